@@ -1,0 +1,2 @@
+//! Kyokumen (局面, "position"): shogi training positions.
+pub mod shogi;

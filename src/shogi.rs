@@ -1,0 +1,23 @@
+//! The rules of shogi: positions, moves, attacks, legal move generation.
+//!
+//! Squares, kinds and notation follow the USI protocol; every non-promotion is a move, drop-pawn mate
+//! and a second pawn on a file are not. Repetition is a matter of the search, not of a position.
+
+pub mod attacks;
+mod bitboard;
+mod hand;
+mod moves;
+mod piece;
+mod position;
+mod setup;
+pub mod sfen;
+mod square;
+mod zobrist;
+
+pub use bitboard::Bitboard;
+pub use hand::Hand;
+pub use moves::Move;
+pub use piece::{Color, HandKind, Piece, PieceKind};
+pub use position::{Position, PositionError, Undo};
+pub use setup::{Board, Setup, SetupError, SetupWarning};
+pub use square::Square;

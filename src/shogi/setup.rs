@@ -1,0 +1,187 @@
+//! An arrangement of pieces: what a decoder yields, before anybody asks whether it is legal.
+//!
+//! The split between `Setup` and `Position` follows the chess library shakmaty.
+
+use thiserror::Error;
+
+use super::hand::Hand;
+use super::piece::{Color, HandKind, Piece, PieceKind};
+use super::square::Square;
+
+/// Contents of the 81 squares, by square number.
+pub type Board = [Option<Piece>; Square::COUNT];
+
+/// At most the real piece set, at most one king a side, at least one king; nothing else is promised.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Setup {
+    board: Board,
+    hands: [Hand; 2],
+    side_to_move: Color,
+    ply: u16,
+}
+
+/// Why an arrangement is none.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+pub enum SetupError {
+    /// More pieces of a kind than a set has, board and hands together.
+    #[error("{count} pieces of kind {letter}, a set has {most}")]
+    TooMany {
+        /// SFEN letter of the kind.
+        letter: char,
+        /// Pieces met, promoted ones included.
+        count: u8,
+        /// Pieces in a full set.
+        most: u8,
+    },
+    /// A second king of one side.
+    #[error("a second {color:?} king on {square}")]
+    SecondKing {
+        /// Side of the king.
+        color: Color,
+        /// Where the second one stands.
+        square: Square,
+    },
+    /// No king on the board.
+    #[error("no king at all")]
+    NoKing,
+}
+
+impl Setup {
+    /// Checks piece counts and kings; `ply` is the SFEN move number of the next move.
+    ///
+    /// # Errors
+    /// [`SetupError`] if there is more than one set of pieces, a second king of one side, or no king.
+    pub fn new(
+        board: Board,
+        hands: [Hand; 2],
+        side_to_move: Color,
+        ply: u16,
+    ) -> Result<Self, SetupError> {
+        let mut kings = [false; 2];
+        let mut counts = HandKind::ALL.map(|kind| hands[0].count(kind) + hands[1].count(kind));
+        for square in Square::all() {
+            let Some(piece) = board[square.index()] else { continue };
+            if let Some(kind) = piece.kind.hand_kind() {
+                counts[kind.index()] += 1;
+            } else {
+                let seen = &mut kings[piece.color.index()];
+                if *seen {
+                    return Err(SetupError::SecondKing { color: piece.color, square });
+                }
+                *seen = true;
+            }
+        }
+        for kind in HandKind::ALL {
+            let (count, most) = (counts[kind.index()], HandKind::SET[kind.index()]);
+            if count > most {
+                let letter = char::from(kind.piece_kind().letter());
+                return Err(SetupError::TooMany { letter, count, most });
+            }
+        }
+        if kings == [false; 2] {
+            return Err(SetupError::NoKing);
+        }
+        Ok(Self { board, hands, side_to_move, ply })
+    }
+
+    /// For decoders that have counted pieces and kings themselves.
+    pub(crate) const fn from_counted(
+        board: Board,
+        hands: [Hand; 2],
+        side_to_move: Color,
+        ply: u16,
+    ) -> Self {
+        Self { board, hands, side_to_move, ply }
+    }
+
+    /// Contents of the squares.
+    pub const fn board(&self) -> &Board {
+        &self.board
+    }
+
+    /// Pieces in hand, Black's first.
+    pub const fn hands(&self) -> [Hand; 2] {
+        self.hands
+    }
+
+    /// Whose turn it is.
+    pub const fn side_to_move(&self) -> Color {
+        self.side_to_move
+    }
+
+    /// Move number of the next move as SFEN counts, from 1; 1 where the source had none.
+    pub const fn ply(&self) -> u16 {
+        self.ply
+    }
+
+    /// The same arrangement with another move number.
+    #[must_use]
+    pub const fn with_ply(mut self, ply: u16) -> Self {
+        self.ply = ply;
+        self
+    }
+
+    /// Where the king of `color` stands.
+    pub fn king(&self, color: Color) -> Option<Square> {
+        let king = Some(Piece::new(color, PieceKind::King));
+        Square::all().find(|square| self.board[square.index()] == king)
+    }
+
+    /// Pieces of the set that are neither on the board nor in a hand (handicap games, tsume).
+    pub fn piece_box(&self) -> Hand {
+        let mut counts = HandKind::SET;
+        for kind in self.board.iter().flatten().filter_map(|piece| piece.kind.hand_kind()) {
+            counts[kind.index()] -= 1;
+        }
+        for kind in HandKind::ALL {
+            counts[kind.index()] -= self.hands[0].count(kind) + self.hands[1].count(kind);
+        }
+        Hand::from_counts(counts).expect("no count exceeds the set it was taken from")
+    }
+
+    /// Breaches of the rules that a position of a game cannot show but archives do hold: a second
+    /// pawn on a file, a piece that could never move again. The first of each kind is named.
+    pub fn warnings(&self) -> Vec<SetupWarning> {
+        let mut warnings = Vec::new();
+        let mut pawn_files = [[false; 9]; 2];
+        let mut two_pawns = None;
+        let mut dead_piece = None;
+        for square in Square::all() {
+            let Some(piece) = self.board[square.index()] else { continue };
+            if piece.kind == PieceKind::Pawn {
+                let seen = &mut pawn_files[piece.color.index()][usize::from(square.file())];
+                if *seen {
+                    two_pawns.get_or_insert(SetupWarning::TwoPawns { color: piece.color, square });
+                }
+                *seen = true;
+            }
+            if square.relative_rank(piece.color) < piece.kind.dead_ranks() {
+                dead_piece.get_or_insert(SetupWarning::DeadPiece { piece, square });
+            }
+        }
+        warnings.extend(two_pawns);
+        warnings.extend(dead_piece);
+        warnings
+    }
+}
+
+/// A breach of the rules that does not keep a record from being read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+pub enum SetupWarning {
+    /// Two unpromoted pawns of one side on a file (nifu).
+    #[error("a second {color:?} pawn on the file of {square}")]
+    TwoPawns {
+        /// Side of the pawns.
+        color: Color,
+        /// The second pawn met.
+        square: Square,
+    },
+    /// A pawn, lance or knight on a rank from which it could never move.
+    #[error("{piece} on {square} could never move again")]
+    DeadPiece {
+        /// The piece.
+        piece: Piece,
+        /// Where it stands.
+        square: Square,
+    },
+}

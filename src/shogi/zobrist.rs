@@ -1,0 +1,47 @@
+//! Random numbers for board keys (Zobrist 1970): board and side to move only, never the hands.
+//!
+//! The numbers are the output of SplitMix64 (Steele, Lea, Flood 2014) from a fixed seed, so that keys
+//! are the same on every machine and in every version.
+
+use super::piece::Piece;
+use super::square::Square;
+
+const SEED: u64 = 0x6b79_6f6b_756d_656e;
+
+const fn split_mix(state: u64) -> u64 {
+    let mut z = state;
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
+
+static PIECES: [[[u64; Square::COUNT]; 14]; 2] = {
+    let mut table = [[[0; Square::COUNT]; 14]; 2];
+    let mut state = SEED;
+    let mut color = 0;
+    while color < 2 {
+        let mut kind = 0;
+        while kind < 14 {
+            let mut square = 0;
+            while square < 81 {
+                state = state.wrapping_add(GAMMA);
+                table[color][kind][square] = split_mix(state);
+                square += 1;
+            }
+            kind += 1;
+        }
+        color += 1;
+    }
+    table
+};
+
+/// Added to the key when White is to move.
+pub(crate) const WHITE_TO_MOVE: u64 = split_mix(SEED ^ GAMMA);
+
+/// Key of one piece on one square.
+#[inline]
+pub(crate) fn piece(piece: Piece, square: Square) -> u64 {
+    PIECES[piece.color.index()][piece.kind.index()][square.index()]
+}
