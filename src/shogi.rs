@@ -6,10 +6,12 @@
 pub mod attacks;
 mod bitboard;
 mod hand;
+mod mate_one;
 pub mod movegen;
 mod moves;
 pub mod perft;
 mod piece;
+pub mod plain;
 mod position;
 mod setup;
 pub mod sfen;

@@ -199,7 +199,7 @@ impl Position {
     /// Whether the side to move is in check.
     #[inline]
     pub const fn in_check(&self) -> bool {
-        self.checkers.any()
+        self.checkers.has_any()
     }
 
     /// Pieces of `color` that attack `square` when `occupied` squares block sliders.
@@ -222,15 +222,15 @@ impl Position {
         let own = self.colors[color.index()];
         let mut sliders = Bitboard::EMPTY;
         let lances = self.kind(PieceKind::Lance) & own & attacks::lance_ray(!color, square);
-        if lances.any() {
+        if lances.has_any() {
             sliders |= lances & attacks::lance(!color, square, occupied);
         }
         let bishops = (self.kind(PieceKind::Bishop) | self.kind(PieceKind::Horse)) & own;
-        if (bishops & attacks::bishop_rays(square)).any() {
+        if (bishops & attacks::bishop_rays(square)).has_any() {
             sliders |= bishops & attacks::bishop(square, occupied);
         }
         let rooks = (self.kind(PieceKind::Rook) | self.kind(PieceKind::Dragon)) & own;
-        if (rooks & attacks::rook_rays(square)).any() {
+        if (rooks & attacks::rook_rays(square)).has_any() {
             sliders |= rooks & attacks::rook(square, occupied);
         }
         sliders
@@ -239,7 +239,7 @@ impl Position {
     /// Whether a piece of `color` attacks `square` when `occupied` squares block sliders.
     #[inline]
     pub fn is_attacked(&self, square: Square, occupied: Bitboard, color: Color) -> bool {
-        self.attackers_to(square, occupied, color).any()
+        self.attackers_to(square, occupied, color).has_any()
     }
 
     /// Pieces that attack the king of `color`; empty if that king is missing.
