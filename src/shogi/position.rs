@@ -375,6 +375,17 @@ impl Position {
         key
     }
 
+    /// Gives `color` this hand and the opponent the rest of what both hold.
+    ///
+    /// # Panics
+    /// If both together hold less than `hand`.
+    pub(crate) fn share_hands(&mut self, color: Color, hand: Hand) {
+        let all = self.hands[0].sum(self.hands[1]);
+        assert!(all.dominates(hand), "a hand cannot hold more than both hands");
+        self.hands[color.index()] = hand;
+        self.hands[(!color).index()] = all.minus(hand);
+    }
+
     /// The kind in hand that a move captures, if it captures.
     #[inline]
     pub fn captured_by(&self, m: Move) -> Option<HandKind> {
