@@ -1,2 +1,4 @@
 //! Kyokumen (局面, "position"): shogi training positions.
+pub mod cli;
+pub mod pipeline;
 pub mod shogi;
