@@ -6,7 +6,9 @@
 pub mod attacks;
 mod bitboard;
 mod hand;
+pub mod movegen;
 mod moves;
+pub mod perft;
 mod piece;
 mod position;
 mod setup;

@@ -1,0 +1,569 @@
+//! Legal moves, evasions and checks, generated as sets of target squares.
+//!
+//! One pass over checkers and pins decides legality before a move is generated (the approach of
+//! cozy-chess); a visitor takes whole sets, so that counting moves is counting bits.
+
+use std::ops::ControlFlow;
+
+use super::attacks;
+use super::bitboard::Bitboard;
+use super::moves::Move;
+use super::piece::{Color, HandKind, PieceKind};
+use super::position::Position;
+use super::square::Square;
+
+/// Moves that differ in their target only, or pawn moves that differ in their file only.
+#[derive(Clone, Copy, Debug)]
+pub enum MoveSet {
+    /// Moves of one piece.
+    Piece {
+        /// Kind before the move.
+        kind: PieceKind,
+        /// Where the piece stands.
+        from: Square,
+        /// Where it can go.
+        to: Bitboard,
+        /// Whether it promotes.
+        promotion: bool,
+    },
+    /// One step forward of several pawns.
+    Pawns {
+        /// Whose pawns.
+        color: Color,
+        /// Squares in front of the pawns.
+        to: Bitboard,
+        /// Whether they promote.
+        promotion: bool,
+    },
+    /// Drops of one kind.
+    Drops {
+        /// Kind in hand.
+        kind: HandKind,
+        /// Where it can be dropped.
+        to: Bitboard,
+    },
+}
+
+impl MoveSet {
+    /// Target squares; each is one move.
+    #[inline]
+    pub const fn targets(&self) -> Bitboard {
+        match *self {
+            Self::Piece { to, .. } | Self::Pawns { to, .. } | Self::Drops { to, .. } => to,
+        }
+    }
+
+    /// Calls `visit` with each move.
+    #[inline]
+    pub fn for_each(self, mut visit: impl FnMut(Move)) {
+        match self {
+            Self::Piece { from, to, promotion, .. } => {
+                to.for_each(|to| visit(Move::new(from, to, promotion)));
+            }
+            Self::Pawns { color, to, promotion } => to.for_each(|to| {
+                visit(Move::new(pawn_origin(color, to), to, promotion));
+            }),
+            Self::Drops { kind, to } => to.for_each(|to| visit(Move::drop(kind, to))),
+        }
+    }
+}
+
+/// The square from which a pawn of `color` steps to `to`.
+#[inline]
+pub(crate) fn pawn_origin(color: Color, to: Square) -> Square {
+    let back = match color {
+        Color::Black => to.number() + 1,
+        Color::White => to.number() - 1,
+    };
+    Square::new(back).expect("a pawn steps within its file")
+}
+
+/// A visitor may stop the generation by breaking.
+pub type Flow = ControlFlow<()>;
+
+impl Position {
+    /// Visits all legal moves as sets. Sets are never empty and never share a move.
+    #[inline]
+    pub fn visit_legal_moves(&self, mut visit: impl FnMut(MoveSet) -> Flow) -> Flow {
+        let own = self.color(self.side_to_move());
+        let free = !self.occupied();
+        if self.in_check() {
+            self.visit_evasions(visit)
+        } else {
+            let generator = Generator::new(self, Everywhere { targets: !own, drops: free });
+            generator.visit_king_moves(&mut visit)?;
+            generator.visit_board_moves(&mut visit)?;
+            generator.visit_drops(&mut visit)
+        }
+    }
+
+    /// Visits all legal moves of a side in check: king moves first, then captures of the checker and
+    /// interpositions on the board, then drops.
+    #[inline]
+    pub fn visit_evasions(&self, mut visit: impl FnMut(MoveSet) -> Flow) -> Flow {
+        let us = self.side_to_move();
+        let (king, checker) = match (self.king(us), self.checkers().first()) {
+            (Some(king), Some(checker)) => (king, checker),
+            _ => return Flow::Continue(()),
+        };
+        let between = attacks::between(king, checker);
+        let targets = between.with(checker);
+        let generator = Generator::new(self, Everywhere { targets, drops: between });
+        generator.visit_king_moves(&mut visit)?;
+        if self.checkers().has_many() {
+            return Flow::Continue(());
+        }
+        generator.visit_board_moves(&mut visit)?;
+        if between.any() { generator.visit_drops(&mut visit) } else { Flow::Continue(()) }
+    }
+
+    /// Visits all legal moves that give check. Without an opposing king there are none.
+    #[inline]
+    pub fn visit_checks(&self, mut visit: impl FnMut(MoveSet) -> Flow) -> Flow {
+        let us = self.side_to_move();
+        let Some(checking) = CheckSquares::new(self) else { return Flow::Continue(()) };
+        let own = self.color(us);
+        let (targets, drops) = match (self.king(us), self.checkers().first()) {
+            (Some(king), Some(checker)) => {
+                let between = attacks::between(king, checker);
+                (between.with(checker), between)
+            }
+            _ => (!own, !self.occupied()),
+        };
+        let generator = Generator::new(self, Checking { targets, drops, checking });
+        generator.visit_king_moves(&mut visit)?;
+        if self.checkers().has_many() {
+            return Flow::Continue(());
+        }
+        generator.visit_board_moves(&mut visit)?;
+        generator.visit_drops(&mut visit)
+    }
+
+    /// All legal moves, in a fixed order.
+    ///
+    /// ```
+    /// use kyokumen::shogi::Position;
+    /// assert_eq!(Position::start().legal_moves().len(), 30);
+    /// ```
+    pub fn legal_moves(&self) -> Vec<Move> {
+        let mut moves = Vec::with_capacity(128);
+        self.push_legal_moves(&mut moves);
+        moves
+    }
+
+    /// Appends all legal moves.
+    #[inline]
+    pub fn push_legal_moves(&self, moves: &mut Vec<Move>) {
+        let flow = self.visit_legal_moves(|set| {
+            set.for_each(|m| moves.push(m));
+            Flow::Continue(())
+        });
+        debug_assert!(flow.is_continue());
+    }
+
+    /// All legal moves that give check, in a fixed order.
+    pub fn checks(&self) -> Vec<Move> {
+        let mut moves = Vec::with_capacity(32);
+        let flow = self.visit_checks(|set| {
+            set.for_each(|m| moves.push(m));
+            Flow::Continue(())
+        });
+        debug_assert!(flow.is_continue());
+        moves
+    }
+
+    /// Whether there is a legal move.
+    #[inline]
+    pub fn has_legal_move(&self) -> bool {
+        self.visit_legal_moves(|_| Flow::Break(())).is_break()
+    }
+
+    /// Whether the side to move is in check and has no legal move.
+    #[inline]
+    pub fn is_checkmate(&self) -> bool {
+        self.in_check() && !self.has_legal_move()
+    }
+
+    /// Whether a move is legal here.
+    pub fn is_legal(&self, m: Move) -> bool {
+        self.visit_legal_moves(|set| {
+            let mut found = false;
+            if set.targets().contains(m.to()) {
+                set.for_each(|candidate| found |= candidate == m);
+            }
+            if found { Flow::Break(()) } else { Flow::Continue(()) }
+        })
+        .is_break()
+    }
+
+    /// Whether a legal move gives check.
+    #[inline]
+    pub fn gives_check(&self, m: Move) -> bool {
+        let Some(checking) = CheckSquares::new(self) else { return false };
+        let squares = if let Some(from) = m.from() {
+            let kind = self.piece_on(from).expect("a legal move starts from a piece").kind;
+            let after = if m.is_promotion() { kind.promoted().unwrap_or(kind) } else { kind };
+            checking.of(after, from)
+        } else if let Some(kind) = m.dropped() {
+            checking.direct(kind.piece_kind())
+        } else {
+            Bitboard::EMPTY
+        };
+        squares.contains(m.to())
+    }
+
+    /// Files on which `color` has an unpromoted pawn: no second one may be dropped there.
+    #[inline]
+    pub(crate) fn pawn_files(&self, color: Color) -> Bitboard {
+        self.pieces(color, PieceKind::Pawn).fill_files()
+    }
+
+    /// Squares on which the rules let `color` drop a kind, drop-pawn mate apart.
+    #[inline]
+    pub(crate) fn drop_squares(&self, color: Color, kind: HandKind) -> Bitboard {
+        let free = !self.occupied();
+        match kind {
+            HandKind::Pawn => {
+                free.without(Bitboard::far_ranks(color, 1)).without(self.pawn_files(color))
+            }
+            HandKind::Lance => free.without(Bitboard::far_ranks(color, 1)),
+            HandKind::Knight => free.without(Bitboard::far_ranks(color, 2)),
+            _ => free,
+        }
+    }
+
+    /// Whether a pawn dropped by the side to move on `to`, in front of the opposing king, mates.
+    ///
+    /// A pawn check cannot be interposed, so hands do not matter.
+    fn is_drop_pawn_mate(&self, to: Square) -> bool {
+        let us = self.side_to_move();
+        let Some(king) = self.king(!us) else { return false };
+        let occupied = self.occupied().with(to);
+        let capturers = self.attackers_to(to, occupied, !us).without(Bitboard::from_square(king));
+        let pinned = self.blockers(!us) & self.color(!us);
+        for capturer in capturers {
+            if !pinned.contains(capturer) || attacks::ray_through(king, capturer).contains(to) {
+                return false;
+            }
+        }
+        let without_king = occupied ^ Bitboard::from_square(king);
+        attacks::king(king)
+            .without(self.color(!us))
+            .all(|flight| self.is_attacked(flight, without_king, us))
+    }
+}
+
+/// Squares from which each kind would give check to the opponent of the side to move.
+#[derive(Clone, Copy)]
+pub(crate) struct CheckSquares {
+    king: Square,
+    /// Own pieces whose departure opens a line on the king.
+    discoverers: Bitboard,
+    pawn: Bitboard,
+    lance: Bitboard,
+    knight: Bitboard,
+    silver: Bitboard,
+    gold: Bitboard,
+    bishop: Bitboard,
+    rook: Bitboard,
+}
+
+impl CheckSquares {
+    /// `None` if the opponent has no king.
+    #[inline]
+    pub(crate) fn new(position: &Position) -> Option<Self> {
+        let us = position.side_to_move();
+        let king = position.king(!us)?;
+        let occupied = position.occupied();
+        let rook = attacks::rook(king, occupied);
+        Some(Self {
+            king,
+            discoverers: position.blockers(!us) & position.color(us),
+            pawn: attacks::pawn(!us, king),
+            lance: rook & attacks::lance_ray(!us, king),
+            knight: attacks::knight(!us, king),
+            silver: attacks::silver(!us, king),
+            gold: attacks::gold(!us, king),
+            bishop: attacks::bishop(king, occupied),
+            rook,
+        })
+    }
+
+    /// Where a piece of this kind, come from elsewhere, attacks the king.
+    #[inline]
+    pub(crate) fn direct(&self, kind: PieceKind) -> Bitboard {
+        match kind {
+            PieceKind::Pawn => self.pawn,
+            PieceKind::Lance => self.lance,
+            PieceKind::Knight => self.knight,
+            PieceKind::Silver => self.silver,
+            PieceKind::Gold
+            | PieceKind::ProPawn
+            | PieceKind::ProLance
+            | PieceKind::ProKnight
+            | PieceKind::ProSilver => self.gold,
+            PieceKind::Bishop => self.bishop,
+            PieceKind::Rook => self.rook,
+            PieceKind::Horse => self.bishop | attacks::king(self.king),
+            PieceKind::Dragon => self.rook | attacks::king(self.king),
+            PieceKind::King => Bitboard::EMPTY,
+        }
+    }
+
+    /// Targets with which a piece that is `after` on arrival gives check, moving from `from`.
+    #[inline]
+    pub(crate) fn of(&self, after: PieceKind, from: Square) -> Bitboard {
+        let direct = self.direct(after);
+        if self.discoverers.contains(from) {
+            direct | !attacks::ray_through(self.king, from)
+        } else {
+            direct
+        }
+    }
+
+    /// Own pieces whose departure opens a line on the king.
+    #[inline]
+    pub(crate) const fn discoverers(&self) -> Bitboard {
+        self.discoverers
+    }
+}
+
+/// Which of the legal moves are wanted.
+trait Wanted {
+    /// Targets wanted for a piece that is `after` on arrival.
+    fn targets(&self, after: PieceKind, from: Square) -> Bitboard;
+    /// Targets wanted for pawn steps that open no line.
+    fn pawn_targets(&self, after: PieceKind) -> Bitboard;
+    /// Pawns that need a look of their own.
+    fn single_pawns(&self) -> Bitboard;
+    fn drop_targets(&self, kind: HandKind) -> Bitboard;
+    /// Targets wanted for the king, from whose square a line may open.
+    fn king_targets(&self, from: Square) -> Bitboard;
+}
+
+/// Every move to a target, checks and others.
+struct Everywhere {
+    targets: Bitboard,
+    drops: Bitboard,
+}
+
+impl Wanted for Everywhere {
+    #[inline]
+    fn targets(&self, _: PieceKind, _: Square) -> Bitboard {
+        self.targets
+    }
+
+    #[inline]
+    fn pawn_targets(&self, _: PieceKind) -> Bitboard {
+        self.targets
+    }
+
+    #[inline]
+    fn single_pawns(&self) -> Bitboard {
+        Bitboard::EMPTY
+    }
+
+    #[inline]
+    fn drop_targets(&self, _: HandKind) -> Bitboard {
+        self.drops
+    }
+
+    #[inline]
+    fn king_targets(&self, _: Square) -> Bitboard {
+        Bitboard::ALL
+    }
+}
+
+/// Only moves that give check.
+struct Checking {
+    targets: Bitboard,
+    drops: Bitboard,
+    checking: CheckSquares,
+}
+
+impl Wanted for Checking {
+    #[inline]
+    fn targets(&self, after: PieceKind, from: Square) -> Bitboard {
+        self.targets & self.checking.of(after, from)
+    }
+
+    #[inline]
+    fn pawn_targets(&self, after: PieceKind) -> Bitboard {
+        self.targets & self.checking.direct(after)
+    }
+
+    #[inline]
+    fn single_pawns(&self) -> Bitboard {
+        self.checking.discoverers()
+    }
+
+    #[inline]
+    fn drop_targets(&self, kind: HandKind) -> Bitboard {
+        self.drops & self.checking.direct(kind.piece_kind())
+    }
+
+    #[inline]
+    fn king_targets(&self, from: Square) -> Bitboard {
+        self.checking.of(PieceKind::King, from)
+    }
+}
+
+struct Generator<'a, W> {
+    position: &'a Position,
+    wanted: W,
+    us: Color,
+    own: Bitboard,
+    occupied: Bitboard,
+    king: Option<Square>,
+    pinned: Bitboard,
+    promotion_zone: Bitboard,
+}
+
+impl<'a, W: Wanted> Generator<'a, W> {
+    #[inline]
+    fn new(position: &'a Position, wanted: W) -> Self {
+        let us = position.side_to_move();
+        let own = position.color(us);
+        Self {
+            position,
+            wanted,
+            us,
+            own,
+            occupied: position.occupied(),
+            king: position.king(us),
+            pinned: position.blockers(us) & own,
+            promotion_zone: Bitboard::far_ranks(us, 3),
+        }
+    }
+
+    #[inline]
+    fn visit_king_moves(&self, visit: &mut impl FnMut(MoveSet) -> Flow) -> Flow {
+        let Some(king) = self.king else { return Flow::Continue(()) };
+        let candidates = attacks::king(king).without(self.own) & self.wanted.king_targets(king);
+        let without_king = self.occupied ^ Bitboard::from_square(king);
+        let to: Bitboard = candidates
+            .filter(|&to| !self.position.is_attacked(to, without_king, !self.us))
+            .collect();
+        if to.any() {
+            visit(MoveSet::Piece { kind: PieceKind::King, from: king, to, promotion: false })?;
+        }
+        Flow::Continue(())
+    }
+
+    /// Moves of everything but the king.
+    #[inline]
+    fn visit_board_moves(&self, visit: &mut impl FnMut(MoveSet) -> Flow) -> Flow {
+        let (us, occupied) = (self.us, self.occupied);
+        self.visit_pawns(visit)?;
+        let own = |kind| self.position.pieces(us, kind);
+        for from in own(PieceKind::Lance) {
+            self.visit_piece(PieceKind::Lance, from, attacks::lance(us, from, occupied), visit)?;
+        }
+        for from in own(PieceKind::Knight) {
+            self.visit_piece(PieceKind::Knight, from, attacks::knight(us, from), visit)?;
+        }
+        for from in own(PieceKind::Silver) {
+            self.visit_piece(PieceKind::Silver, from, attacks::silver(us, from), visit)?;
+        }
+        for from in self.position.golds(us) {
+            self.visit_piece(PieceKind::Gold, from, attacks::gold(us, from), visit)?;
+        }
+        for from in own(PieceKind::Bishop) {
+            self.visit_piece(PieceKind::Bishop, from, attacks::bishop(from, occupied), visit)?;
+        }
+        for from in own(PieceKind::Rook) {
+            self.visit_piece(PieceKind::Rook, from, attacks::rook(from, occupied), visit)?;
+        }
+        for kind in [PieceKind::Horse, PieceKind::Dragon] {
+            for from in own(kind) {
+                self.visit_piece(kind, from, attacks::of(us, kind, from, occupied), visit)?;
+            }
+        }
+        Flow::Continue(())
+    }
+
+    /// One piece; `kind` stands for all golds where it is a gold.
+    #[inline]
+    fn visit_piece(
+        &self,
+        kind: PieceKind,
+        from: Square,
+        attacks: Bitboard,
+        visit: &mut impl FnMut(MoveSet) -> Flow,
+    ) -> Flow {
+        let reach = match self.king {
+            Some(king) if self.pinned.contains(from) => attacks & attacks::ray_through(king, from),
+            _ => attacks,
+        };
+        let zone =
+            if self.promotion_zone.contains(from) { Bitboard::ALL } else { self.promotion_zone };
+        if let Some(promoted) = kind.promoted() {
+            let to = reach & zone & self.wanted.targets(promoted, from);
+            if to.any() {
+                visit(MoveSet::Piece { kind, from, to, promotion: true })?;
+            }
+        }
+        let dead = Bitboard::far_ranks(self.us, kind.dead_ranks());
+        let to = reach.without(dead) & self.wanted.targets(kind, from);
+        if to.any() {
+            visit(MoveSet::Piece { kind, from, to, promotion: false })?;
+        }
+        Flow::Continue(())
+    }
+
+    #[inline]
+    fn visit_pawns(&self, visit: &mut impl FnMut(MoveSet) -> Flow) -> Flow {
+        let color = self.us;
+        let pawns = self.position.pieces(color, PieceKind::Pawn);
+        let single = pawns & (self.pinned | self.wanted.single_pawns());
+        for from in single {
+            self.visit_piece(PieceKind::Pawn, from, attacks::pawn(color, from), visit)?;
+        }
+        let ahead = pawns.without(single).forward(color);
+        let to = ahead & self.promotion_zone & self.wanted.pawn_targets(PieceKind::ProPawn);
+        if to.any() {
+            visit(MoveSet::Pawns { color, to, promotion: true })?;
+        }
+        let dead = Bitboard::far_ranks(color, 1);
+        let to = ahead.without(dead) & self.wanted.pawn_targets(PieceKind::Pawn);
+        if to.any() {
+            visit(MoveSet::Pawns { color, to, promotion: false })?;
+        }
+        Flow::Continue(())
+    }
+
+    #[inline]
+    fn visit_drops(&self, visit: &mut impl FnMut(MoveSet) -> Flow) -> Flow {
+        let hand = self.position.hand(self.us);
+        if hand.is_empty() {
+            return Flow::Continue(());
+        }
+        for kind in HandKind::ALL {
+            if !hand.has(kind) {
+                continue;
+            }
+            let mut to = self.wanted.drop_targets(kind);
+            if to.any() && kind <= HandKind::Knight {
+                to &= self.position.drop_squares(self.us, kind);
+            }
+            if kind == HandKind::Pawn {
+                to = self.without_drop_pawn_mate(to);
+            }
+            if to.any() {
+                visit(MoveSet::Drops { kind, to })?;
+            }
+        }
+        Flow::Continue(())
+    }
+
+    #[inline]
+    fn without_drop_pawn_mate(&self, to: Bitboard) -> Bitboard {
+        if let Some(king) = self.position.king(!self.us) {
+            let front = attacks::pawn(!self.us, king) & to;
+            if front.first().is_some_and(|square| self.position.is_drop_pawn_mate(square)) {
+                return to.without(front);
+            }
+        }
+        to
+    }
+}
