@@ -1,2 +1,3 @@
 //! Kyokumen (局面, "position"): shogi training positions.
+pub mod format;
 pub mod shogi;
