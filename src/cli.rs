@@ -3,6 +3,7 @@
 //! One module a subcommand. Exit statuses and the printing of errors are decided here and nowhere else.
 
 mod filter;
+mod option;
 
 use std::fmt;
 use std::io;
