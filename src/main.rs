@@ -1,1 +1,7 @@
-fn main() {}
+//! `kyokumen`: every command.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    kyokumen::cli::kyokumen()
+}

@@ -1,1 +1,7 @@
-fn main() {}
+//! `gen-filter` = `kyokumen filter`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    kyokumen::cli::gen_filter()
+}

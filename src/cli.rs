@@ -1,0 +1,138 @@
+//! The command line: arguments in, a call of the library, a report out.
+//!
+//! One module a subcommand. Exit statuses and the printing of errors are decided here and nowhere else.
+
+mod filter;
+mod option;
+
+use std::fmt;
+use std::io;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+use tracing::level_filters::LevelFilter;
+
+/// Shogi training positions: read packed archives, prove mates, filter, convert.
+#[derive(Parser)]
+#[command(name = "kyokumen", version, arg_required_else_help = true)]
+struct Kyokumen {
+    #[command(subcommand)]
+    command: Command,
+    #[command(flatten)]
+    messages: Messages,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Filter(Box<filter::FilterArgs>),
+}
+
+impl Command {
+    fn run(self) -> anyhow::Result<Outcome> {
+        match self {
+            Self::Filter(args) => filter::run(*args),
+        }
+    }
+}
+
+#[derive(Parser)]
+#[command(name = "gen-filter", version)]
+struct GenFilter {
+    #[command(flatten)]
+    args: filter::FilterArgs,
+    #[command(flatten)]
+    messages: Messages,
+}
+
+#[derive(Args)]
+struct Messages {
+    /// Say more on standard error; twice for details
+    #[arg(short, long, action = clap::ArgAction::Count, global = true, display_order = 1000)]
+    verbose: u8,
+}
+
+/// How a command ended when it did not fail.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// Everything was done.
+    Done,
+    /// Done, but bad records were met and skipped or quarantined.
+    BadRecords,
+}
+
+/// A mistake in the arguments that clap cannot see; exit status 2.
+#[derive(Debug)]
+struct Usage(String);
+
+impl fmt::Display for Usage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Usage {}
+
+/// A signal ended the command early; exit status 128 + signal.
+#[derive(Debug)]
+struct Interrupted {
+    signal: u8,
+}
+
+impl fmt::Display for Interrupted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "interrupted; unfinished outputs were removed")
+    }
+}
+
+impl std::error::Error for Interrupted {}
+
+/// Runs `kyokumen` with the arguments of the process.
+pub fn kyokumen() -> ExitCode {
+    let Kyokumen { command, messages } = Kyokumen::parse();
+    finish(&messages, || command.run())
+}
+
+/// Runs `gen-filter` with the arguments of the process.
+pub fn gen_filter() -> ExitCode {
+    let GenFilter { args, messages } = GenFilter::parse();
+    finish(&messages, || filter::run(args))
+}
+
+fn finish(messages: &Messages, command: impl FnOnce() -> anyhow::Result<Outcome>) -> ExitCode {
+    let level = match messages.verbose {
+        0 => LevelFilter::WARN,
+        1 => LevelFilter::INFO,
+        _ => LevelFilter::DEBUG,
+    };
+    tracing_subscriber::fmt()
+        .with_writer(io::stderr)
+        .with_max_level(level)
+        .with_target(false)
+        .without_time()
+        .init();
+    match command() {
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::BadRecords) => ExitCode::from(3),
+        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(failure_status(&error))
+        }
+    }
+}
+
+/// 2 for usage, 128 + signal for an interruption, 1 for everything else.
+fn failure_status(error: &anyhow::Error) -> u8 {
+    if let Some(Interrupted { signal }) = error.downcast_ref() {
+        return 128 + signal;
+    }
+    if error.is::<Usage>() { 2 } else { 1 }
+}
+
+/// Whoever reads our output has read enough: nothing to complain about.
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    error
+        .chain()
+        .filter_map(|cause| cause.downcast_ref::<io::Error>())
+        .any(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
+}

@@ -1,0 +1,117 @@
+//! Why bytes are no record, and why a record cannot be written.
+//!
+//! Offsets count within the record; whoever reads a file adds the file, the record and its start.
+
+use thiserror::Error;
+
+use crate::shogi::sfen::SfenError;
+use crate::shogi::{Color, HandKind, Square};
+
+use super::field::Field;
+
+/// Why the bytes of one record cannot be read.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error("byte {offset}: {kind}")]
+pub struct DecodeError {
+    /// Byte offset within the record, from 0, at which the fault shows.
+    pub offset: usize,
+    /// What is wrong.
+    pub kind: DecodeErrorKind,
+}
+
+/// What is wrong with the bytes of a record.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
+pub enum DecodeErrorKind {
+    /// Too few or too many bytes, as at the end of a file that was cut off.
+    #[error("a record has {expected} bytes, found {found}")]
+    Length {
+        /// Bytes of a record of this format.
+        expected: usize,
+        /// Bytes met.
+        found: usize,
+    },
+    /// A king on a square number above 80; 81 is how these formats say "no king".
+    #[error("the {color:?} king stands on square number {number}, the board ends at 80")]
+    KingOffBoard {
+        /// Side of the king.
+        color: Color,
+        /// The number stored.
+        number: u8,
+    },
+    /// Both kings on one square.
+    #[error("both kings stand on {square}")]
+    KingsOnOneSquare {
+        /// The square.
+        square: Square,
+    },
+    /// The squares need more than 256 bits.
+    #[error("the bits end before the last square")]
+    BoardOverrun,
+    /// The last piece in hand or in the box needs more than 256 bits.
+    #[error("the bits end within a piece in hand")]
+    HandOverrun,
+    /// Bits that are no piece in hand and none in the box.
+    #[error("bits that are no piece in hand and none in the box")]
+    UnknownHandCode,
+    /// Not the 38 pieces of a set besides the kings.
+    #[error("board, hands and box hold {}, a set has {}", Counts(*.counts), Counts(HandKind::SET))]
+    PieceSet {
+        /// Pieces counted, P L N S G B R.
+        counts: [u8; HandKind::COUNT],
+    },
+    /// The position of a line of text.
+    #[error("{0}")]
+    Sfen(SfenError),
+    /// A line that begins with `#`.
+    #[error("a comment, no record")]
+    Comment,
+    /// A column behind the SFEN that cannot be read.
+    #[error("the column {column} is not {expected}")]
+    Column {
+        /// Which column.
+        column: Field,
+        /// What would have been understood.
+        expected: &'static str,
+    },
+    /// More columns than there are fields.
+    #[error("more columns than sfen, move, eval, ply and result")]
+    ExtraColumn,
+}
+
+impl DecodeErrorKind {
+    pub(super) const fn at(self, offset: usize) -> DecodeError {
+        DecodeError { offset, kind: self }
+    }
+}
+
+/// Why a record cannot be written in a format.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
+pub enum EncodeError {
+    /// A packed position has no room for "no king": it would need 257 bits.
+    #[error("the {color:?} king is missing; packed positions need both kings")]
+    MissingKing {
+        /// Side without a king.
+        color: Color,
+    },
+    /// The target needs a field that the record lacks and no fill names.
+    #[error("the record has no {field}, and no value to fill in was given")]
+    Missing {
+        /// The field.
+        field: Field,
+    },
+}
+
+/// Shows piece counts as `P18 L4 …`.
+struct Counts([u8; HandKind::COUNT]);
+
+impl std::fmt::Display for Counts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for (kind, count) in HandKind::ALL.into_iter().zip(self.0) {
+            let space = if kind == HandKind::Pawn { "" } else { " " };
+            write!(f, "{space}{}{count}", char::from(kind.piece_kind().letter()))?;
+        }
+        Ok(())
+    }
+}

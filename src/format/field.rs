@@ -1,0 +1,115 @@
+//! What a record may say besides its position, as a set.
+//!
+//! The names are those of `--fill` and of the conversion reports.
+
+use std::fmt;
+
+/// One kind of content besides the position.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[repr(u8)]
+pub enum Field {
+    /// The move that was played or recommended.
+    BestMove,
+    /// The evaluation in centipawns, seen from the side to move.
+    EvalCp,
+    /// The move number of the next move, from 1.
+    Ply,
+    /// How the game ended.
+    Result,
+}
+
+impl Field {
+    /// Every field, in the order of the columns of SFEN text.
+    pub const ALL: [Self; 4] = [Self::BestMove, Self::EvalCp, Self::Ply, Self::Result];
+
+    /// The word in `--fill` and in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::BestMove => "move",
+            Self::EvalCp => "eval",
+            Self::Ply => "ply",
+            Self::Result => "result",
+        }
+    }
+}
+
+impl fmt::Display for Field {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A set of [`Field`]s.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Fields(u8);
+
+impl Fields {
+    /// No field.
+    pub const NONE: Self = Self(0);
+    /// All four.
+    pub const ALL: Self = Self(0b1111);
+
+    /// The set of one field.
+    pub const fn of(field: Field) -> Self {
+        Self(1 << field as u8)
+    }
+
+    /// Whether the field is in the set.
+    pub const fn contains(self, field: Field) -> bool {
+        self.0 & Self::of(field).0 != 0
+    }
+
+    /// Whether the set is empty.
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Fields of `self` that are not in `other`.
+    #[must_use]
+    pub const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
+    /// Fields of either set.
+    #[must_use]
+    pub const fn union(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Fields of both sets.
+    #[must_use]
+    pub const fn intersection(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    /// The fields in the order of [`Field::ALL`].
+    pub fn iter(self) -> impl Iterator<Item = Field> {
+        Field::ALL.into_iter().filter(move |&field| self.contains(field))
+    }
+}
+
+impl FromIterator<Field> for Fields {
+    fn from_iter<I: IntoIterator<Item = Field>>(fields: I) -> Self {
+        fields.into_iter().fold(Self::NONE, |set, field| set.union(Self::of(field)))
+    }
+}
+
+impl fmt::Display for Fields {
+    /// Names with commas, `none` if there is none.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_empty() {
+            return f.write_str("none");
+        }
+        for (i, field) in self.iter().enumerate() {
+            f.write_str(if i > 0 { ", " } else { "" })?;
+            f.write_str(field.name())?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Fields {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Fields({self})")
+    }
+}

@@ -1,0 +1,408 @@
+//! The 32-byte packed position, at speed: one codec, driven by the tables of either family.
+//!
+//! `docs/formats/packed.md` has the layout. A symbol is a run of empty squares with the piece behind
+//! it, found by one look at the next twelve bits. What is refused here is explained by
+//! [`reference`](super::reference).
+
+use crate::shogi::{Board, Color, Hand, HandKind, Piece, PieceKind, Setup, Square};
+
+use super::alphabet::{APERY, Alphabet, Code, Holder, YANEURAOU};
+use super::error::{DecodeError, EncodeError};
+use super::reference;
+
+/// Bytes of a packed position.
+pub const LEN: usize = 32;
+
+/// Which engine's alphabet a packed position uses.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Family {
+    /// Apery: `hcp`, `hcpe`.
+    Apery,
+    /// YaneuraOu: `psv`.
+    YaneuraOu,
+}
+
+impl Family {
+    /// Both families.
+    pub const ALL: [Self; 2] = [Self::Apery, Self::YaneuraOu];
+
+    pub(super) const fn alphabet(self) -> &'static Alphabet {
+        match self {
+            Self::Apery => &APERY,
+            Self::YaneuraOu => &YANEURAOU,
+        }
+    }
+
+    const fn tables(self) -> &'static Tables {
+        match self {
+            Self::Apery => &APERY_TABLES,
+            Self::YaneuraOu => &YANEURAOU_TABLES,
+        }
+    }
+}
+
+/// Reads a packed position; the move number, which it does not hold, is 1.
+///
+/// # Errors
+/// [`DecodeError`] if the kings are not on two squares of the board, if bits are missing or belong to
+/// no piece, or if board, hands and box are not exactly one set of pieces.
+#[inline]
+pub fn decode(family: Family, bytes: &[u8; LEN]) -> Result<Setup, DecodeError> {
+    match decode_valid(family.tables(), bytes) {
+        Some(setup) => Ok(setup),
+        None => explain(family, bytes),
+    }
+}
+
+/// Writes a packed position in canonical form: P L N S G B R in each hand and in the box.
+///
+/// # Errors
+/// [`EncodeError::MissingKing`].
+#[inline]
+pub fn encode(family: Family, setup: &Setup) -> Result<[u8; LEN], EncodeError> {
+    let tables = family.tables();
+    // The side to move and the kings take the first 15 bits; they are put in last.
+    let mut writer = Writer { bytes: [0; PADDED], at: 0, bits: 0, len: HEADER_BITS };
+    let mut kings = [None; 2];
+    let mut counts = 0u64;
+    for (group, squares) in setup.board().chunks(SQUARES_PER_FLUSH).enumerate() {
+        for (i, &content) in squares.iter().enumerate() {
+            let Some(piece) = content else {
+                writer.len += 1;
+                continue;
+            };
+            if piece.kind == PieceKind::King {
+                kings[piece.color.index()] = Some((group * SQUARES_PER_FLUSH + i) as u64);
+                continue;
+            }
+            let word = tables.words[piece_number(piece)];
+            writer.push(word.code);
+            counts += 1 << word.lane;
+        }
+        writer.flush();
+    }
+    let king = |color: Color| kings[color.index()].ok_or(EncodeError::MissingKing { color });
+    let header = setup.side_to_move() as u64 | king(Color::Black)? << 1 | king(Color::White)? << 8;
+    let hands = setup.hands();
+    let mut left = SET;
+    for kind in HandKind::ALL {
+        let lane = lane(kind);
+        let used = (counts >> lane) & 0xff;
+        let held = u64::from(hands[0].count(kind)) + u64::from(hands[1].count(kind));
+        left -= (used + held) << lane;
+    }
+    for (hand, codes) in hands.into_iter().zip(&tables.off_board) {
+        if !hand.is_empty() {
+            for kind in HandKind::ALL {
+                writer.push_copies(codes[kind.index()], hand.count(kind).into());
+            }
+        }
+    }
+    if left != 0 {
+        for kind in HandKind::ALL {
+            let copies = (left >> lane(kind)) & 0xff;
+            writer.push_copies(tables.off_board[Holder::Box as usize][kind.index()], copies);
+        }
+    }
+    Ok(writer.finish(header))
+}
+
+/// Bits before the first square: side to move, two kings.
+const HEADER_BITS: u32 = 15;
+/// Squares besides those of the kings.
+const OTHER_SQUARES: usize = 79;
+/// Bits of a packed position.
+const BITS: usize = 8 * LEN;
+/// Room for eight bytes at the end of the position, so that every load and store is a whole word.
+const PADDED: usize = LEN + 8;
+
+/// Bits that a look at the board table takes: the longest code, and four empty squares before it.
+const STEP_BITS: u32 = 12;
+/// A word loaded at any bit has 57 bits at least: enough for this many steps.
+const STEPS_PER_LOAD: usize = 4;
+/// Length of the longest code of a piece off the board.
+const OFF_BOARD_BITS: u32 = 7;
+const HELD_PER_LOAD: usize = 8;
+/// Eight bits a piece, and 15 in the word at most before: one word.
+const SQUARES_PER_FLUSH: usize = 6;
+
+/// Counts of kinds lie in one word, eight bits a kind: 256 bits hold no more than 80 pieces.
+const fn lane(kind: HandKind) -> u8 {
+    8 * kind as u8
+}
+/// Lane of what is not counted.
+const NO_LANE: u8 = 56;
+const COUNTED: u64 = (1 << NO_LANE) - 1;
+/// A full set, as counts.
+const SET: u64 = {
+    let mut set = 0;
+    let mut i = 0;
+    while i < HandKind::COUNT {
+        set |= (HandKind::SET[i] as u64) << (8 * i);
+        i += 1;
+    }
+    set
+};
+
+/// A run of empty squares and, mostly, the piece behind it.
+#[derive(Clone, Copy)]
+struct Step {
+    /// Bits of the whole.
+    bits: u8,
+    empty: u8,
+    /// Squares of the whole.
+    squares: u8,
+    lane: u8,
+    piece: Option<Piece>,
+}
+
+/// A piece in a hand or in the box. `holder` is 3 for bits that are none.
+#[derive(Clone, Copy)]
+struct Held {
+    bits: u8,
+    holder: u8,
+    lane: u8,
+}
+
+#[derive(Clone, Copy)]
+struct Word {
+    code: Code,
+    lane: u8,
+}
+
+struct Tables {
+    steps: [Step; 1 << STEP_BITS],
+    held: [Held; 1 << OFF_BOARD_BITS],
+    words: [Word; 2 * PieceKind::COUNT],
+    off_board: [[Code; HandKind::COUNT]; 3],
+}
+
+static APERY_TABLES: Tables = Tables::new(&APERY);
+static YANEURAOU_TABLES: Tables = Tables::new(&YANEURAOU);
+
+const NO_HOLDER: u8 = 3;
+
+impl Tables {
+    const fn new(alphabet: &Alphabet) -> Self {
+        let nothing = Word { code: Code { bits: 0, len: 0 }, lane: NO_LANE };
+        let mut words = [nothing; 2 * PieceKind::COUNT];
+        let mut steps = Self::empty_runs();
+        let mut i = 0;
+        while i < 2 * PieceKind::COUNT {
+            let kind = PieceKind::ALL[i % PieceKind::COUNT];
+            let color = if i < PieceKind::COUNT { Color::Black } else { Color::White };
+            let piece = Piece::new(color, kind);
+            if let (Some(code), Some(kind)) = (alphabet.on_board(piece), kind.hand_kind()) {
+                words[i] = Word { code, lane: lane(kind) };
+                Self::add_steps(&mut steps, piece, words[i]);
+            }
+            i += 1;
+        }
+        let (held, off_board) = Self::off_board(alphabet);
+        Self { steps, held, words, off_board }
+    }
+
+    /// Steps for windows in which no piece is whole: only the empty squares at their start.
+    #[expect(clippy::large_stack_arrays, reason = "evaluated by the compiler only")]
+    const fn empty_runs() -> [Step; 1 << STEP_BITS] {
+        let none = Step { bits: 0, empty: 0, squares: 0, lane: NO_LANE, piece: None };
+        let mut steps = [none; 1 << STEP_BITS];
+        let mut window = 0;
+        while window < 1 << STEP_BITS {
+            let zeros = (window as u32 | 1 << STEP_BITS).trailing_zeros() as u8;
+            steps[window] =
+                Step { bits: zeros, empty: zeros, squares: zeros, lane: NO_LANE, piece: None };
+            window += 1;
+        }
+        steps
+    }
+
+    /// Enters a piece at every place in the window at which it is whole.
+    const fn add_steps(steps: &mut [Step; 1 << STEP_BITS], piece: Piece, word: Word) {
+        let len = word.code.len as u32;
+        let mut empty = 0;
+        while empty + len <= STEP_BITS {
+            let step = Step {
+                bits: (empty + len) as u8,
+                empty: empty as u8,
+                squares: empty as u8 + 1,
+                lane: word.lane,
+                piece: Some(piece),
+            };
+            let mut window = (word.code.bits as usize) << empty;
+            while window < 1 << STEP_BITS {
+                steps[window] = step;
+                window += 1 << (empty + len);
+            }
+            empty += 1;
+        }
+    }
+
+    const fn off_board(
+        alphabet: &Alphabet,
+    ) -> ([Held; 1 << OFF_BOARD_BITS], [[Code; HandKind::COUNT]; 3]) {
+        let none = Held { bits: OFF_BOARD_BITS as u8, holder: NO_HOLDER, lane: 0 };
+        let mut held = [none; 1 << OFF_BOARD_BITS];
+        let mut codes = [[Code { bits: 0, len: 0 }; HandKind::COUNT]; 3];
+        let mut holder = 0;
+        while holder < 3 {
+            let mut i = 0;
+            while i < HandKind::COUNT {
+                let kind = HandKind::ALL[i];
+                let code = alphabet.off_board(kind, Holder::ALL[holder]);
+                codes[holder][i] = code;
+                let mut window = code.bits as usize;
+                while window < 1 << OFF_BOARD_BITS {
+                    held[window] = Held { bits: code.len, holder: holder as u8, lane: lane(kind) };
+                    window += 1 << code.len;
+                }
+                i += 1;
+            }
+            holder += 1;
+        }
+        (held, codes)
+    }
+}
+
+const fn piece_number(piece: Piece) -> usize {
+    piece.color.index() * PieceKind::COUNT + piece.kind.index()
+}
+
+/// The arrangement, or `None` if these bytes are none.
+#[inline]
+fn decode_valid(tables: &Tables, bytes: &[u8; LEN]) -> Option<Setup> {
+    let mut padded = [0; PADDED];
+    padded[..LEN].copy_from_slice(bytes);
+    let header = u16::from_le_bytes([bytes[0], bytes[1]]);
+    let side_to_move = if header & 1 == 0 { Color::Black } else { Color::White };
+    let kings =
+        [Square::new((header >> 1 & 0x7f) as u8)?, Square::new((header >> 8 & 0x7f) as u8)?];
+    if kings[0] == kings[1] {
+        return None;
+    }
+    let mut board: Board = [None; Square::COUNT];
+    let (mut bit, counts) = decode_board(tables, &padded, kings, &mut board);
+    let mut held = [0u64; 4];
+    while bit < BITS {
+        let mut window = load(&padded, bit);
+        for _ in 0..HELD_PER_LOAD {
+            let piece = &tables.held[(window & ((1 << OFF_BOARD_BITS) - 1)) as usize];
+            held[usize::from(piece.holder & 3)] += 1 << piece.lane;
+            bit += usize::from(piece.bits);
+            window >>= piece.bits;
+            if bit >= BITS {
+                break;
+            }
+        }
+    }
+    let total = (counts & COUNTED) + held[0] + held[1] + held[2];
+    if bit != BITS || total != SET || held[usize::from(NO_HOLDER)] != 0 {
+        return None;
+    }
+    board[kings[0].index()] = Some(Piece::new(Color::Black, PieceKind::King));
+    board[kings[1].index()] = Some(Piece::new(Color::White, PieceKind::King));
+    Some(Setup::from_counted(board, [hand(held[0]), hand(held[1])], side_to_move, 1))
+}
+
+/// Reads the squares besides the kings'; returns the bit behind them and the pieces counted.
+#[inline]
+fn decode_board(
+    tables: &Tables,
+    padded: &[u8; PADDED],
+    kings: [Square; 2],
+    board: &mut Board,
+) -> (usize, u64) {
+    // The n-th of the 79 squares is n, plus one for each king's square at or before it.
+    let first = kings[0].index().min(kings[1].index());
+    let second = kings[0].index().max(kings[1].index()) - 1;
+    let mut bit = HEADER_BITS as usize;
+    let mut counts = 0u64;
+    let mut done = 0;
+    loop {
+        let mut window = load(padded, bit);
+        for _ in 0..STEPS_PER_LOAD {
+            let step = &tables.steps[(window & ((1 << STEP_BITS) - 1)) as usize];
+            let at = done + usize::from(step.empty);
+            if at >= OTHER_SQUARES {
+                return (bit + OTHER_SQUARES - done, counts);
+            }
+            let square = at + usize::from(at >= first) + usize::from(at >= second);
+            if let Some(content) = board.get_mut(square) {
+                *content = step.piece;
+            }
+            counts += 1 << step.lane;
+            done += usize::from(step.squares);
+            bit += usize::from(step.bits);
+            window >>= step.bits;
+        }
+    }
+}
+
+/// At least 57 bits from `bit` on; zeros behind the end, which hostile bytes reach.
+#[inline]
+fn load(padded: &[u8; PADDED], bit: usize) -> u64 {
+    match padded.get(bit / 8..).and_then(|rest| rest.first_chunk()) {
+        Some(word) => u64::from_le_bytes(*word) >> (bit % 8),
+        None => 0,
+    }
+}
+
+/// A hand from counts that are known to be within the set.
+#[inline]
+fn hand(counts: u64) -> Hand {
+    if counts == 0 {
+        return Hand::EMPTY;
+    }
+    HandKind::ALL
+        .into_iter()
+        .fold(Hand::EMPTY, |hand, kind| hand.with_count(kind, (counts >> lane(kind)) as u8))
+}
+
+#[cold]
+fn explain(family: Family, bytes: &[u8; LEN]) -> Result<Setup, DecodeError> {
+    reference::decode(family, bytes)
+}
+
+/// Collects codes in a word and stores whole bytes of it.
+struct Writer {
+    bytes: [u8; PADDED],
+    at: usize,
+    bits: u64,
+    len: u32,
+}
+
+impl Writer {
+    #[inline]
+    fn push(&mut self, code: Code) {
+        self.bits |= u64::from(code.bits) << self.len;
+        self.len += u32::from(code.len);
+    }
+
+    #[inline]
+    fn push_copies(&mut self, code: Code, copies: u64) {
+        for _ in 0..copies {
+            self.push(code);
+            self.flush();
+        }
+    }
+
+    /// Stores the word; what is left of it is less than a byte.
+    #[inline]
+    fn flush(&mut self) {
+        if let Some(word) = self.bytes.get_mut(self.at..).and_then(|rest| rest.first_chunk_mut()) {
+            *word = self.bits.to_le_bytes();
+        }
+        self.at += (self.len / 8) as usize;
+        self.bits >>= self.len & !7;
+        self.len &= 7;
+    }
+
+    #[inline]
+    fn finish(self, header: u64) -> [u8; LEN] {
+        let mut bytes = [0; LEN];
+        bytes.copy_from_slice(&self.bytes[..LEN]);
+        bytes[0] |= header as u8;
+        bytes[1] |= (header >> 8) as u8;
+        bytes
+    }
+}

@@ -1,0 +1,241 @@
+//! SFEN text: one position a line, with columns for move, evaluation, ply and result behind tabs.
+//!
+//! The SFEN is that of the USI protocol; the columns are those in which training positions are passed
+//! around as text. See `docs/formats/sfen.md`.
+
+use crate::shogi::Move;
+use crate::shogi::sfen::{self, SfenError, SfenWarning};
+
+use super::error::{DecodeError, DecodeErrorKind};
+use super::field::Field;
+use super::lines;
+use super::record::{GameResult, Record};
+use super::warning::{Warning, Warnings};
+
+/// What stands in a column that says nothing; a move is also `none`, a result `u`.
+const NOTHING: &[u8] = b"-";
+
+/// A line, split at its tabs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Columns<'a> {
+    line: &'a [u8],
+    /// Bytes of the SFEN at the start of the line.
+    sfen_len: usize,
+}
+
+impl<'a> Columns<'a> {
+    /// The SFEN ends at the first tab, unless tabs separate its own four parts.
+    pub(super) fn split(line: &'a [u8]) -> Self {
+        let mut tabs = memchr::memchr_iter(b'\t', line);
+        let first = tabs.next().unwrap_or(line.len());
+        let own_tabs = matches!(line.get(first + 1..), Some([b'b' | b'w', b'\t', ..]))
+            && !line[..first].contains(&b' ');
+        let sfen_len = if own_tabs { tabs.nth(2).unwrap_or(line.len()) } else { first };
+        Self { line, sfen_len }
+    }
+
+    fn sfen(self) -> &'a [u8] {
+        &self.line[..self.sfen_len]
+    }
+
+    fn parse(self) -> Result<sfen::Parsed, DecodeError> {
+        if lines::is_comment(self.line) {
+            return Err(DecodeErrorKind::Comment.at(0));
+        }
+        sfen::parse(self.sfen()).map_err(|error| {
+            let (SfenError::Unexpected { at, .. }
+            | SfenError::RankLength { at, .. }
+            | SfenError::Setup { at, .. }
+            | SfenError::Number { at, .. }) = error;
+            DecodeErrorKind::Sfen(error).at(at)
+        })
+    }
+
+    /// The column of a field with its place in the line; `None` if it is absent or says nothing.
+    fn column(self, field: Field) -> Option<(usize, &'a [u8])> {
+        let mut at = self.sfen_len + 1;
+        for (i, text) in self.line.get(at..)?.split(|&byte| byte == b'\t').enumerate() {
+            if i == field as usize {
+                return (!text.is_empty() && text != NOTHING).then_some((at, text));
+            }
+            at += text.len() + 1;
+        }
+        None
+    }
+
+    /// A column read by `read`.
+    fn read<T>(
+        self,
+        column: Field,
+        expected: &'static str,
+        read: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<Option<T>, DecodeError> {
+        let Some((at, text)) = self.column(column) else { return Ok(None) };
+        match std::str::from_utf8(text).ok().and_then(read) {
+            Some(value) => Ok(Some(value)),
+            None => Err(DecodeErrorKind::Column { column, expected }.at(at)),
+        }
+    }
+
+    pub(super) fn best_move(self) -> Result<Option<Move>, DecodeError> {
+        let read = |text: &str| match text {
+            "none" => Some(None),
+            _ => Move::from_usi(text).map(Some),
+        };
+        Ok(self.read(Field::BestMove, "a move in USI notation, none, or -", read)?.flatten())
+    }
+
+    pub(super) fn eval_cp(self) -> Result<Option<i16>, DecodeError> {
+        self.read(Field::EvalCp, "a number from -32768 to 32767, or -", |text| text.parse().ok())
+    }
+
+    /// Whether the line has a column that speaks of a move, if only to say that there is none.
+    pub(super) fn says_move(self) -> bool {
+        self.column(Field::BestMove).is_some()
+    }
+
+    fn ply_column(self) -> Result<Option<u16>, DecodeError> {
+        self.read(Field::Ply, "a number from 0 to 65535, or -", |text| text.parse().ok())
+    }
+
+    /// Whether the line says something in place of the ply column.
+    fn has_ply_column(self) -> bool {
+        self.columns() > Field::Ply as usize
+    }
+
+    pub(super) fn result(self) -> Result<Option<GameResult>, DecodeError> {
+        let read = |text: &str| match text {
+            "b" => Some(Some(GameResult::BlackWin)),
+            "w" => Some(Some(GameResult::WhiteWin)),
+            "d" => Some(Some(GameResult::Draw)),
+            "u" => Some(None),
+            _ => None,
+        };
+        Ok(self.read(Field::Result, "b, w, d, u, or -", read)?.flatten())
+    }
+
+    pub(super) fn ply(self) -> Result<Option<u16>, DecodeError> {
+        if self.has_ply_column() {
+            return self.ply_column();
+        }
+        let parsed = self.parse()?;
+        Ok((!parsed.warnings.contains(&SfenWarning::NoPly)).then(|| parsed.setup.ply()))
+    }
+
+    /// Columns behind the SFEN.
+    fn columns(self) -> usize {
+        memchr::memchr_iter(b'\t', &self.line[self.sfen_len..]).count()
+    }
+
+    pub(super) fn record(self) -> Result<Record, DecodeError> {
+        let parsed = self.parse()?;
+        let (best_move, eval_cp) = (self.best_move()?, self.eval_cp()?);
+        let ply = if self.has_ply_column() {
+            self.ply_column()?
+        } else {
+            (!parsed.warnings.contains(&SfenWarning::NoPly)).then(|| parsed.setup.ply())
+        };
+        let result = self.result()?;
+        if self.columns() > Field::ALL.len() {
+            return Err(DecodeErrorKind::ExtraColumn.at(self.line.len()));
+        }
+        let setup = match ply {
+            Some(ply) => parsed.setup.with_ply(ply),
+            None => parsed.setup,
+        };
+        Ok(Record { setup, best_move, eval_cp, ply, result })
+    }
+
+    pub(super) fn warnings(self) -> Result<Warnings, DecodeError> {
+        let parsed = self.parse()?;
+        let mut warnings = Warnings::NONE;
+        warnings.extend(parsed.warnings.iter().copied().map(Warning::from));
+        match self.ply_column()? {
+            Some(0) => warnings.insert(Warning::PlyZero),
+            Some(ply) if ply != parsed.setup.ply() => warnings.insert(Warning::PlyMismatch),
+            _ => {}
+        }
+        Ok(warnings)
+    }
+}
+
+/// Appends the line with its end; columns only where there is more to say than the SFEN does.
+pub(super) fn encode(record: &Record, out: &mut Vec<u8>) {
+    let text = if record.best_move.is_none() && record.eval_cp.is_none() && record.result.is_none()
+    {
+        format!("{}\n", record.setup)
+    } else {
+        let best_move = record.best_move.map_or_else(|| "none".to_owned(), |m| m.to_string());
+        let eval_cp = record.eval_cp.map_or_else(|| "-".to_owned(), |eval_cp| eval_cp.to_string());
+        let ply = record.ply.map_or_else(|| "-".to_owned(), |ply| ply.to_string());
+        let result = match record.result {
+            Some(GameResult::BlackWin) => 'b',
+            Some(GameResult::WhiteWin) => 'w',
+            Some(GameResult::Draw) => 'd',
+            None => 'u',
+        };
+        format!("{}\t{best_move}\t{eval_cp}\t{ply}\t{result}\n", record.setup)
+    };
+    out.extend_from_slice(text.as_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const START: &str = sfen::START;
+
+    fn record(line: &str) -> Result<Record, DecodeError> {
+        Columns::split(line.as_bytes()).record()
+    }
+
+    #[test]
+    fn columns_may_be_absent_or_say_nothing() {
+        let whole = record(&format!("{START}\t2g2f\t-10\t1\tw")).unwrap();
+        assert_eq!(whole.best_move, Move::from_usi("2g2f"));
+        assert_eq!((whole.eval_cp, whole.ply), (Some(-10), Some(1)));
+        assert_eq!(whole.result, Some(GameResult::WhiteWin));
+
+        for line in [format!("{START}\t-\t\t-\tu"), format!("{START}\tnone\t-\t-")] {
+            let empty = record(&line).unwrap();
+            assert_eq!((empty.best_move, empty.eval_cp, empty.ply), (None, None, None), "{line}");
+            assert_eq!(empty.result, None);
+        }
+        assert_eq!(record(START).unwrap().ply, Some(1));
+        assert_eq!(record(START.strip_suffix(" 1").unwrap()).unwrap().ply, None);
+    }
+
+    #[test]
+    fn faults_are_found_at_their_byte() {
+        let at = |columns: &str| record(&format!("{START}{columns}")).unwrap_err().offset;
+        let len = START.len();
+        assert_eq!(at("\t2g2x\t0\t1\tb"), len + 1);
+        assert_eq!(at("\t2g2f\t40000\t1\tb"), len + 6);
+        assert_eq!(at("\t2g2f\t0\t-1\tb"), len + 8);
+        assert_eq!(at("\t2g2f\t0\t1\tB"), len + 10);
+        assert_eq!(at("\t2g2f\t0\t1\tb\t"), len + 12);
+        assert_eq!(record("# a comment").unwrap_err().kind, DecodeErrorKind::Comment);
+    }
+
+    #[test]
+    fn tabs_inside_the_sfen_are_told_from_columns() {
+        let tabbed = START.replace(' ', "\t");
+        assert_eq!(record(&tabbed), record(START));
+        let warnings = Columns::split(tabbed.as_bytes()).warnings().unwrap();
+        assert!(warnings.contains(Warning::SfenSpelling));
+        assert_eq!(record(&format!("{tabbed}\t2g2f")).unwrap().best_move, Move::from_usi("2g2f"));
+    }
+
+    #[test]
+    fn lines_are_written_as_they_are_read() {
+        for line in [
+            format!("{START}\n"),
+            format!("{START}\t2g2f\t0\t1\tb\n"),
+            format!("{START}\tnone\t-300\t-\tu\n"),
+        ] {
+            let mut out = Vec::new();
+            encode(&record(line.trim_end()).unwrap(), &mut out);
+            assert_eq!(String::from_utf8(out).unwrap(), line);
+        }
+    }
+}

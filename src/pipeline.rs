@@ -1,0 +1,21 @@
+//! From files of positions to kept, mated, unknown and quarantined ones, with nothing lost on the way.
+//!
+//! The way of the data: [`plan`], [`source`], work, [`sink`], [`manifest`].
+
+pub mod checkpoint;
+pub mod counts;
+pub mod estimate;
+pub mod filter;
+pub mod judge;
+pub mod manifest;
+pub mod plan;
+pub mod platform;
+pub mod progress;
+pub mod settings;
+pub mod sink;
+pub mod source;
+pub mod stream;
+mod triage;
+mod work;
+
+pub use triage::BadRecord;

@@ -1,0 +1,330 @@
+//! What a run will read and write: everything is checked here, before anything is created.
+//!
+//! File names are those the command line documents: `STEM-00003-of-00010.mated.hcp` and so on.
+
+use std::collections::HashMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use super::platform::{self, FileIdentity};
+use super::settings::{
+    BadPolicy, FormatName, MatedPolicy, RecordFilters, Settings, Shard, UnknownPolicy, without_zst,
+};
+use super::sink::{OutputPlan, partial_path};
+use super::source::{self, Input, Part, Place, SourceError};
+use super::stream::Stream;
+use crate::format::{Field, Format, MissingFill, Plan as ConversionPlan, conversion_plan};
+
+/// What the user asked for, not yet checked.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// Files of positions, read as one sequence; `-` is standard input.
+    pub inputs: Vec<PathBuf>,
+    /// Folder of the outputs; made if it is not there.
+    pub output: PathBuf,
+    /// Format of the inputs, where their extensions do not say it.
+    pub from: Option<FormatName>,
+    /// Format of the outputs; that of the inputs if nothing is said.
+    pub to: Option<FormatName>,
+    /// Stem of the outputs' names; the first input's if nothing is said.
+    pub name: Option<String>,
+    /// Which part of the input to take; all of it if nothing is said.
+    pub shard: Option<Shard>,
+    /// Whether outputs that exist may be replaced.
+    pub force: bool,
+    /// Everything else.
+    pub settings: Settings,
+}
+
+/// A run that can begin.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// What is read, in order.
+    pub parts: Vec<Part>,
+    /// Records that will be read, where that is known before.
+    pub records: Option<u64>,
+    /// Which part of the input this is.
+    pub shard: Option<Shard>,
+    /// Folder of the outputs.
+    pub folder: PathBuf,
+    /// The outputs but for the manifest.
+    pub outputs: Vec<OutputPlan>,
+    /// Where the manifest will be.
+    pub manifest: PathBuf,
+    /// How the outputs are written.
+    pub to: FormatName,
+    /// What is lost and invented on the way from each input's format to the outputs'.
+    pub conversions: Vec<ConversionPlan>,
+    /// The settings.
+    pub settings: Settings,
+}
+
+/// Why a run cannot begin.
+#[derive(Debug, Error)]
+pub enum PlanError {
+    /// No input was named.
+    #[error("no input")]
+    NoInput,
+    /// Standard input was named twice, or together with a shard.
+    #[error("standard input can be read only once, as a whole and from its start: {why}")]
+    Stdin {
+        /// What is in the way.
+        why: &'static str,
+    },
+    /// The name of an input does not say its format.
+    #[error("the name of {input} does not say its format; say it with --from")]
+    UnknownFormat {
+        /// The input.
+        input: String,
+    },
+    /// Inputs in different formats.
+    #[error("{first} and {second} have different formats; say with --to which one to write")]
+    MixedFormats {
+        /// An input.
+        first: String,
+        /// An input in another format.
+        second: String,
+    },
+    /// A filter on a field that a format does not have.
+    #[error("--{filter} cannot be asked of {input}: {format} records have no {field}")]
+    FilterOnMissingField {
+        /// Long name of the option.
+        filter: &'static str,
+        /// The input.
+        input: String,
+        /// Name of its format.
+        format: &'static str,
+        /// The field.
+        field: Field,
+    },
+    /// The output format has fields that an input lacks.
+    #[error("cannot convert {input}")]
+    Conversion {
+        /// The input.
+        input: String,
+        /// The fields.
+        source: MissingFill,
+    },
+    /// The stem is no file name.
+    #[error("{name:?} cannot be the start of a file name")]
+    Name {
+        /// The stem.
+        name: String,
+    },
+    /// An output is an input.
+    #[error("{} would be written over the input {input}", output.display())]
+    OutputIsInput {
+        /// The output.
+        output: PathBuf,
+        /// The input.
+        input: String,
+    },
+    /// An output exists.
+    #[error("{} exists; replace it with --force", output.display())]
+    OutputExists {
+        /// The output.
+        output: PathBuf,
+    },
+    /// The place of the outputs is a file.
+    #[error("{} is not a folder", folder.display())]
+    NotAFolder {
+        /// The place.
+        folder: PathBuf,
+    },
+    /// A file could not be looked at.
+    #[error("cannot look at {name}")]
+    Look {
+        /// The file.
+        name: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// An input could not be read.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+}
+
+impl PlanError {
+    /// Whether another command line would help, as opposed to another state of the disk.
+    pub const fn is_usage(&self) -> bool {
+        !matches!(self, Self::Look { .. } | Self::Source(_))
+    }
+}
+
+impl Plan {
+    /// Checks a request. Reads inputs only to count their records, creates nothing.
+    ///
+    /// # Errors
+    /// [`PlanError`] with what is wrong.
+    pub fn new(request: Request) -> Result<Self, PlanError> {
+        let Request { inputs, output: folder, from, to, name, shard, force, settings } = request;
+        let inputs = inputs.iter().map(|path| input(path, from)).collect::<Result<Vec<_>, _>>()?;
+        check_stdin(&inputs, shard)?;
+        let to = output_format(&inputs, to)?;
+        let mut conversions = Vec::new();
+        for input in &inputs {
+            check_filters(input, &settings.filters)?;
+            conversions.push(conversion(input, to.format, &settings)?);
+        }
+        let stem = stem(name, &inputs)?;
+        let part_of_name = shard.map_or(String::new(), |shard| {
+            format!("-{:05}-of-{:05}", shard.index(), shard.count())
+        });
+        let name = |suffix: &str| folder.join(format!("{stem}{part_of_name}{suffix}"));
+        let outputs = outputs(&settings, to, name);
+        let manifest = name(".manifest.json");
+        let paths = || outputs.iter().map(|output| &output.path).chain([&manifest]);
+        check_folder(&folder)?;
+        check_identity(&inputs, paths())?;
+        if let Some(output) = paths().find(|path| !force && path.symlink_metadata().is_ok()) {
+            return Err(PlanError::OutputExists { output: output.clone() });
+        }
+        let (parts, records) = parts(inputs, shard)?;
+        Ok(Self { parts, records, shard, folder, outputs, manifest, to, conversions, settings })
+    }
+}
+
+fn input(path: &Path, from: Option<FormatName>) -> Result<Input, PlanError> {
+    let name = path.to_string_lossy().into_owned();
+    let unknown = || PlanError::UnknownFormat { input: name.clone() };
+    if name == "-" {
+        let FormatName { format, is_zstd } = from.ok_or_else(unknown)?;
+        return Ok(Input { name, place: Place::Stdin, format, is_zstd });
+    }
+    // A compressed file says so in its name whatever --from says about the records inside.
+    let is_zst_by_name = without_zst(&name).1;
+    let FormatName { format, is_zstd } =
+        from.or_else(|| FormatName::from_file_name(&name)).ok_or_else(unknown)?;
+    let place = Place::File(path.to_owned());
+    Ok(Input { place, format, is_zstd: is_zstd || is_zst_by_name, name })
+}
+
+fn check_stdin(inputs: &[Input], shard: Option<Shard>) -> Result<(), PlanError> {
+    let times = inputs.iter().filter(|input| input.place == Place::Stdin).count();
+    match (times, shard) {
+        (0, _) | (1, None) => Ok(()),
+        (1, Some(_)) => Err(PlanError::Stdin { why: "a shard needs files" }),
+        _ => Err(PlanError::Stdin { why: "it was named more than once" }),
+    }
+}
+
+fn output_format(inputs: &[Input], to: Option<FormatName>) -> Result<FormatName, PlanError> {
+    let first = inputs.first().ok_or(PlanError::NoInput)?;
+    if let Some(to) = to {
+        return Ok(to);
+    }
+    match inputs.iter().find(|input| input.format != first.format) {
+        Some(other) => {
+            Err(PlanError::MixedFormats { first: first.name.clone(), second: other.name.clone() })
+        }
+        None => Ok(FormatName { format: first.format, is_zstd: first.is_zstd }),
+    }
+}
+
+fn check_filters(input: &Input, filters: &RecordFilters) -> Result<(), PlanError> {
+    let fields = input.format.fields();
+    let asked = [
+        ("max-abs-eval", filters.max_abs_eval_cp.is_some(), Field::EvalCp),
+        ("min-ply", filters.min_ply.is_some(), Field::Ply),
+        ("max-ply", filters.max_ply.is_some(), Field::Ply),
+    ];
+    match asked.into_iter().find(|&(_, is_asked, field)| is_asked && !fields.contains(field)) {
+        Some((filter, _, field)) => Err(PlanError::FilterOnMissingField {
+            filter,
+            input: input.name.clone(),
+            format: input.format.name(),
+            field,
+        }),
+        None => Ok(()),
+    }
+}
+
+fn conversion(input: &Input, to: Format, settings: &Settings) -> Result<ConversionPlan, PlanError> {
+    conversion_plan(input.format, to, &settings.fill)
+        .map_err(|source| PlanError::Conversion { input: input.name.clone(), source })
+}
+
+fn stem(name: Option<String>, inputs: &[Input]) -> Result<String, PlanError> {
+    let stem = match (name, inputs.first().map(|input| &input.place)) {
+        (Some(name), _) => name,
+        (None, Some(Place::File(path))) => {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            FormatName::stem(&name).to_owned()
+        }
+        (None, _) => "stdin".to_owned(),
+    };
+    let is_file_name = Path::new(&stem).file_name() == Some(stem.as_ref());
+    if is_file_name { Ok(stem) } else { Err(PlanError::Name { name: stem }) }
+}
+
+fn outputs(settings: &Settings, to: FormatName, name: impl Fn(&str) -> PathBuf) -> Vec<OutputPlan> {
+    let extension = to.to_string();
+    let is_wanted = |stream: &Stream| match stream {
+        Stream::Kept => true,
+        Stream::Mated | Stream::MatedLines => settings.mated == MatedPolicy::Split,
+        Stream::Unknown => settings.unknown == UnknownPolicy::Split,
+        Stream::Quarantine | Stream::QuarantineLines => settings.on_error == BadPolicy::Quarantine,
+    };
+    Stream::ALL
+        .into_iter()
+        .filter(is_wanted)
+        .map(|stream| OutputPlan {
+            stream,
+            path: name(&stream.suffix(&extension)),
+            is_zstd: to.is_zstd && stream.holds_records(),
+        })
+        .collect()
+}
+
+fn check_folder(folder: &Path) -> Result<(), PlanError> {
+    if folder.exists() && !folder.is_dir() {
+        return Err(PlanError::NotAFolder { folder: folder.to_owned() });
+    }
+    Ok(())
+}
+
+/// Neither an output nor its partial file may be an input, by whatever names and links.
+fn check_identity<'a>(
+    inputs: &[Input],
+    outputs: impl Iterator<Item = &'a PathBuf>,
+) -> Result<(), PlanError> {
+    let mut identities: HashMap<FileIdentity, &str> = HashMap::new();
+    for input in inputs {
+        if let Place::File(path) = &input.place {
+            let identity = platform::identity(path)
+                .map_err(|source| PlanError::Look { name: input.name.clone(), source })?;
+            identities.insert(identity, &input.name);
+        }
+    }
+    for output in outputs {
+        for path in [output, &partial_path(output)] {
+            let same = platform::identity(path).ok().and_then(|identity| identities.get(&identity));
+            if let Some(&input) = same {
+                let input = input.to_owned();
+                return Err(PlanError::OutputIsInput { output: output.clone(), input });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Which records of which input; how many there are, if that is cheap to say or a shard needs it.
+fn parts(inputs: Vec<Input>, shard: Option<Shard>) -> Result<(Vec<Part>, Option<u64>), PlanError> {
+    if shard.is_none() && !inputs.iter().all(source::is_cheap_to_count) {
+        let whole = |input| Part { input, from: 0, to: None };
+        return Ok((inputs.into_iter().map(whole).collect(), None));
+    }
+    let counts = inputs.iter().map(source::count_records).collect::<Result<Vec<_>, _>>()?;
+    let total = counts.iter().sum();
+    let range = shard.map_or(0..total, |shard| shard.range(total));
+    let mut first = 0;
+    let mut parts = Vec::new();
+    for (input, count) in inputs.into_iter().zip(counts) {
+        let within = |record: u64| record.saturating_sub(first).min(count);
+        parts.push(Part { input, from: within(range.start), to: Some(within(range.end)) });
+        first += count;
+    }
+    Ok((parts, Some(range.end - range.start)))
+}

@@ -1,0 +1,105 @@
+//! What differs between operating systems: signals, folders on disk, the identity of a file.
+//!
+//! Everything else in this crate is the same on Linux, macOS and Windows.
+
+#[cfg(unix)]
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
+
+/// The wish of the user or the system that the process end.
+#[derive(Clone, Debug)]
+pub struct Interrupt {
+    cancel: Arc<AtomicBool>,
+    caught: Arc<AtomicUsize>,
+}
+
+impl Interrupt {
+    /// From now on SIGINT and SIGTERM are taken as a request to stop; a second one ends the process at once.
+    ///
+    /// # Errors
+    /// If the operating system refuses to install a handler.
+    pub fn watch() -> io::Result<Self> {
+        let interrupt = Self { cancel: Arc::default(), caught: Arc::default() };
+        for signal in [SIGINT, SIGTERM] {
+            flag::register_conditional_shutdown(signal, 128 + signal, interrupt.cancel())?;
+            let number = signal.unsigned_abs() as usize;
+            flag::register_usize(signal, Arc::clone(&interrupt.caught), number)?;
+            flag::register(signal, interrupt.cancel())?;
+        }
+        Ok(interrupt)
+    }
+
+    /// Set by the first signal.
+    pub fn cancel(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.cancel)
+    }
+
+    /// Number of the signal caught.
+    pub fn signal(&self) -> Option<u8> {
+        match self.caught.load(Ordering::Relaxed) {
+            0 => None,
+            signal => u8::try_from(signal).ok(),
+        }
+    }
+}
+
+/// What makes two names one file: device and inode where the system has them.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct FileIdentity(Identity);
+
+#[cfg(unix)]
+type Identity = (u64, u64);
+#[cfg(not(unix))]
+type Identity = std::path::PathBuf;
+
+/// Identity of the file behind `path`, links followed.
+///
+/// # Errors
+/// If the file does not exist or cannot be looked at.
+#[cfg(unix)]
+pub fn identity(path: &Path) -> io::Result<FileIdentity> {
+    use std::os::unix::fs::MetadataExt;
+    let metadata = path.metadata()?;
+    Ok(FileIdentity((metadata.dev(), metadata.ino())))
+}
+
+/// Identity of the file behind `path`, links followed.
+///
+/// # Errors
+/// If the file does not exist or cannot be looked at.
+#[cfg(not(unix))]
+pub fn identity(path: &Path) -> io::Result<FileIdentity> {
+    path.canonicalize().map(FileIdentity)
+}
+
+/// Makes renames inside a folder survive a loss of power.
+///
+/// # Errors
+/// If the folder cannot be opened or synchronised.
+#[cfg(unix)]
+pub fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+/// Windows writes folders through; there is nothing to synchronise.
+///
+/// # Errors
+/// Never.
+#[cfg(not(unix))]
+pub fn sync_folder(_folder: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// Gives `from` the name `to`, replacing what had it, in one step that a reader never sees half done.
+///
+/// # Errors
+/// As [`std::fs::rename`], which replaces on every system that we build for.
+pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
+    std::fs::rename(from, to)
+}

@@ -1,0 +1,238 @@
+//! What the user may choose about a run of the filter.
+//!
+//! The words are those of `gen-filter`'s command line, here, in configuration files and in manifests.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use super::judge::SearchSettings;
+use crate::format::{Fill, Format};
+
+/// Everything that decides which bytes come out, and the number of threads, which does not.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// Limits of one search.
+    pub search: SearchSettings,
+    /// What becomes of mates.
+    pub mated: MatedPolicy,
+    /// What becomes of positions on which the search stopped before it knew.
+    pub unknown: UnknownPolicy,
+    /// What becomes of records that cannot be used.
+    pub on_error: BadPolicy,
+    /// Which records are searched at all.
+    pub filters: RecordFilters,
+    /// What is written into fields that the input does not have.
+    pub fill: Fill,
+    /// Threads, 0 for as many as the machine runs at once.
+    pub threads: usize,
+}
+
+/// What becomes of mates.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MatedPolicy {
+    /// They are written to a file of their own, with the proofs beside.
+    #[default]
+    Split,
+    /// They are not written.
+    Drop,
+    /// They are kept, with result, evaluation and move of the proof where the format can say it.
+    Relabel,
+}
+
+/// What becomes of positions on which the search stopped before it knew.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum UnknownPolicy {
+    /// They are kept.
+    #[default]
+    Keep,
+    /// They are not written.
+    Drop,
+    /// They are written to a file of their own.
+    Split,
+}
+
+/// What becomes of records that cannot be used.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BadPolicy {
+    /// Their bytes are written to a file of their own, with the reasons beside.
+    #[default]
+    Quarantine,
+    /// They are counted and not written.
+    Skip,
+    /// The first one ends the run.
+    Stop,
+}
+
+/// Conditions on the content of a record; all must hold.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct RecordFilters {
+    /// Largest distance of the evaluation from 0, in centipawns.
+    #[serde(rename = "max-abs-eval")]
+    pub max_abs_eval_cp: Option<u16>,
+    /// Smallest ply.
+    pub min_ply: Option<u16>,
+    /// Largest ply.
+    pub max_ply: Option<u16>,
+}
+
+/// One of several equal parts of the input, counted from 1 as in `3/10`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Shard {
+    index: u32,
+    count: u32,
+}
+
+/// Why a text is not a shard.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error("{text:?} is not a shard: expected I/N with 1 ≤ I ≤ N, as in 3/10")]
+pub struct ParseShardError {
+    text: String,
+}
+
+impl Shard {
+    /// Part `index` of `count`; `None` unless 1 ≤ `index` ≤ `count`.
+    pub const fn new(index: u32, count: u32) -> Option<Self> {
+        if 1 <= index && index <= count { Some(Self { index, count }) } else { None }
+    }
+
+    /// Which part, from 1.
+    pub const fn index(self) -> u32 {
+        self.index
+    }
+
+    /// How many parts.
+    pub const fn count(self) -> u32 {
+        self.count
+    }
+
+    /// The records of this part out of `records`; parts differ by at most one record.
+    ///
+    /// ```
+    /// use kyokumen::pipeline::settings::Shard;
+    /// assert_eq!(Shard::new(1, 3).unwrap().range(10), 0..3);
+    /// assert_eq!(Shard::new(2, 3).unwrap().range(10), 3..6);
+    /// assert_eq!(Shard::new(3, 3).unwrap().range(10), 6..10);
+    /// ```
+    pub const fn range(self, records: u64) -> std::ops::Range<u64> {
+        bound(records, self.index - 1, self.count)..bound(records, self.index, self.count)
+    }
+}
+
+/// Where part `index` (from 0) of `count` begins. The product needs more than 64 bits.
+const fn bound(records: u64, index: u32, count: u32) -> u64 {
+    (records as u128 * index as u128 / count as u128) as u64
+}
+
+impl FromStr for Shard {
+    type Err = ParseShardError;
+
+    fn from_str(text: &str) -> Result<Self, ParseShardError> {
+        text.split_once('/')
+            .and_then(|(index, count)| Self::new(index.parse().ok()?, count.parse().ok()?))
+            .ok_or_else(|| ParseShardError { text: text.to_owned() })
+    }
+}
+
+impl fmt::Display for Shard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.index, self.count)
+    }
+}
+
+/// A format and whether its bytes are compressed: `hcp`, `hcp.zst`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FormatName {
+    /// The format of the records.
+    pub format: Format,
+    /// Whether the file is a zstd stream.
+    pub is_zstd: bool,
+}
+
+/// Why a text is not the name of a format.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error("{text:?} is not a format: expected one of {}, each also with .zst", format_names())]
+pub struct ParseFormatNameError {
+    text: String,
+}
+
+fn format_names() -> String {
+    Format::ALL.map(|format| format.name()).join(", ")
+}
+
+impl FormatName {
+    /// The name that the file name shows; `None` if its extension is no format's.
+    pub fn from_file_name(name: &str) -> Option<Self> {
+        let (name, is_zstd) = without_zst(name);
+        let (_, extension) = name.rsplit_once('.')?;
+        Some(Self { format: Format::from_name(extension)?, is_zstd })
+    }
+
+    /// The file name without what says how it is written.
+    pub fn stem(name: &str) -> &str {
+        let (name, _) = without_zst(name);
+        match name.rsplit_once('.') {
+            Some((stem, _)) if !stem.is_empty() => stem,
+            _ => name,
+        }
+    }
+}
+
+pub(super) fn without_zst(name: &str) -> (&str, bool) {
+    name.strip_suffix(".zst").map_or((name, false), |name| (name, true))
+}
+
+impl FromStr for FormatName {
+    type Err = ParseFormatNameError;
+
+    fn from_str(text: &str) -> Result<Self, ParseFormatNameError> {
+        let (name, is_zstd) = without_zst(text.strip_prefix('.').unwrap_or(text));
+        match Format::from_name(name) {
+            Some(format) => Ok(Self { format, is_zstd }),
+            None => Err(ParseFormatNameError { text: text.to_owned() }),
+        }
+    }
+}
+
+impl fmt::Display for FormatName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.format.name(), if self.is_zstd { ".zst" } else { "" })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn shards_are_counted_from_one() {
+        assert_eq!("3/10".parse(), Ok(Shard { index: 3, count: 10 }));
+        for text in ["", "3", "0/3", "4/3", "0/0", "a/b", "1/", "-1/3", "1/2/3"] {
+            assert!(text.parse::<Shard>().is_err(), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn shards_in_order_are_the_whole(records in any::<u64>(), count in 1u32..200) {
+            let mut next = 0;
+            for index in 1..=count {
+                let range = Shard::new(index, count).unwrap().range(records);
+                prop_assert_eq!(range.start, next);
+                let size = range.end - range.start;
+                let even = records / u64::from(count);
+                prop_assert!(size == even || size == even + 1);
+                next = range.end;
+            }
+            prop_assert_eq!(next, records);
+        }
+    }
+}

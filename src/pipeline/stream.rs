@@ -1,0 +1,107 @@
+//! The streams that leave the pipeline, and records on their way into one.
+//!
+//! Names of the files as the command line documents them: `STEM.hcp`, `STEM.mated.hcp`, `STEM.mated.jsonl`, ….
+
+use serde::{Deserialize, Serialize};
+
+/// One of the outputs of a run.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stream {
+    /// Positions without a proven mate.
+    Kept,
+    /// Positions with one.
+    Mated,
+    /// The proofs, one JSON line each.
+    MatedLines,
+    /// Positions on which the search stopped before it knew.
+    Unknown,
+    /// Bytes of the records that could not be used.
+    Quarantine,
+    /// Where they stood and what was wrong, one JSON line each.
+    QuarantineLines,
+}
+
+impl Stream {
+    /// Every stream.
+    pub const ALL: [Self; 6] = [
+        Self::Kept,
+        Self::Mated,
+        Self::MatedLines,
+        Self::Unknown,
+        Self::Quarantine,
+        Self::QuarantineLines,
+    ];
+
+    /// What follows the stem in the name of its file; `extension` is that of the record format.
+    pub fn suffix(self, extension: &str) -> String {
+        match self {
+            Self::Kept => format!(".{extension}"),
+            Self::Mated => format!(".mated.{extension}"),
+            Self::MatedLines => ".mated.jsonl".to_owned(),
+            Self::Unknown => format!(".unknown.{extension}"),
+            Self::Quarantine => ".quarantine.bin".to_owned(),
+            Self::QuarantineLines => ".quarantine.jsonl".to_owned(),
+        }
+    }
+
+    /// Whether it holds records of the output format, and may be compressed.
+    pub const fn holds_records(self) -> bool {
+        matches!(self, Self::Kept | Self::Mated | Self::Unknown)
+    }
+}
+
+/// Records for one stream, from one block.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Batch {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Batch {
+    /// Appends a record.
+    pub fn push(&mut self, record: &[u8]) {
+        self.bytes.extend_from_slice(record);
+        self.end_record();
+    }
+
+    /// Where an encoder appends the bytes of the next record; [`Self::end_record`] closes it.
+    pub fn open_record(&mut self) -> &mut Vec<u8> {
+        &mut self.bytes
+    }
+
+    /// Closes the record whose bytes were appended last.
+    pub fn end_record(&mut self) {
+        self.ends.push(self.bytes.len());
+    }
+
+    /// Throws away what was appended since the last record was closed.
+    pub fn discard_open(&mut self) {
+        self.bytes.truncate(self.ends.last().copied().unwrap_or(0));
+    }
+
+    /// Number of records.
+    pub fn len(&self) -> u64 {
+        self.ends.len() as u64
+    }
+
+    /// Whether there is no record.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// Memory that it takes, in bytes.
+    pub fn size(&self) -> usize {
+        self.bytes.len() + self.ends.len() * size_of::<usize>()
+    }
+
+    /// Bytes of the records from number `from` up to, but not including, number `to`.
+    pub fn bytes_of(&self, from: u64, to: u64) -> &[u8] {
+        let end = |records: u64| match usize::try_from(records) {
+            Ok(0) => 0,
+            Ok(records) => self.ends.get(records - 1).copied().unwrap_or(self.bytes.len()),
+            Err(_) => self.bytes.len(),
+        };
+        &self.bytes[end(from)..end(to)]
+    }
+}

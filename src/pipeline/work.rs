@@ -1,0 +1,204 @@
+//! Blocks over threads: any thread may take any block, results come back in the order of the input.
+//!
+//! A bounded number of blocks is under way at any time, so memory does not grow with the input.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, Sender, bounded, never, select, unbounded};
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use super::filter::FilterError;
+use super::judge::Decide;
+use super::plan::Plan;
+use super::source::{Block, Delivery, PartRead, Source, SourceError};
+use super::triage::{self, Sorted};
+
+/// Results that wait for an earlier block may take this much memory before no new block is begun.
+const WAITING_BYTES: usize = 32 << 20;
+
+/// Blocks under way per thread: enough that none waits for the coordinator.
+const BLOCKS_PER_THREAD: usize = 4;
+
+/// How long an interruption may go unnoticed.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// What the crew has for the coordinator.
+pub(super) enum Step {
+    /// The next block in the order of the input.
+    Sorted(Box<Sorted>),
+    /// Nothing yet.
+    Waiting,
+    /// All blocks were handed over.
+    End,
+}
+
+/// A reader and a pool of workers.
+pub(super) struct Crew {
+    pool: ThreadPool,
+    desk: Arc<dyn Fn(&Block) -> Option<Sorted> + Send + Sync>,
+    deliveries: Receiver<Result<Delivery, SourceError>>,
+    results: (Sender<Finished>, Receiver<Finished>),
+    stop: Arc<AtomicBool>,
+    /// Blocks handed to the pool so far, also the number of the next one.
+    begun: u64,
+    /// Blocks handed to the coordinator so far.
+    handed_over: u64,
+    running: usize,
+    most_running: usize,
+    waiting: BTreeMap<u64, Box<Sorted>>,
+    waiting_bytes: usize,
+    source_ended: bool,
+    parts_read: Vec<PartRead>,
+}
+
+struct Finished {
+    sequence: u64,
+    outcome: Outcome,
+}
+
+enum Outcome {
+    Sorted(Box<Sorted>),
+    Cancelled,
+    Panicked { file: usize, first_index: u64 },
+}
+
+impl Crew {
+    /// Starts the threads; each makes its judge when it gets its first block.
+    pub(super) fn start<J, F>(plan: &Arc<Plan>, make_judge: F) -> Result<Self, FilterError>
+    where
+        J: Decide + Send + 'static,
+        F: Fn() -> J + Send + Sync + 'static,
+    {
+        let pool = ThreadPoolBuilder::new()
+            .num_threads(plan.settings.threads)
+            .thread_name(|number| format!("judge-{number}"))
+            .build()?;
+        let threads = pool.current_num_threads();
+        let stop = Arc::new(AtomicBool::new(false));
+        Ok(Self {
+            desk: desk(Arc::clone(plan), make_judge, threads, Arc::clone(&stop)),
+            deliveries: read_ahead(Source::new(plan.parts.clone()))
+                .map_err(FilterError::Threads)?,
+            results: unbounded(),
+            stop,
+            begun: 0,
+            handed_over: 0,
+            running: 0,
+            most_running: threads * BLOCKS_PER_THREAD,
+            waiting: BTreeMap::new(),
+            waiting_bytes: 0,
+            source_ended: false,
+            parts_read: Vec::new(),
+            pool,
+        })
+    }
+
+    /// The next block in order, if it is there within [`PATIENCE`].
+    pub(super) fn step(&mut self, plan: &Plan) -> Result<Step, FilterError> {
+        if let Some(sorted) = self.waiting.remove(&self.handed_over) {
+            self.handed_over += 1;
+            self.waiting_bytes -= sorted.size();
+            return Ok(Step::Sorted(sorted));
+        }
+        if self.source_ended && self.handed_over == self.begun {
+            return Ok(Step::End);
+        }
+        let has_room = self.running < self.most_running && self.waiting_bytes < WAITING_BYTES;
+        let none = never();
+        let deliveries = if has_room && !self.source_ended { &self.deliveries } else { &none };
+        select! {
+            recv(self.results.1) -> finished => {
+                let finished = finished.expect("the crew holds a sender itself");
+                self.put_in_order(plan, finished)?;
+            }
+            recv(deliveries) -> delivery => match delivery {
+                Ok(Ok(Delivery::Block(block))) => self.begin(block),
+                Ok(Ok(Delivery::End(part))) => self.parts_read.push(part),
+                Ok(Err(error)) => return Err(error.into()),
+                Err(_) => self.source_ended = true,
+            },
+            default(PATIENCE) => {}
+        }
+        Ok(Step::Waiting)
+    }
+
+    /// What was read of each input; complete after [`Step::End`].
+    pub(super) fn into_parts_read(mut self) -> Vec<PartRead> {
+        std::mem::take(&mut self.parts_read)
+    }
+
+    fn begin(&mut self, block: Block) {
+        let sequence = self.begun;
+        let (desk, results) = (Arc::clone(&self.desk), self.results.0.clone());
+        self.begun += 1;
+        self.running += 1;
+        self.pool.spawn_fifo(move || {
+            let outcome = match catch_unwind(AssertUnwindSafe(|| desk(&block))) {
+                Ok(Some(sorted)) => Outcome::Sorted(Box::new(sorted)),
+                Ok(None) => Outcome::Cancelled,
+                Err(_) => Outcome::Panicked { file: block.part, first_index: block.first_index },
+            };
+            // Nobody listens any more when the run has failed elsewhere.
+            drop(results.send(Finished { sequence, outcome }));
+        });
+    }
+
+    fn put_in_order(&mut self, plan: &Plan, finished: Finished) -> Result<(), FilterError> {
+        self.running -= 1;
+        match finished.outcome {
+            Outcome::Sorted(sorted) => {
+                self.waiting_bytes += sorted.size();
+                self.waiting.insert(finished.sequence, sorted);
+                Ok(())
+            }
+            Outcome::Cancelled => Err(FilterError::Interrupted),
+            Outcome::Panicked { file, first_index } => {
+                let file = plan.parts[file].input.name.clone();
+                Err(FilterError::Panicked { file, first_index })
+            }
+        }
+    }
+}
+
+impl Drop for Crew {
+    /// Searches under way end soon; nobody waits for them, nor for a reader that waits for its input.
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+}
+
+/// What a worker does with a block, with the judge that belongs to its thread.
+fn desk<J, F>(
+    plan: Arc<Plan>,
+    make_judge: F,
+    threads: usize,
+    stop: Arc<AtomicBool>,
+) -> Arc<dyn Fn(&Block) -> Option<Sorted> + Send + Sync>
+where
+    J: Decide + Send + 'static,
+    F: Fn() -> J + Send + Sync + 'static,
+{
+    let judges: Vec<Mutex<Option<J>>> = (0..threads).map(|_| Mutex::new(None)).collect();
+    Arc::new(move |block| {
+        let thread = rayon::current_thread_index().unwrap_or(0);
+        let mut judge = judges[thread].lock().unwrap_or_else(PoisonError::into_inner);
+        triage::sort(&plan, block, judge.get_or_insert_with(&make_judge), &stop)
+    })
+}
+
+/// Reads on a thread of its own, a few blocks ahead.
+fn read_ahead(source: Source) -> std::io::Result<Receiver<Result<Delivery, SourceError>>> {
+    let (sender, receiver) = bounded(BLOCKS_PER_THREAD);
+    std::thread::Builder::new().name("reader".to_owned()).spawn(move || {
+        for delivery in source {
+            if sender.send(delivery).is_err() {
+                break;
+            }
+        }
+    })?;
+    Ok(receiver)
+}
