@@ -29,7 +29,7 @@ pub struct Limits {
 }
 
 /// Why a search ended without an answer.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stop {
     /// The node limit was reached.
@@ -47,7 +47,7 @@ impl Stop {
     pub const ALL: [Self; 4] = [Self::Nodes, Self::Depth, Self::Memory, Self::Cancelled];
 
     /// The word used in reports: `nodes`, `depth`, `memory`, `cancelled`.
-    pub const fn name(self) -> &'static str {
+    pub const fn word(self) -> &'static str {
         match self {
             Self::Nodes => "nodes",
             Self::Depth => "depth",
@@ -59,7 +59,7 @@ impl Stop {
 
 impl fmt::Display for Stop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        f.write_str(self.word())
     }
 }
 
@@ -67,7 +67,7 @@ impl FromStr for Stop {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
-        Self::ALL.into_iter().find(|stop| stop.name() == text).ok_or(())
+        Self::ALL.into_iter().find(|stop| stop.word() == text).ok_or(())
     }
 }
 
