@@ -136,6 +136,8 @@ impl<H> Value<H> {
 struct Child<G: Game> {
     m: G::Move,
     delayed: bool,
+    /// Has been searched before, so that a proof in one would be known.
+    seen: bool,
     value: Value<G::Hand>,
 }
 
@@ -215,7 +217,7 @@ impl<G: Game> Solver<G> {
         let limit = Numbers { proof: INFINITE, disproof: INFINITE };
         self.path.clear();
         self.children.clear();
-        let value = self.search(game, 0, limit, cancel);
+        let value = self.search(game, 0, false, limit, cancel);
         match self.stop {
             Some(stop) if !value.numbers.is_solved() => Err(stop),
             _ => Ok(value),
@@ -227,6 +229,7 @@ impl<G: Game> Solver<G> {
         &mut self,
         game: &mut G,
         ply: u16,
+        seen: bool,
         limit: Numbers,
         cancel: &AtomicBool,
     ) -> Value<G::Hand> {
@@ -235,7 +238,7 @@ impl<G: Game> Solver<G> {
         let nodes_before = self.nodes;
         let first = self.children.len();
         self.path.push(key, hand);
-        let value = match self.expand(game, plies_left) {
+        let value = match self.expand(game, plies_left, seen) {
             Some(value) => value,
             None => self.search_children(game, ply, first, limit, cancel),
         };
@@ -248,9 +251,10 @@ impl<G: Game> Solver<G> {
     }
 
     /// Fills in the children, or values a node that needs none.
-    fn expand(&mut self, game: &mut G, plies_left: u16) -> Option<Value<G::Hand>> {
-        let kind = game.node_kind();
+    fn expand(&mut self, game: &mut G, plies_left: u16, seen: bool) -> Option<Value<G::Hand>> {
+        let (kind, hand) = (game.node_kind(), game.hand());
         if kind == NodeKind::Or
+            && !seen
             && plies_left > 0
             && let Some(m) = game.proof_in_one()
         {
@@ -258,7 +262,7 @@ impl<G: Game> Solver<G> {
             let goal = game.proof_hand_of_goal();
             game.unmake(m, undo);
             let value = Value::proven(goal, 0);
-            self.children.push(Child { m, delayed: false, value });
+            self.children.push(Child { m, delayed: false, seen: true, value });
             return Some(Value::proven(game.proof_hand_of_attack(m, goal), 1));
         }
         self.candidates.clear();
@@ -267,30 +271,22 @@ impl<G: Game> Solver<G> {
             Some(Outcome::Missed) => {
                 return Some(Value::disproven(game.disproof_hand_of_attacks(None)));
             }
-            None if plies_left == 0 => return Some(Value::depth_bound(game.hand())),
+            None if plies_left == 0 => return Some(Value::depth_bound(hand)),
             None => {}
         }
-        for candidate in &self.candidates {
-            let key = game.board_key_after(candidate.m);
-            let hand = game.hand_after(candidate.m);
-            let value = if let Some(lean) = self.path.repeats(key, hand) {
-                Value { lean, ..Value::disproven(hand) }
-            } else {
-                let longest_proof = if self.rebuilding { plies_left - 1 } else { u16::MAX };
-                match self.table.look_up(key, hand, plies_left - 1, longest_proof) {
-                    Known::Proven { hand, plies } => Value::proven(hand, plies),
-                    Known::Disproven { hand } => Value::disproven(hand),
-                    Known::DepthBound => Value::depth_bound(hand),
-                    Known::Open { proof_number, disproof_number } => {
-                        Value::open(hand, proof_number, disproof_number)
-                    }
-                    Known::Nothing => {
-                        Value::open(hand, candidate.proof_number, candidate.disproof_number)
-                    }
-                }
-            };
-            let Candidate { m, delayed, .. } = *candidate;
-            self.children.push(Child { m, delayed, value });
+        let mut waits = false;
+        for &candidate in &self.candidates {
+            let Candidate { m, delayed, .. } = candidate;
+            waits &= delayed;
+            if waits {
+                // Looked up when its turn comes: most never do, and by then more is known.
+                let value = Value::open(hand, 1, 1);
+                self.children.push(Child { m, delayed, seen: false, value });
+                continue;
+            }
+            let (value, seen) = self.known(game, candidate, plies_left - 1);
+            self.children.push(Child { m, delayed, seen, value });
+            waits = !value.numbers.is_solved();
             let decides = match kind {
                 NodeKind::Or => value.numbers.proof == 0,
                 NodeKind::And => value.numbers.disproof == 0 && value.is_fact(),
@@ -300,6 +296,47 @@ impl<G: Game> Solver<G> {
             }
         }
         None
+    }
+
+    /// What path and table know about the position after a move, and whether it has been searched.
+    fn known(
+        &self,
+        game: &G,
+        candidate: Candidate<G::Move>,
+        plies_left: u16,
+    ) -> (Value<G::Hand>, bool) {
+        let key = game.board_key_after(candidate.m);
+        let hand = game.hand_after(candidate.m);
+        if let Some(lean) = self.path.repeats(key, hand) {
+            return (Value { lean, ..Value::disproven(hand) }, true);
+        }
+        let longest_proof = if self.rebuilding { plies_left } else { u16::MAX };
+        let value = match self.table.look_up(key, hand, plies_left, longest_proof) {
+            Known::Proven { hand, plies } => Value::proven(hand, plies),
+            Known::Disproven { hand } => Value::disproven(hand),
+            Known::DepthBound => Value::depth_bound(hand),
+            Known::Open { proof_number, disproof_number } => {
+                Value::open(hand, proof_number, disproof_number)
+            }
+            Known::Nothing => {
+                let Candidate { proof_number, disproof_number, .. } = candidate;
+                return (Value::open(hand, proof_number, disproof_number), false);
+            }
+        };
+        (value, true)
+    }
+
+    /// Looks up the delayed children whose turn has come because the one before them is solved.
+    fn look_up_delayed(&mut self, game: &G, solved: usize, plies_left: u16) {
+        for index in solved + 1..self.children.len() {
+            let Child { m, delayed, .. } = self.children[index];
+            if !delayed || !self.children[index - 1].value.numbers.is_solved() {
+                break;
+            }
+            let candidate = Candidate { delayed, ..Candidate::new(m) };
+            let (value, seen) = self.known(game, candidate, plies_left);
+            self.children[index] = Child { m, delayed, seen, value };
+        }
     }
 
     fn search_children(
@@ -321,13 +358,18 @@ impl<G: Game> Solver<G> {
                 return Value::open(game.hand(), proof, disproof);
             }
             let child = &self.children[summary.best];
-            let m = child.m;
+            let (m, seen) = (child.m, child.seen);
             let child_limit = summary.limit_of_best(kind, child.value.numbers, limit);
             self.nodes += 1;
             let undo = game.make(m);
-            let value = self.search(game, ply + 1, child_limit, cancel);
+            let value = self.search(game, ply + 1, seen, child_limit, cancel);
             game.unmake(m, undo);
-            self.children[summary.best].value = value;
+            let child = &mut self.children[summary.best];
+            child.value = value;
+            child.seen = true;
+            if value.numbers.is_solved() {
+                self.look_up_delayed(game, summary.best, self.limits.depth_plies - ply - 1);
+            }
         }
     }
 
@@ -344,11 +386,16 @@ impl<G: Game> Solver<G> {
         self.stop.is_some()
     }
 
-    /// Adds up the children; a delayed one counts only once its predecessor is solved.
+    /// Puts the numbers of the children together; a delayed child counts only once its predecessor is
+    /// solved.
+    ///
+    /// Proof numbers of defences add up. Disproof numbers of attacks do not: the largest plus one for
+    /// each other attack (the "weak" proof number of Ueda et al. 2008), since attacks transpose into
+    /// one another and would be counted many times.
     fn summarize(&self, kind: NodeKind, first: usize) -> Summary {
         let mut best = first;
         let [mut choice, mut second] = [INFINITE; 2];
-        let mut sum = 0u64;
+        let mut total = Total::new(kind);
         let mut best_sum = 0;
         let mut held_back = false;
         for (index, child) in self.children.iter().enumerate().skip(first) {
@@ -362,7 +409,7 @@ impl<G: Game> Solver<G> {
                 let numbers = Numbers::from_seen(kind, [0, INFINITE]);
                 return Summary { numbers, best: index, second_choice: 0, others_sum: 0 };
             }
-            sum += u64::from(child_sum);
+            total.add(child_sum);
             if child_choice < choice {
                 second = choice;
                 choice = child_choice;
@@ -372,13 +419,12 @@ impl<G: Game> Solver<G> {
                 second = child_choice;
             }
         }
-        let cap = |sum: u64| u32::try_from(sum.min(u64::from(LARGEST))).unwrap_or(LARGEST);
-        let choice = if sum == 0 { INFINITE } else { choice.min(LARGEST) };
+        let choice = if total.is_solved() { INFINITE } else { choice.min(LARGEST) };
         Summary {
-            numbers: Numbers::from_seen(kind, [choice, cap(sum)]),
+            numbers: Numbers::from_seen(kind, [choice, total.value()]),
             best,
             second_choice: second,
-            others_sum: cap(sum - u64::from(best_sum)),
+            others_sum: total.without(best_sum),
         }
     }
 
@@ -456,6 +502,51 @@ impl<G: Game> Solver<G> {
         };
         self.table.store(key, hand, finding, effort);
     }
+}
+
+/// The number that adds up over the moves of a node.
+#[derive(Clone, Copy)]
+struct Total {
+    kind: NodeKind,
+    sum: u64,
+    largest: u32,
+    open: u32,
+}
+
+impl Total {
+    const fn new(kind: NodeKind) -> Self {
+        Self { kind, sum: 0, largest: 0, open: 0 }
+    }
+
+    #[inline]
+    fn add(&mut self, number: u32) {
+        self.sum += u64::from(number);
+        self.largest = self.largest.max(number);
+        self.open += u32::from(number > 0);
+    }
+
+    const fn is_solved(self) -> bool {
+        self.open == 0
+    }
+
+    fn value(self) -> u32 {
+        match self.kind {
+            NodeKind::Or => self.largest.saturating_add(self.open.saturating_sub(1)).min(LARGEST),
+            NodeKind::And => capped(self.sum),
+        }
+    }
+
+    /// What the other children contribute when the one with this number is searched.
+    fn without(self, number: u32) -> u32 {
+        match self.kind {
+            NodeKind::Or => self.open.saturating_sub(1),
+            NodeKind::And => capped(self.sum - u64::from(number)),
+        }
+    }
+}
+
+fn capped(sum: u64) -> u32 {
+    u32::try_from(sum).unwrap_or(LARGEST).min(LARGEST)
 }
 
 impl Summary {

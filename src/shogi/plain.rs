@@ -207,18 +207,38 @@ impl Mailbox {
         after
     }
 
+    /// Looks out from the king: along each line to the first piece, and over each knight's jump.
     fn king_is_attacked(&self, color: Color) -> bool {
         let king = Some(Piece::new(color, PieceKind::King));
         let Some(king) = Square::all().find(|square| self.board[square.index()] == king) else {
             return false;
         };
-        Square::all().any(|from| match self.board[from.index()] {
-            Some(piece) if piece.color != color => {
-                let mut hit = false;
-                self.for_each_target(piece, from, |to| hit |= to == king);
-                hit
+        let by_line = KING.iter().any(|&(files, ranks, _)| {
+            let mut at = king;
+            let mut distance = 0;
+            while let Some(from) = at.offset(files, ranks) {
+                distance += 1;
+                if let Some(piece) = self.board[from.index()] {
+                    return piece.color != color
+                        && reaches_back(piece, (-files, -ranks), distance > 1);
+                }
+                at = from;
             }
-            _ => false,
-        })
+            false
+        });
+        by_line
+            || [(-1, -2), (1, -2), (-1, 2), (1, 2)].into_iter().any(|(files, ranks)| {
+                king.offset(files, ranks).and_then(|from| self.board[from.index()]).is_some_and(
+                    |piece| piece.color != color && reaches_back(piece, (-files, -ranks), false),
+                )
+            })
     }
+}
+
+/// Whether a piece moves in this direction, given as Black sees the board.
+fn reaches_back(piece: Piece, (files, ranks): (i8, i8), far: bool) -> bool {
+    let sign = if piece.color == Color::Black { 1 } else { -1 };
+    reaches(piece.kind).iter().any(|&(piece_files, piece_ranks, piece_far)| {
+        (sign * piece_files, sign * piece_ranks) == (files, ranks) && (piece_far || !far)
+    })
 }

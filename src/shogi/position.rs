@@ -205,6 +205,12 @@ impl Position {
     /// Pieces of `color` that attack `square` when `occupied` squares block sliders.
     #[inline]
     pub fn attackers_to(&self, square: Square, occupied: Bitboard, color: Color) -> Bitboard {
+        self.steppers_to(square, color) | self.sliders_to(square, occupied, color)
+    }
+
+    /// Pieces of `color` that attack `square` by a single step or jump.
+    #[inline]
+    fn steppers_to(&self, square: Square, color: Color) -> Bitboard {
         let kind = |kind: PieceKind| self.kinds[kind.index()];
         let royal = kind(PieceKind::King) | kind(PieceKind::Horse) | kind(PieceKind::Dragon);
         let stepping = (attacks::pawn(!color, square) & kind(PieceKind::Pawn))
@@ -212,7 +218,7 @@ impl Position {
             | (attacks::silver(!color, square) & kind(PieceKind::Silver))
             | (attacks::gold(!color, square) & self.golds)
             | (attacks::king(square) & royal);
-        (stepping | self.sliders_to(square, occupied, color)) & self.colors[color.index()]
+        stepping & self.colors[color.index()]
     }
 
     /// Lances, bishops, rooks, horses and dragons of `color` that attack `square` from afar or near
@@ -239,7 +245,8 @@ impl Position {
     /// Whether a piece of `color` attacks `square` when `occupied` squares block sliders.
     #[inline]
     pub fn is_attacked(&self, square: Square, occupied: Bitboard, color: Color) -> bool {
-        self.attackers_to(square, occupied, color).has_any()
+        self.steppers_to(square, color).has_any()
+            || self.sliders_to(square, occupied, color).has_any()
     }
 
     /// Pieces that attack the king of `color`; empty if that king is missing.
