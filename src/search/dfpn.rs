@@ -4,6 +4,7 @@
 //! applications* (2002); 1+ε thresholds: Pawlewicz and Lew (2007); disproofs that lean on the path:
 //! Kishimoto and Müller (2004). `docs/search.md` pairs each hazard with the technique that meets it.
 
+use std::hint::black_box;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::game::{Candidate, Game, Hand, NodeKind, Outcome};
@@ -135,10 +136,17 @@ impl<H> Value<H> {
 
 struct Child<G: Game> {
     m: G::Move,
+    key: u64,
     delayed: bool,
     /// Has been searched before, so that a proof in one would be known.
     seen: bool,
     value: Value<G::Hand>,
+}
+
+impl<G: Game> Child<G> {
+    const fn is_solved(&self) -> bool {
+        self.value.numbers.is_solved()
+    }
 }
 
 /// What the children say about their parent.
@@ -262,7 +270,8 @@ impl<G: Game> Solver<G> {
             let goal = game.proof_hand_of_goal();
             game.unmake(m, undo);
             let value = Value::proven(goal, 0);
-            self.children.push(Child { m, delayed: false, seen: true, value });
+            let key = game.board_key_after(m);
+            self.children.push(Child { m, key, delayed: false, seen: true, value });
             return Some(Value::proven(game.proof_hand_of_attack(m, goal), 1));
         }
         self.candidates.clear();
@@ -274,68 +283,77 @@ impl<G: Game> Solver<G> {
             None if plies_left == 0 => return Some(Value::depth_bound(hand)),
             None => {}
         }
-        let mut waits = false;
-        for &candidate in &self.candidates {
-            let Candidate { m, delayed, .. } = candidate;
-            waits &= delayed;
-            if waits {
+        let first = self.push_children(game);
+        for index in first..self.children.len() {
+            let child = &self.children[index];
+            if child.delayed && index > first && !self.children[index - 1].is_solved() {
                 // Looked up when its turn comes: most never do, and by then more is known.
-                let value = Value::open(hand, 1, 1);
-                self.children.push(Child { m, delayed, seen: false, value });
                 continue;
             }
-            let (value, seen) = self.known(game, candidate, plies_left - 1);
-            self.children.push(Child { m, delayed, seen, value });
-            waits = !value.numbers.is_solved();
+            self.look_up(index, plies_left - 1);
+            let value = &self.children[index].value;
             let decides = match kind {
                 NodeKind::Or => value.numbers.proof == 0,
                 NodeKind::And => value.numbers.disproof == 0 && value.is_fact(),
             };
             if decides {
+                self.children.truncate(index + 1);
                 break;
             }
         }
         None
     }
 
-    /// What path and table know about the position after a move, and whether it has been searched.
-    fn known(
-        &self,
-        game: &G,
-        candidate: Candidate<G::Move>,
-        plies_left: u16,
-    ) -> (Value<G::Hand>, bool) {
-        let key = game.board_key_after(candidate.m);
-        let hand = game.hand_after(candidate.m);
-        if let Some(lean) = self.path.repeats(key, hand) {
-            return (Value { lean, ..Value::disproven(hand) }, true);
-        }
-        let longest_proof = if self.rebuilding { plies_left } else { u16::MAX };
-        let value = match self.table.look_up(key, hand, plies_left, longest_proof) {
-            Known::Proven { hand, plies } => Value::proven(hand, plies),
-            Known::Disproven { hand } => Value::disproven(hand),
-            Known::DepthBound => Value::depth_bound(hand),
-            Known::Open { proof_number, disproof_number } => {
-                Value::open(hand, proof_number, disproof_number)
+    /// Makes children of the candidates, and has their table entries on the way to the processor before
+    /// the first of them is looked at.
+    fn push_children(&mut self, game: &G) -> usize {
+        let first = self.children.len();
+        let mut touched = 0;
+        for candidate in &self.candidates {
+            let &Candidate { m, delayed, proof_number, disproof_number } = candidate;
+            let key = game.board_key_after(m);
+            if !delayed {
+                touched ^= self.table.touch(key);
             }
-            Known::Nothing => {
-                let Candidate { proof_number, disproof_number, .. } = candidate;
-                return (Value::open(hand, proof_number, disproof_number), false);
+            let value = Value::open(game.hand_after(m), proof_number, disproof_number);
+            self.children.push(Child { m, key, delayed, seen: false, value });
+        }
+        black_box(touched);
+        first
+    }
+
+    /// Takes over what path and table know about a child.
+    fn look_up(&mut self, index: usize, plies_left: u16) {
+        let child = &mut self.children[index];
+        let hand = child.value.hand;
+        let longest_proof = if self.rebuilding { plies_left } else { u16::MAX };
+        child.seen = true;
+        child.value = if let Some(lean) = self.path.repeats(child.key, hand) {
+            Value { lean, ..Value::disproven(hand) }
+        } else {
+            match self.table.look_up(child.key, hand, plies_left, longest_proof) {
+                Known::Proven { hand, plies } => Value::proven(hand, plies),
+                Known::Disproven { hand } => Value::disproven(hand),
+                Known::DepthBound => Value::depth_bound(hand),
+                Known::Open { proof_number, disproof_number } => {
+                    Value::open(hand, proof_number, disproof_number)
+                }
+                Known::Nothing => {
+                    child.seen = false;
+                    return;
+                }
             }
         };
-        (value, true)
     }
 
     /// Looks up the delayed children whose turn has come because the one before them is solved.
-    fn look_up_delayed(&mut self, game: &G, solved: usize, plies_left: u16) {
-        for index in solved + 1..self.children.len() {
-            let Child { m, delayed, .. } = self.children[index];
-            if !delayed || !self.children[index - 1].value.numbers.is_solved() {
-                break;
-            }
-            let candidate = Candidate { delayed, ..Candidate::new(m) };
-            let (value, seen) = self.known(game, candidate, plies_left);
-            self.children[index] = Child { m, delayed, seen, value };
+    fn look_up_delayed(&mut self, solved: usize, plies_left: u16) {
+        let mut index = solved;
+        while self.children[index].is_solved()
+            && self.children.get(index + 1).is_some_and(|next| next.delayed)
+        {
+            index += 1;
+            self.look_up(index, plies_left);
         }
     }
 
@@ -367,9 +385,7 @@ impl<G: Game> Solver<G> {
             let child = &mut self.children[summary.best];
             child.value = value;
             child.seen = true;
-            if value.numbers.is_solved() {
-                self.look_up_delayed(game, summary.best, self.limits.depth_plies - ply - 1);
-            }
+            self.look_up_delayed(summary.best, self.limits.depth_plies - ply - 1);
         }
     }
 
@@ -404,7 +420,7 @@ impl<G: Game> Solver<G> {
             }
             let numbers = child.value.numbers;
             let [child_choice, child_sum] = numbers.seen_by(kind);
-            held_back = !numbers.is_solved();
+            held_back = !child.is_solved();
             if child_choice == 0 {
                 let numbers = Numbers::from_seen(kind, [0, INFINITE]);
                 return Summary { numbers, best: index, second_choice: 0, others_sum: 0 };
