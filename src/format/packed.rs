@@ -406,3 +406,62 @@ impl Writer {
         bytes
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use bitvec::prelude::{BitVec, Lsb0};
+
+    use super::*;
+
+    /// Kings on 5i and 5a, nothing else on the board, and these pieces off it, in this order.
+    fn bare_kings(family: Family, held: &[(HandKind, Holder)]) -> [u8; LEN] {
+        let mut bits: BitVec<u8, Lsb0> = BitVec::from_slice(&[0x58, 0x24]);
+        bits.truncate(HEADER_BITS as usize);
+        bits.resize(HEADER_BITS as usize + OTHER_SQUARES, false);
+        for &(kind, holder) in held {
+            let code = family.alphabet().off_board(kind, holder);
+            bits.extend((0..code.len).map(|i| code.bits >> i & 1 != 0));
+        }
+        bits.into_vec().try_into().expect("38 pieces off the board fill 256 bits")
+    }
+
+    fn full_set(order: &[HandKind], holder: impl Fn(usize) -> Holder) -> Vec<(HandKind, Holder)> {
+        let pieces = order
+            .iter()
+            .flat_map(|&kind| std::iter::repeat_n(kind, HandKind::SET[kind.index()].into()));
+        pieces.enumerate().map(|(i, kind)| (kind, holder(i))).collect()
+    }
+
+    /// The orders of older YaneuraOu and of rshogi, and one in which hands and box alternate.
+    #[test]
+    fn pieces_in_hand_are_read_in_any_order() {
+        use HandKind::{Bishop, Gold, Knight, Lance, Pawn, Rook, Silver};
+        let orders = [
+            HandKind::ALL,
+            [Pawn, Lance, Knight, Silver, Bishop, Rook, Gold],
+            [Rook, Bishop, Gold, Silver, Knight, Lance, Pawn],
+        ];
+        for family in Family::ALL {
+            let canonical = bare_kings(family, &full_set(&HandKind::ALL, |_| Holder::Black));
+            let expected = decode(family, &canonical).unwrap();
+            assert_eq!(expected.hands()[0].count(Pawn), 18);
+            for order in orders {
+                let bytes = bare_kings(family, &full_set(&order, |_| Holder::Black));
+                assert_eq!(decode(family, &bytes), Ok(expected.clone()), "{order:?}");
+                assert_eq!(encode(family, &expected), Ok(canonical));
+            }
+            let mixed = bare_kings(family, &full_set(&orders[1], |i| Holder::ALL[i % 3]));
+            let setup = decode(family, &mixed).unwrap();
+            assert_eq!(reference::decode(family, &mixed), Ok(setup.clone()));
+            let total: u8 = HandKind::ALL
+                .iter()
+                .map(|&kind| {
+                    let [black, white] = setup.hands();
+                    black.count(kind) + white.count(kind) + setup.piece_box().count(kind)
+                })
+                .sum();
+            assert_eq!(total, 38);
+            assert_eq!([setup.hands()[0].count(Pawn), setup.hands()[1].count(Gold)], [6, 2]);
+        }
+    }
+}
