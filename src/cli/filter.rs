@@ -259,10 +259,10 @@ fn show_plan(plan: &Plan) -> anyhow::Result<Outcome> {
 
 fn report(manifest: &Manifest, folder: &Path) {
     eprintln!("{}", summary(&manifest.counts));
-    for (what, fields) in [("lost", &manifest.lost_fields), ("invented", &manifest.invented_fields)]
-    {
-        if !fields.is_empty() {
-            eprintln!("{what} by the change of format: {}", fields.join(", "));
+    let counts = &manifest.counts;
+    for (what, fields) in [("lost", &counts.lost), ("filled in", &counts.invented)] {
+        for (field, records) in fields {
+            eprintln!("  {field} {what} in {records} records");
         }
     }
     for output in &manifest.outputs {
@@ -281,7 +281,7 @@ fn summary(counts: &Counts) -> String {
         [(unknown, "unknown"), (filtered, "filtered"), (counts.bad_records(), "bad")]
     {
         if count > 0 {
-            line += &format!(", {count} {word}");
+            line.extend([", ", &count.to_string(), " ", word]);
         }
     }
     line

@@ -163,7 +163,7 @@ pub struct ParseFormatNameError {
 }
 
 fn format_names() -> String {
-    Format::ALL.map(|format| format.name()).join(", ")
+    Format::ALL.map(Format::name).join(", ")
 }
 
 impl FormatName {
