@@ -267,8 +267,6 @@ impl Triage<'_> {
 
     /// Quarantines or skips a bad record; gives it back if it ends the run.
     fn set_aside(&mut self, bad: BadRecord, raw: &RawRecord<'_>) -> Option<BadRecord> {
-        // What an encoder had begun to write of it.
-        self.sorted.batches.iter_mut().for_each(Batch::discard_open);
         match self.plan.settings.on_error {
             BadPolicy::Stop => return Some(bad),
             BadPolicy::Skip => self.sorted.counts.bad.skipped += 1,

@@ -248,7 +248,7 @@ fn a_compressed_input_gives_the_outputs_of_the_plain_one() {
                 run(Request { to, shard, settings: split_everything(), ..request(input, &out) });
                 let mut streams = contents(&out);
                 // The lines hold the name of the input.
-                streams.retain(|name, _| !name.ends_with(".jsonl"));
+                streams.retain(|name, _| !name.contains("jsonl"));
                 streams
             });
             assert_eq!(streams[0].len(), 4);
@@ -283,24 +283,27 @@ fn a_mated_line_says_what_was_proven() {
     let bytes: Vec<u8> = all.iter().flat_map(|record| encoded(Format::Psv, record)).collect();
     let input = write(folder.path(), "a.psv", &bytes);
     let out = folder.path().join("out");
-    run(request(&input, &out));
+    let counts = run(request(&input, &out)).counts;
     let proofs = &contents(&out)["a.mated.jsonl"];
-    let mut expected = String::new();
-    for (index, record) in all.iter().enumerate() {
+    let (file, mut nodes) = (input.to_str().unwrap(), 0);
+    let expected = all.iter().enumerate().filter_map(|(index, record)| {
         let key = Position::try_from(&record.setup).unwrap().board_key();
+        nodes += key % 1000;
         let (verdict, plies, line) = match key % 10 {
             0 => ("win", 1, r#"["2d2c+"]"#),
             1 => ("loss", 2, r#"["5a4a","P*4b"]"#),
-            _ => continue,
+            _ => return None,
         };
-        let (file, sfen, nodes) = (input.to_str().unwrap(), &record.setup, key % 1000);
-        expected += &format!(
+        let (sfen, nodes) = (&record.setup, key % 1000);
+        Some(format!(
             "{{\"file\":\"{file}\",\"index\":{index},\"sfen\":\"{sfen}\",\"verdict\":\"{verdict}\",\
              \"plies\":{plies},\"line\":{line},\"nodes\":{nodes}}}\n"
-        );
-    }
+        ))
+    });
+    let expected: String = expected.collect();
     assert!(expected.contains("\"win\"") && expected.contains("\"loss\""));
     assert_eq!(String::from_utf8_lossy(proofs), expected);
+    assert_eq!(counts.nodes, nodes);
 }
 
 #[test]
@@ -400,29 +403,36 @@ fn text_lines_pass_untouched_but_for_a_missing_last_line_end() {
 }
 
 #[test]
-fn a_line_that_never_ends_is_quarantined_in_pieces() {
-    let folder = TempDir::new().unwrap();
+fn a_line_that_hardly_ends_is_quarantined_in_pieces_even_if_one_reads_as_a_position() {
+    const PIECE: usize = 65_536;
     let position = "4k4/9/9/9/9/9/9/9/4K4 b - 1\n";
-    let bytes = [position.as_bytes(), &[b'x'; 200_000], b"\n", position.as_bytes()].concat();
-    let plain = write(folder.path(), "a.sfen", &bytes);
-    let packed = zstd::encode_all(&bytes[..], 1).unwrap();
-    let packed = write(folder.path(), "b.sfen.zst", &packed);
-    for (input, stem) in [(plain, "a"), (packed, "b")] {
-        let out = folder.path().join(stem);
-        let settings = || Settings { mated: MatedPolicy::Relabel, ..Settings::default() };
-        let to = Some("sfen".parse().unwrap());
-        let counts = run(Request { to, settings: settings(), ..request(&input, &out) }).counts;
-        assert_eq!((counts.input, counts.bad.quarantined), (6, 4));
-        for index in 1..=3 {
-            let shard = Shard::new(index, 3);
-            run(Request { to, shard, settings: settings(), ..request(&input, &out) });
+    let folder = TempDir::new().unwrap();
+    // The pieces lie within a block of 64 records, or on both sides of its end.
+    for (before, name) in [(1, "within"), (62, "last"), (63, "across")] {
+        let long = [&vec![b'x'; 2 * PIECE][..], position.as_bytes()].concat();
+        let bytes = [position.repeat(before).as_bytes(), &long, position.as_bytes()].concat();
+        let plain = write(folder.path(), &format!("{name}.sfen"), &bytes);
+        let packed = zstd::encode_all(&bytes[..], 1).unwrap();
+        let packed = write(folder.path(), &format!("{name}.sfen.zst"), &packed);
+        for (input, out) in [(plain, "plain"), (packed, "packed")] {
+            let out = folder.path().join(name).join(out);
+            let to = Some("sfen".parse().unwrap());
+            let counts = run(Request { to, ..request(&input, &out) }).counts;
+            let records = before as u64 + 4;
+            assert_eq!((counts.input, counts.bad.quarantined), (records, 3), "{name}");
+            // One record a shard: two begin in the middle of the line.
+            let shards = (before..before + 3).map(|i| Shard::new(i as u32 + 1, records as u32));
+            for shard in shards {
+                let counts = run(Request { to, shard, ..request(&input, &out) }).counts;
+                assert_eq!((counts.input, counts.bad.quarantined), (1, 1), "{name}");
+            }
+            let out = contents(&out);
+            let quarantine = &out[&format!("{name}.quarantine.bin")];
+            assert!(*quarantine == long);
+            let last = &lines(&out[&format!("{name}.quarantine.jsonl")])[2];
+            assert_eq!(last["index"], before + 2);
+            assert_eq!(last["offset"], before * position.len() + 2 * PIECE);
         }
-        let out = contents(&out);
-        let quarantine = &out[&format!("{stem}.quarantine.bin")];
-        assert!(*quarantine == bytes[28..200_029]);
-        assert!(joined(&out, &format!("{stem}.quarantine.bin"), 3) == *quarantine);
-        let last = &lines(&out[&format!("{stem}.quarantine.jsonl")])[3];
-        assert_eq!((&last["index"], &last["offset"]), (&4.into(), &(28 + 3 * 65_536).into()));
     }
 }
 
@@ -445,7 +455,7 @@ fn a_change_of_format_says_what_it_lost_and_filled_in() {
     assert!(!kept.is_empty() && kept.chunks(40).all(|record| record[36..38] == [7, 0]));
 
     let to = Some("hcp".parse().unwrap());
-    let counts = run(Request { to, ..request(&input, &out) }).counts;
+    let counts = run(Request { to, force: true, ..request(&input, &out) }).counts;
     assert_eq!(counts.lost.keys().collect::<Vec<_>>(), ["eval", "move", "result"]);
 }
 
@@ -540,8 +550,9 @@ fn two_runs_cannot_write_the_same_files() {
         while !out.join("a.quarantine.jsonl.partial").exists() {
             std::thread::yield_now();
         }
-        let error = try_run(request(&input, &out)).map(|_| ()).unwrap_err();
+        let second = try_run(request(&input, &out));
         cancel.store(true, Ordering::Relaxed);
+        let error = second.map(|_| ()).unwrap_err();
         assert!(error.to_string().contains("is being written by another process"), "{error}");
     });
     // What a killed run left behind is in nobody's way.
