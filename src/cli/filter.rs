@@ -135,6 +135,12 @@ pub(super) fn run(args: FilterArgs) -> anyhow::Result<Outcome> {
     let args = args.with_config()?;
     let (mode, dry_run) = (args.progress.unwrap_or_default(), args.dry_run);
     let plan = Plan::new(args.request()?).map_err(plan_error)?;
+    if plan.settings.mated == MatedPolicy::Relabel && plan.to.format.fields().is_empty() {
+        tracing::warn!(
+            "{} records hold positions only: relabelled mates stay as they are",
+            plan.to
+        );
+    }
     if dry_run {
         return show_plan(&plan);
     }

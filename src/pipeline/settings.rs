@@ -171,7 +171,7 @@ impl FormatName {
     pub fn from_file_name(name: &str) -> Option<Self> {
         let (name, is_zstd) = without_zst(name);
         let (_, extension) = name.rsplit_once('.')?;
-        Some(Self { format: Format::from_name(extension)?, is_zstd })
+        Some(Self { format: Format::from_extension(extension)?, is_zstd })
     }
 
     /// The file name without what says how it is written.

@@ -2,10 +2,12 @@
 //!
 //! What the search says is no matter here: the promises hold for any judge.
 
+mod failures;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use kyokumen::format::Format;
@@ -504,81 +506,6 @@ fn an_output_that_is_an_input_is_refused_whatever_its_name() {
         fs::remove_file(&link).unwrap();
     }
     assert!(fs::read(&input).unwrap() == archive(Format::Hcp, 5));
-}
-
-/// Searches until it is cancelled.
-struct Endless;
-
-impl Decide for Endless {
-    fn judge(&mut self, _position: &mut Position, cancel: &AtomicBool) -> Judgement {
-        while !cancel.load(Ordering::Relaxed) {
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        Judgement { answer: Answer::Unknown(Stop::Cancelled), line: Vec::new(), nodes: 0 }
-    }
-}
-
-#[test]
-fn a_cancelled_run_leaves_nothing() {
-    let folder = TempDir::new().unwrap();
-    let input = write(folder.path(), "a.hcp", &archive(Format::Hcp, 1000));
-    let out = folder.path().join("out");
-    let plan = Plan::new(request(&input, &out)).unwrap();
-    let cancel = AtomicBool::new(false);
-    let result = std::thread::scope(|scope| {
-        scope.spawn(|| {
-            while !out.join("a.hcp.partial").exists() {
-                std::thread::yield_now();
-            }
-            cancel.store(true, Ordering::Relaxed);
-        });
-        filter_with(plan, || Endless, &mut Progress::none(), &cancel)
-    });
-    assert!(matches!(result, Err(FilterError::Interrupted)));
-    assert_eq!(fs::read_dir(&out).unwrap().count(), 0);
-}
-
-#[test]
-fn two_runs_cannot_write_the_same_files() {
-    let folder = TempDir::new().unwrap();
-    let input = write(folder.path(), "a.hcp", &archive(Format::Hcp, 100));
-    let out = folder.path().join("out");
-    let cancel = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        let plan = Plan::new(request(&input, &out)).unwrap();
-        scope.spawn(|| filter_with(plan, || Endless, &mut Progress::none(), &cancel));
-        while !out.join("a.quarantine.jsonl.partial").exists() {
-            std::thread::yield_now();
-        }
-        let second = try_run(request(&input, &out));
-        cancel.store(true, Ordering::Relaxed);
-        let error = second.map(|_| ()).unwrap_err();
-        assert!(error.to_string().contains("is being written by another process"), "{error}");
-    });
-    // What a killed run left behind is in nobody's way.
-    write(&out, "a.hcp.partial", b"left behind");
-    run(request(&input, &out));
-    assert!(!out.join("a.hcp.partial").exists());
-}
-
-/// Fails at once.
-struct Broken;
-
-impl Decide for Broken {
-    fn judge(&mut self, _position: &mut Position, _cancel: &AtomicBool) -> Judgement {
-        panic!("broken on purpose")
-    }
-}
-
-#[test]
-fn a_judge_that_panics_fails_the_run_and_leaves_nothing() {
-    let folder = TempDir::new().unwrap();
-    let input = write(folder.path(), "a.hcp", &archive(Format::Hcp, 10));
-    let out = folder.path().join("out");
-    let plan = Plan::new(request(&input, &out)).unwrap();
-    let result = filter_with(plan, || Broken, &mut Progress::none(), &AtomicBool::new(false));
-    assert!(matches!(result, Err(FilterError::Panicked { first_index: 0, .. })));
-    assert_eq!(fs::read_dir(&out).unwrap().count(), 0);
 }
 
 #[test]
