@@ -6,10 +6,13 @@
 pub mod attacks;
 mod bitboard;
 mod hand;
+mod mate;
+mod mate_one;
 pub mod movegen;
 mod moves;
 pub mod perft;
 mod piece;
+pub mod plain;
 mod position;
 mod setup;
 pub mod sfen;
@@ -18,6 +21,7 @@ mod zobrist;
 
 pub use bitboard::Bitboard;
 pub use hand::Hand;
+pub use mate::Mate;
 pub use moves::Move;
 pub use piece::{Color, HandKind, Piece, PieceKind};
 pub use position::{Position, PositionError, Undo};

@@ -7,14 +7,10 @@ use std::sync::atomic::AtomicBool;
 
 use serde::{Deserialize, Serialize};
 
-use crate::shogi::{Move, Position};
+pub use crate::search::{NODE_DEFINITION, SOLVER_VERSION, Stop};
 
-/// Version of the definition of a node, written into every manifest: 1 = one position entered by a
-/// move inside df-pn; leaf mate tests that make no move do not count.
-pub const NODE_DEFINITION: u32 = 1;
-
-/// Changes whenever the search may answer differently or count other nodes for the same settings.
-pub const SOLVER_VERSION: u32 = 1;
+use crate::search::{Limits, Solver, Verdict};
+use crate::shogi::{Mate, Move, Position};
 
 /// Limits of the search of one position; together with the position they determine the answer.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -77,32 +73,6 @@ impl Answer {
     }
 }
 
-/// Why a search stopped before it knew.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Stop {
-    /// The node limit was reached.
-    Nodes,
-    /// The depth limit cut lines that might have mattered.
-    Depth,
-    /// A proof could not be rebuilt from the table.
-    Memory,
-    /// The caller cancelled the search.
-    Cancelled,
-}
-
-impl Stop {
-    /// `nodes`, `depth`, `memory` or `cancelled`.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Nodes => "nodes",
-            Self::Depth => "depth",
-            Self::Memory => "memory",
-            Self::Cancelled => "cancelled",
-        }
-    }
-}
-
 /// A verdict with its proof and its price.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Judgement {
@@ -124,23 +94,104 @@ pub trait Decide {
 }
 
 /// The df-pn solver with its own table, one for each thread.
-#[derive(Debug)]
-pub struct Judge;
+pub struct Judge {
+    solver: Solver<Mate>,
+    limits: Limits,
+    in_check: InCheck,
+}
 
 impl Judge {
     /// Allocates the table.
-    pub fn new(_settings: &SearchSettings) -> Self {
-        Self
+    pub fn new(settings: &SearchSettings) -> Self {
+        Self {
+            solver: Solver::new(settings.hash_mb),
+            limits: Limits { depth_plies: settings.depth_plies, nodes: settings.nodes },
+            in_check: settings.in_check,
+        }
     }
 
     /// Judges one position; gives up with [`Stop::Cancelled`] soon after `cancel` is set.
-    pub fn judge(&mut self, _position: &mut Position, _cancel: &AtomicBool) -> Judgement {
-        Judgement { answer: Answer::NoMate, line: Vec::new(), nodes: 0 }
+    ///
+    /// With [`InCheck::And`] or [`InCheck::Or`] a position in check gets [`Answer::NoMate`] when the one
+    /// question that was asked is answered with no; with [`InCheck::Skip`] it must not be asked about.
+    pub fn judge(&mut self, position: &Position, cancel: &AtomicBool) -> Judgement {
+        if !position.has_legal_move() {
+            return Judgement { answer: Answer::Loss, line: Vec::new(), nodes: 0 };
+        }
+        match self.in_check {
+            _ if !position.in_check() => self.ask(position, Answer::Win, cancel),
+            InCheck::And => self.ask(position, Answer::Loss, cancel),
+            InCheck::Or => self.ask(position, Answer::Win, cancel),
+            InCheck::Both | InCheck::Skip => {
+                let mated = self.ask(position, Answer::Loss, cancel);
+                if matches!(mated.answer, Answer::Loss | Answer::Unknown(Stop::Cancelled)) {
+                    return mated;
+                }
+                let mut mates = self.ask(position, Answer::Win, cancel);
+                mates.nodes += mated.nodes;
+                if mates.answer == Answer::NoMate {
+                    mates.answer = mated.answer;
+                }
+                mates
+            }
+        }
+    }
+
+    /// Asks one question; `proven` is the answer if it is answered with yes.
+    fn ask(&mut self, position: &Position, proven: Answer, cancel: &AtomicBool) -> Judgement {
+        let mut mate = if proven == Answer::Loss {
+            Mate::of_side_to_move(position.clone())
+        } else {
+            Mate::by_side_to_move(position.clone())
+        };
+        let solved = self.solver.solve(&mut mate, self.limits, cancel);
+        let answer = match solved.verdict {
+            Verdict::Proven => proven,
+            Verdict::Disproven => Answer::NoMate,
+            Verdict::Unknown(stop) => Answer::Unknown(stop),
+        };
+        Judgement { answer, line: solved.line, nodes: solved.stats.nodes }
     }
 }
 
 impl Decide for Judge {
     fn judge(&mut self, position: &mut Position, cancel: &AtomicBool) -> Judgement {
         Self::judge(self, position, cancel)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judged(sfen: &str, in_check: InCheck) -> (Answer, usize) {
+        let settings = SearchSettings { hash_mb: 1, in_check, ..SearchSettings::default() };
+        let position: Position = sfen.parse().expect("a legal position");
+        let judgement = Judge::new(&settings).judge(&position, &AtomicBool::new(false));
+        (judgement.answer, judgement.line.len())
+    }
+
+    /// White, in check by the lance, can only interpose: the lance mates behind every interposition.
+    const BEING_MATED: &str = "7lk/7p1/9/9/9/9/9/9/K7L w 2R2B4G4S4N2L16Pp 1";
+    /// White, in check, mates by taking the checking gold.
+    const MATES_OUT_OF_CHECK: &str =
+        "l1r3bn1/3k1g1sl/2G1pp3/p2p1Pp1p/4P4/PP1P2PRP/1g1S5/4+b4/LNK3sNL w Pgsn4p 1";
+
+    #[test]
+    fn modes_for_positions_in_check() {
+        assert_eq!(judged(BEING_MATED, InCheck::And).0, Answer::Loss);
+        assert_eq!(judged(BEING_MATED, InCheck::Both).0, Answer::Loss);
+        assert_ne!(judged(BEING_MATED, InCheck::Or).0, Answer::Win);
+        assert_eq!(judged(MATES_OUT_OF_CHECK, InCheck::Or), (Answer::Win, 3));
+        assert_eq!(judged(MATES_OUT_OF_CHECK, InCheck::Both), (Answer::Win, 3));
+        assert_eq!(judged(MATES_OUT_OF_CHECK, InCheck::And).0, Answer::NoMate);
+    }
+
+    #[test]
+    fn no_legal_move_is_a_loss_with_no_plies() {
+        let mated = "7lk/7p1/9/9/9/9/9/9/K7L w 2R2B4G4S4N2L17P 1";
+        for in_check in [InCheck::Both, InCheck::And, InCheck::Or] {
+            assert_eq!(judged(mated, in_check), (Answer::Loss, 0));
+        }
     }
 }

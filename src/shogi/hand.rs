@@ -124,6 +124,14 @@ impl Hand {
         sum
     }
 
+    /// What is left when `other`, which this hand dominates, is taken away.
+    #[inline]
+    #[must_use]
+    pub const fn minus(self, other: Self) -> Self {
+        debug_assert!(self.dominates(other));
+        Self(self.0 - other.0)
+    }
+
     /// Kinds held with their counts, P L N S G B R.
     pub fn iter(self) -> impl Iterator<Item = (HandKind, u8)> {
         HandKind::ALL

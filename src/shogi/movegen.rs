@@ -114,12 +114,23 @@ impl Position {
             return Flow::Continue(());
         }
         generator.visit_board_moves(&mut visit)?;
-        if between.any() { generator.visit_drops(&mut visit) } else { Flow::Continue(()) }
+        if between.has_any() { generator.visit_drops(&mut visit) } else { Flow::Continue(()) }
     }
 
     /// Visits all legal moves that give check. Without an opposing king there are none.
     #[inline]
-    pub fn visit_checks(&self, mut visit: impl FnMut(MoveSet) -> Flow) -> Flow {
+    pub fn visit_checks(&self, visit: impl FnMut(MoveSet) -> Flow) -> Flow {
+        self.visit_checks_by(true, visit)
+    }
+
+    /// Checks without pawn drops, which never mate.
+    #[inline]
+    pub(crate) fn visit_checks_that_may_mate(&self, visit: impl FnMut(MoveSet) -> Flow) -> Flow {
+        self.visit_checks_by(false, visit)
+    }
+
+    #[inline]
+    fn visit_checks_by(&self, pawn_drops: bool, mut visit: impl FnMut(MoveSet) -> Flow) -> Flow {
         let us = self.side_to_move();
         let Some(checking) = CheckSquares::new(self) else { return Flow::Continue(()) };
         let own = self.color(us);
@@ -130,7 +141,7 @@ impl Position {
             }
             _ => (!own, !self.occupied()),
         };
-        let generator = Generator::new(self, Checking { targets, drops, checking });
+        let generator = Generator::new(self, Checking { targets, drops, pawn_drops, checking });
         generator.visit_king_moves(&mut visit)?;
         if self.checkers().has_many() {
             return Flow::Continue(());
@@ -378,6 +389,7 @@ impl Wanted for Everywhere {
 struct Checking {
     targets: Bitboard,
     drops: Bitboard,
+    pawn_drops: bool,
     checking: CheckSquares,
 }
 
@@ -399,6 +411,9 @@ impl Wanted for Checking {
 
     #[inline]
     fn drop_targets(&self, kind: HandKind) -> Bitboard {
+        if kind == HandKind::Pawn && !self.pawn_drops {
+            return Bitboard::EMPTY;
+        }
         self.drops & self.checking.direct(kind.piece_kind())
     }
 
@@ -444,7 +459,7 @@ impl<'a, W: Wanted> Generator<'a, W> {
         let to: Bitboard = candidates
             .filter(|&to| !self.position.is_attacked(to, without_king, !self.us))
             .collect();
-        if to.any() {
+        if to.has_any() {
             visit(MoveSet::Piece { kind: PieceKind::King, from: king, to, promotion: false })?;
         }
         Flow::Continue(())
@@ -499,13 +514,13 @@ impl<'a, W: Wanted> Generator<'a, W> {
             if self.promotion_zone.contains(from) { Bitboard::ALL } else { self.promotion_zone };
         if let Some(promoted) = kind.promoted() {
             let to = reach & zone & self.wanted.targets(promoted, from);
-            if to.any() {
+            if to.has_any() {
                 visit(MoveSet::Piece { kind, from, to, promotion: true })?;
             }
         }
         let dead = Bitboard::far_ranks(self.us, kind.dead_ranks());
         let to = reach.without(dead) & self.wanted.targets(kind, from);
-        if to.any() {
+        if to.has_any() {
             visit(MoveSet::Piece { kind, from, to, promotion: false })?;
         }
         Flow::Continue(())
@@ -521,12 +536,12 @@ impl<'a, W: Wanted> Generator<'a, W> {
         }
         let ahead = pawns.without(single).forward(color);
         let to = ahead & self.promotion_zone & self.wanted.pawn_targets(PieceKind::ProPawn);
-        if to.any() {
+        if to.has_any() {
             visit(MoveSet::Pawns { color, to, promotion: true })?;
         }
         let dead = Bitboard::far_ranks(color, 1);
         let to = ahead.without(dead) & self.wanted.pawn_targets(PieceKind::Pawn);
-        if to.any() {
+        if to.has_any() {
             visit(MoveSet::Pawns { color, to, promotion: false })?;
         }
         Flow::Continue(())
@@ -543,13 +558,13 @@ impl<'a, W: Wanted> Generator<'a, W> {
                 continue;
             }
             let mut to = self.wanted.drop_targets(kind);
-            if to.any() && kind <= HandKind::Knight {
+            if to.has_any() && kind <= HandKind::Knight {
                 to &= self.position.drop_squares(self.us, kind);
             }
-            if kind == HandKind::Pawn {
+            if kind == HandKind::Pawn && to.has_any() {
                 to = self.without_drop_pawn_mate(to);
             }
-            if to.any() {
+            if to.has_any() {
                 visit(MoveSet::Drops { kind, to })?;
             }
         }

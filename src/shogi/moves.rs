@@ -64,10 +64,10 @@ impl Move {
         (self.0.get() >> 7) & 0x7f >= 81
     }
 
-    /// The same move in 16 bits; never 0.
+    /// The same move in 16 bits.
     #[inline]
-    pub const fn bits(self) -> u16 {
-        self.0.get()
+    pub const fn code(self) -> NonZeroU16 {
+        self.0
     }
 
     /// Reads USI notation: `7g7f`, `2d2c+`, `P*5e`.

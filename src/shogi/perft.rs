@@ -165,7 +165,7 @@ fn count_leaves(position: &mut Position) -> Perft {
         }
         if let Some(checking) = &checking {
             let checks = checks_among(set, checking);
-            if checks.any() {
+            if checks.has_any() {
                 sum.checks += u64::from(checks.count());
                 checking_sets.push(with_targets(set, checks));
             }

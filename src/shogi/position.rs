@@ -199,12 +199,18 @@ impl Position {
     /// Whether the side to move is in check.
     #[inline]
     pub const fn in_check(&self) -> bool {
-        self.checkers.any()
+        self.checkers.has_any()
     }
 
     /// Pieces of `color` that attack `square` when `occupied` squares block sliders.
     #[inline]
     pub fn attackers_to(&self, square: Square, occupied: Bitboard, color: Color) -> Bitboard {
+        self.steppers_to(square, color) | self.sliders_to(square, occupied, color)
+    }
+
+    /// Pieces of `color` that attack `square` by a single step or jump.
+    #[inline]
+    fn steppers_to(&self, square: Square, color: Color) -> Bitboard {
         let kind = |kind: PieceKind| self.kinds[kind.index()];
         let royal = kind(PieceKind::King) | kind(PieceKind::Horse) | kind(PieceKind::Dragon);
         let stepping = (attacks::pawn(!color, square) & kind(PieceKind::Pawn))
@@ -212,7 +218,7 @@ impl Position {
             | (attacks::silver(!color, square) & kind(PieceKind::Silver))
             | (attacks::gold(!color, square) & self.golds)
             | (attacks::king(square) & royal);
-        (stepping | self.sliders_to(square, occupied, color)) & self.colors[color.index()]
+        stepping & self.colors[color.index()]
     }
 
     /// Lances, bishops, rooks, horses and dragons of `color` that attack `square` from afar or near
@@ -222,15 +228,15 @@ impl Position {
         let own = self.colors[color.index()];
         let mut sliders = Bitboard::EMPTY;
         let lances = self.kind(PieceKind::Lance) & own & attacks::lance_ray(!color, square);
-        if lances.any() {
+        if lances.has_any() {
             sliders |= lances & attacks::lance(!color, square, occupied);
         }
         let bishops = (self.kind(PieceKind::Bishop) | self.kind(PieceKind::Horse)) & own;
-        if (bishops & attacks::bishop_rays(square)).any() {
+        if (bishops & attacks::bishop_rays(square)).has_any() {
             sliders |= bishops & attacks::bishop(square, occupied);
         }
         let rooks = (self.kind(PieceKind::Rook) | self.kind(PieceKind::Dragon)) & own;
-        if (rooks & attacks::rook_rays(square)).any() {
+        if (rooks & attacks::rook_rays(square)).has_any() {
             sliders |= rooks & attacks::rook(square, occupied);
         }
         sliders
@@ -239,7 +245,8 @@ impl Position {
     /// Whether a piece of `color` attacks `square` when `occupied` squares block sliders.
     #[inline]
     pub fn is_attacked(&self, square: Square, occupied: Bitboard, color: Color) -> bool {
-        self.attackers_to(square, occupied, color).any()
+        self.steppers_to(square, color).has_any()
+            || self.sliders_to(square, occupied, color).has_any()
     }
 
     /// Pieces that attack the king of `color`; empty if that king is missing.
@@ -373,6 +380,17 @@ impl Position {
             key ^= zobrist::piece(Piece::new(us, kind.piece_kind()), to);
         }
         key
+    }
+
+    /// Gives `color` this hand and the opponent the rest of what both hold.
+    ///
+    /// # Panics
+    /// If both together hold less than `hand`.
+    pub(crate) fn share_hands(&mut self, color: Color, hand: Hand) {
+        let all = self.hands[0].sum(self.hands[1]);
+        assert!(all.dominates(hand), "a hand cannot hold more than both hands");
+        self.hands[color.index()] = hand;
+        self.hands[(!color).index()] = all.minus(hand);
     }
 
     /// The kind in hand that a move captures, if it captures.

@@ -1,0 +1,161 @@
+//! Checking a proof, and reading its line.
+//!
+//! The checker follows the proving moves of the table from the root and demands an answer to every move
+//! of the defender, to the end of the game. It knows moves from the plain rules only. Where the table
+//! proves a board for a smaller hand than the attacker has, the check is made with that smaller hand
+//! and everything else in the defender's: if the goal is reached then, it is reached with more.
+//!
+//! Entries of a proof may have been overwritten, and found again later by way of the very positions
+//! they once proved. So each step must be shorter than the one before it; where the table has nothing
+//! short enough, the position is searched again with just the plies that are left.
+
+use std::collections::HashMap;
+use std::sync::atomic::AtomicBool;
+
+use crate::game::{Game, Hand, Moves, NodeKind, Outcome};
+
+use super::dfpn::Solver;
+use super::{Limits, Stats, Stop};
+
+/// Largest number of positions of a proof that is checked.
+const MOST_POSITIONS: u64 = 1 << 22;
+
+/// A move that is known to reach the goal from a board with some least hand.
+#[derive(Clone, Copy)]
+struct Step<M, H> {
+    hand: H,
+    m: M,
+    plies: u16,
+}
+
+type StepOf<G> = Step<<G as Game>::Move, <G as Game>::Hand>;
+
+struct Checker<'a, G: Game> {
+    solver: &'a mut Solver<G>,
+    cancel: &'a AtomicBool,
+    /// Checked OR nodes by board.
+    checked: HashMap<u64, Vec<StepOf<G>>>,
+    stats: &'a mut Stats,
+}
+
+impl<G: Game> Solver<G> {
+    /// Checks the proof of a position that was found proven and returns its line.
+    pub(super) fn checked_line(
+        &mut self,
+        game: &mut G,
+        plies: u16,
+        limits: Limits,
+        cancel: &AtomicBool,
+        stats: &mut Stats,
+    ) -> Result<Vec<G::Move>, Stop> {
+        // What the search left of its own node limit, and as much again.
+        self.allow_nodes(limits.nodes.saturating_mul(2));
+        let mut checker = Checker { solver: self, cancel, checked: HashMap::new(), stats };
+        checker.check(game, plies)?;
+        Ok(checker.line(game))
+    }
+}
+
+impl<G: Game> Checker<'_, G> {
+    /// Plies of the checked proof from here, at most `plies`.
+    fn check(&mut self, game: &mut G, plies: u16) -> Result<u16, Stop> {
+        match game.node_kind() {
+            NodeKind::Or => self.check_attack(game, plies),
+            NodeKind::And => self.check_defences(game, plies),
+        }
+    }
+
+    fn check_defences(&mut self, game: &mut G, plies: u16) -> Result<u16, Stop> {
+        match game.plain_moves() {
+            Moves::Over(Outcome::Reached) => Ok(0),
+            Moves::Over(Outcome::Missed) => Err(Stop::Memory),
+            Moves::Some(defences) => {
+                let below = plies.checked_sub(1).ok_or(Stop::Memory)?;
+                let mut longest = 0;
+                for m in defences {
+                    let undo = game.make(m);
+                    let checked = self.check(game, below);
+                    game.unmake(m, undo);
+                    longest = longest.max(checked? + 1);
+                }
+                Ok(longest)
+            }
+        }
+    }
+
+    fn check_attack(&mut self, game: &mut G, plies: u16) -> Result<u16, Stop> {
+        let (key, hand) = (game.board_key(), game.hand());
+        if let Some(step) = self.step(game).filter(|step| step.plies <= plies) {
+            return Ok(step.plies);
+        }
+        if self.stats.proof_positions >= MOST_POSITIONS {
+            return Err(Stop::Memory);
+        }
+        let proof = match self.solver.table.shortest_proof(key, hand) {
+            Some(proof) if proof.plies <= plies => proof,
+            _ => {
+                self.stats.rebuilt += 1;
+                self.solver.search_again(game, plies, self.cancel)?;
+                let found = self.solver.table.shortest_proof(key, hand);
+                found.filter(|proof| proof.plies <= plies).ok_or(Stop::Memory)?
+            }
+        };
+        game.set_hand(proof.hand);
+        let step = self.check_move(game, proof.code, proof.plies);
+        game.set_hand(hand);
+        let step = step?;
+        self.checked.entry(key).or_default().push(step);
+        self.stats.proof_positions += 1;
+        Ok(step.plies)
+    }
+
+    fn check_move(&mut self, game: &mut G, code: u16, plies: u16) -> Result<StepOf<G>, Stop> {
+        let Moves::Some(attacks) = game.plain_moves() else { return Err(Stop::Memory) };
+        let m = attacks.into_iter().find(|&m| G::code(m).get() == code).ok_or(Stop::Memory)?;
+        let below = plies.checked_sub(1).ok_or(Stop::Memory)?;
+        let hand = game.hand();
+        let undo = game.make(m);
+        let checked = self.check(game, below);
+        game.unmake(m, undo);
+        Ok(Step { hand, m, plies: checked? + 1 })
+    }
+
+    /// The line of the checked proof: its moves against the defences that hold out longest.
+    fn line(&self, game: &mut G) -> Vec<G::Move> {
+        let mut line = Vec::new();
+        let mut undos = Vec::new();
+        while let Some(m) = self.next_of_line(game) {
+            undos.push((m, game.make(m)));
+            line.push(m);
+        }
+        for (m, undo) in undos.into_iter().rev() {
+            game.unmake(m, undo);
+        }
+        line
+    }
+
+    fn next_of_line(&self, game: &mut G) -> Option<G::Move> {
+        if game.node_kind() == NodeKind::Or {
+            return self.step(game).map(|step| step.m);
+        }
+        let Moves::Some(defences) = game.plain_moves() else { return None };
+        // `max_by_key` would return the last of equals; the first is the rule book's order.
+        let mut longest: Option<(u16, G::Move)> = None;
+        for m in defences {
+            let undo = game.make(m);
+            let plies = self.step(game).map_or(0, |step| step.plies);
+            game.unmake(m, undo);
+            if longest.is_none_or(|(most, _)| plies > most) {
+                longest = Some((plies, m));
+            }
+        }
+        longest.map(|(_, m)| m)
+    }
+
+    /// The shortest checked step from here.
+    fn step(&self, game: &G) -> Option<StepOf<G>> {
+        let hand = game.hand();
+        let steps = self.checked.get(&game.board_key())?;
+        steps.iter().filter(|step| hand.dominates(step.hand)).min_by_key(|step| step.plies).copied()
+    }
+}

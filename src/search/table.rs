@@ -1,0 +1,229 @@
+//! The transposition table: one open-addressed array of entries keyed by board, the attacker's hand in
+//! the entry.
+//!
+//! Looking up a board meets all hands it was seen with, so that proofs serve every larger hand and
+//! disproofs every smaller one (dominance; Nagai 2002, and TadaoYamaoka's notes on Apery). An entry of
+//! an earlier search is an empty one: starting a search is counting up a number, never clearing.
+
+use crate::game::Hand;
+
+/// "Infinite" proof or disproof number: solved.
+pub(super) const INFINITE: u32 = u32::MAX;
+/// Largest number of an unsolved node; sums stop here and never look solved.
+pub(super) const LARGEST: u32 = u32::MAX / 4;
+
+/// How many neighbouring slots a board may use.
+const WINDOW: usize = 8;
+
+#[derive(Clone, Copy)]
+struct Entry<H> {
+    key: u64,
+    generation: u32,
+    proof_number: u32,
+    disproof_number: u32,
+    /// Nodes searched below when this was written; the least goes first when slots run out.
+    effort: u32,
+    hand: H,
+    /// Proven: plies of the proof. Disproven within the depth limit: plies that were left.
+    plies: u16,
+    /// Proven OR node: the move; 0 elsewhere.
+    code: u16,
+}
+
+/// Marks a disproof without limits in the `plies` of an entry.
+const UNLIMITED: u16 = u16::MAX;
+
+/// What the table knows about a position.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Known<H> {
+    /// The goal is reached with any hand that dominates this one.
+    Proven { hand: H, plies: u16 },
+    /// The goal is missed with any hand that this one dominates.
+    Disproven { hand: H },
+    /// The goal is missed within the plies that are left.
+    DepthBound,
+    /// Being searched.
+    Open { proof_number: u32, disproof_number: u32 },
+    /// Never seen.
+    Nothing,
+}
+
+/// A proven OR node.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Proof<H> {
+    /// The least hand with which it holds.
+    pub(super) hand: H,
+    pub(super) plies: u16,
+    /// The move, see [`crate::game::Game::code`].
+    pub(super) code: u16,
+}
+
+/// What a search writes down.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Finding<H> {
+    /// The goal is reached with every hand that dominates the proof's; AND nodes have code 0.
+    Proven(Proof<H>),
+    /// The goal is missed with every hand that this one dominates.
+    Disproven { hand: H },
+    /// The goal is missed within the plies that were left.
+    DepthBound { plies_left: u16 },
+    /// Not solved.
+    Open { proof_number: u32, disproof_number: u32 },
+}
+
+pub(super) struct Table<H> {
+    entries: Vec<Entry<H>>,
+    /// Slots in use by the current search; at most `entries.len() - WINDOW`.
+    slots: usize,
+    generation: u32,
+}
+
+impl<H: Hand> Table<H> {
+    /// A table of at most `bytes`, but of at least 1,024 entries.
+    pub(super) fn new(bytes: usize, empty: H) -> Self {
+        let count = (bytes / size_of::<Entry<H>>()).max(1024) + WINDOW;
+        let entry = Entry {
+            key: 0,
+            generation: 0,
+            proof_number: 0,
+            disproof_number: 0,
+            effort: 0,
+            hand: empty,
+            plies: 0,
+            code: 0,
+        };
+        Self { entries: vec![entry; count], slots: count - WINDOW, generation: 0 }
+    }
+
+    /// Forgets everything, and uses no more slots than `positions` can fill usefully: a small table
+    /// stays in the processor's cache.
+    pub(super) fn start(&mut self, positions: u64) {
+        let useful = usize::try_from(positions.saturating_mul(2)).unwrap_or(usize::MAX);
+        self.slots = useful.clamp(1024, self.entries.len() - WINDOW);
+        self.generation = self.generation.wrapping_add(1);
+        if self.generation == 0 {
+            for entry in &mut self.entries {
+                entry.generation = 0;
+            }
+            self.generation = 1;
+        }
+    }
+
+    #[inline]
+    fn window(&self, key: u64) -> usize {
+        ((u128::from(key) * self.slots as u128) >> 64) as usize
+    }
+
+    #[inline]
+    fn entries_of(&self, key: u64) -> impl Iterator<Item = &Entry<H>> {
+        let start = self.window(key);
+        let generation = self.generation;
+        // A slot is only passed over when it is full, so nothing stands beyond an empty one.
+        self.entries[start..start + WINDOW]
+            .iter()
+            .take_while(move |entry| entry.generation == generation)
+            .filter(move |entry| entry.key == key)
+    }
+
+    /// The shortest proof of an OR node that holds with this hand.
+    pub(super) fn shortest_proof(&self, key: u64, hand: H) -> Option<Proof<H>> {
+        self.entries_of(key)
+            .filter(|entry| entry.proof_number == 0 && entry.code != 0)
+            .filter(|entry| hand.dominates(entry.hand))
+            .min_by_key(|entry| entry.plies)
+            .map(|entry| Proof { hand: entry.hand, plies: entry.plies, code: entry.code })
+    }
+
+    /// What is known about a board with this hand when `plies_left` may still be searched and proofs
+    /// of more than `longest_proof` plies do not count.
+    #[inline]
+    pub(super) fn look_up(
+        &self,
+        key: u64,
+        hand: H,
+        plies_left: u16,
+        longest_proof: u16,
+    ) -> Known<H> {
+        let mut known = Known::Nothing;
+        for entry in self.entries_of(key) {
+            if entry.proof_number == 0 {
+                if hand.dominates(entry.hand) && entry.plies <= longest_proof {
+                    return Known::Proven { hand: entry.hand, plies: entry.plies };
+                }
+            } else if entry.disproof_number == 0 {
+                if entry.plies == UNLIMITED {
+                    if entry.hand.dominates(hand) {
+                        return Known::Disproven { hand: entry.hand };
+                    }
+                } else if entry.hand == hand && entry.plies >= plies_left {
+                    known = Known::DepthBound;
+                }
+            } else if entry.hand == hand && known == Known::Nothing {
+                known = Known::Open {
+                    proof_number: entry.proof_number,
+                    disproof_number: entry.disproof_number,
+                };
+            }
+        }
+        known
+    }
+
+    /// Writes down what was found about a board met with `hand`.
+    pub(super) fn store(&mut self, key: u64, hand: H, finding: Finding<H>, effort: u32) {
+        let slot = self.slot(key, hand);
+        let blank = Entry { key, effort, hand, plies: 0, code: 0, ..*slot };
+        *slot = match finding {
+            Finding::Proven(Proof { hand, plies, code }) => {
+                Entry { proof_number: 0, disproof_number: INFINITE, hand, plies, code, ..blank }
+            }
+            Finding::Disproven { hand } => Entry {
+                proof_number: INFINITE,
+                disproof_number: 0,
+                hand,
+                plies: UNLIMITED,
+                ..blank
+            },
+            Finding::DepthBound { plies_left } => Entry {
+                proof_number: INFINITE,
+                disproof_number: 0,
+                plies: plies_left.min(UNLIMITED - 1),
+                ..blank
+            },
+            Finding::Open { proof_number, disproof_number } => {
+                Entry { proof_number, disproof_number, ..blank }
+            }
+        };
+    }
+
+    /// The slot to write to: that of the unsolved position itself, an empty one, or the one whose loss
+    /// costs least.
+    #[inline]
+    fn slot(&mut self, key: u64, hand: H) -> &mut Entry<H> {
+        let start = self.window(key);
+        let generation = self.generation;
+        let mut chosen = start;
+        let mut least = u32::MAX;
+        for index in start..start + WINDOW {
+            let entry = &self.entries[index];
+            if entry.generation != generation {
+                chosen = index;
+                break;
+            }
+            let unlimited =
+                entry.proof_number == 0 || (entry.disproof_number == 0 && entry.plies == UNLIMITED);
+            if entry.key == key && entry.hand == hand && !unlimited {
+                chosen = index;
+                break;
+            }
+            // What is solved for good is dearer than numbers that would be found again.
+            let worth = if unlimited { entry.effort.saturating_mul(4) } else { entry.effort };
+            if worth < least {
+                least = worth;
+                chosen = index;
+            }
+        }
+        let entry = &mut self.entries[chosen];
+        entry.generation = generation;
+        entry
+    }
+}
