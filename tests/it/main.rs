@@ -1,4 +1,8 @@
-//! Integration tests, in one binary.
+//! Contracts of the library and of its programs, in one binary.
+
+mod archive;
+mod filter;
+mod filter_command;
 mod format_data;
 mod format_edges;
 mod format_literals;
