@@ -2,7 +2,7 @@
 //!
 //! `docs/formats/packed.md` has the layout. A symbol is a run of empty squares with the piece behind
 //! it, found by one look at the next ten bits. What is refused here is explained by
-//! [`reference`](super::reference).
+//! [`super::reference`].
 
 use crate::shogi::{Board, Color, Hand, HandKind, Piece, PieceKind, Setup, Square};
 
