@@ -1,0 +1,5 @@
+//! Integration tests, in one binary.
+
+mod positions;
+mod rsshogi;
+mod rules;
