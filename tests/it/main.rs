@@ -1,5 +1,7 @@
 //! Integration tests, in one binary.
 
+mod graphs;
+mod mate_lines;
 mod positions;
 mod rsshogi;
 mod rules;

@@ -137,7 +137,8 @@ pub(crate) fn shared(name: &str) -> Option<PathBuf> {
 pub(crate) fn shared_lines(name: &str) -> Vec<String> {
     let Some(path) = shared(name) else { return Vec::new() };
     let bytes = fs::read(&path).unwrap();
-    let text = if name.ends_with(".zst") { zstd::decode_all(&bytes[..]).unwrap() } else { bytes };
+    let packed = path.extension().is_some_and(|extension| extension == "zst");
+    let text = if packed { zstd::decode_all(&bytes[..]).unwrap() } else { bytes };
     String::from_utf8(text).unwrap().lines().map(str::to_owned).collect()
 }
 
