@@ -8,3 +8,8 @@ mod format_edges;
 mod format_literals;
 mod format_properties;
 mod format_random;
+mod graphs;
+mod mate_lines;
+mod positions;
+mod rsshogi;
+mod rules;
