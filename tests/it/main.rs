@@ -1,5 +1,6 @@
 //! Integration tests, in one binary.
 
+mod exhaustive;
 mod graphs;
 mod mate_lines;
 mod positions;
