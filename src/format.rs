@@ -14,6 +14,7 @@ mod hcp;
 mod hcpe;
 mod lines;
 pub mod move16;
+mod outcome;
 pub mod packed;
 mod psv;
 mod record;
@@ -27,6 +28,7 @@ pub use convert::{
 pub use error::{DecodeError, DecodeErrorKind, EncodeError};
 pub use field::{Field, Fields};
 pub use lines::{Line, Lines};
+pub use outcome::Outcome;
 pub use record::{GameResult, Record, RecordRef};
 pub use warning::{Warning, Warnings};
 

@@ -135,6 +135,12 @@ pub(super) fn run(args: FilterArgs) -> anyhow::Result<Outcome> {
     let args = args.with_config()?;
     let (mode, dry_run) = (args.progress.unwrap_or_default(), args.dry_run);
     let plan = Plan::new(args.request()?).map_err(plan_error)?;
+    if plan.settings.mated == MatedPolicy::Relabel && plan.to.format.fields().is_empty() {
+        tracing::warn!(
+            "{} records hold positions only: relabelled mates stay as they are",
+            plan.to
+        );
+    }
     if dry_run {
         return show_plan(&plan);
     }
@@ -259,10 +265,10 @@ fn show_plan(plan: &Plan) -> anyhow::Result<Outcome> {
 
 fn report(manifest: &Manifest, folder: &Path) {
     eprintln!("{}", summary(&manifest.counts));
-    for (what, fields) in [("lost", &manifest.lost_fields), ("invented", &manifest.invented_fields)]
-    {
-        if !fields.is_empty() {
-            eprintln!("{what} by the change of format: {}", fields.join(", "));
+    let counts = &manifest.counts;
+    for (what, fields) in [("lost", &counts.lost), ("filled in", &counts.invented)] {
+        for (field, records) in fields {
+            eprintln!("  {field} {what} in {records} records");
         }
     }
     for output in &manifest.outputs {
@@ -281,7 +287,7 @@ fn summary(counts: &Counts) -> String {
         [(unknown, "unknown"), (filtered, "filtered"), (counts.bad_records(), "bad")]
     {
         if count > 0 {
-            line += &format!(", {count} {word}");
+            line.extend([", ", &count.to_string(), " ", word]);
         }
     }
     line

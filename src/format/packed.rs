@@ -1,8 +1,8 @@
 //! The 32-byte packed position, at speed: one codec, driven by the tables of either family.
 //!
 //! `docs/formats/packed.md` has the layout. A symbol is a run of empty squares with the piece behind
-//! it, found by one look at the next twelve bits. What is refused here is explained by
-//! [`reference`](super::reference).
+//! it, found by one look at the next ten bits. What is refused here is explained by
+//! [`super::reference`].
 
 use crate::shogi::{Board, Color, Hand, HandKind, Piece, PieceKind, Setup, Square};
 
@@ -65,22 +65,26 @@ pub fn encode(family: Family, setup: &Setup) -> Result<[u8; LEN], EncodeError> {
     let mut writer = Writer { bytes: [0; PADDED], at: 0, bits: 0, len: HEADER_BITS };
     let mut kings = [None; 2];
     let mut counts = 0u64;
-    for (group, squares) in setup.board().chunks(SQUARES_PER_FLUSH).enumerate() {
+    let mut put = |writer: &mut Writer, square: usize, content: Option<Piece>| {
+        // No branch on empty squares: they come and go as no predictor can know.
+        let word = &tables.words[content.map_or(EMPTY, piece_number)];
+        writer.push(word.code);
+        counts += word.counted;
+        if word.code.len == 0 {
+            kings[usize::from(content == WHITE_KING)] = Some(square as u64);
+        }
+    };
+    let (groups, rest) = setup.board().as_chunks::<SQUARES_PER_FLUSH>();
+    for (group, squares) in groups.iter().enumerate() {
         for (i, &content) in squares.iter().enumerate() {
-            let Some(piece) = content else {
-                writer.len += 1;
-                continue;
-            };
-            if piece.kind == PieceKind::King {
-                kings[piece.color.index()] = Some((group * SQUARES_PER_FLUSH + i) as u64);
-                continue;
-            }
-            let word = tables.words[piece_number(piece)];
-            writer.push(word.code);
-            counts += 1 << word.lane;
+            put(&mut writer, group * SQUARES_PER_FLUSH + i, content);
         }
         writer.flush();
     }
+    for (i, &content) in rest.iter().enumerate() {
+        put(&mut writer, groups.len() * SQUARES_PER_FLUSH + i, content);
+    }
+    writer.flush();
     let king = |color: Color| kings[color.index()].ok_or(EncodeError::MissingKing { color });
     let header = setup.side_to_move() as u64 | king(Color::Black)? << 1 | king(Color::White)? << 8;
     let hands = setup.hands();
@@ -116,10 +120,10 @@ const BITS: usize = 8 * LEN;
 /// Room for eight bytes at the end of the position, so that every load and store is a whole word.
 const PADDED: usize = LEN + 8;
 
-/// Bits that a look at the board table takes: the longest code, and four empty squares before it.
-const STEP_BITS: u32 = 12;
+/// Bits that a look at the board table takes: the longest code, and two empty squares before it.
+const STEP_BITS: u32 = 10;
 /// A word loaded at any bit has 57 bits at least: enough for this many steps.
-const STEPS_PER_LOAD: usize = 4;
+const STEPS_PER_LOAD: usize = 5;
 /// Length of the longest code of a piece off the board.
 const OFF_BOARD_BITS: u32 = 7;
 const HELD_PER_LOAD: usize = 8;
@@ -130,9 +134,6 @@ const SQUARES_PER_FLUSH: usize = 6;
 const fn lane(kind: HandKind) -> u8 {
     8 * kind as u8
 }
-/// Lane of what is not counted.
-const NO_LANE: u8 = 56;
-const COUNTED: u64 = (1 << NO_LANE) - 1;
 /// A full set, as counts.
 const SET: u64 = {
     let mut set = 0;
@@ -144,16 +145,16 @@ const SET: u64 = {
     set
 };
 
-/// A run of empty squares and, mostly, the piece behind it.
+/// A run of empty squares and what stands behind it: a piece or, where the window ends before one does,
+/// another empty square.
 #[derive(Clone, Copy)]
 struct Step {
+    /// What is added to the counts.
+    counted: u64,
     /// Bits of the whole.
     bits: u8,
     empty: u8,
-    /// Squares of the whole.
-    squares: u8,
-    lane: u8,
-    piece: Option<Piece>,
+    content: Option<Piece>,
 }
 
 /// A piece in a hand or in the box. `holder` is 3 for bits that are none.
@@ -164,16 +165,18 @@ struct Held {
     lane: u8,
 }
 
+/// What a square costs. Kings, which are stored apart, cost nothing.
 #[derive(Clone, Copy)]
 struct Word {
     code: Code,
-    lane: u8,
+    /// What is added to the counts.
+    counted: u64,
 }
 
 struct Tables {
     steps: [Step; 1 << STEP_BITS],
     held: [Held; 1 << OFF_BOARD_BITS],
-    words: [Word; 2 * PieceKind::COUNT],
+    words: [Word; WORDS],
     off_board: [[Code; HandKind::COUNT]; 3],
 }
 
@@ -184,17 +187,18 @@ const NO_HOLDER: u8 = 3;
 
 impl Tables {
     const fn new(alphabet: &Alphabet) -> Self {
-        let nothing = Word { code: Code { bits: 0, len: 0 }, lane: NO_LANE };
-        let mut words = [nothing; 2 * PieceKind::COUNT];
+        let mut words = [Word { code: Code { bits: 0, len: 0 }, counted: 0 }; WORDS];
+        words[EMPTY].code.len = 1;
         let mut steps = Self::empty_runs();
         let mut i = 0;
         while i < 2 * PieceKind::COUNT {
             let kind = PieceKind::ALL[i % PieceKind::COUNT];
             let color = if i < PieceKind::COUNT { Color::Black } else { Color::White };
             let piece = Piece::new(color, kind);
+            let number = piece_number(piece);
             if let (Some(code), Some(kind)) = (alphabet.on_board(piece), kind.hand_kind()) {
-                words[i] = Word { code, lane: lane(kind) };
-                Self::add_steps(&mut steps, piece, words[i]);
+                words[number] = Word { code, counted: 1 << lane(kind) };
+                Self::add_steps(&mut steps, piece, words[number]);
             }
             i += 1;
         }
@@ -203,15 +207,14 @@ impl Tables {
     }
 
     /// Steps for windows in which no piece is whole: only the empty squares at their start.
-    #[expect(clippy::large_stack_arrays, reason = "evaluated by the compiler only")]
     const fn empty_runs() -> [Step; 1 << STEP_BITS] {
-        let none = Step { bits: 0, empty: 0, squares: 0, lane: NO_LANE, piece: None };
-        let mut steps = [none; 1 << STEP_BITS];
+        let mut steps = [Step { counted: 0, bits: 0, empty: 0, content: None }; 1 << STEP_BITS];
         let mut window = 0;
         while window < 1 << STEP_BITS {
+            // A window that begins with a piece is replaced: no code is longer than the window.
             let zeros = (window as u32 | 1 << STEP_BITS).trailing_zeros() as u8;
-            steps[window] =
-                Step { bits: zeros, empty: zeros, squares: zeros, lane: NO_LANE, piece: None };
+            steps[window].bits = zeros;
+            steps[window].empty = zeros.saturating_sub(1);
             window += 1;
         }
         steps
@@ -223,11 +226,10 @@ impl Tables {
         let mut empty = 0;
         while empty + len <= STEP_BITS {
             let step = Step {
+                counted: word.counted,
                 bits: (empty + len) as u8,
                 empty: empty as u8,
-                squares: empty as u8 + 1,
-                lane: word.lane,
-                piece: Some(piece),
+                content: Some(piece),
             };
             let mut window = (word.code.bits as usize) << empty;
             while window < 1 << STEP_BITS {
@@ -264,8 +266,15 @@ impl Tables {
     }
 }
 
+/// Numbers of the pieces of one colour; a power of two, so that numbering is a shift.
+const KINDS: usize = PieceKind::COUNT.next_power_of_two();
+/// Number of an empty square, behind those of the pieces.
+const EMPTY: usize = 2 * KINDS;
+const WORDS: usize = EMPTY + 1;
+const WHITE_KING: Option<Piece> = Some(Piece::new(Color::White, PieceKind::King));
+
 const fn piece_number(piece: Piece) -> usize {
-    piece.color.index() * PieceKind::COUNT + piece.kind.index()
+    piece.color.index() * KINDS + piece.kind.index()
 }
 
 /// The arrangement, or `None` if these bytes are none.
@@ -281,7 +290,7 @@ fn decode_valid(tables: &Tables, bytes: &[u8; LEN]) -> Option<Setup> {
         return None;
     }
     let mut board: Board = [None; Square::COUNT];
-    let (mut bit, counts) = decode_board(tables, &padded, kings, &mut board);
+    let (mut bit, counts) = decode_board(tables, &padded, &mut board);
     let mut held = [0u64; 4];
     while bit < BITS {
         let mut window = load(&padded, bit);
@@ -295,26 +304,27 @@ fn decode_valid(tables: &Tables, bytes: &[u8; LEN]) -> Option<Setup> {
             }
         }
     }
-    let total = (counts & COUNTED) + held[0] + held[1] + held[2];
-    if bit != BITS || total != SET || held[usize::from(NO_HOLDER)] != 0 {
+    // A set costs 256 bits wherever its pieces lie, so that a full one proves that no code was cut off
+    // and no bits that are none were passed over.
+    if counts + held[0] + held[1] + held[2] != SET {
         return None;
     }
-    board[kings[0].index()] = Some(Piece::new(Color::Black, PieceKind::King));
-    board[kings[1].index()] = Some(Piece::new(Color::White, PieceKind::King));
+    let black_king = (kings[0].index(), Piece::new(Color::Black, PieceKind::King));
+    let white_king = (kings[1].index(), Piece::new(Color::White, PieceKind::King));
+    let (first, second) = if black_king.0 < white_king.0 {
+        (black_king, white_king)
+    } else {
+        (white_king, black_king)
+    };
+    insert(&mut board, first);
+    insert(&mut board, second);
     Some(Setup::from_counted(board, [hand(held[0]), hand(held[1])], side_to_move, 1))
 }
 
-/// Reads the squares besides the kings'; returns the bit behind them and the pieces counted.
+/// Reads the squares besides the kings' to the start of `board`; returns the bit behind them and the
+/// pieces counted.
 #[inline]
-fn decode_board(
-    tables: &Tables,
-    padded: &[u8; PADDED],
-    kings: [Square; 2],
-    board: &mut Board,
-) -> (usize, u64) {
-    // The n-th of the 79 squares is n, plus one for each king's square at or before it.
-    let first = kings[0].index().min(kings[1].index());
-    let second = kings[0].index().max(kings[1].index()) - 1;
+fn decode_board(tables: &Tables, padded: &[u8; PADDED], board: &mut Board) -> (usize, u64) {
     let mut bit = HEADER_BITS as usize;
     let mut counts = 0u64;
     let mut done = 0;
@@ -326,16 +336,20 @@ fn decode_board(
             if at >= OTHER_SQUARES {
                 return (bit + OTHER_SQUARES - done, counts);
             }
-            let square = at + usize::from(at >= first) + usize::from(at >= second);
-            if let Some(content) = board.get_mut(square) {
-                *content = step.piece;
-            }
-            counts += 1 << step.lane;
-            done += usize::from(step.squares);
+            board[at] = step.content;
+            counts += step.counted;
+            done = at + 1;
             bit += usize::from(step.bits);
             window >>= step.bits;
         }
     }
+}
+
+/// Puts a king on its square; what stands there and behind moves up by one.
+#[inline]
+fn insert(board: &mut Board, (square, king): (usize, Piece)) {
+    board.copy_within(square..Square::COUNT - 1, square + 1);
+    board[square] = Some(king);
 }
 
 /// At least 57 bits from `bit` on; zeros behind the end, which hostile bytes reach.
@@ -404,5 +418,64 @@ impl Writer {
         bytes[0] |= header as u8;
         bytes[1] |= (header >> 8) as u8;
         bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bitvec::prelude::{BitVec, Lsb0};
+
+    use super::*;
+
+    /// Kings on 5i and 5a, nothing else on the board, and these pieces off it, in this order.
+    fn bare_kings(family: Family, held: &[(HandKind, Holder)]) -> [u8; LEN] {
+        let mut bits: BitVec<u8, Lsb0> = BitVec::from_slice(&[0x58, 0x24]);
+        bits.truncate(HEADER_BITS as usize);
+        bits.resize(HEADER_BITS as usize + OTHER_SQUARES, false);
+        for &(kind, holder) in held {
+            let code = family.alphabet().off_board(kind, holder);
+            bits.extend((0..code.len).map(|i| code.bits >> i & 1 != 0));
+        }
+        bits.into_vec().try_into().expect("38 pieces off the board fill 256 bits")
+    }
+
+    fn full_set(order: &[HandKind], holder: impl Fn(usize) -> Holder) -> Vec<(HandKind, Holder)> {
+        let pieces = order
+            .iter()
+            .flat_map(|&kind| std::iter::repeat_n(kind, HandKind::SET[kind.index()].into()));
+        pieces.enumerate().map(|(i, kind)| (kind, holder(i))).collect()
+    }
+
+    /// The orders of older YaneuraOu and of rshogi, and one in which hands and box alternate.
+    #[test]
+    fn pieces_in_hand_are_read_in_any_order() {
+        use HandKind::{Bishop, Gold, Knight, Lance, Pawn, Rook, Silver};
+        let orders = [
+            HandKind::ALL,
+            [Pawn, Lance, Knight, Silver, Bishop, Rook, Gold],
+            [Rook, Bishop, Gold, Silver, Knight, Lance, Pawn],
+        ];
+        for family in Family::ALL {
+            let canonical = bare_kings(family, &full_set(&HandKind::ALL, |_| Holder::Black));
+            let expected = decode(family, &canonical).unwrap();
+            assert_eq!(expected.hands()[0].count(Pawn), 18);
+            for order in orders {
+                let bytes = bare_kings(family, &full_set(&order, |_| Holder::Black));
+                assert_eq!(decode(family, &bytes), Ok(expected.clone()), "{order:?}");
+                assert_eq!(encode(family, &expected), Ok(canonical));
+            }
+            let mixed = bare_kings(family, &full_set(&orders[1], |i| Holder::ALL[i % 3]));
+            let setup = decode(family, &mixed).unwrap();
+            assert_eq!(reference::decode(family, &mixed), Ok(setup.clone()));
+            let total: u8 = HandKind::ALL
+                .iter()
+                .map(|&kind| {
+                    let [black, white] = setup.hands();
+                    black.count(kind) + white.count(kind) + setup.piece_box().count(kind)
+                })
+                .sum();
+            assert_eq!(total, 38);
+            assert_eq!([setup.hands()[0].count(Pawn), setup.hands()[1].count(Gold)], [6, 2]);
+        }
     }
 }

@@ -98,7 +98,7 @@ impl<'a> Columns<'a> {
         self.read(Field::Ply, "a number from 0 to 65535, or -", |text| text.parse().ok())
     }
 
-    /// Whether the line says something in place of the ply column.
+    /// Whether the line has a ply column, if only to say that the ply is not known. If not, the move number is that of the SFEN.
     fn has_ply_column(self) -> bool {
         self.columns() > Field::Ply as usize
     }
@@ -139,10 +139,7 @@ impl<'a> Columns<'a> {
         if self.columns() > Field::ALL.len() {
             return Err(DecodeErrorKind::ExtraColumn.at(self.line.len()));
         }
-        let setup = match ply {
-            Some(ply) => parsed.setup.with_ply(ply),
-            None => parsed.setup,
-        };
+        let setup = parsed.setup.with_ply(ply.unwrap_or(1));
         Ok(Record { setup, best_move, eval_cp, ply, result })
     }
 
@@ -150,10 +147,14 @@ impl<'a> Columns<'a> {
         let parsed = self.parse()?;
         let mut warnings = Warnings::NONE;
         warnings.extend(parsed.warnings.iter().copied().map(Warning::from));
-        match self.ply_column()? {
-            Some(0) => warnings.insert(Warning::PlyZero),
-            Some(ply) if ply != parsed.setup.ply() => warnings.insert(Warning::PlyMismatch),
-            _ => {}
+        if self.has_ply_column() {
+            let ply = self.ply_column()?;
+            if ply == Some(0) {
+                warnings.insert(Warning::PlyZero);
+            }
+            if ply.unwrap_or(1) != parsed.setup.ply() {
+                warnings.insert(Warning::PlyMismatch);
+            }
         }
         Ok(warnings)
     }

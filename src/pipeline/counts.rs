@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::judge::{Answer, Stop};
+use crate::format::Written;
 
 /// A record filter that did not hold. Where several do not, the first in this order is counted.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -61,6 +62,10 @@ pub struct Counts {
     pub verdicts: VerdictCounts,
     /// Oddities of records that were used all the same, by kind.
     pub warnings: BTreeMap<String, u64>,
+    /// Records that lost a field because the output format cannot hold it, by field.
+    pub lost: BTreeMap<String, u64>,
+    /// Records into which a field was filled that they lacked, by field.
+    pub invented: BTreeMap<String, u64>,
     /// Nodes searched.
     pub nodes: u64,
 }
@@ -144,6 +149,17 @@ impl Counts {
         } += 1;
     }
 
+    /// Counts the fields that a record lost or gained when it was written.
+    pub fn count_fields(&mut self, written: Written) {
+        for (counts, fields) in
+            [(&mut self.lost, written.lost), (&mut self.invented, written.invented)]
+        {
+            for field in fields.iter() {
+                *counts.entry(field.name().to_owned()).or_default() += 1;
+            }
+        }
+    }
+
     /// Adds the counts of other records.
     pub fn add(&mut self, other: &Self) {
         self.input += other.input;
@@ -162,6 +178,8 @@ impl Counts {
         add_each(&mut self.verdicts.unknown, &other.verdicts.unknown);
         self.verdicts.not_searched += other.verdicts.not_searched;
         add_each(&mut self.warnings, &other.warnings);
+        add_each(&mut self.lost, &other.lost);
+        add_each(&mut self.invented, &other.invented);
         self.nodes += other.nodes;
     }
 

@@ -15,7 +15,6 @@ use super::settings::{BadPolicy, MatedPolicy, RecordFilters, UnknownPolicy};
 use super::sink::Written;
 use super::source::{Part, PartRead, Place};
 use super::stream::Stream;
-use crate::format::{Field, Fields};
 
 /// The account of a run, as it is written to `STEM.manifest.json`.
 #[derive(Clone, Debug, Serialize)]
@@ -36,10 +35,6 @@ pub struct Manifest {
     pub inputs: Vec<InputAccount>,
     /// What was written.
     pub outputs: Vec<OutputAccount>,
-    /// Fields that the outputs cannot hold although an input may.
-    pub lost_fields: Vec<&'static str>,
-    /// Fields of the outputs that were filled in because an input lacks them.
-    pub invented_fields: Vec<&'static str>,
     /// What became of the records.
     pub counts: Counts,
     /// When the run ended, in seconds since 1970.
@@ -117,10 +112,6 @@ impl Manifest {
     ) -> Self {
         let elapsed_s = elapsed.as_secs_f64();
         let per_s = |count: u64| if elapsed_s > 0.0 { count as f64 / elapsed_s } else { 0.0 };
-        let fields_of = |fields: fn(&crate::format::Plan) -> Fields| {
-            let all = plan.conversions.iter().map(fields).fold(Fields::NONE, Fields::union);
-            all.iter().map(Field::name).collect()
-        };
         Self {
             program: format!("kyokumen {}", env!("CARGO_PKG_VERSION")),
             command: "filter",
@@ -133,8 +124,6 @@ impl Manifest {
                 .map(|read| input_account(&plan.parts[read.part], &read))
                 .collect(),
             outputs: written.map(output_account).collect(),
-            lost_fields: fields_of(|conversion| conversion.lost),
-            invented_fields: fields_of(|conversion| conversion.invented),
             counts: counts.clone(),
             ended_unix_s: unix_s(SystemTime::now()),
             elapsed_s,
@@ -170,6 +159,9 @@ impl Manifest {
     }
 
     /// The bytes of the file.
+    ///
+    /// # Panics
+    /// Never: everything in it has a JSON form.
     pub fn to_json(&self) -> Vec<u8> {
         let mut json = serde_json::to_vec_pretty(self)
             .expect("strings, numbers and maps with words as keys always have a JSON form");
@@ -225,6 +217,12 @@ fn unix_s(time: SystemTime) -> u64 {
     time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+fn hex(bytes: &[u8; 32]) -> String {
+    let mut digits = String::with_capacity(64);
+    for byte in bytes {
+        for nibble in [byte >> 4, byte & 15] {
+            digits.push(char::from_digit(nibble.into(), 16).expect("a nibble is below 16"));
+        }
+    }
+    digits
 }

@@ -163,7 +163,7 @@ pub struct ParseFormatNameError {
 }
 
 fn format_names() -> String {
-    Format::ALL.map(|format| format.name()).join(", ")
+    Format::ALL.map(Format::name).join(", ")
 }
 
 impl FormatName {
@@ -171,7 +171,7 @@ impl FormatName {
     pub fn from_file_name(name: &str) -> Option<Self> {
         let (name, is_zstd) = without_zst(name);
         let (_, extension) = name.rsplit_once('.')?;
-        Some(Self { format: Format::from_name(extension)?, is_zstd })
+        Some(Self { format: Format::from_extension(extension)?, is_zstd })
     }
 
     /// The file name without what says how it is written.

@@ -68,7 +68,7 @@ pub enum SinkError {
     },
 }
 
-/// The outputs of a run while they have no final names. Dropped before [`Sinks::commit`], they vanish.
+/// The outputs of a run while they have no final names. Dropped before [`Finished::commit`], they vanish.
 #[derive(Debug)]
 pub struct Sinks {
     outputs: Vec<Output>,

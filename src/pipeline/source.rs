@@ -157,10 +157,7 @@ enum Content {
 impl Block {
     /// Bytes of all its records.
     pub fn bytes(&self) -> &[u8] {
-        match &self.content {
-            Content::Mapped { map, range } => &map[range.clone()],
-            Content::Owned(bytes) => bytes,
-        }
+        &self.content
     }
 
     /// Its records, in order.
@@ -391,15 +388,6 @@ impl Bytes {
     }
 }
 
-impl Content {
-    fn len(&self) -> usize {
-        match self {
-            Self::Mapped { range, .. } => range.len(),
-            Self::Owned(bytes) => bytes.len(),
-        }
-    }
-}
-
 impl std::ops::Deref for Content {
     type Target = [u8];
 
@@ -448,13 +436,11 @@ fn is_whole(format: Format, bytes: &[u8]) -> bool {
 
 /// Where the first record ends if nothing follows.
 fn record_end(format: Format, bytes: &[u8]) -> usize {
-    match format.record_len() {
-        Some(len) => bytes.len().min(len),
-        None => {
-            let line = &bytes[..bytes.len().min(MAX_LINE_BYTES)];
-            memchr::memchr(b'\n', line).map_or(line.len(), |end| end + 1)
-        }
+    if let Some(len) = format.record_len() {
+        return bytes.len().min(len);
     }
+    let line = &bytes[..bytes.len().min(MAX_LINE_BYTES)];
+    memchr::memchr(b'\n', line).map_or(line.len(), |end| end + 1)
 }
 
 /// Whether a record is a piece of a longer line that goes on behind it.

@@ -75,11 +75,6 @@ impl Batch {
         self.ends.push(self.bytes.len());
     }
 
-    /// Throws away what was appended since the last record was closed.
-    pub fn discard_open(&mut self) {
-        self.bytes.truncate(self.ends.last().copied().unwrap_or(0));
-    }
-
     /// Number of records.
     pub fn len(&self) -> u64 {
         self.ends.len() as u64

@@ -13,7 +13,9 @@ use super::plan::Plan;
 use super::settings::{BadPolicy, MatedPolicy, RecordFilters, UnknownPolicy};
 use super::source::{Block, MAX_LINE_BYTES, RawRecord};
 use super::stream::{Batch, Stream};
-use crate::format::{DecodeError, EncodeError, Format, GameResult, Record, RecordRef, encode};
+use crate::format::{
+    ConvertError, DecodeError, Format, GameResult, Outcome, RecordRef, Written, encode,
+};
 use crate::shogi::{Color, Position, PositionError};
 
 /// Distance of a mate score from 0, in centipawns, before its plies are taken off.
@@ -73,7 +75,7 @@ enum Fault {
     #[error("the {0:?} king is missing: there is nothing to mate")]
     NothingToMate(Color),
     #[error(transparent)]
-    Encode(#[from] EncodeError),
+    Convert(#[from] ConvertError),
 }
 
 /// One line of the proofs.
@@ -216,7 +218,7 @@ impl Triage<'_> {
         raw: &RawRecord<'_>,
         judgement: Option<&Judgement>,
     ) -> Result<(), Fault> {
-        let to = self.plan.to.format;
+        let (to, fill) = (self.plan.to.format, &self.plan.settings.fill);
         let stream = match fate {
             Fate::Kept | Fate::Relabelled => Stream::Kept,
             Fate::MatedSplit => Stream::Mated,
@@ -225,10 +227,15 @@ impl Triage<'_> {
         };
         let batch = self.sorted.batch_mut(stream);
         let out = batch.open_record();
-        match (fate, judgement) {
-            (Fate::Relabelled, Some(judgement)) if !to.fields().is_empty() => {
-                let relabelled = relabel(record.record()?, judgement);
-                convert(to, &relabelled, self.plan, out)?;
+        let written = match (fate, judgement) {
+            (Fate::Relabelled, Some(judgement)) if to == self.format => {
+                record.with_outcome(outcome(record.setup()?.side_to_move(), judgement), out)?;
+                Written::default()
+            }
+            (Fate::Relabelled, Some(judgement)) => {
+                let content = record.record()?;
+                let outcome = outcome(content.setup.side_to_move(), judgement);
+                encode(to, &outcome.of(content), fill, out).map_err(ConvertError::from)?
             }
             _ if to == self.format => {
                 out.extend_from_slice(raw.bytes);
@@ -236,10 +243,12 @@ impl Triage<'_> {
                 if to.record_len().is_none() && !raw.bytes.ends_with(b"\n") {
                     out.push(b'\n');
                 }
+                Written::default()
             }
-            _ => convert(to, &record.record()?, self.plan, out)?,
-        }
+            _ => record.convert(to, fill, out)?,
+        };
         batch.end_record();
+        self.sorted.counts.count_fields(written);
         Ok(())
     }
 
@@ -258,8 +267,6 @@ impl Triage<'_> {
 
     /// Quarantines or skips a bad record; gives it back if it ends the run.
     fn set_aside(&mut self, bad: BadRecord, raw: &RawRecord<'_>) -> Option<BadRecord> {
-        // What an encoder had begun to write of it.
-        self.sorted.batches.iter_mut().for_each(Batch::discard_open);
         match self.plan.settings.on_error {
             BadPolicy::Stop => return Some(bad),
             BadPolicy::Skip => self.sorted.counts.bad.skipped += 1,
@@ -271,11 +278,6 @@ impl Triage<'_> {
         }
         None
     }
-}
-
-fn convert(to: Format, record: &Record, plan: &Plan, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-    encode(to, record, &plan.settings.fill, out)?;
-    Ok(())
 }
 
 fn push_json_line(batch: &mut Batch, line: &impl Serialize) {
@@ -309,17 +311,14 @@ fn failed_condition(
     Ok(None)
 }
 
-/// The record with the result, evaluation and move of the proof.
-fn relabel(mut record: Record, judgement: &Judgement) -> Record {
-    let us = record.setup.side_to_move();
+/// What a proof says about its position.
+fn outcome(side_to_move: Color, judgement: &Judgement) -> Outcome {
     let plies = i16::try_from(judgement.line.len()).unwrap_or(MATE_EVAL_CP).min(MATE_EVAL_CP);
     let (winner, eval_cp) = if judgement.answer == Answer::Win {
-        (us, MATE_EVAL_CP - plies)
+        (side_to_move, MATE_EVAL_CP - plies)
     } else {
-        (!us, plies - MATE_EVAL_CP)
+        (!side_to_move, plies - MATE_EVAL_CP)
     };
-    record.result = Some(GameResult::win_of(winner));
-    record.eval_cp = Some(eval_cp);
-    record.best_move = judgement.line.first().copied();
-    record
+    let best_move = judgement.line.first().copied();
+    Outcome { best_move, eval_cp, result: GameResult::win_of(winner) }
 }

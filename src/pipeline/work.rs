@@ -16,6 +16,7 @@ use super::judge::Decide;
 use super::plan::Plan;
 use super::source::{Block, Delivery, PartRead, Source, SourceError};
 use super::triage::{self, Sorted};
+use crate::search::STACK_BYTES;
 
 /// Results that wait for an earlier block may take this much memory before no new block is begun.
 const WAITING_BYTES: usize = 32 << 20;
@@ -39,7 +40,7 @@ pub(super) enum Step {
 /// A reader and a pool of workers.
 pub(super) struct Crew {
     pool: ThreadPool,
-    desk: Arc<dyn Fn(&Block) -> Option<Sorted> + Send + Sync>,
+    desk: Desk,
     deliveries: Receiver<Result<Delivery, SourceError>>,
     results: (Sender<Finished>, Receiver<Finished>),
     stop: Arc<AtomicBool>,
@@ -54,6 +55,9 @@ pub(super) struct Crew {
     source_ended: bool,
     parts_read: Vec<PartRead>,
 }
+
+/// What a worker does with a block; nothing comes back after a cancellation.
+type Desk = Arc<dyn Fn(&Block) -> Option<Sorted> + Send + Sync>;
 
 struct Finished {
     sequence: u64,
@@ -75,6 +79,7 @@ impl Crew {
     {
         let pool = ThreadPoolBuilder::new()
             .num_threads(plan.settings.threads)
+            .stack_size(STACK_BYTES)
             .thread_name(|number| format!("judge-{number}"))
             .build()?;
         let threads = pool.current_num_threads();
@@ -171,13 +176,8 @@ impl Drop for Crew {
     }
 }
 
-/// What a worker does with a block, with the judge that belongs to its thread.
-fn desk<J, F>(
-    plan: Arc<Plan>,
-    make_judge: F,
-    threads: usize,
-    stop: Arc<AtomicBool>,
-) -> Arc<dyn Fn(&Block) -> Option<Sorted> + Send + Sync>
+/// Sorts a block with the judge that belongs to the thread.
+fn desk<J, F>(plan: Arc<Plan>, make_judge: F, threads: usize, stop: Arc<AtomicBool>) -> Desk
 where
     J: Decide + Send + 'static,
     F: Fn() -> J + Send + Sync + 'static,

@@ -7,7 +7,7 @@
 use std::num::NonZeroU16;
 use std::sync::atomic::AtomicBool;
 
-use kyokumen::game::{Candidate, Game, Hand, Moves, NodeKind, Outcome};
+use kyokumen::game::{Candidate, Expansion, Game, Hand, Moves, NodeKind, Outcome};
 use kyokumen::search::{Limits, Solver, Stop, Verdict};
 use proptest::prelude::*;
 
@@ -255,7 +255,14 @@ impl Game for State<'_> {
         NonZeroU16::new(m as u16 + 1).unwrap()
     }
 
-    fn expand(&self, moves: &mut Vec<Candidate<usize>>) -> Option<Outcome> {
+    fn expand(&self, look_for_goal: bool, moves: &mut Vec<Candidate<usize>>) -> Expansion<usize> {
+        if look_for_goal
+            && self.graph.mates_in_one
+            && self.node().kind == NodeKind::Or
+            && let Some(m) = self.moves().find(|&m| self.after(m).is_goal())
+        {
+            return Expansion::Goal(m);
+        }
         for m in self.moves() {
             let edge = &self.node().edges[m];
             let [proof_number, disproof_number] = edge.numbers;
@@ -265,7 +272,7 @@ impl Game for State<'_> {
             NodeKind::Or => Outcome::Missed,
             NodeKind::And => Outcome::Reached,
         };
-        moves.is_empty().then_some(end)
+        if moves.is_empty() { Expansion::Over(end) } else { Expansion::Moves }
     }
 
     fn plain_moves(&mut self) -> Moves<usize> {
@@ -280,11 +287,6 @@ impl Game for State<'_> {
     fn set_hand(&mut self, hand: Counts) {
         assert!(self.node().held.dominates(hand));
         self.hand = hand;
-    }
-
-    fn proof_in_one(&self) -> Option<usize> {
-        let mut moves = self.moves().filter(|&m| self.after(m).is_goal());
-        moves.next().filter(|_| self.graph.mates_in_one)
     }
 
     fn proof_hand_of_goal(&self) -> Counts {

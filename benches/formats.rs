@@ -1,0 +1,106 @@
+//! Records per second of the packed codecs, on positions of random games of our own making.
+//!
+//! `cargo bench --bench formats`; one core, everything in the cache of the processor.
+#![allow(missing_docs, reason = "criterion's macros make public items")]
+
+use std::hint::black_box;
+
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use kyokumen::format::packed::{self, Family};
+use kyokumen::format::{Fill, Format, RecordRef, encode};
+use kyokumen::shogi::{Position, Setup};
+
+const POSITIONS: usize = 4096;
+const PLIES_A_GAME: u32 = 200;
+
+/// Positions of random games, the same ones in every run.
+fn positions() -> Vec<Setup> {
+    let mut state = 0x2545_f491_4f6c_dd1d_u64;
+    let mut setups = Vec::with_capacity(POSITIONS);
+    while setups.len() < POSITIONS {
+        let mut position = Position::start();
+        for _ in 0..PLIES_A_GAME {
+            setups.push(position.setup());
+            let moves = position.legal_moves();
+            if moves.is_empty() {
+                break;
+            }
+            // Marsaglia's xorshift64.
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            position.make(moves[(state % moves.len() as u64) as usize]);
+        }
+    }
+    setups.truncate(POSITIONS);
+    setups
+}
+
+fn packed_positions(c: &mut Criterion) {
+    let setups = positions();
+    let mut group = c.benchmark_group("packed");
+    group.throughput(Throughput::Elements(POSITIONS as u64));
+    for family in Family::ALL {
+        let records: Vec<[u8; 32]> = setups
+            .iter()
+            .map(|setup| packed::encode(family, setup).expect("both kings are there"))
+            .collect();
+        let name = format!("{family:?}");
+        group.bench_function(BenchmarkId::new("decode", &name), |b| {
+            b.iter(|| {
+                for record in &records {
+                    black_box(packed::decode(family, black_box(record)).is_ok());
+                }
+            });
+        });
+        group.bench_function(BenchmarkId::new("encode", &name), |b| {
+            b.iter(|| {
+                for setup in &setups {
+                    black_box(packed::encode(family, black_box(setup)).is_ok());
+                }
+            });
+        });
+    }
+    group.finish();
+}
+
+fn records(c: &mut Criterion) {
+    let fill: Fill = "move=none,eval=0,ply=1,result=draw".parse().expect("a fill");
+    let setups = positions();
+    let mut group = c.benchmark_group("record");
+    group.throughput(Throughput::Elements(POSITIONS as u64));
+    for (from, to) in [
+        (Format::Psv, Format::Hcpe),
+        (Format::Hcpe, Format::Psv),
+        (Format::Psv, Format::Sfen),
+        (Format::Sfen, Format::Psv),
+    ] {
+        let records: Vec<Vec<u8>> =
+            setups.iter().map(|setup| written(from, setup, &fill)).collect();
+        let mut out = Vec::with_capacity(256);
+        group.bench_function(BenchmarkId::new("convert", format!("{from}-{to}")), |b| {
+            b.iter(|| {
+                for bytes in &records {
+                    out.clear();
+                    let record = RecordRef::new(from, black_box(bytes)).expect("a record");
+                    black_box(record.convert(to, &fill, &mut out).is_ok());
+                }
+            });
+        });
+    }
+    group.finish();
+}
+
+fn written(format: Format, setup: &Setup, fill: &Fill) -> Vec<u8> {
+    let mut hcp = Vec::new();
+    let record = setup.to_string();
+    let record = RecordRef::new(Format::Sfen, record.as_bytes()).and_then(|r| r.record());
+    encode(format, &record.expect("our own text"), fill, &mut hcp).expect("nothing is missing");
+    if format == Format::Sfen {
+        hcp.pop();
+    }
+    hcp
+}
+
+criterion_group!(benches, packed_positions, records);
+criterion_main!(benches);

@@ -1,0 +1,81 @@
+//! Archives of our own making: random games, some records bad, all from fixed seeds.
+
+use std::path::{Path, PathBuf};
+
+use kyokumen::format::{Fill, Format, GameResult, Record, encode};
+use kyokumen::shogi::Position;
+
+/// A generator of numbers that is the same everywhere (Knuth's MMIX constants).
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 33) as usize % bound
+    }
+}
+
+/// Positions of random games with the move played, an evaluation and a result.
+pub(crate) fn records(count: usize, seed: u64) -> Vec<Record> {
+    let mut random = Random(seed);
+    let mut records = Vec::new();
+    let mut position = Position::start();
+    while records.len() < count {
+        let moves = position.legal_moves();
+        if moves.is_empty() || position.ply() > 200 {
+            position = Position::start();
+            continue;
+        }
+        let best_move = moves[random.below(moves.len())];
+        let results = [GameResult::Draw, GameResult::BlackWin, GameResult::WhiteWin];
+        records.push(Record {
+            setup: position.setup(),
+            best_move: Some(best_move),
+            eval_cp: Some(i16::try_from(random.below(4000)).unwrap() - 2000),
+            ply: Some(position.ply()),
+            result: Some(results[random.below(3)]),
+        });
+        position.make(best_move);
+    }
+    records
+}
+
+pub(crate) fn encoded(format: Format, record: &Record) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    encode(format, record, &Fill::default(), &mut bytes).unwrap();
+    bytes
+}
+
+/// An archive in which every eleventh record is bad and the padding holds private bits.
+pub(crate) fn archive(format: Format, count: usize) -> Vec<u8> {
+    let mut random = Random(7);
+    let mut bytes = Vec::new();
+    for (i, record) in records(count, 42).iter().enumerate() {
+        let mut record = encoded(format, record);
+        match format {
+            Format::Hcpe => record[37] = u8::try_from(random.below(256)).unwrap(),
+            Format::Psv => record[39] = u8::try_from(random.below(256)).unwrap(),
+            _ => {}
+        }
+        if i % 11 == 5 {
+            spoil(format, &mut record);
+        }
+        bytes.extend(record);
+    }
+    bytes
+}
+
+/// Puts both kings on square 0, or a letter that is no piece into the text.
+fn spoil(format: Format, record: &mut [u8]) {
+    if format == Format::Sfen {
+        record[0] = b'x';
+    } else {
+        record[..2].fill(0);
+    }
+}
+
+pub(crate) fn write(folder: &Path, name: &str, bytes: &[u8]) -> PathBuf {
+    let path = folder.join(name);
+    std::fs::write(&path, bytes).unwrap();
+    path
+}

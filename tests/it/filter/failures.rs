@@ -1,0 +1,132 @@
+//! Runs that cannot succeed: each says why and leaves no file behind.
+//!
+//! The judges here are written to get in the way.
+
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use kyokumen::format::Format;
+use kyokumen::pipeline::filter::{FilterError, filter_with};
+use kyokumen::pipeline::judge::{Answer, Decide, Judgement, Stop};
+use kyokumen::pipeline::plan::Plan;
+use kyokumen::pipeline::progress::Progress;
+use kyokumen::shogi::Position;
+use tempfile::TempDir;
+
+use super::{FakeJudge, request, run, try_run};
+use crate::archive::{archive, write};
+
+/// Searches until it is cancelled.
+struct Endless;
+
+impl Decide for Endless {
+    fn judge(&mut self, _position: &mut Position, cancel: &AtomicBool) -> Judgement {
+        while !cancel.load(Ordering::Relaxed) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Judgement { answer: Answer::Unknown(Stop::Cancelled), line: Vec::new(), nodes: 0 }
+    }
+}
+
+#[test]
+fn a_cancelled_run_leaves_nothing() {
+    let folder = TempDir::new().unwrap();
+    let input = write(folder.path(), "a.hcp", &archive(Format::Hcp, 1000));
+    let out = folder.path().join("out");
+    let plan = Plan::new(request(&input, &out)).unwrap();
+    let cancel = AtomicBool::new(false);
+    let result = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !out.join("a.hcp.partial").exists() {
+                std::thread::yield_now();
+            }
+            cancel.store(true, Ordering::Relaxed);
+        });
+        filter_with(plan, || Endless, &mut Progress::none(), &cancel)
+    });
+    assert!(matches!(result, Err(FilterError::Interrupted)));
+    assert_eq!(fs::read_dir(&out).unwrap().count(), 0);
+}
+
+#[test]
+fn two_runs_cannot_write_the_same_files() {
+    let folder = TempDir::new().unwrap();
+    let input = write(folder.path(), "a.hcp", &archive(Format::Hcp, 100));
+    let out = folder.path().join("out");
+    let cancel = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let plan = Plan::new(request(&input, &out)).unwrap();
+        scope.spawn(|| filter_with(plan, || Endless, &mut Progress::none(), &cancel));
+        while !out.join("a.quarantine.jsonl.partial").exists() {
+            std::thread::yield_now();
+        }
+        let second = try_run(request(&input, &out));
+        cancel.store(true, Ordering::Relaxed);
+        let error = second.map(|_| ()).unwrap_err();
+        assert!(error.to_string().contains("is being written by another process"), "{error}");
+    });
+    // What a killed run left behind is in nobody's way.
+    write(&out, "a.hcp.partial", b"left behind");
+    run(request(&input, &out));
+    assert!(!out.join("a.hcp.partial").exists());
+}
+
+#[test]
+fn a_truncated_stream_fails_the_run_and_leaves_nothing() {
+    let folder = TempDir::new().unwrap();
+    let packed = zstd::encode_all(&archive(Format::Hcp, 500)[..], 1).unwrap();
+    let input = write(folder.path(), "a.hcp.zst", &packed[..packed.len() / 2]);
+    let out = folder.path().join("out");
+    let error = try_run(request(&input, &out)).unwrap_err();
+    assert!(error.to_string().contains("a.hcp.zst after byte "), "{error}");
+    assert_eq!(fs::read_dir(&out).unwrap().count(), 0);
+}
+
+/// Writes to the input that it judges.
+struct Meddler(PathBuf);
+
+impl Decide for Meddler {
+    fn judge(&mut self, position: &mut Position, cancel: &AtomicBool) -> Judgement {
+        let mut input = fs::OpenOptions::new().append(true).open(&self.0).unwrap();
+        input.write_all(b"more").unwrap();
+        FakeJudge.judge(position, cancel)
+    }
+}
+
+#[test]
+fn an_input_that_changes_meanwhile_fails_the_run() {
+    let folder = TempDir::new().unwrap();
+    // More blocks than are read ahead: the reader cannot be through before the first is judged.
+    let input = write(folder.path(), "a.hcp", &archive(Format::Hcp, 64 * 40));
+    let out = folder.path().join("out");
+    let plan = Plan::new(request(&input, &out)).unwrap();
+    let make_judge = move || Meddler(input.clone());
+    let error = filter_with(plan, make_judge, &mut Progress::none(), &AtomicBool::new(false))
+        .map(|_| ())
+        .unwrap_err();
+    assert!(error.to_string().ends_with("a.hcp changed while it was read"), "{error}");
+    assert_eq!(fs::read_dir(&out).unwrap().count(), 0);
+}
+
+/// Fails at once.
+struct Broken;
+
+impl Decide for Broken {
+    fn judge(&mut self, _position: &mut Position, _cancel: &AtomicBool) -> Judgement {
+        panic!("broken on purpose")
+    }
+}
+
+#[test]
+fn a_judge_that_panics_fails_the_run_and_leaves_nothing() {
+    let folder = TempDir::new().unwrap();
+    let input = write(folder.path(), "a.hcp", &archive(Format::Hcp, 10));
+    let out = folder.path().join("out");
+    let plan = Plan::new(request(&input, &out)).unwrap();
+    let result = filter_with(plan, || Broken, &mut Progress::none(), &AtomicBool::new(false));
+    assert!(matches!(result, Err(FilterError::Panicked { first_index: 0, .. })));
+    assert_eq!(fs::read_dir(&out).unwrap().count(), 0);
+}

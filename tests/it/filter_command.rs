@@ -1,0 +1,179 @@
+//! `gen-filter` as a program: exit statuses, standard input, signals, configuration files.
+//!
+//! The statuses are those of the command line's documentation: 0, 1, 2, 3, 130, 143.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use assert_cmd::cargo::cargo_bin;
+use kyokumen::format::Format;
+use tempfile::TempDir;
+
+use crate::archive::{archive, encoded, records, write};
+
+fn gen_filter() -> Command {
+    let mut command = Command::new(cargo_bin("gen-filter"));
+    command.args(["--progress", "none", "--threads", "2", "--nodes", "100", "--hash-mb", "1"]);
+    command
+}
+
+fn status(command: &mut Command) -> (Option<i32>, String) {
+    let output = command.output().unwrap();
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+fn good(count: usize) -> Vec<u8> {
+    records(count, 11).iter().flat_map(|record| encoded(Format::Hcp, record)).collect()
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
+    let mut names: Vec<String> = names.map(|name| name.into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn exit_statuses_are_those_documented() {
+    let folder = TempDir::new().unwrap();
+    let input = write(folder.path(), "a.hcp", &good(20));
+    let bad = write(folder.path(), "bad.hcp", &archive(Format::Hcp, 20));
+    let odd = write(folder.path(), "a.bin", &good(20));
+    let out = folder.path().join("out");
+    let run = |inputs: &[&Path], more: &[&str]| {
+        status(gen_filter().args(inputs).arg("-o").arg(&out).args(more))
+    };
+    assert_eq!(run(&[&input], &[]).0, Some(0));
+    let (code, message) = run(&[&input], &[]);
+    assert_eq!(code, Some(2));
+    assert!(message.contains("a.hcp exists; replace it with --force"), "{message}");
+    assert_eq!(run(&[&input], &["--force"]).0, Some(0));
+    assert_eq!(run(&[&bad], &[]).0, Some(3));
+    assert_eq!(run(&[&bad], &["--force", "--on-error", "stop"]).0, Some(1));
+    let (code, message) = run(&[&odd], &[]);
+    assert_eq!(code, Some(2));
+    assert!(message.contains("say it with --from"), "{message}");
+    assert_eq!(run(&[&odd], &["--from", "hcp", "--name", "odd"]).0, Some(0));
+    assert_eq!(run(&[&folder.path().join("missing.hcp")], &[]).0, Some(1));
+    for usage in [
+        &["--min-ply", "3"][..],
+        &["--max-abs-eval", "300"],
+        &["--to", "psv"],
+        &["--shard", "4/3"],
+        &["--in-check", "maybe"],
+        &["--name", "a/b"],
+        &["--no-such-option"],
+    ] {
+        assert_eq!(run(&[&input], &[&["--force"], usage].concat()).0, Some(2), "{usage:?}");
+    }
+    assert_eq!(run(&[], &[]).0, Some(2));
+    assert_eq!(status(gen_filter().arg(&input)).0, Some(2));
+    assert!(names(&out).iter().all(|name| !name.ends_with(".partial")));
+}
+
+#[test]
+fn standard_input_gives_the_outputs_of_a_file() {
+    let folder = TempDir::new().unwrap();
+    let input = write(folder.path(), "a.hcp", &archive(Format::Hcp, 500));
+    let outs = ["file", "stdin"].map(|name| folder.path().join(name));
+    assert_eq!(status(gen_filter().arg(&input).arg("-o").arg(&outs[0])).0, Some(3));
+    let stdin = fs::File::open(&input).unwrap();
+    let mut command = gen_filter();
+    command.args(["-", "--from", "hcp", "--name", "a", "-o"]).arg(&outs[1]).stdin(stdin);
+    assert_eq!(status(&mut command).0, Some(3));
+    for name in ["a.hcp", "a.mated.hcp", "a.quarantine.bin"] {
+        assert!(fs::read(outs[0].join(name)).unwrap() == fs::read(outs[1].join(name)).unwrap());
+    }
+}
+
+#[test]
+fn a_configuration_file_yields_to_the_command_line() {
+    let folder = TempDir::new().unwrap();
+    let input = write(folder.path(), "a.hcp", &good(3));
+    let config =
+        "depth = 5\nnodes = 7\nin-check = \"and\"\nmated = \"drop\"\non-error = \"skip\"\n";
+    let config = write(folder.path(), "c.toml", config.as_bytes());
+    let out = folder.path().join("out");
+    let run = |config: &Path| {
+        status(gen_filter().arg(&input).arg("-o").arg(&out).arg("--config").arg(config))
+    };
+    let (code, message) = run(&config);
+    assert_eq!(code, Some(0), "{message}");
+    let manifest = fs::read(out.join("a.manifest.json")).unwrap();
+    let manifest: serde_json::Value = serde_json::from_slice(&manifest).unwrap();
+    let settings = &manifest["settings"];
+    assert_eq!((&settings["depth"], &settings["nodes"]), (&5.into(), &100.into()));
+    assert_eq!((&settings["in-check"], &settings["mated"]), (&"and".into(), &"drop".into()));
+    assert_eq!(names(&out), ["a.hcp", "a.manifest.json"]);
+
+    let (code, message) = run(&write(folder.path(), "typo.toml", b"dept = 5\n"));
+    assert_eq!(code, Some(2));
+    assert!(message.contains("unknown field `dept`"), "{message}");
+}
+
+#[test]
+fn the_ready_settings_are_valid() {
+    let folder = TempDir::new().unwrap();
+    let input = write(folder.path(), "a.hcp", &good(1));
+    for name in ["seed.toml", "quick.toml"] {
+        let config = Path::new(env!("CARGO_MANIFEST_DIR")).join("configs").join(name);
+        let out = folder.path().join(name);
+        let mut command = Command::new(cargo_bin("kyokumen"));
+        command.arg("filter").arg(&input).arg("-o").arg(out).arg("--config").arg(config);
+        assert_eq!(status(&mut command).0, Some(0));
+    }
+}
+
+#[test]
+fn a_dry_run_creates_nothing() {
+    let folder = TempDir::new().unwrap();
+    let input = write(folder.path(), "a.hcp", &good(50));
+    let out = folder.path().join("out");
+    let output = gen_filter().arg(&input).arg("-o").arg(&out).arg("--dry-run").output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.contains("records 0 to 50") && said.contains("a.manifest.json"), "{said}");
+    assert!(!out.exists());
+}
+
+#[test]
+fn a_closed_pipe_ends_quietly() {
+    let folder = TempDir::new().unwrap();
+    let input = write(folder.path(), "a.hcp", &good(50));
+    let mut command = gen_filter();
+    command.arg(&input).arg("-o").arg(folder.path()).args(["--dry-run", "--name", "b"]);
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let output = command.stdout(writer).stderr(Stdio::piped()).output().unwrap();
+    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_signal_ends_the_run_without_outputs() {
+    use std::io::Write;
+
+    for (signal, code) in [(libc::SIGINT, 130), (libc::SIGTERM, 143)] {
+        let folder = TempDir::new().unwrap();
+        let out = folder.path().join("out");
+        let mut command = gen_filter();
+        command.args(["-", "--from", "hcp", "--name", "a", "-o"]).arg(&out);
+        let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        // Standard input stays open: the run cannot end by itself.
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(&good(200)).unwrap();
+        while !out.join("a.hcp.partial").exists() {
+            std::thread::yield_now();
+        }
+        let id = i32::try_from(child.id()).unwrap();
+        #[expect(unsafe_code, reason = "the standard library cannot send signals")]
+        // SAFETY: a plain system call; the process is our child and has not been waited for.
+        let sent = unsafe { libc::kill(id, signal) };
+        assert_eq!(sent, 0);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(code));
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert!(message.contains("interrupted; unfinished outputs were removed"), "{message}");
+        assert_eq!(names(&out), [""; 0]);
+    }
+}

@@ -1,0 +1,104 @@
+//! Positions of real games in four formats beside the checkout; skipped where they are missing.
+//!
+//! The packed files were written by cshogi; the text is the truth. Unknown results were packed as draws.
+
+use std::fs::{self, File};
+
+use kyokumen::format::{EncodeError, Fill, Format, GameResult, Lines, Record, RecordRef};
+use kyokumen::shogi::{Color, Position};
+
+use crate::format_edges::shared;
+
+struct Files {
+    text: Vec<u8>,
+    packed: Vec<(Format, Vec<u8>)>,
+}
+
+fn files(stem: &str, formats: &[Format]) -> Option<Files> {
+    let text = zstd::decode_all(File::open(shared(&format!("{stem}.sfen.zst"))?).unwrap()).unwrap();
+    let mut packed = Vec::new();
+    for &format in formats {
+        packed.push((format, fs::read(shared(&format!("{stem}.{format}"))?).unwrap()));
+    }
+    Some(Files { text, packed })
+}
+
+/// What a format holds of a line of text, with the draw for an unknown result.
+fn expected(text: &Record, format: Format) -> Record {
+    let mut record = text.clone();
+    record.result = record.result.or(Some(GameResult::Draw));
+    if format == Format::Hcp {
+        (record.best_move, record.eval_cp, record.result) = (None, None, None);
+    }
+    if format != Format::Psv {
+        record.ply = None;
+        record.setup = record.setup.with_ply(1);
+    }
+    record
+}
+
+fn compare(stem: &str, formats: &[Format], records: usize) {
+    let Some(files) = files(stem, formats) else { return };
+    let fill: Fill = "result=draw".parse().unwrap();
+    for (format, packed) in &files.packed {
+        let len = format.record_len().unwrap();
+        assert_eq!(packed.len(), records * len);
+        for (i, (line, bytes)) in Lines::new(&files.text).zip(packed.chunks(len)).enumerate() {
+            let text_ref = RecordRef::new(Format::Sfen, line.content()).unwrap();
+            let text = text_ref.record().unwrap();
+            let packed_ref = RecordRef::new(*format, bytes).unwrap();
+            let decoded = packed_ref.record().unwrap();
+            assert_eq!(decoded, expected(&text, *format), "{stem}.{format} record {i}");
+
+            let mut out = Vec::new();
+            text_ref.convert(*format, &fill, &mut out).unwrap();
+            assert_eq!(out, bytes, "{stem}.{format} record {i} from text");
+            out.clear();
+            packed_ref.convert(*format, &Fill::default(), &mut out).unwrap();
+            assert_eq!(out, bytes, "{stem}.{format} record {i} from itself");
+        }
+    }
+    for line in Lines::new(&files.text) {
+        let text = RecordRef::new(Format::Sfen, line.content()).unwrap();
+        assert!(text.warnings().unwrap().is_empty(), "{line:?}");
+        let mut out = Vec::new();
+        text.convert(Format::Sfen, &Fill::default(), &mut out).unwrap();
+        assert_eq!(out, line.raw());
+    }
+}
+
+#[test]
+fn real_games_are_decoded_and_encoded_as_by_cshogi() {
+    compare("dev", &[Format::Hcp, Format::Hcpe, Format::Psv], 92_726);
+}
+
+#[test]
+fn engine_games_with_evaluations_are_decoded_and_encoded_as_by_cshogi() {
+    compare("dev_engine", &[Format::Hcpe, Format::Psv], 21_570);
+}
+
+/// Pieces are missing from these positions: they go through the box.
+#[test]
+fn handicap_games_survive_both_packed_families() {
+    let Some(path) = shared("dev_handicap.sfen") else { return };
+    let text = fs::read(path).unwrap();
+    let fill: Fill = "result=draw".parse().unwrap();
+    for line in Lines::new(&text) {
+        let source = RecordRef::new(Format::Sfen, line.content()).unwrap();
+        let setup = source.setup().unwrap();
+        assert!(Position::try_from(&setup).is_ok());
+        for format in [Format::Hcp, Format::Hcpe, Format::Psv] {
+            let mut out = Vec::new();
+            let converted = source.convert(format, &fill, &mut out);
+            // Beginners' examples show one king only.
+            if setup.king(Color::Black).is_none() {
+                let missing = EncodeError::MissingKing { color: Color::Black };
+                assert_eq!(converted, Err(missing.into()));
+                continue;
+            }
+            converted.unwrap();
+            let back = RecordRef::new(format, &out).unwrap();
+            assert_eq!(back.setup().unwrap().with_ply(setup.ply()), setup);
+        }
+    }
+}
