@@ -4,6 +4,9 @@
 
 mod filter;
 mod option;
+mod perft;
+mod position_arg;
+mod report;
 
 use std::fmt;
 use std::io;
@@ -25,12 +28,14 @@ struct Kyokumen {
 #[derive(Subcommand)]
 enum Command {
     Filter(Box<filter::FilterArgs>),
+    Perft(perft::PerftArgs),
 }
 
 impl Command {
     fn run(self) -> anyhow::Result<Outcome> {
         match self {
             Self::Filter(args) => filter::run(*args),
+            Self::Perft(args) => perft::run(&args),
         }
     }
 }
