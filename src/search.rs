@@ -19,10 +19,16 @@ pub use dfpn::{SOLVER_VERSION, Solved, Solver};
 /// 1: one position entered by a move inside df-pn. Leaf tests that make no move do not count.
 pub const NODE_DEFINITION: u32 = 1;
 
+/// Largest depth of a search and length of a proof, in plies; longer proofs are not checked.
+pub const MOST_PLIES: u16 = 4096;
+
+/// Stack of a thread that searches, in bytes: the search and the proof check descend a call a ply.
+pub const STACK_BYTES: usize = 16 << 20;
+
 /// Bounds of one search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// How many plies the search goes below the root.
+    /// How many plies the search goes below the root, at most [`MOST_PLIES`].
     pub depth_plies: u16,
     /// How many positions it may enter.
     pub nodes: u64,

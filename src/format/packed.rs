@@ -2,7 +2,7 @@
 //!
 //! `docs/formats/packed.md` has the layout. A symbol is a run of empty squares with the piece behind
 //! it, found by one look at the next ten bits. What is refused here is explained by
-//! [`reference`](super::reference).
+//! [`super::reference`].
 
 use crate::shogi::{Board, Color, Hand, HandKind, Piece, PieceKind, Setup, Square};
 
@@ -65,22 +65,26 @@ pub fn encode(family: Family, setup: &Setup) -> Result<[u8; LEN], EncodeError> {
     let mut writer = Writer { bytes: [0; PADDED], at: 0, bits: 0, len: HEADER_BITS };
     let mut kings = [None; 2];
     let mut counts = 0u64;
-    for (group, squares) in setup.board().chunks(SQUARES_PER_FLUSH).enumerate() {
+    let mut put = |writer: &mut Writer, square: usize, content: Option<Piece>| {
+        // No branch on empty squares: they come and go as no predictor can know.
+        let word = &tables.words[content.map_or(EMPTY, piece_number)];
+        writer.push(word.code);
+        counts += word.counted;
+        if word.code.len == 0 {
+            kings[usize::from(content == WHITE_KING)] = Some(square as u64);
+        }
+    };
+    let (groups, rest) = setup.board().as_chunks::<SQUARES_PER_FLUSH>();
+    for (group, squares) in groups.iter().enumerate() {
         for (i, &content) in squares.iter().enumerate() {
-            let Some(piece) = content else {
-                writer.len += 1;
-                continue;
-            };
-            if piece.kind == PieceKind::King {
-                kings[piece.color.index()] = Some((group * SQUARES_PER_FLUSH + i) as u64);
-                continue;
-            }
-            let word = tables.words[piece_number(piece)];
-            writer.push(word.code);
-            counts += 1 << word.lane;
+            put(&mut writer, group * SQUARES_PER_FLUSH + i, content);
         }
         writer.flush();
     }
+    for (i, &content) in rest.iter().enumerate() {
+        put(&mut writer, groups.len() * SQUARES_PER_FLUSH + i, content);
+    }
+    writer.flush();
     let king = |color: Color| kings[color.index()].ok_or(EncodeError::MissingKing { color });
     let header = setup.side_to_move() as u64 | king(Color::Black)? << 1 | king(Color::White)? << 8;
     let hands = setup.hands();
@@ -161,16 +165,18 @@ struct Held {
     lane: u8,
 }
 
+/// What a square costs. Kings, which are stored apart, cost nothing.
 #[derive(Clone, Copy)]
 struct Word {
     code: Code,
-    lane: u8,
+    /// What is added to the counts.
+    counted: u64,
 }
 
 struct Tables {
     steps: [Step; 1 << STEP_BITS],
     held: [Held; 1 << OFF_BOARD_BITS],
-    words: [Word; 2 * PieceKind::COUNT],
+    words: [Word; WORDS],
     off_board: [[Code; HandKind::COUNT]; 3],
 }
 
@@ -181,17 +187,18 @@ const NO_HOLDER: u8 = 3;
 
 impl Tables {
     const fn new(alphabet: &Alphabet) -> Self {
-        let nothing = Word { code: Code { bits: 0, len: 0 }, lane: 0 };
-        let mut words = [nothing; 2 * PieceKind::COUNT];
+        let mut words = [Word { code: Code { bits: 0, len: 0 }, counted: 0 }; WORDS];
+        words[EMPTY].code.len = 1;
         let mut steps = Self::empty_runs();
         let mut i = 0;
         while i < 2 * PieceKind::COUNT {
             let kind = PieceKind::ALL[i % PieceKind::COUNT];
             let color = if i < PieceKind::COUNT { Color::Black } else { Color::White };
             let piece = Piece::new(color, kind);
+            let number = piece_number(piece);
             if let (Some(code), Some(kind)) = (alphabet.on_board(piece), kind.hand_kind()) {
-                words[i] = Word { code, lane: lane(kind) };
-                Self::add_steps(&mut steps, piece, words[i]);
+                words[number] = Word { code, counted: 1 << lane(kind) };
+                Self::add_steps(&mut steps, piece, words[number]);
             }
             i += 1;
         }
@@ -219,7 +226,7 @@ impl Tables {
         let mut empty = 0;
         while empty + len <= STEP_BITS {
             let step = Step {
-                counted: 1 << word.lane,
+                counted: word.counted,
                 bits: (empty + len) as u8,
                 empty: empty as u8,
                 content: Some(piece),
@@ -259,8 +266,15 @@ impl Tables {
     }
 }
 
+/// Numbers of the pieces of one colour; a power of two, so that numbering is a shift.
+const KINDS: usize = PieceKind::COUNT.next_power_of_two();
+/// Number of an empty square, behind those of the pieces.
+const EMPTY: usize = 2 * KINDS;
+const WORDS: usize = EMPTY + 1;
+const WHITE_KING: Option<Piece> = Some(Piece::new(Color::White, PieceKind::King));
+
 const fn piece_number(piece: Piece) -> usize {
-    piece.color.index() * PieceKind::COUNT + piece.kind.index()
+    piece.color.index() * KINDS + piece.kind.index()
 }
 
 /// The arrangement, or `None` if these bytes are none.
@@ -290,8 +304,9 @@ fn decode_valid(tables: &Tables, bytes: &[u8; LEN]) -> Option<Setup> {
             }
         }
     }
-    let total = counts + held[0] + held[1] + held[2];
-    if bit != BITS || total != SET || held[usize::from(NO_HOLDER)] != 0 {
+    // A set costs 256 bits wherever its pieces lie, so that a full one proves that no code was cut off
+    // and no bits that are none were passed over.
+    if counts + held[0] + held[1] + held[2] != SET {
         return None;
     }
     let black_king = (kings[0].index(), Piece::new(Color::Black, PieceKind::King));

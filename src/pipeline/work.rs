@@ -16,6 +16,7 @@ use super::judge::Decide;
 use super::plan::Plan;
 use super::source::{Block, Delivery, PartRead, Source, SourceError};
 use super::triage::{self, Sorted};
+use crate::search::STACK_BYTES;
 
 /// Results that wait for an earlier block may take this much memory before no new block is begun.
 const WAITING_BYTES: usize = 32 << 20;
@@ -78,6 +79,7 @@ impl Crew {
     {
         let pool = ThreadPoolBuilder::new()
             .num_threads(plan.settings.threads)
+            .stack_size(STACK_BYTES)
             .thread_name(|number| format!("judge-{number}"))
             .build()?;
         let threads = pool.current_num_threads();

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::game::{Candidate, Game, Hand, NodeKind, Outcome};
 
 use super::table::{Finding, INFINITE, Known, LARGEST, Proof, Table};
-use super::{Limits, Stats, Stop, Verdict};
+use super::{Limits, MOST_PLIES, Stats, Stop, Verdict};
 
 /// Changes whenever the same position and limits may give another verdict, line or node count.
 pub const SOLVER_VERSION: u32 = 1;
@@ -178,9 +178,11 @@ impl<G: Game> Solver<G> {
     }
 
     /// Searches a position, checks the proof if there is one, and reads the line from it.
+    ///
+    /// Great depths need a thread with a stack of [`STACK_BYTES`](super::STACK_BYTES).
     pub fn solve(&mut self, game: &mut G, limits: Limits, cancel: &AtomicBool) -> Solved<G::Move> {
         self.table.start(limits.nodes);
-        self.limits = limits;
+        self.limits = Limits { depth_plies: limits.depth_plies.min(MOST_PLIES), ..limits };
         self.nodes = 0;
         self.stop = None;
         self.rebuilding = false;

@@ -15,7 +15,7 @@ use std::sync::atomic::AtomicBool;
 use crate::game::{Game, Hand, Moves, NodeKind, Outcome};
 
 use super::dfpn::Solver;
-use super::{Limits, Stats, Stop};
+use super::{Limits, MOST_PLIES, Stats, Stop};
 
 /// Largest number of positions of a proof that is checked.
 const MOST_POSITIONS: u64 = 1 << 22;
@@ -48,6 +48,9 @@ impl<G: Game> Solver<G> {
         cancel: &AtomicBool,
         stats: &mut Stats,
     ) -> Result<Vec<G::Move>, Stop> {
+        if plies > MOST_PLIES {
+            return Err(Stop::Memory);
+        }
         // What the search left of its own node limit, and as much again.
         self.allow_nodes(limits.nodes.saturating_mul(2));
         let mut checker = Checker { solver: self, cancel, checked: HashMap::new(), stats };

@@ -2,7 +2,7 @@
 //! the entry.
 //!
 //! Looking up a board meets all hands it was seen with, so that proofs serve every larger hand and
-//! disproofs every smaller one (dominance; Nagai 2002, and TadaoYamaoka's notes on Apery). An entry of
+//! disproofs every smaller one (dominance; Nagai 2002, and Tadao Yamaoka's notes on Apery). An entry of
 //! an earlier search is an empty one: starting a search is counting up a number, never clearing.
 
 use crate::game::Hand;

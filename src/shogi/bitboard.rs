@@ -149,6 +149,10 @@ impl Bitboard {
     }
 }
 
+#[expect(
+    clippy::copy_iterator,
+    reason = "a set is walked by value; the copy that is kept stays whole"
+)]
 impl Iterator for Bitboard {
     type Item = Square;
 

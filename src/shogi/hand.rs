@@ -177,16 +177,18 @@ mod tests {
     fn order_union_and_intersection_match_the_counts() {
         let samples = samples();
         for pair in samples.windows(2) {
-            let [a, b] = [pair[0], pair[1]];
-            let [x, y] = [a, b].map(|counts| Hand::from_counts(counts).expect("within the set"));
-            let expected = a.iter().zip(&b).all(|(m, n)| m >= n);
-            assert_eq!(x.dominates(y), expected, "{x:?} {y:?}");
+            let counts = [pair[0], pair[1]];
+            let [left, right] =
+                counts.map(|counts| Hand::from_counts(counts).expect("within the set"));
+            let expected = counts[0].iter().zip(&counts[1]).all(|(more, less)| more >= less);
+            assert_eq!(left.dominates(right), expected, "{left:?} {right:?}");
+            let (union, intersection) = (left.union(right), left.intersection(right));
             for kind in HandKind::ALL {
-                let (m, n) = (a[kind.index()], b[kind.index()]);
-                assert_eq!(x.union(y).count(kind), m.max(n));
-                assert_eq!(x.intersection(y).count(kind), m.min(n));
+                let [first, second] = counts.map(|counts| counts[kind.index()]);
+                assert_eq!(union.count(kind), first.max(second));
+                assert_eq!(intersection.count(kind), first.min(second));
             }
-            assert!(x.union(y).dominates(x) && x.dominates(x.intersection(y)));
+            assert!(union.dominates(left) && left.dominates(intersection));
         }
     }
 

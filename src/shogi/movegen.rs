@@ -102,9 +102,8 @@ impl Position {
     #[inline]
     pub fn visit_evasions(&self, mut visit: impl FnMut(MoveSet) -> Flow) -> Flow {
         let us = self.side_to_move();
-        let (king, checker) = match (self.king(us), self.checkers().first()) {
-            (Some(king), Some(checker)) => (king, checker),
-            _ => return Flow::Continue(()),
+        let (Some(king), Some(checker)) = (self.king(us), self.checkers().first()) else {
+            return Flow::Continue(());
         };
         let between = attacks::between(king, checker);
         let targets = between.with(checker);
@@ -132,7 +131,7 @@ impl Position {
     #[inline]
     fn visit_checks_by(&self, pawn_drops: bool, mut visit: impl FnMut(MoveSet) -> Flow) -> Flow {
         let us = self.side_to_move();
-        let Some(checking) = CheckSquares::new(self) else { return Flow::Continue(()) };
+        let Some(check_squares) = CheckSquares::new(self) else { return Flow::Continue(()) };
         let own = self.color(us);
         let (targets, drops) = match (self.king(us), self.checkers().first()) {
             (Some(king), Some(checker)) => {
@@ -141,7 +140,8 @@ impl Position {
             }
             _ => (!own, !self.occupied()),
         };
-        let generator = Generator::new(self, Checking { targets, drops, pawn_drops, checking });
+        let generator =
+            Generator::new(self, Checking { targets, drops, pawn_drops, check_squares });
         generator.visit_king_moves(&mut visit)?;
         if self.checkers().has_many() {
             return Flow::Continue(());
@@ -390,23 +390,23 @@ struct Checking {
     targets: Bitboard,
     drops: Bitboard,
     pawn_drops: bool,
-    checking: CheckSquares,
+    check_squares: CheckSquares,
 }
 
 impl Wanted for Checking {
     #[inline]
     fn targets(&self, after: PieceKind, from: Square) -> Bitboard {
-        self.targets & self.checking.of(after, from)
+        self.targets & self.check_squares.of(after, from)
     }
 
     #[inline]
     fn pawn_targets(&self, after: PieceKind) -> Bitboard {
-        self.targets & self.checking.direct(after)
+        self.targets & self.check_squares.direct(after)
     }
 
     #[inline]
     fn single_pawns(&self) -> Bitboard {
-        self.checking.discoverers()
+        self.check_squares.discoverers()
     }
 
     #[inline]
@@ -414,12 +414,12 @@ impl Wanted for Checking {
         if kind == HandKind::Pawn && !self.pawn_drops {
             return Bitboard::EMPTY;
         }
-        self.drops & self.checking.direct(kind.piece_kind())
+        self.drops & self.check_squares.direct(kind.piece_kind())
     }
 
     #[inline]
     fn king_targets(&self, from: Square) -> Bitboard {
-        self.checking.of(PieceKind::King, from)
+        self.check_squares.of(PieceKind::King, from)
     }
 }
 

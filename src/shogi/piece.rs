@@ -27,6 +27,7 @@ impl Color {
 
     /// The other side, usable in constants (elsewhere `!color`).
     #[inline]
+    #[must_use]
     pub const fn opponent(self) -> Self {
         match self {
             Self::Black => Self::White,
@@ -102,6 +103,7 @@ impl PieceKind {
 
     /// The kind on the other side of the wood: itself if not promoted.
     #[inline]
+    #[must_use]
     pub const fn unpromoted(self) -> Self {
         match self {
             ProPawn => Pawn,

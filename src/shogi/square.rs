@@ -78,6 +78,11 @@ impl Square {
 
     /// The square `files` to the left and `ranks` down, if that is on the board.
     #[inline]
+    #[expect(
+        clippy::cast_possible_wrap,
+        clippy::cast_sign_loss,
+        reason = "files and ranks lie between 0 and 8"
+    )]
     pub const fn offset(self, files: i8, ranks: i8) -> Option<Self> {
         let file = self.file() as i8 + files;
         let rank = self.rank() as i8 + ranks;
@@ -90,6 +95,7 @@ impl Square {
 
     /// The same square seen from the other side of the board.
     #[inline]
+    #[must_use]
     pub const fn rotated(self) -> Self {
         Self(80 - self.0)
     }
