@@ -1,4 +1,45 @@
-//! Kyokumen (局面, "position"): shogi training positions.
+//! Kyokumen (局面, "position") turns archives of shogi training positions into clean ones.
+//!
+//! It reads the packed formats of the field, proves which positions are already decided by a forced
+//! mate, removes or keeps them, converts between formats, and writes outputs that are the same bytes
+//! whatever the number of threads, shards and machines.
+//!
+//! ```text
+//! bytes ──format──▶ Record ──shogi──▶ Position ──search──▶ Verdict ──pipeline──▶ kept | mated | …
+//! ```
+//!
+//! The rooms, each of which may use only those before it:
+//!
+//! - [`game`]: what a search needs of a game;
+//! - [`shogi`]: the rules, from squares to legal moves;
+//! - [`format`](mod@format): records in bytes and text;
+//! - [`search`]: df-pn with checked proofs, generic over the game;
+//! - [`pipeline`]: from input files to outputs and their manifest;
+//! - [`cli`]: the command line.
+//!
+//! # Filtering three positions
+//! ```
+//! use std::sync::atomic::AtomicBool;
+//! use kyokumen::format::{Format, RecordRef};
+//! use kyokumen::pipeline::judge::{Answer, Judge, SearchSettings};
+//! use kyokumen::shogi::Position;
+//!
+//! let lines = [
+//!     "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1",
+//!     "4k4/9/4P4/9/9/9/9/9/4K4 b G2r2b3g4s4n4l17p 1",
+//!     "4k4/4G4/4P4/9/9/9/9/9/4K4 w 2r2b3g4s4n4l17p 2",
+//! ];
+//! let settings = SearchSettings { hash_mb: 1, ..SearchSettings::default() };
+//! let mut judge = Judge::new(&settings);
+//! let mut answers = Vec::new();
+//! for line in lines {
+//!     let record = RecordRef::new(Format::Sfen, line.as_bytes())?;
+//!     let position = Position::try_from(record.setup()?)?;
+//!     answers.push(judge.judge(&position, &AtomicBool::new(false)).answer);
+//! }
+//! assert_eq!(answers, [Answer::NoMate, Answer::Win, Answer::Loss]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod cli;
 pub mod format;
