@@ -3,6 +3,7 @@
 //! One module a subcommand. Exit statuses and the printing of errors are decided here and nowhere else.
 
 mod filter;
+mod generate;
 mod option;
 mod perft;
 mod position_arg;
@@ -28,6 +29,7 @@ struct Kyokumen {
 #[derive(Subcommand)]
 enum Command {
     Filter(Box<filter::FilterArgs>),
+    Generate(generate::GenerateArgs),
     Perft(perft::PerftArgs),
 }
 
@@ -35,6 +37,7 @@ impl Command {
     fn run(self) -> anyhow::Result<Outcome> {
         match self {
             Self::Filter(args) => filter::run(*args),
+            Self::Generate(args) => generate::run(&args),
             Self::Perft(args) => perft::run(&args),
         }
     }

@@ -6,6 +6,7 @@ pub mod checkpoint;
 pub mod counts;
 pub mod estimate;
 pub mod filter;
+pub mod generate;
 pub mod judge;
 pub mod manifest;
 pub mod plan;
