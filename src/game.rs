@@ -35,6 +35,17 @@ pub enum Moves<M> {
     Some(Vec<M>),
 }
 
+/// What [`Game::expand`] found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Expansion<M> {
+    /// At least one move was appended.
+    Moves,
+    /// The game is over.
+    Over(Outcome),
+    /// This move reaches the goal at once; what was appended does not count.
+    Goal(M),
+}
+
 /// A move as the search receives it.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidate<M> {
@@ -119,20 +130,21 @@ pub trait Game {
 
     /// Appends the moves worth searching, or says how the game ended. At OR nodes these may be fewer
     /// than the rules allow (only checks); at AND nodes they are all moves.
-    fn expand(&self, moves: &mut Vec<Candidate<Self::Move>>) -> Option<Outcome>;
+    ///
+    /// With `look_for_goal`, an OR node may name a move that reaches the goal at once instead; games
+    /// that cannot tell without making moves ignore the wish.
+    fn expand(
+        &self,
+        look_for_goal: bool,
+        moves: &mut Vec<Candidate<Self::Move>>,
+    ) -> Expansion<Self::Move>;
 
-    /// The same by plain rules: slow, and independent of [`Game::expand`] and [`Game::proof_in_one`].
-    /// Proofs are checked against it.
+    /// The same by plain rules: slow, and independent of [`Game::expand`]. Proofs are checked against it.
     fn plain_moves(&mut self) -> Moves<Self::Move>;
 
     /// Gives the attacker this hand and everything else that is not on the board to the defender. Called
     /// with hands that [`Game::hand`] dominates, and then with the old hand again.
     fn set_hand(&mut self, hand: Self::Hand);
-
-    /// A move of an OR node after which the goal is reached at once. `None` may also mean "not tried".
-    fn proof_in_one(&self) -> Option<Self::Move> {
-        None
-    }
 
     /// Proof hand of this AND node, given the union of those of its children.
     fn proof_hand_of_defence(&self, children: Self::Hand) -> Self::Hand {

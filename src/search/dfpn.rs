@@ -7,7 +7,7 @@
 use std::hint::black_box;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::game::{Candidate, Game, Hand, NodeKind, Outcome};
+use crate::game::{Candidate, Expansion, Game, Hand, NodeKind, Outcome};
 
 use super::table::{Finding, INFINITE, Known, LARGEST, Proof, Table};
 use super::{Limits, MOST_PLIES, Stats, Stop, Verdict};
@@ -263,27 +263,17 @@ impl<G: Game> Solver<G> {
     /// Fills in the children, or values a node that needs none.
     fn expand(&mut self, game: &mut G, plies_left: u16, seen: bool) -> Option<Value<G::Hand>> {
         let (kind, hand) = (game.node_kind(), game.hand());
-        if kind == NodeKind::Or
-            && !seen
-            && plies_left > 0
-            && let Some(m) = game.proof_in_one()
-        {
-            let undo = game.make(m);
-            let goal = game.proof_hand_of_goal();
-            game.unmake(m, undo);
-            let value = Value::proven(goal, 0);
-            let key = game.board_key_after(m);
-            self.children.push(Child { m, key, delayed: false, seen: true, value });
-            return Some(Value::proven(game.proof_hand_of_attack(m, goal), 1));
-        }
         self.candidates.clear();
-        match game.expand(&mut self.candidates) {
-            Some(Outcome::Reached) => return Some(Value::proven(game.proof_hand_of_goal(), 0)),
-            Some(Outcome::Missed) => {
+        match game.expand(!seen && plies_left > 0, &mut self.candidates) {
+            Expansion::Goal(m) => return Some(self.reach_goal(game, m)),
+            Expansion::Over(Outcome::Reached) => {
+                return Some(Value::proven(game.proof_hand_of_goal(), 0));
+            }
+            Expansion::Over(Outcome::Missed) => {
                 return Some(Value::disproven(game.disproof_hand_of_attacks(None)));
             }
-            None if plies_left == 0 => return Some(Value::depth_bound(hand)),
-            None => {}
+            Expansion::Moves if plies_left == 0 => return Some(Value::depth_bound(hand)),
+            Expansion::Moves => {}
         }
         let first = self.push_children(game);
         for index in first..self.children.len() {
@@ -304,6 +294,17 @@ impl<G: Game> Solver<G> {
             }
         }
         None
+    }
+
+    /// An OR node whose only child is the end of the game.
+    fn reach_goal(&mut self, game: &mut G, m: G::Move) -> Value<G::Hand> {
+        let key = game.board_key_after(m);
+        let undo = game.make(m);
+        let goal = game.proof_hand_of_goal();
+        game.unmake(m, undo);
+        let value = Value::proven(goal, 0);
+        self.children.push(Child { m, key, delayed: false, seen: true, value });
+        Value::proven(game.proof_hand_of_attack(m, goal), 1)
     }
 
     /// Makes children of the candidates, and has their table entries on the way to the processor before

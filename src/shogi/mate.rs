@@ -6,10 +6,11 @@
 
 use std::num::NonZeroU16;
 
-use crate::game::{self, Candidate, Game, Moves, NodeKind, Outcome};
+use crate::game::{self, Candidate, Expansion, Game, Moves, NodeKind, Outcome};
 
 use super::attacks;
 use super::hand::Hand;
+use super::mate_one::MateTester;
 use super::movegen::{CheckSquares, Flow, MoveSet};
 use super::moves::Move;
 use super::piece::{Color, HandKind, PieceKind};
@@ -67,8 +68,17 @@ impl Mate {
         self.position.side_to_move() == self.attacker
     }
 
-    fn push_checks(&self, moves: &mut Vec<Candidate<Move>>) {
+    /// Appends the checks; with `look_for_mate`, stops at a mating one and returns it.
+    fn push_checks(&self, look_for_mate: bool, moves: &mut Vec<Candidate<Move>>) -> Option<Move> {
+        let mut mating = None;
+        let mut tester = MateTester::new(&self.position);
         let _ = self.position.visit_checks(|set| {
+            if look_for_mate {
+                mating = tester.mate_among(set);
+                if mating.is_some() {
+                    return Flow::Break(());
+                }
+            }
             match set {
                 // A pawn, bishop or rook that could promote and does not is tried after its promotion.
                 MoveSet::Piece { kind, from, to, promotion: true } if yields(kind) => {
@@ -93,6 +103,7 @@ impl Mate {
             }
             Flow::Continue(())
         });
+        mating
     }
 
     fn dead_ranks(&self, kind: PieceKind) -> super::Bitboard {
@@ -165,14 +176,17 @@ impl Game for Mate {
         m.code()
     }
 
-    fn expand(&self, moves: &mut Vec<Candidate<Move>>) -> Option<Outcome> {
-        if self.attacks_next() {
-            self.push_checks(moves);
-            moves.is_empty().then_some(Outcome::Missed)
+    fn expand(&self, look_for_goal: bool, moves: &mut Vec<Candidate<Move>>) -> Expansion<Move> {
+        let end = if self.attacks_next() {
+            if let Some(m) = self.push_checks(look_for_goal, moves) {
+                return Expansion::Goal(m);
+            }
+            Outcome::Missed
         } else {
             self.push_evasions(moves);
-            moves.is_empty().then_some(Outcome::Reached)
-        }
+            Outcome::Reached
+        };
+        if moves.is_empty() { Expansion::Over(end) } else { Expansion::Moves }
     }
 
     fn plain_moves(&mut self) -> Moves<Move> {
@@ -194,10 +208,6 @@ impl Game for Mate {
 
     fn set_hand(&mut self, hand: Hand) {
         self.position.share_hands(self.attacker, hand);
-    }
-
-    fn proof_in_one(&self) -> Option<Move> {
-        self.position.mate_in_one()
     }
 
     fn proof_hand_of_goal(&self) -> Hand {

@@ -21,18 +21,36 @@ impl Position {
     /// assert_eq!(position.mate_in_one().unwrap().to_string(), "G*5b");
     /// ```
     pub fn mate_in_one(&self) -> Option<Move> {
-        let us = self.side_to_move();
-        let king = self.king(!us)?;
-        let mut siege = None;
+        let mut tester = MateTester::new(self);
         let mut found = None;
-        let _ = self.visit_checks_that_may_mate(|set| {
-            let siege = siege.get_or_insert_with(|| Siege::new(self, us, king));
-            siege.mate_among(set).map_or(Flow::Continue(()), |m| {
-                found = Some(m);
-                Flow::Break(())
-            })
+        let _ = self.visit_checks(|set| {
+            found = tester.mate_among(set);
+            if found.is_some() { Flow::Break(()) } else { Flow::Continue(()) }
         });
         found
+    }
+}
+
+/// Looks for mates among the checks of a position as they are generated.
+pub(crate) struct MateTester<'a> {
+    position: &'a Position,
+    siege: Option<Siege<'a>>,
+}
+
+impl<'a> MateTester<'a> {
+    pub(crate) const fn new(position: &'a Position) -> Self {
+        Self { position, siege: None }
+    }
+
+    /// The first mating move of a set of checks. Legal pawn drops never mate.
+    #[inline]
+    pub(crate) fn mate_among(&mut self, set: MoveSet) -> Option<Move> {
+        if matches!(set, MoveSet::Drops { kind: HandKind::Pawn, .. }) {
+            return None;
+        }
+        let us = self.position.side_to_move();
+        let king = self.position.king(!us)?;
+        self.siege.get_or_insert_with(|| Siege::new(self.position, us, king)).mate_among(set)
     }
 }
 

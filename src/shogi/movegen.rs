@@ -118,18 +118,7 @@ impl Position {
 
     /// Visits all legal moves that give check. Without an opposing king there are none.
     #[inline]
-    pub fn visit_checks(&self, visit: impl FnMut(MoveSet) -> Flow) -> Flow {
-        self.visit_checks_by(true, visit)
-    }
-
-    /// Checks without pawn drops, which never mate.
-    #[inline]
-    pub(crate) fn visit_checks_that_may_mate(&self, visit: impl FnMut(MoveSet) -> Flow) -> Flow {
-        self.visit_checks_by(false, visit)
-    }
-
-    #[inline]
-    fn visit_checks_by(&self, pawn_drops: bool, mut visit: impl FnMut(MoveSet) -> Flow) -> Flow {
+    pub fn visit_checks(&self, mut visit: impl FnMut(MoveSet) -> Flow) -> Flow {
         let us = self.side_to_move();
         let Some(check_squares) = CheckSquares::new(self) else { return Flow::Continue(()) };
         let own = self.color(us);
@@ -140,8 +129,7 @@ impl Position {
             }
             _ => (!own, !self.occupied()),
         };
-        let generator =
-            Generator::new(self, Checking { targets, drops, pawn_drops, check_squares });
+        let generator = Generator::new(self, Checking { targets, drops, check_squares });
         generator.visit_king_moves(&mut visit)?;
         if self.checkers().has_many() {
             return Flow::Continue(());
@@ -389,7 +377,6 @@ impl Wanted for Everywhere {
 struct Checking {
     targets: Bitboard,
     drops: Bitboard,
-    pawn_drops: bool,
     check_squares: CheckSquares,
 }
 
@@ -411,9 +398,6 @@ impl Wanted for Checking {
 
     #[inline]
     fn drop_targets(&self, kind: HandKind) -> Bitboard {
-        if kind == HandKind::Pawn && !self.pawn_drops {
-            return Bitboard::EMPTY;
-        }
         self.drops & self.check_squares.direct(kind.piece_kind())
     }
 
