@@ -8,6 +8,8 @@ mod option;
 mod perft;
 mod position_arg;
 mod report;
+mod search_args;
+mod solve;
 
 use std::fmt;
 use std::io;
@@ -31,6 +33,7 @@ enum Command {
     Filter(Box<filter::FilterArgs>),
     Generate(generate::GenerateArgs),
     Perft(perft::PerftArgs),
+    Solve(solve::SolveArgs),
 }
 
 impl Command {
@@ -39,6 +42,7 @@ impl Command {
             Self::Filter(args) => filter::run(*args),
             Self::Generate(args) => generate::run(&args),
             Self::Perft(args) => perft::run(&args),
+            Self::Solve(args) => solve::run(&args),
         }
     }
 }

@@ -33,7 +33,7 @@ impl SplitMix64 {
 
     /// A number below `bound`, which is not 0; unfair by less than `bound` in 2⁶⁴.
     pub fn below(&mut self, bound: usize) -> usize {
-        (u128::from(self.next_bits()) * bound as u128 >> 64) as usize
+        ((u128::from(self.next_bits()) * bound as u128) >> 64) as usize
     }
 
     /// One of the items; `None` if there is none.
