@@ -8,3 +8,4 @@ mod format_edges;
 mod format_literals;
 mod format_properties;
 mod format_random;
+mod samples;
