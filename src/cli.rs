@@ -2,6 +2,7 @@
 //!
 //! One module a subcommand. Exit statuses and the printing of errors are decided here and nowhere else.
 
+mod bench;
 mod filter;
 mod generate;
 mod option;
@@ -34,6 +35,7 @@ enum Command {
     Generate(generate::GenerateArgs),
     Perft(perft::PerftArgs),
     Solve(solve::SolveArgs),
+    Bench(bench::BenchArgs),
 }
 
 impl Command {
@@ -43,6 +45,7 @@ impl Command {
             Self::Generate(args) => generate::run(&args),
             Self::Perft(args) => perft::run(&args),
             Self::Solve(args) => solve::run(&args),
+            Self::Bench(args) => bench::run(&args),
         }
     }
 }
