@@ -2,8 +2,15 @@
 //!
 //! One module a subcommand. Exit statuses and the printing of errors are decided here and nowhere else.
 
+mod bench;
 mod filter;
+mod generate;
 mod option;
+mod perft;
+mod position_arg;
+mod report;
+mod search_args;
+mod solve;
 
 use std::fmt;
 use std::io;
@@ -25,12 +32,20 @@ struct Kyokumen {
 #[derive(Subcommand)]
 enum Command {
     Filter(Box<filter::FilterArgs>),
+    Generate(generate::GenerateArgs),
+    Perft(perft::PerftArgs),
+    Solve(solve::SolveArgs),
+    Bench(bench::BenchArgs),
 }
 
 impl Command {
     fn run(self) -> anyhow::Result<Outcome> {
         match self {
             Self::Filter(args) => filter::run(*args),
+            Self::Generate(args) => generate::run(&args),
+            Self::Perft(args) => perft::run(&args),
+            Self::Solve(args) => solve::run(&args),
+            Self::Bench(args) => bench::run(&args),
         }
     }
 }

@@ -14,6 +14,7 @@ pub mod perft;
 mod piece;
 pub mod plain;
 mod position;
+pub mod random_play;
 mod setup;
 pub mod sfen;
 mod square;

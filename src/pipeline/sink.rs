@@ -145,6 +145,18 @@ impl Finished {
         partial.commit()?;
         sync_folder(folder)
     }
+
+    /// Gives the outputs their final names where no manifest is to come after them.
+    ///
+    /// # Errors
+    /// [`SinkError::Io`] if a file cannot be renamed or a folder not be synchronised.
+    pub fn commit_without_manifest(self) -> Result<(), SinkError> {
+        for (partial, written) in self.files {
+            partial.commit()?;
+            sync_folder(parent(&written.path))?;
+        }
+        Ok(())
+    }
 }
 
 /// Name of an output while it is not whole.

@@ -8,7 +8,7 @@ use serde::Serialize;
 use thiserror::Error;
 
 use super::counts::{Condition, Counts, Fate};
-use super::judge::{Answer, Decide, InCheck, Judgement, Stop};
+use super::judge::{Answer, Decide, Judgement, NothingToMate, Stop};
 use super::plan::Plan;
 use super::settings::{BadPolicy, MatedPolicy, RecordFilters, UnknownPolicy};
 use super::source::{Block, MAX_LINE_BYTES, RawRecord};
@@ -72,8 +72,8 @@ enum Fault {
     Decode(#[from] DecodeError),
     #[error(transparent)]
     Position(#[from] PositionError),
-    #[error("the {0:?} king is missing: there is nothing to mate")]
-    NothingToMate(Color),
+    #[error(transparent)]
+    NothingToMate(#[from] NothingToMate),
     #[error(transparent)]
     Convert(#[from] ConvertError),
 }
@@ -152,7 +152,7 @@ impl Triage<'_> {
             return Ok(Next::Sorted);
         }
         let mut position = Position::try_from(&setup)?;
-        let judgement = if self.is_searched(&position)? {
+        let judgement = if self.plan.settings.search.in_check.asks_about(&position)? {
             Some(self.judge.judge(&mut position, self.cancel))
         } else {
             None
@@ -175,23 +175,6 @@ impl Triage<'_> {
             *counts.warnings.entry(warning.name().to_owned()).or_default() += 1;
         }
         Ok(Next::Sorted)
-    }
-
-    /// Whether the position is to be searched; a fault if the king to be mated is not there.
-    fn is_searched(&self, position: &Position) -> Result<bool, Fault> {
-        let us = position.side_to_move();
-        let in_check = self.plan.settings.search.in_check;
-        if position.in_check() {
-            match in_check {
-                InCheck::Skip => return Ok(false),
-                InCheck::And | InCheck::Both => return Ok(true),
-                InCheck::Or => {}
-            }
-        }
-        match position.king(!us) {
-            Some(_) => Ok(true),
-            None => Err(Fault::NothingToMate(!us)),
-        }
     }
 
     fn fate(&self, answer: Option<Answer>) -> Fate {

@@ -14,3 +14,4 @@ mod mate_lines;
 mod positions;
 mod rsshogi;
 mod rules;
+mod samples;
