@@ -2,6 +2,7 @@
 //!
 //! One module a subcommand. Exit statuses and the printing of errors are decided here and nowhere else.
 
+mod convert;
 mod filter;
 mod option;
 
@@ -25,12 +26,14 @@ struct Kyokumen {
 #[derive(Subcommand)]
 enum Command {
     Filter(Box<filter::FilterArgs>),
+    Convert(Box<convert::ConvertArgs>),
 }
 
 impl Command {
     fn run(self) -> anyhow::Result<Outcome> {
         match self {
             Self::Filter(args) => filter::run(*args),
+            Self::Convert(args) => convert::run(*args),
         }
     }
 }

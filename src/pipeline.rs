@@ -3,6 +3,7 @@
 //! The way of the data: [`plan`], [`source`], work, [`sink`], [`manifest`].
 
 pub mod checkpoint;
+pub mod convert;
 pub mod counts;
 pub mod estimate;
 pub mod filter;
@@ -11,11 +12,13 @@ pub mod manifest;
 pub mod plan;
 pub mod platform;
 pub mod progress;
+pub mod run;
 pub mod settings;
 pub mod sink;
+mod sorting;
 pub mod source;
 pub mod stream;
 mod triage;
 mod work;
 
-pub use triage::BadRecord;
+pub use sorting::BadRecord;

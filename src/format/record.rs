@@ -231,9 +231,13 @@ impl<'a> RecordRef<'a> {
             Layout::Hcpe(..) | Layout::Psv(..) => true,
             Layout::Sfen(columns) => columns.says_move(),
         };
-        let needs_move = to != Format::Sfen && to.fields().contains(Field::BestMove);
-        if needs_move && !says_move && !fill.no_move {
-            return Err(EncodeError::Missing { field: Field::BestMove }.into());
+        let mut said = record.fields();
+        if says_move {
+            said = said.union(Fields::of(Field::BestMove));
+        }
+        let missing = to.fields().without(said).without(fill.fields());
+        if to != Format::Sfen && !missing.is_empty() {
+            return Err(EncodeError::Missing { fields: missing }.into());
         }
         let mut written = encode(to, &record, fill, out)?;
         if says_move {
