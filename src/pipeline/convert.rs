@@ -14,6 +14,7 @@ use super::progress::Progress;
 use super::run::{Done, Job, RunError, run};
 use super::sorting::{Fault, Item, Next, Sorted, copy, failed_condition, sort_block};
 use super::stream::Stream;
+use crate::format::ConvertError;
 use crate::shogi::Position;
 
 pub use plan::{ConvertPlan, ConvertRequest, ConvertSettings};
@@ -77,7 +78,9 @@ fn convert_record(plan: &ConvertPlan, item: &Item<'_>, sorted: &mut Sorted) -> R
     let written = if plan.to.format == record.format() && !settings.canonical {
         copy(item, out)
     } else {
-        record.convert(plan.to.format, &settings.fill, out)?
+        record
+            .convert_content(&content, plan.to.format, &settings.fill, out)
+            .map_err(ConvertError::from)?
     };
     batch.end_record();
     sorted.count_warnings(warnings);
