@@ -4,6 +4,7 @@
 
 mod convert;
 mod filter;
+mod inspect;
 mod option;
 
 use std::fmt;
@@ -27,6 +28,7 @@ struct Kyokumen {
 enum Command {
     Filter(Box<filter::FilterArgs>),
     Convert(Box<convert::ConvertArgs>),
+    Inspect(inspect::InspectArgs),
 }
 
 impl Command {
@@ -34,6 +36,7 @@ impl Command {
         match self {
             Self::Filter(args) => filter::run(*args),
             Self::Convert(args) => convert::run(*args),
+            Self::Inspect(args) => inspect::run(args),
         }
     }
 }

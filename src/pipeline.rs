@@ -7,6 +7,7 @@ pub mod convert;
 pub mod counts;
 pub mod estimate;
 pub mod filter;
+pub mod inspect;
 pub mod judge;
 pub mod manifest;
 pub mod plan;
