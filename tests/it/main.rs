@@ -1,6 +1,7 @@
 //! Contracts of the library and of its programs, in one binary.
 
 mod archive;
+mod convert;
 mod filter;
 mod filter_command;
 mod format_data;
@@ -8,3 +9,4 @@ mod format_edges;
 mod format_literals;
 mod format_properties;
 mod format_random;
+mod inspect;
