@@ -36,7 +36,7 @@ impl Command {
         match self {
             Self::Filter(args) => filter::run(*args),
             Self::Convert(args) => convert::run(*args),
-            Self::Inspect(args) => inspect::run(args),
+            Self::Inspect(args) => inspect::run(&args),
         }
     }
 }
