@@ -10,6 +10,7 @@ mod format_literals;
 mod format_properties;
 mod format_random;
 mod graphs;
+mod layers;
 mod marubatsu;
 mod mate_lines;
 mod positions;
