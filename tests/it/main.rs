@@ -12,6 +12,8 @@ mod format_properties;
 mod format_random;
 mod graphs;
 mod inspect;
+mod layers;
+mod marubatsu;
 mod mate_lines;
 mod positions;
 mod rsshogi;
