@@ -4,6 +4,8 @@
 //! What it calls proven has been checked against the plain rules of the game.
 
 mod dfpn;
+mod numbers;
+mod path;
 mod proof;
 mod table;
 

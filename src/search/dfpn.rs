@@ -9,7 +9,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::game::{Candidate, Expansion, Game, Hand, NodeKind, Outcome};
 
-use super::table::{Finding, INFINITE, Known, LARGEST, Proof, Table};
+use super::numbers::{DISPROVEN, Numbers, PROVEN, Summary};
+use super::path::{Lean, NO_LEAN, Path, lean_above};
+use super::table::{Finding, INFINITE, Known, Proof, Table};
 use super::{Limits, MOST_PLIES, Stats, Stop, Verdict};
 
 /// Changes whenever the same position and limits may give another verdict, line or node count.
@@ -55,46 +57,6 @@ pub struct Solver<G: Game> {
     /// Searching for a proof within the depth limit: longer ones do not count.
     rebuilding: bool,
 }
-
-/// Proof and disproof number.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Numbers {
-    proof: u32,
-    disproof: u32,
-}
-
-const PROVEN: Numbers = Numbers { proof: 0, disproof: INFINITE };
-const DISPROVEN: Numbers = Numbers { proof: INFINITE, disproof: 0 };
-
-impl Numbers {
-    const fn is_solved(self) -> bool {
-        self.proof == 0 || self.disproof == 0
-    }
-
-    const fn exceeds(self, limit: Self) -> bool {
-        self.proof >= limit.proof || self.disproof >= limit.disproof
-    }
-
-    /// The number by which the side to move chooses, and the one that adds up over its moves.
-    const fn seen_by(self, kind: NodeKind) -> [u32; 2] {
-        match kind {
-            NodeKind::Or => [self.proof, self.disproof],
-            NodeKind::And => [self.disproof, self.proof],
-        }
-    }
-
-    const fn from_seen(kind: NodeKind, [choice, sum]: [u32; 2]) -> Self {
-        match kind {
-            NodeKind::Or => Self { proof: choice, disproof: sum },
-            NodeKind::And => Self { proof: sum, disproof: choice },
-        }
-    }
-}
-
-/// The ancestor nearest the root on which a disproof leans because a position would repeat.
-type Lean = u16;
-/// A disproof that holds whatever the path.
-const NO_LEAN: Lean = Lean::MAX;
 
 /// What a search of one node found.
 #[derive(Clone, Copy, Debug)]
@@ -147,16 +109,6 @@ impl<G: Game> Child<G> {
     const fn is_solved(&self) -> bool {
         self.value.numbers.is_solved()
     }
-}
-
-/// What the children say about their parent.
-struct Summary {
-    numbers: Numbers,
-    /// The child to search next.
-    best: usize,
-    /// Thresholds for it.
-    second_choice: u32,
-    others_sum: u32,
 }
 
 impl<G: Game> Solver<G> {
@@ -370,7 +322,10 @@ impl<G: Game> Solver<G> {
     ) -> Value<G::Hand> {
         let kind = game.node_kind();
         loop {
-            let summary = self.summarize(kind, first);
+            let children = self.children[first..].iter();
+            let summary =
+                Summary::of(kind, children.map(|child| (child.delayed, child.value.numbers)));
+            let best = first + summary.best;
             if summary.numbers.is_solved() {
                 return self.solved_value(game, ply, first, summary.numbers);
             }
@@ -378,17 +333,17 @@ impl<G: Game> Solver<G> {
                 let Numbers { proof, disproof } = summary.numbers;
                 return Value::open(game.hand(), proof, disproof);
             }
-            let child = &self.children[summary.best];
+            let child = &self.children[best];
             let (m, seen) = (child.m, child.seen);
             let child_limit = summary.limit_of_best(kind, child.value.numbers, limit);
             self.nodes += 1;
             let undo = game.make(m);
             let value = self.search(game, ply + 1, seen, child_limit, cancel);
             game.unmake(m, undo);
-            let child = &mut self.children[summary.best];
+            let child = &mut self.children[best];
             child.value = value;
             child.seen = true;
-            self.look_up_delayed(summary.best, self.limits.depth_plies - ply - 1);
+            self.look_up_delayed(best, self.limits.depth_plies - ply - 1);
         }
     }
 
@@ -403,48 +358,6 @@ impl<G: Game> Solver<G> {
             }
         }
         self.stop.is_some()
-    }
-
-    /// Puts the numbers of the children together; a delayed child counts only once its predecessor is
-    /// solved.
-    ///
-    /// Proof numbers of defences add up. Disproof numbers of attacks do not: the largest plus one for
-    /// each other attack (the "weak" proof number of Ueda et al. 2008), since attacks transpose into
-    /// one another and would be counted many times.
-    fn summarize(&self, kind: NodeKind, first: usize) -> Summary {
-        let mut best = first;
-        let [mut choice, mut second] = [INFINITE; 2];
-        let mut total = Total::new(kind);
-        let mut best_sum = 0;
-        let mut held_back = false;
-        for (index, child) in self.children.iter().enumerate().skip(first) {
-            if child.delayed && held_back {
-                continue;
-            }
-            let numbers = child.value.numbers;
-            let [child_choice, child_sum] = numbers.seen_by(kind);
-            held_back = !child.is_solved();
-            if child_choice == 0 {
-                let numbers = Numbers::from_seen(kind, [0, INFINITE]);
-                return Summary { numbers, best: index, second_choice: 0, others_sum: 0 };
-            }
-            total.add(child_sum);
-            if child_choice < choice {
-                second = choice;
-                choice = child_choice;
-                best = index;
-                best_sum = child_sum;
-            } else if child_choice < second {
-                second = child_choice;
-            }
-        }
-        let choice = if total.is_solved() { INFINITE } else { choice.min(LARGEST) };
-        Summary {
-            numbers: Numbers::from_seen(kind, [choice, total.value()]),
-            best,
-            second_choice: second,
-            others_sum: total.without(best_sum),
-        }
     }
 
     /// Puts the children of a solved node together.
@@ -523,122 +436,9 @@ impl<G: Game> Solver<G> {
     }
 }
 
-/// The number that adds up over the moves of a node.
-#[derive(Clone, Copy)]
-struct Total {
-    kind: NodeKind,
-    sum: u64,
-    largest: u32,
-    open: u32,
-}
-
-impl Total {
-    const fn new(kind: NodeKind) -> Self {
-        Self { kind, sum: 0, largest: 0, open: 0 }
-    }
-
-    #[inline]
-    fn add(&mut self, number: u32) {
-        self.sum += u64::from(number);
-        self.largest = self.largest.max(number);
-        self.open += u32::from(number > 0);
-    }
-
-    const fn is_solved(self) -> bool {
-        self.open == 0
-    }
-
-    fn value(self) -> u32 {
-        match self.kind {
-            NodeKind::Or => self.largest.saturating_add(self.open.saturating_sub(1)).min(LARGEST),
-            NodeKind::And => capped(self.sum),
-        }
-    }
-
-    /// What the other children contribute when the one with this number is searched.
-    fn without(self, number: u32) -> u32 {
-        match self.kind {
-            NodeKind::Or => self.open.saturating_sub(1),
-            NodeKind::And => capped(self.sum - u64::from(number)),
-        }
-    }
-}
-
-fn capped(sum: u64) -> u32 {
-    u32::try_from(sum).unwrap_or(LARGEST).min(LARGEST)
-}
-
-impl Summary {
-    /// How far the best child may be searched: until it is no longer clearly the best, or its parent
-    /// reaches a limit. Both limits lie above what the child has, so every visit gets somewhere.
-    fn limit_of_best(&self, kind: NodeKind, child: Numbers, limit: Numbers) -> Numbers {
-        let [limit_choice, limit_sum] = limit.seen_by(kind);
-        let [child_choice, child_sum] = child.seen_by(kind);
-        let generous = self.second_choice.saturating_add(self.second_choice / 4).saturating_add(1);
-        let choice = limit_choice.min(generous).max(child_choice.saturating_add(1));
-        let sum = limit_sum.saturating_sub(self.others_sum).max(child_sum.saturating_add(1));
-        Numbers::from_seen(kind, [choice, sum])
-    }
-}
-
 fn proving_child<G: Game>(children: &[Child<G>]) -> Option<&Child<G>> {
     children
         .iter()
         .filter(|child| child.value.numbers.proof == 0)
         .min_by_key(|child| child.value.plies)
-}
-
-/// A disproof that leans on its own node or on nothing above it is no longer leaning.
-fn lean_above(ply: u16, lean: Lean) -> Lean {
-    if lean >= ply { NO_LEAN } else { lean }
-}
-
-const PATH_BUCKETS: usize = 1 << 12;
-
-/// The positions from the root to the current node.
-struct Path<H> {
-    nodes: Vec<(u64, H)>,
-    /// Ancestors per low bits of the key: most positions are found new without a walk.
-    counts: Box<[u8; PATH_BUCKETS]>,
-}
-
-impl<H: Hand> Path<H> {
-    fn new() -> Self {
-        Self { nodes: Vec::new(), counts: Box::new([0; PATH_BUCKETS]) }
-    }
-
-    fn clear(&mut self) {
-        self.nodes.clear();
-        self.counts.fill(0);
-    }
-
-    fn push(&mut self, key: u64, hand: H) {
-        self.nodes.push((key, hand));
-        let count = &mut self.counts[bucket(key)];
-        *count = count.saturating_add(1);
-    }
-
-    fn pop(&mut self) {
-        if let Some((key, _)) = self.nodes.pop() {
-            let count = &mut self.counts[bucket(key)];
-            // A saturated count stays: it only costs a walk.
-            if *count < u8::MAX {
-                *count -= 1;
-            }
-        }
-    }
-
-    /// The ancestor nearest the root with this board and at least this hand. A shortest proof never
-    /// comes back to a board without having gained, so the attacker loses nothing by not trying.
-    fn repeats(&self, key: u64, hand: H) -> Option<Lean> {
-        if self.counts[bucket(key)] == 0 {
-            return None;
-        }
-        let index = self.nodes.iter().position(|&(k, h)| k == key && h.dominates(hand))?;
-        Lean::try_from(index).ok()
-    }
-}
-
-const fn bucket(key: u64) -> usize {
-    key as usize & (PATH_BUCKETS - 1)
 }

@@ -1,0 +1,153 @@
+//! Proof and disproof numbers, and how those of the children make those of their parent.
+//!
+//! Both kinds of node are one case seen from two sides (Nagai 2002): the side to move chooses by one
+//! number, the other adds up over its moves.
+
+use crate::game::NodeKind;
+
+use super::table::{INFINITE, LARGEST};
+
+/// Proof and disproof number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Numbers {
+    pub(super) proof: u32,
+    pub(super) disproof: u32,
+}
+
+pub(super) const PROVEN: Numbers = Numbers { proof: 0, disproof: INFINITE };
+pub(super) const DISPROVEN: Numbers = Numbers { proof: INFINITE, disproof: 0 };
+
+impl Numbers {
+    pub(super) const fn is_solved(self) -> bool {
+        self.proof == 0 || self.disproof == 0
+    }
+
+    pub(super) const fn exceeds(self, limit: Self) -> bool {
+        self.proof >= limit.proof || self.disproof >= limit.disproof
+    }
+
+    /// The number by which the side to move chooses, and the one that adds up over its moves.
+    const fn seen_by(self, kind: NodeKind) -> [u32; 2] {
+        match kind {
+            NodeKind::Or => [self.proof, self.disproof],
+            NodeKind::And => [self.disproof, self.proof],
+        }
+    }
+
+    const fn from_seen(kind: NodeKind, [choice, sum]: [u32; 2]) -> Self {
+        match kind {
+            NodeKind::Or => Self { proof: choice, disproof: sum },
+            NodeKind::And => Self { proof: sum, disproof: choice },
+        }
+    }
+}
+
+/// What the children say about their parent.
+pub(super) struct Summary {
+    pub(super) numbers: Numbers,
+    /// The child to search next.
+    pub(super) best: usize,
+    /// Thresholds for it.
+    second_choice: u32,
+    others_sum: u32,
+}
+
+/// The number that adds up over the moves of a node.
+#[derive(Clone, Copy)]
+struct Total {
+    kind: NodeKind,
+    sum: u64,
+    largest: u32,
+    open: u32,
+}
+
+impl Total {
+    const fn new(kind: NodeKind) -> Self {
+        Self { kind, sum: 0, largest: 0, open: 0 }
+    }
+
+    #[inline]
+    fn add(&mut self, number: u32) {
+        self.sum += u64::from(number);
+        self.largest = self.largest.max(number);
+        self.open += u32::from(number > 0);
+    }
+
+    const fn is_solved(self) -> bool {
+        self.open == 0
+    }
+
+    fn value(self) -> u32 {
+        match self.kind {
+            NodeKind::Or => self.largest.saturating_add(self.open.saturating_sub(1)).min(LARGEST),
+            NodeKind::And => capped(self.sum),
+        }
+    }
+
+    /// What the other children contribute when the one with this number is searched.
+    fn without(self, number: u32) -> u32 {
+        match self.kind {
+            NodeKind::Or => self.open.saturating_sub(1),
+            NodeKind::And => capped(self.sum - u64::from(number)),
+        }
+    }
+}
+
+fn capped(sum: u64) -> u32 {
+    u32::try_from(sum).unwrap_or(LARGEST).min(LARGEST)
+}
+
+impl Summary {
+    /// Puts the numbers of the children together; a delayed child counts only once its predecessor is
+    /// solved.
+    ///
+    /// Proof numbers of defences add up. Disproof numbers of attacks do not: the largest plus one for
+    /// each other attack (the "weak" proof number of Ueda et al. 2008), since attacks transpose into
+    /// one another and would be counted many times.
+    #[inline]
+    pub(super) fn of(kind: NodeKind, children: impl Iterator<Item = (bool, Numbers)>) -> Self {
+        let mut best = 0;
+        let [mut choice, mut second] = [INFINITE; 2];
+        let mut total = Total::new(kind);
+        let mut best_sum = 0;
+        let mut held_back = false;
+        for (index, (delayed, numbers)) in children.enumerate() {
+            if delayed && held_back {
+                continue;
+            }
+            held_back = !numbers.is_solved();
+            let [child_choice, child_sum] = numbers.seen_by(kind);
+            if child_choice == 0 {
+                let numbers = Numbers::from_seen(kind, [0, INFINITE]);
+                return Self { numbers, best: index, second_choice: 0, others_sum: 0 };
+            }
+            total.add(child_sum);
+            if child_choice < choice {
+                second = choice;
+                choice = child_choice;
+                best = index;
+                best_sum = child_sum;
+            } else if child_choice < second {
+                second = child_choice;
+            }
+        }
+        let choice = if total.is_solved() { INFINITE } else { choice.min(LARGEST) };
+        Self {
+            numbers: Numbers::from_seen(kind, [choice, total.value()]),
+            best,
+            second_choice: second,
+            others_sum: total.without(best_sum),
+        }
+    }
+
+    /// How far the best child may be searched: until it is no longer clearly the best, or its parent
+    /// reaches a limit. Both limits lie above what the child has, so every visit gets somewhere.
+    pub(super) fn limit_of_best(&self, kind: NodeKind, child: Numbers, limit: Numbers) -> Numbers {
+        let [limit_choice, limit_sum] = limit.seen_by(kind);
+        let [child_choice, child_sum] = child.seen_by(kind);
+        let generous = self.second_choice.saturating_add(self.second_choice / 4).saturating_add(1);
+        let choice = limit_choice.min(generous).max(child_choice.saturating_add(1));
+        let sum = limit_sum.saturating_sub(self.others_sum).max(child_sum.saturating_add(1));
+        Numbers::from_seen(kind, [choice, sum])
+    }
+}
