@@ -14,6 +14,8 @@ use crate::format::Written;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Condition {
+    /// A comment line of a text: no record at all.
+    Comment,
     /// The record has no evaluation to compare.
     NoEval,
     /// The evaluation is too far from 0.

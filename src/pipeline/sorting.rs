@@ -13,7 +13,8 @@ use super::settings::{BadPolicy, RecordFilters};
 use super::source::{Block, MAX_LINE_BYTES, RawRecord};
 use super::stream::{Batch, Stream};
 use crate::format::{
-    ConvertError, DecodeError, EncodeError, Fields, Format, RecordRef, Warnings, Written,
+    ConvertError, DecodeError, DecodeErrorKind, EncodeError, Fields, Format, RecordRef, Warnings,
+    Written,
 };
 use crate::shogi::PositionError;
 
@@ -99,6 +100,10 @@ pub(super) enum Fault {
 }
 
 impl Fault {
+    fn is_comment(&self) -> bool {
+        matches!(self, Self::Decode(error) if error.kind == DecodeErrorKind::Comment)
+    }
+
     fn missing(&self) -> Fields {
         match self {
             Self::Convert(ConvertError::Encode(EncodeError::Missing { fields })) => *fields,
@@ -139,6 +144,7 @@ pub(super) fn sort_block(
         match item(block.format, index, raw).and_then(|item| sort_one(&item, &mut sorted)) {
             Ok(Next::Sorted) => {}
             Ok(Next::Cancelled) => return None,
+            Err(fault) if fault.is_comment() => sorted.count_filtered(Condition::Comment),
             Err(fault) => {
                 let bad = BadRecord {
                     file: file.to_owned(),

@@ -177,3 +177,18 @@ fn a_signal_ends_the_run_without_outputs() {
         assert_eq!(names(&out), [""; 0]);
     }
 }
+
+#[test]
+fn comments_in_text_are_passed_over_and_counted() {
+    let folder = TempDir::new().unwrap();
+    let position = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1\n";
+    let text = format!("# two positions\n{position}#\n{position}");
+    let input = write(folder.path(), "a.sfen", text.as_bytes());
+    let out = folder.path().join("out");
+    assert_eq!(status(gen_filter().arg(&input).arg("-o").arg(&out)).0, Some(0));
+    assert_eq!(fs::read_to_string(out.join("a.sfen")).unwrap(), position.repeat(2));
+    let manifest: serde_json::Value =
+        serde_json::from_slice(&fs::read(out.join("a.manifest.json")).unwrap()).unwrap();
+    assert_eq!(manifest["counts"]["input"], 4);
+    assert_eq!(manifest["counts"]["filtered"]["comment"], 2);
+}
