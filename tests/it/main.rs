@@ -16,3 +16,4 @@ mod mate_lines;
 mod positions;
 mod rsshogi;
 mod rules;
+mod traps;
