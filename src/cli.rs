@@ -2,8 +2,17 @@
 //!
 //! One module a subcommand. Exit statuses and the printing of errors are decided here and nowhere else.
 
+mod bench;
+mod convert;
 mod filter;
+mod generate;
+mod inspect;
 mod option;
+mod perft;
+mod position_arg;
+mod report;
+mod search_args;
+mod solve;
 
 use std::fmt;
 use std::io;
@@ -25,12 +34,24 @@ struct Kyokumen {
 #[derive(Subcommand)]
 enum Command {
     Filter(Box<filter::FilterArgs>),
+    Convert(Box<convert::ConvertArgs>),
+    Solve(solve::SolveArgs),
+    Inspect(inspect::InspectArgs),
+    Generate(generate::GenerateArgs),
+    Perft(perft::PerftArgs),
+    Bench(bench::BenchArgs),
 }
 
 impl Command {
     fn run(self) -> anyhow::Result<Outcome> {
         match self {
             Self::Filter(args) => filter::run(*args),
+            Self::Convert(args) => convert::run(*args),
+            Self::Solve(args) => solve::run(&args),
+            Self::Inspect(args) => inspect::run(&args),
+            Self::Generate(args) => generate::run(&args),
+            Self::Perft(args) => perft::run(&args),
+            Self::Bench(args) => bench::run(&args),
         }
     }
 }

@@ -5,6 +5,7 @@
 
 pub mod attacks;
 mod bitboard;
+pub mod diagram;
 mod hand;
 mod mate;
 mod mate_one;
@@ -14,6 +15,7 @@ pub mod perft;
 mod piece;
 pub mod plain;
 mod position;
+pub mod random_play;
 mod setup;
 pub mod sfen;
 mod square;

@@ -6,11 +6,12 @@
 use std::sync::atomic::AtomicBool;
 
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
 pub use crate::search::{NODE_DEFINITION, SOLVER_VERSION, Stop};
 
 use crate::search::{Limits, Solver, Verdict};
-use crate::shogi::{Mate, Move, Position};
+use crate::shogi::{Color, Mate, Move, Position};
 
 /// Limits of the search of one position; together with the position they determine the answer.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -46,6 +47,29 @@ pub enum InCheck {
     Or,
     /// Nothing: the position is not searched.
     Skip,
+}
+
+/// A position that lacks the king that would be mated.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+#[error("the {0:?} king is missing: there is nothing to mate")]
+pub struct NothingToMate(pub Color);
+
+impl InCheck {
+    /// Whether a position is searched at all.
+    ///
+    /// # Errors
+    /// [`NothingToMate`] if it is and the king that would be mated is not there.
+    pub fn asks_about(self, position: &Position) -> Result<bool, NothingToMate> {
+        if position.in_check() {
+            match self {
+                Self::Skip => return Ok(false),
+                Self::And | Self::Both => return Ok(true),
+                Self::Or => {}
+            }
+        }
+        let them = !position.side_to_move();
+        position.king(them).map(|_| true).ok_or(NothingToMate(them))
+    }
 }
 
 /// The verdict on a position, seen from the side to move.

@@ -4,6 +4,8 @@
 //! check, with mate) and the number of drops. Leaves are counted as sets, one ply above them; only
 //! checking moves are made, to see whether they mate.
 
+pub mod parallel;
+
 use std::iter::Sum;
 use std::ops::{Add, AddAssign};
 

@@ -1,6 +1,7 @@
 //! Contracts of the library and of its programs, in one binary.
 
 mod archive;
+mod convert;
 mod exhaustive;
 mod filter;
 mod filter_command;
@@ -10,10 +11,12 @@ mod format_literals;
 mod format_properties;
 mod format_random;
 mod graphs;
+mod inspect;
 mod layers;
 mod marubatsu;
 mod mate_lines;
 mod positions;
 mod rsshogi;
 mod rules;
+mod samples;
 mod traps;

@@ -1,0 +1,132 @@
+//! `kyokumen bench filter`: records per second of the whole pipeline, from file to files.
+//!
+//! The outputs go to a folder of their own among the system's temporary files, and away again.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use anyhow::Context;
+use clap::Args;
+use serde::Serialize;
+
+use super::super::Outcome;
+use super::super::report::{json_line, milliseconds};
+use super::super::search_args::SearchArgs;
+use super::{Rounds, per_second, timed};
+use crate::format::Format;
+use crate::pipeline::counts::Counts;
+use crate::pipeline::filter::filter;
+use crate::pipeline::generate::{Generator, Recipe};
+use crate::pipeline::plan::{Plan, Request};
+use crate::pipeline::progress::Progress;
+use crate::pipeline::settings::Settings;
+
+/// Records per second of the filter, from file to files
+#[derive(Args)]
+pub(super) struct FilterArgs {
+    /// File of positions [default: positions of random games]
+    input: Option<PathBuf>,
+
+    /// Records of random games, where no file is given
+    #[arg(long, default_value_t = 2000, conflicts_with = "input")]
+    count: u64,
+
+    #[command(flatten)]
+    search: SearchArgs,
+
+    #[command(flatten)]
+    rounds: Rounds,
+}
+
+#[derive(Serialize)]
+struct Figure {
+    records: u64,
+    mated: u64,
+    threads: usize,
+    elapsed_ms: f64,
+    records_per_s: f64,
+    nodes_per_s: f64,
+}
+
+pub(super) fn run(args: &FilterArgs) -> anyhow::Result<Outcome> {
+    let folder = Folder::create()?;
+    let input = match &args.input {
+        Some(input) => input.clone(),
+        None => generated(args.count, &folder.0)?,
+    };
+    let (counts, elapsed) = args.rounds.measure(|| round(&input, &folder.0.join("out"), args))?;
+    let threads = match args.search.threads {
+        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        threads => threads,
+    };
+    let mated = counts.mated.split;
+    let figure = Figure {
+        records: counts.input,
+        mated,
+        threads,
+        elapsed_ms: milliseconds(elapsed),
+        records_per_s: (per_second(counts.input, elapsed) * 10.0).round() / 10.0,
+        nodes_per_s: per_second(counts.nodes, elapsed).round(),
+    };
+    let written = if args.rounds.json { json_line(&figure) } else { write(&figure) };
+    Ok(written.map(|()| Outcome::Done)?)
+}
+
+fn generated(count: u64, folder: &Path) -> anyhow::Result<PathBuf> {
+    let path = folder.join("positions.hcp");
+    let mut file = std::fs::File::create(&path)?;
+    let mut generator = Generator::new(Recipe { count, ..Recipe::default() });
+    loop {
+        let batch = generator.batch(Format::Hcp, 1 << 12)?;
+        if batch.is_empty() {
+            return Ok(path);
+        }
+        file.write_all(batch.bytes_of(0, batch.len()))?;
+    }
+}
+
+fn round(input: &Path, output: &Path, args: &FilterArgs) -> anyhow::Result<(Counts, Duration)> {
+    let search = args.search.settings();
+    let settings = Settings { search, threads: args.search.threads, ..Settings::default() };
+    let request = Request {
+        inputs: vec![input.to_owned()],
+        output: output.to_owned(),
+        force: true,
+        settings,
+        ..Request::default()
+    };
+    let plan = Plan::new(request)?;
+    let (manifest, elapsed) =
+        timed(|| filter(plan, &mut Progress::none(), &AtomicBool::new(false)));
+    Ok((manifest?.counts, elapsed))
+}
+
+fn write(figure: &Figure) -> io::Result<()> {
+    let Figure { records, mated, threads, records_per_s, nodes_per_s, .. } = figure;
+    writeln!(
+        io::stdout(),
+        "{records} records, {mated} mated: {records_per_s:.1} records/s, {nodes_per_s:.0} nodes/s \
+         with {threads} threads"
+    )
+}
+
+/// A folder of our own among the temporary files, removed when dropped.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn create() -> anyhow::Result<Self> {
+        let path = std::env::temp_dir().join(format!("kyokumen-bench-{}", std::process::id()));
+        std::fs::create_dir(&path).with_context(|| format!("cannot create {}", path.display()))?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        if let Err(error) = std::fs::remove_dir_all(&self.0) {
+            tracing::warn!("cannot remove {}: {error}", self.0.display());
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! `kyokumen bench solve`: positions per second of the search on one core, and whether it errs.
+//!
+//! Files name positions in the first column and may know the truth in the second: `mate`, `none`, `open`.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use clap::Args;
+use serde::Serialize;
+
+use super::super::Outcome;
+use super::super::option::word;
+use super::super::report::{json_line, milliseconds};
+use super::{Rounds, per_second};
+use crate::pipeline::generate::{Generator, Recipe};
+use crate::pipeline::judge::{Answer, InCheck, SearchSettings};
+use crate::pipeline::positions::{Found, Positions, Spot, Whence};
+use crate::pipeline::solve::{Solution, solve};
+use crate::shogi::Position;
+
+/// Positions per second of the search on one core; fails if a verdict is known to be wrong
+#[derive(Args)]
+pub(super) struct SolveArgs {
+    /// Files with an SFEN in the first column and, if known, mate, none or open in the second
+    /// [default: positions of random games]
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+
+    /// Plies that a search goes below the position
+    #[arg(long, value_name = "PLIES", default_value_t = 31)]
+    depth: u16,
+
+    /// Nodes after which a search gives up
+    #[arg(long, default_value_t = 100_000)]
+    nodes: u64,
+
+    /// Size of the table, in MiB
+    #[arg(long, value_name = "MIB", default_value_t = SearchSettings::default().hash_mb)]
+    hash_mb: usize,
+
+    /// What to ask when the side to move is in check
+    #[arg(long, value_name = "both|and|or|skip", default_value = "or", value_parser = word::<InCheck>)]
+    in_check: InCheck,
+
+    #[command(flatten)]
+    rounds: Rounds,
+}
+
+/// Positions measured where no file is given.
+const GENERATED: u64 = 500;
+
+#[derive(Serialize)]
+struct Figure {
+    file: String,
+    positions: u64,
+    positions_per_s: f64,
+    nodes_per_s: f64,
+    elapsed_ms: f64,
+    nodes: u64,
+    verdicts: BTreeMap<&'static str, u64>,
+    stops: BTreeMap<&'static str, u64>,
+    /// Verdicts against what the second column knows.
+    wrong: u64,
+}
+
+pub(super) fn run(args: &SolveArgs) -> anyhow::Result<Outcome> {
+    let mut wrong = 0;
+    for (name, positions) in args.positions()? {
+        let figure = measure(name, &positions, args)?;
+        wrong += figure.wrong;
+        if args.rounds.json { json_line(&figure)? } else { write(&figure)? }
+    }
+    if wrong > 0 {
+        bail!("{wrong} verdicts are wrong");
+    }
+    Ok(Outcome::Done)
+}
+
+impl SolveArgs {
+    fn positions(&self) -> anyhow::Result<Vec<(String, Vec<Found>)>> {
+        if self.files.is_empty() {
+            return Ok(vec![("random games".to_owned(), generated()?)]);
+        }
+        self.files.iter().map(|file| Ok((file.display().to_string(), read(file)?))).collect()
+    }
+
+    const fn settings(&self) -> SearchSettings {
+        SearchSettings {
+            depth_plies: self.depth,
+            nodes: self.nodes,
+            hash_mb: self.hash_mb,
+            in_check: self.in_check,
+        }
+    }
+}
+
+fn read(file: &Path) -> anyhow::Result<Vec<Found>> {
+    let at = || file.display().to_string();
+    Positions::open(file, None).map(|found| found?.with_context(at)).collect()
+}
+
+fn generated() -> anyhow::Result<Vec<Found>> {
+    let recipe = Recipe { count: GENERATED, every: 8, ..Recipe::default() };
+    let found = |(index, record): (u64, crate::format::Record)| {
+        let whence = Whence { index, spot: Spot::Byte(0) };
+        Ok(Found { whence, position: Position::try_from(record.setup)?, second_column: None })
+    };
+    (0..).zip(Generator::new(recipe)).map(found).collect()
+}
+
+fn measure(file: String, positions: &[Found], args: &SolveArgs) -> anyhow::Result<Figure> {
+    let settings = args.settings();
+    let (solutions, elapsed) = args.rounds.measure(|| round(positions, &settings))?;
+    let mut verdicts: BTreeMap<&'static str, u64> = BTreeMap::new();
+    let mut stops: BTreeMap<&'static str, u64> = BTreeMap::new();
+    let (mut nodes, mut wrong) = (0, 0);
+    for Solution { found, judgement, .. } in &solutions {
+        let Some(judgement) = judgement else { continue };
+        nodes += judgement.nodes;
+        *verdicts.entry(judgement.answer.word()).or_default() += 1;
+        if let Answer::Unknown(stop) = judgement.answer {
+            *stops.entry(stop.word()).or_default() += 1;
+        }
+        wrong += u64::from(is_wrong(judgement.answer, found.second_column.as_deref()));
+    }
+    let positions = positions.len() as u64;
+    Ok(Figure {
+        file,
+        positions,
+        positions_per_s: (per_second(positions, elapsed) * 10.0).round() / 10.0,
+        nodes_per_s: per_second(nodes, elapsed).round(),
+        elapsed_ms: milliseconds(elapsed),
+        nodes,
+        verdicts,
+        stops,
+        wrong,
+    })
+}
+
+/// All solutions, and the sum of the times of the searches.
+fn round(
+    positions: &[Found],
+    settings: &SearchSettings,
+) -> anyhow::Result<(Vec<Solution>, Duration)> {
+    let positions: Vec<_> = positions.iter().cloned().map(|found| Ok(Ok(found))).collect();
+    let mut solutions = Vec::new();
+    solve(positions.into_iter(), settings, 1, |solved| -> anyhow::Result<()> {
+        solutions.push(solved?);
+        Ok(())
+    })?;
+    let elapsed = solutions.iter().map(|solution| solution.elapsed).sum();
+    Ok((solutions, elapsed))
+}
+
+/// Whether an answer contradicts what is known: that the side to move mates, or that it does not.
+fn is_wrong(answer: Answer, known: Option<&str>) -> bool {
+    match known {
+        Some("mate") => matches!(answer, Answer::NoMate | Answer::Loss),
+        Some("none") => answer == Answer::Win,
+        _ => false,
+    }
+}
+
+fn write(figure: &Figure) -> io::Result<()> {
+    let Figure { file, positions, positions_per_s, nodes_per_s, wrong, .. } = figure;
+    let counts = |counts: &BTreeMap<&str, u64>| {
+        let counts: Vec<String> =
+            counts.iter().map(|(word, count)| format!("{count} {word}")).collect();
+        counts.join(", ")
+    };
+    let mut out = io::stdout();
+    writeln!(out, "{file}: {positions_per_s:.1} positions/s, {nodes_per_s:.0} nodes/s")?;
+    writeln!(out, "  {positions} positions: {}; {wrong} wrong", counts(&figure.verdicts))?;
+    if !figure.stops.is_empty() {
+        writeln!(out, "  unknown by reason: {}", counts(&figure.stops))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pipeline::judge::Stop;
+
+    #[test]
+    fn only_contradictions_are_wrong() {
+        let unknown = Answer::Unknown(Stop::Nodes);
+        for (known, wrong) in [
+            (Some("mate"), [false, true, true, false]),
+            (Some("none"), [true, false, false, false]),
+            (Some("open"), [false; 4]),
+            (None, [false; 4]),
+        ] {
+            let answers = [Answer::Win, Answer::Loss, Answer::NoMate, unknown];
+            assert_eq!(answers.map(|answer| is_wrong(answer, known)), wrong, "{known:?}");
+        }
+    }
+}

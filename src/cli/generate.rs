@@ -1,0 +1,145 @@
+//! `kyokumen generate`.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+
+use anyhow::Context;
+use clap::Args;
+
+use super::{Interrupted, Outcome, Usage};
+use crate::format::{Field, Format};
+use crate::pipeline::generate::{Generator, Recipe, invented};
+use crate::pipeline::plan::PlanError;
+use crate::pipeline::platform::Interrupt;
+use crate::pipeline::settings::FormatName;
+use crate::pipeline::sink::{OutputPlan, Sinks};
+use crate::pipeline::stream::Stream;
+
+/// Make positions of random games, with the move played and the game's result
+///
+/// The same seed makes the same bytes everywhere. Games begin at the start position; both sides play at
+/// random, in some games with a liking for checks or captures. A game ends with mate (a win), with a
+/// position that comes for the fourth time (a draw, or a loss by perpetual check), or at the move limit (a
+/// draw). Nobody evaluates the positions: their evaluation is 0.
+#[derive(Args)]
+pub(super) struct GenerateArgs {
+    /// Records to make
+    #[arg(long, value_name = "N")]
+    count: u64,
+
+    /// Seed of the random numbers
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+
+    /// File to write; `-` is standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+
+    /// Format of the file: hcp, hcpe, psv or sfen, each also with .zst [default: by extension]
+    #[arg(long, value_name = "FORMAT")]
+    to: Option<FormatName>,
+
+    /// Take one of so many positions of each game
+    #[arg(long, default_value_t = 1, value_name = "PLIES", value_parser = at_least_one)]
+    every: usize,
+
+    /// Moves after which a game is a draw
+    #[arg(long, default_value_t = 256, value_name = "MOVES", value_parser = at_least_one)]
+    max_moves: usize,
+
+    /// Replace the file if it exists
+    #[arg(long)]
+    force: bool,
+}
+
+/// Records encoded before they are written.
+const BATCH_RECORDS: usize = 1 << 12;
+
+pub(super) fn run(args: &GenerateArgs) -> anyhow::Result<Outcome> {
+    let format = args.format()?;
+    let recipe = Recipe {
+        count: args.count,
+        seed: args.seed,
+        every: args.every,
+        most_moves: args.max_moves,
+    };
+    let mut generator = Generator::new(recipe);
+    if args.output == Path::new("-") {
+        to_standard_output(&mut generator, format)?;
+    } else {
+        to_file(&mut generator, format, &args.output, args.force)?;
+    }
+    report(&generator, args.count, format.format);
+    Ok(Outcome::Done)
+}
+
+impl GenerateArgs {
+    fn format(&self) -> Result<FormatName, Usage> {
+        let by_name = || FormatName::from_file_name(&self.output.to_string_lossy());
+        self.to.or_else(by_name).ok_or_else(|| {
+            let output = self.output.display();
+            Usage(format!("the name of {output} does not say its format; say it with --to"))
+        })
+    }
+}
+
+fn to_standard_output(generator: &mut Generator, format: FormatName) -> anyhow::Result<()> {
+    if format.is_zstd {
+        return Err(Usage("compressed output needs a file".to_owned()).into());
+    }
+    let mut out = io::stdout().lock();
+    loop {
+        let batch = generator.batch(format.format, BATCH_RECORDS)?;
+        if batch.is_empty() {
+            return Ok(out.flush()?);
+        }
+        out.write_all(batch.bytes_of(0, batch.len()))?;
+    }
+}
+
+fn to_file(
+    generator: &mut Generator,
+    format: FormatName,
+    path: &Path,
+    force: bool,
+) -> anyhow::Result<()> {
+    if !force && path.symlink_metadata().is_ok() {
+        let exists = PlanError::OutputExists { output: path.to_owned() };
+        return Err(Usage(exists.to_string()).into());
+    }
+    let interrupt = Interrupt::watch().context("cannot watch for signals")?;
+    let stream = Stream::Kept;
+    let plan =
+        OutputPlan { stream, path: path.to_owned(), is_zstd: format.is_zstd, is_stream: false };
+    let mut sinks = Sinks::create(&[plan])?;
+    loop {
+        let batch = generator.batch(format.format, BATCH_RECORDS)?;
+        if batch.is_empty() {
+            break;
+        }
+        sinks.write(stream, &batch)?;
+        if interrupt.cancel().load(Ordering::Relaxed) {
+            return Err(Interrupted { signal: interrupt.signal().unwrap_or(0) }.into());
+        }
+    }
+    Ok(sinks.finish()?.commit()?)
+}
+
+fn report(generator: &Generator, count: u64, format: Format) {
+    let games: u64 = generator.ends().values().sum();
+    let ends: Vec<String> =
+        generator.ends().iter().map(|(end, games)| format!("{games} by {end}")).collect();
+    eprintln!("{count} records of {games} games; ended: {}", ends.join(", "));
+    if invented(format).contains(Field::EvalCp) {
+        eprintln!("evaluations are 0: nobody evaluated these positions");
+    }
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) => Err("at least 1".to_owned()),
+        Ok(number) => Ok(number),
+        Err(error) => Err(format!("{error}")),
+    }
+}

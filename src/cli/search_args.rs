@@ -1,0 +1,42 @@
+//! Limits of the search as options, for the commands that take no configuration file.
+//!
+//! Names and defaults are those of `kyokumen filter`.
+
+use clap::Args;
+
+use super::option::word;
+use crate::pipeline::judge::{InCheck, SearchSettings};
+
+#[derive(Args, Clone, Debug)]
+pub(super) struct SearchArgs {
+    /// Plies that a search goes below the position
+    #[arg(long, value_name = "PLIES", default_value_t = SearchSettings::default().depth_plies)]
+    depth: u16,
+
+    /// Nodes after which a search gives up
+    #[arg(long, default_value_t = SearchSettings::default().nodes)]
+    nodes: u64,
+
+    /// Size of each thread's table, in MiB
+    #[arg(long, value_name = "MIB", default_value_t = SearchSettings::default().hash_mb)]
+    hash_mb: usize,
+
+    /// What to ask when the side to move is in check: is it being mated (and), does it mate (or)
+    #[arg(long, value_name = "both|and|or|skip", default_value = "both", value_parser = word::<InCheck>)]
+    in_check: InCheck,
+
+    /// Threads; 0 is all cores
+    #[arg(long, default_value_t = 0)]
+    pub(super) threads: usize,
+}
+
+impl SearchArgs {
+    pub(super) const fn settings(&self) -> SearchSettings {
+        SearchSettings {
+            depth_plies: self.depth,
+            nodes: self.nodes,
+            hash_mb: self.hash_mb,
+            in_check: self.in_check,
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! `kyokumen solve`.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use serde::Serialize;
+
+use super::report::{json_line, milliseconds};
+use super::search_args::SearchArgs;
+use super::{Outcome, position_arg};
+use crate::pipeline::judge::{Answer, Judgement};
+use crate::pipeline::positions::{Found, Positions, Spot, Whence};
+use crate::pipeline::settings::FormatName;
+use crate::pipeline::solve::{Solution, solve};
+
+/// Say whether the side to move mates, is being mated, or neither
+///
+/// Reads an SFEN, or a file of positions: hcp, hcpe, psv or sfen by its extension, anything else as text with
+/// an SFEN in the first column; blank lines and # comments are passed over. The king of the attacker may be
+/// missing, as in problems. Results come in the order of the input, from all threads.
+#[derive(Args)]
+pub(super) struct SolveArgs {
+    /// An SFEN, a file of positions, or `-` for standard input
+    #[arg(value_name = "SFEN | FILE | -", default_value = "-", num_args = 1..)]
+    input: Vec<String>,
+
+    /// Format of the input: hcp, hcpe, psv or sfen, each also with .zst [default: by extension]
+    #[arg(long, value_name = "FORMAT")]
+    from: Option<FormatName>,
+
+    #[command(flatten)]
+    search: SearchArgs,
+
+    /// One JSON object a line for each position
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &SolveArgs) -> anyhow::Result<Outcome> {
+    // The four parts of an SFEN need no quotes.
+    let input = args.input.join(" ");
+    if is_sfen(&input) {
+        return solve_one(args, &input);
+    }
+    let file = if input == "-" { "standard input" } else { &input };
+    let mut tally = Tally::default();
+    let positions = Positions::open(Path::new(&input), args.from);
+    let started = Instant::now();
+    let (settings, threads) = (args.search.settings(), args.search.threads);
+    solve(positions, &settings, threads, |solved| -> anyhow::Result<()> {
+        match solved {
+            Ok(solution) => {
+                tally.count(&solution);
+                write_solution(&solution, args.json)?;
+            }
+            Err(bad) => {
+                tally.bad += 1;
+                eprintln!("{file}, {bad}");
+            }
+        }
+        Ok(())
+    })?;
+    tally.report(started.elapsed());
+    Ok(if tally.bad == 0 { Outcome::Done } else { Outcome::BadRecords })
+}
+
+/// Whether the text is meant as a position, right or wrong: a name of a file is not.
+fn is_sfen(text: &str) -> bool {
+    let board = text.split_ascii_whitespace().next().unwrap_or_default();
+    let has_nine_ranks = board.matches('/').count() == 8;
+    !Path::new(text).exists()
+        && (has_nine_ranks || matches!(board, "sfen" | "position" | "startpos"))
+}
+
+fn solve_one(args: &SolveArgs, text: &str) -> anyhow::Result<Outcome> {
+    let position = position_arg::parse("SFEN", text)?;
+    let whence = Whence { index: 0, spot: Spot::Line(1) };
+    let found = Found { whence, position, second_column: None };
+    let one = std::iter::once(Ok(Ok(found)));
+    let mut bad = None;
+    solve(one, &args.search.settings(), 1, |solved| -> anyhow::Result<()> {
+        match solved {
+            Ok(solution) if args.json => write_solution(&solution, true)?,
+            Ok(solution) => write_report(&solution)?,
+            Err(error) => bad = Some(error.fault),
+        }
+        Ok(())
+    })?;
+    match bad {
+        Some(fault) => Err(super::Usage(format!("SFEN: {fault}\n  {text}")).into()),
+        None => Ok(Outcome::Done),
+    }
+}
+
+/// One line of `--json`.
+#[derive(Serialize)]
+#[expect(clippy::struct_field_names, reason = "`line` is the mating line")]
+struct Line {
+    index: u64,
+    sfen: String,
+    verdict: Option<&'static str>,
+    stop: Option<&'static str>,
+    plies: Option<usize>,
+    /// Length of the mate as problems count it; not computed.
+    tsume_plies: Option<usize>,
+    line: Vec<String>,
+    nodes: u64,
+    elapsed_ms: f64,
+}
+
+impl Line {
+    fn new(solution: &Solution) -> Self {
+        let judgement = solution.judgement.as_ref();
+        let stop = match judgement.map(|judgement| judgement.answer) {
+            Some(Answer::Unknown(stop)) => Some(stop.word()),
+            _ => None,
+        };
+        Self {
+            index: solution.found.whence.index,
+            sfen: solution.found.position.to_string(),
+            verdict: judgement.map(|judgement| judgement.answer.word()),
+            stop,
+            plies: judgement.filter(|j| is_mate(j)).map(|j| j.line.len()),
+            tsume_plies: None,
+            line: judgement.map(moves).unwrap_or_default(),
+            nodes: judgement.map_or(0, |judgement| judgement.nodes),
+            elapsed_ms: milliseconds(solution.elapsed),
+        }
+    }
+}
+
+fn write_solution(solution: &Solution, json: bool) -> io::Result<()> {
+    let line = Line::new(solution);
+    if json {
+        return json_line(&line);
+    }
+    let (index, nodes, moves) = (line.index, line.nodes, line.line.join(" "));
+    let text = format!("{index:>6}  {:<17} {nodes:>9} nodes  {moves}", verdict(solution));
+    writeln!(io::stdout(), "{}", text.trim_end())
+}
+
+fn write_report(solution: &Solution) -> io::Result<()> {
+    let line = Line::new(solution);
+    let mut out = io::stdout();
+    writeln!(out, "{}", verdict(solution))?;
+    if !line.line.is_empty() {
+        writeln!(out, "line       {}", line.line.join(" "))?;
+    }
+    writeln!(out, "nodes      {}", line.nodes)?;
+    writeln!(out, "elapsed    {:.3} ms", line.elapsed_ms)?;
+    let seconds = solution.elapsed.as_secs_f64();
+    writeln!(out, "nodes/s    {:.0}", line.nodes as f64 / seconds)
+}
+
+/// The answer in a few words: `win in 3`, `unknown (nodes)`, ….
+fn verdict(solution: &Solution) -> String {
+    match &solution.judgement {
+        None => "in check, skipped".to_owned(),
+        Some(Judgement { answer, line, .. }) => match answer {
+            Answer::Loss if line.is_empty() => "mated".to_owned(),
+            Answer::Win | Answer::Loss => format!("{} in {}", answer.word(), line.len()),
+            Answer::NoMate => "no mate".to_owned(),
+            Answer::Unknown(stop) => format!("unknown ({stop})"),
+        },
+    }
+}
+
+fn is_mate(judgement: &Judgement) -> bool {
+    matches!(judgement.answer, Answer::Win | Answer::Loss)
+}
+
+fn moves(judgement: &Judgement) -> Vec<String> {
+    judgement.line.iter().map(ToString::to_string).collect()
+}
+
+/// How many positions got which answer.
+#[derive(Default)]
+struct Tally {
+    positions: u64,
+    win: u64,
+    loss: u64,
+    no_mate: u64,
+    unknown: u64,
+    skipped: u64,
+    bad: u64,
+    nodes: u64,
+}
+
+impl Tally {
+    fn count(&mut self, solution: &Solution) {
+        self.positions += 1;
+        let Some(judgement) = &solution.judgement else {
+            self.skipped += 1;
+            return;
+        };
+        self.nodes += judgement.nodes;
+        *match judgement.answer {
+            Answer::Win => &mut self.win,
+            Answer::Loss => &mut self.loss,
+            Answer::NoMate => &mut self.no_mate,
+            Answer::Unknown(_) => &mut self.unknown,
+        } += 1;
+    }
+
+    fn report(&self, elapsed: Duration) {
+        let mut words = Vec::new();
+        for (count, word) in [
+            (self.win, "win"),
+            (self.loss, "loss"),
+            (self.no_mate, "no mate"),
+            (self.unknown, "unknown"),
+            (self.skipped, "skipped"),
+            (self.bad, "bad"),
+        ] {
+            if count > 0 {
+                words.push(format!("{count} {word}"));
+            }
+        }
+        let colon = if words.is_empty() { "" } else { ": " };
+        eprintln!("{} records{colon}{}", self.positions + self.bad, words.join(", "));
+        let seconds = elapsed.as_secs_f64();
+        let (positions_s, nodes_s) = (self.positions as f64 / seconds, self.nodes as f64 / seconds);
+        eprintln!("{seconds:.1} s, {positions_s:.0} positions/s, {nodes_s:.0} nodes/s");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_position_is_told_from_a_file() {
+        for text in [
+            "4k4/9/9/9/9/9/9/9/4K4 b - 1",
+            "4k4/9/9/9/9/9/9/9/4K4",
+            "sfen 4k4/9/9/9/9/9/9/9/4K4 b - 1",
+            "startpos",
+            "4k4/9/9/9/9/9/9/9/4K4 x nonsense",
+        ] {
+            assert!(is_sfen(text), "{text}");
+        }
+        for text in ["-", "", "a.hcp", "../data/positions of games.tsv", "Cargo.toml"] {
+            assert!(!is_sfen(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! The positions of an input one after another: records of any format, or text with an SFEN in front.
+//!
+//! Text needs no more than an SFEN before the first tab; blank lines and lines that begin with `#` are
+//! passed over, as in the problem collections of the field.
+
+use std::fmt;
+use std::path::Path;
+
+use thiserror::Error;
+
+use super::judge::NothingToMate;
+use super::settings::{FormatName, without_zst};
+use super::source::{
+    Block, Delivery, Input, MAX_LINE_BYTES, Part, Place, RawRecord, Source, SourceError,
+};
+use crate::format::{DecodeError, Format, RecordRef};
+use crate::shogi::{Position, PositionError};
+
+/// A position with where it stood.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Found {
+    /// Where it stood.
+    pub whence: Whence,
+    /// The position.
+    pub position: Position,
+    /// Text behind the first tab, up to the second.
+    pub second_column: Option<String>,
+}
+
+/// Where a position stands in its input.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Whence {
+    /// Number of the record, from 0; lines that are passed over are none.
+    pub index: u64,
+    /// How a person finds it.
+    pub spot: Spot,
+}
+
+/// How a person finds a record.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Spot {
+    /// Number of the line, from 1.
+    Line(u64),
+    /// Offset of its first byte, uncompressed.
+    Byte(u64),
+}
+
+impl fmt::Display for Whence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.spot {
+            Spot::Line(line) => write!(f, "line {line}"),
+            Spot::Byte(offset) => write!(f, "record {} at byte {offset}", self.index),
+        }
+    }
+}
+
+/// A record that holds no position to ask about.
+#[derive(Debug, Error)]
+#[error("{whence}: {fault}")]
+pub struct BadPosition {
+    /// Where it stood.
+    pub whence: Whence,
+    /// What is wrong.
+    pub fault: Fault,
+}
+
+/// What is wrong with a record.
+#[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum Fault {
+    #[error("part of a line longer than {MAX_LINE_BYTES} bytes")]
+    CutLine,
+    #[error(transparent)]
+    Decode(#[from] DecodeError),
+    #[error(transparent)]
+    Position(#[from] PositionError),
+    #[error(transparent)]
+    NothingToMate(#[from] NothingToMate),
+}
+
+/// What comes of the next record: a position, a reason why there is none, or nothing more.
+pub type Delivered = Result<Result<Found, BadPosition>, SourceError>;
+
+/// The positions of one input, in order.
+pub struct Positions {
+    input: Input,
+    source: Source,
+    block: std::vec::IntoIter<Result<Found, BadPosition>>,
+    index: u64,
+    line: u64,
+}
+
+/// Records read at a time.
+const BLOCK_RECORDS: u64 = 64;
+
+impl Positions {
+    /// Begins to read a file, or standard input if the name is `-`.
+    ///
+    /// What the name does not say is text.
+    pub fn open(path: &Path, from: Option<FormatName>) -> Self {
+        let name = path.to_string_lossy().into_owned();
+        let (_, is_zstd) = without_zst(&name);
+        let text = FormatName { format: Format::Sfen, is_zstd };
+        let format = from.or_else(|| FormatName::from_file_name(&name)).unwrap_or(text);
+        let place = if name == "-" { Place::Stdin } else { Place::File(path.to_owned()) };
+        let is_zstd = is_zstd || format.is_zstd;
+        let input = Input { name, place, format: format.format, is_zstd };
+        let whole = Part { input: input.clone(), from: 0, to: None };
+        let source = Source::new(vec![whole], BLOCK_RECORDS);
+        Self { input, source, block: Vec::new().into_iter(), index: 0, line: 0 }
+    }
+
+    fn read(&mut self, block: &Block) -> Vec<Result<Found, BadPosition>> {
+        let is_text = self.input.format == Format::Sfen;
+        let mut found = Vec::new();
+        for raw in block.records() {
+            let content = raw.without_line_end(self.input.format);
+            self.line += 1;
+            if is_text && (content.starts_with(b"#") || content.trim_ascii().is_empty()) {
+                continue;
+            }
+            let spot =
+                if is_text { Spot::Line(self.line) } else { Spot::Byte(block.offset + raw.offset) };
+            let whence = Whence { index: self.index, spot };
+            self.index += 1;
+            let position = self.decode(&raw, content);
+            found.push(match position {
+                Ok(position) => Ok(Found {
+                    whence,
+                    position,
+                    second_column: second_column(content).filter(|_| is_text),
+                }),
+                Err(fault) => Err(BadPosition { whence, fault }),
+            });
+        }
+        found
+    }
+
+    fn decode(&self, raw: &RawRecord<'_>, content: &[u8]) -> Result<Position, Fault> {
+        if raw.is_cut {
+            return Err(Fault::CutLine);
+        }
+        let setup = |bytes| RecordRef::new(self.input.format, bytes)?.setup();
+        let setup = match self.input.format {
+            // Columns that are no concern of ours may hold anything, as long as the SFEN stands in front.
+            Format::Sfen => {
+                setup(first_column(content)).or_else(|error| setup(content).or(Err(error)))
+            }
+            _ => setup(content),
+        };
+        Ok(Position::try_from(setup?)?)
+    }
+}
+
+impl Iterator for Positions {
+    type Item = Delivered;
+
+    fn next(&mut self) -> Option<Delivered> {
+        loop {
+            if let Some(found) = self.block.next() {
+                return Some(Ok(found));
+            }
+            match self.source.next()? {
+                Ok(Delivery::Block(block)) => self.block = self.read(&block).into_iter(),
+                Ok(Delivery::End(_)) => {}
+                Err(error) => return Some(Err(error)),
+            }
+        }
+    }
+}
+
+fn first_column(line: &[u8]) -> &[u8] {
+    line.split(|&byte| byte == b'\t').next().unwrap_or(line)
+}
+
+fn second_column(line: &[u8]) -> Option<String> {
+    let column = line.split(|&byte| byte == b'\t').nth(1)?;
+    Some(String::from_utf8_lossy(column).into_owned())
+}

@@ -1,0 +1,72 @@
+//! Questions to the solver, answered on all threads, in the order they were asked.
+//!
+//! An answer depends on the position and the settings only; what else travels along says whence it came.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use super::in_order::in_order;
+use super::judge::{InCheck, Judge, Judgement, SearchSettings};
+use super::positions::{BadPosition, Delivered, Found};
+use super::source::SourceError;
+
+/// A position with the answer.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Solution {
+    /// The position.
+    pub found: Found,
+    /// The answer; `None` if the settings leave positions in check alone and this is one.
+    pub judgement: Option<Judgement>,
+    /// How long the search took on its thread.
+    pub elapsed: Duration,
+}
+
+/// Solves positions on `threads` threads, 0 for as many as the machine runs at once, and gives the
+/// solutions to `take` in the order of the positions, as soon as they are there.
+///
+/// # Errors
+/// What `take` returns, or why the positions could not be read to their end.
+pub fn solve<E>(
+    positions: impl Iterator<Item = Delivered> + Send + 'static,
+    settings: &SearchSettings,
+    threads: usize,
+    mut take: impl FnMut(Result<Solution, BadPosition>) -> Result<(), E>,
+) -> Result<(), E>
+where
+    E: From<SourceError> + From<io::Error>,
+{
+    let threads = match threads {
+        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        threads => threads,
+    };
+    let cancel = Arc::new(AtomicBool::new(false));
+    let make_judge = {
+        let settings = settings.clone();
+        move || Judge::new(&settings)
+    };
+    let work = {
+        let (in_check, cancel) = (settings.in_check, Arc::clone(&cancel));
+        move |judge: &mut Judge, delivered: Delivered| -> Result<_, SourceError> {
+            Ok(delivered?.and_then(|found| solution(found, judge, in_check, &cancel)))
+        }
+    };
+    let ended = in_order(positions, threads, make_judge, work, |solution| take(solution?));
+    cancel.store(true, Ordering::Relaxed);
+    ended
+}
+
+fn solution(
+    found: Found,
+    judge: &mut Judge,
+    in_check: InCheck,
+    cancel: &AtomicBool,
+) -> Result<Solution, BadPosition> {
+    let started = Instant::now();
+    let is_asked = in_check
+        .asks_about(&found.position)
+        .map_err(|nothing| BadPosition { whence: found.whence, fault: nothing.into() })?;
+    let judgement = is_asked.then(|| judge.judge(&found.position, cancel));
+    Ok(Solution { found, judgement, elapsed: started.elapsed() })
+}

@@ -1,0 +1,76 @@
+//! The samples in `data/` are what the commands beside them make, and good for a demonstration.
+//!
+//! The commands are read from `data/README.md`, so that page and files cannot drift apart.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::AtomicBool;
+
+use assert_cmd::cargo::cargo_bin;
+use kyokumen::format::{Format, RecordRef};
+use kyokumen::pipeline::judge::{Answer, Judge, SearchSettings};
+use kyokumen::shogi::Position;
+use tempfile::TempDir;
+
+fn data() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("data")
+}
+
+/// The commands of the page, each as its words.
+fn commands() -> Vec<Vec<String>> {
+    let page = fs::read_to_string(data().join("README.md")).unwrap();
+    let words = |line: &str| line.split_whitespace().map(str::to_owned).collect();
+    page.lines().filter_map(|line| line.strip_prefix("kyokumen ")).map(words).collect()
+}
+
+#[test]
+fn the_commands_beside_the_samples_make_them() {
+    let folder = TempDir::new().unwrap();
+    let commands = commands();
+    assert_eq!(commands.len(), Format::ALL.len());
+    for mut words in commands {
+        let sample = words.pop().unwrap();
+        let name = sample.strip_prefix("data/").unwrap();
+        let made = folder.path().join(name);
+        let status = Command::new(cargo_bin("kyokumen")).args(&words).arg(&made).status().unwrap();
+        assert!(status.success());
+        let (made, kept) = (fs::read(&made).unwrap(), fs::read(data().join(name)).unwrap());
+        assert!(made == kept, "{sample} is not what its command makes");
+    }
+}
+
+#[test]
+fn every_format_holds_the_same_positions() {
+    let positions = |format: Format| -> Vec<String> {
+        let bytes = fs::read(data().join(format!("sample.{format}"))).unwrap();
+        let records: Vec<&[u8]> = match format.record_len() {
+            Some(len) => bytes.chunks(len).collect(),
+            None => bytes.strip_suffix(b"\n").unwrap().split(|&byte| byte == b'\n').collect(),
+        };
+        let setup = |bytes| RecordRef::new(format, bytes).unwrap().setup().unwrap();
+        records.into_iter().map(|bytes| setup(bytes).with_ply(1).to_string()).collect()
+    };
+    let expected = positions(Format::Sfen);
+    assert_eq!(expected.len(), 2000);
+    for format in [Format::Hcp, Format::Hcpe, Format::Psv] {
+        assert!(positions(format) == expected, "{format}");
+    }
+}
+
+#[test]
+fn the_sample_shows_wins_losses_and_positions_without_mate() {
+    let settings = SearchSettings { nodes: 1000, hash_mb: 1, ..SearchSettings::default() };
+    let mut judge = Judge::new(&settings);
+    let bytes = fs::read(data().join("sample.hcp")).unwrap();
+    let mut answers = Vec::new();
+    for record in bytes.chunks(32) {
+        let setup = RecordRef::new(Format::Hcp, record).unwrap().setup().unwrap();
+        let position = Position::try_from(setup).unwrap();
+        answers.push(judge.judge(&position, &AtomicBool::new(false)).answer);
+    }
+    let count = |answer| answers.iter().filter(|&&found| found == answer).count();
+    assert!(count(Answer::Win) >= 100);
+    assert!(count(Answer::Loss) >= 1);
+    assert!(count(Answer::NoMate) >= 1000);
+}
