@@ -111,7 +111,7 @@ pub trait Game {
     /// What is needed to take a move back.
     type Undo;
 
-    /// Who is to move.
+    /// Who is to move; attacker and defender take turns.
     fn node_kind(&self) -> NodeKind;
     /// Key of everything but the attacker's hand; different where the side to move differs.
     fn board_key(&self) -> u64;

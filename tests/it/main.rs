@@ -19,3 +19,4 @@ mod positions;
 mod rsshogi;
 mod rules;
 mod samples;
+mod traps;

@@ -1,0 +1,299 @@
+//! Positions and situations in which solvers of mate have gone wrong, with what is true of them.
+//!
+//! The positions come from issue 54 of cshogi and 46 of dlshogi, from the tests and issues of
+//! `KomoringHeights`, from Tadao Yamaoka's diary on dominance, and from classic problems; a few are our
+//! own. Lines are replayed by rsshogi, see `mate_lines.rs`.
+
+use std::thread;
+
+use kyokumen::game::Game;
+use kyokumen::search::{Limits, STACK_BYTES, Solved, Solver, Stop, Verdict};
+use kyokumen::shogi::{Hand, HandKind, Mate, Move, Position, Setup};
+
+use crate::mate_lines::{attack, defend, limits};
+use crate::positions::{Random, position, random_play};
+
+/// Tadao Yamaoka's example for the gain from dominance.
+const DOMINANCE: &str =
+    "1n1g3+Pl/k1p1s4/1ng5p/pSP1p1pp1/1n3p3/P1K3P1P/1P7/9/L1G5L b 2R2BG2SL5Pn 161";
+/// No mate: a well-known program once found one.
+const NO_MATE: &str =
+    "2+P5+N/5P1B1/p2sg2p+P/2p2s1P1/8R/5KP1s/P3+BNN1g/1S4+p1g/+p1R1Lk2+l b NL4Pgl3p 1";
+/// By a neighbouring knight's check, taken for one that can be interposed, this was called a mate.
+const KNIGHT_CHECK: &str =
+    "3B2p1p/l5g2/6np1/p2RpS2k/1pp1gbsP1/P1n3g1l/LP3+p2L/K4p3/1NR3N2 b GS2Ps4p 137";
+/// A problem of 27 moves if futile interpositions do not count, of hundreds if they do.
+const MANY_INTERPOSITIONS: &str = "7k1/5+Bp2/7Ss/9/9/9/1n7/9/9 b 2rb4g2s3n4l17p 1";
+/// A problem of 111 plies.
+const LONG: &str = "1+P2l4/2P6/9/p5+R2/2k6/B3+P3B/9/9/9 b r4g4s4n3l14p 1";
+
+/// Mates with the plies within which there is one, every interposition counted.
+const MATES: [(&str, u16); 12] = [
+    (DOMINANCE, 29),
+    ("+L4kp2/9/2gs1pB+R1/n1pgp4/6P2/S2G3r1/P3+b1G2/2P6/+lP1K1+n3 w 2SN2L4Pn6p 130", 3),
+    ("ln1g1s2l/1r3k1p1/p1p+B1Ns1p/5ppPg/1p7/3PPBP2/PP1S1P2P/6S2/LN1GKG2L b 2Prnp 73", 7),
+    ("l5p1k/3+R1p3/3p1g+N2/p1S1p2S1/1p5Kp/5PP2/PP2P1sPP/2P2GG2/L5+r1L b L2P2bgs3np 1", 7),
+    ("l8/3s2+R2/p2pkp+P2/2p1p3p/1KPP2s2/P3P4/2g2P2P/4N4/L4+b1NL w RB3GSNL5Psn 1", 13),
+    ("1r2k4/9/3KNp+P2/4p2S1/P1P1rPGpp/2pP2p2/1+p2P1n1P/L3G4/SN1s4L w B2GN2LPbs3p 1", 13),
+    ("3b3+Rl/gS3p3/1P1p2s2/K1+RgL1p1p/9/5k2P/g2PPNP2/4G4/7NL b S5Pbs2nl4p 1", 9),
+    ("3Bp2n1/5+R2+B/p2p1GSp1/8p/Pn5l1/1n2SNP2/2pPPS1Pk/1P1SK1G2/L1G1G4 b RL3Pl3p 131", 7),
+    // Three moves by the rules of tsume: the rest are futile interpositions.
+    ("5pk2/7P1/4+R1+P1+b/8b/6R2/9/9/9/9 b 4g4s4n4l15p 1", 13),
+    ("9/5g1s1/8k/6+R2/9/6R1S/5B3/9/9 b b3g2s4n4l18p 1", 7),
+    // The attacker has no king.
+    ("9/9/3pp4/+r2k1p3/2L1+p4/2+R6/B8/B8/9 b 4g4s4n3l14p 1", 9),
+    ("4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1", 1),
+];
+
+/// Great depths need a large stack.
+fn attack_deep(sfen: &'static str, limits: Limits) -> Solved<Move> {
+    let search = move || attack(&mut Solver::new(64), &position(sfen), limits);
+    thread::Builder::new().stack_size(STACK_BYTES).spawn(search).unwrap().join().unwrap()
+}
+
+#[test]
+fn mates_are_found() {
+    let mut solver = Solver::new(16);
+    for (sfen, plies) in MATES {
+        for depth_plies in [plies, 31] {
+            let solved = attack(&mut solver, &position(sfen), limits(depth_plies, 1_000_000));
+            assert_eq!(solved.verdict, Verdict::Proven, "{sfen} at depth {depth_plies}");
+        }
+    }
+}
+
+/// What is not found within the depth limit is unknown, not disproven.
+#[test]
+fn depth_limits_disprove_nothing() {
+    let mut solver = Solver::new(16);
+    let too_deep = [(MANY_INTERPOSITIONS, 40), (LONG, 40)];
+    for (sfen, plies) in MATES.into_iter().chain(too_deep) {
+        for depth_plies in (0..plies).rev() {
+            // A proof that is longer than the limit, by way of the table, is as true as any.
+            let verdict = attack(&mut solver, &position(sfen), limits(depth_plies, 50_000)).verdict;
+            assert_ne!(verdict, Verdict::Disproven, "{sfen} at depth {depth_plies}");
+        }
+        let verdict = attack(&mut solver, &position(sfen), limits(0, 50_000)).verdict;
+        assert_eq!(verdict, Verdict::Unknown(Stop::Depth), "{sfen}");
+    }
+}
+
+#[test]
+fn long_mates_are_found_without_depth_limit() {
+    let solved = attack_deep(LONG, limits(2_000, 3_000_000));
+    assert_eq!(solved.verdict, Verdict::Proven);
+    assert!(solved.line.len() >= 111, "{}", solved.line.len());
+
+    let solved = attack_deep(MANY_INTERPOSITIONS, limits(2_000, 3_000_000));
+    assert_eq!(solved.verdict, Verdict::Proven);
+    assert!(solved.line.len() > 127, "{}", solved.line.len());
+}
+
+#[test]
+fn what_is_no_mate_is_not_called_one() {
+    for depth_plies in [31, 1_000] {
+        let solved = attack_deep(NO_MATE, limits(depth_plies, 1_000_000));
+        assert_eq!(solved.verdict, Verdict::Disproven);
+        let solved = attack_deep(KNIGHT_CHECK, limits(depth_plies, 300_000));
+        assert_ne!(solved.verdict, Verdict::Proven);
+    }
+}
+
+/// A pawn dropped on 1b would mate, and is illegal; a lance there mates.
+#[test]
+fn a_pawn_drop_does_not_mate() {
+    let mut solver = Solver::new(1);
+    let drop = Move::from_usi("P*1b").unwrap();
+    let pawn = position("7nk/9/8G/9/9/9/9/9/9 b P2r2b3g4s3n4l17p 1");
+    assert!(!pawn.is_legal(drop) && !pawn.legal_moves().contains(&drop));
+    assert_eq!(attack(&mut solver, &pawn, limits(31, 10_000)).verdict, Verdict::Disproven);
+    let lance = position("7nk/9/8G/9/9/9/9/9/9 b L2r2b3g4s3n3l18p 1");
+    assert_eq!(attack(&mut solver, &lance, limits(31, 10_000)).line.len(), 1);
+}
+
+/// Every proof would end with a pawn drop that mates.
+#[test]
+fn no_proof_ends_with_a_pawn_drop() {
+    let mut solver = Solver::new(1);
+    let forbidden = position("8k/9/6P1G/5l3/9/9/9/9/9 b NP 1");
+    assert_eq!(attack(&mut solver, &forbidden, limits(31, 10_000)).verdict, Verdict::Disproven);
+    let allowed = position("8k/9/6P1G/5l3/9/9/9/9/9 b NL 1");
+    assert_eq!(attack(&mut solver, &allowed, limits(31, 10_000)).verdict, Verdict::Proven);
+}
+
+/// Promoted, the bishop would take away the flight that makes a pawn drop legal, and a promoted rook
+/// needs twice as long.
+#[test]
+fn promotion_can_be_a_mistake() {
+    let mut solver = Solver::new(1);
+    let bishop = position("5B+P2/5s2k/9/7pK/9/9/9/9/9 b P 1");
+    let solved = attack(&mut solver, &bishop, limits(5, 10_000));
+    assert_eq!((solved.verdict, solved.line.len()), (Verdict::Proven, 5));
+    assert_eq!(solved.line[0].to_string(), "4a2c");
+    let rook = position("8k/5+P3/9/6RG1/9/9/9/9/9 b P 1");
+    let solved = attack(&mut solver, &rook, limits(5, 10_000));
+    assert_eq!((solved.verdict, solved.line.len()), (Verdict::Proven, 5));
+    assert!(solved.line.iter().step_by(2).any(|m| m.from().is_some() && !m.is_promotion()));
+}
+
+/// One piece cannot mate a bare king, which comes to light by repetition only: at any depth the answer
+/// is the truth, not the depth limit.
+#[test]
+fn repetition_fails_for_the_attacker() {
+    let mut solver = Solver::new(1);
+    for sfen in [
+        "4k4/9/9/9/9/9/9/9/4K3R b - 1",
+        "4k4/9/9/9/9/9/9/9/9 b R 1",
+        "4k4/9/9/9/9/9/9/9/9 b 3G 1",
+        "k8/9/9/9/9/9/9/9/9 b R 1",
+    ] {
+        for depth_plies in [31, 255] {
+            let solved = attack(&mut solver, &position(sfen), limits(depth_plies, 300_000));
+            assert_eq!(solved.verdict, Verdict::Disproven, "{sfen} at depth {depth_plies}");
+        }
+    }
+}
+
+/// Mated because the defender has nothing to put in between: the proof needs all that he lacks.
+#[test]
+fn a_proof_needs_what_the_defender_could_interpose() {
+    let mated = position("7lk/7p1/9/9/9/9/9/9/K7L w 2R2B4G4S4N2L17P 1");
+    let game = Mate::of_side_to_move(mated.clone());
+    assert_eq!(game.proof_hand_of_goal(), game.hand());
+    let solved = defend(&mut Solver::new(1), &mated, limits(31, 1_000));
+    assert_eq!((solved.verdict, solved.line.len()), (Verdict::Proven, 0));
+
+    let with_pawn = position("7lk/7p1/9/9/9/9/9/9/K7L w 2R2B4G4S4N2L16Pp 1");
+    let interpositions = with_pawn.legal_moves();
+    assert_eq!(interpositions.len(), 7);
+    assert!(interpositions.iter().all(|m| m.dropped() == Some(HandKind::Pawn)));
+    // With a pawn in his hand more pawns change nothing; of all else he has none.
+    let game = Mate::of_side_to_move(with_pawn);
+    let proof_hand = game.proof_hand_of_defence(Hand::EMPTY);
+    assert_eq!(proof_hand, game.hand().with_count(HandKind::Pawn, 0));
+}
+
+/// A neighbouring check cannot be interposed: its proof needs nothing in hand.
+#[test]
+fn a_proof_of_a_check_from_near_needs_nothing() {
+    let gold = "4k4/4G4/4P4/9/9/9/9/9/9 w 2R2B3G4S4N4L17P 1";
+    let knight = "6gkl/6npp/6N2/9/9/9/9/9/9 w 2R2B3G4S2N3L16P 1";
+    for mated in [gold, knight] {
+        let game = Mate::of_side_to_move(position(mated));
+        assert!(game.position().is_checkmate(), "{mated}");
+        assert_eq!(game.proof_hand_of_goal(), Hand::EMPTY, "{mated}");
+    }
+}
+
+fn with_hands(
+    position: &Position,
+    attacker_gives: Option<HandKind>,
+    takes: Option<HandKind>,
+) -> Position {
+    let setup = position.setup();
+    let us = setup.side_to_move().index();
+    let mut hands = setup.hands();
+    if let Some(kind) = attacker_gives {
+        hands[us].remove(kind);
+        hands[1 - us].add(kind);
+    }
+    if let Some(kind) = takes {
+        hands[1 - us].remove(kind);
+        hands[us].add(kind);
+    }
+    let setup = Setup::new(*setup.board(), hands, setup.side_to_move(), setup.ply()).unwrap();
+    Position::try_from(setup).unwrap()
+}
+
+/// A piece that goes from the defender's hand to the attacker's never saves the defender.
+#[test]
+fn more_in_hand_is_never_worse() {
+    let mut solver = Solver::new(1);
+    let limits = limits(255, 3_000);
+    let mut pairs = 0;
+    let mut gained = 0;
+    for position in random_play(31, 2_500).iter().step_by(2) {
+        let verdict = attack(&mut solver, position, limits).verdict;
+        if position.checks().is_empty() && verdict == Verdict::Disproven {
+            continue;
+        }
+        let (us, them) = (position.side_to_move(), !position.side_to_move());
+        for kind in HandKind::ALL {
+            if position.hand(them).has(kind) && verdict == Verdict::Proven {
+                let richer = attack(&mut solver, &with_hands(position, None, Some(kind)), limits);
+                assert_ne!(richer.verdict, Verdict::Disproven, "{position} with {kind:?} more");
+                pairs += 1;
+            }
+            if position.hand(us).has(kind) && verdict == Verdict::Disproven {
+                let poorer = attack(&mut solver, &with_hands(position, Some(kind), None), limits);
+                assert_ne!(poorer.verdict, Verdict::Proven, "{position} with {kind:?} less");
+                gained += 1;
+            }
+        }
+    }
+    assert!(pairs > 100 && gained > 500, "{pairs} {gained}");
+}
+
+/// The answer to a position, and all it cost, in any order, from any table, for either attacker.
+#[test]
+fn answers_do_not_depend_on_what_was_searched_before() {
+    let limits = limits(31, 20_000);
+    let known = MATES.iter().map(|&(sfen, _)| sfen).chain([NO_MATE, KNIGHT_CHECK]).map(position);
+    let mut positions: Vec<Position> =
+        known.chain(random_play(32, 1_500).into_iter().step_by(10)).collect();
+    let answer = |solver: &mut Solver<Mate>, position: &Position| {
+        let defence = position.in_check().then(|| defend(solver, position, limits));
+        (defence, attack(solver, position, limits))
+    };
+    let fresh: Vec<_> = positions
+        .iter()
+        .map(|position| (position.clone(), answer(&mut Solver::new(2), position)))
+        .collect();
+    let mut random = Random::new(33);
+    let mut used = Solver::new(2);
+    for _ in 0..2 {
+        random.shuffle(&mut positions);
+        for position in &positions {
+            let (_, expected) = fresh.iter().find(|(p, _)| p == position).unwrap();
+            assert_eq!(&answer(&mut used, position), expected, "{position}");
+        }
+    }
+}
+
+/// A table far too small loses answers, or finds other ones that are as true.
+#[test]
+fn a_tiny_table_tells_no_lies() {
+    let mut solver = Solver::new(0);
+    for (sfen, _) in MATES {
+        let verdict = attack(&mut solver, &position(sfen), limits(255, 100_000)).verdict;
+        assert_ne!(verdict, Verdict::Disproven, "{sfen}");
+    }
+    for sfen in [LONG, MANY_INTERPOSITIONS] {
+        let verdict = attack(&mut solver, &position(sfen), limits(500, 100_000)).verdict;
+        assert_ne!(verdict, Verdict::Disproven, "{sfen}");
+    }
+    for sfen in [NO_MATE, KNIGHT_CHECK] {
+        let verdict = attack(&mut solver, &position(sfen), limits(255, 100_000)).verdict;
+        assert_ne!(verdict, Verdict::Proven, "{sfen}");
+    }
+}
+
+/// A verdict does not hinge on the node limit: what is decided stays so with more nodes.
+#[test]
+fn node_limits_change_no_verdict() {
+    let mut solver = Solver::new(1);
+    for position in random_play(34, 1_500).iter().step_by(5) {
+        let decided =
+            |nodes, solver: &mut Solver<Mate>| match attack(solver, position, limits(255, nodes))
+                .verdict
+            {
+                Verdict::Unknown(_) => None,
+                decided => Some(decided),
+            };
+        let verdicts: Vec<Verdict> = [3, 30, 300, 3_000]
+            .into_iter()
+            .filter_map(|nodes| decided(nodes, &mut solver))
+            .collect();
+        assert!(verdicts.windows(2).all(|pair| pair[0] == pair[1]), "{position}: {verdicts:?}");
+    }
+}
