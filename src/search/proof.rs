@@ -9,6 +9,7 @@
 //! they once proved. So each step must be shorter than the one before it; where the table has nothing
 //! short enough, the position is searched again with just the plies that are left.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
 
@@ -35,6 +36,8 @@ struct Checker<'a, G: Game> {
     cancel: &'a AtomicBool,
     /// Checked OR nodes by board.
     checked: HashMap<u64, Vec<StepOf<G>>>,
+    /// Plies to the end from OR nodes near the line.
+    resistances: HashMap<(u64, G::Hand), u16>,
     stats: &'a mut Stats,
 }
 
@@ -53,7 +56,13 @@ impl<G: Game> Solver<G> {
         }
         // What the search left of its own node limit, and as much again.
         self.allow_nodes(limits.nodes.saturating_mul(2));
-        let mut checker = Checker { solver: self, cancel, checked: HashMap::new(), stats };
+        let mut checker = Checker {
+            solver: self,
+            cancel,
+            checked: HashMap::new(),
+            resistances: HashMap::new(),
+            stats,
+        };
         checker.check(game, plies)?;
         Ok(checker.line(game))
     }
@@ -124,7 +133,7 @@ impl<G: Game> Checker<'_, G> {
     }
 
     /// The line of the checked proof: its moves against the defences that hold out longest.
-    fn line(&self, game: &mut G) -> Vec<G::Move> {
+    fn line(&mut self, game: &mut G) -> Vec<G::Move> {
         let mut line = Vec::new();
         let mut undos = Vec::new();
         while let Some(m) = self.next_of_line(game) {
@@ -137,22 +146,53 @@ impl<G: Game> Checker<'_, G> {
         line
     }
 
-    fn next_of_line(&self, game: &mut G) -> Option<G::Move> {
-        if game.node_kind() == NodeKind::Or {
-            return self.step(game).map(|step| step.m);
+    fn next_of_line(&mut self, game: &mut G) -> Option<G::Move> {
+        match game.node_kind() {
+            NodeKind::Or => self.step(game).map(|step| step.m),
+            NodeKind::And => self.most_resistant(game).map(|(m, _)| m),
         }
+    }
+
+    /// The defence that holds out longest and the plies after it; of equals, the first by the rule book
+    /// among those with the longest proof.
+    fn most_resistant(&mut self, game: &mut G) -> Option<(G::Move, u16)> {
         let Moves::Some(defences) = game.plain_moves() else { return None };
-        // `max_by_key` would return the last of equals; the first is the rule book's order.
-        let mut longest: Option<(u16, G::Move)> = None;
+        let mut bounded: Vec<(u16, G::Move)> = Vec::with_capacity(defences.len());
         for m in defences {
             let undo = game.make(m);
             let plies = self.step(game).map_or(0, |step| step.plies);
             game.unmake(m, undo);
-            if longest.is_none_or(|(most, _)| plies > most) {
-                longest = Some((plies, m));
+            bounded.push((plies, m));
+        }
+        bounded.sort_by_key(|&(plies, _)| Reverse(plies));
+        let mut longest: Option<(G::Move, u16)> = None;
+        for (bound, m) in bounded {
+            if longest.is_some_and(|(_, most)| most >= bound) {
+                break;
+            }
+            let undo = game.make(m);
+            let plies = self.resistance(game);
+            game.unmake(m, undo);
+            if longest.is_none_or(|(_, most)| plies > most) {
+                longest = Some((m, plies));
             }
         }
-        longest.map(|(_, m)| m)
+        longest
+    }
+
+    /// Plies from an OR node to the end against the most resistant defence. The step has a bound only:
+    /// it was checked against a defender who may hold more than he does.
+    fn resistance(&mut self, game: &mut G) -> u16 {
+        let position = (game.board_key(), game.hand());
+        if let Some(&plies) = self.resistances.get(&position) {
+            return plies;
+        }
+        let Some(Step { m, .. }) = self.step(game) else { return 0 };
+        let undo = game.make(m);
+        let plies = self.most_resistant(game).map_or(1, |(_, plies)| plies + 2);
+        game.unmake(m, undo);
+        self.resistances.insert(position, plies);
+        plies
     }
 
     /// The shortest checked step from here.

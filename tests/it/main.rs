@@ -1,6 +1,7 @@
 //! Contracts of the library and of its programs, in one binary.
 
 mod archive;
+mod exhaustive;
 mod filter;
 mod filter_command;
 mod format_data;
@@ -8,4 +9,9 @@ mod format_edges;
 mod format_literals;
 mod format_properties;
 mod format_random;
+mod graphs;
+mod mate_lines;
+mod positions;
+mod rsshogi;
+mod rules;
 mod samples;

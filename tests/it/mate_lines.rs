@@ -1,0 +1,170 @@
+//! Every mate the search reports is played to its end by the rules of `rsshogi`.
+//!
+//! The limits are small: what is shown is that no answer is wrong, not how many are found.
+
+use std::sync::atomic::AtomicBool;
+
+use kyokumen::search::{Limits, Solved, Solver, Stop, Verdict};
+use kyokumen::shogi::{Mate, Move, Position, plain};
+use rsshogi::board;
+
+use crate::positions::{position, random_play, shared_lines, strewn};
+use crate::rsshogi::{foreign, foreign_moves};
+
+pub(crate) fn limits(depth_plies: u16, nodes: u64) -> Limits {
+    Limits { depth_plies, nodes }
+}
+
+/// Does the side to move mate?
+pub(crate) fn attack(
+    solver: &mut Solver<Mate>,
+    position: &Position,
+    limits: Limits,
+) -> Solved<Move> {
+    let mut game = Mate::by_side_to_move(position.clone());
+    let solved = solver.solve(&mut game, limits, &AtomicBool::new(false));
+    assert_eq!(game.position(), position, "a search puts everything back");
+    check_line(position, 0, &solved);
+    solved
+}
+
+/// Is the side to move, which is in check, being mated?
+pub(crate) fn defend(
+    solver: &mut Solver<Mate>,
+    position: &Position,
+    limits: Limits,
+) -> Solved<Move> {
+    let mut game = Mate::of_side_to_move(position.clone());
+    let solved = solver.solve(&mut game, limits, &AtomicBool::new(false));
+    assert_eq!(game.position(), position, "a search puts everything back");
+    check_line(position, 1, &solved);
+    solved
+}
+
+/// A proof has a line to checkmate in which the attacker always checks; his are the moves of even
+/// index if `defender_moves` is 0, of odd index if it is 1. Anything else has no line.
+fn check_line(position: &Position, defender_moves: usize, solved: &Solved<Move>) {
+    if solved.verdict != Verdict::Proven {
+        assert!(solved.line.is_empty(), "{position}");
+        return;
+    }
+    let line = &solved.line;
+    assert_eq!(line.len() % 2, 1 - defender_moves, "{line:?} in {position}");
+    // A board without the attacker's king is beyond rsshogi: there our own plain rules must do.
+    if position.king(position.side_to_move()).is_some()
+        && position.king(!position.side_to_move()).is_some()
+    {
+        replay_by_rsshogi(position, defender_moves, line);
+    } else {
+        replay_by_plain_rules(position, defender_moves, line);
+    }
+}
+
+fn replay_by_rsshogi(position: &Position, defender_moves: usize, line: &[Move]) {
+    let mut foreign = foreign(position);
+    for (ply, m) in line.iter().enumerate() {
+        let usi = m.to_string();
+        assert!(foreign_moves(&foreign).contains(&usi), "{usi} of {line:?} in {position}");
+        foreign.apply_move32(board::move_from_usi_expect(&foreign, &usi));
+        let by_attacker = ply % 2 == defender_moves;
+        assert!(!by_attacker || foreign.is_in_check(), "{usi} of {line:?} in {position}");
+    }
+    assert!(foreign.is_in_check() && foreign.is_mated(), "{line:?} in {position}");
+}
+
+fn replay_by_plain_rules(position: &Position, defender_moves: usize, line: &[Move]) {
+    let mut after = position.clone();
+    for (ply, &m) in line.iter().enumerate() {
+        assert!(plain::legal_moves(&after).contains(&m), "{m} of {line:?} in {position}");
+        after.make(m);
+        let by_attacker = ply % 2 == defender_moves;
+        assert!(!by_attacker || plain::in_check(&after), "{m} of {line:?} in {position}");
+    }
+    assert!(
+        plain::in_check(&after) && plain::legal_moves(&after).is_empty(),
+        "{line:?} in {position}"
+    );
+}
+
+/// `check_line` would pass everything if it could not fail.
+#[test]
+fn a_line_that_ends_too_early_is_seen() {
+    let position = position("4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1");
+    let solved = attack(&mut Solver::new(1), &position, limits(1, 100));
+    assert_eq!(solved.line.len(), 1);
+    let quiet = Move::from_usi("G*1a").unwrap();
+    for line in [vec![], vec![quiet]] {
+        let wrong = Solved { line, ..solved.clone() };
+        assert!(std::panic::catch_unwind(|| check_line(&position, 0, &wrong)).is_err());
+    }
+}
+
+#[test]
+fn mates_of_random_games_and_strewn_pieces() {
+    let mut solver = Solver::new(1);
+    let mut mates = [0; 2];
+    let positions = random_play(11, 3_000).into_iter().step_by(3).chain(strewn(12, 400));
+    for position in positions {
+        let solved = attack(&mut solver, &position, limits(15, 500));
+        mates[0] += usize::from(solved.verdict == Verdict::Proven);
+        if position.in_check() {
+            let solved = defend(&mut solver, &position, limits(15, 500));
+            mates[1] += usize::from(solved.verdict == Verdict::Proven);
+        }
+    }
+    assert!(mates[0] > 60 && mates[1] > 20, "{mates:?}");
+}
+
+/// All mates in one of real games, with every move that mates.
+#[test]
+fn mates_in_one_of_real_games() {
+    let mut solver = Solver::new(1);
+    for line in shared_lines("dev_mate1.tsv") {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let [_, sfen, moves] = fields[..] else { panic!("{line}") };
+        let solved = attack(&mut solver, &position(sfen), limits(31, 1_000));
+        assert_eq!((solved.verdict, solved.line.len()), (Verdict::Proven, 1), "{sfen}");
+        let usi = solved.line[0].to_string();
+        assert!(moves.split([' ', ',']).any(|m| m == usi), "{usi} is not one of {moves}");
+    }
+}
+
+/// Final positions of real games: nothing to be played, and nothing to be searched.
+#[test]
+fn ends_of_real_games() {
+    let mut solver = Solver::new(1);
+    for sfen in shared_lines("dev_terminal_mated.sfen") {
+        let solved = defend(&mut solver, &position(&sfen), limits(31, 1_000));
+        assert_eq!((solved.verdict, solved.line.len()), (Verdict::Proven, 0), "{sfen}");
+        assert_eq!(solved.stats.nodes, 0, "{sfen}");
+    }
+}
+
+/// Positions about which independent programs agree for 31 plies: no verdict may contradict them.
+#[test]
+fn no_known_verdict_is_contradicted() {
+    let mut solver = Solver::new(16);
+    for (name, mates_known) in
+        [("bench_games.tsv", 13), ("bench_engine.tsv", 15), ("bench_random.tsv", 96)]
+    {
+        let lines = shared_lines(name);
+        let mut found = 0;
+        for line in &lines {
+            let fields: Vec<&str> = line.split('\t').collect();
+            let solved = attack(&mut solver, &position(fields[0]), limits(31, 10_000));
+            let plies = solved.line.len();
+            match (fields[1], solved.verdict) {
+                ("mate", Verdict::Proven) => found += 1,
+                ("mate", verdict) => {
+                    assert!(matches!(verdict, Verdict::Unknown(_)), "{line}: {verdict:?}");
+                    assert_ne!(verdict, Verdict::Unknown(Stop::Depth), "{line}");
+                }
+                ("none", Verdict::Proven) => assert!(plies > 31, "{line}: mate in {plies}"),
+                ("none" | "open", _) => {}
+                (known, _) => panic!("{known} is no verdict"),
+            }
+        }
+        eprintln!("{name}: {found} of {mates_known} known mates found");
+        assert!(lines.is_empty() || found * 10 >= mates_known * 8, "{name}: {found}");
+    }
+}

@@ -1,0 +1,153 @@
+//! Positions to test with: of our own making always, of real games where they lie beside the checkout.
+//!
+//! Our own come from seeded random play and from pieces strewn over the board at random.
+
+use std::fs;
+use std::path::PathBuf;
+
+use kyokumen::shogi::{
+    Board, Color, Hand, HandKind, Move, Piece, PieceKind, Position, Setup, Square,
+};
+
+/// `SplitMix64` (Steele, Lea, Flood 2014).
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) const fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    pub(crate) const fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number below `bound`.
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
+        usize::try_from(self.next() % bound as u64).unwrap()
+    }
+
+    pub(crate) fn pick<'a, T>(&mut self, items: &'a [T]) -> &'a T {
+        &items[self.below(items.len())]
+    }
+
+    pub(crate) fn shuffle<T>(&mut self, items: &mut [T]) {
+        for end in (1..items.len()).rev() {
+            items.swap(end, self.below(end + 1));
+        }
+    }
+}
+
+/// A move of a player who captures or checks whenever the dice say so: such games fill the hands and
+/// end in mates.
+fn random_move(position: &Position, random: &mut Random) -> Option<Move> {
+    let mut moves = position.legal_moves();
+    match random.below(4) {
+        0 => retain_if_some(&mut moves, |m| position.captured_by(m).is_some()),
+        1 => retain_if_some(&mut moves, |m| position.gives_check(m)),
+        _ => {}
+    }
+    (!moves.is_empty()).then(|| *random.pick(&moves))
+}
+
+fn retain_if_some(moves: &mut Vec<Move>, wanted: impl Fn(Move) -> bool) {
+    if moves.iter().any(|&m| wanted(m)) {
+        moves.retain(|&m| wanted(m));
+    }
+}
+
+/// `count` positions in the order of random games of at most 200 plies, final positions included.
+pub(crate) fn random_play(seed: u64, count: usize) -> Vec<Position> {
+    let mut random = Random::new(seed);
+    let mut positions = Vec::with_capacity(count);
+    let mut position = Position::start();
+    let mut plies = 0;
+    while positions.len() < count {
+        positions.push(position.clone());
+        match random_move(&position, &mut random) {
+            Some(m) if plies < 200 => {
+                position.make(m);
+                plies += 1;
+            }
+            _ => {
+                position = Position::start();
+                plies = 0;
+            }
+        }
+    }
+    positions
+}
+
+/// `count` positions with pieces strewn over board, hands and box; sometimes a king is missing.
+/// Two pawns on a file and dead pieces occur.
+pub(crate) fn strewn(seed: u64, count: usize) -> Vec<Position> {
+    let mut random = Random::new(seed);
+    let mut positions = Vec::with_capacity(count);
+    while positions.len() < count {
+        positions.extend(Position::try_from(strewn_setup(&mut random)).ok());
+    }
+    positions
+}
+
+fn strewn_setup(random: &mut Random) -> Setup {
+    let mut squares: Vec<Square> = Square::all().collect();
+    random.shuffle(&mut squares);
+    let mut board: Board = [None; Square::COUNT];
+    let mut counts = [[0; HandKind::COUNT]; 2];
+    let without_king = random.below(6);
+    for color in Color::ALL {
+        if without_king != color.index() {
+            let square = squares.pop().unwrap();
+            board[square.index()] = Some(Piece::new(color, PieceKind::King));
+        }
+    }
+    // Few pieces on the board leave room for lines, many for blockers.
+    let on_board = 1 + random.below(7);
+    for kind in HandKind::ALL {
+        for _ in 0..HandKind::SET[kind.index()] {
+            let color = Color::ALL[random.below(2)];
+            if random.below(8) < on_board {
+                let kind = kind.piece_kind();
+                let promoted = kind.promoted().filter(|_| random.below(3) == 0);
+                let piece = Piece::new(color, promoted.unwrap_or(kind));
+                board[squares.pop().unwrap().index()] = Some(piece);
+            } else if random.below(4) > 0 {
+                counts[color.index()][kind.index()] += 1;
+            }
+        }
+    }
+    let hands = counts.map(|counts| Hand::from_counts(counts).unwrap());
+    Setup::new(board, hands, Color::ALL[random.below(2)], 1).unwrap()
+}
+
+/// A file of test data beside the checkout; `None`, with a word on standard error, if it is missing.
+pub(crate) fn shared(name: &str) -> Option<PathBuf> {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/data").join(name);
+    let found = path.is_file();
+    if !found {
+        eprintln!("skipped: ../shared/data/{name} is missing");
+    }
+    found.then_some(path)
+}
+
+/// The lines of a shared text file, unpacked if it ends in `.zst`; none if the file is missing.
+pub(crate) fn shared_lines(name: &str) -> Vec<String> {
+    let Some(path) = shared(name) else { return Vec::new() };
+    let bytes = fs::read(&path).unwrap();
+    let packed = path.extension().is_some_and(|extension| extension == "zst");
+    let text = if packed { zstd::decode_all(&bytes[..]).unwrap() } else { bytes };
+    String::from_utf8(text).unwrap().lines().map(str::to_owned).collect()
+}
+
+/// Every `step`-th position of a shared file whose lines begin with an SFEN.
+pub(crate) fn shared_positions(name: &str, step: usize) -> Vec<Position> {
+    let lines = shared_lines(name);
+    lines.iter().step_by(step).map(|line| position(line.split('\t').next().unwrap())).collect()
+}
+
+pub(crate) fn position(sfen: &str) -> Position {
+    sfen.parse().unwrap_or_else(|error| panic!("{sfen}: {error}"))
+}

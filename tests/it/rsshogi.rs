@@ -1,0 +1,88 @@
+//! The rules against `rsshogi`, a rules engine that shares no line with ours.
+//!
+//! It reads the SFEN we write and gives its moves in USI, so that notation is tested on the way.
+
+use kyokumen::shogi::{Color, Position, Square, perft};
+use rsshogi::board::{self, Move32List, generate_legal_all_move32};
+use rsshogi::types;
+
+use crate::positions::{random_play, shared_positions};
+
+pub(crate) fn foreign(position: &Position) -> board::Position {
+    let text = position.to_string();
+    board::position_from_sfen(&text).unwrap_or_else(|error| panic!("{text}: {error:?}"))
+}
+
+/// Legal moves in USI, sorted.
+pub(crate) fn foreign_moves(position: &board::Position) -> Vec<String> {
+    let mut list = Move32List::new();
+    generate_legal_all_move32(position, &mut list);
+    let mut moves: Vec<String> = list.iter().map(|m| m.to_usi()).collect();
+    moves.sort_unstable();
+    moves
+}
+
+fn check_moves(position: &Position) {
+    let foreign = foreign(position);
+    let mut moves: Vec<String> = position.legal_moves().iter().map(ToString::to_string).collect();
+    moves.sort_unstable();
+    assert_eq!(moves, foreign_moves(&foreign), "{position}");
+    assert_eq!(position.in_check(), foreign.is_in_check(), "{position}");
+    assert_eq!(position.has_legal_move(), !foreign.is_mated(), "{position}");
+    let setup = foreign.to_sfen(None);
+    assert_eq!(position.to_string(), setup, "SFEN written back");
+}
+
+#[test]
+fn moves_agree_in_random_games() {
+    for position in random_play(5, 2_000) {
+        check_moves(&position);
+    }
+}
+
+#[test]
+fn moves_agree_in_real_positions() {
+    let files = [
+        ("dev.sfen.zst", 41),
+        ("dev_engine.sfen.zst", 41),
+        ("bench_random.tsv", 1),
+        ("dev_handicap.sfen", 7),
+    ];
+    for (name, step) in files {
+        for position in shared_positions(name, step) {
+            check_moves(&position);
+        }
+    }
+}
+
+#[test]
+fn attackers_agree_in_random_games() {
+    for position in random_play(6, 200) {
+        let foreign = foreign(&position);
+        for square in Square::all() {
+            let there = types::Square::from_usi(&square.to_string()).unwrap();
+            for (ours, theirs) in
+                [(Color::Black, types::Color::BLACK), (Color::White, types::Color::WHITE)]
+            {
+                let attackers = position.attackers_to(square, position.occupied(), ours);
+                let mut ours: Vec<String> = attackers.map(|from| from.to_string()).collect();
+                let mut theirs: Vec<String> = foreign
+                    .attackers_to_color_current(theirs, there)
+                    .iter()
+                    .map(types::Square::to_usi)
+                    .collect();
+                ours.sort_unstable();
+                theirs.sort_unstable();
+                assert_eq!(ours, theirs, "attackers of {square} in {position}");
+            }
+        }
+    }
+}
+
+#[test]
+fn perft_agrees_in_random_games() {
+    for mut position in random_play(7, 400).into_iter().step_by(13) {
+        let theirs = board::perft::compute_perft(&mut foreign(&position), 2);
+        assert_eq!(perft::nodes(&mut position, 2), theirs, "{position}");
+    }
+}

@@ -1,0 +1,195 @@
+//! The fast rules against the plain ones: generators, keys, make and unmake, mate in one, attacks.
+//!
+//! The judge is `shogi::plain`, which knows the rule book and no bitboard; `rsshogi.rs` holds both
+//! against a program written elsewhere.
+
+use kyokumen::shogi::{
+    Bitboard, Color, HandKind, Move, Position, Setup, Square, attacks, perft, plain,
+};
+
+use crate::positions::{position, random_play, shared_positions, strewn};
+
+#[test]
+fn rules_hold_in_random_games() {
+    for position in random_play(1, 3_000) {
+        check_rules(&position);
+    }
+}
+
+#[test]
+fn rules_hold_where_pieces_are_strewn() {
+    for position in strewn(2, 1_500) {
+        check_rules(&position);
+    }
+}
+
+#[test]
+fn rules_hold_in_real_positions() {
+    let files = [
+        ("bench_games.tsv", 1),
+        ("bench_engine.tsv", 1),
+        ("bench_random.tsv", 1),
+        ("tsume_dev.tsv", 3),
+        ("dev_handicap.sfen", 5),
+        ("dev.sfen.zst", 31),
+    ];
+    for (name, step) in files {
+        for position in shared_positions(name, step) {
+            check_rules(&position);
+        }
+    }
+}
+
+/// The positions must bring everything that the properties are about, or they show nothing.
+#[test]
+fn positions_of_our_own_are_rich() {
+    let positions = [random_play(1, 3_000), strewn(2, 1_500)].concat();
+    let having = |wanted: fn(&Position) -> bool| positions.iter().filter(|p| wanted(p)).count();
+    assert!(having(Position::in_check) > 300);
+    assert!(having(|p| p.checkers().has_many()) > 40);
+    assert!(having(|p| p.mate_in_one().is_some()) > 100);
+    assert!(having(Position::is_checkmate) > 10);
+    assert!(having(|p| p.blockers(p.side_to_move()).has_any()) > 200);
+    assert!(having(|p| Color::ALL.iter().all(|&color| !p.hand(color).is_empty())) > 200);
+    assert!(having(|p| Color::ALL.iter().any(|&color| p.king(color).is_none())) > 200);
+}
+
+fn check_rules(position: &Position) {
+    let legal = sorted(plain::legal_moves(position));
+    assert_eq!(sorted(position.legal_moves()), legal, "legal moves of {position}");
+    assert_eq!(position.has_legal_move(), !legal.is_empty(), "{position}");
+    assert_eq!(position.in_check(), plain::in_check(position), "{position}");
+    if position.in_check() {
+        assert_eq!(sorted(evasions(position)), legal, "evasions of {position}");
+    }
+    check_checks(position, &legal);
+    for &m in &legal {
+        assert!(position.is_legal(m), "{m} in {position}");
+        check_make(position, m);
+    }
+    check_attackers(position);
+    check_sfen(position);
+}
+
+fn sorted(mut moves: Vec<Move>) -> Vec<Move> {
+    moves.sort_unstable();
+    moves
+}
+
+fn evasions(position: &Position) -> Vec<Move> {
+    let mut moves = Vec::new();
+    let _ = position.visit_evasions(|set| {
+        set.for_each(|m| moves.push(m));
+        std::ops::ControlFlow::Continue(())
+    });
+    moves
+}
+
+/// The check generator, `gives_check` and mate in one against making every move.
+fn check_checks(position: &Position, legal: &[Move]) {
+    let mut checks = Vec::new();
+    let mut mates = Vec::new();
+    for &m in legal {
+        let mut after = position.clone();
+        after.make(m);
+        let is_check = plain::in_check(&after);
+        assert_eq!(position.gives_check(m), is_check, "{m} in {position}");
+        if is_check {
+            checks.push(m);
+            if plain::legal_moves(&after).is_empty() {
+                mates.push(m);
+            }
+        }
+    }
+    assert_eq!(sorted(position.checks()), checks, "checks of {position}");
+    match position.mate_in_one() {
+        Some(m) => assert!(mates.contains(&m), "{m} does not mate in {position}"),
+        None => assert!(mates.is_empty(), "{mates:?} overlooked in {position}"),
+    }
+}
+
+/// Made and taken back, foretold and computed anew: all the same.
+fn check_make(position: &Position, m: Move) {
+    let us = position.side_to_move();
+    let mut made = position.clone();
+    let undo = made.make(m);
+    let anew = Position::try_from(made.setup()).unwrap();
+    assert_eq!(made, anew, "{m} in {position}");
+    assert_eq!(position.board_key_after(m), made.board_key(), "{m} in {position}");
+    assert_ne!(position.board_key(), made.board_key(), "{m} in {position}");
+    assert_eq!(position.hand_after(m), made.hand(us), "{m} in {position}");
+    assert_eq!(position.hand(!us), made.hand(!us), "{m} in {position}");
+    assert_eq!(position.captured_by(m).is_some(), captures(position, &made), "{m} in {position}");
+    made.unmake(m, undo);
+    assert_eq!(&made, position, "{m} taken back");
+}
+
+fn captures(before: &Position, after: &Position) -> bool {
+    let us = before.side_to_move();
+    after.color(!us) != before.color(!us)
+}
+
+fn check_attackers(position: &Position) {
+    // Boards as a search looks at them: as they are, and with the king of each side lifted.
+    let lifted = Color::ALL.into_iter().filter_map(|color| position.king(color));
+    let boards = lifted
+        .map(|king| position.occupied().without(Bitboard::from_square(king)))
+        .chain([position.occupied()]);
+    for occupied in boards {
+        for (square, color) in Square::all().flat_map(|square| Color::ALL.map(|c| (square, c))) {
+            let expected: Bitboard = position
+                .color(color)
+                .filter(|&from| {
+                    let kind = position.piece_on(from).unwrap().kind;
+                    attacks::of(color, kind, from, occupied).contains(square)
+                })
+                .collect();
+            let attackers = position.attackers_to(square, occupied, color);
+            assert_eq!(attackers, expected, "{color:?} to {square} in {position}");
+            let attacked = position.is_attacked(square, occupied, color);
+            assert_eq!(attacked, expected.has_any(), "{color:?} to {square} in {position}");
+        }
+    }
+}
+
+fn check_sfen(position: &Position) {
+    let text = position.to_string();
+    let setup: Setup = text.parse().unwrap();
+    assert_eq!(setup, position.setup(), "{text}");
+    assert_eq!(setup.to_string(), text);
+}
+
+/// Every move that can be written down, legal or not.
+#[test]
+fn is_legal_agrees_on_all_moves() {
+    let positions = random_play(3, 1_000).into_iter().step_by(40).chain(strewn(4, 10));
+    for position in positions {
+        let legal = plain::legal_moves(&position);
+        let squares = || Square::all();
+        let on_board = squares()
+            .flat_map(|from| squares().map(move |to| (from, to)))
+            .filter(|(from, to)| from != to)
+            .flat_map(|(from, to)| [false, true].map(|promotion| Move::new(from, to, promotion)));
+        let drops = HandKind::ALL
+            .into_iter()
+            .flat_map(|kind| squares().map(move |to| Move::drop(kind, to)));
+        let found: Vec<Move> = on_board.chain(drops).filter(|&m| position.is_legal(m)).collect();
+        assert_eq!(sorted(found), sorted(legal), "{position}");
+    }
+}
+
+/// The figures that YaneuraOu's `perft` prints, with the number of drops.
+#[test]
+fn perft_of_the_start_position_five_plies() {
+    let counted = perft::count(&mut Position::start(), 5);
+    let figures = (counted.nodes, counted.captures, counted.promotions, counted.checks);
+    assert_eq!(figures, (19861490, 113680, 57214, 71434));
+    assert_eq!((counted.drops, counted.mates), (2776, 0));
+}
+
+#[test]
+fn the_position_with_most_moves_has_593() {
+    let most = position("R8/2K1S1SSk/4B4/9/9/9/9/9/1L1L1L3 b RBGSNLP3g3n17p 1");
+    assert_eq!(most.legal_moves().len(), 593);
+    assert_eq!(plain::legal_moves(&most).len(), 593);
+}
