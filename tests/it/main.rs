@@ -1,6 +1,7 @@
 //! Contracts of the library and of its programs, in one binary.
 
 mod archive;
+mod cli_snapshots;
 mod exhaustive;
 mod filter;
 mod filter_command;
