@@ -16,3 +16,4 @@ mod positions;
 mod rsshogi;
 mod rules;
 mod samples;
+mod solve;
