@@ -3,8 +3,10 @@
 //! One module a subcommand. Exit statuses and the printing of errors are decided here and nowhere else.
 
 mod bench;
+mod convert;
 mod filter;
 mod generate;
+mod inspect;
 mod option;
 mod perft;
 mod position_arg;
@@ -32,9 +34,11 @@ struct Kyokumen {
 #[derive(Subcommand)]
 enum Command {
     Filter(Box<filter::FilterArgs>),
+    Convert(Box<convert::ConvertArgs>),
+    Solve(solve::SolveArgs),
+    Inspect(inspect::InspectArgs),
     Generate(generate::GenerateArgs),
     Perft(perft::PerftArgs),
-    Solve(solve::SolveArgs),
     Bench(bench::BenchArgs),
 }
 
@@ -42,9 +46,11 @@ impl Command {
     fn run(self) -> anyhow::Result<Outcome> {
         match self {
             Self::Filter(args) => filter::run(*args),
+            Self::Convert(args) => convert::run(*args),
+            Self::Solve(args) => solve::run(&args),
+            Self::Inspect(args) => inspect::run(args),
             Self::Generate(args) => generate::run(&args),
             Self::Perft(args) => perft::run(&args),
-            Self::Solve(args) => solve::run(&args),
             Self::Bench(args) => bench::run(&args),
         }
     }

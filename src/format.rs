@@ -20,6 +20,7 @@ mod psv;
 mod record;
 pub mod reference;
 mod sfen_text;
+mod survey;
 mod warning;
 
 pub use convert::{
@@ -30,6 +31,7 @@ pub use field::{Field, Fields};
 pub use lines::{Line, Lines};
 pub use outcome::Outcome;
 pub use record::{GameResult, Record, RecordRef};
+pub use survey::{HandOrder, HandOrders, MoveCounts, Survey};
 pub use warning::{Warning, Warnings};
 
 /// A format of records, each record with one position.
@@ -91,6 +93,15 @@ impl Format {
             Self::Hcp => Some(hcp::LEN),
             Self::Hcpe => Some(hcpe::LEN),
             Self::Psv => Some(psv::LEN),
+            Self::Sfen => None,
+        }
+    }
+
+    /// Whose codes pack the position; `None` where it is text.
+    pub const fn family(self) -> Option<packed::Family> {
+        match self {
+            Self::Hcp | Self::Hcpe => Some(packed::Family::Apery),
+            Self::Psv => Some(packed::Family::YaneuraOu),
             Self::Sfen => None,
         }
     }

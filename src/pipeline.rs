@@ -3,23 +3,27 @@
 //! The way of the data: [`plan`], [`source`], work, [`sink`], [`manifest`].
 
 pub mod checkpoint;
+pub mod convert;
 pub mod counts;
 pub mod estimate;
 pub mod filter;
 pub mod generate;
 mod in_order;
+pub mod inspect;
 pub mod judge;
 pub mod manifest;
 pub mod plan;
 pub mod platform;
 pub mod positions;
 pub mod progress;
+pub mod run;
 pub mod settings;
 pub mod sink;
 pub mod solve;
+mod sorting;
 pub mod source;
 pub mod stream;
 mod triage;
 mod work;
 
-pub use triage::BadRecord;
+pub use sorting::BadRecord;

@@ -5,6 +5,7 @@
 
 pub mod attacks;
 mod bitboard;
+pub mod diagram;
 mod hand;
 mod mate;
 mod mate_one;

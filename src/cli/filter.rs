@@ -1,5 +1,6 @@
 //! `kyokumen filter`, also known as `gen-filter`.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -12,12 +13,13 @@ use super::{Interrupted, Outcome, Usage};
 use crate::format::Fill;
 use crate::pipeline::counts::Counts;
 use crate::pipeline::estimate::estimate;
-use crate::pipeline::filter::{FilterError, filter};
+use crate::pipeline::filter::filter;
 use crate::pipeline::judge::{InCheck, Judge, SearchSettings};
 use crate::pipeline::manifest::Manifest;
 use crate::pipeline::plan::{Plan, PlanError, Request};
 use crate::pipeline::platform::Interrupt;
 use crate::pipeline::progress::{Progress, ProgressMode, duration};
+use crate::pipeline::run::RunError;
 use crate::pipeline::settings::{
     BadPolicy, FormatName, MatedPolicy, RecordFilters, Settings, Shard, UnknownPolicy,
 };
@@ -145,20 +147,25 @@ pub(super) fn run(args: FilterArgs) -> anyhow::Result<Outcome> {
         return show_plan(&plan);
     }
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;
-    let mut progress = Progress::new(mode, plan.records);
+    let mut progress = Progress::new(mode, plan.records).with_mates();
     let folder = plan.folder.clone();
     let manifest = filter(plan, &mut progress, &interrupt.cancel());
     drop(progress);
-    let manifest = manifest.map_err(|error| match (error, interrupt.signal()) {
-        (FilterError::Interrupted, Some(signal)) => Interrupted { signal }.into(),
-        (error, _) => anyhow::Error::from(error),
-    })?;
+    let manifest = manifest.map_err(|error| run_error(error, &interrupt))?;
     report(&manifest, &folder);
     let is_clean = manifest.counts.bad_records() == 0;
     Ok(if is_clean { Outcome::Done } else { Outcome::BadRecords })
 }
 
-fn plan_error(error: PlanError) -> anyhow::Error {
+/// A run that a signal ended, or that failed.
+pub(super) fn run_error(error: RunError, interrupt: &Interrupt) -> anyhow::Error {
+    match (error, interrupt.signal()) {
+        (RunError::Interrupted, Some(signal)) => Interrupted { signal }.into(),
+        (error, _) => error.into(),
+    }
+}
+
+pub(super) fn plan_error(error: PlanError) -> anyhow::Error {
     if error.is_usage() {
         Usage(format!("{:#}", anyhow::Error::from(error))).into()
     } else {
@@ -266,13 +273,18 @@ fn show_plan(plan: &Plan) -> anyhow::Result<Outcome> {
 fn report(manifest: &Manifest, folder: &Path) {
     eprintln!("{}", summary(&manifest.counts));
     let counts = &manifest.counts;
-    for (what, fields) in [("lost", &counts.lost), ("filled in", &counts.invented)] {
+    report_fields(&counts.lost, &counts.invented);
+    for output in &manifest.outputs {
+        eprintln!("  {} ({} records)", folder.join(&output.file).display(), output.records);
+    }
+}
+
+/// One line for each field that records lost or gained.
+pub(super) fn report_fields(lost: &BTreeMap<String, u64>, invented: &BTreeMap<String, u64>) {
+    for (what, fields) in [("lost", lost), ("filled in", invented)] {
         for (field, records) in fields {
             eprintln!("  {field} {what} in {records} records");
         }
-    }
-    for output in &manifest.outputs {
-        eprintln!("  {} ({} records)", folder.join(&output.file).display(), output.records);
     }
 }
 

@@ -110,7 +110,8 @@ fn to_file(
     }
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;
     let stream = Stream::Kept;
-    let plan = OutputPlan { stream, path: path.to_owned(), is_zstd: format.is_zstd };
+    let plan =
+        OutputPlan { stream, path: path.to_owned(), is_zstd: format.is_zstd, is_stream: false };
     let mut sinks = Sinks::create(&[plan])?;
     loop {
         let batch = generator.batch(format.format, BATCH_RECORDS)?;
@@ -122,7 +123,7 @@ fn to_file(
             return Err(Interrupted { signal: interrupt.signal().unwrap_or(0) }.into());
         }
     }
-    Ok(sinks.finish()?.commit_without_manifest()?)
+    Ok(sinks.finish()?.commit()?)
 }
 
 fn report(generator: &Generator, count: u64, format: Format) {

@@ -58,6 +58,21 @@ impl Fill {
         named.into_iter().filter_map(|(field, given)| given.then_some(field)).collect()
     }
 
+    /// The values that say least, for these fields: no move, an evaluation of 0, ply 0, a draw.
+    ///
+    /// ```
+    /// use kyokumen::format::{Fill, Fields};
+    /// assert_eq!(Fill::neutral(Fields::ALL).to_string(), "move=none,eval=0,ply=0,result=draw");
+    /// ```
+    pub fn neutral(fields: Fields) -> Self {
+        Self {
+            no_move: fields.contains(Field::BestMove),
+            eval_cp: fields.contains(Field::EvalCp).then_some(0),
+            ply: fields.contains(Field::Ply).then_some(0),
+            result: fields.contains(Field::Result).then_some(GameResult::Draw),
+        }
+    }
+
     /// The record with every missing field of `target` that this names.
     fn apply(&self, record: &Record, target: Fields) -> Record {
         let mut record = record.clone();
@@ -219,10 +234,13 @@ pub fn encode(
         Format::Sfen => sfen_text::encode(&filled, out),
     }
     let said = record.fields();
-    Ok(Written {
-        lost: said.without(format.fields()),
-        invented: format.fields().without(said).intersection(fill.fields()),
-    })
+    let lacking = format.fields().without(said);
+    let mut invented = lacking.intersection(fill.fields());
+    if format == Format::Sfen && sfen_text::is_plain(&filled) {
+        // A plain SFEN always has a move number.
+        invented = invented.union(lacking.intersection(Fields::of(Field::Ply)));
+    }
+    Ok(Written { lost: said.without(format.fields()), invented })
 }
 
 /// Why a record cannot be converted.
@@ -238,7 +256,7 @@ pub enum ConvertError {
 
 /// The value of a field that the format must hold.
 pub(super) fn required<T>(value: Option<T>, field: Field) -> Result<T, EncodeError> {
-    value.ok_or(EncodeError::Missing { field })
+    value.ok_or(EncodeError::Missing { fields: Fields::of(field) })
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use thiserror::Error;
 use crate::shogi::sfen::SfenError;
 use crate::shogi::{Color, HandKind, Square};
 
-use super::field::Field;
+use super::field::{Field, Fields};
 
 /// Why the bytes of one record cannot be read.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -95,11 +95,11 @@ pub enum EncodeError {
         /// Side without a king.
         color: Color,
     },
-    /// The target needs a field that the record lacks and no fill names.
-    #[error("the record has no {field}, and no value to fill in was given")]
+    /// The target needs fields that the record lacks and no fill names.
+    #[error("the record has no {fields}, and no value to fill in was given")]
     Missing {
-        /// The field.
-        field: Field,
+        /// The fields.
+        fields: Fields,
     },
 }
 

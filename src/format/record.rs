@@ -225,17 +225,34 @@ impl<'a> RecordRef<'a> {
         fill: &Fill,
         out: &mut Vec<u8>,
     ) -> Result<Written, ConvertError> {
-        let record = self.record()?;
+        Ok(self.convert_content(&self.record()?, to, fill, out)?)
+    }
+
+    /// [`RecordRef::convert`] for callers who have read [`RecordRef::record`] already.
+    ///
+    /// # Errors
+    /// [`EncodeError`] if the record lacks a king or fields that `to` must hold and `fill` does not name.
+    pub fn convert_content(
+        &self,
+        record: &Record,
+        to: Format,
+        fill: &Fill,
+        out: &mut Vec<u8>,
+    ) -> Result<Written, EncodeError> {
         let says_move = match self.layout {
             Layout::Hcp(_) => false,
             Layout::Hcpe(..) | Layout::Psv(..) => true,
             Layout::Sfen(columns) => columns.says_move(),
         };
-        let needs_move = to != Format::Sfen && to.fields().contains(Field::BestMove);
-        if needs_move && !says_move && !fill.no_move {
-            return Err(EncodeError::Missing { field: Field::BestMove }.into());
+        let mut said = record.fields();
+        if says_move {
+            said = said.union(Fields::of(Field::BestMove));
         }
-        let mut written = encode(to, &record, fill, out)?;
+        let missing = to.fields().without(said).without(fill.fields());
+        if to != Format::Sfen && !missing.is_empty() {
+            return Err(EncodeError::Missing { fields: missing });
+        }
+        let mut written = encode(to, record, fill, out)?;
         if says_move {
             written.invented = written.invented.without(Fields::of(Field::BestMove));
         }

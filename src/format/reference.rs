@@ -65,6 +65,18 @@ pub fn decode(family: Family, bytes: &[u8; LEN]) -> Result<Setup, DecodeError> {
 /// # Errors
 /// [`EncodeError::MissingKing`].
 pub fn encode(family: Family, setup: &Setup) -> Result<[u8; LEN], EncodeError> {
+    encode_in_order(family, setup, HandKind::ALL)
+}
+
+/// Writes a packed position with the pieces of each hand and of the box in this order.
+///
+/// # Errors
+/// [`EncodeError::MissingKing`].
+pub fn encode_in_order(
+    family: Family,
+    setup: &Setup,
+    order: [HandKind; HandKind::COUNT],
+) -> Result<[u8; LEN], EncodeError> {
     let alphabet = family.alphabet();
     let mut bits: BitVec<u8, Lsb0> = BitVec::new();
     bits.push(setup.side_to_move() == Color::White);
@@ -84,8 +96,8 @@ pub fn encode(family: Family, setup: &Setup) -> Result<[u8; LEN], EncodeError> {
     }
     let [black, white] = setup.hands();
     for (held, holder) in [black, white, setup.piece_box()].into_iter().zip(Holder::ALL) {
-        for (kind, count) in held.iter() {
-            for _ in 0..count {
+        for kind in order {
+            for _ in 0..held.count(kind) {
                 push(&mut bits, alphabet.off_board(kind, holder));
             }
         }

@@ -160,10 +160,14 @@ impl<'a> Columns<'a> {
     }
 }
 
+/// Whether the SFEN says all that the record does.
+pub(super) fn is_plain(record: &Record) -> bool {
+    record.best_move.is_none() && record.eval_cp.is_none() && record.result.is_none()
+}
+
 /// Appends the line with its end; columns only where there is more to say than the SFEN does.
 pub(super) fn encode(record: &Record, out: &mut Vec<u8>) {
-    let text = if record.best_move.is_none() && record.eval_cp.is_none() && record.result.is_none()
-    {
+    let text = if is_plain(record) {
         format!("{}\n", record.setup)
     } else {
         let best_move = record.best_move.map_or_else(|| "none".to_owned(), |m| m.to_string());

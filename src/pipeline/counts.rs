@@ -24,6 +24,8 @@ pub enum Condition {
     MinPly,
     /// Too late in the game.
     MaxPly,
+    /// The side to move is in check.
+    InCheck,
 }
 
 /// What became of a record that was judged.
@@ -155,7 +157,7 @@ impl Counts {
             [(&mut self.lost, written.lost), (&mut self.invented, written.invented)]
         {
             for field in fields.iter() {
-                *counts.entry(field.name().to_owned()).or_default() += 1;
+                count(counts, field.name());
             }
         }
     }
@@ -207,6 +209,14 @@ impl Counts {
         equal("input", self.input, "kept + mated + unknown + filtered + bad", judged + not_judged)?;
         equal("verdicts", verdicts, "kept + mated + unknown", judged)?;
         equal("win + loss", self.mates(), "mated", mated)
+    }
+}
+
+/// Counts one more under a name.
+pub(super) fn count(counts: &mut BTreeMap<String, u64>, name: &str) {
+    match counts.get_mut(name) {
+        Some(count) => *count += 1,
+        None => drop(counts.insert(name.to_owned(), 1)),
     }
 }
 

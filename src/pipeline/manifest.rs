@@ -184,7 +184,7 @@ fn effective(plan: &Plan) -> EffectiveSettings {
     }
 }
 
-fn input_account(part: &Part, read: &PartRead) -> InputAccount {
+pub(super) fn input_account(part: &Part, read: &PartRead) -> InputAccount {
     let metadata = match &part.input.place {
         Place::File(path) => path.metadata().ok(),
         Place::Stdin => None,
@@ -202,7 +202,7 @@ fn input_account(part: &Part, read: &PartRead) -> InputAccount {
     }
 }
 
-fn output_account(written: &Written) -> OutputAccount {
+pub(super) fn output_account(written: &Written) -> OutputAccount {
     let name = written.path.file_name().unwrap_or(written.path.as_os_str());
     OutputAccount {
         file: Path::new(name).to_string_lossy().into_owned(),

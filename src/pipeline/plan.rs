@@ -15,7 +15,7 @@ use super::settings::{
 use super::sink::{OutputPlan, partial_path};
 use super::source::{self, Input, Part, Place, SourceError};
 use super::stream::Stream;
-use crate::format::{Field, Format, MissingFill, Plan as ConversionPlan, conversion_plan};
+use crate::format::{Field, Fill, Format, MissingFill, Plan as ConversionPlan, conversion_plan};
 
 /// What the user asked for, not yet checked.
 #[derive(Clone, Debug, Default)]
@@ -100,12 +100,24 @@ pub enum PlanError {
         field: Field,
     },
     /// The output format has fields that an input lacks.
-    #[error("cannot convert {input}")]
+    #[error("cannot convert {input} without --fill {}", Fill::neutral(source.fields))]
     Conversion {
         /// The input.
         input: String,
         /// The fields.
         source: MissingFill,
+    },
+    /// The name of the output does not say how to write it.
+    #[error("the name of {output} does not say its format; say it with --to")]
+    UnknownOutputFormat {
+        /// The output.
+        output: String,
+    },
+    /// Side products need a name to stand beside.
+    #[error("--on-error quarantine needs an output that is a file, and {output} is none")]
+    NoPlaceForQuarantine {
+        /// The output.
+        output: String,
     },
     /// The stem is no file name.
     #[error("{name:?} cannot be the start of a file name")]
@@ -125,6 +137,12 @@ pub enum PlanError {
     #[error("{} exists; replace it with --force", output.display())]
     OutputExists {
         /// The output.
+        output: PathBuf,
+    },
+    /// A folder stands where a file is to be.
+    #[error("{} is a folder", output.display())]
+    IsAFolder {
+        /// The place.
         output: PathBuf,
     },
     /// The place of the outputs is a file.
@@ -166,7 +184,7 @@ impl Plan {
         let mut conversions = Vec::new();
         for input in &inputs {
             check_filters(input, &settings.filters)?;
-            conversions.push(conversion(input, to.format, &settings)?);
+            conversions.push(conversion(input, to.format, &settings.fill)?);
         }
         let stem = stem(name, &inputs)?;
         let part_of_name = shard.map_or(String::new(), |shard| {
@@ -178,15 +196,15 @@ impl Plan {
         let paths = || outputs.iter().map(|output| &output.path).chain([&manifest]);
         check_folder(&folder)?;
         check_identity(&inputs, paths())?;
-        if let Some(output) = paths().find(|path| !force && path.symlink_metadata().is_ok()) {
-            return Err(PlanError::OutputExists { output: output.clone() });
+        if !force {
+            check_absence(paths())?;
         }
         let (parts, records) = parts(inputs, shard)?;
         Ok(Self { parts, records, shard, folder, outputs, manifest, to, conversions, settings })
     }
 }
 
-fn input(path: &Path, from: Option<FormatName>) -> Result<Input, PlanError> {
+pub(super) fn input(path: &Path, from: Option<FormatName>) -> Result<Input, PlanError> {
     let name = path.to_string_lossy().into_owned();
     let unknown = || PlanError::UnknownFormat { input: name.clone() };
     if name == "-" {
@@ -201,7 +219,7 @@ fn input(path: &Path, from: Option<FormatName>) -> Result<Input, PlanError> {
     Ok(Input { place, format, is_zstd: is_zstd || is_zst_by_name, name })
 }
 
-fn check_stdin(inputs: &[Input], shard: Option<Shard>) -> Result<(), PlanError> {
+pub(super) fn check_stdin(inputs: &[Input], shard: Option<Shard>) -> Result<(), PlanError> {
     let times = inputs.iter().filter(|input| input.place == Place::Stdin).count();
     match (times, shard) {
         (0, _) | (1, None) => Ok(()),
@@ -223,7 +241,7 @@ fn output_format(inputs: &[Input], to: Option<FormatName>) -> Result<FormatName,
     }
 }
 
-fn check_filters(input: &Input, filters: &RecordFilters) -> Result<(), PlanError> {
+pub(super) fn check_filters(input: &Input, filters: &RecordFilters) -> Result<(), PlanError> {
     let fields = input.format.fields();
     let asked = [
         ("max-abs-eval", filters.max_abs_eval_cp.is_some(), Field::EvalCp),
@@ -241,8 +259,12 @@ fn check_filters(input: &Input, filters: &RecordFilters) -> Result<(), PlanError
     }
 }
 
-fn conversion(input: &Input, to: Format, settings: &Settings) -> Result<ConversionPlan, PlanError> {
-    conversion_plan(input.format, to, &settings.fill)
+pub(super) fn conversion(
+    input: &Input,
+    to: Format,
+    fill: &Fill,
+) -> Result<ConversionPlan, PlanError> {
+    conversion_plan(input.format, to, fill)
         .map_err(|source| PlanError::Conversion { input: input.name.clone(), source })
 }
 
@@ -274,6 +296,7 @@ fn outputs(settings: &Settings, to: FormatName, name: impl Fn(&str) -> PathBuf) 
             stream,
             path: name(&stream.suffix(&extension)),
             is_zstd: to.is_zstd && stream.holds_records(),
+            is_stream: false,
         })
         .collect()
 }
@@ -286,7 +309,7 @@ fn check_folder(folder: &Path) -> Result<(), PlanError> {
 }
 
 /// Neither an output nor its partial file may be an input, by whatever names and links.
-fn check_identity<'a>(
+pub(super) fn check_identity<'a>(
     inputs: &[Input],
     outputs: impl Iterator<Item = &'a PathBuf>,
 ) -> Result<(), PlanError> {
@@ -310,8 +333,21 @@ fn check_identity<'a>(
     Ok(())
 }
 
+/// No output may exist.
+pub(super) fn check_absence<'a>(
+    mut outputs: impl Iterator<Item = &'a PathBuf>,
+) -> Result<(), PlanError> {
+    match outputs.find(|path| path.symlink_metadata().is_ok()) {
+        Some(output) => Err(PlanError::OutputExists { output: output.clone() }),
+        None => Ok(()),
+    }
+}
+
 /// Which records of which input; how many there are, if that is cheap to say or a shard needs it.
-fn parts(inputs: Vec<Input>, shard: Option<Shard>) -> Result<(Vec<Part>, Option<u64>), PlanError> {
+pub(super) fn parts(
+    inputs: Vec<Input>,
+    shard: Option<Shard>,
+) -> Result<(Vec<Part>, Option<u64>), PlanError> {
     if shard.is_none() && !inputs.iter().all(source::is_cheap_to_count) {
         let whole = |input| Part { input, from: 0, to: None };
         return Ok((inputs.into_iter().map(whole).collect(), None));

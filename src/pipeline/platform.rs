@@ -78,6 +78,22 @@ pub fn identity(path: &Path) -> io::Result<FileIdentity> {
     path.canonicalize().map(FileIdentity)
 }
 
+/// Identity of the file that standard output writes to; none if it is no file.
+#[cfg(unix)]
+pub fn identity_of_stdout() -> Option<FileIdentity> {
+    use std::os::fd::AsFd;
+    use std::os::unix::fs::MetadataExt;
+    let stdout = io::stdout().as_fd().try_clone_to_owned().ok()?;
+    let metadata = File::from(stdout).metadata().ok()?;
+    metadata.is_file().then(|| FileIdentity((metadata.dev(), metadata.ino())))
+}
+
+/// Windows does not let a file be read while another process writes to it.
+#[cfg(not(unix))]
+pub fn identity_of_stdout() -> Option<FileIdentity> {
+    None
+}
+
 /// Makes renames inside a folder survive a loss of power.
 ///
 /// # Errors

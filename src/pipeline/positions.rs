@@ -90,6 +90,9 @@ pub struct Positions {
     line: u64,
 }
 
+/// Records read at a time.
+const BLOCK_RECORDS: u64 = 64;
+
 impl Positions {
     /// Begins to read a file, or standard input if the name is `-`.
     ///
@@ -103,7 +106,7 @@ impl Positions {
         let is_zstd = is_zstd || format.is_zstd;
         let input = Input { name, place, format: format.format, is_zstd };
         let whole = Part { input: input.clone(), from: 0, to: None };
-        let source = Source::new(vec![whole]);
+        let source = Source::new(vec![whole], BLOCK_RECORDS);
         Self { input, source, block: Vec::new().into_iter(), index: 0, line: 0 }
     }
 

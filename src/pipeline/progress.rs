@@ -31,6 +31,7 @@ pub enum ProgressMode {
 pub struct Progress {
     display: Display,
     records: Option<u64>,
+    counts_mates: bool,
     started: Instant,
     shown: Option<Instant>,
 }
@@ -47,7 +48,8 @@ enum Display {
 struct Moment {
     records: u64,
     of: Option<u64>,
-    mated: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mated: Option<u64>,
     bad: u64,
     elapsed_s: f64,
     records_per_s: f64,
@@ -64,7 +66,14 @@ impl Progress {
             ProgressMode::Json => Display::Json,
             ProgressMode::None => Display::None,
         };
-        Self { display, records, started: Instant::now(), shown: None }
+        Self { display, records, counts_mates: false, started: Instant::now(), shown: None }
+    }
+
+    /// The same, with the number of mates: for runs that search.
+    #[must_use]
+    pub fn with_mates(mut self) -> Self {
+        self.counts_mates = true;
+        self
     }
 
     /// Shows nothing.
@@ -119,7 +128,8 @@ impl Progress {
         let records_per_s = if elapsed_s > 0.0 { records as f64 / elapsed_s } else { 0.0 };
         let left = self.records.map(|all| all.saturating_sub(records) as f64);
         let eta_s = left.filter(|_| records > 0).map(|left| left / records_per_s);
-        let (mated, bad) = (counts.mates(), counts.bad_records());
+        let mated = self.counts_mates.then(|| counts.mates());
+        let bad = counts.bad_records();
         Moment { records, of: self.records, mated, bad, elapsed_s, records_per_s, eta_s }
     }
 }
@@ -149,9 +159,10 @@ fn plain_line(moment: &Moment) -> String {
 }
 
 fn rates(moment: &Moment) -> String {
-    let bad = if moment.bad > 0 { format!(", {} bad", moment.bad) } else { String::new() };
+    let mated = moment.mated.map_or(String::new(), |mated| format!("{mated} mated, "));
+    let bad = if moment.bad > 0 { format!("{} bad, ", moment.bad) } else { String::new() };
     let eta = moment.eta_s.map_or(String::new(), |eta_s| format!(", {} left", duration(eta_s)));
-    format!("{} mated{bad}, {:.0} records/s{eta}", moment.mated, moment.records_per_s)
+    format!("{mated}{bad}{:.0} records/s{eta}", moment.records_per_s)
 }
 
 /// `42 s`, `3 min 20 s`, `5 h 04 min`.
@@ -181,7 +192,7 @@ mod tests {
         let moment = Moment {
             records: 500,
             of: Some(2000),
-            mated: 7,
+            mated: Some(7),
             bad: 1,
             elapsed_s: 5.0,
             records_per_s: 100.0,

@@ -184,7 +184,7 @@ impl FormatName {
     }
 }
 
-pub(super) fn without_zst(name: &str) -> (&str, bool) {
+pub(in crate::pipeline) fn without_zst(name: &str) -> (&str, bool) {
     name.strip_suffix(".zst").map_or((name, false), |name| (name, true))
 }
 

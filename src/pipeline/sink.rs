@@ -26,10 +26,13 @@ const BUFFER_BYTES: usize = 1 << 16;
 pub struct OutputPlan {
     /// What it holds.
     pub stream: Stream,
-    /// Its final name.
+    /// Its final name; `-` is standard output.
     pub path: PathBuf,
     /// Whether it is written as zstd frames.
     pub is_zstd: bool,
+    /// Whether it is written straight through: standard output, a pipe, a device. Nothing that was
+    /// written there can be taken back.
+    pub is_stream: bool,
 }
 
 /// A finished output.
@@ -113,7 +116,7 @@ impl Sinks {
 /// Outputs that are whole and on disk, under their partial names. Dropped, they vanish.
 #[derive(Debug)]
 pub struct Finished {
-    files: Vec<(Partial, Written)>,
+    files: Vec<(Option<Partial>, Written)>,
 }
 
 impl Finished {
@@ -122,40 +125,37 @@ impl Finished {
         self.files.iter().map(|(_, written)| written)
     }
 
+    /// Gives the outputs their final names.
+    ///
+    /// # Errors
+    /// [`SinkError::Io`] if a file cannot be renamed or a folder not be synchronised.
+    pub fn commit(self) -> Result<(), SinkError> {
+        let mut folders = Vec::new();
+        for partial in self.files.into_iter().filter_map(|(partial, _)| partial) {
+            folders.push(parent(&partial.final_path).to_owned());
+            partial.commit()?;
+        }
+        folders.dedup();
+        folders.iter().try_for_each(|folder| sync_folder(folder))
+    }
+
     /// Gives the outputs their final names, then writes `manifest` as the last file: where it is, all are.
     ///
     /// # Errors
     /// [`SinkError::Io`] if a file cannot be renamed or a folder not be synchronised.
-    pub fn commit(self, manifest_path: &Path, manifest: &[u8]) -> Result<(), SinkError> {
+    pub fn commit_with(self, manifest_path: &Path, manifest: &[u8]) -> Result<(), SinkError> {
         let mut partial = Partial::create(manifest_path)?;
         let written = partial.file.write_all(manifest).and_then(|()| partial.file.sync_all());
         written.map_err(|source| partial.error("write", source))?;
         match std::fs::remove_file(manifest_path) {
             Err(source) if source.kind() != io::ErrorKind::NotFound => {
-                let path = manifest_path.to_owned();
-                return Err(SinkError::Io { verb: "replace", path, source });
+                return Err(io_error("replace", manifest_path, source));
             }
             _ => {}
         }
-        for (partial, _) in self.files {
-            partial.commit()?;
-        }
-        let folder = parent(manifest_path);
-        sync_folder(folder)?;
+        self.commit()?;
         partial.commit()?;
-        sync_folder(folder)
-    }
-
-    /// Gives the outputs their final names where no manifest is to come after them.
-    ///
-    /// # Errors
-    /// [`SinkError::Io`] if a file cannot be renamed or a folder not be synchronised.
-    pub fn commit_without_manifest(self) -> Result<(), SinkError> {
-        for (partial, written) in self.files {
-            partial.commit()?;
-            sync_folder(parent(&written.path))?;
-        }
-        Ok(())
+        sync_folder(parent(manifest_path))
     }
 }
 
@@ -171,24 +171,26 @@ struct Output {
     plan: OutputPlan,
     // Before `partial` in order of fields: its writer is dropped before the file is removed.
     encoder: Encoder,
-    partial: Partial,
+    /// None of a stream.
+    partial: Option<Partial>,
     records: u64,
     records_in_frame: u64,
 }
 
 impl Output {
     fn create(plan: &OutputPlan) -> Result<Self, SinkError> {
-        let partial = Partial::create(&plan.path)?;
-        let encoder = partial
-            .file
-            .try_clone()
-            .and_then(|file| Encoder::new(HashingFile::new(file), plan.is_zstd))
-            .map_err(|source| partial.error("create", source))?;
+        let partial = (!plan.is_stream).then(|| Partial::create(&plan.path)).transpose()?;
+        let encoder = match &partial {
+            Some(partial) => partial.file.try_clone().map(|file| Box::new(file) as Writer),
+            None => open_stream(&plan.path),
+        }
+        .and_then(|writer| Encoder::new(Hashing::new(writer), plan.is_zstd))
+        .map_err(|source| io_error("open", &plan.path, source))?;
         Ok(Self { plan: plan.clone(), encoder, partial, records: 0, records_in_frame: 0 })
     }
 
     fn write(&mut self, batch: &Batch) -> Result<(), SinkError> {
-        self.try_write(batch).map_err(|source| self.partial.error("write", source))
+        self.try_write(batch).map_err(|source| io_error("write", &self.plan.path, source))
     }
 
     fn try_write(&mut self, batch: &Batch) -> io::Result<()> {
@@ -211,13 +213,25 @@ impl Output {
         Ok(())
     }
 
-    fn finish(self) -> Result<(Partial, Written), SinkError> {
+    fn finish(self) -> Result<(Option<Partial>, Written), SinkError> {
         let Self { plan, encoder, partial, records, .. } = self;
-        let (bytes, sha256) = encoder.finish().map_err(|source| partial.error("write", source))?;
-        partial.file.sync_all().map_err(|source| partial.error("write", source))?;
+        let finished = encoder.finish().and_then(|finished| {
+            partial.as_ref().map_or(Ok(()), |partial| partial.file.sync_all())?;
+            Ok(finished)
+        });
+        let (bytes, sha256) = finished.map_err(|source| io_error("write", &plan.path, source))?;
         let written = Written { stream: plan.stream, path: plan.path, records, bytes, sha256 };
         Ok((partial, written))
     }
+}
+
+type Writer = Box<dyn Write + Send>;
+
+fn open_stream(path: &Path) -> io::Result<Writer> {
+    if path == Path::new("-") {
+        return Ok(Box::new(io::stdout()));
+    }
+    Ok(Box::new(OpenOptions::new().write(true).open(path)?))
 }
 
 /// A locked file under a partial name; removed when dropped unless committed.
@@ -232,14 +246,14 @@ struct Partial {
 impl Partial {
     fn create(final_path: &Path) -> Result<Self, SinkError> {
         let path = partial_path(final_path);
-        let io_error = |source| SinkError::Io { verb: "create", path: path.clone(), source };
+        let cannot_create = |source| io_error("create", &path, source);
         // What another run left behind is emptied only when the lock shows that the run is over.
         let file = OpenOptions::new()
             .write(true)
             .create(true)
             .truncate(false)
             .open(&path)
-            .map_err(io_error)?;
+            .map_err(cannot_create)?;
         match file.try_lock() {
             Err(std::fs::TryLockError::WouldBlock) => return Err(SinkError::Busy { path }),
             // Some network file systems know no locks; the names of a run are its own there.
@@ -249,7 +263,7 @@ impl Partial {
             // Renamed or removed by its owner between our opening and our locking.
             return Err(SinkError::Busy { path });
         }
-        file.set_len(0).map_err(io_error)?;
+        file.set_len(0).map_err(cannot_create)?;
         Ok(Self { file, path, final_path: final_path.to_owned(), is_committed: false })
     }
 
@@ -261,8 +275,12 @@ impl Partial {
     }
 
     fn error(&self, verb: &'static str, source: io::Error) -> SinkError {
-        SinkError::Io { verb, path: self.path.clone(), source }
+        io_error(verb, &self.path, source)
     }
+}
+
+fn io_error(verb: &'static str, path: &Path, source: io::Error) -> SinkError {
+    SinkError::Io { verb, path: path.to_owned(), source }
 }
 
 impl Drop for Partial {
@@ -277,8 +295,8 @@ impl Drop for Partial {
 
 /// Passes records on as they are, or as zstd frames.
 enum Encoder {
-    Plain(io::BufWriter<HashingFile>),
-    Zstd(Option<zstd::Encoder<'static, io::BufWriter<HashingFile>>>),
+    Plain(io::BufWriter<Hashing>),
+    Zstd(Option<zstd::Encoder<'static, io::BufWriter<Hashing>>>),
 }
 
 impl std::fmt::Debug for Encoder {
@@ -291,8 +309,8 @@ impl std::fmt::Debug for Encoder {
 }
 
 impl Encoder {
-    fn new(file: HashingFile, is_zstd: bool) -> io::Result<Self> {
-        let writer = io::BufWriter::with_capacity(BUFFER_BYTES, file);
+    fn new(output: Hashing, is_zstd: bool) -> io::Result<Self> {
+        let writer = io::BufWriter::with_capacity(BUFFER_BYTES, output);
         Ok(if is_zstd { Self::Zstd(Some(frame(writer)?)) } else { Self::Plain(writer) })
     }
 
@@ -317,15 +335,16 @@ impl Encoder {
             Self::Plain(writer) => writer,
             Self::Zstd(encoder) => encoder.ok_or_else(broken)?.finish()?,
         };
-        let HashingFile { bytes, digest, .. } =
-            writer.into_inner().map_err(io::IntoInnerError::into_error)?;
+        let mut hashing = writer.into_inner().map_err(io::IntoInnerError::into_error)?;
+        hashing.flush()?;
+        let Hashing { bytes, digest, .. } = hashing;
         Ok((bytes, digest.finalize().into()))
     }
 }
 
 fn frame(
-    writer: io::BufWriter<HashingFile>,
-) -> io::Result<zstd::Encoder<'static, io::BufWriter<HashingFile>>> {
+    writer: io::BufWriter<Hashing>,
+) -> io::Result<zstd::Encoder<'static, io::BufWriter<Hashing>>> {
     let mut encoder = zstd::Encoder::new(writer, ZSTD_LEVEL)?;
     encoder.include_checksum(true)?;
     Ok(encoder)
@@ -336,29 +355,29 @@ fn broken() -> io::Error {
     io::Error::other("an earlier write failed")
 }
 
-/// A file that knows its size and checksum.
-struct HashingFile {
-    file: File,
+/// Passes bytes on, and knows their number and checksum.
+struct Hashing {
+    writer: Writer,
     bytes: u64,
     digest: Sha256,
 }
 
-impl HashingFile {
-    fn new(file: File) -> Self {
-        Self { file, bytes: 0, digest: Sha256::new() }
+impl Hashing {
+    fn new(writer: Writer) -> Self {
+        Self { writer, bytes: 0, digest: Sha256::new() }
     }
 }
 
-impl Write for HashingFile {
+impl Write for Hashing {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.file.write(bytes)?;
+        let written = self.writer.write(bytes)?;
         self.digest.update(&bytes[..written]);
         self.bytes += written as u64;
         Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
+        self.writer.flush()
     }
 }
 
@@ -370,9 +389,5 @@ fn parent(path: &Path) -> &Path {
 }
 
 fn sync_folder(folder: &Path) -> Result<(), SinkError> {
-    platform::sync_folder(folder).map_err(|source| SinkError::Io {
-        verb: "synchronise",
-        path: folder.to_owned(),
-        source,
-    })
+    platform::sync_folder(folder).map_err(|source| io_error("synchronise", folder, source))
 }

@@ -17,12 +17,15 @@ use thiserror::Error;
 
 use crate::format::Format;
 
-/// Records that travel together. Small, because one hard position keeps a thread for seconds.
-pub const BLOCK_RECORDS: u64 = 64;
+/// Records that are passed over at a time on the way to the first one wanted.
+const SKIPPED_RECORDS: u64 = 1 << 10;
 
 /// A text line longer than this is cut into records of this many bytes, all of them bad: memory stays
 /// bounded and no byte is lost. A position with every field takes some 200 bytes.
 pub const MAX_LINE_BYTES: usize = 1 << 16;
+
+/// A block is closed when it has this many bytes, however few records they are.
+const FULL_BLOCK_BYTES: usize = 1 << 20;
 
 /// One input, as it was given.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -182,12 +185,21 @@ pub struct Source {
     parts: Vec<Part>,
     part: usize,
     current: Option<Reading>,
+    block_records: u64,
+    records_left: u64,
 }
 
 impl Source {
-    /// Nothing is opened before the first block is asked for.
-    pub fn new(parts: Vec<Part>) -> Self {
-        Self { parts, part: 0, current: None }
+    /// Blocks of `block_records` records, fewer at the end of a part. Nothing is opened before the first
+    /// one is asked for.
+    pub fn new(parts: Vec<Part>, block_records: u64) -> Self {
+        Self { parts, part: 0, current: None, block_records, records_left: u64::MAX }
+    }
+
+    /// The same, but no more than this many records over all parts.
+    #[must_use]
+    pub fn limited_to(self, records: u64) -> Self {
+        Self { records_left: records, ..self }
     }
 
     fn deliver(&mut self) -> Result<Option<Delivery>, SourceError> {
@@ -196,7 +208,9 @@ impl Source {
             Some(reading) => reading,
             none => none.insert(Reading::start(part, self.part)?),
         };
-        if let Some(block) = reading.block(part)? {
+        let wanted = self.block_records.min(self.records_left);
+        if let Some((block, records)) = reading.block(part, wanted)? {
+            self.records_left -= records;
             return Ok(Some(Delivery::Block(block)));
         }
         let end = reading.end(part)?;
@@ -261,7 +275,7 @@ impl Reading {
             (index, offset) = (part.from, *at as u64);
         }
         while index < part.from {
-            let wanted = (part.from - index).min(BLOCK_RECORDS);
+            let wanted = (part.from - index).min(SKIPPED_RECORDS);
             let Some((skipped, records)) = bytes.take(&part.input, wanted)? else { break };
             index += records;
             offset += skipped.len() as u64;
@@ -271,9 +285,9 @@ impl Reading {
         Ok(Self { part: number, bytes, index, offset, mid_line, done, digest: Sha256::new() })
     }
 
-    fn block(&mut self, part: &Part) -> Result<Option<Block>, SourceError> {
-        let wanted =
-            part.to.map_or(BLOCK_RECORDS, |to| to.saturating_sub(self.index).min(BLOCK_RECORDS));
+    /// The next records, as many as wanted unless the part ends or the block is full before, and their number.
+    fn block(&mut self, part: &Part, wanted: u64) -> Result<Option<(Block, u64)>, SourceError> {
+        let wanted = part.to.map_or(wanted, |to| to.saturating_sub(self.index).min(wanted));
         if wanted == 0 {
             return Ok(None);
         }
@@ -295,7 +309,7 @@ impl Reading {
         self.offset += bytes.len() as u64;
         self.done.records += records;
         self.done.bytes += bytes.len() as u64;
-        Ok(Some(block))
+        Ok(Some((block, records)))
     }
 
     fn end(&mut self, part: &Part) -> Result<PartRead, SourceError> {
@@ -347,7 +361,8 @@ impl Bytes {
         Ok(Self::Mapped { map: Arc::new(map), at: 0, file, opened })
     }
 
-    /// The next records, as many as wanted unless the input ends before; `None` at the end.
+    /// The next records, as many as wanted unless the input ends or the block is full before; `None` at
+    /// the end.
     fn take(&mut self, input: &Input, wanted: u64) -> Result<Option<(Content, u64)>, SourceError> {
         match self {
             Self::Mapped { map, at, .. } => {
@@ -412,10 +427,11 @@ struct Cut {
     records: u64,
 }
 
-/// Where the first `wanted` records end, or all there are `at_end`; `None` if more bytes are needed to say.
+/// Where the first `wanted` records end, or those that fill a block, or all there are `at_end`; `None` if
+/// more bytes are needed to say.
 fn cut(format: Format, bytes: &[u8], wanted: u64, at_end: bool) -> Option<Cut> {
     let mut cut = Cut { bytes: 0, records: 0 };
-    while cut.records < wanted {
+    while cut.records < wanted && cut.bytes < FULL_BLOCK_BYTES {
         let rest = &bytes[cut.bytes..];
         if rest.is_empty() || !(at_end || is_whole(format, rest)) {
             return at_end.then_some(cut);

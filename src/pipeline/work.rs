@@ -4,18 +4,16 @@
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, bounded, never, select, unbounded};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use super::filter::FilterError;
-use super::judge::Decide;
-use super::plan::Plan;
+use super::run::{Desk, Job, RunError};
+use super::sorting::Sorted;
 use super::source::{Block, Delivery, PartRead, Source, SourceError};
-use super::triage::{self, Sorted};
 use crate::search::STACK_BYTES;
 
 /// Results that wait for an earlier block may take this much memory before no new block is begun.
@@ -44,6 +42,7 @@ pub(super) struct Crew {
     deliveries: Receiver<Result<Delivery, SourceError>>,
     results: (Sender<Finished>, Receiver<Finished>),
     stop: Arc<AtomicBool>,
+    inputs: Vec<String>,
     /// Blocks handed to the pool so far, also the number of the next one.
     begun: u64,
     /// Blocks handed to the coordinator so far.
@@ -55,9 +54,6 @@ pub(super) struct Crew {
     source_ended: bool,
     parts_read: Vec<PartRead>,
 }
-
-/// What a worker does with a block; nothing comes back after a cancellation.
-type Desk = Arc<dyn Fn(&Block) -> Option<Sorted> + Send + Sync>;
 
 struct Finished {
     sequence: u64,
@@ -71,29 +67,25 @@ enum Outcome {
 }
 
 impl Crew {
-    /// Starts the threads; each makes its judge when it gets its first block.
-    pub(super) fn start<J, F>(plan: &Arc<Plan>, make_judge: F) -> Result<Self, FilterError>
-    where
-        J: Decide + Send + 'static,
-        F: Fn() -> J + Send + Sync + 'static,
-    {
+    /// Starts the threads.
+    pub(super) fn start(job: &Job<'_>, desk: Desk) -> Result<Self, RunError> {
         let pool = ThreadPoolBuilder::new()
-            .num_threads(plan.settings.threads)
+            .num_threads(job.threads)
             .stack_size(STACK_BYTES)
-            .thread_name(|number| format!("judge-{number}"))
+            .thread_name(|number| format!("worker-{number}"))
             .build()?;
-        let threads = pool.current_num_threads();
-        let stop = Arc::new(AtomicBool::new(false));
+        let source = Source::new(job.parts.to_vec(), job.block_records);
+        let source = source.limited_to(job.limit.unwrap_or(u64::MAX));
         Ok(Self {
-            desk: desk(Arc::clone(plan), make_judge, threads, Arc::clone(&stop)),
-            deliveries: read_ahead(Source::new(plan.parts.clone()))
-                .map_err(FilterError::Threads)?,
+            desk,
+            deliveries: read_ahead(source).map_err(RunError::Threads)?,
             results: unbounded(),
-            stop,
+            stop: Arc::default(),
+            inputs: job.parts.iter().map(|part| part.input.name.clone()).collect(),
             begun: 0,
             handed_over: 0,
             running: 0,
-            most_running: threads * BLOCKS_PER_THREAD,
+            most_running: pool.current_num_threads() * BLOCKS_PER_THREAD,
             waiting: BTreeMap::new(),
             waiting_bytes: 0,
             source_ended: false,
@@ -103,7 +95,7 @@ impl Crew {
     }
 
     /// The next block in order, if it is there within [`PATIENCE`].
-    pub(super) fn step(&mut self, plan: &Plan) -> Result<Step, FilterError> {
+    pub(super) fn step(&mut self) -> Result<Step, RunError> {
         if let Some(sorted) = self.waiting.remove(&self.handed_over) {
             self.handed_over += 1;
             self.waiting_bytes -= sorted.size();
@@ -118,7 +110,7 @@ impl Crew {
         select! {
             recv(self.results.1) -> finished => {
                 let finished = finished.expect("the crew holds a sender itself");
-                self.put_in_order(plan, finished)?;
+                self.put_in_order(finished)?;
             }
             recv(deliveries) -> delivery => match delivery {
                 Ok(Ok(Delivery::Block(block))) => self.begin(block),
@@ -139,10 +131,11 @@ impl Crew {
     fn begin(&mut self, block: Block) {
         let sequence = self.begun;
         let (desk, results) = (Arc::clone(&self.desk), self.results.0.clone());
+        let stop = Arc::clone(&self.stop);
         self.begun += 1;
         self.running += 1;
         self.pool.spawn_fifo(move || {
-            let outcome = match catch_unwind(AssertUnwindSafe(|| desk(&block))) {
+            let outcome = match catch_unwind(AssertUnwindSafe(|| desk(&block, &stop))) {
                 Ok(Some(sorted)) => Outcome::Sorted(Box::new(sorted)),
                 Ok(None) => Outcome::Cancelled,
                 Err(_) => Outcome::Panicked { file: block.part, first_index: block.first_index },
@@ -152,7 +145,7 @@ impl Crew {
         });
     }
 
-    fn put_in_order(&mut self, plan: &Plan, finished: Finished) -> Result<(), FilterError> {
+    fn put_in_order(&mut self, finished: Finished) -> Result<(), RunError> {
         self.running -= 1;
         match finished.outcome {
             Outcome::Sorted(sorted) => {
@@ -160,34 +153,20 @@ impl Crew {
                 self.waiting.insert(finished.sequence, sorted);
                 Ok(())
             }
-            Outcome::Cancelled => Err(FilterError::Interrupted),
+            Outcome::Cancelled => Err(RunError::Interrupted),
             Outcome::Panicked { file, first_index } => {
-                let file = plan.parts[file].input.name.clone();
-                Err(FilterError::Panicked { file, first_index })
+                let file = self.inputs[file].clone();
+                Err(RunError::Panicked { file, first_index })
             }
         }
     }
 }
 
 impl Drop for Crew {
-    /// Searches under way end soon; nobody waits for them, nor for a reader that waits for its input.
+    /// Work under way ends soon; nobody waits for them, nor for a reader that waits for its input.
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
     }
-}
-
-/// Sorts a block with the judge that belongs to the thread.
-fn desk<J, F>(plan: Arc<Plan>, make_judge: F, threads: usize, stop: Arc<AtomicBool>) -> Desk
-where
-    J: Decide + Send + 'static,
-    F: Fn() -> J + Send + Sync + 'static,
-{
-    let judges: Vec<Mutex<Option<J>>> = (0..threads).map(|_| Mutex::new(None)).collect();
-    Arc::new(move |block| {
-        let thread = rayon::current_thread_index().unwrap_or(0);
-        let mut judge = judges[thread].lock().unwrap_or_else(PoisonError::into_inner);
-        triage::sort(&plan, block, judge.get_or_insert_with(&make_judge), &stop)
-    })
 }
 
 /// Reads on a thread of its own, a few blocks ahead.

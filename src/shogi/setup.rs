@@ -143,20 +143,27 @@ impl Setup {
     /// pawn on a file, a piece that could never move again. The first of each kind is named.
     pub fn warnings(&self) -> Vec<SetupWarning> {
         let mut warnings = Vec::new();
-        let mut pawn_files = [[false; 9]; 2];
         let mut two_pawns = None;
         let mut dead_piece = None;
-        for square in Square::all() {
-            let Some(piece) = self.board[square.index()] else { continue };
-            if piece.kind == PieceKind::Pawn {
-                let seen = &mut pawn_files[piece.color.index()][usize::from(square.file())];
-                if *seen {
-                    two_pawns.get_or_insert(SetupWarning::TwoPawns { color: piece.color, square });
+        for file in 0..9 {
+            let mut has_pawn = [false; 2];
+            for rank in 0..9 {
+                let square = Square::from_file_rank(file, rank);
+                let Some(piece) = self.board[square.index()] else { continue };
+                if piece.kind == PieceKind::Pawn {
+                    let seen = &mut has_pawn[piece.color.index()];
+                    if *seen {
+                        two_pawns
+                            .get_or_insert(SetupWarning::TwoPawns { color: piece.color, square });
+                    }
+                    *seen = true;
                 }
-                *seen = true;
-            }
-            if square.relative_rank(piece.color) < piece.kind.dead_ranks() {
-                dead_piece.get_or_insert(SetupWarning::DeadPiece { piece, square });
+                // Nothing but a piece on the two ranks at either edge can be dead.
+                if !(2..=6).contains(&rank)
+                    && square.relative_rank(piece.color) < piece.kind.dead_ranks()
+                {
+                    dead_piece.get_or_insert(SetupWarning::DeadPiece { piece, square });
+                }
             }
         }
         warnings.extend(two_pawns);

@@ -12,11 +12,12 @@ use std::time::Duration;
 
 use kyokumen::format::Format;
 use kyokumen::pipeline::counts::Condition;
-use kyokumen::pipeline::filter::{FilterError, filter_with};
+use kyokumen::pipeline::filter::filter_with;
 use kyokumen::pipeline::judge::{Answer, Decide, InCheck, Judgement, Stop};
 use kyokumen::pipeline::manifest::Manifest;
 use kyokumen::pipeline::plan::{Plan, PlanError, Request};
 use kyokumen::pipeline::progress::Progress;
+use kyokumen::pipeline::run::RunError;
 use kyokumen::pipeline::settings::{BadPolicy, MatedPolicy, Settings, Shard, UnknownPolicy};
 use kyokumen::shogi::{Move, Position};
 use serde_json::Value;
@@ -50,7 +51,7 @@ impl Decide for FakeJudge {
     }
 }
 
-fn try_run(request: Request) -> Result<Manifest, FilterError> {
+fn try_run(request: Request) -> Result<Manifest, RunError> {
     let plan = Plan::new(request).unwrap();
     filter_with(plan, || FakeJudge, &mut Progress::none(), &AtomicBool::new(false))
 }

@@ -4,7 +4,8 @@
 
 use kyokumen::format::packed::{self, Family};
 use kyokumen::format::{
-    DecodeErrorKind, EncodeError, Field, Fill, Format, GameResult, RecordRef, Warning, encode,
+    DecodeErrorKind, EncodeError, Field, Fields, Fill, Format, GameResult, RecordRef, Warning,
+    encode,
 };
 use kyokumen::shogi::{Color, Move, Setup, Square, sfen};
 
@@ -106,9 +107,9 @@ fn nothing_is_invented() {
     let record = RecordRef::new(Format::Hcp, &hcp).unwrap();
     let mut out = Vec::new();
     for (fill, missing) in [
-        ("", "the record has no move, and no value to fill in was given"),
-        ("move=none", "the record has no eval, and no value to fill in was given"),
-        ("move=none,eval=0", "the record has no ply, and no value to fill in was given"),
+        ("", "the record has no move, eval, ply, result, and no value to fill in was given"),
+        ("move=none", "the record has no eval, ply, result, and no value to fill in was given"),
+        ("move=none,eval=0", "the record has no ply, result, and no value to fill in was given"),
         ("move=none,eval=0,ply=1", "the record has no result, and no value to fill in was given"),
     ] {
         let error = record.convert(Format::Psv, &fill.parse().unwrap(), &mut out).unwrap_err();
@@ -127,7 +128,7 @@ fn a_line_with_an_unknown_result_needs_one() {
     let record = RecordRef::new(Format::Sfen, line.as_bytes()).unwrap();
     let mut out = Vec::new();
     let error = record.convert(Format::Psv, &Fill::default(), &mut out).unwrap_err();
-    assert_eq!(error, EncodeError::Missing { field: Field::Result }.into());
+    assert_eq!(error, EncodeError::Missing { fields: Fields::of(Field::Result) }.into());
     let fill = "result=draw".parse().unwrap();
     let written = record.convert(Format::Psv, &fill, &mut out).unwrap();
     assert_eq!(out, bytes(&format!("{START_PSV}00008e0701000000")));

@@ -9,10 +9,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use kyokumen::format::Format;
-use kyokumen::pipeline::filter::{FilterError, filter_with};
+use kyokumen::pipeline::filter::filter_with;
 use kyokumen::pipeline::judge::{Answer, Decide, Judgement, Stop};
 use kyokumen::pipeline::plan::Plan;
 use kyokumen::pipeline::progress::Progress;
+use kyokumen::pipeline::run::RunError;
 use kyokumen::shogi::Position;
 use tempfile::TempDir;
 
@@ -47,7 +48,7 @@ fn a_cancelled_run_leaves_nothing() {
         });
         filter_with(plan, || Endless, &mut Progress::none(), &cancel)
     });
-    assert!(matches!(result, Err(FilterError::Interrupted)));
+    assert!(matches!(result, Err(RunError::Interrupted)));
     assert_eq!(fs::read_dir(&out).unwrap().count(), 0);
 }
 
@@ -127,6 +128,6 @@ fn a_judge_that_panics_fails_the_run_and_leaves_nothing() {
     let out = folder.path().join("out");
     let plan = Plan::new(request(&input, &out)).unwrap();
     let result = filter_with(plan, || Broken, &mut Progress::none(), &AtomicBool::new(false));
-    assert!(matches!(result, Err(FilterError::Panicked { first_index: 0, .. })));
+    assert!(matches!(result, Err(RunError::Panicked { first_index: 0, .. })));
     assert_eq!(fs::read_dir(&out).unwrap().count(), 0);
 }

@@ -1,0 +1,236 @@
+//! `kyokumen convert`.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::Args;
+
+use super::filter::{plan_error, report_fields, run_error};
+use super::option::word;
+use super::{Outcome, Usage};
+use crate::format::{Fields, Fill, Format};
+use crate::pipeline::convert::{
+    ConvertPlan, ConvertReport, ConvertRequest, ConvertSettings, convert,
+};
+use crate::pipeline::platform::Interrupt;
+use crate::pipeline::progress::{Progress, ProgressMode};
+use crate::pipeline::run::RunError;
+use crate::pipeline::settings::{BadPolicy, FormatName, RecordFilters};
+
+/// Convert files of positions from any format to any other
+///
+/// Formats are hcp, hcpe, psv and sfen, each also compressed (.zst). Nothing is made up: a field that the
+/// output needs and the input lacks must be named with --fill, else nothing is written. What the output
+/// cannot hold is said before, and counted at the end on standard error.
+///
+/// Where the format stays, records are written byte for byte as they were read, padding and order of the
+/// pieces in hand included; --canonical writes them anew.
+#[derive(Args, Clone, Debug)]
+#[command(after_long_help = "\
+Examples:
+  kyokumen convert games.psv -o games.hcpe
+  kyokumen convert a.hcpe b.hcpe.zst -o all.psv --fill ply=0
+  zstd -dc games.psv.zst | kyokumen convert - --from psv -o - --to sfen | head
+
+  `psv_to_hcp IN.psv OUT.hcp 500` of other tools is
+      kyokumen convert IN.psv -o OUT.hcp --max-abs-eval 499
+  except that psv_to_hcp also keeps every record that is early in its game, whatever its evaluation.
+  Here each filter that is named must hold.
+
+Exit status: 0 done, 1 failed, 2 usage, 3 done but bad records were skipped or quarantined.")]
+pub(super) struct ConvertArgs {
+    /// Files of positions, read as one sequence; `-` is standard input
+    #[arg(value_name = "INPUT", required_unless_present = "input")]
+    inputs: Vec<PathBuf>,
+
+    /// The same as INPUT
+    #[arg(short, long, value_name = "INPUT", conflicts_with = "inputs")]
+    input: Vec<PathBuf>,
+
+    /// The output; `-` is standard output
+    #[arg(short, long, value_name = "OUTPUT", required = true)]
+    output: PathBuf,
+
+    /// Format of the inputs: hcp, hcpe, psv or sfen, each also with .zst [default: by extension]
+    #[arg(long, value_name = "FORMAT")]
+    from: Option<FormatName>,
+
+    /// Format of the output [default: by extension]
+    #[arg(long, value_name = "FORMAT")]
+    to: Option<FormatName>,
+
+    /// What to write into fields that a record lacks, as in eval=0,result=draw,ply=0,move=none
+    #[arg(long, value_name = "FIELD=VALUE,…")]
+    fill: Option<Fill>,
+
+    /// Write records anew in canonical form also where the format stays
+    #[arg(long)]
+    canonical: bool,
+
+    /// Only records whose evaluation is at most this far from 0, in centipawns
+    #[arg(long, value_name = "CP")]
+    max_abs_eval: Option<u16>,
+
+    /// Only records from this ply on
+    #[arg(long, value_name = "PLY")]
+    min_ply: Option<u16>,
+
+    /// Only records up to this ply
+    #[arg(long, value_name = "PLY")]
+    max_ply: Option<u16>,
+
+    /// Leave out positions whose side to move is in check
+    #[arg(long)]
+    drop_in_check: bool,
+
+    /// Read only the first N records
+    #[arg(long, value_name = "N")]
+    limit: Option<u64>,
+
+    /// What becomes of records that cannot be used; quarantine writes them beside the output
+    /// [default: stop]
+    #[arg(long, value_name = "stop|skip|quarantine", value_parser = word::<BadPolicy>)]
+    on_error: Option<BadPolicy>,
+
+    /// Threads; 0 is all cores
+    #[arg(long, default_value_t = 0)]
+    threads: usize,
+
+    /// Show progress on standard error [default: auto]
+    #[arg(long, value_name = "auto|bar|plain|json|none", value_parser = word::<ProgressMode>)]
+    progress: Option<ProgressMode>,
+
+    /// Replace an output that exists
+    #[arg(long)]
+    force: bool,
+
+    /// Write the report as one JSON object to standard output; to standard error if that is the output
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: ConvertArgs) -> anyhow::Result<Outcome> {
+    let (mode, json) = (args.progress.unwrap_or_default(), args.json);
+    let output = args.output.clone();
+    let plan = ConvertPlan::new(args.request()).map_err(plan_error)?;
+    if !json {
+        announce(&plan);
+    }
+    let interrupt = Interrupt::watch().context("cannot watch for signals")?;
+    let mut progress = Progress::new(mode, plan.records);
+    let report = convert(plan, &mut progress, &interrupt.cancel());
+    drop(progress);
+    let report = report.map_err(|error| match error {
+        RunError::BadRecord(bad) if !bad.missing.is_empty() => {
+            let fill = Fill::neutral(bad.missing);
+            Usage(format!("{bad}; --fill {fill} would give it one")).into()
+        }
+        error => run_error(error, &interrupt),
+    })?;
+    if json {
+        write_json(&report, &output)?;
+    } else {
+        tell(&report, &output);
+    }
+    let bad = report.counts.bad.quarantined + report.counts.bad.skipped;
+    Ok(if bad == 0 { Outcome::Done } else { Outcome::BadRecords })
+}
+
+impl ConvertArgs {
+    fn request(self) -> ConvertRequest {
+        ConvertRequest {
+            inputs: if self.input.is_empty() { self.inputs } else { self.input },
+            output: self.output,
+            from: self.from,
+            to: self.to,
+            force: self.force,
+            settings: ConvertSettings {
+                filters: RecordFilters {
+                    max_abs_eval_cp: self.max_abs_eval,
+                    min_ply: self.min_ply,
+                    max_ply: self.max_ply,
+                },
+                drop_in_check: self.drop_in_check,
+                fill: self.fill.unwrap_or_default(),
+                canonical: self.canonical,
+                limit: self.limit,
+                on_error: self.on_error.unwrap_or(BadPolicy::Stop),
+                threads: self.threads,
+            },
+        }
+    }
+}
+
+/// Says what the formats alone make of the conversion, once for each format of the inputs.
+fn announce(plan: &ConvertPlan) {
+    let mut told: Vec<Format> = Vec::new();
+    for (part, conversion) in plan.parts.iter().zip(&plan.conversions) {
+        let (from, to) = (part.input.format, plan.to.format);
+        if told.contains(&from) {
+            continue;
+        }
+        told.push(from);
+        match (from == to, plan.settings.canonical) {
+            (true, false) => eprintln!("{from} to {to}: records are copied unchanged"),
+            (true, true) => eprintln!("{from} to {to}: records are written anew"),
+            (false, _) => {
+                let filled_in = filled_in(from, conversion.invented, plan);
+                eprintln!("{from} to {to}: lost: {}; filled in: {filled_in}", conversion.lost);
+            }
+        }
+    }
+}
+
+/// The values that will be filled in, as `--fill` takes them.
+fn filled_in(from: Format, invented: Fields, plan: &ConvertPlan) -> String {
+    let fill = plan.settings.fill;
+    // Lines of text lack fields one by one; which ones shows only when they are read.
+    let by_line = if from == Format::Sfen {
+        plan.to.format.fields().intersection(fill.fields())
+    } else {
+        Fields::NONE
+    };
+    let fields = invented.union(by_line);
+    if fields.is_empty() {
+        return fields.to_string();
+    }
+    let neutral = Fill::neutral(fields);
+    let values = Fill {
+        no_move: neutral.no_move,
+        eval_cp: neutral.eval_cp.and(fill.eval_cp),
+        // A plain SFEN has a move number in any case.
+        ply: neutral.ply.map(|_| fill.ply.unwrap_or(1)),
+        result: neutral.result.and(fill.result),
+    };
+    format!("{values}{}", if by_line.is_empty() { "" } else { " where a line lacks it" })
+}
+
+fn tell(report: &ConvertReport, output: &Path) {
+    let counts = &report.counts;
+    let filtered = counts.filtered.values().sum::<u64>();
+    let bad = counts.bad.quarantined + counts.bad.skipped;
+    eprintln!(
+        "{} records: {} written, {filtered} filtered, {bad} bad",
+        counts.input, counts.written
+    );
+    report_fields(&counts.lost, &counts.invented);
+    for (warning, records) in &counts.warnings {
+        eprintln!("  {warning} in {records} records");
+    }
+    for written in &report.outputs {
+        let path = output.with_file_name(&written.file);
+        eprintln!("  {} ({} records)", path.display(), written.records);
+    }
+}
+
+fn write_json(report: &ConvertReport, output: &Path) -> anyhow::Result<()> {
+    let mut line = serde_json::to_string(report)?;
+    line.push('\n');
+    if output == Path::new("-") {
+        std::io::stderr().write_all(line.as_bytes())?;
+    } else {
+        std::io::stdout().write_all(line.as_bytes())?;
+    }
+    Ok(())
+}

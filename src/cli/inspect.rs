@@ -1,0 +1,244 @@
+//! `kyokumen inspect`.
+
+use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+use serde::Serialize;
+
+use super::filter::plan_error;
+use super::{Outcome, Usage};
+use crate::format::{
+    DecodeError, Field, GameResult, HandOrder, HandOrders, Record, RecordRef, Survey, Warning,
+};
+use crate::pipeline::inspect::{Found, Header, InspectError, Inspection, RecordRange};
+use crate::pipeline::settings::FormatName;
+use crate::shogi::diagram::{KanjiDiagram, LetterDiagram};
+use crate::shogi::{Color, Position};
+
+/// Show what is in a file of positions: format, dialect, records with their boards
+///
+/// The dialect (order of the pieces in hand, padding, whether the stored moves can be played) is judged
+/// by a sample: of a file that is not compressed some 4096 records from all of it, of a stream or text its
+/// first 4096 records.
+#[derive(Args, Clone, Debug)]
+pub(super) struct InspectArgs {
+    /// File of positions; `-` is standard input
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+
+    /// Records to show, counted from 0: a..b (without b), a.., ..b or a [default: 0..1]
+    #[arg(long, value_name = "A..B")]
+    range: Option<RecordRange>,
+
+    /// Format of the file: hcp, hcpe, psv or sfen, each also with .zst [default: by extension]
+    #[arg(long, value_name = "FORMAT")]
+    from: Option<FormatName>,
+
+    /// Boards in kanji, as Japanese game records show them
+    #[arg(long)]
+    kanji: bool,
+
+    /// The bytes of each record too
+    #[arg(long)]
+    hex: bool,
+
+    /// One JSON object a record, nothing else
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: InspectArgs) -> anyhow::Result<Outcome> {
+    let inspection = Inspection::open(&args.file, args.from, args.range).map_err(usage)?;
+    let mut out = BufWriter::new(io::stdout().lock());
+    if !args.json {
+        write_header(&mut out, &inspection.header)?;
+    }
+    let file = inspection.header.input.name.clone();
+    let mut outcome = Outcome::Done;
+    let shown = inspection.for_each(|found| {
+        let described = Described::new(&file, found, args.hex);
+        if described.error.is_some() {
+            outcome = Outcome::BadRecords;
+        }
+        if args.json {
+            serde_json::to_writer(&mut out, &described).map_err(io::Error::from)?;
+            writeln!(out)?;
+        } else {
+            write_record(&mut out, found, &described, args.kanji)?;
+        }
+        Ok::<(), anyhow::Error>(())
+    });
+    out.flush()?;
+    shown.map_err(|error| match error.downcast::<InspectError>() {
+        Ok(error) => usage(error),
+        Err(error) => error,
+    })?;
+    Ok(outcome)
+}
+
+fn usage(error: InspectError) -> anyhow::Error {
+    match error {
+        InspectError::Plan(error) => plan_error(error),
+        InspectError::Range { .. } => Usage(error.to_string()).into(),
+        InspectError::Source(error) => error.into(),
+    }
+}
+
+/// A record in the words of the JSON lines.
+#[derive(Serialize)]
+struct Described<'a> {
+    file: &'a str,
+    index: u64,
+    offset: u64,
+    #[serde(flatten)]
+    content: Option<Content>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hex: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Content {
+    sfen: String,
+    #[serde(rename = "move")]
+    best_move: Option<String>,
+    eval: Option<i16>,
+    ply: Option<u16>,
+    result: Option<&'static str>,
+    in_check: Option<bool>,
+    warnings: Vec<&'static str>,
+}
+
+impl<'a> Described<'a> {
+    fn new(file: &'a str, found: &Found<'_>, hex: bool) -> Self {
+        let (content, error) = match found.record.clone().and_then(|record| content(&record)) {
+            Ok(content) => (Some(content), None),
+            Err(error) => (None, Some(error.to_string())),
+        };
+        let hex = hex.then(|| hex_bytes(found.bytes));
+        Self { file, index: found.index, offset: found.offset, content, error, hex }
+    }
+}
+
+fn content(record: &RecordRef<'_>) -> Result<Content, DecodeError> {
+    let Record { setup, best_move, eval_cp, ply, result } = record.record()?;
+    let position = Position::try_from(&setup).ok();
+    let warnings = record.warnings_about(&setup, position.as_ref())?;
+    Ok(Content {
+        sfen: setup.to_string(),
+        best_move: best_move.map(|m| m.to_string()),
+        eval: eval_cp,
+        ply,
+        result: result.map(result_word),
+        in_check: position.map(|position| position.in_check()),
+        warnings: warnings.iter().map(Warning::name).collect(),
+    })
+}
+
+/// The words of `--fill`.
+const fn result_word(result: GameResult) -> &'static str {
+    match result {
+        GameResult::Draw => "draw",
+        GameResult::BlackWin => "black",
+        GameResult::WhiteWin => "white",
+    }
+}
+
+fn hex_bytes(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn write_header(out: &mut impl Write, header: &Header) -> io::Result<()> {
+    let Header { input, records, survey } = header;
+    let zstd = if input.is_zstd { ", compressed" } else { "" };
+    write!(out, "{}: {}{zstd}, ", input.name, input.format)?;
+    match records {
+        Some(records) => writeln!(out, "{records} records")?,
+        None => writeln!(out, "more than {} records", survey.records)?,
+    }
+    if survey.records == 0 {
+        return Ok(());
+    }
+    writeln!(out, "  looked at     {} records, {} unreadable", survey.records, survey.unreadable)?;
+    if input.format.family().is_some() {
+        writeln!(out, "  hand order    {}", hand_order(survey))?;
+    }
+    if input.format.record_len().is_some() && !input.format.fields().is_empty() {
+        writeln!(out, "  padding       not zero in {}", survey.padding_not_zero)?;
+    }
+    if input.format.fields().contains(Field::BestMove) {
+        let moves = survey.moves;
+        writeln!(
+            out,
+            "  stored moves  {} legal, {} illegal, {} malformed, {} none",
+            moves.legal, moves.illegal, moves.malformed, moves.none
+        )?;
+    }
+    Ok(())
+}
+
+fn hand_order(survey: &Survey) -> String {
+    let telling = survey.telling_hands;
+    match survey.hand_orders() {
+        HandOrders::Untold => "not told by any record".to_owned(),
+        HandOrders::Mixed => format!("mixed ({telling} records tell)"),
+        HandOrders::Known(orders) => {
+            let names: Vec<&str> = orders.into_iter().map(HandOrder::name).collect();
+            format!("{} ({telling} records tell)", names.join(" or "))
+        }
+    }
+}
+
+fn write_record(
+    out: &mut impl Write,
+    found: &Found<'_>,
+    described: &Described<'_>,
+    kanji: bool,
+) -> io::Result<()> {
+    writeln!(out, "\nrecord {}, at byte {}", found.index, found.offset)?;
+    if let Some(error) = &described.error {
+        writeln!(out, "bad: {error}")?;
+    }
+    if let (Some(content), Ok(record)) = (&described.content, &found.record)
+        && let Ok(setup) = record.setup()
+    {
+        if kanji {
+            write!(out, "{}", KanjiDiagram(&setup))?;
+        } else {
+            write!(out, "{}", LetterDiagram(&setup))?;
+        }
+        write_content(out, content, setup.side_to_move())?;
+    }
+    if let Some(hex) = &described.hex {
+        writeln!(out, "bytes     {hex}")?;
+    }
+    Ok(())
+}
+
+fn write_content(out: &mut impl Write, content: &Content, to_move: Color) -> io::Result<()> {
+    writeln!(out, "sfen      {}", content.sfen)?;
+    if let Some(best_move) = &content.best_move {
+        writeln!(out, "move      {best_move}")?;
+    }
+    if let Some(eval_cp) = content.eval {
+        writeln!(out, "eval      {eval_cp} cp, seen from {to_move:?}")?;
+    }
+    if let Some(ply) = content.ply {
+        writeln!(out, "ply       {ply}")?;
+    }
+    match content.result {
+        Some("draw") => writeln!(out, "result    draw")?,
+        Some(winner) => writeln!(out, "result    {winner} won")?,
+        None => {}
+    }
+    match content.in_check {
+        Some(in_check) => writeln!(out, "in check  {}", if in_check { "yes" } else { "no" })?,
+        None => writeln!(out, "in check  {to_move:?} could take the king")?,
+    }
+    if !content.warnings.is_empty() {
+        writeln!(out, "unusual   {}", content.warnings.join(", "))?;
+    }
+    Ok(())
+}

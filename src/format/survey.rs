@@ -1,0 +1,196 @@
+//! What records show about the program that wrote them: order of the pieces in hand, padding, moves.
+//!
+//! `docs/formats/packed.md` says which program writes the pieces in hand in which order.
+
+use crate::shogi::{HandKind, Position, Setup};
+
+use super::packed::LEN;
+use super::record::RecordRef;
+use super::warning::Warning;
+use super::{DecodeError, Field, reference};
+
+/// An order in which programs write the pieces of a hand.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum HandOrder {
+    /// P L N S G B R: YaneuraOu since January 2024, cshogi, rsshogi; the canonical one.
+    Canonical,
+    /// P L N S B R G: older YaneuraOu, tanuki-.
+    GoldLast,
+    /// R B G S N L P: rshogi.
+    RookFirst,
+}
+
+impl HandOrder {
+    /// Every order that is known.
+    pub const ALL: [Self; 3] = [Self::Canonical, Self::GoldLast, Self::RookFirst];
+
+    /// The kinds in this order.
+    pub const fn kinds(self) -> [HandKind; HandKind::COUNT] {
+        use HandKind::{Bishop, Gold, Knight, Lance, Pawn, Rook, Silver};
+        match self {
+            Self::Canonical => HandKind::ALL,
+            Self::GoldLast => [Pawn, Lance, Knight, Silver, Bishop, Rook, Gold],
+            Self::RookFirst => [Rook, Bishop, Gold, Silver, Knight, Lance, Pawn],
+        }
+    }
+
+    /// The letters in this order.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Canonical => "P L N S G B R",
+            Self::GoldLast => "P L N S B R G",
+            Self::RookFirst => "R B G S N L P",
+        }
+    }
+}
+
+/// What the records say about the order of the pieces in hand.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum HandOrders {
+    /// No record has hands in which the known orders differ.
+    Untold,
+    /// All records fit these orders: one, or several that nothing has told apart.
+    Known(Vec<HandOrder>),
+    /// No known order fits all records: several writers, or one that is not known.
+    Mixed,
+}
+
+/// What became of the stored moves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct MoveCounts {
+    /// They can be played.
+    pub legal: u64,
+    /// They cannot be played: wrong data, or moves in another encoding.
+    pub illegal: u64,
+    /// Bits that are no move in this format's encoding.
+    pub malformed: u64,
+    /// No move is stored.
+    pub none: u64,
+}
+
+/// What a number of records show about their writer.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Survey {
+    /// Records looked at.
+    pub records: u64,
+    /// Records that could not be read.
+    pub unreadable: u64,
+    /// Records whose padding is not zero.
+    pub padding_not_zero: u64,
+    /// Stored moves of positions that can be played from.
+    pub moves: MoveCounts,
+    /// Records whose hands tell the known orders apart.
+    pub telling_hands: u64,
+    /// Of these, the records that fit each order of [`HandOrder::ALL`].
+    fitting: [u64; HandOrder::ALL.len()],
+}
+
+impl Survey {
+    /// Takes a record into account.
+    pub fn add(&mut self, record: Result<RecordRef<'_>, DecodeError>) {
+        self.records += 1;
+        if record.and_then(|record| self.look_at(&record)).is_err() {
+            self.unreadable += 1;
+        }
+    }
+
+    /// The order of the pieces in hand, as far as the records tell.
+    ///
+    /// Positions with pieces in the box are not asked: the orders are known of hands only.
+    pub fn hand_orders(&self) -> HandOrders {
+        if self.telling_hands == 0 {
+            return HandOrders::Untold;
+        }
+        let fits_all = |&(_, fitting): &(HandOrder, u64)| fitting == self.telling_hands;
+        let orders = HandOrder::ALL.into_iter().zip(self.fitting).filter(fits_all);
+        let orders: Vec<HandOrder> = orders.map(|(order, _)| order).collect();
+        if orders.is_empty() { HandOrders::Mixed } else { HandOrders::Known(orders) }
+    }
+
+    fn look_at(&mut self, record: &RecordRef<'_>) -> Result<(), DecodeError> {
+        let content = record.record()?;
+        let position = Position::try_from(&content.setup).ok();
+        let warnings = record.warnings_about(&content.setup, position.as_ref())?;
+        if warnings.contains(Warning::PaddingNotZero) {
+            self.padding_not_zero += 1;
+        }
+        if record.format().fields().contains(Field::BestMove) {
+            if warnings.contains(Warning::MoveMalformed) {
+                self.moves.malformed += 1;
+            } else if content.best_move.is_none() {
+                self.moves.none += 1;
+            } else if warnings.contains(Warning::MoveIllegal) {
+                self.moves.illegal += 1;
+            } else if position.is_some() {
+                self.moves.legal += 1;
+            }
+        }
+        self.compare_hands(record, &content.setup);
+        Ok(())
+    }
+
+    fn compare_hands(&mut self, record: &RecordRef<'_>, setup: &Setup) {
+        let (Some(family), Some(packed)) =
+            (record.format().family(), record.bytes().first_chunk::<LEN>())
+        else {
+            return;
+        };
+        let kinds = setup.hands().map(|hand| hand.iter().count());
+        if !setup.piece_box().is_empty() || kinds.iter().all(|&kinds| kinds < 2) {
+            return;
+        }
+        let as_written =
+            HandOrder::ALL.map(|order| reference::encode_in_order(family, setup, order.kinds()));
+        if as_written.iter().all(|bytes| *bytes == as_written[0]) {
+            return;
+        }
+        self.telling_hands += 1;
+        for (fitting, bytes) in self.fitting.iter_mut().zip(as_written) {
+            *fitting += u64::from(bytes == Ok(*packed));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::{Format, packed::Family};
+
+    /// Silver, gold and pawns in White's hand.
+    const TELLING: &str = "l6nl/5+P1gk/2np1S3/p1p4Pp/3P2Sp1/1PPb2P1P/P5GS1/R8/LN4bKL w GR5pnsg 1";
+    const START: &str = crate::shogi::sfen::START;
+
+    fn survey(records: &[(&str, HandOrder)]) -> Survey {
+        let mut survey = Survey::default();
+        for (sfen, order) in records {
+            let setup: Setup = sfen.parse().unwrap();
+            let bytes = reference::encode_in_order(Family::Apery, &setup, order.kinds()).unwrap();
+            survey.add(RecordRef::new(Format::Hcp, &bytes));
+        }
+        survey
+    }
+
+    #[test]
+    fn each_writer_is_known_by_its_order() {
+        for order in HandOrder::ALL {
+            let survey = survey(&[(START, order), (TELLING, order)]);
+            assert_eq!((survey.records, survey.telling_hands), (2, 1));
+            assert_eq!(survey.hand_orders(), HandOrders::Known(vec![order]));
+        }
+        let mixed = survey(&[(TELLING, HandOrder::Canonical), (TELLING, HandOrder::GoldLast)]);
+        assert_eq!(mixed.hand_orders(), HandOrders::Mixed);
+        assert_eq!(survey(&[(START, HandOrder::RookFirst)]).hand_orders(), HandOrders::Untold);
+    }
+
+    #[test]
+    fn moves_are_judged_by_the_rules() {
+        let mut survey = Survey::default();
+        for best_move in ["7g7f", "7g7e", "none", "-"] {
+            let line = format!("{START}\t{best_move}\t0\t1\td");
+            survey.add(RecordRef::new(Format::Sfen, line.as_bytes()));
+        }
+        survey.add(RecordRef::new(Format::Hcp, &[0; LEN]));
+        let moves = MoveCounts { legal: 1, illegal: 1, malformed: 0, none: 2 };
+        assert_eq!((survey.records, survey.unreadable, survey.moves), (5, 1, moves));
+    }
+}

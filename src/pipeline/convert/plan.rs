@@ -1,0 +1,182 @@
+//! What a conversion will read and write: everything is checked here, before anything is created.
+//!
+//! The rules for names, formats and inputs that are outputs are those of [`crate::pipeline::plan`].
+
+use std::path::{Path, PathBuf};
+
+use super::super::plan::{
+    PlanError, check_absence, check_filters, check_identity, check_stdin, conversion, input, parts,
+};
+use super::super::platform;
+use super::super::settings::{BadPolicy, FormatName, RecordFilters, without_zst};
+use super::super::sink::OutputPlan;
+use super::super::source::{Input, Part};
+use super::super::stream::Stream;
+use crate::format::{Fill, Plan as ConversionPlan};
+
+/// What the user asked for, not yet checked.
+#[derive(Clone, Debug, Default)]
+pub struct ConvertRequest {
+    /// Files of positions, read as one sequence; `-` is standard input.
+    pub inputs: Vec<PathBuf>,
+    /// The output; `-` is standard output.
+    pub output: PathBuf,
+    /// Format of the inputs, where their extensions do not say it.
+    pub from: Option<FormatName>,
+    /// Format of the output, where its extension does not say it.
+    pub to: Option<FormatName>,
+    /// Whether an output that exists may be replaced.
+    pub force: bool,
+    /// Everything else.
+    pub settings: ConvertSettings,
+}
+
+/// Everything that decides which bytes come out, and the number of threads, which does not.
+#[derive(Clone, Debug)]
+pub struct ConvertSettings {
+    /// Which records are written.
+    pub filters: RecordFilters,
+    /// Whether records with the side to move in check are left out.
+    pub drop_in_check: bool,
+    /// What is written into fields that a record does not have.
+    pub fill: Fill,
+    /// Whether records are written anew also where the format stays.
+    pub canonical: bool,
+    /// Records to read, all if nothing is said.
+    pub limit: Option<u64>,
+    /// What becomes of records that cannot be used.
+    pub on_error: BadPolicy,
+    /// Threads, 0 for as many as the machine runs at once.
+    pub threads: usize,
+}
+
+impl Default for ConvertSettings {
+    fn default() -> Self {
+        Self {
+            filters: RecordFilters::default(),
+            drop_in_check: false,
+            fill: Fill::default(),
+            canonical: false,
+            limit: None,
+            on_error: BadPolicy::Stop,
+            threads: 0,
+        }
+    }
+}
+
+/// A conversion that can begin.
+#[derive(Clone, Debug)]
+pub struct ConvertPlan {
+    /// What is read, in order.
+    pub parts: Vec<Part>,
+    /// Records that will be read, where that is known before.
+    pub records: Option<u64>,
+    /// The output and, if bad records are to be kept, their files beside it.
+    pub outputs: Vec<OutputPlan>,
+    /// How the output is written.
+    pub to: FormatName,
+    /// What is lost and invented on the way from each input's format to the output's.
+    pub conversions: Vec<ConversionPlan>,
+    /// The settings.
+    pub settings: ConvertSettings,
+}
+
+impl ConvertPlan {
+    /// Checks a request. Reads inputs only to count their records, creates nothing.
+    ///
+    /// # Errors
+    /// [`PlanError`] with what is wrong.
+    pub fn new(request: ConvertRequest) -> Result<Self, PlanError> {
+        let ConvertRequest { inputs, output, from, to, force, settings } = request;
+        let inputs = inputs.iter().map(|path| input(path, from)).collect::<Result<Vec<_>, _>>()?;
+        if inputs.is_empty() {
+            return Err(PlanError::NoInput);
+        }
+        check_stdin(&inputs, None)?;
+        let to = output_format(&output, to)?;
+        let mut conversions = Vec::new();
+        for input in &inputs {
+            check_filters(input, &settings.filters)?;
+            conversions.push(conversion(input, to.format, &settings.fill)?);
+        }
+        let is_stream = is_stream(&output)?;
+        if is_stream {
+            check_stream(&inputs, &output, settings.on_error)?;
+        }
+        let outputs = outputs(&output, to, is_stream, settings.on_error);
+        let files = || outputs.iter().filter(|output| !output.is_stream).map(|output| &output.path);
+        check_identity(&inputs, files())?;
+        if !force {
+            check_absence(files())?;
+        }
+        let (parts, records) = parts(inputs, None)?;
+        let records = records.map(|records| records.min(settings.limit.unwrap_or(u64::MAX)));
+        Ok(Self { parts, records, outputs, to, conversions, settings })
+    }
+}
+
+fn output_format(output: &Path, to: Option<FormatName>) -> Result<FormatName, PlanError> {
+    let name = output.to_string_lossy();
+    let by_name = FormatName::from_file_name(&name);
+    let Some(FormatName { format, is_zstd }) = to.or(by_name) else {
+        return Err(PlanError::UnknownOutputFormat { output: name.into_owned() });
+    };
+    // A file whose name promises compression is compressed whatever --to says about the records inside.
+    Ok(FormatName { format, is_zstd: is_zstd || without_zst(&name).1 })
+}
+
+/// Whether the output is standard output or something that is there and no file.
+fn is_stream(output: &Path) -> Result<bool, PlanError> {
+    if output == Path::new("-") {
+        return Ok(true);
+    }
+    match output.metadata() {
+        Ok(metadata) if metadata.is_dir() => {
+            Err(PlanError::IsAFolder { output: output.to_owned() })
+        }
+        Ok(metadata) => Ok(!metadata.is_file()),
+        Err(_) => Ok(false),
+    }
+}
+
+fn check_stream(inputs: &[Input], output: &Path, on_error: BadPolicy) -> Result<(), PlanError> {
+    if on_error == BadPolicy::Quarantine {
+        let output = output.to_string_lossy().into_owned();
+        return Err(PlanError::NoPlaceForQuarantine { output });
+    }
+    if output == Path::new("-")
+        && let Some(stdout) = platform::identity_of_stdout()
+    {
+        for input in inputs {
+            if platform::identity(Path::new(&input.name)).is_ok_and(|identity| identity == stdout) {
+                let (output, input) = (output.to_owned(), input.name.clone());
+                return Err(PlanError::OutputIsInput { output, input });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn outputs(output: &Path, to: FormatName, is_stream: bool, on_error: BadPolicy) -> Vec<OutputPlan> {
+    let records = OutputPlan {
+        stream: Stream::Kept,
+        path: output.to_owned(),
+        is_zstd: to.is_zstd,
+        is_stream,
+    };
+    if on_error != BadPolicy::Quarantine {
+        return vec![records];
+    }
+    let name = output.file_name().unwrap_or_default().to_string_lossy();
+    let beside = |stream: Stream| OutputPlan {
+        stream,
+        path: output.with_file_name(format!(
+            "{}{}",
+            FormatName::stem(&name),
+            stream.suffix(to.format.name())
+        )),
+        is_zstd: false,
+        is_stream: false,
+    };
+    vec![records, beside(Stream::Quarantine), beside(Stream::QuarantineLines)]
+}

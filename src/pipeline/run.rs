@@ -1,0 +1,123 @@
+//! The run that every command on archives shares: blocks over threads, outputs in the order of the input.
+//!
+//! Nothing gets its final name here: the caller does that when the sums are right.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use thiserror::Error;
+
+use super::checkpoint::Checkpoint;
+use super::counts::{Counts, Imbalance};
+use super::progress::Progress;
+use super::sink::{Finished, OutputPlan, SinkError, Sinks};
+use super::sorting::{BadRecord, Sorted};
+use super::source::{Block, Part, PartRead, SourceError};
+use super::stream::Stream;
+use super::work::{Crew, Step};
+
+/// Why a run ended without outputs.
+#[derive(Debug, Error)]
+pub enum RunError {
+    /// The caller cancelled it.
+    #[error("interrupted; unfinished outputs were removed")]
+    Interrupted,
+    /// A bad record, when the first one is to end the run.
+    #[error(transparent)]
+    BadRecord(BadRecord),
+    /// An input could not be read.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// An output could not be written.
+    #[error(transparent)]
+    Sink(#[from] SinkError),
+    /// The folder of the outputs could not be made.
+    #[error("cannot create the folder {folder}")]
+    Folder {
+        /// The folder.
+        folder: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// Threads could not be started.
+    #[error("cannot start threads")]
+    Threads(#[source] io::Error),
+    /// The pool of threads could not be started.
+    #[error("cannot start threads")]
+    Pool(#[from] rayon::ThreadPoolBuildError),
+    /// A fault of this program.
+    #[error("internal error at one of the records from number {first_index} of {file}")]
+    Panicked {
+        /// The input.
+        file: String,
+        /// First record of the block.
+        first_index: u64,
+    },
+    /// A fault of this program.
+    #[error("internal error")]
+    Imbalance(#[from] Imbalance),
+}
+
+/// What is to be read and written.
+pub(super) struct Job<'a> {
+    pub(super) parts: &'a [Part],
+    pub(super) outputs: &'a [OutputPlan],
+    /// 0 for as many as the machine runs at once.
+    pub(super) threads: usize,
+    pub(super) block_records: u64,
+    /// Records after which reading stops.
+    pub(super) limit: Option<u64>,
+}
+
+/// What a worker does with a block; nothing comes back after a cancellation.
+pub(super) type Desk = Arc<dyn Fn(&Block, &AtomicBool) -> Option<Sorted> + Send + Sync>;
+
+/// A run whose outputs are whole and on disk.
+pub(super) struct Done {
+    pub(super) counts: Counts,
+    pub(super) parts_read: Vec<PartRead>,
+    pub(super) finished: Finished,
+}
+
+/// Reads everything, sorts it at the desk and writes the outputs, without giving them their names.
+pub(super) fn run(
+    job: &Job<'_>,
+    desk: Desk,
+    progress: &mut Progress,
+    cancel: &AtomicBool,
+) -> Result<Done, RunError> {
+    let mut sinks = Sinks::create(job.outputs)?;
+    let mut checkpoint = Checkpoint::default();
+    let mut crew = Crew::start(job, desk)?;
+    loop {
+        check(cancel)?;
+        match crew.step()? {
+            Step::Sorted(sorted) => {
+                write(&mut sinks, *sorted, &mut checkpoint)?;
+                progress.update(&checkpoint.counts);
+            }
+            Step::Waiting => progress.update(&checkpoint.counts),
+            Step::End => break,
+        }
+    }
+    let parts_read = crew.into_parts_read();
+    let finished = sinks.finish()?;
+    check(cancel)?;
+    Ok(Done { counts: checkpoint.counts, parts_read, finished })
+}
+
+fn check(cancel: &AtomicBool) -> Result<(), RunError> {
+    if cancel.load(Ordering::Relaxed) { Err(RunError::Interrupted) } else { Ok(()) }
+}
+
+fn write(sinks: &mut Sinks, sorted: Sorted, checkpoint: &mut Checkpoint) -> Result<(), RunError> {
+    for stream in Stream::ALL {
+        sinks.write(stream, sorted.batch(stream))?;
+    }
+    checkpoint.advance(&sorted.counts);
+    match sorted.stopped_by {
+        Some(bad) => Err(RunError::BadRecord(bad)),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,208 @@
+//! One block of records, whatever is asked of them: each is read, laid on a stream, or set aside as bad.
+//!
+//! What makes a record bad is the same for every command; what becomes of it is the user's choice.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde::Serialize;
+use thiserror::Error;
+
+use super::counts::{Condition, Counts, count};
+use super::judge::NothingToMate;
+use super::settings::{BadPolicy, RecordFilters};
+use super::source::{Block, MAX_LINE_BYTES, RawRecord};
+use super::stream::{Batch, Stream};
+use crate::format::{
+    ConvertError, DecodeError, EncodeError, Fields, Format, RecordRef, Warnings, Written,
+};
+use crate::shogi::PositionError;
+
+/// A block after sorting.
+#[derive(Debug, Default)]
+pub(super) struct Sorted {
+    batches: [Batch; Stream::ALL.len()],
+    pub(super) counts: Counts,
+    /// The first record that could not be used, if that ends the run.
+    pub(super) stopped_by: Option<BadRecord>,
+}
+
+impl Sorted {
+    pub(super) fn batch(&self, stream: Stream) -> &Batch {
+        &self.batches[stream as usize]
+    }
+
+    pub(super) fn batch_mut(&mut self, stream: Stream) -> &mut Batch {
+        &mut self.batches[stream as usize]
+    }
+
+    /// Memory that the streams take, in bytes.
+    pub(super) fn size(&self) -> usize {
+        self.batches.iter().map(Batch::size).sum()
+    }
+
+    pub(super) fn count_warnings(&mut self, warnings: Warnings) {
+        for warning in warnings.iter() {
+            count(&mut self.counts.warnings, warning.name());
+        }
+    }
+
+    pub(super) fn count_filtered(&mut self, condition: Condition) {
+        *self.counts.filtered.entry(condition).or_default() += 1;
+    }
+
+    /// Quarantines or skips a bad record, or remembers it as the one that ends the run.
+    fn set_aside(&mut self, bad: BadRecord, bytes: &[u8], on_error: BadPolicy) {
+        match on_error {
+            BadPolicy::Stop => self.stopped_by = Some(bad),
+            BadPolicy::Skip => self.counts.bad.skipped += 1,
+            BadPolicy::Quarantine => {
+                self.counts.bad.quarantined += 1;
+                self.batch_mut(Stream::Quarantine).push(bytes);
+                push_json_line(self.batch_mut(Stream::QuarantineLines), &bad);
+            }
+        }
+    }
+}
+
+/// A record that could not be used.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Error)]
+#[error("{file}, record {index}, at byte {offset}: {reason}")]
+pub struct BadRecord {
+    /// The input, as it was given.
+    pub file: String,
+    /// Number of the record within the file, from 0.
+    pub index: u64,
+    /// Where it begins within the file, uncompressed.
+    pub offset: u64,
+    /// Its length.
+    pub bytes: usize,
+    /// What is wrong; byte numbers in it count from the start of the record.
+    pub reason: String,
+    /// Fields that the output needs and the record lacks, if that is all that is wrong.
+    #[serde(skip)]
+    pub missing: Fields,
+}
+
+/// Why a record cannot be used.
+#[derive(Debug, Error)]
+pub(super) enum Fault {
+    #[error("part of a line longer than {MAX_LINE_BYTES} bytes")]
+    CutLine,
+    #[error(transparent)]
+    Decode(#[from] DecodeError),
+    #[error(transparent)]
+    Position(#[from] PositionError),
+    #[error(transparent)]
+    NothingToMate(#[from] NothingToMate),
+    #[error(transparent)]
+    Convert(#[from] ConvertError),
+}
+
+impl Fault {
+    fn missing(&self) -> Fields {
+        match self {
+            Self::Convert(ConvertError::Encode(EncodeError::Missing { fields })) => *fields,
+            _ => Fields::NONE,
+        }
+    }
+}
+
+/// A record whose bytes are as many as there should be.
+pub(super) struct Item<'a> {
+    /// Number within the input, from 0.
+    pub(super) index: u64,
+    pub(super) raw: RawRecord<'a>,
+    pub(super) record: RecordRef<'a>,
+}
+
+/// Whether to go on after a record.
+pub(super) enum Next {
+    Sorted,
+    Cancelled,
+}
+
+/// Sorts the records of a block of `file` by asking `sort_one` about each; `None` if `cancel` was set
+/// meanwhile.
+pub(super) fn sort_block(
+    block: &Block,
+    file: &str,
+    on_error: BadPolicy,
+    cancel: &AtomicBool,
+    mut sort_one: impl FnMut(&Item<'_>, &mut Sorted) -> Result<Next, Fault>,
+) -> Option<Sorted> {
+    let mut sorted = Sorted::default();
+    for (raw, index) in block.records().zip(block.first_index..) {
+        if cancel.load(Ordering::Relaxed) {
+            return None;
+        }
+        sorted.counts.input += 1;
+        match item(block.format, index, raw).and_then(|item| sort_one(&item, &mut sorted)) {
+            Ok(Next::Sorted) => {}
+            Ok(Next::Cancelled) => return None,
+            Err(fault) => {
+                let bad = BadRecord {
+                    file: file.to_owned(),
+                    index,
+                    offset: block.offset + raw.offset,
+                    bytes: raw.bytes.len(),
+                    reason: fault.to_string(),
+                    missing: fault.missing(),
+                };
+                sorted.set_aside(bad, raw.bytes, on_error);
+                if sorted.stopped_by.is_some() {
+                    break;
+                }
+            }
+        }
+    }
+    Some(sorted)
+}
+
+fn item(format: Format, index: u64, raw: RawRecord<'_>) -> Result<Item<'_>, Fault> {
+    if raw.is_cut {
+        return Err(Fault::CutLine);
+    }
+    let record = RecordRef::new(format, raw.without_line_end(format))?;
+    Ok(Item { index, raw, record })
+}
+
+/// Appends a record as the bytes that were read.
+pub(super) fn copy(item: &Item<'_>, out: &mut Vec<u8>) -> Written {
+    out.extend_from_slice(item.raw.bytes);
+    // The last line of a file may lack its end; the next record must not join it.
+    if item.record.format().record_len().is_none() && !item.raw.bytes.ends_with(b"\n") {
+        out.push(b'\n');
+    }
+    Written::default()
+}
+
+pub(super) fn push_json_line(batch: &mut Batch, line: &impl Serialize) {
+    let out = batch.open_record();
+    serde_json::to_writer(&mut *out, line).expect("strings and numbers always have a JSON form");
+    out.push(b'\n');
+    batch.end_record();
+}
+
+/// The first filter that does not hold, in the order of [`Condition`].
+pub(super) fn failed_condition(
+    filters: &RecordFilters,
+    record: &RecordRef<'_>,
+) -> Result<Option<Condition>, DecodeError> {
+    if let Some(most) = filters.max_abs_eval_cp {
+        match record.eval_cp()? {
+            None => return Ok(Some(Condition::NoEval)),
+            Some(eval) if eval.unsigned_abs() > most => return Ok(Some(Condition::MaxAbsEval)),
+            Some(_) => {}
+        }
+    }
+    if filters.min_ply.is_some() || filters.max_ply.is_some() {
+        let Some(ply) = record.ply()? else { return Ok(Some(Condition::NoPly)) };
+        if filters.min_ply.is_some_and(|least| ply < least) {
+            return Ok(Some(Condition::MinPly));
+        }
+        if filters.max_ply.is_some_and(|most| ply > most) {
+            return Ok(Some(Condition::MaxPly));
+        }
+    }
+    Ok(None)
+}
