@@ -48,7 +48,7 @@ impl Command {
             Self::Filter(args) => filter::run(*args),
             Self::Convert(args) => convert::run(*args),
             Self::Solve(args) => solve::run(&args),
-            Self::Inspect(args) => inspect::run(args),
+            Self::Inspect(args) => inspect::run(&args),
             Self::Generate(args) => generate::run(&args),
             Self::Perft(args) => perft::run(&args),
             Self::Bench(args) => bench::run(&args),

@@ -44,6 +44,7 @@
 pub mod cli;
 pub mod format;
 pub mod game;
+pub mod marubatsu;
 pub mod pipeline;
 pub mod search;
 pub mod shogi;

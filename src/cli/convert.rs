@@ -39,6 +39,7 @@ Examples:
   Here each filter that is named must hold.
 
 Exit status: 0 done, 1 failed, 2 usage, 3 done but bad records were skipped or quarantined.")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(super) struct ConvertArgs {
     /// Files of positions, read as one sequence; `-` is standard input
     #[arg(value_name = "INPUT", required_unless_present = "input")]

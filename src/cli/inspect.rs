@@ -12,6 +12,7 @@ use crate::format::{
     DecodeError, Field, GameResult, HandOrder, HandOrders, Record, RecordRef, Survey, Warning,
 };
 use crate::pipeline::inspect::{Found, Header, InspectError, Inspection, RecordRange};
+use crate::pipeline::manifest::hex;
 use crate::pipeline::settings::FormatName;
 use crate::shogi::diagram::{KanjiDiagram, LetterDiagram};
 use crate::shogi::{Color, Position};
@@ -48,7 +49,7 @@ pub(super) struct InspectArgs {
     json: bool,
 }
 
-pub(super) fn run(args: InspectArgs) -> anyhow::Result<Outcome> {
+pub(super) fn run(args: &InspectArgs) -> anyhow::Result<Outcome> {
     let inspection = Inspection::open(&args.file, args.from, args.range).map_err(usage)?;
     let mut out = BufWriter::new(io::stdout().lock());
     if !args.json {
@@ -112,12 +113,12 @@ struct Content {
 }
 
 impl<'a> Described<'a> {
-    fn new(file: &'a str, found: &Found<'_>, hex: bool) -> Self {
+    fn new(file: &'a str, found: &Found<'_>, with_hex: bool) -> Self {
         let (content, error) = match found.record.clone().and_then(|record| content(&record)) {
             Ok(content) => (Some(content), None),
             Err(error) => (None, Some(error.to_string())),
         };
-        let hex = hex.then(|| hex_bytes(found.bytes));
+        let hex = with_hex.then(|| hex(found.bytes));
         Self { file, index: found.index, offset: found.offset, content, error, hex }
     }
 }
@@ -144,10 +145,6 @@ const fn result_word(result: GameResult) -> &'static str {
         GameResult::BlackWin => "black",
         GameResult::WhiteWin => "white",
     }
-}
-
-fn hex_bytes(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn write_header(out: &mut impl Write, header: &Header) -> io::Result<()> {

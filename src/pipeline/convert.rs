@@ -45,7 +45,7 @@ pub fn convert(
     let desk = Arc::new(move |block: &_, stop: &_| sort(&desk_plan, block, stop));
     let Done { counts, parts_read, finished } = run(&job, desk, progress, cancel)?;
     let report =
-        ConvertReport::new(&plan, &counts, parts_read, finished.written(), started.elapsed());
+        ConvertReport::new(&plan, &counts, &parts_read, finished.written(), started.elapsed());
     report.check_balance()?;
     finished.commit()?;
     progress.finish(&counts);

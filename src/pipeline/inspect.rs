@@ -119,8 +119,10 @@ pub struct Inspection {
     /// What is known about it.
     pub header: Header,
     range: RecordRange,
-    blocks: Box<dyn Iterator<Item = Result<Delivery, SourceError>>>,
+    blocks: Deliveries,
 }
+
+type Deliveries = Box<dyn Iterator<Item = Result<Delivery, SourceError>>>;
 
 impl Inspection {
     /// Opens a file (`-` is standard input) and looks at a sample. Without a range, the first record is
@@ -139,7 +141,7 @@ impl Inspection {
             let records = source::count_records(&input)?;
             let survey = sample_file(&input, records)?;
             let part = Part { input: input.clone(), from: wanted.from, to: wanted.to };
-            let blocks = Box::new(Source::new(vec![part], PROBE_RECORDS)) as Box<_>;
+            let blocks = Box::new(Source::new(vec![part], PROBE_RECORDS)) as Deliveries;
             (Header { input, records: Some(records), survey }, blocks)
         } else {
             sample_stream(input)?
@@ -215,9 +217,7 @@ fn sample_file(input: &Input, records: u64) -> Result<Survey, SourceError> {
 }
 
 /// Reads the start of a stream; what was read is shown first.
-fn sample_stream(
-    input: Input,
-) -> Result<(Header, Box<dyn Iterator<Item = Result<Delivery, SourceError>>>), SourceError> {
+fn sample_stream(input: Input) -> Result<(Header, Deliveries), SourceError> {
     let part = Part { input: input.clone(), from: 0, to: None };
     let mut source = Source::new(vec![part], PROBE_RECORDS);
     let mut survey = Survey::default();

@@ -217,8 +217,9 @@ fn unix_s(time: SystemTime) -> u64 {
     time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
-fn hex(bytes: &[u8; 32]) -> String {
-    let mut digits = String::with_capacity(64);
+/// Bytes as hexadecimal digits, as checksums are shown.
+pub fn hex(bytes: &[u8]) -> String {
+    let mut digits = String::with_capacity(2 * bytes.len());
     for byte in bytes {
         for nibble in [byte >> 4, byte & 15] {
             digits.push(char::from_digit(nibble.into(), 16).expect("a nibble is below 16"));

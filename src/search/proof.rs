@@ -105,6 +105,8 @@ impl<G: Game> Checker<'_, G> {
         }
         let proof = match self.solver.table.shortest_proof(key, hand) {
             Some(proof) if proof.plies <= plies => proof,
+            // Some games end in the attacker's favour when he is to move.
+            None if matches!(game.plain_moves(), Moves::Over(Outcome::Reached)) => return Ok(0),
             _ => {
                 self.stats.rebuilt += 1;
                 self.solver.search_again(game, plies, self.cancel)?;

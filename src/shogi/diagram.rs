@@ -101,7 +101,8 @@ fn kanji_hand(hand: Hand) -> String {
             0 => {}
             1 => parts.push(kanji(kind.piece_kind()).to_owned()),
             count => {
-                parts.push(format!("{}{}", kanji(kind.piece_kind()), NUMBERS[usize::from(count)]))
+                let number = NUMBERS[usize::from(count)];
+                parts.push(format!("{}{number}", kanji(kind.piece_kind())));
             }
         }
     }

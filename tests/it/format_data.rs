@@ -7,7 +7,7 @@ use std::fs::{self, File};
 use kyokumen::format::{EncodeError, Fill, Format, GameResult, Lines, Record, RecordRef};
 use kyokumen::shogi::{Color, Position};
 
-use crate::format_edges::shared;
+use crate::positions::shared;
 
 struct Files {
     text: Vec<u8>,

@@ -2,20 +2,10 @@
 //!
 //! `error` must be refused, `ok` accepted without a warning, `warn` accepted with at least one.
 
-use std::path::PathBuf;
-
 use kyokumen::format::{DecodeErrorKind, Format, Lines, RecordRef, Warning};
 use serde_json::Value;
 
-/// A file of test data beside the checkout; `None`, with a word on standard error, if it is missing.
-pub(crate) fn shared(name: &str) -> Option<PathBuf> {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/data").join(name);
-    let found = path.is_file();
-    if !found {
-        eprintln!("skipped: ../shared/data/{name} is missing");
-    }
-    found.then_some(path)
-}
+use crate::positions::shared;
 
 /// What a strict reader says of a whole file.
 #[derive(PartialEq, Eq, Debug)]

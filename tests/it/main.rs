@@ -2,6 +2,7 @@
 
 mod archive;
 mod cli_snapshots;
+mod convert;
 mod exhaustive;
 mod filter;
 mod filter_command;
@@ -11,6 +12,9 @@ mod format_literals;
 mod format_properties;
 mod format_random;
 mod graphs;
+mod inspect;
+mod layers;
+mod marubatsu;
 mod mate_lines;
 mod positions;
 mod rsshogi;

@@ -75,7 +75,7 @@ impl ConvertReport {
     pub(super) fn new<'a>(
         plan: &ConvertPlan,
         counts: &Counts,
-        parts_read: Vec<PartRead>,
+        parts_read: &[PartRead],
         written: impl Iterator<Item = &'a Written>,
         elapsed: Duration,
     ) -> Self {

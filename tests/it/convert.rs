@@ -1,0 +1,401 @@
+//! `kyokumen convert` as a program: what it writes, byte for byte, what it refuses, what it reports.
+//!
+//! Records are literal: the start position with 2g2f, 10 centipawns, ply 1, a victory of Black.
+
+mod refusals;
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use assert_cmd::cargo::cargo_bin;
+use kyokumen::format::packed::Family;
+use kyokumen::format::{Format, HandOrder, reference};
+use kyokumen::shogi::{Setup, sfen};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::archive::{archive, write};
+use crate::format_literals::{START_HCP, START_PSV, bytes};
+
+struct Ran {
+    code: Option<i32>,
+    stdout: Vec<u8>,
+    stderr: String,
+}
+
+impl Ran {
+    fn json(&self) -> Value {
+        serde_json::from_slice(&self.stdout).unwrap()
+    }
+}
+
+fn kyokumen() -> Command {
+    let mut command = Command::new(cargo_bin("kyokumen"));
+    command.args(["convert", "--progress", "none", "--threads", "2"]);
+    command
+}
+
+fn run(command: &mut Command) -> Ran {
+    let output = command.output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    Ran { code: output.status.code(), stdout: output.stdout, stderr }
+}
+
+/// A folder with inputs, in which outputs are made.
+struct Bench(TempDir);
+
+impl Bench {
+    fn new() -> Self {
+        Self(TempDir::new().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) -> PathBuf {
+        write(self.0.path(), name, bytes)
+    }
+
+    fn read(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path(name)).unwrap()
+    }
+
+    fn convert(&self, from: &str, to: &str, options: &[&str]) -> Ran {
+        run(kyokumen().arg(self.path(from)).arg("-o").arg(self.path(to)).args(options))
+    }
+
+    fn names(&self) -> Vec<String> {
+        let names = fs::read_dir(self.0.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        let mut names: Vec<String> = names.map(|name| name.into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+}
+
+fn literal(format: Format) -> Vec<u8> {
+    match format {
+        Format::Hcp => bytes(START_HCP),
+        Format::Hcpe => bytes(&format!("{START_HCP}0a008e070100")),
+        Format::Psv => bytes(&format!("{START_PSV}0a008e0701000100")),
+        _ => format!("{}\t2g2f\t10\t1\tb\n", sfen::START).into_bytes(),
+    }
+}
+
+/// Source, target, fill, the bytes that come out, fields lost, fields filled in.
+type Case =
+    (Format, Format, &'static str, Vec<u8>, &'static [&'static str], &'static [&'static str]);
+
+fn cases() -> Vec<Case> {
+    use Format::{Hcp, Hcpe, Psv, Sfen};
+    const ALL: &[&str] = &["move", "eval", "ply", "result"];
+    let empty_hcpe = bytes(&format!("{START_HCP}000000000000"));
+    let empty_psv = bytes(&format!("{START_PSV}0000000007000000"));
+    let psv_ply_7 = bytes(&format!("{START_PSV}0a008e0707000100"));
+    let plain = format!("{}\n", sfen::START).into_bytes();
+    let no_ply = format!("{}\t2g2f\t10\t-\tb\n", sfen::START).into_bytes();
+    vec![
+        (Hcp, Hcp, "", literal(Hcp), &[], &[]),
+        (Hcp, Hcpe, "move=none,eval=0,result=draw", empty_hcpe, &[], &["move", "eval", "result"]),
+        (Hcp, Psv, "move=none,eval=0,ply=7,result=draw", empty_psv, &[], ALL),
+        (Hcp, Sfen, "", plain, &[], &["ply"]),
+        (Hcpe, Hcp, "", literal(Hcp), &["move", "eval", "result"], &[]),
+        (Hcpe, Hcpe, "", literal(Hcpe), &[], &[]),
+        (Hcpe, Psv, "ply=7", psv_ply_7, &[], &["ply"]),
+        (Hcpe, Sfen, "", no_ply, &[], &[]),
+        (Psv, Hcp, "", literal(Hcp), ALL, &[]),
+        (Psv, Hcpe, "", literal(Hcpe), &["ply"], &[]),
+        (Psv, Psv, "", literal(Psv), &[], &[]),
+        (Psv, Sfen, "", literal(Sfen), &[], &[]),
+        (Sfen, Hcp, "", literal(Hcp), ALL, &[]),
+        (Sfen, Hcpe, "", literal(Hcpe), &["ply"], &[]),
+        (Sfen, Psv, "", literal(Psv), &[], &[]),
+        (Sfen, Sfen, "", literal(Sfen), &[], &[]),
+    ]
+}
+
+fn two_each(fields: &[&str]) -> Value {
+    fields
+        .iter()
+        .map(|&field| (field.to_owned(), json!(2)))
+        .collect::<serde_json::Map<_, _>>()
+        .into()
+}
+
+#[test]
+fn every_format_becomes_every_other_and_the_report_says_what_that_costs() {
+    for (from, to, fill, expected, lost, invented) in cases() {
+        let bench = Bench::new();
+        bench.write(&format!("a.{from}"), &literal(from).repeat(2));
+        let output = format!("b.{to}");
+        let ran = bench.convert(&format!("a.{from}"), &output, &["--json", "--fill", fill]);
+        assert_eq!(ran.code, Some(0), "{from} to {to}: {}", ran.stderr);
+        assert_eq!(bench.read(&output), expected.repeat(2), "{from} to {to}");
+        let counts = &ran.json()["counts"];
+        assert_eq!((&counts["input"], &counts["written"]), (&json!(2), &json!(2)));
+        assert_eq!(counts["lost"], two_each(lost), "{from} to {to}");
+        assert_eq!(counts["invented"], two_each(invented), "{from} to {to}");
+        assert_eq!(ran.stderr, "", "with --json the report is the only message");
+    }
+}
+
+#[test]
+fn losses_are_told_before_and_counted_after() {
+    let bench = Bench::new();
+    bench.write("a.psv", &literal(Format::Psv));
+    let ran = bench.convert("a.psv", "b.hcpe", &[]);
+    let path = bench.path("b.hcpe");
+    let told = format!(
+        "psv to hcpe: lost: ply; filled in: none\n\
+         1 records: 1 written, 0 filtered, 0 bad\n  ply lost in 1 records\n  {} (1 records)\n",
+        path.display()
+    );
+    assert_eq!(ran.stderr, told);
+    bench.write("a.hcp", &literal(Format::Hcp));
+    let ran = bench.convert("a.hcp", "c.sfen", &[]);
+    assert!(
+        ran.stderr.starts_with("hcp to sfen: lost: none; filled in: ply=1\n"),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
+fn unknown_results_are_filled_in_only_where_a_line_has_none() {
+    let bench = Bench::new();
+    let unknown = format!("{}\tnone\t0\t1\tu\n", sfen::START).into_bytes();
+    bench.write("a.sfen", &[literal(Format::Sfen), unknown].concat());
+    let ran = bench.convert("a.sfen", "b.psv", &["--fill", "result=draw,move=none", "--json"]);
+    let empty = bytes(&format!("{START_PSV}0000000001000000"));
+    assert_eq!(bench.read("b.psv"), [literal(Format::Psv), empty].concat());
+    assert_eq!(ran.json()["counts"]["invented"], json!({"result": 1}));
+}
+
+#[test]
+fn records_pass_untouched_unless_canonical_form_is_asked_for() {
+    let bench = Bench::new();
+    let text = "l6nl/5+P1gk/2np1S3/p1p4Pp/3P2Sp1/1PPb2P1P/P5GS1/R8/LN4bKL w GR5pnsg 1";
+    let setup: Setup = text.parse().unwrap();
+    let in_order = |order: HandOrder| {
+        let mut record =
+            reference::encode_in_order(Family::YaneuraOu, &setup, order.kinds()).unwrap().to_vec();
+        record.extend_from_slice(&[0, 0, 0, 0, 1, 0, 0]);
+        record
+    };
+    let [canonical, old] = [HandOrder::Canonical, HandOrder::GoldLast].map(in_order);
+    assert_ne!(canonical, old);
+    bench.write("a.psv", &[&old[..], &[0xa5]].concat());
+    assert_eq!(bench.convert("a.psv", "same.psv", &[]).code, Some(0));
+    assert_eq!(bench.read("same.psv"), bench.read("a.psv"));
+    let ran = bench.convert("a.psv", "canonical.psv", &["--canonical", "--json"]);
+    assert_eq!(bench.read("canonical.psv"), [&canonical[..], &[0]].concat());
+    let warnings = json!({"move_none": 1, "padding_not_zero": 1});
+    assert_eq!(ran.json()["counts"]["warnings"], warnings);
+
+    let spelled = format!("sfen {}\r\n", sfen::START);
+    bench.write("a.sfen", spelled.as_bytes());
+    bench.convert("a.sfen", "same.sfen", &[]);
+    assert_eq!(bench.read("same.sfen"), spelled.as_bytes());
+    bench.convert("a.sfen", "canonical.sfen", &["--canonical"]);
+    assert_eq!(bench.read("canonical.sfen"), format!("{}\n", sfen::START).as_bytes());
+}
+
+/// Start positions with these evaluations, plies 1, 2, 3, ….
+fn evaluated(evals: &[i16]) -> Vec<u8> {
+    let record = |(eval, ply): (&i16, u16)| {
+        let mut record = literal(Format::Psv);
+        record[32..34].copy_from_slice(&eval.to_le_bytes());
+        record[36..38].copy_from_slice(&ply.to_le_bytes());
+        record
+    };
+    evals.iter().zip(1..).flat_map(record).collect()
+}
+
+fn evals(psv: &[u8]) -> Vec<i16> {
+    psv.chunks(40).map(|record| i16::from_le_bytes([record[32], record[33]])).collect()
+}
+
+#[test]
+fn every_filter_named_must_hold() {
+    let bench = Bench::new();
+    bench.write("a.psv", &evaluated(&[499, 500, -499, -500, i16::MIN, i16::MAX, 0]));
+    for (filters, kept, filtered) in [
+        (&["--max-abs-eval", "499"][..], &[499, -499, 0][..], json!({"max_abs_eval": 4})),
+        (
+            &["--max-abs-eval", "32767"],
+            &[499, 500, -499, -500, i16::MAX, 0],
+            json!({"max_abs_eval": 1}),
+        ),
+        (
+            &["--min-ply", "3", "--max-ply", "5"],
+            &[-499, -500, i16::MIN],
+            json!({"min_ply": 2, "max_ply": 2}),
+        ),
+        (
+            &["--max-abs-eval", "499", "--min-ply", "3"],
+            &[-499, 0],
+            json!({"max_abs_eval": 4, "min_ply": 1}),
+        ),
+        (&["--limit", "2"], &[499, 500], json!({})),
+        (&["--limit", "100"], &[499, 500, -499, -500, i16::MIN, i16::MAX, 0], json!({})),
+    ] {
+        let ran = bench.convert("a.psv", "b.psv", &[filters, &["--force", "--json"]].concat());
+        assert_eq!(evals(&bench.read("b.psv")), kept, "{filters:?}");
+        assert_eq!(ran.json()["counts"]["filtered"], filtered, "{filters:?}");
+    }
+}
+
+#[test]
+fn the_smallest_evaluation_survives_every_format() {
+    let bench = Bench::new();
+    let psv = evaluated(&[i16::MIN]);
+    bench.write("a.psv", &psv);
+    for (from, to) in [("a.psv", "b.hcpe"), ("b.hcpe", "c.sfen"), ("c.sfen", "d.psv")] {
+        assert_eq!(bench.convert(from, to, &["--fill", "ply=1"]).code, Some(0));
+    }
+    assert_eq!(bench.read("d.psv"), psv);
+    assert!(bench.read("c.sfen").ends_with(b"\t2g2f\t-32768\t1\tb\n"));
+}
+
+#[test]
+fn positions_in_check_are_left_out_on_request() {
+    let bench = Bench::new();
+    let in_check = "4k4/9/9/9/9/9/9/9/4K3r b 2b4g4s4n4l18p 1\n";
+    // White could take the king, so that it is no position: counted, passed on.
+    let illegal = "4k4/9/9/9/9/9/9/9/4K3r w 2b4g4s4n4l18p 1\n";
+    let quiet = "4k4/9/9/9/9/9/9/8r/4K4 b 2b4g4s4n4l18p 1\n";
+    bench.write("a.sfen", [in_check, illegal, quiet].concat().as_bytes());
+    let ran = bench.convert("a.sfen", "b.sfen", &["--drop-in-check", "--json"]);
+    assert_eq!(bench.read("b.sfen"), [illegal, quiet].concat().as_bytes());
+    let counts = &ran.json()["counts"];
+    assert_eq!(counts["filtered"], json!({"in_check": 1}));
+    assert_eq!(counts["warnings"]["opponent_in_check"], json!(1));
+}
+
+#[test]
+fn inputs_are_read_as_one_sequence_and_the_limit_holds_over_all() {
+    let bench = Bench::new();
+    bench.write("a.psv", &literal(Format::Psv).repeat(3));
+    bench.write("b.sfen", &literal(Format::Sfen).repeat(3));
+    let mut command = kyokumen();
+    command.arg("-i").arg(bench.path("a.psv")).arg("-i").arg(bench.path("b.sfen"));
+    command.args(["--limit", "5", "--json", "-o"]).arg(bench.path("c.hcpe"));
+    let report = run(&mut command).json();
+    assert_eq!(bench.read("c.hcpe"), literal(Format::Hcpe).repeat(5));
+    let read: Vec<_> =
+        report["inputs"].as_array().unwrap().iter().map(|input| &input["to"]).collect();
+    assert_eq!(read, [&json!(3), &json!(2)]);
+}
+
+#[test]
+fn standard_input_and_output_carry_any_format() {
+    let bench = Bench::new();
+    let input = bench.write("a.psv", &literal(Format::Psv).repeat(3));
+    let mut command = kyokumen();
+    command.args(["-", "--from", "psv", "-o", "-", "--to", "hcpe", "--json"]);
+    let ran = run(command.stdin(File::open(&input).unwrap()));
+    assert_eq!((ran.code, ran.stdout), (Some(0), literal(Format::Hcpe).repeat(3)));
+    let report: Value = serde_json::from_str(&ran.stderr).unwrap();
+    assert_eq!(report["counts"]["lost"], json!({"ply": 3}));
+
+    let mut command = kyokumen();
+    command.args(["-", "--from", "psv", "-o", "-", "--to", "sfen.zst"]);
+    let ran = run(command.stdin(File::open(&input).unwrap()));
+    let text = zstd::decode_all(&ran.stdout[..]).unwrap();
+    assert_eq!(text, literal(Format::Sfen).repeat(3));
+}
+
+#[test]
+fn compressed_files_are_read_and_written_by_name() {
+    let bench = Bench::new();
+    let packed = zstd::encode_all(&literal(Format::Psv).repeat(3000)[..], 1).unwrap();
+    bench.write("a.psv.zst", &packed);
+    assert_eq!(bench.convert("a.psv.zst", "b.hcpe.zst", &[]).code, Some(0));
+    let hcpe = zstd::decode_all(&bench.read("b.hcpe.zst")[..]).unwrap();
+    assert!(hcpe == literal(Format::Hcpe).repeat(3000));
+    // A name that ends in .zst is a compressed file, whatever --to says about its records.
+    assert_eq!(bench.convert("a.psv.zst", "c.bin.zst", &["--to", "hcp"]).code, Some(0));
+    let hcp = zstd::decode_all(&bench.read("c.bin.zst")[..]).unwrap();
+    assert!(hcp == literal(Format::Hcp).repeat(3000));
+}
+
+#[test]
+fn a_truncated_tail_is_one_bad_record() {
+    let bench = Bench::new();
+    let whole = literal(Format::Hcp).repeat(2);
+    bench.write("a.hcp", &[&whole[..], &whole[..7]].concat());
+    let place = format!("{}, record 2, at byte 64: ", bench.path("a.hcp").display());
+    let ran = bench.convert("a.hcp", "stop.hcp", &[]);
+    assert_eq!(ran.code, Some(1));
+    assert!(
+        ran.stderr.contains(&format!("{place}byte 7: a record has 32 bytes, found 7")),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(bench.names(), ["a.hcp"]);
+
+    let ran = bench.convert("a.hcp", "skip.hcp", &["--on-error", "skip", "--json"]);
+    assert_eq!((ran.code, bench.read("skip.hcp")), (Some(3), whole.clone()));
+    assert_eq!(ran.json()["counts"]["bad"], json!({"quarantined": 0, "skipped": 1}));
+
+    let ran = bench.convert("a.hcp", "set.aside.hcp", &["--on-error", "quarantine"]);
+    assert_eq!((ran.code, bench.read("set.aside.hcp")), (Some(3), whole.clone()));
+    assert_eq!(bench.read("set.aside.quarantine.bin"), &whole[..7]);
+    let line: Value = serde_json::from_slice(&bench.read("set.aside.quarantine.jsonl")).unwrap();
+    assert_eq!(
+        (&line["index"], &line["offset"], &line["bytes"]),
+        (&json!(2), &json!(64), &json!(7))
+    );
+}
+
+#[test]
+fn the_output_does_not_depend_on_the_number_of_threads() {
+    let bench = Bench::new();
+    bench.write("a.psv", &archive(Format::Psv, 5000));
+    for threads in ["1", "2"] {
+        let output = format!("{threads}.sfen");
+        let options = ["--threads", threads, "--on-error", "quarantine"];
+        let mut command = Command::new(cargo_bin("kyokumen"));
+        command.args(["convert", "--progress", "none"]).arg(bench.path("a.psv")).args(options);
+        assert_eq!(run(command.arg("-o").arg(bench.path(&output))).code, Some(3));
+    }
+    for suffix in ["sfen", "quarantine.bin", "quarantine.jsonl"] {
+        let [one, two] = ["1", "2"].map(|threads| bench.read(&format!("{threads}.{suffix}")));
+        assert!(!one.is_empty() && one == two, "{suffix}");
+    }
+    let lines = String::from_utf8(bench.read("1.sfen")).unwrap().lines().count();
+    assert_eq!(lines, (0..5000).filter(|i| i % 11 != 5).count());
+}
+
+#[test]
+fn an_empty_input_gives_an_empty_output() {
+    let bench = Bench::new();
+    bench.write("a.psv", b"");
+    assert_eq!(bench.convert("a.psv", "b.hcp", &[]).code, Some(0));
+    assert_eq!(bench.read("b.hcp"), b"");
+}
+
+#[test]
+fn a_closed_pipe_ends_quietly() {
+    let bench = Bench::new();
+    let input = bench.write("a.psv", &literal(Format::Psv).repeat(5000));
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut command = kyokumen();
+    command.arg(input).args(["-o", "-", "--to", "hcp", "--json"]).stdout(writer);
+    let output = command.stderr(Stdio::piped()).output().unwrap();
+    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_device_is_written_to_and_not_replaced() {
+    use std::os::unix::fs::FileTypeExt;
+    let bench = Bench::new();
+    let input = bench.write("a.psv", &literal(Format::Psv));
+    let mut command = kyokumen();
+    command.arg(input).args(["-o", "/dev/null", "--to", "hcp"]);
+    assert_eq!(run(&mut command).code, Some(0));
+    assert!(Path::new("/dev/null").metadata().unwrap().file_type().is_char_device());
+}

@@ -1,0 +1,182 @@
+//! `kyokumen inspect` as a program: boards, dialects, ranges.
+//!
+//! Records are literal: the start position with 2g2f, 10 centipawns, ply 1, a victory of Black.
+
+use std::fs::File;
+use std::process::{Command, Output};
+
+use assert_cmd::cargo::cargo_bin;
+use kyokumen::format::packed::Family;
+use kyokumen::format::{Format, HandOrder, reference};
+use kyokumen::shogi::{Setup, sfen};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::archive::{archive, write};
+use crate::format_literals::{START_HCP, START_PSV, bytes};
+
+fn inspect(name: &str, content: &[u8], options: &[&str]) -> Output {
+    let folder = TempDir::new().unwrap();
+    write(folder.path(), name, content);
+    let mut command = Command::new(cargo_bin("kyokumen"));
+    command.current_dir(folder.path()).args(["inspect", name]).args(options).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+fn start_psv() -> Vec<u8> {
+    bytes(&format!("{START_PSV}0a008e0701000100"))
+}
+
+#[test]
+fn the_first_record_is_shown_with_its_board() {
+    let output = inspect("a.psv", &start_psv().repeat(3), &["--hex"]);
+    let expected = format!(
+        "\
+a.psv: psv, 3 records
+  looked at     3 records, 0 unreadable
+  hand order    not told by any record
+  padding       not zero in 0
+  stored moves  3 legal, 0 illegal, 0 malformed, 0 none
+
+record 0, at byte 0
+  9  8  7  6  5  4  3  2  1
+  l  n  s  g  k  g  s  n  l  a
+  .  r  .  .  .  .  .  b  .  b
+  p  p  p  p  p  p  p  p  p  c
+  .  .  .  .  .  .  .  .  .  d
+  .  .  .  .  .  .  .  .  .  e
+  .  .  .  .  .  .  .  .  .  f
+  P  P  P  P  P  P  P  P  P  g
+  .  B  .  .  .  .  .  R  .  h
+  L  N  S  G  K  G  S  N  L  i
+in hand: Black -, White -
+to move: Black
+sfen      {}
+move      2g2f
+eval      10 cp, seen from Black
+ply       1
+result    black won
+in check  no
+bytes     {START_PSV}0a008e0701000100
+",
+        sfen::START
+    );
+    assert_eq!(text(&output.stdout), expected);
+    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
+    let kanji = inspect("a.psv", &start_psv(), &["--kanji"]);
+    let kanji = text(&kanji.stdout);
+    assert!(kanji.contains("|v香v桂v銀v金v玉v金v銀v桂v香|一\n"), "{kanji}");
+}
+
+#[test]
+fn json_has_a_line_a_record() {
+    let bad = [0; 40];
+    let mut illegal = start_psv();
+    illegal[34..36].copy_from_slice(&[0x0d, 0x07]);
+    illegal[39] = 0xa5;
+    let content = [&start_psv()[..], &illegal, &bad].concat();
+    let output = inspect("a.psv", &content, &["--range", "1..", "--json"]);
+    let lines: Vec<Value> =
+        text(&output.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let expected = json!({
+        "file": "a.psv", "index": 1, "offset": 40, "sfen": sfen::START, "move": "2f2e", "eval": 10,
+        "ply": 1, "result": "black", "in_check": false,
+        "warnings": ["move_illegal", "padding_not_zero"],
+    });
+    assert_eq!(lines[0], expected);
+    assert_eq!((&lines[1]["index"], &lines[1]["offset"]), (&json!(2), &json!(80)));
+    assert_eq!(lines[1]["error"], "byte 1: both kings stand on 1a");
+    assert_eq!((lines.len(), output.status.code()), (2, Some(3)));
+
+    let output = inspect("a.hcp", &bytes(START_HCP), &["--json", "--hex"]);
+    let line: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(
+        (&line["move"], &line["result"], &line["hex"]),
+        (&Value::Null, &Value::Null, &json!(START_HCP))
+    );
+}
+
+#[test]
+fn a_range_beyond_the_end_is_a_usage_error() {
+    let content = start_psv().repeat(3);
+    let packed = zstd::encode_all(&content[..], 1).unwrap();
+    for (name, content) in [("a.psv", &content), ("a.psv.zst", &packed)] {
+        for range in ["3", "0..4", "4..", "2..9"] {
+            let output = inspect(name, content, &["--range", range, "--json"]);
+            let message = text(&output.stderr);
+            assert_eq!(output.status.code(), Some(2), "{name} {range}");
+            assert!(
+                message.contains(&format!("{name} has 3 records, numbered from 0")),
+                "{message}"
+            );
+            assert!(output.stdout.is_empty());
+        }
+        for (range, lines) in [("..", 3), ("1..", 2), ("2", 1), ("..2", 2), ("3..", 0)] {
+            let output = inspect(name, content, &["--range", range, "--json"]);
+            assert_eq!(output.status.code(), Some(0), "{name} {range}");
+            assert_eq!(text(&output.stdout).lines().count(), lines, "{name} {range}");
+        }
+    }
+    assert_eq!(inspect("a.psv", b"", &[]).stdout, b"a.psv: psv, 0 records\n");
+    assert_eq!(inspect("a.psv", b"", &["--range", "0..1"]).status.code(), Some(2));
+    assert_eq!(inspect("a.psv", &content, &["--range", "2..1"]).status.code(), Some(2));
+    assert_eq!(inspect("a.bin", &content, &[]).status.code(), Some(2));
+}
+
+#[test]
+fn a_long_stream_is_not_read_to_its_end_for_the_first_record() {
+    let folder = TempDir::new().unwrap();
+    let input = write(folder.path(), "a.hcp", &bytes(START_HCP).repeat(5000));
+    let inspect = |range: &str| {
+        let mut command = Command::new(cargo_bin("kyokumen"));
+        command.args(["inspect", "-", "--from", "hcp", "--range", range]);
+        command.stdin(File::open(&input).unwrap()).output().unwrap()
+    };
+    let shown = text(&inspect("0").stdout);
+    assert!(shown.starts_with("-: hcp, more than 4096 records\n"), "{shown}");
+    let shown = text(&inspect("4999").stdout);
+    assert!(shown.contains("record 4999, at byte 159968\n"), "{shown}");
+    let beyond = inspect("4999..5001");
+    assert_eq!(beyond.status.code(), Some(2));
+    assert!(text(&beyond.stderr).contains("- has 5000 records"), "{}", text(&beyond.stderr));
+}
+
+#[test]
+fn the_writer_is_known_by_the_order_of_the_pieces_in_hand() {
+    let telling = "l6nl/5+P1gk/2np1S3/p1p4Pp/3P2Sp1/1PPb2P1P/P5GS1/R8/LN4bKL w GR5pnsg 1";
+    let setup: Setup = telling.parse().unwrap();
+    let in_order = |order: HandOrder| {
+        reference::encode_in_order(Family::Apery, &setup, order.kinds()).unwrap().to_vec()
+    };
+    let [canonical, gold_last, rook_first] = HandOrder::ALL.map(in_order);
+    let start = bytes(START_HCP);
+    for (records, told) in [
+        ([&start, &canonical], "P L N S G B R (1 records tell)"),
+        ([&gold_last, &start], "P L N S B R G (1 records tell)"),
+        ([&rook_first, &rook_first], "R B G S N L P (2 records tell)"),
+        ([&canonical, &gold_last], "mixed (2 records tell)"),
+        ([&start, &start], "not told by any record"),
+    ] {
+        let shown = text(&inspect("a.hcp", &records.map(Vec::as_slice).concat(), &[]).stdout);
+        assert!(shown.contains(&format!("  hand order    {told}\n")), "{shown}");
+    }
+}
+
+#[test]
+fn the_sample_counts_what_is_unusual() {
+    let content = archive(Format::Psv, 500);
+    let bad = (0..500).filter(|i| i % 11 == 5).count();
+    let padded =
+        content.chunks(40).filter(|record| record[..2] != [0; 2] && record[39] != 0).count();
+    let shown = text(&inspect("a.psv", &content, &[]).stdout);
+    for line in [
+        format!("  looked at     500 records, {bad} unreadable\n"),
+        format!("  padding       not zero in {padded}\n"),
+        format!("  stored moves  {} legal, 0 illegal, 0 malformed, 0 none\n", 500 - bad),
+    ] {
+        assert!(shown.contains(&line), "{shown}");
+    }
+}
