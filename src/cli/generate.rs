@@ -127,10 +127,9 @@ fn to_file(
 }
 
 fn report(generator: &Generator, count: u64, format: Format) {
-    let games: u64 = generator.ends().values().sum();
     let ends: Vec<String> =
         generator.ends().iter().map(|(end, games)| format!("{games} by {end}")).collect();
-    eprintln!("{count} records of {games} games; ended: {}", ends.join(", "));
+    eprintln!("{count} records; how the games ended: {}", ends.join(", "));
     if invented(format).contains(Field::EvalCp) {
         eprintln!("evaluations are 0: nobody evaluated these positions");
     }

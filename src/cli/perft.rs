@@ -22,7 +22,7 @@ pub(super) struct PerftArgs {
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     depth: u32,
 
-    /// Position to count from
+    /// Position to count from [default: the start position]
     #[arg(long, default_value = sfen::START, hide_default_value = true, value_name = "SFEN")]
     sfen: String,
 

@@ -1,6 +1,7 @@
 //! Contracts of the library and of its programs, in one binary.
 
 mod archive;
+mod cli_snapshots;
 mod convert;
 mod exhaustive;
 mod filter;
@@ -19,4 +20,5 @@ mod positions;
 mod rsshogi;
 mod rules;
 mod samples;
+mod solve;
 mod traps;

@@ -1,0 +1,101 @@
+//! Solving files: the same positions get the same answers, whatever holds them and whoever works on them.
+//!
+//! The positions are those of `data/`.
+
+use std::error::Error;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use kyokumen::pipeline::judge::{Answer, SearchSettings};
+use kyokumen::pipeline::positions::{Positions, Spot};
+use kyokumen::pipeline::solve::{Solution, solve};
+use kyokumen::shogi::Position;
+use tempfile::TempDir;
+
+fn data(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(name)
+}
+
+fn settings(nodes: u64) -> SearchSettings {
+    SearchSettings { nodes, hash_mb: 1, ..SearchSettings::default() }
+}
+
+/// Solutions, and the messages about bad records, in the order they came.
+fn solved(file: &Path, settings: &SearchSettings, threads: usize) -> (Vec<Solution>, Vec<String>) {
+    let (mut solutions, mut bad) = (Vec::new(), Vec::new());
+    let ended = solve(Positions::open(file, None), settings, threads, |solved| {
+        match solved {
+            Ok(solution) => solutions.push(solution),
+            Err(error) => bad.push(error.to_string()),
+        }
+        Ok::<(), Box<dyn Error>>(())
+    });
+    ended.unwrap();
+    (solutions, bad)
+}
+
+/// What must not depend on the format: number, answer, nodes.
+fn answers(solutions: &[Solution]) -> Vec<(u64, Option<Answer>, u64)> {
+    let answer = |solution: &Solution| {
+        let judgement = solution.judgement.as_ref();
+        let nodes = judgement.map_or(0, |judgement| judgement.nodes);
+        (solution.found.whence.index, judgement.map(|judgement| judgement.answer), nodes)
+    };
+    solutions.iter().map(answer).collect()
+}
+
+#[test]
+fn answers_depend_neither_on_format_nor_on_threads() {
+    let settings = settings(200);
+    let (expected, bad) = solved(&data("sample.sfen"), &settings, 1);
+    assert_eq!((expected.len(), bad.len()), (2000, 0));
+    assert!((0..).zip(&expected).all(|(index, solution)| solution.found.whence.index == index));
+    let folder = TempDir::new().unwrap();
+    let compressed = folder.path().join("sample.psv.zst");
+    let bytes = fs::read(data("sample.psv")).unwrap();
+    fs::write(&compressed, zstd::encode_all(&bytes[..], 3).unwrap()).unwrap();
+    for file in [data("sample.hcp"), data("sample.hcpe"), data("sample.psv"), compressed] {
+        let (solutions, bad) = solved(&file, &settings, 3);
+        assert_eq!(bad, [] as [String; 0]);
+        assert!(answers(&solutions) == answers(&expected), "{}", file.display());
+    }
+}
+
+#[test]
+fn text_needs_an_sfen_in_front_and_may_hold_comments() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("problems.tsv");
+    let text = "# problems\n\
+                4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l16p 1\tmate\t1\r\n\
+                \n\
+                4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1\tmate\t1\r\n\
+                \x20\t\n\
+                4k4\n\
+                9/9/9/9/9/9/9/9/4K4 b - 1\n\
+                startpos";
+    fs::write(&file, text).unwrap();
+    let (solutions, bad) = solved(&file, &settings(100), 2);
+    let found: Vec<_> = solutions.iter().map(|solution| &solution.found).collect();
+    assert_eq!(found.iter().map(|found| found.whence.index).collect::<Vec<_>>(), [0, 1, 4]);
+    assert_eq!(
+        found.iter().map(|found| found.whence.spot).collect::<Vec<_>>(),
+        [Spot::Line(2), Spot::Line(4), Spot::Line(8)]
+    );
+    assert_eq!(found[1].second_column.as_deref(), Some("mate"));
+    assert_eq!(found[2].second_column, None);
+    assert_eq!(found[2].position, Position::start());
+    assert_eq!(bad.len(), 2);
+    assert!(bad[0].starts_with("line 6: "), "{}", bad[0]);
+    assert_eq!(bad[1], "line 7: the White king is missing: there is nothing to mate");
+}
+
+#[test]
+fn a_truncated_file_has_one_bad_record_with_its_place() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("cut.hcpe");
+    fs::write(&file, &fs::read(data("sample.hcpe")).unwrap()[..38 * 5 + 20]).unwrap();
+    let (solutions, bad) = solved(&file, &settings(10), 1);
+    assert_eq!(solutions.len(), 5);
+    assert_eq!(bad.len(), 1);
+    assert!(bad[0].starts_with("record 5 at byte 190: "), "{}", bad[0]);
+}
