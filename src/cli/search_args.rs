@@ -4,6 +4,7 @@
 
 use clap::Args;
 
+use super::Usage;
 use super::option::word;
 use crate::pipeline::judge::{InCheck, SearchSettings};
 
@@ -31,12 +32,14 @@ pub(super) struct SearchArgs {
 }
 
 impl SearchArgs {
-    pub(super) const fn settings(&self) -> SearchSettings {
-        SearchSettings {
+    pub(super) fn settings(&self) -> Result<SearchSettings, Usage> {
+        let settings = SearchSettings {
             depth_plies: self.depth,
             nodes: self.nodes,
             hash_mb: self.hash_mb,
             in_check: self.in_check,
-        }
+        };
+        settings.check().map_err(|error| Usage(error.to_string()))?;
+        Ok(settings)
     }
 }

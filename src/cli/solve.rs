@@ -48,7 +48,7 @@ pub(super) fn run(args: &SolveArgs) -> anyhow::Result<Outcome> {
     let mut tally = Tally::default();
     let positions = Positions::open(Path::new(&input), args.from);
     let started = Instant::now();
-    let (settings, threads) = (args.search.settings(), args.search.threads);
+    let (settings, threads) = (args.search.settings()?, args.search.threads);
     solve(positions, &settings, threads, |solved| -> anyhow::Result<()> {
         match solved {
             Ok(solution) => {
@@ -80,7 +80,7 @@ fn solve_one(args: &SolveArgs, text: &str) -> anyhow::Result<Outcome> {
     let found = Found { whence, position, second_column: None };
     let one = std::iter::once(Ok(Ok(found)));
     let mut bad = None;
-    solve(one, &args.search.settings(), 1, |solved| -> anyhow::Result<()> {
+    solve(one, &args.search.settings()?, 1, |solved| -> anyhow::Result<()> {
         match solved {
             Ok(solution) if args.json => write_solution(&solution, true)?,
             Ok(solution) => write_report(&solution)?,

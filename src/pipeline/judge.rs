@@ -10,7 +10,7 @@ use thiserror::Error;
 
 pub use crate::search::{NODE_DEFINITION, SOLVER_VERSION, Stop};
 
-use crate::search::{Limits, Solver, Verdict};
+use crate::search::{Limits, MOST_PLIES, Solver, Verdict};
 use crate::shogi::{Color, Mate, Move, Position};
 
 /// Limits of the search of one position; together with the position they determine the answer.
@@ -31,6 +31,43 @@ pub struct SearchSettings {
 impl Default for SearchSettings {
     fn default() -> Self {
         Self { depth_plies: 20, nodes: 1_048_576, hash_mb: 64, in_check: InCheck::Both }
+    }
+}
+
+/// Largest table of one thread, in MiB.
+pub const MOST_HASH_MB: usize = 1 << 20;
+
+/// A limit of the search that cannot be kept.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+pub enum LimitError {
+    /// Deeper than a thread's stack allows.
+    #[error("a depth of {depth_plies} plies is more than the {MOST_PLIES} there can be")]
+    Depth {
+        /// What was asked for.
+        depth_plies: u16,
+    },
+    /// A table larger than any machine's memory.
+    #[error("a table of {hash_mb} MiB is more than the {MOST_HASH_MB} there can be")]
+    Hash {
+        /// What was asked for.
+        hash_mb: usize,
+    },
+}
+
+impl SearchSettings {
+    /// Checks that a search can keep to these limits.
+    ///
+    /// # Errors
+    /// [`LimitError`] for the first one that is too large.
+    pub const fn check(&self) -> Result<(), LimitError> {
+        let &Self { depth_plies, hash_mb, .. } = self;
+        if depth_plies > MOST_PLIES {
+            return Err(LimitError::Depth { depth_plies });
+        }
+        if hash_mb > MOST_HASH_MB {
+            return Err(LimitError::Hash { hash_mb });
+        }
+        Ok(())
     }
 }
 
@@ -209,6 +246,16 @@ mod tests {
         assert_eq!(judged(MATES_OUT_OF_CHECK, InCheck::Or), (Answer::Win, 3));
         assert_eq!(judged(MATES_OUT_OF_CHECK, InCheck::Both), (Answer::Win, 3));
         assert_eq!(judged(MATES_OUT_OF_CHECK, InCheck::And).0, Answer::NoMate);
+    }
+
+    #[test]
+    fn limits_that_cannot_be_kept_are_refused() {
+        let settings = SearchSettings::default();
+        assert_eq!(settings.check(), Ok(()));
+        let deep = SearchSettings { depth_plies: 4097, ..settings.clone() };
+        assert_eq!(deep.check(), Err(LimitError::Depth { depth_plies: 4097 }));
+        let wide = SearchSettings { hash_mb: MOST_HASH_MB + 1, ..settings };
+        assert!(matches!(wide.check(), Err(LimitError::Hash { .. })));
     }
 
     #[test]

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use super::judge::LimitError;
 use super::platform::{self, FileIdentity};
 use super::settings::{
     BadPolicy, FormatName, MatedPolicy, RecordFilters, Settings, Shard, UnknownPolicy, without_zst,
@@ -159,6 +160,9 @@ pub enum PlanError {
         /// What the system says.
         source: io::Error,
     },
+    /// A limit of the search is too large.
+    #[error(transparent)]
+    Limit(#[from] LimitError),
     /// An input could not be read.
     #[error(transparent)]
     Source(#[from] SourceError),
@@ -178,6 +182,7 @@ impl Plan {
     /// [`PlanError`] with what is wrong.
     pub fn new(request: Request) -> Result<Self, PlanError> {
         let Request { inputs, output: folder, from, to, name, shard, force, settings } = request;
+        settings.search.check()?;
         let inputs = inputs.iter().map(|path| input(path, from)).collect::<Result<Vec<_>, _>>()?;
         check_stdin(&inputs, shard)?;
         let to = output_format(&inputs, to)?;

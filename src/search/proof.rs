@@ -21,6 +21,9 @@ use super::{Limits, MOST_PLIES, Stats, Stop};
 /// Largest number of positions of a proof that is checked.
 const MOST_POSITIONS: u64 = 1 << 22;
 
+/// Positions near the line whose plies are measured; beyond, the bound of the check has to do.
+const MOST_MEASURED: usize = 1 << 16;
+
 /// A move that is known to reach the goal from a board with some least hand.
 #[derive(Clone, Copy)]
 struct Step<M, H> {
@@ -189,7 +192,10 @@ impl<G: Game> Checker<'_, G> {
         if let Some(&plies) = self.resistances.get(&position) {
             return plies;
         }
-        let Some(Step { m, .. }) = self.step(game) else { return 0 };
+        let Some(Step { m, plies, .. }) = self.step(game) else { return 0 };
+        if self.resistances.len() >= MOST_MEASURED {
+            return plies;
+        }
         let undo = game.make(m);
         let plies = self.most_resistant(game).map_or(1, |(_, plies)| plies + 2);
         game.unmake(m, undo);

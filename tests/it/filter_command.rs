@@ -64,6 +64,7 @@ fn exit_statuses_are_those_documented() {
         &["--in-check", "maybe"],
         &["--name", "a/b"],
         &["--no-such-option"],
+        &["--depth", "5000"],
     ] {
         assert_eq!(run(&[&input], &[&["--force"], usage].concat()).0, Some(2), "{usage:?}");
     }

@@ -88,7 +88,7 @@ fn generated(count: u64, folder: &Path) -> anyhow::Result<PathBuf> {
 }
 
 fn round(input: &Path, output: &Path, args: &FilterArgs) -> anyhow::Result<(Counts, Duration)> {
-    let search = args.search.settings();
+    let search = args.search.settings()?;
     let settings = Settings { search, threads: args.search.threads, ..Settings::default() };
     let request = Request {
         inputs: vec![input.to_owned()],

@@ -12,6 +12,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::super::Outcome;
+use super::super::Usage;
 use super::super::option::word;
 use super::super::report::{json_line, milliseconds};
 use super::{Rounds, per_second};
@@ -113,6 +114,7 @@ fn generated() -> anyhow::Result<Vec<Found>> {
 
 fn measure(file: String, positions: &[Found], args: &SolveArgs) -> anyhow::Result<Figure> {
     let settings = args.settings();
+    settings.check().map_err(|error| Usage(error.to_string()))?;
     let (solutions, elapsed) = args.rounds.measure(|| round(positions, &settings))?;
     let mut verdicts: BTreeMap<&'static str, u64> = BTreeMap::new();
     let mut stops: BTreeMap<&'static str, u64> = BTreeMap::new();
