@@ -100,7 +100,7 @@ impl Hand for () {
 ///
 /// # Hands of proofs and disproofs
 /// Where hands matter, a proof holds for every hand that dominates the *proof hand*, a disproof for
-/// every hand that the *disproof hand* dominates (proof and disproof pieces, Nagai 2002). The four
+/// every hand that the *disproof hand* dominates (proof and disproof pieces, Nagai 2002). The
 /// `…_hand_…` methods carry such hands from children to their parent; games without hands keep the
 /// defaults, which are right whenever all hands are equal.
 pub trait Game {
