@@ -281,6 +281,112 @@ pub fn of(color: Color, kind: PieceKind, square: Square, occupied: Bitboard) -> 
     }
 }
 
+/// Squares that pieces of `color` and one kind attack that step and do not slide: pawns, knights,
+/// silvers, golds (and what moves as a gold) or kings (and what also steps as a king).
+#[inline]
+pub fn of_steppers(color: Color, kind: PieceKind, pieces: Bitboard) -> Bitboard {
+    let ahead = pieces.forward(color);
+    match kind {
+        PieceKind::Pawn => ahead,
+        PieceKind::Knight => {
+            let two_ahead = ahead.forward(color);
+            two_ahead.leftwards() | two_ahead.rightwards()
+        }
+        PieceKind::Silver => {
+            let behind = pieces.forward(!color);
+            ahead | beside(ahead | behind)
+        }
+        PieceKind::Gold => ahead | pieces.forward(!color) | beside(ahead | pieces),
+        PieceKind::King => {
+            let column = ahead | pieces | pieces.forward(!color);
+            ahead | pieces.forward(!color) | beside(column)
+        }
+        _ => Bitboard::EMPTY,
+    }
+}
+
+#[inline]
+fn beside(squares: Bitboard) -> Bitboard {
+    squares.leftwards() | squares.rightwards()
+}
+
+/// Kinds in [`CHECK_ORIGINS`].
+const ORIGIN_KINDS: [&[Step]; 4] = [PAWN_STEPS, KNIGHT_STEPS, SILVER_STEPS, GOLD_STEPS];
+
+/// By kind and colour: squares from which one move, on an empty board, leads to a square from which the
+/// piece, promoted if it may be, attacks a square.
+static CHECK_ORIGINS: [PerColor<PerSquare<Bitboard>>; 4] = {
+    let mut table = [[[Bitboard::EMPTY; Square::COUNT]; 2]; 4];
+    let mut kind = 0;
+    while kind < 4 {
+        let mut number = 0;
+        while number < 81 {
+            let black = check_origins_of_black(ORIGIN_KINDS[kind], number);
+            table[kind][0][number as usize] = black;
+            number += 1;
+        }
+        let mut number = 0;
+        while number < 81 {
+            // White's board is Black's turned round.
+            let black = table[kind][0][80 - number].bits();
+            table[kind][1][number] = Bitboard::from_bits(black.reverse_bits() >> 47);
+            number += 1;
+        }
+        kind += 1;
+    }
+    table
+};
+
+const fn check_origins_of_black(steps: &[Step], king: u32) -> Bitboard {
+    let king = Square::from_bit(king);
+    let direct = squares_attacking(steps, king);
+    let mut origins = Bitboard::EMPTY;
+    let mut targets = direct.bits() | squares_attacking(GOLD_STEPS, king).bits();
+    while targets != 0 {
+        let to = Square::from_bit(targets.trailing_zeros());
+        let mut from_bits = squares_attacking(steps, to).bits();
+        while from_bits != 0 {
+            let from = Square::from_bit(from_bits.trailing_zeros());
+            let promotes = from.rank() < 3 || to.rank() < 3;
+            // A gold's `direct` holds all targets, so that it needs no promotion.
+            if direct.contains(to) || promotes {
+                origins = origins.with(from);
+            }
+            from_bits &= from_bits - 1;
+        }
+        targets &= targets - 1;
+    }
+    origins
+}
+
+/// Squares from which Black attacks a square by one of the steps.
+const fn squares_attacking(steps: &[Step], target: Square) -> Bitboard {
+    let mut squares = Bitboard::EMPTY;
+    let mut i = 0;
+    while i < steps.len() {
+        let (files, ranks) = steps[i];
+        if let Some(from) = target.offset(-files, -ranks) {
+            squares = squares.with(from);
+        }
+        i += 1;
+    }
+    squares
+}
+
+/// Squares from which a pawn, knight, silver or gold of `color` could in one move come to attack
+/// `king`, were the board empty; all squares for other kinds.
+#[inline]
+pub fn check_origins(color: Color, kind: PieceKind, king: Square) -> Bitboard {
+    let index = match kind {
+        PieceKind::Pawn => 0,
+        PieceKind::Knight => 1,
+        PieceKind::Silver => 2,
+        PieceKind::Gold => 3,
+        _ => return Bitboard::ALL,
+    };
+    CHECK_ORIGINS[index][color.index()][king.index()]
+}
+
 /// Squares strictly between two squares of one line; empty where no line joins them.
 #[inline]
 pub fn between(a: Square, b: Square) -> Bitboard {
@@ -348,6 +454,50 @@ mod tests {
                     .map(Square::rotated)
                     .collect();
                 assert_eq!(white, black, "{kind:?} {square}");
+            }
+        }
+    }
+
+    #[test]
+    fn sets_of_steppers_attack_what_each_attacks() {
+        let sets = [0x5a5a_1234_9876_0f0f_u128 << 7, 0x1_0000_8000_4001, u128::MAX, 1 << 80 | 1];
+        for pieces in sets.map(Bitboard::from_bits) {
+            for color in Color::ALL {
+                for kind in [
+                    PieceKind::Pawn,
+                    PieceKind::Knight,
+                    PieceKind::Silver,
+                    PieceKind::Gold,
+                    PieceKind::King,
+                ] {
+                    let expected = pieces
+                        .fold(Bitboard::EMPTY, |all, at| all | of(color, kind, at, Bitboard::EMPTY));
+                    assert_eq!(of_steppers(color, kind, pieces), expected, "{color:?} {kind:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn check_origins_are_two_moves_from_the_king() {
+        for color in Color::ALL {
+            let zone = Bitboard::far_ranks(color, 3);
+            for kind in [PieceKind::Pawn, PieceKind::Knight, PieceKind::Silver, PieceKind::Gold] {
+                for king in Square::all() {
+                    let expected: Bitboard = Square::all()
+                        .filter(|&from| {
+                            of(color, kind, from, Bitboard::EMPTY).any(|to| {
+                                let after = kind.promoted().filter(|_| {
+                                    zone.contains(from) || zone.contains(to)
+                                });
+                                [Some(kind), after].into_iter().flatten().any(|kind| {
+                                    of(color, kind, to, Bitboard::EMPTY).contains(king)
+                                })
+                            })
+                        })
+                        .collect();
+                    assert_eq!(check_origins(color, kind, king), expected, "{color:?} {kind:?}");
+                }
             }
         }
     }

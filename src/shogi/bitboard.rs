@@ -134,6 +134,20 @@ impl Bitboard {
         }
     }
 
+    /// All squares one step towards file 9; those that would leave the board vanish.
+    #[inline]
+    #[must_use]
+    pub const fn leftwards(self) -> Self {
+        Self((self.0 << 9) & BOARD)
+    }
+
+    /// All squares one step towards file 1; those that would leave the board vanish.
+    #[inline]
+    #[must_use]
+    pub const fn rightwards(self) -> Self {
+        Self(self.0 >> 9)
+    }
+
     /// Every square of each file on which the set has a square.
     #[inline]
     #[must_use]

@@ -112,7 +112,10 @@ impl Position {
         if self.checkers().has_many() {
             return Flow::Continue(());
         }
-        generator.visit_board_moves(&mut visit)?;
+        generator.visit_moves_to(checker, &mut visit)?;
+        for square in between {
+            generator.visit_moves_to(square, &mut visit)?;
+        }
         if between.has_any() { generator.visit_drops(&mut visit) } else { Flow::Continue(()) }
     }
 
@@ -255,6 +258,7 @@ impl Position {
 /// Squares from which each kind would give check to the opponent of the side to move.
 #[derive(Clone, Copy)]
 pub(crate) struct CheckSquares {
+    us: Color,
     king: Square,
     /// Own pieces whose departure opens a line on the king.
     discoverers: Bitboard,
@@ -276,6 +280,7 @@ impl CheckSquares {
         let occupied = position.occupied();
         let rook = attacks::rook(king, occupied);
         Some(Self {
+            us,
             king,
             discoverers: position.blockers(!us) & position.color(us),
             pawn: attacks::pawn(!us, king),
@@ -320,6 +325,12 @@ impl CheckSquares {
         }
     }
 
+    /// Where pieces of a kind stand that may give check by moving.
+    #[inline]
+    fn origins(&self, kind: PieceKind) -> Bitboard {
+        attacks::check_origins(self.us, kind, self.king) | self.discoverers
+    }
+
     /// Own pieces whose departure opens a line on the king.
     #[inline]
     pub(crate) const fn discoverers(&self) -> Bitboard {
@@ -329,6 +340,8 @@ impl CheckSquares {
 
 /// Which of the legal moves are wanted.
 trait Wanted {
+    /// Where pieces of a kind stand that may have a wanted move.
+    fn origins(&self, kind: PieceKind) -> Bitboard;
     /// Targets wanted for a piece that is `after` on arrival.
     fn targets(&self, after: PieceKind, from: Square) -> Bitboard;
     /// Targets wanted for pawn steps that open no line.
@@ -347,6 +360,11 @@ struct Everywhere {
 }
 
 impl Wanted for Everywhere {
+    #[inline]
+    fn origins(&self, _: PieceKind) -> Bitboard {
+        Bitboard::ALL
+    }
+
     #[inline]
     fn targets(&self, _: PieceKind, _: Square) -> Bitboard {
         self.targets
@@ -381,6 +399,11 @@ struct Checking {
 }
 
 impl Wanted for Checking {
+    #[inline]
+    fn origins(&self, kind: PieceKind) -> Bitboard {
+        self.check_squares.origins(kind)
+    }
+
     #[inline]
     fn targets(&self, after: PieceKind, from: Square) -> Bitboard {
         self.targets & self.check_squares.of(after, from)
@@ -439,12 +462,26 @@ impl<'a, W: Wanted> Generator<'a, W> {
     fn visit_king_moves(&self, visit: &mut impl FnMut(MoveSet) -> Flow) -> Flow {
         let Some(king) = self.king else { return Flow::Continue(()) };
         let candidates = attacks::king(king).without(self.own) & self.wanted.king_targets(king);
+        if candidates.is_empty() {
+            return Flow::Continue(());
+        }
         let without_king = self.occupied ^ Bitboard::from_square(king);
-        let to: Bitboard = candidates
-            .filter(|&to| !self.position.is_attacked(to, without_king, !self.us))
-            .collect();
+        let to = candidates.without(self.position.cover(!self.us, without_king).all);
         if to.has_any() {
             visit(MoveSet::Piece { kind: PieceKind::King, from: king, to, promotion: false })?;
+        }
+        Flow::Continue(())
+    }
+
+    /// Moves to one square of everything but the king, when the king is in check and such a move
+    /// ends it: a pinned piece never can.
+    #[inline]
+    fn visit_moves_to(&self, to: Square, visit: &mut impl FnMut(MoveSet) -> Flow) -> Flow {
+        let king = self.position.pieces(self.us, PieceKind::King);
+        let movers = self.position.attackers_to(to, self.occupied, self.us);
+        for from in movers.without(self.pinned | king) {
+            let kind = self.position.piece_on(from).expect("an attacker is a piece").kind;
+            self.visit_piece(kind, from, Bitboard::from_square(to), visit)?;
         }
         Flow::Continue(())
     }
@@ -454,7 +491,7 @@ impl<'a, W: Wanted> Generator<'a, W> {
     fn visit_board_moves(&self, visit: &mut impl FnMut(MoveSet) -> Flow) -> Flow {
         let (us, occupied) = (self.us, self.occupied);
         self.visit_pawns(visit)?;
-        let own = |kind| self.position.pieces(us, kind);
+        let own = |kind| self.position.pieces(us, kind) & self.wanted.origins(kind);
         for from in own(PieceKind::Lance) {
             self.visit_piece(PieceKind::Lance, from, attacks::lance(us, from, occupied), visit)?;
         }
@@ -464,7 +501,7 @@ impl<'a, W: Wanted> Generator<'a, W> {
         for from in own(PieceKind::Silver) {
             self.visit_piece(PieceKind::Silver, from, attacks::silver(us, from), visit)?;
         }
-        for from in self.position.golds(us) {
+        for from in self.position.golds(us) & self.wanted.origins(PieceKind::Gold) {
             self.visit_piece(PieceKind::Gold, from, attacks::gold(us, from), visit)?;
         }
         for from in own(PieceKind::Bishop) {

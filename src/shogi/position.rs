@@ -47,6 +47,15 @@ pub struct Undo {
     checkers: Bitboard,
 }
 
+/// What one side attacks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cover {
+    /// Attacked squares.
+    pub(crate) all: Bitboard,
+    /// Those attacked along lines: what stands or arrives on them may open or close a line.
+    pub(crate) lines: Bitboard,
+}
+
 /// Why an arrangement is not a position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum PositionError {
@@ -240,6 +249,30 @@ impl Position {
             sliders |= rooks & attacks::rook(square, occupied);
         }
         sliders
+    }
+
+    /// All squares that `color` attacks when `occupied` squares block sliders.
+    #[inline]
+    pub(crate) fn cover(&self, color: Color, occupied: Bitboard) -> Cover {
+        let own = self.colors[color.index()];
+        let of = |kind: PieceKind| self.kinds[kind.index()] & own;
+        let kings = of(PieceKind::King) | of(PieceKind::Horse) | of(PieceKind::Dragon);
+        let steps = attacks::of_steppers(color, PieceKind::Pawn, of(PieceKind::Pawn))
+            | attacks::of_steppers(color, PieceKind::Knight, of(PieceKind::Knight))
+            | attacks::of_steppers(color, PieceKind::Silver, of(PieceKind::Silver))
+            | attacks::of_steppers(color, PieceKind::Gold, self.golds & own)
+            | attacks::of_steppers(color, PieceKind::King, kings);
+        let mut lines = Bitboard::EMPTY;
+        for lance in of(PieceKind::Lance) {
+            lines |= attacks::lance(color, lance, occupied);
+        }
+        for bishop in of(PieceKind::Bishop) | of(PieceKind::Horse) {
+            lines |= attacks::bishop(bishop, occupied);
+        }
+        for rook in of(PieceKind::Rook) | of(PieceKind::Dragon) {
+            lines |= attacks::rook(rook, occupied);
+        }
+        Cover { all: steps | lines, lines }
     }
 
     /// Whether a piece of `color` attacks `square` when `occupied` squares block sliders.
