@@ -10,12 +10,14 @@ use crate::game::{self, Candidate, Expansion, Game, Moves, NodeKind, Outcome};
 
 use super::attacks;
 use super::hand::Hand;
-use super::mate_one::MateTester;
+use super::bitboard::Bitboard;
+use super::mate_one::{Answers, MateTester};
 use super::movegen::{CheckSquares, Flow, MoveSet};
 use super::moves::Move;
 use super::piece::{Color, HandKind, PieceKind};
 use super::plain;
 use super::position::{Position, Undo};
+use super::square::Square;
 
 impl game::Hand for Hand {
     fn dominates(self, other: Self) -> bool {
@@ -72,64 +74,138 @@ impl Mate {
     fn push_checks(&self, look_for_mate: bool, moves: &mut Vec<Candidate<Move>>) -> Option<Move> {
         let mut mating = None;
         let mut tester = MateTester::new(&self.position);
+        let zone = Bitboard::far_ranks(self.attacker, 3);
         let _ = self.position.visit_checks(|set| {
-            if look_for_mate {
-                mating = tester.mate_among(set);
-                if mating.is_some() {
-                    return Flow::Break(());
+            let mut push = |m, delayed| match tester.answers(m) {
+                Answers::None if look_for_mate => {
+                    mating = Some(m);
+                    Flow::Break(())
                 }
-            }
+                Answers::None => {
+                    moves.push(Candidate { delayed, ..Candidate::new(m) });
+                    Flow::Continue(())
+                }
+                Answers::Some(proof_number) => {
+                    moves.push(Candidate { delayed, proof_number, ..Candidate::new(m) });
+                    Flow::Continue(())
+                }
+            };
             match set {
                 // A pawn, bishop or rook that could promote and does not is tried after its promotion.
                 MoveSet::Piece { kind, from, to, promotion: true } if yields(kind) => {
                     let dead = self.dead_ranks(kind);
                     for to in to {
-                        moves.push(Candidate::new(Move::new(from, to, true)));
+                        push(Move::new(from, to, true), false)?;
                         let plain = Move::new(from, to, false);
                         if !dead.contains(to) && self.position.gives_check(plain) {
-                            moves.push(Candidate { delayed: true, ..Candidate::new(plain) });
+                            push(plain, true)?;
                         }
                     }
+                    Flow::Continue(())
                 }
                 MoveSet::Piece { kind, from, to, promotion: false } if yields(kind) => {
-                    let zone = super::Bitboard::far_ranks(self.attacker, 3);
-                    if !zone.contains(from) {
-                        for to in to.without(zone) {
-                            moves.push(Candidate::new(Move::new(from, to, false)));
-                        }
+                    if zone.contains(from) {
+                        return Flow::Continue(());
                     }
+                    let mut squares = to.without(zone);
+                    squares.try_for_each(|to| push(Move::new(from, to, false), false))
                 }
-                _ => set.for_each(|m| moves.push(Candidate::new(m))),
+                _ => set.try_for_each(|m| push(m, false)),
             }
-            Flow::Continue(())
         });
         mating
     }
 
-    fn dead_ranks(&self, kind: PieceKind) -> super::Bitboard {
-        super::Bitboard::far_ranks(self.attacker, kind.dead_ranks())
+    fn dead_ranks(&self, kind: PieceKind) -> Bitboard {
+        Bitboard::far_ranks(self.attacker, kind.dead_ranks())
     }
 
     fn push_evasions(&self, moves: &mut Vec<Candidate<Move>>) {
+        let position = &self.position;
+        let us = position.side_to_move();
         let mut drops = [None; HandKind::COUNT];
-        let _ = self.position.visit_legal_moves(|set| {
+        let mut staying = None;
+        let Some(king) = position.king(us) else { return };
+        let mut disproof_of_staying = || {
+            let own = position.color(self.attacker).without(position.checkers());
+            *staying.get_or_insert_with(|| self.checks_against(king, position.occupied(), own))
+        };
+        let _ = position.visit_evasions(|set| {
             match set {
+                MoveSet::Piece { kind: PieceKind::King, from, to, .. } => {
+                    let left = position.occupied() ^ Bitboard::from_square(from);
+                    for to in to {
+                        let own = position.color(self.attacker).without(Bitboard::from_square(to));
+                        let disproof_number = self.checks_against(to, left, own);
+                        let m = Move::new(from, to, false);
+                        moves.push(Candidate { disproof_number, ..Candidate::new(m) });
+                    }
+                }
                 MoveSet::Drops { kind, to } => drops[kind.index()] = Some(to),
-                _ => set.for_each(|m| moves.push(Candidate::new(m))),
+                _ => set.for_each(|m| {
+                    let disproof_number = disproof_of_staying();
+                    moves.push(Candidate { disproof_number, ..Candidate::new(m) });
+                }),
             }
             Flow::Continue(())
         });
-        let squares = drops.iter().flatten().fold(super::Bitboard::EMPTY, |all, &to| all | to);
+        let squares = drops.iter().flatten().fold(Bitboard::EMPTY, |all, &to| all | to);
         for to in squares {
             let mut delayed = false;
             for kind in HandKind::ALL {
                 if drops[kind.index()].is_some_and(|squares| squares.contains(to)) {
-                    let candidate = Candidate::new(Move::drop(kind, to));
-                    moves.push(Candidate { delayed, ..candidate });
+                    let disproof_number = disproof_of_staying();
+                    let m = Move::drop(kind, to);
+                    moves.push(Candidate { delayed, disproof_number, ..Candidate::new(m) });
                     delayed = true;
                 }
             }
         }
+    }
+
+    /// First disproof number of a position with the defender's king on `king`: about the number of
+    /// checks there, and two more if there are any.
+    fn checks_against(&self, king: Square, occupied: Bitboard, own: Bitboard) -> u32 {
+        let (us, them) = (self.attacker, !self.attacker);
+        let position = &self.position;
+        let hand = self.hand();
+        let free = !occupied;
+        let mut checks = 0;
+        if hand.has(HandKind::Pawn) {
+            let front = attacks::pawn(them, king) & free;
+            checks += front.without(position.pawn_files(us)).count();
+        }
+        if hand.has(HandKind::Knight) {
+            checks += (attacks::knight(them, king) & free).count();
+        }
+        if hand.has(HandKind::Silver) {
+            checks += (attacks::silver(them, king) & free).count();
+        }
+        if hand.has(HandKind::Gold) {
+            checks += (attacks::gold(them, king) & free).count();
+        }
+        if hand.has(HandKind::Bishop) {
+            checks += (attacks::bishop(king, occupied) & free).count();
+        }
+        if hand.has(HandKind::Rook) {
+            checks += (attacks::rook(king, occupied) & free).count();
+        }
+        if hand.has(HandKind::Lance) {
+            checks += (attacks::lance(them, king, occupied) & free).count();
+        }
+        let near = |kind| attacks::check_origins(us, kind, king);
+        let kind = |kind| position.kind(kind);
+        let movers = (kind(PieceKind::Pawn) & near(PieceKind::Pawn))
+            | (kind(PieceKind::Knight) & near(PieceKind::Knight))
+            | (kind(PieceKind::Silver) & near(PieceKind::Silver))
+            | (position.golds(us) & near(PieceKind::Gold))
+            | kind(PieceKind::Bishop)
+            | kind(PieceKind::Rook)
+            | kind(PieceKind::Horse)
+            | kind(PieceKind::Dragon)
+            | kind(PieceKind::Lance);
+        checks += (movers & own).count();
+        if checks == 0 { 1 } else { checks + 2 }
     }
 }
 

@@ -9,7 +9,7 @@ use super::bitboard::Bitboard;
 use super::movegen::{Flow, MoveSet};
 use super::moves::Move;
 use super::piece::{Color, HandKind, PieceKind};
-use super::position::Position;
+use super::position::{Cover, Position};
 use super::square::Square;
 
 impl Position {
@@ -48,10 +48,32 @@ impl<'a> MateTester<'a> {
         if matches!(set, MoveSet::Drops { kind: HandKind::Pawn, .. }) {
             return None;
         }
-        let us = self.position.side_to_move();
-        let king = self.position.king(!us)?;
-        self.siege.get_or_insert_with(|| Siege::new(self.position, us, king)).mate_among(set)
+        let mut found = None;
+        set.for_each(|m| {
+            if found.is_none() && self.answers(m) == Answers::None {
+                found = Some(m);
+            }
+        });
+        found
     }
+
+    /// What the defender could answer to a check.
+    #[inline]
+    pub(crate) fn answers(&mut self, m: Move) -> Answers {
+        let us = self.position.side_to_move();
+        let Some(king) = self.position.king(!us) else { return Answers::Some(1) };
+        self.siege.get_or_insert_with(|| Siege::new(self.position, us, king)).answers(m)
+    }
+}
+
+/// Answers to a check.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Answers {
+    /// It is mate.
+    None,
+    /// About this many: flights of the king, plus one if the checker might be taken, plus one if
+    /// something might be put in between. At least 1.
+    Some(u32),
 }
 
 /// The attacked king and its surroundings before the check.
@@ -60,16 +82,20 @@ struct Siege<'a> {
     us: Color,
     king: Square,
     occupied: Bitboard,
+    cover: Cover,
     /// Neighbouring squares that the king could step to now.
     open: Bitboard,
 }
 
 /// The board a check would leave.
 struct Check {
+    /// Kind on arrival.
     kind: PieceKind,
     from: Option<Square>,
     to: Square,
     occupied: Bitboard,
+    /// What the piece attacks from its new place, through the king.
+    reach: Bitboard,
     /// The checking side's pieces, the moved one left out.
     own: Bitboard,
     defenders: Bitboard,
@@ -78,67 +104,56 @@ struct Check {
 impl<'a> Siege<'a> {
     fn new(position: &'a Position, us: Color, king: Square) -> Self {
         let occupied = position.occupied();
-        let without_king = occupied ^ Bitboard::from_square(king);
-        let open = attacks::king(king)
-            .without(position.color(!us))
-            .filter(|&flight| !position.is_attacked(flight, without_king, us))
-            .collect();
-        Self { position, us, king, occupied, open }
+        let cover = position.cover(us, occupied ^ Bitboard::from_square(king));
+        let open = attacks::king(king).without(position.color(!us) | cover.all);
+        Self { position, us, king, occupied, cover, open }
     }
 
-    fn mate_among(&self, set: MoveSet) -> Option<Move> {
-        match set {
-            MoveSet::Drops { kind, mut to } => to
-                .find(|&to| self.is_mate(kind.piece_kind(), None, to))
-                .map(|to| Move::drop(kind, to)),
-            MoveSet::Piece { kind, from, mut to, promotion } => {
-                let kind = if promotion { kind.promoted().unwrap_or(kind) } else { kind };
-                to.find(|&to| self.is_mate(kind, Some(from), to))
-                    .map(|to| Move::new(from, to, promotion))
-            }
-            MoveSet::Pawns { .. } => {
-                let mut found = None;
-                let kind = match set {
-                    MoveSet::Pawns { promotion: true, .. } => PieceKind::ProPawn,
-                    _ => PieceKind::Pawn,
-                };
-                set.for_each(|m| {
-                    if found.is_none() && self.is_mate(kind, m.from(), m.to()) {
-                        found = Some(m);
-                    }
-                });
-                found
-            }
-        }
-    }
-
-    /// Whether a check by a piece that is `kind` on arrival mates.
-    fn is_mate(&self, kind: PieceKind, from: Option<Square>, to: Square) -> bool {
+    fn answers(&self, m: Move) -> Answers {
+        let to = m.to();
+        let from = m.from();
+        let kind = self.position.kind_after(m);
         let target = Bitboard::from_square(to);
         let origin = from.map_or(Bitboard::EMPTY, Bitboard::from_square);
         let occupied = self.occupied.without(origin) | target;
-        let without_king = occupied ^ Bitboard::from_square(self.king);
-        let reach = attacks::of(self.us, kind, to, without_king);
-        // A drop opens no line: what was open and is not attacked by the drop stays open.
-        if from.is_none() && self.open.without(reach).without(target).has_any() {
-            return false;
+        let reach = attacks::of(self.us, kind, to, occupied ^ Bitboard::from_square(self.king));
+        let open = self.open.without(reach | target);
+        let opens_line = (self.cover.lines & origin).has_any();
+        // Unless a line opens, what was open and is not attacked by the piece that moved stays open.
+        if opens_line || open.is_empty() {
+            let check = Check {
+                kind,
+                from,
+                to,
+                occupied,
+                reach,
+                own: self.position.color(self.us).without(origin),
+                defenders: self.position.color(!self.us).without(target),
+            };
+            if self.is_mate(&check) && m.dropped() != Some(HandKind::Pawn) {
+                return Answers::None;
+            }
         }
-        let check = Check {
-            kind,
-            from,
-            to,
-            occupied,
-            own: self.position.color(self.us).without(origin),
-            defenders: self.position.color(!self.us).without(target),
-        };
-        !self.has_flight(&check, reach, without_king)
-            && self.single_checker(&check).is_none_or(|checker| {
-                !self.can_capture(&check, checker) && !self.can_interpose(&check, checker)
+        let taken = self.position.attackers_to(to, occupied, !self.us);
+        let taken = taken.without(Bitboard::from_square(self.king)).has_any()
+            || (self.open & target).has_any();
+        let between = attacks::between(self.king, to).has_any()
+            && !self.position.hand(!self.us).is_empty();
+        let count = open.count() + u32::from(taken) + u32::from(between);
+        Answers::Some(count.max(1))
+    }
+
+    fn is_mate(&self, check: &Check) -> bool {
+        !self.has_flight(check)
+            && self.single_checker(check).is_none_or(|checker| {
+                !self.can_capture(check, checker) && !self.can_interpose(check, checker)
             })
     }
 
-    fn has_flight(&self, check: &Check, reach: Bitboard, without_king: Bitboard) -> bool {
-        attacks::king(self.king).without(check.defenders).without(reach).any(|flight| {
+    fn has_flight(&self, check: &Check) -> bool {
+        let without_king = check.occupied ^ Bitboard::from_square(self.king);
+        let mut flights = attacks::king(self.king).without(check.defenders | check.reach);
+        flights.any(|flight| {
             (self.position.attackers_to(flight, without_king, self.us) & check.own).is_empty()
         })
     }

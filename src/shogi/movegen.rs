@@ -53,6 +53,20 @@ impl MoveSet {
         }
     }
 
+    /// Calls `visit` with each move until it breaks.
+    #[inline]
+    pub fn try_for_each(self, mut visit: impl FnMut(Move) -> Flow) -> Flow {
+        match self {
+            Self::Piece { from, mut to, promotion, .. } => {
+                to.try_for_each(|to| visit(Move::new(from, to, promotion)))
+            }
+            Self::Pawns { color, mut to, promotion } => {
+                to.try_for_each(|to| visit(Move::new(pawn_origin(color, to), to, promotion)))
+            }
+            Self::Drops { kind, mut to } => to.try_for_each(|to| visit(Move::drop(kind, to))),
+        }
+    }
+
     /// Calls `visit` with each move.
     #[inline]
     pub fn for_each(self, mut visit: impl FnMut(Move)) {

@@ -426,6 +426,19 @@ impl Position {
         self.hands[(!color).index()] = all.minus(hand);
     }
 
+    /// Kind on its target square of the piece that a legal move moves or drops.
+    #[inline]
+    pub(crate) fn kind_after(&self, m: Move) -> PieceKind {
+        match (m.from(), m.dropped()) {
+            (Some(from), _) => {
+                let piece = self.board[from.index()].expect("a legal move starts from a piece");
+                kind_after(piece.kind, m)
+            }
+            (None, Some(kind)) => kind.piece_kind(),
+            (None, None) => unreachable!("a move comes from the board or from the hand"),
+        }
+    }
+
     /// The kind in hand that a move captures, if it captures.
     #[inline]
     pub fn captured_by(&self, m: Move) -> Option<HandKind> {
