@@ -7,7 +7,7 @@ pub mod attacks;
 mod bitboard;
 pub mod diagram;
 mod hand;
-mod mate;
+pub mod mate;
 mod mate_one;
 pub mod movegen;
 mod moves;

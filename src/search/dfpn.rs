@@ -50,6 +50,8 @@ pub struct Solver<G: Game> {
     pub(super) table: Table<G::Hand>,
     path: Path<G::Hand>,
     children: Vec<Child<G>>,
+    kept: Vec<Child<G>>,
+    blocks: Vec<Block<G::Hand>>,
     candidates: Vec<Candidate<G::Move>>,
     limits: Limits,
     nodes: u64,
@@ -99,11 +101,23 @@ impl<H> Value<H> {
 struct Child<G: Game> {
     m: G::Move,
     key: u64,
+    /// Where its own children are kept.
+    kept: Kept,
     delayed: bool,
     /// Has been searched before, so that a proof in one would be known.
     seen: bool,
     value: Value<G::Hand>,
 }
+
+impl<G: Game> Clone for Child<G> {
+    fn clone(&self) -> Self { *self }
+}
+impl<G: Game> Copy for Child<G> {}
+
+struct Block<H> { key: u64, hand: H, first: u32, len: u16, plies_left: u16 }
+
+type Kept = u32;
+const NOT_KEPT: Kept = u32::MAX;
 
 impl<G: Game> Child<G> {
     const fn is_solved(&self) -> bool {
@@ -121,6 +135,8 @@ impl<G: Game> Solver<G> {
             table: Table::new(hash_mb << 20, G::Hand::default()),
             path: Path::new(),
             children: Vec::new(),
+            kept: Vec::new(),
+            blocks: Vec::new(),
             candidates: Vec::new(),
             limits: Limits { depth_plies: 0, nodes: 0 },
             nodes: 0,
@@ -136,6 +152,8 @@ impl<G: Game> Solver<G> {
         self.table.start(limits.nodes);
         self.limits = Limits { depth_plies: limits.depth_plies.min(MOST_PLIES), ..limits };
         self.nodes = 0;
+        self.kept.clear();
+        self.blocks.clear();
         self.stop = None;
         self.rebuilding = false;
         let searched = self.search_root(game, cancel);
@@ -165,6 +183,8 @@ impl<G: Game> Solver<G> {
     ) -> Result<(), Stop> {
         self.limits.depth_plies = plies;
         self.rebuilding = true;
+        self.kept.clear();
+        self.blocks.clear();
         let value = self.search_root(game, cancel)?;
         if value.numbers == PROVEN { Ok(()) } else { Err(Stop::Memory) }
     }
@@ -179,7 +199,7 @@ impl<G: Game> Solver<G> {
         let limit = Numbers { proof: INFINITE, disproof: INFINITE };
         self.path.clear();
         self.children.clear();
-        let value = self.search(game, 0, false, limit, cancel);
+        let value = self.search(game, 0, false, NOT_KEPT, limit, cancel).0;
         match self.stop {
             Some(stop) if !value.numbers.is_solved() => Err(stop),
             _ => Ok(value),
@@ -192,24 +212,58 @@ impl<G: Game> Solver<G> {
         game: &mut G,
         ply: u16,
         seen: bool,
+        kept: Kept,
         limit: Numbers,
         cancel: &AtomicBool,
-    ) -> Value<G::Hand> {
+    ) -> (Value<G::Hand>, Kept) {
         let plies_left = self.limits.depth_plies - ply;
         let (key, hand) = (game.board_key(), game.hand());
         let nodes_before = self.nodes;
         let first = self.children.len();
         self.path.push(key, hand);
-        let value = match self.expand(game, plies_left, seen) {
+        let found = self.take_kept(key, hand, kept, plies_left);
+        let value = if found { None } else { self.expand(game, plies_left, seen) };
+        let value = match value {
             Some(value) => value,
             None => self.search_children(game, ply, first, limit, cancel),
         };
         self.path.pop();
         let code = self.proving_code(game, first);
+        let mut kept = kept;
+        if !value.numbers.is_solved() {
+            kept = self.keep(key, hand, if found { kept } else { NOT_KEPT }, first, plies_left);
+        }
         self.children.truncate(first);
         let effort = u32::try_from(self.nodes - nodes_before + 1).unwrap_or(u32::MAX);
-        self.store(key, hand, &value, code, plies_left, effort);
-        value
+        self.store(key, hand, &value, code, plies_left, effort, kept);
+        (value, kept)
+    }
+
+    fn take_kept(&mut self, key: u64, hand: G::Hand, kept: Kept, plies_left: u16) -> bool {
+        let Some(block) = self.blocks.get(kept as usize) else { return false };
+        if block.key != key || block.hand != hand { return false }
+        let first = self.children.len();
+        let same = block.plies_left == plies_left;
+        self.children.extend_from_slice(&self.kept[block.first as usize..][..usize::from(block.len)]);
+        for child in &mut self.children[first..] {
+            if child.value.lean != NO_LEAN || (child.value.bound && !same) {
+                child.value = Value::open(child.value.hand, 1, 1);
+            }
+        }
+        true
+    }
+
+    fn keep(&mut self, key: u64, hand: G::Hand, kept: Kept, first: usize, plies_left: u16) -> Kept {
+        let len = self.children.len() - first;
+        if let Some(block) = self.blocks.get_mut(kept as usize) {
+            block.plies_left = plies_left;
+            self.kept[block.first as usize..][..len].copy_from_slice(&self.children[first..]);
+            return kept;
+        }
+        let block = Block { key, hand, first: self.kept.len() as u32, len: len as u16, plies_left };
+        self.blocks.push(block);
+        self.kept.extend_from_slice(&self.children[first..]);
+        self.blocks.len() as u32 - 1
     }
 
     /// Fills in the children, or values a node that needs none.
@@ -255,7 +309,7 @@ impl<G: Game> Solver<G> {
         let goal = game.proof_hand_of_goal();
         game.unmake(m, undo);
         let value = Value::proven(goal, 0);
-        self.children.push(Child { m, key, delayed: false, seen: true, value });
+        self.children.push(Child { m, key, kept: NOT_KEPT, delayed: false, seen: true, value });
         Value::proven(game.proof_hand_of_attack(m, goal), 1)
     }
 
@@ -271,7 +325,7 @@ impl<G: Game> Solver<G> {
                 touched ^= self.table.touch(key);
             }
             let value = Value::open(game.hand_after(m), proof_number, disproof_number);
-            self.children.push(Child { m, key, delayed, seen: false, value });
+            self.children.push(Child { m, key, kept: NOT_KEPT, delayed, seen: false, value });
         }
         black_box(touched);
         first
@@ -290,7 +344,8 @@ impl<G: Game> Solver<G> {
                 Known::Proven { hand, plies } => Value::proven(hand, plies),
                 Known::Disproven { hand } => Value::disproven(hand),
                 Known::DepthBound => Value::depth_bound(hand),
-                Known::Open { proof_number, disproof_number } => {
+                Known::Open { proof_number, disproof_number, kept } => {
+                    child.kept = kept;
                     Value::open(hand, proof_number, disproof_number)
                 }
                 Known::Nothing => {
@@ -333,15 +388,23 @@ impl<G: Game> Solver<G> {
                 let Numbers { proof, disproof } = summary.numbers;
                 return Value::open(game.hand(), proof, disproof);
             }
+            let plies_left = self.limits.depth_plies - ply - 1;
+            let was = self.children[best].value.numbers;
+            self.look_up(best, plies_left);
+            if self.children[best].value.numbers != was {
+                self.look_up_delayed(best, plies_left);
+                continue;
+            }
             let child = &self.children[best];
-            let (m, seen) = (child.m, child.seen);
+            let (m, seen, kept) = (child.m, child.seen, child.kept);
             let child_limit = summary.limit_of_best(kind, child.value.numbers, limit);
             self.nodes += 1;
             let undo = game.make(m);
-            let value = self.search(game, ply + 1, seen, child_limit, cancel);
+            let (value, kept) = self.search(game, ply + 1, seen, kept, child_limit, cancel);
             game.unmake(m, undo);
             let child = &mut self.children[best];
             child.value = value;
+            child.kept = kept;
             child.seen = true;
             self.look_up_delayed(best, self.limits.depth_plies - ply - 1);
         }
@@ -418,12 +481,13 @@ impl<G: Game> Solver<G> {
         code: u16,
         plies_left: u16,
         effort: u32,
+        kept: Kept,
     ) {
         let finding = if value.numbers == PROVEN {
             Finding::Proven(Proof { hand: value.hand, plies: value.plies, code })
         } else if value.numbers != DISPROVEN {
             let Numbers { proof, disproof } = value.numbers;
-            Finding::Open { proof_number: proof, disproof_number: disproof }
+            Finding::Open { proof_number: proof, disproof_number: disproof, kept }
         } else if value.lean != NO_LEAN {
             // True on this path only: the parent's frame remembers it as long as it matters.
             return;

@@ -43,7 +43,7 @@ pub(super) enum Known<H> {
     /// The goal is missed within the plies that are left.
     DepthBound,
     /// Being searched.
-    Open { proof_number: u32, disproof_number: u32 },
+    Open { proof_number: u32, disproof_number: u32, kept: u32 },
     /// Never seen.
     Nothing,
 }
@@ -68,7 +68,7 @@ pub(super) enum Finding<H> {
     /// The goal is missed within the plies that were left.
     DepthBound { plies_left: u16 },
     /// Not solved.
-    Open { proof_number: u32, disproof_number: u32 },
+    Open { proof_number: u32, disproof_number: u32, kept: u32 },
 }
 
 pub(super) struct Table<H> {
@@ -168,6 +168,7 @@ impl<H: Hand> Table<H> {
                 known = Known::Open {
                     proof_number: entry.proof_number,
                     disproof_number: entry.disproof_number,
+                    kept: u32::from(entry.plies) | u32::from(entry.code) << 16,
                 };
             }
         }
@@ -195,8 +196,8 @@ impl<H: Hand> Table<H> {
                 plies: plies_left.min(UNLIMITED - 1),
                 ..blank
             },
-            Finding::Open { proof_number, disproof_number } => {
-                Entry { proof_number, disproof_number, ..blank }
+            Finding::Open { proof_number, disproof_number, kept } => {
+                Entry { proof_number, disproof_number, plies: kept as u16, code: (kept >> 16) as u16, ..blank }
             }
         };
     }

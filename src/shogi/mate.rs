@@ -262,6 +262,7 @@ impl Game for Mate {
             self.push_evasions(moves);
             Outcome::Reached
         };
+        self.estimate(moves);
         if moves.is_empty() { Expansion::Over(end) } else { Expansion::Moves }
     }
 
@@ -355,5 +356,32 @@ impl Game for Mate {
             most.remove(kind);
         }
         child.intersection(most)
+    }
+}
+
+pub static KNOBS: [std::sync::atomic::AtomicU32; 16] = [const { std::sync::atomic::AtomicU32::new(0) }; 16];
+pub fn knob(i: usize) -> u32 { KNOBS[i].load(std::sync::atomic::Ordering::Relaxed) }
+impl Mate {
+    fn estimate(&self, moves: &mut Vec<Candidate<Move>>) {
+        if knob(0) == 0 && knob(1) == 0 { return }
+        let mut child = self.clone();
+        let attack = self.attacks_next();
+        for c in moves.iter_mut() {
+            let undo = child.position.make(c.m);
+            let mut list = Vec::new();
+            if attack {
+                if knob(0) > 0 {
+                    child.push_evasions(&mut list);
+                    let n = list.iter().filter(|c| !c.delayed).count() as u32;
+                    c.proof_number = n.max(1);
+                }
+            } else if knob(1) > 0 {
+                let _ = child.push_checks(false, &mut list);
+                let n = list.iter().filter(|c| !c.delayed).count() as u32;
+                let e = c.disproof_number;
+                c.disproof_number = match knob(1) { 1 => if n == 0 { 1 } else { n + 2 }, 2 => if n == 0 { 1 } else { e.max(3) }, _ => e };
+            }
+            child.position.unmake(c.m, undo);
+        }
     }
 }
