@@ -92,6 +92,12 @@ impl Bitboard {
         self.0.count_ones()
     }
 
+    /// Number of squares, all of which are neighbours of `square`: these lie within 21 bits.
+    #[inline]
+    pub(crate) const fn count_near(self, square: Square) -> u32 {
+        ((self.0 >> square.number().saturating_sub(10)) as u32).count_ones()
+    }
+
     /// Whether two squares or more are in the set.
     #[inline]
     pub const fn has_many(self) -> bool {

@@ -85,6 +85,11 @@ struct Siege<'a> {
     cover: Cover,
     /// Neighbouring squares that the king could step to now.
     open: Bitboard,
+    /// What the defender attacks with everything but the king.
+    guarded: Bitboard,
+    /// Squares from which a check cannot be interposed.
+    contact: Bitboard,
+    can_drop: bool,
 }
 
 /// The board a check would leave.
@@ -105,45 +110,53 @@ impl<'a> Siege<'a> {
     fn new(position: &'a Position, us: Color, king: Square) -> Self {
         let occupied = position.occupied();
         let cover = position.cover(us, occupied ^ Bitboard::from_square(king));
-        let open = attacks::king(king).without(position.color(!us) | cover.all);
-        Self { position, us, king, occupied, cover, open }
+        let around = attacks::king(king);
+        let open = around.without(position.color(!us) | cover.all);
+        let guarded = position.cover_without_king(!us, occupied).all;
+        let contact = around | attacks::knight(!us, king);
+        let can_drop = !position.hand(!us).is_empty();
+        Self { position, us, king, occupied, cover, open, guarded, contact, can_drop }
     }
 
+    #[inline]
     fn answers(&self, m: Move) -> Answers {
         let to = m.to();
         let from = m.from();
         let kind = self.position.kind_after(m);
         let target = Bitboard::from_square(to);
         let origin = from.map_or(Bitboard::EMPTY, Bitboard::from_square);
-        let occupied = self.occupied.without(origin) | target;
-        let reach = attacks::of(self.us, kind, to, occupied ^ Bitboard::from_square(self.king));
+        let without_king =
+            (self.occupied ^ Bitboard::from_square(self.king)).without(origin) | target;
+        let reach = attacks::of(self.us, kind, to, without_king);
         let open = self.open.without(reach | target);
-        let opens_line = (self.cover.lines & origin).has_any();
         // Unless a line opens, what was open and is not attacked by the piece that moved stays open.
-        if opens_line || open.is_empty() {
-            let check = Check {
-                kind,
-                from,
-                to,
-                occupied,
-                reach,
-                own: self.position.color(self.us).without(origin),
-                defenders: self.position.color(!self.us).without(target),
-            };
-            if self.is_mate(&check) && m.dropped() != Some(HandKind::Pawn) {
-                return Answers::None;
-            }
+        if (open.is_empty() || (self.cover.lines & origin).has_any())
+            && m.dropped() != Some(HandKind::Pawn)
+            && self.is_mate(kind, from, to, reach)
+        {
+            return Answers::None;
         }
-        let taken = self.position.attackers_to(to, occupied, !self.us);
-        let taken = taken.without(Bitboard::from_square(self.king)).has_any()
-            || (self.open & target).has_any();
-        let between = attacks::between(self.king, to).has_any()
-            && !self.position.hand(!self.us).is_empty();
-        let count = open.count() + u32::from(taken) + u32::from(between);
+        let taken = ((self.guarded | self.open) & target).has_any();
+        let between = self.can_drop && !self.contact.contains(to);
+        let count = open.count_near(self.king) + u32::from(taken) + u32::from(between);
         Answers::Some(count.max(1))
     }
 
-    fn is_mate(&self, check: &Check) -> bool {
+    /// Whether a check mates that attacks `reach`, seen through the king.
+    #[cold]
+    #[inline(never)]
+    fn is_mate(&self, kind: PieceKind, from: Option<Square>, to: Square, reach: Bitboard) -> bool {
+        let target = Bitboard::from_square(to);
+        let origin = from.map_or(Bitboard::EMPTY, Bitboard::from_square);
+        let check = &Check {
+            kind,
+            from,
+            to,
+            occupied: self.occupied.without(origin) | target,
+            reach,
+            own: self.position.color(self.us).without(origin),
+            defenders: self.position.color(!self.us).without(target),
+        };
         !self.has_flight(check)
             && self.single_checker(check).is_none_or(|checker| {
                 !self.can_capture(check, checker) && !self.can_interpose(check, checker)

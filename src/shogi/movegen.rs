@@ -308,7 +308,7 @@ impl CheckSquares {
     }
 
     /// Where a piece of this kind, come from elsewhere, attacks the king.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn direct(&self, kind: PieceKind) -> Bitboard {
         match kind {
             PieceKind::Pawn => self.pawn,
@@ -329,7 +329,7 @@ impl CheckSquares {
     }
 
     /// Targets with which a piece that is `after` on arrival gives check, moving from `from`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn of(&self, after: PieceKind, from: Square) -> Bitboard {
         let direct = self.direct(after);
         if self.discoverers.contains(from) {
@@ -413,12 +413,12 @@ struct Checking {
 }
 
 impl Wanted for Checking {
-    #[inline]
+    #[inline(always)]
     fn origins(&self, kind: PieceKind) -> Bitboard {
         self.check_squares.origins(kind)
     }
 
-    #[inline]
+    #[inline(always)]
     fn targets(&self, after: PieceKind, from: Square) -> Bitboard {
         self.targets & self.check_squares.of(after, from)
     }
@@ -532,8 +532,9 @@ impl<'a, W: Wanted> Generator<'a, W> {
         Flow::Continue(())
     }
 
-    /// One piece; `kind` stands for all golds where it is a gold.
-    #[inline]
+    /// One piece; `kind` stands for all golds where it is a gold. Inlined, so that what depends on the
+    /// kind is decided once for each loop over a kind.
+    #[inline(always)]
     fn visit_piece(
         &self,
         kind: PieceKind,

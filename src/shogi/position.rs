@@ -254,7 +254,18 @@ impl Position {
     /// All squares that `color` attacks when `occupied` squares block sliders.
     #[inline]
     pub(crate) fn cover(&self, color: Color, occupied: Bitboard) -> Cover {
-        let own = self.colors[color.index()];
+        self.cover_of(color, self.colors[color.index()], occupied)
+    }
+
+    /// The same for all pieces but the king.
+    #[inline]
+    pub(crate) fn cover_without_king(&self, color: Color, occupied: Bitboard) -> Cover {
+        let own = self.colors[color.index()].without(self.kind(PieceKind::King));
+        self.cover_of(color, own, occupied)
+    }
+
+    #[inline]
+    fn cover_of(&self, color: Color, own: Bitboard, occupied: Bitboard) -> Cover {
         let of = |kind: PieceKind| self.kinds[kind.index()] & own;
         let kings = of(PieceKind::King) | of(PieceKind::Horse) | of(PieceKind::Dragon);
         let steps = attacks::of_steppers(color, PieceKind::Pawn, of(PieceKind::Pawn))
@@ -369,8 +380,28 @@ impl Position {
         self.side_to_move = !us;
         self.board_key ^= zobrist::WHITE_TO_MOVE;
         self.ply = self.ply.wrapping_add(1);
-        self.checkers = self.attackers_to_king(!us);
+        self.checkers = self.checkers_after(m, us);
         undo
+    }
+
+    /// Pieces that give check after `us` made a move: the one that moved, and what it uncovered.
+    #[inline]
+    fn checkers_after(&self, m: Move, us: Color) -> Bitboard {
+        let Some(king) = self.kings[(!us).index()] else { return Bitboard::EMPTY };
+        let to = m.to();
+        let occupied = self.occupied();
+        let moved = self.board[to.index()].expect("a piece has moved here").kind;
+        let mut checkers = Bitboard::EMPTY;
+        if attacks::of(us, moved, to, occupied).contains(king) {
+            checkers = Bitboard::from_square(to);
+        }
+        if let Some(from) = m.from() {
+            let line = attacks::ray_through(king, from);
+            if line.has_any() {
+                checkers |= self.sliders_to(king, occupied, us) & line;
+            }
+        }
+        checkers
     }
 
     /// Takes back the move that was made last.
