@@ -94,12 +94,19 @@ struct Mailbox {
     board: Board,
     hands: [Hand; 2],
     side_to_move: Color,
+    kings: [Option<Square>; 2],
 }
 
 impl Mailbox {
     fn new(position: &Position) -> Self {
+        let board = *position.board();
+        let king = |color| {
+            let king = Some(Piece::new(color, PieceKind::King));
+            Square::all().find(|square| board[square.index()] == king)
+        };
         Self {
-            board: *position.board(),
+            board,
+            kings: Color::ALL.map(king),
             hands: Color::ALL.map(|color| position.hand(color)),
             side_to_move: position.side_to_move(),
         }
@@ -107,7 +114,8 @@ impl Mailbox {
 
     fn legal_moves(&self) -> Vec<Move> {
         let mut moves = self.candidates();
-        moves.retain(|&m| self.is_legal(m));
+        let in_check = self.king_is_attacked(self.side_to_move);
+        moves.retain(|&m| self.is_legal(m, in_check));
         moves
     }
 
@@ -170,12 +178,16 @@ impl Mailbox {
             && !second_pawn
     }
 
-    fn is_legal(&self, m: Move) -> bool {
+    fn is_legal(&self, m: Move, in_check: bool) -> bool {
+        let drops_pawn = m.dropped() == Some(HandKind::Pawn);
+        if m.is_drop() && !in_check && !drops_pawn {
+            // A piece more on the board exposes nobody.
+            return true;
+        }
         let after = self.after(m);
         if after.king_is_attacked(self.side_to_move) {
             return false;
         }
-        let drops_pawn = m.dropped() == Some(HandKind::Pawn);
         !(drops_pawn
             && after.king_is_attacked(after.side_to_move)
             && after.legal_moves().is_empty())
@@ -190,6 +202,9 @@ impl Mailbox {
                 let captured = self.board[m.to().index()].and_then(|other| other.kind.hand_kind());
                 if let Some(kind) = captured {
                     after.hands[us.index()].add(kind);
+                }
+                if self.kings[us.index()] == Some(from) {
+                    after.kings[us.index()] = Some(m.to());
                 }
                 piece.map(|piece| match piece.kind.promoted() {
                     Some(promoted) if m.is_promotion() => Piece::new(us, promoted),
@@ -209,10 +224,7 @@ impl Mailbox {
 
     /// Looks out from the king: along each line to the first piece, and over each knight's jump.
     fn king_is_attacked(&self, color: Color) -> bool {
-        let king = Some(Piece::new(color, PieceKind::King));
-        let Some(king) = Square::all().find(|square| self.board[square.index()] == king) else {
-            return false;
-        };
+        let Some(king) = self.kings[color.index()] else { return false };
         let by_line = KING.iter().any(|&(files, ranks, _)| {
             let mut at = king;
             let mut distance = 0;
