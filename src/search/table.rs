@@ -98,7 +98,7 @@ impl<H: Hand> Table<H> {
     /// Forgets everything, and uses no more slots than `positions` can fill usefully: a small table
     /// stays in the processor's cache.
     pub(super) fn start(&mut self, positions: u64) {
-        let useful = usize::try_from(positions.saturating_mul(2)).unwrap_or(usize::MAX);
+        let useful = usize::try_from(positions).unwrap_or(usize::MAX);
         self.slots = useful.clamp(1024, self.entries.len() - WINDOW);
         self.generation = self.generation.wrapping_add(1);
         if self.generation == 0 {
