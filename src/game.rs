@@ -37,13 +37,11 @@ pub enum Moves<M> {
 
 /// What [`Game::expand`] found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Expansion<M> {
+pub enum Expansion {
     /// At least one move was appended.
     Moves,
     /// The game is over.
     Over(Outcome),
-    /// This move reaches the goal at once; what was appended does not count.
-    Goal(M),
 }
 
 /// A move as the search receives it.
@@ -130,14 +128,14 @@ pub trait Game {
 
     /// Appends the moves worth searching, or says how the game ended. At OR nodes these may be fewer
     /// than the rules allow (only checks); at AND nodes they are all moves.
-    ///
-    /// With `look_for_goal`, an OR node may name a move that reaches the goal at once instead; games
-    /// that cannot tell without making moves ignore the wish.
-    fn expand(
-        &self,
-        look_for_goal: bool,
-        moves: &mut Vec<Candidate<Self::Move>>,
-    ) -> Expansion<Self::Move>;
+    fn expand(&self, moves: &mut Vec<Candidate<Self::Move>>) -> Expansion;
+
+    /// Fills in first guesses at the numbers of the moves that [`Game::expand`] appended. An OR node may
+    /// name a move that reaches the goal at once instead; games that cannot tell without making moves
+    /// need not.
+    fn weigh(&self, _moves: &mut [Candidate<Self::Move>]) -> Option<Self::Move> {
+        None
+    }
 
     /// The same by plain rules: slow, and independent of [`Game::expand`]. Proofs are checked against it.
     fn plain_moves(&mut self) -> Moves<Self::Move>;

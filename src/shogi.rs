@@ -7,7 +7,7 @@ pub mod attacks;
 mod bitboard;
 pub mod diagram;
 mod hand;
-pub mod mate;
+mod mate;
 mod mate_one;
 pub mod movegen;
 mod moves;

@@ -106,7 +106,7 @@ impl Game for Contest {
         NonZeroU16::MIN.saturating_add(square.number().into())
     }
 
-    fn expand(&self, _: bool, moves: &mut Vec<Candidate<Square>>) -> Expansion<Square> {
+    fn expand(&self, moves: &mut Vec<Candidate<Square>>) -> Expansion {
         if let Some(outcome) = self.outcome(self.board.status()) {
             return Expansion::Over(outcome);
         }

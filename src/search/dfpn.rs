@@ -4,7 +4,6 @@
 //! applications* (2002); 1+ε thresholds: Pawlewicz and Lew (2007); disproofs that lean on the path:
 //! Kishimoto and Müller (2004). `docs/search.md` pairs each hazard with the technique that meets it.
 
-use std::hint::black_box;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::game::{Candidate, Expansion, Game, Hand, NodeKind, Outcome};
@@ -104,8 +103,6 @@ struct Child<G: Game> {
     /// Where its own children are kept.
     kept: Kept,
     delayed: bool,
-    /// Has been searched before, so that a proof in one would be known.
-    seen: bool,
     value: Value<G::Hand>,
 }
 
@@ -199,7 +196,7 @@ impl<G: Game> Solver<G> {
         let limit = Numbers { proof: INFINITE, disproof: INFINITE };
         self.path.clear();
         self.children.clear();
-        let value = self.search(game, 0, false, NOT_KEPT, limit, cancel).0;
+        let value = self.search(game, 0, NOT_KEPT, limit, cancel).0;
         match self.stop {
             Some(stop) if !value.numbers.is_solved() => Err(stop),
             _ => Ok(value),
@@ -211,7 +208,6 @@ impl<G: Game> Solver<G> {
         &mut self,
         game: &mut G,
         ply: u16,
-        seen: bool,
         kept: Kept,
         limit: Numbers,
         cancel: &AtomicBool,
@@ -222,7 +218,7 @@ impl<G: Game> Solver<G> {
         let first = self.children.len();
         self.path.push(key, hand);
         let found = self.take_kept(key, hand, kept, plies_left);
-        let value = if found { None } else { self.expand(game, plies_left, seen) };
+        let value = if found { None } else { self.expand(game, plies_left) };
         let value = match value {
             Some(value) => value,
             None => self.search_children(game, ply, first, limit, cancel),
@@ -267,11 +263,10 @@ impl<G: Game> Solver<G> {
     }
 
     /// Fills in the children, or values a node that needs none.
-    fn expand(&mut self, game: &mut G, plies_left: u16, seen: bool) -> Option<Value<G::Hand>> {
+    fn expand(&mut self, game: &mut G, plies_left: u16) -> Option<Value<G::Hand>> {
         let (kind, hand) = (game.node_kind(), game.hand());
         self.candidates.clear();
-        match game.expand(!seen && plies_left > 0, &mut self.candidates) {
-            Expansion::Goal(m) => return Some(self.reach_goal(game, m)),
+        match game.expand(&mut self.candidates) {
             Expansion::Over(Outcome::Reached) => {
                 return Some(Value::proven(game.proof_hand_of_goal(), 0));
             }
@@ -282,6 +277,14 @@ impl<G: Game> Solver<G> {
             Expansion::Moves => {}
         }
         let first = self.push_children(game);
+        if let Some(m) = game.weigh(&mut self.candidates) {
+            self.children.truncate(first);
+            return Some(self.reach_goal(game, m));
+        }
+        for (child, candidate) in self.children[first..].iter_mut().zip(&self.candidates) {
+            child.value.numbers.proof = candidate.proof_number;
+            child.value.numbers.disproof = candidate.disproof_number;
+        }
         for index in first..self.children.len() {
             let child = &self.children[index];
             if child.delayed && index > first && !self.children[index - 1].is_solved() {
@@ -309,25 +312,22 @@ impl<G: Game> Solver<G> {
         let goal = game.proof_hand_of_goal();
         game.unmake(m, undo);
         let value = Value::proven(goal, 0);
-        self.children.push(Child { m, key, kept: NOT_KEPT, delayed: false, seen: true, value });
+        self.children.push(Child { m, key, kept: NOT_KEPT, delayed: false, value });
         Value::proven(game.proof_hand_of_attack(m, goal), 1)
     }
 
-    /// Makes children of the candidates, and has their table entries on the way to the processor before
-    /// the first of them is looked at.
+    /// Makes children of the candidates, and has their table entries on the way to the processor while
+    /// the candidates are weighed.
     fn push_children(&mut self, game: &G) -> usize {
         let first = self.children.len();
-        let mut touched = 0;
-        for candidate in &self.candidates {
-            let &Candidate { m, delayed, proof_number, disproof_number } = candidate;
+        for &Candidate { m, delayed, .. } in &self.candidates {
             let key = game.board_key_after(m);
             if !delayed {
-                touched ^= self.table.touch(key);
+                self.table.prefetch(key);
             }
-            let value = Value::open(game.hand_after(m), proof_number, disproof_number);
-            self.children.push(Child { m, key, kept: NOT_KEPT, delayed, seen: false, value });
+            let value = Value::open(game.hand_after(m), 1, 1);
+            self.children.push(Child { m, key, kept: NOT_KEPT, delayed, value });
         }
-        black_box(touched);
         first
     }
 
@@ -336,7 +336,6 @@ impl<G: Game> Solver<G> {
         let child = &mut self.children[index];
         let hand = child.value.hand;
         let longest_proof = if self.rebuilding { plies_left } else { u16::MAX };
-        child.seen = true;
         child.value = if let Some(lean) = self.path.repeats(child.key, hand) {
             Value { lean, ..Value::disproven(hand) }
         } else {
@@ -348,10 +347,7 @@ impl<G: Game> Solver<G> {
                     child.kept = kept;
                     Value::open(hand, proof_number, disproof_number)
                 }
-                Known::Nothing => {
-                    child.seen = false;
-                    return;
-                }
+                Known::Nothing => return,
             }
         };
     }
@@ -396,16 +392,15 @@ impl<G: Game> Solver<G> {
                 continue;
             }
             let child = &self.children[best];
-            let (m, seen, kept) = (child.m, child.seen, child.kept);
+            let (m, kept) = (child.m, child.kept);
             let child_limit = summary.limit_of_best(kind, child.value.numbers, limit);
             self.nodes += 1;
             let undo = game.make(m);
-            let (value, kept) = self.search(game, ply + 1, seen, kept, child_limit, cancel);
+            let (value, kept) = self.search(game, ply + 1, kept, child_limit, cancel);
             game.unmake(m, undo);
             let child = &mut self.children[best];
             child.value = value;
             child.kept = kept;
-            child.seen = true;
             self.look_up_delayed(best, self.limits.depth_plies - ply - 1);
         }
     }

@@ -114,10 +114,21 @@ impl<H: Hand> Table<H> {
         ((u128::from(key) * self.slots as u128) >> 64) as usize
     }
 
-    /// Reads where a board's entries begin, so that they are near when they are looked up.
+    /// Has a board's entries on their way to the processor before they are looked up.
     #[inline]
-    pub(super) fn touch(&self, key: u64) -> u32 {
-        self.entries[self.window(key)].generation
+    pub(super) fn prefetch(&self, key: u64) {
+        #[cfg(target_arch = "x86_64")]
+        {
+            let entry: *const Entry<H> = &raw const self.entries[self.window(key)];
+            // SAFETY: a prefetch reads nothing and cannot fault, whatever the address.
+            #[expect(unsafe_code, reason = "no safe way to prefetch")]
+            unsafe {
+                use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+                _mm_prefetch::<_MM_HINT_T0>(entry.cast());
+            }
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = key;
     }
 
     #[inline]

@@ -70,50 +70,33 @@ impl Mate {
         self.position.side_to_move() == self.attacker
     }
 
-    /// Appends the checks; with `look_for_mate`, stops at a mating one and returns it.
-    fn push_checks(&self, look_for_mate: bool, moves: &mut Vec<Candidate<Move>>) -> Option<Move> {
-        let mut mating = None;
-        let mut tester = MateTester::new(&self.position);
+    /// Appends the checks. A pawn, bishop or rook that could promote and does not is held back until its
+    /// promotion is solved.
+    fn push_checks(&self, moves: &mut Vec<Candidate<Move>>) {
         let zone = Bitboard::far_ranks(self.attacker, 3);
         let _ = self.position.visit_checks(|set| {
-            let mut push = |m, delayed| match tester.answers(m) {
-                Answers::None if look_for_mate => {
-                    mating = Some(m);
-                    Flow::Break(())
-                }
-                Answers::None => {
-                    moves.push(Candidate { delayed, ..Candidate::new(m) });
-                    Flow::Continue(())
-                }
-                Answers::Some(proof_number) => {
-                    moves.push(Candidate { delayed, proof_number, ..Candidate::new(m) });
-                    Flow::Continue(())
-                }
-            };
             match set {
-                // A pawn, bishop or rook that could promote and does not is tried after its promotion.
                 MoveSet::Piece { kind, from, to, promotion: true } if yields(kind) => {
                     let dead = self.dead_ranks(kind);
                     for to in to {
-                        push(Move::new(from, to, true), false)?;
+                        moves.push(Candidate::new(Move::new(from, to, true)));
                         let plain = Move::new(from, to, false);
                         if !dead.contains(to) && self.position.gives_check(plain) {
-                            push(plain, true)?;
+                            moves.push(Candidate { delayed: true, ..Candidate::new(plain) });
                         }
                     }
-                    Flow::Continue(())
                 }
                 MoveSet::Piece { kind, from, to, promotion: false } if yields(kind) => {
-                    if zone.contains(from) {
-                        return Flow::Continue(());
+                    if !zone.contains(from) {
+                        for to in to.without(zone) {
+                            moves.push(Candidate::new(Move::new(from, to, false)));
+                        }
                     }
-                    let mut squares = to.without(zone);
-                    squares.try_for_each(|to| push(Move::new(from, to, false), false))
                 }
-                _ => set.try_for_each(|m| push(m, false)),
+                _ => set.for_each(|m| moves.push(Candidate::new(m))),
             }
+            Flow::Continue(())
         });
-        mating
     }
 
     fn dead_ranks(&self, kind: PieceKind) -> Bitboard {
@@ -121,45 +104,60 @@ impl Mate {
     }
 
     fn push_evasions(&self, moves: &mut Vec<Candidate<Move>>) {
-        let position = &self.position;
-        let us = position.side_to_move();
-        let mut drops = [None; HandKind::COUNT];
-        let mut staying = None;
-        let Some(king) = position.king(us) else { return };
-        let mut disproof_of_staying = || {
-            let own = position.color(self.attacker).without(position.checkers());
-            *staying.get_or_insert_with(|| self.checks_against(king, position.occupied(), own))
-        };
-        let _ = position.visit_evasions(|set| {
+        let mut drops = [Bitboard::EMPTY; HandKind::COUNT];
+        let mut droppable = Bitboard::EMPTY;
+        let _ = self.position.visit_evasions(|set| {
             match set {
-                MoveSet::Piece { kind: PieceKind::King, from, to, .. } => {
-                    let left = position.occupied() ^ Bitboard::from_square(from);
-                    for to in to {
-                        let own = position.color(self.attacker).without(Bitboard::from_square(to));
-                        let disproof_number = self.checks_against(to, left, own);
-                        let m = Move::new(from, to, false);
-                        moves.push(Candidate { disproof_number, ..Candidate::new(m) });
-                    }
+                MoveSet::Drops { kind, to } => {
+                    drops[kind.index()] = to;
+                    droppable |= to;
                 }
-                MoveSet::Drops { kind, to } => drops[kind.index()] = Some(to),
-                _ => set.for_each(|m| {
-                    let disproof_number = disproof_of_staying();
-                    moves.push(Candidate { disproof_number, ..Candidate::new(m) });
-                }),
+                _ => set.for_each(|m| moves.push(Candidate::new(m))),
             }
             Flow::Continue(())
         });
-        let squares = drops.iter().flatten().fold(Bitboard::EMPTY, |all, &to| all | to);
-        for to in squares {
+        for to in droppable {
             let mut delayed = false;
             for kind in HandKind::ALL {
-                if drops[kind.index()].is_some_and(|squares| squares.contains(to)) {
-                    let disproof_number = disproof_of_staying();
-                    let m = Move::drop(kind, to);
-                    moves.push(Candidate { delayed, disproof_number, ..Candidate::new(m) });
+                if drops[kind.index()].contains(to) {
+                    moves.push(Candidate { delayed, ..Candidate::new(Move::drop(kind, to)) });
                     delayed = true;
                 }
             }
+        }
+    }
+
+    /// Proof numbers of checks by the answers there are; a check that leaves none is returned.
+    fn weigh_checks(&self, moves: &mut [Candidate<Move>]) -> Option<Move> {
+        let mut tester = MateTester::new(&self.position);
+        for candidate in moves {
+            match tester.answers(candidate.m) {
+                Answers::None => return Some(candidate.m),
+                Answers::Some(count) => candidate.proof_number = count,
+            }
+        }
+        None
+    }
+
+    /// Disproof numbers of evasions by the checks that may follow.
+    fn weigh_evasions(&self, moves: &mut [Candidate<Move>]) {
+        let position = &self.position;
+        let Some(king) = position.king(position.side_to_move()) else { return };
+        let attackers = position.color(self.attacker);
+        let without_king = position.occupied() ^ Bitboard::from_square(king);
+        let mut of_staying = 0;
+        for candidate in moves {
+            let to = candidate.m.to();
+            candidate.disproof_number = if candidate.m.from() == Some(king) {
+                let own = attackers.without(Bitboard::from_square(to));
+                self.checks_against(to, without_king, own)
+            } else {
+                if of_staying == 0 {
+                    let own = attackers.without(position.checkers());
+                    of_staying = self.checks_against(king, position.occupied(), own);
+                }
+                of_staying
+            };
         }
     }
 
@@ -252,18 +250,24 @@ impl Game for Mate {
         m.code()
     }
 
-    fn expand(&self, look_for_goal: bool, moves: &mut Vec<Candidate<Move>>) -> Expansion<Move> {
+    fn expand(&self, moves: &mut Vec<Candidate<Move>>) -> Expansion {
         let end = if self.attacks_next() {
-            if let Some(m) = self.push_checks(look_for_goal, moves) {
-                return Expansion::Goal(m);
-            }
+            self.push_checks(moves);
             Outcome::Missed
         } else {
             self.push_evasions(moves);
             Outcome::Reached
         };
-        self.estimate(moves);
         if moves.is_empty() { Expansion::Over(end) } else { Expansion::Moves }
+    }
+
+    fn weigh(&self, moves: &mut [Candidate<Move>]) -> Option<Move> {
+        if self.attacks_next() {
+            self.weigh_checks(moves)
+        } else {
+            self.weigh_evasions(moves);
+            None
+        }
     }
 
     fn plain_moves(&mut self) -> Moves<Move> {
@@ -356,32 +360,5 @@ impl Game for Mate {
             most.remove(kind);
         }
         child.intersection(most)
-    }
-}
-
-pub static KNOBS: [std::sync::atomic::AtomicU32; 16] = [const { std::sync::atomic::AtomicU32::new(0) }; 16];
-pub fn knob(i: usize) -> u32 { KNOBS[i].load(std::sync::atomic::Ordering::Relaxed) }
-impl Mate {
-    fn estimate(&self, moves: &mut Vec<Candidate<Move>>) {
-        if knob(0) == 0 && knob(1) == 0 { return }
-        let mut child = self.clone();
-        let attack = self.attacks_next();
-        for c in moves.iter_mut() {
-            let undo = child.position.make(c.m);
-            let mut list = Vec::new();
-            if attack {
-                if knob(0) > 0 {
-                    child.push_evasions(&mut list);
-                    let n = list.iter().filter(|c| !c.delayed).count() as u32;
-                    c.proof_number = n.max(1);
-                }
-            } else if knob(1) > 0 {
-                let _ = child.push_checks(false, &mut list);
-                let n = list.iter().filter(|c| !c.delayed).count() as u32;
-                let e = c.disproof_number;
-                c.disproof_number = match knob(1) { 1 => if n == 0 { 1 } else { n + 2 }, 2 => if n == 0 { 1 } else { e.max(3) }, _ => e };
-            }
-            child.position.unmake(c.m, undo);
-        }
     }
 }

@@ -255,14 +255,7 @@ impl Game for State<'_> {
         NonZeroU16::new(m as u16 + 1).unwrap()
     }
 
-    fn expand(&self, look_for_goal: bool, moves: &mut Vec<Candidate<usize>>) -> Expansion<usize> {
-        if look_for_goal
-            && self.graph.mates_in_one
-            && self.node().kind == NodeKind::Or
-            && let Some(m) = self.moves().find(|&m| self.after(m).is_goal())
-        {
-            return Expansion::Goal(m);
-        }
+    fn expand(&self, moves: &mut Vec<Candidate<usize>>) -> Expansion {
         for m in self.moves() {
             let edge = &self.node().edges[m];
             let [proof_number, disproof_number] = edge.numbers;
@@ -273,6 +266,12 @@ impl Game for State<'_> {
             NodeKind::And => Outcome::Reached,
         };
         if moves.is_empty() { Expansion::Over(end) } else { Expansion::Moves }
+    }
+
+    fn weigh(&self, moves: &mut [Candidate<usize>]) -> Option<usize> {
+        let looks = self.graph.mates_in_one && self.node().kind == NodeKind::Or;
+        let mut moves = moves.iter().map(|candidate| candidate.m);
+        moves.find(|&m| looks && self.after(m).is_goal())
     }
 
     fn plain_moves(&mut self) -> Moves<usize> {
