@@ -4,6 +4,7 @@
 //! What it calls proven has been checked against the plain rules of the game.
 
 mod dfpn;
+mod kept;
 mod numbers;
 mod path;
 mod proof;

@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::game::{Candidate, Expansion, Game, Hand, NodeKind, Outcome};
 
-use super::numbers::{DISPROVEN, Numbers, PROVEN, Summary};
+use super::kept::{Kept, NO_TICKET, Ticket};
+use super::numbers::{DISPROVEN, Numbers, PROVEN, Summary, UNKNOWN};
 use super::path::{Lean, NO_LEAN, Path, lean_above};
 use super::table::{Finding, INFINITE, Known, Proof, Table};
 use super::{Limits, MOST_PLIES, Stats, Stop, Verdict};
@@ -48,9 +49,9 @@ pub struct Solved<M> {
 pub struct Solver<G: Game> {
     pub(super) table: Table<G::Hand>,
     path: Path<G::Hand>,
+    /// Children of the nodes on the path.
     children: Vec<Child<G>>,
-    kept: Vec<Child<G>>,
-    blocks: Vec<Block<G::Hand>>,
+    kept: Kept<G::Hand, Child<G>>,
     candidates: Vec<Candidate<G::Move>>,
     limits: Limits,
     nodes: u64,
@@ -59,36 +60,37 @@ pub struct Solver<G: Game> {
     rebuilding: bool,
 }
 
-/// What a search of one node found.
+/// What is known of a node.
 #[derive(Clone, Copy, Debug)]
 struct Value<H> {
     numbers: Numbers,
     /// Solved: proof or disproof hand.
     hand: H,
+    /// Unsolved: where its children are kept.
+    ticket: Ticket,
     /// Proven: plies of the proof.
     plies: u16,
-    /// Disproven: only within the plies that were left.
-    bound: bool,
     /// Disproven: see [`Lean`].
     lean: Lean,
+    /// Disproven: only within the plies that were left.
+    bound: bool,
 }
 
 impl<H> Value<H> {
-    const fn proven(hand: H, plies: u16) -> Self {
-        Self { numbers: PROVEN, hand, plies, bound: false, lean: NO_LEAN }
+    const fn new(numbers: Numbers, hand: H) -> Self {
+        Self { numbers, hand, ticket: NO_TICKET, plies: 0, lean: NO_LEAN, bound: false }
+    }
+
+    fn proven(hand: H, plies: u16) -> Self {
+        Self { plies, ..Self::new(PROVEN, hand) }
     }
 
     const fn disproven(hand: H) -> Self {
-        Self { numbers: DISPROVEN, hand, plies: 0, bound: false, lean: NO_LEAN }
+        Self::new(DISPROVEN, hand)
     }
 
-    const fn depth_bound(hand: H) -> Self {
-        Self { numbers: DISPROVEN, hand, plies: 0, bound: true, lean: NO_LEAN }
-    }
-
-    const fn open(hand: H, proof: u32, disproof: u32) -> Self {
-        let numbers = Numbers { proof, disproof };
-        Self { numbers, hand, plies: 0, bound: false, lean: NO_LEAN }
+    fn depth_bound(hand: H) -> Self {
+        Self { bound: true, ..Self::new(DISPROVEN, hand) }
     }
 
     /// True on every path and at every depth.
@@ -99,28 +101,17 @@ impl<H> Value<H> {
 
 struct Child<G: Game> {
     m: G::Move,
-    key: u64,
-    /// Where its own children are kept.
-    kept: Kept,
     delayed: bool,
     value: Value<G::Hand>,
 }
 
 impl<G: Game> Clone for Child<G> {
-    fn clone(&self) -> Self { *self }
-}
-impl<G: Game> Copy for Child<G> {}
-
-struct Block<H> { key: u64, hand: H, first: u32, len: u16, plies_left: u16 }
-
-type Kept = u32;
-const NOT_KEPT: Kept = u32::MAX;
-
-impl<G: Game> Child<G> {
-    const fn is_solved(&self) -> bool {
-        self.value.numbers.is_solved()
+    fn clone(&self) -> Self {
+        *self
     }
 }
+
+impl<G: Game> Copy for Child<G> {}
 
 impl<G: Game> Solver<G> {
     /// A solver whose table takes at most `hash_mb` MiB.
@@ -129,11 +120,10 @@ impl<G: Game> Solver<G> {
         G::Hand: Default,
     {
         Self {
-            table: Table::new(hash_mb << 20, G::Hand::default()),
+            table: Table::new(hash_mb << 19, G::Hand::default()),
             path: Path::new(),
             children: Vec::new(),
-            kept: Vec::new(),
-            blocks: Vec::new(),
+            kept: Kept::new(hash_mb << 19),
             candidates: Vec::new(),
             limits: Limits { depth_plies: 0, nodes: 0 },
             nodes: 0,
@@ -150,7 +140,6 @@ impl<G: Game> Solver<G> {
         self.limits = Limits { depth_plies: limits.depth_plies.min(MOST_PLIES), ..limits };
         self.nodes = 0;
         self.kept.clear();
-        self.blocks.clear();
         self.stop = None;
         self.rebuilding = false;
         let searched = self.search_root(game, cancel);
@@ -181,7 +170,6 @@ impl<G: Game> Solver<G> {
         self.limits.depth_plies = plies;
         self.rebuilding = true;
         self.kept.clear();
-        self.blocks.clear();
         let value = self.search_root(game, cancel)?;
         if value.numbers == PROVEN { Ok(()) } else { Err(Stop::Memory) }
     }
@@ -196,7 +184,7 @@ impl<G: Game> Solver<G> {
         let limit = Numbers { proof: INFINITE, disproof: INFINITE };
         self.path.clear();
         self.children.clear();
-        let value = self.search(game, 0, NOT_KEPT, limit, cancel).0;
+        let value = self.search(game, 0, NO_TICKET, limit, cancel);
         match self.stop {
             Some(stop) if !value.numbers.is_solved() => Err(stop),
             _ => Ok(value),
@@ -208,63 +196,59 @@ impl<G: Game> Solver<G> {
         &mut self,
         game: &mut G,
         ply: u16,
-        kept: Kept,
+        ticket: Ticket,
         limit: Numbers,
         cancel: &AtomicBool,
-    ) -> (Value<G::Hand>, Kept) {
+    ) -> Value<G::Hand> {
         let plies_left = self.limits.depth_plies - ply;
         let (key, hand) = (game.board_key(), game.hand());
         let nodes_before = self.nodes;
         let first = self.children.len();
         self.path.push(key, hand);
-        let found = self.take_kept(key, hand, kept, plies_left);
-        let value = if found { None } else { self.expand(game, plies_left) };
-        let value = match value {
+        let known = if self.take_kept(ticket, key, hand, plies_left) {
+            None
+        } else {
+            self.expand(game, plies_left)
+        };
+        let mut value = match known {
             Some(value) => value,
             None => self.search_children(game, ply, first, limit, cancel),
         };
         self.path.pop();
-        let code = self.proving_code(game, first);
-        let mut kept = kept;
+        let children = &self.children[first..];
+        let code = match game.node_kind() {
+            NodeKind::Or if value.numbers == PROVEN => proving_code(children),
+            _ => 0,
+        };
         if !value.numbers.is_solved() {
-            kept = self.keep(key, hand, if found { kept } else { NOT_KEPT }, first, plies_left);
+            value.ticket = self.kept.keep(ticket, key, hand, plies_left, children);
         }
         self.children.truncate(first);
         let effort = u32::try_from(self.nodes - nodes_before + 1).unwrap_or(u32::MAX);
-        self.store(key, hand, &value, code, plies_left, effort, kept);
-        (value, kept)
+        self.store(key, hand, &value, code, plies_left, effort);
+        value
     }
 
-    fn take_kept(&mut self, key: u64, hand: G::Hand, kept: Kept, plies_left: u16) -> bool {
-        let Some(block) = self.blocks.get(kept as usize) else { return false };
-        if block.key != key || block.hand != hand { return false }
+    /// Takes up the children of an earlier visit; those whose value need not hold here are open again.
+    fn take_kept(&mut self, ticket: Ticket, key: u64, hand: G::Hand, plies_left: u16) -> bool {
+        let Some((kept, plies_left_then)) = self.kept.find(ticket, key, hand) else {
+            return false;
+        };
         let first = self.children.len();
-        let same = block.plies_left == plies_left;
-        self.children.extend_from_slice(&self.kept[block.first as usize..][..usize::from(block.len)]);
-        for child in &mut self.children[first..] {
-            if child.value.lean != NO_LEAN || (child.value.bound && !same) {
-                child.value = Value::open(child.value.hand, 1, 1);
+        self.children.extend_from_slice(kept);
+        let deeper = plies_left != plies_left_then;
+        for Child { value, .. } in &mut self.children[first..] {
+            let too_long = self.rebuilding && value.plies >= plies_left;
+            if value.lean != NO_LEAN || (deeper && value.bound) || too_long {
+                *value = Value::new(UNKNOWN, value.hand);
             }
         }
         true
     }
 
-    fn keep(&mut self, key: u64, hand: G::Hand, kept: Kept, first: usize, plies_left: u16) -> Kept {
-        let len = self.children.len() - first;
-        if let Some(block) = self.blocks.get_mut(kept as usize) {
-            block.plies_left = plies_left;
-            self.kept[block.first as usize..][..len].copy_from_slice(&self.children[first..]);
-            return kept;
-        }
-        let block = Block { key, hand, first: self.kept.len() as u32, len: len as u16, plies_left };
-        self.blocks.push(block);
-        self.kept.extend_from_slice(&self.children[first..]);
-        self.blocks.len() as u32 - 1
-    }
-
     /// Fills in the children, or values a node that needs none.
     fn expand(&mut self, game: &mut G, plies_left: u16) -> Option<Value<G::Hand>> {
-        let (kind, hand) = (game.node_kind(), game.hand());
+        let hand = game.hand();
         self.candidates.clear();
         match game.expand(&mut self.candidates) {
             Expansion::Over(Outcome::Reached) => {
@@ -276,91 +260,43 @@ impl<G: Game> Solver<G> {
             Expansion::Moves if plies_left == 0 => return Some(Value::depth_bound(hand)),
             Expansion::Moves => {}
         }
-        let first = self.push_children(game);
         if let Some(m) = game.weigh(&mut self.candidates) {
-            self.children.truncate(first);
             return Some(self.reach_goal(game, m));
         }
-        for (child, candidate) in self.children[first..].iter_mut().zip(&self.candidates) {
-            child.value.numbers.proof = candidate.proof_number;
-            child.value.numbers.disproof = candidate.disproof_number;
-        }
-        for index in first..self.children.len() {
-            let child = &self.children[index];
-            if child.delayed && index > first && !self.children[index - 1].is_solved() {
-                // Looked up when its turn comes: most never do, and by then more is known.
-                continue;
-            }
-            self.look_up(index, plies_left - 1);
-            let value = &self.children[index].value;
-            let decides = match kind {
-                NodeKind::Or => value.numbers.proof == 0,
-                NodeKind::And => value.numbers.disproof == 0 && value.is_fact(),
-            };
-            if decides {
-                self.children.truncate(index + 1);
-                break;
-            }
-        }
+        self.children.extend(self.candidates.iter().map(|candidate| {
+            let &Candidate { m, delayed, proof_number, disproof_number } = candidate;
+            let numbers = Numbers { proof: proof_number, disproof: disproof_number };
+            Child { m, delayed, value: Value::new(numbers, hand) }
+        }));
         None
     }
 
     /// An OR node whose only child is the end of the game.
     fn reach_goal(&mut self, game: &mut G, m: G::Move) -> Value<G::Hand> {
-        let key = game.board_key_after(m);
         let undo = game.make(m);
         let goal = game.proof_hand_of_goal();
         game.unmake(m, undo);
-        let value = Value::proven(goal, 0);
-        self.children.push(Child { m, key, kept: NOT_KEPT, delayed: false, value });
+        self.children.push(Child { m, delayed: false, value: Value::proven(goal, 0) });
         Value::proven(game.proof_hand_of_attack(m, goal), 1)
     }
 
-    /// Makes children of the candidates, and has their table entries on the way to the processor while
-    /// the candidates are weighed.
-    fn push_children(&mut self, game: &G) -> usize {
-        let first = self.children.len();
-        for &Candidate { m, delayed, .. } in &self.candidates {
-            let key = game.board_key_after(m);
-            if !delayed {
-                self.table.prefetch(key);
-            }
-            let value = Value::open(game.hand_after(m), 1, 1);
-            self.children.push(Child { m, key, kept: NOT_KEPT, delayed, value });
+    /// What path and table know about the position after a move.
+    fn look_up(&self, game: &G, m: G::Move, plies_left: u16) -> Option<Value<G::Hand>> {
+        let (key, hand) = (game.board_key_after(m), game.hand_after(m));
+        if let Some(lean) = self.path.repeats(key, hand) {
+            return Some(Value { lean, ..Value::disproven(hand) });
         }
-        first
-    }
-
-    /// Takes over what path and table know about a child.
-    fn look_up(&mut self, index: usize, plies_left: u16) {
-        let child = &mut self.children[index];
-        let hand = child.value.hand;
         let longest_proof = if self.rebuilding { plies_left } else { u16::MAX };
-        child.value = if let Some(lean) = self.path.repeats(child.key, hand) {
-            Value { lean, ..Value::disproven(hand) }
-        } else {
-            match self.table.look_up(child.key, hand, plies_left, longest_proof) {
-                Known::Proven { hand, plies } => Value::proven(hand, plies),
-                Known::Disproven { hand } => Value::disproven(hand),
-                Known::DepthBound => Value::depth_bound(hand),
-                Known::Open { proof_number, disproof_number, kept } => {
-                    child.kept = kept;
-                    Value::open(hand, proof_number, disproof_number)
-                }
-                Known::Nothing => return,
+        Some(match self.table.look_up(key, hand, plies_left, longest_proof) {
+            Known::Proven { hand, plies } => Value::proven(hand, plies),
+            Known::Disproven { hand } => Value::disproven(hand),
+            Known::DepthBound => Value::depth_bound(hand),
+            Known::Open { proof_number, disproof_number, ticket } => {
+                let numbers = Numbers { proof: proof_number, disproof: disproof_number };
+                Value { ticket, ..Value::new(numbers, hand) }
             }
-        };
-    }
-
-    /// Looks up the delayed children whose turn has come because the one before them is solved.
-    fn look_up_delayed(&mut self, solved: usize, plies_left: u16) {
-        let mut index = solved;
-        while self.children[index].is_solved()
-            && self.children.get(index + 1).is_some_and(|next| next.delayed)
-        {
-            index += 1;
-            self.look_up(index, plies_left);
-        }
+            Known::Nothing => return None,
+        })
     }
 
     fn search_children(
@@ -372,6 +308,7 @@ impl<G: Game> Solver<G> {
         cancel: &AtomicBool,
     ) -> Value<G::Hand> {
         let kind = game.node_kind();
+        let plies_left = self.limits.depth_plies - ply - 1;
         loop {
             let children = self.children[first..].iter();
             let summary =
@@ -381,27 +318,22 @@ impl<G: Game> Solver<G> {
                 return self.solved_value(game, ply, first, summary.numbers);
             }
             if summary.numbers.exceeds(limit) || self.must_stop(cancel) {
-                let Numbers { proof, disproof } = summary.numbers;
-                return Value::open(game.hand(), proof, disproof);
+                return Value::new(summary.numbers, game.hand());
             }
-            let plies_left = self.limits.depth_plies - ply - 1;
-            let was = self.children[best].value.numbers;
-            self.look_up(best, plies_left);
-            if self.children[best].value.numbers != was {
-                self.look_up_delayed(best, plies_left);
+            let Child { m, value, .. } = self.children[best];
+            // Most children are never searched, so that the table is asked only now.
+            let known = self.look_up(game, m, plies_left);
+            if let Some(known) = known.filter(|known| known.numbers != value.numbers) {
+                self.children[best].value = known;
                 continue;
             }
-            let child = &self.children[best];
-            let (m, kept) = (child.m, child.kept);
-            let child_limit = summary.limit_of_best(kind, child.value.numbers, limit);
+            let ticket = known.map_or(value.ticket, |known| known.ticket);
+            let child_limit = summary.limit_of_best(kind, value.numbers, limit);
             self.nodes += 1;
             let undo = game.make(m);
-            let (value, kept) = self.search(game, ply + 1, kept, child_limit, cancel);
+            let value = self.search(game, ply + 1, ticket, child_limit, cancel);
             game.unmake(m, undo);
-            let child = &mut self.children[best];
-            child.value = value;
-            child.kept = kept;
-            self.look_up_delayed(best, self.limits.depth_plies - ply - 1);
+            self.children[best].value = value;
         }
     }
 
@@ -458,16 +390,6 @@ impl<G: Game> Solver<G> {
         }
     }
 
-    /// The proving move of an OR node just searched, 0 where there is none.
-    fn proving_code(&self, game: &G, first: usize) -> u16 {
-        match game.node_kind() {
-            NodeKind::Or => {
-                proving_child(&self.children[first..]).map_or(0, |child| G::code(child.m).get())
-            }
-            NodeKind::And => 0,
-        }
-    }
-
     fn store(
         &mut self,
         key: u64,
@@ -476,13 +398,12 @@ impl<G: Game> Solver<G> {
         code: u16,
         plies_left: u16,
         effort: u32,
-        kept: Kept,
     ) {
         let finding = if value.numbers == PROVEN {
             Finding::Proven(Proof { hand: value.hand, plies: value.plies, code })
         } else if value.numbers != DISPROVEN {
             let Numbers { proof, disproof } = value.numbers;
-            Finding::Open { proof_number: proof, disproof_number: disproof, kept }
+            Finding::Open { proof_number: proof, disproof_number: disproof, ticket: value.ticket }
         } else if value.lean != NO_LEAN {
             // True on this path only: the parent's frame remembers it as long as it matters.
             return;
@@ -500,4 +421,9 @@ fn proving_child<G: Game>(children: &[Child<G>]) -> Option<&Child<G>> {
         .iter()
         .filter(|child| child.value.numbers.proof == 0)
         .min_by_key(|child| child.value.plies)
+}
+
+/// The proving move of an OR node, 0 where there is none.
+fn proving_code<G: Game>(children: &[Child<G>]) -> u16 {
+    proving_child(children).map_or(0, |child| G::code(child.m).get())
 }

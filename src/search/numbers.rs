@@ -15,6 +15,8 @@ pub(super) struct Numbers {
 }
 
 pub(super) const PROVEN: Numbers = Numbers { proof: 0, disproof: INFINITE };
+/// Nothing is known.
+pub(super) const UNKNOWN: Numbers = Numbers { proof: 1, disproof: 1 };
 pub(super) const DISPROVEN: Numbers = Numbers { proof: INFINITE, disproof: 0 };
 
 impl Numbers {

@@ -7,6 +7,8 @@
 
 use crate::game::Hand;
 
+use super::kept::Ticket;
+
 /// "Infinite" proof or disproof number: solved.
 pub(super) const INFINITE: u32 = u32::MAX;
 /// Largest number of an unsolved node; sums stop here and never look solved.
@@ -43,7 +45,7 @@ pub(super) enum Known<H> {
     /// The goal is missed within the plies that are left.
     DepthBound,
     /// Being searched.
-    Open { proof_number: u32, disproof_number: u32, kept: u32 },
+    Open { proof_number: u32, disproof_number: u32, ticket: Ticket },
     /// Never seen.
     Nothing,
 }
@@ -68,7 +70,7 @@ pub(super) enum Finding<H> {
     /// The goal is missed within the plies that were left.
     DepthBound { plies_left: u16 },
     /// Not solved.
-    Open { proof_number: u32, disproof_number: u32, kept: u32 },
+    Open { proof_number: u32, disproof_number: u32, ticket: Ticket },
 }
 
 pub(super) struct Table<H> {
@@ -112,23 +114,6 @@ impl<H: Hand> Table<H> {
     #[inline]
     fn window(&self, key: u64) -> usize {
         ((u128::from(key) * self.slots as u128) >> 64) as usize
-    }
-
-    /// Has a board's entries on their way to the processor before they are looked up.
-    #[inline]
-    pub(super) fn prefetch(&self, key: u64) {
-        #[cfg(target_arch = "x86_64")]
-        {
-            let entry: *const Entry<H> = &raw const self.entries[self.window(key)];
-            // SAFETY: a prefetch reads nothing and cannot fault, whatever the address.
-            #[expect(unsafe_code, reason = "no safe way to prefetch")]
-            unsafe {
-                use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-                _mm_prefetch::<_MM_HINT_T0>(entry.cast());
-            }
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        let _ = key;
     }
 
     #[inline]
@@ -179,7 +164,7 @@ impl<H: Hand> Table<H> {
                 known = Known::Open {
                     proof_number: entry.proof_number,
                     disproof_number: entry.disproof_number,
-                    kept: u32::from(entry.plies) | u32::from(entry.code) << 16,
+                    ticket: u32::from(entry.plies) | u32::from(entry.code) << 16,
                 };
             }
         }
@@ -207,8 +192,9 @@ impl<H: Hand> Table<H> {
                 plies: plies_left.min(UNLIMITED - 1),
                 ..blank
             },
-            Finding::Open { proof_number, disproof_number, kept } => {
-                Entry { proof_number, disproof_number, plies: kept as u16, code: (kept >> 16) as u16, ..blank }
+            Finding::Open { proof_number, disproof_number, ticket } => {
+                let [plies, code] = halves(ticket);
+                Entry { proof_number, disproof_number, plies, code, ..blank }
             }
         };
     }
@@ -244,4 +230,9 @@ impl<H: Hand> Table<H> {
         entry.generation = generation;
         entry
     }
+}
+
+/// An unsolved entry has neither plies nor a move: the ticket stands in their place.
+const fn halves(ticket: Ticket) -> [u16; 2] {
+    [ticket as u16, (ticket >> 16) as u16]
 }
