@@ -205,7 +205,8 @@ impl<G: Game> Solver<G> {
         let nodes_before = self.nodes;
         let first = self.children.len();
         self.path.push(key, hand);
-        let known = if self.take_kept(ticket, key, hand, plies_left) {
+        // Where no ply is left, even a node that was searched before is expanded to see if it is over.
+        let known = if plies_left > 0 && self.take_kept(ticket, key, hand, plies_left) {
             None
         } else {
             self.expand(game, plies_left)
