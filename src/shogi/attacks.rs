@@ -285,29 +285,48 @@ pub fn of(color: Color, kind: PieceKind, square: Square, occupied: Bitboard) -> 
 /// silvers, golds (and what moves as a gold) or kings (and what also steps as a king).
 #[inline]
 pub fn of_steppers(color: Color, kind: PieceKind, pieces: Bitboard) -> Bitboard {
-    let ahead = pieces.forward(color);
-    match kind {
-        PieceKind::Pawn => ahead,
-        PieceKind::Knight => {
-            let two_ahead = ahead.forward(color);
-            two_ahead.leftwards() | two_ahead.rightwards()
-        }
-        PieceKind::Silver => {
-            let behind = pieces.forward(!color);
-            ahead | beside(ahead | behind)
-        }
-        PieceKind::Gold => ahead | pieces.forward(!color) | beside(ahead | pieces),
-        PieceKind::King => {
-            let column = ahead | pieces | pieces.forward(!color);
-            ahead | pieces.forward(!color) | beside(column)
-        }
-        _ => Bitboard::EMPTY,
-    }
+    let mut all = Bitboard::EMPTY;
+    for_each_step(color, kind, pieces, |squares| all |= squares);
+    all
 }
 
+/// The same, one set of squares for each way the kind steps.
 #[inline]
-fn beside(squares: Bitboard) -> Bitboard {
-    squares.leftwards() | squares.rightwards()
+pub(crate) fn for_each_step(
+    color: Color,
+    kind: PieceKind,
+    pieces: Bitboard,
+    mut visit: impl FnMut(Bitboard),
+) {
+    let ahead = pieces.forward(color);
+    let behind = pieces.forward(!color);
+    let mut visit_beside = |squares: Bitboard| {
+        visit(squares.leftwards());
+        visit(squares.rightwards());
+    };
+    match kind {
+        PieceKind::Knight => visit_beside(ahead.forward(color)),
+        PieceKind::Silver => {
+            visit_beside(ahead);
+            visit_beside(behind);
+            visit(ahead);
+        }
+        PieceKind::Gold => {
+            visit_beside(ahead);
+            visit_beside(pieces);
+            visit(ahead);
+            visit(behind);
+        }
+        PieceKind::King => {
+            visit_beside(ahead);
+            visit_beside(pieces);
+            visit_beside(behind);
+            visit(ahead);
+            visit(behind);
+        }
+        PieceKind::Pawn => visit(ahead),
+        _ => {}
+    }
 }
 
 /// Kinds in [`CHECK_ORIGINS`].

@@ -83,7 +83,10 @@ struct Siege<'a> {
     king: Square,
     occupied: Bitboard,
     cover: Cover,
-    /// Neighbouring squares that the king could step to now.
+    neighbours: Bitboard,
+    /// Neighbouring squares without a defender.
+    around: Bitboard,
+    /// Those that the king could step to now.
     open: Bitboard,
     /// What the defender attacks with everything but the king.
     guarded: Bitboard,
@@ -110,12 +113,13 @@ impl<'a> Siege<'a> {
     fn new(position: &'a Position, us: Color, king: Square) -> Self {
         let occupied = position.occupied();
         let cover = position.cover(us, occupied ^ Bitboard::from_square(king));
-        let around = attacks::king(king);
-        let open = around.without(position.color(!us) | cover.all);
+        let neighbours = attacks::king(king);
+        let around = neighbours.without(position.color(!us));
+        let open = around.without(cover.all);
         let guarded = position.cover_without_king(!us, occupied).all;
-        let contact = around | attacks::knight(!us, king);
+        let contact = neighbours | attacks::knight(!us, king);
         let can_drop = !position.hand(!us).is_empty();
-        Self { position, us, king, occupied, cover, open, guarded, contact, can_drop }
+        Self { position, us, king, occupied, cover, neighbours, around, open, guarded, contact, can_drop }
     }
 
     #[inline]
@@ -128,17 +132,29 @@ impl<'a> Siege<'a> {
         let without_king =
             (self.occupied ^ Bitboard::from_square(self.king)).without(origin) | target;
         let reach = attacks::of(self.us, kind, to, without_king);
-        let open = self.open.without(reach | target);
-        // Unless a line opens, what was open and is not attacked by the piece that moved stays open.
-        if (open.is_empty() || (self.cover.lines & origin).has_any())
+        let flights = match from {
+            None => self.open.without(reach),
+            Some(from) => {
+                // What the piece that moves has guarded alone is guarded no more, its target included.
+                let kind = self.position.piece_on(from).expect("a piece moves").kind;
+                let left = attacks::of(self.us, kind, from, self.occupied).without(self.cover.twice);
+                (self.open | (left & (self.around | (target & self.neighbours)))).without(reach)
+            }
+        };
+        // Where a line opens, there may be fewer.
+        if (flights.is_empty() || (self.cover.lines & origin).has_any())
             && m.dropped() != Some(HandKind::Pawn)
             && self.is_mate(kind, from, to, reach)
         {
             return Answers::None;
         }
-        let taken = ((self.guarded | self.open) & target).has_any();
-        let between = self.can_drop && !self.contact.contains(to);
-        let count = open.count_near(self.king) + u32::from(taken) + u32::from(between);
+        let mut count = flights.count_near(self.king);
+        let mut squares = target;
+        if !self.contact.contains(to) {
+            count += u32::from(self.can_drop);
+            squares |= attacks::between(self.king, to);
+        }
+        count += u32::from((self.guarded & squares).has_any());
         Answers::Some(count.max(1))
     }
 

@@ -52,8 +52,24 @@ pub struct Undo {
 pub(crate) struct Cover {
     /// Attacked squares.
     pub(crate) all: Bitboard,
+    /// Those attacked by more than one piece.
+    pub(crate) twice: Bitboard,
     /// Those attacked along lines: what stands or arrives on them may open or close a line.
     pub(crate) lines: Bitboard,
+}
+
+impl Cover {
+    #[inline]
+    fn add(&mut self, squares: Bitboard) {
+        self.twice |= self.all & squares;
+        self.all |= squares;
+    }
+
+    #[inline]
+    fn add_line(&mut self, squares: Bitboard) {
+        self.add(squares);
+        self.lines |= squares;
+    }
 }
 
 /// Why an arrangement is not a position.
@@ -266,24 +282,28 @@ impl Position {
 
     #[inline]
     fn cover_of(&self, color: Color, own: Bitboard, occupied: Bitboard) -> Cover {
+        let mut cover = Cover { all: Bitboard::EMPTY, twice: Bitboard::EMPTY, lines: Bitboard::EMPTY };
         let of = |kind: PieceKind| self.kinds[kind.index()] & own;
         let kings = of(PieceKind::King) | of(PieceKind::Horse) | of(PieceKind::Dragon);
-        let steps = attacks::of_steppers(color, PieceKind::Pawn, of(PieceKind::Pawn))
-            | attacks::of_steppers(color, PieceKind::Knight, of(PieceKind::Knight))
-            | attacks::of_steppers(color, PieceKind::Silver, of(PieceKind::Silver))
-            | attacks::of_steppers(color, PieceKind::Gold, self.golds & own)
-            | attacks::of_steppers(color, PieceKind::King, kings);
-        let mut lines = Bitboard::EMPTY;
+        for (kind, pieces) in [
+            (PieceKind::Pawn, of(PieceKind::Pawn)),
+            (PieceKind::Knight, of(PieceKind::Knight)),
+            (PieceKind::Silver, of(PieceKind::Silver)),
+            (PieceKind::Gold, self.golds & own),
+            (PieceKind::King, kings),
+        ] {
+            attacks::for_each_step(color, kind, pieces, |squares| cover.add(squares));
+        }
         for lance in of(PieceKind::Lance) {
-            lines |= attacks::lance(color, lance, occupied);
+            cover.add_line(attacks::lance(color, lance, occupied));
         }
         for bishop in of(PieceKind::Bishop) | of(PieceKind::Horse) {
-            lines |= attacks::bishop(bishop, occupied);
+            cover.add_line(attacks::bishop(bishop, occupied));
         }
         for rook in of(PieceKind::Rook) | of(PieceKind::Dragon) {
-            lines |= attacks::rook(rook, occupied);
+            cover.add_line(attacks::rook(rook, occupied));
         }
-        Cover { all: steps | lines, lines }
+        cover
     }
 
     /// Whether a piece of `color` attacks `square` when `occupied` squares block sliders.
