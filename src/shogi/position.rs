@@ -280,7 +280,7 @@ impl Position {
         self.cover_of(color, own, occupied)
     }
 
-    #[inline]
+    #[inline(always)]
     fn cover_of(&self, color: Color, own: Bitboard, occupied: Bitboard) -> Cover {
         let mut cover = Cover { all: Bitboard::EMPTY, twice: Bitboard::EMPTY, lines: Bitboard::EMPTY };
         let of = |kind: PieceKind| self.kinds[kind.index()] & own;
