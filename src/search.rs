@@ -14,6 +14,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 pub use dfpn::{SOLVER_VERSION, Solved, Solver};
+pub use proof::{Proof, Step};
 
 /// What counts as a node; stands in manifests so that counts of different versions are comparable.
 ///

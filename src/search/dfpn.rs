@@ -11,6 +11,7 @@ use crate::game::{Candidate, Expansion, Game, Hand, NodeKind, Outcome};
 
 use super::numbers::{DISPROVEN, Numbers, PROVEN, Summary};
 use super::path::{Lean, NO_LEAN, Path, lean_above};
+use super::proof::ProofOf;
 use super::table::{Finding, INFINITE, Known, Proof, Table};
 use super::{Limits, MOST_PLIES, Stats, Stop, Verdict};
 
@@ -48,6 +49,7 @@ pub struct Solved<M> {
 /// ```
 pub struct Solver<G: Game> {
     pub(super) table: Table<G::Hand>,
+    pub(super) proof: Option<ProofOf<G>>,
     path: Path<G::Hand>,
     children: Vec<Child<G>>,
     candidates: Vec<Candidate<G::Move>>,
@@ -119,6 +121,7 @@ impl<G: Game> Solver<G> {
     {
         Self {
             table: Table::new(hash_mb << 20, G::Hand::default()),
+            proof: None,
             path: Path::new(),
             children: Vec::new(),
             candidates: Vec::new(),
@@ -138,6 +141,7 @@ impl<G: Game> Solver<G> {
         self.nodes = 0;
         self.stop = None;
         self.rebuilding = false;
+        self.proof = None;
         let searched = self.search_root(game, cancel);
         let mut stats = Stats { nodes: self.nodes, ..Stats::default() };
         let open = |stop| (Verdict::Unknown(stop), Vec::new());

@@ -24,28 +24,69 @@ const MOST_POSITIONS: u64 = 1 << 22;
 /// Positions near the line whose plies are measured; beyond, the bound of the check has to do.
 const MOST_MEASURED: usize = 1 << 16;
 
-/// A move that is known to reach the goal from a board with some least hand.
-#[derive(Clone, Copy)]
-struct Step<M, H> {
-    hand: H,
-    m: M,
-    plies: u16,
+/// A move of the attacker that is known to reach the goal from a board with some least hand.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Step<M, H> {
+    /// The least hand of the attacker that it was checked with, everything else being the defender's.
+    pub hand: H,
+    /// The move.
+    pub m: M,
+    /// Plies to the end of the game at most, this move included; every step that follows has fewer.
+    pub plies: u16,
+}
+
+/// A checked proof: after every defence against one of its steps the game is over, or there is another
+/// step, with fewer plies.
+///
+/// A step serves every hand that dominates its own (dominance, see [`crate::game::Game`]), and every
+/// way that leads to its board.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Proof<M, H> {
+    /// By [`Game::board_key`].
+    steps: HashMap<u64, Vec<Step<M, H>>>,
+}
+
+impl<M: Copy, H: Hand> Proof<M, H> {
+    fn new() -> Self {
+        Self { steps: HashMap::new() }
+    }
+
+    fn add(&mut self, key: u64, step: Step<M, H>) {
+        self.steps.entry(key).or_default().push(step);
+    }
+
+    /// The steps from a board that serve an attacker with this hand.
+    pub fn steps(&self, board_key: u64, hand: H) -> impl Iterator<Item = Step<M, H>> {
+        let steps = self.steps.get(&board_key).into_iter().flatten().copied();
+        steps.filter(move |step| hand.dominates(step.hand))
+    }
+
+    /// The one of [`Self::steps`] with the fewest plies; of equals, the one that was checked first.
+    pub fn shortest_step(&self, board_key: u64, hand: H) -> Option<Step<M, H>> {
+        self.steps(board_key, hand).min_by_key(|step| step.plies)
+    }
 }
 
 type StepOf<G> = Step<<G as Game>::Move, <G as Game>::Hand>;
+pub(super) type ProofOf<G> = Proof<<G as Game>::Move, <G as Game>::Hand>;
 
 struct Checker<'a, G: Game> {
     solver: &'a mut Solver<G>,
     cancel: &'a AtomicBool,
-    /// Checked OR nodes by board.
-    checked: HashMap<u64, Vec<StepOf<G>>>,
+    /// What was checked so far.
+    proof: ProofOf<G>,
     /// Plies to the end from OR nodes near the line.
     resistances: HashMap<(u64, G::Hand), u16>,
     stats: &'a mut Stats,
 }
 
 impl<G: Game> Solver<G> {
-    /// Checks the proof of a position that was found proven and returns its line.
+    /// The proof of the position that was searched last, if it was [`Verdict::Proven`](super::Verdict).
+    pub const fn proof(&self) -> Option<&Proof<G::Move, G::Hand>> {
+        self.proof.as_ref()
+    }
+
+    /// Checks the proof of a position that was found proven, keeps it, and returns its line.
     pub(super) fn checked_line(
         &mut self,
         game: &mut G,
@@ -62,12 +103,15 @@ impl<G: Game> Solver<G> {
         let mut checker = Checker {
             solver: self,
             cancel,
-            checked: HashMap::new(),
+            proof: Proof::new(),
             resistances: HashMap::new(),
             stats,
         };
         checker.check(game, plies)?;
-        Ok(checker.line(game))
+        let line = checker.line(game);
+        let Checker { proof, .. } = checker;
+        self.proof = Some(proof);
+        Ok(line)
     }
 }
 
@@ -121,7 +165,7 @@ impl<G: Game> Checker<'_, G> {
         let step = self.check_move(game, proof.code, proof.plies);
         game.set_hand(hand);
         let step = step?;
-        self.checked.entry(key).or_default().push(step);
+        self.proof.add(key, step);
         self.stats.proof_positions += 1;
         Ok(step.plies)
     }
@@ -205,8 +249,6 @@ impl<G: Game> Checker<'_, G> {
 
     /// The shortest checked step from here.
     fn step(&self, game: &G) -> Option<StepOf<G>> {
-        let hand = game.hand();
-        let steps = self.checked.get(&game.board_key())?;
-        steps.iter().filter(|step| hand.dominates(step.hand)).min_by_key(|step| step.plies).copied()
+        self.proof.shortest_step(game.board_key(), game.hand())
     }
 }
