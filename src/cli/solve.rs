@@ -1,19 +1,24 @@
 //! `kyokumen solve`.
 
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use anyhow::Context;
 use clap::Args;
 use serde::Serialize;
 
+use super::filter::plan_error;
 use super::report::{json_line, milliseconds};
 use super::search_args::SearchArgs;
-use super::{Outcome, position_arg};
+use super::{Interrupted, Outcome, Usage, position_arg};
 use crate::pipeline::judge::{Answer, Judgement};
+use crate::pipeline::platform::Interrupt;
 use crate::pipeline::positions::{Found, Positions, Spot, Whence};
+use crate::pipeline::proof::ProofOutput;
 use crate::pipeline::settings::FormatName;
-use crate::pipeline::solve::{Solution, solve};
+use crate::pipeline::sink::SinkError;
+use crate::pipeline::solve::{Solution, Wishes, solve};
 
 /// Say whether the side to move mates, is being mated, or neither
 ///
@@ -33,6 +38,15 @@ pub(super) struct SolveArgs {
     #[command(flatten)]
     search: SearchArgs,
 
+    /// Write the proofs of all mates to a file, to be checked by `kyokumen verify --proof`; zstd-compressed
+    /// if its name ends in .zst
+    #[arg(long, value_name = "FILE")]
+    proof: Option<PathBuf>,
+
+    /// Replace the file of proofs if it exists
+    #[arg(long, requires = "proof")]
+    force: bool,
+
     /// One JSON object a line for each position
     #[arg(long)]
     json: bool,
@@ -44,14 +58,20 @@ pub(super) fn run(args: &SolveArgs) -> anyhow::Result<Outcome> {
     if is_sfen(&input) {
         return solve_one(args, &input);
     }
-    let file = if input == "-" { "standard input" } else { &input };
-    let mut tally = Tally::default();
-    let positions = Positions::open(Path::new(&input), args.from);
-    let started = Instant::now();
+    solve_file(args, &input)
+}
+
+fn solve_file(args: &SolveArgs, input: &str) -> anyhow::Result<Outcome> {
+    let file = if input == "-" { "standard input" } else { input };
     let (settings, threads) = (args.search.settings()?, args.search.threads);
-    solve(positions, &settings, threads, |solved| -> anyhow::Result<()> {
+    let mut proofs = Proofs::open(args, (input != "-").then_some(Path::new(input)))?;
+    let mut tally = Tally::default();
+    let positions = Positions::open(Path::new(input), args.from);
+    let started = Instant::now();
+    solve(positions, &settings, &proofs.wishes(), threads, |solved| -> anyhow::Result<()> {
         match solved {
             Ok(solution) => {
+                proofs.take(&solution)?;
                 tally.count(&solution);
                 write_solution(&solution, args.json)?;
             }
@@ -62,8 +82,9 @@ pub(super) fn run(args: &SolveArgs) -> anyhow::Result<Outcome> {
         }
         Ok(())
     })?;
+    let unwritten = proofs.finish()?;
     tally.report(started.elapsed());
-    Ok(if tally.bad == 0 { Outcome::Done } else { Outcome::BadRecords })
+    Ok(if tally.bad + unwritten == 0 { Outcome::Done } else { Outcome::BadRecords })
 }
 
 /// Whether the text is meant as a position, right or wrong: a name of a file is not.
@@ -79,18 +100,66 @@ fn solve_one(args: &SolveArgs, text: &str) -> anyhow::Result<Outcome> {
     let whence = Whence { index: 0, spot: Spot::Line(1) };
     let found = Found { whence, position, second_column: None };
     let one = std::iter::once(Ok(Ok(found)));
-    let mut bad = None;
-    solve(one, &args.search.settings()?, 1, |solved| -> anyhow::Result<()> {
-        match solved {
-            Ok(solution) if args.json => write_solution(&solution, true)?,
-            Ok(solution) => write_report(&solution)?,
-            Err(error) => bad = Some(error.fault),
+    let settings = args.search.settings()?;
+    let mut proofs = Proofs::open(args, None)?;
+    solve(one, &settings, &proofs.wishes(), 1, |solved| -> anyhow::Result<()> {
+        let solution = solved.map_err(|bad| Usage(format!("SFEN: {}\n  {text}", bad.fault)))?;
+        proofs.take(&solution)?;
+        if args.json {
+            write_solution(&solution, true)?;
+        } else {
+            write_report(&solution)?;
         }
         Ok(())
     })?;
-    match bad {
-        Some(fault) => Err(super::Usage(format!("SFEN: {fault}\n  {text}")).into()),
-        None => Ok(Outcome::Done),
+    let unwritten = proofs.finish()?;
+    Ok(if unwritten == 0 { Outcome::Done } else { Outcome::BadRecords })
+}
+
+/// The file of proofs, if one is wanted.
+struct Proofs {
+    file: Option<(ProofOutput, Interrupt)>,
+    /// Proofs too large for it.
+    unwritten: u64,
+}
+
+impl Proofs {
+    fn open(args: &SolveArgs, input: Option<&Path>) -> anyhow::Result<Self> {
+        let Some(path) = &args.proof else { return Ok(Self { file: None, unwritten: 0 }) };
+        if path == Path::new("-") {
+            let message = "standard output holds the answers: --proof needs a file";
+            return Err(Usage(message.to_owned()).into());
+        }
+        let plan = ProofOutput::plan(path, input, args.force).map_err(plan_error)?;
+        let interrupt = Interrupt::watch().context("cannot watch for signals")?;
+        Ok(Self { file: Some((ProofOutput::create(plan)?, interrupt)), unwritten: 0 })
+    }
+
+    fn wishes(&self) -> Wishes {
+        let cancel = self.file.as_ref().map(|(_, interrupt)| interrupt.cancel());
+        Wishes { proof: self.file.is_some(), cancel: cancel.unwrap_or_default() }
+    }
+
+    fn take(&mut self, solution: &Solution) -> anyhow::Result<()> {
+        let Some((output, interrupt)) = &mut self.file else { return Ok(()) };
+        if let Some(signal) = interrupt.signal() {
+            return Err(Interrupted { signal }.into());
+        }
+        match &solution.proof {
+            Some(Ok(proof)) => output.write(proof)?,
+            Some(Err(error)) => {
+                self.unwritten += 1;
+                eprintln!("{}: {error}", solution.found.whence);
+            }
+            None => {}
+        }
+        Ok(())
+    }
+
+    /// How many proofs are not in the file.
+    fn finish(self) -> Result<u64, SinkError> {
+        self.file.map_or(Ok(()), |(output, _)| output.finish())?;
+        Ok(self.unwritten)
     }
 }
 

@@ -10,6 +10,8 @@ use thiserror::Error;
 
 pub use crate::search::{NODE_DEFINITION, SOLVER_VERSION, Stop};
 
+use super::proof::proof_text;
+use crate::format::proof_file::{Claim, ProofHead, ProofText, TooManySteps};
 use crate::search::{Limits, MOST_PLIES, Solver, Verdict};
 use crate::shogi::{Color, Mate, Move, Position};
 
@@ -196,6 +198,27 @@ impl Judge {
                 mates
             }
         }
+    }
+
+    /// The proof of the answer that was given last, to `position`, as number `index` of its input; `None`
+    /// if that was neither [`Answer::Win`] nor [`Answer::Loss`].
+    ///
+    /// # Errors
+    /// [`TooManySteps`] if it is too large to be written down; the answer is as true as any.
+    pub fn proof(
+        &self,
+        position: &Position,
+        answer: Answer,
+        index: u64,
+    ) -> Option<Result<ProofText, TooManySteps>> {
+        let claim = match answer {
+            Answer::Win => Claim::Win,
+            Answer::Loss => Claim::Loss,
+            Answer::NoMate | Answer::Unknown(_) => return None,
+        };
+        let head = ProofHead { index, claim, plies: 0, root: position.clone() };
+        let searched = self.solver.proof().filter(|_| position.has_legal_move());
+        Some(proof_text(head, searched))
     }
 
     /// Asks one question; `proven` is the answer if it is answered with yes.

@@ -11,6 +11,16 @@ use super::in_order::in_order;
 use super::judge::{InCheck, Judge, Judgement, SearchSettings};
 use super::positions::{BadPosition, Delivered, Found};
 use super::source::SourceError;
+use crate::format::proof_file::{ProofText, TooManySteps};
+
+/// What is wanted besides the answers, and who may end the work before its end.
+#[derive(Clone, Debug, Default)]
+pub struct Wishes {
+    /// The proof of each mate, to be written down.
+    pub proof: bool,
+    /// Set by the caller to have searches given up; set when the work is over.
+    pub cancel: Arc<AtomicBool>,
+}
 
 /// A position with the answer.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -21,6 +31,8 @@ pub struct Solution {
     pub judgement: Option<Judgement>,
     /// How long the search took on its thread.
     pub elapsed: Duration,
+    /// The proof of a mate, if one was wished for.
+    pub proof: Option<Result<ProofText, TooManySteps>>,
 }
 
 /// Solves positions on `threads` threads, 0 for as many as the machine runs at once, and gives the
@@ -31,6 +43,7 @@ pub struct Solution {
 pub fn solve<E>(
     positions: impl Iterator<Item = Delivered> + Send + 'static,
     settings: &SearchSettings,
+    wishes: &Wishes,
     threads: usize,
     mut take: impl FnMut(Result<Solution, BadPosition>) -> Result<(), E>,
 ) -> Result<(), E>
@@ -41,19 +54,18 @@ where
         0 => std::thread::available_parallelism().map_or(1, usize::from),
         threads => threads,
     };
-    let cancel = Arc::new(AtomicBool::new(false));
     let make_judge = {
         let settings = settings.clone();
         move || Judge::new(&settings)
     };
     let work = {
-        let (in_check, cancel) = (settings.in_check, Arc::clone(&cancel));
+        let (in_check, wishes) = (settings.in_check, wishes.clone());
         move |judge: &mut Judge, delivered: Delivered| -> Result<_, SourceError> {
-            Ok(delivered?.and_then(|found| solution(found, judge, in_check, &cancel)))
+            Ok(delivered?.and_then(|found| solution(found, judge, in_check, &wishes)))
         }
     };
     let ended = in_order(positions, threads, make_judge, work, |solution| take(solution?));
-    cancel.store(true, Ordering::Relaxed);
+    wishes.cancel.store(true, Ordering::Relaxed);
     ended
 }
 
@@ -61,12 +73,17 @@ fn solution(
     found: Found,
     judge: &mut Judge,
     in_check: InCheck,
-    cancel: &AtomicBool,
+    wishes: &Wishes,
 ) -> Result<Solution, BadPosition> {
     let started = Instant::now();
     let is_asked = in_check
         .asks_about(&found.position)
         .map_err(|nothing| BadPosition { whence: found.whence, fault: nothing.into() })?;
-    let judgement = is_asked.then(|| judge.judge(&found.position, cancel));
-    Ok(Solution { found, judgement, elapsed: started.elapsed() })
+    let judgement = is_asked.then(|| judge.judge(&found.position, &wishes.cancel));
+    let elapsed = started.elapsed();
+    let proof = judgement
+        .as_ref()
+        .filter(|_| wishes.proof)
+        .and_then(|judgement| judge.proof(&found.position, judgement.answer, found.whence.index));
+    Ok(Solution { found, judgement, elapsed, proof })
 }

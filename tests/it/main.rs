@@ -17,6 +17,8 @@ mod layers;
 mod marubatsu;
 mod mate_lines;
 mod positions;
+mod proof_properties;
+mod proofs;
 mod rsshogi;
 mod rules;
 mod samples;
