@@ -25,7 +25,8 @@ pub(crate) fn check_closed(bytes: &[u8]) {
     let Some(end) = error.split('`').nth(1).filter(|end| end.starts_with("end\t")) else { return };
     let file = [bytes, end.as_bytes(), b"\n"].concat();
     let read: Result<Vec<ProofText>, _> = ProofReader::new(&file[..]).collect();
-    assert!(read.is_ok(), "{read:?}");
+    let ends_before = bytes.split(|&byte| byte == b'\n').any(|line| line.starts_with(b"end\t"));
+    assert!(read.is_ok() || ends_before, "{read:?}");
     check_file(&file);
 }
 
