@@ -4,9 +4,11 @@
 //! What it calls proven has been checked against the plain rules of the game.
 
 mod dfpn;
+mod line;
 mod numbers;
 mod path;
 mod proof;
+mod shortest;
 mod table;
 
 use std::fmt;

@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
@@ -38,6 +40,10 @@ pub(super) struct SolveArgs {
     #[command(flatten)]
     search: SearchArgs,
 
+    /// Look for the shortest mates: after each mate search for a shorter one, with as many nodes again
+    #[arg(long)]
+    shortest: bool,
+
     /// Write the proofs of all mates to a file, to be checked by `kyokumen verify --proof`; zstd-compressed
     /// if its name ends in .zst
     #[arg(long, value_name = "FILE")]
@@ -68,7 +74,8 @@ fn solve_file(args: &SolveArgs, input: &str) -> anyhow::Result<Outcome> {
     let mut tally = Tally::default();
     let positions = Positions::open(Path::new(input), args.from);
     let started = Instant::now();
-    solve(positions, &settings, &proofs.wishes(), threads, |solved| -> anyhow::Result<()> {
+    let wishes = args.wishes(proofs.cancel());
+    solve(positions, &settings, &wishes, threads, |solved| -> anyhow::Result<()> {
         match solved {
             Ok(solution) => {
                 proofs.take(&solution)?;
@@ -87,6 +94,17 @@ fn solve_file(args: &SolveArgs, input: &str) -> anyhow::Result<Outcome> {
     Ok(if tally.bad + unwritten == 0 { Outcome::Done } else { Outcome::BadRecords })
 }
 
+impl SolveArgs {
+    fn wishes(&self, cancel: Arc<AtomicBool>) -> Wishes {
+        Wishes {
+            shortest: self.shortest,
+            tsume_plies: self.json,
+            proof: self.proof.is_some(),
+            cancel,
+        }
+    }
+}
+
 /// Whether the text is meant as a position, right or wrong: a name of a file is not.
 fn is_sfen(text: &str) -> bool {
     let board = text.split_ascii_whitespace().next().unwrap_or_default();
@@ -102,7 +120,8 @@ fn solve_one(args: &SolveArgs, text: &str) -> anyhow::Result<Outcome> {
     let one = std::iter::once(Ok(Ok(found)));
     let settings = args.search.settings()?;
     let mut proofs = Proofs::open(args, None)?;
-    solve(one, &settings, &proofs.wishes(), 1, |solved| -> anyhow::Result<()> {
+    let wishes = Wishes { tsume_plies: true, ..args.wishes(proofs.cancel()) };
+    solve(one, &settings, &wishes, 1, |solved| -> anyhow::Result<()> {
         let solution = solved.map_err(|bad| Usage(format!("SFEN: {}\n  {text}", bad.fault)))?;
         proofs.take(&solution)?;
         if args.json {
@@ -135,9 +154,8 @@ impl Proofs {
         Ok(Self { file: Some((ProofOutput::create(plan)?, interrupt)), unwritten: 0 })
     }
 
-    fn wishes(&self) -> Wishes {
-        let cancel = self.file.as_ref().map(|(_, interrupt)| interrupt.cancel());
-        Wishes { proof: self.file.is_some(), cancel: cancel.unwrap_or_default() }
+    fn cancel(&self) -> Arc<AtomicBool> {
+        self.file.as_ref().map(|(_, interrupt)| interrupt.cancel()).unwrap_or_default()
     }
 
     fn take(&mut self, solution: &Solution) -> anyhow::Result<()> {
@@ -172,8 +190,10 @@ struct Line {
     verdict: Option<&'static str>,
     stop: Option<&'static str>,
     plies: Option<usize>,
-    /// Length of the mate as problems count it; not computed.
-    tsume_plies: Option<usize>,
+    /// Plies without futile interpositions; null if too many positions would have to be measured.
+    tsume_plies: Option<u16>,
+    /// Whether `plies` are proven to be the fewest there can be; null if that was not asked.
+    shortest: Option<bool>,
     line: Vec<String>,
     nodes: u64,
     elapsed_ms: f64,
@@ -192,7 +212,8 @@ impl Line {
             verdict: judgement.map(|judgement| judgement.answer.word()),
             stop,
             plies: judgement.filter(|j| is_mate(j)).map(|j| j.line.len()),
-            tsume_plies: None,
+            tsume_plies: solution.tsume_plies,
+            shortest: solution.is_shortest,
             line: judgement.map(moves).unwrap_or_default(),
             nodes: judgement.map_or(0, |judgement| judgement.nodes),
             elapsed_ms: milliseconds(solution.elapsed),
@@ -216,6 +237,13 @@ fn write_report(solution: &Solution) -> io::Result<()> {
     writeln!(out, "{}", verdict(solution))?;
     if !line.line.is_empty() {
         writeln!(out, "line       {}", line.line.join(" "))?;
+    }
+    if let Some(plies) = line.tsume_plies.filter(|&plies| Some(usize::from(plies)) != line.plies) {
+        writeln!(out, "tsume      {plies} plies, without futile interpositions")?;
+    }
+    if let Some(is_shortest) = line.shortest {
+        let known = if is_shortest { "yes" } else { "not known: a limit was reached" };
+        writeln!(out, "shortest   {known}")?;
     }
     writeln!(out, "nodes      {}", line.nodes)?;
     writeln!(out, "elapsed    {:.3} ms", line.elapsed_ms)?;

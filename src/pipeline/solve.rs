@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::in_order::in_order;
-use super::judge::{InCheck, Judge, Judgement, SearchSettings};
+use super::judge::{Answer, InCheck, Judge, Judgement, SearchSettings};
 use super::positions::{BadPosition, Delivered, Found};
 use super::source::SourceError;
 use crate::format::proof_file::{ProofText, TooManySteps};
@@ -16,6 +16,10 @@ use crate::format::proof_file::{ProofText, TooManySteps};
 /// What is wanted besides the answers, and who may end the work before its end.
 #[derive(Clone, Debug, Default)]
 pub struct Wishes {
+    /// The shortest mates, see [`Judge::shortest`].
+    pub shortest: bool,
+    /// Lengths of mates as problems count them.
+    pub tsume_plies: bool,
     /// The proof of each mate, to be written down.
     pub proof: bool,
     /// Set by the caller to have searches given up; set when the work is over.
@@ -31,6 +35,10 @@ pub struct Solution {
     pub judgement: Option<Judgement>,
     /// How long the search took on its thread.
     pub elapsed: Duration,
+    /// Whether the mate is proven to be the shortest, if that was wished for.
+    pub is_shortest: Option<bool>,
+    /// See [`Judge::tsume_plies`], if that was wished for.
+    pub tsume_plies: Option<u16>,
     /// The proof of a mate, if one was wished for.
     pub proof: Option<Result<ProofText, TooManySteps>>,
 }
@@ -55,8 +63,8 @@ where
         threads => threads,
     };
     let make_judge = {
-        let settings = settings.clone();
-        move || Judge::new(&settings)
+        let (settings, shortest) = (settings.clone(), wishes.shortest);
+        move || Judge::new(&settings).shortest(shortest)
     };
     let work = {
         let (in_check, wishes) = (settings.in_check, wishes.clone());
@@ -81,9 +89,24 @@ fn solution(
         .map_err(|nothing| BadPosition { whence: found.whence, fault: nothing.into() })?;
     let judgement = is_asked.then(|| judge.judge(&found.position, &wishes.cancel));
     let elapsed = started.elapsed();
-    let proof = judgement
-        .as_ref()
-        .filter(|_| wishes.proof)
-        .and_then(|judgement| judge.proof(&found.position, judgement.answer, found.whence.index));
-    Ok(Solution { found, judgement, elapsed, proof })
+    let mut solution =
+        Solution { found, judgement, elapsed, is_shortest: None, tsume_plies: None, proof: None };
+    explain(&mut solution, judge, wishes);
+    Ok(solution)
+}
+
+/// Adds what is wished for of a mate that was found just now.
+fn explain(solution: &mut Solution, judge: &Judge, wishes: &Wishes) {
+    let Some(Judgement { answer, .. }) = solution.judgement else { return };
+    let Found { whence, position, .. } = &solution.found;
+    if !matches!(answer, Answer::Win | Answer::Loss) {
+        return;
+    }
+    solution.is_shortest = judge.is_shortest(position);
+    if wishes.tsume_plies {
+        solution.tsume_plies = judge.tsume_plies(position, answer);
+    }
+    if wishes.proof {
+        solution.proof = judge.proof(position, answer, whence.index);
+    }
 }

@@ -16,7 +16,7 @@ use super::table::{Finding, INFINITE, Known, Proof, Table};
 use super::{Limits, MOST_PLIES, Stats, Stop, Verdict};
 
 /// Changes whenever the same position and limits may give another verdict, line or node count.
-pub const SOLVER_VERSION: u32 = 1;
+pub const SOLVER_VERSION: u32 = 2;
 
 /// How often the caller's wish to stop is looked at.
 const CANCEL_EVERY_NODES: u64 = 1 << 10;
@@ -148,7 +148,8 @@ impl<G: Game> Solver<G> {
         let (verdict, line) = match searched {
             Err(stop) => open(stop),
             Ok(value) if value.numbers == PROVEN => {
-                match self.checked_line(game, value.plies, limits, cancel, &mut stats) {
+                let most_nodes = limits.nodes.saturating_mul(2);
+                match self.checked_line(game, value.plies, most_nodes, cancel, &mut stats) {
                     Ok(line) => (Verdict::Proven, line),
                     Err(stop) => open(stop),
                 }
@@ -160,20 +161,26 @@ impl<G: Game> Solver<G> {
         Solved { verdict, line, stats }
     }
 
-    /// Searches for a proof of at most `plies`, which the table has lost; it keeps what it has.
-    pub(super) fn search_again(
+    /// Searches for a proof of at most `plies`, with what the table has of this search; the plies of the
+    /// one found.
+    pub(super) fn search_within(
         &mut self,
         game: &mut G,
         plies: u16,
         cancel: &AtomicBool,
-    ) -> Result<(), Stop> {
+    ) -> Result<Option<u16>, Stop> {
         self.limits.depth_plies = plies;
         self.rebuilding = true;
         let value = self.search_root(game, cancel)?;
-        if value.numbers == PROVEN { Ok(()) } else { Err(Stop::Memory) }
+        Ok((value.numbers == PROVEN).then_some(value.plies))
     }
 
-    /// Raises the node limit for searches that rebuild a proof.
+    /// Nodes of all searches since [`Self::solve`] was called.
+    pub(super) const fn nodes(&self) -> u64 {
+        self.nodes
+    }
+
+    /// Raises the node limit for searches that go on with the same table.
     pub(super) const fn allow_nodes(&mut self, nodes: u64) {
         self.limits.nodes = nodes;
         self.stop = None;

@@ -1,4 +1,4 @@
-//! Checking a proof, and reading its line.
+//! Proofs, and checking them.
 //!
 //! The checker follows the proving moves of the table from the root and demands an answer to every move
 //! of the defender, to the end of the game. It knows moves from the plain rules only. Where the table
@@ -9,20 +9,16 @@
 //! they once proved. So each step must be shorter than the one before it; where the table has nothing
 //! short enough, the position is searched again with just the plies that are left.
 
-use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
 
 use crate::game::{Game, Hand, Moves, NodeKind, Outcome};
 
 use super::dfpn::Solver;
-use super::{Limits, MOST_PLIES, Stats, Stop};
+use super::{MOST_PLIES, Stats, Stop};
 
 /// Largest number of positions of a proof that is checked.
 const MOST_POSITIONS: u64 = 1 << 22;
-
-/// Positions near the line whose plies are measured; beyond, the bound of the check has to do.
-const MOST_MEASURED: usize = 1 << 16;
 
 /// A move of the attacker that is known to reach the goal from a board with some least hand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -75,8 +71,6 @@ struct Checker<'a, G: Game> {
     cancel: &'a AtomicBool,
     /// What was checked so far.
     proof: ProofOf<G>,
-    /// Plies to the end from OR nodes near the line.
-    resistances: HashMap<(u64, G::Hand), u16>,
     stats: &'a mut Stats,
 }
 
@@ -86,32 +80,24 @@ impl<G: Game> Solver<G> {
         self.proof.as_ref()
     }
 
-    /// Checks the proof of a position that was found proven, keeps it, and returns its line.
+    /// Checks the proof of a position that was found proven, keeps it, and returns its line. What the table
+    /// has lost is searched again, until `most_nodes` were searched in all.
     pub(super) fn checked_line(
         &mut self,
         game: &mut G,
         plies: u16,
-        limits: Limits,
+        most_nodes: u64,
         cancel: &AtomicBool,
         stats: &mut Stats,
     ) -> Result<Vec<G::Move>, Stop> {
         if plies > MOST_PLIES {
             return Err(Stop::Memory);
         }
-        // What the search left of its own node limit, and as much again.
-        self.allow_nodes(limits.nodes.saturating_mul(2));
-        let mut checker = Checker {
-            solver: self,
-            cancel,
-            proof: Proof::new(),
-            resistances: HashMap::new(),
-            stats,
-        };
+        self.allow_nodes(most_nodes);
+        let mut checker = Checker { solver: self, cancel, proof: Proof::new(), stats };
         checker.check(game, plies)?;
-        let line = checker.line(game);
         let Checker { proof, .. } = checker;
-        self.proof = Some(proof);
-        Ok(line)
+        Ok(self.proof.insert(proof).line(game))
     }
 }
 
@@ -156,7 +142,7 @@ impl<G: Game> Checker<'_, G> {
             None if matches!(game.plain_moves(), Moves::Over(Outcome::Reached)) => return Ok(0),
             _ => {
                 self.stats.rebuilt += 1;
-                self.solver.search_again(game, plies, self.cancel)?;
+                self.solver.search_within(game, plies, self.cancel)?;
                 let found = self.solver.table.shortest_proof(key, hand);
                 found.filter(|proof| proof.plies <= plies).ok_or(Stop::Memory)?
             }
@@ -179,72 +165,6 @@ impl<G: Game> Checker<'_, G> {
         let checked = self.check(game, below);
         game.unmake(m, undo);
         Ok(Step { hand, m, plies: checked? + 1 })
-    }
-
-    /// The line of the checked proof: its moves against the defences that hold out longest.
-    fn line(&mut self, game: &mut G) -> Vec<G::Move> {
-        let mut line = Vec::new();
-        let mut undos = Vec::new();
-        while let Some(m) = self.next_of_line(game) {
-            undos.push((m, game.make(m)));
-            line.push(m);
-        }
-        for (m, undo) in undos.into_iter().rev() {
-            game.unmake(m, undo);
-        }
-        line
-    }
-
-    fn next_of_line(&mut self, game: &mut G) -> Option<G::Move> {
-        match game.node_kind() {
-            NodeKind::Or => self.step(game).map(|step| step.m),
-            NodeKind::And => self.most_resistant(game).map(|(m, _)| m),
-        }
-    }
-
-    /// The defence that holds out longest and the plies after it; of equals, the first by the rule book
-    /// among those with the longest proof.
-    fn most_resistant(&mut self, game: &mut G) -> Option<(G::Move, u16)> {
-        let Moves::Some(defences) = game.plain_moves() else { return None };
-        let mut bounded: Vec<(u16, G::Move)> = Vec::with_capacity(defences.len());
-        for m in defences {
-            let undo = game.make(m);
-            let plies = self.step(game).map_or(0, |step| step.plies);
-            game.unmake(m, undo);
-            bounded.push((plies, m));
-        }
-        bounded.sort_by_key(|&(plies, _)| Reverse(plies));
-        let mut longest: Option<(G::Move, u16)> = None;
-        for (bound, m) in bounded {
-            if longest.is_some_and(|(_, most)| most >= bound) {
-                break;
-            }
-            let undo = game.make(m);
-            let plies = self.resistance(game);
-            game.unmake(m, undo);
-            if longest.is_none_or(|(_, most)| plies > most) {
-                longest = Some((m, plies));
-            }
-        }
-        longest
-    }
-
-    /// Plies from an OR node to the end against the most resistant defence. The step has a bound only:
-    /// it was checked against a defender who may hold more than he does.
-    fn resistance(&mut self, game: &mut G) -> u16 {
-        let position = (game.board_key(), game.hand());
-        if let Some(&plies) = self.resistances.get(&position) {
-            return plies;
-        }
-        let Some(Step { m, plies, .. }) = self.step(game) else { return 0 };
-        if self.resistances.len() >= MOST_MEASURED {
-            return plies;
-        }
-        let undo = game.make(m);
-        let plies = self.most_resistant(game).map_or(1, |(_, plies)| plies + 2);
-        game.unmake(m, undo);
-        self.resistances.insert(position, plies);
-        plies
     }
 
     /// The shortest checked step from here.

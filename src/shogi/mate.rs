@@ -9,6 +9,7 @@ use std::num::NonZeroU16;
 use crate::game::{self, Candidate, Expansion, Game, Moves, NodeKind, Outcome};
 
 use super::attacks;
+use super::bitboard::Bitboard;
 use super::hand::Hand;
 use super::mate_one::MateTester;
 use super::movegen::{CheckSquares, Flow, MoveSet};
@@ -92,7 +93,7 @@ impl Mate {
                     }
                 }
                 MoveSet::Piece { kind, from, to, promotion: false } if yields(kind) => {
-                    let zone = super::Bitboard::far_ranks(self.attacker, 3);
+                    let zone = Bitboard::far_ranks(self.attacker, 3);
                     if !zone.contains(from) {
                         for to in to.without(zone) {
                             moves.push(Candidate::new(Move::new(from, to, false)));
@@ -106,8 +107,8 @@ impl Mate {
         mating
     }
 
-    fn dead_ranks(&self, kind: PieceKind) -> super::Bitboard {
-        super::Bitboard::far_ranks(self.attacker, kind.dead_ranks())
+    fn dead_ranks(&self, kind: PieceKind) -> Bitboard {
+        Bitboard::far_ranks(self.attacker, kind.dead_ranks())
     }
 
     fn push_evasions(&self, moves: &mut Vec<Candidate<Move>>) {
@@ -119,7 +120,7 @@ impl Mate {
             }
             Flow::Continue(())
         });
-        let squares = drops.iter().flatten().fold(super::Bitboard::EMPTY, |all, &to| all | to);
+        let squares = drops.iter().flatten().fold(Bitboard::EMPTY, |all, &to| all | to);
         for to in squares {
             let mut delayed = false;
             for kind in HandKind::ALL {
@@ -143,6 +144,8 @@ impl Game for Mate {
     type Move = Move;
     type Hand = Hand;
     type Undo = Undo;
+
+    const PLIES_APART: u16 = 2;
 
     fn node_kind(&self) -> NodeKind {
         if self.attacks_next() { NodeKind::Or } else { NodeKind::And }
@@ -252,6 +255,27 @@ impl Game for Mate {
 
     fn disproof_hand_of_attack(&self, m: Move, child: Hand) -> Hand {
         self.proof_hand_of_attack(m, child)
+    }
+
+    /// Captures of a piece that was dropped in between, if the capturing piece then gives check alone: its
+    /// line to the king is shorter than the one that was closed.
+    fn futile_replies(&mut self, m: Move) -> Vec<Move> {
+        if !m.is_drop() {
+            return Vec::new();
+        }
+        let interposed = self.make(m);
+        let mut replies = match self.plain_moves() {
+            Moves::Some(replies) => replies,
+            Moves::Over(_) => Vec::new(),
+        };
+        replies.retain(|&reply| {
+            let undo = self.make(reply);
+            let checkers = self.position.checkers();
+            self.unmake(reply, undo);
+            reply.to() == m.to() && checkers == Bitboard::from_square(m.to())
+        });
+        self.unmake(m, interposed);
+        replies
     }
 
     /// More of a kind already held changes no move here; a kind not held must stay so if its drop

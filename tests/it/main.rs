@@ -22,5 +22,6 @@ mod proofs;
 mod rsshogi;
 mod rules;
 mod samples;
+mod shortest;
 mod solve;
 mod traps;
