@@ -16,6 +16,7 @@ mod lines;
 pub mod move16;
 mod outcome;
 pub mod packed;
+pub mod proof_file;
 mod psv;
 mod record;
 pub mod reference;

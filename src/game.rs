@@ -109,6 +109,10 @@ pub trait Game {
     /// What is needed to take a move back.
     type Undo;
 
+    /// How many plies two proofs of a position differ by at least, if at all: 2 where the goal is only
+    /// reached by the attacker's own move.
+    const PLIES_APART: u16 = 1;
+
     /// Who is to move; attacker and defender take turns.
     fn node_kind(&self) -> NodeKind;
     /// Key of everything but the attacker's hand; different where the side to move differs.
@@ -163,6 +167,13 @@ pub trait Game {
     /// it has no move.
     fn disproof_hand_of_attacks(&self, children: Option<Self::Hand>) -> Self::Hand {
         children.unwrap_or_else(|| self.hand())
+    }
+
+    /// Replies to the defence `m` of this AND node after which the attacker stands no worse than before it,
+    /// if he gives back what he gained: where they lead to an end as soon as without it, the defence is
+    /// futile (無駄合い in shogi).
+    fn futile_replies(&mut self, _m: Self::Move) -> Vec<Self::Move> {
+        Vec::new()
     }
 
     /// Disproof hand of this AND node, given that of the child its move `m` leads to.

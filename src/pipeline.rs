@@ -16,6 +16,7 @@ pub mod plan;
 pub mod platform;
 pub mod positions;
 pub mod progress;
+pub mod proof;
 pub mod run;
 pub mod settings;
 pub mod sink;

@@ -5,9 +5,11 @@
 
 mod dfpn;
 mod kept;
+mod line;
 mod numbers;
 mod path;
 mod proof;
+mod shortest;
 mod table;
 
 use std::fmt;
@@ -15,6 +17,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 pub use dfpn::{SOLVER_VERSION, Solved, Solver};
+pub use proof::{Proof, Step};
 
 /// What counts as a node; stands in manifests so that counts of different versions are comparable.
 ///

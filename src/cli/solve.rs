@@ -1,19 +1,26 @@
 //! `kyokumen solve`.
 
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use anyhow::Context;
 use clap::Args;
 use serde::Serialize;
 
+use super::filter::plan_error;
 use super::report::{json_line, milliseconds};
 use super::search_args::SearchArgs;
-use super::{Outcome, position_arg};
+use super::{Interrupted, Outcome, Usage, position_arg};
 use crate::pipeline::judge::{Answer, Judgement};
+use crate::pipeline::platform::Interrupt;
 use crate::pipeline::positions::{Found, Positions, Spot, Whence};
+use crate::pipeline::proof::ProofOutput;
 use crate::pipeline::settings::FormatName;
-use crate::pipeline::solve::{Solution, solve};
+use crate::pipeline::sink::SinkError;
+use crate::pipeline::solve::{Solution, Wishes, solve};
 
 /// Say whether the side to move mates, is being mated, or neither
 ///
@@ -33,6 +40,19 @@ pub(super) struct SolveArgs {
     #[command(flatten)]
     search: SearchArgs,
 
+    /// Look for the shortest mates: after each mate search for a shorter one, with as many nodes again
+    #[arg(long)]
+    shortest: bool,
+
+    /// Write the proofs of all mates to a file, to be checked by `kyokumen verify --proof`; zstd-compressed
+    /// if its name ends in .zst
+    #[arg(long, value_name = "FILE")]
+    proof: Option<PathBuf>,
+
+    /// Replace the file of proofs if it exists
+    #[arg(long, requires = "proof")]
+    force: bool,
+
     /// One JSON object a line for each position
     #[arg(long)]
     json: bool,
@@ -44,14 +64,21 @@ pub(super) fn run(args: &SolveArgs) -> anyhow::Result<Outcome> {
     if is_sfen(&input) {
         return solve_one(args, &input);
     }
-    let file = if input == "-" { "standard input" } else { &input };
-    let mut tally = Tally::default();
-    let positions = Positions::open(Path::new(&input), args.from);
-    let started = Instant::now();
+    solve_file(args, &input)
+}
+
+fn solve_file(args: &SolveArgs, input: &str) -> anyhow::Result<Outcome> {
+    let file = if input == "-" { "standard input" } else { input };
     let (settings, threads) = (args.search.settings()?, args.search.threads);
-    solve(positions, &settings, threads, |solved| -> anyhow::Result<()> {
+    let mut proofs = Proofs::open(args, (input != "-").then_some(Path::new(input)))?;
+    let mut tally = Tally::default();
+    let positions = Positions::open(Path::new(input), args.from);
+    let started = Instant::now();
+    let wishes = args.wishes(proofs.cancel());
+    solve(positions, &settings, &wishes, threads, |solved| -> anyhow::Result<()> {
         match solved {
             Ok(solution) => {
+                proofs.take(&solution)?;
                 tally.count(&solution);
                 write_solution(&solution, args.json)?;
             }
@@ -62,8 +89,20 @@ pub(super) fn run(args: &SolveArgs) -> anyhow::Result<Outcome> {
         }
         Ok(())
     })?;
+    let unwritten = proofs.finish()?;
     tally.report(started.elapsed());
-    Ok(if tally.bad == 0 { Outcome::Done } else { Outcome::BadRecords })
+    Ok(if tally.bad + unwritten == 0 { Outcome::Done } else { Outcome::BadRecords })
+}
+
+impl SolveArgs {
+    fn wishes(&self, cancel: Arc<AtomicBool>) -> Wishes {
+        Wishes {
+            shortest: self.shortest,
+            tsume_plies: self.json,
+            proof: self.proof.is_some(),
+            cancel,
+        }
+    }
 }
 
 /// Whether the text is meant as a position, right or wrong: a name of a file is not.
@@ -79,18 +118,66 @@ fn solve_one(args: &SolveArgs, text: &str) -> anyhow::Result<Outcome> {
     let whence = Whence { index: 0, spot: Spot::Line(1) };
     let found = Found { whence, position, second_column: None };
     let one = std::iter::once(Ok(Ok(found)));
-    let mut bad = None;
-    solve(one, &args.search.settings()?, 1, |solved| -> anyhow::Result<()> {
-        match solved {
-            Ok(solution) if args.json => write_solution(&solution, true)?,
-            Ok(solution) => write_report(&solution)?,
-            Err(error) => bad = Some(error.fault),
+    let settings = args.search.settings()?;
+    let mut proofs = Proofs::open(args, None)?;
+    let wishes = Wishes { tsume_plies: true, ..args.wishes(proofs.cancel()) };
+    solve(one, &settings, &wishes, 1, |solved| -> anyhow::Result<()> {
+        let solution = solved.map_err(|bad| Usage(format!("SFEN: {}\n  {text}", bad.fault)))?;
+        proofs.take(&solution)?;
+        if args.json {
+            write_solution(&solution, true)?;
+        } else {
+            write_report(&solution)?;
         }
         Ok(())
     })?;
-    match bad {
-        Some(fault) => Err(super::Usage(format!("SFEN: {fault}\n  {text}")).into()),
-        None => Ok(Outcome::Done),
+    let unwritten = proofs.finish()?;
+    Ok(if unwritten == 0 { Outcome::Done } else { Outcome::BadRecords })
+}
+
+/// The file of proofs, if one is wanted.
+struct Proofs {
+    file: Option<(ProofOutput, Interrupt)>,
+    /// Proofs too large for it.
+    unwritten: u64,
+}
+
+impl Proofs {
+    fn open(args: &SolveArgs, input: Option<&Path>) -> anyhow::Result<Self> {
+        let Some(path) = &args.proof else { return Ok(Self { file: None, unwritten: 0 }) };
+        if path == Path::new("-") {
+            let message = "standard output holds the answers: --proof needs a file";
+            return Err(Usage(message.to_owned()).into());
+        }
+        let plan = ProofOutput::plan(path, input, args.force).map_err(plan_error)?;
+        let interrupt = Interrupt::watch().context("cannot watch for signals")?;
+        Ok(Self { file: Some((ProofOutput::create(plan)?, interrupt)), unwritten: 0 })
+    }
+
+    fn cancel(&self) -> Arc<AtomicBool> {
+        self.file.as_ref().map(|(_, interrupt)| interrupt.cancel()).unwrap_or_default()
+    }
+
+    fn take(&mut self, solution: &Solution) -> anyhow::Result<()> {
+        let Some((output, interrupt)) = &mut self.file else { return Ok(()) };
+        if let Some(signal) = interrupt.signal() {
+            return Err(Interrupted { signal }.into());
+        }
+        match &solution.proof {
+            Some(Ok(proof)) => output.write(proof)?,
+            Some(Err(error)) => {
+                self.unwritten += 1;
+                eprintln!("{}: {error}", solution.found.whence);
+            }
+            None => {}
+        }
+        Ok(())
+    }
+
+    /// How many proofs are not in the file.
+    fn finish(self) -> Result<u64, SinkError> {
+        self.file.map_or(Ok(()), |(output, _)| output.finish())?;
+        Ok(self.unwritten)
     }
 }
 
@@ -103,8 +190,10 @@ struct Line {
     verdict: Option<&'static str>,
     stop: Option<&'static str>,
     plies: Option<usize>,
-    /// Length of the mate as problems count it; not computed.
-    tsume_plies: Option<usize>,
+    /// Plies without futile interpositions; null if too many positions would have to be measured.
+    tsume_plies: Option<u16>,
+    /// Whether `plies` are proven to be the fewest there can be; null if that was not asked.
+    shortest: Option<bool>,
     line: Vec<String>,
     nodes: u64,
     elapsed_ms: f64,
@@ -123,7 +212,8 @@ impl Line {
             verdict: judgement.map(|judgement| judgement.answer.word()),
             stop,
             plies: judgement.filter(|j| is_mate(j)).map(|j| j.line.len()),
-            tsume_plies: None,
+            tsume_plies: solution.tsume_plies,
+            shortest: solution.is_shortest,
             line: judgement.map(moves).unwrap_or_default(),
             nodes: judgement.map_or(0, |judgement| judgement.nodes),
             elapsed_ms: milliseconds(solution.elapsed),
@@ -147,6 +237,13 @@ fn write_report(solution: &Solution) -> io::Result<()> {
     writeln!(out, "{}", verdict(solution))?;
     if !line.line.is_empty() {
         writeln!(out, "line       {}", line.line.join(" "))?;
+    }
+    if let Some(plies) = line.tsume_plies.filter(|&plies| Some(usize::from(plies)) != line.plies) {
+        writeln!(out, "tsume      {plies} plies, without futile interpositions")?;
+    }
+    if let Some(is_shortest) = line.shortest {
+        let known = if is_shortest { "yes" } else { "not known: a limit was reached" };
+        writeln!(out, "shortest   {known}")?;
     }
     writeln!(out, "nodes      {}", line.nodes)?;
     writeln!(out, "elapsed    {:.3} ms", line.elapsed_ms)?;

@@ -10,6 +10,8 @@ use thiserror::Error;
 
 pub use crate::search::{NODE_DEFINITION, SOLVER_VERSION, Stop};
 
+use super::proof::proof_text;
+use crate::format::proof_file::{Claim, ProofHead, ProofText, TooManySteps};
 use crate::search::{Limits, MOST_PLIES, Solver, Verdict};
 use crate::shogi::{Color, Mate, Move, Position};
 
@@ -159,6 +161,9 @@ pub struct Judge {
     solver: Solver<Mate>,
     limits: Limits,
     in_check: InCheck,
+    /// Whether proofs are shortened.
+    shortest: bool,
+    is_shortest: bool,
 }
 
 impl Judge {
@@ -168,7 +173,15 @@ impl Judge {
             solver: Solver::new(settings.hash_mb),
             limits: Limits { depth_plies: settings.depth_plies, nodes: settings.nodes },
             in_check: settings.in_check,
+            shortest: false,
+            is_shortest: false,
         }
+    }
+
+    /// The same, but looks for the shortest mate, with as many nodes again.
+    #[must_use]
+    pub fn shortest(self, shortest: bool) -> Self {
+        Self { shortest, ..self }
     }
 
     /// Judges one position; gives up with [`Stop::Cancelled`] soon after `cancel` is set.
@@ -198,6 +211,45 @@ impl Judge {
         }
     }
 
+    /// Whether the mate of the answer that was given last, to `position`, is proven to be the shortest in
+    /// plies as played. `None` if shortest mates are not looked for.
+    pub fn is_shortest(&self, position: &Position) -> Option<bool> {
+        self.shortest.then(|| self.is_shortest || !position.has_legal_move())
+    }
+
+    /// Plies of the mate of the answer that was given last, to `position`, as problems count them: without
+    /// futile interpositions. `None` if there is no mate, or too much to measure.
+    pub fn tsume_plies(&self, position: &Position, answer: Answer) -> Option<u16> {
+        let mut mate = match answer {
+            Answer::Loss if !position.has_legal_move() => return Some(0),
+            Answer::Win => Mate::by_side_to_move(position.clone()),
+            Answer::Loss => Mate::of_side_to_move(position.clone()),
+            Answer::NoMate | Answer::Unknown(_) => return None,
+        };
+        self.solver.proof()?.plies_without_futile(&mut mate)
+    }
+
+    /// The proof of the answer that was given last, to `position`, as number `index` of its input; `None`
+    /// if that was neither [`Answer::Win`] nor [`Answer::Loss`].
+    ///
+    /// # Errors
+    /// [`TooManySteps`] if it is too large to be written down; the answer is as true as any.
+    pub fn proof(
+        &self,
+        position: &Position,
+        answer: Answer,
+        index: u64,
+    ) -> Option<Result<ProofText, TooManySteps>> {
+        let claim = match answer {
+            Answer::Win => Claim::Win,
+            Answer::Loss => Claim::Loss,
+            Answer::NoMate | Answer::Unknown(_) => return None,
+        };
+        let head = ProofHead { index, claim, plies: 0, root: position.clone() };
+        let searched = self.solver.proof().filter(|_| position.has_legal_move());
+        Some(proof_text(head, searched))
+    }
+
     /// Asks one question; `proven` is the answer if it is answered with yes.
     fn ask(&mut self, position: &Position, proven: Answer, cancel: &AtomicBool) -> Judgement {
         let mut mate = if proven == Answer::Loss {
@@ -205,7 +257,13 @@ impl Judge {
         } else {
             Mate::by_side_to_move(position.clone())
         };
-        let solved = self.solver.solve(&mut mate, self.limits, cancel);
+        let solved = if self.shortest {
+            let (solved, is_shortest) = self.solver.solve_shortest(&mut mate, self.limits, cancel);
+            self.is_shortest = is_shortest;
+            solved
+        } else {
+            self.solver.solve(&mut mate, self.limits, cancel)
+        };
         let answer = match solved.verdict {
             Verdict::Proven => proven,
             Verdict::Disproven => Answer::NoMate,

@@ -11,11 +11,12 @@ use crate::game::{Candidate, Expansion, Game, Hand, NodeKind, Outcome};
 use super::kept::{Kept, NO_TICKET, Ticket};
 use super::numbers::{DISPROVEN, Numbers, PROVEN, Summary, UNKNOWN};
 use super::path::{Lean, NO_LEAN, Path, lean_above};
+use super::proof::ProofOf;
 use super::table::{Finding, INFINITE, Known, Proof, Table};
 use super::{Limits, MOST_PLIES, Stats, Stop, Verdict};
 
 /// Changes whenever the same position and limits may give another verdict, line or node count.
-pub const SOLVER_VERSION: u32 = 1;
+pub const SOLVER_VERSION: u32 = 2;
 
 /// How often the caller's wish to stop is looked at.
 const CANCEL_EVERY_NODES: u64 = 1 << 10;
@@ -48,6 +49,7 @@ pub struct Solved<M> {
 /// ```
 pub struct Solver<G: Game> {
     pub(super) table: Table<G::Hand>,
+    pub(super) proof: Option<ProofOf<G>>,
     path: Path<G::Hand>,
     /// Children of the nodes on the path.
     children: Vec<Child<G>>,
@@ -121,6 +123,7 @@ impl<G: Game> Solver<G> {
     {
         Self {
             table: Table::new(hash_mb << 19, G::Hand::default()),
+            proof: None,
             path: Path::new(),
             children: Vec::new(),
             kept: Kept::new(hash_mb << 19),
@@ -142,13 +145,15 @@ impl<G: Game> Solver<G> {
         self.kept.clear();
         self.stop = None;
         self.rebuilding = false;
+        self.proof = None;
         let searched = self.search_root(game, cancel);
         let mut stats = Stats { nodes: self.nodes, ..Stats::default() };
         let open = |stop| (Verdict::Unknown(stop), Vec::new());
         let (verdict, line) = match searched {
             Err(stop) => open(stop),
             Ok(value) if value.numbers == PROVEN => {
-                match self.checked_line(game, value.plies, limits, cancel, &mut stats) {
+                let most_nodes = limits.nodes.saturating_mul(2);
+                match self.checked_line(game, value.plies, most_nodes, cancel, &mut stats) {
                     Ok(line) => (Verdict::Proven, line),
                     Err(stop) => open(stop),
                 }
@@ -160,21 +165,27 @@ impl<G: Game> Solver<G> {
         Solved { verdict, line, stats }
     }
 
-    /// Searches for a proof of at most `plies`, which the table has lost; it keeps what it has.
-    pub(super) fn search_again(
+    /// Searches for a proof of at most `plies`, with what the table has of this search; the plies of the
+    /// one found.
+    pub(super) fn search_within(
         &mut self,
         game: &mut G,
         plies: u16,
         cancel: &AtomicBool,
-    ) -> Result<(), Stop> {
+    ) -> Result<Option<u16>, Stop> {
         self.limits.depth_plies = plies;
         self.rebuilding = true;
         self.kept.clear();
         let value = self.search_root(game, cancel)?;
-        if value.numbers == PROVEN { Ok(()) } else { Err(Stop::Memory) }
+        Ok((value.numbers == PROVEN).then_some(value.plies))
     }
 
-    /// Raises the node limit for searches that rebuild a proof.
+    /// Nodes of all searches since [`Self::solve`] was called.
+    pub(super) const fn nodes(&self) -> u64 {
+        self.nodes
+    }
+
+    /// Raises the node limit for searches that go on with the same table.
     pub(super) const fn allow_nodes(&mut self, nodes: u64) {
         self.limits.nodes = nodes;
         self.stop = None;

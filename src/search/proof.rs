@@ -1,4 +1,4 @@
-//! Checking a proof, and reading its line.
+//! Proofs, and checking them.
 //!
 //! The checker follows the proving moves of the table from the root and demands an answer to every move
 //! of the defender, to the end of the game. It knows moves from the plain rules only. Where the table
@@ -9,65 +9,95 @@
 //! they once proved. So each step must be shorter than the one before it; where the table has nothing
 //! short enough, the position is searched again with just the plies that are left.
 
-use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
 
 use crate::game::{Game, Hand, Moves, NodeKind, Outcome};
 
 use super::dfpn::Solver;
-use super::{Limits, MOST_PLIES, Stats, Stop};
+use super::{MOST_PLIES, Stats, Stop};
 
 /// Largest number of positions of a proof that is checked.
 const MOST_POSITIONS: u64 = 1 << 22;
 
-/// Positions near the line whose plies are measured; beyond, the bound of the check has to do.
-const MOST_MEASURED: usize = 1 << 16;
+/// A move of the attacker that is known to reach the goal from a board with some least hand.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Step<M, H> {
+    /// The least hand of the attacker that it was checked with, everything else being the defender's.
+    pub hand: H,
+    /// The move.
+    pub m: M,
+    /// Plies to the end of the game at most, this move included; every step that follows has fewer.
+    pub plies: u16,
+}
 
-/// A move that is known to reach the goal from a board with some least hand.
-#[derive(Clone, Copy)]
-struct Step<M, H> {
-    hand: H,
-    m: M,
-    plies: u16,
+/// A checked proof: after every defence against one of its steps the game is over, or there is another
+/// step, with fewer plies.
+///
+/// A step serves every hand that dominates its own (dominance, see [`crate::game::Game`]), and every
+/// way that leads to its board.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Proof<M, H> {
+    /// By [`Game::board_key`].
+    steps: HashMap<u64, Vec<Step<M, H>>>,
+}
+
+impl<M: Copy, H: Hand> Proof<M, H> {
+    fn new() -> Self {
+        Self { steps: HashMap::new() }
+    }
+
+    fn add(&mut self, key: u64, step: Step<M, H>) {
+        self.steps.entry(key).or_default().push(step);
+    }
+
+    /// The steps from a board that serve an attacker with this hand.
+    pub fn steps(&self, board_key: u64, hand: H) -> impl Iterator<Item = Step<M, H>> {
+        let steps = self.steps.get(&board_key).into_iter().flatten().copied();
+        steps.filter(move |step| hand.dominates(step.hand))
+    }
+
+    /// The one of [`Self::steps`] with the fewest plies; of equals, the one that was checked first.
+    pub fn shortest_step(&self, board_key: u64, hand: H) -> Option<Step<M, H>> {
+        self.steps(board_key, hand).min_by_key(|step| step.plies)
+    }
 }
 
 type StepOf<G> = Step<<G as Game>::Move, <G as Game>::Hand>;
+pub(super) type ProofOf<G> = Proof<<G as Game>::Move, <G as Game>::Hand>;
 
 struct Checker<'a, G: Game> {
     solver: &'a mut Solver<G>,
     cancel: &'a AtomicBool,
-    /// Checked OR nodes by board.
-    checked: HashMap<u64, Vec<StepOf<G>>>,
-    /// Plies to the end from OR nodes near the line.
-    resistances: HashMap<(u64, G::Hand), u16>,
+    /// What was checked so far.
+    proof: ProofOf<G>,
     stats: &'a mut Stats,
 }
 
 impl<G: Game> Solver<G> {
-    /// Checks the proof of a position that was found proven and returns its line.
+    /// The proof of the position that was searched last, if it was [`Verdict::Proven`](super::Verdict).
+    pub const fn proof(&self) -> Option<&Proof<G::Move, G::Hand>> {
+        self.proof.as_ref()
+    }
+
+    /// Checks the proof of a position that was found proven, keeps it, and returns its line. What the table
+    /// has lost is searched again, until `most_nodes` were searched in all.
     pub(super) fn checked_line(
         &mut self,
         game: &mut G,
         plies: u16,
-        limits: Limits,
+        most_nodes: u64,
         cancel: &AtomicBool,
         stats: &mut Stats,
     ) -> Result<Vec<G::Move>, Stop> {
         if plies > MOST_PLIES {
             return Err(Stop::Memory);
         }
-        // What the search left of its own node limit, and as much again.
-        self.allow_nodes(limits.nodes.saturating_mul(2));
-        let mut checker = Checker {
-            solver: self,
-            cancel,
-            checked: HashMap::new(),
-            resistances: HashMap::new(),
-            stats,
-        };
+        self.allow_nodes(most_nodes);
+        let mut checker = Checker { solver: self, cancel, proof: Proof::new(), stats };
         checker.check(game, plies)?;
-        Ok(checker.line(game))
+        let Checker { proof, .. } = checker;
+        Ok(self.proof.insert(proof).line(game))
     }
 }
 
@@ -112,7 +142,7 @@ impl<G: Game> Checker<'_, G> {
             None if matches!(game.plain_moves(), Moves::Over(Outcome::Reached)) => return Ok(0),
             _ => {
                 self.stats.rebuilt += 1;
-                self.solver.search_again(game, plies, self.cancel)?;
+                self.solver.search_within(game, plies, self.cancel)?;
                 let found = self.solver.table.shortest_proof(key, hand);
                 found.filter(|proof| proof.plies <= plies).ok_or(Stop::Memory)?
             }
@@ -121,7 +151,7 @@ impl<G: Game> Checker<'_, G> {
         let step = self.check_move(game, proof.code, proof.plies);
         game.set_hand(hand);
         let step = step?;
-        self.checked.entry(key).or_default().push(step);
+        self.proof.add(key, step);
         self.stats.proof_positions += 1;
         Ok(step.plies)
     }
@@ -137,76 +167,8 @@ impl<G: Game> Checker<'_, G> {
         Ok(Step { hand, m, plies: checked? + 1 })
     }
 
-    /// The line of the checked proof: its moves against the defences that hold out longest.
-    fn line(&mut self, game: &mut G) -> Vec<G::Move> {
-        let mut line = Vec::new();
-        let mut undos = Vec::new();
-        while let Some(m) = self.next_of_line(game) {
-            undos.push((m, game.make(m)));
-            line.push(m);
-        }
-        for (m, undo) in undos.into_iter().rev() {
-            game.unmake(m, undo);
-        }
-        line
-    }
-
-    fn next_of_line(&mut self, game: &mut G) -> Option<G::Move> {
-        match game.node_kind() {
-            NodeKind::Or => self.step(game).map(|step| step.m),
-            NodeKind::And => self.most_resistant(game).map(|(m, _)| m),
-        }
-    }
-
-    /// The defence that holds out longest and the plies after it; of equals, the first by the rule book
-    /// among those with the longest proof.
-    fn most_resistant(&mut self, game: &mut G) -> Option<(G::Move, u16)> {
-        let Moves::Some(defences) = game.plain_moves() else { return None };
-        let mut bounded: Vec<(u16, G::Move)> = Vec::with_capacity(defences.len());
-        for m in defences {
-            let undo = game.make(m);
-            let plies = self.step(game).map_or(0, |step| step.plies);
-            game.unmake(m, undo);
-            bounded.push((plies, m));
-        }
-        bounded.sort_by_key(|&(plies, _)| Reverse(plies));
-        let mut longest: Option<(G::Move, u16)> = None;
-        for (bound, m) in bounded {
-            if longest.is_some_and(|(_, most)| most >= bound) {
-                break;
-            }
-            let undo = game.make(m);
-            let plies = self.resistance(game);
-            game.unmake(m, undo);
-            if longest.is_none_or(|(_, most)| plies > most) {
-                longest = Some((m, plies));
-            }
-        }
-        longest
-    }
-
-    /// Plies from an OR node to the end against the most resistant defence. The step has a bound only:
-    /// it was checked against a defender who may hold more than he does.
-    fn resistance(&mut self, game: &mut G) -> u16 {
-        let position = (game.board_key(), game.hand());
-        if let Some(&plies) = self.resistances.get(&position) {
-            return plies;
-        }
-        let Some(Step { m, plies, .. }) = self.step(game) else { return 0 };
-        if self.resistances.len() >= MOST_MEASURED {
-            return plies;
-        }
-        let undo = game.make(m);
-        let plies = self.most_resistant(game).map_or(1, |(_, plies)| plies + 2);
-        game.unmake(m, undo);
-        self.resistances.insert(position, plies);
-        plies
-    }
-
     /// The shortest checked step from here.
     fn step(&self, game: &G) -> Option<StepOf<G>> {
-        let hand = game.hand();
-        let steps = self.checked.get(&game.board_key())?;
-        steps.iter().filter(|step| hand.dominates(step.hand)).min_by_key(|step| step.plies).copied()
+        self.proof.shortest_step(game.board_key(), game.hand())
     }
 }

@@ -9,8 +9,8 @@ use std::num::NonZeroU16;
 use crate::game::{self, Candidate, Expansion, Game, Moves, NodeKind, Outcome};
 
 use super::attacks;
-use super::hand::Hand;
 use super::bitboard::Bitboard;
+use super::hand::Hand;
 use super::mate_one::{Answers, MateTester};
 use super::movegen::{CheckSquares, Flow, MoveSet};
 use super::moves::Move;
@@ -218,6 +218,8 @@ impl Game for Mate {
     type Hand = Hand;
     type Undo = Undo;
 
+    const PLIES_APART: u16 = 2;
+
     fn node_kind(&self) -> NodeKind {
         if self.attacks_next() { NodeKind::Or } else { NodeKind::And }
     }
@@ -333,6 +335,27 @@ impl Game for Mate {
 
     fn disproof_hand_of_attack(&self, m: Move, child: Hand) -> Hand {
         self.proof_hand_of_attack(m, child)
+    }
+
+    /// Captures of a piece that was dropped in between, if the capturing piece then gives check alone: its
+    /// line to the king is shorter than the one that was closed.
+    fn futile_replies(&mut self, m: Move) -> Vec<Move> {
+        if !m.is_drop() {
+            return Vec::new();
+        }
+        let interposed = self.make(m);
+        let mut replies = match self.plain_moves() {
+            Moves::Some(replies) => replies,
+            Moves::Over(_) => Vec::new(),
+        };
+        replies.retain(|&reply| {
+            let undo = self.make(reply);
+            let checkers = self.position.checkers();
+            self.unmake(reply, undo);
+            reply.to() == m.to() && checkers == Bitboard::from_square(m.to())
+        });
+        self.unmake(m, interposed);
+        replies
     }
 
     /// More of a kind already held changes no move here; a kind not held must stay so if its drop

@@ -4,11 +4,12 @@
 //! own path. Here every verdict is compared with a fixpoint over all positions (retrograde analysis,
 //! Ströhlein 1970), so that repetition, depth limits and dominance have nowhere to hide.
 
+use std::collections::HashMap;
 use std::num::NonZeroU16;
 use std::sync::atomic::AtomicBool;
 
 use kyokumen::game::{Candidate, Expansion, Game, Hand, Moves, NodeKind, Outcome};
-use kyokumen::search::{Limits, Solver, Stop, Verdict};
+use kyokumen::search::{Limits, Proof, Solver, Stop, Verdict};
 use proptest::prelude::*;
 
 use crate::positions::Random;
@@ -378,6 +379,40 @@ fn check_some<'a>(
     Ok(())
 }
 
+/// Plies to the goal from every position if the attacker keeps to the moves of a proof.
+fn plies_within(graph: &Graph, proof: &Proof<usize, Counts>) -> HashMap<(usize, Counts), usize> {
+    let mut plies = HashMap::new();
+    loop {
+        let before = plies.len();
+        let mut found = Vec::new();
+        for node in 0..graph.nodes.len() {
+            for hand in graph.hands(node) {
+                let state = State { graph, node, hand };
+                let after = |m| {
+                    let State { node, hand, .. } = state.after(m);
+                    plies.get(&(node, hand)).copied()
+                };
+                let steps = proof.steps(state.board_key(), hand).map(|step| step.m);
+                let value = match state.node().kind {
+                    NodeKind::Or => steps.filter_map(after).min().map(|plies| plies + 1),
+                    NodeKind::And => {
+                        let values: Option<Vec<usize>> = state.moves().map(after).collect();
+                        values.map(|values| values.into_iter().max().map_or(0, |plies| plies + 1))
+                    }
+                };
+                found.extend(value.map(|value| ((node, hand), value)));
+            }
+        }
+        // A pass finds the positions one ply longer than those of the pass before.
+        for (position, value) in found {
+            plies.entry(position).or_insert(value);
+        }
+        if plies.len() == before {
+            return plies;
+        }
+    }
+}
+
 fn check_line(root: State, line: &[usize], distance: Option<u16>) -> Result<(), TestCaseError> {
     let mut state = root;
     for &m in line {
@@ -426,6 +461,52 @@ proptest! {
                 let again = used.solve(&mut root.clone(), limits, &AtomicBool::new(false));
                 let fresh = Solver::new(1).solve(&mut root.clone(), limits, &AtomicBool::new(false));
                 prop_assert_eq!(again, fresh);
+            }
+        }
+    }
+
+    /// The shortest proof is as long as the truth, whatever the limits if it is called the shortest.
+    #[test]
+    fn shortest_proofs_are_the_shortest(seed: u64, size in 2usize..40, edges in 1usize..6, nodes in 1u64..200) {
+        let graph = Graph::random(seed, size, edges);
+        for (nodes, hash_mb) in [(AMPLE, 1), (nodes, 0)] {
+            let mut solver = Solver::new(hash_mb);
+            for (node, hands) in graph.distances().into_iter().enumerate() {
+                for (hand, distance) in hands {
+                    let mut root = State { graph: &graph, node, hand };
+                    let limits = Limits { depth_plies: 5_000, nodes };
+                    let (solved, is_shortest) =
+                        solver.solve_shortest(&mut root, limits, &AtomicBool::new(false));
+                    prop_assert!(!is_shortest || solved.verdict == Verdict::Proven);
+                    if solved.verdict == Verdict::Proven {
+                        prop_assert!(is_shortest || nodes < AMPLE);
+                        check_line(root, &solved.line, distance)?;
+                        let plies = u16::try_from(solved.line.len()).unwrap();
+                        prop_assert!(!is_shortest || distance == Some(plies));
+                    }
+                }
+            }
+        }
+    }
+
+    /// No choice among the moves of a proof ends sooner than its line, and no defence later.
+    #[test]
+    fn lines_are_the_best_of_their_proofs(
+        seed: u64, size in 2usize..80, edges in 1usize..6, nodes in 1u64..200,
+    ) {
+        let graph = Graph::random(seed, size, edges);
+        for (nodes, hash_mb) in [(AMPLE, 1), (nodes, 0)] {
+            let mut solver = Solver::new(hash_mb);
+            for (node, hands) in graph.distances().into_iter().enumerate() {
+                for (hand, _) in hands {
+                    let root = State { graph: &graph, node, hand };
+                    let limits = Limits { depth_plies: 5_000, nodes };
+                    let solved = solver.solve(&mut root.clone(), limits, &AtomicBool::new(false));
+                    if let Some(proof) = solver.proof() {
+                        let plies = plies_within(&graph, proof)[&(node, hand)];
+                        prop_assert_eq!(solved.line.len(), plies, "node {}, {:?}", node, hand);
+                    }
+                }
             }
         }
     }

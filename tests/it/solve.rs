@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use kyokumen::pipeline::judge::{Answer, SearchSettings};
 use kyokumen::pipeline::positions::{Positions, Spot};
-use kyokumen::pipeline::solve::{Solution, solve};
+use kyokumen::pipeline::solve::{Solution, Wishes, solve};
 use kyokumen::shogi::Position;
 use tempfile::TempDir;
 
@@ -23,13 +23,14 @@ fn settings(nodes: u64) -> SearchSettings {
 /// Solutions, and the messages about bad records, in the order they came.
 fn solved(file: &Path, settings: &SearchSettings, threads: usize) -> (Vec<Solution>, Vec<String>) {
     let (mut solutions, mut bad) = (Vec::new(), Vec::new());
-    let ended = solve(Positions::open(file, None), settings, threads, |solved| {
-        match solved {
-            Ok(solution) => solutions.push(solution),
-            Err(error) => bad.push(error.to_string()),
-        }
-        Ok::<(), Box<dyn Error>>(())
-    });
+    let ended =
+        solve(Positions::open(file, None), settings, &Wishes::default(), threads, |solved| {
+            match solved {
+                Ok(solution) => solutions.push(solution),
+                Err(error) => bad.push(error.to_string()),
+            }
+            Ok::<(), Box<dyn Error>>(())
+        });
     ended.unwrap();
     (solutions, bad)
 }

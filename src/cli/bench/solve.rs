@@ -19,7 +19,7 @@ use super::{Rounds, per_second};
 use crate::pipeline::generate::{Generator, Recipe};
 use crate::pipeline::judge::{Answer, InCheck, SearchSettings};
 use crate::pipeline::positions::{Found, Positions, Spot, Whence};
-use crate::pipeline::solve::{Solution, solve};
+use crate::pipeline::solve::{Solution, Wishes, solve};
 use crate::shogi::Position;
 
 /// Positions per second of the search on one core; fails if a verdict is known to be wrong
@@ -149,10 +149,16 @@ fn round(
 ) -> anyhow::Result<(Vec<Solution>, Duration)> {
     let positions: Vec<_> = positions.iter().cloned().map(|found| Ok(Ok(found))).collect();
     let mut solutions = Vec::new();
-    solve(positions.into_iter(), settings, 1, |solved| -> anyhow::Result<()> {
-        solutions.push(solved?);
-        Ok(())
-    })?;
+    solve(
+        positions.into_iter(),
+        settings,
+        &Wishes::default(),
+        1,
+        |solved| -> anyhow::Result<()> {
+            solutions.push(solved?);
+            Ok(())
+        },
+    )?;
     let elapsed = solutions.iter().map(|solution| solution.elapsed).sum();
     Ok((solutions, elapsed))
 }

@@ -1,0 +1,87 @@
+//! Proofs of mates on their way out of the solver, and the check of those that come back in.
+//!
+//! What leaves is what `search` has checked while it searched; what comes in is believed of nobody.
+
+mod check;
+mod file;
+
+use std::collections::HashSet;
+
+use crate::format::proof_file::{Claim, ProofHead, ProofStep, ProofText, TooManySteps};
+use crate::game::Game;
+use crate::search::{Proof, Step};
+use crate::shogi::{Hand, Mate, Move, plain};
+
+pub use check::{Refutation, RefutationKind, check};
+pub use file::ProofOutput;
+
+/// A mate's proof as text: the steps that its root needs, each once, in the order of a walk along them.
+///
+/// `plies` of `head` are overwritten by those that the proof takes at most.
+///
+/// # Errors
+/// [`TooManySteps`] for a proof larger than those that are written down.
+pub fn proof_text(
+    mut head: ProofHead,
+    proof: Option<&Proof<Move, Hand>>,
+) -> Result<ProofText, TooManySteps> {
+    let mut walk = Walk { proof, seen: HashSet::new(), open: Vec::new() };
+    let root = head.root.clone();
+    let game = match head.claim {
+        Claim::Win => Mate::by_side_to_move(root),
+        Claim::Loss => Mate::of_side_to_move(root),
+    };
+    head.plies = walk.plies(&game);
+    let mut text = ProofText::new(head);
+    match walk.step(&game) {
+        Some(_) => walk.open.push(game),
+        None => walk.push_replies(&game),
+    }
+    while let Some(mut game) = walk.open.pop() {
+        // Whoever calls this with the proof of another position gets a text that proves nothing.
+        let Some(step) = walk.step(&game) else { continue };
+        game.set_hand(step.hand);
+        if walk.seen.insert((game.board_key(), step.hand)) {
+            text.push(ProofStep { setup: game.position().setup(), m: step.m, plies: step.plies })?;
+            game.make(step.m);
+            walk.push_replies(&game);
+        }
+    }
+    Ok(text)
+}
+
+/// From step to step along a proof.
+struct Walk<'a> {
+    /// `None` where nothing was searched because the root has no legal move.
+    proof: Option<&'a Proof<Move, Hand>>,
+    seen: HashSet<(u64, Hand)>,
+    open: Vec<Mate>,
+}
+
+impl Walk<'_> {
+    fn step(&self, game: &Mate) -> Option<Step<Move, Hand>> {
+        self.proof?.shortest_step(game.board_key(), game.hand())
+    }
+
+    /// Opens the positions after each move of the defender, the first one on top.
+    fn push_replies(&mut self, game: &Mate) {
+        for m in plain::legal_moves(game.position()).into_iter().rev() {
+            let mut after = game.clone();
+            after.make(m);
+            self.open.push(after);
+        }
+    }
+
+    /// Plies that the proof of the root takes at most.
+    fn plies(&self, root: &Mate) -> u16 {
+        if let Some(step) = self.step(root) {
+            return step.plies;
+        }
+        let replies = plain::legal_moves(root.position()).into_iter().map(|m| {
+            let mut after = root.clone();
+            after.make(m);
+            self.step(&after).map_or(0, |step| step.plies + 1)
+        });
+        replies.max().unwrap_or(0)
+    }
+}

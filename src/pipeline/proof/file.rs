@@ -1,0 +1,84 @@
+//! The file of proofs that a run writes: whole or not there, like every output.
+//!
+//! The steps are those of [`Sinks`]; a name that ends in `.zst` asks for zstd frames.
+
+use std::path::Path;
+
+use crate::format::Format;
+use crate::format::proof_file::{ProofFile, ProofText};
+use crate::pipeline::plan::{PlanError, check_absence, check_identity};
+use crate::pipeline::settings::without_zst;
+use crate::pipeline::sink::{OutputPlan, SinkError, Sinks};
+use crate::pipeline::source::{Input, Place};
+use crate::pipeline::stream::{Batch, Stream};
+
+const STREAM: Stream = Stream::Kept;
+
+/// A file of proofs while it is written. Dropped before [`Self::finish`], it vanishes.
+#[derive(Debug)]
+pub struct ProofOutput {
+    sinks: Sinks,
+    file: ProofFile,
+}
+
+impl ProofOutput {
+    /// Where the file is to be; `input` is the file of positions, if it is one.
+    ///
+    /// # Errors
+    /// [`PlanError`] if it is the input, or exists and may not be replaced by `force`.
+    pub fn plan(path: &Path, input: Option<&Path>, force: bool) -> Result<OutputPlan, PlanError> {
+        let name = path.to_string_lossy();
+        let (_, is_zstd) = without_zst(&name);
+        let output = path.to_owned();
+        let inputs: Vec<Input> = input
+            .into_iter()
+            .map(|input| Input {
+                name: input.to_string_lossy().into_owned(),
+                place: Place::File(input.to_owned()),
+                format: Format::Sfen,
+                is_zstd: false,
+            })
+            .collect();
+        check_identity(&inputs, std::iter::once(&output))?;
+        if !force {
+            check_absence(std::iter::once(&output))?;
+        }
+        Ok(OutputPlan { stream: STREAM, path: output, is_zstd, is_stream: false })
+    }
+
+    /// Opens the partial file.
+    ///
+    /// # Errors
+    /// [`SinkError`] if it cannot be created or is being written by another process.
+    pub fn create(plan: OutputPlan) -> Result<Self, SinkError> {
+        let mut sinks = Sinks::create(&[plan])?;
+        let mut batch = Batch::default();
+        let file = ProofFile::start(batch.open_record());
+        batch.end_record();
+        sinks.write(STREAM, &batch)?;
+        Ok(Self { sinks, file })
+    }
+
+    /// Appends a proof.
+    ///
+    /// # Errors
+    /// [`SinkError::Io`], a full disk for instance.
+    pub fn write(&mut self, proof: &ProofText) -> Result<(), SinkError> {
+        let mut batch = Batch::default();
+        self.file.push(proof, batch.open_record());
+        batch.end_record();
+        self.sinks.write(STREAM, &batch)
+    }
+
+    /// Completes the file and gives it its name.
+    ///
+    /// # Errors
+    /// [`SinkError::Io`], a full disk for instance.
+    pub fn finish(mut self) -> Result<(), SinkError> {
+        let mut batch = Batch::default();
+        self.file.end(batch.open_record());
+        batch.end_record();
+        self.sinks.write(STREAM, &batch)?;
+        self.sinks.finish()?.commit()
+    }
+}

@@ -1,0 +1,242 @@
+//! Shortest mates, and lengths that leave out futile interpositions, against searches that try everything.
+//!
+//! The judge of lengths follows `docs/search.md` word by word, over all checks and not only those of a proof.
+
+use std::sync::atomic::AtomicBool;
+
+use kyokumen::pipeline::judge::{Answer, InCheck, Judge, Judgement, SearchSettings};
+use kyokumen::shogi::{
+    Bitboard, Board, Color, Hand, HandKind, Move, Piece, PieceKind, Position, Setup, Square,
+};
+
+use crate::positions::{Random, position, random_play, shared_lines, strewn};
+
+fn judge(nodes: u64) -> Judge {
+    let settings = SearchSettings { depth_plies: 31, nodes, hash_mb: 4, in_check: InCheck::Or };
+    Judge::new(&settings).shortest(true)
+}
+
+/// The shortest mate of the side to move, whether it is proven to be so, and its length in a problem.
+fn solved(judge: &mut Judge, position: &Position) -> Option<(Judgement, bool, Option<u16>)> {
+    let judgement = judge.judge(position, &AtomicBool::new(false));
+    let is_shortest = judge.is_shortest(position).unwrap();
+    let tsume_plies = judge.tsume_plies(position, judgement.answer);
+    (judgement.answer == Answer::Win).then_some((judgement, is_shortest, tsume_plies))
+}
+
+/// Tries everything, as long as it takes no more than so many moves.
+struct EveryMove {
+    counts_futile: bool,
+    moves_left: u32,
+}
+
+impl EveryMove {
+    fn mates(&mut self, position: &Position, plies: u16) -> Option<bool> {
+        for m in position.checks() {
+            self.moves_left = self.moves_left.checked_sub(1)?;
+            if self.is_mated(&after(position, m), plies.checked_sub(1)?)? {
+                return Some(true);
+            }
+        }
+        Some(false)
+    }
+
+    fn is_mated(&mut self, position: &Position, plies: u16) -> Option<bool> {
+        for m in position.legal_moves() {
+            self.moves_left = self.moves_left.checked_sub(1)?;
+            let is_answered = plies >= 2 && self.mates(&after(position, m), plies - 1)?;
+            if !is_answered && (self.counts_futile || !self.is_futile(position, m, plies)?) {
+                return Some(false);
+            }
+        }
+        Some(true)
+    }
+
+    /// A dropped piece that can be taken with a check from its square, and then, given back, changes
+    /// nothing.
+    fn is_futile(&mut self, position: &Position, defence: Move, plies: u16) -> Option<bool> {
+        let interposed = after(position, defence);
+        for capture in interposed.checks() {
+            let taken = after(&interposed, capture);
+            if defence.is_drop()
+                && capture.to() == defence.to()
+                && taken.checkers() == Bitboard::from_square(defence.to())
+                && self.is_mated(&with_hands_of(&taken, position), plies)?
+            {
+                return Some(true);
+            }
+        }
+        Some(false)
+    }
+
+    /// The least plies up to `most` within which the side to move mates.
+    fn plies(mut self, position: &Position, most: u16) -> Option<u16> {
+        (1..=most).step_by(2).find_map(|plies| match self.mates(position, plies) {
+            Some(false) => None,
+            Some(true) => Some(Some(plies)),
+            None => Some(None),
+        })?
+    }
+}
+
+fn after(position: &Position, m: Move) -> Position {
+    let mut after = position.clone();
+    after.make(m);
+    after
+}
+
+fn with_hands_of(position: &Position, other: &Position) -> Position {
+    let board = *position.setup().board();
+    let setup = Setup::new(board, other.setup().hands(), position.side_to_move(), 1).unwrap();
+    Position::try_from(setup).unwrap()
+}
+
+fn every_move(counts_futile: bool) -> EveryMove {
+    EveryMove { counts_futile, moves_left: 100_000 }
+}
+
+/// Black has a few pieces and no king, White a king far up the board, a few pieces, and all others in hand.
+fn problems(seed: u64, count: usize) -> Vec<Position> {
+    let mut random = Random::new(seed);
+    let mut positions = Vec::with_capacity(count);
+    while positions.len() < count {
+        let mut board: Board = [None; Square::COUNT];
+        let mut rest = HandKind::SET;
+        let mut put = |piece: Piece, ranks: usize, random: &mut Random| {
+            let rank = random.below(ranks) as u8;
+            let square = Square::from_file_rank(random.below(9) as u8, rank);
+            let kind = piece.kind.hand_kind();
+            if board[square.index()].is_none() && kind.is_none_or(|kind| rest[kind.index()] > 0) {
+                board[square.index()] = Some(piece);
+                if let Some(kind) = kind {
+                    rest[kind.index()] -= 1;
+                }
+            }
+        };
+        put(Piece::new(Color::White, PieceKind::King), 3, &mut random);
+        for color in Color::ALL {
+            for _ in 0..2 + random.below(4) {
+                let kind = *random.pick(&PieceKind::ALL);
+                if kind != PieceKind::King {
+                    put(Piece::new(color, kind), 6, &mut random);
+                }
+            }
+        }
+        let kept = *random.pick(&HandKind::ALL);
+        let mut own = [0; HandKind::COUNT];
+        own[kept.index()] = rest[kept.index()].min(1);
+        rest[kept.index()] -= own[kept.index()];
+        let hands = [own, rest].map(|counts| Hand::from_counts(counts).unwrap());
+        let setup = Setup::new(board, hands, Color::Black, 1).unwrap();
+        positions.extend(Position::try_from(setup).ok());
+    }
+    positions
+}
+
+#[test]
+fn lengths_agree_with_those_of_everything_tried() {
+    let mut judge = judge(20_000);
+    let mut longer = 0;
+    // Of mates that are shorter where not everything counts.
+    let mut tsume = [0; 2];
+    let positions = random_play(71, 6_000)
+        .into_iter()
+        .step_by(3)
+        .chain(strewn(72, 500))
+        .chain(problems(73, 3_000));
+    for position in positions {
+        let Some((judgement, is_shortest, tsume_plies)) = solved(&mut judge, &position) else {
+            continue;
+        };
+        let plies = u16::try_from(judgement.line.len()).unwrap();
+        if !is_shortest || plies > 7 {
+            continue;
+        }
+        let Some(least) = every_move(true).plies(&position, plies) else { continue };
+        assert_eq!(plies, least, "{position}");
+        longer += u32::from(plies > 1);
+        let tsume_plies = tsume_plies.unwrap();
+        assert!(tsume_plies <= plies, "{position}");
+        let Some(least) = every_move(false).plies(&position, plies) else { continue };
+        assert!(least <= tsume_plies, "{position}: {least}, not {tsume_plies}");
+        if least < plies {
+            // The mate with the fewest plies need not be the one with the fewest that count.
+            tsume[usize::from(least < tsume_plies)] += 1;
+        }
+    }
+    assert!(longer > 150, "{longer}");
+    let [agree, above] = tsume;
+    assert!(agree > 10 && above < 2 * agree, "{tsume:?}");
+}
+
+/// Three plies by the rules of tsume, five and seven if every interposition counts.
+#[test]
+fn futile_interpositions_do_not_count() {
+    let mut judge = judge(200_000);
+    for (sfen, plies, tsume) in [
+        ("5pk2/7P1/4+R1+P1+b/8b/6R2/9/9/9/9 b 4g4s4n4l15p 1", 5, 3),
+        ("9/5g1s1/8k/6+R2/9/6R1S/5B3/9/9 b b3g2s4n4l18p 1", 7, 3),
+        // The attacker has no king.
+        ("9/9/3pp4/+r2k1p3/2L1+p4/2+R6/B8/B8/9 b 4g4s4n3l14p 1", 9, 3),
+        ("4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1", 1, 1),
+    ] {
+        let (judgement, is_shortest, tsume_plies) = solved(&mut judge, &position(sfen)).unwrap();
+        assert_eq!((judgement.line.len(), is_shortest, tsume_plies), (plies, true, Some(tsume)));
+    }
+}
+
+/// White, in check by the lance, can only interpose, and loses what he puts there: mated as he stands.
+#[test]
+fn a_side_that_can_only_interpose_in_vain_is_mated() {
+    let settings = SearchSettings { hash_mb: 1, ..SearchSettings::default() };
+    let mut judge = Judge::new(&settings);
+    for (sfen, plies, tsume) in [
+        ("7lk/9/7G1/9/9/9/9/9/K7L w 2R2B3G4S4N2L17Pp 1", 2, 0),
+        ("7lk/9/7G1/9/9/9/9/9/K7L w 2r2b3g4s4n2l18p 1", 14, 0),
+        // Next to the king the lance would be taken: that interposition is worth its plies.
+        ("8k/6S2/6G2/9/9/9/9/9/K7L w 2R2B3G3S4N3L17Pp 1", 2, 2),
+    ] {
+        let mated = position(sfen);
+        let judgement = judge.judge(&mated, &AtomicBool::new(false));
+        assert_eq!((judgement.answer, judgement.line.len()), (Answer::Loss, plies), "{sfen}");
+        assert_eq!(judge.tsume_plies(&mated, judgement.answer), Some(tsume), "{sfen}");
+    }
+    // A legal move is missing altogether: nothing was searched.
+    let mated = position("4k4/4G4/4P4/9/9/9/9/9/4K4 w 2r2b3g4s4n4l17p 2");
+    let judgement = judge.judge(&mated, &AtomicBool::new(false));
+    assert_eq!(judge.tsume_plies(&mated, judgement.answer), Some(0));
+    assert_eq!(judge.is_shortest(&mated), None);
+}
+
+/// Problems that state their length: none is longer than it, unless a limit is admitted.
+#[test]
+fn no_problem_is_longer_than_stated() {
+    let mut judge = judge(20_000);
+    let [mut as_stated, mut shorter] = [0; 2];
+    for line in shared_lines("tsume_dev.tsv").iter().step_by(9) {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let Ok(stated) = fields[1].parse::<usize>() else { continue };
+        let Some((judgement, is_shortest, _)) = solved(&mut judge, &position(fields[0])) else {
+            continue;
+        };
+        let plies = judgement.line.len();
+        assert!(plies <= stated || !is_shortest, "{line}: {plies} plies are the fewest");
+        as_stated += u32::from(plies == stated);
+        shorter += u32::from(plies < stated);
+    }
+    assert!(as_stated >= 100 * shorter, "{as_stated} {shorter}");
+}
+
+/// What the node limit leaves open is not called the shortest.
+#[test]
+fn a_limit_is_admitted() {
+    let long = "1n1g3+Pl/k1p1s4/1ng5p/pSP1p1pp1/1n3p3/P1K3P1P/1P7/9/L1G5L b 2R2BG2SL5Pn 161";
+    let mut previous = usize::MAX;
+    for nodes in [50_000, 100_000, 400_000] {
+        let (judgement, is_shortest, _) = solved(&mut judge(nodes), &position(long)).unwrap();
+        assert!(!is_shortest);
+        assert!(judgement.line.len() <= previous && judgement.nodes > nodes);
+        previous = judgement.line.len();
+    }
+    assert!(previous < 29, "{previous}");
+}
