@@ -144,6 +144,12 @@ pub trait Game {
     /// The same by plain rules: slow, and independent of [`Game::expand`]. Proofs are checked against it.
     fn plain_moves(&mut self) -> Moves<Self::Move>;
 
+    /// The one of [`Game::plain_moves`] with this code.
+    fn plain_move(&mut self, code: u16) -> Option<Self::Move> {
+        let Moves::Some(moves) = self.plain_moves() else { return None };
+        moves.into_iter().find(|&m| Self::code(m).get() == code)
+    }
+
     /// Gives the attacker this hand and everything else that is not on the board to the defender. Called
     /// with hands that [`Game::hand`] dominates, and then with the old hand again.
     fn set_hand(&mut self, hand: Self::Hand);

@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use crate::game::{Game, Hand, Moves, NodeKind, Outcome};
+use crate::game::{Candidate, Game, Hand, Moves, NodeKind, Outcome};
 
 use super::proof::{Proof, ProofOf};
 
@@ -246,9 +246,10 @@ impl<'a, G: Game> Measure<'a, G> {
     }
 
     fn all_moves(&mut self, game: &mut G) -> Vec<Edge<G::Move>> {
-        let Moves::Some(moves) = game.plain_moves() else { return Vec::new() };
+        let mut moves = Vec::new();
+        game.expand(&mut moves);
         let mut edges = Vec::with_capacity(moves.len());
-        for m in moves {
+        for Candidate { m, .. } in moves {
             let undo = game.make(m);
             let to = self.node(game, NEVER);
             game.unmake(m, undo);

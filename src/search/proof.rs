@@ -157,8 +157,7 @@ impl<G: Game> Checker<'_, G> {
     }
 
     fn check_move(&mut self, game: &mut G, code: u16, plies: u16) -> Result<StepOf<G>, Stop> {
-        let Moves::Some(attacks) = game.plain_moves() else { return Err(Stop::Memory) };
-        let m = attacks.into_iter().find(|&m| G::code(m).get() == code).ok_or(Stop::Memory)?;
+        let m = game.plain_move(code).ok_or(Stop::Memory)?;
         let below = plies.checked_sub(1).ok_or(Stop::Memory)?;
         let hand = game.hand();
         let undo = game.make(m);

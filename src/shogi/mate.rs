@@ -289,6 +289,17 @@ impl Game for Mate {
         }
     }
 
+    fn plain_move(&mut self, code: u16) -> Option<Move> {
+        let m = plain::legal_move(&self.position, code)?;
+        if self.attacks_next() {
+            let undo = self.position.make(m);
+            let check = plain::in_check(&self.position);
+            self.position.unmake(m, undo);
+            return check.then_some(m);
+        }
+        Some(m)
+    }
+
     fn set_hand(&mut self, hand: Hand) {
         self.position.share_hands(self.attacker, hand);
     }

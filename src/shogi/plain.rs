@@ -83,6 +83,14 @@ pub fn legal_moves(position: &Position) -> Vec<Move> {
     Mailbox::new(position).legal_moves()
 }
 
+/// The legal move with this [code](Move::code).
+pub fn legal_move(position: &Position, code: u16) -> Option<Move> {
+    let mailbox = Mailbox::new(position);
+    let in_check = mailbox.king_is_attacked(mailbox.side_to_move);
+    let m = mailbox.candidates().into_iter().find(|m| m.code().get() == code)?;
+    mailbox.is_legal(m, in_check).then_some(m)
+}
+
 /// Whether the side to move is in check.
 pub fn in_check(position: &Position) -> bool {
     let mailbox = Mailbox::new(position);
@@ -115,7 +123,11 @@ impl Mailbox {
     fn legal_moves(&self) -> Vec<Move> {
         let mut moves = self.candidates();
         let in_check = self.king_is_attacked(self.side_to_move);
-        moves.retain(|&m| self.is_legal(m, in_check));
+        let shields = if in_check { self.shields() } else { Vec::new() };
+        moves.retain(|&m| {
+            let hopeless = in_check && m.is_drop() && !shields.contains(&m.to());
+            !hopeless && self.is_legal(m, in_check)
+        });
         moves
     }
 
@@ -220,6 +232,20 @@ impl Mailbox {
         after.board[m.to().index()] = piece;
         after.side_to_move = !us;
         after
+    }
+
+    /// Empty squares on the lines from the king of the side to move to the first pieces: only a piece that
+    /// is dropped there can come between.
+    fn shields(&self) -> Vec<Square> {
+        let mut shields = Vec::new();
+        if let Some(king) = self.kings[self.side_to_move.index()] {
+            let horse = Piece::new(self.side_to_move, PieceKind::Horse);
+            let dragon = Piece::new(self.side_to_move, PieceKind::Dragon);
+            for piece in [horse, dragon] {
+                self.for_each_target(piece, king, |to| shields.push(to));
+            }
+        }
+        shields
     }
 
     /// Looks out from the king: along each line to the first piece, and over each knight's jump.
