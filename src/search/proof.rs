@@ -11,15 +11,18 @@
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
-use std::sync::atomic::AtomicBool;
 
 use crate::game::{Game, Hand, Moves, NodeKind, Outcome};
 
-use super::dfpn::Solver;
+use super::dfpn::DfPn;
+use super::watch::Watch;
 use super::{Limits, MOST_PLIES, Stats, Stop};
 
 /// Largest number of positions of a proof that is checked.
 const MOST_POSITIONS: u64 = 1 << 22;
+
+/// How often the caller is asked whether to stop; positions of the plain rules take longer than nodes.
+const WATCH_EVERY_POSITIONS: u64 = 1 << 7;
 
 /// Positions near the line whose plies are measured; beyond, the bound of the check has to do.
 const MOST_MEASURED: usize = 1 << 16;
@@ -35,8 +38,8 @@ struct Step<M, H> {
 type StepOf<G> = Step<<G as Game>::Move, <G as Game>::Hand>;
 
 struct Checker<'a, G: Game> {
-    solver: &'a mut Solver<G>,
-    cancel: &'a AtomicBool,
+    solver: &'a mut DfPn<G>,
+    watch: &'a dyn Watch<G::Move>,
     /// Checked OR nodes by board.
     checked: HashMap<u64, Vec<StepOf<G>>>,
     /// Plies to the end from OR nodes near the line.
@@ -44,14 +47,14 @@ struct Checker<'a, G: Game> {
     stats: &'a mut Stats,
 }
 
-impl<G: Game> Solver<G> {
+impl<G: Game> DfPn<G> {
     /// Checks the proof of a position that was found proven and returns its line.
     pub(super) fn checked_line(
         &mut self,
         game: &mut G,
         plies: u16,
         limits: Limits,
-        cancel: &AtomicBool,
+        watch: &dyn Watch<G::Move>,
         stats: &mut Stats,
     ) -> Result<Vec<G::Move>, Stop> {
         if plies > MOST_PLIES {
@@ -61,7 +64,7 @@ impl<G: Game> Solver<G> {
         self.allow_nodes(limits.nodes.saturating_mul(2));
         let mut checker = Checker {
             solver: self,
-            cancel,
+            watch,
             checked: HashMap::new(),
             resistances: HashMap::new(),
             stats,
@@ -106,13 +109,18 @@ impl<G: Game> Checker<'_, G> {
         if self.stats.proof_positions >= MOST_POSITIONS {
             return Err(Stop::Memory);
         }
+        if self.stats.proof_positions.is_multiple_of(WATCH_EVERY_POSITIONS)
+            && self.watch.wants_stop()
+        {
+            return Err(Stop::Cancelled);
+        }
         let proof = match self.solver.table.shortest_proof(key, hand) {
             Some(proof) if proof.plies <= plies => proof,
             // Some games end in the attacker's favour when he is to move.
             None if matches!(game.plain_moves(), Moves::Over(Outcome::Reached)) => return Ok(0),
             _ => {
                 self.stats.rebuilt += 1;
-                self.solver.search_again(game, plies, self.cancel)?;
+                self.solver.search_again(game, plies, self.watch)?;
                 let found = self.solver.table.shortest_proof(key, hand);
                 found.filter(|proof| proof.plies <= plies).ok_or(Stop::Memory)?
             }

@@ -21,4 +21,5 @@ mod rsshogi;
 mod rules;
 mod samples;
 mod solve;
+mod solver;
 mod traps;
