@@ -13,6 +13,7 @@ mod position_arg;
 mod report;
 mod search_args;
 mod solve;
+mod usi;
 
 use std::fmt;
 use std::io;
@@ -36,6 +37,7 @@ enum Command {
     Filter(Box<filter::FilterArgs>),
     Convert(Box<convert::ConvertArgs>),
     Solve(solve::SolveArgs),
+    Usi(usi::UsiArgs),
     Inspect(inspect::InspectArgs),
     Generate(generate::GenerateArgs),
     Perft(perft::PerftArgs),
@@ -48,6 +50,7 @@ impl Command {
             Self::Filter(args) => filter::run(*args),
             Self::Convert(args) => convert::run(*args),
             Self::Solve(args) => solve::run(&args),
+            Self::Usi(args) => usi::run(&args),
             Self::Inspect(args) => inspect::run(&args),
             Self::Generate(args) => generate::run(&args),
             Self::Perft(args) => perft::run(&args),

@@ -23,3 +23,4 @@ mod samples;
 mod solve;
 mod solver;
 mod traps;
+mod usi;
