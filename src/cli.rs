@@ -13,6 +13,7 @@ mod position_arg;
 mod report;
 mod search_args;
 mod solve;
+mod usi;
 mod verify;
 
 use std::fmt;
@@ -37,6 +38,7 @@ enum Command {
     Filter(Box<filter::FilterArgs>),
     Convert(Box<convert::ConvertArgs>),
     Solve(solve::SolveArgs),
+    Usi(usi::UsiArgs),
     Verify(verify::VerifyArgs),
     Inspect(inspect::InspectArgs),
     Generate(generate::GenerateArgs),
@@ -50,6 +52,7 @@ impl Command {
             Self::Filter(args) => filter::run(*args),
             Self::Convert(args) => convert::run(*args),
             Self::Solve(args) => solve::run(&args),
+            Self::Usi(args) => usi::run(&args),
             Self::Verify(args) => verify::run(&args),
             Self::Inspect(args) => inspect::run(&args),
             Self::Generate(args) => generate::run(&args),

@@ -14,6 +14,7 @@
 //! - [`shogi`]: the rules, from squares to legal moves;
 //! - [`format`](mod@format): records in bytes and text;
 //! - [`search`]: df-pn with checked proofs, generic over the game;
+//! - [`solver`]: the mate solver, search and shogi put together;
 //! - [`pipeline`]: from input files to outputs and their manifest;
 //! - [`cli`]: the command line.
 //!
@@ -48,3 +49,4 @@ pub mod marubatsu;
 pub mod pipeline;
 pub mod search;
 pub mod shogi;
+pub mod solver;

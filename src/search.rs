@@ -1,7 +1,7 @@
 //! Solving: does the attacker reach the goal against every defence?
 //!
-//! [`Solver`] is a depth- and node-limited df-pn search (Nagai 2002), generic over [`crate::game`].
-//! What it calls proven has been checked against the plain rules of the game.
+//! [`DfPn`] is a depth- and node-limited df-pn search (Nagai 2002), generic over [`crate::game`]. What it
+//! calls proven has been checked against the plain rules of the game. For shogi, see [`crate::solver`].
 
 mod dfpn;
 mod kept;
@@ -11,13 +11,16 @@ mod path;
 mod proof;
 mod shortest;
 mod table;
+mod watch;
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
-pub use dfpn::{SOLVER_VERSION, Solved, Solver};
+pub use dfpn::{DfPn, SOLVER_VERSION, Solved};
 pub use proof::{Proof, Step};
+pub use watch::{Control, Figures, Watch};
 
 /// What counts as a node; stands in manifests so that counts of different versions are comparable.
 ///
@@ -38,6 +41,40 @@ pub struct Limits {
     /// How many positions it may enter.
     pub nodes: u64,
 }
+
+impl Limits {
+    /// As deep as a proof is checked, and for as long as it takes.
+    pub const NONE: Self = Self { depth_plies: MOST_PLIES, nodes: u64::MAX };
+}
+
+/// How much memory the table of a search may take; a small one takes some tens of KiB all the same.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct TableSize {
+    bytes: usize,
+}
+
+impl TableSize {
+    /// So many MiB, as far as this machine can count.
+    pub const fn from_mib(mib: usize) -> Self {
+        Self { bytes: mib.saturating_mul(1 << 20) }
+    }
+
+    /// Bytes.
+    pub const fn bytes(self) -> usize {
+        self.bytes
+    }
+}
+
+impl fmt::Display for TableSize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} MiB", self.bytes >> 20)
+    }
+}
+
+/// There is no memory for a table.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+#[error("there is no memory for a table of {0}")]
+pub struct TableError(pub TableSize);
 
 /// Why a search ended without an answer.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]

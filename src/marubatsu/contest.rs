@@ -27,12 +27,12 @@ impl Goal {
 /// ```
 /// use std::sync::atomic::AtomicBool;
 /// use kyokumen::marubatsu::{Board, Contest, Goal, Mark};
-/// use kyokumen::search::{Limits, Solver, Verdict};
+/// use kyokumen::search::{DfPn, Limits, TableSize, Verdict};
 ///
 /// let limits = Limits { depth_plies: 9, nodes: 1_000_000 };
 /// let mut verdict = |goal| {
 ///     let mut contest = Contest::new(Board::EMPTY, Mark::Circle, goal);
-///     Solver::new(1).solve(&mut contest, limits, &AtomicBool::new(false)).verdict
+///     DfPn::new(TableSize::from_mib(1)).solve(&mut contest, limits, &AtomicBool::new(false)).verdict
 /// };
 /// assert_eq!(verdict(Goal::Draw), Verdict::Proven);
 /// assert_eq!(verdict(Goal::Win), Verdict::Disproven);

@@ -1,19 +1,20 @@
 //! One word a position: does the side to move mate, is it being mated, or neither?
 //!
 //! The words and the modes for positions in check follow `gen-filter`'s command line; the search itself
-//! lives in the `search` room.
+//! lives in the rooms `solver` and `search`.
 
 use std::sync::atomic::AtomicBool;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-pub use crate::search::{NODE_DEFINITION, SOLVER_VERSION, Stop};
+pub use crate::solver::{NODE_DEFINITION, SOLVER_VERSION, Stop};
 
 use super::proof::proof_text;
 use crate::format::proof_file::{Claim, ProofHead, ProofText, TooManySteps};
-use crate::search::{Limits, MOST_PLIES, Solver, Verdict};
-use crate::shogi::{Color, Mate, Move, Position};
+use crate::search::Watch;
+use crate::shogi::{Color, Move, Position};
+use crate::solver::{Attacker, Limits, MOST_PLIES, Solver, TableSize, Verdict};
 
 /// Limits of the search of one position; together with the position they determine the answer.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -156,9 +157,9 @@ pub trait Decide {
     fn judge(&mut self, position: &mut Position, cancel: &AtomicBool) -> Judgement;
 }
 
-/// The df-pn solver with its own table, one for each thread.
+/// The mate solver with its own table, one for each thread.
 pub struct Judge {
-    solver: Solver<Mate>,
+    solver: Solver,
     limits: Limits,
     in_check: InCheck,
     /// Whether proofs are shortened.
@@ -170,7 +171,7 @@ impl Judge {
     /// Allocates the table.
     pub fn new(settings: &SearchSettings) -> Self {
         Self {
-            solver: Solver::new(settings.hash_mb),
+            solver: Solver::new(TableSize::from_mib(settings.hash_mb)),
             limits: Limits { depth_plies: settings.depth_plies, nodes: settings.nodes },
             in_check: settings.in_check,
             shortest: false,
@@ -184,24 +185,24 @@ impl Judge {
         Self { shortest, ..self }
     }
 
-    /// Judges one position; gives up with [`Stop::Cancelled`] soon after `cancel` is set.
+    /// Judges one position; gives up with [`Stop::Cancelled`] soon after `watch` wants it to.
     ///
     /// With [`InCheck::And`] or [`InCheck::Or`] a position in check gets [`Answer::NoMate`] when the one
     /// question that was asked is answered with no; with [`InCheck::Skip`] it must not be asked about.
-    pub fn judge(&mut self, position: &Position, cancel: &AtomicBool) -> Judgement {
+    pub fn judge(&mut self, position: &Position, watch: &dyn Watch<Move>) -> Judgement {
         if !position.has_legal_move() {
             return Judgement { answer: Answer::Loss, line: Vec::new(), nodes: 0 };
         }
         match self.in_check {
-            _ if !position.in_check() => self.ask(position, Answer::Win, cancel),
-            InCheck::And => self.ask(position, Answer::Loss, cancel),
-            InCheck::Or => self.ask(position, Answer::Win, cancel),
+            _ if !position.in_check() => self.ask(position, Attacker::SideToMove, watch),
+            InCheck::And => self.ask(position, Attacker::Opponent, watch),
+            InCheck::Or => self.ask(position, Attacker::SideToMove, watch),
             InCheck::Both | InCheck::Skip => {
-                let mated = self.ask(position, Answer::Loss, cancel);
+                let mated = self.ask(position, Attacker::Opponent, watch);
                 if matches!(mated.answer, Answer::Loss | Answer::Unknown(Stop::Cancelled)) {
                     return mated;
                 }
-                let mut mates = self.ask(position, Answer::Win, cancel);
+                let mut mates = self.ask(position, Attacker::SideToMove, watch);
                 mates.nodes += mated.nodes;
                 if mates.answer == Answer::NoMate {
                     mates.answer = mated.answer;
@@ -220,13 +221,12 @@ impl Judge {
     /// Plies of the mate of the answer that was given last, to `position`, as problems count them: without
     /// futile interpositions. `None` if there is no mate, or too much to measure.
     pub fn tsume_plies(&self, position: &Position, answer: Answer) -> Option<u16> {
-        let mut mate = match answer {
-            Answer::Loss if !position.has_legal_move() => return Some(0),
-            Answer::Win => Mate::by_side_to_move(position.clone()),
-            Answer::Loss => Mate::of_side_to_move(position.clone()),
-            Answer::NoMate | Answer::Unknown(_) => return None,
-        };
-        self.solver.proof()?.plies_without_futile(&mut mate)
+        match answer {
+            Answer::Loss if !position.has_legal_move() => Some(0),
+            Answer::Win => self.solver.tsume_plies(position, Attacker::SideToMove),
+            Answer::Loss => self.solver.tsume_plies(position, Attacker::Opponent),
+            Answer::NoMate | Answer::Unknown(_) => None,
+        }
     }
 
     /// The proof of the answer that was given last, to `position`, as number `index` of its input; `None`
@@ -250,26 +250,28 @@ impl Judge {
         Some(proof_text(head, searched))
     }
 
-    /// Asks one question; `proven` is the answer if it is answered with yes.
-    fn ask(&mut self, position: &Position, proven: Answer, cancel: &AtomicBool) -> Judgement {
-        let mut mate = if proven == Answer::Loss {
-            Mate::of_side_to_move(position.clone())
-        } else {
-            Mate::by_side_to_move(position.clone())
-        };
-        let solved = if self.shortest {
-            let (solved, is_shortest) = self.solver.solve_shortest(&mut mate, self.limits, cancel);
+    /// Asks one question.
+    fn ask(
+        &mut self,
+        position: &Position,
+        attacker: Attacker,
+        watch: &dyn Watch<Move>,
+    ) -> Judgement {
+        let outcome = if self.shortest {
+            let (outcome, is_shortest) =
+                self.solver.solve_shortest(position, attacker, &self.limits, watch);
             self.is_shortest = is_shortest;
-            solved
+            outcome
         } else {
-            self.solver.solve(&mut mate, self.limits, cancel)
+            self.solver.solve_watched(position, attacker, &self.limits, watch)
         };
-        let answer = match solved.verdict {
-            Verdict::Proven => proven,
-            Verdict::Disproven => Answer::NoMate,
-            Verdict::Unknown(stop) => Answer::Unknown(stop),
+        let answer = match (outcome.verdict, attacker) {
+            (Verdict::Proven, Attacker::SideToMove) => Answer::Win,
+            (Verdict::Proven, Attacker::Opponent) => Answer::Loss,
+            (Verdict::Disproven, _) => Answer::NoMate,
+            (Verdict::Unknown(stop), _) => Answer::Unknown(stop),
         };
-        Judgement { answer, line: solved.line, nodes: solved.stats.nodes }
+        Judgement { answer, line: outcome.line, nodes: outcome.stats.nodes }
     }
 }
 

@@ -87,7 +87,7 @@ fn solution(
     let is_asked = in_check
         .asks_about(&found.position)
         .map_err(|nothing| BadPosition { whence: found.whence, fault: nothing.into() })?;
-    let judgement = is_asked.then(|| judge.judge(&found.position, &wishes.cancel));
+    let judgement = is_asked.then(|| judge.judge(&found.position, &*wishes.cancel));
     let elapsed = started.elapsed();
     let mut solution =
         Solution { found, judgement, elapsed, is_shortest: None, tsume_plies: None, proof: None };

@@ -4,7 +4,6 @@
 //! applications* (2002); 1+ε thresholds: Pawlewicz and Lew (2007); disproofs that lean on the path:
 //! Kishimoto and Müller (2004). `docs/search.md` pairs each hazard with the technique that meets it.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::game::{Candidate, Expansion, Game, Hand, NodeKind, Outcome};
 
@@ -13,13 +12,14 @@ use super::numbers::{DISPROVEN, Numbers, PROVEN, Summary, UNKNOWN};
 use super::path::{Lean, NO_LEAN, Path, lean_above};
 use super::proof::ProofOf;
 use super::table::{Finding, INFINITE, Known, Proof, Table};
-use super::{Limits, MOST_PLIES, Stats, Stop, Verdict};
+use super::watch::Watch;
+use super::{Limits, MOST_PLIES, Stats, Stop, TableError, TableSize, Verdict};
 
 /// Changes whenever the same position and limits may give another verdict, line or node count.
 pub const SOLVER_VERSION: u32 = 2;
 
-/// How often the caller's wish to stop is looked at.
-const CANCEL_EVERY_NODES: u64 = 1 << 10;
+/// How often the caller is asked whether to stop, and told how far the search is.
+const WATCH_EVERY_NODES: u64 = 1 << 10;
 
 /// The answer to one search.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -32,22 +32,23 @@ pub struct Solved<M> {
     pub stats: Stats,
 }
 
-/// A df-pn search with its own table. Searches leave nothing behind: the answer is a function of
-/// position, limits and table size.
+/// A df-pn search of any [`Game`] with its own table. Searches leave nothing behind: the answer is a
+/// function of position, limits and table size.
 ///
 /// ```
 /// use std::sync::atomic::AtomicBool;
-/// use kyokumen::search::{Limits, Solver, Verdict};
+/// use kyokumen::search::{DfPn, Limits, TableSize, Verdict};
 /// use kyokumen::shogi::{Mate, Position};
 ///
 /// let position: Position = "4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1".parse().unwrap();
-/// let mut solver = Solver::new(1);
+/// let mut search = DfPn::new(TableSize::from_mib(1));
 /// let limits = Limits { depth_plies: 9, nodes: 1_000 };
-/// let solved = solver.solve(&mut Mate::by_side_to_move(position), limits, &AtomicBool::new(false));
+/// let mut game = Mate::by_side_to_move(position);
+/// let solved = search.solve(&mut game, limits, &AtomicBool::new(false));
 /// assert_eq!(solved.verdict, Verdict::Proven);
 /// assert_eq!(solved.line[0].to_string(), "G*5b");
 /// ```
-pub struct Solver<G: Game> {
+pub struct DfPn<G: Game> {
     pub(super) table: Table<G::Hand>,
     pub(super) proof: Option<ProofOf<G>>,
     path: Path<G::Hand>,
@@ -55,6 +56,8 @@ pub struct Solver<G: Game> {
     children: Vec<Child<G>>,
     kept: Kept<G::Hand, Child<G>>,
     candidates: Vec<Candidate<G::Move>>,
+    /// Moves from the root to the node being searched.
+    line: Vec<G::Move>,
     limits: Limits,
     nodes: u64,
     stop: Option<Stop>,
@@ -115,30 +118,52 @@ impl<G: Game> Clone for Child<G> {
 
 impl<G: Game> Copy for Child<G> {}
 
-impl<G: Game> Solver<G> {
-    /// A solver whose table takes at most `hash_mb` MiB.
-    pub fn new(hash_mb: usize) -> Self
+impl<G: Game> DfPn<G> {
+    /// A search with a table of this size.
+    ///
+    /// # Panics
+    /// If there is no memory for it, see [`Self::try_new`].
+    pub fn new(table: TableSize) -> Self
     where
         G::Hand: Default,
     {
-        Self {
-            table: Table::new(hash_mb << 19, G::Hand::default()),
+        Self::try_new(table).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// A search with a table of this size.
+    ///
+    /// # Errors
+    /// [`TableError`] if there is no memory for it.
+    pub fn try_new(table: TableSize) -> Result<Self, TableError>
+    where
+        G::Hand: Default,
+    {
+        let entries = Table::new(table.bytes() / 2, G::Hand::default());
+        Ok(Self {
+            table: entries.map_err(|_| TableError(table))?,
             proof: None,
             path: Path::new(),
             children: Vec::new(),
-            kept: Kept::new(hash_mb << 19),
+            kept: Kept::new(table.bytes() / 2),
             candidates: Vec::new(),
+            line: Vec::new(),
             limits: Limits { depth_plies: 0, nodes: 0 },
             nodes: 0,
             stop: None,
             rebuilding: false,
-        }
+        })
     }
 
-    /// Searches a position, checks the proof if there is one, and reads the line from it.
+    /// Searches a position, checks the proof if there is one, and reads the line from it; gives up with
+    /// [`Stop::Cancelled`] soon after `watch` wants it to.
     ///
     /// Great depths need a thread with a stack of [`STACK_BYTES`](super::STACK_BYTES).
-    pub fn solve(&mut self, game: &mut G, limits: Limits, cancel: &AtomicBool) -> Solved<G::Move> {
+    pub fn solve(
+        &mut self,
+        game: &mut G,
+        limits: Limits,
+        watch: &dyn Watch<G::Move>,
+    ) -> Solved<G::Move> {
         self.table.start(limits.nodes);
         self.limits = Limits { depth_plies: limits.depth_plies.min(MOST_PLIES), ..limits };
         self.nodes = 0;
@@ -146,14 +171,14 @@ impl<G: Game> Solver<G> {
         self.stop = None;
         self.rebuilding = false;
         self.proof = None;
-        let searched = self.search_root(game, cancel);
+        let searched = self.search_root(game, watch);
         let mut stats = Stats { nodes: self.nodes, ..Stats::default() };
         let open = |stop| (Verdict::Unknown(stop), Vec::new());
         let (verdict, line) = match searched {
             Err(stop) => open(stop),
             Ok(value) if value.numbers == PROVEN => {
                 let most_nodes = limits.nodes.saturating_mul(2);
-                match self.checked_line(game, value.plies, most_nodes, cancel, &mut stats) {
+                match self.checked_line(game, value.plies, most_nodes, watch, &mut stats) {
                     Ok(line) => (Verdict::Proven, line),
                     Err(stop) => open(stop),
                 }
@@ -171,12 +196,12 @@ impl<G: Game> Solver<G> {
         &mut self,
         game: &mut G,
         plies: u16,
-        cancel: &AtomicBool,
+        watch: &dyn Watch<G::Move>,
     ) -> Result<Option<u16>, Stop> {
         self.limits.depth_plies = plies;
         self.rebuilding = true;
         self.kept.clear();
-        let value = self.search_root(game, cancel)?;
+        let value = self.search_root(game, watch)?;
         Ok((value.numbers == PROVEN).then_some(value.plies))
     }
 
@@ -191,11 +216,16 @@ impl<G: Game> Solver<G> {
         self.stop = None;
     }
 
-    fn search_root(&mut self, game: &mut G, cancel: &AtomicBool) -> Result<Value<G::Hand>, Stop> {
+    fn search_root(
+        &mut self,
+        game: &mut G,
+        watch: &dyn Watch<G::Move>,
+    ) -> Result<Value<G::Hand>, Stop> {
         let limit = Numbers { proof: INFINITE, disproof: INFINITE };
         self.path.clear();
         self.children.clear();
-        let value = self.search(game, 0, NO_TICKET, limit, cancel);
+        self.line.clear();
+        let value = self.search(game, 0, NO_TICKET, limit, watch);
         match self.stop {
             Some(stop) if !value.numbers.is_solved() => Err(stop),
             _ => Ok(value),
@@ -209,7 +239,7 @@ impl<G: Game> Solver<G> {
         ply: u16,
         ticket: Ticket,
         limit: Numbers,
-        cancel: &AtomicBool,
+        watch: &dyn Watch<G::Move>,
     ) -> Value<G::Hand> {
         let plies_left = self.limits.depth_plies - ply;
         let (key, hand) = (game.board_key(), game.hand());
@@ -224,7 +254,7 @@ impl<G: Game> Solver<G> {
         };
         let mut value = match known {
             Some(value) => value,
-            None => self.search_children(game, ply, first, limit, cancel),
+            None => self.search_children(game, ply, first, limit, watch),
         };
         self.path.pop();
         let children = &self.children[first..];
@@ -317,7 +347,7 @@ impl<G: Game> Solver<G> {
         ply: u16,
         first: usize,
         limit: Numbers,
-        cancel: &AtomicBool,
+        watch: &dyn Watch<G::Move>,
     ) -> Value<G::Hand> {
         let kind = game.node_kind();
         let plies_left = self.limits.depth_plies - ply - 1;
@@ -329,7 +359,7 @@ impl<G: Game> Solver<G> {
             if summary.numbers.is_solved() {
                 return self.solved_value(game, ply, first, summary.numbers);
             }
-            if summary.numbers.exceeds(limit) || self.must_stop(cancel) {
+            if summary.numbers.exceeds(limit) || self.must_stop(watch) {
                 return Value::new(summary.numbers, game.hand());
             }
             let Child { m, value, .. } = self.children[best];
@@ -342,21 +372,22 @@ impl<G: Game> Solver<G> {
             let ticket = known.map_or(value.ticket, |known| known.ticket);
             let child_limit = summary.limit_of_best(kind, value.numbers, limit);
             self.nodes += 1;
+            self.line.push(m);
             let undo = game.make(m);
-            let value = self.search(game, ply + 1, ticket, child_limit, cancel);
+            let value = self.search(game, ply + 1, ticket, child_limit, watch);
             game.unmake(m, undo);
+            self.line.pop();
             self.children[best].value = value;
         }
     }
 
-    fn must_stop(&mut self, cancel: &AtomicBool) -> bool {
+    fn must_stop(&mut self, watch: &dyn Watch<G::Move>) -> bool {
         if self.stop.is_none() {
             if self.nodes >= self.limits.nodes {
                 self.stop = Some(Stop::Nodes);
-            } else if self.nodes.is_multiple_of(CANCEL_EVERY_NODES)
-                && cancel.load(Ordering::Relaxed)
-            {
-                self.stop = Some(Stop::Cancelled);
+            } else if self.nodes.is_multiple_of(WATCH_EVERY_NODES) {
+                watch.progress(self.nodes, &self.line);
+                self.stop = watch.wants_stop().then_some(Stop::Cancelled);
             }
         }
         self.stop.is_some()

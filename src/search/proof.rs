@@ -10,15 +10,18 @@
 //! short enough, the position is searched again with just the plies that are left.
 
 use std::collections::HashMap;
-use std::sync::atomic::AtomicBool;
 
 use crate::game::{Game, Hand, Moves, NodeKind, Outcome};
 
-use super::dfpn::Solver;
+use super::dfpn::DfPn;
+use super::watch::Watch;
 use super::{MOST_PLIES, Stats, Stop};
 
 /// Largest number of positions of a proof that is checked.
 const MOST_POSITIONS: u64 = 1 << 22;
+
+/// How often the caller is asked whether to stop; positions of the plain rules take longer than nodes.
+const WATCH_EVERY_POSITIONS: u64 = 1 << 7;
 
 /// A move of the attacker that is known to reach the goal from a board with some least hand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -67,17 +70,22 @@ type StepOf<G> = Step<<G as Game>::Move, <G as Game>::Hand>;
 pub(super) type ProofOf<G> = Proof<<G as Game>::Move, <G as Game>::Hand>;
 
 struct Checker<'a, G: Game> {
-    solver: &'a mut Solver<G>,
-    cancel: &'a AtomicBool,
+    solver: &'a mut DfPn<G>,
+    watch: &'a dyn Watch<G::Move>,
     /// What was checked so far.
     proof: ProofOf<G>,
     stats: &'a mut Stats,
 }
 
-impl<G: Game> Solver<G> {
+impl<G: Game> DfPn<G> {
     /// The proof of the position that was searched last, if it was [`Verdict::Proven`](super::Verdict).
     pub const fn proof(&self) -> Option<&Proof<G::Move, G::Hand>> {
         self.proof.as_ref()
+    }
+
+    /// As if nothing had been searched.
+    pub(crate) fn forget_proof(&mut self) {
+        self.proof = None;
     }
 
     /// Checks the proof of a position that was found proven, keeps it, and returns its line. What the table
@@ -87,14 +95,14 @@ impl<G: Game> Solver<G> {
         game: &mut G,
         plies: u16,
         most_nodes: u64,
-        cancel: &AtomicBool,
+        watch: &dyn Watch<G::Move>,
         stats: &mut Stats,
     ) -> Result<Vec<G::Move>, Stop> {
         if plies > MOST_PLIES {
             return Err(Stop::Memory);
         }
         self.allow_nodes(most_nodes);
-        let mut checker = Checker { solver: self, cancel, proof: Proof::new(), stats };
+        let mut checker = Checker { solver: self, watch, proof: Proof::new(), stats };
         checker.check(game, plies)?;
         let Checker { proof, .. } = checker;
         Ok(self.proof.insert(proof).line(game))
@@ -136,13 +144,23 @@ impl<G: Game> Checker<'_, G> {
         if self.stats.proof_positions >= MOST_POSITIONS {
             return Err(Stop::Memory);
         }
+        if self.stats.proof_positions.is_multiple_of(WATCH_EVERY_POSITIONS)
+            && self.watch.wants_stop()
+        {
+            return Err(Stop::Cancelled);
+        }
+        if self.stats.proof_positions.is_multiple_of(WATCH_EVERY_POSITIONS)
+            && self.watch.wants_stop()
+        {
+            return Err(Stop::Cancelled);
+        }
         let proof = match self.solver.table.shortest_proof(key, hand) {
             Some(proof) if proof.plies <= plies => proof,
             // Some games end in the attacker's favour when he is to move.
             None if matches!(game.plain_moves(), Moves::Over(Outcome::Reached)) => return Ok(0),
             _ => {
                 self.stats.rebuilt += 1;
-                self.solver.search_within(game, plies, self.cancel)?;
+                self.solver.search_within(game, plies, self.watch)?;
                 let found = self.solver.table.shortest_proof(key, hand);
                 found.filter(|proof| proof.plies <= plies).ok_or(Stop::Memory)?
             }

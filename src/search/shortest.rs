@@ -3,14 +3,13 @@
 //! A disproof within a depth is an answer here, so the depth limit does the work (iterative deepening
 //! from above).
 
-use std::sync::atomic::AtomicBool;
-
 use crate::game::Game;
 
-use super::dfpn::{Solved, Solver};
+use super::dfpn::{DfPn, Solved};
+use super::watch::Watch;
 use super::{Limits, Stats, Verdict};
 
-impl<G: Game> Solver<G> {
+impl<G: Game> DfPn<G> {
     /// Searches as [`Self::solve`] does, and after a proof again and again for a shorter one, with as many
     /// nodes once more for all these searches together. Also says whether it is proven that there is none;
     /// never so without a proof.
@@ -18,9 +17,9 @@ impl<G: Game> Solver<G> {
         &mut self,
         game: &mut G,
         limits: Limits,
-        cancel: &AtomicBool,
+        watch: &dyn Watch<G::Move>,
     ) -> (Solved<G::Move>, bool) {
-        let mut solved = self.solve(game, limits, cancel);
+        let mut solved = self.solve(game, limits, watch);
         if solved.verdict != Verdict::Proven {
             return (solved, false);
         }
@@ -29,13 +28,13 @@ impl<G: Game> Solver<G> {
             let plies = u16::try_from(solved.line.len()).unwrap_or(u16::MAX);
             let Some(fewer) = plies.checked_sub(G::PLIES_APART) else { break true };
             self.allow_nodes(most_nodes);
-            let shorter = match self.search_within(game, fewer, cancel) {
+            let shorter = match self.search_within(game, fewer, watch) {
                 Err(_) => break false,
                 Ok(None) => break true,
                 Ok(Some(plies)) => plies,
             };
             let mut stats = Stats::default();
-            match self.checked_line(game, shorter, most_nodes, cancel, &mut stats) {
+            match self.checked_line(game, shorter, most_nodes, watch, &mut stats) {
                 Err(_) => break false,
                 Ok(line) => {
                     solved.line = line;

@@ -5,6 +5,8 @@
 //! disproofs every smaller one (dominance; Nagai 2002, and Tadao Yamaoka's notes on Apery). An entry of
 //! an earlier search is an empty one: starting a search is counting up a number, never clearing.
 
+use std::collections::TryReserveError;
+
 use crate::game::Hand;
 
 use super::kept::Ticket;
@@ -82,7 +84,7 @@ pub(super) struct Table<H> {
 
 impl<H: Hand> Table<H> {
     /// A table of at most `bytes`, but of at least 1,024 entries.
-    pub(super) fn new(bytes: usize, empty: H) -> Self {
+    pub(super) fn new(bytes: usize, empty: H) -> Result<Self, TryReserveError> {
         let count = (bytes / size_of::<Entry<H>>()).max(1024) + WINDOW;
         let entry = Entry {
             key: 0,
@@ -94,7 +96,10 @@ impl<H: Hand> Table<H> {
             plies: 0,
             code: 0,
         };
-        Self { entries: vec![entry; count], slots: count - WINDOW, generation: 0 }
+        let mut entries = Vec::new();
+        entries.try_reserve_exact(count)?;
+        entries.resize(count, entry);
+        Ok(Self { entries, slots: count - WINDOW, generation: 0 })
     }
 
     /// Forgets everything, and uses no more slots than `positions` can fill usefully: a small table

@@ -106,7 +106,7 @@ impl Mate {
     fn push_evasions(&self, moves: &mut Vec<Candidate<Move>>) {
         let mut drops = [Bitboard::EMPTY; HandKind::COUNT];
         let mut droppable = Bitboard::EMPTY;
-        let _ = self.position.visit_evasions(|set| {
+        let _ = self.position.visit_legal_moves(|set| {
             match set {
                 MoveSet::Drops { kind, to } => {
                     drops[kind.index()] = to;

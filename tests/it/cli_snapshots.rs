@@ -47,6 +47,21 @@ fn the_main_job_of_the_readme_runs() {
     assert!(lines.lines().count() > 100);
 }
 
+#[cfg(unix)]
+#[test]
+fn the_conversation_of_the_readme_takes_place() {
+    let programs = cargo_bin("kyokumen").parent().unwrap().to_owned();
+    let run =
+        Command::new("/bin/sh").args(["-c", &shell_blocks()[2]]).env("PATH", programs).output();
+    let said = String::from_utf8(run.unwrap().stdout).unwrap();
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let (_, after) = readme.split_once("| kyokumen usi\n```\n\n```text\n").unwrap();
+    // The first line has a time in it.
+    let shown: Vec<&str> = after.split("```").next().unwrap().lines().collect();
+    let said: Vec<&str> = said.lines().collect();
+    assert_eq!((said.len(), said.last()), (shown.len(), shown.last()));
+}
+
 /// Every option and subcommand that the README names is in the help.
 #[test]
 fn the_readme_names_what_there_is() {
@@ -56,7 +71,7 @@ fn the_readme_names_what_there_is() {
         String::from_utf8(output.stdout).unwrap()
     };
     let mut known = help(&["--help"]);
-    for command in ["filter", "convert", "solve", "verify", "inspect", "generate", "perft", "bench"]
+    for command in ["filter", "convert", "solve", "verify", "usi", "inspect", "generate", "perft", "bench"]
     {
         assert!(readme.contains(&format!("`kyokumen {command}")), "{command} is missing");
         known += &help(&[command, "--help"]);

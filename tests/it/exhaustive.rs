@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::{HashMap, VecDeque};
 
-use kyokumen::search::{Solver, Stop, Verdict};
+use kyokumen::search::{DfPn, Stop, TableSize, Verdict};
 use kyokumen::shogi::{
     Board, Color, Hand, HandKind, Mate, Piece, PieceKind, Position, Setup, Square,
 };
@@ -109,7 +109,7 @@ impl Compared {
         *(if mate { &mut self.mates } else { &mut self.others }) += 1;
     }
 
-    fn compare_position(&mut self, solver: &mut Solver<Mate>, position: &Position) {
+    fn compare_position(&mut self, solver: &mut DfPn<Mate>, position: &Position) {
         let what = position.to_string();
         self.compare(
             [1, 3, 5],
@@ -136,7 +136,7 @@ impl Compared {
 
 #[test]
 fn every_move_tried_in_random_games_and_strewn_pieces() {
-    let mut solver = Solver::new(1);
+    let mut solver = DfPn::new(TableSize::from_mib(1));
     let mut compared = Compared::default();
     for position in random_play(21, 2_000).iter().step_by(2).chain(&strewn(22, 300)) {
         compared.compare_position(&mut solver, position);
@@ -147,7 +147,7 @@ fn every_move_tried_in_random_games_and_strewn_pieces() {
 
 #[test]
 fn every_move_tried_in_mate_problems() {
-    let mut solver = Solver::new(1);
+    let mut solver = DfPn::new(TableSize::from_mib(1));
     let mut compared = Compared::default();
     for position in shared_positions("tsume_dev.tsv", 23) {
         compared.compare_position(&mut solver, &position);
@@ -158,7 +158,7 @@ fn every_move_tried_in_mate_problems() {
 /// Every problem whose length its source gives has a mate.
 #[test]
 fn stated_mates_are_not_denied() {
-    let mut solver = Solver::new(4);
+    let mut solver = DfPn::new(TableSize::from_mib(4));
     let mut open = 0;
     for line in shared_lines("tsume_dev.tsv").iter().step_by(11) {
         let fields: Vec<&str> = line.split('\t').collect();
@@ -292,7 +292,7 @@ fn few_pieces(random: &mut Random) -> Option<Position> {
 #[test]
 fn whole_graphs_of_few_pieces() {
     let mut random = Random::new(23);
-    let mut solver = Solver::new(4);
+    let mut solver = DfPn::new(TableSize::from_mib(4));
     let mut mates_of_length = [0; 8];
     let mut none = 0;
     let mut graphs = 0;

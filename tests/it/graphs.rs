@@ -9,7 +9,7 @@ use std::num::NonZeroU16;
 use std::sync::atomic::AtomicBool;
 
 use kyokumen::game::{Candidate, Expansion, Game, Hand, Moves, NodeKind, Outcome};
-use kyokumen::search::{Limits, Proof, Solver, Stop, Verdict};
+use kyokumen::search::{DfPn, Limits, Proof, Stop, TableSize, Verdict};
 use proptest::prelude::*;
 
 use crate::positions::Random;
@@ -339,7 +339,7 @@ const AMPLE: u64 = 1_000_000;
 
 fn check_all<'a>(
     graph: &'a Graph,
-    solver: &mut Solver<State<'a>>,
+    solver: &mut DfPn<State<'a>>,
     limits: Limits,
     may_stop: &[Stop],
 ) -> Result<(), TestCaseError> {
@@ -349,7 +349,7 @@ fn check_all<'a>(
 /// Checks the positions of every `step`-th node.
 fn check_some<'a>(
     graph: &'a Graph,
-    solver: &mut Solver<State<'a>>,
+    solver: &mut DfPn<State<'a>>,
     limits: Limits,
     may_stop: &[Stop],
     step: usize,
@@ -431,7 +431,7 @@ proptest! {
     #[test]
     fn verdicts_are_true(seed: u64, size in 2usize..40, edges in 1usize..6, depth in 1u16..9) {
         let graph = Graph::random(seed, size, edges);
-        let mut solver = Solver::new(1);
+        let mut solver = DfPn::new(TableSize::from_mib(1));
         for depth_plies in [5_000, depth] {
             check_all(&graph, &mut solver, Limits { depth_plies, nodes: AMPLE }, &[])?;
         }
@@ -441,7 +441,7 @@ proptest! {
     #[test]
     fn node_limits_only_cost_answers(seed: u64, size in 2usize..60, nodes in 0u64..60) {
         let graph = Graph::random(seed, size, 5);
-        let mut solver = Solver::new(1);
+        let mut solver = DfPn::new(TableSize::from_mib(1));
         for depth_plies in [5_000, 6] {
             check_all(&graph, &mut solver, Limits { depth_plies, nodes }, &[Stop::Nodes])?;
         }
@@ -453,13 +453,13 @@ proptest! {
     fn searches_leave_nothing_behind(seed: u64, size in 2usize..30) {
         let graphs = [seed, !seed].map(|seed| Graph::random(seed, size, 4));
         let limits = Limits { depth_plies: 5_000, nodes: AMPLE };
-        let mut used = Solver::new(1);
+        let mut used = DfPn::new(TableSize::from_mib(1));
         for _ in 0..2 {
             for graph in &graphs {
                 check_all(graph, &mut used, limits, &[])?;
                 let root = State { graph, node: 0, hand: graph.nodes[0].held };
                 let again = used.solve(&mut root.clone(), limits, &AtomicBool::new(false));
-                let fresh = Solver::new(1).solve(&mut root.clone(), limits, &AtomicBool::new(false));
+                let fresh = DfPn::new(TableSize::from_mib(1)).solve(&mut root.clone(), limits, &AtomicBool::new(false));
                 prop_assert_eq!(again, fresh);
             }
         }
@@ -470,7 +470,7 @@ proptest! {
     fn shortest_proofs_are_the_shortest(seed: u64, size in 2usize..40, edges in 1usize..6, nodes in 1u64..200) {
         let graph = Graph::random(seed, size, edges);
         for (nodes, hash_mb) in [(AMPLE, 1), (nodes, 0)] {
-            let mut solver = Solver::new(hash_mb);
+            let mut solver = DfPn::new(TableSize::from_mib(hash_mb));
             for (node, hands) in graph.distances().into_iter().enumerate() {
                 for (hand, distance) in hands {
                     let mut root = State { graph: &graph, node, hand };
@@ -496,7 +496,7 @@ proptest! {
     ) {
         let graph = Graph::random(seed, size, edges);
         for (nodes, hash_mb) in [(AMPLE, 1), (nodes, 0)] {
-            let mut solver = Solver::new(hash_mb);
+            let mut solver = DfPn::new(TableSize::from_mib(hash_mb));
             for (node, hands) in graph.distances().into_iter().enumerate() {
                 for (hand, _) in hands {
                     let root = State { graph: &graph, node, hand };
@@ -515,7 +515,7 @@ proptest! {
     #[test]
     fn a_tiny_table_only_costs_answers(seed: u64, depth in 1u16..12) {
         let graph = Graph::random(seed, 1_000, 5);
-        let mut solver = Solver::new(0);
+        let mut solver = DfPn::new(TableSize::from_mib(0));
         let stops = [Stop::Nodes, Stop::Memory];
         for depth_plies in [5_000, depth] {
             check_some(&graph, &mut solver, Limits { depth_plies, nodes: 20_000 }, &stops, 97)?;

@@ -7,15 +7,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each room with those it may use.
-const ROOMS: [(&str, &[&str]); 8] = [
+const ROOMS: [(&str, &[&str]); 9] = [
     ("game", &[]),
     ("shogi", &["game"]),
     ("marubatsu", &["game"]),
     ("format", &["shogi"]),
     ("search", &["game"]),
-    ("pipeline", &["game", "shogi", "marubatsu", "format", "search"]),
-    ("cli", &["game", "shogi", "marubatsu", "format", "search", "pipeline"]),
-    ("main", &["game", "shogi", "marubatsu", "format", "search", "pipeline", "cli"]),
+    ("solver", &["shogi", "search"]),
+    ("pipeline", &["game", "shogi", "marubatsu", "format", "search", "solver"]),
+    ("cli", &["game", "shogi", "marubatsu", "format", "search", "solver", "pipeline"]),
+    ("main", &["game", "shogi", "marubatsu", "format", "search", "solver", "pipeline", "cli"]),
 ];
 
 #[test]
@@ -145,6 +146,7 @@ fn arrows_that_point_up_are_seen() {
     assert_eq!(breaches(&["format", "hcp"], "use super::super::cli::Args;"), one(1, "cli"));
     assert_eq!(breaches(&["marubatsu", "board"], "use crate::shogi::Hand;"), one(1, "shogi"));
     assert_eq!(breaches(&["pipeline", "work"], "use crate::cli;"), one(1, "cli"));
+    assert_eq!(breaches(&["search"], "use crate::solver::Solver;"), one(1, "solver"));
     assert_eq!(breaches(&["secrets"], "").len(), 1);
 }
 
@@ -157,7 +159,7 @@ fn arrows_that_point_down_are_not() {
     none(&["search", "dfpn"], "use crate::game::{Game, Hand};\nuse super::table::Table;");
     none(&["search", "dfpn"], "/// See [`crate::shogi`].\n//! kyokumen::cli");
     none(&["search"], "#[cfg(test)]\nmod tests {\n    use crate::shogi::Position;\n}");
-    none(&["pipeline", "work"], "use crate::search::Solver;\nuse crate::{format, shogi::Move};");
+    none(&["pipeline", "work"], "use crate::solver::Solver;\nuse crate::{format, shogi::Move};");
     none(&[], "use kyokumen::cli;");
     none(&["shogi", "mate"], "use crate::game;\nuse super::position::Position;");
 }

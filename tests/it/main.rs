@@ -24,4 +24,6 @@ mod rules;
 mod samples;
 mod shortest;
 mod solve;
+mod solver;
 mod traps;
+mod usi;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
 
 use kyokumen::marubatsu::{Board, Contest, Goal, Mark, Square, Status};
-use kyokumen::search::{Limits, Solver, Stop, Verdict};
+use kyokumen::search::{DfPn, Limits, Stop, TableSize, Verdict};
 
 /// Every reachable position.
 fn reachable() -> Vec<Board> {
@@ -75,7 +75,7 @@ fn contests() -> impl Iterator<Item = (Mark, Goal)> {
 fn every_position_and_goal_without_limits() {
     let boards = reachable();
     assert_eq!(boards.len(), 5_478);
-    let mut solver = Solver::new(1);
+    let mut solver = DfPn::new(TableSize::from_mib(1));
     let limits = Limits { depth_plies: 9, nodes: 1_000_000 };
     for (attacker, goal) in contests() {
         let mut minimax = Minimax::new(attacker, goal);
@@ -113,7 +113,7 @@ fn check_line(board: Board, attacker: Mark, goal: Goal, line: &[Square], truth: 
 #[test]
 fn every_position_and_goal_with_little_depth() {
     let boards = reachable();
-    let mut solver = Solver::new(1);
+    let mut solver = DfPn::new(TableSize::from_mib(1));
     for (attacker, goal) in contests() {
         let mut minimax = Minimax::new(attacker, goal);
         for &board in &boards {

@@ -4,7 +4,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use kyokumen::search::{Limits, Solved, Solver, Stop, Verdict};
+use kyokumen::search::{DfPn, Limits, Solved, Stop, TableSize, Verdict};
 use kyokumen::shogi::{Mate, Move, Position, plain};
 use rsshogi::board;
 
@@ -16,11 +16,7 @@ pub(crate) fn limits(depth_plies: u16, nodes: u64) -> Limits {
 }
 
 /// Does the side to move mate?
-pub(crate) fn attack(
-    solver: &mut Solver<Mate>,
-    position: &Position,
-    limits: Limits,
-) -> Solved<Move> {
+pub(crate) fn attack(solver: &mut DfPn<Mate>, position: &Position, limits: Limits) -> Solved<Move> {
     let mut game = Mate::by_side_to_move(position.clone());
     let solved = solver.solve(&mut game, limits, &AtomicBool::new(false));
     assert_eq!(game.position(), position, "a search puts everything back");
@@ -29,11 +25,7 @@ pub(crate) fn attack(
 }
 
 /// Is the side to move, which is in check, being mated?
-pub(crate) fn defend(
-    solver: &mut Solver<Mate>,
-    position: &Position,
-    limits: Limits,
-) -> Solved<Move> {
+pub(crate) fn defend(solver: &mut DfPn<Mate>, position: &Position, limits: Limits) -> Solved<Move> {
     let mut game = Mate::of_side_to_move(position.clone());
     let solved = solver.solve(&mut game, limits, &AtomicBool::new(false));
     assert_eq!(game.position(), position, "a search puts everything back");
@@ -90,7 +82,7 @@ fn replay_by_plain_rules(position: &Position, defender_moves: usize, line: &[Mov
 #[test]
 fn a_line_that_ends_too_early_is_seen() {
     let position = position("4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1");
-    let solved = attack(&mut Solver::new(1), &position, limits(1, 100));
+    let solved = attack(&mut DfPn::new(TableSize::from_mib(1)), &position, limits(1, 100));
     assert_eq!(solved.line.len(), 1);
     let quiet = Move::from_usi("G*1a").unwrap();
     for line in [vec![], vec![quiet]] {
@@ -101,7 +93,7 @@ fn a_line_that_ends_too_early_is_seen() {
 
 #[test]
 fn mates_of_random_games_and_strewn_pieces() {
-    let mut solver = Solver::new(1);
+    let mut solver = DfPn::new(TableSize::from_mib(1));
     let mut mates = [0; 2];
     let positions = random_play(11, 3_000).into_iter().step_by(3).chain(strewn(12, 400));
     for position in positions {
@@ -118,7 +110,7 @@ fn mates_of_random_games_and_strewn_pieces() {
 /// All mates in one of real games, with every move that mates.
 #[test]
 fn mates_in_one_of_real_games() {
-    let mut solver = Solver::new(1);
+    let mut solver = DfPn::new(TableSize::from_mib(1));
     for line in shared_lines("dev_mate1.tsv") {
         let fields: Vec<&str> = line.split('\t').collect();
         let [_, sfen, moves] = fields[..] else { panic!("{line}") };
@@ -132,7 +124,7 @@ fn mates_in_one_of_real_games() {
 /// Final positions of real games: nothing to be played, and nothing to be searched.
 #[test]
 fn ends_of_real_games() {
-    let mut solver = Solver::new(1);
+    let mut solver = DfPn::new(TableSize::from_mib(1));
     for sfen in shared_lines("dev_terminal_mated.sfen") {
         let solved = defend(&mut solver, &position(&sfen), limits(31, 1_000));
         assert_eq!((solved.verdict, solved.line.len()), (Verdict::Proven, 0), "{sfen}");
@@ -143,7 +135,7 @@ fn ends_of_real_games() {
 /// Positions about which independent programs agree for 31 plies: no verdict may contradict them.
 #[test]
 fn no_known_verdict_is_contradicted() {
-    let mut solver = Solver::new(16);
+    let mut solver = DfPn::new(TableSize::from_mib(16));
     for (name, mates_known) in
         [("bench_games.tsv", 13), ("bench_engine.tsv", 15), ("bench_random.tsv", 96)]
     {

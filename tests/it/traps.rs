@@ -7,7 +7,7 @@
 use std::thread;
 
 use kyokumen::game::Game;
-use kyokumen::search::{Limits, STACK_BYTES, Solved, Solver, Stop, Verdict};
+use kyokumen::search::{DfPn, Limits, STACK_BYTES, Solved, Stop, TableSize, Verdict};
 use kyokumen::shogi::{Hand, HandKind, Mate, Move, Position, Setup};
 
 use crate::mate_lines::{attack, defend, limits};
@@ -47,13 +47,13 @@ const MATES: [(&str, u16); 12] = [
 
 /// Great depths need a large stack.
 fn attack_deep(sfen: &'static str, limits: Limits) -> Solved<Move> {
-    let search = move || attack(&mut Solver::new(64), &position(sfen), limits);
+    let search = move || attack(&mut DfPn::new(TableSize::from_mib(64)), &position(sfen), limits);
     thread::Builder::new().stack_size(STACK_BYTES).spawn(search).unwrap().join().unwrap()
 }
 
 #[test]
 fn mates_are_found() {
-    let mut solver = Solver::new(16);
+    let mut solver = DfPn::new(TableSize::from_mib(16));
     for (sfen, plies) in MATES {
         for depth_plies in [plies, 31] {
             let solved = attack(&mut solver, &position(sfen), limits(depth_plies, 1_000_000));
@@ -65,7 +65,7 @@ fn mates_are_found() {
 /// What is not found within the depth limit is unknown, not disproven.
 #[test]
 fn depth_limits_disprove_nothing() {
-    let mut solver = Solver::new(16);
+    let mut solver = DfPn::new(TableSize::from_mib(16));
     let too_deep = [(MANY_INTERPOSITIONS, 40), (LONG, 40)];
     for (sfen, plies) in MATES.into_iter().chain(too_deep) {
         for depth_plies in (0..plies).rev() {
@@ -103,7 +103,7 @@ fn what_is_no_mate_is_not_called_one() {
 /// A pawn dropped on 1b would mate, and is illegal; a lance there mates.
 #[test]
 fn a_pawn_drop_does_not_mate() {
-    let mut solver = Solver::new(1);
+    let mut solver = DfPn::new(TableSize::from_mib(1));
     let drop = Move::from_usi("P*1b").unwrap();
     let pawn = position("7nk/9/8G/9/9/9/9/9/9 b P2r2b3g4s3n4l17p 1");
     assert!(!pawn.is_legal(drop) && !pawn.legal_moves().contains(&drop));
@@ -115,7 +115,7 @@ fn a_pawn_drop_does_not_mate() {
 /// Every proof would end with a pawn drop that mates.
 #[test]
 fn no_proof_ends_with_a_pawn_drop() {
-    let mut solver = Solver::new(1);
+    let mut solver = DfPn::new(TableSize::from_mib(1));
     let forbidden = position("8k/9/6P1G/5l3/9/9/9/9/9 b NP 1");
     assert_eq!(attack(&mut solver, &forbidden, limits(31, 10_000)).verdict, Verdict::Disproven);
     let allowed = position("8k/9/6P1G/5l3/9/9/9/9/9 b NL 1");
@@ -126,7 +126,7 @@ fn no_proof_ends_with_a_pawn_drop() {
 /// needs twice as long.
 #[test]
 fn promotion_can_be_a_mistake() {
-    let mut solver = Solver::new(1);
+    let mut solver = DfPn::new(TableSize::from_mib(1));
     let bishop = position("5B+P2/5s2k/9/7pK/9/9/9/9/9 b P 1");
     let solved = attack(&mut solver, &bishop, limits(5, 10_000));
     assert_eq!((solved.verdict, solved.line.len()), (Verdict::Proven, 5));
@@ -141,7 +141,7 @@ fn promotion_can_be_a_mistake() {
 /// is the truth, not the depth limit.
 #[test]
 fn repetition_fails_for_the_attacker() {
-    let mut solver = Solver::new(1);
+    let mut solver = DfPn::new(TableSize::from_mib(1));
     for sfen in [
         "4k4/9/9/9/9/9/9/9/4K3R b - 1",
         "4k4/9/9/9/9/9/9/9/9 b R 1",
@@ -161,7 +161,7 @@ fn a_proof_needs_what_the_defender_could_interpose() {
     let mated = position("7lk/7p1/9/9/9/9/9/9/K7L w 2R2B4G4S4N2L17P 1");
     let game = Mate::of_side_to_move(mated.clone());
     assert_eq!(game.proof_hand_of_goal(), game.hand());
-    let solved = defend(&mut Solver::new(1), &mated, limits(31, 1_000));
+    let solved = defend(&mut DfPn::new(TableSize::from_mib(1)), &mated, limits(31, 1_000));
     assert_eq!((solved.verdict, solved.line.len()), (Verdict::Proven, 0));
 
     let with_pawn = position("7lk/7p1/9/9/9/9/9/9/K7L w 2R2B4G4S4N2L16Pp 1");
@@ -209,7 +209,7 @@ fn with_hands(
 /// A piece that goes from the defender's hand to the attacker's never saves the defender.
 #[test]
 fn more_in_hand_is_never_worse() {
-    let mut solver = Solver::new(1);
+    let mut solver = DfPn::new(TableSize::from_mib(1));
     let limits = limits(255, 3_000);
     let mut pairs = 0;
     let mut gained = 0;
@@ -242,16 +242,18 @@ fn answers_do_not_depend_on_what_was_searched_before() {
     let known = MATES.iter().map(|&(sfen, _)| sfen).chain([NO_MATE, KNIGHT_CHECK]).map(position);
     let mut positions: Vec<Position> =
         known.chain(random_play(32, 1_500).into_iter().step_by(10)).collect();
-    let answer = |solver: &mut Solver<Mate>, position: &Position| {
+    let answer = |solver: &mut DfPn<Mate>, position: &Position| {
         let defence = position.in_check().then(|| defend(solver, position, limits));
         (defence, attack(solver, position, limits))
     };
     let fresh: Vec<_> = positions
         .iter()
-        .map(|position| (position.clone(), answer(&mut Solver::new(2), position)))
+        .map(|position| {
+            (position.clone(), answer(&mut DfPn::new(TableSize::from_mib(2)), position))
+        })
         .collect();
     let mut random = Random::new(33);
-    let mut used = Solver::new(2);
+    let mut used = DfPn::new(TableSize::from_mib(2));
     for _ in 0..2 {
         random.shuffle(&mut positions);
         for position in &positions {
@@ -264,7 +266,7 @@ fn answers_do_not_depend_on_what_was_searched_before() {
 /// A table far too small loses answers, or finds other ones that are as true.
 #[test]
 fn a_tiny_table_tells_no_lies() {
-    let mut solver = Solver::new(0);
+    let mut solver = DfPn::new(TableSize::from_mib(0));
     for (sfen, _) in MATES {
         let verdict = attack(&mut solver, &position(sfen), limits(255, 100_000)).verdict;
         assert_ne!(verdict, Verdict::Disproven, "{sfen}");
@@ -282,10 +284,10 @@ fn a_tiny_table_tells_no_lies() {
 /// A verdict does not hinge on the node limit: what is decided stays so with more nodes.
 #[test]
 fn node_limits_change_no_verdict() {
-    let mut solver = Solver::new(1);
+    let mut solver = DfPn::new(TableSize::from_mib(1));
     for position in random_play(34, 1_500).iter().step_by(5) {
         let decided =
-            |nodes, solver: &mut Solver<Mate>| match attack(solver, position, limits(255, nodes))
+            |nodes, solver: &mut DfPn<Mate>| match attack(solver, position, limits(255, nodes))
                 .verdict
             {
                 Verdict::Unknown(_) => None,

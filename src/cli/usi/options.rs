@@ -1,0 +1,134 @@
+//! What a GUI can set, and what it may be set to.
+//!
+//! `USI_Hash` is a name of the protocol; `DepthLimit` and `NodesLimit`, 0 for none, are YaneuraOu's.
+
+use thiserror::Error;
+
+use super::command::Setting;
+use crate::pipeline::judge::MOST_HASH_MB;
+use crate::solver::{Limits, MOST_PLIES, TableSize};
+
+/// Values that hold until they are set anew.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Options {
+    values: [u64; SPINS.len()],
+}
+
+/// A whole number within bounds.
+struct Spin {
+    name: &'static str,
+    default: u64,
+    min: u64,
+    max: u64,
+}
+
+const HASH: usize = 0;
+const DEPTH: usize = 1;
+const NODES: usize = 2;
+
+/// GUIs read numbers of options with a sign.
+const MOST_NODES: u64 = i64::MAX as u64;
+
+const SPINS: [Spin; 3] = [
+    Spin { name: "USI_Hash", default: 256, min: 1, max: MOST_HASH_MB as u64 },
+    Spin { name: "DepthLimit", default: 0, min: 0, max: MOST_PLIES as u64 },
+    Spin { name: "NodesLimit", default: 0, min: 0, max: MOST_NODES },
+];
+
+/// Options that GUIs set without being offered them, and that say nothing to a solver.
+const OF_NO_CONCERN: [&str; 1] = ["USI_Ponder"];
+
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub(super) enum OptionError {
+    #[error("setoption: there is no option {0}")]
+    Unknown(String),
+    #[error("setoption: {name} must be a number from {min} to {max}, not {value}")]
+    Value { name: &'static str, min: u64, max: u64, value: String },
+}
+
+impl Options {
+    pub(super) fn new() -> Self {
+        Self { values: SPINS.map(|spin| spin.default) }
+    }
+
+    /// Lines that offer the options to a GUI.
+    pub(super) fn offers() -> impl Iterator<Item = String> {
+        SPINS.iter().map(|Spin { name, default, min, max }| {
+            format!("option name {name} type spin default {default} min {min} max {max}")
+        })
+    }
+
+    /// Takes a value over; names are the same in any case.
+    pub(super) fn set(&mut self, setting: Setting) -> Result<(), OptionError> {
+        let Setting { name, value } = setting;
+        if OF_NO_CONCERN.iter().any(|known| known.eq_ignore_ascii_case(&name)) {
+            return Ok(());
+        }
+        let index = SPINS.iter().position(|spin| spin.name.eq_ignore_ascii_case(&name));
+        let index = index.ok_or(OptionError::Unknown(name))?;
+        let &Spin { name, min, max, .. } = &SPINS[index];
+        match value.parse() {
+            Ok(number) if (min..=max).contains(&number) => self.values[index] = number,
+            _ => return Err(OptionError::Value { name, min, max, value }),
+        }
+        Ok(())
+    }
+
+    pub(super) fn table(&self) -> TableSize {
+        TableSize::from_mib(usize::try_from(self.values[HASH]).unwrap_or(usize::MAX))
+    }
+
+    pub(super) fn limits(&self) -> Limits {
+        let depth_plies = match self.values[DEPTH] {
+            0 => Limits::NONE.depth_plies,
+            depth => u16::try_from(depth).unwrap_or(MOST_PLIES),
+        };
+        let nodes = match self.values[NODES] {
+            0 => Limits::NONE.nodes,
+            nodes => nodes,
+        };
+        Limits { depth_plies, nodes }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn setting(name: &str, value: &str) -> Setting {
+        Setting { name: name.to_owned(), value: value.to_owned() }
+    }
+
+    #[test]
+    fn without_a_word_nothing_is_limited() {
+        assert_eq!(Options::new().limits(), Limits::NONE);
+        assert_eq!(Options::new().table(), TableSize::from_mib(256));
+    }
+
+    #[test]
+    fn values_are_taken_over() {
+        let mut options = Options::new();
+        for (name, value) in [("USI_Hash", "64"), ("depthlimit", "31"), ("NodesLimit", "1000")] {
+            assert_eq!(options.set(setting(name, value)), Ok(()));
+        }
+        assert_eq!(options.table(), TableSize::from_mib(64));
+        assert_eq!(options.limits(), Limits { depth_plies: 31, nodes: 1000 });
+    }
+
+    #[test]
+    fn what_cannot_be_set_changes_nothing() {
+        let mut options = Options::new();
+        for (name, value) in [
+            ("USI_Hash", "0"),
+            ("USI_Hash", "1048577"),
+            ("USI_Hash", "many"),
+            ("DepthLimit", "4097"),
+            ("NodesLimit", "-1"),
+            ("Threads", "2"),
+        ] {
+            assert!(options.set(setting(name, value)).is_err(), "{name} {value}");
+        }
+        assert_eq!(options.set(setting("USI_Ponder", "true")), Ok(()));
+        assert_eq!(options, Options::new());
+    }
+}

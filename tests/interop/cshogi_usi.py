@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+"""Drives `kyokumen usi` with cshogi's USI client, and judges its answers by cshogi's rules.
+
+Mates must be mates by cshogi's legal moves, each move of the attacker a check. On positions of random games
+the answer is compared with cshogi's own mate search: a mate that cshogi finds within a few plies must be
+found, and where the engine says that there is none, cshogi must find none.
+
+Exit status 0: all right, 1: a wrong answer (the first ones are printed), 2: something is missing.
+
+    python3 -m venv .venv && .venv/bin/pip install -r tests/interop/requirements.txt
+    cargo build --release && .venv/bin/python tests/interop/cshogi_usi.py
+"""
+
+import argparse
+import pathlib
+import random
+import shlex
+import signal
+import sys
+import tempfile
+
+import cshogi
+from cshogi.usi import Engine
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+# The client waits for ever for an engine that has ended.
+PATIENCE_S = 300
+
+# Tadao Yamaoka's example of dominance; three mates from issues of cshogi and dlshogi.
+MATES = [
+    "1n1g3+Pl/k1p1s4/1ng5p/pSP1p1pp1/1n3p3/P1K3P1P/1P7/9/L1G5L b 2R2BG2SL5Pn 161",
+    "+L4kp2/9/2gs1pB+R1/n1pgp4/6P2/S2G3r1/P3+b1G2/2P6/+lP1K1+n3 w 2SN2L4Pn6p 130",
+    "ln1g1s2l/1r3k1p1/p1p+B1Ns1p/5ppPg/1p7/3PPBP2/PP1S1P2P/6S2/LN1GKG2L b 2Prnp 73",
+    "l5p1k/3+R1p3/3p1g+N2/p1S1p2S1/1p5Kp/5PP2/PP2P1sPP/2P2GG2/L5+r1L b L2P2bgs3np 1",
+]
+# Microcosmos, 1525 moves: out of reach for a table of 1 MiB.
+ENDLESS = "g1+P1k1+P+P+L/1p3P3/+R+p2pp1pl/1NNsg+p2+R/+b+nL+P1+p3/1P3ssP1/2P1+Ps2N/4+P1P1L/+B5G1g b - 1"
+
+# Plies of the mates that cshogi looks for.
+CSHOGI_PLIES = 5
+GO_MATE_MS = 60_000
+LONGEST_GAME = 200
+FIRST_FAILURES = 5
+
+
+def main():
+    options = parse_arguments()
+    if not options.kyokumen.is_file():
+        print(f"{options.kyokumen} is missing; cargo build --release makes it", file=sys.stderr)
+        return 2
+    signal.alarm(PATIENCE_S)
+    with tempfile.TemporaryDirectory() as folder:
+        engine = Engine(str(launcher(pathlib.Path(folder), options.kyokumen)))
+        try:
+            failures = check(engine, options)
+        finally:
+            engine.quit()
+    for failure in failures[:FIRST_FAILURES]:
+        print(f"WRONG   {failure}")
+    print("all right" if not failures else f"{len(failures)} answers are wrong")
+    return 1 if failures else 0
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--kyokumen", type=pathlib.Path, default=ROOT / "target/release/kyokumen")
+    parser.add_argument("--positions", type=int, default=400)
+    parser.add_argument("--seed", type=int, default=1)
+    return parser.parse_args()
+
+
+def launcher(folder, kyokumen):
+    """The client starts a program without arguments."""
+    script = folder / "kyokumen-usi"
+    script.write_text(f"#!/bin/sh\nexec {shlex.quote(str(kyokumen.resolve()))} usi\n")
+    script.chmod(0o755)
+    return script
+
+
+def check(engine, options):
+    failures = handshake(engine)
+    failures += known_mates(engine)
+    failures += searches_that_do_not_decide(engine)
+    failures += random_games(engine, options.positions, random.Random(options.seed))
+    return failures
+
+
+def handshake(engine):
+    print(f"engine  {engine.name}")
+    offered = engine.usi()
+    engine.setoption("USI_Hash", 16)
+    engine.isready()
+    engine.usinewgame()
+    failures = []
+    if not engine.name.startswith("Kyokumen "):
+        failures.append(f"the name {engine.name}")
+    if not any(line.startswith("option name USI_Hash type spin ") for line in offered):
+        failures.append("no option USI_Hash")
+    if engine.go(byoyomi=100) != ("resign", None):
+        failures.append("a move without a mate")
+    return failures
+
+
+def known_mates(engine):
+    failures = []
+    for sfen in MATES:
+        said = []
+        engine.position(sfen=f"sfen {sfen}")
+        answer = engine.go_mate(GO_MATE_MS, listener=said.append)
+        board = cshogi.Board(sfen)
+        if not is_mate(board, answer.split(" ")):
+            failures.append(f"{answer} for {sfen}")
+        elif f" pv {answer}" not in said[-2]:
+            failures.append(f"{said[-2]} before {said[-1]}")
+    print(f"asked   {len(MATES)} known mates")
+    return failures
+
+
+def searches_that_do_not_decide(engine):
+    failures = []
+    engine.setoption("USI_Hash", 1)
+    engine.position(sfen=f"sfen {ENDLESS}")
+    answer = engine.go_mate(1500)
+    if answer != "timeout":
+        failures.append(f"{answer} where time was to run out")
+    engine.setoption("USI_Hash", 16)
+    engine.position(sfen="startpos", moves=["7g7f", "7g7f"])
+    answer = engine.go_mate(1000)
+    if answer != "notimplemented":
+        failures.append(f"{answer} after an illegal move")
+    engine.position()
+    answer = engine.go_mate()
+    if answer != "nomate":
+        failures.append(f"{answer} for the start position")
+    return failures
+
+
+def random_games(engine, positions, random_source):
+    """Positions are sent as the moves that lead to them."""
+    failures = []
+    answers = {"mate": 0, "nomate": 0, "timeout": 0}
+    engine.setoption("NodesLimit", 20_000)
+    while sum(answers.values()) < positions:
+        board = cshogi.Board()
+        moves = []
+        for _ in range(LONGEST_GAME):
+            legal = list(board.legal_moves)
+            if not legal:
+                break
+            move = random_source.choice(legal)
+            moves.append(cshogi.move_to_usi(move))
+            board.push(move)
+            if len(moves) % 8 == 0 and not board.is_check():
+                engine.position(moves=moves)
+                answer = engine.go_mate(GO_MATE_MS)
+                answers[answer if answer in answers else "mate"] += 1
+                if not is_right(board, answer):
+                    failures.append(f"{answer} for {board.sfen()}")
+    engine.setoption("NodesLimit", 0)
+    print(f"asked   positions of random games: {answers}")
+    if not answers["mate"] or not answers["nomate"]:
+        failures.append("the same answer for all random games")
+    return failures
+
+
+def is_right(board, answer):
+    """Whether cshogi agrees, as far as it can see."""
+    if answer in ("nomate", "timeout"):
+        return answer == "timeout" or board.mate_move(CSHOGI_PLIES) == 0
+    return is_mate(board.copy(), answer.split(" "))
+
+
+def is_mate(board, moves):
+    """Whether the moves are legal, checks where the attacker moves, and end in mate."""
+    for ply, usi in enumerate(moves):
+        move = board.move_from_usi(usi)
+        if not board.is_legal(move):
+            return False
+        board.push(move)
+        if ply % 2 == 0 and not board.is_check():
+            return False
+    return len(moves) % 2 == 1 and not list(board.legal_moves)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

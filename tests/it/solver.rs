@@ -1,0 +1,186 @@
+//! The mate solver as a library: its questions, and looking on while it works.
+//!
+//! What the answers are worth is tested elsewhere (`traps`, `exhaustive`, `mate_lines`).
+
+use std::cell::{Cell, RefCell};
+use std::sync::atomic::AtomicBool;
+
+use kyokumen::search::Watch;
+use kyokumen::shogi::{
+    Board, Color, Hand, HandKind, Move, Piece, PieceKind, Position, Setup, Square, plain,
+};
+use kyokumen::solver::{Attacker, Control, Limits, Outcome, Solver, Stop, TableSize, Verdict};
+
+use crate::positions::{Random, position};
+
+/// Tadao Yamaoka's example for the gain from dominance: a mate of some thousands of nodes.
+const MATE: &str = "1n1g3+Pl/k1p1s4/1ng5p/pSP1p1pp1/1n3p3/P1K3P1P/1P7/9/L1G5L b 2R2BG2SL5Pn 161";
+/// No mate, and a long search.
+const NO_MATE: &str =
+    "2+P5+N/5P1B1/p2sg2p+P/2p2s1P1/8R/5KP1s/P3+BNN1g/1S4+p1g/+p1R1Lk2+l b NL4Pgl3p 1";
+
+const LIMITS: Limits = Limits { depth_plies: 31, nodes: 100_000 };
+
+fn solver() -> Solver {
+    Solver::new(TableSize::from_mib(4))
+}
+
+fn solved(sfen: &str, watch: &dyn Watch<Move>) -> Outcome {
+    solver().solve_watched(&position(sfen), Attacker::SideToMove, &LIMITS, watch)
+}
+
+/// Wants a stop from the n-th time on that it is asked, and keeps what it is told.
+struct Patience {
+    left: Cell<usize>,
+    told: RefCell<Vec<(u64, Vec<Move>)>>,
+}
+
+impl Patience {
+    fn new(times: usize) -> Self {
+        Self { left: Cell::new(times), told: RefCell::default() }
+    }
+}
+
+impl Watch<Move> for Patience {
+    fn wants_stop(&self) -> bool {
+        let is_spent = self.left.get() == 0;
+        self.left.set(self.left.get().saturating_sub(1));
+        is_spent
+    }
+
+    fn progress(&self, nodes: u64, line: &[Move]) {
+        self.told.borrow_mut().push((nodes, line.to_vec()));
+    }
+}
+
+#[test]
+fn looking_on_changes_nothing() {
+    for sfen in [MATE, NO_MATE] {
+        let alone = solver().solve(&position(sfen), Attacker::SideToMove, &LIMITS);
+        assert_eq!(solved(sfen, &Control::new()), alone, "{sfen}");
+        assert_eq!(solved(sfen, &AtomicBool::new(false)), alone, "{sfen}");
+    }
+}
+
+/// In the search as in the check of its proof.
+#[test]
+fn a_stop_is_heeded_whenever_it_comes() {
+    const MANY: usize = 1 << 20;
+    let patience = Patience::new(MANY);
+    let outcome = solved(MATE, &patience);
+    assert_eq!(outcome.verdict, Verdict::Proven);
+    let asked = MANY - patience.left.get();
+    let told = patience.told.borrow().len();
+    assert!(told < asked, "the check of the proof asks too: {told}, {asked}");
+    for times in 0..asked {
+        let stopped = solved(MATE, &Patience::new(times));
+        assert_eq!(stopped.verdict, Verdict::Unknown(Stop::Cancelled), "after {times}");
+        assert!(stopped.line.is_empty() && stopped.stats.nodes <= outcome.stats.nodes);
+    }
+    assert_eq!(solved(MATE, &Patience::new(asked)), outcome);
+}
+
+#[test]
+fn what_is_told_is_a_way_through_the_tree() {
+    let patience = Patience::new(usize::MAX);
+    let outcome = solved(NO_MATE, &patience);
+    let told = patience.told.borrow();
+    assert!(told.len() as u64 > outcome.stats.nodes / 2048, "{} times", told.len());
+    assert!(told.iter().is_sorted_by_key(|(nodes, _)| *nodes));
+    assert!(told.iter().any(|(_, line)| line.len() > 3));
+    for (nodes, line) in &*told {
+        assert!(*nodes <= outcome.stats.nodes && line.len() <= usize::from(LIMITS.depth_plies));
+        let mut after = position(NO_MATE);
+        for (ply, &m) in line.iter().enumerate() {
+            assert!(plain::legal_moves(&after).contains(&m), "{m} of {line:?}");
+            after.make(m);
+            assert!(ply % 2 == 1 || plain::in_check(&after), "{m} of {line:?}");
+        }
+    }
+}
+
+#[test]
+fn a_control_reads_and_stops_a_search() {
+    let control = Control::new();
+    let outcome = solved(NO_MATE, &control);
+    let figures = control.figures();
+    assert!(outcome.stats.nodes - figures.nodes <= 1024, "{figures:?}");
+    assert!(figures.depth_plies >= figures.line.len() && figures.depth_plies > 3, "{figures:?}");
+    control.stop();
+    assert_eq!(solved(NO_MATE, &control).verdict, Verdict::Unknown(Stop::Cancelled));
+}
+
+#[test]
+fn without_a_king_there_is_no_mate() {
+    let attacked = position("9/9/4P4/9/9/9/9/9/4K4 b G2r2b3g4s4n4l17p 1");
+    let attackers = position("4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1");
+    for (position, attacker, verdict) in [
+        (&attacked, Attacker::SideToMove, Verdict::Disproven),
+        (&attackers, Attacker::SideToMove, Verdict::Proven),
+        (&attackers, Attacker::Opponent, Verdict::Disproven),
+    ] {
+        let outcome = solver().solve(position, attacker, &LIMITS);
+        assert_eq!(outcome.verdict, verdict, "{position} {attacker:?}");
+    }
+}
+
+/// Whether the side to move is mated within so many plies whatever it plays, by plain rules.
+fn is_mated_within(position: &mut Position, plies: u16) -> bool {
+    plain::legal_moves(position).into_iter().all(|m| {
+        let undo = position.make(m);
+        let mates = plies > 0 && mates_within(position, plies - 1);
+        position.unmake(m, undo);
+        mates
+    })
+}
+
+fn mates_within(position: &mut Position, plies: u16) -> bool {
+    plies > 0
+        && plain::legal_moves(position).into_iter().any(|m| {
+            let undo = position.make(m);
+            let mates = plain::in_check(position) && is_mated_within(position, plies - 1);
+            position.unmake(m, undo);
+            mates
+        })
+}
+
+/// A king alone at the edge, some pieces near it, gold and rook in hand against it.
+fn cornered(random: &mut Random) -> Option<Position> {
+    let mut board: Board = [None; Square::COUNT];
+    let square = |file: usize, rank: usize| Square::from_file_rank(file as u8, rank as u8).index();
+    board[square(random.below(4), 0)] = Some(Piece::new(Color::White, PieceKind::King));
+    for kind in [PieceKind::Dragon, PieceKind::Gold, PieceKind::Silver] {
+        let place = &mut board[square(random.below(5), random.below(4))];
+        if place.is_none() {
+            *place = Some(Piece::new(Color::Black, kind));
+        }
+    }
+    let mut hand = Hand::EMPTY;
+    hand.add(HandKind::Gold);
+    hand.add(HandKind::Rook);
+    let setup = Setup::new(board, [hand, Hand::EMPTY], Color::White, 1).ok()?;
+    Position::try_from(setup).ok().filter(|position| !position.in_check())
+}
+
+/// A side that is not in check may be mated after every one of its moves.
+#[test]
+fn being_mated_is_asked_out_of_check_too() {
+    const PLIES: u16 = 2;
+    let limits = Limits { depth_plies: PLIES, nodes: 100_000 };
+    let mut random = Random::new(5);
+    let mut solver = solver();
+    let mut counts = [0; 2];
+    for mut position in (0..1_000).filter_map(|_| cornered(&mut random)) {
+        let is_mated = is_mated_within(&mut position, PLIES);
+        let outcome = solver.solve(&position, Attacker::Opponent, &limits);
+        assert_eq!(outcome.verdict == Verdict::Proven, is_mated, "{position}");
+        counts[usize::from(is_mated)] += 1;
+    }
+    assert!(counts.iter().all(|&count| count > 20), "{counts:?}");
+}
+
+#[test]
+fn a_table_beyond_all_memory_is_an_error() {
+    let error = Solver::try_new(TableSize::from_mib(usize::MAX)).err().map(|e| e.to_string());
+    assert!(error.unwrap().starts_with("there is no memory for a table of "));
+}

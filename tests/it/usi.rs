@@ -1,0 +1,376 @@
+//! `kyokumen usi` as a GUI sees it: a child process that is talked to.
+//!
+//! The protocol is Shogidokoro's USI. No answer is waited for longer than [`PATIENCE`], so that a test
+//! fails where the engine is silent; no test depends on how fast it is.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::Duration;
+
+use assert_cmd::cargo::cargo_bin;
+use kyokumen::shogi::{Move, Position, plain};
+
+use crate::positions::position;
+
+/// Tadao Yamaoka's example for the gain from dominance, a mate of 15 moves.
+const MATE: &str = "1n1g3+Pl/k1p1s4/1ng5p/pSP1p1pp1/1n3p3/P1K3P1P/1P7/9/L1G5L b 2R2BG2SL5Pn 161";
+/// White mates in three moves.
+const WHITE_MATES: &str =
+    "+L4kp2/9/2gs1pB+R1/n1pgp4/6P2/S2G3r1/P3+b1G2/2P6/+lP1K1+n3 w 2SN2L4Pn6p 130";
+/// Microcosmos, a problem of 1525 moves: with a table of 1 MiB a search without end.
+const ENDLESS: &str =
+    "g1+P1k1+P+P+L/1p3P3/+R+p2pp1pl/1NNsg+p2+R/+b+nL+P1+p3/1P3ssP1/2P1+Ps2N/4+P1P1L/+B5G1g b - 1";
+
+const PATIENCE: Duration = Duration::from_mins(2);
+
+struct Engine {
+    process: Child,
+    input: Option<ChildStdin>,
+    lines: Receiver<String>,
+}
+
+impl Engine {
+    fn start() -> Self {
+        let mut process = Command::new(cargo_bin("kyokumen"))
+            .arg("usi")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let output = BufReader::new(process.stdout.take().unwrap());
+        let (sender, lines) = channel();
+        thread::spawn(move || {
+            for line in output.lines() {
+                if sender.send(line.unwrap()).is_err() {
+                    break;
+                }
+            }
+        });
+        Self { input: process.stdin.take(), process, lines }
+    }
+
+    fn say(&mut self, line: &str) {
+        self.say_bytes(line.as_bytes());
+    }
+
+    fn say_bytes(&mut self, line: &[u8]) {
+        let input = self.input.as_mut().unwrap();
+        input.write_all(line).and_then(|()| input.write_all(b"\n")).unwrap();
+    }
+
+    fn hear(&mut self) -> String {
+        self.lines.recv_timeout(PATIENCE).expect("the engine says something")
+    }
+
+    /// Lines up to the first that begins with `start`, that one included.
+    fn hear_until(&mut self, start: &str) -> Vec<String> {
+        let mut heard = Vec::new();
+        loop {
+            heard.push(self.hear());
+            if heard.last().unwrap().starts_with(start) {
+                return heard;
+            }
+        }
+    }
+
+    /// The answer to a question about a position, with what was said before it.
+    fn ask(&mut self, position: &str, question: &str) -> (String, Vec<String>) {
+        self.say(&format!("position {position}"));
+        self.say(question);
+        let mut heard = self.hear_until("checkmate");
+        (heard.pop().unwrap(), heard)
+    }
+
+    /// Begins a search that does not end by itself.
+    fn search_without_end(&mut self) {
+        self.say("setoption name USI_Hash value 1");
+        self.say(&format!("position sfen {ENDLESS}"));
+        self.say("go mate infinite");
+    }
+
+    /// The rest of what it says after its input has ended, and how it ends.
+    fn end(mut self) -> (Vec<String>, ExitStatus) {
+        drop(self.input.take());
+        let rest = self.lines.iter().collect();
+        let output = self.process.wait_with_output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+        (rest, output.status)
+    }
+
+    fn quit(mut self) {
+        self.say("quit");
+        let (rest, status) = self.end();
+        assert!(rest.is_empty() && status.success(), "{rest:?} {status}");
+    }
+}
+
+/// The moves of `checkmate …` mate in `position`, each of the attacker's a check.
+fn assert_mates(mut position: Position, answer: &str) -> usize {
+    let moves = answer.strip_prefix("checkmate ").unwrap().split(' ');
+    let moves: Vec<Move> = moves.map(|text| Move::from_usi(text).expect(answer)).collect();
+    for (ply, &m) in moves.iter().enumerate() {
+        assert!(plain::legal_moves(&position).contains(&m), "{m} of {answer}");
+        position.make(m);
+        assert!(ply % 2 == 1 || plain::in_check(&position), "{m} of {answer}");
+    }
+    assert!(plain::in_check(&position) && plain::legal_moves(&position).is_empty(), "{answer}");
+    moves.len()
+}
+
+/// The number behind a word of an `info` line.
+fn number(info: &str, name: &str) -> u64 {
+    let mut words = info.split(' ').skip_while(|&word| word != name);
+    words.nth(1).unwrap_or_else(|| panic!("{name} is not in {info}")).parse().unwrap()
+}
+
+#[test]
+fn the_engine_introduces_itself() {
+    let mut engine = Engine::start();
+    engine.say("usi");
+    let heard = engine.hear_until("usiok");
+    assert_eq!(heard[0], concat!("id name Kyokumen ", env!("CARGO_PKG_VERSION")));
+    assert!(heard[1].starts_with("id author "), "{heard:?}");
+    assert!(heard.iter().any(|line| line.starts_with("option name USI_Hash type spin default ")));
+    engine.say("setoption name USI_Ponder value true");
+    engine.say("setoption name USI_Hash value 8");
+    engine.say("isready");
+    assert_eq!(engine.hear(), "readyok");
+    engine.say("usinewgame");
+    engine.say("gameover win");
+    engine.say("ponderhit");
+    engine.say("stop");
+    engine.say("isready");
+    assert_eq!(engine.hear(), "readyok");
+    engine.quit();
+}
+
+#[test]
+fn a_mate_is_answered_with_its_moves() {
+    let mut engine = Engine::start();
+    for sfen in [MATE, WHITE_MATES, "4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1"] {
+        let (answer, said) = engine.ask(&format!("sfen {sfen}"), "go mate infinite");
+        let plies = assert_mates(position(sfen), &answer);
+        let info = said.last().unwrap();
+        let moves = answer.strip_prefix("checkmate").unwrap();
+        assert!(info.ends_with(&format!(" score mate {plies} pv{moves}")), "{info}");
+        assert!(number(info, "depth") >= plies as u64, "{info}");
+        let seconds = number(info, "time").max(1) as f64 / 1e3;
+        let nodes_per_second = number(info, "nodes") as f64 / seconds;
+        assert!(number(info, "nps") as f64 <= nodes_per_second.max(1.0) * 1.01, "{info}");
+    }
+    engine.quit();
+}
+
+#[test]
+fn no_mate_is_said_where_it_is_proven() {
+    let mut engine = Engine::start();
+    engine.say("go mate 60000");
+    assert_eq!(engine.hear_until("checkmate").pop().unwrap(), "checkmate nomate");
+    // The lance checks twice, and the king gets away.
+    let free = "sfen 4k4/9/9/9/9/9/9/9/4K4 b L 1";
+    assert_eq!(engine.ask(free, "go mate infinite").0, "checkmate nomate");
+    engine.quit();
+}
+
+#[test]
+fn moves_lead_to_the_position() {
+    let mut engine = Engine::start();
+    let almost = "sfen 4k4/9/4P4/9/9/9/9/9/4K4 w G 1 moves 5a4a 5i4i 4a5a";
+    assert_eq!(engine.ask(almost, "go mate 60000").0, "checkmate G*5b");
+    let nothing = format!("{almost} 4i5i");
+    assert_eq!(engine.ask(&nothing, "go mate 60000").0, "checkmate nomate");
+    let from_start = "startpos moves 7g7f 3c3d 8h2b+ 3a2b";
+    assert_eq!(engine.ask(from_start, "go mate 60000").0, "checkmate nomate");
+    engine.quit();
+}
+
+/// Meanwhile it listens, and says how far it is.
+#[test]
+fn a_search_without_end_can_be_stopped() {
+    let mut engine = Engine::start();
+    engine.search_without_end();
+    let info = engine.hear_until("info depth").pop().unwrap();
+    assert!(number(&info, "nodes") > 0 && number(&info, "nps") > 0, "{info}");
+    assert!(number(&info, "time") >= 1000, "{info}");
+    let (_, line) = info.split_once(" pv ").expect("a line");
+    let mut after = position(ENDLESS);
+    for m in line.split(' ') {
+        let m = Move::from_usi(m).unwrap();
+        assert!(plain::legal_moves(&after).contains(&m), "{info}");
+        after.make(m);
+    }
+    engine.say("isready");
+    engine.hear_until("readyok");
+    engine.say("go mate 1");
+    let error = engine.hear_until("info string").pop().unwrap();
+    assert_eq!(error, "info string error: go: the last one is not answered yet, stop ends it");
+    // For the next search, not for this one.
+    engine.say("position startpos");
+    engine.say("stop");
+    assert_eq!(engine.hear_until("checkmate").pop().unwrap(), "checkmate timeout");
+    engine.say("go mate infinite");
+    assert_eq!(engine.hear_until("checkmate").pop().unwrap(), "checkmate nomate");
+    engine.quit();
+}
+
+#[test]
+fn a_stop_that_follows_at_once_is_heeded() {
+    let mut engine = Engine::start();
+    for stop in ["stop", "gameover lose"] {
+        engine.search_without_end();
+        engine.say(stop);
+        assert_eq!(engine.hear_until("checkmate").pop().unwrap(), "checkmate timeout");
+    }
+    engine.quit();
+}
+
+#[test]
+fn time_runs_out() {
+    let mut engine = Engine::start();
+    engine.say("setoption name USI_Hash value 1");
+    for time in ["0", "1", "50"] {
+        let (answer, said) = engine.ask(&format!("sfen {ENDLESS}"), &format!("go mate {time}"));
+        assert_eq!(answer, "checkmate timeout");
+        let least = time.parse().unwrap();
+        assert!(number(said.last().unwrap(), "time") >= least, "{said:?}");
+    }
+    engine.quit();
+}
+
+#[test]
+fn limits_are_options() {
+    let mut engine = Engine::start();
+    let mate = format!("sfen {MATE}");
+    for (option, reason) in [
+        ("NodesLimit value 100", "undecided: the limit of nodes was reached"),
+        ("DepthLimit value 3", "undecided: no mate within the limit of depth"),
+    ] {
+        engine.say(&format!("setoption name {option}"));
+        let (answer, said) = engine.ask(&mate, "go mate infinite");
+        assert_eq!(answer, "checkmate timeout");
+        assert_eq!(said.last().unwrap(), &format!("info string {reason}"));
+        engine.say(&format!("setoption name {} value 0", &option[..10]));
+    }
+    assert_mates(position(MATE), &engine.ask(&mate, "go mate infinite").0);
+    for (setting, error) in [
+        ("name USI_Hash value 0", "USI_Hash must be a number from 1 to 1048576, not 0"),
+        ("name DepthLimit value deep", "DepthLimit must be a number from 0 to 4096, not deep"),
+        ("name Threads value 2", "there is no option Threads"),
+        ("USI_Hash 3", "expected name NAME value VALUE"),
+    ] {
+        engine.say(&format!("setoption {setting}"));
+        assert_eq!(engine.hear(), format!("info string error: setoption: {error}"));
+    }
+    engine.quit();
+}
+
+#[test]
+fn what_is_no_position_is_not_answered_with_another() {
+    let mut engine = Engine::start();
+    for (bad, error) in [
+        ("sfen 4k4/9 b - 1", "position: character "),
+        ("startpos moves 7g7f 7g7f", "position: move 2: 7g7f is not legal there"),
+        ("startpos moves 7g7f nonsense", "position: move 2: nonsense is no move"),
+        ("", "position: character 1: "),
+    ] {
+        let (answer, said) = engine.ask(bad, "go mate 1000");
+        assert_eq!(answer, "checkmate notimplemented");
+        assert!(said[0].starts_with(&format!("info string error: {error}")), "{said:?}");
+        let [_, refusal] = &said[..] else { panic!("{said:?}") };
+        assert_eq!(
+            refusal,
+            "info string error: go mate: there is no position, the last one was refused"
+        );
+    }
+    let (answer, said) = engine.ask("sfen 9/9/4P4/9/9/9/9/9/4K4 b G 1", "go mate 1000");
+    assert_eq!(answer, "checkmate notimplemented");
+    let reason = "go mate: the White king is missing: there is nothing to mate";
+    assert_eq!(said, [format!("info string error: {reason}")]);
+    assert_eq!(engine.ask("startpos", "go mate 60000").0, "checkmate nomate");
+    let (answer, said) = engine.ask("startpos", "go mate soon");
+    assert_eq!(answer, "checkmate notimplemented");
+    assert!(said[0].starts_with("info string error: go mate: soon is neither "), "{said:?}");
+    engine.quit();
+}
+
+#[test]
+fn strange_lines_are_passed_over() {
+    let mut engine = Engine::start();
+    engine.say("");
+    engine.say("make me a sandwich\r");
+    assert_eq!(engine.hear(), "info string error: there is no command make");
+    engine.say_bytes(b"\xff\xfe\x00position");
+    assert!(engine.hear().starts_with("info string error: there is no command "));
+    engine.say(&"x".repeat(1 << 20));
+    assert!(engine.hear().len() < 200);
+    engine.say("isready\r");
+    assert_eq!(engine.hear(), "readyok");
+    engine.quit();
+}
+
+/// The only move it can vouch for without a mate.
+#[test]
+fn other_searches_are_resigned() {
+    let mut engine = Engine::start();
+    engine.say("position startpos");
+    for question in ["go", "go btime 1000 wtime 1000 byoyomi 100", "go depth 3"] {
+        engine.say(question);
+        assert_eq!(engine.hear(), "info string error: go: only go mate is searched");
+        assert_eq!(engine.hear(), "bestmove resign");
+    }
+    for (question, end) in [("go infinite", "stop"), ("go ponder btime 0", "ponderhit")] {
+        engine.say(question);
+        engine.say("isready");
+        assert_eq!(engine.hear(), "readyok", "no move before it is asked for");
+        engine.say(end);
+        assert_eq!(engine.hear_until("bestmove").pop().unwrap(), "bestmove resign");
+    }
+    engine.quit();
+}
+
+#[test]
+fn quitting_ends_a_search() {
+    let mut engine = Engine::start();
+    engine.search_without_end();
+    engine.say("quit");
+    let (rest, status) = engine.end();
+    assert!(status.success());
+    assert_eq!(rest.last().unwrap(), "checkmate timeout");
+}
+
+#[test]
+fn the_end_of_input_lets_a_search_with_a_time_limit_finish() {
+    let mut engine = Engine::start();
+    engine.say(&format!("position sfen {MATE}"));
+    engine.say("go mate 600000");
+    let (rest, status) = engine.end();
+    assert!(status.success());
+    assert_mates(position(MATE), rest.last().unwrap());
+
+    let mut engine = Engine::start();
+    engine.search_without_end();
+    let (rest, status) = engine.end();
+    assert!(status.success());
+    assert_eq!(rest.last().unwrap(), "checkmate timeout");
+}
+
+#[test]
+fn a_reader_who_leaves_is_no_error() {
+    let mut engine = Command::new(cargo_bin("kyokumen"))
+        .arg("usi")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(engine.stdout.take());
+    let mut input = engine.stdin.take().unwrap();
+    input.write_all(b"usi\n").unwrap();
+    let output = engine.wait_with_output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    drop(input);
+}
