@@ -20,5 +20,7 @@ mod positions;
 mod rsshogi;
 mod rules;
 mod samples;
+mod small_positions;
 mod solve;
 mod traps;
+mod whole_graphs;
