@@ -1,11 +1,18 @@
 #!/usr/bin/env python3
-"""Compares the search of Kyokumen with cshogi's DfPn: the same positions, limits, core and minutes.
+"""Compares the search of Kyokumen with cshogi's DfPn: time for equal verdicts, on the same core in turns.
 
-Reads files with an SFEN in the first column and, if known, `mate`, `none` or `open` in the second. Both
-programs answer one question, whether the side to move mates, with the same limits of depth and nodes and
-one thread. They take turns on every file; the median of the rounds counts. Neither the start of a process
-nor the reading of files is in the figures: of Kyokumen the sum of `elapsed_ms` of its answers, of cshogi the
-time around `search`. What they mean by a node differs, so the limits are alike and not equal.
+Reads sets of positions, one a file: an SFEN in the first column and, if known, `mate`, `none` or `open` in
+the second. Both programs answer one question, whether the side to move mates. What they mean by a node
+differs, so that equal limits compare nothing; what counts is the time after which a program knows as much:
+so many mates found, so many positions left unknown. Ours that stopped at the depth limit are shown apart,
+because cshogi calls those `none`.
+
+The programs and their limits take turns on every set, and the median of the rounds counts. Neither the
+start of a process nor the reading of files is in the figures: of Kyokumen the sum of `elapsed_ms` of its
+answers, of cshogi the time around `search`.
+
+Prints Markdown: the curve of both programs, the time for equal verdicts, and each set alone at equal limits.
+`--svg FILE` draws the curve.
 
 Exit status 0: no known verdict is wrong, 1: one is, 2: something is missing.
 
@@ -14,64 +21,74 @@ Exit status 0: no known verdict is wrong, 1: one is, 2: something is missing.
 """
 
 import argparse
+import collections
+import dataclasses
 import json
+import os
 import pathlib
 import statistics
 import subprocess
 import sys
 import time
 
+from curve_svg import Curve, draw
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 DATA = ROOT.parent / "shared" / "data"
 DEFAULT_FILES = [DATA / f"bench_{name}.tsv" for name in ("games", "engine", "random")]
 
+OURS, THEIRS = "Kyokumen", "cshogi"
+OUR_LIMITS = [1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000]
+THEIR_LIMITS = [1_000, 3_000, 10_000, 30_000, 100_000]
+# Limits at which the sets are compared alone, and to which the time for equal verdicts is compared.
+NAMED_LIMITS = [10_000, 100_000]
+# At least so many mates and at most so many unknown, on all sets together.
+GOALS = [(112, 110), (120, 58), (122, 35)]
+# Further limits between the one that misses a goal and the next, which reaches it.
+STEPS_BETWEEN = 5
+
 # What either program may say about a position.
-MATE, NO_MATE, UNKNOWN = "mate", "none", "unknown"
+MATE, NO_MATE, DEPTH, UNKNOWN = "mate", "none", "depth", "unknown"
 
 
 def main():
     args = arguments()
-    files = args.files or [path for path in DEFAULT_FILES if path.is_file()]
-    if not files:
-        sys.exit(missing("no files given and none in ../shared/data"))
-    programs = {
-        "kyokumen": lambda rows: kyokumen(args, rows),
-        "cshogi": lambda rows: cshogi_df_pn(args, rows),
-    }
-    print(f"depth {args.depth}, {args.nodes} nodes, median of {args.rounds} rounds, one core")
-    header = f"{'positions/s':>11} {'mates':>6} {'unknown':>8} {'wrong':>6} {'ratio':>6}"
-    print(f"{'file':<20} {'program':<9} {header}")
-    wrong = 0
-    for file in files:
-        rows = read(file)
-        seconds, verdicts = compare(programs, rows, args.rounds)
-        for name in programs:
-            counts = count(verdicts[name], rows)
-            wrong += counts["wrong"] if name == "kyokumen" else 0
-            ratio = seconds["cshogi"] / seconds[name]
-            print(
-                f"{file.stem:<20} {name:<9} {len(rows) / seconds[name]:>11.1f} {counts['mates']:>6}"
-                f" {counts['unknown']:>8} {counts['wrong']:>6} {ratio:>6.2f}"
-            )
-    return 1 if wrong else 0
+    sets = {file.stem: read(file) for file in args.files}
+    pin_to_one_core()
+    measured = Measured()
+    measure(args, sets, measured, args.limits, args.cshogi_limits)
+    reached = [closest_limit(args, sets, measured, goal) for goal in GOALS]
+    print(report(args, sets, measured, reached))
+    if args.svg:
+        args.svg.write_text(draw(curves(sets, measured)))
+    return 1 if any(result.wrong for result in measured.of(OURS)) else 0
 
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("files", nargs="*", type=pathlib.Path, metavar="FILE.tsv")
     parser.add_argument("--depth", type=int, default=31, help="limit of depth, in plies")
-    parser.add_argument("--nodes", type=int, default=100_000, help="limit of nodes of one search")
+    parser.add_argument("--limits", type=limits, default=OUR_LIMITS, help="of nodes, ours")
+    parser.add_argument("--cshogi-limits", type=limits, default=THEIR_LIMITS, help="cshogi's")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--svg", type=pathlib.Path, help="where to draw the curve")
     parser.add_argument("--kyokumen", type=pathlib.Path, default=ROOT / "target/release/kyokumen")
     args = parser.parse_args()
+    args.files = args.files or [path for path in DEFAULT_FILES if path.is_file()]
+    if not args.files:
+        missing("no files given and none in ../shared/data")
     if not args.kyokumen.is_file():
-        sys.exit(missing(f"{args.kyokumen}: build it with cargo build --release"))
+        missing(f"{args.kyokumen}: build it with cargo build --release")
     return args
+
+
+def limits(text):
+    return sorted(int(part) for part in text.split(","))
 
 
 def missing(what):
     print(what, file=sys.stderr)
-    return 2
+    sys.exit(2)
 
 
 def read(file):
@@ -81,55 +98,218 @@ def read(file):
     return [(row[0], row[1] if len(row) > 1 else "open") for row in columns]
 
 
-def compare(programs, rows, rounds):
-    """Median seconds and verdicts of each program; they take turns, so that both see the same machine."""
-    seconds = {name: [] for name in programs}
-    verdicts = {}
-    for _ in range(rounds):
-        for name, solve in programs.items():
-            elapsed, verdicts[name] = solve(rows)
-            seconds[name].append(elapsed)
-    return {name: statistics.median(times) for name, times in seconds.items()}, verdicts
+def pin_to_one_core():
+    """Both programs inherit it, where the system lets a program choose."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 
 
-def kyokumen(args, rows):
+@dataclasses.dataclass
+class Result:
+    """What one program knew about some positions at one limit, and how long it took."""
+
+    seconds: float
+    positions: int
+    mates: int
+    unknown: int
+    depth: int
+    wrong: int
+
+    def __add__(self, other):
+        pairs = zip(dataclasses.astuple(self), dataclasses.astuple(other))
+        return Result(*(a + b for a, b in pairs))
+
+    def reaches(self, goal):
+        mates, unknown = goal
+        return self.mates >= mates and self.unknown <= unknown
+
+
+class Measured:
+    """Results by program, limit and set."""
+
+    def __init__(self):
+        self.results = {}
+
+    def add(self, program, limit, name, result):
+        self.results[program, limit, name] = result
+
+    def of(self, program):
+        return [result for (by, _, _), result in self.results.items() if by == program]
+
+    def limits(self, program):
+        return sorted({limit for by, limit, _ in self.results if by == program})
+
+    def get(self, program, limit, names):
+        """The result on some sets together."""
+        first, *rest = (self.results[program, limit, name] for name in names)
+        return sum(rest, start=first)
+
+
+def measure(args, sets, measured, our_limits, their_limits):
+    """Measures both programs at their limits, in turns, on each set."""
+    runs = [(OURS, limit) for limit in our_limits] + [(THEIRS, limit) for limit in their_limits]
+    runs.sort(key=lambda run: run[1])
+    solve = {OURS: kyokumen, THEIRS: cshogi_df_pn}
+    for name, rows in sets.items():
+        seconds, verdicts = collections.defaultdict(list), {}
+        for number in range(args.rounds):
+            for program, limit in runs:
+                print(f"{name}, round {number + 1}: {program} {limit}", file=sys.stderr)
+                elapsed, verdicts[program, limit] = solve[program](args, rows, limit)
+                seconds[program, limit].append(elapsed)
+        for program, limit in runs:
+            median = statistics.median(seconds[program, limit])
+            measured.add(program, limit, name, judged(median, verdicts[program, limit], rows))
+
+
+def judged(seconds, verdicts, rows):
+    contradictions = ({verdict, known} == {MATE, NO_MATE} for verdict, (_, known) in zip(verdicts, rows))
+    counts = collections.Counter(verdicts)
+    return Result(
+        seconds, len(rows), counts[MATE], counts[UNKNOWN], counts[DEPTH], sum(contradictions)
+    )
+
+
+def kyokumen(args, rows, nodes):
     """Sum of the times of all searches, and the verdicts."""
-    limits = ["--depth", args.depth, "--nodes", args.nodes, "--in-check", "or", "--threads", 1]
-    command = [args.kyokumen, "solve", "-", "--json", *map(str, limits)]
+    options = ["--depth", args.depth, "--nodes", nodes, "--in-check", "or", "--threads", 1]
+    command = [args.kyokumen, "solve", "-", "--json", *map(str, options)]
     text = "".join(f"{sfen}\n" for sfen, _ in rows)
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
     answers = [json.loads(line) for line in done.stdout.splitlines()]
     assert [answer["index"] for answer in answers] == list(range(len(rows)))
-    words = {"win": MATE, "loss": NO_MATE, "no_mate": NO_MATE, "unknown": UNKNOWN}
     elapsed = sum(answer["elapsed_ms"] for answer in answers) / 1000
-    return elapsed, [words[answer["verdict"]] for answer in answers]
+    return elapsed, [verdict(answer) for answer in answers]
 
 
-def cshogi_df_pn(args, rows):
+def verdict(answer):
+    if answer["stop"] == "depth":
+        return DEPTH
+    return {"win": MATE, "loss": NO_MATE, "no_mate": NO_MATE, "unknown": UNKNOWN}[answer["verdict"]]
+
+
+def cshogi_df_pn(args, rows, nodes):
     """Time within `search`, and the verdicts. A search that found nothing and stayed below its limit of
     nodes says that there is no mate, though the depth may have been in its way."""
     import cshogi
 
     board = cshogi.Board()
-    solver = cshogi.DfPn(depth=args.depth, nodes=args.nodes)
+    solver = cshogi.DfPn(depth=args.depth, nodes=nodes)
     elapsed, verdicts = 0.0, []
     for sfen, _ in rows:
         board.set_sfen(sfen)
         started = time.perf_counter()
         found = solver.search(board)
         elapsed += time.perf_counter() - started
-        gave_up = solver.searched_node >= args.nodes
+        gave_up = solver.searched_node >= nodes
         verdicts.append(MATE if found else UNKNOWN if gave_up else NO_MATE)
     return elapsed, verdicts
 
 
-def count(verdicts, rows):
-    wrong = ({verdict, known} == {MATE, NO_MATE} for verdict, (_, known) in zip(verdicts, rows))
-    return {
-        "mates": verdicts.count(MATE),
-        "unknown": verdicts.count(UNKNOWN),
-        "wrong": sum(wrong),
-    }
+def closest_limit(args, sets, measured, goal):
+    """The least of our limits that reaches a goal, looked for between those of the curve as well."""
+    least = least_limit(sets, measured, goal)
+    if least is None:
+        return None
+    below = [limit for limit in measured.limits(OURS) if limit < least]
+    if below:
+        ratio = (least / below[-1]) ** (1 / (STEPS_BETWEEN + 1))
+        between = {round(below[-1] * ratio**step) for step in range(1, STEPS_BETWEEN + 1)}
+        measure(args, sets, measured, sorted(between - {below[-1], least}), [])
+    return least_limit(sets, measured, goal)
+
+
+def least_limit(sets, measured, goal):
+    reaching = (n for n in measured.limits(OURS) if measured.get(OURS, n, sets).reaches(goal))
+    return next(reaching, None)
+
+
+def report(args, sets, measured, reached):
+    """All tables, in Markdown."""
+    total = sum(len(rows) for rows in sets.values())
+    head = f"One core, depth {args.depth}, median of {args.rounds} rounds; {total} positions."
+    parts = [head, *curve_tables(args, sets, measured)]
+    parts.append(goal_table(sets, measured, reached))
+    parts.append(set_table(sets, measured))
+    return "\n\n".join(part for part in parts if part)
+
+
+def curve_tables(args, sets, measured):
+    """Seconds against mates and unknowns, on all sets together and on each."""
+    groups = [("All positions", list(sets))]
+    if len(sets) > 1:
+        groups += [(name, [name]) for name in sets]
+    for title, names in groups:
+        rows = [
+            curve_row(program, limit, measured.get(program, limit, names))
+            for program, limits in ((OURS, args.limits), (THEIRS, args.cshogi_limits))
+            for limit in limits
+        ]
+        columns = ["program", "nodes", "seconds", "mates", "unknown", "stopped by depth", "wrong"]
+        yield f"**{title}**\n\n{table(columns, rows)}"
+
+
+def curve_row(program, limit, result):
+    depth = result.depth if program == OURS else "–"
+    return [
+        program, f"{limit:,}", figure(result.seconds), result.mates, result.unknown, depth, result.wrong
+    ]
+
+
+def goal_table(sets, measured, reached):
+    """Our time for as many verdicts, against cshogi's at the named limits."""
+    named = [limit for limit in NAMED_LIMITS if limit in measured.limits(THEIRS)]
+    theirs = {limit: measured.get(THEIRS, limit, sets) for limit in named}
+    columns = ["mates at least", "unknown at most", "our nodes", "seconds", "mates", "unknown"]
+    columns += [
+        f"cshogi {limit:,}: {figure(result.seconds)} s, {result.mates}/{result.unknown}"
+        for limit, result in theirs.items()
+    ]
+    rows = []
+    for (mates, unknown), limit in zip(GOALS, reached):
+        if limit is None:
+            rows.append([mates, unknown, "not reached"] + ["–"] * (3 + len(named)))
+            continue
+        ours = measured.get(OURS, limit, sets)
+        ratios = [f"{result.seconds / ours.seconds:.1f} ×" for result in theirs.values()]
+        rows.append(
+            [mates, unknown, f"{limit:,}", figure(ours.seconds), ours.mates, ours.unknown, *ratios]
+        )
+    return f"**Time for equal verdicts**\n\n{table(columns, rows)}"
+
+
+def set_table(sets, measured):
+    """Each set alone, both programs at the same limits."""
+    rows = []
+    for name in sets:
+        for limit in NAMED_LIMITS:
+            if all(limit in measured.limits(program) for program in (OURS, THEIRS)):
+                ours, theirs = (measured.get(program, limit, [name]) for program in (OURS, THEIRS))
+                ratio = f"{theirs.seconds / ours.seconds:.1f} ×"
+                rows.append([name, f"{limit:,}", rate(ours), rate(theirs), ratio])
+    columns = ["set", "nodes", f"{OURS}: positions/s · mates/unknown", f"{THEIRS}", "ratio"]
+    return f"**Each set alone**\n\n{table(columns, rows)}" if rows else ""
+
+
+def rate(result):
+    return f"{result.positions / result.seconds:.0f} · {result.mates}/{result.unknown}"
+
+
+def figure(seconds):
+    """Three digits that count."""
+    return f"{seconds:.3g}" if seconds < 100 else f"{seconds:.0f}"
+
+
+def table(columns, rows):
+    lines = [columns, ["---"] + ["--:"] * (len(columns) - 1), *rows]
+    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
+
+
+def curves(sets, measured):
+    """The points of the plot: seconds, mates and unknowns of each program at each limit."""
+    for program in (OURS, THEIRS):
+        results = [(n, measured.get(program, n, sets)) for n in measured.limits(program)]
+        yield Curve(program, [(r.seconds, r.mates, r.unknown, n) for n, r in results])
 
 
 if __name__ == "__main__":

@@ -153,9 +153,7 @@ impl Attacker {
     /// The question as a game; `None` without a king to be mated.
     fn asks(self, position: &Position) -> Option<Mate> {
         let (defender, mate) = match self {
-            Self::SideToMove => {
-                (!position.side_to_move(), Mate::by_side_to_move(position.clone()))
-            }
+            Self::SideToMove => (!position.side_to_move(), Mate::by_side_to_move(position.clone())),
             Self::Opponent => (position.side_to_move(), Mate::of_side_to_move(position.clone())),
         };
         position.king(defender).map(|_| mate)

@@ -1,4 +1,4 @@
-//! What differs between operating systems: signals, folders on disk, the identity of a file.
+//! What differs between operating systems: signals, folders on disk, the identity of a file, memory.
 //!
 //! Everything else in this crate is the same on Linux, macOS and Windows.
 
@@ -118,4 +118,42 @@ pub fn sync_folder(_folder: &Path) -> io::Result<()> {
 /// As [`std::fs::rename`], which replaces on every system that we build for.
 pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
     std::fs::rename(from, to)
+}
+
+/// The most memory this process has had in use so far, in bytes: what is resident, shared pages included.
+#[cfg(target_os = "linux")]
+pub fn peak_memory_bytes() -> Option<u64> {
+    peak_of(&std::fs::read_to_string("/proc/self/status").ok()?)
+}
+
+/// Only Linux is asked.
+#[cfg(not(target_os = "linux"))]
+pub fn peak_memory_bytes() -> Option<u64> {
+    None
+}
+
+/// Reads the peak ("high water mark") from the text of `/proc/PID/status`, see proc(5).
+#[cfg(target_os = "linux")]
+fn peak_of(status: &str) -> Option<u64> {
+    let kilobytes = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kilobytes: u64 = kilobytes.trim().strip_suffix("kB")?.trim_end().parse().ok()?;
+    kilobytes.checked_mul(1024)
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_peak_of_memory() {
+        let status = "Name:\tkyokumen\nVmPeak:\t  9000 kB\nVmHWM:\t    5120 kB\nVmRSS:\t 4000 kB\n";
+        assert_eq!(peak_of(status), Some(5 << 20));
+        assert_eq!(peak_of("VmRSS:\t 4000 kB\n"), None);
+        // The kernel counts in batches: a few pages may be missing.
+        let nearly = 60 << 20;
+        let block = std::hint::black_box(vec![1_u8; 64 << 20]);
+        assert!(peak_memory_bytes().unwrap() > nearly);
+        drop(block);
+        assert!(peak_memory_bytes().unwrap() > nearly);
+    }
 }

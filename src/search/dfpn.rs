@@ -4,7 +4,6 @@
 //! applications* (2002); 1+ε thresholds: Pawlewicz and Lew (2007); disproofs that lean on the path:
 //! Kishimoto and Müller (2004). `docs/search.md` pairs each hazard with the technique that meets it.
 
-
 use crate::game::{Candidate, Expansion, Game, Hand, NodeKind, Outcome};
 
 use super::kept::{Kept, NO_TICKET, Ticket};

@@ -489,8 +489,9 @@ mod tests {
                     PieceKind::Gold,
                     PieceKind::King,
                 ] {
-                    let expected = pieces
-                        .fold(Bitboard::EMPTY, |all, at| all | of(color, kind, at, Bitboard::EMPTY));
+                    let expected = pieces.fold(Bitboard::EMPTY, |all, at| {
+                        all | of(color, kind, at, Bitboard::EMPTY)
+                    });
                     assert_eq!(of_steppers(color, kind, pieces), expected, "{color:?} {kind:?}");
                 }
             }
@@ -506,12 +507,13 @@ mod tests {
                     let expected: Bitboard = Square::all()
                         .filter(|&from| {
                             of(color, kind, from, Bitboard::EMPTY).any(|to| {
-                                let after = kind.promoted().filter(|_| {
-                                    zone.contains(from) || zone.contains(to)
-                                });
-                                [Some(kind), after].into_iter().flatten().any(|kind| {
-                                    of(color, kind, to, Bitboard::EMPTY).contains(king)
-                                })
+                                let after = kind
+                                    .promoted()
+                                    .filter(|_| zone.contains(from) || zone.contains(to));
+                                [Some(kind), after]
+                                    .into_iter()
+                                    .flatten()
+                                    .any(|kind| of(color, kind, to, Bitboard::EMPTY).contains(king))
                             })
                         })
                         .collect();

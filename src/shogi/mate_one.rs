@@ -119,7 +119,19 @@ impl<'a> Siege<'a> {
         let guarded = position.cover_without_king(!us, occupied).all;
         let contact = neighbours | attacks::knight(!us, king);
         let can_drop = !position.hand(!us).is_empty();
-        Self { position, us, king, occupied, cover, neighbours, around, open, guarded, contact, can_drop }
+        Self {
+            position,
+            us,
+            king,
+            occupied,
+            cover,
+            neighbours,
+            around,
+            open,
+            guarded,
+            contact,
+            can_drop,
+        }
     }
 
     #[inline]
@@ -137,7 +149,8 @@ impl<'a> Siege<'a> {
             Some(from) => {
                 // What the piece that moves has guarded alone is guarded no more, its target included.
                 let kind = self.position.piece_on(from).expect("a piece moves").kind;
-                let left = attacks::of(self.us, kind, from, self.occupied).without(self.cover.twice);
+                let left =
+                    attacks::of(self.us, kind, from, self.occupied).without(self.cover.twice);
                 (self.open | (left & (self.around | (target & self.neighbours)))).without(reach)
             }
         };

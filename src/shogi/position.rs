@@ -282,7 +282,8 @@ impl Position {
 
     #[inline(always)]
     fn cover_of(&self, color: Color, own: Bitboard, occupied: Bitboard) -> Cover {
-        let mut cover = Cover { all: Bitboard::EMPTY, twice: Bitboard::EMPTY, lines: Bitboard::EMPTY };
+        let mut cover =
+            Cover { all: Bitboard::EMPTY, twice: Bitboard::EMPTY, lines: Bitboard::EMPTY };
         let of = |kind: PieceKind| self.kinds[kind.index()] & own;
         let kings = of(PieceKind::King) | of(PieceKind::Horse) | of(PieceKind::Dragon);
         for (kind, pieces) in [

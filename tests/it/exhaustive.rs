@@ -1,19 +1,13 @@
 //! The solver against searches that leave nothing out, on positions of shogi.
 //!
-//! Two judges: trying every move to a fixed depth, and, for few pieces, the whole graph of positions
-//! that checks and evasions lead to (retrograde analysis, Ströhlein 1970). Both move by the generators
-//! that `rules.rs` holds against the rule book.
-
-use std::cmp::Reverse;
-use std::collections::{HashMap, VecDeque};
+//! The judge tries every move to a fixed depth. It moves by the generators that `rules.rs` holds against
+//! the rule book; `small_positions.rs` and `whole_graphs.rs` have judges that share no code with them.
 
 use kyokumen::search::{DfPn, Stop, TableSize, Verdict};
-use kyokumen::shogi::{
-    Board, Color, Hand, HandKind, Mate, Piece, PieceKind, Position, Setup, Square,
-};
+use kyokumen::shogi::{Mate, Position};
 
 use crate::mate_lines::{attack, defend, limits};
-use crate::positions::{Random, random_play, shared_lines, shared_positions, strewn};
+use crate::positions::{random_play, shared_lines, shared_positions, strewn};
 
 /// Nodes that decide any position here.
 const AMPLE: u64 = 300_000;
@@ -170,155 +164,4 @@ fn stated_mates_are_not_denied() {
         }
     }
     eprintln!("{open} problems left open");
-}
-
-/// Every position that checks and evasions lead to, with the plies to mate.
-struct WholeGraph {
-    positions: Vec<Position>,
-    plies: Vec<Option<u16>>,
-}
-
-impl WholeGraph {
-    /// `None` if there are more than `most` positions.
-    fn new(root: &Position, most: usize) -> Option<Self> {
-        let attacker = root.side_to_move();
-        let mut positions = vec![root.clone()];
-        let mut indices = HashMap::from([(identity(root), 0)]);
-        let mut parents: Vec<Vec<usize>> = vec![Vec::new()];
-        let mut open_moves = Vec::new();
-        let mut next = 0;
-        while let Some(position) = positions.get(next).cloned() {
-            let is_attack = position.side_to_move() == attacker;
-            let moves = if is_attack { position.checks() } else { position.legal_moves() };
-            open_moves.push(moves.len());
-            for m in moves {
-                let mut after = position.clone();
-                after.make(m);
-                let index = *indices.entry(identity(&after)).or_insert_with(|| {
-                    positions.push(after);
-                    parents.push(Vec::new());
-                    positions.len() - 1
-                });
-                parents[index].push(next);
-            }
-            next += 1;
-            if positions.len() > most {
-                return None;
-            }
-        }
-        let plies = distances(&positions, attacker, &parents, open_moves);
-        Some(Self { positions, plies })
-    }
-
-    /// The farthest mates, and some of the rest.
-    fn choice(&self) -> Vec<usize> {
-        let mut indices: Vec<usize> = (0..self.positions.len()).collect();
-        indices.sort_by_key(|&index| Reverse(self.plies[index]));
-        let step = 1 + indices.len() / 20;
-        let rest: Vec<usize> = indices.iter().copied().skip(10).step_by(step).collect();
-        indices.truncate(10);
-        indices.extend(rest);
-        indices
-    }
-}
-
-fn identity(position: &Position) -> (u64, u32, u32) {
-    let hand = |color| position.hand(color).bits();
-    (position.board_key(), hand(Color::Black), hand(Color::White))
-}
-
-/// Backwards from the mates, nearest first: an attack is won by its first won move, a defence is lost
-/// with its last.
-fn distances(
-    positions: &[Position],
-    attacker: Color,
-    parents: &[Vec<usize>],
-    mut open_moves: Vec<usize>,
-) -> Vec<Option<u16>> {
-    let mut plies: Vec<Option<u16>> = vec![None; positions.len()];
-    let mut queue: VecDeque<usize> = (0..positions.len())
-        .filter(|&index| positions[index].side_to_move() != attacker && open_moves[index] == 0)
-        .collect();
-    for &index in &queue {
-        plies[index] = Some(0);
-    }
-    while let Some(index) = queue.pop_front() {
-        for &parent in &parents[index] {
-            open_moves[parent] -= 1;
-            let is_attack = positions[parent].side_to_move() == attacker;
-            if plies[parent].is_none() && (is_attack || open_moves[parent] == 0) {
-                plies[parent] = plies[index].map(|plies| plies + 1);
-                queue.push_back(parent);
-            }
-        }
-    }
-    plies
-}
-
-/// A king of White near a corner, at times one of Black, and few other pieces; the rest is in the box.
-fn few_pieces(random: &mut Random) -> Option<Position> {
-    let mut squares: Vec<Square> =
-        Square::all().filter(|square| square.file() < 4 && square.rank() < 4).collect();
-    random.shuffle(&mut squares);
-    let mut board: Board = [None; Square::COUNT];
-    let mut place = |color, kind| {
-        // What finds no room goes to the box.
-        if let Some(square) = squares.pop() {
-            board[square.index()] = Some(Piece::new(color, kind));
-        }
-    };
-    place(Color::White, PieceKind::King);
-    if random.below(3) == 0 {
-        place(Color::Black, PieceKind::King);
-    }
-    let mut hand = Hand::EMPTY;
-    for kind in HandKind::ALL {
-        for _ in 0..HandKind::SET[kind.index()].min(4) {
-            let on_board = kind.piece_kind();
-            let promoted = on_board.promoted().filter(|_| random.below(4) == 0);
-            match random.below(10) {
-                0 => hand.add(kind),
-                1 => place(Color::Black, promoted.unwrap_or(on_board)),
-                2 => place(Color::White, promoted.unwrap_or(on_board)),
-                _ => {}
-            }
-        }
-    }
-    let setup = Setup::new(board, [hand, Hand::EMPTY], Color::Black, 1).unwrap();
-    Position::try_from(setup).ok().filter(|position| !position.checks().is_empty())
-}
-
-/// Without limits the solver must know every position of the graph, repetitions and all.
-#[test]
-fn whole_graphs_of_few_pieces() {
-    let mut random = Random::new(23);
-    let mut solver = DfPn::new(TableSize::from_mib(4));
-    let mut mates_of_length = [0; 8];
-    let mut none = 0;
-    let mut graphs = 0;
-    while graphs < 40 {
-        let Some(root) = few_pieces(&mut random) else { continue };
-        let Some(graph) = WholeGraph::new(&root, 2_000) else { continue };
-        graphs += u32::from(graph.positions.len() > 20);
-        for index in graph.choice() {
-            let (position, truth) = (&graph.positions[index], graph.plies[index]);
-            let limits = limits(1_000, AMPLE);
-            let solved = if position.side_to_move() == root.side_to_move() {
-                attack(&mut solver, position, limits)
-            } else {
-                defend(&mut solver, position, limits)
-            };
-            let plies = solved.line.len();
-            match (truth, solved.verdict) {
-                (Some(least), Verdict::Proven) => {
-                    assert!(plies >= usize::from(least), "{position}: {plies}, {least}");
-                    mates_of_length[usize::from(least).min(7)] += 1;
-                }
-                (None, Verdict::Disproven) => none += 1,
-                (truth, verdict) => panic!("{position}: {verdict:?}, but {truth:?}"),
-            }
-        }
-    }
-    assert!(none > 1_000, "{none}");
-    assert!(mates_of_length[..5].iter().all(|&count| count > 8), "{mates_of_length:?}");
 }

@@ -132,6 +132,34 @@ fn ends_of_real_games() {
     }
 }
 
+/// Claimed by a program to have no mate, and mated in 31 plies.
+const WRONGLY_CLAIMED: &str =
+    "1+P2k2nl/8B/6sp1/P4g3/2pp4p/2+nSPP3/6p2/3S5/LN1K4L b 2RGS6Pb2gnl3p 1";
+
+/// Positions without a mate in one, and some for which a program claimed that there is none at all. A
+/// mate found there is checked as any other: it would show the claim to be wrong.
+#[test]
+fn no_mate_where_none_is_known() {
+    let mut solver = DfPn::new(TableSize::from_mib(16));
+    let mut decided = 0;
+    let lines = shared_lines("nomate_dev.tsv");
+    for line in &lines {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let [sfen, claim, _] = fields[..] else { panic!("{line}") };
+        let solved = attack(&mut solver, &position(sfen), limits(31, 5_000));
+        match claim {
+            "no-mate-in-1" => assert_ne!(solved.line.len(), 1, "{line}"),
+            "no-mate (as claimed)" => {
+                let wrong = solved.verdict == Verdict::Proven && sfen != WRONGLY_CLAIMED;
+                assert!(!wrong, "{line}: mate in {}", solved.line.len());
+            }
+            _ => panic!("{claim} is no claim"),
+        }
+        decided += usize::from(solved.verdict == Verdict::Disproven);
+    }
+    assert!(lines.is_empty() || decided * 10 > lines.len() * 7, "{decided} of {}", lines.len());
+}
+
 /// Positions about which independent programs agree for 31 plies: no verdict may contradict them.
 #[test]
 fn no_known_verdict_is_contradicted() {

@@ -2,15 +2,19 @@
 //!
 //! The positions are those of `data/`.
 
+use std::collections::HashMap;
 use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
-use kyokumen::pipeline::judge::{Answer, SearchSettings};
+use kyokumen::pipeline::judge::{Answer, Judge, Judgement, SearchSettings};
 use kyokumen::pipeline::positions::{Positions, Spot};
 use kyokumen::pipeline::solve::{Solution, Wishes, solve};
 use kyokumen::shogi::Position;
 use tempfile::TempDir;
+
+use crate::positions::{Random, random_play, shared_positions};
 
 fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(name)
@@ -60,6 +64,61 @@ fn answers_depend_neither_on_format_nor_on_threads() {
         assert_eq!(bad, [] as [String; 0]);
         assert!(answers(&solutions) == answers(&expected), "{}", file.display());
     }
+}
+
+/// Positions of the sample, of wilder games, and of real ones where they are there.
+fn mixed_positions() -> Vec<Position> {
+    let (sample, _) = solved(&data("sample.sfen"), &settings(0), 1);
+    let mut positions: Vec<Position> =
+        sample.into_iter().step_by(5).map(|solution| solution.found.position).collect();
+    let wild = random_play(61, 2_500);
+    positions.extend(wild.iter().filter(|position| position.in_check()).cloned());
+    positions.extend(wild.into_iter().step_by(9));
+    positions.extend(shared_positions("bench_random.tsv", 3));
+    positions
+}
+
+/// What each position of a file was judged to be.
+fn judgements(
+    positions: &[Position],
+    settings: &SearchSettings,
+    threads: usize,
+) -> HashMap<String, Judgement> {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("positions.sfen");
+    let text: Vec<String> = positions.iter().map(|position| format!("{position}\n")).collect();
+    fs::write(&file, text.concat()).unwrap();
+    let (solutions, bad) = solved(&file, settings, threads);
+    assert_eq!((solutions.len(), bad.len()), (positions.len(), 0));
+    let judged = solutions.into_iter();
+    judged.map(|s| (s.found.position.to_string(), s.judgement.unwrap())).collect()
+}
+
+/// Verdict, line and nodes of a position are the same alone, in any order, on any number of threads.
+#[test]
+fn answers_depend_neither_on_order_nor_on_threads() {
+    let settings = settings(400);
+    let mut positions = mixed_positions();
+    let expected: HashMap<String, Judgement> = positions
+        .iter()
+        .map(|position| {
+            let alone = Judge::new(&settings).judge(position, &AtomicBool::new(false));
+            (position.to_string(), alone)
+        })
+        .collect();
+    let mut random = Random::new(62);
+    for threads in [1, 1, 2, 4] {
+        let judged = judgements(&positions, &settings, threads);
+        for (sfen, judgement) in &expected {
+            assert_eq!(&judged[sfen], judgement, "{sfen} on {threads} threads");
+        }
+        random.shuffle(&mut positions);
+    }
+    let having = |wanted: fn(&Judgement) -> bool| expected.values().filter(|j| wanted(j)).count();
+    let long = having(|judgement| judgement.line.len() > 3);
+    let lost = having(|judgement| judgement.answer == Answer::Loss);
+    let open = having(|judgement| matches!(judgement.answer, Answer::Unknown(_)));
+    assert!(long > 20 && lost > 10 && open > 20, "{long} {lost} {open}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! `kyokumen bench solve`: positions per second of the search on one core, and whether it errs.
+//! `kyokumen bench solve`: positions per second of the search on one core, its memory, and whether it errs.
 //!
 //! Files name positions in the first column and may know the truth in the second: `mate`, `none`, `open`.
 
@@ -18,6 +18,7 @@ use super::super::report::{json_line, milliseconds};
 use super::{Rounds, per_second};
 use crate::pipeline::generate::{Generator, Recipe};
 use crate::pipeline::judge::{Answer, InCheck, SearchSettings};
+use crate::pipeline::platform::peak_memory_bytes;
 use crate::pipeline::positions::{Found, Positions, Spot, Whence};
 use crate::pipeline::solve::{Solution, Wishes, solve};
 use crate::shogi::Position;
@@ -65,6 +66,8 @@ struct Figure {
     stops: BTreeMap<&'static str, u64>,
     /// Verdicts against what the second column knows.
     wrong: u64,
+    /// The most memory the process has had so far; none where the system does not say.
+    peak_memory_mb: Option<f64>,
 }
 
 pub(super) fn run(args: &SolveArgs) -> anyhow::Result<Outcome> {
@@ -139,7 +142,13 @@ fn measure(file: String, positions: &[Found], args: &SolveArgs) -> anyhow::Resul
         verdicts,
         stops,
         wrong,
+        peak_memory_mb: peak_memory_bytes().map(mebibytes),
     })
+}
+
+/// To one digit behind the point.
+fn mebibytes(bytes: u64) -> f64 {
+    (bytes as f64 / f64::from(1 << 20) * 10.0).round() / 10.0
 }
 
 /// All solutions, and the sum of the times of the searches.
@@ -184,6 +193,9 @@ fn write(figure: &Figure) -> io::Result<()> {
     writeln!(out, "  {positions} positions: {}; {wrong} wrong", counts(&figure.verdicts))?;
     if !figure.stops.is_empty() {
         writeln!(out, "  unknown by reason: {}", counts(&figure.stops))?;
+    }
+    if let Some(peak_memory_mb) = figure.peak_memory_mb {
+        writeln!(out, "  peak memory so far {peak_memory_mb:.1} MiB")?;
     }
     Ok(())
 }
