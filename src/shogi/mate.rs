@@ -161,51 +161,95 @@ impl Mate {
         }
     }
 
-    /// First disproof number of a position with the defender's king on `king`: about the number of
-    /// checks there, and two more if there are any.
+    /// First disproof number of a position with the defender's king on `king`, `own` being the attacker's
+    /// pieces: the drops that check, as far as they matter, and twice the pieces that can check.
     fn checks_against(&self, king: Square, occupied: Bitboard, own: Bitboard) -> u32 {
-        let (us, them) = (self.attacker, !self.attacker);
-        let position = &self.position;
-        let hand = self.hand();
+        let drops = self.dropped_checks(king, occupied).min(MOST_DROPS_THAT_MATTER);
+        let movers = self.checking_steppers(king, own) + self.checking_sliders(king, occupied, own);
+        match drops + 2 * movers {
+            // Most likely refuted at once: to be looked at first.
+            0 => 1,
+            checks => checks + 1,
+        }
+    }
+
+    fn dropped_checks(&self, king: Square, occupied: Bitboard) -> u32 {
+        let (us, them, hand) = (self.attacker, !self.attacker, self.hand());
         let free = !occupied;
-        let mut checks = 0;
+        let mut drops = 0;
         if hand.has(HandKind::Pawn) {
             let front = attacks::pawn(them, king) & free;
-            checks += front.without(position.pawn_files(us)).count();
+            drops += u32::from(front.without(self.position.pawn_files(us)).has_any());
         }
         if hand.has(HandKind::Knight) {
-            checks += (attacks::knight(them, king) & free).count();
+            drops += (attacks::knight(them, king) & free).count();
         }
         if hand.has(HandKind::Silver) {
-            checks += (attacks::silver(them, king) & free).count();
+            drops += (attacks::silver(them, king) & free).count_near(king);
         }
         if hand.has(HandKind::Gold) {
-            checks += (attacks::gold(them, king) & free).count();
+            drops += (attacks::gold(them, king) & free).count_near(king);
         }
         if hand.has(HandKind::Bishop) {
-            checks += (attacks::bishop(king, occupied) & free).count();
+            drops += (attacks::bishop(king, occupied) & free).count();
         }
         if hand.has(HandKind::Rook) {
-            checks += (attacks::rook(king, occupied) & free).count();
+            drops += (attacks::rook(king, occupied) & free).count();
         }
         if hand.has(HandKind::Lance) {
-            checks += (attacks::lance(them, king, occupied) & free).count();
+            drops += (attacks::lance(them, king, occupied) & free).count();
         }
-        let near = |kind| attacks::check_origins(us, kind, king);
-        let kind = |kind| position.kind(kind);
-        let movers = (kind(PieceKind::Pawn) & near(PieceKind::Pawn))
-            | (kind(PieceKind::Knight) & near(PieceKind::Knight))
-            | (kind(PieceKind::Silver) & near(PieceKind::Silver))
-            | (position.golds(us) & near(PieceKind::Gold))
-            | kind(PieceKind::Bishop)
-            | kind(PieceKind::Rook)
-            | kind(PieceKind::Horse)
-            | kind(PieceKind::Dragon)
-            | kind(PieceKind::Lance);
-        checks += (movers & own).count();
-        if checks == 0 { 1 } else { checks + 2 }
+        drops
+    }
+
+    /// Steppers near enough to check with one move.
+    fn checking_steppers(&self, king: Square, own: Bitboard) -> u32 {
+        let near = |kind| attacks::check_origins(self.attacker, kind, king);
+        let kind = |kind| self.position.kind(kind) & near(kind);
+        let steppers = kind(PieceKind::Pawn)
+            | kind(PieceKind::Knight)
+            | kind(PieceKind::Silver)
+            | (self.position.golds(self.attacker) & near(PieceKind::Gold));
+        (steppers & own).count()
+    }
+
+    /// Sliders that reach a square from which they check.
+    fn checking_sliders(&self, king: Square, occupied: Bitboard, own: Bitboard) -> u32 {
+        let (us, them) = (self.attacker, !self.attacker);
+        let of = |kind: PieceKind| self.position.kind(kind) & own;
+        let zone = Bitboard::far_ranks(us, 3);
+        let around = attacks::king(king);
+        // Promoted, or once promoted, a bishop or rook also checks as a king would.
+        let near = |from: Square, promoted: bool| {
+            if promoted || zone.contains(from) { around } else { around & zone }
+        };
+        let mut sliders = 0;
+        for from in of(PieceKind::Bishop) | of(PieceKind::Horse) {
+            let promoted = of(PieceKind::Horse).contains(from);
+            let steps = if promoted { attacks::king(from) } else { Bitboard::EMPTY };
+            let reach = (attacks::bishop(from, occupied) | steps).without(own);
+            let targets = attacks::bishop(king, occupied) | near(from, promoted);
+            sliders += u32::from((reach & targets).has_any());
+        }
+        for from in of(PieceKind::Rook) | of(PieceKind::Dragon) {
+            let promoted = of(PieceKind::Dragon).contains(from);
+            let steps = if promoted { attacks::king(from) } else { Bitboard::EMPTY };
+            let reach = (attacks::rook(from, occupied) | steps).without(own);
+            let targets = attacks::rook(king, occupied) | near(from, promoted);
+            sliders += u32::from((reach & targets).has_any());
+        }
+        for from in of(PieceKind::Lance) {
+            let reach = attacks::lance(us, from, occupied).without(own);
+            let promoted = attacks::gold(them, king) & zone;
+            let targets = attacks::lance(them, king, occupied) | promoted;
+            sliders += u32::from((reach & targets).has_any());
+        }
+        sliders
     }
 }
+
+/// Six of forty checks by a rook in hand say as much as all.
+const MOST_DROPS_THAT_MATTER: u32 = 6;
 
 /// Kinds whose promotion attacks all they attack themselves: staying as they are matters only where
 /// a drop-pawn mate would be illegal.
