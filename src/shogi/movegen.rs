@@ -480,7 +480,13 @@ impl<'a, W: Wanted> Generator<'a, W> {
             return Flow::Continue(());
         }
         let without_king = self.occupied ^ Bitboard::from_square(king);
-        let to = candidates.without(self.position.cover(!self.us, without_king).all);
+        // For a few squares it is quicker to look at each.
+        let to = if candidates.count_near(king) > 3 {
+            candidates.without(self.position.cover(!self.us, without_king).all)
+        } else {
+            let is_attacked = |&to: &Square| self.position.is_attacked(to, without_king, !self.us);
+            candidates.filter(|to| !is_attacked(to)).collect()
+        };
         if to.has_any() {
             visit(MoveSet::Piece { kind: PieceKind::King, from: king, to, promotion: false })?;
         }
