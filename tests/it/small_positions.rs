@@ -201,12 +201,13 @@ fn small_position(random: &mut Random) -> Option<Position> {
         let promoted = kind.promoted().filter(|_| random.below(3) == 0);
         place(Piece::new(owner(random), promoted.unwrap_or(kind)));
     }
+    // Few kinds, so that one hand often holds all that another does.
+    let kinds = [0; 3].map(|_| *random.pick(&HandKind::ALL));
     let mut hands = [Hand::EMPTY; 2];
-    for _ in 0..random.below(6) {
-        let hand = &mut hands[owner(random).index()];
-        let kind = *random.pick(&HandKind::ALL);
-        if hand.count(kind) < HandKind::SET[kind.index()] {
-            hand.add(kind);
+    for _ in 0..random.below(8) {
+        let (kind, owner) = (*random.pick(&kinds), owner(random));
+        if hands.iter().map(|hand| hand.count(kind)).sum::<u8>() < HandKind::SET[kind.index()] {
+            hands[owner.index()].add(kind);
         }
     }
     let setup = Setup::new(board, hands, *random.pick(&Color::ALL), 1).ok()?;
