@@ -171,6 +171,8 @@ impl Compared {
             for (solver, nodes) in [(&mut *solver, few_nodes), (&mut *tiny, PATIENCE)] {
                 let solved = ask(solver, position, limits(depth, nodes));
                 truth.check(depth, solved.verdict, solved.line.len(), &what);
+                let within = solved.stats.nodes <= nodes || solved.stats.rebuilt > 0;
+                assert!(within, "{what:?}: {:?} of {nodes}", solved.stats);
             }
         }
         match truth.mate {

@@ -210,6 +210,52 @@ fn a_proof_of_a_check_from_near_needs_nothing() {
     }
 }
 
+fn hand(pieces: &[HandKind]) -> Hand {
+    let mut hand = Hand::EMPTY;
+    for &kind in pieces {
+        hand.add(kind);
+    }
+    hand
+}
+
+/// What is dropped was needed before the drop, and what is captured was not; for proofs and disproofs
+/// alike.
+#[test]
+fn hands_are_taken_back_over_attacks() {
+    use HandKind::{Gold, Pawn};
+    let game = Mate::by_side_to_move(position("4k4/4p4/4P4/9/9/9/9/9/9 b GP2p 1"));
+    let capture = Move::from_usi("5c5b+").unwrap();
+    let drop = Move::from_usi("G*4b").unwrap();
+    assert!([capture, drop].iter().all(|&m| game.position().gives_check(m)));
+    for of_attack in [Mate::proof_hand_of_attack, Mate::disproof_hand_of_attack] {
+        let taken_back = |m, after: &[HandKind]| of_attack(&game, m, hand(after));
+        assert_eq!(taken_back(capture, &[Gold, Pawn, Pawn]), hand(&[Gold, Pawn]));
+        assert_eq!(taken_back(drop, &[Pawn]), hand(&[Gold, Pawn]));
+    }
+}
+
+/// A drop that refutes must be possible: the attacker does not hold the piece.
+#[test]
+fn a_disproof_leaves_the_defender_the_piece_he_drops() {
+    use HandKind::{Gold, Pawn};
+    let game = Mate::of_side_to_move(position("7lk/7p1/9/9/9/9/9/9/K7L w G2Pp 1"));
+    let drop = Move::from_usi("P*1b").unwrap();
+    let of_defence = game.disproof_hand_of_defence(drop, hand(&[Gold, Pawn, Pawn, Pawn]));
+    assert_eq!(of_defence, hand(&[Gold, Pawn, Pawn]));
+}
+
+/// A kind that the attacker lacks and whose drop would check stays away from the disproof of no check.
+#[test]
+fn a_disproof_holds_without_the_piece_that_would_check() {
+    use HandKind::{Gold, Pawn};
+    // A pawn's drop would be one of two on its file; any gold would check.
+    let game = Mate::by_side_to_move(position("4k4/9/9/9/4P4/9/9/9/9 b 2P2gp 1"));
+    assert_eq!(game.disproof_hand_of_attacks(None), hand(&[Pawn, Pawn, Pawn]));
+    let game = Mate::by_side_to_move(position("4k4/9/9/9/9/9/9/9/9 b G2gp 1"));
+    let refuted = game.disproof_hand_of_attacks(Some(hand(&[Gold, Gold, Pawn])));
+    assert_eq!(refuted, hand(&[Gold, Gold]));
+}
+
 /// One board and one hand of the attacker, and pieces in the defender's hand or in none: these are two
 /// questions, whichever comes first.
 #[test]
