@@ -5,10 +5,12 @@
 
 pub mod attacks;
 mod bitboard;
+mod check_squares;
 pub mod diagram;
 mod hand;
 mod mate;
 mod mate_one;
+mod move_set;
 pub mod movegen;
 mod moves;
 pub mod perft;

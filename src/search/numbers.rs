@@ -95,6 +95,12 @@ impl Total {
     }
 }
 
+/// A quarter more, and one: how far a search may go beyond a number before it looks elsewhere (the 1+ε
+/// trick, Pawlewicz and Lew 2007).
+const fn step_beyond(number: u32) -> u32 {
+    number.saturating_add(number / 4).saturating_add(1)
+}
+
 fn capped(sum: u64) -> u32 {
     u32::try_from(sum).unwrap_or(LARGEST).min(LARGEST)
 }
@@ -143,13 +149,15 @@ impl Summary {
     }
 
     /// How far the best child may be searched: until it is no longer clearly the best, or its parent
-    /// reaches a limit. Both limits lie above what the child has, so every visit gets somewhere.
+    /// reaches a limit. Where that is no more than the child has, the child gets a good step beyond: numbers
+    /// in a cycle can feed each other until sums are capped, and steps of one would then take for ever.
     pub(super) fn limit_of_best(&self, kind: NodeKind, child: Numbers, limit: Numbers) -> Numbers {
         let [limit_choice, limit_sum] = limit.seen_by(kind);
         let [child_choice, child_sum] = child.seen_by(kind);
-        let generous = self.second_choice.saturating_add(self.second_choice / 4).saturating_add(1);
-        let choice = limit_choice.min(generous).max(child_choice.saturating_add(1));
-        let sum = limit_sum.saturating_sub(self.others_sum).max(child_sum.saturating_add(1));
+        let choice = limit_choice.min(step_beyond(self.second_choice));
+        let sum = limit_sum.saturating_sub(self.others_sum);
+        let [choice, sum] = [(choice, child_choice), (sum, child_sum)]
+            .map(|(limit, number)| if limit > number { limit } else { step_beyond(number) });
         Numbers::from_seen(kind, [choice, sum])
     }
 }

@@ -169,7 +169,7 @@ impl<H: Hand> Table<H> {
                 known = Known::Open {
                     proof_number: entry.proof_number,
                     disproof_number: entry.disproof_number,
-                    ticket: u32::from(entry.plies) | u32::from(entry.code) << 16,
+                    ticket: joined([entry.plies, entry.code]),
                 };
             }
         }
@@ -240,4 +240,8 @@ impl<H: Hand> Table<H> {
 /// An unsolved entry has neither plies nor a move: the ticket stands in their place.
 const fn halves(ticket: Ticket) -> [u16; 2] {
     [ticket as u16, (ticket >> 16) as u16]
+}
+
+fn joined([low, high]: [u16; 2]) -> Ticket {
+    Ticket::from(low) | Ticket::from(high) << 16
 }

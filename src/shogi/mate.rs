@@ -4,20 +4,21 @@
 //! disproof hands follow Nagai (2002) with the correction that a position in which the defender could
 //! interpose a piece inherits no proof from one in which he has none (cshogi issue 54).
 
+mod first_numbers;
+
 use std::num::NonZeroU16;
 
 use crate::game::{self, Candidate, Expansion, Game, Moves, NodeKind, Outcome};
 
 use super::attacks;
 use super::bitboard::Bitboard;
+use super::check_squares::CheckSquares;
 use super::hand::Hand;
-use super::mate_one::{Answers, MateTester};
-use super::movegen::{CheckSquares, Flow, MoveSet};
+use super::move_set::{Flow, MoveSet};
 use super::moves::Move;
 use super::piece::{Color, HandKind, PieceKind};
 use super::plain;
 use super::position::{Position, Undo};
-use super::square::Square;
 
 impl game::Hand for Hand {
     fn dominates(self, other: Self) -> bool {
@@ -126,130 +127,7 @@ impl Mate {
             }
         }
     }
-
-    /// Proof numbers of checks by the answers there are; a check that leaves none is returned.
-    fn weigh_checks(&self, moves: &mut [Candidate<Move>]) -> Option<Move> {
-        let mut tester = MateTester::new(&self.position);
-        for candidate in moves {
-            match tester.answers(candidate.m) {
-                Answers::None => return Some(candidate.m),
-                Answers::Some(count) => candidate.proof_number = count,
-            }
-        }
-        None
-    }
-
-    /// Disproof numbers of evasions by the checks that may follow.
-    fn weigh_evasions(&self, moves: &mut [Candidate<Move>]) {
-        let position = &self.position;
-        let Some(king) = position.king(position.side_to_move()) else { return };
-        let attackers = position.color(self.attacker);
-        let without_king = position.occupied() ^ Bitboard::from_square(king);
-        let mut of_staying = 0;
-        for candidate in moves {
-            let to = candidate.m.to();
-            candidate.disproof_number = if candidate.m.from() == Some(king) {
-                let own = attackers.without(Bitboard::from_square(to));
-                self.checks_against(to, without_king, own)
-            } else {
-                if of_staying == 0 {
-                    let own = attackers.without(position.checkers());
-                    of_staying = self.checks_against(king, position.occupied(), own);
-                }
-                of_staying
-            };
-        }
-    }
-
-    /// First disproof number of a position with the defender's king on `king`, `own` being the attacker's
-    /// pieces: the drops that check, as far as they matter, and twice the pieces that can check.
-    fn checks_against(&self, king: Square, occupied: Bitboard, own: Bitboard) -> u32 {
-        let drops = self.dropped_checks(king, occupied).min(MOST_DROPS_THAT_MATTER);
-        let movers = self.checking_steppers(king, own) + self.checking_sliders(king, occupied, own);
-        match drops + 2 * movers {
-            // Most likely refuted at once: to be looked at first.
-            0 => 1,
-            checks => checks + 1,
-        }
-    }
-
-    fn dropped_checks(&self, king: Square, occupied: Bitboard) -> u32 {
-        let (us, them, hand) = (self.attacker, !self.attacker, self.hand());
-        let free = !occupied;
-        let mut drops = 0;
-        if hand.has(HandKind::Pawn) {
-            let front = attacks::pawn(them, king) & free;
-            drops += u32::from(front.without(self.position.pawn_files(us)).has_any());
-        }
-        if hand.has(HandKind::Knight) {
-            drops += (attacks::knight(them, king) & free).count();
-        }
-        if hand.has(HandKind::Silver) {
-            drops += (attacks::silver(them, king) & free).count_near(king);
-        }
-        if hand.has(HandKind::Gold) {
-            drops += (attacks::gold(them, king) & free).count_near(king);
-        }
-        if hand.has(HandKind::Bishop) {
-            drops += (attacks::bishop(king, occupied) & free).count();
-        }
-        if hand.has(HandKind::Rook) {
-            drops += (attacks::rook(king, occupied) & free).count();
-        }
-        if hand.has(HandKind::Lance) {
-            drops += (attacks::lance(them, king, occupied) & free).count();
-        }
-        drops
-    }
-
-    /// Steppers near enough to check with one move.
-    fn checking_steppers(&self, king: Square, own: Bitboard) -> u32 {
-        let near = |kind| attacks::check_origins(self.attacker, kind, king);
-        let kind = |kind| self.position.kind(kind) & near(kind);
-        let steppers = kind(PieceKind::Pawn)
-            | kind(PieceKind::Knight)
-            | kind(PieceKind::Silver)
-            | (self.position.golds(self.attacker) & near(PieceKind::Gold));
-        (steppers & own).count()
-    }
-
-    /// Sliders that reach a square from which they check.
-    fn checking_sliders(&self, king: Square, occupied: Bitboard, own: Bitboard) -> u32 {
-        let (us, them) = (self.attacker, !self.attacker);
-        let of = |kind: PieceKind| self.position.kind(kind) & own;
-        let zone = Bitboard::far_ranks(us, 3);
-        let around = attacks::king(king);
-        // Promoted, or once promoted, a bishop or rook also checks as a king would.
-        let near = |from: Square, promoted: bool| {
-            if promoted || zone.contains(from) { around } else { around & zone }
-        };
-        let mut sliders = 0;
-        for from in of(PieceKind::Bishop) | of(PieceKind::Horse) {
-            let promoted = of(PieceKind::Horse).contains(from);
-            let steps = if promoted { attacks::king(from) } else { Bitboard::EMPTY };
-            let reach = (attacks::bishop(from, occupied) | steps).without(own);
-            let targets = attacks::bishop(king, occupied) | near(from, promoted);
-            sliders += u32::from((reach & targets).has_any());
-        }
-        for from in of(PieceKind::Rook) | of(PieceKind::Dragon) {
-            let promoted = of(PieceKind::Dragon).contains(from);
-            let steps = if promoted { attacks::king(from) } else { Bitboard::EMPTY };
-            let reach = (attacks::rook(from, occupied) | steps).without(own);
-            let targets = attacks::rook(king, occupied) | near(from, promoted);
-            sliders += u32::from((reach & targets).has_any());
-        }
-        for from in of(PieceKind::Lance) {
-            let reach = attacks::lance(us, from, occupied).without(own);
-            let promoted = attacks::gold(them, king) & zone;
-            let targets = attacks::lance(them, king, occupied) | promoted;
-            sliders += u32::from((reach & targets).has_any());
-        }
-        sliders
-    }
 }
-
-/// Six of forty checks by a rook in hand say as much as all.
-const MOST_DROPS_THAT_MATTER: u32 = 6;
 
 /// Kinds whose promotion attacks all they attack themselves: staying as they are matters only where
 /// a drop-pawn mate would be illegal.

@@ -6,7 +6,7 @@
 
 use super::attacks;
 use super::bitboard::Bitboard;
-use super::movegen::{Flow, MoveSet};
+use super::move_set::Flow;
 use super::moves::Move;
 use super::piece::{Color, HandKind, PieceKind};
 use super::position::{Cover, Position};
@@ -21,48 +21,18 @@ impl Position {
     /// assert_eq!(position.mate_in_one().unwrap().to_string(), "G*5b");
     /// ```
     pub fn mate_in_one(&self) -> Option<Move> {
-        let mut tester = MateTester::new(self);
+        let siege = Siege::new(self)?;
         let mut found = None;
         let _ = self.visit_checks(|set| {
-            found = tester.mate_among(set);
-            if found.is_some() { Flow::Break(()) } else { Flow::Continue(()) }
+            set.try_for_each(|m| {
+                if siege.answers(m) == Answers::None {
+                    found = Some(m);
+                    return Flow::Break(());
+                }
+                Flow::Continue(())
+            })
         });
         found
-    }
-}
-
-/// Looks for mates among the checks of a position as they are generated.
-pub(crate) struct MateTester<'a> {
-    position: &'a Position,
-    siege: Option<Siege<'a>>,
-}
-
-impl<'a> MateTester<'a> {
-    pub(crate) const fn new(position: &'a Position) -> Self {
-        Self { position, siege: None }
-    }
-
-    /// The first mating move of a set of checks. Legal pawn drops never mate.
-    #[inline]
-    pub(crate) fn mate_among(&mut self, set: MoveSet) -> Option<Move> {
-        if matches!(set, MoveSet::Drops { kind: HandKind::Pawn, .. }) {
-            return None;
-        }
-        let mut found = None;
-        set.for_each(|m| {
-            if found.is_none() && self.answers(m) == Answers::None {
-                found = Some(m);
-            }
-        });
-        found
-    }
-
-    /// What the defender could answer to a check.
-    #[inline]
-    pub(crate) fn answers(&mut self, m: Move) -> Answers {
-        let us = self.position.side_to_move();
-        let Some(king) = self.position.king(!us) else { return Answers::Some(1) };
-        self.siege.get_or_insert_with(|| Siege::new(self.position, us, king)).answers(m)
     }
 }
 
@@ -76,8 +46,8 @@ pub(crate) enum Answers {
     Some(u32),
 }
 
-/// The attacked king and its surroundings before the check.
-struct Siege<'a> {
+/// The opposing king and its surroundings before a check.
+pub(crate) struct Siege<'a> {
     position: &'a Position,
     us: Color,
     king: Square,
@@ -110,7 +80,10 @@ struct Check {
 }
 
 impl<'a> Siege<'a> {
-    fn new(position: &'a Position, us: Color, king: Square) -> Self {
+    /// `None` if the opponent has no king.
+    pub(crate) fn new(position: &'a Position) -> Option<Self> {
+        let us = position.side_to_move();
+        let king = position.king(!us)?;
         let occupied = position.occupied();
         let cover = position.cover(us, occupied ^ Bitboard::from_square(king));
         let neighbours = attacks::king(king);
@@ -119,7 +92,7 @@ impl<'a> Siege<'a> {
         let guarded = position.cover_without_king(!us, occupied).all;
         let contact = neighbours | attacks::knight(!us, king);
         let can_drop = !position.hand(!us).is_empty();
-        Self {
+        Some(Self {
             position,
             us,
             king,
@@ -131,11 +104,12 @@ impl<'a> Siege<'a> {
             guarded,
             contact,
             can_drop,
-        }
+        })
     }
 
+    /// What the defender could answer to a check. Legal pawn drops never mate.
     #[inline]
-    fn answers(&self, m: Move) -> Answers {
+    pub(crate) fn answers(&self, m: Move) -> Answers {
         let to = m.to();
         let from = m.from();
         let kind = self.position.kind_after(m);

@@ -1,99 +1,17 @@
 //! Legal moves, evasions and checks, generated as sets of target squares.
 //!
 //! One pass over checkers and pins decides legality before a move is generated (the approach of
-//! cozy-chess); a visitor takes whole sets, so that counting moves is counting bits.
+//! cozy-chess); a visitor takes whole sets.
 
-use std::ops::ControlFlow;
+pub use super::move_set::{Flow, MoveSet};
 
 use super::attacks;
 use super::bitboard::Bitboard;
+use super::check_squares::CheckSquares;
 use super::moves::Move;
 use super::piece::{Color, HandKind, PieceKind};
 use super::position::Position;
 use super::square::Square;
-
-/// Moves that differ in their target only, or pawn moves that differ in their file only.
-#[derive(Clone, Copy, Debug)]
-pub enum MoveSet {
-    /// Moves of one piece.
-    Piece {
-        /// Kind before the move.
-        kind: PieceKind,
-        /// Where the piece stands.
-        from: Square,
-        /// Where it can go.
-        to: Bitboard,
-        /// Whether it promotes.
-        promotion: bool,
-    },
-    /// One step forward of several pawns.
-    Pawns {
-        /// Whose pawns.
-        color: Color,
-        /// Squares in front of the pawns.
-        to: Bitboard,
-        /// Whether they promote.
-        promotion: bool,
-    },
-    /// Drops of one kind.
-    Drops {
-        /// Kind in hand.
-        kind: HandKind,
-        /// Where it can be dropped.
-        to: Bitboard,
-    },
-}
-
-impl MoveSet {
-    /// Target squares; each is one move.
-    #[inline]
-    pub const fn targets(&self) -> Bitboard {
-        match *self {
-            Self::Piece { to, .. } | Self::Pawns { to, .. } | Self::Drops { to, .. } => to,
-        }
-    }
-
-    /// Calls `visit` with each move until it breaks.
-    #[inline]
-    pub fn try_for_each(self, mut visit: impl FnMut(Move) -> Flow) -> Flow {
-        match self {
-            Self::Piece { from, mut to, promotion, .. } => {
-                to.try_for_each(|to| visit(Move::new(from, to, promotion)))
-            }
-            Self::Pawns { color, mut to, promotion } => {
-                to.try_for_each(|to| visit(Move::new(pawn_origin(color, to), to, promotion)))
-            }
-            Self::Drops { kind, mut to } => to.try_for_each(|to| visit(Move::drop(kind, to))),
-        }
-    }
-
-    /// Calls `visit` with each move.
-    #[inline]
-    pub fn for_each(self, mut visit: impl FnMut(Move)) {
-        match self {
-            Self::Piece { from, to, promotion, .. } => {
-                to.for_each(|to| visit(Move::new(from, to, promotion)));
-            }
-            Self::Pawns { color, to, promotion } => to.for_each(|to| {
-                visit(Move::new(pawn_origin(color, to), to, promotion));
-            }),
-            Self::Drops { kind, to } => to.for_each(|to| visit(Move::drop(kind, to))),
-        }
-    }
-}
-
-/// The square from which a pawn of `color` steps to `to`.
-#[inline]
-pub(crate) fn pawn_origin(color: Color, to: Square) -> Square {
-    let back = match color {
-        Color::Black => to.number() + 1,
-        Color::White => to.number() - 1,
-    };
-    Square::new(back).expect("a pawn steps within its file")
-}
-
-/// A visitor may stop the generation by breaking.
-pub type Flow = ControlFlow<()>;
 
 impl Position {
     /// Visits all legal moves as sets. Sets are never empty and never share a move.
@@ -266,89 +184,6 @@ impl Position {
         attacks::king(king)
             .without(self.color(!us))
             .all(|flight| self.is_attacked(flight, without_king, us))
-    }
-}
-
-/// Squares from which each kind would give check to the opponent of the side to move.
-#[derive(Clone, Copy)]
-pub(crate) struct CheckSquares {
-    us: Color,
-    king: Square,
-    /// Own pieces whose departure opens a line on the king.
-    discoverers: Bitboard,
-    pawn: Bitboard,
-    lance: Bitboard,
-    knight: Bitboard,
-    silver: Bitboard,
-    gold: Bitboard,
-    bishop: Bitboard,
-    rook: Bitboard,
-}
-
-impl CheckSquares {
-    /// `None` if the opponent has no king.
-    #[inline]
-    pub(crate) fn new(position: &Position) -> Option<Self> {
-        let us = position.side_to_move();
-        let king = position.king(!us)?;
-        let occupied = position.occupied();
-        let rook = attacks::rook(king, occupied);
-        Some(Self {
-            us,
-            king,
-            discoverers: position.blockers(!us) & position.color(us),
-            pawn: attacks::pawn(!us, king),
-            lance: rook & attacks::lance_ray(!us, king),
-            knight: attacks::knight(!us, king),
-            silver: attacks::silver(!us, king),
-            gold: attacks::gold(!us, king),
-            bishop: attacks::bishop(king, occupied),
-            rook,
-        })
-    }
-
-    /// Where a piece of this kind, come from elsewhere, attacks the king.
-    #[inline(always)]
-    pub(crate) fn direct(&self, kind: PieceKind) -> Bitboard {
-        match kind {
-            PieceKind::Pawn => self.pawn,
-            PieceKind::Lance => self.lance,
-            PieceKind::Knight => self.knight,
-            PieceKind::Silver => self.silver,
-            PieceKind::Gold
-            | PieceKind::ProPawn
-            | PieceKind::ProLance
-            | PieceKind::ProKnight
-            | PieceKind::ProSilver => self.gold,
-            PieceKind::Bishop => self.bishop,
-            PieceKind::Rook => self.rook,
-            PieceKind::Horse => self.bishop | attacks::king(self.king),
-            PieceKind::Dragon => self.rook | attacks::king(self.king),
-            PieceKind::King => Bitboard::EMPTY,
-        }
-    }
-
-    /// Targets with which a piece that is `after` on arrival gives check, moving from `from`.
-    #[inline(always)]
-    pub(crate) fn of(&self, after: PieceKind, from: Square) -> Bitboard {
-        let direct = self.direct(after);
-        if self.discoverers.contains(from) {
-            direct | !attacks::ray_through(self.king, from)
-        } else {
-            direct
-        }
-    }
-
-    /// Where pieces of a kind stand that may give check by moving.
-    #[inline]
-    fn origins(&self, kind: PieceKind) -> Bitboard {
-        attacks::check_origins(self.us, kind, self.king) | self.discoverers
-    }
-
-    /// Own pieces whose departure opens a line on the king.
-    #[inline]
-    pub(crate) const fn discoverers(&self) -> Bitboard {
-        self.discoverers
     }
 }
 

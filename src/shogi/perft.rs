@@ -10,7 +10,8 @@ use std::iter::Sum;
 use std::ops::{Add, AddAssign};
 
 use super::bitboard::Bitboard;
-use super::movegen::{CheckSquares, Flow, MoveSet, pawn_origin};
+use super::check_squares::CheckSquares;
+use super::move_set::{Flow, MoveSet, pawn_origin};
 use super::moves::Move;
 use super::piece::PieceKind;
 use super::position::Position;
