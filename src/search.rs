@@ -40,11 +40,35 @@ pub struct Limits {
     pub depth_plies: u16,
     /// How many positions it may enter.
     pub nodes: u64,
+    /// What to do once it looks as if that is not enough.
+    pub when_hopeless: WhenHopeless,
 }
 
 impl Limits {
     /// As deep as a proof is checked, and for as long as it takes.
-    pub const NONE: Self = Self { depth_plies: MOST_PLIES, nodes: u64::MAX };
+    pub const NONE: Self =
+        Self { depth_plies: MOST_PLIES, nodes: u64::MAX, when_hopeless: WhenHopeless::GoOn };
+
+    /// Limits of a search that gives up when it looks hopeless.
+    pub const fn new(depth_plies: u16, nodes: u64) -> Self {
+        Self { depth_plies, nodes, when_hopeless: WhenHopeless::GiveUp }
+    }
+}
+
+/// What a search does once its proof and disproof numbers are larger than the node limit is likely to
+/// bring down.
+///
+/// Most of the time of a bulk run goes into positions that hit the limit. Giving up on them early and
+/// allowing the others more nodes decides more positions in the same time; `docs/search.md` has the
+/// figures. A single problem is better searched to the end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WhenHopeless {
+    /// It ends, with [`Stop::Nodes`].
+    #[default]
+    GiveUp,
+    /// It goes on to the limit.
+    GoOn,
 }
 
 /// How much memory the table of a search may take; a small one takes some tens of KiB all the same.

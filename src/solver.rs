@@ -8,7 +8,7 @@
 //! use kyokumen::solver::{Attacker, Limits, Solver, TableSize, Verdict};
 //!
 //! let mut solver = Solver::new(TableSize::from_mib(16));
-//! let limits = Limits { depth_plies: 31, nodes: 100_000 };
+//! let limits = Limits::new(31, 100_000);
 //!
 //! // A gold in hand, a pawn that guards it, the bare king at the edge.
 //! let position: Position = "4k4/9/4P4/9/9/9/9/9/4K4 b G2r2b3g4s4n4l17p 1".parse()?;
@@ -28,7 +28,7 @@ use crate::shogi::{Hand, Mate, Move, Position};
 
 pub use crate::search::{
     Limits, MOST_PLIES, NODE_DEFINITION, SOLVER_VERSION, STACK_BYTES, Stats, Stop, TableError,
-    TableSize, Verdict,
+    TableSize, Verdict, WhenHopeless,
 };
 
 /// Verdict, mating line and price of a search. [`Verdict::Proven`]: the attacker mates, and `line` is

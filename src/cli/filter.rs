@@ -14,7 +14,7 @@ use crate::format::Fill;
 use crate::pipeline::counts::Counts;
 use crate::pipeline::estimate::estimate;
 use crate::pipeline::filter::filter;
-use crate::pipeline::judge::{InCheck, Judge, SearchSettings};
+use crate::pipeline::judge::{InCheck, Judge, SearchSettings, WhenHopeless};
 use crate::pipeline::manifest::Manifest;
 use crate::pipeline::plan::{Plan, PlanError, Request};
 use crate::pipeline::platform::Interrupt;
@@ -85,6 +85,11 @@ pub(super) struct FilterArgs {
     /// What to ask when the side to move is in check: is it being mated (and), does it mate (or) [default: both]
     #[arg(long, value_name = "both|and|or|skip", value_parser = word::<InCheck>)]
     in_check: Option<InCheck>,
+
+    /// What to do once a search is unlikely to end within its nodes: stop there, or use them up
+    /// [default: give-up]
+    #[arg(long, value_name = "give-up|go-on", value_parser = word::<WhenHopeless>)]
+    when_hopeless: Option<WhenHopeless>,
 
     /// What becomes of mates: a file of their own with the proofs, nothing, or kept with the proven result
     /// [default: split]
@@ -198,6 +203,7 @@ impl FilterArgs {
             nodes: self.nodes.or(config.nodes),
             hash_mb: self.hash_mb.or(config.hash_mb),
             in_check: self.in_check.or(config.in_check),
+            when_hopeless: self.when_hopeless.or(config.when_hopeless),
             mated: self.mated.or(config.mated),
             unknown: self.unknown.or(config.unknown),
             max_abs_eval: self.max_abs_eval.or(config.max_abs_eval),
@@ -222,6 +228,7 @@ impl FilterArgs {
                 nodes: self.nodes.unwrap_or(search.nodes),
                 hash_mb: self.hash_mb.unwrap_or(search.hash_mb),
                 in_check: self.in_check.unwrap_or(search.in_check),
+                when_hopeless: self.when_hopeless.unwrap_or(search.when_hopeless),
             },
             mated: self.mated.unwrap_or_default(),
             unknown: self.unknown.unwrap_or_default(),

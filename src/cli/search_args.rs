@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::Usage;
 use super::option::word;
-use crate::pipeline::judge::{InCheck, SearchSettings};
+use crate::pipeline::judge::{InCheck, SearchSettings, WhenHopeless};
 
 #[derive(Args, Clone, Debug)]
 pub(super) struct SearchArgs {
@@ -26,6 +26,10 @@ pub(super) struct SearchArgs {
     #[arg(long, value_name = "both|and|or|skip", default_value = "both", value_parser = word::<InCheck>)]
     in_check: InCheck,
 
+    /// What to do once a search is unlikely to end within its nodes: stop there, or use them up
+    #[arg(long, value_name = "give-up|go-on", default_value = "give-up", value_parser = word::<WhenHopeless>)]
+    when_hopeless: WhenHopeless,
+
     /// Threads; 0 is all cores
     #[arg(long, default_value_t = 0)]
     pub(super) threads: usize,
@@ -38,6 +42,7 @@ impl SearchArgs {
             nodes: self.nodes,
             hash_mb: self.hash_mb,
             in_check: self.in_check,
+            when_hopeless: self.when_hopeless,
         };
         settings.check().map_err(|error| Usage(error.to_string()))?;
         Ok(settings)

@@ -29,7 +29,7 @@ impl Goal {
 /// use kyokumen::marubatsu::{Board, Contest, Goal, Mark};
 /// use kyokumen::search::{DfPn, Limits, TableSize, Verdict};
 ///
-/// let limits = Limits { depth_plies: 9, nodes: 1_000_000 };
+/// let limits = Limits::new(9, 1_000_000);
 /// let mut verdict = |goal| {
 ///     let mut contest = Contest::new(Board::EMPTY, Mark::Circle, goal);
 ///     DfPn::new(TableSize::from_mib(1)).solve(&mut contest, limits, &AtomicBool::new(false)).verdict

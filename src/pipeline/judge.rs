@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-pub use crate::solver::{NODE_DEFINITION, SOLVER_VERSION, Stop};
+pub use crate::solver::{NODE_DEFINITION, SOLVER_VERSION, Stop, WhenHopeless};
 
 use super::proof::proof_text;
 use crate::format::proof_file::{Claim, ProofHead, ProofText, TooManySteps};
@@ -29,11 +29,19 @@ pub struct SearchSettings {
     pub hash_mb: usize,
     /// What is asked about a position in check.
     pub in_check: InCheck,
+    /// What a search does when it looks as if its nodes were not enough.
+    pub when_hopeless: WhenHopeless,
 }
 
 impl Default for SearchSettings {
     fn default() -> Self {
-        Self { depth_plies: 20, nodes: 1_048_576, hash_mb: 64, in_check: InCheck::Both }
+        Self {
+            depth_plies: 20,
+            nodes: 1_048_576,
+            hash_mb: 64,
+            in_check: InCheck::Both,
+            when_hopeless: WhenHopeless::GiveUp,
+        }
     }
 }
 
@@ -58,6 +66,12 @@ pub enum LimitError {
 }
 
 impl SearchSettings {
+    /// The limits of one search.
+    pub const fn limits(&self) -> Limits {
+        let &Self { depth_plies, nodes, when_hopeless, .. } = self;
+        Limits { depth_plies, nodes, when_hopeless }
+    }
+
     /// Checks that a search can keep to these limits.
     ///
     /// # Errors
@@ -172,7 +186,7 @@ impl Judge {
     pub fn new(settings: &SearchSettings) -> Self {
         Self {
             solver: Solver::new(TableSize::from_mib(settings.hash_mb)),
-            limits: Limits { depth_plies: settings.depth_plies, nodes: settings.nodes },
+            limits: settings.limits(),
             in_check: settings.in_check,
             shortest: false,
             is_shortest: false,

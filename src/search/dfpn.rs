@@ -12,13 +12,16 @@ use super::path::{Lean, NO_LEAN, Path, lean_above};
 use super::proof::ProofOf;
 use super::table::{Finding, INFINITE, Known, Proof, Table};
 use super::watch::Watch;
-use super::{Limits, MOST_PLIES, Stats, Stop, TableError, TableSize, Verdict};
+use super::{Limits, MOST_PLIES, Stats, Stop, TableError, TableSize, Verdict, WhenHopeless};
 
 /// Changes whenever the same position and limits may give another verdict, line or node count.
-pub const SOLVER_VERSION: u32 = 2;
+pub const SOLVER_VERSION: u32 = 3;
 
 /// How often the caller is asked whether to stop, and told how far the search is.
 const WATCH_EVERY_NODES: u64 = 1 << 10;
+
+/// Before that, the numbers of the root are mostly first guesses.
+const FEWEST_NODES_TO_JUDGE_BY: u64 = 1 << 8;
 
 /// The answer to one search.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -41,7 +44,7 @@ pub struct Solved<M> {
 ///
 /// let position: Position = "4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1".parse().unwrap();
 /// let mut search = DfPn::new(TableSize::from_mib(1));
-/// let limits = Limits { depth_plies: 9, nodes: 1_000 };
+/// let limits = Limits::new(9, 1_000);
 /// let mut game = Mate::by_side_to_move(position);
 /// let solved = search.solve(&mut game, limits, &AtomicBool::new(false));
 /// assert_eq!(solved.verdict, Verdict::Proven);
@@ -146,7 +149,7 @@ impl<G: Game> DfPn<G> {
             kept: Kept::new(table.bytes() / 2),
             candidates: Vec::new(),
             line: Vec::new(),
-            limits: Limits { depth_plies: 0, nodes: 0 },
+            limits: Limits::new(0, 0),
             nodes: 0,
             stop: None,
             rebuilding: false,
@@ -355,6 +358,9 @@ impl<G: Game> DfPn<G> {
             let summary =
                 Summary::of(kind, children.map(|child| (child.delayed, child.value.numbers)));
             let best = first + summary.best;
+            if ply == 0 && self.is_hopeless(summary.numbers) {
+                self.stop = Some(Stop::Nodes);
+            }
             if summary.numbers.is_solved() {
                 return self.solved_value(game, ply, first, summary.numbers);
             }
@@ -378,6 +384,13 @@ impl<G: Game> DfPn<G> {
             self.line.pop();
             self.children[best].value = value;
         }
+    }
+
+    fn is_hopeless(&self, root: Numbers) -> bool {
+        self.limits.when_hopeless == WhenHopeless::GiveUp
+            && !self.rebuilding
+            && self.nodes >= FEWEST_NODES_TO_JUDGE_BY
+            && root.are_beyond(self.limits.nodes)
     }
 
     fn must_stop(&mut self, watch: &dyn Watch<G::Move>) -> bool {

@@ -28,6 +28,16 @@ impl Numbers {
         self.proof >= limit.proof || self.disproof >= limit.disproof
     }
 
+    /// Whether both are larger than those of nearly all searches that came to an end within so many nodes.
+    ///
+    /// The bounds are measured: of 25,000 positions searched to the end, 19 in 20 of those decided with
+    /// *n* nodes had a proof number below ∛(n/4) all the time, or a disproof number below 6·n^(1/6).
+    pub(super) fn are_beyond(self, nodes: u64) -> bool {
+        let [proof, disproof, nodes] =
+            [u64::from(self.proof), u64::from(self.disproof), nodes].map(u128::from);
+        4 * proof.pow(3) > nodes && disproof.saturating_pow(6) > nodes * 6_u128.pow(6)
+    }
+
     /// The number by which the side to move chooses, and the one that adds up over its moves.
     const fn seen_by(self, kind: NodeKind) -> [u32; 2] {
         match kind {
@@ -159,5 +169,19 @@ impl Summary {
         let [choice, sum] = [(choice, child_choice), (sum, child_sum)]
             .map(|(limit, number)| if limit > number { limit } else { step_beyond(number) });
         Numbers::from_seen(kind, [choice, sum])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hopeless_is_beyond_both_bounds() {
+        let beyond = |proof, disproof, nodes| Numbers { proof, disproof }.are_beyond(nodes);
+        // The cube root of 4,000 / 4 is 10, and 6 times the sixth root of 4,096 is 24.
+        assert!(!beyond(10, 1_000, 4_000) && beyond(11, 1_000, 4_000));
+        assert!(!beyond(1_000, 24, 4_096) && beyond(1_000, 25, 4_096));
+        assert!(beyond(LARGEST, LARGEST, u64::MAX), "capped sums are hopeless under any limit");
     }
 }

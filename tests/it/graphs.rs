@@ -9,10 +9,15 @@ use std::num::NonZeroU16;
 use std::sync::atomic::AtomicBool;
 
 use kyokumen::game::{Candidate, Expansion, Game, Hand, Moves, NodeKind, Outcome};
-use kyokumen::search::{DfPn, Limits, Proof, Stop, TableSize, Verdict};
+use kyokumen::search::{DfPn, Limits, Proof, Stop, TableSize, Verdict, WhenHopeless};
 use proptest::prelude::*;
 
 use crate::positions::Random;
+
+/// Numbers in cycles grow beyond all measure, and the truth is wanted all the same.
+fn to_the_end(depth_plies: u16, nodes: u64) -> Limits {
+    Limits { when_hopeless: WhenHopeless::GoOn, ..Limits::new(depth_plies, nodes) }
+}
 
 const KINDS: usize = 2;
 
@@ -436,7 +441,7 @@ proptest! {
         let graph = Graph::random(seed, size, edges);
         let mut solver = DfPn::new(TableSize::from_mib(1));
         for depth_plies in [5_000, depth] {
-            check_all(&graph, &mut solver, Limits { depth_plies, nodes: AMPLE }, &[])?;
+            check_all(&graph, &mut solver, to_the_end(depth_plies, AMPLE), &[])?;
         }
     }
 
@@ -446,7 +451,7 @@ proptest! {
         let graph = Graph::random(seed, size, 5);
         let mut solver = DfPn::new(TableSize::from_mib(1));
         for depth_plies in [5_000, 6] {
-            check_all(&graph, &mut solver, Limits { depth_plies, nodes }, &[Stop::Nodes])?;
+            check_all(&graph, &mut solver, to_the_end(depth_plies, nodes), &[Stop::Nodes])?;
         }
     }
 
@@ -455,7 +460,7 @@ proptest! {
     #[test]
     fn searches_leave_nothing_behind(seed: u64, size in 2usize..30) {
         let graphs = [seed, !seed].map(|seed| Graph::random(seed, size, 4));
-        let limits = Limits { depth_plies: 5_000, nodes: AMPLE };
+        let limits = to_the_end(5_000, AMPLE);
         let mut used = DfPn::new(TableSize::from_mib(1));
         for _ in 0..2 {
             for graph in &graphs {
@@ -481,7 +486,7 @@ proptest! {
             for (node, hands) in graph.distances().into_iter().enumerate() {
                 for (hand, distance) in hands {
                     let mut root = State { graph: &graph, node, hand };
-                    let limits = Limits { depth_plies: 5_000, nodes };
+                    let limits = to_the_end(5_000, nodes);
                     let (solved, is_shortest) =
                         solver.solve_shortest(&mut root, limits, &AtomicBool::new(false));
                     prop_assert!(!is_shortest || solved.verdict == Verdict::Proven);
@@ -507,7 +512,7 @@ proptest! {
             for (node, hands) in graph.distances().into_iter().enumerate() {
                 for (hand, _) in hands {
                     let root = State { graph: &graph, node, hand };
-                    let limits = Limits { depth_plies: 5_000, nodes };
+                    let limits = to_the_end(5_000, nodes);
                     let solved = solver.solve(&mut root.clone(), limits, &AtomicBool::new(false));
                     if let Some(proof) = solver.proof() {
                         let plies = plies_within(&graph, proof)[&(node, hand)];
@@ -525,7 +530,7 @@ proptest! {
         let mut solver = DfPn::new(TableSize::from_mib(0));
         let stops = [Stop::Nodes, Stop::Memory];
         for depth_plies in [5_000, depth] {
-            check_some(&graph, &mut solver, Limits { depth_plies, nodes: 20_000 }, &stops, 97)?;
+            check_some(&graph, &mut solver, to_the_end(depth_plies, 20_000), &stops, 97)?;
         }
     }
 }
@@ -559,7 +564,7 @@ fn numbers_that_feed_each_other() {
     ]);
     graph.nodes[3].edges[1].delayed = true;
     graph.nodes[5].edges[1].numbers = [2, 3];
-    let limits = Limits { depth_plies: 4_000, nodes: 10_000 };
+    let limits = to_the_end(4_000, 10_000);
     check_all(&graph, &mut DfPn::new(TableSize::from_mib(1)), limits, &[]).unwrap();
 }
 

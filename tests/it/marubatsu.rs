@@ -76,7 +76,7 @@ fn every_position_and_goal_without_limits() {
     let boards = reachable();
     assert_eq!(boards.len(), 5_478);
     let mut solver = DfPn::new(TableSize::from_mib(1));
-    let limits = Limits { depth_plies: 9, nodes: 1_000_000 };
+    let limits = Limits::new(9, 1_000_000);
     for (attacker, goal) in contests() {
         let mut minimax = Minimax::new(attacker, goal);
         for &board in &boards {
@@ -120,7 +120,7 @@ fn every_position_and_goal_with_little_depth() {
             let truth = minimax.plies(board);
             for depth_plies in 0..4 {
                 let mut contest = Contest::new(board, attacker, goal);
-                let limits = Limits { depth_plies, nodes: 1_000_000 };
+                let limits = Limits::new(depth_plies, 1_000_000);
                 let solved = solver.solve(&mut contest, limits, &AtomicBool::new(false));
                 let what = format!("{attacker} {goal:?} from {board} at {depth_plies}: {truth:?}");
                 match solved.verdict {

@@ -4,7 +4,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use kyokumen::search::{DfPn, Limits, Solved, Stop, TableSize, Verdict};
+use kyokumen::search::{DfPn, Limits, Solved, Stop, TableSize, Verdict, WhenHopeless};
 use kyokumen::shogi::{Mate, Move, Position, plain};
 use rsshogi::board;
 
@@ -12,7 +12,7 @@ use crate::positions::{position, random_play, shared_lines, strewn};
 use crate::rsshogi::{foreign, foreign_moves};
 
 pub(crate) fn limits(depth_plies: u16, nodes: u64) -> Limits {
-    Limits { depth_plies, nodes }
+    Limits { when_hopeless: WhenHopeless::GoOn, ..Limits::new(depth_plies, nodes) }
 }
 
 /// Does the side to move mate?

@@ -12,7 +12,13 @@ use kyokumen::shogi::{
 use crate::positions::{Random, position, random_play, shared_lines, strewn};
 
 fn judge(nodes: u64) -> Judge {
-    let settings = SearchSettings { depth_plies: 31, nodes, hash_mb: 4, in_check: InCheck::Or };
+    let settings = SearchSettings {
+        depth_plies: 31,
+        nodes,
+        hash_mb: 4,
+        in_check: InCheck::Or,
+        ..SearchSettings::default()
+    };
     Judge::new(&settings).shortest(true)
 }
 

@@ -9,9 +9,11 @@ use kyokumen::search::Watch;
 use kyokumen::shogi::{
     Board, Color, Hand, HandKind, Move, Piece, PieceKind, Position, Setup, Square, plain,
 };
-use kyokumen::solver::{Attacker, Control, Limits, Outcome, Solver, Stop, TableSize, Verdict};
+use kyokumen::solver::{
+    Attacker, Control, Limits, Outcome, Solver, Stop, TableSize, Verdict, WhenHopeless,
+};
 
-use crate::positions::{Random, position};
+use crate::positions::{Random, position, random_play};
 
 /// Tadao Yamaoka's example for the gain from dominance: a mate of some thousands of nodes.
 const MATE: &str = "1n1g3+Pl/k1p1s4/1ng5p/pSP1p1pp1/1n3p3/P1K3P1P/1P7/9/L1G5L b 2R2BG2SL5Pn 161";
@@ -19,7 +21,7 @@ const MATE: &str = "1n1g3+Pl/k1p1s4/1ng5p/pSP1p1pp1/1n3p3/P1K3P1P/1P7/9/L1G5L b 
 const NO_MATE: &str =
     "2+P5+N/5P1B1/p2sg2p+P/2p2s1P1/8R/5KP1s/P3+BNN1g/1S4+p1g/+p1R1Lk2+l b NL4Pgl3p 1";
 
-const LIMITS: Limits = Limits { depth_plies: 31, nodes: 100_000 };
+const LIMITS: Limits = Limits::new(31, 100_000);
 
 fn solver() -> Solver {
     Solver::new(TableSize::from_mib(4))
@@ -60,6 +62,29 @@ fn looking_on_changes_nothing() {
         assert_eq!(solved(sfen, &Control::new()), alone, "{sfen}");
         assert_eq!(solved(sfen, &AtomicBool::new(false)), alone, "{sfen}");
     }
+}
+
+/// Giving up only ever ends a search sooner: what is decided before is decided the same way.
+#[test]
+fn giving_up_costs_answers_and_changes_none() {
+    let mut solver = solver();
+    let (mut decided, mut given_up) = (0, 0);
+    for (position, nodes) in
+        random_play(7, 400).into_iter().zip([600, 2_000, 6_000].into_iter().cycle())
+    {
+        let limits = Limits::new(31, nodes);
+        let to_the_end = Limits { when_hopeless: WhenHopeless::GoOn, ..limits };
+        let outcome = solver.solve(&position, Attacker::SideToMove, &limits);
+        let whole = solver.solve(&position, Attacker::SideToMove, &to_the_end);
+        if outcome.verdict == Verdict::Unknown(Stop::Nodes) && outcome.stats.nodes < nodes {
+            assert!(outcome.stats.nodes <= whole.stats.nodes, "{position}");
+            given_up += 1;
+        } else {
+            assert_eq!(outcome, whole, "{position}");
+            decided += 1;
+        }
+    }
+    assert!(decided > 300 && given_up > 3, "{decided} decided, {given_up} given up");
 }
 
 /// In the search as in the check of its proof.
@@ -166,7 +191,7 @@ fn cornered(random: &mut Random) -> Option<Position> {
 #[test]
 fn being_mated_is_asked_out_of_check_too() {
     const PLIES: u16 = 2;
-    let limits = Limits { depth_plies: PLIES, nodes: 100_000 };
+    let limits = Limits::new(PLIES, 100_000);
     let mut random = Random::new(5);
     let mut solver = solver();
     let mut counts = [0; 2];

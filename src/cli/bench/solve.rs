@@ -17,7 +17,7 @@ use super::super::option::word;
 use super::super::report::{json_line, milliseconds};
 use super::{Rounds, per_second};
 use crate::pipeline::generate::{Generator, Recipe};
-use crate::pipeline::judge::{Answer, InCheck, SearchSettings};
+use crate::pipeline::judge::{Answer, InCheck, SearchSettings, WhenHopeless};
 use crate::pipeline::platform::peak_memory_bytes;
 use crate::pipeline::positions::{Found, Positions, Spot, Whence};
 use crate::pipeline::solve::{Solution, Wishes, solve};
@@ -46,6 +46,10 @@ pub(super) struct SolveArgs {
     /// What to ask when the side to move is in check
     #[arg(long, value_name = "both|and|or|skip", default_value = "or", value_parser = word::<InCheck>)]
     in_check: InCheck,
+
+    /// What to do once a search is unlikely to end within its nodes: stop there, or use them up
+    #[arg(long, value_name = "give-up|go-on", default_value = "give-up", value_parser = word::<WhenHopeless>)]
+    when_hopeless: WhenHopeless,
 
     #[command(flatten)]
     rounds: Rounds,
@@ -97,6 +101,7 @@ impl SolveArgs {
             nodes: self.nodes,
             hash_mb: self.hash_mb,
             in_check: self.in_check,
+            when_hopeless: self.when_hopeless,
         }
     }
 }

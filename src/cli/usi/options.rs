@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use super::command::Setting;
 use crate::pipeline::judge::MOST_HASH_MB;
-use crate::solver::{Limits, MOST_PLIES, TableSize};
+use crate::solver::{Limits, MOST_PLIES, TableSize, WhenHopeless};
 
 /// Values that hold until they are set anew.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -87,7 +87,7 @@ impl Options {
             0 => Limits::NONE.nodes,
             nodes => nodes,
         };
-        Limits { depth_plies, nodes }
+        Limits { depth_plies, nodes, when_hopeless: WhenHopeless::GoOn }
     }
 }
 
@@ -112,7 +112,13 @@ mod tests {
             assert_eq!(options.set(setting(name, value)), Ok(()));
         }
         assert_eq!(options.table(), TableSize::from_mib(64));
-        assert_eq!(options.limits(), Limits { depth_plies: 31, nodes: 1000 });
+        let limits = options.limits();
+        assert_eq!((limits.depth_plies, limits.nodes), (31, 1000));
+        assert_eq!(
+            limits.when_hopeless,
+            WhenHopeless::GoOn,
+            "who asks one question wants the answer"
+        );
     }
 
     #[test]
