@@ -125,10 +125,7 @@ impl<G: Game> DfPn<G> {
     ///
     /// # Panics
     /// If there is no memory for it, see [`Self::try_new`].
-    pub fn new(table: TableSize) -> Self
-    where
-        G::Hand: Default,
-    {
+    pub fn new(table: TableSize) -> Self {
         Self::try_new(table).unwrap_or_else(|error| panic!("{error}"))
     }
 
@@ -136,11 +133,8 @@ impl<G: Game> DfPn<G> {
     ///
     /// # Errors
     /// [`TableError`] if there is no memory for it.
-    pub fn try_new(table: TableSize) -> Result<Self, TableError>
-    where
-        G::Hand: Default,
-    {
-        let entries = Table::new(table.bytes() / 2, G::Hand::default());
+    pub fn try_new(table: TableSize) -> Result<Self, TableError> {
+        let entries = Table::new(table.bytes() / 2);
         Ok(Self {
             table: entries.map_err(|_| TableError(table))?,
             proof: None,
@@ -166,7 +160,7 @@ impl<G: Game> DfPn<G> {
         limits: Limits,
         watch: &dyn Watch<G::Move>,
     ) -> Solved<G::Move> {
-        self.table.start(limits.nodes);
+        self.table.start(limits.nodes, game.hand());
         self.limits = Limits { depth_plies: limits.depth_plies.min(MOST_PLIES), ..limits };
         self.nodes = 0;
         self.kept.clear();

@@ -19,6 +19,9 @@ pub(super) const LARGEST: u32 = u32::MAX / 4;
 /// How many neighbouring slots a board may use.
 const WINDOW: usize = 8;
 
+/// Slots of the smallest table.
+const FEWEST_SLOTS: usize = 1024;
+
 #[derive(Clone, Copy)]
 struct Entry<H> {
     key: u64,
@@ -32,6 +35,22 @@ struct Entry<H> {
     plies: u16,
     /// Proven OR node: the move; 0 elsewhere.
     code: u16,
+}
+
+impl<H> Entry<H> {
+    /// Of no generation.
+    const fn empty(hand: H) -> Self {
+        Self {
+            key: 0,
+            generation: 0,
+            proof_number: 0,
+            disproof_number: 0,
+            effort: 0,
+            hand,
+            plies: 0,
+            code: 0,
+        }
+    }
 }
 
 /// Marks a disproof without limits in the `plies` of an entry.
@@ -77,42 +96,33 @@ pub(super) enum Finding<H> {
 
 pub(super) struct Table<H> {
     entries: Vec<Entry<H>>,
-    /// Slots in use by the current search; at most `entries.len() - WINDOW`.
+    most_slots: usize,
+    /// Slots in use by the current search; the window of the last one reaches beyond them.
     slots: usize,
     generation: u32,
 }
 
 impl<H: Hand> Table<H> {
-    /// A table of at most `bytes`, but of at least 1,024 entries.
-    pub(super) fn new(bytes: usize, empty: H) -> Result<Self, TryReserveError> {
-        let count = (bytes / size_of::<Entry<H>>()).max(1024) + WINDOW;
-        let entry = Entry {
-            key: 0,
-            generation: 0,
-            proof_number: 0,
-            disproof_number: 0,
-            effort: 0,
-            hand: empty,
-            plies: 0,
-            code: 0,
-        };
+    /// A table of at most `bytes`, but of at least 1,024 entries. Memory is touched as searches need it.
+    pub(super) fn new(bytes: usize) -> Result<Self, TryReserveError> {
+        let most_slots = (bytes / size_of::<Entry<H>>()).max(FEWEST_SLOTS);
         let mut entries = Vec::new();
-        entries.try_reserve_exact(count)?;
-        entries.resize(count, entry);
-        Ok(Self { entries, slots: count - WINDOW, generation: 0 })
+        entries.try_reserve_exact(most_slots + WINDOW)?;
+        Ok(Self { entries, most_slots, slots: 0, generation: 0 })
     }
 
     /// Forgets everything, and uses no more slots than `positions` can fill usefully: a small table
     /// stays in the processor's cache.
-    pub(super) fn start(&mut self, positions: u64) {
+    pub(super) fn start(&mut self, positions: u64, empty: H) {
         let useful = usize::try_from(positions).unwrap_or(usize::MAX);
-        self.slots = useful.clamp(1024, self.entries.len() - WINDOW);
+        self.slots = useful.clamp(FEWEST_SLOTS, self.most_slots);
         self.generation = self.generation.wrapping_add(1);
         if self.generation == 0 {
-            for entry in &mut self.entries {
-                entry.generation = 0;
-            }
+            self.entries.clear();
             self.generation = 1;
+        }
+        if self.entries.len() < self.slots + WINDOW {
+            self.entries.resize(self.slots + WINDOW, Entry::empty(empty));
         }
     }
 
