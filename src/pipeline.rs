@@ -17,6 +17,7 @@ pub mod platform;
 pub mod positions;
 pub mod progress;
 pub mod proof;
+pub mod reading;
 pub mod run;
 pub mod settings;
 pub mod sink;
