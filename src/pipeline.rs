@@ -12,6 +12,7 @@ mod in_order;
 pub mod inspect;
 pub mod judge;
 pub mod manifest;
+pub mod memo;
 pub mod plan;
 pub mod platform;
 pub mod positions;
