@@ -28,7 +28,8 @@ use crate::pipeline::settings::{
 ///
 /// Every record goes to exactly one place: kept, mated, unknown, filtered, or quarantined if it cannot be
 /// used. Records are written byte for byte as they were read, in their order, whatever the number of
-/// threads; shards in order concatenate to the output of one run over everything.
+/// threads; shards in order concatenate to the output of one run over everything. Equal positions are
+/// searched once.
 #[derive(Args, Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub(super) struct FilterArgs {

@@ -26,7 +26,8 @@ use crate::pipeline::solve::{Solution, Wishes, solve};
 ///
 /// Reads an SFEN, or a file of positions: hcp, hcpe, psv or sfen by its extension, anything else as text with
 /// an SFEN in the first column; blank lines and # comments are passed over. The king of the attacker may be
-/// missing, as in problems. Results come in the order of the input, from all threads.
+/// missing, as in problems. Results come in the order of the input, from all threads; equal positions are
+/// searched once.
 #[derive(Args)]
 pub(super) struct SolveArgs {
     /// An SFEN, a file of positions, or `-` for standard input
@@ -196,6 +197,7 @@ struct Line {
     shortest: Option<bool>,
     line: Vec<String>,
     nodes: u64,
+    /// Of the search that gave the answer, which may have been that of an equal position.
     elapsed_ms: f64,
 }
 
@@ -211,7 +213,7 @@ impl Line {
             sfen: solution.found.position.to_string(),
             verdict: judgement.map(|judgement| judgement.answer.word()),
             stop,
-            plies: judgement.filter(|j| is_mate(j)).map(|j| j.line.len()),
+            plies: judgement.filter(|j| j.answer.is_mate()).map(|j| j.line.len()),
             tsume_plies: solution.tsume_plies,
             shortest: solution.is_shortest,
             line: judgement.map(moves).unwrap_or_default(),
@@ -264,10 +266,6 @@ fn verdict(solution: &Solution) -> String {
     }
 }
 
-fn is_mate(judgement: &Judgement) -> bool {
-    matches!(judgement.answer, Answer::Win | Answer::Loss)
-}
-
 fn moves(judgement: &Judgement) -> Vec<String> {
     judgement.line.iter().map(ToString::to_string).collect()
 }
@@ -282,6 +280,9 @@ struct Tally {
     unknown: u64,
     skipped: u64,
     bad: u64,
+    /// Answered because an equal position had been.
+    known: u64,
+    /// Searched, without those of the known.
     nodes: u64,
 }
 
@@ -292,7 +293,8 @@ impl Tally {
             self.skipped += 1;
             return;
         };
-        self.nodes += judgement.nodes;
+        self.known += u64::from(solution.was_known);
+        self.nodes += if solution.was_known { 0 } else { judgement.nodes };
         *match judgement.answer {
             Answer::Win => &mut self.win,
             Answer::Loss => &mut self.loss,
@@ -319,7 +321,11 @@ impl Tally {
         eprintln!("{} records{colon}{}", self.positions + self.bad, words.join(", "));
         let seconds = elapsed.as_secs_f64();
         let (positions_s, nodes_s) = (self.positions as f64 / seconds, self.nodes as f64 / seconds);
-        eprintln!("{seconds:.1} s, {positions_s:.0} positions/s, {nodes_s:.0} nodes/s");
+        let known = match self.known {
+            0 => String::new(),
+            known => format!(", {known} known from equal ones"),
+        };
+        eprintln!("{seconds:.1} s, {positions_s:.0} positions/s, {nodes_s:.0} nodes/s{known}");
     }
 }
 

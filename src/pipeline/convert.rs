@@ -11,8 +11,9 @@ use std::time::Instant;
 
 use super::counts::{Condition, Fate};
 use super::progress::Progress;
+use super::reading::Fault;
 use super::run::{Done, Job, RunError, run};
-use super::sorting::{Fault, Item, Next, Sorted, copy, failed_condition, sort_block};
+use super::sorting::{Item, Next, Sorted, copy, failed_condition, sort_block};
 use super::stream::Stream;
 use crate::format::ConvertError;
 use crate::shogi::Position;

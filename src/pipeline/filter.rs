@@ -4,11 +4,12 @@
 //! balance checked, and only then the names.
 
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use super::judge::{Decide, Judge};
+use super::judge::{Decide, Judge, Saved};
 use super::manifest::Manifest;
+use super::memo::{Memo, Memoized};
 use super::plan::Plan;
 use super::progress::Progress;
 use super::run::{Desk, Done, Job, RunError, run};
@@ -17,7 +18,7 @@ use super::triage;
 /// Records that travel together. Few, because one hard position keeps a thread for seconds.
 const BLOCK_RECORDS: u64 = 64;
 
-/// Filters with the df-pn solver. Sets nothing under a final name unless all went well.
+/// Filters with the df-pn solver, equal positions once. Sets nothing under a final name unless all went well.
 ///
 /// # Errors
 /// [`RunError`]; whatever had been written is removed.
@@ -27,7 +28,9 @@ pub fn filter(
     cancel: &AtomicBool,
 ) -> Result<Manifest, RunError> {
     let search = plan.settings.search.clone();
-    filter_with(plan, move || Judge::new(&search), progress, cancel)
+    let memo = Arc::new(Memo::new());
+    let make_judge = move || Memoized::new(Judge::new(&search), Arc::clone(&memo));
+    filter_with(plan, make_judge, progress, cancel)
 }
 
 /// Filters with judges of another making, one for each thread.
@@ -55,27 +58,44 @@ where
         block_records: BLOCK_RECORDS,
         limit: None,
     };
-    let desk = desk(Arc::clone(&plan), make_judge);
+    let judges = Arc::new(FreeJudges(Mutex::default()));
+    let desk = desk(Arc::clone(&plan), make_judge, Arc::clone(&judges));
     let Done { counts, parts_read, finished } = run(&job, desk, progress, cancel)?;
-    let manifest = Manifest::new(&plan, &counts, parts_read, finished.written(), started.elapsed());
+    let (written, saved) = (finished.written(), judges.saved());
+    let manifest = Manifest::new(&plan, &counts, parts_read, written, saved, started.elapsed());
     manifest.check_balance()?;
     finished.commit_with(&plan.manifest, &manifest.to_json())?;
     progress.finish(&counts);
     Ok(manifest)
 }
 
-/// Sorts a block with a judge that is free, or a new one: there are as many as blocks are judged at once.
-fn desk<J, F>(plan: Arc<Plan>, make_judge: F) -> Desk
+/// Judges that judge nothing at the moment: as many as blocks were judged at once, once all are judged.
+struct FreeJudges<J>(Mutex<Vec<J>>);
+
+impl<J: Decide> FreeJudges<J> {
+    fn lock(&self) -> MutexGuard<'_, Vec<J>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What all of them answered without a search.
+    fn saved(&self) -> Saved {
+        let mut saved = Saved::default();
+        self.lock().iter().for_each(|judge| saved.add(judge.saved()));
+        saved
+    }
+}
+
+/// Sorts a block with a judge that is free, or a new one.
+fn desk<J, F>(plan: Arc<Plan>, make_judge: F, free: Arc<FreeJudges<J>>) -> Desk
 where
     J: Decide + Send + 'static,
     F: Fn() -> J + Send + Sync + 'static,
 {
-    let free_judges = Mutex::new(Vec::new());
     Arc::new(move |block, stop| {
-        let free = || free_judges.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut judge = free().pop().unwrap_or_else(&make_judge);
+        let judge = free.lock().pop();
+        let mut judge = judge.unwrap_or_else(&make_judge);
         let sorted = triage::sort(&plan, block, &mut judge, stop);
-        free().push(judge);
+        free.lock().push(judge);
         sorted
     })
 }

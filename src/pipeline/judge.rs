@@ -149,6 +149,11 @@ impl Answer {
             Self::Unknown(_) => "unknown",
         }
     }
+
+    /// Whether one side is proven to be mated.
+    pub const fn is_mate(self) -> bool {
+        matches!(self, Self::Win | Self::Loss)
+    }
 }
 
 /// A verdict with its proof and its price.
@@ -169,6 +174,29 @@ pub trait Decide {
     ///
     /// The king that a search would have to mate may not be missing; the position is left as it was.
     fn judge(&mut self, position: &mut Position, cancel: &AtomicBool) -> Judgement;
+
+    /// What this judge has answered so far without a search, because it knew an equal position.
+    fn saved(&self) -> Saved {
+        Saved::default()
+    }
+}
+
+/// Answers that took no search, because an equal position had been searched. Depends on which thread met
+/// what when, as times do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Saved {
+    /// How many.
+    pub answers: u64,
+    /// Nodes that searching again would have taken.
+    pub nodes: u64,
+}
+
+impl Saved {
+    /// Adds what was saved elsewhere.
+    pub const fn add(&mut self, other: Self) {
+        self.answers += other.answers;
+        self.nodes += other.nodes;
+    }
 }
 
 /// The mate solver with its own table, one for each thread.

@@ -1,6 +1,6 @@
 //! The account of a run: what was read, what was written, what became of every record.
 //!
-//! The only output that holds times; everything else depends on input and settings alone.
+//! The only output that holds times and what varies with them; everything else depends on input and settings alone.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde::Serialize;
 
 use super::counts::{Counts, Imbalance, equal};
-use super::judge::{NODE_DEFINITION, SOLVER_VERSION, SearchSettings};
+use super::judge::{NODE_DEFINITION, SOLVER_VERSION, Saved, SearchSettings};
 use super::plan::Plan;
 use super::settings::{BadPolicy, MatedPolicy, RecordFilters, UnknownPolicy};
 use super::sink::Written;
@@ -43,8 +43,11 @@ pub struct Manifest {
     pub elapsed_s: f64,
     /// Speed.
     pub records_per_s: f64,
-    /// Speed of the search, all threads together.
+    /// Speed of the search, all threads together: without the nodes that were saved.
     pub nodes_per_s: f64,
+    /// Records that were answered because an equal position had been searched; they stand in the counts
+    /// like all others, with the nodes of that search. Varies as the times do.
+    pub saved: Saved,
 }
 
 /// The settings under the long names of the options.
@@ -108,6 +111,7 @@ impl Manifest {
         counts: &Counts,
         parts_read: Vec<PartRead>,
         written: impl Iterator<Item = &'a Written>,
+        saved: Saved,
         elapsed: Duration,
     ) -> Self {
         let elapsed_s = elapsed.as_secs_f64();
@@ -128,7 +132,8 @@ impl Manifest {
             ended_unix_s: unix_s(SystemTime::now()),
             elapsed_s,
             records_per_s: per_s(counts.input),
-            nodes_per_s: per_s(counts.nodes),
+            nodes_per_s: per_s(counts.nodes - saved.nodes),
+            saved,
         }
     }
 

@@ -8,13 +8,11 @@ use std::path::Path;
 
 use thiserror::Error;
 
-use super::judge::NothingToMate;
+use super::reading::{Fault, record};
 use super::settings::{FormatName, without_zst};
-use super::source::{
-    Block, Delivery, Input, MAX_LINE_BYTES, Part, Place, RawRecord, Source, SourceError,
-};
-use crate::format::{DecodeError, Format, RecordRef};
-use crate::shogi::{Position, PositionError};
+use super::source::{Block, Delivery, Input, Part, Place, RawRecord, Source, SourceError};
+use crate::format::{Format, RecordRef};
+use crate::shogi::Position;
 
 /// A position with where it stood.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -64,20 +62,6 @@ pub struct BadPosition {
     pub fault: Fault,
 }
 
-/// What is wrong with a record.
-#[derive(Debug, Error)]
-#[expect(missing_docs, reason = "the messages say it")]
-pub enum Fault {
-    #[error("part of a line longer than {MAX_LINE_BYTES} bytes")]
-    CutLine,
-    #[error(transparent)]
-    Decode(#[from] DecodeError),
-    #[error(transparent)]
-    Position(#[from] PositionError),
-    #[error(transparent)]
-    NothingToMate(#[from] NothingToMate),
-}
-
 /// What comes of the next record: a position, a reason why there is none, or nothing more.
 pub type Delivered = Result<Result<Found, BadPosition>, SourceError>;
 
@@ -123,7 +107,7 @@ impl Positions {
                 if is_text { Spot::Line(self.line) } else { Spot::Byte(block.offset + raw.offset) };
             let whence = Whence { index: self.index, spot };
             self.index += 1;
-            let position = self.decode(&raw, content);
+            let position = self.decode(&raw);
             found.push(match position {
                 Ok(position) => Ok(Found {
                     whence,
@@ -136,17 +120,14 @@ impl Positions {
         found
     }
 
-    fn decode(&self, raw: &RawRecord<'_>, content: &[u8]) -> Result<Position, Fault> {
-        if raw.is_cut {
-            return Err(Fault::CutLine);
-        }
-        let setup = |bytes| RecordRef::new(self.input.format, bytes)?.setup();
+    fn decode(&self, raw: &RawRecord<'_>) -> Result<Position, Fault> {
+        let record = record(raw, self.input.format)?;
         let setup = match self.input.format {
             // Columns that are no concern of ours may hold anything, as long as the SFEN stands in front.
-            Format::Sfen => {
-                setup(first_column(content)).or_else(|error| setup(content).or(Err(error)))
-            }
-            _ => setup(content),
+            Format::Sfen => RecordRef::new(Format::Sfen, first_column(record.bytes()))?
+                .setup()
+                .or_else(|error| record.setup().or(Err(error))),
+            _ => record.setup(),
         };
         Ok(Position::try_from(setup?)?)
     }

@@ -8,15 +8,11 @@ use serde::Serialize;
 use thiserror::Error;
 
 use super::counts::{Condition, Counts, count};
-use super::judge::NothingToMate;
+use super::reading::{Fault, record};
 use super::settings::{BadPolicy, RecordFilters};
-use super::source::{Block, MAX_LINE_BYTES, RawRecord};
+use super::source::{Block, RawRecord};
 use super::stream::{Batch, Stream};
-use crate::format::{
-    ConvertError, DecodeError, DecodeErrorKind, EncodeError, Fields, Format, RecordRef, Warnings,
-    Written,
-};
-use crate::shogi::PositionError;
+use crate::format::{DecodeError, Fields, RecordRef, Warnings, Written};
 
 /// A block after sorting.
 #[derive(Debug, Default)]
@@ -84,34 +80,6 @@ pub struct BadRecord {
     pub missing: Fields,
 }
 
-/// Why a record cannot be used.
-#[derive(Debug, Error)]
-pub(super) enum Fault {
-    #[error("part of a line longer than {MAX_LINE_BYTES} bytes")]
-    CutLine,
-    #[error(transparent)]
-    Decode(#[from] DecodeError),
-    #[error(transparent)]
-    Position(#[from] PositionError),
-    #[error(transparent)]
-    NothingToMate(#[from] NothingToMate),
-    #[error(transparent)]
-    Convert(#[from] ConvertError),
-}
-
-impl Fault {
-    fn is_comment(&self) -> bool {
-        matches!(self, Self::Decode(error) if error.kind == DecodeErrorKind::Comment)
-    }
-
-    fn missing(&self) -> Fields {
-        match self {
-            Self::Convert(ConvertError::Encode(EncodeError::Missing { fields })) => *fields,
-            _ => Fields::NONE,
-        }
-    }
-}
-
 /// A record whose bytes are as many as there should be.
 pub(super) struct Item<'a> {
     /// Number within the input, from 0.
@@ -141,7 +109,8 @@ pub(super) fn sort_block(
             return None;
         }
         sorted.counts.input += 1;
-        match item(block.format, index, raw).and_then(|item| sort_one(&item, &mut sorted)) {
+        let item = record(&raw, block.format).map(|record| Item { index, raw, record });
+        match item.and_then(|item| sort_one(&item, &mut sorted)) {
             Ok(Next::Sorted) => {}
             Ok(Next::Cancelled) => return None,
             Err(fault) if fault.is_comment() => sorted.count_filtered(Condition::Comment),
@@ -162,14 +131,6 @@ pub(super) fn sort_block(
         }
     }
     Some(sorted)
-}
-
-fn item(format: Format, index: u64, raw: RawRecord<'_>) -> Result<Item<'_>, Fault> {
-    if raw.is_cut {
-        return Err(Fault::CutLine);
-    }
-    let record = RecordRef::new(format, raw.without_line_end(format))?;
-    Ok(Item { index, raw, record })
 }
 
 /// Appends a record as the bytes that were read.

@@ -9,10 +9,9 @@ use serde::Serialize;
 use super::counts::Fate;
 use super::judge::{Answer, Decide, Judgement, Stop};
 use super::plan::Plan;
+use super::reading::Fault;
 use super::settings::{MatedPolicy, UnknownPolicy};
-use super::sorting::{
-    Fault, Item, Next, Sorted, copy, failed_condition, push_json_line, sort_block,
-};
+use super::sorting::{Item, Next, Sorted, copy, failed_condition, push_json_line, sort_block};
 use super::source::Block;
 use super::stream::Stream;
 use crate::format::{ConvertError, GameResult, Outcome, RecordRef, Written, encode};

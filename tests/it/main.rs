@@ -3,6 +3,7 @@
 mod archive;
 mod cli_snapshots;
 mod convert;
+mod equal_positions;
 mod exhaustive;
 mod filter;
 mod filter_command;

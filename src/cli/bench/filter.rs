@@ -16,9 +16,9 @@ use super::super::report::{json_line, milliseconds};
 use super::super::search_args::SearchArgs;
 use super::{Rounds, per_second, timed};
 use crate::format::Format;
-use crate::pipeline::counts::Counts;
 use crate::pipeline::filter::filter;
 use crate::pipeline::generate::{Generator, Recipe};
+use crate::pipeline::manifest::Manifest;
 use crate::pipeline::plan::{Plan, Request};
 use crate::pipeline::progress::Progress;
 use crate::pipeline::settings::Settings;
@@ -56,11 +56,12 @@ pub(super) fn run(args: &FilterArgs) -> anyhow::Result<Outcome> {
         Some(input) => input.clone(),
         None => generated(args.count, &folder.0)?,
     };
-    let (counts, elapsed) = args.rounds.measure(|| round(&input, &folder.0.join("out"), args))?;
+    let (manifest, elapsed) = args.rounds.measure(|| round(&input, &folder.0.join("out"), args))?;
     let threads = match args.search.threads {
         0 => std::thread::available_parallelism().map_or(1, usize::from),
         threads => threads,
     };
+    let (counts, saved) = (&manifest.counts, manifest.saved);
     let mated = counts.mated.split;
     let figure = Figure {
         records: counts.input,
@@ -68,7 +69,7 @@ pub(super) fn run(args: &FilterArgs) -> anyhow::Result<Outcome> {
         threads,
         elapsed_ms: milliseconds(elapsed),
         records_per_s: (per_second(counts.input, elapsed) * 10.0).round() / 10.0,
-        nodes_per_s: per_second(counts.nodes, elapsed).round(),
+        nodes_per_s: per_second(counts.nodes - saved.nodes, elapsed).round(),
     };
     let written = if args.rounds.json { json_line(&figure) } else { write(&figure) };
     Ok(written.map(|()| Outcome::Done)?)
@@ -87,7 +88,7 @@ fn generated(count: u64, folder: &Path) -> anyhow::Result<PathBuf> {
     }
 }
 
-fn round(input: &Path, output: &Path, args: &FilterArgs) -> anyhow::Result<(Counts, Duration)> {
+fn round(input: &Path, output: &Path, args: &FilterArgs) -> anyhow::Result<(Manifest, Duration)> {
     let search = args.search.settings()?;
     let settings = Settings { search, threads: args.search.threads, ..Settings::default() };
     let request = Request {
@@ -100,7 +101,7 @@ fn round(input: &Path, output: &Path, args: &FilterArgs) -> anyhow::Result<(Coun
     let plan = Plan::new(request)?;
     let (manifest, elapsed) =
         timed(|| filter(plan, &mut Progress::none(), &AtomicBool::new(false)));
-    Ok((manifest?.counts, elapsed))
+    Ok((manifest?, elapsed))
 }
 
 fn write(figure: &Figure) -> io::Result<()> {

@@ -1,0 +1,219 @@
+//! Equal positions: searched once, and nobody can tell from what comes out.
+//!
+//! The positions are of random play; what is right is what each search says by itself.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use kyokumen::format::{Fill, Format, GameResult, Record, encode};
+use kyokumen::pipeline::filter::{filter, filter_with};
+use kyokumen::pipeline::judge::{Answer, Judge, Saved, SearchSettings};
+use kyokumen::pipeline::manifest::Manifest;
+use kyokumen::pipeline::memo::{FEWEST_NODES, Memo, Memoized};
+use kyokumen::pipeline::plan::{Plan, Request};
+use kyokumen::pipeline::positions::Positions;
+use kyokumen::pipeline::progress::Progress;
+use kyokumen::pipeline::settings::{Settings, UnknownPolicy};
+use kyokumen::pipeline::solve::{Solution, Wishes, solve};
+use kyokumen::shogi::Position;
+use tempfile::TempDir;
+
+use crate::archive::write;
+use crate::positions::{Random, random_play, shared};
+
+fn search(nodes: u64) -> SearchSettings {
+    SearchSettings { nodes, hash_mb: 1, ..SearchSettings::default() }
+}
+
+/// Positions of wild games, most of them several times, in no order.
+fn with_equal_ones(seed: u64, count: usize) -> Vec<Position> {
+    let mut random = Random::new(seed);
+    let mut positions = Vec::new();
+    for position in random_play(seed, count * 4).into_iter().skip(40).step_by(4) {
+        // Mates and unfinished searches are the ones that matter.
+        let times = 1 + random.below(4);
+        positions.extend(std::iter::repeat_n(position, times));
+    }
+    random.shuffle(&mut positions);
+    positions
+}
+
+/// A file of these positions, each with a ply of its own.
+fn psv(positions: &[Position]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for (ply, position) in (1..).zip(positions) {
+        let record = Record {
+            setup: position.setup(),
+            best_move: None,
+            eval_cp: Some(0),
+            ply: Some(ply),
+            result: Some(GameResult::Draw),
+        };
+        let fill = Fill { no_move: true, ..Fill::default() };
+        encode(Format::Psv, &record, &fill, &mut bytes).unwrap();
+    }
+    bytes
+}
+
+/// How a file is filtered: with the solver alone, as the program does, or with a memory of one bucket.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Way {
+    EachByItself,
+    AsTheProgram,
+    Forgetful,
+}
+
+fn filtered(
+    input: &Path,
+    way: Way,
+    threads: usize,
+    nodes: u64,
+) -> (BTreeMap<String, Vec<u8>>, Manifest) {
+    let folder = input.with_extension(format!("{way:?}-{threads}"));
+    let search = search(nodes);
+    let request = Request {
+        inputs: vec![input.to_owned()],
+        output: folder.clone(),
+        settings: Settings {
+            search: search.clone(),
+            unknown: UnknownPolicy::Split,
+            threads,
+            ..Settings::default()
+        },
+        ..Request::default()
+    };
+    let plan = Plan::new(request).unwrap();
+    let (mut progress, cancel) = (Progress::none(), AtomicBool::new(false));
+    let manifest = match way {
+        Way::EachByItself => filter_with(plan, move || Judge::new(&search), &mut progress, &cancel),
+        Way::AsTheProgram => filter(plan, &mut progress, &cancel),
+        Way::Forgetful => {
+            let memo = Arc::new(Memo::with_buckets(1));
+            let make_judge = move || Memoized::new(Judge::new(&search), Arc::clone(&memo));
+            filter_with(plan, make_judge, &mut progress, &cancel)
+        }
+    };
+    let files = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+    let files = files.map(|path| (path.file_name().unwrap().to_str().unwrap().to_owned(), path));
+    let files = files.filter(|(name, _)| !name.ends_with(".manifest.json"));
+    let files = files.map(|(name, path)| (name, fs::read(path).unwrap())).collect();
+    (files, manifest.unwrap())
+}
+
+#[test]
+fn a_filter_that_remembers_writes_the_same_bytes() {
+    let mut positions = with_equal_ones(71, 250);
+    let mut random = Random::new(72);
+    for round in 0..2 {
+        let folder = TempDir::new().unwrap();
+        let input = write(folder.path(), "a.psv", &psv(&positions));
+        let (expected, alone) = filtered(&input, Way::EachByItself, 2, 300);
+        assert_eq!(alone.saved, Saved::default());
+        assert!(expected["a.mated.jsonl"].len() > 1000 && expected["a.unknown.psv"].len() > 400);
+        for way in [Way::AsTheProgram, Way::Forgetful] {
+            for threads in [1, 4] {
+                let (files, manifest) = filtered(&input, way, threads, 300);
+                assert!(files == expected, "{way:?}, {threads} threads, round {round}");
+                assert_eq!(manifest.counts, alone.counts);
+                assert_eq!(manifest.outputs.len(), alone.outputs.len());
+                let sums = manifest.outputs.iter().map(|output| &output.sha256);
+                assert!(sums.eq(alone.outputs.iter().map(|output| &output.sha256)));
+                assert!(manifest.saved.answers > 0 && manifest.saved.nodes > 0);
+                assert!(manifest.saved.nodes < manifest.counts.nodes);
+            }
+        }
+        random.shuffle(&mut positions);
+    }
+}
+
+/// On one thread nothing is left to chance: all but the first of those that are worth remembering.
+#[test]
+fn one_thread_searches_each_position_once() {
+    let positions = with_equal_ones(73, 200);
+    let folder = TempDir::new().unwrap();
+    let input = write(folder.path(), "a.psv", &psv(&positions));
+    let mut judge = Judge::new(&search(200));
+    let mut seen = Vec::new();
+    let mut expected = Saved::default();
+    for position in &positions {
+        let judgement = judge.judge(position, &AtomicBool::new(false));
+        let setup = position.setup().with_ply(1);
+        if judgement.nodes < FEWEST_NODES {
+            continue;
+        }
+        if seen.contains(&setup) {
+            expected.add(Saved { answers: 1, nodes: judgement.nodes });
+        } else {
+            seen.push(setup);
+        }
+    }
+    assert!(expected.answers > 50, "{expected:?}");
+    assert_eq!(filtered(&input, Way::AsTheProgram, 1, 200).1.saved, expected);
+    let forgetful = filtered(&input, Way::Forgetful, 1, 200).1.saved;
+    assert!((1..expected.answers).contains(&forgetful.answers), "{forgetful:?}");
+}
+
+/// All that a solution says about its position.
+fn solved(file: &Path, wishes: &Wishes, threads: usize) -> Vec<Solution> {
+    let mut solutions = Vec::new();
+    let positions = Positions::open(file, None);
+    let ended = solve(positions, &search(150), wishes, threads, |solved| {
+        solutions.push(solved?);
+        Ok::<(), Box<dyn Error>>(())
+    });
+    ended.unwrap();
+    solutions
+}
+
+#[test]
+fn a_solution_from_memory_is_that_of_a_search() {
+    let positions = with_equal_ones(74, 200);
+    let folder = TempDir::new().unwrap();
+    let lines: Vec<String> = positions.iter().map(ToString::to_string).collect();
+    let text = lines.join("\n");
+    let file = write(folder.path(), "a.sfen", text.as_bytes());
+    for (proof, threads) in [(true, 1), (false, 1), (false, 4)] {
+        let wishes = || Wishes { shortest: true, tsume_plies: true, proof, ..Wishes::default() };
+        let mut known = BTreeMap::new();
+        for (position, solution) in positions.iter().zip(solved(&file, &wishes(), threads)) {
+            let mut judge = Judge::new(&search(150)).shortest(true);
+            let judgement = judge.judge(position, &AtomicBool::new(false));
+            let answer = judgement.answer;
+            let index = solution.found.whence.index;
+            assert_eq!(solution.judgement.as_ref(), Some(&judgement), "{position}");
+            assert_eq!(solution.tsume_plies, judge.tsume_plies(position, answer), "{position}");
+            if answer.is_mate() {
+                assert_eq!(solution.is_shortest, judge.is_shortest(position), "{position}");
+                let expected = proof.then(|| judge.proof(position, answer, index)).flatten();
+                assert_eq!(solution.proof, expected, "{position}");
+            }
+            let kind = match answer {
+                Answer::Unknown(_) => "unknown",
+                answer if answer.is_mate() => "mate",
+                _ => "no mate",
+            };
+            *known.entry(kind).or_insert(0) += u32::from(solution.was_known);
+        }
+        assert!(known["unknown"] > 3 && known["no mate"] > 3, "{known:?}");
+        assert_eq!(known["mate"] > 3, !proof, "{known:?}");
+    }
+}
+
+/// Real games: how often an equal position has been searched.
+#[test]
+fn an_archive_of_games_holds_equal_positions() {
+    let Some(archive) = shared("dev.hcp") else { return };
+    let folder = TempDir::new().unwrap();
+    let records = 2_000;
+    let bytes = fs::read(archive).unwrap();
+    let input = write(folder.path(), "games.hcp", &bytes[..32 * records]);
+    let (expected, alone) = filtered(&input, Way::EachByItself, 0, 50);
+    let (files, manifest) = filtered(&input, Way::AsTheProgram, 0, 50);
+    assert!(files == expected);
+    assert_eq!(manifest.counts, alone.counts);
+    assert!(manifest.saved.answers > 0);
+}
