@@ -3,6 +3,7 @@
 //! One module a subcommand. Exit statuses and the printing of errors are decided here and nowhere else.
 
 mod bench;
+mod config;
 mod convert;
 mod filter;
 mod generate;
@@ -10,6 +11,7 @@ mod inspect;
 mod option;
 mod perft;
 mod position_arg;
+mod record_args;
 mod report;
 mod search_args;
 mod solve;

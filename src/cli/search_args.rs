@@ -1,6 +1,6 @@
-//! Limits of the search as options, for the commands that take no configuration file.
+//! Limits of the search as options, the same for every command that searches.
 //!
-//! Names and defaults are those of `kyokumen filter`.
+//! The defaults are those of the library.
 
 use clap::Args;
 
@@ -8,38 +8,58 @@ use super::Usage;
 use super::option::word;
 use crate::pipeline::judge::{InCheck, SearchSettings};
 
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 pub(super) struct SearchArgs {
-    /// Plies that a search goes below the position
-    #[arg(long, value_name = "PLIES", default_value_t = SearchSettings::default().depth_plies)]
-    depth: u16,
+    #[arg(long, value_name = "PLIES", allow_negative_numbers = true, help = depth_help())]
+    depth: Option<u16>,
 
-    /// Nodes after which a search gives up
-    #[arg(long, default_value_t = SearchSettings::default().nodes)]
-    nodes: u64,
+    #[arg(long, allow_negative_numbers = true, help = nodes_help())]
+    nodes: Option<u64>,
 
-    /// Size of each thread's table, in MiB
-    #[arg(long, value_name = "MIB", default_value_t = SearchSettings::default().hash_mb)]
-    hash_mb: usize,
+    #[arg(long, value_name = "MIB", allow_negative_numbers = true, help = hash_help())]
+    hash_mb: Option<usize>,
 
     /// What to ask when the side to move is in check: is it being mated (and), does it mate (or)
-    #[arg(long, value_name = "both|and|or|skip", default_value = "both", value_parser = word::<InCheck>)]
-    in_check: InCheck,
+    /// [default: both]
+    #[arg(long, value_name = "both|and|or|skip", value_parser = word::<InCheck>)]
+    in_check: Option<InCheck>,
+}
 
-    /// Threads; 0 is all cores
-    #[arg(long, default_value_t = 0)]
-    pub(super) threads: usize,
+fn depth_help() -> String {
+    let depth = SearchSettings::default().depth_plies;
+    format!("Plies that a search goes below the position [default: {depth}]")
+}
+
+fn nodes_help() -> String {
+    let nodes = SearchSettings::default().nodes;
+    format!("Nodes after which a search gives up [default: {nodes}]")
+}
+
+fn hash_help() -> String {
+    let hash_mb = SearchSettings::default().hash_mb;
+    format!("Size of each thread's table, in MiB [default: {hash_mb}]")
 }
 
 impl SearchArgs {
     pub(super) fn settings(&self) -> Result<SearchSettings, Usage> {
+        let default = SearchSettings::default();
         let settings = SearchSettings {
-            depth_plies: self.depth,
-            nodes: self.nodes,
-            hash_mb: self.hash_mb,
-            in_check: self.in_check,
+            depth_plies: self.depth.unwrap_or(default.depth_plies),
+            nodes: self.nodes.unwrap_or(default.nodes),
+            hash_mb: self.hash_mb.unwrap_or(default.hash_mb),
+            in_check: self.in_check.unwrap_or(default.in_check),
         };
         settings.check().map_err(|error| Usage(error.to_string()))?;
         Ok(settings)
+    }
+
+    /// These, and where they say nothing the others.
+    pub(super) fn or(self, others: Self) -> Self {
+        Self {
+            depth: self.depth.or(others.depth),
+            nodes: self.nodes.or(others.nodes),
+            hash_mb: self.hash_mb.or(others.hash_mb),
+            in_check: self.in_check.or(others.in_check),
+        }
     }
 }

@@ -40,6 +40,10 @@ pub(super) struct SolveArgs {
     #[command(flatten)]
     search: SearchArgs,
 
+    /// Threads; 0 is all cores [default: 0]
+    #[arg(long, default_value_t = 0, hide_default_value = true)]
+    threads: usize,
+
     /// Look for the shortest mates: after each mate search for a shorter one, with as many nodes again
     #[arg(long)]
     shortest: bool,
@@ -69,7 +73,7 @@ pub(super) fn run(args: &SolveArgs) -> anyhow::Result<Outcome> {
 
 fn solve_file(args: &SolveArgs, input: &str) -> anyhow::Result<Outcome> {
     let file = if input == "-" { "standard input" } else { input };
-    let (settings, threads) = (args.search.settings()?, args.search.threads);
+    let (settings, threads) = (args.search.settings()?, args.threads);
     let mut proofs = Proofs::open(args, (input != "-").then_some(Path::new(input)))?;
     let mut tally = Tally::default();
     let positions = Positions::open(Path::new(input), args.from);
