@@ -2,6 +2,9 @@
 //!
 //! The defaults are those of the library.
 
+use std::hint::black_box;
+
+use anyhow::bail;
 use clap::Args;
 
 use super::Usage;
@@ -41,7 +44,7 @@ fn hash_help() -> String {
 }
 
 impl SearchArgs {
-    pub(super) fn settings(&self) -> Result<SearchSettings, Usage> {
+    pub(super) fn settings(&self) -> anyhow::Result<SearchSettings> {
         let default = SearchSettings::default();
         let settings = SearchSettings {
             depth_plies: self.depth.unwrap_or(default.depth_plies),
@@ -49,7 +52,7 @@ impl SearchArgs {
             hash_mb: self.hash_mb.unwrap_or(default.hash_mb),
             in_check: self.in_check.unwrap_or(default.in_check),
         };
-        settings.check().map_err(|error| Usage(error.to_string()))?;
+        check(&settings)?;
         Ok(settings)
     }
 
@@ -62,4 +65,17 @@ impl SearchArgs {
             in_check: self.in_check.or(others.in_check),
         }
     }
+}
+
+/// Fails for limits that cannot be and for a table that the machine has no memory for, before any work begins.
+pub(super) fn check(settings: &SearchSettings) -> anyhow::Result<()> {
+    settings.check().map_err(|error| Usage(error.to_string()))?;
+    let mib = settings.hash_mb;
+    // Reserved only, which takes no time whatever the size; what is not looked at might not be reserved at all.
+    let mut room = Vec::<u8>::new();
+    if room.try_reserve_exact(mib.saturating_mul(1 << 20)).is_err() {
+        bail!("there is no memory for a table of {mib} MiB; --hash-mb says how large it is");
+    }
+    black_box(room);
+    Ok(())
 }

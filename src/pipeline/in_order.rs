@@ -145,4 +145,11 @@ mod tests {
         let work = |(): &mut (), item: u64| assert!(item != 3, "item {item}");
         let _ = in_order(0..10, 2, || (), work, |()| -> io::Result<()> { Ok(()) });
     }
+
+    #[test]
+    #[should_panic(expected = "no room")]
+    fn a_worker_that_cannot_be_made_is_the_callers() {
+        let work = |(): &mut (), _: u64| ();
+        let _ = in_order(0..10, 2, || panic!("no room"), work, |()| -> io::Result<()> { Ok(()) });
+    }
 }
