@@ -9,6 +9,7 @@ use clap::Args;
 use super::filter::{plan_error, report_fields, run_error};
 use super::option::word;
 use super::record_args::{InputArgs, RecordArgs, RunArgs};
+use super::report::records;
 use super::{Outcome, Usage};
 use crate::format::{Fields, Fill, Format};
 use crate::pipeline::convert::{
@@ -39,7 +40,8 @@ Examples:
   except that psv_to_hcp also keeps every record that is early in its game, whatever its evaluation.
   Here each filter that is named must hold.
 
-Exit status: 0 done, 1 failed, 2 usage, 3 done but bad records were skipped or quarantined.")]
+Exit status: 0 done, 1 failed, 2 usage, 3 done but bad records were skipped or quarantined, \
+130 or 143 interrupted.")]
 pub(super) struct ConvertArgs {
     #[command(flatten)]
     inputs: InputArgs,
@@ -177,16 +179,17 @@ fn tell(report: &ConvertReport, output: &Path) {
     let filtered = counts.filtered.values().sum::<u64>();
     let bad = counts.bad.quarantined + counts.bad.skipped;
     eprintln!(
-        "{} records: {} written, {filtered} filtered, {bad} bad",
-        counts.input, counts.written
+        "{}: {} written, {filtered} filtered, {bad} bad",
+        records(counts.input),
+        counts.written
     );
     report_fields(&counts.lost, &counts.invented);
-    for (warning, records) in &counts.warnings {
-        eprintln!("  {warning} in {records} records");
+    for (warning, &number) in &counts.warnings {
+        eprintln!("  {warning} in {}", records(number));
     }
     for written in &report.outputs {
         let path = output.with_file_name(&written.file);
-        eprintln!("  {} ({} records)", path.display(), written.records);
+        eprintln!("  {} ({})", path.display(), records(written.records));
     }
 }
 

@@ -9,6 +9,7 @@ use clap::Args;
 
 use super::option::word;
 use super::record_args::{InputArgs, RecordArgs, RunArgs};
+use super::report::records;
 use super::search_args::SearchArgs;
 use super::{Interrupted, Outcome, Usage, config};
 use crate::pipeline::counts::Counts;
@@ -30,6 +31,9 @@ use crate::pipeline::settings::{
 /// used. Records are written byte for byte as they were read, in their order, whatever the number of
 /// threads; shards in order concatenate to the output of one run over everything.
 #[derive(Args, Clone, Debug)]
+#[command(after_long_help = "\
+Exit status: 0 done, 1 failed, 2 usage, 3 done but bad records were skipped or quarantined, \
+130 or 143 interrupted.")]
 pub(super) struct FilterArgs {
     #[command(flatten)]
     inputs: InputArgs,
@@ -149,7 +153,7 @@ impl SettingArgs {
         }
     }
 
-    fn request(self, inputs: Vec<PathBuf>) -> Result<Request, Usage> {
+    fn request(self, inputs: Vec<PathBuf>) -> anyhow::Result<Request> {
         let output =
             self.output.ok_or_else(|| Usage("no folder for the outputs: -o DIR".to_owned()))?;
         let settings = Settings {
@@ -186,9 +190,10 @@ fn show_plan(plan: &Plan) -> anyhow::Result<Outcome> {
     }
     let mut judge = Judge::new(&plan.settings.search);
     match (plan.records, estimate(plan, &mut judge)?) {
-        (Some(records), Some(estimate)) => writeln!(
+        (Some(number), Some(estimate)) => writeln!(
             out,
-            "{records} records, about {} (measured on {})",
+            "{}, about {} (measured on {})",
+            records(number),
             duration(estimate.seconds),
             estimate.sampled
         )?,
@@ -202,15 +207,15 @@ fn report(manifest: &Manifest, folder: &Path) {
     let counts = &manifest.counts;
     report_fields(&counts.lost, &counts.invented);
     for output in &manifest.outputs {
-        eprintln!("  {} ({} records)", folder.join(&output.file).display(), output.records);
+        eprintln!("  {} ({})", folder.join(&output.file).display(), records(output.records));
     }
 }
 
 /// One line for each field that records lost or gained.
 pub(super) fn report_fields(lost: &BTreeMap<String, u64>, invented: &BTreeMap<String, u64>) {
     for (what, fields) in [("lost", lost), ("filled in", invented)] {
-        for (field, records) in fields {
-            eprintln!("  {field} {what} in {records} records");
+        for (field, &number) in fields {
+            eprintln!("  {field} {what} in {}", records(number));
         }
     }
 }
@@ -218,10 +223,15 @@ pub(super) fn report_fields(lost: &BTreeMap<String, u64>, invented: &BTreeMap<St
 /// One line whose figures add up to the first.
 fn summary(counts: &Counts) -> String {
     let unknown = counts.unknown.split + counts.unknown.dropped;
+    let unknown_kept = counts.verdicts.unknown.values().sum::<u64>() - unknown;
     let filtered: u64 = counts.filtered.values().sum();
     let kept = counts.kept + counts.mated.relabelled;
     let mated = counts.mated.split + counts.mated.dropped;
-    let mut line = format!("{} records: {kept} kept, {mated} mated", counts.input);
+    let mut line = format!("{}: {kept} kept", records(counts.input));
+    if unknown_kept > 0 {
+        line.push_str(&format!(" ({unknown_kept} of them unknown)"));
+    }
+    line.push_str(&format!(", {mated} mated"));
     for (count, word) in
         [(unknown, "unknown"), (filtered, "filtered"), (counts.bad_records(), "bad")]
     {

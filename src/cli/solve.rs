@@ -11,7 +11,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::filter::plan_error;
-use super::report::{json_line, milliseconds};
+use super::report::{json_line, milliseconds, records};
 use super::search_args::SearchArgs;
 use super::{Interrupted, Outcome, Usage, position_arg};
 use crate::pipeline::judge::{Answer, Judgement};
@@ -28,9 +28,16 @@ use crate::pipeline::solve::{Solution, Wishes, solve};
 /// an SFEN in the first column; blank lines and # comments are passed over. The king of the attacker may be
 /// missing, as in problems. Results come in the order of the input, from all threads.
 #[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  kyokumen solve 4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1
+  kyokumen solve --json positions.hcp > answers.jsonl
+  kyokumen solve --shortest --proof proofs.zst problems.sfen
+
+Exit status: 0 done, 1 failed, 2 usage, 3 done but bad records were met.")]
 pub(super) struct SolveArgs {
-    /// An SFEN, a file of positions, or `-` for standard input
-    #[arg(value_name = "SFEN | FILE | -", default_value = "-", num_args = 1..)]
+    /// An SFEN, a file of positions, or `-` for standard input [default: -]
+    #[arg(value_name = "SFEN | FILE | -", default_value = "-", hide_default_value = true, num_args = 1..)]
     input: Vec<String>,
 
     /// Format of the input: hcp, hcpe, psv or sfen, each also with .zst [default: by extension]
@@ -320,7 +327,7 @@ impl Tally {
             }
         }
         let colon = if words.is_empty() { "" } else { ": " };
-        eprintln!("{} records{colon}{}", self.positions + self.bad, words.join(", "));
+        eprintln!("{}{colon}{}", records(self.positions + self.bad), words.join(", "));
         let seconds = elapsed.as_secs_f64();
         let (positions_s, nodes_s) = (self.positions as f64 / seconds, self.nodes as f64 / seconds);
         eprintln!("{seconds:.1} s, {positions_s:.0} positions/s, {nodes_s:.0} nodes/s");
