@@ -227,11 +227,11 @@ fn summary(counts: &Counts) -> String {
     let filtered: u64 = counts.filtered.values().sum();
     let kept = counts.kept + counts.mated.relabelled;
     let mated = counts.mated.split + counts.mated.dropped;
-    let mut line = format!("{}: {kept} kept", records(counts.input));
-    if unknown_kept > 0 {
-        line.push_str(&format!(" ({unknown_kept} of them unknown)"));
-    }
-    line.push_str(&format!(", {mated} mated"));
+    let of_them = match unknown_kept {
+        0 => String::new(),
+        unknown => format!(" ({unknown} of them unknown)"),
+    };
+    let mut line = format!("{}: {kept} kept{of_them}, {mated} mated", records(counts.input));
     for (count, word) in
         [(unknown, "unknown"), (filtered, "filtered"), (counts.bad_records(), "bad")]
     {
@@ -240,4 +240,20 @@ fn summary(counts: &Counts) -> String {
         }
     }
     line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pipeline::judge::Stop;
+
+    #[test]
+    fn the_summary_tells_the_unknown_that_were_kept() {
+        let mut counts = Counts { input: 9, kept: 6, ..Counts::default() };
+        counts.mated.split = 2;
+        assert_eq!(summary(&counts), "9 records: 6 kept, 2 mated");
+        counts.verdicts.unknown.extend([(Stop::Nodes, 3), (Stop::Depth, 1)]);
+        counts.unknown.split = 1;
+        assert_eq!(summary(&counts), "9 records: 6 kept (3 of them unknown), 2 mated, 1 unknown");
+    }
 }

@@ -30,7 +30,7 @@ impl InputArgs {
 }
 
 /// How records are read, and which of them are taken.
-#[derive(Args, Clone, Debug, Default)]
+#[derive(Args, Clone, Copy, Debug, Default)]
 pub(super) struct RecordArgs {
     /// Format of the inputs: hcp, hcpe, psv or sfen, each also with .zst [default: by extension]
     #[arg(long, value_name = "FORMAT")]
@@ -54,7 +54,7 @@ pub(super) struct RecordArgs {
 }
 
 impl RecordArgs {
-    pub(super) const fn filters(&self) -> RecordFilters {
+    pub(super) const fn filters(self) -> RecordFilters {
         RecordFilters {
             max_abs_eval_cp: self.max_abs_eval,
             min_ply: self.min_ply,

@@ -11,7 +11,7 @@ use super::Usage;
 use super::option::word;
 use crate::pipeline::judge::{InCheck, SearchSettings};
 
-#[derive(Args, Clone, Debug, Default)]
+#[derive(Args, Clone, Copy, Debug, Default)]
 pub(super) struct SearchArgs {
     #[arg(long, value_name = "PLIES", allow_negative_numbers = true, help = depth_help())]
     depth: Option<u16>,
@@ -44,7 +44,7 @@ fn hash_help() -> String {
 }
 
 impl SearchArgs {
-    pub(super) fn settings(&self) -> anyhow::Result<SearchSettings> {
+    pub(super) fn settings(self) -> anyhow::Result<SearchSettings> {
         let default = SearchSettings::default();
         let settings = SearchSettings {
             depth_plies: self.depth.unwrap_or(default.depth_plies),

@@ -31,15 +31,15 @@ struct Engine {
     lines: Receiver<String>,
 }
 
+fn spawn() -> Child {
+    let mut command = Command::new(cargo_bin("kyokumen"));
+    command.arg("usi").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().unwrap()
+}
+
 impl Engine {
     fn start() -> Self {
-        let mut process = Command::new(cargo_bin("kyokumen"))
-            .arg("usi")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut process = spawn();
         let output = BufReader::new(process.stdout.take().unwrap());
         let (sender, lines) = channel();
         thread::spawn(move || {
@@ -436,13 +436,7 @@ fn the_end_of_input_lets_a_search_with_a_time_limit_finish() {
 
 #[test]
 fn a_reader_who_leaves_is_no_error() {
-    let mut engine = Command::new(cargo_bin("kyokumen"))
-        .arg("usi")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut engine = spawn();
     drop(engine.stdout.take());
     let mut input = engine.stdin.take().unwrap();
     input.write_all(b"usi\n").unwrap();
