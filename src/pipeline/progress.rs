@@ -143,13 +143,11 @@ impl Drop for Progress {
     }
 }
 
-/// The message stands last and is cut where the terminal ends: a line that fills it to the end could not be
-/// cleared once `^C` is written behind it.
 fn bar(records: Option<u64>) -> ProgressBar {
     let template = if records.is_some() {
-        "{percent:>3} % {bar:20} {human_pos} of {human_len}  {wide_msg}"
+        "{wide_bar} {percent:>3} %  {human_pos} of {human_len}  {msg}"
     } else {
-        "{spinner} {human_pos} records  {wide_msg}"
+        "{spinner} {human_pos} records  {msg}"
     };
     let style = ProgressStyle::with_template(template).expect("the templates above are valid");
     ProgressBar::with_draw_target(records, ProgressDrawTarget::stderr()).with_style(style)
