@@ -3,6 +3,7 @@
 //! One module a subcommand. Exit statuses and the printing of errors are decided here and nowhere else.
 
 mod bench;
+mod config;
 mod convert;
 mod filter;
 mod generate;
@@ -10,6 +11,7 @@ mod inspect;
 mod option;
 mod perft;
 mod position_arg;
+mod record_args;
 mod report;
 mod search_args;
 mod solve;
@@ -162,4 +164,38 @@ fn is_closed_pipe(error: &anyhow::Error) -> bool {
         .chain()
         .filter_map(|cause| cause.downcast_ref::<io::Error>())
         .any(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+    use crate::shogi::sfen;
+
+    /// A default stands behind the words of its option, not in a paragraph of its own, as clap has it in
+    /// long help.
+    fn check_defaults(program: &clap::Command, path: &[&str], command: &clap::Command) {
+        let asked =
+            program.clone().term_width(0).try_get_matches_from([path, &["--help"]].concat());
+        let help = asked.expect_err("help is not a command that is run").to_string();
+        assert!(help.lines().all(|line| !line.trim_start().starts_with("[default")), "{help}");
+        for arg in command.get_arguments().filter(|arg| arg.get_action().takes_values()) {
+            for default in arg.get_default_values() {
+                let default = default.to_str().expect("the defaults are text");
+                let shown = if default == sfen::START { "the start position" } else { default };
+                assert!(help.contains(&format!("[default: {shown}]")), "{arg}: {help}");
+            }
+        }
+        for subcommand in command.get_subcommands() {
+            check_defaults(program, &[path, &[subcommand.get_name()]].concat(), subcommand);
+        }
+    }
+
+    #[test]
+    fn every_help_names_the_defaults_in_the_same_way() {
+        for program in [Kyokumen::command(), GenFilter::command()] {
+            check_defaults(&program, &[program.get_name()], &program);
+        }
+    }
 }

@@ -8,15 +8,17 @@ use clap::Args;
 
 use super::filter::{plan_error, report_fields, run_error};
 use super::option::word;
+use super::record_args::{InputArgs, RecordArgs, RunArgs};
+use super::report::records;
 use super::{Outcome, Usage};
 use crate::format::{Fields, Fill, Format};
 use crate::pipeline::convert::{
     ConvertPlan, ConvertReport, ConvertRequest, ConvertSettings, convert,
 };
 use crate::pipeline::platform::Interrupt;
-use crate::pipeline::progress::{Progress, ProgressMode};
+use crate::pipeline::progress::Progress;
 use crate::pipeline::run::RunError;
-use crate::pipeline::settings::{BadPolicy, FormatName, RecordFilters};
+use crate::pipeline::settings::{BadPolicy, FormatName};
 
 /// Convert files of positions from any format to any other
 ///
@@ -38,48 +40,22 @@ Examples:
   except that psv_to_hcp also keeps every record that is early in its game, whatever its evaluation.
   Here each filter that is named must hold.
 
-Exit status: 0 done, 1 failed, 2 usage, 3 done but bad records were skipped or quarantined.")]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
+Exit status: 0 done, 1 failed, 2 usage, 3 done but bad records were skipped or quarantined, \
+130 or 143 interrupted.")]
 pub(super) struct ConvertArgs {
-    /// Files of positions, read as one sequence; `-` is standard input
-    #[arg(value_name = "INPUT", required_unless_present = "input")]
-    inputs: Vec<PathBuf>,
-
-    /// The same as INPUT
-    #[arg(short, long, value_name = "INPUT", conflicts_with = "inputs")]
-    input: Vec<PathBuf>,
+    #[command(flatten)]
+    inputs: InputArgs,
 
     /// The output; `-` is standard output
     #[arg(short, long, value_name = "OUTPUT", required = true)]
     output: PathBuf,
 
-    /// Format of the inputs: hcp, hcpe, psv or sfen, each also with .zst [default: by extension]
-    #[arg(long, value_name = "FORMAT")]
-    from: Option<FormatName>,
-
     /// Format of the output [default: by extension]
     #[arg(long, value_name = "FORMAT")]
     to: Option<FormatName>,
 
-    /// What to write into fields that a record lacks, as in eval=0,result=draw,ply=0,move=none
-    #[arg(long, value_name = "FIELD=VALUE,…")]
-    fill: Option<Fill>,
-
-    /// Write records anew in canonical form also where the format stays
-    #[arg(long)]
-    canonical: bool,
-
-    /// Only records whose evaluation is at most this far from 0, in centipawns
-    #[arg(long, value_name = "CP")]
-    max_abs_eval: Option<u16>,
-
-    /// Only records from this ply on
-    #[arg(long, value_name = "PLY")]
-    min_ply: Option<u16>,
-
-    /// Only records up to this ply
-    #[arg(long, value_name = "PLY")]
-    max_ply: Option<u16>,
+    #[command(flatten)]
+    records: RecordArgs,
 
     /// Leave out positions whose side to move is in check
     #[arg(long)]
@@ -89,22 +65,17 @@ pub(super) struct ConvertArgs {
     #[arg(long, value_name = "N")]
     limit: Option<u64>,
 
+    /// Write records anew in canonical form also where the format stays
+    #[arg(long)]
+    canonical: bool,
+
     /// What becomes of records that cannot be used; quarantine writes them beside the output
     /// [default: stop]
     #[arg(long, value_name = "stop|skip|quarantine", value_parser = word::<BadPolicy>)]
     on_error: Option<BadPolicy>,
 
-    /// Threads; 0 is all cores
-    #[arg(long, default_value_t = 0)]
-    threads: usize,
-
-    /// Show progress on standard error [default: auto]
-    #[arg(long, value_name = "auto|bar|plain|json|none", value_parser = word::<ProgressMode>)]
-    progress: Option<ProgressMode>,
-
-    /// Replace an output that exists
-    #[arg(long)]
-    force: bool,
+    #[command(flatten)]
+    run: RunArgs,
 
     /// Write the report as one JSON object to standard output; to standard error if that is the output
     #[arg(long)]
@@ -112,7 +83,7 @@ pub(super) struct ConvertArgs {
 }
 
 pub(super) fn run(args: ConvertArgs) -> anyhow::Result<Outcome> {
-    let (mode, json) = (args.progress.unwrap_or_default(), args.json);
+    let (mode, json) = (args.run.progress(), args.json);
     let output = args.output.clone();
     let plan = ConvertPlan::new(args.request()).map_err(plan_error)?;
     if !json {
@@ -141,23 +112,19 @@ pub(super) fn run(args: ConvertArgs) -> anyhow::Result<Outcome> {
 impl ConvertArgs {
     fn request(self) -> ConvertRequest {
         ConvertRequest {
-            inputs: if self.input.is_empty() { self.inputs } else { self.input },
+            inputs: self.inputs.into_paths(),
             output: self.output,
-            from: self.from,
+            from: self.records.from,
             to: self.to,
-            force: self.force,
+            force: self.run.force,
             settings: ConvertSettings {
-                filters: RecordFilters {
-                    max_abs_eval_cp: self.max_abs_eval,
-                    min_ply: self.min_ply,
-                    max_ply: self.max_ply,
-                },
+                filters: self.records.filters(),
                 drop_in_check: self.drop_in_check,
-                fill: self.fill.unwrap_or_default(),
+                fill: self.records.fill.unwrap_or_default(),
                 canonical: self.canonical,
                 limit: self.limit,
                 on_error: self.on_error.unwrap_or(BadPolicy::Stop),
-                threads: self.threads,
+                threads: self.run.threads(),
             },
         }
     }
@@ -212,16 +179,17 @@ fn tell(report: &ConvertReport, output: &Path) {
     let filtered = counts.filtered.values().sum::<u64>();
     let bad = counts.bad.quarantined + counts.bad.skipped;
     eprintln!(
-        "{} records: {} written, {filtered} filtered, {bad} bad",
-        counts.input, counts.written
+        "{}: {} written, {filtered} filtered, {bad} bad",
+        records(counts.input),
+        counts.written
     );
     report_fields(&counts.lost, &counts.invented);
-    for (warning, records) in &counts.warnings {
-        eprintln!("  {warning} in {records} records");
+    for (warning, &number) in &counts.warnings {
+        eprintln!("  {warning} in {}", records(number));
     }
     for written in &report.outputs {
         let path = output.with_file_name(&written.file);
-        eprintln!("  {} ({} records)", path.display(), written.records);
+        eprintln!("  {} ({})", path.display(), records(written.records));
     }
 }
 

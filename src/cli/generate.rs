@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 use anyhow::Context;
 use clap::Args;
 
+use super::report::records;
 use super::{Interrupted, Outcome, Usage};
 use crate::format::{Field, Format};
 use crate::pipeline::generate::{Generator, Recipe, invented};
@@ -28,8 +29,8 @@ pub(super) struct GenerateArgs {
     #[arg(long, value_name = "N")]
     count: u64,
 
-    /// Seed of the random numbers
-    #[arg(long, default_value_t = 1)]
+    /// Seed of the random numbers [default: 1]
+    #[arg(long, default_value_t = 1, hide_default_value = true)]
     seed: u64,
 
     /// File to write; `-` is standard output
@@ -40,12 +41,12 @@ pub(super) struct GenerateArgs {
     #[arg(long, value_name = "FORMAT")]
     to: Option<FormatName>,
 
-    /// Take one of so many positions of each game
-    #[arg(long, default_value_t = 1, value_name = "PLIES", value_parser = at_least_one)]
+    /// Take one of so many positions of each game [default: 1]
+    #[arg(long, default_value_t = 1, hide_default_value = true, value_name = "PLIES", value_parser = at_least_one)]
     every: usize,
 
-    /// Moves after which a game is a draw
-    #[arg(long, default_value_t = 256, value_name = "MOVES", value_parser = at_least_one)]
+    /// Moves after which a game is a draw [default: 256]
+    #[arg(long, default_value_t = 256, hide_default_value = true, value_name = "MOVES", value_parser = at_least_one)]
     max_moves: usize,
 
     /// Replace the file if it exists
@@ -129,7 +130,8 @@ fn to_file(
 fn report(generator: &Generator, count: u64, format: Format) {
     let ends: Vec<String> =
         generator.ends().iter().map(|(end, games)| format!("{games} by {end}")).collect();
-    eprintln!("{count} records; how the games ended: {}", ends.join(", "));
+    let how = if ends.is_empty() { "" } else { "; how the games ended: " };
+    eprintln!("{}{how}{}", records(count), ends.join(", "));
     if invented(format).contains(Field::EvalCp) {
         eprintln!("evaluations are 0: nobody evaluated these positions");
     }

@@ -7,6 +7,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::filter::plan_error;
+use super::report::records;
 use super::{Outcome, Usage};
 use crate::format::{
     DecodeError, Field, GameResult, HandOrder, HandOrders, Record, RecordRef, Survey, Warning,
@@ -23,6 +24,8 @@ use crate::shogi::{Color, Position};
 /// by a sample: of a file that is not compressed some 4096 records from all of it, of a stream or text its
 /// first 4096 records.
 #[derive(Args, Clone, Debug)]
+#[command(after_long_help = "\
+Exit status: 0 done, 1 failed, 2 usage, 3 done but a record that was to be shown is bad.")]
 pub(super) struct InspectArgs {
     /// File of positions; `-` is standard input
     #[arg(value_name = "FILE")]
@@ -148,17 +151,17 @@ const fn result_word(result: GameResult) -> &'static str {
 }
 
 fn write_header(out: &mut impl Write, header: &Header) -> io::Result<()> {
-    let Header { input, records, survey } = header;
+    let Header { input, records: number, survey } = header;
     let zstd = if input.is_zstd { ", compressed" } else { "" };
     write!(out, "{}: {}{zstd}, ", input.name, input.format)?;
-    match records {
-        Some(records) => writeln!(out, "{records} records")?,
-        None => writeln!(out, "more than {} records", survey.records)?,
+    match number {
+        Some(number) => writeln!(out, "{}", records(*number))?,
+        None => writeln!(out, "more than {}", records(survey.records))?,
     }
     if survey.records == 0 {
         return Ok(());
     }
-    writeln!(out, "  looked at     {} records, {} unreadable", survey.records, survey.unreadable)?;
+    writeln!(out, "  looked at     {}, {} unreadable", records(survey.records), survey.unreadable)?;
     if input.format.family().is_some() {
         writeln!(out, "  hand order    {}", hand_order(survey))?;
     }

@@ -38,8 +38,8 @@ pub(super) struct PerftArgs {
     #[arg(long)]
     json: bool,
 
-    /// Threads; 0 is all cores
-    #[arg(long, default_value_t = 0)]
+    /// Threads; 0 is all cores [default: 0]
+    #[arg(long, default_value_t = 0, hide_default_value = true)]
     threads: usize,
 }
 

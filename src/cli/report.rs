@@ -1,4 +1,4 @@
-//! How results stand on standard output: JSON lines and milliseconds.
+//! How results stand on standard output and in messages: JSON lines, milliseconds, numbers of records.
 //!
 //! Every line is written at once, so that a reader behind a pipe sees it when it is there.
 
@@ -12,6 +12,11 @@ pub(super) fn json_line(value: &impl Serialize) -> io::Result<()> {
     let mut line = serde_json::to_vec(value)?;
     line.push(b'\n');
     io::stdout().write_all(&line)
+}
+
+/// `1 record`, `2 records`.
+pub(super) fn records(number: u64) -> String {
+    format!("{number} record{}", if number == 1 { "" } else { "s" })
 }
 
 /// Milliseconds with three decimals: finer is noise.

@@ -1,50 +1,88 @@
-//! Limits of the search as options, for the commands that take no configuration file.
+//! Limits of the search as options, the same for every command that searches.
 //!
-//! Names and defaults are those of `kyokumen filter`.
+//! The defaults are those of the library.
 
+use std::hint::black_box;
+
+use anyhow::bail;
 use clap::Args;
 
 use super::Usage;
 use super::option::word;
 use crate::pipeline::judge::{InCheck, SearchSettings, WhenHopeless};
 
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Copy, Debug, Default)]
 pub(super) struct SearchArgs {
-    /// Plies that a search goes below the position
-    #[arg(long, value_name = "PLIES", default_value_t = SearchSettings::default().depth_plies)]
-    depth: u16,
+    #[arg(long, value_name = "PLIES", allow_negative_numbers = true, help = depth_help())]
+    depth: Option<u16>,
 
-    /// Nodes after which a search gives up
-    #[arg(long, default_value_t = SearchSettings::default().nodes)]
-    nodes: u64,
+    #[arg(long, allow_negative_numbers = true, help = nodes_help())]
+    nodes: Option<u64>,
 
-    /// Size of each thread's table, in MiB
-    #[arg(long, value_name = "MIB", default_value_t = SearchSettings::default().hash_mb)]
-    hash_mb: usize,
+    #[arg(long, value_name = "MIB", allow_negative_numbers = true, help = hash_help())]
+    hash_mb: Option<usize>,
 
     /// What to ask when the side to move is in check: is it being mated (and), does it mate (or)
-    #[arg(long, value_name = "both|and|or|skip", default_value = "both", value_parser = word::<InCheck>)]
-    in_check: InCheck,
+    /// [default: both]
+    #[arg(long, value_name = "both|and|or|skip", value_parser = word::<InCheck>)]
+    in_check: Option<InCheck>,
 
     /// What to do once a search is unlikely to end within its nodes: stop there, or use them up
-    #[arg(long, value_name = "give-up|go-on", default_value = "give-up", value_parser = word::<WhenHopeless>)]
-    when_hopeless: WhenHopeless,
+    /// [default: give-up]
+    #[arg(long, value_name = "give-up|go-on", value_parser = word::<WhenHopeless>)]
+    when_hopeless: Option<WhenHopeless>,
+}
 
-    /// Threads; 0 is all cores
-    #[arg(long, default_value_t = 0)]
-    pub(super) threads: usize,
+fn depth_help() -> String {
+    let depth = SearchSettings::default().depth_plies;
+    format!("Plies that a search goes below the position [default: {depth}]")
+}
+
+fn nodes_help() -> String {
+    let nodes = SearchSettings::default().nodes;
+    format!("Nodes after which a search ends [default: {nodes}]")
+}
+
+fn hash_help() -> String {
+    let hash_mb = SearchSettings::default().hash_mb;
+    format!("Size of each thread's table, in MiB [default: {hash_mb}]")
 }
 
 impl SearchArgs {
-    pub(super) fn settings(&self) -> Result<SearchSettings, Usage> {
+    pub(super) fn settings(self) -> anyhow::Result<SearchSettings> {
+        let default = SearchSettings::default();
         let settings = SearchSettings {
-            depth_plies: self.depth,
-            nodes: self.nodes,
-            hash_mb: self.hash_mb,
-            in_check: self.in_check,
-            when_hopeless: self.when_hopeless,
+            depth_plies: self.depth.unwrap_or(default.depth_plies),
+            nodes: self.nodes.unwrap_or(default.nodes),
+            hash_mb: self.hash_mb.unwrap_or(default.hash_mb),
+            in_check: self.in_check.unwrap_or(default.in_check),
+            when_hopeless: self.when_hopeless.unwrap_or(default.when_hopeless),
         };
-        settings.check().map_err(|error| Usage(error.to_string()))?;
+        check(&settings)?;
         Ok(settings)
     }
+
+    /// These, and where they say nothing the others.
+    pub(super) fn or(self, others: Self) -> Self {
+        Self {
+            depth: self.depth.or(others.depth),
+            nodes: self.nodes.or(others.nodes),
+            hash_mb: self.hash_mb.or(others.hash_mb),
+            in_check: self.in_check.or(others.in_check),
+            when_hopeless: self.when_hopeless.or(others.when_hopeless),
+        }
+    }
+}
+
+/// Fails for limits that cannot be and for a table that the machine has no memory for, before any work begins.
+pub(super) fn check(settings: &SearchSettings) -> anyhow::Result<()> {
+    settings.check().map_err(|error| Usage(error.to_string()))?;
+    let mib = settings.hash_mb;
+    // Reserved only, which takes no time whatever the size; what is not looked at might not be reserved at all.
+    let mut room = Vec::<u8>::new();
+    if room.try_reserve_exact(mib.saturating_mul(1 << 20)).is_err() {
+        bail!("there is no memory for a table of {mib} MiB; --hash-mb says how large it is");
+    }
+    black_box(room);
+    Ok(())
 }

@@ -11,7 +11,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::filter::plan_error;
-use super::report::{json_line, milliseconds};
+use super::report::{json_line, milliseconds, records};
 use super::search_args::SearchArgs;
 use super::{Interrupted, Outcome, Usage, position_arg};
 use crate::pipeline::judge::{Answer, Judgement};
@@ -29,9 +29,16 @@ use crate::pipeline::solve::{Solution, Wishes, solve};
 /// missing, as in problems. Results come in the order of the input, from all threads; equal positions are
 /// searched once.
 #[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  kyokumen solve 4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1
+  kyokumen solve --json positions.hcp > answers.jsonl
+  kyokumen solve --shortest --proof proofs.zst problems.sfen
+
+Exit status: 0 done, 1 failed, 2 usage, 3 done but bad records were met.")]
 pub(super) struct SolveArgs {
-    /// An SFEN, a file of positions, or `-` for standard input
-    #[arg(value_name = "SFEN | FILE | -", default_value = "-", num_args = 1..)]
+    /// An SFEN, a file of positions, or `-` for standard input [default: -]
+    #[arg(value_name = "SFEN | FILE | -", default_value = "-", hide_default_value = true, num_args = 1..)]
     input: Vec<String>,
 
     /// Format of the input: hcp, hcpe, psv or sfen, each also with .zst [default: by extension]
@@ -40,6 +47,10 @@ pub(super) struct SolveArgs {
 
     #[command(flatten)]
     search: SearchArgs,
+
+    /// Threads; 0 is all cores [default: 0]
+    #[arg(long, default_value_t = 0, hide_default_value = true)]
+    threads: usize,
 
     /// Look for the shortest mates: after each mate search for a shorter one, with as many nodes again
     #[arg(long)]
@@ -70,7 +81,7 @@ pub(super) fn run(args: &SolveArgs) -> anyhow::Result<Outcome> {
 
 fn solve_file(args: &SolveArgs, input: &str) -> anyhow::Result<Outcome> {
     let file = if input == "-" { "standard input" } else { input };
-    let (settings, threads) = (args.search.settings()?, args.search.threads);
+    let (settings, threads) = (args.search.settings()?, args.threads);
     let mut proofs = Proofs::open(args, (input != "-").then_some(Path::new(input)))?;
     let mut tally = Tally::default();
     let positions = Positions::open(Path::new(input), args.from);
@@ -318,7 +329,7 @@ impl Tally {
             }
         }
         let colon = if words.is_empty() { "" } else { ": " };
-        eprintln!("{} records{colon}{}", self.positions + self.bad, words.join(", "));
+        eprintln!("{}{colon}{}", records(self.positions + self.bad), words.join(", "));
         let seconds = elapsed.as_secs_f64();
         let (positions_s, nodes_s) = (self.positions as f64 / seconds, self.nodes as f64 / seconds);
         let known = match self.known {

@@ -27,8 +27,8 @@ pub(super) struct VerifyArgs {
     #[arg(long, value_name = "FILE", num_args = 1.., required = true)]
     proof: Vec<PathBuf>,
 
-    /// Threads; 0 is all cores
-    #[arg(long, default_value_t = 0)]
+    /// Threads; 0 is all cores [default: 0]
+    #[arg(long, default_value_t = 0, hide_default_value = true)]
     threads: usize,
 
     /// One JSON object a line for each file

@@ -17,14 +17,14 @@ const ITEMS_PER_THREAD: usize = 1 << 10;
 
 /// Hands every item to `work` on one of `threads` threads, and the results in order to `take`.
 ///
-/// Each thread makes a worker for itself. Whatever ends the call, threads are not waited for, nor is an
+/// Each thread makes a worker for itself when it has something to do. Whatever ends the call, threads are not waited for, nor is an
 /// iterator that waits for its input.
 ///
 /// # Errors
 /// What `take` returns, or the system's refusal to start a thread.
 ///
 /// # Panics
-/// If `work` panics.
+/// If `make_worker` or `work` panics.
 pub(super) fn in_order<I, W, T, E>(
     items: impl Iterator<Item = I> + Send + 'static,
     threads: usize,
@@ -54,9 +54,11 @@ where
         let (crew, task, results) = (Arc::clone(&crew), task.clone(), results.clone());
         spawn(&format!("worker-{number}"), move || {
             let (make_worker, work) = &*crew;
-            let mut worker = make_worker();
+            let mut worker = None;
             for (sequence, item) in task {
-                let done = catch_unwind(AssertUnwindSafe(|| work(&mut worker, item)));
+                let done = catch_unwind(AssertUnwindSafe(|| {
+                    work(worker.get_or_insert_with(make_worker), item)
+                }));
                 if results.send((sequence, done)).is_err() {
                     return;
                 }
@@ -142,5 +144,12 @@ mod tests {
     fn a_panic_of_a_worker_is_the_callers() {
         let work = |(): &mut (), item: u64| assert!(item != 3, "item {item}");
         let _ = in_order(0..10, 2, || (), work, |()| -> io::Result<()> { Ok(()) });
+    }
+
+    #[test]
+    #[should_panic(expected = "no room")]
+    fn a_worker_that_cannot_be_made_is_the_callers() {
+        let work = |(): &mut (), _: u64| ();
+        let _ = in_order(0..10, 2, || panic!("no room"), work, |()| -> io::Result<()> { Ok(()) });
     }
 }

@@ -153,7 +153,7 @@ pub enum PlanError {
         folder: PathBuf,
     },
     /// A file could not be looked at.
-    #[error("cannot look at {name}")]
+    #[error("cannot open {name}")]
     Look {
         /// The file.
         name: String,

@@ -148,7 +148,7 @@ fn losses_are_told_before_and_counted_after() {
     let path = bench.path("b.hcpe");
     let told = format!(
         "psv to hcpe: lost: ply; filled in: none\n\
-         1 records: 1 written, 0 filtered, 0 bad\n  ply lost in 1 records\n  {} (1 records)\n",
+         1 record: 1 written, 0 filtered, 0 bad\n  ply lost in 1 record\n  {} (1 record)\n",
         path.display()
     );
     assert_eq!(ran.stderr, told);

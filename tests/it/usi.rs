@@ -31,15 +31,15 @@ struct Engine {
     lines: Receiver<String>,
 }
 
+fn spawn() -> Child {
+    let mut command = Command::new(cargo_bin("kyokumen"));
+    command.arg("usi").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().unwrap()
+}
+
 impl Engine {
     fn start() -> Self {
-        let mut process = Command::new(cargo_bin("kyokumen"))
-            .arg("usi")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut process = spawn();
         let output = BufReader::new(process.stdout.take().unwrap());
         let (sender, lines) = channel();
         thread::spawn(move || {
@@ -76,12 +76,23 @@ impl Engine {
         }
     }
 
+    /// The answer to `go mate`, with what was said before it.
+    fn answer(&mut self) -> (String, Vec<String>) {
+        let mut heard = self.hear_until("checkmate");
+        (heard.pop().unwrap(), heard)
+    }
+
     /// The answer to a question about a position, with what was said before it.
     fn ask(&mut self, position: &str, question: &str) -> (String, Vec<String>) {
         self.say(&format!("position {position}"));
         self.say(question);
-        let mut heard = self.hear_until("checkmate");
-        (heard.pop().unwrap(), heard)
+        self.answer()
+    }
+
+    /// Whatever was said before called for no answer.
+    fn assert_silent(&mut self) {
+        self.say("isready");
+        assert_eq!(self.hear(), "readyok");
     }
 
     /// Begins a search that does not end by itself.
@@ -107,6 +118,13 @@ impl Engine {
     }
 }
 
+/// Talks to an engine, and then ends it with `quit`: it has nothing left to say.
+fn converse(talk: impl FnOnce(&mut Engine)) {
+    let mut engine = Engine::start();
+    talk(&mut engine);
+    engine.quit();
+}
+
 /// The moves of `checkmate …` mate in `position`, each of the attacker's a check.
 fn assert_mates(mut position: Position, answer: &str) -> usize {
     let moves = answer.strip_prefix("checkmate ").unwrap().split(' ');
@@ -128,63 +146,119 @@ fn number(info: &str, name: &str) -> u64 {
 
 #[test]
 fn the_engine_introduces_itself() {
-    let mut engine = Engine::start();
-    engine.say("usi");
-    let heard = engine.hear_until("usiok");
-    assert_eq!(heard[0], concat!("id name Kyokumen ", env!("CARGO_PKG_VERSION")));
-    assert!(heard[1].starts_with("id author "), "{heard:?}");
-    assert!(heard.iter().any(|line| line.starts_with("option name USI_Hash type spin default ")));
-    engine.say("setoption name USI_Ponder value true");
-    engine.say("setoption name USI_Hash value 8");
-    engine.say("isready");
-    assert_eq!(engine.hear(), "readyok");
-    engine.say("usinewgame");
-    engine.say("gameover win");
-    engine.say("ponderhit");
-    engine.say("stop");
-    engine.say("isready");
-    assert_eq!(engine.hear(), "readyok");
-    engine.quit();
+    converse(|engine| {
+        engine.say("usi");
+        let heard = engine.hear_until("usiok");
+        assert_eq!(heard[0], concat!("id name Kyokumen ", env!("CARGO_PKG_VERSION")));
+        assert!(heard[1].starts_with("id author "), "{heard:?}");
+        let offers_hash =
+            |line: &String| line.starts_with("option name USI_Hash type spin default ");
+        assert!(heard.iter().any(offers_hash), "{heard:?}");
+        engine.say("usi");
+        assert_eq!(engine.hear_until("usiok"), heard, "asked again");
+    });
+}
+
+#[test]
+fn readiness_may_be_asked_for_at_any_time() {
+    converse(|engine| {
+        for _ in 0..2 {
+            engine.assert_silent();
+        }
+        engine.search_without_end();
+        engine.say("isready");
+        engine.hear_until("readyok");
+        engine.say("stop");
+        assert_eq!(engine.answer().0, "checkmate timeout");
+    });
+}
+
+#[test]
+fn what_needs_no_answer_gets_none() {
+    converse(|engine| {
+        for line in [
+            "setoption name USI_Ponder value true",
+            "setoption name USI_Hash value 8",
+            "usinewgame",
+            "position startpos moves 7g7f",
+            "stop",
+            "stop",
+            "ponderhit",
+            "ponderhit btime 1000 wtime 1000",
+            "gameover win",
+            "gameover lose",
+            "gameover draw",
+            "gameover",
+        ] {
+            engine.say(line);
+            engine.assert_silent();
+        }
+    });
 }
 
 #[test]
 fn a_mate_is_answered_with_its_moves() {
-    let mut engine = Engine::start();
-    for sfen in [MATE, WHITE_MATES, "4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1"] {
-        let (answer, said) = engine.ask(&format!("sfen {sfen}"), "go mate infinite");
-        let plies = assert_mates(position(sfen), &answer);
-        let info = said.last().unwrap();
-        let moves = answer.strip_prefix("checkmate").unwrap();
-        assert!(info.ends_with(&format!(" score mate {plies} pv{moves}")), "{info}");
-        assert!(number(info, "depth") >= plies as u64, "{info}");
-        let seconds = number(info, "time").max(1) as f64 / 1e3;
-        let nodes_per_second = number(info, "nodes") as f64 / seconds;
-        assert!(number(info, "nps") as f64 <= nodes_per_second.max(1.0) * 1.01, "{info}");
-    }
-    engine.quit();
+    converse(|engine| {
+        for question in ["go mate infinite", "go mate", "go mate 600000"] {
+            for sfen in [MATE, WHITE_MATES, "4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1"] {
+                let (answer, said) = engine.ask(&format!("sfen {sfen}"), question);
+                let plies = assert_mates(position(sfen), &answer);
+                let info = said.last().unwrap();
+                let moves = answer.strip_prefix("checkmate").unwrap();
+                assert!(info.ends_with(&format!(" score mate {plies} pv{moves}")), "{info}");
+                assert_figures_fit(info, plies as u64);
+            }
+        }
+    });
+}
+
+/// The figures of the last line about a mate.
+fn assert_figures_fit(info: &str, plies: u64) {
+    assert!(number(info, "depth") >= plies, "{info}");
+    let seconds = number(info, "time").max(1) as f64 / 1e3;
+    let nodes_per_second = number(info, "nodes") as f64 / seconds;
+    assert!(number(info, "nps") as f64 <= nodes_per_second.max(1.0) * 1.01, "{info}");
 }
 
 #[test]
 fn no_mate_is_said_where_it_is_proven() {
-    let mut engine = Engine::start();
-    engine.say("go mate 60000");
-    assert_eq!(engine.hear_until("checkmate").pop().unwrap(), "checkmate nomate");
-    // The lance checks twice, and the king gets away.
-    let free = "sfen 4k4/9/9/9/9/9/9/9/4K4 b L 1";
-    assert_eq!(engine.ask(free, "go mate infinite").0, "checkmate nomate");
-    engine.quit();
+    converse(|engine| {
+        engine.say("go mate 60000");
+        assert_eq!(engine.answer().0, "checkmate nomate");
+        // The lance checks twice, and the king gets away.
+        let free = "sfen 4k4/9/9/9/9/9/9/9/4K4 b L 1";
+        assert_eq!(engine.ask(free, "go mate infinite").0, "checkmate nomate");
+    });
 }
 
 #[test]
 fn moves_lead_to_the_position() {
-    let mut engine = Engine::start();
-    let almost = "sfen 4k4/9/4P4/9/9/9/9/9/4K4 w G 1 moves 5a4a 5i4i 4a5a";
-    assert_eq!(engine.ask(almost, "go mate 60000").0, "checkmate G*5b");
-    let nothing = format!("{almost} 4i5i");
-    assert_eq!(engine.ask(&nothing, "go mate 60000").0, "checkmate nomate");
-    let from_start = "startpos moves 7g7f 3c3d 8h2b+ 3a2b";
-    assert_eq!(engine.ask(from_start, "go mate 60000").0, "checkmate nomate");
-    engine.quit();
+    converse(|engine| {
+        let almost = "sfen 4k4/9/4P4/9/9/9/9/9/4K4 w G 1 moves 5a4a 5i4i 4a5a";
+        assert_eq!(engine.ask(almost, "go mate 60000").0, "checkmate G*5b");
+        let nothing = format!("{almost} 4i5i");
+        assert_eq!(engine.ask(&nothing, "go mate 60000").0, "checkmate nomate");
+        let from_start = "startpos moves 7g7f 3c3d 8h2b+ 3a2b";
+        assert_eq!(engine.ask(from_start, "go mate 60000").0, "checkmate nomate");
+    });
+}
+
+#[test]
+fn lines_may_end_as_on_windows() {
+    converse(|engine| {
+        for line in ["usi\r", "setoption name USI_Hash value 8\r", "isready\r", "usinewgame\r"] {
+            engine.say(line);
+        }
+        engine.hear_until("readyok");
+        let almost = "sfen 4k4/9/4P4/9/9/9/9/9/4K4 w G 1 moves 5a4a 5i4i 4a5a\r";
+        for question in ["go mate 60000\r", "go mate infinite\r", "go mate\r"] {
+            assert_eq!(engine.ask(almost, question).0, "checkmate G*5b");
+        }
+        engine.search_without_end();
+        engine.say("stop\r");
+        assert_eq!(engine.answer().0, "checkmate timeout");
+        engine.say("gameover win\r");
+    });
 }
 
 /// Meanwhile it listens, and says how far it is.
@@ -202,42 +276,40 @@ fn a_search_without_end_can_be_stopped() {
         assert!(plain::legal_moves(&after).contains(&m), "{info}");
         after.make(m);
     }
-    engine.say("isready");
-    engine.hear_until("readyok");
     engine.say("go mate 1");
     let error = engine.hear_until("info string").pop().unwrap();
     assert_eq!(error, "info string error: go: the last one is not answered yet, stop ends it");
     // For the next search, not for this one.
     engine.say("position startpos");
     engine.say("stop");
-    assert_eq!(engine.hear_until("checkmate").pop().unwrap(), "checkmate timeout");
+    assert_eq!(engine.answer().0, "checkmate timeout");
     engine.say("go mate infinite");
-    assert_eq!(engine.hear_until("checkmate").pop().unwrap(), "checkmate nomate");
+    assert_eq!(engine.answer().0, "checkmate nomate");
     engine.quit();
 }
 
 #[test]
 fn a_stop_that_follows_at_once_is_heeded() {
-    let mut engine = Engine::start();
-    for stop in ["stop", "gameover lose"] {
-        engine.search_without_end();
-        engine.say(stop);
-        assert_eq!(engine.hear_until("checkmate").pop().unwrap(), "checkmate timeout");
-    }
-    engine.quit();
+    converse(|engine| {
+        for stop in ["stop", "gameover lose", "stop\ngameover draw"] {
+            engine.search_without_end();
+            engine.say(stop);
+            assert_eq!(engine.answer().0, "checkmate timeout");
+        }
+    });
 }
 
 #[test]
 fn time_runs_out() {
-    let mut engine = Engine::start();
-    engine.say("setoption name USI_Hash value 1");
-    for time in ["0", "1", "50"] {
-        let (answer, said) = engine.ask(&format!("sfen {ENDLESS}"), &format!("go mate {time}"));
-        assert_eq!(answer, "checkmate timeout");
-        let least = time.parse().unwrap();
-        assert!(number(said.last().unwrap(), "time") >= least, "{said:?}");
-    }
-    engine.quit();
+    converse(|engine| {
+        engine.say("setoption name USI_Hash value 1");
+        for time in ["0", "1", "50"] {
+            let (answer, said) = engine.ask(&format!("sfen {ENDLESS}"), &format!("go mate {time}"));
+            assert_eq!(answer, "checkmate timeout");
+            let least = time.parse().unwrap();
+            assert!(number(said.last().unwrap(), "time") >= least, "{said:?}");
+        }
+    });
 }
 
 #[test]
@@ -259,7 +331,9 @@ fn limits_are_options() {
         ("name USI_Hash value 0", "USI_Hash must be a number from 1 to 1048576, not 0"),
         ("name DepthLimit value deep", "DepthLimit must be a number from 0 to 4096, not deep"),
         ("name Threads value 2", "there is no option Threads"),
-        ("USI_Hash 3", "expected name NAME value VALUE"),
+        ("name Reset", "there is no option Reset"),
+        ("name USI_Hash", "USI_Hash needs a value, a number from 1 to 1048576"),
+        ("USI_Hash 3", "expected name NAME, and value VALUE unless it is a button"),
     ] {
         engine.say(&format!("setoption {setting}"));
         assert_eq!(engine.hear(), format!("info string error: setoption: {error}"));
@@ -314,21 +388,24 @@ fn strange_lines_are_passed_over() {
 /// The only move it can vouch for without a mate.
 #[test]
 fn other_searches_are_resigned() {
-    let mut engine = Engine::start();
-    engine.say("position startpos");
-    for question in ["go", "go btime 1000 wtime 1000 byoyomi 100", "go depth 3"] {
-        engine.say(question);
-        assert_eq!(engine.hear(), "info string error: go: only go mate is searched");
-        assert_eq!(engine.hear(), "bestmove resign");
-    }
-    for (question, end) in [("go infinite", "stop"), ("go ponder btime 0", "ponderhit")] {
-        engine.say(question);
-        engine.say("isready");
-        assert_eq!(engine.hear(), "readyok", "no move before it is asked for");
-        engine.say(end);
-        assert_eq!(engine.hear_until("bestmove").pop().unwrap(), "bestmove resign");
-    }
-    engine.quit();
+    converse(|engine| {
+        engine.say("position startpos");
+        for question in ["go", "go btime 1000 wtime 1000 byoyomi 100", "go depth 3"] {
+            engine.say(question);
+            assert_eq!(engine.hear(), "info string error: go: only go mate is searched");
+            assert_eq!(engine.hear(), "bestmove resign");
+        }
+        for (question, end) in
+            [("go infinite", "stop"), ("go infinite", "gameover draw"), ("go ponder", "ponderhit")]
+        {
+            engine.say(question);
+            // No move before it is asked for.
+            engine.assert_silent();
+            engine.say(end);
+            assert_eq!(engine.hear_until("bestmove").pop().unwrap(), "bestmove resign");
+        }
+        engine.say("go infinite");
+    });
 }
 
 #[test]
@@ -359,13 +436,7 @@ fn the_end_of_input_lets_a_search_with_a_time_limit_finish() {
 
 #[test]
 fn a_reader_who_leaves_is_no_error() {
-    let mut engine = Command::new(cargo_bin("kyokumen"))
-        .arg("usi")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut engine = spawn();
     drop(engine.stdout.take());
     let mut input = engine.stdin.take().unwrap();
     input.write_all(b"usi\n").unwrap();

@@ -36,6 +36,10 @@ pub(super) struct FilterArgs {
     #[command(flatten)]
     search: SearchArgs,
 
+    /// Threads; 0 is all cores
+    #[arg(long, default_value_t = 0)]
+    threads: usize,
+
     #[command(flatten)]
     rounds: Rounds,
 }
@@ -57,7 +61,7 @@ pub(super) fn run(args: &FilterArgs) -> anyhow::Result<Outcome> {
         None => generated(args.count, &folder.0)?,
     };
     let (manifest, elapsed) = args.rounds.measure(|| round(&input, &folder.0.join("out"), args))?;
-    let threads = match args.search.threads {
+    let threads = match args.threads {
         0 => std::thread::available_parallelism().map_or(1, usize::from),
         threads => threads,
     };
@@ -90,7 +94,7 @@ fn generated(count: u64, folder: &Path) -> anyhow::Result<PathBuf> {
 
 fn round(input: &Path, output: &Path, args: &FilterArgs) -> anyhow::Result<(Manifest, Duration)> {
     let search = args.search.settings()?;
-    let settings = Settings { search, threads: args.search.threads, ..Settings::default() };
+    let settings = Settings { search, threads: args.threads, ..Settings::default() };
     let request = Request {
         inputs: vec![input.to_owned()],
         output: output.to_owned(),

@@ -12,9 +12,9 @@ use clap::Args;
 use serde::Serialize;
 
 use super::super::Outcome;
-use super::super::Usage;
 use super::super::option::word;
 use super::super::report::{json_line, milliseconds};
+use super::super::search_args;
 use super::{Rounds, per_second};
 use crate::pipeline::generate::{Generator, Recipe};
 use crate::pipeline::judge::{Answer, InCheck, SearchSettings, WhenHopeless};
@@ -35,7 +35,7 @@ pub(super) struct SolveArgs {
     #[arg(long, value_name = "PLIES", default_value_t = 31)]
     depth: u16,
 
-    /// Nodes after which a search gives up
+    /// Nodes after which a search ends
     #[arg(long, default_value_t = 100_000)]
     nodes: u64,
 
@@ -122,7 +122,7 @@ fn generated() -> anyhow::Result<Vec<Found>> {
 
 fn measure(file: String, positions: &[Found], args: &SolveArgs) -> anyhow::Result<Figure> {
     let settings = args.settings();
-    settings.check().map_err(|error| Usage(error.to_string()))?;
+    search_args::check(&settings)?;
     let (solutions, elapsed) = args.rounds.measure(|| round(positions, &settings))?;
     let mut verdicts: BTreeMap<&'static str, u64> = BTreeMap::new();
     let mut stops: BTreeMap<&'static str, u64> = BTreeMap::new();

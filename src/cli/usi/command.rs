@@ -32,7 +32,7 @@ pub(super) enum Command {
     Unknown(String),
 }
 
-/// A name and a value as they stand in the line.
+/// A name and a value as they stand in the line; a button's has no value and stands here with an empty one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Setting {
     pub(super) name: String,
@@ -40,7 +40,7 @@ pub(super) struct Setting {
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error("setoption: expected name NAME value VALUE")]
+#[error("setoption: expected name NAME, and value VALUE unless it is a button")]
 pub(super) struct SettingError;
 
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -80,13 +80,13 @@ pub(super) fn parse(line: &str) -> Option<Command> {
 }
 
 fn setting<'a>(mut words: impl Iterator<Item = &'a str>) -> Result<Setting, SettingError> {
-    let ["name", name, "value"] = [(); 3].map(|()| words.next().unwrap_or_default()) else {
+    let (Some("name"), Some(name)) = (words.next(), words.next()) else {
         return Err(SettingError);
     };
-    let value: Vec<&str> = words.collect();
-    if value.is_empty() {
+    if words.next().is_some_and(|word| word != "value") {
         return Err(SettingError);
     }
+    let value: Vec<&str> = words.collect();
     Ok(Setting { name: name.to_owned(), value: value.join(" ") })
 }
 
@@ -173,7 +173,9 @@ mod tests {
         };
         assert_eq!(command("setoption name USI_Hash value 64"), setting("USI_Hash", "64"));
         assert_eq!(command("setoption name Book value two words"), setting("Book", "two words"));
-        for line in ["setoption", "setoption name X", "setoption name X value", "setoption X 3"] {
+        assert_eq!(command("setoption name Reset"), setting("Reset", ""));
+        assert_eq!(command("setoption name Book value"), setting("Book", ""));
+        for line in ["setoption", "setoption name", "setoption X 3", "setoption name X 3"] {
             assert_eq!(command(line), Command::SetOption(Err(SettingError)), "{line}");
         }
     }

@@ -44,6 +44,8 @@ pub(super) enum OptionError {
     Unknown(String),
     #[error("setoption: {name} must be a number from {min} to {max}, not {value}")]
     Value { name: &'static str, min: u64, max: u64, value: String },
+    #[error("setoption: {name} needs a value, a number from {min} to {max}")]
+    NoValue { name: &'static str, min: u64, max: u64 },
 }
 
 impl Options {
@@ -68,10 +70,13 @@ impl Options {
         let index = index.ok_or(OptionError::Unknown(name))?;
         let &Spin { name, min, max, .. } = &SPINS[index];
         match value.parse() {
-            Ok(number) if (min..=max).contains(&number) => self.values[index] = number,
-            _ => return Err(OptionError::Value { name, min, max, value }),
+            Ok(number) if (min..=max).contains(&number) => {
+                self.values[index] = number;
+                Ok(())
+            }
+            _ if value.is_empty() => Err(OptionError::NoValue { name, min, max }),
+            _ => Err(OptionError::Value { name, min, max, value }),
         }
-        Ok(())
     }
 
     pub(super) fn table(&self) -> TableSize {
@@ -128,6 +133,7 @@ mod tests {
             ("USI_Hash", "0"),
             ("USI_Hash", "1048577"),
             ("USI_Hash", "many"),
+            ("USI_Hash", ""),
             ("DepthLimit", "4097"),
             ("NodesLimit", "-1"),
             ("Threads", "2"),

@@ -1,0 +1,100 @@
+//! Configuration files: options in TOML, their keys the long names on the command line.
+//!
+//! Values go the way of the command line, so that they are read and refused alike.
+
+use std::error::Error;
+use std::path::Path;
+
+use anyhow::Context;
+use clap::error::ContextKind;
+use clap::{Arg, ArgAction, Args, Command};
+use toml::{Table, Value};
+
+use super::Usage;
+
+/// Reads the options that a file sets; all others are as if they had not been given.
+pub(super) fn read<T: Args>(path: &Path) -> anyhow::Result<T> {
+    let text =
+        std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    Ok(parse(&text).map_err(|error| Usage(format!("{}: {error}", path.display())))?)
+}
+
+fn parse<T: Args>(text: &str) -> Result<T, String> {
+    let table: Table = toml::from_str(text).map_err(|error| error.to_string())?;
+    let command = T::augment_args(Command::new("options").no_binary_name(true));
+    let words = words(&command, &table)?;
+    let matches = command.try_get_matches_from(words).map_err(|error| refusal(&error))?;
+    T::from_arg_matches(&matches).map_err(|error| refusal(&error))
+}
+
+/// The file as words of the command line.
+fn words(command: &Command, table: &Table) -> Result<Vec<String>, String> {
+    let mut words = Vec::new();
+    for (key, value) in table {
+        let arg = command.get_arguments().find(|arg| arg.get_long() == Some(key));
+        let arg = arg.ok_or_else(|| {
+            let known: Vec<&str> = command.get_arguments().filter_map(Arg::get_long).collect();
+            format!("there is no option {key}; there are {}", known.join(", "))
+        })?;
+        let is_flag = matches!(arg.get_action(), ArgAction::SetTrue);
+        match value {
+            Value::Boolean(true) if is_flag => words.push(format!("--{key}")),
+            Value::Boolean(false) if is_flag => {}
+            _ if is_flag => return Err(format!("{key} = {value}: expected true or false")),
+            Value::String(text) => words.push(format!("--{key}={text}")),
+            value => words.push(format!("--{key}={value}")),
+        }
+    }
+    Ok(words)
+}
+
+/// Without the parts that only make sense on a command line.
+fn refusal(error: &clap::Error) -> String {
+    match (error.get(ContextKind::InvalidArg), error.get(ContextKind::InvalidValue), error.source())
+    {
+        (Some(option), Some(value), Some(source)) => {
+            format!("invalid value '{value}' for '{option}': {source}")
+        }
+        _ => error.kind().to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Args, PartialEq, Debug)]
+    struct Options {
+        #[arg(long)]
+        min_ply: Option<u16>,
+        #[arg(long)]
+        name: Option<String>,
+        #[arg(long)]
+        force: bool,
+    }
+
+    #[test]
+    fn what_is_not_set_is_as_if_not_given() {
+        let options = |min_ply, name: Option<&str>, force| {
+            Ok(Options { min_ply, name: name.map(str::to_owned), force })
+        };
+        assert_eq!(parse(""), options(None, None, false));
+        assert_eq!(parse("min-ply = 7\nforce = false"), options(Some(7), None, false));
+        assert_eq!(parse("name = \"-a=b c\"\nforce = true"), options(None, Some("-a=b c"), true));
+    }
+
+    #[test]
+    fn refusals_name_the_key() {
+        let refusal = |text: &str| parse::<Options>(text).unwrap_err();
+        assert_eq!(refusal("ply = 7"), "there is no option ply; there are min-ply, name, force");
+        assert_eq!(
+            refusal("min-ply = \"x\""),
+            "invalid value 'x' for '--min-ply <MIN_PLY>': invalid digit found in string"
+        );
+        assert!(
+            refusal("min-ply = -1").starts_with("invalid value '-1' for '--min-ply <MIN_PLY>'")
+        );
+        assert_eq!(refusal("force = 1"), "force = 1: expected true or false");
+        assert!(refusal("name").starts_with("TOML parse error at line 1"));
+    }
+}

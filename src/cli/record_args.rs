@@ -1,0 +1,110 @@
+//! Options of the commands that read files of records and write others: `filter` and `convert`.
+//!
+//! Nothing has its default here: what is not said may stand in a configuration file.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::option::word;
+use crate::format::Fill;
+use crate::pipeline::progress::ProgressMode;
+use crate::pipeline::settings::{FormatName, RecordFilters};
+
+/// What is read.
+#[derive(Args, Clone, Debug)]
+pub(super) struct InputArgs {
+    /// Files of positions, read as one sequence; `-` is standard input
+    #[arg(value_name = "INPUT", required_unless_present = "input")]
+    inputs: Vec<PathBuf>,
+
+    /// The same as INPUT
+    #[arg(short, long, value_name = "INPUT", conflicts_with = "inputs")]
+    input: Vec<PathBuf>,
+}
+
+impl InputArgs {
+    pub(super) fn into_paths(self) -> Vec<PathBuf> {
+        if self.input.is_empty() { self.inputs } else { self.input }
+    }
+}
+
+/// How records are read, and which of them are taken.
+#[derive(Args, Clone, Copy, Debug, Default)]
+pub(super) struct RecordArgs {
+    /// Format of the inputs: hcp, hcpe, psv or sfen, each also with .zst [default: by extension]
+    #[arg(long, value_name = "FORMAT")]
+    pub(super) from: Option<FormatName>,
+
+    /// What to write into fields that a record lacks, as in eval=0,result=draw,ply=0,move=none
+    #[arg(long, value_name = "FIELD=VALUE,…")]
+    pub(super) fill: Option<Fill>,
+
+    /// Only records whose evaluation is at most this far from 0, in centipawns
+    #[arg(long, value_name = "CP", allow_negative_numbers = true)]
+    max_abs_eval: Option<u16>,
+
+    /// Only records from this ply on
+    #[arg(long, value_name = "PLY", allow_negative_numbers = true)]
+    min_ply: Option<u16>,
+
+    /// Only records up to this ply
+    #[arg(long, value_name = "PLY", allow_negative_numbers = true)]
+    max_ply: Option<u16>,
+}
+
+impl RecordArgs {
+    pub(super) const fn filters(self) -> RecordFilters {
+        RecordFilters {
+            max_abs_eval_cp: self.max_abs_eval,
+            min_ply: self.min_ply,
+            max_ply: self.max_ply,
+        }
+    }
+
+    /// These, and where they say nothing the others.
+    pub(super) fn or(self, others: Self) -> Self {
+        Self {
+            from: self.from.or(others.from),
+            fill: self.fill.or(others.fill),
+            max_abs_eval: self.max_abs_eval.or(others.max_abs_eval),
+            min_ply: self.min_ply.or(others.min_ply),
+            max_ply: self.max_ply.or(others.max_ply),
+        }
+    }
+}
+
+/// How the work is done, which changes no output.
+#[derive(Args, Clone, Copy, Debug, Default)]
+pub(super) struct RunArgs {
+    /// Threads; 0 is all cores [default: 0]
+    #[arg(long)]
+    threads: Option<usize>,
+
+    /// Show progress on standard error [default: auto]
+    #[arg(long, value_name = "auto|bar|plain|json|none", value_parser = word::<ProgressMode>)]
+    progress: Option<ProgressMode>,
+
+    /// Replace outputs that exist
+    #[arg(long)]
+    pub(super) force: bool,
+}
+
+impl RunArgs {
+    pub(super) fn threads(self) -> usize {
+        self.threads.unwrap_or(0)
+    }
+
+    pub(super) fn progress(self) -> ProgressMode {
+        self.progress.unwrap_or_default()
+    }
+
+    /// These, and where they say nothing the others.
+    pub(super) fn or(self, others: Self) -> Self {
+        Self {
+            threads: self.threads.or(others.threads),
+            progress: self.progress.or(others.progress),
+            force: self.force || others.force,
+        }
+    }
+}
