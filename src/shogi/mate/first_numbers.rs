@@ -51,11 +51,11 @@ impl Mate {
     }
 
     /// First disproof number of a position with the defender's king on `king`, `own` being the attacker's
-    /// pieces: the drops that check, as far as they matter, and twice the pieces that can check.
+    /// pieces: the drops that check, as far as they matter, and three for each piece that can check.
     fn checks_against(&self, king: Square, occupied: Bitboard, own: Bitboard) -> u32 {
         let drops = self.dropped_checks(king, occupied).min(MOST_DROPS_THAT_MATTER);
         let movers = self.checking_steppers(king, own) + self.checking_sliders(king, occupied, own);
-        match drops + 2 * movers {
+        match drops + 3 * movers {
             // Most likely refuted at once: to be looked at first.
             0 => 1,
             checks => checks + 1,
