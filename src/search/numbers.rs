@@ -21,7 +21,7 @@ pub(super) const DISPROVEN: Numbers = Numbers { proof: INFINITE, disproof: 0 };
 
 impl Numbers {
     pub(super) const fn is_solved(self) -> bool {
-        self.proof == 0 || self.disproof == 0
+        (self.proof == 0) | (self.disproof == 0)
     }
 
     pub(super) const fn exceeds(self, limit: Self) -> bool {
@@ -131,6 +131,7 @@ impl Summary {
         }
     }
 
+    /// Without branches: which child is the best is anybody's guess, a processor's too.
     #[inline(always)]
     fn seen_by(kind: NodeKind, children: impl Iterator<Item = (bool, Numbers)>) -> Self {
         let mut best = 0;
@@ -139,24 +140,21 @@ impl Summary {
         let mut best_sum = 0;
         let mut held_back = false;
         for (index, (delayed, numbers)) in children.enumerate() {
-            if delayed && held_back {
-                continue;
-            }
-            held_back = !numbers.is_solved();
-            let [child_choice, child_sum] = numbers.seen_by(kind);
-            if child_choice == 0 {
-                let numbers = Numbers::from_seen(kind, [0, INFINITE]);
-                return Self { numbers, best: index, second_choice: 0, others_sum: 0 };
-            }
+            let is_out = delayed & held_back;
+            held_back = is_out | !numbers.is_solved();
+            let seen = numbers.seen_by(kind);
+            let child_choice = if is_out { INFINITE } else { seen[0] };
+            let child_sum = if is_out { 0 } else { seen[1] };
             total.add(child_sum);
-            if child_choice < choice {
-                second = choice;
-                choice = child_choice;
-                best = index;
-                best_sum = child_sum;
-            } else if child_choice < second {
-                second = child_choice;
-            }
+            let is_best = child_choice < choice;
+            best = if is_best { index } else { best };
+            best_sum = if is_best { child_sum } else { best_sum };
+            second = second.min(child_choice.max(choice));
+            choice = choice.min(child_choice);
+        }
+        if choice == 0 {
+            let numbers = Numbers::from_seen(kind, [0, INFINITE]);
+            return Self { numbers, best, second_choice: 0, others_sum: 0 };
         }
         let choice = if total.is_solved() { INFINITE } else { choice.min(LARGEST) };
         Self {
