@@ -21,7 +21,7 @@ pub(super) const DISPROVEN: Numbers = Numbers { proof: INFINITE, disproof: 0 };
 
 impl Numbers {
     pub(super) const fn is_solved(self) -> bool {
-        (self.proof == 0) | (self.disproof == 0)
+        self.proof == 0 || self.disproof == 0
     }
 
     pub(super) const fn exceeds(self, limit: Self) -> bool {
@@ -131,7 +131,7 @@ impl Summary {
         }
     }
 
-    /// Without branches: which child is the best is anybody's guess, a processor's too.
+    /// Without branches: which child is best is a guess for the processor, too, and it guesses badly.
     #[inline(always)]
     fn seen_by(kind: NodeKind, children: impl Iterator<Item = (bool, Numbers)>) -> Self {
         let mut best = 0;

@@ -5,9 +5,11 @@
 
 use super::super::attacks;
 use super::super::bitboard::Bitboard;
+use super::super::hand::Hand;
 use super::super::mate_one::{Answers, Siege};
 use super::super::moves::Move;
-use super::super::piece::{HandKind, PieceKind};
+use super::super::piece::{Color, HandKind, PieceKind};
+use super::super::position::Position;
 use super::super::square::Square;
 use super::Mate;
 use crate::game::Candidate;
@@ -32,29 +34,98 @@ impl Mate {
     pub(super) fn weigh_evasions(&self, moves: &mut [Candidate<Move>]) {
         let position = &self.position;
         let Some(king) = position.king(position.side_to_move()) else { return };
-        let attackers = position.color(self.attacker);
-        let without_king = position.occupied() ^ Bitboard::from_square(king);
+        let threats = Threats::new(position, self.attacker, king);
         let mut of_staying = 0;
         for candidate in moves {
             let to = candidate.m.to();
             candidate.disproof_number = if candidate.m.from() == Some(king) {
-                let own = attackers.without(Bitboard::from_square(to));
-                self.checks_against(to, without_king, own)
+                threats.first_number(to, threats.without_king, Bitboard::from_square(to))
             } else {
                 if of_staying == 0 {
-                    let own = attackers.without(position.checkers());
-                    of_staying = self.checks_against(king, position.occupied(), own);
+                    let occupied = position.occupied();
+                    of_staying = threats.first_number(king, occupied, position.checkers());
                 }
                 of_staying
             };
         }
     }
+}
 
-    /// First disproof number of a position with the defender's king on `king`, `own` being the attacker's
-    /// pieces: the drops that check, as far as they matter, and three for each piece that can check.
-    fn checks_against(&self, king: Square, occupied: Bitboard, own: Bitboard) -> u32 {
-        let drops = self.dropped_checks(king, occupied).min(MOST_DROPS_THAT_MATTER);
-        let movers = self.checking_steppers(king, own) + self.checking_sliders(king, occupied, own);
+/// What the attacker has to check with, wherever the king goes.
+struct Threats<'a> {
+    position: &'a Position,
+    us: Color,
+    own: Bitboard,
+    hand: Hand,
+    golds: Bitboard,
+    /// The board with the king taken away.
+    without_king: Bitboard,
+    /// Where sliders stand, and the rest of what they can do; at most two bishops and two rooks.
+    sliders: [Slider; MOST_SLIDERS],
+    count: usize,
+}
+
+const MOST_SLIDERS: usize = 4;
+
+#[derive(Clone, Copy)]
+struct Slider {
+    from: Square,
+    is_rook: bool,
+    /// Squares it can go to.
+    reach: Bitboard,
+    /// Squares where it would check as a king does: promoted, or promoting by the way.
+    steps: Bitboard,
+}
+
+impl<'a> Threats<'a> {
+    fn new(position: &'a Position, us: Color, king: Square) -> Self {
+        let own = position.color(us);
+        let without_king = position.occupied() ^ Bitboard::from_square(king);
+        let zone = Bitboard::far_ranks(us, 3);
+        let mut threats = Self {
+            position,
+            us,
+            own,
+            hand: position.hand(us),
+            golds: position.golds(us),
+            without_king,
+            sliders: [Slider { from: king, is_rook: false, reach: zone, steps: zone };
+                MOST_SLIDERS],
+            count: 0,
+        };
+        let of = |kind: PieceKind| position.kind(kind) & own;
+        let [horses, dragons] = [of(PieceKind::Horse), of(PieceKind::Dragon)];
+        for (is_rook, promoted, pieces) in [
+            (false, horses, of(PieceKind::Bishop) | horses),
+            (true, dragons, of(PieceKind::Rook) | dragons),
+        ] {
+            for from in pieces.into_iter().take(MOST_SLIDERS - threats.count) {
+                let is_promoted = promoted.contains(from);
+                let lines = if is_rook { attacks::rook } else { attacks::bishop };
+                let near = if is_promoted { attacks::king(from) } else { Bitboard::EMPTY };
+                let reach = (lines(from, without_king) | near).without(own);
+                let promotes = is_promoted || zone.contains(from);
+                let steps = if promotes { Bitboard::ALL } else { zone };
+                threats.sliders[threats.count] = Slider { from, is_rook, reach, steps };
+                threats.count += 1;
+            }
+        }
+        threats
+    }
+
+    /// First disproof number with the defender's king on `king` and the piece on `taken` gone: the drops that
+    /// check, as far as they matter, and three for each piece that can check.
+    fn first_number(&self, king: Square, occupied: Bitboard, taken: Bitboard) -> u32 {
+        let them = !self.us;
+        let lines = Lines {
+            bishop: attacks::bishop(king, occupied),
+            rook: attacks::rook(king, occupied),
+            lance: attacks::lance(them, king, occupied),
+        };
+        let own = self.own.without(taken);
+        let drops = self.dropped_checks(king, &lines, !occupied).min(MOST_DROPS_THAT_MATTER);
+        let movers =
+            self.checking_steppers(king, own) + self.checking_sliders(king, &lines, occupied, own);
         match drops + 3 * movers {
             // Most likely refuted at once: to be looked at first.
             0 => 1,
@@ -62,10 +133,9 @@ impl Mate {
         }
     }
 
-    fn dropped_checks(&self, king: Square, occupied: Bitboard) -> u32 {
-        let (us, them) = (self.attacker, !self.attacker);
-        let hand = self.position.hand(us);
-        let free = !occupied;
+    fn dropped_checks(&self, king: Square, lines: &Lines, free: Bitboard) -> u32 {
+        let (us, them) = (self.us, !self.us);
+        let hand = self.hand;
         let mut drops = 0;
         if hand.has(HandKind::Pawn) {
             let front = attacks::pawn(them, king) & free;
@@ -81,52 +151,56 @@ impl Mate {
             drops += (attacks::gold(them, king) & free).count_near(king);
         }
         if hand.has(HandKind::Bishop) {
-            drops += (attacks::bishop(king, occupied) & free).count();
+            drops += (lines.bishop & free).count();
         }
         if hand.has(HandKind::Rook) {
-            drops += (attacks::rook(king, occupied) & free).count();
+            drops += (lines.rook & free).count();
         }
         if hand.has(HandKind::Lance) {
-            drops += (attacks::lance(them, king, occupied) & free).count();
+            drops += (lines.lance & free).count();
         }
         drops
     }
 
     /// Steppers near enough to check with one move.
     fn checking_steppers(&self, king: Square, own: Bitboard) -> u32 {
-        let near = |kind| attacks::check_origins(self.attacker, kind, king);
+        let near = |kind| attacks::check_origins(self.us, kind, king);
         let kind = |kind| self.position.kind(kind) & near(kind);
         let steppers = kind(PieceKind::Pawn)
             | kind(PieceKind::Knight)
             | kind(PieceKind::Silver)
-            | (self.position.golds(self.attacker) & near(PieceKind::Gold));
+            | (self.golds & near(PieceKind::Gold));
         (steppers & own).count()
     }
 
     /// Sliders that reach a square from which they check.
-    fn checking_sliders(&self, king: Square, occupied: Bitboard, own: Bitboard) -> u32 {
-        let (us, them) = (self.attacker, !self.attacker);
-        let of = |kind: PieceKind| self.position.kind(kind) & own;
-        let zone = Bitboard::far_ranks(us, 3);
+    fn checking_sliders(
+        &self,
+        king: Square,
+        lines: &Lines,
+        occupied: Bitboard,
+        own: Bitboard,
+    ) -> u32 {
         let around = attacks::king(king);
-        let count = |plain, promoted, lines: fn(Square, Bitboard) -> Bitboard| {
-            let from_king = lines(king, occupied);
-            let checks = |from: &Square| {
-                let is_promoted = of(promoted).contains(*from);
-                let steps = if is_promoted { attacks::king(*from) } else { Bitboard::EMPTY };
-                // Promoted, or once promoted, it also checks as a king would.
-                let near = if is_promoted || zone.contains(*from) { around } else { around & zone };
-                let reach = (lines(*from, occupied) | steps).without(own);
-                (reach & (from_king | near)).has_any()
-            };
-            (of(plain) | of(promoted)).filter(checks).count() as u32
+        let checks = |slider: &&Slider| {
+            let from_king = if slider.is_rook { lines.rook } else { lines.bishop };
+            let targets = from_king | (around & slider.steps);
+            own.contains(slider.from) && (slider.reach & targets).has_any()
         };
-        let golden = attacks::gold(them, king) & zone;
-        let targets = attacks::lance(them, king, occupied) | golden;
-        let lance_checks =
-            |&from: &Square| (attacks::lance(us, from, occupied).without(own) & targets).has_any();
-        count(PieceKind::Bishop, PieceKind::Horse, attacks::bishop)
-            + count(PieceKind::Rook, PieceKind::Dragon, attacks::rook)
-            + of(PieceKind::Lance).filter(lance_checks).count() as u32
+        let golden = attacks::gold(!self.us, king) & Bitboard::far_ranks(self.us, 3);
+        let targets = lines.lance | golden;
+        let lance_checks = |&from: &Square| {
+            (attacks::lance(self.us, from, occupied).without(own) & targets).has_any()
+        };
+        let lances = self.position.kind(PieceKind::Lance) & own;
+        (self.sliders[..self.count].iter().filter(checks).count()
+            + lances.filter(lance_checks).count()) as u32
     }
+}
+
+/// Lines from a king to what stands on them.
+struct Lines {
+    bishop: Bitboard,
+    rook: Bitboard,
+    lance: Bitboard,
 }
