@@ -6,6 +6,7 @@
 pub mod attacks;
 mod bitboard;
 mod check_squares;
+mod cover;
 pub mod diagram;
 mod hand;
 mod mate;

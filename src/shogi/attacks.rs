@@ -281,54 +281,6 @@ pub fn of(color: Color, kind: PieceKind, square: Square, occupied: Bitboard) -> 
     }
 }
 
-/// Squares that pieces of `color` and one kind attack that step and do not slide: pawns, knights,
-/// silvers, golds (and what moves as a gold) or kings (and what also steps as a king).
-#[inline]
-pub fn of_steppers(color: Color, kind: PieceKind, pieces: Bitboard) -> Bitboard {
-    let mut all = Bitboard::EMPTY;
-    for_each_step(color, kind, pieces, |squares| all |= squares);
-    all
-}
-
-/// The same, one set of squares for each way the kind steps.
-#[inline]
-pub(crate) fn for_each_step(
-    color: Color,
-    kind: PieceKind,
-    pieces: Bitboard,
-    mut visit: impl FnMut(Bitboard),
-) {
-    let ahead = pieces.forward(color);
-    let behind = pieces.forward(!color);
-    let mut visit_beside = |squares: Bitboard| {
-        visit(squares.leftwards());
-        visit(squares.rightwards());
-    };
-    match kind {
-        PieceKind::Knight => visit_beside(ahead.forward(color)),
-        PieceKind::Silver => {
-            visit_beside(ahead);
-            visit_beside(behind);
-            visit(ahead);
-        }
-        PieceKind::Gold => {
-            visit_beside(ahead);
-            visit_beside(pieces);
-            visit(ahead);
-            visit(behind);
-        }
-        PieceKind::King => {
-            visit_beside(ahead);
-            visit_beside(pieces);
-            visit_beside(behind);
-            visit(ahead);
-            visit(behind);
-        }
-        PieceKind::Pawn => visit(ahead),
-        _ => {}
-    }
-}
-
 /// Kinds in [`CHECK_ORIGINS`].
 const ORIGIN_KINDS: [&[Step]; 4] = [PAWN_STEPS, KNIGHT_STEPS, SILVER_STEPS, GOLD_STEPS];
 
@@ -473,27 +425,6 @@ mod tests {
                     .map(Square::rotated)
                     .collect();
                 assert_eq!(white, black, "{kind:?} {square}");
-            }
-        }
-    }
-
-    #[test]
-    fn sets_of_steppers_attack_what_each_attacks() {
-        let sets = [0x5a5a_1234_9876_0f0f_u128 << 7, 0x1_0000_8000_4001, u128::MAX, 1 << 80 | 1];
-        for pieces in sets.map(Bitboard::from_bits) {
-            for color in Color::ALL {
-                for kind in [
-                    PieceKind::Pawn,
-                    PieceKind::Knight,
-                    PieceKind::Silver,
-                    PieceKind::Gold,
-                    PieceKind::King,
-                ] {
-                    let expected = pieces.fold(Bitboard::EMPTY, |all, at| {
-                        all | of(color, kind, at, Bitboard::EMPTY)
-                    });
-                    assert_eq!(of_steppers(color, kind, pieces), expected, "{color:?} {kind:?}");
-                }
             }
         }
     }

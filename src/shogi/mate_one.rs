@@ -6,10 +6,11 @@
 
 use super::attacks;
 use super::bitboard::Bitboard;
+use super::cover::Cover;
 use super::move_set::Flow;
 use super::moves::Move;
 use super::piece::{Color, HandKind, PieceKind};
-use super::position::{Cover, Position};
+use super::position::Position;
 use super::square::Square;
 
 impl Position {
@@ -89,7 +90,8 @@ impl<'a> Siege<'a> {
         let neighbours = attacks::king(king);
         let around = neighbours.without(position.color(!us));
         let open = around.without(cover.all);
-        let guarded = position.cover_without_king(!us, occupied).all;
+        let others = position.color(!us).without(Bitboard::from_square(king));
+        let guarded = position.attacked_by(!us, others, occupied);
         let contact = neighbours | attacks::knight(!us, king);
         let can_drop = !position.hand(!us).is_empty();
         Some(Self {

@@ -315,9 +315,11 @@ impl<'a, W: Wanted> Generator<'a, W> {
             return Flow::Continue(());
         }
         let without_king = self.occupied ^ Bitboard::from_square(king);
-        // For a few squares it is quicker to look at each.
-        let to = if candidates.count_near(king) > 3 {
-            candidates.without(self.position.cover(!self.us, without_king).all)
+        // For a single square it is quicker to look at it.
+        let to = if candidates.count_near(king) > 1 {
+            let them = !self.us;
+            let pieces = self.position.color(them);
+            candidates.without(self.position.attacked_by(them, pieces, without_king))
         } else {
             let is_attacked = |&to: &Square| self.position.is_attacked(to, without_king, !self.us);
             candidates.filter(|to| !is_attacked(to)).collect()

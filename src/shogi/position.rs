@@ -47,31 +47,6 @@ pub struct Undo {
     checkers: Bitboard,
 }
 
-/// What one side attacks.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Cover {
-    /// Attacked squares.
-    pub(crate) all: Bitboard,
-    /// Those attacked by more than one piece.
-    pub(crate) twice: Bitboard,
-    /// Those attacked along lines: what stands or arrives on them may open or close a line.
-    pub(crate) lines: Bitboard,
-}
-
-impl Cover {
-    #[inline]
-    fn add(&mut self, squares: Bitboard) {
-        self.twice |= self.all & squares;
-        self.all |= squares;
-    }
-
-    #[inline]
-    fn add_line(&mut self, squares: Bitboard) {
-        self.add(squares);
-        self.lines |= squares;
-    }
-}
-
 /// Why an arrangement is not a position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum PositionError {
@@ -265,46 +240,6 @@ impl Position {
             sliders |= rooks & attacks::rook(square, occupied);
         }
         sliders
-    }
-
-    /// All squares that `color` attacks when `occupied` squares block sliders.
-    #[inline]
-    pub(crate) fn cover(&self, color: Color, occupied: Bitboard) -> Cover {
-        self.cover_of(color, self.colors[color.index()], occupied)
-    }
-
-    /// The same for all pieces but the king.
-    #[inline]
-    pub(crate) fn cover_without_king(&self, color: Color, occupied: Bitboard) -> Cover {
-        let own = self.colors[color.index()].without(self.kind(PieceKind::King));
-        self.cover_of(color, own, occupied)
-    }
-
-    #[inline(always)]
-    fn cover_of(&self, color: Color, own: Bitboard, occupied: Bitboard) -> Cover {
-        let mut cover =
-            Cover { all: Bitboard::EMPTY, twice: Bitboard::EMPTY, lines: Bitboard::EMPTY };
-        let of = |kind: PieceKind| self.kinds[kind.index()] & own;
-        let kings = of(PieceKind::King) | of(PieceKind::Horse) | of(PieceKind::Dragon);
-        for (kind, pieces) in [
-            (PieceKind::Pawn, of(PieceKind::Pawn)),
-            (PieceKind::Knight, of(PieceKind::Knight)),
-            (PieceKind::Silver, of(PieceKind::Silver)),
-            (PieceKind::Gold, self.golds & own),
-            (PieceKind::King, kings),
-        ] {
-            attacks::for_each_step(color, kind, pieces, |squares| cover.add(squares));
-        }
-        for lance in of(PieceKind::Lance) {
-            cover.add_line(attacks::lance(color, lance, occupied));
-        }
-        for bishop in of(PieceKind::Bishop) | of(PieceKind::Horse) {
-            cover.add_line(attacks::bishop(bishop, occupied));
-        }
-        for rook in of(PieceKind::Rook) | of(PieceKind::Dragon) {
-            cover.add_line(attacks::rook(rook, occupied));
-        }
-        cover
     }
 
     /// Whether a piece of `color` attacks `square` when `occupied` squares block sliders.
