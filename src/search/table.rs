@@ -22,6 +22,12 @@ const WINDOW: usize = 8;
 /// Slots of the smallest table.
 const FEWEST_SLOTS: usize = 1024;
 
+/// Slots that a search begins with, if it may use so many: 256 KiB of them, which the nearer caches hold.
+const FIRST_SLOTS: usize = 1 << 13;
+
+/// How many times larger the table becomes when half of its slots are filled.
+const GROWTH: usize = 8;
+
 /// Aligned so that two share a line of the processor's cache.
 #[derive(Clone, Copy)]
 #[repr(align(32))]
@@ -99,8 +105,12 @@ pub(super) enum Finding<H> {
 pub(super) struct Table<H> {
     entries: Vec<Entry<H>>,
     most_slots: usize,
-    /// Slots in use by the current search; the window of the last one reaches beyond them.
+    /// As far as the table grows in the current search.
+    useful_slots: usize,
+    /// Slots of the current search; the window of the last one reaches beyond them.
     slots: usize,
+    /// Slots that are filled.
+    used: usize,
     generation: u32,
 }
 
@@ -110,21 +120,41 @@ impl<H: Hand> Table<H> {
         let most_slots = (bytes / size_of::<Entry<H>>()).max(FEWEST_SLOTS);
         let mut entries = Vec::new();
         entries.try_reserve_exact(most_slots + WINDOW)?;
-        Ok(Self { entries, most_slots, slots: 0, generation: 0 })
+        Ok(Self { entries, most_slots, useful_slots: 0, slots: 0, used: 0, generation: 0 })
     }
 
-    /// Forgets everything, and uses no more slots than `positions` can fill usefully: a small table
-    /// stays in the processor's cache.
-    pub(super) fn start(&mut self, positions: u64, empty: H) {
+    /// Forgets everything. No more slots than `positions` can fill usefully will be used.
+    pub(super) fn start(&mut self, positions: u64, any_hand: H) {
         let useful = usize::try_from(positions).unwrap_or(usize::MAX);
-        self.slots = useful.clamp(FEWEST_SLOTS, self.most_slots);
+        self.useful_slots = useful.clamp(FEWEST_SLOTS, self.most_slots);
+        self.empty(self.useful_slots.min(FIRST_SLOTS), any_hand);
+    }
+
+    fn empty(&mut self, slots: usize, any_hand: H) {
+        self.slots = slots;
+        self.used = 0;
         self.generation = self.generation.wrapping_add(1);
         if self.generation == 0 {
             self.entries.clear();
             self.generation = 1;
         }
-        if self.entries.len() < self.slots + WINDOW {
-            self.entries.resize(self.slots + WINDOW, Entry::empty(empty));
+        if self.entries.len() < slots + WINDOW {
+            self.entries.resize(slots + WINDOW, Entry::empty(any_hand));
+        }
+    }
+
+    /// Spreads the entries over more slots: so a search that ends early has stayed in the processor's cache,
+    /// whatever its limit.
+    #[cold]
+    fn grow(&mut self, any_hand: H) {
+        let generation = self.generation;
+        let in_use = self.entries[..self.slots + WINDOW].iter();
+        let entries: Vec<Entry<H>> =
+            in_use.filter(|entry| entry.generation == generation).copied().collect();
+        self.empty((self.slots * GROWTH).min(self.useful_slots), any_hand);
+        for entry in entries {
+            let slot = self.slot(entry.key, entry.hand);
+            *slot = Entry { generation: slot.generation, ..entry };
         }
     }
 
@@ -190,6 +220,9 @@ impl<H: Hand> Table<H> {
 
     /// Writes down what was found about a board met with `hand`.
     pub(super) fn store(&mut self, key: u64, hand: H, finding: Finding<H>, effort: u32) {
+        if 2 * self.used > self.slots && self.slots < self.useful_slots {
+            self.grow(hand);
+        }
         let slot = self.slot(key, hand);
         let blank = Entry { key, effort, hand, plies: 0, code: 0, ..*slot };
         *slot = match finding {
@@ -244,6 +277,7 @@ impl<H: Hand> Table<H> {
             }
         }
         let entry = &mut self.entries[chosen];
+        self.used += usize::from(entry.generation != generation);
         entry.generation = generation;
         entry
     }
@@ -256,4 +290,29 @@ const fn halves(ticket: Ticket) -> [u16; 2] {
 
 fn joined([low, high]: [u16; 2]) -> Ticket {
     Ticket::from(low) | Ticket::from(high) << 16
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_is_found_again_after_the_table_has_grown() {
+        let keys = || (1..=20_000_u64).map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let mut table: Table<()> = Table::new(8 << 20).unwrap();
+        table.start(1_000_000, ());
+        for (n, key) in (1..).zip(keys()) {
+            let finding =
+                Finding::Open { proof_number: n, disproof_number: 1, ticket: Ticket::MAX - n };
+            table.store(key, (), finding, 1);
+        }
+        assert!(table.slots > FIRST_SLOTS && table.used == 20_000);
+        for (n, key) in (1..).zip(keys()) {
+            let known =
+                Known::Open { proof_number: n, disproof_number: 1, ticket: Ticket::MAX - n };
+            assert_eq!(table.look_up(key, (), 9, 9), known);
+        }
+        table.start(1_000_000, ());
+        assert!(keys().all(|key| table.look_up(key, (), 9, 9) == Known::Nothing));
+    }
 }
