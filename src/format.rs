@@ -6,12 +6,16 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use spec::{Codec, Framing, Spec};
+
 mod alphabet;
 mod convert;
 mod error;
 mod field;
+mod game;
 mod hcp;
 mod hcpe;
+mod layout;
 mod lines;
 pub mod move16;
 mod outcome;
@@ -19,19 +23,25 @@ pub mod packed;
 pub mod proof_file;
 mod psv;
 mod record;
+mod records;
 pub mod reference;
 mod sfen_text;
+mod spec;
 mod survey;
+mod usi_game;
 mod warning;
 
 pub use convert::{
-    ConvertError, Fill, FillError, MissingFill, Plan, Written, conversion_plan, encode,
+    ConvertError, Fill, FillError, NoConversion, Plan, Written, conversion_plan, encode, read_game,
+    write_game,
 };
 pub use error::{DecodeError, DecodeErrorKind, EncodeError};
 pub use field::{Field, Fields};
+pub use game::{Candidate, Ending, Game, Played};
 pub use lines::{Line, Lines};
 pub use outcome::Outcome;
 pub use record::{GameResult, Record, RecordRef};
+pub use records::{Records, count, records};
 pub use survey::{HandOrder, HandOrders, MoveCounts, Survey};
 pub use warning::{Warning, Warnings};
 
@@ -42,31 +52,45 @@ pub use warning::{Warning, Warnings};
 pub enum Format {
     /// Apery's packed position, 32 bytes.
     Hcp,
-    /// Apery's packed position with evaluation, move and result, 38 bytes.
+    /// Packed position with evaluation, move and result, 38 bytes.
     Hcpe,
+    /// The same, 38 bytes, with flags in the result that say how the game ended.
+    Hcpe2,
+    /// The same with ply and length of the game as Apery itself writes it, 42 bytes.
+    Hcpe42,
     /// YaneuraOu's `PackedSfenValue`, 40 bytes.
     Psv,
     /// Lines of text: an SFEN, then optionally move, evaluation, ply and result behind tabs.
     Sfen,
+    /// Lines of text: a game as the USI command `position` says it.
+    Usi,
 }
 
 /// A word that names no format.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error("unknown format {0:?}; known are hcp, hcpe, psv and sfen")]
+#[error("unknown format {0:?}; known are {known}", known = known())]
 pub struct UnknownFormat(pub String);
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 4] = [Self::Hcp, Self::Hcpe, Self::Psv, Self::Sfen];
+    pub const ALL: [Self; 7] =
+        [Self::Hcp, Self::Hcpe, Self::Hcpe2, Self::Hcpe42, Self::Psv, Self::Sfen, Self::Usi];
+
+    const fn spec(self) -> &'static Spec {
+        match self {
+            Self::Hcp => &hcp::SPEC,
+            Self::Hcpe => &hcpe::SPEC,
+            Self::Hcpe2 => &hcpe::SPEC_WITH_FLAGS,
+            Self::Hcpe42 => &hcpe::SPEC_OF_APERY,
+            Self::Psv => &psv::SPEC,
+            Self::Sfen => &sfen_text::SPEC,
+            Self::Usi => &usi_game::SPEC,
+        }
+    }
 
     /// The word on the command line and in manifests; also the usual file extension.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Hcp => "hcp",
-            Self::Hcpe => "hcpe",
-            Self::Psv => "psv",
-            Self::Sfen => "sfen",
-        }
+        self.spec().name
     }
 
     /// The format with this [`Format::name`].
@@ -84,37 +108,79 @@ impl Format {
     /// assert_eq!(Format::from_extension("bin"), None);
     /// ```
     pub fn from_extension(extension: &str) -> Option<Self> {
-        let extension = extension.strip_prefix('.').unwrap_or(extension);
-        Self::from_name(&extension.to_ascii_lowercase())
+        let extension = extension.strip_prefix('.').unwrap_or(extension).to_ascii_lowercase();
+        let has_it = |format: &Self| format.spec().extensions.contains(&&*extension);
+        Self::from_name(&extension).or_else(|| Self::ALL.into_iter().find(has_it))
     }
 
-    /// Bytes of a record; `None` where a record is a line of text.
+    /// Bytes of a record; `None` where not all records have the same.
     pub const fn record_len(self) -> Option<usize> {
-        match self {
-            Self::Hcp => Some(hcp::LEN),
-            Self::Hcpe => Some(hcpe::LEN),
-            Self::Psv => Some(psv::LEN),
-            Self::Sfen => None,
+        match self.spec().framing {
+            Framing::Fixed(len) => Some(len),
+            Framing::Line | Framing::Group(_) => None,
         }
+    }
+
+    /// Whether its units, the least that can be read by itself, are lines.
+    pub const fn is_lines(self) -> bool {
+        matches!(self.spec().framing, Framing::Line)
+    }
+
+    /// Whether its units are games: [`read_game`] reads them.
+    pub const fn holds_games(self) -> bool {
+        matches!(self.spec().codec, Codec::Games { .. })
+    }
+
+    /// Whether it can be written, not only read.
+    pub const fn is_written(self) -> bool {
+        !matches!(
+            self.spec().codec,
+            Codec::Records { write: None, .. } | Codec::Games { write: None, .. }
+        )
+    }
+
+    /// Where the first unit ends in bytes that are not empty; `None` if it does not end in them and more
+    /// may follow, which `at_end` excludes.
+    pub fn unit_end(self, bytes: &[u8], at_end: bool) -> Option<usize> {
+        let end = match self.spec().framing {
+            Framing::Fixed(len) => (bytes.len() >= len).then_some(len),
+            Framing::Line => memchr::memchr(b'\n', bytes).map(|end| end + 1),
+            Framing::Group(end) => end(bytes, at_end),
+        };
+        end.or_else(|| at_end.then_some(bytes.len()))
     }
 
     /// Whose codes pack the position; `None` where it is text.
     pub const fn family(self) -> Option<packed::Family> {
-        match self {
-            Self::Hcp | Self::Hcpe => Some(packed::Family::Apery),
-            Self::Psv => Some(packed::Family::YaneuraOu),
-            Self::Sfen => None,
+        match &self.spec().codec {
+            Codec::Packed(layout) => Some(layout.family),
+            _ => None,
+        }
+    }
+
+    /// How the format encodes moves in 16 bits, where it does.
+    pub const fn dialect(self) -> move16::Dialect {
+        match &self.spec().codec {
+            Codec::Packed(layout) => layout.dialect,
+            _ => move16::Dialect::Apery,
         }
     }
 
     /// What a record can say besides the position.
     pub const fn fields(self) -> Fields {
-        match self {
-            Self::Hcp => Fields::NONE,
-            Self::Hcpe => Fields::ALL.without(Fields::of(Field::Ply)),
-            Self::Psv | Self::Sfen => Fields::ALL,
-        }
+        self.spec().holds
     }
+
+    /// What a record must say.
+    pub const fn needs(self) -> Fields {
+        self.spec().needs
+    }
+}
+
+fn known() -> String {
+    let names = Format::ALL.map(Format::name);
+    let (last, others) = names.split_last().unwrap_or((&"", &[]));
+    format!("{} and {last}", others.join(", "))
 }
 
 impl std::fmt::Display for Format {
@@ -140,7 +206,15 @@ mod tests {
         let lengths = Format::ALL.map(|format| (format.name(), format.record_len()));
         assert_eq!(
             lengths,
-            [("hcp", Some(32)), ("hcpe", Some(38)), ("psv", Some(40)), ("sfen", None)]
+            [
+                ("hcp", Some(32)),
+                ("hcpe", Some(38)),
+                ("hcpe2", Some(38)),
+                ("hcpe42", Some(42)),
+                ("psv", Some(40)),
+                ("sfen", None),
+                ("usi", None)
+            ]
         );
         for format in Format::ALL {
             assert_eq!(format.name().parse(), Ok(format));

@@ -170,6 +170,7 @@ fn filled_in(from: Format, invented: Fields, plan: &ConvertPlan) -> String {
         // A plain SFEN has a move number in any case.
         ply: neutral.ply.map(|_| fill.ply.unwrap_or(1)),
         result: neutral.result.and(fill.result),
+        end_ply: neutral.end_ply.and(fill.end_ply),
     };
     format!("{values}{}", if by_line.is_empty() { "" } else { " where a line lacks it" })
 }

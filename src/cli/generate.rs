@@ -11,7 +11,7 @@ use super::report::records;
 use super::{Interrupted, Outcome, Usage};
 use crate::format::{Field, Format};
 use crate::pipeline::generate::{Generator, Recipe, invented};
-use crate::pipeline::plan::PlanError;
+use crate::pipeline::plan::{PlanError, check_compression};
 use crate::pipeline::platform::Interrupt;
 use crate::pipeline::settings::FormatName;
 use crate::pipeline::sink::{OutputPlan, Sinks};
@@ -78,15 +78,16 @@ pub(super) fn run(args: &GenerateArgs) -> anyhow::Result<Outcome> {
 impl GenerateArgs {
     fn format(&self) -> Result<FormatName, Usage> {
         let by_name = || FormatName::from_file_name(&self.output.to_string_lossy());
-        self.to.or_else(by_name).ok_or_else(|| {
+        let format = self.to.or_else(by_name).ok_or_else(|| {
             let output = self.output.display();
             Usage(format!("the name of {output} does not say its format; say it with --to"))
-        })
+        })?;
+        check_compression(format).map_err(|error| Usage(error.to_string()))
     }
 }
 
 fn to_standard_output(generator: &mut Generator, format: FormatName) -> anyhow::Result<()> {
-    if format.is_zstd {
+    if format.is_zstd() {
         return Err(Usage("compressed output needs a file".to_owned()).into());
     }
     let mut out = io::stdout().lock();
@@ -112,7 +113,7 @@ fn to_file(
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;
     let stream = Stream::Kept;
     let plan =
-        OutputPlan { stream, path: path.to_owned(), is_zstd: format.is_zstd, is_stream: false };
+        OutputPlan { stream, path: path.to_owned(), is_zstd: format.is_zstd(), is_stream: false };
     let mut sinks = Sinks::create(&[plan])?;
     loop {
         let batch = generator.batch(format.format, BATCH_RECORDS)?;

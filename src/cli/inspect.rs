@@ -15,6 +15,7 @@ use crate::format::{
 use crate::pipeline::inspect::{Found, Header, InspectError, Inspection, RecordRange};
 use crate::pipeline::manifest::hex;
 use crate::pipeline::settings::FormatName;
+use crate::pipeline::source::Compression;
 use crate::shogi::diagram::{KanjiDiagram, LetterDiagram};
 use crate::shogi::{Color, Position};
 
@@ -117,9 +118,13 @@ struct Content {
 
 impl<'a> Described<'a> {
     fn new(file: &'a str, found: &Found<'_>, with_hex: bool) -> Self {
-        let (content, error) = match found.record.clone().and_then(|record| content(&record)) {
+        let content = match &found.record {
+            Ok(record) => content(record).map_err(|error| error.to_string()),
+            Err(fault) => Err(fault.to_string()),
+        };
+        let (content, error) = match content {
             Ok(content) => (Some(content), None),
-            Err(error) => (None, Some(error.to_string())),
+            Err(error) => (None, Some(error)),
         };
         let hex = with_hex.then(|| hex(found.bytes));
         Self { file, index: found.index, offset: found.offset, content, error, hex }
@@ -127,7 +132,7 @@ impl<'a> Described<'a> {
 }
 
 fn content(record: &RecordRef<'_>) -> Result<Content, DecodeError> {
-    let Record { setup, best_move, eval_cp, ply, result } = record.record()?;
+    let Record { setup, best_move, eval_cp, ply, result, .. } = record.record()?;
     let position = Position::try_from(&setup).ok();
     let warnings = record.warnings_about(&setup, position.as_ref())?;
     Ok(Content {
@@ -135,25 +140,20 @@ fn content(record: &RecordRef<'_>) -> Result<Content, DecodeError> {
         best_move: best_move.map(|m| m.to_string()),
         eval: eval_cp,
         ply,
-        result: result.map(result_word),
+        result: result.map(GameResult::name),
         in_check: position.map(|position| position.in_check()),
         warnings: warnings.iter().map(Warning::name).collect(),
     })
 }
 
-/// The words of `--fill`.
-const fn result_word(result: GameResult) -> &'static str {
-    match result {
-        GameResult::Draw => "draw",
-        GameResult::BlackWin => "black",
-        GameResult::WhiteWin => "white",
-    }
-}
-
 fn write_header(out: &mut impl Write, header: &Header) -> io::Result<()> {
     let Header { input, records: number, survey } = header;
-    let zstd = if input.is_zstd { ", compressed" } else { "" };
-    write!(out, "{}: {}{zstd}, ", input.name, input.format)?;
+    let compressed = match input.compression {
+        Compression::None => "",
+        Compression::Zstd => ", zstd",
+        Compression::Gzip => ", gzip",
+    };
+    write!(out, "{}: {}{compressed}, ", input.name, input.format)?;
     match number {
         Some(number) => writeln!(out, "{}", records(*number))?,
         None => writeln!(out, "more than {}", records(survey.records))?,

@@ -7,10 +7,12 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-use super::error::{DecodeError, EncodeError};
+use super::error::{DecodeError, DecodeErrorKind, EncodeError};
 use super::field::{Field, Fields};
-use super::record::{GameResult, Record};
-use super::{Format, hcp, hcpe, psv, sfen_text};
+use super::game::Game;
+use super::record::{GameResult, Record, RecordRef};
+use super::spec::Codec;
+use super::{Format, sfen_text};
 
 /// Values for fields that the source lacks.
 ///
@@ -28,8 +30,10 @@ pub struct Fill {
     pub eval_cp: Option<i16>,
     /// Move number.
     pub ply: Option<u16>,
-    /// How the game ended.
+    /// Who won the game.
     pub result: Option<GameResult>,
+    /// Number of moves of the whole game.
+    pub end_ply: Option<u16>,
 }
 
 /// Why a text is no [`Fill`].
@@ -38,7 +42,7 @@ pub struct Fill {
 pub enum FillError {
     #[error("{part:?} is not of the form field=value")]
     NoValue { part: String },
-    #[error("unknown field {name:?}; known are move, eval, ply and result")]
+    #[error("unknown field {name:?}; known are move, eval, ply, result and end_ply")]
     UnknownField { name: String },
     #[error("{value:?} cannot be filled in for {field}; expected {expected}")]
     Value { field: Field, value: String, expected: &'static str },
@@ -47,6 +51,9 @@ pub enum FillError {
 }
 
 impl Fill {
+    const FILLABLE: Fields =
+        Fields::of_all(&[Field::BestMove, Field::EvalCp, Field::Ply, Field::Result, Field::EndPly]);
+
     /// Fields that this names a value for.
     pub fn fields(&self) -> Fields {
         let named = [
@@ -54,6 +61,7 @@ impl Fill {
             (Field::EvalCp, self.eval_cp.is_some()),
             (Field::Ply, self.ply.is_some()),
             (Field::Result, self.result.is_some()),
+            (Field::EndPly, self.end_ply.is_some()),
         ];
         named.into_iter().filter_map(|(field, given)| given.then_some(field)).collect()
     }
@@ -61,8 +69,9 @@ impl Fill {
     /// The values that say least, for these fields: no move, an evaluation of 0, ply 0, a draw.
     ///
     /// ```
-    /// use kyokumen::format::{Fill, Fields};
-    /// assert_eq!(Fill::neutral(Fields::ALL).to_string(), "move=none,eval=0,ply=0,result=draw");
+    /// use kyokumen::format::{Fields, Fill, Format};
+    /// let fill = Fill::neutral(Format::Psv.needs());
+    /// assert_eq!(fill.to_string(), "move=none,eval=0,ply=0,result=draw");
     /// ```
     pub fn neutral(fields: Fields) -> Self {
         Self {
@@ -70,6 +79,7 @@ impl Fill {
             eval_cp: fields.contains(Field::EvalCp).then_some(0),
             ply: fields.contains(Field::Ply).then_some(0),
             result: fields.contains(Field::Result).then_some(GameResult::Draw),
+            end_ply: fields.contains(Field::EndPly).then_some(0),
         }
     }
 
@@ -81,6 +91,9 @@ impl Fill {
         }
         if target.contains(Field::Result) {
             record.result = record.result.or(self.result);
+        }
+        if target.contains(Field::EndPly) {
+            record.end_ply = record.end_ply.or(self.end_ply);
         }
         if target.contains(Field::Ply) && record.ply.is_none() {
             record.ply = self.ply;
@@ -104,9 +117,10 @@ impl FromStr for Fill {
                 return Err(FillError::NoValue { part: part.to_owned() });
             };
             let (name, value) = (name.trim(), value.trim());
-            let Some(field) = Field::ALL.into_iter().find(|field| field.name() == name) else {
-                return Err(FillError::UnknownField { name: name.to_owned() });
-            };
+            let unknown = || FillError::UnknownField { name: name.to_owned() };
+            let field = Field::ALL.into_iter().find(|field| field.name() == name);
+            let field =
+                field.filter(|&field| Self::FILLABLE.contains(field)).ok_or_else(unknown)?;
             if fill.fields().contains(field) {
                 return Err(FillError::Twice { field });
             }
@@ -130,14 +144,13 @@ impl Fill {
                 self.eval_cp = Some(value.parse().map_err(|_| "a number from -32768 to 32767")?);
             }
             Field::Ply => self.ply = Some(value.parse().map_err(|_| "a number from 0 to 65535")?),
-            Field::Result => {
-                self.result = Some(match value {
-                    "draw" => GameResult::Draw,
-                    "black" => GameResult::BlackWin,
-                    "white" => GameResult::WhiteWin,
-                    _ => return Err("draw, black or white"),
-                });
+            Field::EndPly => {
+                self.end_ply = Some(value.parse().map_err(|_| "a number from 0 to 65535")?);
             }
+            Field::Result => {
+                self.result = Some(GameResult::from_name(value).ok_or("draw, black or white")?);
+            }
+            Field::Ending | Field::Candidates => {}
         }
         Ok(())
     }
@@ -145,16 +158,12 @@ impl Fill {
 
 impl fmt::Display for Fill {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let result = self.result.map(|result| match result {
-            GameResult::Draw => "draw",
-            GameResult::BlackWin => "black",
-            GameResult::WhiteWin => "white",
-        });
         let parts = [
             self.no_move.then(|| "move=none".to_owned()),
             self.eval_cp.map(|eval_cp| format!("eval={eval_cp}")),
             self.ply.map(|ply| format!("ply={ply}")),
-            result.map(|result| format!("result={result}")),
+            self.result.map(|result| format!("result={}", result.name())),
+            self.end_ply.map(|end_ply| format!("end_ply={end_ply}")),
         ];
         f.write_str(&parts.into_iter().flatten().collect::<Vec<_>>().join(","))
     }
@@ -179,16 +188,25 @@ pub struct Plan {
     pub invented: Fields,
 }
 
-/// A conversion that would have to make something up.
+/// A conversion that would have to make something up, or that nothing can write.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
-#[error("{to} needs {fields}, which {from} does not hold and no fill names")]
-pub struct MissingFill {
-    /// Source format.
-    pub from: Format,
-    /// Target format.
-    pub to: Format,
-    /// Fields without a value.
-    pub fields: Fields,
+pub enum NoConversion {
+    /// Fields that nothing gives a value.
+    #[error("{to} needs {fields}, which {from} does not hold and no fill names")]
+    Missing {
+        /// Source format.
+        from: Format,
+        /// Target format.
+        to: Format,
+        /// Fields without a value.
+        fields: Fields,
+    },
+    /// The target is only read.
+    #[error("{to} can be read, not written")]
+    OnlyRead {
+        /// Target format.
+        to: Format,
+    },
 }
 
 /// Judges a conversion before it begins.
@@ -196,19 +214,20 @@ pub struct MissingFill {
 /// Text may lack fields in some lines only: that shows when they are converted.
 ///
 /// # Errors
-/// [`MissingFill`] if the target needs fields that the source format cannot hold and `fill` lacks.
-pub fn conversion_plan(from: Format, to: Format, fill: &Fill) -> Result<Plan, MissingFill> {
+/// [`NoConversion`] if the target needs fields that the source format cannot hold and `fill` lacks, or
+/// if it is never written.
+pub fn conversion_plan(from: Format, to: Format, fill: &Fill) -> Result<Plan, NoConversion> {
+    if !to.is_written() {
+        return Err(NoConversion::OnlyRead { to });
+    }
     let lacking = to.fields().without(from.fields());
-    let invented = match to {
-        Format::Sfen if from.fields().is_empty() => {
-            Fields::of(Field::Ply).union(lacking.intersection(fill.fields()))
-        }
-        Format::Sfen => lacking.intersection(fill.fields()),
-        _ => lacking,
-    };
-    let fields = invented.without(fill.fields());
-    if to != Format::Sfen && !fields.is_empty() {
-        return Err(MissingFill { from, to, fields });
+    let fields = to.needs().without(from.fields()).without(fill.fields());
+    if !fields.is_empty() {
+        return Err(NoConversion::Missing { from, to, fields });
+    }
+    let mut invented = lacking.intersection(fill.fields());
+    if to == Format::Sfen && from.fields().is_empty() {
+        invented = invented.union(Fields::of(Field::Ply));
     }
     Ok(Plan { lost: from.fields().without(to.fields()), invented })
 }
@@ -216,7 +235,7 @@ pub fn conversion_plan(from: Format, to: Format, fill: &Fill) -> Result<Plan, Mi
 /// Appends a record in a format, canonically; text with its line end. After an error `out` is as before.
 ///
 /// A record without a move is written with "no move", which packed formats can say; whether the source
-/// said so or is silent is known to [`RecordRef::convert`](super::RecordRef::convert).
+/// said so or is silent is known to [`RecordRef::convert`].
 ///
 /// # Errors
 /// [`EncodeError`] if a king is missing or a field that neither the record nor `fill` has.
@@ -227,20 +246,112 @@ pub fn encode(
     out: &mut Vec<u8>,
 ) -> Result<Written, EncodeError> {
     let filled = fill.apply(record, format.fields());
-    match format {
-        Format::Hcp => hcp::encode(&filled, out)?,
-        Format::Hcpe => hcpe::encode(&filled, out)?,
-        Format::Psv => psv::encode(&filled, out)?,
-        Format::Sfen => sfen_text::encode(&filled, out),
-    }
-    let said = record.fields();
-    let lacking = format.fields().without(said);
+    let start = out.len();
+    write(format, &filled, out).inspect_err(|_| out.truncate(start))?;
+    let lacking = format.fields().without(record.fields());
     let mut invented = lacking.intersection(fill.fields());
     if format == Format::Sfen && sfen_text::is_plain(&filled) {
         // A plain SFEN always has a move number.
         invented = invented.union(lacking.intersection(Fields::of(Field::Ply)));
     }
-    Ok(Written { lost: said.without(format.fields()), invented })
+    let mut lost = format.written(record).lost;
+    if format.holds_games() {
+        // Of a game of one move the length says nothing.
+        lost = lost.union(record.fields().intersection(Fields::of(Field::EndPly)));
+    }
+    Ok(Written { lost, invented })
+}
+
+impl Format {
+    /// What is lost of a record when it is written in this format.
+    pub fn written(self, record: &Record) -> Written {
+        let mut lost = record.fields().without(self.fields());
+        if record.ending.is_some_and(|ending| !self.spec().endings.contains(&ending)) {
+            lost = lost.union(Fields::of(Field::Ending));
+        }
+        Written { lost, invented: Fields::NONE }
+    }
+}
+
+fn write(format: Format, record: &Record, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+    match &format.spec().codec {
+        Codec::Packed(layout) => layout.encode(record, out),
+        Codec::Columns => {
+            sfen_text::encode(record, out);
+            Ok(())
+        }
+        Codec::Records { write: Some(write), .. } => write(record, out),
+        Codec::Games { write: Some(write), .. } => write(&Game::of_record(record)?, out),
+        Codec::Records { write: None, .. } | Codec::Games { write: None, .. } => {
+            Err(EncodeError::OnlyRead { format })
+        }
+    }
+}
+
+/// Reads a game of a format that holds games.
+///
+/// # Errors
+/// [`DecodeError`] if the unit is no game, or the format holds none.
+pub fn read_game(format: Format, unit: &[u8]) -> Result<Game, DecodeError> {
+    match &format.spec().codec {
+        Codec::Games { read, .. } => read(unit),
+        _ => Err(DecodeErrorKind::Nothing.at(0)),
+    }
+}
+
+/// Appends a game in a format that holds games. After an error `out` is as before.
+///
+/// # Errors
+/// [`EncodeError`] if the format cannot say what the game needs, or holds no games.
+pub fn write_game(format: Format, game: &Game, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+    let Codec::Games { write: Some(write), .. } = &format.spec().codec else {
+        return Err(EncodeError::OnlyRead { format });
+    };
+    let start = out.len();
+    write(game, out).inspect_err(|_| out.truncate(start))
+}
+
+impl RecordRef<'_> {
+    /// Appends the record in a format, canonically, the record's own format included; text with its
+    /// line end. After an error `out` is as before.
+    ///
+    /// # Errors
+    /// [`ConvertError`] if the record cannot be read, or lacks a king or a field that `to` must hold
+    /// and `fill` does not name.
+    pub fn convert(
+        &self,
+        to: Format,
+        fill: &Fill,
+        out: &mut Vec<u8>,
+    ) -> Result<Written, ConvertError> {
+        Ok(self.convert_content(&self.record()?, to, fill, out)?)
+    }
+
+    /// [`RecordRef::convert`] for callers who have read [`RecordRef::record`] already.
+    ///
+    /// # Errors
+    /// [`EncodeError`] if the record lacks a king or fields that `to` must hold and `fill` does not name.
+    pub fn convert_content(
+        &self,
+        record: &Record,
+        to: Format,
+        fill: &Fill,
+        out: &mut Vec<u8>,
+    ) -> Result<Written, EncodeError> {
+        let said = self.fields();
+        let missing = to.needs().without(said).without(fill.fields());
+        if !missing.is_empty() {
+            return Err(EncodeError::Missing { fields: missing });
+        }
+        let mut written = encode(to, record, fill, out)?;
+        if said.contains(Field::BestMove) {
+            written.invented = written.invented.without(Fields::of(Field::BestMove));
+        }
+        if self.has_malformed_move() {
+            written.lost = written.lost.union(Fields::of(Field::BestMove));
+        }
+        Ok(written)
+    }
 }
 
 /// Why a record cannot be converted.
@@ -254,11 +365,6 @@ pub enum ConvertError {
     Encode(#[from] EncodeError),
 }
 
-/// The value of a field that the format must hold.
-pub(super) fn required<T>(value: Option<T>, field: Field) -> Result<T, EncodeError> {
-    value.ok_or(EncodeError::Missing { fields: Fields::of(field) })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -267,11 +373,11 @@ mod tests {
     fn fills_are_read_in_any_order_and_written_in_one() {
         let fill: Fill = "eval=-5, result=draw,ply=0,move=none".parse().unwrap();
         assert_eq!(fill.to_string(), "move=none,eval=-5,ply=0,result=draw");
-        assert_eq!(fill.fields(), Fields::ALL);
+        assert_eq!(fill.fields(), Format::Psv.needs());
         assert_eq!("".parse(), Ok(Fill::default()));
         for (text, message) in [
             ("eval", "\"eval\" is not of the form field=value"),
-            ("score=0", "unknown field \"score\"; known are move, eval, ply and result"),
+            ("score=0", "unknown field \"score\"; known are move, eval, ply, result and end_ply"),
             ("ply=-1", "\"-1\" cannot be filled in for ply; expected a number from 0 to 65535"),
             ("eval=1,eval=2", "eval is given twice"),
         ] {
@@ -285,14 +391,17 @@ mod tests {
         let plan = conversion_plan(Format::Psv, Format::Hcpe, &none).unwrap();
         assert_eq!((plan.lost.to_string(), plan.invented), ("ply".into(), Fields::NONE));
         let plan = conversion_plan(Format::Psv, Format::Hcp, &none).unwrap();
-        assert_eq!(plan.lost, Fields::ALL);
+        assert_eq!(plan.lost, Format::Psv.fields());
         let error = conversion_plan(Format::Hcpe, Format::Psv, &none).unwrap_err();
         assert_eq!(error.to_string(), "psv needs ply, which hcpe does not hold and no fill names");
         let fill = "ply=0".parse().unwrap();
         let plan = conversion_plan(Format::Hcpe, Format::Psv, &fill).unwrap();
         assert_eq!(plan.invented, Fields::of(Field::Ply));
         let error = conversion_plan(Format::Hcp, Format::Psv, &fill).unwrap_err();
-        assert_eq!(error.fields.to_string(), "move, eval, result");
+        assert_eq!(
+            error.to_string(),
+            "psv needs move, eval, result, which hcp does not hold and no fill names"
+        );
         let plan = conversion_plan(Format::Hcp, Format::Sfen, &none).unwrap();
         assert_eq!(plan.invented, Fields::of(Field::Ply));
         let plan = conversion_plan(Format::Hcpe, Format::Sfen, &none).unwrap();

@@ -5,8 +5,9 @@
 use thiserror::Error;
 
 use crate::shogi::sfen::SfenError;
-use crate::shogi::{Color, HandKind, Square};
+use crate::shogi::{Color, HandKind, Move, PositionError, Square};
 
+use super::Format;
 use super::field::{Field, Fields};
 
 /// Why the bytes of one record cannot be read.
@@ -63,6 +64,26 @@ pub enum DecodeErrorKind {
     /// The position of a line of text.
     #[error("{0}")]
     Sfen(SfenError),
+    /// The start of a game is no position of one.
+    #[error("the game's start: {0}")]
+    Position(PositionError),
+    /// A move of a game that the rules do not allow; the moves behind it are lost with it.
+    #[error("{best_move} cannot be played, the rest of the game is not read")]
+    IllegalMove {
+        /// The move.
+        best_move: Move,
+    },
+    /// A unit without any record.
+    #[error("no record")]
+    Nothing,
+    /// What a format of text says and cannot be understood.
+    #[error("expected {expected}, found {found:?}")]
+    Syntax {
+        /// What would have been understood.
+        expected: &'static str,
+        /// What stands there.
+        found: String,
+    },
     /// A line that begins with `#`.
     #[error("a comment, no record")]
     Comment,
@@ -80,6 +101,13 @@ pub enum DecodeErrorKind {
 }
 
 impl DecodeErrorKind {
+    pub(super) fn syntax(expected: &'static str, found: &[u8]) -> Self {
+        /// More than this of what was found would not help.
+        const MOST_BYTES: usize = 40;
+        let found = String::from_utf8_lossy(&found[..found.len().min(MOST_BYTES)]).into_owned();
+        Self::Syntax { expected, found }
+    }
+
     pub(super) const fn at(self, offset: usize) -> DecodeError {
         DecodeError { offset, kind: self }
     }
@@ -94,6 +122,15 @@ pub enum EncodeError {
     MissingKing {
         /// Side without a king.
         color: Color,
+    },
+    /// Formats of games need a move that can be played.
+    #[error("a game needs a move that can be played in the position")]
+    NoGame,
+    /// The format is only read.
+    #[error("{format} can be read, not written")]
+    OnlyRead {
+        /// The format.
+        format: Format,
     },
     /// The target needs fields that the record lacks and no fill names.
     #[error("the record has no {fields}, and no value to fill in was given")]

@@ -14,13 +14,27 @@ pub enum Field {
     EvalCp,
     /// The move number of the next move, from 1.
     Ply,
-    /// How the game ended.
+    /// Who won the game.
     Result,
+    /// Why the game ended, where that is not mate or resignation.
+    Ending,
+    /// The number of moves of the whole game.
+    EndPly,
+    /// Moves that a search tried, with its visits.
+    Candidates,
 }
 
 impl Field {
-    /// Every field, in the order of the columns of SFEN text.
-    pub const ALL: [Self; 4] = [Self::BestMove, Self::EvalCp, Self::Ply, Self::Result];
+    /// Every field.
+    pub const ALL: [Self; 7] = [
+        Self::BestMove,
+        Self::EvalCp,
+        Self::Ply,
+        Self::Result,
+        Self::Ending,
+        Self::EndPly,
+        Self::Candidates,
+    ];
 
     /// The word in `--fill` and in reports.
     pub const fn name(self) -> &'static str {
@@ -29,6 +43,9 @@ impl Field {
             Self::EvalCp => "eval",
             Self::Ply => "ply",
             Self::Result => "result",
+            Self::Ending => "ending",
+            Self::EndPly => "end_ply",
+            Self::Candidates => "candidates",
         }
     }
 }
@@ -46,8 +63,19 @@ pub struct Fields(u8);
 impl Fields {
     /// No field.
     pub const NONE: Self = Self(0);
-    /// All four.
-    pub const ALL: Self = Self(0b1111);
+    /// All there are.
+    pub const ALL: Self = Self((1 << Field::ALL.len()) - 1);
+
+    /// The set of these fields.
+    pub const fn of_all(fields: &[Field]) -> Self {
+        let mut set = Self::NONE;
+        let mut i = 0;
+        while i < fields.len() {
+            set = set.union(Self::of(fields[i]));
+            i += 1;
+        }
+        set
+    }
 
     /// The set of one field.
     pub const fn of(field: Field) -> Self {

@@ -1,16 +1,18 @@
-//! `hcp`: Apery's packed position and nothing else.
+//! `hcp`: Apery's packed position and nothing else, 32 bytes.
 //!
 //! Layout from Apery's `HuffmanCodedPos`; see `docs/formats/hcp.md`.
 
-use super::error::EncodeError;
+use super::Fields;
+use super::layout::Layout;
 use super::packed::{self, Family};
-use super::record::Record;
+use super::spec::{Codec, Framing, Spec};
 
-/// Bytes of a record.
-pub(super) const LEN: usize = packed::LEN;
-
-/// Appends the position.
-pub(super) fn encode(record: &Record, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-    out.extend_from_slice(&packed::encode(Family::Apery, &record.setup)?);
-    Ok(())
-}
+pub(super) const SPEC: Spec = Spec {
+    name: "hcp",
+    extensions: &[],
+    framing: Framing::Fixed(packed::LEN),
+    holds: Fields::NONE,
+    needs: Fields::NONE,
+    endings: &[],
+    codec: Codec::Packed(Layout::position_only(Family::Apery)),
+};

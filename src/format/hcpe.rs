@@ -1,108 +1,88 @@
-//! `hcpe`: Apery's packed position with evaluation, best move and result, 38 bytes.
+//! `hcpe`: Apery's packed position with evaluation, best move and result; 38 bytes, or 42 as Apery writes.
 //!
-//! Layout from Apery's `HuffmanCodedPosAndEval`; result flags from dlshogi's `hcpe2`. See
-//! `docs/formats/hcpe.md`.
+//! Layouts from cshogi's `HuffmanCodedPosAndEval` and Apery's own; result flags from dlshogi's `hcpe2`.
+//! See `docs/formats/hcpe.md`.
 
-use crate::shogi::Move;
-
-use super::error::EncodeError;
-use super::move16::{self, Dialect, MalformedMove};
+use super::field::{Field, Fields};
+use super::game::Ending;
+use super::layout::{Layout, ResultCode};
 use super::packed::{self, Family};
-use super::record::{GameResult, Record};
-use super::warning::{Warning, Warnings};
-use super::{Field, convert};
+use super::spec::{Codec, Framing, Spec};
 
-/// Bytes of a record.
-pub(super) const LEN: usize = packed::LEN + TAIL;
-const TAIL: usize = 6;
+const LAYOUT: Layout = Layout {
+    len: packed::LEN + 6,
+    eval: Some(32),
+    best_move: Some(34),
+    result: Some((36, ResultCode::Absolute)),
+    padding: 37..38,
+    ..Layout::position_only(Family::Apery)
+};
 
-/// The result bits of the result byte; above them lie flags that say how a game ended.
-const RESULT_MASK: u8 = 3;
-/// Draw by move limit as written from 2021 to 2026: the flag 0x10 with two bits that masking would
-/// take for a victory of White.
-const MOVE_LIMIT_DRAW: u8 = 0x16;
+pub(super) const SPEC: Spec = Spec {
+    name: "hcpe",
+    extensions: &[],
+    framing: Framing::Fixed(LAYOUT.len),
+    holds: LAYOUT.fields().union(Fields::of(Field::Ending)),
+    needs: LAYOUT.fields(),
+    endings: &[],
+    codec: Codec::Packed(LAYOUT),
+};
 
-/// What stands behind the position.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Tail([u8; TAIL]);
+const LAYOUT_WITH_FLAGS: Layout =
+    Layout { result: Some((36, ResultCode::AbsoluteWithFlags)), ..LAYOUT };
 
-impl From<[u8; TAIL]> for Tail {
-    fn from(bytes: [u8; TAIL]) -> Self {
-        Self(bytes)
-    }
-}
+/// The same records with flags that say how a game ended.
+pub(super) const SPEC_WITH_FLAGS: Spec =
+    Spec { name: "hcpe2", endings: ENDINGS, codec: Codec::Packed(LAYOUT_WITH_FLAGS), ..SPEC };
 
-impl Tail {
-    pub(super) const fn eval_cp(self) -> i16 {
-        i16::from_le_bytes([self.0[0], self.0[1]])
-    }
+/// The ends of games that the flags of a result can say.
+pub(super) const ENDINGS: &[Ending] = &[Ending::Repetition, Ending::Declaration, Ending::MoveLimit];
 
-    pub(super) fn best_move(self) -> Result<Option<Move>, MalformedMove> {
-        Dialect::Apery.decode(u16::from_le_bytes([self.0[2], self.0[3]]))
-    }
+const LAYOUT_OF_APERY: Layout = Layout {
+    len: packed::LEN + 10,
+    ply: Some(32),
+    eval: Some(34),
+    best_move: Some(36),
+    end_ply: Some(38),
+    result: Some((40, ResultCode::Absolute)),
+    padding: 41..42,
+    ..Layout::position_only(Family::Apery)
+};
 
-    pub(super) const fn result(self) -> Option<GameResult> {
-        match self.0[4] {
-            MOVE_LIMIT_DRAW => Some(GameResult::Draw),
-            byte => match byte & RESULT_MASK {
-                0 => Some(GameResult::Draw),
-                1 => Some(GameResult::BlackWin),
-                2 => Some(GameResult::WhiteWin),
-                _ => None,
-            },
-        }
-    }
-
-    pub(super) fn warnings(self) -> Warnings {
-        let mut warnings = Warnings::of_stored_move(self.best_move());
-        if self.result().is_none() {
-            warnings.insert(Warning::ResultOutOfRange);
-        }
-        if self.0[4] & !RESULT_MASK != 0 {
-            warnings.insert(Warning::ResultFlags);
-        }
-        if self.0[5] != 0 {
-            warnings.insert(Warning::PaddingNotZero);
-        }
-        warnings
-    }
-}
-
-/// Appends the record.
-pub(super) fn encode(record: &Record, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-    let eval_cp = convert::required(record.eval_cp, Field::EvalCp)?;
-    let result = convert::required(record.result, Field::Result)?;
-    let position = packed::encode(Family::Apery, &record.setup)?;
-    let best_move = record.best_move.map_or(move16::NONE, |m| Dialect::Apery.encode(m));
-    out.extend_from_slice(&position);
-    out.extend_from_slice(&eval_cp.to_le_bytes());
-    out.extend_from_slice(&best_move.to_le_bytes());
-    out.extend_from_slice(&[
-        match result {
-            GameResult::Draw => 0,
-            GameResult::BlackWin => 1,
-            GameResult::WhiteWin => 2,
-        },
-        0,
-    ]);
-    Ok(())
-}
+/// The records of 42 bytes.
+pub(super) const SPEC_OF_APERY: Spec = Spec {
+    name: "hcpe42",
+    extensions: &[],
+    framing: Framing::Fixed(LAYOUT_OF_APERY.len),
+    holds: LAYOUT_OF_APERY.fields().union(Fields::of(Field::Ending)),
+    needs: LAYOUT_OF_APERY.fields(),
+    endings: &[],
+    codec: Codec::Packed(LAYOUT_OF_APERY),
+};
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::GameResult;
+
+    fn read(byte: u8) -> (Option<GameResult>, Option<Ending>) {
+        let mut bytes = [0; LAYOUT.len];
+        bytes[36] = byte;
+        (LAYOUT.result(&bytes), LAYOUT.ending(&bytes))
+    }
 
     #[test]
     fn flags_leave_the_result_readable() {
-        let result = |byte| Tail([0, 0, 0, 0, byte, 0]).result();
+        use GameResult::{BlackWin, Draw, WhiteWin};
         assert_eq!(
-            [0, 1, 2].map(result),
-            [Some(GameResult::Draw), Some(GameResult::BlackWin), Some(GameResult::WhiteWin)]
+            [0, 1, 2].map(|byte| read(byte).0),
+            [Some(Draw), Some(BlackWin), Some(WhiteWin)]
         );
-        assert_eq!(result(0x16), Some(GameResult::Draw));
-        assert_eq!(result(0x10), Some(GameResult::Draw));
-        assert_eq!(result(2 + 4), Some(GameResult::WhiteWin));
-        assert_eq!(result(1 + 8), Some(GameResult::BlackWin));
-        assert_eq!([3, 7, 0xff].map(result), [None; 3]);
+        assert_eq!(read(0x16), (Some(Draw), Some(Ending::MoveLimit)));
+        assert_eq!(read(0x10), (Some(Draw), Some(Ending::MoveLimit)));
+        assert_eq!(read(2 + 4), (Some(WhiteWin), Some(Ending::Repetition)));
+        assert_eq!(read(1 + 8), (Some(BlackWin), Some(Ending::Declaration)));
+        assert_eq!([3, 7, 0xff].map(|byte| read(byte).0), [None; 3]);
+        assert_eq!(read(1 + 4 + 8), (Some(BlackWin), None));
     }
 }

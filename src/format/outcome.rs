@@ -2,9 +2,6 @@
 //!
 //! The places of the three fields are those of `docs/formats/`; hand order, ply and padding lie elsewhere.
 
-use std::ops::Range;
-
-use super::Format;
 use super::convert::{ConvertError, Fill, encode};
 use super::record::{GameResult, Record, RecordRef};
 use crate::shogi::Move;
@@ -28,6 +25,8 @@ impl Outcome {
             best_move: self.best_move,
             eval_cp: Some(self.eval_cp),
             result: Some(self.result),
+            ending: None,
+            candidates: Vec::new(),
             ..record
         }
     }
@@ -35,27 +34,19 @@ impl Outcome {
 
 impl RecordRef<'_> {
     /// Appends the record with another outcome, as far as its format can say it; a line of text is
-    /// written anew, with its line end.
+    /// written anew, with its line end. Whatever else is said of how the game ended goes.
     ///
     /// # Errors
     /// [`ConvertError`] if the record cannot be read.
     pub fn with_outcome(&self, outcome: Outcome, out: &mut Vec<u8>) -> Result<(), ConvertError> {
-        let [first, second]: [Range<usize>; 2] = match self.format() {
-            Format::Hcp => [0..0, 0..0],
-            Format::Hcpe => [32..36, 36..37],
-            Format::Psv => [32..36, 38..39],
-            Format::Sfen => {
-                encode(Format::Sfen, &outcome.of(self.record()?), &Fill::default(), out)?;
-                return Ok(());
-            }
+        let record = outcome.of(self.record()?);
+        let Some(layout) = self.layout() else {
+            encode(self.format(), &record, &Fill::default(), out)?;
+            return Ok(());
         };
-        let mut canonical = Vec::with_capacity(self.bytes().len());
-        encode(self.format(), &outcome.of(self.record()?), &Fill::default(), &mut canonical)?;
         let start = out.len();
         out.extend_from_slice(self.bytes());
-        for place in [first, second] {
-            out[start + place.start..start + place.end].copy_from_slice(&canonical[place]);
-        }
+        layout.put_fields(&record, &mut out[start..]);
         Ok(())
     }
 }
@@ -63,6 +54,7 @@ impl RecordRef<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::Format;
 
     /// The position of the start in psv and hcpe, from encoding it; then a tail with every byte set.
     fn packed(format: Format, tail: &[u8]) -> Vec<u8> {

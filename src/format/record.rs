@@ -4,14 +4,18 @@
 
 use crate::shogi::{Color, Move, Position, Setup};
 
-use super::convert::{ConvertError, Fill, Written, encode};
-use super::error::{DecodeError, DecodeErrorKind, EncodeError};
+use super::error::{DecodeError, DecodeErrorKind};
 use super::field::{Field, Fields};
-use super::packed::{self, Family};
+use super::game::{Candidate, Ending};
+use super::layout::Layout;
+use super::move16::Dialect;
+use super::packed;
+use super::sfen_text::Columns;
+use super::spec::Codec;
 use super::warning::{Warning, Warnings};
-use super::{Format, hcpe, psv, sfen_text};
+use super::{Format, records};
 
-/// How a game ended, whoever is to move.
+/// Who won a game, whoever is to move.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum GameResult {
@@ -37,6 +41,22 @@ impl GameResult {
             Color::White => Self::WhiteWin,
         }
     }
+
+    /// The word in reports, in JSON and in `--fill`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Draw => "draw",
+            Self::BlackWin => "black",
+            Self::WhiteWin => "white",
+        }
+    }
+
+    /// The result with this [`GameResult::name`].
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Draw, Self::BlackWin, Self::WhiteWin]
+            .into_iter()
+            .find(|result| result.name() == name)
+    }
 }
 
 /// What a record says. `None` where the format or this record does not say it.
@@ -50,11 +70,34 @@ pub struct Record {
     pub eval_cp: Option<i16>,
     /// Move number of the next move, from 1.
     pub ply: Option<u16>,
-    /// How the game ended.
+    /// Who won the game.
     pub result: Option<GameResult>,
+    /// Why the game ended, where that is not mate or resignation.
+    pub ending: Option<Ending>,
+    /// Number of moves of the whole game.
+    pub end_ply: Option<u16>,
+    /// Moves that a search tried, in the order of the writer.
+    pub candidates: Vec<Candidate>,
+    /// Whether the writer of the game says that the position is not to be trained on.
+    pub is_not_for_training: bool,
 }
 
 impl Record {
+    /// A record that says nothing but the position.
+    pub const fn new(setup: Setup) -> Self {
+        Self {
+            setup,
+            best_move: None,
+            eval_cp: None,
+            ply: None,
+            result: None,
+            ending: None,
+            end_ply: None,
+            candidates: Vec::new(),
+            is_not_for_training: false,
+        }
+    }
+
     /// Fields that the record has a value for.
     pub fn fields(&self) -> Fields {
         let said = [
@@ -62,12 +105,31 @@ impl Record {
             (Field::EvalCp, self.eval_cp.is_some()),
             (Field::Ply, self.ply.is_some()),
             (Field::Result, self.result.is_some()),
+            (Field::Ending, self.ending.is_some()),
+            (Field::EndPly, self.end_ply.is_some()),
+            (Field::Candidates, !self.candidates.is_empty()),
         ];
         said.into_iter().filter_map(|(field, said)| said.then_some(field)).collect()
     }
 }
 
-/// The bytes of one record; nothing is decoded before it is asked for.
+/// A record that was read as a whole.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Parsed {
+    pub(super) record: Record,
+    /// Whether it speaks of a move, if only to say that there is none.
+    pub(super) says_move: bool,
+    /// What is unusual about how it is written.
+    pub(super) warnings: Warnings,
+}
+
+impl From<Record> for Parsed {
+    fn from(record: Record) -> Self {
+        Self { says_move: record.best_move.is_some(), record, warnings: Warnings::NONE }
+    }
+}
+
+/// The bytes of one record; nothing is decoded before it is asked for where the format allows it.
 ///
 /// ```
 /// use kyokumen::format::{Format, RecordRef};
@@ -76,40 +138,64 @@ impl Record {
 /// assert_eq!(record.eval_cp(), Ok(Some(-30)));
 /// assert_eq!(record.setup().unwrap().ply(), 7);
 /// ```
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct RecordRef<'a> {
     format: Format,
     bytes: &'a [u8],
-    layout: Layout<'a>,
+    content: Content<'a>,
 }
 
-#[derive(Clone, Copy, Debug)]
-enum Layout<'a> {
-    Hcp(&'a [u8; packed::LEN]),
-    Hcpe(&'a [u8; packed::LEN], hcpe::Tail),
-    Psv(&'a [u8; packed::LEN], psv::Tail),
-    Sfen(sfen_text::Columns<'a>),
+#[derive(Clone, Debug)]
+enum Content<'a> {
+    Packed { layout: &'static Layout, dialect: Dialect, position: &'a [u8; packed::LEN] },
+    Columns(Columns<'a>),
+    Parsed(Box<Parsed>),
 }
 
 impl<'a> RecordRef<'a> {
-    /// Takes the bytes of one record; of text, the line without its end.
+    /// Takes the bytes of one record; of text, the line without its end. Of a group of records, the
+    /// first one: [`records`](super::records) yields all.
     ///
     /// # Errors
     /// [`DecodeErrorKind::Length`] if the number of bytes is not that of a record: the truncated end
-    /// of a file. Nothing else is judged.
+    /// of a file. Of packed formats and of SFEN text nothing else is judged.
     #[inline]
     pub fn new(format: Format, bytes: &'a [u8]) -> Result<Self, DecodeError> {
-        let layout = match format {
-            Format::Hcp => bytes.try_into().ok().map(Layout::Hcp),
-            Format::Hcpe => split(bytes).map(|(position, tail)| Layout::Hcpe(position, tail)),
-            Format::Psv => split(bytes).map(|(position, tail)| Layout::Psv(position, tail)),
-            Format::Sfen => Some(Layout::Sfen(sfen_text::Columns::split(bytes))),
+        Self::with_dialect(format, format.dialect(), bytes)
+    }
+
+    /// [`RecordRef::new`] for packed records whose moves are encoded in another way than the format's.
+    ///
+    /// # Errors
+    /// As [`RecordRef::new`].
+    #[inline]
+    pub fn with_dialect(
+        format: Format,
+        dialect: Dialect,
+        bytes: &'a [u8],
+    ) -> Result<Self, DecodeError> {
+        let content = match &format.spec().codec {
+            Codec::Packed(layout) => match bytes.first_chunk() {
+                Some(position) if bytes.len() == layout.len => {
+                    Content::Packed { layout, dialect, position }
+                }
+                _ => {
+                    let (expected, found) = (layout.len, bytes.len());
+                    return Err(DecodeErrorKind::Length { expected, found }.at(found.min(expected)));
+                }
+            },
+            Codec::Columns => Content::Columns(Columns::split(bytes)),
+            Codec::Records { .. } | Codec::Games { .. } => {
+                let first = records(format, dialect, bytes).next();
+                return first.unwrap_or(Err(DecodeErrorKind::Nothing.at(0)));
+            }
         };
-        let Some(layout) = layout else {
-            let (expected, found) = (format.record_len().unwrap_or(0), bytes.len());
-            return Err(DecodeErrorKind::Length { expected, found }.at(found.min(expected)));
-        };
-        Ok(Self { format, bytes, layout })
+        Ok(Self { format, bytes, content })
+    }
+
+    /// A record that was read as a whole.
+    pub(super) fn parsed(format: Format, bytes: &'a [u8], parsed: Parsed) -> Self {
+        Self { format, bytes, content: Content::Parsed(Box::new(parsed)) }
     }
 
     /// The format of the bytes.
@@ -117,9 +203,18 @@ impl<'a> RecordRef<'a> {
         self.format
     }
 
-    /// The bytes as they were given.
+    /// The bytes as they were given; of a record out of a group, those of the group.
     pub const fn bytes(&self) -> &'a [u8] {
         self.bytes
+    }
+
+    /// The packed position with its alphabet, where that is what the record holds.
+    #[inline]
+    pub fn packed(&self) -> Option<(packed::Family, &'a [u8; packed::LEN])> {
+        match &self.content {
+            Content::Packed { layout, position, .. } => Some((layout.family, position)),
+            _ => None,
+        }
     }
 
     /// The arrangement; its move number is that of the record, 1 where the record has none.
@@ -128,14 +223,16 @@ impl<'a> RecordRef<'a> {
     /// [`DecodeError`] if the bytes describe no arrangement of at most one set of pieces.
     #[inline]
     pub fn setup(&self) -> Result<Setup, DecodeError> {
-        match self.layout {
-            Layout::Hcp(position) | Layout::Hcpe(position, _) => {
-                packed::decode(Family::Apery, position)
+        match &self.content {
+            Content::Packed { layout, position, .. } => {
+                let setup = packed::decode(layout.family, position)?;
+                Ok(match layout.ply(self.bytes) {
+                    Some(ply) => setup.with_ply(ply),
+                    None => setup,
+                })
             }
-            Layout::Psv(position, tail) => {
-                Ok(packed::decode(Family::YaneuraOu, position)?.with_ply(tail.ply()))
-            }
-            Layout::Sfen(columns) => columns.record().map(|record| record.setup),
+            Content::Columns(columns) => columns.record().map(|record| record.setup),
+            Content::Parsed(parsed) => Ok(parsed.record.setup.clone()),
         }
     }
 
@@ -146,11 +243,12 @@ impl<'a> RecordRef<'a> {
     /// [`DecodeError`] for a column of text that is no move.
     #[inline]
     pub fn best_move(&self) -> Result<Option<Move>, DecodeError> {
-        match self.layout {
-            Layout::Hcp(_) => Ok(None),
-            Layout::Hcpe(_, tail) => Ok(tail.best_move().unwrap_or(None)),
-            Layout::Psv(_, tail) => Ok(tail.best_move().unwrap_or(None)),
-            Layout::Sfen(columns) => columns.best_move(),
+        match &self.content {
+            Content::Packed { layout, dialect, .. } => {
+                Ok(layout.best_move(self.bytes, *dialect).and_then(Result::ok).flatten())
+            }
+            Content::Columns(columns) => columns.best_move(),
+            Content::Parsed(parsed) => Ok(parsed.record.best_move),
         }
     }
 
@@ -160,11 +258,10 @@ impl<'a> RecordRef<'a> {
     /// [`DecodeError`] for a column of text that is no number of 16 bits.
     #[inline]
     pub fn eval_cp(&self) -> Result<Option<i16>, DecodeError> {
-        match self.layout {
-            Layout::Hcp(_) => Ok(None),
-            Layout::Hcpe(_, tail) => Ok(Some(tail.eval_cp())),
-            Layout::Psv(_, tail) => Ok(Some(tail.eval_cp())),
-            Layout::Sfen(columns) => columns.eval_cp(),
+        match &self.content {
+            Content::Packed { layout, .. } => Ok(layout.eval_cp(self.bytes)),
+            Content::Columns(columns) => columns.eval_cp(),
+            Content::Parsed(parsed) => Ok(parsed.record.eval_cp),
         }
     }
 
@@ -174,25 +271,24 @@ impl<'a> RecordRef<'a> {
     /// [`DecodeError`] for a column of text that is no number of 16 bits, or an SFEN that is none.
     #[inline]
     pub fn ply(&self) -> Result<Option<u16>, DecodeError> {
-        match self.layout {
-            Layout::Hcp(_) | Layout::Hcpe(..) => Ok(None),
-            Layout::Psv(_, tail) => Ok(Some(tail.ply())),
-            Layout::Sfen(columns) => columns.ply(),
+        match &self.content {
+            Content::Packed { layout, .. } => Ok(layout.ply(self.bytes)),
+            Content::Columns(columns) => columns.ply(),
+            Content::Parsed(parsed) => Ok(parsed.record.ply),
         }
     }
 
-    /// How the game ended; `None` also for a stored value without a meaning, which is a
+    /// Who won the game; `None` also for a stored value without a meaning, which is a
     /// [warning](Self::warnings).
     ///
     /// # Errors
     /// [`DecodeError`] for a column of text that is no result.
     #[inline]
     pub fn result(&self) -> Result<Option<GameResult>, DecodeError> {
-        match self.layout {
-            Layout::Hcp(_) => Ok(None),
-            Layout::Hcpe(_, tail) => Ok(tail.result()),
-            Layout::Psv(position, tail) => Ok(tail.result(side_to_move(position))),
-            Layout::Sfen(columns) => columns.result(),
+        match &self.content {
+            Content::Packed { layout, .. } => Ok(layout.result(self.bytes)),
+            Content::Columns(columns) => columns.result(),
+            Content::Parsed(parsed) => Ok(parsed.record.result),
         }
     }
 
@@ -201,73 +297,57 @@ impl<'a> RecordRef<'a> {
     /// # Errors
     /// [`DecodeError`], the first there is.
     pub fn record(&self) -> Result<Record, DecodeError> {
-        if let Layout::Sfen(columns) = self.layout {
-            return columns.record();
+        match &self.content {
+            Content::Packed { layout, .. } => Ok(Record {
+                best_move: self.best_move()?,
+                eval_cp: layout.eval_cp(self.bytes),
+                ply: layout.ply(self.bytes),
+                result: layout.result(self.bytes),
+                ending: layout.ending(self.bytes),
+                end_ply: layout.end_ply(self.bytes),
+                ..Record::new(self.setup()?)
+            }),
+            Content::Columns(columns) => columns.record(),
+            Content::Parsed(parsed) => Ok(parsed.record.clone()),
         }
-        Ok(Record {
-            setup: self.setup()?,
-            best_move: self.best_move()?,
-            eval_cp: self.eval_cp()?,
-            ply: self.ply()?,
-            result: self.result()?,
-        })
     }
 
-    /// Appends the record in a format, canonically, the record's own format included; text with its
-    /// line end. After an error `out` is as before.
-    ///
-    /// # Errors
-    /// [`ConvertError`] if the record cannot be read, or lacks a king or a field that `to` must hold
-    /// and `fill` does not name.
-    pub fn convert(
-        &self,
-        to: Format,
-        fill: &Fill,
-        out: &mut Vec<u8>,
-    ) -> Result<Written, ConvertError> {
-        Ok(self.convert_content(&self.record()?, to, fill, out)?)
-    }
-
-    /// [`RecordRef::convert`] for callers who have read [`RecordRef::record`] already.
-    ///
-    /// # Errors
-    /// [`EncodeError`] if the record lacks a king or fields that `to` must hold and `fill` does not name.
-    pub fn convert_content(
-        &self,
-        record: &Record,
-        to: Format,
-        fill: &Fill,
-        out: &mut Vec<u8>,
-    ) -> Result<Written, EncodeError> {
-        let says_move = match self.layout {
-            Layout::Hcp(_) => false,
-            Layout::Hcpe(..) | Layout::Psv(..) => true,
-            Layout::Sfen(columns) => columns.says_move(),
-        };
-        let mut said = record.fields();
-        if says_move {
-            said = said.union(Fields::of(Field::BestMove));
+    /// Fields that this record speaks of, if only to say, of a move, that there is none. Nothing is said
+    /// about whether columns of text can be read.
+    pub fn fields(&self) -> Fields {
+        let says_move = Fields::of(Field::BestMove);
+        match &self.content {
+            Content::Packed { layout, .. } => {
+                let mut fields = layout.fields();
+                if layout.result(self.bytes).is_none() {
+                    fields = fields.without(Fields::of(Field::Result));
+                }
+                if layout.ending(self.bytes).is_some() {
+                    fields = fields.union(Fields::of(Field::Ending));
+                }
+                fields
+            }
+            Content::Columns(columns) => columns.fields(),
+            Content::Parsed(parsed) if parsed.says_move => parsed.record.fields().union(says_move),
+            Content::Parsed(parsed) => parsed.record.fields(),
         }
-        let missing = to.fields().without(said).without(fill.fields());
-        if to != Format::Sfen && !missing.is_empty() {
-            return Err(EncodeError::Missing { fields: missing });
-        }
-        let mut written = encode(to, record, fill, out)?;
-        if says_move {
-            written.invented = written.invented.without(Fields::of(Field::BestMove));
-        }
-        if self.has_malformed_move() {
-            written.lost = written.lost.union(Fields::of(Field::BestMove));
-        }
-        Ok(written)
     }
 
     /// Whether the stored move is neither a move nor "no move".
-    fn has_malformed_move(&self) -> bool {
-        match self.layout {
-            Layout::Hcpe(_, tail) => tail.best_move().is_err(),
-            Layout::Psv(_, tail) => tail.best_move().is_err(),
-            Layout::Hcp(_) | Layout::Sfen(_) => false,
+    pub(super) fn has_malformed_move(&self) -> bool {
+        match &self.content {
+            Content::Packed { layout, dialect, .. } => {
+                layout.best_move(self.bytes, *dialect).is_some_and(|m| m.is_err())
+            }
+            Content::Columns(_) | Content::Parsed(_) => false,
+        }
+    }
+
+    /// Where the fields of a packed record stand.
+    pub(super) const fn layout(&self) -> Option<&'static Layout> {
+        match &self.content {
+            Content::Packed { layout, .. } => Some(layout),
+            _ => None,
         }
     }
 
@@ -281,6 +361,18 @@ impl<'a> RecordRef<'a> {
         self.warnings_about(&setup, position.as_ref())
     }
 
+    /// What is unusual about how the record is written, its position and the rules left aside.
+    ///
+    /// # Errors
+    /// [`DecodeError`] for columns of text that cannot be read.
+    pub fn writing_warnings(&self) -> Result<Warnings, DecodeError> {
+        match &self.content {
+            Content::Packed { layout, dialect, .. } => Ok(layout.warnings(self.bytes, *dialect)),
+            Content::Columns(columns) => columns.warnings(),
+            Content::Parsed(parsed) => Ok(parsed.warnings),
+        }
+    }
+
     /// [`RecordRef::warnings`] for callers who have the setup already, and the position if it is one.
     ///
     /// # Errors
@@ -290,12 +382,7 @@ impl<'a> RecordRef<'a> {
         setup: &Setup,
         position: Option<&Position>,
     ) -> Result<Warnings, DecodeError> {
-        let mut warnings = match self.layout {
-            Layout::Hcp(_) => Warnings::NONE,
-            Layout::Hcpe(_, tail) => tail.warnings(),
-            Layout::Psv(_, tail) => tail.warnings(),
-            Layout::Sfen(columns) => columns.warnings()?,
-        };
+        let mut warnings = self.writing_warnings()?;
         warnings.extend(setup.warnings().into_iter().map(Warning::from));
         match (position, self.best_move()?) {
             (None, _) => warnings.insert(Warning::OpponentInCheck),
@@ -306,15 +393,4 @@ impl<'a> RecordRef<'a> {
         }
         Ok(warnings)
     }
-}
-
-fn split<const N: usize, T: From<[u8; N]>>(bytes: &[u8]) -> Option<(&[u8; packed::LEN], T)> {
-    let (position, tail) = bytes.split_first_chunk()?;
-    let tail: [u8; N] = tail.try_into().ok()?;
-    Some((position, tail.into()))
-}
-
-/// Side to move of a packed position of either family: its first bit.
-const fn side_to_move(position: &[u8; packed::LEN]) -> Color {
-    if position[0] & 1 == 0 { Color::Black } else { Color::White }
 }

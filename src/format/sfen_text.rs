@@ -7,13 +7,28 @@ use crate::shogi::Move;
 use crate::shogi::sfen::{self, SfenError, SfenWarning};
 
 use super::error::{DecodeError, DecodeErrorKind};
-use super::field::Field;
+use super::field::{Field, Fields};
 use super::lines;
 use super::record::{GameResult, Record};
+use super::spec::{Codec, Framing, Spec};
 use super::warning::{Warning, Warnings};
 
 /// What stands in a column that says nothing; a move is also `none`, a result `u`.
 const NOTHING: &[u8] = b"-";
+
+/// The columns behind the SFEN, in order.
+const COLUMNS: [Field; 4] = [Field::BestMove, Field::EvalCp, Field::Ply, Field::Result];
+const PLY_COLUMN: usize = 2;
+
+pub(super) const SPEC: Spec = Spec {
+    name: "sfen",
+    extensions: &[],
+    framing: Framing::Line,
+    holds: Fields::of_all(&COLUMNS),
+    needs: Fields::NONE,
+    endings: &[],
+    codec: Codec::Columns,
+};
 
 /// A line, split at its tabs.
 #[derive(Clone, Copy, Debug)]
@@ -55,7 +70,7 @@ impl<'a> Columns<'a> {
     fn column(self, field: Field) -> Option<(usize, &'a [u8])> {
         let mut at = self.sfen_len + 1;
         for (i, text) in self.line.get(at..)?.split(|&byte| byte == b'\t').enumerate() {
-            if i == field as usize {
+            if COLUMNS.get(i) == Some(&field) {
                 return (!text.is_empty() && text != NOTHING).then_some((at, text));
             }
             at += text.len() + 1;
@@ -89,9 +104,17 @@ impl<'a> Columns<'a> {
         self.read(Field::EvalCp, "a number from -32768 to 32767, or -", |text| text.parse().ok())
     }
 
-    /// Whether the line has a column that speaks of a move, if only to say that there is none.
-    pub(super) fn says_move(self) -> bool {
-        self.column(Field::BestMove).is_some()
+    /// Fields that the line speaks of, if only to say that there is no move.
+    pub(super) fn fields(self) -> Fields {
+        let mut fields: Fields =
+            COLUMNS.into_iter().filter(|&field| self.column(field).is_some()).collect();
+        if self.column(Field::Result).is_some_and(|(_, text)| text == b"u") {
+            fields = fields.without(Fields::of(Field::Result));
+        }
+        if !self.has_ply_column() && self.ply().is_ok_and(|ply| ply.is_some()) {
+            fields = fields.union(Fields::of(Field::Ply));
+        }
+        fields
     }
 
     fn ply_column(self) -> Result<Option<u16>, DecodeError> {
@@ -100,7 +123,7 @@ impl<'a> Columns<'a> {
 
     /// Whether the line has a ply column, if only to say that the ply is not known. If not, the move number is that of the SFEN.
     fn has_ply_column(self) -> bool {
-        self.columns() > Field::Ply as usize
+        self.columns() > PLY_COLUMN
     }
 
     pub(super) fn result(self) -> Result<Option<GameResult>, DecodeError> {
@@ -136,11 +159,11 @@ impl<'a> Columns<'a> {
             (!parsed.warnings.contains(&SfenWarning::NoPly)).then(|| parsed.setup.ply())
         };
         let result = self.result()?;
-        if self.columns() > Field::ALL.len() {
+        if self.columns() > COLUMNS.len() {
             return Err(DecodeErrorKind::ExtraColumn.at(self.line.len()));
         }
         let setup = parsed.setup.with_ply(ply.unwrap_or(1));
-        Ok(Record { setup, best_move, eval_cp, ply, result })
+        Ok(Record { best_move, eval_cp, ply, result, ..Record::new(setup) })
     }
 
     pub(super) fn warnings(self) -> Result<Warnings, DecodeError> {

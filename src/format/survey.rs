@@ -4,7 +4,6 @@
 
 use crate::shogi::{HandKind, Position, Setup};
 
-use super::packed::LEN;
 use super::record::RecordRef;
 use super::warning::Warning;
 use super::{DecodeError, Field, reference};
@@ -86,10 +85,10 @@ pub struct Survey {
 }
 
 impl Survey {
-    /// Takes a record into account.
-    pub fn add(&mut self, record: Result<RecordRef<'_>, DecodeError>) {
+    /// Takes a record into account, or that there was none in the bytes.
+    pub fn add(&mut self, record: Option<RecordRef<'_>>) {
         self.records += 1;
-        if record.and_then(|record| self.look_at(&record)).is_err() {
+        if record.is_none_or(|record| self.look_at(&record).is_err()) {
             self.unreadable += 1;
         }
     }
@@ -130,11 +129,7 @@ impl Survey {
     }
 
     fn compare_hands(&mut self, record: &RecordRef<'_>, setup: &Setup) {
-        let (Some(family), Some(packed)) =
-            (record.format().family(), record.bytes().first_chunk::<LEN>())
-        else {
-            return;
-        };
+        let Some((family, packed)) = record.packed() else { return };
         let kinds = setup.hands().map(|hand| hand.iter().count());
         if !setup.piece_box().is_empty() || kinds.iter().all(|&kinds| kinds < 2) {
             return;
@@ -154,7 +149,7 @@ impl Survey {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::{Format, packed::Family};
+    use crate::format::{Format, packed::Family, packed::LEN};
 
     /// Silver, gold and pawns in White's hand.
     const TELLING: &str = "l6nl/5+P1gk/2np1S3/p1p4Pp/3P2Sp1/1PPb2P1P/P5GS1/R8/LN4bKL w GR5pnsg 1";
@@ -165,7 +160,7 @@ mod tests {
         for (sfen, order) in records {
             let setup: Setup = sfen.parse().unwrap();
             let bytes = reference::encode_in_order(Family::Apery, &setup, order.kinds()).unwrap();
-            survey.add(RecordRef::new(Format::Hcp, &bytes));
+            survey.add(RecordRef::new(Format::Hcp, &bytes).ok());
         }
         survey
     }
@@ -187,9 +182,9 @@ mod tests {
         let mut survey = Survey::default();
         for best_move in ["7g7f", "7g7e", "none", "-"] {
             let line = format!("{START}\t{best_move}\t0\t1\td");
-            survey.add(RecordRef::new(Format::Sfen, line.as_bytes()));
+            survey.add(RecordRef::new(Format::Sfen, line.as_bytes()).ok());
         }
-        survey.add(RecordRef::new(Format::Hcp, &[0; LEN]));
+        survey.add(RecordRef::new(Format::Hcp, &[0; LEN]).ok());
         let moves = MoveCounts { legal: 1, illegal: 1, malformed: 0, none: 2 };
         assert_eq!((survey.records, survey.unreadable, survey.moves), (5, 1, moves));
     }

@@ -2,6 +2,7 @@
 //!
 //! Where the format stays, records leave as the bytes that came in, unless canonical form is asked for.
 
+mod games;
 mod plan;
 mod report;
 
@@ -54,6 +55,9 @@ pub fn convert(
 }
 
 fn sort(plan: &ConvertPlan, block: &super::source::Block, stop: &AtomicBool) -> Option<Sorted> {
+    if block.format.holds_games() && plan.to.format.holds_games() {
+        return games::sort(plan, block, stop);
+    }
     let file = &plan.parts[block.part].input.name;
     sort_block(block, file, plan.settings.on_error, stop, |item, sorted| {
         convert_record(plan, item, sorted)

@@ -4,7 +4,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::format::{EncodeError, Fields, Fill, Format, GameResult, Record, encode};
+use crate::format::{
+    self, EncodeError, Ending, Fields, Fill, Format, GameResult, Played, Record, encode, write_game,
+};
 use crate::shogi::Position;
 use crate::shogi::random_play::{End, Game, RandomPlay, SplitMix64};
 
@@ -67,17 +69,53 @@ impl Generator {
         &self.ends
     }
 
-    /// Up to `count` records in a format.
+    /// Up to `count` records in a format, a few more where whole games are written; none at the end.
     ///
     /// # Errors
     /// [`EncodeError`]: never, as these records lack nothing but the evaluation.
     pub fn batch(&mut self, format: Format, count: usize) -> Result<Batch, EncodeError> {
         let mut batch = Batch::default();
+        if format.holds_games() && self.recipe.every <= 1 {
+            while batch.len() < count as u64
+                && let Some(records) = self.rest_of_game()
+            {
+                write_game(format, &as_game(&records), batch.open_record())?;
+                batch.end_group(records.len());
+            }
+            return Ok(batch);
+        }
         for record in self.take(count) {
             encode(format, &record, &fill(), batch.open_record())?;
             batch.end_record();
         }
         Ok(batch)
+    }
+}
+
+impl Generator {
+    /// The records of a game from the next one on; none at the end.
+    fn rest_of_game(&mut self) -> Option<Vec<Record>> {
+        let mut records = vec![self.next()?];
+        let left = usize::try_from(self.recipe.count - self.made).unwrap_or(usize::MAX);
+        records.extend(self.game.by_ref().take(left));
+        self.made += records.len() as u64 - 1;
+        Some(records)
+    }
+}
+
+/// Consecutive positions of a game, at least one, as a game.
+fn as_game(records: &[Record]) -> format::Game {
+    let played = records.iter().filter_map(|record| {
+        let best_move = record.best_move?;
+        Some(Played { eval_cp: fill().eval_cp, ..Played::new(best_move, 0) })
+    });
+    let first = &records[0];
+    format::Game {
+        start: first.setup.clone(),
+        moves: played.collect(),
+        result: first.result,
+        ending: first.ending,
+        broken: None,
     }
 }
 
@@ -114,16 +152,23 @@ impl Iterator for Generator {
 /// Every `every`-th position of a game, from the `offset`-th on.
 fn sampled(game: &Game, offset: usize, every: usize) -> Vec<Record> {
     let result = game.end.winner().map_or(GameResult::Draw, GameResult::win_of);
+    let ending = match game.end {
+        End::Mate(_) => None,
+        End::PerpetualCheck(_) | End::Repetition => Some(Ending::Repetition),
+        End::MoveLimit => Some(Ending::MoveLimit),
+    };
+    let end_ply = u16::try_from(game.moves.len()).ok();
     let mut position = Position::start();
     let mut records = Vec::new();
     for (ply, &m) in game.moves.iter().enumerate() {
         if ply % every == offset {
             records.push(Record {
-                setup: position.setup(),
                 best_move: Some(m),
-                eval_cp: None,
                 ply: Some(position.ply()),
                 result: Some(result),
+                ending,
+                end_ply,
+                ..Record::new(position.setup())
             });
         }
         position.make(m);
@@ -144,6 +189,8 @@ const fn word(end: End) -> &'static str {
 mod tests {
     use super::*;
     use crate::format::RecordRef;
+    use crate::format::{Field, Lines, read_game};
+    use crate::shogi::Setup;
 
     const RECIPE: Recipe = Recipe { count: 500, seed: 3, every: 7, most_moves: 150 };
 
@@ -175,20 +222,44 @@ mod tests {
     }
 
     #[test]
+    fn formats_of_games_hold_whole_games() {
+        let recipe = Recipe { every: 1, count: 1000, ..RECIPE };
+        let mut generator = Generator::new(recipe);
+        let mut read = Vec::new();
+        loop {
+            let batch = generator.batch(Format::Usi, 100).expect("nothing is missing");
+            if batch.is_empty() {
+                break;
+            }
+            for line in Lines::new(batch.bytes_of(0, batch.len())) {
+                let game = read_game(Format::Usi, line.content()).expect("our own line");
+                read.extend(game.records().into_iter().map(|record| record.expect("legal").setup));
+            }
+        }
+        let made: Vec<Setup> = Generator::new(recipe).map(|record| record.setup).collect();
+        assert!(read == made);
+    }
+
+    #[test]
     fn formats_hold_what_was_made_and_an_evaluation_of_0() {
         for format in Format::ALL {
             let batch = Generator::new(RECIPE).batch(format, 1000).expect("nothing is missing");
             assert_eq!(batch.len(), 500);
             for (i, record) in (0..).zip(Generator::new(RECIPE)) {
                 let bytes = batch.bytes_of(i, i + 1);
-                let line = bytes.strip_suffix(b"\n").filter(|_| format == Format::Sfen);
+                let line = bytes.strip_suffix(b"\n").filter(|_| format.is_lines());
                 let read = RecordRef::new(format, line.unwrap_or(bytes)).expect("a whole record");
+                let expected = |field, value: Option<i32>| {
+                    Ok(value.filter(|_| format.fields().contains(field)))
+                };
                 assert_eq!(read.setup().map(|s| s.with_ply(1)), Ok(record.setup.with_ply(1)));
-                if format != Format::Hcp {
-                    assert_eq!(read.best_move(), Ok(record.best_move));
-                    assert_eq!(read.eval_cp(), Ok(Some(0)));
-                    assert_eq!(read.result(), Ok(record.result));
-                }
+                let best_move = read.best_move().expect("no column is wrong");
+                let held = format.fields().contains(Field::BestMove);
+                assert_eq!(best_move, record.best_move.filter(|_| held));
+                assert_eq!(
+                    read.eval_cp().map(|eval| eval.map(i32::from)),
+                    expected(Field::EvalCp, Some(0))
+                );
             }
         }
         assert_eq!(invented(Format::Hcp).to_string(), "none");

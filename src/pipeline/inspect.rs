@@ -9,9 +9,10 @@ use std::str::FromStr;
 use thiserror::Error;
 
 use super::plan::{PlanError, input};
+use super::reading::{Fault, Read, records};
 use super::settings::FormatName;
 use super::source::{self, Block, Delivery, Input, Part, Source, SourceError};
-use crate::format::{DecodeError, RecordRef, Survey};
+use crate::format::{RecordRef, Survey};
 
 /// Places at which a file is sampled.
 const PROBES: u64 = 64;
@@ -111,7 +112,7 @@ pub struct Found<'a> {
     /// All its bytes.
     pub bytes: &'a [u8],
     /// The record.
-    pub record: Result<RecordRef<'a>, DecodeError>,
+    pub record: Result<RecordRef<'a>, Fault>,
 }
 
 /// An opened file.
@@ -191,13 +192,12 @@ impl Inspection {
     }
 }
 
-/// The records of a block; pieces of a line that is too long are no records.
 fn found(block: &Block) -> impl Iterator<Item = Found<'_>> {
-    block.records().zip(block.first_index..).map(|(raw, index)| Found {
+    records(block).map(|Read { index, unit, record }| Found {
         index,
-        offset: block.offset + raw.offset,
-        bytes: raw.bytes,
-        record: RecordRef::new(block.format, raw.without_line_end(block.format)),
+        offset: block.offset + unit.offset,
+        bytes: unit.bytes,
+        record,
     })
 }
 
@@ -236,7 +236,7 @@ fn sample_stream(input: Input) -> Result<(Header, Deliveries), SourceError> {
 
 fn take_into(survey: &mut Survey, delivery: &Delivery) {
     if let Delivery::Block(block) = delivery {
-        found(block).for_each(|found| survey.add(found.record));
+        found(block).for_each(|found| survey.add(found.record.ok()));
     }
 }
 

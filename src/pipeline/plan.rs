@@ -11,12 +11,12 @@ use thiserror::Error;
 use super::judge::LimitError;
 use super::platform::{self, FileIdentity};
 use super::settings::{
-    BadPolicy, FormatName, MatedPolicy, RecordFilters, Settings, Shard, UnknownPolicy, without_zst,
+    BadPolicy, FormatName, MatedPolicy, RecordFilters, Settings, Shard, UnknownPolicy,
 };
 use super::sink::{OutputPlan, partial_path};
-use super::source::{self, Input, Part, Place, SourceError};
+use super::source::{self, Compression, Input, Part, Place, SourceError};
 use super::stream::Stream;
-use crate::format::{Field, Fill, Format, MissingFill, Plan as ConversionPlan, conversion_plan};
+use crate::format::{Field, Fill, Format, NoConversion, Plan as ConversionPlan, conversion_plan};
 
 /// What the user asked for, not yet checked.
 #[derive(Clone, Debug, Default)]
@@ -100,13 +100,37 @@ pub enum PlanError {
         /// The field.
         field: Field,
     },
-    /// The output format has fields that an input lacks.
-    #[error("cannot convert {input} without --fill {}", Fill::neutral(source.fields))]
+    /// The output format has fields that an input lacks, or is never written.
+    #[error("cannot convert {input}{}", advice(*source))]
     Conversion {
         /// The input.
         input: String,
-        /// The fields.
-        source: MissingFill,
+        /// What is in the way.
+        source: NoConversion,
+    },
+    /// Conditions on records where games are written.
+    #[error(
+        "{input} and {to} hold games, out of which no record can be left; write records first, as psv or hcpe"
+    )]
+    GamesAreNotFiltered {
+        /// The input.
+        input: String,
+        /// The output's format.
+        to: Format,
+    },
+    /// A format that holds games where records are sorted.
+    #[error(
+        "records cannot be sorted into files of games; say with --to which format of records to write, not {to}"
+    )]
+    NoRecords {
+        /// The output's format.
+        to: Format,
+    },
+    /// A compression that is only read.
+    #[error("{to} can be read, not written; write {} or {}.zst", to.format, to.format)]
+    OnlyReadCompression {
+        /// The output's format.
+        to: FormatName,
     },
     /// The name of the output does not say how to write it.
     #[error("the name of {output} does not say its format; say it with --to")]
@@ -186,6 +210,9 @@ impl Plan {
         let inputs = inputs.iter().map(|path| input(path, from)).collect::<Result<Vec<_>, _>>()?;
         check_stdin(&inputs, shard)?;
         let to = output_format(&inputs, to)?;
+        if to.format.holds_games() {
+            return Err(PlanError::NoRecords { to: to.format });
+        }
         let mut conversions = Vec::new();
         for input in &inputs {
             check_filters(input, &settings.filters)?;
@@ -211,17 +238,8 @@ impl Plan {
 
 pub(super) fn input(path: &Path, from: Option<FormatName>) -> Result<Input, PlanError> {
     let name = path.to_string_lossy().into_owned();
-    let unknown = || PlanError::UnknownFormat { input: name.clone() };
-    if name == "-" {
-        let FormatName { format, is_zstd } = from.ok_or_else(unknown)?;
-        return Ok(Input { name, place: Place::Stdin, format, is_zstd });
-    }
-    // A compressed file says so in its name whatever --from says about the records inside.
-    let is_zst_by_name = without_zst(&name).1;
-    let FormatName { format, is_zstd } =
-        from.or_else(|| FormatName::from_file_name(&name)).ok_or_else(unknown)?;
-    let place = Place::File(path.to_owned());
-    Ok(Input { place, format, is_zstd: is_zstd || is_zst_by_name, name })
+    let format = from.or_else(|| FormatName::from_file_name(&name));
+    Ok(Input::named(path, format.ok_or(PlanError::UnknownFormat { input: name })?))
 }
 
 pub(super) fn check_stdin(inputs: &[Input], shard: Option<Shard>) -> Result<(), PlanError> {
@@ -236,13 +254,13 @@ pub(super) fn check_stdin(inputs: &[Input], shard: Option<Shard>) -> Result<(), 
 fn output_format(inputs: &[Input], to: Option<FormatName>) -> Result<FormatName, PlanError> {
     let first = inputs.first().ok_or(PlanError::NoInput)?;
     if let Some(to) = to {
-        return Ok(to);
+        return check_compression(to);
     }
     match inputs.iter().find(|input| input.format != first.format) {
         Some(other) => {
             Err(PlanError::MixedFormats { first: first.name.clone(), second: other.name.clone() })
         }
-        None => Ok(FormatName { format: first.format, is_zstd: first.is_zstd }),
+        None => Ok(FormatName { format: first.format, compression: first.compression }),
     }
 }
 
@@ -273,6 +291,26 @@ pub(super) fn conversion(
         .map_err(|source| PlanError::Conversion { input: input.name.clone(), source })
 }
 
+fn advice(source: NoConversion) -> String {
+    match source {
+        NoConversion::Missing { fields, .. } => {
+            format!(" without --fill {}", Fill::neutral(fields))
+        }
+        NoConversion::OnlyRead { to } => format!(" to {to}"),
+    }
+}
+
+/// Outputs are compressed with zstd or not at all.
+///
+/// # Errors
+/// [`PlanError::OnlyReadCompression`].
+pub fn check_compression(to: FormatName) -> Result<FormatName, PlanError> {
+    match to.compression {
+        Compression::Gzip => Err(PlanError::OnlyReadCompression { to }),
+        Compression::None | Compression::Zstd => Ok(to),
+    }
+}
+
 fn stem(name: Option<String>, inputs: &[Input]) -> Result<String, PlanError> {
     let stem = match (name, inputs.first().map(|input| &input.place)) {
         (Some(name), _) => name,
@@ -300,7 +338,7 @@ fn outputs(settings: &Settings, to: FormatName, name: impl Fn(&str) -> PathBuf) 
         .map(|stream| OutputPlan {
             stream,
             path: name(&stream.suffix(&extension)),
-            is_zstd: to.is_zstd && stream.holds_records(),
+            is_zstd: to.is_zstd() && stream.holds_records(),
             is_stream: false,
         })
         .collect()

@@ -8,9 +8,9 @@ use std::path::Path;
 
 use thiserror::Error;
 
-use super::reading::{Fault, record};
-use super::settings::{FormatName, without_zst};
-use super::source::{Block, Delivery, Input, Part, Place, RawRecord, Source, SourceError};
+use super::reading::{Fault, Read, records};
+use super::settings::FormatName;
+use super::source::{Block, Delivery, Input, Part, Source, SourceError};
 use crate::format::{Format, RecordRef};
 use crate::shogi::Position;
 
@@ -83,12 +83,8 @@ impl Positions {
     /// What the name does not say is text.
     pub fn open(path: &Path, from: Option<FormatName>) -> Self {
         let name = path.to_string_lossy().into_owned();
-        let (_, is_zstd) = without_zst(&name);
-        let text = FormatName { format: Format::Sfen, is_zstd };
-        let format = from.or_else(|| FormatName::from_file_name(&name)).unwrap_or(text);
-        let place = if name == "-" { Place::Stdin } else { Place::File(path.to_owned()) };
-        let is_zstd = is_zstd || format.is_zstd;
-        let input = Input { name, place, format: format.format, is_zstd };
+        let format = from.or_else(|| FormatName::from_file_name(&name));
+        let input = Input::named(path, format.unwrap_or(FormatName::plain(Format::Sfen)));
         let whole = Part { input: input.clone(), from: 0, to: None };
         let source = Source::new(vec![whole], BLOCK_RECORDS);
         Self { input, source, block: Vec::new().into_iter(), index: 0, line: 0 }
@@ -97,17 +93,20 @@ impl Positions {
     fn read(&mut self, block: &Block) -> Vec<Result<Found, BadPosition>> {
         let is_text = self.input.format == Format::Sfen;
         let mut found = Vec::new();
-        for raw in block.records() {
-            let content = raw.without_line_end(self.input.format);
+        for Read { unit, record, .. } in records(block) {
+            let content = unit.without_line_end(self.input.format);
             self.line += 1;
             if is_text && (content.starts_with(b"#") || content.trim_ascii().is_empty()) {
                 continue;
             }
-            let spot =
-                if is_text { Spot::Line(self.line) } else { Spot::Byte(block.offset + raw.offset) };
+            let spot = if is_text {
+                Spot::Line(self.line)
+            } else {
+                Spot::Byte(block.offset + unit.offset)
+            };
             let whence = Whence { index: self.index, spot };
             self.index += 1;
-            let position = self.decode(&raw);
+            let position = record.and_then(|record| self.decode(&record));
             found.push(match position {
                 Ok(position) => Ok(Found {
                     whence,
@@ -120,8 +119,7 @@ impl Positions {
         found
     }
 
-    fn decode(&self, raw: &RawRecord<'_>) -> Result<Position, Fault> {
-        let record = record(raw, self.input.format)?;
+    fn decode(&self, record: &RecordRef<'_>) -> Result<Position, Fault> {
         let setup = match self.input.format {
             // Columns that are no concern of ours may hold anything, as long as the SFEN stands in front.
             Format::Sfen => RecordRef::new(Format::Sfen, first_column(record.bytes()))?

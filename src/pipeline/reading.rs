@@ -5,9 +5,9 @@
 use thiserror::Error;
 
 use super::judge::NothingToMate;
-use super::source::{MAX_LINE_BYTES, RawRecord};
+use super::source::{Block, MAX_GROUP_BYTES, MAX_LINE_BYTES, RawUnit};
 use crate::format::{
-    ConvertError, DecodeError, DecodeErrorKind, EncodeError, Fields, Format, RecordRef,
+    self, ConvertError, DecodeError, DecodeErrorKind, EncodeError, Fields, RecordRef,
 };
 use crate::shogi::PositionError;
 
@@ -15,8 +15,10 @@ use crate::shogi::PositionError;
 #[derive(Debug, Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum Fault {
-    #[error("part of a line longer than {MAX_LINE_BYTES} bytes")]
-    CutLine,
+    #[error(
+        "part of a line longer than {MAX_LINE_BYTES} bytes, or of a game longer than {MAX_GROUP_BYTES}"
+    )]
+    CutUnit,
     #[error(transparent)]
     Decode(#[from] DecodeError),
     #[error(transparent)]
@@ -42,10 +44,32 @@ impl Fault {
     }
 }
 
-/// The record in these bytes, if they are as many as there should be.
-pub(super) fn record<'a>(raw: &RawRecord<'a>, format: Format) -> Result<RecordRef<'a>, Fault> {
-    if raw.is_cut {
-        return Err(Fault::CutLine);
-    }
-    Ok(RecordRef::new(format, raw.without_line_end(format))?)
+/// A record of a block, or why it is none.
+pub(super) struct Read<'a> {
+    /// Number within the input, from 0.
+    pub(super) index: u64,
+    /// The unit that it stands in.
+    pub(super) unit: RawUnit<'a>,
+    pub(super) record: Result<RecordRef<'a>, Fault>,
+}
+
+/// The records of a block that are wanted, in order.
+pub(super) fn records(block: &Block) -> impl Iterator<Item = Read<'_>> {
+    let in_units =
+        block.units().flat_map(|unit| in_unit(block, &unit).map(move |record| (unit, record)));
+    in_units
+        .zip(block.first_index..)
+        .map(|((unit, record), index)| Read { index, unit, record })
+        .filter(|read| block.wanted.contains(&read.index))
+}
+
+/// The records of one unit.
+fn in_unit<'a>(
+    block: &Block,
+    unit: &RawUnit<'a>,
+) -> impl Iterator<Item = Result<RecordRef<'a>, Fault>> + use<'a> {
+    let cut = unit.is_cut.then_some(Err(Fault::CutUnit));
+    let whole = (!unit.is_cut)
+        .then(|| format::records(block.format, block.dialect, unit.without_line_end(block.format)));
+    cut.into_iter().chain(whole.into_iter().flatten().map(|record| Ok(record?)))
 }

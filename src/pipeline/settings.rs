@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::judge::SearchSettings;
+use super::source::Compression;
 use crate::format::{Fill, Format};
 
 /// Everything that decides which bytes come out, and the number of threads, which does not.
@@ -146,18 +147,18 @@ impl fmt::Display for Shard {
     }
 }
 
-/// A format and whether its bytes are compressed: `hcp`, `hcp.zst`.
+/// A format and how its bytes are compressed: `hcp`, `hcp.zst`, `hcp.gz`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FormatName {
     /// The format of the records.
     pub format: Format,
-    /// Whether the file is a zstd stream.
-    pub is_zstd: bool,
+    /// How the file is compressed.
+    pub compression: Compression,
 }
 
 /// Why a text is not the name of a format.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error("{text:?} is not a format: expected one of {}, each also with .zst", format_names())]
+#[error("{text:?} is not a format: expected one of {}, each also with .zst or .gz", format_names())]
 pub struct ParseFormatNameError {
     text: String,
 }
@@ -167,16 +168,26 @@ fn format_names() -> String {
 }
 
 impl FormatName {
+    /// The format without compression.
+    pub const fn plain(format: Format) -> Self {
+        Self { format, compression: Compression::None }
+    }
+
+    /// Whether it is a zstd stream.
+    pub fn is_zstd(self) -> bool {
+        self.compression == Compression::Zstd
+    }
+
     /// The name that the file name shows; `None` if its extension is no format's.
     pub fn from_file_name(name: &str) -> Option<Self> {
-        let (name, is_zstd) = without_zst(name);
+        let (name, compression) = without_compression(name);
         let (_, extension) = name.rsplit_once('.')?;
-        Some(Self { format: Format::from_extension(extension)?, is_zstd })
+        Some(Self { format: Format::from_extension(extension)?, compression })
     }
 
     /// The file name without what says how it is written.
     pub fn stem(name: &str) -> &str {
-        let (name, _) = without_zst(name);
+        let (name, _) = without_compression(name);
         match name.rsplit_once('.') {
             Some((stem, _)) if !stem.is_empty() => stem,
             _ => name,
@@ -184,17 +195,23 @@ impl FormatName {
     }
 }
 
-pub(in crate::pipeline) fn without_zst(name: &str) -> (&str, bool) {
-    name.strip_suffix(".zst").map_or((name, false), |name| (name, true))
+/// The name without the suffix of a compression, and the compression.
+pub(in crate::pipeline) fn without_compression(name: &str) -> (&str, Compression) {
+    for compression in [Compression::Zstd, Compression::Gzip] {
+        if let Some(name) = name.strip_suffix(compression.suffix()) {
+            return (name, compression);
+        }
+    }
+    (name, Compression::None)
 }
 
 impl FromStr for FormatName {
     type Err = ParseFormatNameError;
 
     fn from_str(text: &str) -> Result<Self, ParseFormatNameError> {
-        let (name, is_zstd) = without_zst(text.strip_prefix('.').unwrap_or(text));
+        let (name, compression) = without_compression(text.strip_prefix('.').unwrap_or(text));
         match Format::from_name(name) {
-            Some(format) => Ok(Self { format, is_zstd }),
+            Some(format) => Ok(Self { format, compression }),
             None => Err(ParseFormatNameError { text: text.to_owned() }),
         }
     }
@@ -202,7 +219,7 @@ impl FromStr for FormatName {
 
 impl fmt::Display for FormatName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", self.format.name(), if self.is_zstd { ".zst" } else { "" })
+        write!(f, "{}{}", self.format.name(), self.compression.suffix())
     }
 }
 

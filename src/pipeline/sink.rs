@@ -198,6 +198,9 @@ impl Output {
             self.records += batch.len();
             return self.encoder.write_all(batch.bytes_of(0, batch.len()));
         }
+        if batch.is_empty() {
+            return self.encoder.write_all(batch.bytes_of(0, 0));
+        }
         let mut from = 0;
         while from < batch.len() {
             if self.records_in_frame == FRAME_RECORDS {

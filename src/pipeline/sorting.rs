@@ -2,15 +2,16 @@
 //!
 //! What makes a record bad is the same for every command; what becomes of it is the user's choice.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
 use thiserror::Error;
 
 use super::counts::{Condition, Counts, count};
-use super::reading::{Fault, record};
+use super::reading::{Fault, Read, records};
 use super::settings::{BadPolicy, RecordFilters};
-use super::source::{Block, RawRecord};
+use super::source::{Block, RawUnit};
 use super::stream::{Batch, Stream};
 use crate::format::{DecodeError, Fields, RecordRef, Warnings, Written};
 
@@ -47,15 +48,42 @@ impl Sorted {
         *self.counts.filtered.entry(condition).or_default() += 1;
     }
 
-    /// Quarantines or skips a bad record, or remembers it as the one that ends the run.
-    fn set_aside(&mut self, bad: BadRecord, bytes: &[u8], on_error: BadPolicy) {
+    /// Quarantines or skips records that cannot be used, or remembers that they end the run. A comment
+    /// of a text is only counted.
+    pub(super) fn set_aside(
+        &mut self,
+        fault: &Fault,
+        file: &str,
+        block: &Block,
+        unit: &RawUnit<'_>,
+        records: Range<u64>,
+        on_error: BadPolicy,
+    ) {
+        let number = records.end - records.start;
+        if fault.is_comment() {
+            *self.counts.filtered.entry(Condition::Comment).or_default() += number;
+            return;
+        }
+        let bad = BadRecord {
+            file: file.to_owned(),
+            index: records.start,
+            records: number,
+            offset: block.offset + unit.offset,
+            bytes: unit.bytes.len(),
+            reason: fault.to_string(),
+            missing: fault.missing(),
+        };
         match on_error {
             BadPolicy::Stop => self.stopped_by = Some(bad),
-            BadPolicy::Skip => self.counts.bad.skipped += 1,
+            BadPolicy::Skip => self.counts.bad.skipped += number,
             BadPolicy::Quarantine => {
-                self.counts.bad.quarantined += 1;
-                self.batch_mut(Stream::Quarantine).push(bytes);
-                push_json_line(self.batch_mut(Stream::QuarantineLines), &bad);
+                self.counts.bad.quarantined += number;
+                let bytes = self.batch_mut(Stream::Quarantine);
+                bytes.open_record().extend_from_slice(unit.bytes);
+                bytes.end_group(number as usize);
+                let lines = self.batch_mut(Stream::QuarantineLines);
+                append_json_line(lines.open_record(), &bad);
+                lines.end_group(number as usize);
             }
         }
     }
@@ -69,6 +97,9 @@ pub struct BadRecord {
     pub file: String,
     /// Number of the record within the file, from 0.
     pub index: u64,
+    /// Records of a game that are bad together.
+    #[serde(skip_serializing_if = "is_one")]
+    pub records: u64,
     /// Where it begins within the file, uncompressed.
     pub offset: u64,
     /// Its length.
@@ -84,7 +115,8 @@ pub struct BadRecord {
 pub(super) struct Item<'a> {
     /// Number within the input, from 0.
     pub(super) index: u64,
-    pub(super) raw: RawRecord<'a>,
+    /// The unit that it stands in.
+    pub(super) unit: RawUnit<'a>,
     pub(super) record: RecordRef<'a>,
 }
 
@@ -104,26 +136,17 @@ pub(super) fn sort_block(
     mut sort_one: impl FnMut(&Item<'_>, &mut Sorted) -> Result<Next, Fault>,
 ) -> Option<Sorted> {
     let mut sorted = Sorted::default();
-    for (raw, index) in block.records().zip(block.first_index..) {
+    for Read { index, unit, record } in records(block) {
         if cancel.load(Ordering::Relaxed) {
             return None;
         }
         sorted.counts.input += 1;
-        let item = record(&raw, block.format).map(|record| Item { index, raw, record });
+        let item = record.map(|record| Item { index, unit, record });
         match item.and_then(|item| sort_one(&item, &mut sorted)) {
             Ok(Next::Sorted) => {}
             Ok(Next::Cancelled) => return None,
-            Err(fault) if fault.is_comment() => sorted.count_filtered(Condition::Comment),
             Err(fault) => {
-                let bad = BadRecord {
-                    file: file.to_owned(),
-                    index,
-                    offset: block.offset + raw.offset,
-                    bytes: raw.bytes.len(),
-                    reason: fault.to_string(),
-                    missing: fault.missing(),
-                };
-                sorted.set_aside(bad, raw.bytes, on_error);
+                sorted.set_aside(&fault, file, block, &unit, index..index + 1, on_error);
                 if sorted.stopped_by.is_some() {
                     break;
                 }
@@ -135,19 +158,23 @@ pub(super) fn sort_block(
 
 /// Appends a record as the bytes that were read.
 pub(super) fn copy(item: &Item<'_>, out: &mut Vec<u8>) -> Written {
-    out.extend_from_slice(item.raw.bytes);
-    // The last line of a file may lack its end; the next record must not join it.
-    if item.record.format().record_len().is_none() && !item.raw.bytes.ends_with(b"\n") {
-        out.push(b'\n');
-    }
+    item.unit.copy(item.record.format(), out);
     Written::default()
 }
 
 pub(super) fn push_json_line(batch: &mut Batch, line: &impl Serialize) {
-    let out = batch.open_record();
+    append_json_line(batch.open_record(), line);
+    batch.end_record();
+}
+
+fn append_json_line(out: &mut Vec<u8>, line: &impl Serialize) {
     serde_json::to_writer(&mut *out, line).expect("strings and numbers always have a JSON form");
     out.push(b'\n');
-    batch.end_record();
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
+const fn is_one(number: &u64) -> bool {
+    *number == 1
 }
 
 /// The first filter that does not hold, in the order of [`Condition`].

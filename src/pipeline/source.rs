@@ -1,31 +1,28 @@
-//! Where records come from: memory maps, standard input, zstd streams, cut into blocks of raw records.
+//! Where records come from: files, standard input, compressed streams, cut into blocks of whole units.
 //!
 //! Block and record boundaries depend on the bytes alone, never on how they arrive, so that every way of
 //! reading the same data gives the same blocks.
 
-#![expect(unsafe_code, reason = "memory maps; each block states its proof")]
+mod bytes;
+mod cut;
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::ops::Range;
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
 
-use memmap2::Mmap;
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
+use self::bytes::Bytes;
+use self::cut::{Reach, is_cut_piece, unit_end};
+use super::settings::{FormatName, without_compression};
 use crate::format::Format;
+use crate::format::move16::Dialect;
+
+pub use self::cut::{MAX_GROUP_BYTES, MAX_LINE_BYTES};
 
 /// Records that are passed over at a time on the way to the first one wanted.
 const SKIPPED_RECORDS: u64 = 1 << 10;
-
-/// A text line longer than this is cut into records of this many bytes, all of them bad: memory stays
-/// bounded and no byte is lost. A position with every field takes some 200 bytes.
-pub const MAX_LINE_BYTES: usize = 1 << 16;
-
-/// A block is closed when it has this many bytes, however few records they are.
-const FULL_BLOCK_BYTES: usize = 1 << 20;
 
 /// One input, as it was given.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -36,8 +33,10 @@ pub struct Input {
     pub place: Place,
     /// Format of the records.
     pub format: Format,
-    /// Whether the bytes are a zstd stream.
-    pub is_zstd: bool,
+    /// How its packed moves are encoded.
+    pub dialect: Dialect,
+    /// How the bytes are compressed.
+    pub compression: Compression,
 }
 
 /// Where the bytes of an input are.
@@ -49,10 +48,45 @@ pub enum Place {
     File(PathBuf),
 }
 
+/// How the bytes of a file are compressed.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Compression {
+    /// Not at all.
+    None,
+    /// Zstandard, RFC 8878: `.zst`.
+    Zstd,
+    /// gzip, RFC 1952: `.gz`. Only read.
+    Gzip,
+}
+
+impl Compression {
+    /// What the names of such files end with.
+    pub const fn suffix(self) -> &'static str {
+        match self {
+            Self::None => "",
+            Self::Zstd => ".zst",
+            Self::Gzip => ".gz",
+        }
+    }
+}
+
+impl Input {
+    /// The input of this name, `-` for standard input, in this format. A compressed file says so in its
+    /// name, whatever is said about the records inside.
+    pub fn named(path: &Path, format: FormatName) -> Self {
+        let name = path.to_string_lossy().into_owned();
+        let by_name = without_compression(&name).1;
+        let place = if name == "-" { Place::Stdin } else { Place::File(path.to_owned()) };
+        let FormatName { format, compression } = format;
+        let compression = if compression == Compression::None { by_name } else { compression };
+        Self { name, place, format, dialect: format.dialect(), compression }
+    }
+}
+
 /// Why an input could not be read to its end.
 #[derive(Debug, Error)]
 pub enum SourceError {
-    /// It could not be opened or mapped.
+    /// It could not be opened.
     #[error("cannot open {input}")]
     Open {
         /// Name of the input.
@@ -89,20 +123,24 @@ pub struct Part {
     pub to: Option<u64>,
 }
 
-/// Consecutive records of one input.
+/// Consecutive units of one input.
 #[derive(Debug)]
 pub struct Block {
     /// Which of the parts, from 0.
     pub part: usize,
     /// Format of the records.
     pub format: Format,
-    /// Index of the first record within its input.
+    /// How packed moves are encoded.
+    pub dialect: Dialect,
+    /// Index, within its input, of the first record of the first unit.
     pub first_index: u64,
-    /// Offset of the first record within its input, uncompressed.
+    /// Offset of the first unit within its input, uncompressed.
     pub offset: u64,
-    /// Whether the first record continues a line that was too long.
-    starts_mid_line: bool,
-    content: Content,
+    /// Indices of the records that are wanted. A group may hold others, of which this block speaks not.
+    pub wanted: Range<u64>,
+    /// Whether the first unit continues one that was too long.
+    starts_mid_unit: bool,
+    bytes: Vec<u8>,
 }
 
 /// What the source delivers, in order.
@@ -129,21 +167,30 @@ pub struct PartRead {
     pub sha256: [u8; 32],
 }
 
-/// The bytes of one record, not yet understood.
+/// The bytes of one unit, not yet understood.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct RawRecord<'a> {
-    /// All bytes of the record, the line end of a text included.
+pub struct RawUnit<'a> {
+    /// All its bytes, the line end of a text included.
     pub bytes: &'a [u8],
     /// Offset within the block.
     pub offset: u64,
-    /// Whether this is a piece of a line longer than [`MAX_LINE_BYTES`].
+    /// Whether this is a piece of a unit longer than the most that is read at once.
     pub is_cut: bool,
 }
 
-impl<'a> RawRecord<'a> {
-    /// The bytes without the line end of a text.
+impl<'a> RawUnit<'a> {
+    /// Appends the bytes as they are. The last line of a file may lack its end; what follows must not
+    /// join it.
+    pub fn copy(&self, format: Format, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.bytes);
+        if format.is_lines() && !self.bytes.ends_with(b"\n") {
+            out.push(b'\n');
+        }
+    }
+
+    /// The bytes without the line end of a text whose lines are units.
     pub fn without_line_end(&self, format: Format) -> &'a [u8] {
-        if format.record_len().is_some() {
+        if !format.is_lines() {
             return self.bytes;
         }
         let line = self.bytes.strip_suffix(b"\n").unwrap_or(self.bytes);
@@ -151,30 +198,23 @@ impl<'a> RawRecord<'a> {
     }
 }
 
-#[derive(Debug)]
-enum Content {
-    Mapped { map: Arc<Mmap>, range: Range<usize> },
-    Owned(Vec<u8>),
-}
-
 impl Block {
-    /// Bytes of all its records.
+    /// Bytes of all its units.
     pub fn bytes(&self) -> &[u8] {
-        &self.content
+        &self.bytes
     }
 
-    /// Its records, in order.
-    pub fn records(&self) -> impl Iterator<Item = RawRecord<'_>> {
-        let bytes = self.bytes();
+    /// Its units, in order.
+    pub fn units(&self) -> impl Iterator<Item = RawUnit<'_>> {
         let mut at = 0;
-        let mut mid_line = self.starts_mid_line;
+        let mut mid_unit = self.starts_mid_unit;
         std::iter::from_fn(move || {
-            let rest = bytes.get(at..).filter(|rest| !rest.is_empty())?;
-            let record = &rest[..record_end(self.format, rest)];
-            let goes_on = is_cut_piece(self.format, record);
-            let raw = RawRecord { bytes: record, offset: at as u64, is_cut: mid_line || goes_on };
-            at += record.len();
-            mid_line = goes_on;
+            let rest = self.bytes.get(at..).filter(|rest| !rest.is_empty())?;
+            let unit = &rest[..unit_end(self.format, rest, true).unwrap_or(rest.len())];
+            let goes_on = is_cut_piece(self.format, unit);
+            let raw = RawUnit { bytes: unit, offset: at as u64, is_cut: mid_unit || goes_on };
+            at += unit.len();
+            mid_unit = goes_on;
             Some(raw)
         })
     }
@@ -190,8 +230,8 @@ pub struct Source {
 }
 
 impl Source {
-    /// Blocks of `block_records` records, fewer at the end of a part. Nothing is opened before the first
-    /// one is asked for.
+    /// Blocks of `block_records` records, fewer at the end of a part or where a block is full before, more
+    /// where a unit holds several. Nothing is opened before the first one is asked for.
     pub fn new(parts: Vec<Part>, block_records: u64) -> Self {
         Self { parts, part: 0, current: None, block_records, records_left: u64::MAX }
     }
@@ -208,9 +248,9 @@ impl Source {
             Some(reading) => reading,
             none => none.insert(Reading::start(part, self.part)?),
         };
-        let wanted = self.block_records.min(self.records_left);
-        if let Some((block, records)) = reading.block(part, wanted)? {
-            self.records_left -= records;
+        let block = reading.block(part, self.block_records, self.records_left)?;
+        if let Some(block) = block {
+            self.records_left -= block.wanted.end - block.wanted.start;
             return Ok(Some(Delivery::Block(block)));
         }
         let end = reading.end(part)?;
@@ -234,12 +274,12 @@ impl Iterator for Source {
 /// [`SourceError`] if the input cannot be read to its end.
 pub fn count_records(input: &Input) -> Result<u64, SourceError> {
     let mut bytes = Bytes::open(input)?;
-    if let (Bytes::Mapped { map, .. }, Some(len)) = (&bytes, input.format.record_len()) {
-        return Ok(map.len().div_ceil(len) as u64);
+    if let (Some(size), Some(len)) = (bytes.size(), input.format.record_len()) {
+        return Ok(size.div_ceil(len as u64));
     }
     let mut count = 0;
-    while let Some((_, records)) = bytes.take(input, 1 << 12)? {
-        count += records;
+    while let Some(taken) = bytes.take(input, Reach::AtLeast(SKIPPED_RECORDS))? {
+        count += taken.records;
     }
     Ok(count)
 }
@@ -247,7 +287,7 @@ pub fn count_records(input: &Input) -> Result<u64, SourceError> {
 /// Whether [`count_records`] needs no decompression and does not consume the input.
 pub fn is_cheap_to_count(input: &Input) -> bool {
     match &input.place {
-        Place::File(path) => !input.is_zstd && path.is_file(),
+        Place::File(path) => input.compression == Compression::None && path.is_file(),
         Place::Stdin => false,
     }
 }
@@ -256,60 +296,64 @@ pub fn is_cheap_to_count(input: &Input) -> bool {
 struct Reading {
     part: usize,
     bytes: Bytes,
+    /// Index of the first record of the next unit.
     index: u64,
     offset: u64,
-    mid_line: bool,
+    mid_unit: bool,
     done: PartRead,
     digest: Sha256,
 }
 
 impl Reading {
     fn start(part: &Part, number: usize) -> Result<Self, SourceError> {
-        let mut bytes = Bytes::open(&part.input)?;
-        let (mut index, mut offset, mut mid_line) = (0, 0, false);
-        if let (Bytes::Mapped { map, at, .. }, Some(len)) =
-            (&mut bytes, part.input.format.record_len())
-        {
-            *at = usize::try_from(part.from)
-                .map_or(map.len(), |from| from.saturating_mul(len).min(map.len()));
-            (index, offset) = (part.from, *at as u64);
+        let input = &part.input;
+        let mut bytes = Bytes::open(input)?;
+        let (mut index, mut offset, mut mid_unit) = (0, 0, false);
+        if let (Some(size), Some(len)) = (bytes.size(), input.format.record_len()) {
+            (index, offset) = (part.from, part.from.saturating_mul(len as u64).min(size));
+            bytes.seek(input, offset)?;
         }
         while index < part.from {
-            let wanted = (part.from - index).min(SKIPPED_RECORDS);
-            let Some((skipped, records)) = bytes.take(&part.input, wanted)? else { break };
-            index += records;
-            offset += skipped.len() as u64;
-            mid_line = ends_mid_line(part.input.format, &skipped);
+            let reach = Reach::AtMost((part.from - index).min(SKIPPED_RECORDS));
+            let Some(skipped) = bytes.take(input, reach)? else { break };
+            if skipped.bytes.is_empty() {
+                // The first record wanted is within the next unit.
+                break;
+            }
+            index += skipped.records;
+            offset += skipped.bytes.len() as u64;
+            mid_unit = skipped.ends_mid_unit;
         }
         let done = PartRead { part: number, records: 0, offset, bytes: 0, sha256: [0; 32] };
-        Ok(Self { part: number, bytes, index, offset, mid_line, done, digest: Sha256::new() })
+        Ok(Self { part: number, bytes, index, offset, mid_unit, done, digest: Sha256::new() })
     }
 
-    /// The next records, as many as wanted unless the part ends or the block is full before, and their number.
-    fn block(&mut self, part: &Part, wanted: u64) -> Result<Option<(Block, u64)>, SourceError> {
-        let wanted = part.to.map_or(wanted, |to| to.saturating_sub(self.index).min(wanted));
-        if wanted == 0 {
+    /// The next records, as many as wanted unless the part ends or the block is full before.
+    fn block(&mut self, part: &Part, wanted: u64, most: u64) -> Result<Option<Block>, SourceError> {
+        let from = self.index.max(part.from);
+        let to = part.to.unwrap_or(u64::MAX).min(from.saturating_add(most));
+        if from >= to {
             return Ok(None);
         }
-        let Some((content, records)) = self.bytes.take(&part.input, wanted)? else {
-            return Ok(None);
-        };
+        let reach = Reach::AtLeast(wanted.min(to - self.index));
+        let Some(taken) = self.bytes.take(&part.input, reach)? else { return Ok(None) };
+        let first_index = self.index;
+        self.index += taken.records;
         let block = Block {
             part: self.part,
             format: part.input.format,
-            first_index: self.index,
+            dialect: part.input.dialect,
+            first_index,
             offset: self.offset,
-            starts_mid_line: self.mid_line,
-            content,
+            wanted: from.min(self.index)..to.min(self.index),
+            starts_mid_unit: std::mem::replace(&mut self.mid_unit, taken.ends_mid_unit),
+            bytes: taken.bytes,
         };
-        let bytes = block.bytes();
-        self.digest.update(bytes);
-        self.mid_line = ends_mid_line(part.input.format, bytes);
-        self.index += records;
-        self.offset += bytes.len() as u64;
-        self.done.records += records;
-        self.done.bytes += bytes.len() as u64;
-        Ok(Some((block, records)))
+        self.digest.update(&block.bytes);
+        self.offset += block.bytes.len() as u64;
+        self.done.records += block.wanted.end - block.wanted.start;
+        self.done.bytes += block.bytes.len() as u64;
+        Ok(Some(block))
     }
 
     fn end(&mut self, part: &Part) -> Result<PartRead, SourceError> {
@@ -317,159 +361,4 @@ impl Reading {
         self.done.sha256 = std::mem::take(&mut self.digest).finalize().into();
         Ok(self.done.clone())
     }
-}
-
-/// The bytes of an opened input.
-enum Bytes {
-    Mapped { map: Arc<Mmap>, at: usize, file: File, opened: std::fs::Metadata },
-    Stream { reader: Box<dyn Read + Send>, buffer: Vec<u8>, at_end: bool, offset: u64 },
-}
-
-impl Bytes {
-    fn open(input: &Input) -> Result<Self, SourceError> {
-        Self::try_open(input)
-            .map_err(|source| SourceError::Open { input: input.name.clone(), source })
-    }
-
-    fn try_open(input: &Input) -> io::Result<Self> {
-        let reader: Box<dyn Read + Send> = match &input.place {
-            Place::Stdin => Box::new(io::stdin()),
-            Place::File(path) => {
-                let file = File::open(path)?;
-                let opened = file.metadata()?;
-                if opened.is_dir() {
-                    return Err(io::ErrorKind::IsADirectory.into());
-                }
-                if opened.is_file() && opened.len() > 0 && !input.is_zstd {
-                    return Self::map(file, opened);
-                }
-                Box::new(file)
-            }
-        };
-        let reader = if input.is_zstd { Box::new(zstd::Decoder::new(reader)?) } else { reader };
-        Ok(Self::Stream { reader, buffer: Vec::new(), at_end: false, offset: 0 })
-    }
-
-    fn map(file: File, opened: std::fs::Metadata) -> io::Result<Self> {
-        // SAFETY: the map is read-only and its bytes are only ever read as `u8`, for which any value is
-        // valid. Another process that writes to the file meanwhile can change what is read, which
-        // `still_as_opened` reports before anything gets a final name; one that shortens it ends us with
-        // a signal, which leaves no file under a final name either.
-        let map = unsafe { Mmap::map(&file)? };
-        #[cfg(unix)]
-        map.advise(memmap2::Advice::Sequential)?;
-        Ok(Self::Mapped { map: Arc::new(map), at: 0, file, opened })
-    }
-
-    /// The next records, as many as wanted unless the input ends or the block is full before; `None` at
-    /// the end.
-    fn take(&mut self, input: &Input, wanted: u64) -> Result<Option<(Content, u64)>, SourceError> {
-        match self {
-            Self::Mapped { map, at, .. } => {
-                let rest = &map[*at..];
-                let cut = cut(input.format, rest, wanted, true).filter(|cut| cut.bytes > 0);
-                Ok(cut.map(|cut| {
-                    let range = *at..*at + cut.bytes;
-                    *at = range.end;
-                    (Content::Mapped { map: Arc::clone(map), range }, cut.records)
-                }))
-            }
-            Self::Stream { reader, buffer, at_end, offset } => loop {
-                if let Some(cut) = cut(input.format, buffer, wanted, *at_end) {
-                    if cut.bytes == 0 {
-                        return Ok(None);
-                    }
-                    let rest = buffer.split_off(cut.bytes);
-                    let block = std::mem::replace(buffer, rest);
-                    *offset += block.len() as u64;
-                    return Ok(Some((Content::Owned(block), cut.records)));
-                }
-                *at_end = read_more(reader, buffer).map_err(|source| SourceError::Read {
-                    input: input.name.clone(),
-                    offset: *offset + buffer.len() as u64,
-                    source,
-                })?;
-            },
-        }
-    }
-
-    /// Size and time of modification of a mapped file are those of the moment it was opened.
-    fn still_as_opened(&self, input: &Input) -> Result<(), SourceError> {
-        let Self::Mapped { file, opened, .. } = self else { return Ok(()) };
-        let open_error = |source| SourceError::Open { input: input.name.clone(), source };
-        let now = file.metadata().map_err(open_error)?;
-        let is_same = now.len() == opened.len() && now.modified().ok() == opened.modified().ok();
-        if is_same { Ok(()) } else { Err(SourceError::Changed { input: input.name.clone() }) }
-    }
-}
-
-impl std::ops::Deref for Content {
-    type Target = [u8];
-
-    fn deref(&self) -> &[u8] {
-        match self {
-            Self::Mapped { map, range } => &map[range.clone()],
-            Self::Owned(bytes) => bytes,
-        }
-    }
-}
-
-/// Appends what the reader has at hand; whether it has ended.
-fn read_more(reader: &mut dyn Read, buffer: &mut Vec<u8>) -> io::Result<bool> {
-    const CHUNK_BYTES: u64 = 1 << 14;
-    let before = buffer.len();
-    reader.take(CHUNK_BYTES).read_to_end(buffer)?;
-    Ok(buffer.len() == before)
-}
-
-struct Cut {
-    bytes: usize,
-    records: u64,
-}
-
-/// Where the first `wanted` records end, or those that fill a block, or all there are `at_end`; `None` if
-/// more bytes are needed to say.
-fn cut(format: Format, bytes: &[u8], wanted: u64, at_end: bool) -> Option<Cut> {
-    let mut cut = Cut { bytes: 0, records: 0 };
-    while cut.records < wanted && cut.bytes < FULL_BLOCK_BYTES {
-        let rest = &bytes[cut.bytes..];
-        if rest.is_empty() || !(at_end || is_whole(format, rest)) {
-            return at_end.then_some(cut);
-        }
-        cut.bytes += record_end(format, rest);
-        cut.records += 1;
-    }
-    Some(cut)
-}
-
-/// Whether the first record is there to its end whatever follows.
-fn is_whole(format: Format, bytes: &[u8]) -> bool {
-    match format.record_len() {
-        Some(len) => bytes.len() >= len,
-        None => bytes.len() >= MAX_LINE_BYTES || memchr::memchr(b'\n', bytes).is_some(),
-    }
-}
-
-/// Where the first record ends if nothing follows.
-fn record_end(format: Format, bytes: &[u8]) -> usize {
-    if let Some(len) = format.record_len() {
-        return bytes.len().min(len);
-    }
-    let line = &bytes[..bytes.len().min(MAX_LINE_BYTES)];
-    memchr::memchr(b'\n', line).map_or(line.len(), |end| end + 1)
-}
-
-/// Whether a record is a piece of a longer line that goes on behind it.
-fn is_cut_piece(format: Format, record: &[u8]) -> bool {
-    format.record_len().is_none() && record.len() == MAX_LINE_BYTES && !record.ends_with(b"\n")
-}
-
-/// Whether the last record of a block is a piece of a line that goes on.
-fn ends_mid_line(format: Format, block: &[u8]) -> bool {
-    if format.record_len().is_some() || block.len() < MAX_LINE_BYTES || block.ends_with(b"\n") {
-        return false;
-    }
-    let line_start = memchr::memrchr(b'\n', block).map_or(0, |end| end + 1);
-    // Pieces are counted from the start of the line or, in a later block of it, from the block's start.
-    (block.len() - line_start).is_multiple_of(MAX_LINE_BYTES)
 }

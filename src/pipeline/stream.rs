@@ -75,6 +75,16 @@ impl Batch {
         self.ends.push(self.bytes.len());
     }
 
+    /// Closes a group of records whose bytes were appended last. Nothing is written between them: they
+    /// count as records of the group's last byte.
+    pub fn end_group(&mut self, records: usize) {
+        let start = self.ends.last().copied().unwrap_or(0);
+        self.ends.extend(std::iter::repeat_n(start, records.saturating_sub(1)));
+        if records > 0 {
+            self.end_record();
+        }
+    }
+
     /// Number of records.
     pub fn len(&self) -> u64 {
         self.ends.len() as u64
@@ -90,13 +100,17 @@ impl Batch {
         self.bytes.len() + self.ends.len() * size_of::<usize>()
     }
 
-    /// Bytes of the records from number `from` up to, but not including, number `to`.
+    /// Bytes of the records from number `from` up to, but not including, number `to`; those of a group
+    /// belong to its last record. What follows the last record, a group of none, comes with it.
     pub fn bytes_of(&self, from: u64, to: u64) -> &[u8] {
         let end = |records: u64| match usize::try_from(records) {
             Ok(0) => 0,
-            Ok(records) => self.ends.get(records - 1).copied().unwrap_or(self.bytes.len()),
-            Err(_) => self.bytes.len(),
+            Ok(records) if records < self.ends.len() => self.ends[records - 1],
+            _ => self.bytes.len(),
         };
+        if to >= self.len() {
+            return &self.bytes[end(from)..];
+        }
         &self.bytes[end(from)..end(to)]
     }
 }

@@ -29,11 +29,11 @@ pub(crate) fn records(count: usize, seed: u64) -> Vec<Record> {
         let best_move = moves[random.below(moves.len())];
         let results = [GameResult::Draw, GameResult::BlackWin, GameResult::WhiteWin];
         records.push(Record {
-            setup: position.setup(),
             best_move: Some(best_move),
             eval_cp: Some(i16::try_from(random.below(4000)).unwrap() - 2000),
             ply: Some(position.ply()),
             result: Some(results[random.below(3)]),
+            ..Record::new(position.setup())
         });
         position.make(best_move);
     }

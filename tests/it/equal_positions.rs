@@ -47,11 +47,10 @@ fn psv(positions: &[Position]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for (ply, position) in (1..).zip(positions) {
         let record = Record {
-            setup: position.setup(),
-            best_move: None,
             eval_cp: Some(0),
             ply: Some(ply),
             result: Some(GameResult::Draw),
+            ..Record::new(position.setup())
         };
         let fill = Fill { no_move: true, ..Fill::default() };
         encode(Format::Psv, &record, &fill, &mut bytes).unwrap();

@@ -3,7 +3,7 @@
 //! Called with generated input by the tests and with hostile input by the fuzz targets.
 
 use kyokumen::format::packed::{self, Family};
-use kyokumen::format::{Fill, Format, Line, Lines, Record, RecordRef, encode, reference};
+use kyokumen::format::{Field, Fill, Format, Line, Lines, Record, RecordRef, encode, reference};
 use kyokumen::shogi::Setup;
 
 /// Both codecs agree on the first 32 bytes, down to the error; what they accept comes back.
@@ -27,12 +27,14 @@ pub(crate) fn check_setup(family: Family, setup: &Setup) {
 /// own format, and from every other one with what that can hold.
 pub(crate) fn check_record(format: Format, bytes: &[u8]) {
     match format {
-        Format::Hcp | Format::Hcpe => check_packed(Family::Apery, bytes),
+        Format::Hcp | Format::Hcpe | Format::Hcpe2 | Format::Hcpe42 => {
+            check_packed(Family::Apery, bytes);
+        }
         Format::Psv => check_packed(Family::YaneuraOu, bytes),
         _ => {}
     }
     let Ok(record_ref) = RecordRef::new(format, bytes) else {
-        assert_ne!(format.record_len(), Some(bytes.len()));
+        assert!(format.record_len().is_none_or(|len| len != bytes.len()));
         return;
     };
     assert_eq!(record_ref.bytes(), bytes);
@@ -65,34 +67,42 @@ fn check_accessors(record_ref: &RecordRef, record: &Record) {
 }
 
 fn check_conversion(record_ref: &RecordRef, record: &Record, to: Format) {
-    let fill: Fill = "move=none,eval=12,ply=34,result=draw".parse().expect("a fill");
+    let fill: Fill = "move=none,eval=12,ply=34,result=draw,end_ply=56".parse().expect("a fill");
     let mut out = b"before".to_vec();
     let Ok(written) = record_ref.convert(to, &fill, &mut out) else {
         assert_eq!(out, b"before");
         return;
     };
-    let line = Lines::new(&out[6..]).next().expect("something was written");
-    let bytes = if to == Format::Sfen { line.content() } else { &out[6..] };
+    let bytes = if to.is_lines() {
+        Lines::new(&out[6..]).next().expect("something was written").content()
+    } else {
+        &out[6..]
+    };
     let back = RecordRef::new(to, bytes).and_then(|back| back.record()).expect("our own bytes");
     assert_eq!(back.setup.clone().with_ply(1), record.setup.clone().with_ply(1));
-    let held = record.fields().without(written.lost);
+    if to.holds_games() {
+        assert_eq!(back.best_move, record.best_move);
+        return;
+    }
+    let holds = |field| to.fields().contains(field);
     let expected = Record {
         setup: back.setup.clone(),
-        best_move: record.best_move.filter(|_| held.contains(kyokumen::format::Field::BestMove)),
-        eval_cp: to_field(to, record.eval_cp.or(fill.eval_cp), Format::Hcp),
-        ply: match to {
-            Format::Psv | Format::Sfen => record.ply.or(fill.ply),
-            _ => None,
-        },
-        result: to_field(to, record.result.or(fill.result), Format::Hcp),
+        best_move: record.best_move.filter(|_| holds(Field::BestMove)),
+        eval_cp: record.eval_cp.or(fill.eval_cp).filter(|_| holds(Field::EvalCp)),
+        ply: record.ply.or(fill.ply).filter(|_| holds(Field::Ply)),
+        result: record.result.or(fill.result).filter(|_| holds(Field::Result)),
+        ending: record.ending.filter(|_| !written.lost.contains(Field::Ending)),
+        end_ply: record.end_ply.or(fill.end_ply).filter(|_| holds(Field::EndPly)),
+        candidates: record
+            .candidates
+            .clone()
+            .into_iter()
+            .filter(|_| holds(Field::Candidates))
+            .collect(),
+        is_not_for_training: false,
     };
     assert_eq!(back, expected, "{to}");
     let mut again = Vec::new();
     encode(to, &back, &Fill::default(), &mut again).expect("nothing is missing");
     assert_eq!(again, out[6..]);
-}
-
-/// A field that every format but one holds.
-fn to_field<T>(to: Format, value: Option<T>, without: Format) -> Option<T> {
-    if to == without { None } else { value }
 }

@@ -53,7 +53,7 @@ fn every_format_holds_the_same_positions() {
     };
     let expected = positions(Format::Sfen);
     assert_eq!(expected.len(), 2000);
-    for format in [Format::Hcp, Format::Hcpe, Format::Psv] {
+    for format in Format::ALL {
         assert!(positions(format) == expected, "{format}");
     }
 }

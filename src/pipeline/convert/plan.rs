@@ -5,12 +5,13 @@
 use std::path::{Path, PathBuf};
 
 use super::super::plan::{
-    PlanError, check_absence, check_filters, check_identity, check_stdin, conversion, input, parts,
+    PlanError, check_absence, check_compression, check_filters, check_identity, check_stdin,
+    conversion, input, parts,
 };
 use super::super::platform;
-use super::super::settings::{BadPolicy, FormatName, RecordFilters, without_zst};
+use super::super::settings::{BadPolicy, FormatName, RecordFilters, without_compression};
 use super::super::sink::OutputPlan;
-use super::super::source::{Input, Part};
+use super::super::source::{Compression, Input, Part};
 use super::super::stream::Stream;
 use crate::format::{Fill, Plan as ConversionPlan};
 
@@ -97,6 +98,11 @@ impl ConvertPlan {
         let mut conversions = Vec::new();
         for input in &inputs {
             check_filters(input, &settings.filters)?;
+            let chooses = settings.drop_in_check || settings.filters != RecordFilters::default();
+            if chooses && input.format.holds_games() && to.format.holds_games() {
+                let (input, to) = (input.name.clone(), to.format);
+                return Err(PlanError::GamesAreNotFiltered { input, to });
+            }
             conversions.push(conversion(input, to.format, &settings.fill)?);
         }
         let is_stream = is_stream(&output)?;
@@ -118,11 +124,14 @@ impl ConvertPlan {
 fn output_format(output: &Path, to: Option<FormatName>) -> Result<FormatName, PlanError> {
     let name = output.to_string_lossy();
     let by_name = FormatName::from_file_name(&name);
-    let Some(FormatName { format, is_zstd }) = to.or(by_name) else {
+    let Some(mut to) = to.or(by_name) else {
         return Err(PlanError::UnknownOutputFormat { output: name.into_owned() });
     };
     // A file whose name promises compression is compressed whatever --to says about the records inside.
-    Ok(FormatName { format, is_zstd: is_zstd || without_zst(&name).1 })
+    if to.compression == Compression::None {
+        to.compression = without_compression(&name).1;
+    }
+    check_compression(to)
 }
 
 /// Whether the output is standard output or something that is there and no file.
@@ -161,7 +170,7 @@ fn outputs(output: &Path, to: FormatName, is_stream: bool, on_error: BadPolicy) 
     let records = OutputPlan {
         stream: Stream::Kept,
         path: output.to_owned(),
-        is_zstd: to.is_zstd,
+        is_zstd: to.is_zstd(),
         is_stream,
     };
     if on_error != BadPolicy::Quarantine {

@@ -7,9 +7,9 @@ use std::path::Path;
 use crate::format::Format;
 use crate::format::proof_file::{ProofFile, ProofText};
 use crate::pipeline::plan::{PlanError, check_absence, check_identity};
-use crate::pipeline::settings::without_zst;
+use crate::pipeline::settings::FormatName;
 use crate::pipeline::sink::{OutputPlan, SinkError, Sinks};
-use crate::pipeline::source::{Input, Place};
+use crate::pipeline::source::Input;
 use crate::pipeline::stream::{Batch, Stream};
 
 const STREAM: Stream = Stream::Kept;
@@ -27,17 +27,11 @@ impl ProofOutput {
     /// # Errors
     /// [`PlanError`] if it is the input, or exists and may not be replaced by `force`.
     pub fn plan(path: &Path, input: Option<&Path>, force: bool) -> Result<OutputPlan, PlanError> {
-        let name = path.to_string_lossy();
-        let (_, is_zstd) = without_zst(&name);
+        let is_zstd = path.extension().is_some_and(|extension| extension == "zst");
         let output = path.to_owned();
         let inputs: Vec<Input> = input
             .into_iter()
-            .map(|input| Input {
-                name: input.to_string_lossy().into_owned(),
-                place: Place::File(input.to_owned()),
-                format: Format::Sfen,
-                is_zstd: false,
-            })
+            .map(|input| Input::named(input, FormatName::plain(Format::Sfen)))
             .collect();
         check_identity(&inputs, std::iter::once(&output))?;
         if !force {

@@ -1,0 +1,170 @@
+//! A game: where it began, what was played, how it ended; and its positions as records.
+//!
+//! What game records of the field (`hcpe3`, CSA, KIF, USI lines) have in common.
+
+use crate::shogi::{Move, Position, Setup};
+
+use super::error::{DecodeError, DecodeErrorKind, EncodeError};
+use super::record::{GameResult, Record};
+
+/// A game, as far as it could be read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Game {
+    /// The arrangement it began with; its move number is that of the first move.
+    pub start: Setup,
+    /// The moves, in order; each can be played unless a reader says otherwise in [`Game::broken`].
+    pub moves: Vec<Played>,
+    /// How it ended.
+    pub result: Option<GameResult>,
+    /// Why it ended, where that is not mate or resignation.
+    pub ending: Option<Ending>,
+    /// Why the reader stopped before the end of the unit: what follows [`Game::moves`].
+    pub broken: Option<DecodeError>,
+}
+
+/// A move of a game with what is said about the position before it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Played {
+    /// The move.
+    pub best_move: Move,
+    /// Evaluation in centipawns, seen from the side that plays the move.
+    pub eval_cp: Option<i16>,
+    /// Moves that a search tried in the position.
+    pub candidates: Vec<Candidate>,
+    /// Whether the game's writer says that the position is not to be trained on.
+    pub is_not_for_training: bool,
+    /// Offset of the move within the unit, in bytes.
+    pub offset: usize,
+}
+
+impl Played {
+    /// A move and nothing about it.
+    pub const fn new(best_move: Move, offset: usize) -> Self {
+        Self {
+            best_move,
+            eval_cp: None,
+            candidates: Vec::new(),
+            is_not_for_training: false,
+            offset,
+        }
+    }
+}
+
+/// A move that a search tried, and how often.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Candidate {
+    /// The move.
+    pub best_move: Move,
+    /// Visits of the search.
+    pub visits: u16,
+}
+
+/// Why a game ended, where that is not mate or resignation.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Ending {
+    /// The same position for the fourth time; a win where one side gave perpetual check.
+    Repetition,
+    /// The winner's king entered the opponent's camp and the win was declared.
+    Declaration,
+    /// Too many moves: a draw.
+    MoveLimit,
+    /// The loser's time was up.
+    TimeUp,
+    /// The loser played what may not be played.
+    IllegalMove,
+    /// The game was broken off.
+    Interruption,
+}
+
+impl Ending {
+    /// Every ending.
+    pub const ALL: [Self; 6] = [
+        Self::Repetition,
+        Self::Declaration,
+        Self::MoveLimit,
+        Self::TimeUp,
+        Self::IllegalMove,
+        Self::Interruption,
+    ];
+
+    /// The word in reports and in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Repetition => "repetition",
+            Self::Declaration => "declaration",
+            Self::MoveLimit => "move_limit",
+            Self::TimeUp => "time_up",
+            Self::IllegalMove => "illegal_move",
+            Self::Interruption => "interruption",
+        }
+    }
+
+    /// The ending with this [`Ending::name`].
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|ending| ending.name() == name)
+    }
+}
+
+impl Game {
+    /// A game of one move that says what a record says.
+    ///
+    /// # Errors
+    /// [`EncodeError::NoGame`] if the record has no move, or one that cannot be played.
+    pub fn of_record(record: &Record) -> Result<Self, EncodeError> {
+        let position = Position::try_from(&record.setup).map_err(|_| EncodeError::NoGame)?;
+        let best_move = record.best_move.filter(|&best_move| position.is_legal(best_move));
+        let best_move = best_move.ok_or(EncodeError::NoGame)?;
+        let played = Played {
+            eval_cp: record.eval_cp,
+            candidates: record.candidates.clone(),
+            is_not_for_training: record.is_not_for_training,
+            ..Played::new(best_move, 0)
+        };
+        Ok(Self {
+            start: record.setup.clone(),
+            moves: vec![played],
+            result: record.result,
+            ending: record.ending,
+            broken: None,
+        })
+    }
+
+    /// The positions of the game, each with the move played in it, in order.
+    ///
+    /// A move that cannot be played, or what could not be read, is the last item and an error.
+    pub fn records(&self) -> Vec<Result<Record, DecodeError>> {
+        let mut records = Vec::with_capacity(self.moves.len() + 1);
+        let end_ply = u16::try_from(self.moves.len())
+            .ok()
+            .and_then(|moves| self.start.ply().checked_add(moves)?.checked_sub(1));
+        let mut position = match Position::try_from(&self.start) {
+            Ok(position) => position,
+            Err(error) => {
+                records.push(Err(DecodeErrorKind::Position(error).at(0)));
+                return records;
+            }
+        };
+        for played in &self.moves {
+            if !position.is_legal(played.best_move) {
+                let kind = DecodeErrorKind::IllegalMove { best_move: played.best_move };
+                records.push(Err(kind.at(played.offset)));
+                return records;
+            }
+            let setup = position.setup();
+            records.push(Ok(Record {
+                best_move: Some(played.best_move),
+                eval_cp: played.eval_cp,
+                ply: Some(setup.ply()),
+                result: self.result,
+                ending: self.ending,
+                end_ply,
+                candidates: played.candidates.clone(),
+                is_not_for_training: played.is_not_for_training,
+                ..Record::new(setup)
+            }));
+            position.make(played.best_move);
+        }
+        records.extend(self.broken.clone().map(Err));
+        records
+    }
+}

@@ -1,0 +1,76 @@
+//! The records of a unit: one where the format packs each by itself, the moves of a game elsewhere.
+//!
+//! [`count`] and [`records`] agree whatever the bytes: a record that cannot be read counts as one.
+
+use super::Format;
+use super::error::DecodeError;
+use super::move16::Dialect;
+use super::record::{Parsed, RecordRef};
+use super::spec::Codec;
+
+/// The records of one unit, in order; those that cannot be read as errors.
+///
+/// `unit` has the bytes of a record or, of formats that hold groups, of a group; of text, without the
+/// end of the line.
+pub fn records(format: Format, dialect: Dialect, unit: &[u8]) -> Records<'_> {
+    let content = match &format.spec().codec {
+        Codec::Packed(_) | Codec::Columns => {
+            Content::Single(Some(RecordRef::with_dialect(format, dialect, unit)))
+        }
+        Codec::Records { read, .. } => {
+            let mut parsed = Vec::new();
+            read(unit, &mut parsed);
+            Content::Parsed(parsed.into_iter())
+        }
+        Codec::Games { read, .. } => {
+            let parsed: Vec<_> = match read(unit) {
+                Ok(game) => {
+                    game.records().into_iter().map(|record| record.map(Parsed::from)).collect()
+                }
+                Err(error) => vec![Err(error)],
+            };
+            Content::Parsed(parsed.into_iter())
+        }
+    };
+    Records { format, unit, content }
+}
+
+/// The number of [`records`] in a unit.
+pub fn count(format: Format, unit: &[u8]) -> u64 {
+    match &format.spec().codec {
+        Codec::Packed(_) | Codec::Columns => 1,
+        Codec::Games { count: Some(count), .. } => count(unit),
+        Codec::Records { .. } | Codec::Games { .. } => {
+            records(format, format.dialect(), unit).count() as u64
+        }
+    }
+}
+
+/// The iterator of [`records`].
+#[derive(Debug)]
+pub struct Records<'a> {
+    format: Format,
+    unit: &'a [u8],
+    content: Content<'a>,
+}
+
+#[derive(Debug)]
+enum Content<'a> {
+    Single(Option<Result<RecordRef<'a>, DecodeError>>),
+    Parsed(std::vec::IntoIter<Result<Parsed, DecodeError>>),
+}
+
+impl<'a> Iterator for Records<'a> {
+    type Item = Result<RecordRef<'a>, DecodeError>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        match &mut self.content {
+            Content::Single(record) => record.take(),
+            Content::Parsed(parsed) => {
+                let parsed = parsed.next()?;
+                Some(parsed.map(|parsed| RecordRef::parsed(self.format, self.unit, parsed)))
+            }
+        }
+    }
+}

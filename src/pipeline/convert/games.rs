@@ -1,0 +1,121 @@
+//! Games to games: each leaves as one, with every move that was read.
+//!
+//! A record is a move; of a game that cannot be read to its end the moves before the fault are written.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::super::counts::Fate;
+use super::super::reading::Fault;
+use super::super::sorting::Sorted;
+use super::super::source::{Block, RawUnit};
+use super::super::stream::Stream;
+use super::ConvertPlan;
+use crate::format::{ConvertError, DecodeError, Game, Record, read_game, write_game};
+
+/// Writes the games of a block; `None` if `cancel` was set meanwhile.
+pub(super) fn sort(plan: &ConvertPlan, block: &Block, cancel: &AtomicBool) -> Option<Sorted> {
+    let mut desk = Desk { plan, block, sorted: Sorted::default() };
+    let mut index = block.first_index;
+    for unit in block.units() {
+        if cancel.load(Ordering::Relaxed) {
+            return None;
+        }
+        index += desk.take(&unit, index);
+        if desk.sorted.stopped_by.is_some() {
+            break;
+        }
+    }
+    Some(desk.sorted)
+}
+
+struct Desk<'a> {
+    plan: &'a ConvertPlan,
+    block: &'a Block,
+    sorted: Sorted,
+}
+
+/// A game as far as it was read, with the record of each move.
+struct Read {
+    game: Game,
+    records: Vec<Record>,
+    fault: Option<DecodeError>,
+}
+
+impl Desk<'_> {
+    /// Writes the game in a unit, whose first record has this index; returns the number of its records.
+    fn take(&mut self, unit: &RawUnit<'_>, first_index: u64) -> u64 {
+        let read = match self.read(unit) {
+            Ok(read) => read,
+            Err(fault) => {
+                self.set_aside(&fault, unit, first_index..first_index + 1);
+                return 1;
+            }
+        };
+        let end = first_index + read.records.len() as u64;
+        let wanted = self.wanted(first_index..end);
+        if let Err(fault) = self.write(&read, unit, first_index, &wanted) {
+            self.set_aside(&fault, unit, wanted);
+        }
+        let Some(fault) = read.fault else { return end - first_index };
+        if self.sorted.stopped_by.is_none() {
+            self.set_aside(&fault.into(), unit, self.wanted(end..end + 1));
+        }
+        end + 1 - first_index
+    }
+
+    fn read(&self, unit: &RawUnit<'_>) -> Result<Read, Fault> {
+        if unit.is_cut {
+            return Err(Fault::CutUnit);
+        }
+        let game = read_game(self.block.format, unit.without_line_end(self.block.format))?;
+        let mut records = game.records();
+        let fault = records.pop_if(|last| last.is_err()).and_then(Result::err);
+        Ok(Read { records: records.into_iter().filter_map(Result::ok).collect(), game, fault })
+    }
+
+    /// Those of these records that are wanted.
+    fn wanted(&self, records: Range<u64>) -> Range<u64> {
+        let within = |index: u64| index.clamp(records.start, records.end);
+        within(self.block.wanted.start)..within(self.block.wanted.end)
+    }
+
+    fn write(
+        &mut self,
+        read: &Read,
+        unit: &RawUnit<'_>,
+        first_index: u64,
+        wanted: &Range<u64>,
+    ) -> Result<(), Fault> {
+        let within = |index: u64| (index - first_index) as usize;
+        let wanted = within(wanted.start)..within(wanted.end);
+        let records = &read.records[wanted.clone()];
+        let to = self.plan.to.format;
+        let is_whole = read.fault.is_none() && records.len() == read.records.len();
+        let out = self.sorted.batch_mut(Stream::Kept).open_record();
+        if to == self.block.format && is_whole && !self.plan.settings.canonical {
+            unit.copy(to, out);
+        } else if let Some(first) = records.first() {
+            let part = Game {
+                start: first.setup.clone(),
+                moves: read.game.moves[wanted].to_vec(),
+                broken: None,
+                ..read.game.clone()
+            };
+            write_game(to, &part, out).map_err(ConvertError::from)?;
+        }
+        self.sorted.batch_mut(Stream::Kept).end_group(records.len());
+        self.sorted.counts.input += records.len() as u64;
+        for record in records {
+            self.sorted.counts.count_fate(Fate::Kept);
+            self.sorted.counts.count_fields(to.written(record));
+        }
+        Ok(())
+    }
+
+    fn set_aside(&mut self, fault: &Fault, unit: &RawUnit<'_>, records: Range<u64>) {
+        let file = &self.plan.parts[self.block.part].input.name;
+        self.sorted.counts.input += records.end - records.start;
+        self.sorted.set_aside(fault, file, self.block, unit, records, self.plan.settings.on_error);
+    }
+}

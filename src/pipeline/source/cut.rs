@@ -1,0 +1,88 @@
+//! Where units and blocks end.
+//!
+//! A unit that is too long is cut into pieces, all of them bad: memory stays bounded and no byte is lost.
+
+use crate::format::{Format, count};
+
+/// The longest line that is read as one. A position with every field takes some 200 bytes.
+pub const MAX_LINE_BYTES: usize = 1 << 16;
+
+/// The largest group of records, a game for instance, that is read as one.
+pub const MAX_GROUP_BYTES: usize = 1 << 26;
+
+/// A block is closed when it has this many bytes, however few records they are.
+pub(super) const FULL_BLOCK_BYTES: usize = 1 << 20;
+
+/// How many records are to be taken, in whole units.
+#[derive(Clone, Copy)]
+pub(super) enum Reach {
+    /// So many, or more where the last unit holds more.
+    AtLeast(u64),
+    /// So many, or fewer where the last unit would hold more.
+    AtMost(u64),
+}
+
+/// Whole units at the start of a buffer.
+pub(super) struct Cut {
+    pub(super) bytes: usize,
+    pub(super) records: u64,
+    /// Whether the last one is a piece of a unit that goes on.
+    pub(super) ends_mid_unit: bool,
+}
+
+/// The units that make up a block, or all there are `at_end`; `None` if more bytes are needed to say.
+pub(super) fn cut(format: Format, bytes: &[u8], reach: Reach, at_end: bool) -> Option<Cut> {
+    let (Reach::AtLeast(wanted) | Reach::AtMost(wanted)) = reach;
+    if let Some(len) = format.record_len() {
+        return cut_fixed(len, bytes, wanted, at_end);
+    }
+    let mut cut = Cut { bytes: 0, records: 0, ends_mid_unit: false };
+    while cut.records < wanted && cut.bytes < FULL_BLOCK_BYTES {
+        let rest = &bytes[cut.bytes..];
+        if rest.is_empty() {
+            return at_end.then_some(cut);
+        }
+        let unit = &rest[..unit_end(format, rest, at_end)?];
+        let goes_on = is_cut_piece(format, unit);
+        let records = if cut.ends_mid_unit || goes_on { 1 } else { count(format, unit) };
+        if matches!(reach, Reach::AtMost(most) if cut.records + records > most) {
+            break;
+        }
+        cut.bytes += unit.len();
+        cut.records += records;
+        cut.ends_mid_unit = goes_on;
+    }
+    Some(cut)
+}
+
+fn cut_fixed(len: usize, bytes: &[u8], wanted: u64, at_end: bool) -> Option<Cut> {
+    let most = wanted.min(FULL_BLOCK_BYTES.div_ceil(len) as u64);
+    let wanted_bytes = usize::try_from(most).map_or(usize::MAX, |most| most.saturating_mul(len));
+    if bytes.len() < wanted_bytes && !at_end {
+        return None;
+    }
+    let bytes = bytes.len().min(wanted_bytes);
+    Some(Cut { bytes, records: bytes.div_ceil(len) as u64, ends_mid_unit: false })
+}
+
+/// Where the first unit of bytes that are not empty ends; `None` if more bytes are needed to say.
+pub(super) fn unit_end(format: Format, bytes: &[u8], at_end: bool) -> Option<usize> {
+    let most = most_bytes(format);
+    if bytes.len() <= most {
+        return format.unit_end(bytes, at_end).or((bytes.len() == most).then_some(most));
+    }
+    Some(format.unit_end(&bytes[..most], false).unwrap_or(most))
+}
+
+/// Whether a unit is a piece of a longer one that goes on behind it.
+pub(super) fn is_cut_piece(format: Format, unit: &[u8]) -> bool {
+    unit.len() == most_bytes(format) && format.unit_end(unit, false).is_none()
+}
+
+fn most_bytes(format: Format) -> usize {
+    match format.record_len() {
+        Some(len) => len,
+        None if format.is_lines() => MAX_LINE_BYTES,
+        None => MAX_GROUP_BYTES,
+    }
+}
