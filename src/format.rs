@@ -28,6 +28,7 @@ pub mod reference;
 mod sfen_text;
 mod spec;
 mod survey;
+mod transcode;
 mod usi_game;
 mod warning;
 

@@ -10,6 +10,7 @@ use thiserror::Error;
 use super::error::{DecodeError, DecodeErrorKind, EncodeError};
 use super::field::{Field, Fields};
 use super::game::Game;
+use super::layout::Tail;
 use super::record::{GameResult, Record, RecordRef};
 use super::spec::Codec;
 use super::{Format, sfen_text};
@@ -103,6 +104,16 @@ impl Fill {
             };
         }
         record
+    }
+}
+
+impl Fill {
+    /// Gives what is missing its value; the formats that do not hold it do not ask.
+    pub(super) fn complete(&self, tail: &mut Tail) {
+        tail.eval_cp = tail.eval_cp.or(self.eval_cp);
+        tail.ply = tail.ply.or(self.ply);
+        tail.result = tail.result.or(self.result);
+        tail.end_ply = tail.end_ply.or(self.end_ply);
     }
 }
 
@@ -324,6 +335,9 @@ impl RecordRef<'_> {
         fill: &Fill,
         out: &mut Vec<u8>,
     ) -> Result<Written, ConvertError> {
+        if let (Some(packed), Codec::Packed(target)) = (self.parts(), &to.spec().codec) {
+            return self.transcode(packed, to, target, fill, out);
+        }
         Ok(self.convert_content(&self.record()?, to, fill, out)?)
     }
 

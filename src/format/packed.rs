@@ -111,6 +111,26 @@ pub fn encode(family: Family, setup: &Setup) -> Result<[u8; LEN], EncodeError> {
     Ok(writer.finish(header))
 }
 
+/// The same position in the other family's alphabet, in canonical form.
+///
+/// # Errors
+/// [`DecodeError`] as from [`decode`].
+pub fn transcode(from: Family, bytes: &[u8; LEN]) -> Result<[u8; LEN], DecodeError> {
+    let to = match from {
+        Family::Apery => Family::YaneuraOu,
+        Family::YaneuraOu => Family::Apery,
+    };
+    Ok(encode(to, &decode(from, bytes)?).expect("what was packed has both kings"))
+}
+
+/// The same position in canonical form.
+///
+/// # Errors
+/// [`DecodeError`] as from [`decode`].
+pub fn canonical(family: Family, bytes: &[u8; LEN]) -> Result<[u8; LEN], DecodeError> {
+    Ok(encode(family, &decode(family, bytes)?).expect("what was packed has both kings"))
+}
+
 /// Bits before the first square: side to move, two kings.
 const HEADER_BITS: u32 = 15;
 /// Squares besides those of the kings.

@@ -145,9 +145,17 @@ pub struct RecordRef<'a> {
     content: Content<'a>,
 }
 
+/// A packed record in its parts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Packed<'a> {
+    pub(super) layout: &'static Layout,
+    pub(super) dialect: Dialect,
+    pub(super) position: &'a [u8; packed::LEN],
+}
+
 #[derive(Clone, Debug)]
 enum Content<'a> {
-    Packed { layout: &'static Layout, dialect: Dialect, position: &'a [u8; packed::LEN] },
+    Packed(Packed<'a>),
     Columns(Columns<'a>),
     Parsed(Box<Parsed>),
 }
@@ -177,7 +185,7 @@ impl<'a> RecordRef<'a> {
         let content = match &format.spec().codec {
             Codec::Packed(layout) => match bytes.first_chunk() {
                 Some(position) if bytes.len() == layout.len => {
-                    Content::Packed { layout, dialect, position }
+                    Content::Packed(Packed { layout, dialect, position })
                 }
                 _ => {
                     let (expected, found) = (layout.len, bytes.len());
@@ -211,10 +219,7 @@ impl<'a> RecordRef<'a> {
     /// The packed position with its alphabet, where that is what the record holds.
     #[inline]
     pub fn packed(&self) -> Option<(packed::Family, &'a [u8; packed::LEN])> {
-        match &self.content {
-            Content::Packed { layout, position, .. } => Some((layout.family, position)),
-            _ => None,
-        }
+        self.parts().map(|packed| (packed.layout.family, packed.position))
     }
 
     /// The arrangement; its move number is that of the record, 1 where the record has none.
@@ -224,7 +229,7 @@ impl<'a> RecordRef<'a> {
     #[inline]
     pub fn setup(&self) -> Result<Setup, DecodeError> {
         match &self.content {
-            Content::Packed { layout, position, .. } => {
+            Content::Packed(Packed { layout, position, .. }) => {
                 let setup = packed::decode(layout.family, position)?;
                 Ok(match layout.ply(self.bytes) {
                     Some(ply) => setup.with_ply(ply),
@@ -244,7 +249,7 @@ impl<'a> RecordRef<'a> {
     #[inline]
     pub fn best_move(&self) -> Result<Option<Move>, DecodeError> {
         match &self.content {
-            Content::Packed { layout, dialect, .. } => {
+            Content::Packed(Packed { layout, dialect, .. }) => {
                 Ok(layout.best_move(self.bytes, *dialect).and_then(Result::ok).flatten())
             }
             Content::Columns(columns) => columns.best_move(),
@@ -259,7 +264,7 @@ impl<'a> RecordRef<'a> {
     #[inline]
     pub fn eval_cp(&self) -> Result<Option<i16>, DecodeError> {
         match &self.content {
-            Content::Packed { layout, .. } => Ok(layout.eval_cp(self.bytes)),
+            Content::Packed(Packed { layout, .. }) => Ok(layout.eval_cp(self.bytes)),
             Content::Columns(columns) => columns.eval_cp(),
             Content::Parsed(parsed) => Ok(parsed.record.eval_cp),
         }
@@ -272,7 +277,7 @@ impl<'a> RecordRef<'a> {
     #[inline]
     pub fn ply(&self) -> Result<Option<u16>, DecodeError> {
         match &self.content {
-            Content::Packed { layout, .. } => Ok(layout.ply(self.bytes)),
+            Content::Packed(Packed { layout, .. }) => Ok(layout.ply(self.bytes)),
             Content::Columns(columns) => columns.ply(),
             Content::Parsed(parsed) => Ok(parsed.record.ply),
         }
@@ -286,7 +291,7 @@ impl<'a> RecordRef<'a> {
     #[inline]
     pub fn result(&self) -> Result<Option<GameResult>, DecodeError> {
         match &self.content {
-            Content::Packed { layout, .. } => Ok(layout.result(self.bytes)),
+            Content::Packed(Packed { layout, .. }) => Ok(layout.result(self.bytes)),
             Content::Columns(columns) => columns.result(),
             Content::Parsed(parsed) => Ok(parsed.record.result),
         }
@@ -298,15 +303,18 @@ impl<'a> RecordRef<'a> {
     /// [`DecodeError`], the first there is.
     pub fn record(&self) -> Result<Record, DecodeError> {
         match &self.content {
-            Content::Packed { layout, .. } => Ok(Record {
-                best_move: self.best_move()?,
-                eval_cp: layout.eval_cp(self.bytes),
-                ply: layout.ply(self.bytes),
-                result: layout.result(self.bytes),
-                ending: layout.ending(self.bytes),
-                end_ply: layout.end_ply(self.bytes),
-                ..Record::new(self.setup()?)
-            }),
+            Content::Packed(Packed { layout, dialect, .. }) => {
+                let tail = layout.tail(self.bytes, *dialect);
+                Ok(Record {
+                    best_move: tail.best_move,
+                    eval_cp: tail.eval_cp,
+                    ply: tail.ply,
+                    result: tail.result,
+                    ending: tail.ending,
+                    end_ply: tail.end_ply,
+                    ..Record::new(self.setup()?)
+                })
+            }
             Content::Columns(columns) => columns.record(),
             Content::Parsed(parsed) => Ok(parsed.record.clone()),
         }
@@ -317,7 +325,7 @@ impl<'a> RecordRef<'a> {
     pub fn fields(&self) -> Fields {
         let says_move = Fields::of(Field::BestMove);
         match &self.content {
-            Content::Packed { layout, .. } => {
+            Content::Packed(Packed { layout, .. }) => {
                 let mut fields = layout.fields();
                 if layout.result(self.bytes).is_none() {
                     fields = fields.without(Fields::of(Field::Result));
@@ -336,17 +344,17 @@ impl<'a> RecordRef<'a> {
     /// Whether the stored move is neither a move nor "no move".
     pub(super) fn has_malformed_move(&self) -> bool {
         match &self.content {
-            Content::Packed { layout, dialect, .. } => {
+            Content::Packed(Packed { layout, dialect, .. }) => {
                 layout.best_move(self.bytes, *dialect).is_some_and(|m| m.is_err())
             }
             Content::Columns(_) | Content::Parsed(_) => false,
         }
     }
 
-    /// Where the fields of a packed record stand.
-    pub(super) const fn layout(&self) -> Option<&'static Layout> {
-        match &self.content {
-            Content::Packed { layout, .. } => Some(layout),
+    /// The parts of a packed record.
+    pub(super) const fn parts(&self) -> Option<Packed<'a>> {
+        match self.content {
+            Content::Packed(packed) => Some(packed),
             _ => None,
         }
     }
@@ -367,7 +375,9 @@ impl<'a> RecordRef<'a> {
     /// [`DecodeError`] for columns of text that cannot be read.
     pub fn writing_warnings(&self) -> Result<Warnings, DecodeError> {
         match &self.content {
-            Content::Packed { layout, dialect, .. } => Ok(layout.warnings(self.bytes, *dialect)),
+            Content::Packed(Packed { layout, dialect, .. }) => {
+                Ok(layout.warnings(self.bytes, *dialect))
+            }
             Content::Columns(columns) => columns.warnings(),
             Content::Parsed(parsed) => Ok(parsed.warnings),
         }

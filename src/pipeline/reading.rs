@@ -5,7 +5,7 @@
 use thiserror::Error;
 
 use super::judge::NothingToMate;
-use super::source::{Block, MAX_GROUP_BYTES, MAX_LINE_BYTES, RawUnit};
+use super::source::{Block, MAX_GROUP_BYTES, MAX_LINE_BYTES, RawUnit, Units};
 use crate::format::{
     self, ConvertError, DecodeError, DecodeErrorKind, EncodeError, Fields, RecordRef,
 };
@@ -54,22 +54,58 @@ pub(super) struct Read<'a> {
 }
 
 /// The records of a block that are wanted, in order.
-pub(super) fn records(block: &Block) -> impl Iterator<Item = Read<'_>> {
-    let in_units =
-        block.units().flat_map(|unit| in_unit(block, &unit).map(move |record| (unit, record)));
-    in_units
-        .zip(block.first_index..)
-        .map(|((unit, record), index)| Read { index, unit, record })
-        .filter(|read| block.wanted.contains(&read.index))
+pub(super) fn records(block: &Block) -> Records<'_> {
+    Records { block, units: block.units(), current: None, index: block.first_index }
 }
 
-/// The records of one unit.
-fn in_unit<'a>(
-    block: &Block,
-    unit: &RawUnit<'a>,
-) -> impl Iterator<Item = Result<RecordRef<'a>, Fault>> + use<'a> {
-    let cut = unit.is_cut.then_some(Err(Fault::CutUnit));
-    let whole = (!unit.is_cut)
-        .then(|| format::records(block.format, block.dialect, unit.without_line_end(block.format)));
-    cut.into_iter().chain(whole.into_iter().flatten().map(|record| Ok(record?)))
+/// The iterator of [`records`].
+pub(super) struct Records<'a> {
+    block: &'a Block,
+    units: Units<'a>,
+    /// The unit that is being read, if it may hold several records.
+    current: Option<(RawUnit<'a>, format::Records<'a>)>,
+    /// Number of the next record.
+    index: u64,
+}
+
+impl<'a> Records<'a> {
+    /// The next record, wanted or not.
+    #[inline]
+    fn read(&mut self) -> Option<(RawUnit<'a>, Result<RecordRef<'a>, Fault>)> {
+        let (format, dialect) = (self.block.format, self.block.dialect);
+        loop {
+            if let Some((unit, records)) = &mut self.current {
+                if let Some(record) = records.next() {
+                    return Some((*unit, record.map_err(Fault::from)));
+                }
+                self.current = None;
+            }
+            let unit = self.units.next()?;
+            if unit.is_cut {
+                return Some((unit, Err(Fault::CutUnit)));
+            }
+            let bytes = unit.without_line_end(format);
+            if format.record_len().is_some() {
+                let record = RecordRef::with_dialect(format, dialect, bytes);
+                return Some((unit, record.map_err(Fault::from)));
+            }
+            self.current = Some((unit, format::records(format, dialect, bytes)));
+        }
+    }
+}
+
+impl<'a> Iterator for Records<'a> {
+    type Item = Read<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Read<'a>> {
+        loop {
+            let (unit, record) = self.read()?;
+            let index = self.index;
+            self.index += 1;
+            if self.block.wanted.contains(&index) {
+                return Some(Read { index, unit, record });
+            }
+        }
+    }
 }

@@ -205,18 +205,36 @@ impl Block {
     }
 
     /// Its units, in order.
-    pub fn units(&self) -> impl Iterator<Item = RawUnit<'_>> {
-        let mut at = 0;
-        let mut mid_unit = self.starts_mid_unit;
-        std::iter::from_fn(move || {
-            let rest = self.bytes.get(at..).filter(|rest| !rest.is_empty())?;
-            let unit = &rest[..unit_end(self.format, rest, true).unwrap_or(rest.len())];
-            let goes_on = is_cut_piece(self.format, unit);
-            let raw = RawUnit { bytes: unit, offset: at as u64, is_cut: mid_unit || goes_on };
-            at += unit.len();
-            mid_unit = goes_on;
-            Some(raw)
-        })
+    pub fn units(&self) -> Units<'_> {
+        Units { block: self, at: 0, mid_unit: self.starts_mid_unit }
+    }
+}
+
+/// The units of a block.
+#[derive(Clone, Debug)]
+pub struct Units<'a> {
+    block: &'a Block,
+    at: usize,
+    mid_unit: bool,
+}
+
+impl<'a> Iterator for Units<'a> {
+    type Item = RawUnit<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<RawUnit<'a>> {
+        let (format, offset) = (self.block.format, self.at as u64);
+        let rest = self.block.bytes.get(self.at..).filter(|rest| !rest.is_empty())?;
+        if let Some(len) = format.record_len() {
+            let bytes = &rest[..len.min(rest.len())];
+            self.at += bytes.len();
+            return Some(RawUnit { bytes, offset, is_cut: false });
+        }
+        let bytes = &rest[..unit_end(format, rest, true).unwrap_or(rest.len())];
+        let goes_on = is_cut_piece(format, bytes);
+        let is_cut = std::mem::replace(&mut self.mid_unit, goes_on) || goes_on;
+        self.at += bytes.len();
+        Some(RawUnit { bytes, offset, is_cut })
     }
 }
 

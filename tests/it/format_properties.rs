@@ -3,7 +3,9 @@
 //! Called with generated input by the tests and with hostile input by the fuzz targets.
 
 use kyokumen::format::packed::{self, Family};
-use kyokumen::format::{Field, Fill, Format, Line, Lines, Record, RecordRef, encode, reference};
+use kyokumen::format::{
+    ConvertError, Field, Fill, Format, Line, Lines, Record, RecordRef, encode, reference,
+};
 use kyokumen::shogi::Setup;
 
 /// Both codecs agree on the first 32 bytes, down to the error; what they accept comes back.
@@ -69,7 +71,12 @@ fn check_accessors(record_ref: &RecordRef, record: &Record) {
 fn check_conversion(record_ref: &RecordRef, record: &Record, to: Format) {
     let fill: Fill = "move=none,eval=12,ply=34,result=draw,end_ply=56".parse().expect("a fill");
     let mut out = b"before".to_vec();
-    let Ok(written) = record_ref.convert(to, &fill, &mut out) else {
+    let written = record_ref.convert(to, &fill, &mut out);
+    let mut by_content = b"before".to_vec();
+    let same = record_ref.convert_content(record, to, &fill, &mut by_content);
+    assert_eq!(same.map_err(ConvertError::from), written, "{to}");
+    assert_eq!(by_content, out, "{to}");
+    let Ok(written) = written else {
         assert_eq!(out, b"before");
         return;
     };
