@@ -141,7 +141,7 @@ impl Inspection {
         let (header, blocks) = if source::is_cheap_to_count(&input) {
             let records = source::count_records(&input)?;
             let survey = sample_file(&input, records)?;
-            let part = Part { input: input.clone(), from: wanted.from, to: wanted.to };
+            let part = Part::range(input.clone(), wanted.from, wanted.to);
             let blocks = Box::new(Source::new(vec![part], PROBE_RECORDS)) as Deliveries;
             (Header { input, records: Some(records), survey }, blocks)
         } else {
@@ -208,7 +208,7 @@ fn sample_file(input: &Input, records: u64) -> Result<Survey, SourceError> {
     let (places, in_each) = if is_whole { (1, SAMPLE_RECORDS) } else { (PROBES, PROBE_RECORDS) };
     for place in 0..places {
         let from = (u128::from(records) * u128::from(place) / u128::from(places)) as u64;
-        let part = Part { input: input.clone(), from, to: Some(from + in_each) };
+        let part = Part::range(input.clone(), from, Some(from + in_each));
         for delivery in Source::new(vec![part], in_each) {
             take_into(&mut survey, &delivery?);
         }
@@ -218,7 +218,7 @@ fn sample_file(input: &Input, records: u64) -> Result<Survey, SourceError> {
 
 /// Reads the start of a stream; what was read is shown first.
 fn sample_stream(input: Input) -> Result<(Header, Deliveries), SourceError> {
-    let part = Part { input: input.clone(), from: 0, to: None };
+    let part = Part::whole(input.clone());
     let mut source = Source::new(vec![part], PROBE_RECORDS);
     let mut survey = Survey::default();
     let mut start = Vec::new();

@@ -14,7 +14,7 @@ use super::settings::{
     BadPolicy, FormatName, MatedPolicy, RecordFilters, Settings, Shard, UnknownPolicy,
 };
 use super::sink::{OutputPlan, partial_path};
-use super::source::{self, Compression, Input, Part, Place, SourceError};
+use super::source::{self, Compression, Index, Input, Mark, Part, Place, SourceError};
 use super::stream::Stream;
 use crate::format::{Field, Fill, Format, NoConversion, Plan as ConversionPlan, conversion_plan};
 
@@ -46,6 +46,8 @@ pub struct Plan {
     pub parts: Vec<Part>,
     /// Records that will be read, where that is known before.
     pub records: Option<u64>,
+    /// Indexes of inputs that were made for this, and where they are to be kept for the next shard.
+    pub indexes: Vec<(PathBuf, Index)>,
     /// Which part of the input this is.
     pub shard: Option<Shard>,
     /// Folder of the outputs.
@@ -231,8 +233,19 @@ impl Plan {
         if !force {
             check_absence(paths())?;
         }
-        let (parts, records) = parts(inputs, shard)?;
-        Ok(Self { parts, records, shard, folder, outputs, manifest, to, conversions, settings })
+        let Reading { parts, records, indexes } = parts(inputs, shard, Some(&folder))?;
+        Ok(Self {
+            parts,
+            records,
+            indexes,
+            shard,
+            folder,
+            outputs,
+            manifest,
+            to,
+            conversions,
+            settings,
+        })
     }
 }
 
@@ -386,24 +399,55 @@ pub(super) fn check_absence<'a>(
     }
 }
 
-/// Which records of which input; how many there are, if that is cheap to say or a shard needs it.
+/// What is read of the inputs.
+pub(super) struct Reading {
+    pub(super) parts: Vec<Part>,
+    /// How many there are, if that is known.
+    pub(super) records: Option<u64>,
+    /// What was found out about where they are, and where that is to be kept.
+    pub(super) indexes: Vec<(PathBuf, Index)>,
+}
+
+/// Which records of which input; how many there are, if that is cheap to say or a shard needs it. What
+/// an earlier run found out about the inputs stands in `folder`.
 pub(super) fn parts(
     inputs: Vec<Input>,
     shard: Option<Shard>,
-) -> Result<(Vec<Part>, Option<u64>), PlanError> {
+    folder: Option<&Path>,
+) -> Result<Reading, PlanError> {
     if shard.is_none() && !inputs.iter().all(source::is_cheap_to_count) {
-        let whole = |input| Part { input, from: 0, to: None };
-        return Ok((inputs.into_iter().map(whole).collect(), None));
+        let parts = inputs.into_iter().map(Part::whole).collect();
+        return Ok(Reading { parts, records: None, indexes: Vec::new() });
     }
-    let counts = inputs.iter().map(source::count_records).collect::<Result<Vec<_>, _>>()?;
-    let total = counts.iter().sum();
+    let mut counted = Vec::new();
+    let mut indexes = Vec::new();
+    for input in &inputs {
+        // Without a shard all is read from the start: the number of records is all that helps.
+        if shard.is_none() || source::can_be_computed(input) {
+            counted.push((source::count_records(input)?, None));
+            continue;
+        }
+        let place = folder.and_then(|folder| Index::path(folder, input));
+        let kept = place.as_ref().and_then(|path| Index::load(path, input));
+        let index = if let Some(index) = kept {
+            index
+        } else {
+            let index = Index::build(input)?;
+            indexes.extend(place.map(|path| (path, index.clone())));
+            index
+        };
+        counted.push((index.records, Some(index)));
+    }
+    let total = counted.iter().map(|(count, _)| count).sum();
     let range = shard.map_or(0..total, |shard| shard.range(total));
     let mut first = 0;
     let mut parts = Vec::new();
-    for (input, count) in inputs.into_iter().zip(counts) {
+    for (input, (count, index)) in inputs.into_iter().zip(counted) {
         let within = |record: u64| record.saturating_sub(first).min(count);
-        parts.push(Part { input, from: within(range.start), to: Some(within(range.end)) });
+        let (from, to) = (within(range.start), Some(within(range.end)));
+        let mark = index.map_or(Mark::default(), |index| index.mark_before(from));
+        parts.push(Part { input, from, to, mark });
         first += count;
     }
-    Ok((parts, Some(range.end - range.start)))
+    Ok(Reading { parts, records: Some(range.end - range.start), indexes })
 }

@@ -5,6 +5,7 @@
 
 mod bytes;
 mod cut;
+mod index;
 
 use std::io;
 use std::ops::Range;
@@ -20,6 +21,7 @@ use crate::format::Format;
 use crate::format::move16::Dialect;
 
 pub use self::cut::{MAX_GROUP_BYTES, MAX_LINE_BYTES};
+pub use self::index::{Index, Mark};
 
 /// Records that are passed over at a time on the way to the first one wanted.
 const SKIPPED_RECORDS: u64 = 1 << 10;
@@ -121,6 +123,20 @@ pub struct Part {
     pub from: u64,
     /// Index behind the last record wanted; `None` for all there are.
     pub to: Option<u64>,
+    /// A record at or before the first one wanted, whose place is known.
+    pub mark: Mark,
+}
+
+impl Part {
+    /// All of an input.
+    pub const fn whole(input: Input) -> Self {
+        Self { input, from: 0, to: None, mark: Mark { record: 0, offset: 0 } }
+    }
+
+    /// Some records of an input, of which nobody knows where they are.
+    pub const fn range(input: Input, from: u64, to: Option<u64>) -> Self {
+        Self { input, from, to, mark: Mark { record: 0, offset: 0 } }
+    }
 }
 
 /// Consecutive units of one input.
@@ -305,9 +321,16 @@ pub fn count_records(input: &Input) -> Result<u64, SourceError> {
 /// Whether [`count_records`] needs no decompression and does not consume the input.
 pub fn is_cheap_to_count(input: &Input) -> bool {
     match &input.place {
-        Place::File(path) => input.compression == Compression::None && path.is_file(),
+        Place::File(path) if !path.is_file() => false,
+        Place::File(_) => input.compression == Compression::None || can_be_computed(input),
         Place::Stdin => false,
     }
+}
+
+/// Whether the place of a record follows from its number, and can be gone to.
+pub fn can_be_computed(input: &Input) -> bool {
+    input.format.record_len().is_some()
+        && Bytes::open(input).is_ok_and(|bytes| bytes.size().is_some())
 }
 
 /// One part being read.
@@ -326,11 +349,17 @@ impl Reading {
     fn start(part: &Part, number: usize) -> Result<Self, SourceError> {
         let input = &part.input;
         let mut bytes = Bytes::open(input)?;
-        let (mut index, mut offset, mut mid_unit) = (0, 0, false);
-        if let (Some(size), Some(len)) = (bytes.size(), input.format.record_len()) {
-            (index, offset) = (part.from, part.from.saturating_mul(len as u64).min(size));
+        let Mark { record: mut index, mut offset } = bytes.size().map_or(Mark::default(), |size| {
+            let computed = |len: usize| Mark {
+                record: part.from,
+                offset: part.from.saturating_mul(len as u64).min(size),
+            };
+            input.format.record_len().map_or(part.mark, computed)
+        });
+        if offset > 0 {
             bytes.seek(input, offset)?;
         }
+        let mut mid_unit = false;
         while index < part.from {
             let reach = Reach::AtMost((part.from - index).min(SKIPPED_RECORDS));
             let Some(skipped) = bytes.take(input, reach)? else { break };

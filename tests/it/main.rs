@@ -27,6 +27,7 @@ mod shortest;
 mod small_positions;
 mod solve;
 mod solver;
+mod source;
 mod traps;
 mod usi;
 mod whole_graphs;

@@ -5,8 +5,8 @@
 use std::path::{Path, PathBuf};
 
 use super::super::plan::{
-    PlanError, check_absence, check_compression, check_filters, check_identity, check_stdin,
-    conversion, input, parts,
+    PlanError, Reading, check_absence, check_compression, check_filters, check_identity,
+    check_stdin, conversion, input, parts,
 };
 use super::super::platform;
 use super::super::settings::{BadPolicy, FormatName, RecordFilters, without_compression};
@@ -115,7 +115,7 @@ impl ConvertPlan {
         if !force {
             check_absence(files())?;
         }
-        let (parts, records) = parts(inputs, None)?;
+        let Reading { parts, records, .. } = parts(inputs, None, None)?;
         let records = records.map(|records| records.min(settings.limit.unwrap_or(u64::MAX)));
         Ok(Self { parts, records, outputs, to, conversions, settings })
     }
