@@ -12,6 +12,7 @@ mod format_edges;
 mod format_literals;
 mod format_properties;
 mod format_random;
+mod full_disk;
 mod graphs;
 mod inspect;
 mod layers;
