@@ -43,7 +43,7 @@ pub use lines::{Line, Lines};
 pub use outcome::Outcome;
 pub use record::{GameResult, Record, RecordRef};
 pub use records::{Records, count, records};
-pub use survey::{HandOrder, HandOrders, MoveCounts, Survey};
+pub use survey::{Finding, HandOrder, HandOrders, MoveCounts, Survey};
 pub use warning::{Warning, Warnings};
 
 /// A format of records, each record with one position.

@@ -115,6 +115,7 @@ impl ConvertArgs {
             inputs: self.inputs.into_paths(),
             output: self.output,
             from: self.records.from,
+            dialect: self.records.dialect,
             to: self.to,
             force: self.run.force,
             settings: ConvertSettings {

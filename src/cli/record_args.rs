@@ -8,6 +8,7 @@ use clap::Args;
 
 use super::option::word;
 use crate::format::Fill;
+use crate::format::move16::Dialect;
 use crate::pipeline::progress::ProgressMode;
 use crate::pipeline::settings::{FormatName, RecordFilters};
 
@@ -35,6 +36,10 @@ pub(super) struct RecordArgs {
     /// Format of the inputs: hcp, hcpe, psv or sfen, each also with .zst [default: by extension]
     #[arg(long, value_name = "FORMAT")]
     pub(super) from: Option<FormatName>,
+
+    /// How packed moves are encoded: apery, yaneuraou or rshogi [default: as most are legal]
+    #[arg(long, value_name = "DIALECT", value_parser = dialect)]
+    pub(super) dialect: Option<Dialect>,
 
     /// What to write into fields that a record lacks, as in eval=0,result=draw,ply=0,move=none
     #[arg(long, value_name = "FIELD=VALUE,…")]
@@ -66,12 +71,19 @@ impl RecordArgs {
     pub(super) fn or(self, others: Self) -> Self {
         Self {
             from: self.from.or(others.from),
+            dialect: self.dialect.or(others.dialect),
             fill: self.fill.or(others.fill),
             max_abs_eval: self.max_abs_eval.or(others.max_abs_eval),
             min_ply: self.min_ply.or(others.min_ply),
             max_ply: self.max_ply.or(others.max_ply),
         }
     }
+}
+
+/// Reads the name of an encoding of moves.
+pub(super) fn dialect(text: &str) -> Result<Dialect, String> {
+    Dialect::from_name(text)
+        .ok_or_else(|| format!("expected one of {}", Dialect::ALL.map(Dialect::name).join(", ")))
 }
 
 /// How the work is done, which changes no output.

@@ -341,6 +341,11 @@ impl<'a> RecordRef<'a> {
         }
     }
 
+    /// The stored move as its 16 bits, of packed records that have a place for one.
+    pub fn move_bits(&self) -> Option<u16> {
+        self.parts()?.layout.move_bits(self.bytes)
+    }
+
     /// Whether the stored move is neither a move nor "no move".
     pub(super) fn has_malformed_move(&self) -> bool {
         match &self.content {

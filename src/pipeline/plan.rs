@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use super::evidence;
 use super::judge::LimitError;
 use super::platform::{self, FileIdentity};
 use super::settings::{
@@ -16,6 +17,7 @@ use super::settings::{
 use super::sink::{OutputPlan, partial_path};
 use super::source::{self, Compression, Index, Input, Mark, Part, Place, SourceError};
 use super::stream::Stream;
+use crate::format::move16::Dialect;
 use crate::format::{Field, Fill, Format, NoConversion, Plan as ConversionPlan, conversion_plan};
 
 /// What the user asked for, not yet checked.
@@ -27,6 +29,8 @@ pub struct Request {
     pub output: PathBuf,
     /// Format of the inputs, where their extensions do not say it.
     pub from: Option<FormatName>,
+    /// How packed moves are encoded; as the records show if nothing is said.
+    pub dialect: Option<Dialect>,
     /// Format of the outputs; that of the inputs if nothing is said.
     pub to: Option<FormatName>,
     /// Stem of the outputs' names; the first input's if nothing is said.
@@ -207,9 +211,11 @@ impl Plan {
     /// # Errors
     /// [`PlanError`] with what is wrong.
     pub fn new(request: Request) -> Result<Self, PlanError> {
-        let Request { inputs, output: folder, from, to, name, shard, force, settings } = request;
+        let Request { inputs, output: folder, from, dialect, to, name, shard, force, settings } =
+            request;
         settings.search.check()?;
-        let inputs = inputs.iter().map(|path| input(path, from)).collect::<Result<Vec<_>, _>>()?;
+        let inputs = inputs.iter().map(|path| input(path, from, dialect));
+        let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
         check_stdin(&inputs, shard)?;
         let to = output_format(&inputs, to)?;
         if to.format.holds_games() {
@@ -249,10 +255,16 @@ impl Plan {
     }
 }
 
-pub(super) fn input(path: &Path, from: Option<FormatName>) -> Result<Input, PlanError> {
+pub(super) fn input(
+    path: &Path,
+    from: Option<FormatName>,
+    dialect: Option<Dialect>,
+) -> Result<Input, PlanError> {
     let name = path.to_string_lossy().into_owned();
     let format = from.or_else(|| FormatName::from_file_name(&name));
-    Ok(Input::named(path, format.ok_or(PlanError::UnknownFormat { input: name })?))
+    let mut input = Input::named(path, format.ok_or(PlanError::UnknownFormat { input: name })?);
+    evidence::settle(&mut input, from.is_some(), dialect);
+    Ok(input)
 }
 
 pub(super) fn check_stdin(inputs: &[Input], shard: Option<Shard>) -> Result<(), PlanError> {

@@ -17,8 +17,8 @@ use thiserror::Error;
 use self::bytes::Bytes;
 use self::cut::{Reach, is_cut_piece, unit_end};
 use super::settings::{FormatName, without_compression};
-use crate::format::Format;
 use crate::format::move16::Dialect;
+use crate::format::{Format, Survey};
 
 pub use self::cut::{MAX_GROUP_BYTES, MAX_LINE_BYTES};
 pub use self::index::{Index, Mark};
@@ -39,6 +39,8 @@ pub struct Input {
     pub dialect: Dialect,
     /// How the bytes are compressed.
     pub compression: Compression,
+    /// What a sample of its records shows, if one was looked at.
+    pub evidence: Option<Box<Survey>>,
 }
 
 /// Where the bytes of an input are.
@@ -81,7 +83,7 @@ impl Input {
         let place = if name == "-" { Place::Stdin } else { Place::File(path.to_owned()) };
         let FormatName { format, compression } = format;
         let compression = if compression == Compression::None { by_name } else { compression };
-        Self { name, place, format, dialect: format.dialect(), compression }
+        Self { name, place, format, dialect: format.dialect(), compression, evidence: None }
     }
 }
 

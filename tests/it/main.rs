@@ -3,6 +3,7 @@
 mod archive;
 mod cli_snapshots;
 mod convert;
+mod dialects;
 mod equal_positions;
 mod exhaustive;
 mod filter;

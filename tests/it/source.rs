@@ -107,7 +107,7 @@ fn an_index_finds_the_lines_of_a_text() {
 fn a_file_that_shrinks_meanwhile_is_an_error() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("a.hcp");
-    fs::write(&path, [0; 32 * 1000]).unwrap();
+    fs::write(&path, vec![0; 32 * 1000]).unwrap();
     let mut source = Source::new(vec![Part::whole(input(&path, Format::Hcp))], 100);
     assert!(matches!(source.next(), Some(Ok(Delivery::Block(_)))));
     fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(32 * 150).unwrap();

@@ -13,6 +13,7 @@ use super::super::settings::{BadPolicy, FormatName, RecordFilters, without_compr
 use super::super::sink::OutputPlan;
 use super::super::source::{Compression, Input, Part};
 use super::super::stream::Stream;
+use crate::format::move16::Dialect;
 use crate::format::{Fill, Plan as ConversionPlan};
 
 /// What the user asked for, not yet checked.
@@ -24,6 +25,8 @@ pub struct ConvertRequest {
     pub output: PathBuf,
     /// Format of the inputs, where their extensions do not say it.
     pub from: Option<FormatName>,
+    /// How packed moves of the inputs are encoded; as the records show if nothing is said.
+    pub dialect: Option<Dialect>,
     /// Format of the output, where its extension does not say it.
     pub to: Option<FormatName>,
     /// Whether an output that exists may be replaced.
@@ -88,8 +91,9 @@ impl ConvertPlan {
     /// # Errors
     /// [`PlanError`] with what is wrong.
     pub fn new(request: ConvertRequest) -> Result<Self, PlanError> {
-        let ConvertRequest { inputs, output, from, to, force, settings } = request;
-        let inputs = inputs.iter().map(|path| input(path, from)).collect::<Result<Vec<_>, _>>()?;
+        let ConvertRequest { inputs, output, from, dialect, to, force, settings } = request;
+        let inputs = inputs.iter().map(|path| input(path, from, dialect));
+        let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
         if inputs.is_empty() {
             return Err(PlanError::NoInput);
         }
