@@ -212,6 +212,14 @@ pub enum NoConversion {
         /// Fields without a value.
         fields: Fields,
     },
+    /// The target holds games, and the source no moves to make them of.
+    #[error("{to} holds games, and {from} no moves")]
+    NoMoves {
+        /// Source format.
+        from: Format,
+        /// Target format.
+        to: Format,
+    },
     /// The target is only read.
     #[error("{to} can be read, not written")]
     OnlyRead {
@@ -230,6 +238,9 @@ pub enum NoConversion {
 pub fn conversion_plan(from: Format, to: Format, fill: &Fill) -> Result<Plan, NoConversion> {
     if !to.is_written() {
         return Err(NoConversion::OnlyRead { to });
+    }
+    if to.holds_games() && !from.fields().contains(Field::BestMove) {
+        return Err(NoConversion::NoMoves { from, to });
     }
     let lacking = to.fields().without(from.fields());
     let fields = to.needs().without(from.fields()).without(fill.fields());

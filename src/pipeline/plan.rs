@@ -321,7 +321,7 @@ fn advice(source: NoConversion) -> String {
         NoConversion::Missing { fields, .. } => {
             format!(" without --fill {}", Fill::neutral(fields))
         }
-        NoConversion::OnlyRead { to } => format!(" to {to}"),
+        NoConversion::OnlyRead { to } | NoConversion::NoMoves { to, .. } => format!(" to {to}"),
     }
 }
 

@@ -30,6 +30,23 @@ pub enum Fault {
 }
 
 impl Fault {
+    /// What is wrong with the record of this number.
+    pub(super) fn reason(&self, index: u64) -> String {
+        let is_cut_off = matches!(
+            self,
+            Self::Decode(DecodeError { kind: DecodeErrorKind::Length { .. }, .. })
+                | Self::Convert(ConvertError::Decode(DecodeError {
+                    kind: DecodeErrorKind::Length { .. },
+                    ..
+                }))
+        );
+        match index {
+            1 if is_cut_off => format!("{self}; 1 whole record stands before it"),
+            _ if is_cut_off => format!("{self}; {index} whole records stand before it"),
+            _ => self.to_string(),
+        }
+    }
+
     /// Whether it is no record at all but a comment in a text.
     pub(super) fn is_comment(&self) -> bool {
         matches!(self, Self::Decode(error) if error.kind == DecodeErrorKind::Comment)

@@ -70,7 +70,7 @@ impl Sorted {
             records: number,
             offset: block.offset + unit.offset,
             bytes: unit.bytes.len(),
-            reason: fault.to_string(),
+            reason: fault.reason(records.start),
             missing: fault.missing(),
         };
         match on_error {

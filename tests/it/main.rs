@@ -19,6 +19,7 @@ mod inspect;
 mod layers;
 mod marubatsu;
 mod mate_lines;
+mod matrix;
 mod positions;
 mod proof_properties;
 mod proofs;
