@@ -23,7 +23,7 @@ pub use plan::{ConvertPlan, ConvertRequest, ConvertSettings};
 pub use report::{ConvertReport, ConvertedInput, RecordCounts};
 
 /// Records that travel together: enough that handing them over costs nothing beside the work on them.
-const BLOCK_RECORDS: u64 = 1 << 10;
+const BLOCK_RECORDS: u64 = 1 << 12;
 
 /// Converts. Sets nothing under a final name unless all went well.
 ///
@@ -90,6 +90,6 @@ fn convert_record(plan: &ConvertPlan, item: &Item<'_>, sorted: &mut Sorted) -> R
     batch.end_record();
     sorted.count_warnings(warnings);
     sorted.counts.count_fate(Fate::Kept);
-    sorted.counts.count_fields(written);
+    sorted.count_fields(written);
     Ok(Next::Sorted)
 }

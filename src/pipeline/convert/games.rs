@@ -26,7 +26,7 @@ pub(super) fn sort(plan: &ConvertPlan, block: &Block, cancel: &AtomicBool) -> Op
             break;
         }
     }
-    Some(desk.sorted)
+    Some(desk.sorted.settled())
 }
 
 struct Desk<'a> {
@@ -108,7 +108,7 @@ impl Desk<'_> {
         self.sorted.counts.input += records.len() as u64;
         for record in records {
             self.sorted.counts.count_fate(Fate::Kept);
-            self.sorted.counts.count_fields(to.written(record));
+            self.sorted.count_fields(to.written(record));
         }
         Ok(())
     }
