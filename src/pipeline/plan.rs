@@ -8,11 +8,10 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use super::filters::RecordFilters;
 use super::judge::LimitError;
 use super::platform::{self, FileIdentity};
-use super::settings::{
-    BadPolicy, FormatName, MatedPolicy, RecordFilters, Settings, Shard, UnknownPolicy,
-};
+use super::settings::{BadPolicy, FormatName, MatedPolicy, Settings, Shard, UnknownPolicy};
 use super::sink::{OutputPlan, partial_path};
 use super::source::{self, Compression, Input, Part, Place, SourceError};
 use super::stream::Stream;
@@ -46,6 +45,8 @@ pub struct Plan {
     pub parts: Vec<Part>,
     /// Records that will be read, where that is known before.
     pub records: Option<u64>,
+    /// Number, over all inputs, of the first record that will be read.
+    pub first_number: u64,
     /// Which part of the input this is.
     pub shard: Option<Shard>,
     /// Folder of the outputs.
@@ -231,8 +232,19 @@ impl Plan {
         if !force {
             check_absence(paths())?;
         }
-        let (parts, records) = parts(inputs, shard)?;
-        Ok(Self { parts, records, shard, folder, outputs, manifest, to, conversions, settings })
+        let Chosen { parts, records, first_number } = choose(inputs, shard)?;
+        Ok(Self {
+            parts,
+            records,
+            first_number,
+            shard,
+            folder,
+            outputs,
+            manifest,
+            to,
+            conversions,
+            settings,
+        })
     }
 }
 
@@ -266,13 +278,8 @@ fn output_format(inputs: &[Input], to: Option<FormatName>) -> Result<FormatName,
 
 pub(super) fn check_filters(input: &Input, filters: &RecordFilters) -> Result<(), PlanError> {
     let fields = input.format.fields();
-    let asked = [
-        ("max-abs-eval", filters.max_abs_eval_cp.is_some(), Field::EvalCp),
-        ("min-ply", filters.min_ply.is_some(), Field::Ply),
-        ("max-ply", filters.max_ply.is_some(), Field::Ply),
-    ];
-    match asked.into_iter().find(|&(_, is_asked, field)| is_asked && !fields.contains(field)) {
-        Some((filter, _, field)) => Err(PlanError::FilterOnMissingField {
+    match filters.asked().find(|&(_, field)| !fields.contains(field)) {
+        Some((filter, field)) => Err(PlanError::FilterOnMissingField {
             filter,
             input: input.name.clone(),
             format: input.format.name(),
@@ -386,14 +393,20 @@ pub(super) fn check_absence<'a>(
     }
 }
 
-/// Which records of which input; how many there are, if that is cheap to say or a shard needs it.
-pub(super) fn parts(
-    inputs: Vec<Input>,
-    shard: Option<Shard>,
-) -> Result<(Vec<Part>, Option<u64>), PlanError> {
+/// Which records of which input are read.
+pub(super) struct Chosen {
+    pub(super) parts: Vec<Part>,
+    /// How many, if that is cheap to say or a shard needs it.
+    pub(super) records: Option<u64>,
+    /// Number of the first one over all inputs, from 0.
+    pub(super) first_number: u64,
+}
+
+pub(super) fn choose(inputs: Vec<Input>, shard: Option<Shard>) -> Result<Chosen, PlanError> {
     if shard.is_none() && !inputs.iter().all(source::is_cheap_to_count) {
         let whole = |input| Part { input, from: 0, to: None };
-        return Ok((inputs.into_iter().map(whole).collect(), None));
+        let parts = inputs.into_iter().map(whole).collect();
+        return Ok(Chosen { parts, records: None, first_number: 0 });
     }
     let counts = inputs.iter().map(source::count_records).collect::<Result<Vec<_>, _>>()?;
     let total = counts.iter().sum();
@@ -405,5 +418,5 @@ pub(super) fn parts(
         parts.push(Part { input, from: within(range.start), to: Some(within(range.end)) });
         first += count;
     }
-    Ok((parts, Some(range.end - range.start)))
+    Ok(Chosen { parts, records: Some(range.end - range.start), first_number: range.start })
 }

@@ -2,6 +2,7 @@
 //!
 //! Records are literal: the start position with 2g2f, 10 centipawns, ply 1, a victory of Black.
 
+mod filters;
 mod refusals;
 
 use std::fs::{self, File};
@@ -266,7 +267,8 @@ fn positions_in_check_are_left_out_on_request() {
     let illegal = "4k4/9/9/9/9/9/9/9/4K3r w 2b4g4s4n4l18p 1\n";
     let quiet = "4k4/9/9/9/9/9/9/8r/4K4 b 2b4g4s4n4l18p 1\n";
     bench.write("a.sfen", [in_check, illegal, quiet].concat().as_bytes());
-    let ran = bench.convert("a.sfen", "b.sfen", &["--drop-in-check", "--json"]);
+    let options = ["--drop-in-check", "--check", "rules", "--json"];
+    let ran = bench.convert("a.sfen", "b.sfen", &options);
     assert_eq!(bench.read("b.sfen"), [illegal, quiet].concat().as_bytes());
     let counts = &ran.json()["counts"];
     assert_eq!(counts["filtered"], json!({"in_check": 1}));

@@ -10,7 +10,7 @@ use super::super::reading::Fault;
 use super::super::sorting::Sorted;
 use super::super::source::{Block, RawUnit};
 use super::super::stream::Stream;
-use super::ConvertPlan;
+use super::plan::{ConvertPlan, Route};
 use crate::format::{ConvertError, DecodeError, Game, Record, read_game, write_game};
 
 /// Writes the games of a block; `None` if `cancel` was set meanwhile.
@@ -90,10 +90,10 @@ impl Desk<'_> {
         let within = |index: u64| (index - first_index) as usize;
         let wanted = within(wanted.start)..within(wanted.end);
         let records = &read.records[wanted.clone()];
-        let to = self.plan.to.format;
+        let (to, mirror) = (self.plan.to.format, self.plan.settings.mirror);
         let is_whole = read.fault.is_none() && records.len() == read.records.len();
         let out = self.sorted.batch_mut(Stream::Kept).open_record();
-        if to == self.block.format && is_whole && !self.plan.settings.canonical {
+        if is_whole && self.plan.route(self.block.format) == Route::Copy {
             unit.copy(to, out);
         } else if let Some(first) = records.first() {
             let part = Game {
@@ -102,6 +102,7 @@ impl Desk<'_> {
                 broken: None,
                 ..read.game.clone()
             };
+            let part = if mirror { part.mirrored() } else { part };
             write_game(to, &part, out).map_err(ConvertError::from)?;
         }
         self.sorted.batch_mut(Stream::Kept).end_group(records.len());
