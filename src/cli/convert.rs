@@ -83,6 +83,10 @@ pub(super) struct ConvertArgs {
     #[arg(long, value_name = "structure|rules", value_parser = word::<Check>)]
     check: Option<Check>,
 
+    /// Refuse to lose anything of a record: fields, how its game ended, padding
+    #[arg(long)]
+    strict: bool,
+
     /// Write records anew in canonical form also where the format stays
     #[arg(long)]
     canonical: bool,
@@ -143,6 +147,7 @@ impl ConvertArgs {
                 dedup: self.dedup.then(|| self.memory.unwrap_or(MEMORY)),
                 mirror: self.mirror,
                 check: self.check.unwrap_or_default(),
+                strict: self.strict,
                 fill: self.records.fill.unwrap_or_default(),
                 canonical: self.canonical,
                 limit: self.limit,

@@ -5,6 +5,7 @@
 mod games;
 mod plan;
 mod report;
+mod strict;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -25,6 +26,7 @@ use plan::Route;
 
 pub use plan::{Check, ConvertPlan, ConvertRequest, ConvertSettings};
 pub use report::{ConvertReport, ConvertedInput, RecordCounts};
+pub use strict::Loss;
 
 /// Records that travel together: enough that handing them over costs nothing beside the work on them.
 const BLOCK_RECORDS: u64 = 1 << 10;
@@ -153,6 +155,9 @@ fn convert_record(
     let position = settings.dedup.map(|_| record.position_key()).transpose()?;
     let written = write(plan, route, item, sorted)?;
     let account = Account { warnings, written };
+    if settings.strict {
+        strict::check(record, route, account)?;
+    }
     match position {
         Some(position) => candidates.push(Candidate { position, account }),
         None => account.count(sorted),

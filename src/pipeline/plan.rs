@@ -15,7 +15,9 @@ use super::settings::{BadPolicy, FormatName, MatedPolicy, Settings, Shard, Unkno
 use super::sink::{OutputPlan, partial_path};
 use super::source::{self, Compression, Input, Part, Place, SourceError};
 use super::stream::Stream;
-use crate::format::{Field, Fill, Format, NoConversion, Plan as ConversionPlan, conversion_plan};
+use crate::format::{
+    Field, Fields, Fill, Format, NoConversion, Plan as ConversionPlan, conversion_plan,
+};
 
 /// What the user asked for, not yet checked.
 #[derive(Clone, Debug, Default)]
@@ -108,6 +110,16 @@ pub enum PlanError {
         input: String,
         /// What is in the way.
         source: NoConversion,
+    },
+    /// A loss where none is allowed.
+    #[error("--strict: {input} holds {fields}, which {to} cannot hold")]
+    Loss {
+        /// The input.
+        input: String,
+        /// The output's format.
+        to: Format,
+        /// What would be lost.
+        fields: Fields,
     },
     /// Conditions on records where games are written.
     #[error(

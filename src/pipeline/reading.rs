@@ -4,6 +4,7 @@
 
 use thiserror::Error;
 
+use super::convert::Loss;
 use super::judge::NothingToMate;
 use super::source::{Block, MAX_GROUP_BYTES, MAX_LINE_BYTES, RawUnit, Units};
 use crate::format::{
@@ -27,12 +28,19 @@ pub enum Fault {
     NothingToMate(#[from] NothingToMate),
     #[error(transparent)]
     Convert(#[from] ConvertError),
+    #[error(transparent)]
+    Loss(#[from] Loss),
 }
 
 impl Fault {
     /// Whether it is no record at all but a comment in a text.
     pub(super) fn is_comment(&self) -> bool {
         matches!(self, Self::Decode(error) if error.kind == DecodeErrorKind::Comment)
+    }
+
+    /// Whether it ends the run whatever else is to become of records that cannot be used.
+    pub(super) const fn ends_run(&self) -> bool {
+        matches!(self, Self::Loss(_))
     }
 
     /// Fields that the output needs and the record lacks, if that is all that is wrong.

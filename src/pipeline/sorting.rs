@@ -74,6 +74,7 @@ impl Sorted {
             missing: fault.missing(),
         };
         match on_error {
+            _ if fault.ends_run() => self.stopped_by = Some(bad),
             BadPolicy::Stop => self.stopped_by = Some(bad),
             BadPolicy::Skip => self.counts.bad.skipped += number,
             BadPolicy::Quarantine => {

@@ -4,6 +4,7 @@
 
 mod filters;
 mod refusals;
+mod strict;
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};

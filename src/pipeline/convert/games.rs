@@ -11,6 +11,7 @@ use super::super::sorting::Sorted;
 use super::super::source::{Block, RawUnit};
 use super::super::stream::Stream;
 use super::plan::{ConvertPlan, Route};
+use super::strict::{self, Loss};
 use crate::format::{ConvertError, DecodeError, Game, Record, read_game, write_game};
 
 /// Writes the games of a block; `None` if `cancel` was set meanwhile.
@@ -54,6 +55,10 @@ impl Desk<'_> {
         };
         let end = first_index + read.records.len() as u64;
         let wanted = self.wanted(first_index..end);
+        if let Some((index, loss)) = self.loss(&read, first_index, &wanted) {
+            self.set_aside(&loss.into(), unit, index..index + 1);
+            return end - first_index;
+        }
         if let Err(fault) = self.write(&read, unit, first_index, &wanted) {
             self.set_aside(&fault, unit, wanted);
         }
@@ -78,6 +83,21 @@ impl Desk<'_> {
     fn wanted(&self, records: Range<u64>) -> Range<u64> {
         let within = |index: u64| index.clamp(records.start, records.end);
         within(self.block.wanted.start)..within(self.block.wanted.end)
+    }
+
+    /// The first of the wanted records that loses a field, if none may.
+    fn loss(&self, read: &Read, first_index: u64, wanted: &Range<u64>) -> Option<(u64, Loss)> {
+        if !self.plan.settings.strict {
+            return None;
+        }
+        let to = self.plan.to.format;
+        let mut records =
+            (first_index..).zip(&read.records).filter(|(index, _)| wanted.contains(index));
+        let lossy = |(index, record): (u64, &Record)| {
+            let loss = strict::check_fields(to.written(record).lost).err()?;
+            Some((index, loss))
+        };
+        records.find_map(lossy)
     }
 
     fn write(

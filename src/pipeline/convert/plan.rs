@@ -17,6 +17,7 @@ use super::super::settings::{BadPolicy, FormatName, without_compression};
 use super::super::sink::OutputPlan;
 use super::super::source::{Compression, Input, Part};
 use super::super::stream::Stream;
+use super::strict;
 use crate::format::{Fill, Format, Plan as ConversionPlan};
 
 /// What the user asked for, not yet checked.
@@ -47,6 +48,8 @@ pub struct ConvertSettings {
     pub mirror: bool,
     /// What is examined of records that are written.
     pub check: Check,
+    /// Whether the conversion is refused if anything of a record is lost.
+    pub strict: bool,
     /// What is written into fields that a record does not have.
     pub fill: Fill,
     /// Whether records are written anew also where the format stays.
@@ -77,6 +80,7 @@ impl Default for ConvertSettings {
             dedup: None,
             mirror: false,
             check: Check::Structure,
+            strict: false,
             fill: Fill::default(),
             canonical: false,
             limit: None,
@@ -124,7 +128,13 @@ impl ConvertPlan {
                 let (input, to) = (input.name.clone(), to.format);
                 return Err(PlanError::GamesAreNotFiltered { input, to });
             }
-            conversions.push(conversion(input, to.format, &settings.fill)?);
+            let conversion = conversion(input, to.format, &settings.fill)?;
+            let fields = strict::certain_loss(input.format, conversion);
+            if settings.strict && !fields.is_empty() {
+                let (input, to) = (input.name.clone(), to.format);
+                return Err(PlanError::Loss { input, to, fields });
+            }
+            conversions.push(conversion);
         }
         let is_stream = is_stream(&output)?;
         if is_stream {

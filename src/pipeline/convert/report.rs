@@ -38,6 +38,8 @@ pub struct ConvertReport {
     pub filters: RecordFilters,
     /// What was examined of records that were written: what `warnings` can speak of.
     pub check: Check,
+    /// Whether any loss would have been refused.
+    pub strict: bool,
     /// What was read, in order.
     pub inputs: Vec<ConvertedInput>,
     /// What was written.
@@ -100,6 +102,7 @@ impl ConvertReport {
             dedup: plan.settings.dedup,
             filters: plan.settings.filters,
             check: plan.settings.check,
+            strict: plan.settings.strict,
             inputs: parts_read.iter().map(|read| converted_input(plan, read)).collect(),
             outputs: written.map(output_account).collect(),
             counts: RecordCounts {
