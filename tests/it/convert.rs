@@ -371,6 +371,15 @@ fn the_output_does_not_depend_on_the_number_of_threads() {
     assert_eq!(lines, (0..5000).filter(|i| i % 11 != 5).count());
 }
 
+/// A game without a move has no record, and is no line that cannot be read.
+#[test]
+fn games_without_moves_hold_no_records() {
+    let bench = Bench::new();
+    bench.write("a.usi", b"startpos\nstartpos moves 7g7f\nstartpos");
+    let ran = bench.convert("a.usi", "b.sfen", &["--json"]);
+    assert_eq!((ran.code, &ran.json()["counts"]["input"]), (Some(0), &json!(1)), "{}", ran.stderr);
+}
+
 #[test]
 fn an_empty_input_gives_an_empty_output() {
     let bench = Bench::new();
