@@ -30,6 +30,7 @@ mod sorting;
 pub mod source;
 pub mod stream;
 mod triage;
+pub mod verify;
 mod work;
 
 pub use sorting::BadRecord;

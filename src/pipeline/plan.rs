@@ -171,6 +171,12 @@ pub enum PlanError {
         /// The input.
         input: String,
     },
+    /// The outputs of two inputs have the same name.
+    #[error("two inputs would both be written to {}", output.display())]
+    SameOutput {
+        /// The output.
+        output: PathBuf,
+    },
     /// An output exists.
     #[error("{} exists; replace it with --force", output.display())]
     OutputExists {
@@ -330,7 +336,7 @@ pub fn check_compression(to: FormatName) -> Result<FormatName, PlanError> {
     }
 }
 
-fn stem(name: Option<String>, inputs: &[Input]) -> Result<String, PlanError> {
+pub(super) fn stem(name: Option<String>, inputs: &[Input]) -> Result<String, PlanError> {
     let stem = match (name, inputs.first().map(|input| &input.place)) {
         (Some(name), _) => name,
         (None, Some(Place::File(path))) => {
@@ -363,7 +369,7 @@ fn outputs(settings: &Settings, to: FormatName, name: impl Fn(&str) -> PathBuf) 
         .collect()
 }
 
-fn check_folder(folder: &Path) -> Result<(), PlanError> {
+pub(super) fn check_folder(folder: &Path) -> Result<(), PlanError> {
     if folder.exists() && !folder.is_dir() {
         return Err(PlanError::NotAFolder { folder: folder.to_owned() });
     }

@@ -29,4 +29,5 @@ mod solve;
 mod solver;
 mod traps;
 mod usi;
+mod verify;
 mod whole_graphs;

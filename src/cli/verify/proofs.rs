@@ -1,40 +1,19 @@
-//! `kyokumen verify`.
+//! `kyokumen verify --proof`: proofs of mates, checked move by move.
+//!
+//! A fault ends the check: a proof that does not hold proves nothing else in its file either.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use clap::Args;
 use rayon::ThreadPoolBuilder;
 use serde::Serialize;
 
-use super::Outcome;
-use super::report::json_line;
+use super::super::Outcome;
+use super::super::report::json_line;
 use crate::format::proof_file::{Claim, ProofReader};
 use crate::pipeline::proof::check;
-
-/// Check proofs of mates move by move
-///
-/// Reads files that `kyokumen solve --proof` wrote and checks every proof in them by the rule book: each move
-/// of the attacker is legal and gives check, each defence is answered, and all ends with mate. Nothing of the
-/// solver has a say in it. The first fault ends the check.
-#[derive(Args)]
-#[command(after_long_help = "\
-Exit status: 0 every proof holds and every file is whole, 1 one is not, 2 usage.")]
-pub(super) struct VerifyArgs {
-    /// Files of proofs, zstd-compressed if the name ends in .zst; `-` is standard input
-    #[arg(long, value_name = "FILE", num_args = 1.., required = true)]
-    proof: Vec<PathBuf>,
-
-    /// Threads; 0 is all cores [default: 0]
-    #[arg(long, default_value_t = 0, hide_default_value = true)]
-    threads: usize,
-
-    /// One JSON object a line for each file
-    #[arg(long)]
-    json: bool,
-}
 
 /// What a file proves.
 #[derive(Default, Serialize)]
@@ -47,11 +26,15 @@ struct Account {
     longest_plies: u16,
 }
 
-pub(super) fn run(args: &VerifyArgs) -> anyhow::Result<Outcome> {
-    let pool = ThreadPoolBuilder::new().num_threads(args.threads).build()?;
-    for path in &args.proof {
+pub(super) fn check_files(
+    paths: &[PathBuf],
+    threads: usize,
+    json: bool,
+) -> anyhow::Result<Outcome> {
+    let pool = ThreadPoolBuilder::new().num_threads(threads).build()?;
+    for path in paths {
         let account = pool.install(|| verify(path))?;
-        if args.json { json_line(&account)? } else { write_account(&account)? }
+        if json { json_line(&account)? } else { write_account(&account)? }
     }
     Ok(Outcome::Done)
 }

@@ -1,0 +1,149 @@
+//! `kyokumen verify`.
+
+mod proofs;
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::Args;
+
+use super::Outcome;
+use super::filter::{plan_error, run_error};
+use super::record_args::RunArgs;
+use super::report::{json_line, records};
+use crate::pipeline::platform::Interrupt;
+use crate::pipeline::progress::Progress;
+use crate::pipeline::settings::FormatName;
+use crate::pipeline::verify::{
+    Example, Finding, Level, VerifyPlan, VerifyReport, VerifyRequest, verify,
+};
+
+/// Check every record of files of positions, or proofs of mates
+///
+/// Of records, bytes, position, stored move and result are judged. What cannot be read is an error, and the
+/// record bad; what can be read and is unusual is a warning. With --quarantine the bad records are written
+/// apart from the good ones, all byte for byte and in their order, so that none is lost.
+///
+/// With --proof, files that `kyokumen solve --proof` wrote are read, and every proof in them is checked by
+/// the rule book: each move of the attacker is legal and gives check, each defence is answered, and all ends
+/// with mate. Nothing of the solver has a say in it. The first fault ends the check.
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  kyokumen verify games.psv
+  kyokumen verify games.psv --quarantine sorted
+      writes sorted/games.good.psv, sorted/games.bad.psv and, one line for each bad record,
+      sorted/games.bad.jsonl
+  kyokumen verify --proof mates.proofs
+
+Exit status: 0 every record is good, every proof holds; 1 failed, or a proof does not hold; 2 usage; \
+3 bad records were met; 130 or 143 interrupted.")]
+pub(super) struct VerifyArgs {
+    /// Files of positions; `-` is standard input
+    #[arg(value_name = "FILE", required_unless_present = "proof")]
+    files: Vec<PathBuf>,
+
+    /// Files of proofs, zstd-compressed if the name ends in .zst; `-` is standard input
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["files", "from", "strict", "quarantine", "force", "progress"])]
+    proof: Vec<PathBuf>,
+
+    /// Format of the files: hcp, hcpe, psv or sfen, each also with .zst [default: by extension]
+    #[arg(long, value_name = "FORMAT")]
+    from: Option<FormatName>,
+
+    /// A warning makes a record bad, too
+    #[arg(long)]
+    strict: bool,
+
+    /// Write the good and the bad records to files in this folder, made if it is not there
+    #[arg(long, value_name = "DIR")]
+    quarantine: Option<PathBuf>,
+
+    #[command(flatten)]
+    run: RunArgs,
+
+    /// One JSON object a line for each file
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: VerifyArgs) -> anyhow::Result<Outcome> {
+    if !args.proof.is_empty() {
+        return proofs::check_files(&args.proof, args.run.threads(), args.json);
+    }
+    let (mode, json, folder) = (args.run.progress(), args.json, args.quarantine.clone());
+    let plans = VerifyPlan::new(args.request()).map_err(plan_error)?;
+    let interrupt = Interrupt::watch().context("cannot watch for signals")?;
+    let mut outcome = Outcome::Done;
+    for plan in plans {
+        let mut progress = Progress::new(mode, plan.records);
+        let report = verify(plan, &mut progress, &interrupt.cancel());
+        drop(progress);
+        let report = report.map_err(|error| run_error(error, &interrupt))?;
+        if report.bad > 0 {
+            outcome = Outcome::BadRecords;
+        }
+        if json {
+            json_line(&report)?;
+            continue;
+        }
+        write_report(&report)?;
+        if let Some(folder) = &folder {
+            tell_outputs(&report, folder);
+        }
+    }
+    Ok(outcome)
+}
+
+impl VerifyArgs {
+    fn request(self) -> VerifyRequest {
+        VerifyRequest {
+            inputs: self.files,
+            from: self.from,
+            quarantine: self.quarantine,
+            force: self.run.force,
+            strict: self.strict,
+            threads: self.run.threads(),
+        }
+    }
+}
+
+fn write_report(report: &VerifyReport) -> io::Result<()> {
+    let VerifyReport { file, format, good, bad, comments, .. } = report;
+    let comments = match comments {
+        0 => String::new(),
+        1 => ", 1 comment".to_owned(),
+        comments => format!(", {comments} comments"),
+    };
+    let all = records(report.records);
+    let mut text = format!("{file}: {format}, {all}: {good} good, {bad} bad{comments}\n");
+    let width = report.findings.iter().map(|finding| finding.name.len()).max().unwrap_or(0);
+    for finding in &report.findings {
+        text += &line(finding, width);
+    }
+    io::stdout().write_all(text.as_bytes())
+}
+
+fn line(finding: &Finding, width: usize) -> String {
+    let Finding { level, name, records, examples } = finding;
+    let level = match level {
+        Level::Error => "error",
+        Level::Warning => "warning",
+    };
+    let examples: Vec<String> = examples.iter().map(place).collect();
+    let more = if *records > examples.len() as u64 { "; …" } else { "" };
+    format!("  {level:<7}  {name:<width$}  {records:>9}  {}{more}\n", examples.join("; "))
+}
+
+fn place(example: &Example) -> String {
+    let Example { record, byte, what } = example;
+    let colon = if what.is_empty() { "" } else { ": " };
+    format!("record {record} at byte {byte}{colon}{what}")
+}
+
+fn tell_outputs(report: &VerifyReport, folder: &Path) {
+    for output in &report.outputs {
+        eprintln!("  {} ({})", folder.join(&output.file).display(), records(output.records));
+    }
+}
