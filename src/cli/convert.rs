@@ -13,8 +13,9 @@ use super::report::records;
 use super::{Outcome, Usage};
 use crate::format::{Fields, Fill, Format};
 use crate::pipeline::convert::{
-    ConvertPlan, ConvertReport, ConvertRequest, ConvertSettings, convert,
+    Check, ConvertPlan, ConvertReport, ConvertRequest, ConvertSettings, convert,
 };
+use crate::pipeline::memory::Memory;
 use crate::pipeline::platform::Interrupt;
 use crate::pipeline::progress::Progress;
 use crate::pipeline::run::RunError;
@@ -35,6 +36,9 @@ Examples:
   kyokumen convert a.hcpe b.hcpe.zst -o all.psv --fill ply=0
   zstd -dc games.psv.zst | kyokumen convert - --from psv -o - --to sfen | head
 
+  kyokumen convert all.psv -o part.psv --every 100
+  kyokumen convert all.psv -o quiet.psv --drop-in-check --legal-move --dedup --result black,white
+
   `psv_to_hcp IN.psv OUT.hcp 500` of other tools is
       kyokumen convert IN.psv -o OUT.hcp --max-abs-eval 499
   except that psv_to_hcp also keeps every record that is early in its game, whatever its evaluation.
@@ -42,6 +46,7 @@ Examples:
 
 Exit status: 0 done, 1 failed, 2 usage, 3 done but bad records were skipped or quarantined, \
 130 or 143 interrupted.")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub(super) struct ConvertArgs {
     #[command(flatten)]
     inputs: InputArgs,
@@ -57,13 +62,30 @@ pub(super) struct ConvertArgs {
     #[command(flatten)]
     records: RecordArgs,
 
-    /// Leave out positions whose side to move is in check
+    /// Only the first of equal positions (board, hands, side to move)
     #[arg(long)]
-    drop_in_check: bool,
+    dedup: bool,
+
+    /// Memory for the positions that --dedup compares, some 40 bytes each [default: 1G]
+    #[arg(long, value_name = "SIZE", requires = "dedup")]
+    memory: Option<Memory>,
+
+    /// Exchange left and right of the board, moves included; records are written anew
+    #[arg(long)]
+    mirror: bool,
 
     /// Read only the first N records
     #[arg(long, value_name = "N")]
     limit: Option<u64>,
+
+    /// What to look for, and count, in the records that are written: what their bytes show, or also
+    /// what breaks the rules, the stored move included [default: structure]
+    #[arg(long, value_name = "structure|rules", value_parser = word::<Check>)]
+    check: Option<Check>,
+
+    /// Refuse to lose anything of a record: fields, how its game ended, padding
+    #[arg(long)]
+    strict: bool,
 
     /// Write records anew in canonical form also where the format stays
     #[arg(long)]
@@ -81,6 +103,9 @@ pub(super) struct ConvertArgs {
     #[arg(long)]
     json: bool,
 }
+
+/// What remembering positions may take if nothing is said.
+const MEMORY: Memory = Memory::gib(1);
 
 pub(super) fn run(args: ConvertArgs) -> anyhow::Result<Outcome> {
     let (mode, json) = (args.run.progress(), args.json);
@@ -120,7 +145,10 @@ impl ConvertArgs {
             force: self.run.force,
             settings: ConvertSettings {
                 filters: self.records.filters(),
-                drop_in_check: self.drop_in_check,
+                dedup: self.dedup.then(|| self.memory.unwrap_or(MEMORY)),
+                mirror: self.mirror,
+                check: self.check.unwrap_or_default(),
+                strict: self.strict,
                 fill: self.records.fill.unwrap_or_default(),
                 canonical: self.canonical,
                 limit: self.limit,
@@ -140,7 +168,7 @@ fn announce(plan: &ConvertPlan) {
             continue;
         }
         told.push(from);
-        match (from == to, plan.settings.canonical) {
+        match (from == to, plan.settings.canonical || plan.settings.mirror) {
             (true, false) => eprintln!("{from} to {to}: records are copied unchanged"),
             (true, true) => eprintln!("{from} to {to}: records are written anew"),
             (false, _) => {

@@ -25,6 +25,9 @@ pub enum GameResult {
 }
 
 impl GameResult {
+    /// Every result.
+    pub const ALL: [Self; 3] = [Self::Draw, Self::BlackWin, Self::WhiteWin];
+
     /// Who won.
     pub const fn winner(self) -> Option<Color> {
         match self {
@@ -53,9 +56,7 @@ impl GameResult {
 
     /// The result with this [`GameResult::name`].
     pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Draw, Self::BlackWin, Self::WhiteWin]
-            .into_iter()
-            .find(|result| result.name() == name)
+        Self::ALL.into_iter().find(|result| result.name() == name)
     }
 }
 
@@ -95,6 +96,17 @@ impl Record {
             end_ply: None,
             candidates: Vec::new(),
             is_not_for_training: false,
+        }
+    }
+
+    /// The same with left and right of the board exchanged, moves included.
+    #[must_use]
+    pub fn mirrored(self) -> Self {
+        Self {
+            setup: self.setup.mirrored(),
+            best_move: self.best_move.map(Move::mirrored),
+            candidates: self.candidates.into_iter().map(Candidate::mirrored).collect(),
+            ..self
         }
     }
 
@@ -318,6 +330,11 @@ impl<'a> RecordRef<'a> {
             Content::Columns(columns) => columns.record(),
             Content::Parsed(parsed) => Ok(parsed.record.clone()),
         }
+    }
+
+    /// Whether this is no record at all but a comment in a text.
+    pub fn is_comment(&self) -> bool {
+        matches!(&self.content, Content::Columns(columns) if columns.is_comment())
     }
 
     /// Fields that this record speaks of, if only to say, of a move, that there is none. Nothing is said

@@ -49,12 +49,17 @@ impl<'a> Columns<'a> {
         Self { line, sfen_len }
     }
 
+    /// Whether it is a line that begins with `#`.
+    pub(super) fn is_comment(self) -> bool {
+        lines::is_comment(self.line)
+    }
+
     fn sfen(self) -> &'a [u8] {
         &self.line[..self.sfen_len]
     }
 
     fn parse(self) -> Result<sfen::Parsed, DecodeError> {
-        if lines::is_comment(self.line) {
+        if self.is_comment() {
             return Err(DecodeErrorKind::Comment.at(0));
         }
         sfen::parse(self.sfen()).map_err(|error| {

@@ -15,6 +15,10 @@ use super::judge::{Answer, Stop};
 pub enum Condition {
     /// A comment line of a text: no record at all.
     Comment,
+    /// Not one of the so-manieth records.
+    Every,
+    /// Not in the random sample.
+    Sample,
     /// The record has no evaluation to compare.
     NoEval,
     /// The evaluation is too far from 0.
@@ -25,8 +29,18 @@ pub enum Condition {
     MinPly,
     /// Too late in the game.
     MaxPly,
+    /// The record has no result to compare.
+    NoResult,
+    /// The game ended in another way.
+    Result,
+    /// No move is stored, or bits that are none.
+    NoMove,
     /// The side to move is in check.
     InCheck,
+    /// The stored move cannot be played.
+    IllegalMove,
+    /// An equal position was met before.
+    Duplicate,
 }
 
 /// What became of a record that was judged.

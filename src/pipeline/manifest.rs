@@ -9,9 +9,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde::Serialize;
 
 use super::counts::{Counts, Imbalance, equal};
+use super::filters::RecordFilters;
 use super::judge::{NODE_DEFINITION, SOLVER_VERSION, Saved, SearchSettings};
 use super::plan::Plan;
-use super::settings::{BadPolicy, MatedPolicy, RecordFilters, UnknownPolicy};
+use super::settings::{BadPolicy, MatedPolicy, UnknownPolicy};
 use super::sink::Written;
 use super::source::{Part, PartRead, Place};
 use super::stream::Stream;
@@ -229,7 +230,7 @@ fn effective(plan: &Plan) -> EffectiveSettings {
         mated: settings.mated,
         unknown: settings.unknown,
         on_error: settings.on_error,
-        filters: settings.filters.clone(),
+        filters: settings.filters,
         fill: settings.fill.to_string(),
         threads: settings.threads,
     }

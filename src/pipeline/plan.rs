@@ -9,16 +9,17 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use super::evidence;
+use super::filters::RecordFilters;
 use super::judge::LimitError;
 use super::platform::{self, FileIdentity};
-use super::settings::{
-    BadPolicy, FormatName, MatedPolicy, RecordFilters, Settings, Shard, UnknownPolicy,
-};
+use super::settings::{BadPolicy, FormatName, MatedPolicy, Settings, Shard, UnknownPolicy};
 use super::sink::{OutputPlan, partial_path};
 use super::source::{self, Compression, Index, Input, Mark, Part, Place, SourceError};
 use super::stream::Stream;
 use crate::format::move16::Dialect;
-use crate::format::{Field, Fill, Format, NoConversion, Plan as ConversionPlan, conversion_plan};
+use crate::format::{
+    Field, Fields, Fill, Format, NoConversion, Plan as ConversionPlan, conversion_plan,
+};
 
 /// What the user asked for, not yet checked.
 #[derive(Clone, Debug, Default)]
@@ -52,6 +53,8 @@ pub struct Plan {
     pub records: Option<u64>,
     /// Indexes of inputs that were made for this, and where they are to be kept for the next shard.
     pub indexes: Vec<(PathBuf, Index)>,
+    /// Number, over all inputs, of the first record that will be read.
+    pub first_number: u64,
     /// Which part of the input this is.
     pub shard: Option<Shard>,
     /// Folder of the outputs.
@@ -114,6 +117,16 @@ pub enum PlanError {
         /// What is in the way.
         source: NoConversion,
     },
+    /// A loss where none is allowed.
+    #[error("--strict: {input} holds {fields}, which {to} cannot hold")]
+    Loss {
+        /// The input.
+        input: String,
+        /// The output's format.
+        to: Format,
+        /// What would be lost.
+        fields: Fields,
+    },
     /// Conditions on records where games are written.
     #[error(
         "{input} and {to} hold games, out of which no record can be left; write records first, as psv or hcpe"
@@ -163,6 +176,12 @@ pub enum PlanError {
         output: PathBuf,
         /// The input.
         input: String,
+    },
+    /// The outputs of two inputs have the same name.
+    #[error("two inputs would both be written to {}", output.display())]
+    SameOutput {
+        /// The output.
+        output: PathBuf,
     },
     /// An output exists.
     #[error("{} exists; replace it with --force", output.display())]
@@ -239,10 +258,12 @@ impl Plan {
         if !force {
             check_absence(paths())?;
         }
-        let Reading { parts, records, indexes } = parts(inputs, shard, Some(&folder))?;
+        let Chosen { parts, records, first_number, indexes } =
+            choose(inputs, shard, Some(&folder))?;
         Ok(Self {
             parts,
             records,
+            first_number,
             indexes,
             shard,
             folder,
@@ -291,13 +312,8 @@ fn output_format(inputs: &[Input], to: Option<FormatName>) -> Result<FormatName,
 
 pub(super) fn check_filters(input: &Input, filters: &RecordFilters) -> Result<(), PlanError> {
     let fields = input.format.fields();
-    let asked = [
-        ("max-abs-eval", filters.max_abs_eval_cp.is_some(), Field::EvalCp),
-        ("min-ply", filters.min_ply.is_some(), Field::Ply),
-        ("max-ply", filters.max_ply.is_some(), Field::Ply),
-    ];
-    match asked.into_iter().find(|&(_, is_asked, field)| is_asked && !fields.contains(field)) {
-        Some((filter, _, field)) => Err(PlanError::FilterOnMissingField {
+    match filters.asked().find(|&(_, field)| !fields.contains(field)) {
+        Some((filter, field)) => Err(PlanError::FilterOnMissingField {
             filter,
             input: input.name.clone(),
             format: input.format.name(),
@@ -336,7 +352,7 @@ pub fn check_compression(to: FormatName) -> Result<FormatName, PlanError> {
     }
 }
 
-fn stem(name: Option<String>, inputs: &[Input]) -> Result<String, PlanError> {
+pub(super) fn stem(name: Option<String>, inputs: &[Input]) -> Result<String, PlanError> {
     let stem = match (name, inputs.first().map(|input| &input.place)) {
         (Some(name), _) => name,
         (None, Some(Place::File(path))) => {
@@ -369,7 +385,7 @@ fn outputs(settings: &Settings, to: FormatName, name: impl Fn(&str) -> PathBuf) 
         .collect()
 }
 
-fn check_folder(folder: &Path) -> Result<(), PlanError> {
+pub(super) fn check_folder(folder: &Path) -> Result<(), PlanError> {
     if folder.exists() && !folder.is_dir() {
         return Err(PlanError::NotAFolder { folder: folder.to_owned() });
     }
@@ -411,25 +427,27 @@ pub(super) fn check_absence<'a>(
     }
 }
 
-/// What is read of the inputs.
-pub(super) struct Reading {
+/// Which records of which input are read.
+pub(super) struct Chosen {
     pub(super) parts: Vec<Part>,
-    /// How many there are, if that is known.
+    /// How many, if that is cheap to say or a shard needs it.
     pub(super) records: Option<u64>,
-    /// What was found out about where they are, and where that is to be kept.
+    /// Number of the first one over all inputs, from 0.
+    pub(super) first_number: u64,
+    /// What was found out about where records are, and where that is to be kept.
     pub(super) indexes: Vec<(PathBuf, Index)>,
 }
 
-/// Which records of which input; how many there are, if that is cheap to say or a shard needs it. What
-/// an earlier run found out about the inputs stands in `folder`.
-pub(super) fn parts(
+/// Chooses the records of a shard, or all. What an earlier run found out about the inputs stands in
+/// `folder`.
+pub(super) fn choose(
     inputs: Vec<Input>,
     shard: Option<Shard>,
     folder: Option<&Path>,
-) -> Result<Reading, PlanError> {
+) -> Result<Chosen, PlanError> {
     if shard.is_none() && !inputs.iter().all(source::is_cheap_to_count) {
         let parts = inputs.into_iter().map(Part::whole).collect();
-        return Ok(Reading { parts, records: None, indexes: Vec::new() });
+        return Ok(Chosen { parts, records: None, first_number: 0, indexes: Vec::new() });
     }
     let mut counted = Vec::new();
     let mut indexes = Vec::new();
@@ -461,5 +479,6 @@ pub(super) fn parts(
         parts.push(Part { input, from, to, mark });
         first += count;
     }
-    Ok(Reading { parts, records: Some(range.end - range.start), indexes })
+    let records = Some(range.end - range.start);
+    Ok(Chosen { parts, records, first_number: range.start, indexes })
 }

@@ -4,6 +4,7 @@
 
 use thiserror::Error;
 
+use super::convert::Loss;
 use super::judge::NothingToMate;
 use super::source::{Block, MAX_GROUP_BYTES, MAX_LINE_BYTES, RawUnit, Units};
 use crate::format::{
@@ -27,6 +28,8 @@ pub enum Fault {
     NothingToMate(#[from] NothingToMate),
     #[error(transparent)]
     Convert(#[from] ConvertError),
+    #[error(transparent)]
+    Loss(#[from] Loss),
 }
 
 impl Fault {
@@ -52,6 +55,23 @@ impl Fault {
         matches!(self, Self::Decode(error) if error.kind == DecodeErrorKind::Comment)
     }
 
+    /// Its name in reports: `snake_case`, stable.
+    pub(super) const fn name(&self) -> &'static str {
+        match self {
+            Self::CutUnit => "too_long",
+            Self::Decode(error) | Self::Convert(ConvertError::Decode(error)) => error.kind.name(),
+            Self::Position(_) => "opponent_in_check",
+            Self::NothingToMate(_) => "nothing_to_mate",
+            Self::Convert(ConvertError::Encode(_)) => "cannot_be_written",
+            Self::Loss(_) => "loss",
+        }
+    }
+
+    /// Whether it ends the run whatever else is to become of records that cannot be used.
+    pub(super) const fn ends_run(&self) -> bool {
+        matches!(self, Self::Loss(_))
+    }
+
     /// Fields that the output needs and the record lacks, if that is all that is wrong.
     pub(super) fn missing(&self) -> Fields {
         match self {
@@ -73,6 +93,17 @@ pub(super) struct Read<'a> {
 /// The records of a block that are wanted, in order.
 pub(super) fn records(block: &Block) -> Records<'_> {
     Records { block, units: block.units(), current: None, index: block.first_index }
+}
+
+/// The records of one unit, wanted or not.
+pub(super) fn in_unit<'a>(
+    block: &Block,
+    unit: &RawUnit<'a>,
+) -> impl Iterator<Item = Result<RecordRef<'a>, Fault>> + use<'a> {
+    let cut = unit.is_cut.then_some(Err(Fault::CutUnit));
+    let whole = (!unit.is_cut)
+        .then(|| format::records(block.format, block.dialect, unit.without_line_end(block.format)));
+    cut.into_iter().chain(whole.into_iter().flatten().map(|record| Ok(record?)))
 }
 
 /// The iterator of [`records`].

@@ -10,10 +10,10 @@ use thiserror::Error;
 
 use super::counts::{Condition, Counts, add_tally};
 use super::reading::{Fault, Read, records};
-use super::settings::{BadPolicy, RecordFilters};
+use super::settings::BadPolicy;
 use super::source::{Block, RawUnit};
 use super::stream::{Batch, Stream};
-use crate::format::{DecodeError, Field, Fields, RecordRef, Warning, Warnings, Written};
+use crate::format::{Field, Fields, RecordRef, Warning, Warnings, Written};
 
 /// A block after sorting.
 #[derive(Debug, Default)]
@@ -104,6 +104,7 @@ impl Sorted {
             missing: fault.missing(),
         };
         match on_error {
+            _ if fault.ends_run() => self.stopped_by = Some(bad),
             BadPolicy::Stop => self.stopped_by = Some(bad),
             BadPolicy::Skip => self.counts.bad.skipped += number,
             BadPolicy::Quarantine => {
@@ -145,6 +146,8 @@ pub struct BadRecord {
 pub(super) struct Item<'a> {
     /// Number within the input, from 0.
     pub(super) index: u64,
+    /// Number over all inputs, from 0.
+    pub(super) number: u64,
     /// The unit that it stands in.
     pub(super) unit: RawUnit<'a>,
     pub(super) record: RecordRef<'a>,
@@ -171,7 +174,8 @@ pub(super) fn sort_block(
             return None;
         }
         sorted.counts.input += 1;
-        let item = record.map(|record| Item { index, unit, record });
+        let item =
+            record.map(|record| Item { index, number: block.number_of(index), unit, record });
         match item.and_then(|item| sort_one(&item, &mut sorted)) {
             Ok(Next::Sorted) => {}
             Ok(Next::Cancelled) => return None,
@@ -183,7 +187,7 @@ pub(super) fn sort_block(
             }
         }
     }
-    Some(sorted.settled())
+    Some(sorted)
 }
 
 /// Appends a record as the bytes that were read.
@@ -205,28 +209,4 @@ fn append_json_line(out: &mut Vec<u8>, line: &impl Serialize) {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
 const fn is_one(number: &u64) -> bool {
     *number == 1
-}
-
-/// The first filter that does not hold, in the order of [`Condition`].
-pub(super) fn failed_condition(
-    filters: &RecordFilters,
-    record: &RecordRef<'_>,
-) -> Result<Option<Condition>, DecodeError> {
-    if let Some(most) = filters.max_abs_eval_cp {
-        match record.eval_cp()? {
-            None => return Ok(Some(Condition::NoEval)),
-            Some(eval) if eval.unsigned_abs() > most => return Ok(Some(Condition::MaxAbsEval)),
-            Some(_) => {}
-        }
-    }
-    if filters.min_ply.is_some() || filters.max_ply.is_some() {
-        let Some(ply) = record.ply()? else { return Ok(Some(Condition::NoPly)) };
-        if filters.min_ply.is_some_and(|least| ply < least) {
-            return Ok(Some(Condition::MinPly));
-        }
-        if filters.max_ply.is_some_and(|most| ply > most) {
-            return Ok(Some(Condition::MaxPly));
-        }
-    }
-    Ok(None)
 }

@@ -154,6 +154,8 @@ pub struct Block {
     pub first_index: u64,
     /// Offset of the first unit within its input, uncompressed.
     pub offset: u64,
+    /// Number, over all inputs, of the first record that is wanted.
+    pub first_number: u64,
     /// Indices of the records that are wanted. A group may hold others, of which this block speaks not.
     pub wanted: Range<u64>,
     /// Whether the first unit continues one that was too long.
@@ -222,6 +224,11 @@ impl Block {
         &self.bytes
     }
 
+    /// Number over all inputs of a wanted record with this index.
+    pub const fn number_of(&self, index: u64) -> u64 {
+        self.first_number + index - self.wanted.start
+    }
+
     /// Its units, in order.
     pub fn units(&self) -> Units<'_> {
         Units { block: self, at: 0, mid_unit: self.starts_mid_unit }
@@ -262,6 +269,8 @@ pub struct Source {
     part: usize,
     current: Option<Reading>,
     block_records: u64,
+    /// Number, over all inputs, of the next record.
+    number: u64,
     records_left: u64,
 }
 
@@ -269,7 +278,13 @@ impl Source {
     /// Blocks of `block_records` records, fewer at the end of a part or where a block is full before, more
     /// where a unit holds several. Nothing is opened before the first one is asked for.
     pub fn new(parts: Vec<Part>, block_records: u64) -> Self {
-        Self { parts, part: 0, current: None, block_records, records_left: u64::MAX }
+        Self { parts, part: 0, current: None, block_records, number: 0, records_left: u64::MAX }
+    }
+
+    /// The same, but the first record is not number 0 over all inputs: it is that of a shard.
+    #[must_use]
+    pub fn numbered_from(self, number: u64) -> Self {
+        Self { number, ..self }
     }
 
     /// The same, but no more than this many records over all parts.
@@ -285,8 +300,11 @@ impl Source {
             none => none.insert(Reading::start(part, self.part)?),
         };
         let block = reading.block(part, self.block_records, self.records_left)?;
-        if let Some(block) = block {
-            self.records_left -= block.wanted.end - block.wanted.start;
+        if let Some(mut block) = block {
+            let records = block.wanted.end - block.wanted.start;
+            block.first_number = self.number;
+            self.number += records;
+            self.records_left -= records;
             return Ok(Some(Delivery::Block(block)));
         }
         let end = reading.end(part)?;
@@ -394,6 +412,7 @@ impl Reading {
             dialect: part.input.dialect,
             first_index,
             offset: self.offset,
+            first_number: 0,
             wanted: from.min(self.index)..to.min(self.index),
             starts_mid_unit: std::mem::replace(&mut self.mid_unit, taken.ends_mid_unit),
             bytes: taken.bytes,

@@ -85,6 +85,23 @@ impl Batch {
         }
     }
 
+    /// Takes out the records, by their number from 0, that are not to be kept. Not for groups.
+    pub fn retain(&mut self, mut is_kept: impl FnMut(usize) -> bool) {
+        let (mut start, mut len, mut records) = (0, 0, 0);
+        for record in 0..self.ends.len() {
+            let end = self.ends[record];
+            if is_kept(record) {
+                self.bytes.copy_within(start..end, len);
+                len += end - start;
+                self.ends[records] = len;
+                records += 1;
+            }
+            start = end;
+        }
+        self.bytes.truncate(len);
+        self.ends.truncate(records);
+    }
+
     /// Number of records.
     pub fn len(&self) -> u64 {
         self.ends.len() as u64
@@ -112,5 +129,23 @@ impl Batch {
             return &self.bytes[end(from)..];
         }
         &self.bytes[end(from)..end(to)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_retained_leaves_no_trace() {
+        let mut batch = Batch::default();
+        for record in ["one", "", "three", "four"] {
+            batch.push(record.as_bytes());
+        }
+        batch.retain(|record| record != 0 && record != 2);
+        let mut expected = Batch::default();
+        expected.push(b"");
+        expected.push(b"four");
+        assert_eq!(batch, expected);
     }
 }

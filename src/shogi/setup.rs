@@ -121,6 +121,16 @@ impl Setup {
         self
     }
 
+    /// The same arrangement with left and right exchanged. By the rules the two are alike.
+    #[must_use]
+    pub fn mirrored(&self) -> Self {
+        let mut board = [None; Square::COUNT];
+        for square in Square::all() {
+            board[square.mirrored().index()] = self.board[square.index()];
+        }
+        Self { board, ..self.clone() }
+    }
+
     /// Where the king of `color` stands.
     pub fn king(&self, color: Color) -> Option<Square> {
         let king = Some(Piece::new(color, PieceKind::King));

@@ -2,7 +2,9 @@
 //!
 //! Records are literal: the start position with 2g2f, 10 centipawns, ply 1, a victory of Black.
 
+mod filters;
 mod refusals;
+mod strict;
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -266,7 +268,8 @@ fn positions_in_check_are_left_out_on_request() {
     let illegal = "4k4/9/9/9/9/9/9/9/4K3r w 2b4g4s4n4l18p 1\n";
     let quiet = "4k4/9/9/9/9/9/9/8r/4K4 b 2b4g4s4n4l18p 1\n";
     bench.write("a.sfen", [in_check, illegal, quiet].concat().as_bytes());
-    let ran = bench.convert("a.sfen", "b.sfen", &["--drop-in-check", "--json"]);
+    let options = ["--drop-in-check", "--check", "rules", "--json"];
+    let ran = bench.convert("a.sfen", "b.sfen", &options);
     assert_eq!(bench.read("b.sfen"), [illegal, quiet].concat().as_bytes());
     let counts = &ran.json()["counts"];
     assert_eq!(counts["filtered"], json!({"in_check": 1}));
@@ -366,6 +369,15 @@ fn the_output_does_not_depend_on_the_number_of_threads() {
     }
     let lines = String::from_utf8(bench.read("1.sfen")).unwrap().lines().count();
     assert_eq!(lines, (0..5000).filter(|i| i % 11 != 5).count());
+}
+
+/// A game without a move has no record, and is no line that cannot be read.
+#[test]
+fn games_without_moves_hold_no_records() {
+    let bench = Bench::new();
+    bench.write("a.usi", b"startpos\nstartpos moves 7g7f\nstartpos");
+    let ran = bench.convert("a.usi", "b.sfen", &["--json"]);
+    assert_eq!((ran.code, &ran.json()["counts"]["input"]), (Some(0), &json!(1)), "{}", ran.stderr);
 }
 
 #[test]

@@ -33,4 +33,5 @@ mod solver;
 mod source;
 mod traps;
 mod usi;
+mod verify;
 mod whole_graphs;

@@ -10,7 +10,8 @@ use super::super::reading::Fault;
 use super::super::sorting::Sorted;
 use super::super::source::{Block, RawUnit};
 use super::super::stream::Stream;
-use super::ConvertPlan;
+use super::plan::{ConvertPlan, Route};
+use super::strict::{self, Loss};
 use crate::format::{ConvertError, DecodeError, Game, Record, read_game, write_game};
 
 /// Writes the games of a block; `None` if `cancel` was set meanwhile.
@@ -26,7 +27,7 @@ pub(super) fn sort(plan: &ConvertPlan, block: &Block, cancel: &AtomicBool) -> Op
             break;
         }
     }
-    Some(desk.sorted.settled())
+    Some(desk.sorted)
 }
 
 struct Desk<'a> {
@@ -54,6 +55,10 @@ impl Desk<'_> {
         };
         let end = first_index + read.records.len() as u64;
         let wanted = self.wanted(first_index..end);
+        if let Some((index, loss)) = self.loss(&read, first_index, &wanted) {
+            self.set_aside(&loss.into(), unit, index..index + 1);
+            return end - first_index;
+        }
         if let Err(fault) = self.write(&read, unit, first_index, &wanted) {
             self.set_aside(&fault, unit, wanted);
         }
@@ -80,6 +85,21 @@ impl Desk<'_> {
         within(self.block.wanted.start)..within(self.block.wanted.end)
     }
 
+    /// The first of the wanted records that loses a field, if none may.
+    fn loss(&self, read: &Read, first_index: u64, wanted: &Range<u64>) -> Option<(u64, Loss)> {
+        if !self.plan.settings.strict {
+            return None;
+        }
+        let to = self.plan.to.format;
+        let mut records =
+            (first_index..).zip(&read.records).filter(|(index, _)| wanted.contains(index));
+        let lossy = |(index, record): (u64, &Record)| {
+            let loss = strict::check_fields(to.written(record).lost).err()?;
+            Some((index, loss))
+        };
+        records.find_map(lossy)
+    }
+
     fn write(
         &mut self,
         read: &Read,
@@ -90,10 +110,10 @@ impl Desk<'_> {
         let within = |index: u64| (index - first_index) as usize;
         let wanted = within(wanted.start)..within(wanted.end);
         let records = &read.records[wanted.clone()];
-        let to = self.plan.to.format;
+        let (to, mirror) = (self.plan.to.format, self.plan.settings.mirror);
         let is_whole = read.fault.is_none() && records.len() == read.records.len();
         let out = self.sorted.batch_mut(Stream::Kept).open_record();
-        if to == self.block.format && is_whole && !self.plan.settings.canonical {
+        if is_whole && self.plan.route(self.block.format) == Route::Copy {
             unit.copy(to, out);
         } else if let Some(first) = records.first() {
             let part = Game {
@@ -102,6 +122,7 @@ impl Desk<'_> {
                 broken: None,
                 ..read.game.clone()
             };
+            let part = if mirror { part.mirrored() } else { part };
             write_game(to, &part, out).map_err(ConvertError::from)?;
         }
         self.sorted.batch_mut(Stream::Kept).end_group(records.len());
