@@ -15,6 +15,7 @@ mod field;
 mod game;
 mod hcp;
 mod hcpe;
+mod jsonl;
 mod layout;
 mod lines;
 pub mod move16;
@@ -65,6 +66,8 @@ pub enum Format {
     Sfen,
     /// Lines of text: a game as the USI command `position` says it.
     Usi,
+    /// Lines of JSON: an object a record.
+    Jsonl,
 }
 
 /// A word that names no format.
@@ -74,8 +77,16 @@ pub struct UnknownFormat(pub String);
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 7] =
-        [Self::Hcp, Self::Hcpe, Self::Hcpe2, Self::Hcpe42, Self::Psv, Self::Sfen, Self::Usi];
+    pub const ALL: [Self; 8] = [
+        Self::Hcp,
+        Self::Hcpe,
+        Self::Hcpe2,
+        Self::Hcpe42,
+        Self::Psv,
+        Self::Sfen,
+        Self::Usi,
+        Self::Jsonl,
+    ];
 
     const fn spec(self) -> &'static Spec {
         match self {
@@ -86,6 +97,7 @@ impl Format {
             Self::Psv => &psv::SPEC,
             Self::Sfen => &sfen_text::SPEC,
             Self::Usi => &usi_game::SPEC,
+            Self::Jsonl => &jsonl::SPEC,
         }
     }
 
@@ -130,6 +142,11 @@ impl Format {
     /// Whether its units are games: [`read_game`] reads them.
     pub const fn holds_games(self) -> bool {
         matches!(self.spec().codec, Codec::Games { .. })
+    }
+
+    /// Whether its records may lack fields that others of the same file have.
+    pub const fn is_sparse(self) -> bool {
+        matches!(self.spec().codec, Codec::Columns | Codec::Records { .. })
     }
 
     /// Whether it can be written, not only read.
@@ -214,7 +231,8 @@ mod tests {
                 ("hcpe42", Some(42)),
                 ("psv", Some(40)),
                 ("sfen", None),
-                ("usi", None)
+                ("usi", None),
+                ("jsonl", None),
             ]
         );
         for format in Format::ALL {

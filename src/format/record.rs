@@ -113,7 +113,7 @@ impl Record {
     }
 }
 
-/// A record that was read as a whole.
+/// A record as formats read and write it that have no places for single fields.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Parsed {
     pub(super) record: Record,

@@ -29,6 +29,7 @@ mod small_positions;
 mod solve;
 mod solver;
 mod source;
+mod text_records;
 mod traps;
 mod usi;
 mod whole_graphs;

@@ -1,0 +1,80 @@
+//! Records as text that other programs read and write: literal files, converted by the program.
+//!
+//! The sources of the literals stand in `docs/formats/`.
+
+use std::fs;
+use std::process::{Command, Output, Stdio};
+
+use assert_cmd::cargo::cargo_bin;
+use kyokumen::shogi::sfen;
+use tempfile::TempDir;
+
+use crate::archive::write;
+use crate::format_literals::{START_PSV, bytes};
+
+/// What `kyokumen convert` makes of a file.
+fn convert(name: &str, content: &[u8], to: &str, options: &[&str]) -> (Vec<u8>, Output) {
+    let folder = TempDir::new().unwrap();
+    let input = write(folder.path(), name, content);
+    let output = folder.path().join(format!("out.{to}"));
+    let mut command = Command::new(cargo_bin("kyokumen"));
+    command.args(["convert", "--progress", "none"]).arg(input).arg("-o").arg(&output).args(options);
+    let ran = command.output().unwrap();
+    (fs::read(output).unwrap_or_default(), ran)
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+fn start_psv() -> Vec<u8> {
+    bytes(&format!("{START_PSV}0a008e0701000100"))
+}
+
+#[test]
+fn json_lines_hold_what_a_packed_record_says() {
+    let start = sfen::START;
+    let no_move = bytes(&format!("{START_PSV}0a00000001000100"));
+    let psv = [start_psv(), no_move].concat();
+    let (lines, _) = convert("a.psv", &psv, "jsonl", &[]);
+    let expected = format!(
+        "{{\"sfen\":\"{start}\",\"move\":\"2g2f\",\"eval\":10,\"ply\":1,\"result\":\"black\"}}\n\
+         {{\"sfen\":\"{start}\",\"move\":\"none\",\"eval\":10,\"ply\":1,\"result\":\"black\"}}\n"
+    );
+    assert_eq!(text(&lines), expected);
+    assert_eq!(convert("a.jsonl", &lines, "psv", &[]).0, psv);
+    assert_eq!(convert("a.jsonl", &lines, "jsonl", &["--canonical"]).0, lines);
+
+    let (lines, ran) = convert("a.jsonl", &lines, "hcp", &["--json"]);
+    assert_eq!(lines.len(), 64);
+    assert!(text(&ran.stdout).contains(r#""eval":2"#), "{}", text(&ran.stdout));
+}
+
+#[test]
+fn what_inspect_writes_is_read() {
+    let folder = TempDir::new().unwrap();
+    let psv = write(folder.path(), "a.psv", &start_psv());
+    let inspect = Command::new(cargo_bin("kyokumen"))
+        .args(["inspect", "--json", "--hex", "--range", ".."])
+        .arg(psv)
+        .stdout(Stdio::piped())
+        .output()
+        .unwrap();
+    assert_eq!(convert("a.jsonl", &inspect.stdout, "psv", &[]).0, start_psv());
+}
+
+#[test]
+fn a_bad_line_is_named_with_its_byte() {
+    let line = format!("{{\"sfen\":\"{}\",\"eval\":1e9}}\n", sfen::START);
+    let (_, ran) = convert("a.jsonl", line.as_bytes(), "hcp", &[]);
+    let stderr = text(&ran.stderr);
+    let at = line.find("1e9").unwrap();
+    assert!(
+        stderr.contains(&format!(
+            "a.jsonl, record 0, at byte 0: byte {at}: expected a number from -32768 to 32767, or \
+             null, found \"1e9\""
+        )),
+        "{stderr}"
+    );
+    assert_eq!(ran.status.code(), Some(1));
+}
