@@ -21,6 +21,7 @@ mod lines;
 pub mod move16;
 mod outcome;
 pub mod packed;
+mod plain;
 pub mod proof_file;
 mod psv;
 mod record;
@@ -68,6 +69,8 @@ pub enum Format {
     Usi,
     /// Lines of JSON: an object a record.
     Jsonl,
+    /// Blocks of text lines, one thing a line, as YaneuraOu's learner converts them.
+    Plain,
 }
 
 /// A word that names no format.
@@ -77,7 +80,7 @@ pub struct UnknownFormat(pub String);
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Hcp,
         Self::Hcpe,
         Self::Hcpe2,
@@ -86,6 +89,7 @@ impl Format {
         Self::Sfen,
         Self::Usi,
         Self::Jsonl,
+        Self::Plain,
     ];
 
     const fn spec(self) -> &'static Spec {
@@ -98,6 +102,7 @@ impl Format {
             Self::Sfen => &sfen_text::SPEC,
             Self::Usi => &usi_game::SPEC,
             Self::Jsonl => &jsonl::SPEC,
+            Self::Plain => &plain::SPEC,
         }
     }
 
@@ -184,6 +189,11 @@ impl Format {
         }
     }
 
+    /// What stands before the first record of a file.
+    pub const fn header(self) -> &'static [u8] {
+        self.spec().header
+    }
+
     /// What a record can say besides the position.
     pub const fn fields(self) -> Fields {
         self.spec().holds
@@ -233,6 +243,7 @@ mod tests {
                 ("sfen", None),
                 ("usi", None),
                 ("jsonl", None),
+                ("plain", None),
             ]
         );
         for format in Format::ALL {

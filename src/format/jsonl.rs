@@ -18,6 +18,7 @@ pub(super) const SPEC: Spec = Spec {
     name: "jsonl",
     extensions: &["ndjson"],
     framing: Framing::Line,
+    header: b"",
     holds: Fields::ALL,
     needs: Fields::NONE,
     endings: &Ending::ALL,
@@ -147,7 +148,7 @@ impl<'a> Values<'a> {
             self.word(self.keys.ending, "the end of a game, or null", Ending::from_name)?;
         let candidates = self.keys.candidates.map(|value| self.candidates(value)).transpose()?;
 
-        let (setup, warnings) = sfen_text::with_ply(arrangement, ply);
+        let (setup, warnings) = sfen_text::with_ply(&arrangement, ply);
         let record = Record {
             best_move: best_move.flatten(),
             eval_cp,
@@ -158,7 +159,7 @@ impl<'a> Values<'a> {
             candidates: candidates.unwrap_or_default(),
             ..Record::new(setup)
         };
-        Ok(Parsed { record, says_move: best_move.is_some(), warnings })
+        Ok(Parsed { says_move: best_move.is_some(), warnings, ..Parsed::from(record) })
     }
 
     fn number<T: Deserialize<'a>>(

@@ -24,6 +24,7 @@ pub(super) const SPEC: Spec = Spec {
     name: "sfen",
     extensions: &[],
     framing: Framing::Line,
+    header: b"",
     holds: Fields::of_all(&COLUMNS),
     needs: Fields::NONE,
     endings: &[],
@@ -188,9 +189,18 @@ pub(super) fn parse(sfen: &[u8], start: usize) -> Result<sfen::Parsed, DecodeErr
     })
 }
 
+/// The arrangement of a record whose ply is the SFEN's own number, that ply where there is one, and what
+/// is unusual about it.
+pub(super) fn numbered(parsed: &sfen::Parsed) -> (Setup, Option<u16>, Warnings) {
+    let mut warnings = Warnings::NONE;
+    warnings.extend(parsed.warnings.iter().copied().map(Warning::from));
+    let ply = (!parsed.warnings.contains(&SfenWarning::NoPly)).then(|| parsed.setup.ply());
+    (parsed.setup.clone(), ply, warnings)
+}
+
 /// The arrangement of a record that says its ply beside the SFEN, whose own number then counts for
 /// nothing; and what is unusual about it. A number of 0 says nothing: some writers know no other.
-pub(super) fn with_ply(parsed: sfen::Parsed, ply: Option<u16>) -> (Setup, Warnings) {
+pub(super) fn with_ply(parsed: &sfen::Parsed, ply: Option<u16>) -> (Setup, Warnings) {
     let mut warnings = Warnings::NONE;
     let counts = |warning| !matches!(warning, SfenWarning::NoPly | SfenWarning::PlyZero);
     let counted = parsed.warnings.iter().copied().filter(|&warning| counts(warning));
@@ -202,7 +212,7 @@ pub(super) fn with_ply(parsed: sfen::Parsed, ply: Option<u16>) -> (Setup, Warnin
     if has_number && ply.is_some_and(|ply| ply != parsed.setup.ply()) {
         warnings.insert(Warning::PlyMismatch);
     }
-    (parsed.setup.with_ply(ply.unwrap_or(1)), warnings)
+    (parsed.setup.clone().with_ply(ply.unwrap_or(1)), warnings)
 }
 
 /// Whether the SFEN says all that the record does.

@@ -16,6 +16,8 @@ pub(super) struct Spec {
     pub(super) extensions: &'static [&'static str],
     /// How its bytes are cut into units.
     pub(super) framing: Framing,
+    /// What stands before the first record of a file.
+    pub(super) header: &'static [u8],
     /// What a record can say besides the position.
     pub(super) holds: Fields,
     /// What a record must say.

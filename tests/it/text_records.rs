@@ -78,3 +78,40 @@ fn a_bad_line_is_named_with_its_byte() {
     );
     assert_eq!(ran.status.code(), Some(1));
 }
+
+/// A record of each side to move in the blocks of YaneuraOu's learner, and as it stands in a psv.
+fn plain_and_psv() -> (String, Vec<u8>) {
+    let white = sfen::START.replace(" b - 1", " w - 2");
+    let plain = format!(
+        "sfen {}\nmove 2g2f\nscore 10\nply 1\nresult 1\ne\n\
+         sfen {white}\nmove none\nscore -32768\nply 2\nresult -1\ne\n",
+        sfen::START
+    );
+    let white = format!("59{}008000000200ff00", &START_PSV[2..]);
+    (plain, [start_psv(), bytes(&white)].concat())
+}
+
+#[test]
+fn plain_blocks_are_what_a_psv_says() {
+    let (plain, psv) = plain_and_psv();
+    assert_eq!(convert("a.plain", plain.as_bytes(), "psv", &[]).0, psv);
+    assert_eq!(text(&convert("a.psv", &psv, "plain", &[]).0), plain);
+
+    let spaced = plain.replace('\n', "\r\n").replace("e\r\n", "e\r\n\r\n");
+    assert_eq!(convert("a.plain", spaced.as_bytes(), "psv", &[]).0, psv);
+    // Blocks that stay blocks stay as they are.
+    assert_eq!(text(&convert("a.plain", spaced.as_bytes(), "plain", &[]).0).trim(), spaced.trim());
+    assert_eq!(text(&convert("a.plain", spaced.as_bytes(), "plain", &["--canonical"]).0), plain);
+}
+
+#[test]
+fn a_block_without_its_end_is_one_bad_record() {
+    let (plain, psv) = plain_and_psv();
+    let twice = plain.repeat(2);
+    let damaged = twice.replacen("e\nsfen", "sfen", 1);
+    let (kept, ran) =
+        convert("a.plain", damaged.as_bytes(), "psv", &["--on-error", "skip", "--json"]);
+    assert_eq!(kept, [&psv[40..], &psv].concat());
+    assert_eq!(ran.status.code(), Some(3));
+    assert!(text(&ran.stdout).contains(r#""skipped":1"#), "{}", text(&ran.stdout));
+}
