@@ -10,6 +10,7 @@ use spec::{Codec, Framing, Spec};
 
 mod alphabet;
 mod convert;
+mod db;
 mod error;
 mod field;
 mod game;
@@ -71,6 +72,8 @@ pub enum Format {
     Jsonl,
     /// Blocks of text lines, one thing a line, as YaneuraOu's learner converts them.
     Plain,
+    /// YaneuraOu's opening books as text.
+    Db,
 }
 
 /// A word that names no format.
@@ -80,7 +83,7 @@ pub struct UnknownFormat(pub String);
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Hcp,
         Self::Hcpe,
         Self::Hcpe2,
@@ -90,6 +93,7 @@ impl Format {
         Self::Usi,
         Self::Jsonl,
         Self::Plain,
+        Self::Db,
     ];
 
     const fn spec(self) -> &'static Spec {
@@ -103,6 +107,7 @@ impl Format {
             Self::Usi => &usi_game::SPEC,
             Self::Jsonl => &jsonl::SPEC,
             Self::Plain => &plain::SPEC,
+            Self::Db => &db::SPEC,
         }
     }
 
@@ -244,6 +249,7 @@ mod tests {
                 ("usi", None),
                 ("jsonl", None),
                 ("plain", None),
+                ("db", None),
             ]
         );
         for format in Format::ALL {

@@ -115,3 +115,75 @@ fn a_block_without_its_end_is_one_bad_record() {
     assert_eq!(ran.status.code(), Some(3));
     assert!(text(&ran.stdout).contains(r#""skipped":1"#), "{}", text(&ran.stdout));
 }
+
+const BOOK: &str = "\
+#YANEURAOU-DB2016 1.00
+# NOE:2
+sfen lnsgkgsnl/1r5b1/p1ppppppp/1p7/9/2P6/PP1PPPPPP/1B5R1/LNSGKGSNL b - 3
+2g2f none 48 30 1
+6g6f 8d8e 12 30 1
+sfen lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1
+7g7f 3c3d 34 32 2
+";
+
+#[test]
+fn each_move_of_a_book_is_a_record() {
+    let (lines, _) = convert("a.db", BOOK.as_bytes(), "sfen", &[]);
+    let positions: Vec<&str> = BOOK.lines().filter_map(|line| line.strip_prefix("sfen ")).collect();
+    let expected = format!(
+        "{0}\t2g2f\t48\t3\tu\n{0}\t6g6f\t12\t3\tu\n{1}\t7g7f\t34\t1\tu\n",
+        positions[0], positions[1]
+    );
+    assert_eq!(text(&lines), expected);
+    let (book, _) = convert("a.sfen", &lines, "db", &[]);
+    let expected = format!(
+        "#YANEURAOU-DB2016 1.00\nsfen {0}\n2g2f none 48\nsfen {0}\n6g6f none 12\nsfen {1}\n7g7f none 34\n",
+        positions[0], positions[1]
+    );
+    assert_eq!(text(&book), expected);
+
+    // A book that stays one keeps the lines of its moves, each below its position.
+    let (book, _) = convert("a.db", BOOK.as_bytes(), "db", &["--max-abs-eval", "34"]);
+    let expected = format!(
+        "#YANEURAOU-DB2016 1.00\nsfen {0}\n6g6f 8d8e 12 30 1\nsfen {1}\n7g7f 3c3d 34 32 2\n",
+        positions[0], positions[1]
+    );
+    assert_eq!(text(&book), expected);
+    let (packed, _) = convert("a.db", BOOK.as_bytes(), "hcp", &[]);
+    assert_eq!(packed.len(), 3 * 32);
+}
+
+#[test]
+fn a_book_needs_plies_and_an_empty_one_is_its_header() {
+    let hcpe = bytes(&format!("{}0a008e070100", crate::format_literals::START_HCP));
+    let (_, ran) = convert("a.hcpe", &hcpe, "db", &[]);
+    assert!(text(&ran.stderr).contains("without --fill ply=0"), "{}", text(&ran.stderr));
+    let (book, _) = convert("a.hcpe", b"", "db", &["--fill", "ply=1"]);
+    assert_eq!(text(&book), "#YANEURAOU-DB2016 1.00\n");
+    let (zst, _) = convert("a.psv", &start_psv(), "db.zst", &[]);
+    let expected = format!("#YANEURAOU-DB2016 1.00\nsfen {}\n2g2f none 10\n", sfen::START);
+    assert_eq!(text(&zstd::decode_all(&zst[..]).unwrap()), expected);
+}
+
+#[test]
+fn shards_of_a_book_are_the_book() {
+    let folder = TempDir::new().unwrap();
+    let book = write(folder.path(), "a.db", BOOK.as_bytes());
+    let filter = |shard: &[&str]| {
+        let mut command = Command::new(cargo_bin("gen-filter"));
+        command.args(["--depth", "1", "--nodes", "10", "--hash-mb", "1", "--progress", "none"]);
+        let ran = command.arg(&book).args(shard).arg("-o").arg(folder.path()).output().unwrap();
+        assert!(ran.status.success(), "{}", text(&ran.stderr));
+    };
+    filter(&["--name", "whole"]);
+    let whole = fs::read(folder.path().join("whole.db")).unwrap();
+    let expected = convert("a.db", BOOK.as_bytes(), "db", &[]).0;
+    assert_eq!(text(&whole), text(&expected));
+    let mut shards = Vec::new();
+    for shard in 1..=3 {
+        filter(&["--name", "part", "--shard", &format!("{shard}/3")]);
+        let part = folder.path().join(format!("part-0000{shard}-of-00003.db"));
+        shards.extend(fs::read(part).unwrap());
+    }
+    assert_eq!(text(&shards), text(&whole));
+}
