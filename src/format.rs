@@ -21,6 +21,7 @@ mod layout;
 mod lines;
 pub mod move16;
 mod outcome;
+mod pack;
 pub mod packed;
 mod plain;
 pub mod proof_file;
@@ -74,6 +75,8 @@ pub enum Format {
     Plain,
     /// YaneuraOu's opening books as text.
     Db,
+    /// Games in bytes, as YaneuraOu's `GenSfen` writes them.
+    Pack,
 }
 
 /// A word that names no format.
@@ -83,7 +86,7 @@ pub struct UnknownFormat(pub String);
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Hcp,
         Self::Hcpe,
         Self::Hcpe2,
@@ -94,6 +97,7 @@ impl Format {
         Self::Jsonl,
         Self::Plain,
         Self::Db,
+        Self::Pack,
     ];
 
     const fn spec(self) -> &'static Spec {
@@ -108,6 +112,7 @@ impl Format {
             Self::Jsonl => &jsonl::SPEC,
             Self::Plain => &plain::SPEC,
             Self::Db => &db::SPEC,
+            Self::Pack => &pack::SPEC,
         }
     }
 
@@ -250,6 +255,7 @@ mod tests {
                 ("jsonl", None),
                 ("plain", None),
                 ("db", None),
+                ("pack", None),
             ]
         );
         for format in Format::ALL {

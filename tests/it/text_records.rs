@@ -187,3 +187,50 @@ fn shards_of_a_book_are_the_book() {
     }
     assert_eq!(text(&shards), text(&whole));
 }
+
+/// Games of one move each, from the start position and others, as rsshogi reads them, which shares no
+/// line with ours.
+#[test]
+fn packs_are_read_and_written_as_by_others() {
+    use rsshogi::records::formats::pack::{PackEndReason, PackGameResult, decode_game};
+    let usi = "startpos moves 7g7f 3c3d 8h2b+ 3a2b B*4e\n\
+               sfen 4k4/9/9/9/9/9/9/9/4K4 b G2r2b3g4s4n4l18p 57 moves G*5b\n";
+    let jsonl = convert("a.usi", usi.as_bytes(), "jsonl", &[]).0;
+    let filled = ["--fill", "eval=-7,result=black"];
+    let (pack, ran) = convert("a.jsonl", &jsonl, "pack", &filled);
+    assert!(ran.status.success(), "{}", text(&ran.stderr));
+    let mut rest = &pack[..];
+    let mut moves = Vec::new();
+    while !rest.is_empty() {
+        let (game, len) = decode_game(rest).unwrap();
+        assert_eq!(game.result, PackGameResult::BlackWin);
+        assert_eq!(game.end_reason, PackEndReason::Resign);
+        assert_eq!(game.plies.len(), 1);
+        assert_eq!(game.plies[0].eval, -7);
+        moves.push(game.plies[0].mv.to_move().to_usi());
+        rest = &rest[len..];
+    }
+    assert_eq!(moves, ["7g7f", "3c3d", "8h2b+", "3a2b", "B*4e", "G*5b"]);
+    let back = convert("a.pack", &pack, "jsonl", &[]).0;
+    for (back, made) in text(&back).lines().zip(text(&jsonl).lines()) {
+        let value = |line: &str, key: &str| {
+            serde_json::from_str::<serde_json::Value>(line).unwrap()[key].clone()
+        };
+        for key in ["sfen", "move", "ply"] {
+            assert_eq!(value(back, key), value(made, key));
+        }
+        assert_eq!(value(back, "eval"), -7);
+        assert_eq!(value(back, "result"), "black");
+    }
+    assert_eq!(text(&back).lines().count(), 6);
+}
+
+#[test]
+fn a_pack_that_cannot_be_read_further_is_one_bad_record() {
+    let game = [1, 0x3b, 0x1e, 0x64, 0x00, 0x15, 0x0a, 0x9c, 0xff, 0x81, 0x00, 0x00];
+    let pack = [&game[..], &[9], &game].concat();
+    let (kept, ran) = convert("a.pack", &pack, "hcp", &["--on-error", "quarantine", "--json"]);
+    assert_eq!(kept.len(), 2 * 32);
+    assert_eq!(ran.status.code(), Some(3));
+    assert!(text(&ran.stdout).contains(r#""quarantined":1"#), "{}", text(&ran.stdout));
+}
