@@ -10,16 +10,20 @@ use spec::{Codec, Framing, Spec};
 
 mod alphabet;
 mod convert;
+mod db;
 mod error;
 mod field;
 mod game;
 mod hcp;
 mod hcpe;
+mod jsonl;
 mod layout;
 mod lines;
 pub mod move16;
 mod outcome;
+mod pack;
 pub mod packed;
+mod plain;
 mod position_key;
 pub mod proof_file;
 mod psv;
@@ -67,6 +71,14 @@ pub enum Format {
     Sfen,
     /// Lines of text: a game as the USI command `position` says it.
     Usi,
+    /// Lines of JSON: an object a record.
+    Jsonl,
+    /// Blocks of text lines, one thing a line, as YaneuraOu's learner converts them.
+    Plain,
+    /// YaneuraOu's opening books as text.
+    Db,
+    /// Games in bytes, as YaneuraOu's `GenSfen` writes them.
+    Pack,
 }
 
 /// A word that names no format.
@@ -76,8 +88,19 @@ pub struct UnknownFormat(pub String);
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 7] =
-        [Self::Hcp, Self::Hcpe, Self::Hcpe2, Self::Hcpe42, Self::Psv, Self::Sfen, Self::Usi];
+    pub const ALL: [Self; 11] = [
+        Self::Hcp,
+        Self::Hcpe,
+        Self::Hcpe2,
+        Self::Hcpe42,
+        Self::Psv,
+        Self::Sfen,
+        Self::Usi,
+        Self::Jsonl,
+        Self::Plain,
+        Self::Db,
+        Self::Pack,
+    ];
 
     const fn spec(self) -> &'static Spec {
         match self {
@@ -88,6 +111,10 @@ impl Format {
             Self::Psv => &psv::SPEC,
             Self::Sfen => &sfen_text::SPEC,
             Self::Usi => &usi_game::SPEC,
+            Self::Jsonl => &jsonl::SPEC,
+            Self::Plain => &plain::SPEC,
+            Self::Db => &db::SPEC,
+            Self::Pack => &pack::SPEC,
         }
     }
 
@@ -134,6 +161,11 @@ impl Format {
         matches!(self.spec().codec, Codec::Games { .. })
     }
 
+    /// Whether its records may lack fields that others of the same file have.
+    pub const fn is_sparse(self) -> bool {
+        matches!(self.spec().codec, Codec::Columns | Codec::Records { .. })
+    }
+
     /// Whether it can be written, not only read.
     pub const fn is_written(self) -> bool {
         !matches!(
@@ -167,6 +199,11 @@ impl Format {
             Codec::Packed(layout) => layout.dialect,
             _ => move16::Dialect::Apery,
         }
+    }
+
+    /// What stands before the first record of a file.
+    pub const fn header(self) -> &'static [u8] {
+        self.spec().header
     }
 
     /// What a record can say besides the position.
@@ -216,7 +253,11 @@ mod tests {
                 ("hcpe42", Some(42)),
                 ("psv", Some(40)),
                 ("sfen", None),
-                ("usi", None)
+                ("usi", None),
+                ("jsonl", None),
+                ("plain", None),
+                ("db", None),
+                ("pack", None),
             ]
         );
         for format in Format::ALL {

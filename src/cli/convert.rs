@@ -183,7 +183,7 @@ fn announce(plan: &ConvertPlan) {
 fn filled_in(from: Format, invented: Fields, plan: &ConvertPlan) -> String {
     let fill = plan.settings.fill;
     // Lines of text lack fields one by one; which ones shows only when they are read.
-    let by_line = if from == Format::Sfen {
+    let by_line = if from.is_sparse() {
         plan.to.format.fields().intersection(fill.fields())
     } else {
         Fields::NONE

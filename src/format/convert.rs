@@ -11,7 +11,7 @@ use super::error::{DecodeError, DecodeErrorKind, EncodeError};
 use super::field::{Field, Fields};
 use super::game::Game;
 use super::layout::Tail;
-use super::record::{GameResult, Record, RecordRef};
+use super::record::{GameResult, Parsed, Record, RecordRef};
 use super::spec::Codec;
 use super::{Format, sfen_text};
 
@@ -256,8 +256,8 @@ pub fn conversion_plan(from: Format, to: Format, fill: &Fill) -> Result<Plan, No
 
 /// Appends a record in a format, canonically; text with its line end. After an error `out` is as before.
 ///
-/// A record without a move is written with "no move", which packed formats can say; whether the source
-/// said so or is silent is known to [`RecordRef::convert`].
+/// Formats that can leave a move out do so where the record has none, unless `fill` says "no move"; all
+/// others write "no move". Whether the source said so or is silent is known to [`RecordRef::convert`].
 ///
 /// # Errors
 /// [`EncodeError`] if a king is missing or a field that neither the record nor `fill` has.
@@ -268,11 +268,13 @@ pub fn encode(
     out: &mut Vec<u8>,
 ) -> Result<Written, EncodeError> {
     let filled = fill.apply(record, format.fields());
+    let is_plain = sfen_text::is_plain(&filled);
     let start = out.len();
-    write(format, &filled, out).inspect_err(|_| out.truncate(start))?;
+    let says_move = filled.best_move.is_some() || fill.no_move;
+    write(format, filled, says_move, out).inspect_err(|_| out.truncate(start))?;
     let lacking = format.fields().without(record.fields());
     let mut invented = lacking.intersection(fill.fields());
-    if format == Format::Sfen && sfen_text::is_plain(&filled) {
+    if format == Format::Sfen && is_plain {
         // A plain SFEN always has a move number.
         invented = invented.union(lacking.intersection(Fields::of(Field::Ply)));
     }
@@ -295,15 +297,22 @@ impl Format {
     }
 }
 
-fn write(format: Format, record: &Record, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+fn write(
+    format: Format,
+    record: Record,
+    says_move: bool,
+    out: &mut Vec<u8>,
+) -> Result<(), EncodeError> {
     match &format.spec().codec {
-        Codec::Packed(layout) => layout.encode(record, out),
+        Codec::Packed(layout) => layout.encode(&record, out),
         Codec::Columns => {
-            sfen_text::encode(record, out);
+            sfen_text::encode(&record, out);
             Ok(())
         }
-        Codec::Records { write: Some(write), .. } => write(record, out),
-        Codec::Games { write: Some(write), .. } => write(&Game::of_record(record)?, out),
+        Codec::Records { write: Some(write), .. } => {
+            write(&Parsed { says_move, ..Parsed::from(record) }, out)
+        }
+        Codec::Games { write: Some(write), .. } => write(&Game::of_record(&record)?, out),
         Codec::Records { write: None, .. } | Codec::Games { write: None, .. } => {
             Err(EncodeError::OnlyRead { format })
         }
@@ -368,7 +377,8 @@ impl RecordRef<'_> {
         if !missing.is_empty() {
             return Err(EncodeError::Missing { fields: missing });
         }
-        let mut written = encode(to, record, fill, out)?;
+        let fill = Fill { no_move: fill.no_move || said.contains(Field::BestMove), ..*fill };
+        let mut written = encode(to, record, &fill, out)?;
         if said.contains(Field::BestMove) {
             written.invented = written.invented.without(Fields::of(Field::BestMove));
         }

@@ -4,7 +4,7 @@
 
 use crate::shogi::{Color, Move, Position, Setup};
 
-use super::error::{DecodeError, DecodeErrorKind};
+use super::error::{DecodeError, DecodeErrorKind, EncodeError};
 use super::field::{Field, Fields};
 use super::game::{Candidate, Ending};
 use super::layout::Layout;
@@ -125,7 +125,7 @@ impl Record {
     }
 }
 
-/// A record that was read as a whole.
+/// A record as formats read and write it that have no places for single fields.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Parsed {
     pub(super) record: Record,
@@ -133,11 +133,32 @@ pub(super) struct Parsed {
     pub(super) says_move: bool,
     /// What is unusual about how it is written.
     pub(super) warnings: Warnings,
+    /// Its bytes, where those of its unit are also others'.
+    pub(super) own_bytes: Option<Vec<u8>>,
+}
+
+impl Parsed {
+    /// Fields that the record speaks of, if only to say that there is no move.
+    pub(super) fn fields(&self) -> Fields {
+        let said = self.record.fields();
+        if self.says_move { said.union(Fields::of(Field::BestMove)) } else { said }
+    }
+
+    /// Whether it speaks of everything that a format needs.
+    pub(super) fn check(&self, needs: Fields) -> Result<(), EncodeError> {
+        let fields = needs.without(self.fields());
+        if fields.is_empty() { Ok(()) } else { Err(EncodeError::Missing { fields }) }
+    }
 }
 
 impl From<Record> for Parsed {
     fn from(record: Record) -> Self {
-        Self { says_move: record.best_move.is_some(), record, warnings: Warnings::NONE }
+        Self {
+            says_move: record.best_move.is_some(),
+            record,
+            warnings: Warnings::NONE,
+            own_bytes: None,
+        }
     }
 }
 
@@ -226,6 +247,14 @@ impl<'a> RecordRef<'a> {
     /// The bytes as they were given; of a record out of a group, those of the group.
     pub const fn bytes(&self) -> &'a [u8] {
         self.bytes
+    }
+
+    /// Its bytes, where it was read out of a group whose bytes are also others'.
+    pub fn own_bytes(&self) -> Option<&[u8]> {
+        match &self.content {
+            Content::Parsed(parsed) => parsed.own_bytes.as_deref(),
+            _ => None,
+        }
     }
 
     /// The packed position with its alphabet, where that is what the record holds.
@@ -340,7 +369,6 @@ impl<'a> RecordRef<'a> {
     /// Fields that this record speaks of, if only to say, of a move, that there is none. Nothing is said
     /// about whether columns of text can be read.
     pub fn fields(&self) -> Fields {
-        let says_move = Fields::of(Field::BestMove);
         match &self.content {
             Content::Packed(Packed { layout, .. }) => {
                 let mut fields = layout.fields();
@@ -353,8 +381,7 @@ impl<'a> RecordRef<'a> {
                 fields
             }
             Content::Columns(columns) => columns.fields(),
-            Content::Parsed(parsed) if parsed.says_move => parsed.record.fields().union(says_move),
-            Content::Parsed(parsed) => parsed.record.fields(),
+            Content::Parsed(parsed) => parsed.fields(),
         }
     }
 

@@ -250,7 +250,10 @@ impl Plan {
             format!("-{:05}-of-{:05}", shard.index(), shard.count())
         });
         let name = |suffix: &str| folder.join(format!("{stem}{part_of_name}{suffix}"));
-        let outputs = outputs(&settings, to, name);
+        // A shard that goes on where another ends begins with its first record.
+        let header =
+            if shard.is_none_or(|shard| shard.index() == 1) { to.format.header() } else { b"" };
+        let outputs = outputs(&settings, to, header, name);
         let manifest = name(".manifest.json");
         let paths = || outputs.iter().map(|output| &output.path).chain([&manifest]);
         check_folder(&folder)?;
@@ -365,7 +368,12 @@ pub(super) fn stem(name: Option<String>, inputs: &[Input]) -> Result<String, Pla
     if is_file_name { Ok(stem) } else { Err(PlanError::Name { name: stem }) }
 }
 
-fn outputs(settings: &Settings, to: FormatName, name: impl Fn(&str) -> PathBuf) -> Vec<OutputPlan> {
+fn outputs(
+    settings: &Settings,
+    to: FormatName,
+    header: &'static [u8],
+    name: impl Fn(&str) -> PathBuf,
+) -> Vec<OutputPlan> {
     let extension = to.to_string();
     let is_wanted = |stream: &Stream| match stream {
         Stream::Kept => true,
@@ -380,6 +388,7 @@ fn outputs(settings: &Settings, to: FormatName, name: impl Fn(&str) -> PathBuf) 
             stream,
             path: name(&stream.suffix(&extension)),
             is_zstd: to.is_zstd() && stream.holds_records(),
+            header: if stream.holds_records() { header } else { b"" },
             is_stream: false,
         })
         .collect()

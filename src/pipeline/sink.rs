@@ -31,6 +31,8 @@ pub struct OutputPlan {
     pub path: PathBuf,
     /// Whether it is written as zstd frames.
     pub is_zstd: bool,
+    /// What stands before the first record.
+    pub header: &'static [u8],
     /// Whether it is written straight through: standard output, a pipe, a device. Nothing that was
     /// written there can be taken back.
     pub is_stream: bool,
@@ -185,8 +187,10 @@ impl Output {
             Some(partial) => partial.file.try_clone().map(|file| Box::new(file) as Writer),
             None => open_stream(&plan.path),
         }
-        .and_then(|writer| Encoder::new(Hashing::new(writer), plan.is_zstd))
-        .map_err(|source| io_error("open", &plan.path, source))?;
+        .and_then(|writer| Encoder::new(Hashing::new(writer), plan.is_zstd));
+        let mut encoder = encoder.map_err(|source| io_error("open", &plan.path, source))?;
+        let headed = encoder.write_all(plan.header);
+        headed.map_err(|source| io_error("write", &plan.path, source))?;
         Ok(Self { plan: plan.clone(), encoder, partial, records: 0, records_in_frame: 0 })
     }
 

@@ -192,7 +192,10 @@ pub(super) fn sort_block(
 
 /// Appends a record as the bytes that were read.
 pub(super) fn copy(item: &Item<'_>, out: &mut Vec<u8>) -> Written {
-    item.unit.copy(item.record.format(), out);
+    match item.record.own_bytes() {
+        Some(bytes) => out.extend_from_slice(bytes),
+        None => item.unit.copy(item.record.format(), out),
+    }
     Written::default()
 }
 

@@ -31,6 +31,7 @@ mod small_positions;
 mod solve;
 mod solver;
 mod source;
+mod text_records;
 mod traps;
 mod usi;
 mod verify;

@@ -236,6 +236,7 @@ fn outputs(output: &Path, to: FormatName, is_stream: bool, on_error: BadPolicy) 
         stream: Stream::Kept,
         path: output.to_owned(),
         is_zstd: to.is_zstd(),
+        header: to.format.header(),
         is_stream,
     };
     if on_error != BadPolicy::Quarantine {
@@ -250,6 +251,7 @@ fn outputs(output: &Path, to: FormatName, is_stream: bool, on_error: BadPolicy) 
             stream.suffix(to.format.name())
         )),
         is_zstd: false,
+        header: b"",
         is_stream: false,
     };
     vec![records, beside(Stream::Quarantine), beside(Stream::QuarantineLines)]

@@ -113,6 +113,7 @@ fn outputs_of(folder: &Path, input: &Input) -> Result<Vec<OutputPlan>, PlanError
     let output = |stream, suffix: &str, is_zstd| OutputPlan {
         stream,
         path: folder.join(format!("{stem}.{suffix}")),
+        header: if stream == Stream::Kept { input.format.header() } else { b"" },
         is_zstd,
         is_stream: false,
     };
