@@ -15,6 +15,7 @@ mod field;
 mod game;
 mod hcp;
 mod hcpe;
+mod hcpe3;
 mod layout;
 mod lines;
 pub mod move16;
@@ -41,7 +42,7 @@ pub use game::{Candidate, Ending, Game, Played};
 pub use lines::{Line, Lines};
 pub use outcome::Outcome;
 pub use record::{GameResult, Record, RecordRef};
-pub use records::{Records, count, records};
+pub use records::{Records, count, records, units};
 pub use survey::{HandOrder, HandOrders, MoveCounts, Survey};
 pub use warning::{Warning, Warnings};
 
@@ -58,6 +59,8 @@ pub enum Format {
     Hcpe2,
     /// The same with ply and length of the game as Apery itself writes it, 42 bytes.
     Hcpe42,
+    /// dlshogi's games, with the candidates of the search.
+    Hcpe3,
     /// YaneuraOu's `PackedSfenValue`, 40 bytes.
     Psv,
     /// Lines of text: an SFEN, then optionally move, evaluation, ply and result behind tabs.
@@ -73,8 +76,16 @@ pub struct UnknownFormat(pub String);
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 7] =
-        [Self::Hcp, Self::Hcpe, Self::Hcpe2, Self::Hcpe42, Self::Psv, Self::Sfen, Self::Usi];
+    pub const ALL: [Self; 8] = [
+        Self::Hcp,
+        Self::Hcpe,
+        Self::Hcpe2,
+        Self::Hcpe42,
+        Self::Hcpe3,
+        Self::Psv,
+        Self::Sfen,
+        Self::Usi,
+    ];
 
     const fn spec(self) -> &'static Spec {
         match self {
@@ -82,6 +93,7 @@ impl Format {
             Self::Hcpe => &hcpe::SPEC,
             Self::Hcpe2 => &hcpe::SPEC_WITH_FLAGS,
             Self::Hcpe42 => &hcpe::SPEC_OF_APERY,
+            Self::Hcpe3 => &hcpe3::SPEC,
             Self::Psv => &psv::SPEC,
             Self::Sfen => &sfen_text::SPEC,
             Self::Usi => &usi_game::SPEC,
@@ -211,6 +223,7 @@ mod tests {
                 ("hcpe", Some(38)),
                 ("hcpe2", Some(38)),
                 ("hcpe42", Some(42)),
+                ("hcpe3", None),
                 ("psv", Some(40)),
                 ("sfen", None),
                 ("usi", None)

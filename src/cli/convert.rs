@@ -42,6 +42,7 @@ Examples:
 
 Exit status: 0 done, 1 failed, 2 usage, 3 done but bad records were skipped or quarantined, \
 130 or 143 interrupted.")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(super) struct ConvertArgs {
     #[command(flatten)]
     inputs: InputArgs,
@@ -60,6 +61,10 @@ pub(super) struct ConvertArgs {
     /// Leave out positions whose side to move is in check
     #[arg(long)]
     drop_in_check: bool,
+
+    /// Write also the moves of hcpe3 games that are marked as not for training (no candidates)
+    #[arg(long)]
+    keep_untrained: bool,
 
     /// Read only the first N records
     #[arg(long, value_name = "N")]
@@ -120,6 +125,7 @@ impl ConvertArgs {
             settings: ConvertSettings {
                 filters: self.records.filters(),
                 drop_in_check: self.drop_in_check,
+                keep_untrained: self.keep_untrained,
                 fill: self.records.fill.unwrap_or_default(),
                 canonical: self.canonical,
                 limit: self.limit,

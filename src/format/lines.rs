@@ -18,14 +18,19 @@ impl<'a> Line<'a> {
 
     /// The line without its end: the bytes of a [`RecordRef`](super::RecordRef).
     pub fn content(&self) -> &'a [u8] {
-        match self.raw {
-            [line @ .., b'\r', b'\n'] | [line @ .., b'\n'] | line => line,
-        }
+        content(self.raw)
     }
 
     /// Whether the line is a comment, which is no record: its first character is `#`.
     pub fn is_comment(&self) -> bool {
         is_comment(self.raw)
+    }
+}
+
+/// A line without its end.
+pub(super) fn content(line: &[u8]) -> &[u8] {
+    match line {
+        [line @ .., b'\r', b'\n'] | [line @ .., b'\n'] | line => line,
     }
 }
 

@@ -107,7 +107,8 @@ impl Record {
             (Field::Result, self.result.is_some()),
             (Field::Ending, self.ending.is_some()),
             (Field::EndPly, self.end_ply.is_some()),
-            (Field::Candidates, !self.candidates.is_empty()),
+            // Not to be trained on: said by the number of candidates, 0.
+            (Field::Candidates, !self.candidates.is_empty() || self.is_not_for_training),
         ];
         said.into_iter().filter_map(|(field, said)| said.then_some(field)).collect()
     }

@@ -67,6 +67,10 @@ fn sort(plan: &ConvertPlan, block: &super::source::Block, stop: &AtomicBool) -> 
 fn convert_record(plan: &ConvertPlan, item: &Item<'_>, sorted: &mut Sorted) -> Result<Next, Fault> {
     let (record, settings) = (&item.record, &plan.settings);
     let content = record.record()?;
+    if content.is_not_for_training && !settings.keep_untrained {
+        sorted.count_filtered(Condition::NotForTraining);
+        return Ok(Next::Sorted);
+    }
     if let Some(condition) = failed_condition(&settings.filters, record)? {
         sorted.count_filtered(condition);
         return Ok(Next::Sorted);

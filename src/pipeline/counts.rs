@@ -16,6 +16,8 @@ use crate::format::Written;
 pub enum Condition {
     /// A comment line of a text: no record at all.
     Comment,
+    /// The writer of the game says that the position is not to be trained on.
+    NotForTraining,
     /// The record has no evaluation to compare.
     NoEval,
     /// The evaluation is too far from 0.

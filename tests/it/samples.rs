@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
 use assert_cmd::cargo::cargo_bin;
-use kyokumen::format::{Format, RecordRef};
+use kyokumen::format::{Format, RecordRef, records, units};
 use kyokumen::pipeline::judge::{Answer, Judge, SearchSettings};
 use kyokumen::shogi::Position;
 use tempfile::TempDir;
@@ -44,12 +44,10 @@ fn the_commands_beside_the_samples_make_them() {
 fn every_format_holds_the_same_positions() {
     let positions = |format: Format| -> Vec<String> {
         let bytes = fs::read(data().join(format!("sample.{format}"))).unwrap();
-        let records: Vec<&[u8]> = match format.record_len() {
-            Some(len) => bytes.chunks(len).collect(),
-            None => bytes.strip_suffix(b"\n").unwrap().split(|&byte| byte == b'\n').collect(),
-        };
-        let setup = |bytes| RecordRef::new(format, bytes).unwrap().setup().unwrap();
-        records.into_iter().map(|bytes| setup(bytes).with_ply(1).to_string()).collect()
+        units(format, &bytes)
+            .flat_map(|unit| records(format, format.dialect(), unit))
+            .map(|record| record.unwrap().setup().unwrap().with_ply(1).to_string())
+            .collect()
     };
     let expected = positions(Format::Sfen);
     assert_eq!(expected.len(), 2000);

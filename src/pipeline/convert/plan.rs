@@ -39,6 +39,9 @@ pub struct ConvertSettings {
     pub filters: RecordFilters,
     /// Whether records with the side to move in check are left out.
     pub drop_in_check: bool,
+    /// Whether records are written of which the game's writer says that they are not to be trained on.
+    /// Where games are written they stay in any case.
+    pub keep_untrained: bool,
     /// What is written into fields that a record does not have.
     pub fill: Fill,
     /// Whether records are written anew also where the format stays.
@@ -56,6 +59,7 @@ impl Default for ConvertSettings {
         Self {
             filters: RecordFilters::default(),
             drop_in_check: false,
+            keep_untrained: false,
             fill: Fill::default(),
             canonical: false,
             limit: None,
