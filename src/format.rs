@@ -10,6 +10,7 @@ use spec::{Codec, Framing, Spec};
 
 mod alphabet;
 mod convert;
+mod csa;
 mod error;
 mod field;
 mod game;
@@ -67,6 +68,8 @@ pub enum Format {
     Sfen,
     /// Lines of text: a game as the USI command `position` says it.
     Usi,
+    /// Game records of the Computer Shogi Association.
+    Csa,
 }
 
 /// A word that names no format.
@@ -76,7 +79,7 @@ pub struct UnknownFormat(pub String);
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Hcp,
         Self::Hcpe,
         Self::Hcpe2,
@@ -85,6 +88,7 @@ impl Format {
         Self::Psv,
         Self::Sfen,
         Self::Usi,
+        Self::Csa,
     ];
 
     const fn spec(self) -> &'static Spec {
@@ -97,6 +101,7 @@ impl Format {
             Self::Psv => &psv::SPEC,
             Self::Sfen => &sfen_text::SPEC,
             Self::Usi => &usi_game::SPEC,
+            Self::Csa => &csa::SPEC,
         }
     }
 
@@ -226,7 +231,8 @@ mod tests {
                 ("hcpe3", None),
                 ("psv", Some(40)),
                 ("sfen", None),
-                ("usi", None)
+                ("usi", None),
+                ("csa", None),
             ]
         );
         for format in Format::ALL {

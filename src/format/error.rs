@@ -5,7 +5,7 @@
 use thiserror::Error;
 
 use crate::shogi::sfen::SfenError;
-use crate::shogi::{Color, HandKind, Move, PositionError, Square};
+use crate::shogi::{Color, HandKind, Move, PositionError, SetupError, Square};
 
 use super::Format;
 use super::field::{Field, Fields};
@@ -65,6 +65,9 @@ pub enum DecodeErrorKind {
     /// The position of a line of text.
     #[error("{0}")]
     Sfen(SfenError),
+    /// The start of a game is no arrangement of a set of pieces.
+    #[error("the game's start: {0}")]
+    Setup(SetupError),
     /// The start of a game is no position of one.
     #[error("the game's start: {0}")]
     Position(PositionError),

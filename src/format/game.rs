@@ -80,6 +80,9 @@ pub enum Ending {
     Impasse,
 }
 
+/// How a game ended, as far as it is known.
+pub(super) type End = (Option<GameResult>, Option<Ending>);
+
 impl Ending {
     /// Every ending.
     pub const ALL: [Self; 7] = [

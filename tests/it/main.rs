@@ -3,6 +3,7 @@
 mod archive;
 mod cli_snapshots;
 mod convert;
+mod csa;
 mod equal_positions;
 mod exhaustive;
 mod filter;
