@@ -10,12 +10,14 @@ use spec::{Codec, Framing, Spec};
 
 mod alphabet;
 mod convert;
+mod csa;
 mod db;
 mod error;
 mod field;
 mod game;
 mod hcp;
 mod hcpe;
+mod hcpe3;
 mod jsonl;
 mod layout;
 mod lines;
@@ -48,7 +50,7 @@ pub use lines::{Line, Lines};
 pub use outcome::Outcome;
 pub use position_key::PositionKey;
 pub use record::{GameResult, Record, RecordRef};
-pub use records::{Records, count, records};
+pub use records::{Records, count, records, units};
 pub use survey::{Finding, HandOrder, HandOrders, MoveCounts, Survey};
 pub use warning::{Warning, Warnings};
 
@@ -65,6 +67,8 @@ pub enum Format {
     Hcpe2,
     /// The same with ply and length of the game as Apery itself writes it, 42 bytes.
     Hcpe42,
+    /// dlshogi's games, with the candidates of the search.
+    Hcpe3,
     /// YaneuraOu's `PackedSfenValue`, 40 bytes.
     Psv,
     /// Lines of text: an SFEN, then optionally move, evaluation, ply and result behind tabs.
@@ -79,6 +83,8 @@ pub enum Format {
     Db,
     /// Games in bytes, as YaneuraOu's `GenSfen` writes them.
     Pack,
+    /// Game records of the Computer Shogi Association.
+    Csa,
 }
 
 /// A word that names no format.
@@ -88,18 +94,20 @@ pub struct UnknownFormat(pub String);
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 13] = [
         Self::Hcp,
         Self::Hcpe,
         Self::Hcpe2,
         Self::Hcpe42,
+        Self::Hcpe3,
         Self::Psv,
+        Self::Pack,
         Self::Sfen,
-        Self::Usi,
         Self::Jsonl,
         Self::Plain,
         Self::Db,
-        Self::Pack,
+        Self::Usi,
+        Self::Csa,
     ];
 
     const fn spec(self) -> &'static Spec {
@@ -108,6 +116,7 @@ impl Format {
             Self::Hcpe => &hcpe::SPEC,
             Self::Hcpe2 => &hcpe::SPEC_WITH_FLAGS,
             Self::Hcpe42 => &hcpe::SPEC_OF_APERY,
+            Self::Hcpe3 => &hcpe3::SPEC,
             Self::Psv => &psv::SPEC,
             Self::Sfen => &sfen_text::SPEC,
             Self::Usi => &usi_game::SPEC,
@@ -115,6 +124,7 @@ impl Format {
             Self::Plain => &plain::SPEC,
             Self::Db => &db::SPEC,
             Self::Pack => &pack::SPEC,
+            Self::Csa => &csa::SPEC,
         }
     }
 
@@ -251,13 +261,15 @@ mod tests {
                 ("hcpe", Some(38)),
                 ("hcpe2", Some(38)),
                 ("hcpe42", Some(42)),
+                ("hcpe3", None),
                 ("psv", Some(40)),
+                ("pack", None),
                 ("sfen", None),
-                ("usi", None),
                 ("jsonl", None),
                 ("plain", None),
                 ("db", None),
-                ("pack", None),
+                ("usi", None),
+                ("csa", None)
             ]
         );
         for format in Format::ALL {

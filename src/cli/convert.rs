@@ -74,6 +74,10 @@ pub(super) struct ConvertArgs {
     #[arg(long)]
     mirror: bool,
 
+    /// Write also the moves of hcpe3 games that are marked as not for training (no candidates)
+    #[arg(long)]
+    keep_untrained: bool,
+
     /// Read only the first N records
     #[arg(long, value_name = "N")]
     limit: Option<u64>,
@@ -149,6 +153,7 @@ impl ConvertArgs {
                 mirror: self.mirror,
                 check: self.check.unwrap_or_default(),
                 strict: self.strict,
+                keep_untrained: self.keep_untrained,
                 fill: self.records.fill.unwrap_or_default(),
                 canonical: self.canonical,
                 limit: self.limit,

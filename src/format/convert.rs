@@ -9,11 +9,12 @@ use thiserror::Error;
 
 use super::error::{DecodeError, DecodeErrorKind, EncodeError};
 use super::field::{Field, Fields};
-use super::game::Game;
+use super::game::{Game, Played};
 use super::layout::Tail;
 use super::record::{GameResult, Parsed, Record, RecordRef};
 use super::spec::Codec;
 use super::{Format, sfen_text};
+use crate::shogi::Setup;
 
 /// Values for fields that the source lacks.
 ///
@@ -84,6 +85,26 @@ impl Fill {
         }
     }
 
+    /// Puts every missing field of `target` that this names into the moves of a game; what each was
+    /// given.
+    pub fn complete(&self, game: &mut Game, target: Format) -> Vec<Fields> {
+        let target = target.fields();
+        let mut common = Fields::NONE;
+        if game.result.is_none() && self.result.is_some() && target.contains(Field::Result) {
+            game.result = self.result;
+            common = Fields::of(Field::Result);
+        }
+        let fill_eval = |played: &mut Played| {
+            if played.eval_cp.is_none() && self.eval_cp.is_some() && target.contains(Field::EvalCp)
+            {
+                played.eval_cp = self.eval_cp;
+                return common.union(Fields::of(Field::EvalCp));
+            }
+            common
+        };
+        game.moves.iter_mut().map(fill_eval).collect()
+    }
+
     /// The record with every missing field of `target` that this names.
     fn apply(&self, record: &Record, target: Fields) -> Record {
         let mut record = record.clone();
@@ -109,7 +130,7 @@ impl Fill {
 
 impl Fill {
     /// Gives what is missing its value; the formats that do not hold it do not ask.
-    pub(super) fn complete(&self, tail: &mut Tail) {
+    pub(super) fn complete_tail(&self, tail: &mut Tail) {
         tail.eval_cp = tail.eval_cp.or(self.eval_cp);
         tail.ply = tail.ply.or(self.ply);
         tail.result = tail.result.or(self.result);
@@ -281,7 +302,8 @@ pub fn encode(
     let mut lost = format.written(record).lost;
     if format.holds_games() {
         // Of a game of one move the length says nothing.
-        lost = lost.union(record.fields().intersection(Fields::of(Field::EndPly)));
+        let first = Fields::of(Field::EndPly).union(format.lost_of_start(&record.setup));
+        lost = lost.union(record.fields().intersection(first));
     }
     Ok(Written { lost, invented })
 }
@@ -294,6 +316,13 @@ impl Format {
             lost = lost.union(Fields::of(Field::Ending));
         }
         Written { lost, invented: Fields::NONE }
+    }
+
+    /// What is lost of each record of a game that begins so: the move number, where games of the format
+    /// begin at 1.
+    pub fn lost_of_start(self, start: &Setup) -> Fields {
+        let from_move_1 = matches!(self.spec().codec, Codec::Games { from_move_1: true, .. });
+        if from_move_1 && start.ply() != 1 { Fields::of(Field::Ply) } else { Fields::NONE }
     }
 }
 

@@ -18,9 +18,7 @@ impl<'a> Line<'a> {
 
     /// The line without its end: the bytes of a [`RecordRef`](super::RecordRef).
     pub fn content(&self) -> &'a [u8] {
-        match self.raw {
-            [line @ .., b'\r', b'\n'] | [line @ .., b'\n'] | line => line,
-        }
+        content(self.raw)
     }
 
     /// Whether the line is a comment, which is no record: its first character is `#`.
@@ -68,6 +66,13 @@ pub(super) fn in_group(group: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
         Some((at, raw.trim_ascii()))
     });
     lines.filter(|(_, text)| !text.is_empty())
+}
+
+/// A line without its end.
+pub(super) fn content(line: &[u8]) -> &[u8] {
+    match line {
+        [line @ .., b'\r', b'\n'] | [line @ .., b'\n'] | line => line,
+    }
 }
 
 pub(super) fn is_comment(line: &[u8]) -> bool {

@@ -27,7 +27,7 @@ pub(super) const SPEC: Spec = Spec {
     ]),
     needs: Fields::of_all(&[Field::BestMove, Field::EvalCp, Field::Result]),
     endings: &Ending::ALL,
-    codec: Codec::Games { read, count: None, write: Some(write) },
+    codec: Codec::Games { read, count: None, write: Some(write), from_move_1: false },
 };
 
 /// How a game begins: with a position of its own, its ply behind it, or with the start position.
@@ -49,7 +49,7 @@ const NO_REASON: u8 = 255;
 
 fn read(unit: &[u8]) -> Result<Game, DecodeError> {
     let (start, first_move) = read_start(unit)?;
-    let mut game = Game { start, moves: Vec::new(), result: None, ending: None, broken: None };
+    let mut game = Game::new(start);
     for (i, bytes) in unit[first_move..].chunks(MOVE_LEN).enumerate() {
         let at = first_move + i * MOVE_LEN;
         let cut_off =
@@ -131,7 +131,8 @@ fn ending_of(reason: u8) -> Option<Ending> {
         3 => Some(Ending::Interruption),
         4 => Some(Ending::TimeUp),
         5 => Some(Ending::IllegalMove),
-        10..=13 => Some(Ending::Declaration),
+        11 => Some(Ending::Impasse),
+        10 | 12 | 13 => Some(Ending::Declaration),
         _ => None,
     }
 }
@@ -153,13 +154,8 @@ fn reason_of(result: GameResult, ending: Option<Ending>) -> u8 {
         Some(Ending::TimeUp) => 4,
         Some(Ending::IllegalMove) => 5,
         // Of the rules for declarations the one that the field's writer means.
-        Some(Ending::Declaration) => {
-            if is_draw {
-                11
-            } else {
-                10
-            }
-        }
+        Some(Ending::Declaration) => 10,
+        Some(Ending::Impasse) => 11,
     }
 }
 
@@ -243,7 +239,7 @@ mod tests {
             ([0x00, 0x00], 1, Draw, Some(Ending::Repetition)),
             ([0x00, 0x00], 2, Draw, Some(Ending::MoveLimit)),
             ([0x00, 0x00], 3, Draw, Some(Ending::Interruption)),
-            ([0x00, 0x00], 11, Draw, Some(Ending::Declaration)),
+            ([0x00, 0x00], 11, Draw, Some(Ending::Impasse)),
             ([0x00, 0x00], 255, Draw, None),
             ([0x81, 0x00], 0, BlackWin, None),
             ([0x81, 0x00], 10, BlackWin, Some(Ending::Declaration)),
@@ -266,11 +262,9 @@ mod tests {
         let played =
             Played { eval_cp: Some(7), ..Played::new(Move::from_usi("5a5b").unwrap(), 35) };
         let game = Game {
-            start: start.clone(),
             moves: vec![played],
             result: Some(GameResult::Draw),
-            ending: None,
-            broken: None,
+            ..Game::new(start.clone())
         };
         let mut out = Vec::new();
         write(&game, &mut out).unwrap();

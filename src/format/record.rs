@@ -119,7 +119,8 @@ impl Record {
             (Field::Result, self.result.is_some()),
             (Field::Ending, self.ending.is_some()),
             (Field::EndPly, self.end_ply.is_some()),
-            (Field::Candidates, !self.candidates.is_empty()),
+            // Not to be trained on: said by the number of candidates, 0.
+            (Field::Candidates, !self.candidates.is_empty() || self.is_not_for_training),
         ];
         said.into_iter().filter_map(|(field, said)| said.then_some(field)).collect()
     }
@@ -383,6 +384,12 @@ impl<'a> RecordRef<'a> {
             Content::Columns(columns) => columns.fields(),
             Content::Parsed(parsed) => parsed.fields(),
         }
+    }
+
+    /// Whether the writer of the game says that the position is not to be trained on.
+    #[inline]
+    pub fn is_not_for_training(&self) -> bool {
+        matches!(&self.content, Content::Parsed(parsed) if parsed.record.is_not_for_training)
     }
 
     /// The stored move as its 16 bits, of packed records that have a place for one.

@@ -65,5 +65,7 @@ pub(super) enum Codec {
         count: Option<fn(&[u8]) -> u64>,
         /// Appends a game; none if the format is only read.
         write: Option<Write<Game>>,
+        /// Whether the first move of a game is always number 1, as there is no place for another number.
+        from_move_1: bool,
     },
 }

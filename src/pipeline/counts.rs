@@ -15,6 +15,8 @@ use super::judge::{Answer, Stop};
 pub enum Condition {
     /// A comment line of a text: no record at all.
     Comment,
+    /// The writer of the game says that the position is not to be trained on.
+    NotForTraining,
     /// Not one of the so-manieth records.
     Every,
     /// Not in the random sample.

@@ -90,6 +90,17 @@ pub(super) struct Read<'a> {
     pub(super) record: Result<RecordRef<'a>, Fault>,
 }
 
+impl Read<'_> {
+    /// Whether it is of this unit and bad for the same reason.
+    pub(super) fn is_bad_with(&self, unit: &RawUnit<'_>, fault: &Fault) -> bool {
+        let is_same = match (&self.record, fault) {
+            (Err(Fault::Decode(own)), Fault::Decode(other)) => own == other,
+            _ => false,
+        };
+        is_same && self.unit.offset == unit.offset
+    }
+}
+
 /// The records of a block that are wanted, in order.
 pub(super) fn records(block: &Block) -> Records<'_> {
     Records { block, units: block.units(), current: None, index: block.first_index }

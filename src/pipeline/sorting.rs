@@ -169,7 +169,8 @@ pub(super) fn sort_block(
     mut sort_one: impl FnMut(&Item<'_>, &mut Sorted) -> Result<Next, Fault>,
 ) -> Option<Sorted> {
     let mut sorted = Sorted::default();
-    for Read { index, unit, record } in records(block) {
+    let mut reads = records(block).peekable();
+    while let Some(Read { index, unit, record }) = reads.next() {
         if cancel.load(Ordering::Relaxed) {
             return None;
         }
@@ -180,7 +181,13 @@ pub(super) fn sort_block(
             Ok(Next::Sorted) => {}
             Ok(Next::Cancelled) => return None,
             Err(fault) => {
-                sorted.set_aside(&fault, file, block, &unit, index..index + 1, on_error);
+                let mut end = index + 1;
+                // Behind a fault in a game nothing is read: the records there are bad together.
+                while reads.next_if(|next| next.is_bad_with(&unit, &fault)).is_some() {
+                    end += 1;
+                }
+                sorted.counts.input += end - index - 1;
+                sorted.set_aside(&fault, file, block, &unit, index..end, on_error);
                 if sorted.stopped_by.is_some() {
                     break;
                 }

@@ -3,6 +3,7 @@
 mod archive;
 mod cli_snapshots;
 mod convert;
+mod csa;
 mod dialects;
 mod equal_positions;
 mod exhaustive;
@@ -14,7 +15,10 @@ mod format_literals;
 mod format_properties;
 mod format_random;
 mod full_disk;
+mod game_properties;
+mod games;
 mod graphs;
+mod hcpe3;
 mod inspect;
 mod layers;
 mod marubatsu;

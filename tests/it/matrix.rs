@@ -16,6 +16,9 @@ use tempfile::TempDir;
 
 use crate::positions::shared;
 
+/// Records of a file that are taken; `tests/interop/matrix.py` takes all.
+const MOST_RECORDS: u64 = 2000;
+
 fn written_formats() -> impl Iterator<Item = Format> {
     Format::ALL.into_iter().filter(|format| format.is_written())
 }
@@ -25,7 +28,12 @@ fn run(from: &Path, to: &Path, fill: Fill) -> ConvertReport {
         inputs: vec![from.to_owned()],
         output: to.to_owned(),
         force: true,
-        settings: ConvertSettings { fill, canonical: true, ..ConvertSettings::default() },
+        settings: ConvertSettings {
+            fill,
+            canonical: true,
+            limit: Some(MOST_RECORDS),
+            ..ConvertSettings::default()
+        },
         ..ConvertRequest::default()
     };
     let plan = ConvertPlan::new(request).unwrap_or_else(|error| {
@@ -104,12 +112,11 @@ fn real_games_come_through_every_format_that_holds_what_they_say() {
 fn all_ways_lead_to_the_same_psv() {
     let folder = TempDir::new().unwrap();
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("data");
-    let sources: Vec<(PathBuf, Format)> = match shared("dev.psv") {
-        Some(path) => vec![(data.join("sample.psv"), Format::Psv), (path, Format::Psv)],
-        None => vec![(data.join("sample.psv"), Format::Psv)],
-    };
-    for (source, _) in sources {
-        let expected = fs::read(&source).unwrap();
+    let sources: Vec<PathBuf> =
+        [data.join("sample.psv")].into_iter().chain(shared("dev.psv")).collect();
+    for source in sources {
+        let mut expected = fs::read(&source).unwrap();
+        expected.truncate(MOST_RECORDS as usize * 40);
         for by in written_formats().filter(|by| *by != Format::Psv) {
             let held = Format::Psv.fields().intersection(by.fields());
             if held != Format::Psv.fields() || by.holds_games() {

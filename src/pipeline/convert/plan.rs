@@ -53,6 +53,9 @@ pub struct ConvertSettings {
     pub check: Check,
     /// Whether the conversion is refused if anything of a record is lost.
     pub strict: bool,
+    /// Whether records are written of which the game's writer says that they are not to be trained on.
+    /// Where games are written they stay in any case.
+    pub keep_untrained: bool,
     /// What is written into fields that a record does not have.
     pub fill: Fill,
     /// Whether records are written anew also where the format stays.
@@ -84,6 +87,7 @@ impl Default for ConvertSettings {
             mirror: false,
             check: Check::Structure,
             strict: false,
+            keep_untrained: false,
             fill: Fill::default(),
             canonical: false,
             limit: None,
