@@ -74,7 +74,8 @@ pub fn encode(family: Family, setup: &Setup) -> Result<[u8; LEN], EncodeError> {
             kings[usize::from(content == WHITE_KING)] = Some(square as u64);
         }
     };
-    let (groups, rest) = setup.board().as_chunks::<SQUARES_PER_FLUSH>();
+    let board = Board::from(setup.board());
+    let (groups, rest) = board.as_chunks::<SQUARES_PER_FLUSH>();
     for (group, squares) in groups.iter().enumerate() {
         for (i, &content) in squares.iter().enumerate() {
             put(&mut writer, group * SQUARES_PER_FLUSH + i, content);
@@ -318,7 +319,13 @@ fn decode_valid(tables: &Tables, bytes: &[u8; LEN]) -> Option<Setup> {
     };
     insert(&mut board, first);
     insert(&mut board, second);
-    Some(Setup::from_counted(board, [hand(held[0]), hand(held[1])], side_to_move, 1))
+    Some(Setup::from_counted(
+        board.into(),
+        kings.map(Some),
+        [hand(held[0]), hand(held[1])],
+        side_to_move,
+        1,
+    ))
 }
 
 /// Reads the squares besides the kings' to the start of `board`; returns the bit behind them and the

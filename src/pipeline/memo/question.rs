@@ -3,7 +3,7 @@
 //! The bytes are Apery's packed position (`docs/formats/packed.md`), in which everything has one form.
 
 use crate::format::packed::{self, Family};
-use crate::shogi::{Color, Piece, PieceKind, Position, Setup, Square};
+use crate::shogi::{Board, Color, Piece, PieceKind, Position, Setup, Square};
 
 /// Equal for equal positions and for no others; the ply does not count.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,7 +25,7 @@ impl Question {
 }
 
 fn with_king(setup: &Setup, color: Color) -> Setup {
-    let mut board = *setup.board();
+    let mut board = Board::from(setup.board());
     let empty = Square::all()
         .find(|square| board[square.index()].is_none())
         .expect("a set has 40 pieces, the board 81 squares");
