@@ -27,6 +27,7 @@ mod zobrist;
 
 pub use bitboard::Bitboard;
 pub use byte_board::ByteBoard;
+pub(crate) use byte_board::{EMPTY, NUMBERS, number};
 pub use hand::Hand;
 pub use mate::Mate;
 pub use moves::Move;

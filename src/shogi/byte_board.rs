@@ -50,6 +50,11 @@ static CONTENTS: [Option<Piece>; NUMBERS] = {
 };
 
 impl ByteBoard {
+    /// For decoders: every byte is a [`number`] or [`EMPTY`].
+    pub(crate) const fn from_numbers(numbers: [u8; Square::COUNT]) -> Self {
+        Self(numbers)
+    }
+
     /// What stands where, as numbers.
     pub(crate) const fn numbers(&self) -> &[u8; Square::COUNT] {
         &self.0

@@ -3,7 +3,9 @@
 //! Called with generated input by the tests and with hostile input by the fuzz targets.
 
 use kyokumen::format::packed::{self, Family};
-use kyokumen::format::{Fill, Format, Line, Lines, Record, RecordRef, encode, reference};
+use kyokumen::format::{
+    ContentKey, Fill, Format, Line, Lines, Record, RecordRef, encode, reference,
+};
 use kyokumen::shogi::Setup;
 
 /// Both codecs agree on the first 32 bytes, down to the error; what they accept comes back.
@@ -11,6 +13,12 @@ pub(crate) fn check_packed(family: Family, bytes: &[u8]) {
     let Some(bytes) = bytes.first_chunk() else { return };
     let fast = packed::decode(family, bytes);
     assert_eq!(fast, reference::decode(family, bytes));
+    let rewritten = |to| {
+        fast.clone()
+            .map(|setup| reference::encode(to, &setup).expect("what was decoded has both kings"))
+    };
+    assert_eq!(packed::transcode(family, bytes), rewritten(family.other()));
+    assert_eq!(packed::canonical(family, bytes), rewritten(family));
     let Ok(setup) = fast else { return };
     check_setup(family, &setup);
 }
