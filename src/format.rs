@@ -12,6 +12,7 @@ mod error;
 mod field;
 mod hcp;
 mod hcpe;
+mod key;
 mod lines;
 pub mod move16;
 mod outcome;
@@ -29,6 +30,7 @@ pub use convert::{
 };
 pub use error::{DecodeError, DecodeErrorKind, EncodeError};
 pub use field::{Field, Fields};
+pub use key::ContentKey;
 pub use lines::{Line, Lines};
 pub use outcome::Outcome;
 pub use record::{GameResult, Record, RecordRef};

@@ -3,7 +3,7 @@
 //! A damaged position is mostly none; now and then it is another one.
 
 use kyokumen::format::packed::{self, Family};
-use kyokumen::format::reference;
+use kyokumen::format::{ContentKey, reference};
 use kyokumen::pipeline::generate::{Generator, Recipe};
 use kyokumen::shogi::{HandKind, Setup};
 use rayon::prelude::*;
@@ -69,4 +69,14 @@ fn check_damaged(family: Family, bytes: &[u8; 32]) -> bool {
     assert_eq!(packed::transcode(family, bytes), encoded(family.other()));
     assert_eq!(packed::canonical(family, bytes), encoded(family));
     decoded.is_ok()
+}
+
+/// Digests computed with Python's hashlib from the bytes and from the text.
+#[test]
+fn the_content_key_is_what_the_page_says() {
+    let start: Setup = kyokumen::shogi::sfen::START.parse().unwrap();
+    assert_eq!(ContentKey::of(&start).to_string(), "3b45a485c44f2fea723ce26c5376d45d");
+    assert_eq!(ContentKey::of(&start.with_ply(99)).to_string(), "3b45a485c44f2fea723ce26c5376d45d");
+    let one_king: Setup = "4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1".parse().unwrap();
+    assert_eq!(ContentKey::of(&one_king).to_string(), "74172e1e5e27b698a9aafe88521d38db");
 }

@@ -19,6 +19,10 @@ pub(crate) fn check_packed(family: Family, bytes: &[u8]) {
     };
     assert_eq!(packed::transcode(family, bytes), rewritten(family.other()));
     assert_eq!(packed::canonical(family, bytes), rewritten(family));
+    assert_eq!(
+        ContentKey::of_packed(family, bytes),
+        fast.as_ref().map(ContentKey::of).map_err(Clone::clone)
+    );
     let Ok(setup) = fast else { return };
     check_setup(family, &setup);
 }
