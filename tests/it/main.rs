@@ -27,6 +27,7 @@ mod shortest;
 mod small_positions;
 mod solve;
 mod solver;
+mod stats;
 mod traps;
 mod usi;
 mod verify;
