@@ -79,7 +79,8 @@ pub(super) fn curve(points: &[Point], x: &Axis, y: &Axis, guide: impl Fn(f64) ->
         push(
             &mut svg,
             format_args!(
-                "<circle class=\"dot\" cx=\"{cx:.1}\" cy=\"{cy:.1}\" r=\"2.5\"><title>{title}</title></circle>\n"
+                "<circle class=\"dot\" cx=\"{cx:.1}\" cy=\"{cy:.1}\" r=\"2.5\">\
+                 <title>{title}</title></circle>\n"
             ),
         );
     }

@@ -31,82 +31,97 @@ pub(super) fn text(report: &StatsReport) -> String {
 
 fn summary(report: &StatsReport) -> Vec<String> {
     let good = report.good;
-    let of_good = |part: u64| format!("{} ({})", grouped(part), percent(part, good));
-    let distinct = &report.distinct;
-    let different = if distinct.is_exact {
-        of_good(distinct.positions)
-    } else {
-        format!(
-            "about {} (± {:.1} %: more than --memory holds)",
-            of_good(distinct.positions),
-            distinct.error_percent
-        )
-    };
-    let mut lines = vec![
-        line("records", &records(report)),
-        line("different", &different),
-        line(
-            "to move",
-            &format!(
-                "black {}, white {}",
-                of_good(report.to_move.black),
-                of_good(report.to_move.white)
-            ),
-        ),
-        line("in check", &of_good(report.in_check)),
+    let to_move = &report.to_move;
+    let sides = [("black", to_move.black), ("white", to_move.white)];
+    let lines = [
+        Some(("records", records(report))),
+        Some(("different", different(report))),
+        Some(("to move", shares(&sides, good))),
+        Some(("in check", share(report.in_check, good))),
+        results(report).map(|told| ("results", told)),
+        results(report).map(|_| ("side to move", outcomes(report))),
+        moves(report).map(|told| ("moves", told)),
+        Some(("phase", phases(report))),
+        Some(("pieces", pieces(report))),
+        unusual(report).map(|told| ("unusual", told)),
     ];
+    lines.into_iter().flatten().map(|(name, told)| format!("{name:<12}  {told}")).collect()
+}
+
+/// `12 (34.5 %)`
+fn share(part: u64, whole: u64) -> String {
+    format!("{} ({})", grouped(part), percent(part, whole))
+}
+
+fn shares(parts: &[(&str, u64)], whole: u64) -> String {
+    let told = parts.iter().map(|&(name, part)| format!("{name} {}", share(part, whole)));
+    told.collect::<Vec<_>>().join(", ")
+}
+
+fn different(report: &StatsReport) -> String {
+    let distinct = &report.distinct;
+    let told = share(distinct.positions, report.good);
+    if distinct.is_exact {
+        return told;
+    }
+    format!("about {told} (± {:.1} %: more than --memory holds)", distinct.error_percent)
+}
+
+/// None if no record says it.
+fn results(report: &StatsReport) -> Option<String> {
     let results = &report.results;
-    if results.none < good {
-        let [black, white, draw, none] =
-            [results.black, results.white, results.draw, results.none].map(of_good);
-        lines.push(line(
-            "results",
-            &format!("black won {black}, white won {white}, draw {draw}, none {none}"),
-        ));
-        let [win, draw, loss] =
-            [report.outcomes.win, report.outcomes.draw, report.outcomes.loss].map(of_good);
-        lines.push(line("side to move", &format!("won {win}, drew {draw}, lost {loss}")));
-    }
+    let parts = [
+        ("black won", results.black),
+        ("white won", results.white),
+        ("draw", results.draw),
+        ("none", results.none),
+    ];
+    (results.none < report.good).then(|| shares(&parts, report.good))
+}
+
+fn outcomes(report: &StatsReport) -> String {
+    let outcomes = &report.outcomes;
+    let parts = [("won", outcomes.win), ("drew", outcomes.draw), ("lost", outcomes.loss)];
+    shares(&parts, report.good)
+}
+
+/// None if no record has one.
+fn moves(report: &StatsReport) -> Option<String> {
     let moves = &report.moves;
-    if moves.none < good {
-        let of_legal = |part: u64| percent(part, moves.legal);
-        lines.push(line(
-            "moves",
-            &format!(
-                "{} legal, {} illegal, {} none; captures {}, promotions {}, drops {}",
-                grouped(moves.legal),
-                grouped(moves.illegal),
-                grouped(moves.none),
-                of_legal(moves.captures),
-                of_legal(moves.promotions),
-                of_legal(moves.drops)
-            ),
-        ));
+    if moves.none == report.good {
+        return None;
     }
+    let [legal, illegal, none] = [moves.legal, moves.illegal, moves.none].map(grouped);
+    let [captures, promotions, drops] =
+        [moves.captures, moves.promotions, moves.drops].map(|part| percent(part, moves.legal));
+    Some(format!(
+        "{legal} legal, {illegal} illegal, {none} none; \
+         captures {captures}, promotions {promotions}, drops {drops}"
+    ))
+}
+
+fn phases(report: &StatsReport) -> String {
     let phases = &report.phases;
-    let [opening, middlegame, endgame] =
-        [phases.opening, phases.middlegame, phases.endgame].map(of_good);
-    lines.push(line(
-        "phase",
-        &format!("opening {opening}, middlegame {middlegame}, endgame {endgame}"),
-    ));
-    let on_board = report.pieces.on_board.values().sum();
-    let in_hand = report.pieces.in_hand.values().sum();
-    lines.push(line(
-        "pieces",
-        &format!(
-            "{} on the board, {} in hand, {} in the box, in a position",
-            per_position(on_board, good),
-            per_position(in_hand, good),
-            per_position(report.pieces.in_box, good)
-        ),
-    ));
-    let unusual = report.warnings.iter().map(|(name, &count)| format!("{name} {}", grouped(count)));
-    let unusual: Vec<String> = unusual.collect();
-    if !unusual.is_empty() {
-        lines.push(line("unusual", &unusual.join(", ")));
-    }
-    lines
+    let parts = [
+        ("opening", phases.opening),
+        ("middlegame", phases.middlegame),
+        ("endgame", phases.endgame),
+    ];
+    shares(&parts, report.good)
+}
+
+fn pieces(report: &StatsReport) -> String {
+    let pieces = &report.pieces;
+    let counts = [pieces.on_board.values().sum(), pieces.in_hand.values().sum(), pieces.in_box];
+    let [on_board, in_hand, in_box] = counts.map(|count| per_position(count, report.good));
+    format!("{on_board} on the board, {in_hand} in hand, {in_box} in the box, in a position")
+}
+
+/// None if nothing is.
+fn unusual(report: &StatsReport) -> Option<String> {
+    let told = report.warnings.iter().map(|(name, &count)| format!("{name} {}", grouped(count)));
+    let told: Vec<String> = told.collect();
+    (!told.is_empty()).then(|| told.join(", "))
 }
 
 fn records(report: &StatsReport) -> String {
@@ -117,10 +132,6 @@ fn records(report: &StatsReport) -> String {
         }
     }
     told
-}
-
-fn line(name: &str, told: &str) -> String {
-    format!("{name:<12}  {told}")
 }
 
 fn head(name: &str, distribution: &Distribution) -> String {

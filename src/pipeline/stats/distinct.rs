@@ -123,7 +123,9 @@ mod tests {
         }
         let counted = |memory: &str| {
             let mut distinct = Distinct::within(memory.parse().unwrap());
-            keys.iter().for_each(|key| distinct.insert(key));
+            for key in &keys {
+                distinct.insert(key);
+            }
             distinct.count()
         };
         let expected = keys.iter().collect::<std::collections::HashSet<_>>().len() as u64;
