@@ -120,9 +120,9 @@ fn look_at(plan: &StatsPlan, block: &Block, cancel: &AtomicBool) -> Option<(Sort
     let file = &plan.parts[block.part].input.name;
     let mut found = Found::default();
     let sorted = sort_block(block, file, BadPolicy::Skip, cancel, |item, sorted| {
-        let key = item.record.position_key()?;
-        found.tally.take(&item.record)?;
-        found.positions.push(key);
+        let content = item.record.record()?;
+        found.tally.take(&item.record, &content)?;
+        found.positions.push(PositionKey::of(&content.setup));
         sorted.counts.count_fate(Fate::Kept);
         Ok(Next::Sorted)
     });

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::histogram::{Bins, Histogram};
-use crate::format::{DecodeError, RecordRef, Warning};
+use crate::format::{DecodeError, Record, RecordRef, Warning};
 use crate::shogi::{Color, HandKind, Move, PieceKind, Position, Setup};
 
 /// A position with so many pieces in hand or promoted has left the opening.
@@ -97,12 +97,16 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// Adds a record up, whole or not at all.
-    pub(super) fn take(&mut self, record: &RecordRef<'_>) -> Result<(), DecodeError> {
-        let content = record.record()?;
+    /// Adds a record and its content up, whole or not at all.
+    pub(super) fn take(
+        &mut self,
+        record: &RecordRef<'_>,
+        content: &Record,
+    ) -> Result<(), DecodeError> {
         let setup = &content.setup;
         let position = Position::try_from(setup).ok();
-        for warning in record.warnings_about(setup, position.as_ref())?.iter() {
+        let warnings = record.warnings_about(setup, position.as_ref())?;
+        for warning in warnings.iter() {
             self.warnings[warning as usize] += 1;
         }
         let side_to_move = setup.side_to_move();
@@ -123,15 +127,17 @@ impl Tally {
             }
         }
         if let Some(m) = content.best_move {
-            self.take_move(m, position.as_ref());
+            let is_legal = !warnings.contains(Warning::MoveIllegal);
+            self.take_move(m, position.as_ref().filter(|_| is_legal));
         }
         self.take_pieces(setup);
         Ok(())
     }
 
+    /// Counts a move with the position that it can be played in.
     fn take_move(&mut self, m: Move, position: Option<&Position>) {
         self.moves.stored += 1;
-        let Some(position) = position.filter(|position| position.is_legal(m)) else {
+        let Some(position) = position else {
             self.moves.illegal += 1;
             return;
         };
