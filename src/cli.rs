@@ -26,6 +26,8 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 use tracing::level_filters::LevelFilter;
 
+use crate::pipeline::platform;
+
 /// Shogi training positions: read packed archives, prove mates, filter, convert.
 #[derive(Parser)]
 #[command(name = "kyokumen", version, arg_required_else_help = true)]
@@ -142,6 +144,9 @@ fn finish(messages: &Messages, command: impl FnOnce() -> anyhow::Result<Outcome>
         .with_target(false)
         .without_time()
         .init();
+    if let Err(error) = platform::fail_at_the_limit_of_file_size() {
+        tracing::warn!("a file that grows too large will end the program: {error}");
+    }
     match command() {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::BadRecords) => ExitCode::from(3),

@@ -10,16 +10,22 @@ use spec::{Codec, Framing, Spec};
 
 mod alphabet;
 mod convert;
+mod csa;
+mod db;
 mod error;
 mod field;
 mod game;
 mod hcp;
 mod hcpe;
+mod hcpe3;
+mod jsonl;
 mod layout;
 mod lines;
 pub mod move16;
 mod outcome;
+mod pack;
 pub mod packed;
+mod plain;
 mod position_key;
 pub mod proof_file;
 mod psv;
@@ -44,8 +50,8 @@ pub use lines::{Line, Lines};
 pub use outcome::Outcome;
 pub use position_key::PositionKey;
 pub use record::{GameResult, Record, RecordRef};
-pub use records::{Records, count, records};
-pub use survey::{HandOrder, HandOrders, MoveCounts, Survey};
+pub use records::{Records, count, records, units};
+pub use survey::{Finding, HandOrder, HandOrders, MoveCounts, Survey};
 pub use warning::{Warning, Warnings};
 
 /// A format of records, each record with one position.
@@ -61,12 +67,24 @@ pub enum Format {
     Hcpe2,
     /// The same with ply and length of the game as Apery itself writes it, 42 bytes.
     Hcpe42,
+    /// dlshogi's games, with the candidates of the search.
+    Hcpe3,
     /// YaneuraOu's `PackedSfenValue`, 40 bytes.
     Psv,
     /// Lines of text: an SFEN, then optionally move, evaluation, ply and result behind tabs.
     Sfen,
     /// Lines of text: a game as the USI command `position` says it.
     Usi,
+    /// Lines of JSON: an object a record.
+    Jsonl,
+    /// Blocks of text lines, one thing a line, as YaneuraOu's learner converts them.
+    Plain,
+    /// YaneuraOu's opening books as text.
+    Db,
+    /// Games in bytes, as YaneuraOu's `GenSfen` writes them.
+    Pack,
+    /// Game records of the Computer Shogi Association.
+    Csa,
 }
 
 /// A word that names no format.
@@ -76,8 +94,21 @@ pub struct UnknownFormat(pub String);
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 7] =
-        [Self::Hcp, Self::Hcpe, Self::Hcpe2, Self::Hcpe42, Self::Psv, Self::Sfen, Self::Usi];
+    pub const ALL: [Self; 13] = [
+        Self::Hcp,
+        Self::Hcpe,
+        Self::Hcpe2,
+        Self::Hcpe42,
+        Self::Hcpe3,
+        Self::Psv,
+        Self::Pack,
+        Self::Sfen,
+        Self::Jsonl,
+        Self::Plain,
+        Self::Db,
+        Self::Usi,
+        Self::Csa,
+    ];
 
     const fn spec(self) -> &'static Spec {
         match self {
@@ -85,9 +116,15 @@ impl Format {
             Self::Hcpe => &hcpe::SPEC,
             Self::Hcpe2 => &hcpe::SPEC_WITH_FLAGS,
             Self::Hcpe42 => &hcpe::SPEC_OF_APERY,
+            Self::Hcpe3 => &hcpe3::SPEC,
             Self::Psv => &psv::SPEC,
             Self::Sfen => &sfen_text::SPEC,
             Self::Usi => &usi_game::SPEC,
+            Self::Jsonl => &jsonl::SPEC,
+            Self::Plain => &plain::SPEC,
+            Self::Db => &db::SPEC,
+            Self::Pack => &pack::SPEC,
+            Self::Csa => &csa::SPEC,
         }
     }
 
@@ -134,6 +171,11 @@ impl Format {
         matches!(self.spec().codec, Codec::Games { .. })
     }
 
+    /// Whether its records may lack fields that others of the same file have.
+    pub const fn is_sparse(self) -> bool {
+        matches!(self.spec().codec, Codec::Columns | Codec::Records { .. })
+    }
+
     /// Whether it can be written, not only read.
     pub const fn is_written(self) -> bool {
         !matches!(
@@ -167,6 +209,11 @@ impl Format {
             Codec::Packed(layout) => layout.dialect,
             _ => move16::Dialect::Apery,
         }
+    }
+
+    /// What stands before the first record of a file.
+    pub const fn header(self) -> &'static [u8] {
+        self.spec().header
     }
 
     /// What a record can say besides the position.
@@ -214,9 +261,15 @@ mod tests {
                 ("hcpe", Some(38)),
                 ("hcpe2", Some(38)),
                 ("hcpe42", Some(42)),
+                ("hcpe3", None),
                 ("psv", Some(40)),
+                ("pack", None),
                 ("sfen", None),
-                ("usi", None)
+                ("jsonl", None),
+                ("plain", None),
+                ("db", None),
+                ("usi", None),
+                ("csa", None)
             ]
         );
         for format in Format::ALL {

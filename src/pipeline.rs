@@ -6,6 +6,7 @@ pub mod checkpoint;
 pub mod convert;
 pub mod counts;
 pub mod estimate;
+mod evidence;
 pub mod filter;
 pub mod filters;
 pub mod generate;

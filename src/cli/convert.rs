@@ -74,6 +74,10 @@ pub(super) struct ConvertArgs {
     #[arg(long)]
     mirror: bool,
 
+    /// Write also the moves of hcpe3 games that are marked as not for training (no candidates)
+    #[arg(long)]
+    keep_untrained: bool,
+
     /// Read only the first N records
     #[arg(long, value_name = "N")]
     limit: Option<u64>,
@@ -140,6 +144,7 @@ impl ConvertArgs {
             inputs: self.inputs.into_paths(),
             output: self.output,
             from: self.records.from,
+            dialect: self.records.dialect,
             to: self.to,
             force: self.run.force,
             settings: ConvertSettings {
@@ -148,6 +153,7 @@ impl ConvertArgs {
                 mirror: self.mirror,
                 check: self.check.unwrap_or_default(),
                 strict: self.strict,
+                keep_untrained: self.keep_untrained,
                 fill: self.records.fill.unwrap_or_default(),
                 canonical: self.canonical,
                 limit: self.limit,
@@ -182,7 +188,7 @@ fn announce(plan: &ConvertPlan) {
 fn filled_in(from: Format, invented: Fields, plan: &ConvertPlan) -> String {
     let fill = plan.settings.fill;
     // Lines of text lack fields one by one; which ones shows only when they are read.
-    let by_line = if from == Format::Sfen {
+    let by_line = if from.is_sparse() {
         plan.to.format.fields().intersection(fill.fields())
     } else {
         Fields::NONE

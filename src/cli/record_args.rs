@@ -9,6 +9,7 @@ use clap::Args;
 
 use super::option::word;
 use crate::format::Fill;
+use crate::format::move16::Dialect;
 use crate::pipeline::filters::{Probability, RecordFilters, Results, Sample};
 use crate::pipeline::progress::ProgressMode;
 use crate::pipeline::settings::FormatName;
@@ -37,6 +38,10 @@ pub(super) struct RecordArgs {
     /// Format of the inputs: hcp, hcpe, psv or sfen, each also with .zst [default: by extension]
     #[arg(long, value_name = "FORMAT")]
     pub(super) from: Option<FormatName>,
+
+    /// How packed moves are encoded: apery, yaneuraou or rshogi [default: as most are legal]
+    #[arg(long, value_name = "DIALECT", value_parser = dialect)]
+    pub(super) dialect: Option<Dialect>,
 
     /// What to write into fields that a record lacks, as in eval=0,result=draw,ply=0,move=none
     #[arg(long, value_name = "FIELD=VALUE,…")]
@@ -107,6 +112,7 @@ impl RecordArgs {
     pub(super) fn or(self, others: Self) -> Self {
         Self {
             from: self.from.or(others.from),
+            dialect: self.dialect.or(others.dialect),
             fill: self.fill.or(others.fill),
             max_abs_eval: self.max_abs_eval.or(others.max_abs_eval),
             min_ply: self.min_ply.or(others.min_ply),
@@ -120,6 +126,12 @@ impl RecordArgs {
             seed: self.seed.or(others.seed),
         }
     }
+}
+
+/// Reads the name of an encoding of moves.
+pub(super) fn dialect(text: &str) -> Result<Dialect, String> {
+    Dialect::from_name(text)
+        .ok_or_else(|| format!("expected one of {}", Dialect::ALL.map(Dialect::name).join(", ")))
 }
 
 /// How the work is done, which changes no output.

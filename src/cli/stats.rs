@@ -11,9 +11,10 @@ use anyhow::Context;
 use clap::Args;
 
 use super::filter::{plan_error, run_error};
-use super::record_args::RunArgs;
+use super::record_args::{RunArgs, dialect};
 use super::report::json_line;
 use super::{Outcome, Usage};
+use crate::format::move16::Dialect;
 use crate::pipeline::memory::Memory;
 use crate::pipeline::plan::PlanError;
 use crate::pipeline::platform::{self, Interrupt};
@@ -44,6 +45,10 @@ pub(super) struct StatsArgs {
     #[arg(long, value_name = "FORMAT")]
     from: Option<FormatName>,
 
+    /// How packed moves are encoded: apery, yaneuraou or rshogi [default: as most are legal]
+    #[arg(long, value_name = "DIALECT", value_parser = dialect)]
+    dialect: Option<Dialect>,
+
     /// Memory in which positions are told apart [default: 1G]
     #[arg(long, value_name = "SIZE")]
     memory: Option<Memory>,
@@ -64,12 +69,12 @@ pub(super) struct StatsArgs {
 const MEMORY: Memory = Memory::gib(1);
 
 pub(super) fn run(args: StatsArgs) -> anyhow::Result<Outcome> {
-    let StatsArgs { files, from, memory, html, run, json } = args;
+    let StatsArgs { files, from, dialect, memory, html, run, json } = args;
     if let Some(page) = &html {
         check_page(page, &files, run.force)?;
     }
     let memory = memory.unwrap_or(MEMORY);
-    let request = StatsRequest { inputs: files, from, memory, threads: run.threads() };
+    let request = StatsRequest { inputs: files, from, dialect, memory, threads: run.threads() };
     let plan = StatsPlan::new(request).map_err(plan_error)?;
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;
     let mut progress = Progress::new(run.progress(), plan.records);
@@ -105,7 +110,8 @@ fn check_page(page: &Path, files: &[PathBuf], force: bool) -> anyhow::Result<()>
 
 fn write_page(path: &Path, page: &str) -> anyhow::Result<()> {
     let stream = Stream::Kept;
-    let plan = OutputPlan { stream, path: path.to_owned(), is_zstd: false, is_stream: false };
+    let plan =
+        OutputPlan { stream, path: path.to_owned(), is_zstd: false, is_stream: false, header: b"" };
     let mut sinks = Sinks::create(&[plan])?;
     let mut batch = Batch::default();
     batch.push(page.as_bytes());

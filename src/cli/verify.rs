@@ -10,8 +10,9 @@ use clap::Args;
 
 use super::Outcome;
 use super::filter::{plan_error, run_error};
-use super::record_args::RunArgs;
+use super::record_args::{RunArgs, dialect};
 use super::report::{json_line, records};
+use crate::format::move16::Dialect;
 use crate::pipeline::platform::Interrupt;
 use crate::pipeline::progress::Progress;
 use crate::pipeline::settings::FormatName;
@@ -45,12 +46,16 @@ pub(super) struct VerifyArgs {
     files: Vec<PathBuf>,
 
     /// Files of proofs, zstd-compressed if the name ends in .zst; `-` is standard input
-    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["files", "from", "strict", "quarantine", "force", "progress"])]
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["files", "from", "dialect", "strict", "quarantine", "force", "progress"])]
     proof: Vec<PathBuf>,
 
     /// Format of the files: hcp, hcpe, psv or sfen, each also with .zst [default: by extension]
     #[arg(long, value_name = "FORMAT")]
     from: Option<FormatName>,
+
+    /// How packed moves are encoded: apery, yaneuraou or rshogi [default: as most are legal]
+    #[arg(long, value_name = "DIALECT", value_parser = dialect)]
+    dialect: Option<Dialect>,
 
     /// A warning makes a record bad, too
     #[arg(long)]
@@ -101,6 +106,7 @@ impl VerifyArgs {
         VerifyRequest {
             inputs: self.files,
             from: self.from,
+            dialect: self.dialect,
             quarantine: self.quarantine,
             force: self.run.force,
             strict: self.strict,

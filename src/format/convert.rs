@@ -9,11 +9,12 @@ use thiserror::Error;
 
 use super::error::{DecodeError, DecodeErrorKind, EncodeError};
 use super::field::{Field, Fields};
-use super::game::Game;
+use super::game::{Game, Played};
 use super::layout::Tail;
-use super::record::{GameResult, Record, RecordRef};
+use super::record::{GameResult, Parsed, Record, RecordRef};
 use super::spec::Codec;
 use super::{Format, sfen_text};
+use crate::shogi::Setup;
 
 /// Values for fields that the source lacks.
 ///
@@ -84,6 +85,26 @@ impl Fill {
         }
     }
 
+    /// Puts every missing field of `target` that this names into the moves of a game; what each was
+    /// given.
+    pub fn complete(&self, game: &mut Game, target: Format) -> Vec<Fields> {
+        let target = target.fields();
+        let mut common = Fields::NONE;
+        if game.result.is_none() && self.result.is_some() && target.contains(Field::Result) {
+            game.result = self.result;
+            common = Fields::of(Field::Result);
+        }
+        let fill_eval = |played: &mut Played| {
+            if played.eval_cp.is_none() && self.eval_cp.is_some() && target.contains(Field::EvalCp)
+            {
+                played.eval_cp = self.eval_cp;
+                return common.union(Fields::of(Field::EvalCp));
+            }
+            common
+        };
+        game.moves.iter_mut().map(fill_eval).collect()
+    }
+
     /// The record with every missing field of `target` that this names.
     fn apply(&self, record: &Record, target: Fields) -> Record {
         let mut record = record.clone();
@@ -109,7 +130,7 @@ impl Fill {
 
 impl Fill {
     /// Gives what is missing its value; the formats that do not hold it do not ask.
-    pub(super) fn complete(&self, tail: &mut Tail) {
+    pub(super) fn complete_tail(&self, tail: &mut Tail) {
         tail.eval_cp = tail.eval_cp.or(self.eval_cp);
         tail.ply = tail.ply.or(self.ply);
         tail.result = tail.result.or(self.result);
@@ -212,6 +233,14 @@ pub enum NoConversion {
         /// Fields without a value.
         fields: Fields,
     },
+    /// The target holds games, and the source no moves to make them of.
+    #[error("{to} holds games, and {from} no moves")]
+    NoMoves {
+        /// Source format.
+        from: Format,
+        /// Target format.
+        to: Format,
+    },
     /// The target is only read.
     #[error("{to} can be read, not written")]
     OnlyRead {
@@ -231,6 +260,9 @@ pub fn conversion_plan(from: Format, to: Format, fill: &Fill) -> Result<Plan, No
     if !to.is_written() {
         return Err(NoConversion::OnlyRead { to });
     }
+    if to.holds_games() && !from.fields().contains(Field::BestMove) {
+        return Err(NoConversion::NoMoves { from, to });
+    }
     let lacking = to.fields().without(from.fields());
     let fields = to.needs().without(from.fields()).without(fill.fields());
     if !fields.is_empty() {
@@ -245,8 +277,8 @@ pub fn conversion_plan(from: Format, to: Format, fill: &Fill) -> Result<Plan, No
 
 /// Appends a record in a format, canonically; text with its line end. After an error `out` is as before.
 ///
-/// A record without a move is written with "no move", which packed formats can say; whether the source
-/// said so or is silent is known to [`RecordRef::convert`].
+/// Formats that can leave a move out do so where the record has none, unless `fill` says "no move"; all
+/// others write "no move". Whether the source said so or is silent is known to [`RecordRef::convert`].
 ///
 /// # Errors
 /// [`EncodeError`] if a king is missing or a field that neither the record nor `fill` has.
@@ -257,18 +289,21 @@ pub fn encode(
     out: &mut Vec<u8>,
 ) -> Result<Written, EncodeError> {
     let filled = fill.apply(record, format.fields());
+    let is_plain = sfen_text::is_plain(&filled);
     let start = out.len();
-    write(format, &filled, out).inspect_err(|_| out.truncate(start))?;
+    let says_move = filled.best_move.is_some() || fill.no_move;
+    write(format, filled, says_move, out).inspect_err(|_| out.truncate(start))?;
     let lacking = format.fields().without(record.fields());
     let mut invented = lacking.intersection(fill.fields());
-    if format == Format::Sfen && sfen_text::is_plain(&filled) {
+    if format == Format::Sfen && is_plain {
         // A plain SFEN always has a move number.
         invented = invented.union(lacking.intersection(Fields::of(Field::Ply)));
     }
     let mut lost = format.written(record).lost;
     if format.holds_games() {
         // Of a game of one move the length says nothing.
-        lost = lost.union(record.fields().intersection(Fields::of(Field::EndPly)));
+        let first = Fields::of(Field::EndPly).union(format.lost_of_start(&record.setup));
+        lost = lost.union(record.fields().intersection(first));
     }
     Ok(Written { lost, invented })
 }
@@ -282,17 +317,31 @@ impl Format {
         }
         Written { lost, invented: Fields::NONE }
     }
+
+    /// What is lost of each record of a game that begins so: the move number, where games of the format
+    /// begin at 1.
+    pub fn lost_of_start(self, start: &Setup) -> Fields {
+        let from_move_1 = matches!(self.spec().codec, Codec::Games { from_move_1: true, .. });
+        if from_move_1 && start.ply() != 1 { Fields::of(Field::Ply) } else { Fields::NONE }
+    }
 }
 
-fn write(format: Format, record: &Record, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+fn write(
+    format: Format,
+    record: Record,
+    says_move: bool,
+    out: &mut Vec<u8>,
+) -> Result<(), EncodeError> {
     match &format.spec().codec {
-        Codec::Packed(layout) => layout.encode(record, out),
+        Codec::Packed(layout) => layout.encode(&record, out),
         Codec::Columns => {
-            sfen_text::encode(record, out);
+            sfen_text::encode(&record, out);
             Ok(())
         }
-        Codec::Records { write: Some(write), .. } => write(record, out),
-        Codec::Games { write: Some(write), .. } => write(&Game::of_record(record)?, out),
+        Codec::Records { write: Some(write), .. } => {
+            write(&Parsed { says_move, ..Parsed::from(record) }, out)
+        }
+        Codec::Games { write: Some(write), .. } => write(&Game::of_record(&record)?, out),
         Codec::Records { write: None, .. } | Codec::Games { write: None, .. } => {
             Err(EncodeError::OnlyRead { format })
         }
@@ -357,7 +406,8 @@ impl RecordRef<'_> {
         if !missing.is_empty() {
             return Err(EncodeError::Missing { fields: missing });
         }
-        let mut written = encode(to, record, fill, out)?;
+        let fill = Fill { no_move: fill.no_move || said.contains(Field::BestMove), ..*fill };
+        let mut written = encode(to, record, &fill, out)?;
         if said.contains(Field::BestMove) {
             written.invented = written.invented.without(Fields::of(Field::BestMove));
         }

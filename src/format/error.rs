@@ -5,10 +5,11 @@
 use thiserror::Error;
 
 use crate::shogi::sfen::SfenError;
-use crate::shogi::{Color, HandKind, Move, PositionError, Square};
+use crate::shogi::{Color, HandKind, Move, PositionError, SetupError, Square};
 
 use super::Format;
 use super::field::{Field, Fields};
+use super::move16::MalformedMove;
 
 /// Why the bytes of one record cannot be read.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -64,6 +65,9 @@ pub enum DecodeErrorKind {
     /// The position of a line of text.
     #[error("{0}")]
     Sfen(SfenError),
+    /// The start of a game is no arrangement of a set of pieces.
+    #[error("the game's start: {0}")]
+    Setup(SetupError),
     /// The start of a game is no position of one.
     #[error("the game's start: {0}")]
     Position(PositionError),
@@ -73,6 +77,31 @@ pub enum DecodeErrorKind {
         /// The move.
         best_move: Move,
     },
+    /// The bytes end within a game.
+    #[error("the game has {moves} moves, the bytes end within move {within}")]
+    GameCut {
+        /// Moves that the game says it has.
+        moves: u16,
+        /// Number of the move that is not whole, from 1.
+        within: u32,
+    },
+    /// What stands behind the last move of a game is no other game.
+    #[error("behind the game's {moves} moves stands no other game")]
+    NotAGame {
+        /// Moves that the game says it has.
+        moves: u16,
+    },
+    /// A move with more candidates than any position has moves.
+    #[error("{candidates} candidates, no position has more than {most} moves")]
+    TooManyCandidates {
+        /// The number stored.
+        candidates: u16,
+        /// The largest number of moves that a position has.
+        most: u16,
+    },
+    /// A move of a game in bits that are no move.
+    #[error("{0}, the rest of the game is not read")]
+    MalformedMove(MalformedMove),
     /// A unit without any record.
     #[error("no record")]
     Nothing,
@@ -112,7 +141,12 @@ impl DecodeErrorKind {
             Self::UnknownHandCode => "unknown_hand_code",
             Self::PieceSet { .. } => "piece_set",
             Self::Sfen(_) => "sfen",
+            Self::Setup(_) => "setup",
             Self::Position(_) => "position",
+            Self::GameCut { .. } => "game_cut",
+            Self::NotAGame { .. } => "not_a_game",
+            Self::TooManyCandidates { .. } => "too_many_candidates",
+            Self::MalformedMove(_) => "malformed_move",
             Self::IllegalMove { .. } => "illegal_move",
             Self::Nothing => "no_record",
             Self::Syntax { .. } => "syntax",
@@ -147,6 +181,14 @@ pub enum EncodeError {
     /// Formats of games need a move that can be played.
     #[error("a game needs a move that can be played in the position")]
     NoGame,
+    /// More moves or candidates than the format can count.
+    #[error("more than {most} {what}, which is all that the format can hold")]
+    TooMany {
+        /// What there is too much of.
+        what: &'static str,
+        /// The largest number.
+        most: u16,
+    },
     /// The format is only read.
     #[error("{format} can be read, not written")]
     OnlyRead {

@@ -20,6 +20,8 @@ pub struct Game {
     pub ending: Option<Ending>,
     /// Why the reader stopped before the end of the unit: what follows [`Game::moves`].
     pub broken: Option<DecodeError>,
+    /// How many moves the unit says it holds, where the format counts them.
+    pub announced: Option<usize>,
 }
 
 /// A move of a game with what is said about the position before it.
@@ -82,17 +84,23 @@ pub enum Ending {
     IllegalMove,
     /// The game was broken off.
     Interruption,
+    /// Both kings entered the opponent's camp: a draw.
+    Impasse,
 }
+
+/// How a game ended, as far as it is known.
+pub(super) type End = (Option<GameResult>, Option<Ending>);
 
 impl Ending {
     /// Every ending.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Repetition,
         Self::Declaration,
         Self::MoveLimit,
         Self::TimeUp,
         Self::IllegalMove,
         Self::Interruption,
+        Self::Impasse,
     ];
 
     /// The word in reports and in JSON.
@@ -104,6 +112,7 @@ impl Ending {
             Self::TimeUp => "time_up",
             Self::IllegalMove => "illegal_move",
             Self::Interruption => "interruption",
+            Self::Impasse => "impasse",
         }
     }
 
@@ -114,6 +123,11 @@ impl Ending {
 }
 
 impl Game {
+    /// A game without moves.
+    pub const fn new(start: Setup) -> Self {
+        Self { start, moves: Vec::new(), result: None, ending: None, broken: None, announced: None }
+    }
+
     /// A game of one move that says what a record says.
     ///
     /// # Errors
@@ -129,11 +143,10 @@ impl Game {
             ..Played::new(best_move, 0)
         };
         Ok(Self {
-            start: record.setup.clone(),
             moves: vec![played],
             result: record.result,
             ending: record.ending,
-            broken: None,
+            ..Self::new(record.setup.clone())
         })
     }
 
@@ -151,26 +164,14 @@ impl Game {
 
     /// The positions of the game, each with the move played in it, in order.
     ///
-    /// A move that cannot be played, or what could not be read, is the last item and an error.
+    /// A move that cannot be played, or what could not be read, is an error, and nothing is read behind
+    /// it: if the unit says how many moves it holds, each of the others is the same error.
     pub fn records(&self) -> Vec<Result<Record, DecodeError>> {
         let mut records = Vec::with_capacity(self.moves.len() + 1);
         let end_ply = u16::try_from(self.moves.len())
             .ok()
             .and_then(|moves| self.start.ply().checked_add(moves)?.checked_sub(1));
-        let mut position = match Position::try_from(&self.start) {
-            Ok(position) => position,
-            Err(error) => {
-                records.push(Err(DecodeErrorKind::Position(error).at(0)));
-                return records;
-            }
-        };
-        for played in &self.moves {
-            if !position.is_legal(played.best_move) {
-                let kind = DecodeErrorKind::IllegalMove { best_move: played.best_move };
-                records.push(Err(kind.at(played.offset)));
-                return records;
-            }
-            let setup = position.setup();
+        let fault = self.replay(|setup, played| {
             records.push(Ok(Record {
                 best_move: Some(played.best_move),
                 eval_cp: played.eval_cp,
@@ -182,9 +183,34 @@ impl Game {
                 is_not_for_training: played.is_not_for_training,
                 ..Record::new(setup)
             }));
+        });
+        if let Some(fault) = fault {
+            let lost = self.announced.map_or(1, |moves| moves.saturating_sub(records.len()));
+            records.extend(std::iter::repeat_n(Err(fault), lost));
+        }
+        records
+    }
+
+    /// Calls `visit` with each position and the move played in it, as far as the rules allow; why it
+    /// ended before the unit did.
+    fn replay(&self, mut visit: impl FnMut(Setup, &Played)) -> Option<DecodeError> {
+        let mut position = match Position::try_from(&self.start) {
+            Ok(position) => position,
+            Err(error) => return Some(DecodeErrorKind::Position(error).at(0)),
+        };
+        for played in &self.moves {
+            if !position.is_legal(played.best_move) {
+                let kind = DecodeErrorKind::IllegalMove { best_move: played.best_move };
+                return Some(kind.at(played.offset));
+            }
+            visit(position.setup(), played);
             position.make(played.best_move);
         }
-        records.extend(self.broken.clone().map(Err));
-        records
+        self.broken.clone()
+    }
+
+    /// Whether every move of the unit was read and can be played.
+    pub(super) fn is_whole(&self) -> bool {
+        self.replay(|_, _| {}).is_none()
     }
 }

@@ -130,12 +130,17 @@ impl Layout {
     }
 
     /// `None` where no move has a place.
+    pub(super) fn move_bits(&self, bytes: &[u8]) -> Option<u16> {
+        word(bytes, self.best_move).map(u16::from_le_bytes)
+    }
+
+    /// `None` where no move has a place.
     pub(super) fn best_move(
         &self,
         bytes: &[u8],
         dialect: Dialect,
     ) -> Option<Result<Option<Move>, MalformedMove>> {
-        word(bytes, self.best_move).map(|bits| dialect.decode(u16::from_le_bytes(bits)))
+        self.move_bits(bytes).map(|bits| dialect.decode(bits))
     }
 
     pub(super) fn result(&self, bytes: &[u8]) -> Option<GameResult> {
@@ -215,19 +220,20 @@ impl Layout {
     pub(super) fn append(&self, position: &[u8; packed::LEN], tail: &Tail, out: &mut Vec<u8>) {
         let mut bytes = [0; MOST_BYTES];
         bytes[..packed::LEN].copy_from_slice(position);
-        self.put(tail, &mut bytes);
+        self.put(tail, self.dialect, &mut bytes);
         out.extend_from_slice(&bytes[..self.len]);
     }
 
-    /// Writes what is said over the fields of `bytes`, and leaves all else as it is.
+    /// Writes what is said over the fields of `bytes`, and leaves all else as it is. Moves are encoded as
+    /// those of the records around.
     #[inline]
-    pub(super) fn put(&self, tail: &Tail, bytes: &mut [u8]) {
+    pub(super) fn put(&self, tail: &Tail, dialect: Dialect, bytes: &mut [u8]) {
         let mut put = |at: Option<usize>, word: Option<[u8; 2]>| {
             if let (Some(at), Some(word)) = (at, word) {
                 bytes[at..at + 2].copy_from_slice(&word);
             }
         };
-        let best_move = tail.best_move.map_or(move16::NONE, |m| self.dialect.encode(m));
+        let best_move = tail.best_move.map_or(move16::NONE, |m| dialect.encode(m));
         put(self.best_move, Some(best_move.to_le_bytes()));
         put(self.eval, tail.eval_cp.map(i16::to_le_bytes));
         put(self.ply, tail.ply.map(u16::to_le_bytes));

@@ -41,13 +41,13 @@ impl RecordRef<'_> {
     /// [`ConvertError`] if the record cannot be read.
     pub fn with_outcome(&self, outcome: Outcome, out: &mut Vec<u8>) -> Result<(), ConvertError> {
         let record = outcome.of(self.record()?);
-        let Some(Packed { layout, .. }) = self.parts() else {
+        let Some(Packed { layout, dialect, .. }) = self.parts() else {
             encode(self.format(), &record, &Fill::default(), out)?;
             return Ok(());
         };
         let start = out.len();
         out.extend_from_slice(self.bytes());
-        layout.put(&Tail::from(&record), &mut out[start..]);
+        layout.put(&Tail::from(&record), dialect, &mut out[start..]);
         Ok(())
     }
 }

@@ -4,7 +4,7 @@
 
 use crate::shogi::{Color, Move, Position, Setup};
 
-use super::error::{DecodeError, DecodeErrorKind};
+use super::error::{DecodeError, DecodeErrorKind, EncodeError};
 use super::field::{Field, Fields};
 use super::game::{Candidate, Ending};
 use super::layout::Layout;
@@ -119,13 +119,14 @@ impl Record {
             (Field::Result, self.result.is_some()),
             (Field::Ending, self.ending.is_some()),
             (Field::EndPly, self.end_ply.is_some()),
-            (Field::Candidates, !self.candidates.is_empty()),
+            // Not to be trained on: said by the number of candidates, 0.
+            (Field::Candidates, !self.candidates.is_empty() || self.is_not_for_training),
         ];
         said.into_iter().filter_map(|(field, said)| said.then_some(field)).collect()
     }
 }
 
-/// A record that was read as a whole.
+/// A record as formats read and write it that have no places for single fields.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Parsed {
     pub(super) record: Record,
@@ -133,11 +134,32 @@ pub(super) struct Parsed {
     pub(super) says_move: bool,
     /// What is unusual about how it is written.
     pub(super) warnings: Warnings,
+    /// Its bytes, where those of its unit are also others'.
+    pub(super) own_bytes: Option<Vec<u8>>,
+}
+
+impl Parsed {
+    /// Fields that the record speaks of, if only to say that there is no move.
+    pub(super) fn fields(&self) -> Fields {
+        let said = self.record.fields();
+        if self.says_move { said.union(Fields::of(Field::BestMove)) } else { said }
+    }
+
+    /// Whether it speaks of everything that a format needs.
+    pub(super) fn check(&self, needs: Fields) -> Result<(), EncodeError> {
+        let fields = needs.without(self.fields());
+        if fields.is_empty() { Ok(()) } else { Err(EncodeError::Missing { fields }) }
+    }
 }
 
 impl From<Record> for Parsed {
     fn from(record: Record) -> Self {
-        Self { says_move: record.best_move.is_some(), record, warnings: Warnings::NONE }
+        Self {
+            says_move: record.best_move.is_some(),
+            record,
+            warnings: Warnings::NONE,
+            own_bytes: None,
+        }
     }
 }
 
@@ -226,6 +248,14 @@ impl<'a> RecordRef<'a> {
     /// The bytes as they were given; of a record out of a group, those of the group.
     pub const fn bytes(&self) -> &'a [u8] {
         self.bytes
+    }
+
+    /// Its bytes, where it was read out of a group whose bytes are also others'.
+    pub fn own_bytes(&self) -> Option<&[u8]> {
+        match &self.content {
+            Content::Parsed(parsed) => parsed.own_bytes.as_deref(),
+            _ => None,
+        }
     }
 
     /// The packed position with its alphabet, where that is what the record holds.
@@ -340,7 +370,6 @@ impl<'a> RecordRef<'a> {
     /// Fields that this record speaks of, if only to say, of a move, that there is none. Nothing is said
     /// about whether columns of text can be read.
     pub fn fields(&self) -> Fields {
-        let says_move = Fields::of(Field::BestMove);
         match &self.content {
             Content::Packed(Packed { layout, .. }) => {
                 let mut fields = layout.fields();
@@ -353,9 +382,19 @@ impl<'a> RecordRef<'a> {
                 fields
             }
             Content::Columns(columns) => columns.fields(),
-            Content::Parsed(parsed) if parsed.says_move => parsed.record.fields().union(says_move),
-            Content::Parsed(parsed) => parsed.record.fields(),
+            Content::Parsed(parsed) => parsed.fields(),
         }
+    }
+
+    /// Whether the writer of the game says that the position is not to be trained on.
+    #[inline]
+    pub fn is_not_for_training(&self) -> bool {
+        matches!(&self.content, Content::Parsed(parsed) if parsed.record.is_not_for_training)
+    }
+
+    /// The stored move as its 16 bits, of packed records that have a place for one.
+    pub fn move_bits(&self) -> Option<u16> {
+        self.parts()?.layout.move_bits(self.bytes)
     }
 
     /// Whether the stored move is neither a move nor "no move".

@@ -2,11 +2,11 @@
 //!
 //! [`count`] and [`records`] agree whatever the bytes: a record that cannot be read counts as one.
 
-use super::Format;
 use super::error::DecodeError;
 use super::move16::Dialect;
 use super::record::{Parsed, RecordRef};
 use super::spec::Codec;
+use super::{Format, lines};
 
 /// The records of one unit, in order; those that cannot be read as errors.
 ///
@@ -33,6 +33,17 @@ pub fn records(format: Format, dialect: Dialect, unit: &[u8]) -> Records<'_> {
         }
     };
     Records { format, unit, content }
+}
+
+/// The units of bytes that begin with one and end as their file does; of text, without the ends of lines.
+pub fn units(format: Format, bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = bytes;
+    std::iter::from_fn(move || {
+        let (unit, behind) =
+            rest.split_at(format.unit_end(rest, true).filter(|_| !rest.is_empty())?);
+        rest = behind;
+        Some(if format.is_lines() { lines::content(unit) } else { unit })
+    })
 }
 
 /// The number of [`records`] in a unit.

@@ -44,7 +44,7 @@ impl RecordRef<'_> {
             // To say that there is no move is to say nothing.
             lost = lost.without(Fields::of(Field::BestMove));
         }
-        fill.complete(&mut tail);
+        fill.complete_tail(&mut tail);
         target.append(&position, &tail, out);
         Ok(Written { lost, invented: lacking.intersection(fill.fields()) })
     }

@@ -14,10 +14,11 @@ pub(super) const SPEC: Spec = Spec {
     name: "usi",
     extensions: &[],
     framing: Framing::Line,
+    header: b"",
     holds: Fields::of_all(&[Field::BestMove, Field::Ply, Field::EndPly]),
     needs: Fields::of(Field::BestMove),
     endings: &[],
-    codec: Codec::Games { read, count: None, write: Some(write) },
+    codec: Codec::Games { read, count: None, write: Some(write), from_move_1: false },
 };
 
 const START: &str = "startpos";
@@ -43,7 +44,7 @@ fn read(line: &[u8]) -> Result<Game, DecodeError> {
         Some((at, word)) => return Err(syntax("startpos or sfen", word, at)),
         None => return Err(syntax("startpos or sfen", "", 0)),
     };
-    let mut game = Game { start, moves: Vec::new(), result: None, ending: None, broken: None };
+    let mut game = Game::new(start);
     match words.next_word() {
         Some((_, MOVES)) => game.read_moves(words),
         Some((at, word)) => return Err(syntax("moves", word, at)),

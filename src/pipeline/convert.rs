@@ -29,7 +29,7 @@ pub use report::{ConvertReport, ConvertedInput, RecordCounts};
 pub use strict::Loss;
 
 /// Records that travel together: enough that handing them over costs nothing beside the work on them.
-const BLOCK_RECORDS: u64 = 1 << 10;
+const BLOCK_RECORDS: u64 = 1 << 12;
 
 /// Converts. Sets nothing under a final name unless all went well.
 ///
@@ -83,7 +83,7 @@ impl Account {
     fn count(self, sorted: &mut Sorted) {
         sorted.count_warnings(self.warnings);
         sorted.counts.count_fate(Fate::Kept);
-        sorted.counts.count_fields(self.written);
+        sorted.count_fields(self.written);
     }
 }
 
@@ -131,6 +131,10 @@ fn convert_record(
     candidates: &mut Vec<Candidate>,
 ) -> Result<Next, Fault> {
     let (record, settings) = (&item.record, &plan.settings);
+    if record.is_not_for_training() && !settings.keep_untrained {
+        sorted.count_filtered(Condition::NotForTraining);
+        return Ok(Next::Sorted);
+    }
     if let Some(condition) = settings.filters.failed_by_fields(item.number, record)? {
         sorted.count_filtered(condition);
         return Ok(Next::Sorted);

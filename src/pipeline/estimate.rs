@@ -71,7 +71,7 @@ fn part_at(plan: &Plan, mut record: u64) -> Option<Part> {
         if record < len {
             let from = part.from + record;
             let to = (from + PROBE_RECORDS).min(part.from + len);
-            return Some(Part { input: part.input.clone(), from, to: Some(to) });
+            return Some(Part { from, to: Some(to), ..part.clone() });
         }
         record -= len;
     }

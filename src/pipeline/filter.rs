@@ -51,6 +51,11 @@ where
     let plan = Arc::new(plan);
     std::fs::create_dir_all(&plan.folder)
         .map_err(|source| RunError::Folder { folder: plan.folder.display().to_string(), source })?;
+    for (path, index) in &plan.indexes {
+        if let Err(error) = index.save(path) {
+            tracing::warn!("cannot keep the index {}: {error}", path.display());
+        }
+    }
     let job = Job {
         parts: &plan.parts,
         outputs: &plan.outputs,

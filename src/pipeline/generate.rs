@@ -111,11 +111,10 @@ fn as_game(records: &[Record]) -> format::Game {
     });
     let first = &records[0];
     format::Game {
-        start: first.setup.clone(),
         moves: played.collect(),
         result: first.result,
         ending: first.ending,
-        broken: None,
+        ..format::Game::new(first.setup.clone())
     }
 }
 
@@ -188,8 +187,7 @@ const fn word(end: End) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::RecordRef;
-    use crate::format::{Field, Lines, read_game};
+    use crate::format::{Field, read_game, records, units};
     use crate::shogi::Setup;
 
     const RECIPE: Recipe = Recipe { count: 500, seed: 3, every: 7, most_moves: 150 };
@@ -231,8 +229,8 @@ mod tests {
             if batch.is_empty() {
                 break;
             }
-            for line in Lines::new(batch.bytes_of(0, batch.len())) {
-                let game = read_game(Format::Usi, line.content()).expect("our own line");
+            for line in units(Format::Usi, batch.bytes_of(0, batch.len())) {
+                let game = read_game(Format::Usi, line).expect("our own line");
                 read.extend(game.records().into_iter().map(|record| record.expect("legal").setup));
             }
         }
@@ -245,10 +243,10 @@ mod tests {
         for format in Format::ALL {
             let batch = Generator::new(RECIPE).batch(format, 1000).expect("nothing is missing");
             assert_eq!(batch.len(), 500);
-            for (i, record) in (0..).zip(Generator::new(RECIPE)) {
-                let bytes = batch.bytes_of(i, i + 1);
-                let line = bytes.strip_suffix(b"\n").filter(|_| format.is_lines());
-                let read = RecordRef::new(format, line.unwrap_or(bytes)).expect("a whole record");
+            let read = units(format, batch.bytes_of(0, batch.len()))
+                .flat_map(|unit| records(format, format.dialect(), unit));
+            for (read, record) in read.zip(Generator::new(RECIPE)) {
+                let read = read.expect("our own record");
                 let expected = |field, value: Option<i32>| {
                     Ok(value.filter(|_| format.fields().contains(field)))
                 };

@@ -8,13 +8,15 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use super::evidence;
 use super::filters::RecordFilters;
 use super::judge::LimitError;
 use super::platform::{self, FileIdentity};
 use super::settings::{BadPolicy, FormatName, MatedPolicy, Settings, Shard, UnknownPolicy};
 use super::sink::{OutputPlan, partial_path};
-use super::source::{self, Compression, Input, Part, Place, SourceError};
+use super::source::{self, Compression, Index, Input, Mark, Part, Place, SourceError};
 use super::stream::Stream;
+use crate::format::move16::Dialect;
 use crate::format::{
     Field, Fields, Fill, Format, NoConversion, Plan as ConversionPlan, conversion_plan,
 };
@@ -28,6 +30,8 @@ pub struct Request {
     pub output: PathBuf,
     /// Format of the inputs, where their extensions do not say it.
     pub from: Option<FormatName>,
+    /// How packed moves are encoded; as the records show if nothing is said.
+    pub dialect: Option<Dialect>,
     /// Format of the outputs; that of the inputs if nothing is said.
     pub to: Option<FormatName>,
     /// Stem of the outputs' names; the first input's if nothing is said.
@@ -47,6 +51,8 @@ pub struct Plan {
     pub parts: Vec<Part>,
     /// Records that will be read, where that is known before.
     pub records: Option<u64>,
+    /// Indexes of inputs that were made for this, and where they are to be kept for the next shard.
+    pub indexes: Vec<(PathBuf, Index)>,
     /// Number, over all inputs, of the first record that will be read.
     pub first_number: u64,
     /// Which part of the input this is.
@@ -224,9 +230,11 @@ impl Plan {
     /// # Errors
     /// [`PlanError`] with what is wrong.
     pub fn new(request: Request) -> Result<Self, PlanError> {
-        let Request { inputs, output: folder, from, to, name, shard, force, settings } = request;
+        let Request { inputs, output: folder, from, dialect, to, name, shard, force, settings } =
+            request;
         settings.search.check()?;
-        let inputs = inputs.iter().map(|path| input(path, from)).collect::<Result<Vec<_>, _>>()?;
+        let inputs = inputs.iter().map(|path| input(path, from, dialect));
+        let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
         check_stdin(&inputs, shard)?;
         let to = output_format(&inputs, to)?;
         if to.format.holds_games() {
@@ -242,7 +250,10 @@ impl Plan {
             format!("-{:05}-of-{:05}", shard.index(), shard.count())
         });
         let name = |suffix: &str| folder.join(format!("{stem}{part_of_name}{suffix}"));
-        let outputs = outputs(&settings, to, name);
+        // A shard that goes on where another ends begins with its first record.
+        let header =
+            if shard.is_none_or(|shard| shard.index() == 1) { to.format.header() } else { b"" };
+        let outputs = outputs(&settings, to, header, name);
         let manifest = name(".manifest.json");
         let paths = || outputs.iter().map(|output| &output.path).chain([&manifest]);
         check_folder(&folder)?;
@@ -250,11 +261,13 @@ impl Plan {
         if !force {
             check_absence(paths())?;
         }
-        let Chosen { parts, records, first_number } = choose(inputs, shard)?;
+        let Chosen { parts, records, first_number, indexes } =
+            choose(inputs, shard, Some(&folder))?;
         Ok(Self {
             parts,
             records,
             first_number,
+            indexes,
             shard,
             folder,
             outputs,
@@ -266,10 +279,16 @@ impl Plan {
     }
 }
 
-pub(super) fn input(path: &Path, from: Option<FormatName>) -> Result<Input, PlanError> {
+pub(super) fn input(
+    path: &Path,
+    from: Option<FormatName>,
+    dialect: Option<Dialect>,
+) -> Result<Input, PlanError> {
     let name = path.to_string_lossy().into_owned();
     let format = from.or_else(|| FormatName::from_file_name(&name));
-    Ok(Input::named(path, format.ok_or(PlanError::UnknownFormat { input: name })?))
+    let mut input = Input::named(path, format.ok_or(PlanError::UnknownFormat { input: name })?);
+    evidence::settle(&mut input, from.is_some(), dialect);
+    Ok(input)
 }
 
 pub(super) fn check_stdin(inputs: &[Input], shard: Option<Shard>) -> Result<(), PlanError> {
@@ -321,7 +340,7 @@ fn advice(source: NoConversion) -> String {
         NoConversion::Missing { fields, .. } => {
             format!(" without --fill {}", Fill::neutral(fields))
         }
-        NoConversion::OnlyRead { to } => format!(" to {to}"),
+        NoConversion::OnlyRead { to } | NoConversion::NoMoves { to, .. } => format!(" to {to}"),
     }
 }
 
@@ -349,7 +368,12 @@ pub(super) fn stem(name: Option<String>, inputs: &[Input]) -> Result<String, Pla
     if is_file_name { Ok(stem) } else { Err(PlanError::Name { name: stem }) }
 }
 
-fn outputs(settings: &Settings, to: FormatName, name: impl Fn(&str) -> PathBuf) -> Vec<OutputPlan> {
+fn outputs(
+    settings: &Settings,
+    to: FormatName,
+    header: &'static [u8],
+    name: impl Fn(&str) -> PathBuf,
+) -> Vec<OutputPlan> {
     let extension = to.to_string();
     let is_wanted = |stream: &Stream| match stream {
         Stream::Kept => true,
@@ -364,6 +388,7 @@ fn outputs(settings: &Settings, to: FormatName, name: impl Fn(&str) -> PathBuf) 
             stream,
             path: name(&stream.suffix(&extension)),
             is_zstd: to.is_zstd() && stream.holds_records(),
+            header: if stream.holds_records() { header } else { b"" },
             is_stream: false,
         })
         .collect()
@@ -418,23 +443,51 @@ pub(super) struct Chosen {
     pub(super) records: Option<u64>,
     /// Number of the first one over all inputs, from 0.
     pub(super) first_number: u64,
+    /// What was found out about where records are, and where that is to be kept.
+    pub(super) indexes: Vec<(PathBuf, Index)>,
 }
 
-pub(super) fn choose(inputs: Vec<Input>, shard: Option<Shard>) -> Result<Chosen, PlanError> {
+/// Chooses the records of a shard, or all. What an earlier run found out about the inputs stands in
+/// `folder`.
+pub(super) fn choose(
+    inputs: Vec<Input>,
+    shard: Option<Shard>,
+    folder: Option<&Path>,
+) -> Result<Chosen, PlanError> {
     if shard.is_none() && !inputs.iter().all(source::is_cheap_to_count) {
-        let whole = |input| Part { input, from: 0, to: None };
-        let parts = inputs.into_iter().map(whole).collect();
-        return Ok(Chosen { parts, records: None, first_number: 0 });
+        let parts = inputs.into_iter().map(Part::whole).collect();
+        return Ok(Chosen { parts, records: None, first_number: 0, indexes: Vec::new() });
     }
-    let counts = inputs.iter().map(source::count_records).collect::<Result<Vec<_>, _>>()?;
-    let total = counts.iter().sum();
+    let mut counted = Vec::new();
+    let mut indexes = Vec::new();
+    for input in &inputs {
+        // Without a shard all is read from the start: the number of records is all that helps.
+        if shard.is_none() || source::can_be_computed(input) {
+            counted.push((source::count_records(input)?, None));
+            continue;
+        }
+        let place = folder.and_then(|folder| Index::path(folder, input));
+        let kept = place.as_ref().and_then(|path| Index::load(path, input));
+        let index = if let Some(index) = kept {
+            index
+        } else {
+            let index = Index::build(input)?;
+            indexes.extend(place.map(|path| (path, index.clone())));
+            index
+        };
+        counted.push((index.records, Some(index)));
+    }
+    let total = counted.iter().map(|(count, _)| count).sum();
     let range = shard.map_or(0..total, |shard| shard.range(total));
     let mut first = 0;
     let mut parts = Vec::new();
-    for (input, count) in inputs.into_iter().zip(counts) {
+    for (input, (count, index)) in inputs.into_iter().zip(counted) {
         let within = |record: u64| record.saturating_sub(first).min(count);
-        parts.push(Part { input, from: within(range.start), to: Some(within(range.end)) });
+        let (from, to) = (within(range.start), Some(within(range.end)));
+        let mark = index.map_or(Mark::default(), |index| index.mark_before(from));
+        parts.push(Part { input, from, to, mark });
         first += count;
     }
-    Ok(Chosen { parts, records: Some(range.end - range.start), first_number: range.start })
+    let records = Some(range.end - range.start);
+    Ok(Chosen { parts, records, first_number: range.start, indexes })
 }

@@ -33,6 +33,23 @@ pub enum Fault {
 }
 
 impl Fault {
+    /// What is wrong with the record of this number.
+    pub(super) fn reason(&self, index: u64) -> String {
+        let is_cut_off = matches!(
+            self,
+            Self::Decode(DecodeError { kind: DecodeErrorKind::Length { .. }, .. })
+                | Self::Convert(ConvertError::Decode(DecodeError {
+                    kind: DecodeErrorKind::Length { .. },
+                    ..
+                }))
+        );
+        match index {
+            1 if is_cut_off => format!("{self}; 1 whole record stands before it"),
+            _ if is_cut_off => format!("{self}; {index} whole records stand before it"),
+            _ => self.to_string(),
+        }
+    }
+
     /// Whether it is no record at all but a comment in a text.
     pub(super) fn is_comment(&self) -> bool {
         matches!(self, Self::Decode(error) if error.kind == DecodeErrorKind::Comment)
@@ -71,6 +88,17 @@ pub(super) struct Read<'a> {
     /// The unit that it stands in.
     pub(super) unit: RawUnit<'a>,
     pub(super) record: Result<RecordRef<'a>, Fault>,
+}
+
+impl Read<'_> {
+    /// Whether it is of this unit and bad for the same reason.
+    pub(super) fn is_bad_with(&self, unit: &RawUnit<'_>, fault: &Fault) -> bool {
+        let is_same = match (&self.record, fault) {
+            (Err(Fault::Decode(own)), Fault::Decode(other)) => own == other,
+            _ => false,
+        };
+        is_same && self.unit.offset == unit.offset
+    }
 }
 
 /// The records of a block that are wanted, in order.

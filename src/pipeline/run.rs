@@ -109,7 +109,7 @@ pub(super) fn run<T: Send + 'static>(
             Step::Sorted(block) => {
                 let (mut sorted, found) = *block;
                 take(&mut sorted, found)?;
-                write(&mut sinks, sorted, &mut checkpoint)?;
+                write(&mut sinks, sorted.settled(), &mut checkpoint)?;
                 progress.update(&checkpoint.counts);
             }
             Step::Waiting => progress.update(&checkpoint.counts),

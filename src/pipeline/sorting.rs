@@ -8,20 +8,29 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde::Serialize;
 use thiserror::Error;
 
-use super::counts::{Condition, Counts, count};
+use super::counts::{Condition, Counts, add_tally};
 use super::reading::{Fault, Read, records};
 use super::settings::BadPolicy;
 use super::source::{Block, RawUnit};
 use super::stream::{Batch, Stream};
-use crate::format::{Fields, RecordRef, Warnings, Written};
+use crate::format::{Field, Fields, RecordRef, Warning, Warnings, Written};
 
 /// A block after sorting.
 #[derive(Debug, Default)]
 pub(super) struct Sorted {
     batches: [Batch; Stream::ALL.len()],
     pub(super) counts: Counts,
+    tallies: Tallies,
     /// The first record that could not be used, if that ends the run.
     pub(super) stopped_by: Option<BadRecord>,
+}
+
+/// What is counted of every record, under numbers: names are looked up once a block.
+#[derive(Debug, Default)]
+struct Tallies {
+    warnings: [u64; Warning::ALL.len()],
+    lost: [u64; Field::ALL.len()],
+    invented: [u64; Field::ALL.len()],
 }
 
 impl Sorted {
@@ -40,8 +49,29 @@ impl Sorted {
 
     pub(super) fn count_warnings(&mut self, warnings: Warnings) {
         for warning in warnings.iter() {
-            count(&mut self.counts.warnings, warning.name());
+            self.tallies.warnings[warning as usize] += 1;
         }
+    }
+
+    /// Counts the fields that a record lost or gained when it was written.
+    pub(super) fn count_fields(&mut self, written: Written) {
+        for field in written.lost.iter() {
+            self.tallies.lost[field as usize] += 1;
+        }
+        for field in written.invented.iter() {
+            self.tallies.invented[field as usize] += 1;
+        }
+    }
+
+    /// The block with everything that was counted in its counts.
+    pub(super) fn settled(mut self) -> Self {
+        let Tallies { warnings, lost, invented } = std::mem::take(&mut self.tallies);
+        let names = Warning::ALL.map(Warning::name);
+        add_tally(&mut self.counts.warnings, names.into_iter().zip(warnings));
+        let names = Field::ALL.map(Field::name);
+        add_tally(&mut self.counts.lost, names.into_iter().zip(lost));
+        add_tally(&mut self.counts.invented, names.into_iter().zip(invented));
+        self
     }
 
     pub(super) fn count_filtered(&mut self, condition: Condition) {
@@ -70,7 +100,7 @@ impl Sorted {
             records: number,
             offset: block.offset + unit.offset,
             bytes: unit.bytes.len(),
-            reason: fault.to_string(),
+            reason: fault.reason(records.start),
             missing: fault.missing(),
         };
         match on_error {
@@ -139,7 +169,8 @@ pub(super) fn sort_block(
     mut sort_one: impl FnMut(&Item<'_>, &mut Sorted) -> Result<Next, Fault>,
 ) -> Option<Sorted> {
     let mut sorted = Sorted::default();
-    for Read { index, unit, record } in records(block) {
+    let mut reads = records(block).peekable();
+    while let Some(Read { index, unit, record }) = reads.next() {
         if cancel.load(Ordering::Relaxed) {
             return None;
         }
@@ -150,7 +181,13 @@ pub(super) fn sort_block(
             Ok(Next::Sorted) => {}
             Ok(Next::Cancelled) => return None,
             Err(fault) => {
-                sorted.set_aside(&fault, file, block, &unit, index..index + 1, on_error);
+                let mut end = index + 1;
+                // Behind a fault in a game nothing is read: the records there are bad together.
+                while reads.next_if(|next| next.is_bad_with(&unit, &fault)).is_some() {
+                    end += 1;
+                }
+                sorted.counts.input += end - index - 1;
+                sorted.set_aside(&fault, file, block, &unit, index..end, on_error);
                 if sorted.stopped_by.is_some() {
                     break;
                 }
@@ -162,7 +199,10 @@ pub(super) fn sort_block(
 
 /// Appends a record as the bytes that were read.
 pub(super) fn copy(item: &Item<'_>, out: &mut Vec<u8>) -> Written {
-    item.unit.copy(item.record.format(), out);
+    match item.record.own_bytes() {
+        Some(bytes) => out.extend_from_slice(bytes),
+        None => item.unit.copy(item.record.format(), out),
+    }
     Written::default()
 }
 

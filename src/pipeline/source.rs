@@ -5,6 +5,7 @@
 
 mod bytes;
 mod cut;
+mod index;
 
 use std::io;
 use std::ops::Range;
@@ -16,10 +17,11 @@ use thiserror::Error;
 use self::bytes::Bytes;
 use self::cut::{Reach, is_cut_piece, unit_end};
 use super::settings::{FormatName, without_compression};
-use crate::format::Format;
 use crate::format::move16::Dialect;
+use crate::format::{Format, Survey};
 
 pub use self::cut::{MAX_GROUP_BYTES, MAX_LINE_BYTES};
+pub use self::index::{Index, Mark};
 
 /// Records that are passed over at a time on the way to the first one wanted.
 const SKIPPED_RECORDS: u64 = 1 << 10;
@@ -37,6 +39,8 @@ pub struct Input {
     pub dialect: Dialect,
     /// How the bytes are compressed.
     pub compression: Compression,
+    /// What a sample of its records shows, if one was looked at.
+    pub evidence: Option<Box<Survey>>,
 }
 
 /// Where the bytes of an input are.
@@ -79,7 +83,7 @@ impl Input {
         let place = if name == "-" { Place::Stdin } else { Place::File(path.to_owned()) };
         let FormatName { format, compression } = format;
         let compression = if compression == Compression::None { by_name } else { compression };
-        Self { name, place, format, dialect: format.dialect(), compression }
+        Self { name, place, format, dialect: format.dialect(), compression, evidence: None }
     }
 }
 
@@ -121,6 +125,20 @@ pub struct Part {
     pub from: u64,
     /// Index behind the last record wanted; `None` for all there are.
     pub to: Option<u64>,
+    /// A record at or before the first one wanted, whose place is known.
+    pub mark: Mark,
+}
+
+impl Part {
+    /// All of an input.
+    pub const fn whole(input: Input) -> Self {
+        Self { input, from: 0, to: None, mark: Mark { record: 0, offset: 0 } }
+    }
+
+    /// Some records of an input, of which nobody knows where they are.
+    pub const fn range(input: Input, from: u64, to: Option<u64>) -> Self {
+        Self { input, from, to, mark: Mark { record: 0, offset: 0 } }
+    }
 }
 
 /// Consecutive units of one input.
@@ -323,9 +341,16 @@ pub fn count_records(input: &Input) -> Result<u64, SourceError> {
 /// Whether [`count_records`] needs no decompression and does not consume the input.
 pub fn is_cheap_to_count(input: &Input) -> bool {
     match &input.place {
-        Place::File(path) => input.compression == Compression::None && path.is_file(),
+        Place::File(path) if !path.is_file() => false,
+        Place::File(_) => input.compression == Compression::None || can_be_computed(input),
         Place::Stdin => false,
     }
+}
+
+/// Whether the place of a record follows from its number, and can be gone to.
+pub fn can_be_computed(input: &Input) -> bool {
+    input.format.record_len().is_some()
+        && Bytes::open(input).is_ok_and(|bytes| bytes.size().is_some())
 }
 
 /// One part being read.
@@ -344,11 +369,17 @@ impl Reading {
     fn start(part: &Part, number: usize) -> Result<Self, SourceError> {
         let input = &part.input;
         let mut bytes = Bytes::open(input)?;
-        let (mut index, mut offset, mut mid_unit) = (0, 0, false);
-        if let (Some(size), Some(len)) = (bytes.size(), input.format.record_len()) {
-            (index, offset) = (part.from, part.from.saturating_mul(len as u64).min(size));
+        let Mark { record: mut index, mut offset } = bytes.size().map_or(Mark::default(), |size| {
+            let computed = |len: usize| Mark {
+                record: part.from,
+                offset: part.from.saturating_mul(len as u64).min(size),
+            };
+            input.format.record_len().map_or(part.mark, computed)
+        });
+        if offset > 0 {
             bytes.seek(input, offset)?;
         }
+        let mut mid_unit = false;
         while index < part.from {
             let reach = Reach::AtMost((part.from - index).min(SKIPPED_RECORDS));
             let Some(skipped) = bytes.take(input, reach)? else { break };

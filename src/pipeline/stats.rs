@@ -22,6 +22,7 @@ use super::settings::{BadPolicy, FormatName};
 use super::sorting::{Next, Sorted, sort_block};
 use super::source::{Block, Part};
 use crate::format::PositionKey;
+use crate::format::move16::Dialect;
 
 pub use distinct::DistinctPositions;
 pub use histogram::{Bin, Distribution, Percentiles};
@@ -40,6 +41,8 @@ pub struct StatsRequest {
     pub inputs: Vec<PathBuf>,
     /// Format of the inputs, where their extensions do not say it.
     pub from: Option<FormatName>,
+    /// How packed moves are encoded, whatever the records show; as they show it if nothing is said.
+    pub dialect: Option<Dialect>,
     /// Memory in which positions are told apart; what goes beyond it is estimated.
     pub memory: Memory,
     /// Threads, 0 for as many as the machine runs at once.
@@ -63,13 +66,14 @@ impl StatsPlan {
     /// # Errors
     /// [`PlanError`] with what is wrong.
     pub fn new(request: StatsRequest) -> Result<Self, PlanError> {
-        let StatsRequest { inputs, from, memory, threads } = request;
-        let inputs = inputs.iter().map(|path| input(path, from)).collect::<Result<Vec<_>, _>>()?;
+        let StatsRequest { inputs, from, dialect, memory, threads } = request;
+        let inputs = inputs.iter().map(|path| input(path, from, dialect));
+        let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
         if inputs.is_empty() {
             return Err(PlanError::NoInput);
         }
         check_stdin(&inputs, None)?;
-        let Chosen { parts, records, .. } = choose(inputs, None)?;
+        let Chosen { parts, records, .. } = choose(inputs, None, None)?;
         Ok(Self { parts, records, memory, threads })
     }
 }

@@ -38,6 +38,8 @@ impl Stream {
         match self {
             Self::Kept => format!(".{extension}"),
             Self::Mated => format!(".mated.{extension}"),
+            // The mated records have that name already.
+            Self::MatedLines if extension == "jsonl" => ".mated.proofs.jsonl".to_owned(),
             Self::MatedLines => ".mated.jsonl".to_owned(),
             Self::Unknown => format!(".unknown.{extension}"),
             Self::Quarantine => ".quarantine.bin".to_owned(),
@@ -134,7 +136,18 @@ impl Batch {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
+    use crate::format::Format;
+
+    #[test]
+    fn no_two_streams_of_a_run_have_one_name() {
+        for format in Format::ALL {
+            let names = Stream::ALL.map(|stream| stream.suffix(format.name()));
+            assert_eq!(BTreeSet::from(names).len(), Stream::ALL.len(), "{format}");
+        }
+    }
 
     #[test]
     fn what_is_not_retained_leaves_no_trace() {

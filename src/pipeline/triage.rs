@@ -132,7 +132,7 @@ impl Triage<'_> {
             _ => item.record.convert(to, fill, out)?,
         };
         batch.end_record();
-        sorted.counts.count_fields(written);
+        sorted.count_fields(written);
         Ok(())
     }
 

@@ -17,7 +17,7 @@ use kyokumen::shogi::{Setup, sfen};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::archive::{archive, write};
+use crate::archive::{archive, encoded, records, write};
 use crate::format_literals::{START_HCP, START_PSV, bytes};
 
 struct Ran {
@@ -410,4 +410,28 @@ fn a_device_is_written_to_and_not_replaced() {
     command.arg(input).args(["-o", "/dev/null", "--to", "hcp"]);
     assert_eq!(run(&mut command).code, Some(0));
     assert!(Path::new("/dev/null").metadata().unwrap().file_type().is_char_device());
+}
+
+#[test]
+fn a_record_that_is_cut_short_is_told_with_its_byte_and_the_whole_ones_before_it() {
+    let bench = Bench::new();
+    for format in Format::ALL {
+        let Some(len) = format.record_len() else { continue };
+        let name = format!("a.{format}");
+        let records: Vec<u8> =
+            records(3, 31).iter().flat_map(|record| encoded(format, record)).collect();
+        for cut in 1..len {
+            let input = bench.write(&name, &records[..2 * len + cut]);
+            let output = bench.path("b.hcp");
+            let ran = run(kyokumen().arg(input).args(["--from", format.name(), "-o"]).arg(output));
+            assert_eq!(ran.code, Some(1));
+            let message = format!(
+                "{name}, record 2, at byte {}: byte {cut}: a record has {len} bytes, found {cut}; \
+                 2 whole records stand before it",
+                2 * len
+            );
+            assert!(ran.stderr.contains(&message), "{}", ran.stderr);
+            assert!(!bench.path("b.hcp").exists());
+        }
+    }
 }

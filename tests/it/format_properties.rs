@@ -4,7 +4,7 @@
 
 use kyokumen::format::packed::{self, Family};
 use kyokumen::format::{
-    ConvertError, Field, Fill, Format, Line, Lines, Record, RecordRef, encode, reference,
+    ConvertError, Field, Fill, Format, Line, Lines, Record, RecordRef, count, records, reference,
 };
 use kyokumen::shogi::Setup;
 
@@ -40,11 +40,39 @@ pub(crate) fn check_record(format: Format, bytes: &[u8]) {
         return;
     };
     assert_eq!(record_ref.bytes(), bytes);
+    check_read(&record_ref);
+}
+
+fn check_read(record_ref: &RecordRef) {
     let Ok(record) = record_ref.record() else { return };
-    check_accessors(&record_ref, &record);
+    check_accessors(record_ref, &record);
     for to in Format::ALL {
-        check_conversion(&record_ref, &record, to);
+        check_conversion(record_ref, &record, to);
     }
+}
+
+/// A buffer is the sum of its units, whose ends do not depend on how much of it is there; a unit has as
+/// many records as are counted, and each of them comes back as in [`check_record`].
+pub(crate) fn check_units(format: Format, buffer: &[u8]) {
+    let mut rest = buffer;
+    while !rest.is_empty() {
+        let end = format.unit_end(rest, true).expect("at the end all is a unit");
+        assert!((1..=rest.len()).contains(&end));
+        for shorter in (0..rest.len()).step_by(1 + rest.len() / 100) {
+            let early = format.unit_end(&rest[..shorter.max(1)], false);
+            assert!(early.is_none_or(|early| early == end), "{early:?} of {shorter}, not {end}");
+        }
+        let (unit, behind) = rest.split_at(end);
+        let unit = if format.is_lines() { without_line_end(unit) } else { unit };
+        let read: Vec<_> = records(format, format.dialect(), unit).collect();
+        assert_eq!(count(format, unit), read.len() as u64);
+        read.iter().flatten().for_each(check_read);
+        rest = behind;
+    }
+}
+
+fn without_line_end(unit: &[u8]) -> &[u8] {
+    Lines::new(unit).next().map_or(unit, |line| line.content())
 }
 
 /// A buffer of text is the sum of its lines, and every line passes [`check_record`].
@@ -85,7 +113,8 @@ fn check_conversion(record_ref: &RecordRef, record: &Record, to: Format) {
     } else {
         &out[6..]
     };
-    let back = RecordRef::new(to, bytes).and_then(|back| back.record()).expect("our own bytes");
+    let back_ref = RecordRef::new(to, bytes).expect("our own bytes");
+    let back = back_ref.record().expect("our own bytes");
     assert_eq!(back.setup.clone().with_ply(1), record.setup.clone().with_ply(1));
     if to.holds_games() {
         assert_eq!(back.best_move, record.best_move);
@@ -110,6 +139,6 @@ fn check_conversion(record_ref: &RecordRef, record: &Record, to: Format) {
     };
     assert_eq!(back, expected, "{to}");
     let mut again = Vec::new();
-    encode(to, &back, &Fill::default(), &mut again).expect("nothing is missing");
+    back_ref.convert(to, &Fill::default(), &mut again).expect("nothing is missing");
     assert_eq!(again, out[6..]);
 }

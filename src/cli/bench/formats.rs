@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::super::Outcome;
 use super::super::report::json_line;
 use super::{Rounds, per_second, timed};
-use crate::format::{DecodeError, Format, Lines, Record, RecordRef, encode};
+use crate::format::{DecodeError, Format, Record, RecordRef, encode, records, units};
 use crate::pipeline::generate::{Generator, Recipe, fill};
 
 /// Records per second of each format, in memory, on one core
@@ -93,13 +93,15 @@ fn decode_all<T>(
     bytes: &[u8],
     decode: impl Fn(RecordRef<'_>) -> Result<T, DecodeError>,
 ) -> anyhow::Result<((), Duration)> {
-    let read = |bytes| -> Result<(), DecodeError> {
-        black_box(decode(RecordRef::new(format, black_box(bytes))?)?);
+    let read = |unit| -> Result<(), DecodeError> {
+        for record in records(format, format.dialect(), black_box(unit)) {
+            black_box(decode(record?)?);
+        }
         Ok(())
     };
     let (decoded, elapsed) = timed(|| match format.record_len() {
         Some(len) => bytes.chunks(len).try_for_each(read),
-        None => Lines::new(bytes).try_for_each(|line| read(line.content())),
+        None => units(format, bytes).try_for_each(read),
     });
     decoded.context("a record of our own making")?;
     Ok(((), elapsed))

@@ -1,6 +1,7 @@
 //! Games to games: each leaves as one, with every move that was read.
 //!
 //! A record is a move; of a game that cannot be read to its end the moves before the fault are written.
+//! Moves that are not to be trained on stay: without them the game would be another.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,7 +13,7 @@ use super::super::source::{Block, RawUnit};
 use super::super::stream::Stream;
 use super::plan::{ConvertPlan, Route};
 use super::strict::{self, Loss};
-use crate::format::{ConvertError, DecodeError, Game, Record, read_game, write_game};
+use crate::format::{ConvertError, DecodeError, Game, Record, Written, read_game, write_game};
 
 /// Writes the games of a block; `None` if `cancel` was set meanwhile.
 pub(super) fn sort(plan: &ConvertPlan, block: &Block, cancel: &AtomicBool) -> Option<Sorted> {
@@ -40,7 +41,8 @@ struct Desk<'a> {
 struct Read {
     game: Game,
     records: Vec<Record>,
-    fault: Option<DecodeError>,
+    /// Why nothing more was read, and how many records are lost with it.
+    fault: Option<(DecodeError, u64)>,
 }
 
 impl Desk<'_> {
@@ -62,11 +64,12 @@ impl Desk<'_> {
         if let Err(fault) = self.write(&read, unit, first_index, &wanted) {
             self.set_aside(&fault, unit, wanted);
         }
-        let Some(fault) = read.fault else { return end - first_index };
-        if self.sorted.stopped_by.is_none() {
-            self.set_aside(&fault.into(), unit, self.wanted(end..end + 1));
+        let Some((fault, lost)) = read.fault else { return end - first_index };
+        let unread = self.wanted(end..end + lost);
+        if self.sorted.stopped_by.is_none() && !unread.is_empty() {
+            self.set_aside(&fault.into(), unit, unread);
         }
-        end + 1 - first_index
+        end + lost - first_index
     }
 
     fn read(&self, unit: &RawUnit<'_>) -> Result<Read, Fault> {
@@ -74,9 +77,15 @@ impl Desk<'_> {
             return Err(Fault::CutUnit);
         }
         let game = read_game(self.block.format, unit.without_line_end(self.block.format))?;
-        let mut records = game.records();
-        let fault = records.pop_if(|last| last.is_err()).and_then(Result::err);
-        Ok(Read { records: records.into_iter().filter_map(Result::ok).collect(), game, fault })
+        let mut read = Read { game, records: Vec::new(), fault: None };
+        for record in read.game.records() {
+            match (record, &mut read.fault) {
+                (Ok(record), _) => read.records.push(record),
+                (Err(_), Some((_, lost))) => *lost += 1,
+                (Err(error), none) => *none = Some((error, 1)),
+            }
+        }
+        Ok(read)
     }
 
     /// Those of these records that are wanted.
@@ -113,23 +122,30 @@ impl Desk<'_> {
         let (to, mirror) = (self.plan.to.format, self.plan.settings.mirror);
         let is_whole = read.fault.is_none() && records.len() == read.records.len();
         let out = self.sorted.batch_mut(Stream::Kept).open_record();
+        let mut written = vec![Written::default(); records.len()];
         if is_whole && self.plan.route(self.block.format) == Route::Copy {
             unit.copy(to, out);
         } else if let Some(first) = records.first() {
-            let part = Game {
-                start: first.setup.clone(),
+            let mut part = Game {
                 moves: read.game.moves[wanted].to_vec(),
-                broken: None,
-                ..read.game.clone()
+                result: read.game.result,
+                ending: read.game.ending,
+                ..Game::new(first.setup.clone())
             };
+            let invented = self.plan.settings.fill.complete(&mut part, to);
             let part = if mirror { part.mirrored() } else { part };
             write_game(to, &part, out).map_err(ConvertError::from)?;
+            let lost_of_start = to.lost_of_start(&part.start);
+            for ((written, record), invented) in written.iter_mut().zip(records).zip(invented) {
+                let lost = to.written(record).lost.union(lost_of_start);
+                *written = Written { lost, invented };
+            }
         }
         self.sorted.batch_mut(Stream::Kept).end_group(records.len());
         self.sorted.counts.input += records.len() as u64;
-        for record in records {
+        for written in written {
             self.sorted.counts.count_fate(Fate::Kept);
-            self.sorted.counts.count_fields(to.written(record));
+            self.sorted.count_fields(written);
         }
         Ok(())
     }

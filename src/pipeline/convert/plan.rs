@@ -18,6 +18,7 @@ use super::super::sink::OutputPlan;
 use super::super::source::{Compression, Input, Part};
 use super::super::stream::Stream;
 use super::strict;
+use crate::format::move16::Dialect;
 use crate::format::{Fill, Format, Plan as ConversionPlan};
 
 /// What the user asked for, not yet checked.
@@ -29,6 +30,8 @@ pub struct ConvertRequest {
     pub output: PathBuf,
     /// Format of the inputs, where their extensions do not say it.
     pub from: Option<FormatName>,
+    /// How packed moves of the inputs are encoded; as the records show if nothing is said.
+    pub dialect: Option<Dialect>,
     /// Format of the output, where its extension does not say it.
     pub to: Option<FormatName>,
     /// Whether an output that exists may be replaced.
@@ -50,6 +53,9 @@ pub struct ConvertSettings {
     pub check: Check,
     /// Whether the conversion is refused if anything of a record is lost.
     pub strict: bool,
+    /// Whether records are written of which the game's writer says that they are not to be trained on.
+    /// Where games are written they stay in any case.
+    pub keep_untrained: bool,
     /// What is written into fields that a record does not have.
     pub fill: Fill,
     /// Whether records are written anew also where the format stays.
@@ -81,6 +87,7 @@ impl Default for ConvertSettings {
             mirror: false,
             check: Check::Structure,
             strict: false,
+            keep_untrained: false,
             fill: Fill::default(),
             canonical: false,
             limit: None,
@@ -113,8 +120,9 @@ impl ConvertPlan {
     /// # Errors
     /// [`PlanError`] with what is wrong.
     pub fn new(request: ConvertRequest) -> Result<Self, PlanError> {
-        let ConvertRequest { inputs, output, from, to, force, settings } = request;
-        let inputs = inputs.iter().map(|path| input(path, from)).collect::<Result<Vec<_>, _>>()?;
+        let ConvertRequest { inputs, output, from, dialect, to, force, settings } = request;
+        let inputs = inputs.iter().map(|path| input(path, from, dialect));
+        let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
         if inputs.is_empty() {
             return Err(PlanError::NoInput);
         }
@@ -146,7 +154,7 @@ impl ConvertPlan {
         if !force {
             check_absence(files())?;
         }
-        let Chosen { parts, records, .. } = choose(inputs, None)?;
+        let Chosen { parts, records, .. } = choose(inputs, None, None)?;
         let records = records.map(|records| records.min(settings.limit.unwrap_or(u64::MAX)));
         Ok(Self { parts, records, outputs, to, conversions, settings })
     }
@@ -237,6 +245,7 @@ fn outputs(output: &Path, to: FormatName, is_stream: bool, on_error: BadPolicy) 
         stream: Stream::Kept,
         path: output.to_owned(),
         is_zstd: to.is_zstd(),
+        header: to.format.header(),
         is_stream,
     };
     if on_error != BadPolicy::Quarantine {
@@ -251,6 +260,7 @@ fn outputs(output: &Path, to: FormatName, is_stream: bool, on_error: BadPolicy) 
             stream.suffix(to.format.name())
         )),
         is_zstd: false,
+        header: b"",
         is_stream: false,
     };
     vec![records, beside(Stream::Quarantine), beside(Stream::QuarantineLines)]

@@ -12,6 +12,7 @@ use super::super::settings::FormatName;
 use super::super::sink::OutputPlan;
 use super::super::source::{self, Compression, Input, Part};
 use super::super::stream::Stream;
+use crate::format::move16::Dialect;
 
 /// What the user asked for, not yet checked.
 #[derive(Clone, Debug, Default)]
@@ -20,6 +21,8 @@ pub struct VerifyRequest {
     pub inputs: Vec<PathBuf>,
     /// Format of the inputs, where their extensions do not say it.
     pub from: Option<FormatName>,
+    /// How packed moves of the inputs are encoded; as the records show if nothing is said.
+    pub dialect: Option<Dialect>,
     /// Folder in which the bad records are set apart from the good.
     pub quarantine: Option<PathBuf>,
     /// Whether outputs that exist may be replaced.
@@ -52,8 +55,10 @@ impl VerifyPlan {
     /// # Errors
     /// [`PlanError`] with what is wrong.
     pub fn new(request: VerifyRequest) -> Result<Vec<Self>, PlanError> {
-        let VerifyRequest { inputs, from, quarantine: folder, force, strict, threads } = request;
-        let inputs = inputs.iter().map(|path| input(path, from)).collect::<Result<Vec<_>, _>>()?;
+        let VerifyRequest { inputs, from, dialect, quarantine: folder, force, strict, threads } =
+            request;
+        let inputs =
+            inputs.iter().map(|path| input(path, from, dialect)).collect::<Result<Vec<_>, _>>()?;
         if inputs.is_empty() {
             return Err(PlanError::NoInput);
         }
@@ -65,7 +70,7 @@ impl VerifyPlan {
         let plan = |(input, outputs): (Input, Vec<OutputPlan>)| {
             let is_cheap = source::is_cheap_to_count(&input);
             let records = is_cheap.then(|| source::count_records(&input)).transpose()?;
-            let part = Part { input, from: 0, to: None };
+            let part = Part::whole(input);
             Ok(Self { part, records, outputs, strict, threads, folder: folder.clone() })
         };
         inputs.into_iter().zip(outputs).map(plan).collect()
@@ -108,6 +113,7 @@ fn outputs_of(folder: &Path, input: &Input) -> Result<Vec<OutputPlan>, PlanError
     let output = |stream, suffix: &str, is_zstd| OutputPlan {
         stream,
         path: folder.join(format!("{stem}.{suffix}")),
+        header: if stream == Stream::Kept { input.format.header() } else { b"" },
         is_zstd,
         is_stream: false,
     };

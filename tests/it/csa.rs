@@ -1,0 +1,204 @@
+//! `csa`: the standard's own example, the marks for the ends of games, Floodgate's lines, rsshogi.
+//!
+//! The example is that of "CSA標準棋譜ファイル形式" V2.2 and V3.0, which is public.
+
+use kyokumen::format::{
+    DecodeError, Ending, Format, Game, GameResult, count, read_game, units, write_game,
+};
+use kyokumen::shogi::sfen;
+
+use crate::game_properties::check_file;
+
+const EXAMPLE: &str = "\
+'CSA encoding=UTF-8
+'----------棋譜ファイルの例----------
+V3.0
+N+NAKAHARA
+N-YONENAGA
+$EVENT:13th World Computer Shogi Championship
+$TIME_LIMIT:00:25+00
+P1-KY-KE-GI-KI-OU-KI-GI-KE-KY
+P2 * -HI *  *  *  *  * -KA *\u{20}
+P3-FU-FU-FU-FU-FU-FU-FU-FU-FU
+P4 *  *  *  *  *  *  *  *  *\u{20}
+P5 *  *  *  *  *  *  *  *  *\u{20}
+P6 *  *  *  *  *  *  *  *  *
+P7+FU+FU+FU+FU+FU+FU+FU+FU+FU
+P8 * +KA * * * * * +HI *
+P9+KY+KE+GI+KI+OU+KI+GI+KE+KY
+'先手番
++
++2726FU,T0
+'** 30 -8384FU +2625FU #1234
+-3334FU
+T6.123
+'*プログラムが読むコメント
+%CHUDAN
+'----------
+";
+
+fn read(text: &str) -> Result<Game, DecodeError> {
+    read_game(Format::Csa, text.as_bytes())
+}
+
+fn usi(game: &Game) -> String {
+    let moves: Vec<String> = game.moves.iter().map(|played| played.best_move.to_string()).collect();
+    moves.join(" ")
+}
+
+/// How a game ended that began with these moves and went on with this.
+fn end(moves: &str, rest: &str) -> (Option<GameResult>, Option<Ending>) {
+    let game = read(&format!("PI\n+\n{moves}{rest}\n")).unwrap();
+    assert_eq!(game.broken, None, "{rest}");
+    (game.result, game.ending)
+}
+
+#[test]
+fn the_example_of_the_standard_is_read() {
+    let game = read(EXAMPLE).unwrap();
+    assert_eq!(game.start.to_string(), sfen::START);
+    assert_eq!(usi(&game), "2g2f 3c3d");
+    let evals: Vec<_> = game.moves.iter().map(|played| played.eval_cp).collect();
+    assert_eq!(evals, [Some(30), None]);
+    assert_eq!((game.result, game.ending), (None, Some(Ending::Interruption)));
+    let two = format!("{EXAMPLE}/\r\n{EXAMPLE}");
+    assert_eq!(units(Format::Csa, two.as_bytes()).count(), 2);
+    check_file(Format::Csa, two.as_bytes());
+    // Shift_JIS, as V2.2 files are: comments and names are not looked into.
+    let sjis =
+        [b"N+\x8d\xe3\x8eR\r\n".as_slice(), EXAMPLE.replace('\n', "\r\n").as_bytes()].concat();
+    assert_eq!(usi(&read_game(Format::Csa, &sjis).unwrap()), "2g2f 3c3d");
+}
+
+#[test]
+fn starts_are_arranged_in_three_ways() {
+    let two_pieces = "lnsgkgsnl/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1";
+    for (lines, expected) in [
+        ("PI82HI22KA\n-\n", two_pieces),
+        ("", sfen::START),
+        ("P+59OU00KI00FU\nP-51OU00AL\n+\n", "4k4/9/9/9/9/9/9/9/4K4 b GP2r2b3g4s4n4l17p 1"),
+        ("P5 * +TO *  *  * +UM *  * -RY\nP-51OU\n-\n", "4k4/9/9/9/1+P3+B2+r/9/9/9/9 w - 1"),
+    ] {
+        assert_eq!(read(lines).unwrap().start.to_string(), expected, "{lines}");
+    }
+    for (lines, at) in [
+        ("PI82KA\n+\n", 0),
+        ("V2.2\nP1-KY-KE-XX\n+\n", 5),
+        ("P+55FU5\n+\n", 0),
+        ("PI\nP+00HI\n+\n", 0),
+        ("P+55FU\n+\n", 0),
+        ("hello\n", 0),
+        ("P+59OU52KI\nP-51OU\n+\n", 0),
+    ] {
+        assert_eq!(read(lines).unwrap_err().offset, at, "{lines}");
+        assert_eq!(count(Format::Csa, lines.as_bytes()), 1);
+    }
+}
+
+#[test]
+fn drops_promotions_and_moves_that_are_none() {
+    let moves = "PI\n+\n+7776FU\n-3334FU\n+8822UM\n-3122GI\n+0033KA\n";
+    let game = read(moves).unwrap();
+    assert_eq!(usi(&game), "7g7f 3c3d 8h2b+ 3a2b B*3c");
+    for (line, good) in [
+        ("+5152OU\n", 5),
+        ("-5152KI\n", 5),
+        ("-0055OU\n", 5),
+        ("-5162OU\n-8384FU\n%TORYO", 6),
+        ("-9190KY\n", 5),
+        ("-8384TO\n", 5),
+        ("-9191KY\n", 5),
+        ("%FOO\n", 5),
+        ("-2233GI\n+0055KA\n", 6),
+    ] {
+        let text = format!("{moves}{line}");
+        let records = read(&text).unwrap().records();
+        assert_eq!(records.iter().filter(|record| record.is_ok()).count(), good, "{line}");
+        assert_eq!(records.len(), good + 1);
+        assert!(records[good].as_ref().unwrap_err().offset >= moves.len(), "{line}");
+    }
+}
+
+#[test]
+fn marks_speak_of_the_side_to_move() {
+    use Ending::{Declaration, IllegalMove, Impasse, Interruption, MoveLimit, Repetition, TimeUp};
+    use GameResult::{BlackWin, Draw, WhiteWin};
+    for (mark, black_to_move, white_to_move) in [
+        ("%TORYO", (Some(WhiteWin), None), (Some(BlackWin), None)),
+        ("%TSUMI", (Some(WhiteWin), None), (Some(BlackWin), None)),
+        ("%KACHI", (Some(BlackWin), Some(Declaration)), (Some(WhiteWin), Some(Declaration))),
+        ("%TIME_UP", (Some(WhiteWin), Some(TimeUp)), (Some(BlackWin), Some(TimeUp))),
+        ("%ILLEGAL_MOVE", (Some(WhiteWin), Some(IllegalMove)), (Some(BlackWin), Some(IllegalMove))),
+        (
+            "%+ILLEGAL_ACTION",
+            (Some(WhiteWin), Some(IllegalMove)),
+            (Some(WhiteWin), Some(IllegalMove)),
+        ),
+        (
+            "%-ILLEGAL_ACTION",
+            (Some(BlackWin), Some(IllegalMove)),
+            (Some(BlackWin), Some(IllegalMove)),
+        ),
+        ("%SENNICHITE", (Some(Draw), Some(Repetition)), (Some(Draw), Some(Repetition))),
+        ("%JISHOGI", (Some(Draw), Some(Impasse)), (Some(Draw), Some(Impasse))),
+        ("%HIKIWAKE", (Some(Draw), Some(Impasse)), (Some(Draw), Some(Impasse))),
+        ("%MAX_MOVES", (Some(Draw), Some(MoveLimit)), (Some(Draw), Some(MoveLimit))),
+        ("%CHUDAN", (None, Some(Interruption)), (None, Some(Interruption))),
+        ("%ERROR", (None, Some(Interruption)), (None, Some(Interruption))),
+        ("%MATTA", (None, None), (None, None)),
+        ("%FUZUMI", (None, None), (None, None)),
+        ("'no mark", (None, None), (None, None)),
+    ] {
+        assert_eq!(end("", mark), black_to_move, "{mark}");
+        assert_eq!(end("+7776FU,T1\n", mark), white_to_move, "{mark}");
+    }
+}
+
+/// shogi-server's `game_result.rb` writes no mark for some ends, and the one of resignation for a lost
+/// connection.
+#[test]
+fn summaries_of_floodgate_decide() {
+    use Ending::{IllegalMove, Interruption, MoveLimit, Repetition};
+    use GameResult::{BlackWin, Draw, WhiteWin};
+    for (rest, result, ending) in [
+        ("'summary:max_moves:a draw:b draw", Draw, Some(MoveLimit)),
+        ("'summary:oute_sennichite:a lose:b win", WhiteWin, Some(Repetition)),
+        ("%TORYO\n'summary:abnormal:a win:b lose", BlackWin, Some(Interruption)),
+        ("%TORYO\n'summary:toryo:a lose:b win", WhiteWin, None),
+        ("%KACHI\n'summary:illegal kachi:a lose:b win", WhiteWin, Some(IllegalMove)),
+        ("+7775FU\n'summary:illegal move:a lose:b win", WhiteWin, Some(IllegalMove)),
+    ] {
+        assert_eq!(end("", rest), (Some(result), ending), "{rest}");
+    }
+    assert_eq!(end("", "'summary:unheard of:a lose:b win"), (None, None));
+}
+
+#[test]
+fn an_illegal_move_may_end_a_game() {
+    let black_loses = (Some(GameResult::WhiteWin), Some(Ending::IllegalMove));
+    assert_eq!(end("+7775FU\nT3\n", "%ILLEGAL_MOVE"), black_loses);
+    assert_eq!(end("+7775FU\n", "%+ILLEGAL_ACTION"), black_loses);
+    let game = read("PI\n+\n+7775FU\n%TORYO\n").unwrap();
+    assert_eq!(game.records().len(), 1);
+}
+
+#[test]
+fn evaluations_are_seen_from_black() {
+    let text = "PI\n+\n+7776FU\n'** 120 -3334FU\n-3334FU\nT1\n'** 130\n'** 1\n+2726FU\n'** 100000\n-8384FU\n'** 100000\n+2625FU\n'** none\n";
+    let evals: Vec<_> = read(text).unwrap().moves.iter().map(|played| played.eval_cp).collect();
+    assert_eq!(evals, [Some(120), Some(-130), Some(i16::MAX), Some(i16::MIN), None]);
+}
+
+#[test]
+fn a_game_is_written_as_the_standard_says() {
+    let text =
+        "V3.0\nPI\n+\n+7776FU\n'** 120\n-3334FU\n'** 130\n+8822UM\n-3122GI\n+0033KA\n%TORYO\n/\n";
+    let mut out = Vec::new();
+    write_game(Format::Csa, &read(text).unwrap(), &mut out).unwrap();
+    assert_eq!(String::from_utf8(out).unwrap(), text);
+
+    let text = "V3.0\nP1 *  *  *  * -OU *  *  *  * \nP2 *  *  *  *  *  *  *  *  * \nP3 *  *  *  * +FU *  *  *  * \nP4 *  *  *  *  *  *  *  *  * \nP5 *  *  *  *  *  *  *  *  * \nP6 *  *  *  *  *  *  *  *  * \nP7 *  *  *  *  *  *  *  *  * \nP8 *  *  *  *  *  *  *  *  * \nP9 *  *  *  * +OU *  *  *  * \nP+00KI00KI\n+\n+0052KI\n%CHUDAN\n'summary:toryo:black lose:white win\n/\n";
+    let mut out = Vec::new();
+    write_game(Format::Csa, &read(text).unwrap(), &mut out).unwrap();
+    assert_eq!(String::from_utf8(out).unwrap(), text);
+}

@@ -1,0 +1,62 @@
+//! What must hold of any bytes taken for a file of games, or of another format whose units are groups.
+//!
+//! Called with games of our own and damaged ones by the tests, and with hostile input by the fuzz targets.
+
+use kyokumen::format::{Format, Game, count, read_game, records, units, write_game};
+
+/// Bytes behind the end of a unit that are tried for an influence on it.
+const BEHIND: [usize; 6] = [0, 1, 31, 40, 1000, usize::MAX];
+
+/// Every byte belongs to one unit, whose end does not depend on how many bytes are known; its records
+/// are as many as are counted; games that are whole come back from their own format.
+pub(crate) fn check_file(format: Format, bytes: &[u8]) {
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let end = format.unit_end(rest, true).expect("at the end there is always one");
+        assert!(0 < end && end <= rest.len(), "{end} of {}", rest.len());
+        check_end(format, rest, end);
+        rest = &rest[end..];
+    }
+    for unit in units(format, bytes) {
+        check_unit(format, unit);
+    }
+}
+
+fn check_end(format: Format, rest: &[u8], end: usize) {
+    // A block of whole units is read as if it were a file.
+    assert_eq!(format.unit_end(&rest[..end], true), Some(end));
+    for behind in BEHIND {
+        let known = &rest[..end.saturating_add(behind).min(rest.len())];
+        let found = format.unit_end(known, false);
+        assert!(found.is_none_or(|found| found == end), "{found:?}, not {end}");
+    }
+    let within = format.unit_end(&rest[..end / 2], false).filter(|_| end > 1);
+    assert!(within.is_none(), "{within:?} of {end}");
+}
+
+fn check_unit(format: Format, unit: &[u8]) {
+    let mut read = 0;
+    for record in records(format, format.dialect(), unit) {
+        read += 1;
+        if let Ok(record) = record {
+            assert!(record.record().is_ok() && record.warnings().is_ok());
+        }
+    }
+    assert_eq!(count(format, unit), read);
+    let Ok(game) = read_game(format, unit) else { return };
+    let is_whole = game.records().iter().all(Result::is_ok);
+    let mut written = Vec::new();
+    if is_whole && write_game(format, &game, &mut written).is_ok() {
+        let again: Vec<Game> =
+            units(format, &written).map(|unit| read_game(format, unit).expect("our own")).collect();
+        assert_eq!(again.into_iter().map(content).collect::<Vec<_>>(), [content(game)]);
+    }
+}
+
+/// What a game says, without the places where it says it.
+pub(crate) fn content(mut game: Game) -> Game {
+    for played in &mut game.moves {
+        played.offset = 0;
+    }
+    game
+}
