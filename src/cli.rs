@@ -15,6 +15,7 @@ mod record_args;
 mod report;
 mod search_args;
 mod solve;
+mod stats;
 mod usi;
 mod verify;
 
@@ -43,6 +44,7 @@ enum Command {
     Convert(Box<convert::ConvertArgs>),
     Solve(solve::SolveArgs),
     Usi(usi::UsiArgs),
+    Stats(stats::StatsArgs),
     Verify(Box<verify::VerifyArgs>),
     Inspect(inspect::InspectArgs),
     Generate(generate::GenerateArgs),
@@ -57,6 +59,7 @@ impl Command {
             Self::Convert(args) => convert::run(*args),
             Self::Solve(args) => solve::run(&args),
             Self::Usi(args) => usi::run(&args),
+            Self::Stats(args) => stats::run(args),
             Self::Verify(args) => verify::run(*args),
             Self::Inspect(args) => inspect::run(&args),
             Self::Generate(args) => generate::run(&args),

@@ -29,6 +29,7 @@ pub mod sink;
 pub mod solve;
 mod sorting;
 pub mod source;
+pub mod stats;
 pub mod stream;
 mod triage;
 pub mod verify;

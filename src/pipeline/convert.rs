@@ -19,7 +19,7 @@ use super::run::{Done, Job, RunError, run};
 use super::sorting::{Item, Next, Sorted, copy, sort_block};
 use super::source::Block;
 use super::stream::Stream;
-use crate::format::{ConvertError, PositionKey, Record, Warnings, Written};
+use crate::format::{ConvertError, DecodeError, PositionKey, Record, RecordRef, Warnings, Written};
 use crate::shogi::Position;
 
 use plan::Route;
@@ -140,24 +140,20 @@ fn convert_record(
         return Ok(Next::Sorted);
     }
     let route = plan.route(record.format());
-    let warnings = if plan.asks_rules() {
-        let setup = record.setup()?;
-        // What is no position breaks the rules, which is counted and no reason to refuse the record.
-        let position = Position::try_from(&setup).ok();
-        let best_move = record.best_move()?;
-        if let Some(condition) = settings.filters.failed_by_rules(position.as_ref(), best_move) {
+    let content = plan.reads_content(route).then(|| record.record()).transpose()?;
+    let warnings = match examine(plan, record, content.as_ref())? {
+        Ok(warnings) => warnings,
+        Err(condition) => {
             sorted.count_filtered(condition);
             return Ok(Next::Sorted);
         }
-        match settings.check {
-            Check::Structure => record.writing_warnings()?,
-            Check::Rules => record.warnings_about(&setup, position.as_ref())?,
-        }
-    } else {
-        record.writing_warnings()?
     };
-    let position = settings.dedup.map(|_| record.position_key()).transpose()?;
-    let written = write(plan, route, item, sorted)?;
+    let key = || match &content {
+        Some(content) => Ok(PositionKey::of(&content.setup)),
+        None => record.position_key(),
+    };
+    let position = settings.dedup.map(|_| key()).transpose()?;
+    let written = write(plan, route, item, content, sorted)?;
     let account = Account { warnings, written };
     if settings.strict {
         strict::check(record, route, account)?;
@@ -169,24 +165,43 @@ fn convert_record(
     Ok(Next::Sorted)
 }
 
+/// What is unusual about a record, as far as it is to be examined, or which condition it fails.
+fn examine(
+    plan: &ConvertPlan,
+    record: &RecordRef<'_>,
+    content: Option<&Record>,
+) -> Result<Result<Warnings, Condition>, DecodeError> {
+    let Some(content) = content.filter(|_| plan.asks_rules()) else {
+        return record.writing_warnings().map(Ok);
+    };
+    // What is no position breaks the rules, which is counted and no reason to refuse the record.
+    let position = Position::try_from(&content.setup).ok();
+    let position = position.as_ref();
+    if let Some(failed) = plan.settings.filters.failed_by_rules(position, content.best_move) {
+        return Ok(Err(failed));
+    }
+    match plan.settings.check {
+        Check::Structure => record.writing_warnings(),
+        Check::Rules => record.warnings_about(&content.setup, position),
+    }
+    .map(Ok)
+}
+
 fn write(
     plan: &ConvertPlan,
     route: Route,
     item: &Item<'_>,
+    content: Option<Record>,
     sorted: &mut Sorted,
 ) -> Result<Written, Fault> {
     let (record, to, fill) = (&item.record, plan.to.format, &plan.settings.fill);
     let batch = sorted.batch_mut(Stream::Kept);
+    let out = batch.open_record();
     let written = match route {
-        Route::Copy => {
-            // What cannot be read is not copied either.
-            record.record()?;
-            copy(item, batch.open_record())
-        }
-        Route::Transcode => record.convert(to, fill, batch.open_record())?,
-        Route::Rewrite => {
-            let content = Record::mirrored(record.record()?);
-            let out = batch.open_record();
+        Route::Copy => copy(item, out),
+        Route::Transcode => record.convert(to, fill, out)?,
+        Route::Mirror => {
+            let content = content.map_or_else(|| record.record(), Ok)?.mirrored();
             record.convert_content(&content, to, fill, out).map_err(ConvertError::from)?
         }
     };

@@ -7,6 +7,7 @@ use thiserror::Error;
 
 use super::memory::Memory;
 use crate::format::PositionKey;
+use crate::shogi::random_play::SplitMix64;
 
 /// Positions in one allocation, so that the set never copies them.
 const CHUNK: usize = 1 << 11;
@@ -124,13 +125,10 @@ impl PositionSet {
     }
 }
 
-/// Mixes all bits of a position.
-fn hash(key: &PositionKey) -> u64 {
+/// Mixes all bits of a position, word by word as SplitMix64 mixes its counter.
+pub(super) fn hash(key: &PositionKey) -> u64 {
     let (words, _) = key.bytes().as_chunks::<8>();
-    words.iter().fold(0, |hash, word| {
-        let mixed = (hash ^ u64::from_le_bytes(*word)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        mixed ^ (mixed >> 32)
-    })
+    words.iter().fold(0, |hash, word| SplitMix64::new(hash ^ u64::from_le_bytes(*word)).next_bits())
 }
 
 #[cfg(test)]

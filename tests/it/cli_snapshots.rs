@@ -71,9 +71,10 @@ fn the_readme_names_what_there_is() {
         String::from_utf8(output.stdout).unwrap()
     };
     let mut known = help(&["--help"]);
-    for command in
-        ["filter", "convert", "solve", "verify", "usi", "inspect", "generate", "perft", "bench"]
-    {
+    for command in [
+        "filter", "convert", "solve", "verify", "stats", "usi", "inspect", "generate", "perft",
+        "bench",
+    ] {
         assert!(readme.contains(&format!("`kyokumen {command}")), "{command} is missing");
         known += &help(&[command, "--help"]);
     }

@@ -36,6 +36,7 @@ mod small_positions;
 mod solve;
 mod solver;
 mod source;
+mod stats;
 mod text_records;
 mod traps;
 mod usi;

@@ -163,25 +163,30 @@ impl ConvertPlan {
 /// How records of one format become records of the output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Route {
-    /// Their bytes are copied.
+    /// Their bytes are copied, if they can be read.
     Copy,
     /// From bytes to bytes: [`RecordRef::convert`](crate::format::RecordRef::convert) takes the shortest way
     /// that there is between the two formats.
     Transcode,
-    /// Their content is read, changed and written anew.
-    Rewrite,
+    /// Their content is mirrored and written anew.
+    Mirror,
 }
 
 impl ConvertPlan {
     /// How records of this format are written.
     pub(super) fn route(&self, from: Format) -> Route {
         if self.settings.mirror {
-            Route::Rewrite
+            Route::Mirror
         } else if from == self.to.format && !self.settings.canonical {
             Route::Copy
         } else {
             Route::Transcode
         }
+    }
+
+    /// Whether the content of records is read that take this route.
+    pub(super) fn reads_content(&self, route: Route) -> bool {
+        route != Route::Transcode || self.asks_rules()
     }
 
     /// Whether anything is asked that needs the position on a board.

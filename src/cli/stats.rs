@@ -1,0 +1,162 @@
+//! `kyokumen stats`.
+
+mod page;
+mod plot;
+mod text;
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::Args;
+
+use super::filter::{plan_error, run_error};
+use super::record_args::{RunArgs, dialect};
+use super::report::json_line;
+use super::{Outcome, Usage};
+use crate::format::move16::Dialect;
+use crate::pipeline::memory::Memory;
+use crate::pipeline::plan::PlanError;
+use crate::pipeline::platform::{self, Interrupt};
+use crate::pipeline::progress::Progress;
+use crate::pipeline::settings::FormatName;
+use crate::pipeline::sink::{OutputPlan, Sinks};
+use crate::pipeline::stats::{StatsPlan, StatsRequest, stats};
+use crate::pipeline::stream::{Batch, Stream};
+
+/// Show figures about files of positions: evaluations, plies, results, moves, pieces, repetitions
+///
+/// All files are read as one sequence. Different positions (board, hands, side to move) are counted as long
+/// as --memory lasts, which takes some 40 bytes for each, and estimated beyond.
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  kyokumen stats games.psv
+  kyokumen stats *.hcpe --html report.html
+
+Exit status: 0 done, 1 failed, 2 usage, 3 done but records were met that cannot be read, \
+130 or 143 interrupted.")]
+pub(super) struct StatsArgs {
+    /// Files of positions, read as one sequence; `-` is standard input
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+
+    /// Format of the files: hcp, hcpe, psv or sfen, each also with .zst [default: by extension]
+    #[arg(long, value_name = "FORMAT")]
+    from: Option<FormatName>,
+
+    /// How packed moves are encoded: apery, yaneuraou or rshogi [default: as most are legal]
+    #[arg(long, value_name = "DIALECT", value_parser = dialect)]
+    dialect: Option<Dialect>,
+
+    /// Memory in which positions are told apart [default: 1G]
+    #[arg(long, value_name = "SIZE")]
+    memory: Option<Memory>,
+
+    /// Write a page with plots that needs nothing but a browser
+    #[arg(long, value_name = "REPORT.html")]
+    html: Option<PathBuf>,
+
+    #[command(flatten)]
+    run: RunArgs,
+
+    /// One JSON object with all figures
+    #[arg(long)]
+    json: bool,
+}
+
+/// What telling positions apart may take if nothing is said.
+const MEMORY: Memory = Memory::gib(1);
+
+pub(super) fn run(args: StatsArgs) -> anyhow::Result<Outcome> {
+    let StatsArgs { files, from, dialect, memory, html, run, json } = args;
+    if let Some(page) = &html {
+        check_page(page, &files, run.force)?;
+    }
+    let memory = memory.unwrap_or(MEMORY);
+    let request = StatsRequest { inputs: files, from, dialect, memory, threads: run.threads() };
+    let plan = StatsPlan::new(request).map_err(plan_error)?;
+    let interrupt = Interrupt::watch().context("cannot watch for signals")?;
+    let mut progress = Progress::new(run.progress(), plan.records);
+    let report = stats(plan, &mut progress, &interrupt.cancel());
+    drop(progress);
+    let report = report.map_err(|error| run_error(error, &interrupt))?;
+    if let Some(path) = &html {
+        write_page(path, &page::page(&report))?;
+        eprintln!("  {}", path.display());
+    }
+    if json {
+        json_line(&report)?;
+    } else {
+        io::stdout().write_all(text::text(&report).as_bytes())?;
+    }
+    Ok(if report.bad == 0 { Outcome::Done } else { Outcome::BadRecords })
+}
+
+fn check_page(page: &Path, files: &[PathBuf], force: bool) -> anyhow::Result<()> {
+    let identity = platform::identity(page).ok();
+    let is_input =
+        |file: &&PathBuf| identity.is_some() && platform::identity(file).ok() == identity;
+    let refused = if let Some(input) = files.iter().find(is_input) {
+        let input = input.display().to_string();
+        PlanError::OutputIsInput { output: page.to_owned(), input }
+    } else if !force && page.symlink_metadata().is_ok() {
+        PlanError::OutputExists { output: page.to_owned() }
+    } else {
+        return Ok(());
+    };
+    Err(Usage(refused.to_string()).into())
+}
+
+fn write_page(path: &Path, page: &str) -> anyhow::Result<()> {
+    let stream = Stream::Kept;
+    let plan =
+        OutputPlan { stream, path: path.to_owned(), is_zstd: false, is_stream: false, header: b"" };
+    let mut sinks = Sinks::create(&[plan])?;
+    let mut batch = Batch::default();
+    batch.push(page.as_bytes());
+    sinks.write(stream, &batch)?;
+    Ok(sinks.finish()?.commit()?)
+}
+
+/// A part of a whole in per cent, with one decimal; of nothing it is 0.
+fn percent(part: u64, whole: u64) -> String {
+    let percent = if whole == 0 { 0.0 } else { part as f64 * 100.0 / whole as f64 };
+    format!("{percent:.1} %")
+}
+
+/// How many per position, with two decimals.
+fn per_position(count: u64, positions: u64) -> String {
+    let each = if positions == 0 { 0.0 } else { count as f64 / positions as f64 };
+    format!("{each:.2}")
+}
+
+/// `12,345`.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::with_capacity(digits.len() * 4 / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_stand_in_groups_of_three() {
+        let shown = [0, 999, 1000, 12_345, 1_234_567].map(grouped);
+        assert_eq!(shown, ["0", "999", "1,000", "12,345", "1,234,567"]);
+    }
+
+    #[test]
+    fn a_part_of_nothing_is_none_of_it() {
+        assert_eq!(percent(1, 3), "33.3 %");
+        assert_eq!(percent(0, 0), "0.0 %");
+    }
+}

@@ -1,0 +1,232 @@
+//! Plots as SVG: bars over numbers, a curve, shares of a whole.
+//!
+//! Colours are classes of the page's style sheet, so that they follow its light or dark theme.
+
+use std::fmt::Write;
+
+use super::grouped;
+
+const WIDTH: f64 = 640.0;
+const HEIGHT: f64 = 270.0;
+const LEFT: f64 = 64.0;
+const RIGHT: f64 = 14.0;
+const TOP: f64 = 12.0;
+const BOTTOM: f64 = 44.0;
+
+/// Marks on an axis, about so many.
+const MARKS: f64 = 5.0;
+
+/// A number of records between two numbers.
+pub(super) struct Bar {
+    pub(super) from: f64,
+    pub(super) to: f64,
+    pub(super) records: u64,
+    pub(super) class: &'static str,
+    /// What is said about it where the pointer rests.
+    pub(super) title: String,
+}
+
+/// A point of a curve.
+pub(super) struct Point {
+    pub(super) x: f64,
+    pub(super) y: f64,
+    pub(super) title: String,
+}
+
+/// What an axis goes through and is called.
+pub(super) struct Axis {
+    pub(super) from: f64,
+    pub(super) to: f64,
+    pub(super) label: &'static str,
+}
+
+/// Bars side by side, the number of records upwards.
+pub(super) fn bars(bars: &[Bar], label: &'static str) -> String {
+    let from = bars.iter().map(|bar| bar.from).fold(f64::INFINITY, f64::min);
+    let to = bars.iter().map(|bar| bar.to).fold(f64::NEG_INFINITY, f64::max);
+    let most = bars.iter().map(|bar| bar.records).max().unwrap_or(0).max(1);
+    let x = Axis { from, to, label };
+    let y = Axis { from: 0.0, to: most as f64, label: "records" };
+    let mut svg = open(&x, &y, |value| grouped(whole(value)));
+    for bar in bars.iter().filter(|bar| bar.records > 0) {
+        let (left, right) = (x.across(bar.from), x.across(bar.to));
+        // A gap between bars where there is room for one.
+        let gap = if right - left > 4.0 { 1.0 } else { 0.0 };
+        let (top, width) = (y.up(bar.records as f64), (right - left - gap).max(0.5));
+        let height = (y.up(0.0) - top).max(0.5);
+        let (class, title) = (bar.class, escaped(&bar.title));
+        push(
+            &mut svg,
+            format_args!(
+                "<rect class=\"{class}\" x=\"{left:.1}\" y=\"{top:.1}\" width=\"{width:.1}\" \
+                 height=\"{height:.1}\"><title>{title}</title></rect>\n"
+            ),
+        );
+    }
+    svg + "</svg>\n"
+}
+
+/// Points with lines between them, and a dashed curve to compare with.
+pub(super) fn curve(points: &[Point], x: &Axis, y: &Axis, guide: impl Fn(f64) -> f64) -> String {
+    let mut svg = open(x, y, |value| format!("{value:.1}"));
+    let steps = (0..=100).map(|step| x.from + (x.to - x.from) * f64::from(step) / 100.0);
+    let guided = steps.map(|at| (x.across(at), y.up(guide(at))));
+    push(&mut svg, format_args!("<path class=\"guide\" d=\"{}\"/>\n", path(guided)));
+    let places = points.iter().map(|point| (x.across(point.x), y.up(point.y)));
+    push(&mut svg, format_args!("<path class=\"curve\" d=\"{}\"/>\n", path(places.clone())));
+    for ((cx, cy), point) in places.zip(points) {
+        let title = escaped(&point.title);
+        push(
+            &mut svg,
+            format_args!(
+                "<circle class=\"dot\" cx=\"{cx:.1}\" cy=\"{cy:.1}\" r=\"2.5\">\
+                 <title>{title}</title></circle>\n"
+            ),
+        );
+    }
+    svg + "</svg>\n"
+}
+
+/// A whole in one line, with its parts in their proportions.
+pub(super) fn shares(parts: &[(&str, u64, &'static str)]) -> String {
+    let all: u64 = parts.iter().map(|(_, count, _)| count).sum();
+    let mut bar = String::from("<div class=\"shares\">");
+    let mut legend = String::from("<p class=\"legend\">");
+    for &(name, count, class) in parts.iter().filter(|(_, count, _)| *count > 0) {
+        let percent = super::percent(count, all);
+        push(
+            &mut bar,
+            format_args!(
+                "<span class=\"{class}\" style=\"flex-grow:{count}\" title=\"{name}: {percent}\"></span>"
+            ),
+        );
+        let count = grouped(count);
+        push(
+            &mut legend,
+            format_args!(
+                "<span><i class=\"{class}\"></i>{name} <b>{percent}</b> <small>{count}</small></span> "
+            ),
+        );
+    }
+    format!("{bar}</div>\n{}</p>\n", legend.trim_end())
+}
+
+impl Axis {
+    /// Where a number stands from left to right.
+    fn across(&self, value: f64) -> f64 {
+        LEFT + (WIDTH - LEFT - RIGHT) * (value - self.from) / (self.to - self.from)
+    }
+
+    /// Where a number stands from the bottom up.
+    fn up(&self, value: f64) -> f64 {
+        HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * (value - self.from) / (self.to - self.from)
+    }
+
+    /// Round numbers between its ends.
+    fn marks(&self) -> Vec<f64> {
+        let rough = (self.to - self.from) / MARKS;
+        let power = 10_f64.powf(rough.log10().floor());
+        let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|factor| factor * power);
+        let step = step.clone().find(|&step| step >= rough * 0.999).unwrap_or(10.0 * power);
+        let mut marks = Vec::new();
+        let mut mark = (self.from / step).ceil();
+        while mark * step <= self.to + step * 1e-9 {
+            marks.push(mark * step);
+            mark += 1.0;
+        }
+        marks
+    }
+}
+
+/// The frame of a plot: axes, marks, names.
+fn open(x: &Axis, y: &Axis, y_mark: impl Fn(f64) -> String) -> String {
+    let label = escaped(x.label);
+    let mut svg =
+        format!("<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{label}\">\n");
+    let (left, right, bottom) = (LEFT, WIDTH - RIGHT, HEIGHT - BOTTOM);
+    for mark in y.marks() {
+        let (at, text) = (y.up(mark), y_mark(mark));
+        push(
+            &mut svg,
+            format_args!(
+                "<line class=\"grid\" x1=\"{left}\" x2=\"{right}\" y1=\"{at:.1}\" y2=\"{at:.1}\"/>\
+                 <text class=\"end\" x=\"{:.1}\" y=\"{:.1}\">{text}</text>\n",
+                left - 8.0,
+                at + 4.0
+            ),
+        );
+    }
+    for mark in x.marks() {
+        let at = x.across(mark);
+        push(
+            &mut svg,
+            format_args!(
+                "<line class=\"mark\" x1=\"{at:.1}\" x2=\"{at:.1}\" y1=\"{bottom}\" y2=\"{:.1}\"/>\
+                 <text class=\"middle\" x=\"{at:.1}\" y=\"{:.1}\">{mark:.0}</text>\n",
+                bottom + 5.0,
+                bottom + 18.0
+            ),
+        );
+    }
+    push(
+        &mut svg,
+        format_args!(
+            "<line class=\"axis\" x1=\"{left}\" x2=\"{right}\" y1=\"{bottom}\" y2=\"{bottom}\"/>\
+             <text class=\"middle label\" x=\"{:.1}\" y=\"{:.1}\">{label}</text>\n",
+            f64::midpoint(left, right),
+            HEIGHT - 6.0
+        ),
+    );
+    svg
+}
+
+fn path(points: impl Iterator<Item = (f64, f64)>) -> String {
+    let mut path = String::new();
+    for (x, y) in points {
+        let command = if path.is_empty() { 'M' } else { 'L' };
+        push(&mut path, format_args!("{command}{x:.1} {y:.1}"));
+    }
+    path
+}
+
+/// Text between tags or in an attribute.
+pub(super) fn escaped(text: &str) -> String {
+    let replace = |text: String, (letter, name): (char, &str)| text.replace(letter, name);
+    [('&', "&amp;"), ('<', "&lt;"), ('>', "&gt;"), ('"', "&quot;")]
+        .into_iter()
+        .fold(text.to_owned(), replace)
+}
+
+pub(super) fn push(text: &mut String, more: std::fmt::Arguments<'_>) {
+    text.write_fmt(more).expect("a string takes any text");
+}
+
+#[expect(clippy::cast_sign_loss, reason = "marks of a number of records are not negative")]
+fn whole(value: f64) -> u64 {
+    value.round() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_are_round_numbers() {
+        let marks = |from, to| Axis { from, to, label: "" }.marks();
+        assert_eq!(marks(-3100.0, 3100.0), [-2000.0, 0.0, 2000.0]);
+        assert_eq!(marks(0.0, 1234.0), [0.0, 500.0, 1000.0]);
+        assert_eq!(marks(0.0, 1.0), [0.0, 0.2, 0.4, 0.6000000000000001, 0.8, 1.0]);
+        assert_eq!(marks(0.0, 40.0), [0.0, 10.0, 20.0, 30.0, 40.0]);
+    }
+
+    #[test]
+    fn names_of_files_are_no_markup() {
+        assert_eq!(escaped("<a href=\"&\">"), "&lt;a href=&quot;&amp;&quot;&gt;");
+    }
+
+    #[test]
+    fn a_part_that_is_not_there_is_not_shown() {
+        let shown = shares(&[("black", 1, "black"), ("draw", 0, "draw"), ("white", 3, "white")]);
+        assert!(shown.contains("black <b>25.0 %</b>") && !shown.contains("draw"), "{shown}");
+    }
+}

@@ -1,0 +1,165 @@
+//! The figures of `kyokumen stats` as text.
+//!
+//! Histograms are drawn with as many marks as a line holds.
+
+use super::{grouped, per_position, percent};
+use crate::pipeline::stats::{Bin, Distribution, StatsReport};
+
+/// Lines of a histogram.
+const MOST_ROWS: usize = 16;
+
+/// Marks of its longest line.
+const MOST_MARKS: u64 = 40;
+
+pub(super) fn text(report: &StatsReport) -> String {
+    let mut lines = summary(report);
+    for (name, distribution) in [
+        ("evaluation, cp", &report.evals),
+        ("ply", &report.plies),
+        ("pieces in hand or promoted", &report.phases.in_hand_or_promoted),
+        ("material, points (a pawn has 90)", &report.material),
+    ] {
+        if let Some(distribution) = distribution {
+            lines.push(String::new());
+            lines.push(head(name, distribution));
+            lines.extend(rows(&distribution.bins, distribution.records));
+        }
+    }
+    lines.push(String::new());
+    lines.join("\n")
+}
+
+fn summary(report: &StatsReport) -> Vec<String> {
+    let good = report.good;
+    let to_move = &report.to_move;
+    let sides = [("black", to_move.black), ("white", to_move.white)];
+    let lines = [
+        Some(("records", records(report))),
+        Some(("different", different(report))),
+        Some(("to move", shares(&sides, good))),
+        Some(("in check", share(report.in_check, good))),
+        results(report).map(|told| ("results", told)),
+        results(report).map(|_| ("side to move", outcomes(report))),
+        moves(report).map(|told| ("moves", told)),
+        Some(("phase", phases(report))),
+        Some(("pieces", pieces(report))),
+        unusual(report).map(|told| ("unusual", told)),
+    ];
+    lines.into_iter().flatten().map(|(name, told)| format!("{name:<12}  {told}")).collect()
+}
+
+/// `12 (34.5 %)`
+fn share(part: u64, whole: u64) -> String {
+    format!("{} ({})", grouped(part), percent(part, whole))
+}
+
+fn shares(parts: &[(&str, u64)], whole: u64) -> String {
+    let told = parts.iter().map(|&(name, part)| format!("{name} {}", share(part, whole)));
+    told.collect::<Vec<_>>().join(", ")
+}
+
+fn different(report: &StatsReport) -> String {
+    let distinct = &report.distinct;
+    let told = share(distinct.positions, report.good);
+    if distinct.is_exact {
+        return told;
+    }
+    format!("about {told} (± {:.1} %: more than --memory holds)", distinct.error_percent)
+}
+
+/// None if no record says it.
+fn results(report: &StatsReport) -> Option<String> {
+    let results = &report.results;
+    let parts = [
+        ("black won", results.black),
+        ("white won", results.white),
+        ("draw", results.draw),
+        ("none", results.none),
+    ];
+    (results.none < report.good).then(|| shares(&parts, report.good))
+}
+
+fn outcomes(report: &StatsReport) -> String {
+    let outcomes = &report.outcomes;
+    let parts = [("won", outcomes.win), ("drew", outcomes.draw), ("lost", outcomes.loss)];
+    shares(&parts, report.good)
+}
+
+/// None if no record has one.
+fn moves(report: &StatsReport) -> Option<String> {
+    let moves = &report.moves;
+    if moves.none == report.good {
+        return None;
+    }
+    let [legal, illegal, none] = [moves.legal, moves.illegal, moves.none].map(grouped);
+    let [captures, promotions, drops] =
+        [moves.captures, moves.promotions, moves.drops].map(|part| percent(part, moves.legal));
+    Some(format!(
+        "{legal} legal, {illegal} illegal, {none} none; \
+         captures {captures}, promotions {promotions}, drops {drops}"
+    ))
+}
+
+fn phases(report: &StatsReport) -> String {
+    let phases = &report.phases;
+    let parts = [
+        ("opening", phases.opening),
+        ("middlegame", phases.middlegame),
+        ("endgame", phases.endgame),
+    ];
+    shares(&parts, report.good)
+}
+
+fn pieces(report: &StatsReport) -> String {
+    let pieces = &report.pieces;
+    let counts = [pieces.on_board.values().sum(), pieces.in_hand.values().sum(), pieces.in_box];
+    let [on_board, in_hand, in_box] = counts.map(|count| per_position(count, report.good));
+    format!("{on_board} on the board, {in_hand} in hand, {in_box} in the box, in a position")
+}
+
+/// None if nothing is.
+fn unusual(report: &StatsReport) -> Option<String> {
+    let told = report.warnings.iter().map(|(name, &count)| format!("{name} {}", grouped(count)));
+    let told: Vec<String> = told.collect();
+    (!told.is_empty()).then(|| told.join(", "))
+}
+
+fn records(report: &StatsReport) -> String {
+    let mut told = grouped(report.records);
+    for (count, word) in [(report.bad, "bad"), (report.comments, "comments")] {
+        if count > 0 {
+            told.extend([", ", &grouped(count), " ", word]);
+        }
+    }
+    told
+}
+
+fn head(name: &str, distribution: &Distribution) -> String {
+    let Distribution { least, most, mean, deviation, percentiles: p, .. } = distribution;
+    format!(
+        "{name}: {least} to {most}, mean {mean:.1}, deviation {deviation:.1}; \
+         5 % {}, 25 % {}, 50 % {}, 75 % {}, 95 % {}",
+        p.p5, p.p25, p.p50, p.p75, p.p95
+    )
+}
+
+/// The bins, some of them together where they are too many.
+fn rows(bins: &[Bin], records: u64) -> Vec<String> {
+    let rows: Vec<Bin> = bins
+        .chunks(bins.len().div_ceil(MOST_ROWS))
+        .filter_map(|bins| {
+            let (first, last) = (bins.first()?, bins.last()?);
+            let records = bins.iter().map(|bin| bin.records).sum();
+            Some(Bin { from: first.from, to: last.to, records })
+        })
+        .collect();
+    let most = rows.iter().map(|row| row.records).max().unwrap_or(0).max(1);
+    let row = |Bin { from, to, records: count }: &Bin| {
+        let marks = (count * MOST_MARKS).div_ceil(most) as usize;
+        let share = percent(*count, records);
+        let count = grouped(*count);
+        let drawn = format!("{from:>7} to {to:>6}  {count:>13}  {share:>7}  {}", "#".repeat(marks));
+        drawn.trim_end().to_owned()
+    };
+    rows.iter().map(row).collect()
+}

@@ -1,0 +1,157 @@
+//! `kyokumen stats` as a program: its figures against those of a plain count, whatever the threads.
+//!
+//! `tests/interop/stats_figures.py` compares them with figures of cshogi.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use assert_cmd::cargo::cargo_bin;
+use kyokumen::format::{Format, PositionKey, Record};
+use kyokumen::shogi::{Position, sfen};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::archive::{archive, encoded, records, write};
+
+fn stats(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let mut command = Command::new(cargo_bin("kyokumen"));
+    command.args(["stats", "--progress", "none"]).args(arguments).current_dir(folder);
+    let output = command.output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+fn report(folder: &Path, arguments: &[&str]) -> Value {
+    let (_, said, told) = stats(folder, &[arguments, &["--json"]].concat());
+    serde_json::from_str(&said).unwrap_or_else(|_| panic!("{said}{told}"))
+}
+
+fn position(record: &Record) -> Position {
+    Position::try_from(&record.setup).unwrap()
+}
+
+fn number(count: usize) -> Value {
+    json!(count)
+}
+
+#[test]
+fn the_figures_are_those_of_a_plain_count() {
+    let folder = TempDir::new().unwrap();
+    let records = records(9000, 8);
+    let bytes: Vec<u8> = records.iter().flat_map(|r| encoded(Format::Psv, r)).collect();
+    write(folder.path(), "a.psv", &bytes);
+    let report = report(folder.path(), &["a.psv"]);
+    let count = |is: &dyn Fn(&Record) -> bool| number(records.iter().filter(|r| is(r)).count());
+    assert_eq!(
+        (&report["records"], &report["good"], &report["bad"]),
+        (&json!(9000), &json!(9000), &json!(0))
+    );
+    assert_eq!(report["in_check"], count(&|r| position(r).in_check()));
+    let best_move = |r: &Record| r.best_move.unwrap();
+    let moves = &report["moves"];
+    assert_eq!(moves["drops"], count(&|r| best_move(r).is_drop()));
+    assert_eq!(moves["promotions"], count(&|r| best_move(r).is_promotion()));
+    assert_eq!(moves["captures"], count(&|r| position(r).captured_by(best_move(r)).is_some()));
+    assert_eq!((&moves["legal"], &moves["none"]), (&json!(9000), &json!(0)));
+    let won = |r: &Record| r.result.unwrap().winner() == Some(r.setup.side_to_move());
+    assert_eq!(report["outcomes"]["win"], count(&won));
+    let distinct: HashSet<PositionKey> =
+        records.iter().map(|r| PositionKey::of(&r.setup)).collect();
+    let expected = json!({"positions": distinct.len(), "is_exact": true, "error_percent": 0.0});
+    assert_eq!(report["distinct"], expected);
+
+    let mut evals: Vec<i16> = records.iter().map(|r| r.eval_cp.unwrap()).collect();
+    evals.sort_unstable();
+    let told = &report["evals"];
+    assert_eq!((&told["least"], &told["most"]), (&json!(evals[0]), &json!(evals[8999])));
+    assert_eq!(told["percentiles"]["p50"], json!(evals[4499]));
+    assert_eq!(told["percentiles"]["p95"], json!(evals[8549]));
+    let around_0 = evals.iter().filter(|eval| (-50..50).contains(*eval)).count();
+    let bins = told["bins"].as_array().unwrap();
+    let bin = bins.iter().find(|bin| bin["from"] == json!(-50)).unwrap();
+    assert_eq!((&bin["to"], &bin["records"]), (&json!(49), &number(around_0)));
+    let all: u64 = bins.iter().map(|bin| bin["records"].as_u64().unwrap()).sum();
+    assert_eq!(all, 9000);
+    let pawns: u64 = records
+        .iter()
+        .flat_map(|r| r.setup.hands())
+        .map(|hand| u64::from(hand.count(kyokumen::shogi::HandKind::Pawn)))
+        .sum();
+    assert_eq!(report["pieces"]["in_hand"]["P"], json!(pawns));
+}
+
+#[test]
+fn threads_and_files_change_nothing() {
+    let folder = TempDir::new().unwrap();
+    let bytes = archive(Format::Psv, 12_000);
+    let (head, tail) = bytes.split_at(40 * 5000);
+    for (name, bytes) in [("all.psv", &bytes[..]), ("head.psv", head), ("tail.psv", tail)] {
+        write(folder.path(), name, bytes);
+    }
+    let figures = |arguments: &[&str]| {
+        let mut report = report(folder.path(), arguments);
+        report.as_object_mut().unwrap().remove("inputs");
+        report
+    };
+    let one = figures(&["all.psv", "--threads", "1"]);
+    assert_eq!(one, figures(&["all.psv", "--threads", "3"]));
+    assert_eq!(one, figures(&["head.psv", "tail.psv", "--threads", "2"]));
+    assert_eq!(one["bad"], number((0..12_000).filter(|i| i % 11 == 5).count()));
+    let (code, _, _) = stats(folder.path(), &["all.psv"]);
+    assert_eq!(code, Some(3), "some records cannot be read");
+    let estimated = figures(&["all.psv", "--memory", "100K"]);
+    assert_eq!(estimated["distinct"]["is_exact"], json!(false));
+    assert_eq!(estimated, figures(&["tail.psv", "head.psv", "--memory", "100K"]));
+}
+
+#[test]
+fn what_a_format_does_not_say_is_not_told() {
+    let folder = TempDir::new().unwrap();
+    write(folder.path(), "a.hcp", &archive(Format::Hcp, 5));
+    let told = report(folder.path(), &["a.hcp"]);
+    assert_eq!((&told["evals"], &told["plies"]), (&Value::Null, &Value::Null));
+    assert_eq!(told["results"]["none"], json!(5));
+    let (code, said, _) = stats(folder.path(), &["a.hcp"]);
+    assert_eq!(code, Some(0));
+    for word in ["evaluation", "results", "moves", "ply"] {
+        assert!(!said.contains(word), "{said}");
+    }
+    write(folder.path(), "empty.psv", b"");
+    let (code, said, told) = stats(folder.path(), &["empty.psv", "--html", "empty.html"]);
+    assert_eq!(code, Some(0), "{told}");
+    assert!(said.starts_with("records       0\n"), "{said}");
+}
+
+#[test]
+fn the_page_needs_nothing_from_elsewhere() {
+    let folder = TempDir::new().unwrap();
+    let lines = ["7g7f\t32767\t1\tb", "7g7f\t-32768\t1\tw", "2g2f\t35\t1\td"];
+    let mut text = lines.map(|columns| format!("{}\t{columns}\n", sfen::START)).concat();
+    text += "bad\n";
+    let name = if cfg!(windows) { "a & b.sfen" } else { "<a & b>.sfen" };
+    write(folder.path(), name, text.as_bytes());
+    let arguments = [name, "--html", "report.html"];
+    let (code, _, told) = stats(folder.path(), &arguments);
+    assert_eq!((code, told.trim()), (Some(3), "report.html"));
+    let page = fs::read_to_string(folder.path().join("report.html")).unwrap();
+    for foreign in ["http:", "https:", "<script", "<link", "<img", "url(", "@import", "NaN", "inf"]
+    {
+        assert!(!page.contains(foreign), "{foreign}");
+    }
+    assert!(page.contains(if cfg!(windows) { "a &amp; b.sfen" } else { "&lt;a &amp; b&gt;.sfen" }));
+    assert!(!page.contains("<a & b>"));
+    for tag in ["svg", "figure", "table", "section", "div", "rect", "tr", "p"] {
+        let count = |text: &str| page.matches(text).count();
+        let opened = count(&format!("<{tag}>")) + count(&format!("<{tag} "));
+        assert_eq!(opened, count(&format!("</{tag}>")), "{tag}");
+    }
+    assert_eq!(page.matches("<svg").count(), 5);
+    let (code, _, told) = stats(folder.path(), &arguments);
+    assert_eq!(code, Some(2));
+    assert!(told.contains("report.html exists; replace it with --force"), "{told}");
+    let (code, _, told) = stats(folder.path(), &[name, "--html", name, "--force"]);
+    assert_eq!(code, Some(2));
+    assert!(told.contains("would be written over the input"), "{told}");
+}
