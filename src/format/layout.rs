@@ -205,6 +205,19 @@ impl Layout {
         }
     }
 
+    /// Fields that a record speaks of, if only to say that there is no move.
+    #[inline]
+    pub(super) fn said(&self, tail: &Tail) -> Fields {
+        let mut fields = self.fields();
+        if tail.result.is_none() {
+            fields = fields.without(Fields::of(Field::Result));
+        }
+        if tail.ending.is_some() {
+            fields = fields.union(Fields::of(Field::Ending));
+        }
+        fields
+    }
+
     /// Appends a record that has all that is needed.
     pub(super) fn encode(&self, record: &Record, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         let missing = self.fields().without(record.fields()).without(Fields::of(Field::BestMove));

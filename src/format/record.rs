@@ -371,15 +371,8 @@ impl<'a> RecordRef<'a> {
     /// about whether columns of text can be read.
     pub fn fields(&self) -> Fields {
         match &self.content {
-            Content::Packed(Packed { layout, .. }) => {
-                let mut fields = layout.fields();
-                if layout.result(self.bytes).is_none() {
-                    fields = fields.without(Fields::of(Field::Result));
-                }
-                if layout.ending(self.bytes).is_some() {
-                    fields = fields.union(Fields::of(Field::Ending));
-                }
-                fields
+            Content::Packed(Packed { layout, dialect, .. }) => {
+                layout.said(&layout.tail(self.bytes, *dialect))
             }
             Content::Columns(columns) => columns.fields(),
             Content::Parsed(parsed) => parsed.fields(),

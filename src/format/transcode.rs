@@ -22,7 +22,8 @@ impl RecordRef<'_> {
         out: &mut Vec<u8>,
     ) -> Result<Written, ConvertError> {
         let Packed { layout, dialect, position } = source;
-        let said = self.fields();
+        let mut tail = layout.tail(self.bytes(), dialect);
+        let said = layout.said(&tail);
         let lacking = to.fields().without(said);
         let missing = to.needs().intersection(lacking).without(fill.fields());
         if !missing.is_empty() {
@@ -33,16 +34,15 @@ impl RecordRef<'_> {
         } else {
             packed::transcode(layout.family, position)?
         };
-        let mut tail = layout.tail(self.bytes(), dialect);
         let mut lost = said.without(to.fields());
         if tail.ending.is_some_and(|ending| !to.spec().endings.contains(&ending)) {
             lost = lost.union(Fields::of(Field::Ending));
         }
-        if self.has_malformed_move() {
-            lost = lost.union(Fields::of(Field::BestMove));
-        } else if tail.best_move.is_none() {
-            // To say that there is no move is to say nothing.
-            lost = lost.without(Fields::of(Field::BestMove));
+        if tail.best_move.is_none() {
+            // To say that there is no move is to say nothing; bits that are no move say something.
+            let best_move = Fields::of(Field::BestMove);
+            let is_malformed = self.has_malformed_move();
+            lost = if is_malformed { lost.union(best_move) } else { lost.without(best_move) };
         }
         fill.complete_tail(&mut tail);
         target.append(&position, &tail, out);

@@ -166,35 +166,101 @@ pub(super) fn sort_block(
     file: &str,
     on_error: BadPolicy,
     cancel: &AtomicBool,
-    mut sort_one: impl FnMut(&Item<'_>, &mut Sorted) -> Result<Next, Fault>,
+    sort_one: impl FnMut(&Item<'_>, &mut Sorted) -> Result<Next, Fault>,
 ) -> Option<Sorted> {
-    let mut sorted = Sorted::default();
-    let mut reads = records(block).peekable();
-    while let Some(Read { index, unit, record }) = reads.next() {
-        if cancel.load(Ordering::Relaxed) {
-            return None;
+    let sorted = Sorted::default();
+    let mut sorter = Sorter { block, file, on_error, cancel, sort_one, sorted };
+    let is_single = block.format.record_len().is_some();
+    match if is_single { sorter.sort_records() } else { sorter.sort_groups() } {
+        Err(Ended::Cancelled) => None,
+        Ok(()) | Err(Ended::Stopped) => Some(sorter.sorted),
+    }
+}
+
+/// A block while it is sorted.
+struct Sorter<'a, F> {
+    block: &'a Block,
+    file: &'a str,
+    on_error: BadPolicy,
+    cancel: &'a AtomicBool,
+    sort_one: F,
+    sorted: Sorted,
+}
+
+/// Why the sorting ended before the block did.
+enum Ended {
+    Cancelled,
+    /// By a bad record.
+    Stopped,
+}
+
+impl<F: FnMut(&Item<'_>, &mut Sorted) -> Result<Next, Fault>> Sorter<'_, F> {
+    /// Records of one size stand by themselves, which spares the detour over the records of a unit.
+    fn sort_records(&mut self) -> Result<(), Ended> {
+        let Block { format, dialect, first_index, .. } = *self.block;
+        for (unit, index) in self.block.units().zip(first_index..) {
+            if !self.block.wanted.contains(&index) {
+                continue;
+            }
+            let sorted = match RecordRef::with_dialect(format, dialect, unit.bytes) {
+                Ok(record) => self.sort(index, unit, record)?,
+                Err(error) => Err(error.into()),
+            };
+            if let Err(fault) = sorted {
+                self.set_aside(&fault, &unit, index..index + 1)?;
+            }
         }
-        sorted.counts.input += 1;
-        let item =
-            record.map(|record| Item { index, number: block.number_of(index), unit, record });
-        match item.and_then(|item| sort_one(&item, &mut sorted)) {
-            Ok(Next::Sorted) => {}
-            Ok(Next::Cancelled) => return None,
-            Err(fault) => {
+        Ok(())
+    }
+
+    fn sort_groups(&mut self) -> Result<(), Ended> {
+        let mut reads = records(self.block).peekable();
+        while let Some(Read { index, unit, record }) = reads.next() {
+            let sorted = match record {
+                Ok(record) => self.sort(index, unit, record)?,
+                Err(fault) => Err(fault),
+            };
+            if let Err(fault) = sorted {
                 let mut end = index + 1;
                 // Behind a fault in a game nothing is read: the records there are bad together.
                 while reads.next_if(|next| next.is_bad_with(&unit, &fault)).is_some() {
                     end += 1;
                 }
-                sorted.counts.input += end - index - 1;
-                sorted.set_aside(&fault, file, block, &unit, index..end, on_error);
-                if sorted.stopped_by.is_some() {
-                    break;
-                }
+                self.set_aside(&fault, &unit, index..end)?;
             }
         }
+        Ok(())
     }
-    Some(sorted)
+
+    #[inline]
+    fn sort(
+        &mut self,
+        index: u64,
+        unit: RawUnit<'_>,
+        record: RecordRef<'_>,
+    ) -> Result<Result<(), Fault>, Ended> {
+        if self.cancel.load(Ordering::Relaxed) {
+            return Err(Ended::Cancelled);
+        }
+        let item = Item { index, number: self.block.number_of(index), unit, record };
+        match (self.sort_one)(&item, &mut self.sorted) {
+            Ok(Next::Sorted) => self.sorted.counts.input += 1,
+            Ok(Next::Cancelled) => return Err(Ended::Cancelled),
+            Err(fault) => return Ok(Err(fault)),
+        }
+        Ok(Ok(()))
+    }
+
+    fn set_aside(
+        &mut self,
+        fault: &Fault,
+        unit: &RawUnit<'_>,
+        records: Range<u64>,
+    ) -> Result<(), Ended> {
+        self.sorted.counts.input += records.end - records.start;
+        self.sorted.set_aside(fault, self.file, self.block, unit, records, self.on_error);
+        if self.sorted.stopped_by.is_some() { Err(Ended::Stopped) } else { Ok(()) }
+    }
 }
 
 /// Appends a record as the bytes that were read.
