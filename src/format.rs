@@ -17,6 +17,7 @@ mod game;
 mod hcp;
 mod hcpe;
 mod hcpe3;
+mod kif;
 mod layout;
 mod lines;
 pub mod move16;
@@ -70,6 +71,8 @@ pub enum Format {
     Usi,
     /// Game records of the Computer Shogi Association.
     Csa,
+    /// Games as Kakinoki's programs write them.
+    Kif,
 }
 
 /// A word that names no format.
@@ -79,7 +82,7 @@ pub struct UnknownFormat(pub String);
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Hcp,
         Self::Hcpe,
         Self::Hcpe2,
@@ -89,6 +92,7 @@ impl Format {
         Self::Sfen,
         Self::Usi,
         Self::Csa,
+        Self::Kif,
     ];
 
     const fn spec(self) -> &'static Spec {
@@ -102,6 +106,7 @@ impl Format {
             Self::Sfen => &sfen_text::SPEC,
             Self::Usi => &usi_game::SPEC,
             Self::Csa => &csa::SPEC,
+            Self::Kif => &kif::SPEC,
         }
     }
 
@@ -233,6 +238,7 @@ mod tests {
                 ("sfen", None),
                 ("usi", None),
                 ("csa", None),
+                ("kif", None),
             ]
         );
         for format in Format::ALL {
