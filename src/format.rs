@@ -28,6 +28,7 @@ mod psv;
 mod record;
 mod records;
 pub mod reference;
+mod replay;
 mod sfen_text;
 mod spec;
 mod survey;

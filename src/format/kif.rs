@@ -1,4 +1,4 @@
-//! `kif`: games as Kakinoki's programs write them, in UTF-8 or Shift_JIS.
+//! `kif`: games as Kakinoki's programs write them, in UTF-8 or `Shift_JIS`.
 //!
 //! The format is that of "棋譜ファイル KIF 形式" by Kakinoki Yoshikazu. See `docs/formats/kif.md`.
 
@@ -12,10 +12,11 @@ use encoding_rs::SHIFT_JIS;
 
 use super::error::{DecodeError, DecodeErrorKind, EncodeError};
 use super::field::{Field, Fields};
-use super::game::{Ending, Game, Played};
+use super::game::{Ending, Game};
 use super::lines::Lines;
+use super::replay::Replay;
 use super::spec::{Codec, Framing, Spec};
-use crate::shogi::{Move, Position, Square};
+use crate::shogi::Position;
 use ending::Summary;
 use start::Start;
 
@@ -89,7 +90,7 @@ fn begins_head(line: &[u8]) -> bool {
     HEAD.into_iter().any(|keyword| text.starts_with(keyword))
 }
 
-/// A line in UTF-8 if it is one, else in Shift_JIS; what is neither becomes a replacement character.
+/// A line in UTF-8 if it is one, else in `Shift_JIS`; what is neither becomes a replacement character.
 fn decode(line: &[u8]) -> Cow<'_, str> {
     let line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line);
     match str::from_utf8(line) {
@@ -99,127 +100,60 @@ fn decode(line: &[u8]) -> Cow<'_, str> {
 }
 
 fn read(unit: &[u8]) -> Result<Game, DecodeError> {
+    let (mut start, mut replay) = (Start::default(), None);
     let mut at = 0;
-    let mut reader = Reader::Start(Start::default());
     for line in Lines::new(unit) {
         let text = decode(line.content());
         if text.starts_with("変化：") {
             // Variations follow the game.
             break;
         }
-        reader = reader.take(text.trim_end(), at)?;
+        let text = text.trim_end();
+        if replay.is_some() || !start.take(text, at)? {
+            let replay = match &mut replay {
+                Some(replay) => replay,
+                none => none.insert(start.begin()?),
+            };
+            take(replay, text, at);
+        }
         at += line.raw().len();
     }
-    reader.finish()
+    Ok(replay.map_or_else(|| start.begin(), Ok)?.finish())
 }
 
-/// What has been read of a game.
-enum Reader {
-    /// Before the first move.
-    Start(Start),
-    Moves(Box<Moves>),
-}
-
-struct Moves {
-    game: Game,
-    position: Position,
-    last: Option<Square>,
-    /// The last move, if the rules do not allow it: the game ends with it or is broken.
-    illegal: Option<DecodeError>,
-    has_ended: bool,
-}
-
-impl Reader {
-    fn take(self, line: &str, at: usize) -> Result<Self, DecodeError> {
-        match self {
-            Self::Start(mut start) => {
-                if start.take(line, at)? {
-                    return Ok(Self::Start(start));
-                }
-                let mut moves = Moves::new(start)?;
-                moves.take(line, at);
-                Ok(Self::Moves(Box::new(moves)))
-            }
-            Self::Moves(mut moves) => {
-                moves.take(line, at);
-                Ok(Self::Moves(moves))
-            }
-        }
-    }
-
-    fn finish(self) -> Result<Game, DecodeError> {
-        let mut moves = match self {
-            Self::Start(start) => Moves::new(start)?,
-            Self::Moves(moves) => *moves,
-        };
-        moves.game.broken = moves.game.broken.or(moves.illegal);
-        Ok(moves.game)
+/// Takes a line behind the head. Behind what cannot be read only the summary is looked for, which tells
+/// how the game ended.
+fn take(replay: &mut Replay, line: &str, at: usize) {
+    if let Some(Summary { end }) = Summary::parse(line) {
+        // That somebody won does not say again how.
+        let is_known = end == (replay.game.result, None);
+        replay.end(if is_known { (replay.game.result, replay.game.ending) } else { end });
+    } else if !replay.is_broken()
+        && let Err(error) = take_line(replay, line, at)
+    {
+        replay.break_off(error);
     }
 }
 
-impl Moves {
-    fn new(start: Start) -> Result<Self, DecodeError> {
-        let (setup, at) = start.setup()?;
-        let position =
-            Position::try_from(&setup).map_err(|error| DecodeErrorKind::Position(error).at(at))?;
-        Ok(Self { game: Game::new(setup), position, last: None, illegal: None, has_ended: false })
+fn take_line(replay: &mut Replay, line: &str, at: usize) -> Result<(), DecodeError> {
+    let syntax = |expected| DecodeErrorKind::syntax(expected, line.as_bytes()).at(at);
+    let Some(text) = behind_number(line) else {
+        replay.has_ended |= ending::is_summary(line);
+        // Other lines behind the end belong to the head of a game that follows, or to nobody.
+        let is_no_move = line.is_empty() || line.starts_with(['*', '#', '&']) || replay.has_ended;
+        return if is_no_move { Ok(()) } else { Err(syntax("a numbered move")) };
+    };
+    if replay.has_ended {
+        return Err(syntax("no move behind the end of the game"));
     }
-
-    /// Behind what cannot be read only the summary is looked for, which tells how the game ended.
-    fn take(&mut self, line: &str, at: usize) {
-        if let Some(Summary { end }) = Summary::parse(line) {
-            // That somebody won does not say again how.
-            if end != (self.game.result, None) {
-                (self.game.result, self.game.ending) = end;
-            }
-            self.illegal = self.illegal.take().filter(|_| end.1 != Some(Ending::IllegalMove));
-            self.has_ended = true;
-        } else if self.game.broken.is_none()
-            && let Err(error) = self.take_line(line, at)
-        {
-            self.game.broken = self.illegal.take().or(Some(error));
-        }
+    if let Some(end) = ending::of_word(text, replay) {
+        replay.end(end);
+        return Ok(());
     }
-
-    fn take_line(&mut self, line: &str, at: usize) -> Result<(), DecodeError> {
-        if line.is_empty() || line.starts_with(['*', '#', '&']) {
-            return Ok(());
-        }
-        if line.trim_start_matches([' ', '　']).starts_with("まで") {
-            self.has_ended = true;
-            return Ok(());
-        }
-        let syntax = |expected| DecodeErrorKind::syntax(expected, line.as_bytes()).at(at);
-        let Some(text) = behind_number(line) else {
-            // Other lines behind the moves belong to the head of a game that follows, or to nobody.
-            return if self.has_ended { Ok(()) } else { Err(syntax("a numbered move")) };
-        };
-        if self.has_ended {
-            return Err(syntax("no move behind the end of the game"));
-        }
-        if let Some(end) = ending::of_word(text, &self.position, self.illegal.is_some()) {
-            (self.game.result, self.game.ending) = end;
-            self.illegal = self.illegal.take().filter(|_| end.1 != Some(Ending::IllegalMove));
-            self.has_ended = true;
-            return Ok(());
-        }
-        let best_move = moves::parse(text, &self.position, self.last)
-            .ok_or_else(|| syntax("a move, as in ７六歩(77), of the side to move"))?;
-        self.play(best_move, at)
-    }
-
-    fn play(&mut self, best_move: Move, at: usize) -> Result<(), DecodeError> {
-        if let Some(error) = self.illegal.take() {
-            return Err(error);
-        }
-        if !self.position.is_legal(best_move) {
-            self.illegal = Some(DecodeErrorKind::IllegalMove { best_move }.at(at));
-            return Ok(());
-        }
-        self.last = Some(best_move.to());
-        self.position.make(best_move);
-        self.game.moves.push(Played::new(best_move, at));
-        Ok(())
+    let last = replay.game.moves.last().map(|played| played.best_move.to());
+    match moves::parse(text, &replay.position, last) {
+        Some(best_move) => replay.play(best_move, at),
+        None => Err(syntax("a move, as in ７六歩(77), of the side to move")),
     }
 }
 
@@ -250,5 +184,5 @@ fn write(game: &Game, out: &mut Vec<u8>) -> Result<(), EncodeError> {
 }
 
 fn put_numbered(number: usize, text: &str, out: &mut String) {
-    out.push_str(&format!("{number:>4} {text}\n"));
+    out.extend([&format!("{number:>4} "), text, "\n"]);
 }

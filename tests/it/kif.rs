@@ -1,4 +1,4 @@
-//! `kif`: the example of the format's owner, diagrams, words for the ends of games, Shift_JIS, variations.
+//! `kif`: the example of the format's owner, diagrams, words for the ends of games, `Shift_JIS`, variations.
 //!
 //! Examples are those of "棋譜ファイル KIF 形式" by Kakinoki Yoshikazu, which is public.
 
@@ -58,7 +58,7 @@ fn the_example_of_the_format_is_read() {
     check_file(Format::Kif, two.as_bytes());
 }
 
-/// 手合割：二枚落ち, 1 ５二玉(51), 2 投了, as Shift_JIS.
+/// 手合割：二枚落ち, 1 ５二玉(51), 2 投了, as `Shift_JIS`.
 #[test]
 fn shift_jis_is_told_from_utf_8() {
     let text = b"\x8e\xe8\x8d\x87\x8a\x84\x81F\x93\xf1\x96\x87\x97\x8e\x82\xbf\r\n   1 \x82T\x93\xf1\x8b\xca(51)\r\n   2 \x93\x8a\x97\xb9\r\n";

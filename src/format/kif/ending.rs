@@ -3,6 +3,7 @@
 //! The words are those of the KIF format. A word speaks of the side to move; the summary names a winner.
 
 use super::super::game::{End, Ending};
+use super::super::replay::Replay;
 use super::put_numbered;
 use crate::format::GameResult;
 use crate::shogi::{Color, Position};
@@ -57,12 +58,17 @@ impl Winner {
 
 /// What stands in place of a move, if it is no move. Behind a move that the rules do not allow, which was
 /// not made, the other side is to move.
-pub(super) fn of_word(text: &str, position: &Position, behind_illegal_move: bool) -> Option<End> {
+pub(super) fn of_word(text: &str, replay: &Replay) -> Option<End> {
     let word = text.split([' ', '　', '(']).next()?;
     let (_, winner, ending) = WORDS.into_iter().find(|(known, ..)| *known == word)?;
-    let us = position.side_to_move();
-    let us = if behind_illegal_move { !us } else { us };
+    let us = replay.position.side_to_move();
+    let us = if replay.is_behind_illegal_move() { !us } else { us };
     Some((winner.result(us), ending))
+}
+
+/// Whether the line says how the game ended, if only in words that are not known.
+pub(super) fn is_summary(line: &str) -> bool {
+    line.trim_start_matches([' ', '　']).starts_with("まで")
 }
 
 /// What `まで121手で先手の勝ち` says.
@@ -142,13 +148,12 @@ pub(super) fn write(end: End, position: &Position, moves: usize, out: &mut Strin
     let winner = Winner::of(end.0, us);
     let exact = WORDS.into_iter().find(|(_, said, ending)| (*said, *ending) == (winner, end.1));
     let word = match (exact, end) {
-        (_, (None, None)) => None,
         // Who won without a reason while on the move did not win by default.
         (_, (Some(_), None)) if winner != Winner::Opponent => Some(BROKEN_OFF),
-        (Some((word, ..)), _) => Some(word),
-        // Every other word would say too much.
+        (Some((word, ..)), (_, Some(_)) | (Some(_), _)) => Some(word),
+        // Every word would say too much.
         (None, (Some(_), _)) => Some(BROKEN_OFF),
-        (None, (None, _)) => None,
+        (_, (None, _)) => None,
     };
     if let Some(word) = word {
         put_numbered(moves + 1, word, out);

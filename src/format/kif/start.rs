@@ -3,10 +3,9 @@
 //! The diagram is that of Kakinoki's BOD format; names of handicaps are those of the KIF format.
 
 use super::super::error::{DecodeError, DecodeErrorKind};
-use super::{FILES, RANKS, behind_number, moves};
-use crate::shogi::{
-    Board, Color, Hand, HandKind, Piece, PieceKind, Setup, SetupError, Square, sfen,
-};
+use super::super::replay::{self, Replay};
+use super::{FILES, RANKS, behind_number, ending, moves};
+use crate::shogi::{Board, Color, Hand, HandKind, Piece, PieceKind, Setup, Square};
 
 /// Ranks of White's pieces that differ from one handicap to another: the first and the second.
 const HANDICAPS: [(&str, &str, &str); 15] = [
@@ -32,6 +31,9 @@ const OTHER: &str = "その他";
 const IN_DIAGRAM: [(PieceKind, char); 3] =
     [(PieceKind::ProLance, '杏'), (PieceKind::ProKnight, '圭'), (PieceKind::ProSilver, '全')];
 
+/// The line above and below a diagram, and the ends of the lines beside it.
+const EDGE: &str = "\n+---------------------------+\n";
+
 /// Ten, and more with the numerals behind it.
 const TEN: char = '十';
 
@@ -50,7 +52,7 @@ pub(super) struct Start {
 impl Start {
     /// Takes a line; `false` if the moves begin with it.
     pub(super) fn take(&mut self, line: &str, at: usize) -> Result<bool, DecodeError> {
-        if behind_number(line).is_some() || line.trim_start().starts_with("まで") {
+        if behind_number(line).is_some() || ending::is_summary(line) {
             return Ok(false);
         }
         let syntax = |expected| DecodeErrorKind::syntax(expected, line.as_bytes()).at(at);
@@ -90,38 +92,35 @@ impl Start {
         Some(())
     }
 
-    /// The arrangement, and where it stands.
-    pub(super) fn setup(self) -> Result<(Setup, usize), DecodeError> {
-        let Self { handicap, ranks, hands, side_to_move, at } = self;
-        if ranks.is_empty() {
-            return Ok((handicap.unwrap_or_else(even), at));
+    /// Begins the game.
+    pub(super) fn begin(&self) -> Result<Replay, DecodeError> {
+        if self.ranks.is_empty() {
+            let start = self.handicap.clone().unwrap_or_else(replay::even_start);
+            return Replay::new(start, self.at);
         }
-        if ranks.len() < RANKS.len() {
+        if self.ranks.len() < RANKS.len() {
             let kind = DecodeErrorKind::syntax("nine ranks of a diagram", b"fewer");
-            return Err(kind.at(at));
+            return Err(kind.at(self.at));
         }
         let mut board: Board = [None; Square::COUNT];
-        for (rank, contents) in (0..).zip(ranks) {
-            for (file, content) in (0..9).rev().zip(contents) {
+        for (rank, contents) in (0..).zip(&self.ranks) {
+            for (file, &content) in (0..9).rev().zip(contents) {
                 board[Square::from_file_rank(file, rank).index()] = content;
             }
         }
-        let side_to_move = side_to_move.unwrap_or(Color::Black);
-        let [black, white] = hands.map(hand);
-        let setup = black.and_then(|black| Setup::new(board, [black, white?], side_to_move, 1));
-        setup.map(|setup| (setup, at)).map_err(|error| DecodeErrorKind::Setup(error).at(at))
+        let side_to_move = self.side_to_move.unwrap_or(Color::Black);
+        match replay::arrangement(board, self.hands, side_to_move) {
+            Ok(setup) => Replay::new(setup, self.at),
+            Err(error) => Err(DecodeErrorKind::Setup(error).at(self.at)),
+        }
     }
-}
-
-fn even() -> Setup {
-    sfen::START.parse().expect("the start of an even game is an arrangement")
 }
 
 /// The arrangement of a handicap; none where the diagram says it.
 #[expect(clippy::option_option, reason = "a name that is known, and what it stands for")]
 fn handicap(name: &str) -> Option<Option<Setup>> {
     match name {
-        EVEN => Some(Some(even())),
+        EVEN => Some(Some(replay::even_start())),
         OTHER => Some(None),
         _ => {
             let known = HANDICAPS.into_iter().find(|(known, ..)| *known == name)?;
@@ -186,42 +185,34 @@ fn number(text: &str) -> Option<u8> {
     }
 }
 
-fn hand(counts: [u8; HandKind::COUNT]) -> Result<Hand, SetupError> {
-    Hand::from_counts(counts).ok_or_else(|| {
-        let too_many = |kind: &HandKind| counts[kind.index()] > HandKind::SET[kind.index()];
-        let kind = HandKind::ALL.into_iter().find(too_many).unwrap_or(HandKind::Pawn);
-        let (count, most) = (counts[kind.index()], HandKind::SET[kind.index()]);
-        SetupError::TooMany { letter: char::from(kind.piece_kind().letter()), count, most }
-    })
-}
-
 /// Writes the name of a handicap, or a diagram.
 pub(super) fn write(setup: &Setup, out: &mut String) {
     let setup = setup.clone().with_ply(1);
-    let name = if setup == even() {
+    let name = if setup == replay::even_start() {
         EVEN
     } else {
         let is_this = |handicap: &(&str, &str, &str)| arrangement(*handicap) == setup;
         HANDICAPS.into_iter().find(is_this).map_or(OTHER, |(name, ..)| name)
     };
-    out.push_str(&format!("手合割：{name}\n"));
+    out.extend(["手合割：", name, "\n"]);
     if name != OTHER {
         return;
     }
-    out.push_str(&format!("後手の持駒：{}\n", hand_text(setup.hands()[1])));
-    for file in FILES.iter().rev() {
-        out.push_str(&format!(" {file}"));
+    let [black, white] = setup.hands().map(hand_text);
+    out.extend(["後手の持駒：", &white, "\n"]);
+    for file in FILES.into_iter().rev() {
+        out.extend([' ', file]);
     }
-    out.push_str("\n+---------------------------+\n");
+    out.push_str(EDGE);
     for (rank, name) in (0..).zip(RANKS) {
         out.push('|');
         for file in (0..9).rev() {
             put_cell(setup.board()[Square::from_file_rank(file, rank).index()], out);
         }
-        out.push_str(&format!("|{name}\n"));
+        out.extend(['|', name]);
+        out.push_str(if rank < 8 { "\n" } else { EDGE });
     }
-    out.push_str("+---------------------------+\n");
-    out.push_str(&format!("先手の持駒：{}\n", hand_text(setup.hands()[0])));
+    out.extend(["先手の持駒：", &black, "\n"]);
     out.push_str(if setup.side_to_move() == Color::Black { "先手番\n" } else { "後手番\n" });
 }
 
