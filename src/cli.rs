@@ -25,6 +25,8 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 use tracing::level_filters::LevelFilter;
 
+use crate::pipeline::platform;
+
 /// Shogi training positions: read packed archives, prove mates, filter, convert.
 #[derive(Parser)]
 #[command(name = "kyokumen", version, arg_required_else_help = true)]
@@ -41,7 +43,7 @@ enum Command {
     Convert(Box<convert::ConvertArgs>),
     Solve(solve::SolveArgs),
     Usi(usi::UsiArgs),
-    Verify(verify::VerifyArgs),
+    Verify(Box<verify::VerifyArgs>),
     Inspect(inspect::InspectArgs),
     Generate(generate::GenerateArgs),
     Perft(perft::PerftArgs),
@@ -55,7 +57,7 @@ impl Command {
             Self::Convert(args) => convert::run(*args),
             Self::Solve(args) => solve::run(&args),
             Self::Usi(args) => usi::run(&args),
-            Self::Verify(args) => verify::run(&args),
+            Self::Verify(args) => verify::run(*args),
             Self::Inspect(args) => inspect::run(&args),
             Self::Generate(args) => generate::run(&args),
             Self::Perft(args) => perft::run(&args),
@@ -139,6 +141,9 @@ fn finish(messages: &Messages, command: impl FnOnce() -> anyhow::Result<Outcome>
         .with_target(false)
         .without_time()
         .init();
+    if let Err(error) = platform::fail_at_the_limit_of_file_size() {
+        tracing::warn!("a file that grows too large will end the program: {error}");
+    }
     match command() {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::BadRecords) => ExitCode::from(3),

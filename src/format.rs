@@ -11,18 +11,24 @@ use spec::{Codec, Framing, Spec};
 mod alphabet;
 mod convert;
 mod csa;
+mod db;
 mod error;
 mod field;
 mod game;
 mod hcp;
 mod hcpe;
 mod hcpe3;
+mod jsonl;
+mod key;
 mod kif;
 mod layout;
 mod lines;
 pub mod move16;
 mod outcome;
+mod pack;
 pub mod packed;
+mod plain;
+mod position_key;
 pub mod proof_file;
 mod psv;
 mod record;
@@ -32,6 +38,7 @@ mod replay;
 mod sfen_text;
 mod spec;
 mod survey;
+mod transcode;
 mod usi_game;
 mod warning;
 
@@ -42,11 +49,13 @@ pub use convert::{
 pub use error::{DecodeError, DecodeErrorKind, EncodeError};
 pub use field::{Field, Fields};
 pub use game::{Candidate, Ending, Game, Played};
+pub use key::ContentKey;
 pub use lines::{Line, Lines};
 pub use outcome::Outcome;
+pub use position_key::PositionKey;
 pub use record::{GameResult, Record, RecordRef};
 pub use records::{Records, count, records, units};
-pub use survey::{HandOrder, HandOrders, MoveCounts, Survey};
+pub use survey::{Finding, HandOrder, HandOrders, MoveCounts, Survey};
 pub use warning::{Warning, Warnings};
 
 /// A format of records, each record with one position.
@@ -70,6 +79,14 @@ pub enum Format {
     Sfen,
     /// Lines of text: a game as the USI command `position` says it.
     Usi,
+    /// Lines of JSON: an object a record.
+    Jsonl,
+    /// Blocks of text lines, one thing a line, as YaneuraOu's learner converts them.
+    Plain,
+    /// YaneuraOu's opening books as text.
+    Db,
+    /// Games in bytes, as YaneuraOu's `GenSfen` writes them.
+    Pack,
     /// Game records of the Computer Shogi Association.
     Csa,
     /// Games as Kakinoki's programs write them.
@@ -83,14 +100,18 @@ pub struct UnknownFormat(pub String);
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 14] = [
         Self::Hcp,
         Self::Hcpe,
         Self::Hcpe2,
         Self::Hcpe42,
         Self::Hcpe3,
         Self::Psv,
+        Self::Pack,
         Self::Sfen,
+        Self::Jsonl,
+        Self::Plain,
+        Self::Db,
         Self::Usi,
         Self::Csa,
         Self::Kif,
@@ -106,6 +127,10 @@ impl Format {
             Self::Psv => &psv::SPEC,
             Self::Sfen => &sfen_text::SPEC,
             Self::Usi => &usi_game::SPEC,
+            Self::Jsonl => &jsonl::SPEC,
+            Self::Plain => &plain::SPEC,
+            Self::Db => &db::SPEC,
+            Self::Pack => &pack::SPEC,
             Self::Csa => &csa::SPEC,
             Self::Kif => &kif::SPEC,
         }
@@ -154,6 +179,11 @@ impl Format {
         matches!(self.spec().codec, Codec::Games { .. })
     }
 
+    /// Whether its records may lack fields that others of the same file have.
+    pub const fn is_sparse(self) -> bool {
+        matches!(self.spec().codec, Codec::Columns | Codec::Records { .. })
+    }
+
     /// Whether it can be written, not only read.
     pub const fn is_written(self) -> bool {
         !matches!(
@@ -187,6 +217,11 @@ impl Format {
             Codec::Packed(layout) => layout.dialect,
             _ => move16::Dialect::Apery,
         }
+    }
+
+    /// What stands before the first record of a file.
+    pub const fn header(self) -> &'static [u8] {
+        self.spec().header
     }
 
     /// What a record can say besides the position.
@@ -236,7 +271,11 @@ mod tests {
                 ("hcpe42", Some(42)),
                 ("hcpe3", None),
                 ("psv", Some(40)),
+                ("pack", None),
                 ("sfen", None),
+                ("jsonl", None),
+                ("plain", None),
+                ("db", None),
                 ("usi", None),
                 ("csa", None),
                 ("kif", None),

@@ -13,8 +13,9 @@ use super::report::records;
 use super::{Outcome, Usage};
 use crate::format::{Fields, Fill, Format};
 use crate::pipeline::convert::{
-    ConvertPlan, ConvertReport, ConvertRequest, ConvertSettings, convert,
+    Check, ConvertPlan, ConvertReport, ConvertRequest, ConvertSettings, convert,
 };
+use crate::pipeline::memory::Memory;
 use crate::pipeline::platform::Interrupt;
 use crate::pipeline::progress::Progress;
 use crate::pipeline::run::RunError;
@@ -36,6 +37,9 @@ Examples:
   kyokumen convert a.hcpe b.hcpe.zst -o all.psv --fill ply=0
   zstd -dc games.psv.zst | kyokumen convert - --from psv -o - --to sfen | head
 
+  kyokumen convert all.psv -o part.psv --every 100
+  kyokumen convert all.psv -o quiet.psv --drop-in-check --legal-move --dedup --result black,white
+
   `psv_to_hcp IN.psv OUT.hcp 500` of other tools is
       kyokumen convert IN.psv -o OUT.hcp --max-abs-eval 499
   except that psv_to_hcp also keeps every record that is early in its game, whatever its evaluation.
@@ -43,7 +47,7 @@ Examples:
 
 Exit status: 0 done, 1 failed, 2 usage, 3 done but bad records were skipped or quarantined, \
 130 or 143 interrupted.")]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub(super) struct ConvertArgs {
     #[command(flatten)]
     inputs: InputArgs,
@@ -59,9 +63,17 @@ pub(super) struct ConvertArgs {
     #[command(flatten)]
     records: RecordArgs,
 
-    /// Leave out positions whose side to move is in check
+    /// Only the first of equal positions (board, hands, side to move)
     #[arg(long)]
-    drop_in_check: bool,
+    dedup: bool,
+
+    /// Memory for the positions that --dedup compares, some 40 bytes each [default: 1G]
+    #[arg(long, value_name = "SIZE", requires = "dedup")]
+    memory: Option<Memory>,
+
+    /// Exchange left and right of the board, moves included; records are written anew
+    #[arg(long)]
+    mirror: bool,
 
     /// Write also the moves of hcpe3 games that are marked as not for training (no candidates)
     #[arg(long)]
@@ -70,6 +82,15 @@ pub(super) struct ConvertArgs {
     /// Read only the first N records
     #[arg(long, value_name = "N")]
     limit: Option<u64>,
+
+    /// What to look for, and count, in the records that are written: what their bytes show, or also
+    /// what breaks the rules, the stored move included [default: structure]
+    #[arg(long, value_name = "structure|rules", value_parser = word::<Check>)]
+    check: Option<Check>,
+
+    /// Refuse to lose anything of a record: fields, how its game ended, padding
+    #[arg(long)]
+    strict: bool,
 
     /// Write records anew in canonical form also where the format stays
     #[arg(long)]
@@ -87,6 +108,9 @@ pub(super) struct ConvertArgs {
     #[arg(long)]
     json: bool,
 }
+
+/// What remembering positions may take if nothing is said.
+const MEMORY: Memory = Memory::gib(1);
 
 pub(super) fn run(args: ConvertArgs) -> anyhow::Result<Outcome> {
     let (mode, json) = (args.run.progress(), args.json);
@@ -121,11 +145,15 @@ impl ConvertArgs {
             inputs: self.inputs.into_paths(),
             output: self.output,
             from: self.records.from,
+            dialect: self.records.dialect,
             to: self.to,
             force: self.run.force,
             settings: ConvertSettings {
                 filters: self.records.filters(),
-                drop_in_check: self.drop_in_check,
+                dedup: self.dedup.then(|| self.memory.unwrap_or(MEMORY)),
+                mirror: self.mirror,
+                check: self.check.unwrap_or_default(),
+                strict: self.strict,
                 keep_untrained: self.keep_untrained,
                 fill: self.records.fill.unwrap_or_default(),
                 canonical: self.canonical,
@@ -146,7 +174,7 @@ fn announce(plan: &ConvertPlan) {
             continue;
         }
         told.push(from);
-        match (from == to, plan.settings.canonical) {
+        match (from == to, plan.settings.canonical || plan.settings.mirror) {
             (true, false) => eprintln!("{from} to {to}: records are copied unchanged"),
             (true, true) => eprintln!("{from} to {to}: records are written anew"),
             (false, _) => {
@@ -161,7 +189,7 @@ fn announce(plan: &ConvertPlan) {
 fn filled_in(from: Format, invented: Fields, plan: &ConvertPlan) -> String {
     let fill = plan.settings.fill;
     // Lines of text lack fields one by one; which ones shows only when they are read.
-    let by_line = if from == Format::Sfen {
+    let by_line = if from.is_sparse() {
         plan.to.format.fields().intersection(fill.fields())
     } else {
         Fields::NONE

@@ -170,6 +170,7 @@ impl SettingArgs {
             inputs,
             output,
             from: self.records.from,
+            dialect: self.records.dialect,
             to: self.to,
             name: self.name,
             shard: self.shard,

@@ -91,6 +91,7 @@ fn to_standard_output(generator: &mut Generator, format: FormatName) -> anyhow::
         return Err(Usage("compressed output needs a file".to_owned()).into());
     }
     let mut out = io::stdout().lock();
+    out.write_all(format.format.header())?;
     loop {
         let batch = generator.batch(format.format, BATCH_RECORDS)?;
         if batch.is_empty() {
@@ -112,8 +113,13 @@ fn to_file(
     }
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;
     let stream = Stream::Kept;
-    let plan =
-        OutputPlan { stream, path: path.to_owned(), is_zstd: format.is_zstd(), is_stream: false };
+    let plan = OutputPlan {
+        stream,
+        path: path.to_owned(),
+        is_zstd: format.is_zstd(),
+        header: format.format.header(),
+        is_stream: false,
+    };
     let mut sinks = Sinks::create(&[plan])?;
     loop {
         let batch = generator.batch(format.format, BATCH_RECORDS)?;

@@ -7,15 +7,15 @@ use clap::Args;
 use serde::Serialize;
 
 use super::filter::plan_error;
+use super::record_args::dialect;
 use super::report::records;
 use super::{Outcome, Usage};
-use crate::format::{
-    DecodeError, Field, GameResult, HandOrder, HandOrders, Record, RecordRef, Survey, Warning,
-};
+use crate::format::move16::Dialect;
+use crate::format::{DecodeError, Field, Finding, GameResult, Record, RecordRef, Survey, Warning};
 use crate::pipeline::inspect::{Found, Header, InspectError, Inspection, RecordRange};
 use crate::pipeline::manifest::hex;
 use crate::pipeline::settings::FormatName;
-use crate::pipeline::source::Compression;
+use crate::pipeline::source::{Compression, Input};
 use crate::shogi::diagram::{KanjiDiagram, LetterDiagram};
 use crate::shogi::{Color, Position};
 
@@ -40,6 +40,10 @@ pub(super) struct InspectArgs {
     #[arg(long, value_name = "FORMAT")]
     from: Option<FormatName>,
 
+    /// How packed moves are encoded: apery, yaneuraou or rshogi [default: as most are legal]
+    #[arg(long, value_name = "DIALECT", value_parser = dialect)]
+    dialect: Option<Dialect>,
+
     /// Boards in kanji, as Japanese game records show them
     #[arg(long)]
     kanji: bool,
@@ -54,7 +58,8 @@ pub(super) struct InspectArgs {
 }
 
 pub(super) fn run(args: &InspectArgs) -> anyhow::Result<Outcome> {
-    let inspection = Inspection::open(&args.file, args.from, args.range).map_err(usage)?;
+    let inspection =
+        Inspection::open(&args.file, args.from, args.dialect, args.range).map_err(usage)?;
     let mut out = BufWriter::new(io::stdout().lock());
     if !args.json {
         write_header(&mut out, &inspection.header)?;
@@ -175,19 +180,39 @@ fn write_header(out: &mut impl Write, header: &Header) -> io::Result<()> {
             "  stored moves  {} legal, {} illegal, {} malformed, {} none",
             moves.legal, moves.illegal, moves.malformed, moves.none
         )?;
+        if input.format.family().is_some() {
+            writeln!(out, "  encoding      {}", encoding(input, survey))?;
+        }
     }
     Ok(())
 }
 
 fn hand_order(survey: &Survey) -> String {
-    let telling = survey.telling_hands;
-    match survey.hand_orders() {
-        HandOrders::Untold => "not told by any record".to_owned(),
-        HandOrders::Mixed => format!("mixed ({telling} records tell)"),
-        HandOrders::Known(orders) => {
-            let names: Vec<&str> = orders.into_iter().map(HandOrder::name).collect();
-            format!("{} ({telling} records tell)", names.join(" or "))
-        }
+    match survey.telling_hands {
+        0 => survey.hand_orders().to_string(),
+        telling => format!("{} ({telling} records tell)", survey.hand_orders()),
+    }
+}
+
+/// How the moves are encoded, and how sure that is.
+fn encoding(input: &Input, survey: &Survey) -> String {
+    let own = input.format.dialect();
+    let (dialect, telling) = (input.dialect, survey.telling_moves);
+    let legal = |dialect| format!("{} {}", survey.legal_in(dialect), dialect.name());
+    let others = Dialect::ALL.into_iter().filter(|&other| other != dialect).map(legal);
+    let others = others.collect::<Vec<_>>().join(", ");
+    match survey.dialect(own) {
+        Finding::Untold => format!("{} (no move tells)", dialect.name()),
+        Finding::Sure(found) if found == dialect => format!(
+            "{}: {} of {telling} moves that tell are legal so ({others})",
+            dialect.name(),
+            survey.legal_in(dialect)
+        ),
+        Finding::Sure(_) | Finding::Unsure => format!(
+            "not sure; read as {}: {} of {telling} moves that tell are legal so ({others})",
+            dialect.name(),
+            survey.legal_in(dialect)
+        ),
     }
 }
 

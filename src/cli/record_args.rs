@@ -2,14 +2,17 @@
 //!
 //! Nothing has its default here: what is not said may stand in a configuration file.
 
+use std::num::NonZeroU64;
 use std::path::PathBuf;
 
 use clap::Args;
 
 use super::option::word;
 use crate::format::Fill;
+use crate::format::move16::Dialect;
+use crate::pipeline::filters::{Probability, RecordFilters, Results, Sample};
 use crate::pipeline::progress::ProgressMode;
-use crate::pipeline::settings::{FormatName, RecordFilters};
+use crate::pipeline::settings::FormatName;
 
 /// What is read.
 #[derive(Args, Clone, Debug)]
@@ -36,6 +39,10 @@ pub(super) struct RecordArgs {
     #[arg(long, value_name = "FORMAT")]
     pub(super) from: Option<FormatName>,
 
+    /// How packed moves are encoded: apery, yaneuraou or rshogi [default: as most are legal]
+    #[arg(long, value_name = "DIALECT", value_parser = dialect)]
+    pub(super) dialect: Option<Dialect>,
+
     /// What to write into fields that a record lacks, as in eval=0,result=draw,ply=0,move=none
     #[arg(long, value_name = "FIELD=VALUE,…")]
     pub(super) fill: Option<Fill>,
@@ -51,14 +58,53 @@ pub(super) struct RecordArgs {
     /// Only records up to this ply
     #[arg(long, value_name = "PLY", allow_negative_numbers = true)]
     max_ply: Option<u16>,
+
+    /// Only records of games that ended so: black (won), white or draw, or several, as in black,white
+    #[arg(long, value_name = "RESULT,…")]
+    result: Option<Results>,
+
+    /// Only records with a stored move
+    #[arg(long)]
+    has_move: bool,
+
+    /// Only records with a stored move that can be played
+    #[arg(long)]
+    legal_move: bool,
+
+    /// Leave out positions whose side to move is in check
+    #[arg(long)]
+    drop_in_check: bool,
+
+    /// Only one of so many records: the first, and every K-th behind it, counted over all inputs
+    #[arg(long, value_name = "K")]
+    every: Option<NonZeroU64>,
+
+    /// Only a random part: each record with this probability, as in 0.25. Which ones depends on the seed and
+    /// their numbers over all inputs, not on threads or shards
+    #[arg(long, value_name = "P", allow_negative_numbers = true)]
+    sample: Option<Probability>,
+
+    /// Seed of the sample [default: 1]
+    #[arg(long)]
+    seed: Option<u64>,
 }
 
+/// Seed of a sample if none is given.
+const SEED: u64 = 1;
+
 impl RecordArgs {
-    pub(super) const fn filters(self) -> RecordFilters {
+    pub(super) fn filters(self) -> RecordFilters {
+        let seed = self.seed.unwrap_or(SEED);
         RecordFilters {
+            every: self.every,
+            sample: self.sample.map(|probability| Sample { probability, seed }),
             max_abs_eval_cp: self.max_abs_eval,
             min_ply: self.min_ply,
             max_ply: self.max_ply,
+            results: self.result,
+            has_move: self.has_move,
+            drop_in_check: self.drop_in_check,
+            legal_move: self.legal_move,
         }
     }
 
@@ -66,12 +112,26 @@ impl RecordArgs {
     pub(super) fn or(self, others: Self) -> Self {
         Self {
             from: self.from.or(others.from),
+            dialect: self.dialect.or(others.dialect),
             fill: self.fill.or(others.fill),
             max_abs_eval: self.max_abs_eval.or(others.max_abs_eval),
             min_ply: self.min_ply.or(others.min_ply),
             max_ply: self.max_ply.or(others.max_ply),
+            result: self.result.or(others.result),
+            has_move: self.has_move || others.has_move,
+            legal_move: self.legal_move || others.legal_move,
+            drop_in_check: self.drop_in_check || others.drop_in_check,
+            every: self.every.or(others.every),
+            sample: self.sample.or(others.sample),
+            seed: self.seed.or(others.seed),
         }
     }
+}
+
+/// Reads the name of an encoding of moves.
+pub(super) fn dialect(text: &str) -> Result<Dialect, String> {
+    Dialect::from_name(text)
+        .ok_or_else(|| format!("expected one of {}", Dialect::ALL.map(Dialect::name).join(", ")))
 }
 
 /// How the work is done, which changes no output.

@@ -1,94 +1,155 @@
 //! `kyokumen verify`.
 
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Write};
+mod proofs;
+
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::Args;
-use rayon::ThreadPoolBuilder;
-use serde::Serialize;
 
 use super::Outcome;
-use super::report::json_line;
-use crate::format::proof_file::{Claim, ProofReader};
-use crate::pipeline::proof::check;
+use super::filter::{plan_error, run_error};
+use super::record_args::{RunArgs, dialect};
+use super::report::{json_line, records};
+use crate::format::move16::Dialect;
+use crate::pipeline::platform::Interrupt;
+use crate::pipeline::progress::Progress;
+use crate::pipeline::settings::FormatName;
+use crate::pipeline::verify::{
+    Example, Finding, Level, VerifyPlan, VerifyReport, VerifyRequest, verify,
+};
 
-/// Check proofs of mates move by move
+/// Check every record of files of positions, or proofs of mates
 ///
-/// Reads files that `kyokumen solve --proof` wrote and checks every proof in them by the rule book: each move
-/// of the attacker is legal and gives check, each defence is answered, and all ends with mate. Nothing of the
-/// solver has a say in it. The first fault ends the check.
+/// Of records, bytes, position, stored move and result are judged. What cannot be read is an error, and the
+/// record bad; what can be read and is unusual is a warning. With --quarantine the bad records are written
+/// apart from the good ones, all byte for byte and in their order, so that none is lost.
+///
+/// With --proof, files that `kyokumen solve --proof` wrote are read, and every proof in them is checked by
+/// the rule book: each move of the attacker is legal and gives check, each defence is answered, and all ends
+/// with mate. Nothing of the solver has a say in it. The first fault ends the check.
 #[derive(Args)]
 #[command(after_long_help = "\
-Exit status: 0 every proof holds and every file is whole, 1 one is not, 2 usage.")]
+Examples:
+  kyokumen verify games.psv
+  kyokumen verify games.psv --quarantine sorted
+      writes sorted/games.good.psv, sorted/games.bad.psv and, one line for each bad record,
+      sorted/games.bad.jsonl
+  kyokumen verify --proof mates.proofs
+
+Exit status: 0 every record is good, every proof holds; 1 failed, or a proof does not hold; 2 usage; \
+3 bad records were met; 130 or 143 interrupted.")]
 pub(super) struct VerifyArgs {
+    /// Files of positions; `-` is standard input
+    #[arg(value_name = "FILE", required_unless_present = "proof")]
+    files: Vec<PathBuf>,
+
     /// Files of proofs, zstd-compressed if the name ends in .zst; `-` is standard input
-    #[arg(long, value_name = "FILE", num_args = 1.., required = true)]
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["files", "from", "dialect", "strict", "quarantine", "force", "progress"])]
     proof: Vec<PathBuf>,
 
-    /// Threads; 0 is all cores [default: 0]
-    #[arg(long, default_value_t = 0, hide_default_value = true)]
-    threads: usize,
+    /// Format of the files: hcp, hcpe, psv or sfen, each also with .zst [default: by extension]
+    #[arg(long, value_name = "FORMAT")]
+    from: Option<FormatName>,
+
+    /// How packed moves are encoded: apery, yaneuraou or rshogi [default: as most are legal]
+    #[arg(long, value_name = "DIALECT", value_parser = dialect)]
+    dialect: Option<Dialect>,
+
+    /// A warning makes a record bad, too
+    #[arg(long)]
+    strict: bool,
+
+    /// Write the good and the bad records to files in this folder, made if it is not there
+    #[arg(long, value_name = "DIR")]
+    quarantine: Option<PathBuf>,
+
+    #[command(flatten)]
+    run: RunArgs,
 
     /// One JSON object a line for each file
     #[arg(long)]
     json: bool,
 }
 
-/// What a file proves.
-#[derive(Default, Serialize)]
-struct Account {
-    file: String,
-    proofs: u64,
-    win: u64,
-    loss: u64,
-    steps: u64,
-    longest_plies: u16,
-}
-
-pub(super) fn run(args: &VerifyArgs) -> anyhow::Result<Outcome> {
-    let pool = ThreadPoolBuilder::new().num_threads(args.threads).build()?;
-    for path in &args.proof {
-        let account = pool.install(|| verify(path))?;
-        if args.json { json_line(&account)? } else { write_account(&account)? }
+pub(super) fn run(args: VerifyArgs) -> anyhow::Result<Outcome> {
+    if !args.proof.is_empty() {
+        return proofs::check_files(&args.proof, args.run.threads(), args.json);
     }
-    Ok(Outcome::Done)
-}
-
-fn verify(path: &Path) -> anyhow::Result<Account> {
-    let file = path.display().to_string();
-    let input = open(path).with_context(|| format!("cannot open {file}"))?;
-    let mut account = Account { file, ..Account::default() };
-    for proof in ProofReader::new(input) {
-        let proof = proof.with_context(|| account.file.clone())?;
-        check(&proof).with_context(|| format!("{}: proof {}", account.file, account.proofs))?;
-        account.proofs += 1;
-        match proof.head().claim {
-            Claim::Win => account.win += 1,
-            Claim::Loss => account.loss += 1,
+    let (mode, json, folder) = (args.run.progress(), args.json, args.quarantine.clone());
+    let plans = VerifyPlan::new(args.request()).map_err(plan_error)?;
+    let interrupt = Interrupt::watch().context("cannot watch for signals")?;
+    let mut outcome = Outcome::Done;
+    for plan in plans {
+        let mut progress = Progress::new(mode, plan.records);
+        let report = verify(plan, &mut progress, &interrupt.cancel());
+        drop(progress);
+        let report = report.map_err(|error| run_error(error, &interrupt))?;
+        if report.bad > 0 {
+            outcome = Outcome::BadRecords;
         }
-        account.steps += proof.steps();
-        account.longest_plies = account.longest_plies.max(proof.head().plies);
+        if json {
+            json_line(&report)?;
+            continue;
+        }
+        write_report(&report)?;
+        if let Some(folder) = &folder {
+            tell_outputs(&report, folder);
+        }
     }
-    Ok(account)
+    Ok(outcome)
 }
 
-fn open(path: &Path) -> io::Result<Box<dyn BufRead + Send>> {
-    if path == Path::new("-") {
-        return Ok(Box::new(BufReader::new(io::stdin())));
+impl VerifyArgs {
+    fn request(self) -> VerifyRequest {
+        VerifyRequest {
+            inputs: self.files,
+            from: self.from,
+            dialect: self.dialect,
+            quarantine: self.quarantine,
+            force: self.run.force,
+            strict: self.strict,
+            threads: self.run.threads(),
+        }
     }
-    let file = File::open(path)?;
-    Ok(if path.extension().is_some_and(|extension| extension == "zst") {
-        Box::new(BufReader::new(zstd::Decoder::new(file)?))
-    } else {
-        Box::new(BufReader::new(file))
-    })
 }
 
-fn write_account(account: &Account) -> io::Result<()> {
-    let Account { file, proofs, win, loss, steps, longest_plies } = account;
-    let mut out = io::stdout();
-    write!(out, "{file}: {proofs} proofs hold: {win} win, {loss} loss; ")?;
-    writeln!(out, "{steps} steps, the longest mate within {longest_plies} plies")
+fn write_report(report: &VerifyReport) -> io::Result<()> {
+    let VerifyReport { file, format, good, bad, comments, .. } = report;
+    let comments = match comments {
+        0 => String::new(),
+        1 => ", 1 comment".to_owned(),
+        comments => format!(", {comments} comments"),
+    };
+    let all = records(report.records);
+    let mut text = format!("{file}: {format}, {all}: {good} good, {bad} bad{comments}\n");
+    let width = report.findings.iter().map(|finding| finding.name.len()).max().unwrap_or(0);
+    for finding in &report.findings {
+        text += &line(finding, width);
+    }
+    io::stdout().write_all(text.as_bytes())
+}
+
+fn line(finding: &Finding, width: usize) -> String {
+    let Finding { level, name, records, examples } = finding;
+    let level = match level {
+        Level::Error => "error",
+        Level::Warning => "warning",
+    };
+    let examples: Vec<String> = examples.iter().map(place).collect();
+    let more = if *records > examples.len() as u64 { "; …" } else { "" };
+    format!("  {level:<7}  {name:<width$}  {records:>9}  {}{more}\n", examples.join("; "))
+}
+
+fn place(example: &Example) -> String {
+    let Example { record, byte, what } = example;
+    let colon = if what.is_empty() { "" } else { ": " };
+    format!("record {record} at byte {byte}{colon}{what}")
+}
+
+fn tell_outputs(report: &VerifyReport, folder: &Path) {
+    for output in &report.outputs {
+        eprintln!("  {} ({})", folder.join(&output.file).display(), records(output.records));
+    }
 }

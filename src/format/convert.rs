@@ -10,7 +10,8 @@ use thiserror::Error;
 use super::error::{DecodeError, DecodeErrorKind, EncodeError};
 use super::field::{Field, Fields};
 use super::game::{Game, Played};
-use super::record::{GameResult, Record, RecordRef};
+use super::layout::Tail;
+use super::record::{GameResult, Parsed, Record, RecordRef};
 use super::spec::Codec;
 use super::{Format, sfen_text};
 use crate::shogi::Setup;
@@ -127,6 +128,16 @@ impl Fill {
     }
 }
 
+impl Fill {
+    /// Gives what is missing its value; the formats that do not hold it do not ask.
+    pub(super) fn complete_tail(&self, tail: &mut Tail) {
+        tail.eval_cp = tail.eval_cp.or(self.eval_cp);
+        tail.ply = tail.ply.or(self.ply);
+        tail.result = tail.result.or(self.result);
+        tail.end_ply = tail.end_ply.or(self.end_ply);
+    }
+}
+
 impl FromStr for Fill {
     type Err = FillError;
 
@@ -222,6 +233,14 @@ pub enum NoConversion {
         /// Fields without a value.
         fields: Fields,
     },
+    /// The target holds games, and the source no moves to make them of.
+    #[error("{to} holds games, and {from} no moves")]
+    NoMoves {
+        /// Source format.
+        from: Format,
+        /// Target format.
+        to: Format,
+    },
     /// The target is only read.
     #[error("{to} can be read, not written")]
     OnlyRead {
@@ -241,6 +260,9 @@ pub fn conversion_plan(from: Format, to: Format, fill: &Fill) -> Result<Plan, No
     if !to.is_written() {
         return Err(NoConversion::OnlyRead { to });
     }
+    if to.holds_games() && !from.fields().contains(Field::BestMove) {
+        return Err(NoConversion::NoMoves { from, to });
+    }
     let lacking = to.fields().without(from.fields());
     let fields = to.needs().without(from.fields()).without(fill.fields());
     if !fields.is_empty() {
@@ -255,8 +277,8 @@ pub fn conversion_plan(from: Format, to: Format, fill: &Fill) -> Result<Plan, No
 
 /// Appends a record in a format, canonically; text with its line end. After an error `out` is as before.
 ///
-/// A record without a move is written with "no move", which packed formats can say; whether the source
-/// said so or is silent is known to [`RecordRef::convert`].
+/// Formats that can leave a move out do so where the record has none, unless `fill` says "no move"; all
+/// others write "no move". Whether the source said so or is silent is known to [`RecordRef::convert`].
 ///
 /// # Errors
 /// [`EncodeError`] if a king is missing or a field that neither the record nor `fill` has.
@@ -267,11 +289,13 @@ pub fn encode(
     out: &mut Vec<u8>,
 ) -> Result<Written, EncodeError> {
     let filled = fill.apply(record, format.fields());
+    let is_plain = sfen_text::is_plain(&filled);
     let start = out.len();
-    write(format, &filled, out).inspect_err(|_| out.truncate(start))?;
+    let says_move = filled.best_move.is_some() || fill.no_move;
+    write(format, filled, says_move, out).inspect_err(|_| out.truncate(start))?;
     let lacking = format.fields().without(record.fields());
     let mut invented = lacking.intersection(fill.fields());
-    if format == Format::Sfen && sfen_text::is_plain(&filled) {
+    if format == Format::Sfen && is_plain {
         // A plain SFEN always has a move number.
         invented = invented.union(lacking.intersection(Fields::of(Field::Ply)));
     }
@@ -302,15 +326,22 @@ impl Format {
     }
 }
 
-fn write(format: Format, record: &Record, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+fn write(
+    format: Format,
+    record: Record,
+    says_move: bool,
+    out: &mut Vec<u8>,
+) -> Result<(), EncodeError> {
     match &format.spec().codec {
-        Codec::Packed(layout) => layout.encode(record, out),
+        Codec::Packed(layout) => layout.encode(&record, out),
         Codec::Columns => {
-            sfen_text::encode(record, out);
+            sfen_text::encode(&record, out);
             Ok(())
         }
-        Codec::Records { write: Some(write), .. } => write(record, out),
-        Codec::Games { write: Some(write), .. } => write(&Game::of_record(record)?, out),
+        Codec::Records { write: Some(write), .. } => {
+            write(&Parsed { says_move, ..Parsed::from(record) }, out)
+        }
+        Codec::Games { write: Some(write), .. } => write(&Game::of_record(&record)?, out),
         Codec::Records { write: None, .. } | Codec::Games { write: None, .. } => {
             Err(EncodeError::OnlyRead { format })
         }
@@ -353,6 +384,9 @@ impl RecordRef<'_> {
         fill: &Fill,
         out: &mut Vec<u8>,
     ) -> Result<Written, ConvertError> {
+        if let (Some(packed), Codec::Packed(target)) = (self.parts(), &to.spec().codec) {
+            return self.transcode(packed, to, target, fill, out);
+        }
         Ok(self.convert_content(&self.record()?, to, fill, out)?)
     }
 
@@ -372,7 +406,8 @@ impl RecordRef<'_> {
         if !missing.is_empty() {
             return Err(EncodeError::Missing { fields: missing });
         }
-        let mut written = encode(to, record, fill, out)?;
+        let fill = Fill { no_move: fill.no_move || said.contains(Field::BestMove), ..*fill };
+        let mut written = encode(to, record, &fill, out)?;
         if said.contains(Field::BestMove) {
             written.invented = written.invented.without(Fields::of(Field::BestMove));
         }

@@ -21,6 +21,7 @@ pub(super) const SPEC: Spec = Spec {
     name: "csa",
     extensions: &[],
     framing: Framing::Group(unit_end),
+    header: b"",
     holds: Fields::ALL.without(Fields::of(Field::Candidates)),
     needs: Fields::of(Field::BestMove),
     endings: &Ending::ALL,

@@ -130,6 +130,32 @@ pub enum DecodeErrorKind {
 }
 
 impl DecodeErrorKind {
+    /// The key in reports: `snake_case`, stable.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Length { .. } => "length",
+            Self::KingOffBoard { .. } => "king_off_board",
+            Self::KingsOnOneSquare { .. } => "kings_on_one_square",
+            Self::BoardOverrun => "board_overrun",
+            Self::HandOverrun => "hand_overrun",
+            Self::UnknownHandCode => "unknown_hand_code",
+            Self::PieceSet { .. } => "piece_set",
+            Self::Sfen(_) => "sfen",
+            Self::Setup(_) => "setup",
+            Self::Position(_) => "position",
+            Self::GameCut { .. } => "game_cut",
+            Self::NotAGame { .. } => "not_a_game",
+            Self::TooManyCandidates { .. } => "too_many_candidates",
+            Self::MalformedMove(_) => "malformed_move",
+            Self::IllegalMove { .. } => "illegal_move",
+            Self::Nothing => "no_record",
+            Self::Syntax { .. } => "syntax",
+            Self::Comment => "comment",
+            Self::Column { .. } => "column",
+            Self::ExtraColumn => "extra_column",
+        }
+    }
+
     pub(super) fn syntax(expected: &'static str, found: &[u8]) -> Self {
         /// More than this of what was found would not help.
         const MOST_BYTES: usize = 40;

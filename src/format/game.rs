@@ -61,6 +61,14 @@ pub struct Candidate {
     pub visits: u16,
 }
 
+impl Candidate {
+    /// The same on a board whose left and right are exchanged.
+    #[must_use]
+    pub const fn mirrored(self) -> Self {
+        Self { best_move: self.best_move.mirrored(), ..self }
+    }
+}
+
 /// Why a game ended, where that is not mate or resignation.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Ending {
@@ -140,6 +148,18 @@ impl Game {
             ending: record.ending,
             ..Self::new(record.setup.clone())
         })
+    }
+
+    /// The same game with left and right of the board exchanged.
+    #[must_use]
+    pub fn mirrored(self) -> Self {
+        let mirrored = |played: Played| Played {
+            best_move: played.best_move.mirrored(),
+            candidates: played.candidates.into_iter().map(Candidate::mirrored).collect(),
+            ..played
+        };
+        let moves = self.moves.into_iter().map(mirrored).collect();
+        Self { start: self.start.mirrored(), moves, ..self }
     }
 
     /// The positions of the game, each with the move played in it, in order.

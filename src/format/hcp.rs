@@ -11,6 +11,7 @@ pub(super) const SPEC: Spec = Spec {
     name: "hcp",
     extensions: &[],
     framing: Framing::Fixed(packed::LEN),
+    header: b"",
     holds: Fields::NONE,
     needs: Fields::NONE,
     endings: &[],

@@ -17,6 +17,7 @@ pub(super) const SPEC: Spec = Spec {
     name: "hcpe3",
     extensions: &[],
     framing: Framing::Group(unit_end),
+    header: b"",
     holds: Fields::ALL,
     needs: Fields::of_all(&[Field::BestMove, Field::EvalCp, Field::Result]),
     endings: ENDINGS,

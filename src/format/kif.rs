@@ -24,6 +24,7 @@ pub(super) const SPEC: Spec = Spec {
     name: "kif",
     extensions: &["kifu"],
     framing: Framing::Group(unit_end),
+    header: b"",
     holds: Fields::of_all(&[
         Field::BestMove,
         Field::Ply,

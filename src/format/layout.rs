@@ -28,6 +28,32 @@ pub(super) struct Layout {
     pub(super) padding: Range<usize>,
 }
 
+/// What stands behind a position.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Tail {
+    pub(super) side_to_move: Color,
+    pub(super) best_move: Option<Move>,
+    pub(super) eval_cp: Option<i16>,
+    pub(super) ply: Option<u16>,
+    pub(super) result: Option<GameResult>,
+    pub(super) ending: Option<Ending>,
+    pub(super) end_ply: Option<u16>,
+}
+
+impl From<&Record> for Tail {
+    fn from(record: &Record) -> Self {
+        Self {
+            side_to_move: record.setup.side_to_move(),
+            best_move: record.best_move,
+            eval_cp: record.eval_cp,
+            ply: record.ply,
+            result: record.result,
+            ending: record.ending,
+            end_ply: record.end_ply,
+        }
+    }
+}
+
 /// What the byte of a result means.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum ResultCode {
@@ -39,6 +65,8 @@ pub(super) enum ResultCode {
     SideToMove,
 }
 
+/// No record of a packed position is longer.
+const MOST_BYTES: usize = 64;
 /// The result bits of [`ResultCode::Absolute`].
 const RESULT_MASK: u8 = 3;
 /// The flags above them, from dlshogi's `hcpe2`.
@@ -102,12 +130,17 @@ impl Layout {
     }
 
     /// `None` where no move has a place.
+    pub(super) fn move_bits(&self, bytes: &[u8]) -> Option<u16> {
+        word(bytes, self.best_move).map(u16::from_le_bytes)
+    }
+
+    /// `None` where no move has a place.
     pub(super) fn best_move(
         &self,
         bytes: &[u8],
         dialect: Dialect,
     ) -> Option<Result<Option<Move>, MalformedMove>> {
-        word(bytes, self.best_move).map(|bits| dialect.decode(u16::from_le_bytes(bits)))
+        self.move_bits(bytes).map(|bits| dialect.decode(bits))
     }
 
     pub(super) fn result(&self, bytes: &[u8]) -> Option<GameResult> {
@@ -158,46 +191,67 @@ impl Layout {
         warnings
     }
 
+    /// All that stands behind the position.
+    #[inline]
+    pub(super) fn tail(&self, bytes: &[u8], dialect: Dialect) -> Tail {
+        Tail {
+            side_to_move: side_to_move(bytes),
+            best_move: self.best_move(bytes, dialect).and_then(Result::ok).flatten(),
+            eval_cp: self.eval_cp(bytes),
+            ply: self.ply(bytes),
+            result: self.result(bytes),
+            ending: self.ending(bytes),
+            end_ply: self.end_ply(bytes),
+        }
+    }
+
     /// Appends a record that has all that is needed.
     pub(super) fn encode(&self, record: &Record, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         let missing = self.fields().without(record.fields()).without(Fields::of(Field::BestMove));
         if !missing.is_empty() {
             return Err(EncodeError::Missing { fields: missing });
         }
-        let position = packed::encode(self.family, &record.setup)?;
-        let start = out.len();
-        out.resize(start + self.len, 0);
-        out[start..start + packed::LEN].copy_from_slice(&position);
-        self.put_fields(record, &mut out[start..]);
+        self.append(&packed::encode(self.family, &record.setup)?, &Tail::from(record), out);
         Ok(())
     }
 
-    /// Writes the fields over those of `bytes`, and leaves all else as it is.
-    pub(super) fn put_fields(&self, record: &Record, bytes: &mut [u8]) {
+    /// Appends a position with what stands behind it.
+    #[inline]
+    pub(super) fn append(&self, position: &[u8; packed::LEN], tail: &Tail, out: &mut Vec<u8>) {
+        let mut bytes = [0; MOST_BYTES];
+        bytes[..packed::LEN].copy_from_slice(position);
+        self.put(tail, self.dialect, &mut bytes);
+        out.extend_from_slice(&bytes[..self.len]);
+    }
+
+    /// Writes what is said over the fields of `bytes`, and leaves all else as it is. Moves are encoded as
+    /// those of the records around.
+    #[inline]
+    pub(super) fn put(&self, tail: &Tail, dialect: Dialect, bytes: &mut [u8]) {
         let mut put = |at: Option<usize>, word: Option<[u8; 2]>| {
             if let (Some(at), Some(word)) = (at, word) {
                 bytes[at..at + 2].copy_from_slice(&word);
             }
         };
-        let best_move = record.best_move.map_or(move16::NONE, |m| self.dialect.encode(m));
+        let best_move = tail.best_move.map_or(move16::NONE, |m| dialect.encode(m));
         put(self.best_move, Some(best_move.to_le_bytes()));
-        put(self.eval, record.eval_cp.map(i16::to_le_bytes));
-        put(self.ply, record.ply.map(u16::to_le_bytes));
-        put(self.end_ply, record.end_ply.map(u16::to_le_bytes));
-        if let (Some((at, code)), Some(result)) = (self.result, record.result) {
-            bytes[at] = code.byte(result, record);
+        put(self.eval, tail.eval_cp.map(i16::to_le_bytes));
+        put(self.ply, tail.ply.map(u16::to_le_bytes));
+        put(self.end_ply, tail.end_ply.map(u16::to_le_bytes));
+        if let (Some((at, code)), Some(result)) = (self.result, tail.result) {
+            bytes[at] = code.byte(result, tail);
         }
     }
 }
 
 impl ResultCode {
-    fn byte(self, result: GameResult, record: &Record) -> u8 {
+    fn byte(self, result: GameResult, tail: &Tail) -> u8 {
         match self {
             Self::Absolute => result_with_flags(result, None),
-            Self::AbsoluteWithFlags => result_with_flags(result, record.ending),
+            Self::AbsoluteWithFlags => result_with_flags(result, tail.ending),
             Self::SideToMove => match result.winner() {
                 None => 0,
-                Some(winner) if winner == record.setup.side_to_move() => 1,
+                Some(winner) if winner == tail.side_to_move => 1,
                 Some(_) => (-1_i8).cast_unsigned(),
             },
         }

@@ -1,21 +1,23 @@
 //! Moves as the engines store them, 16 bits: converted here and nowhere else.
 //!
-//! Layouts from the public sources of Apery (`move.hpp`) and YaneuraOu (`types.h`); both put the target
-//! in bits 0–6 and number the pieces in hand P L N S B R G from 1.
+//! Layouts from the public sources of Apery (`move.hpp`), YaneuraOu (`types.h`) and rshogi
+//! (`migrate_psv_move16`); all put the target in bits 0–6 and number the pieces in hand P L N S B R G from 1.
 
 use thiserror::Error;
 
 use crate::shogi::{HandKind, Move, Square};
 
 /// Who wrote the 16 bits.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[non_exhaustive]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Dialect {
-    /// Origin in bits 7–13, where a drop is 80 + piece; promotion in bit 14. Used by `hcpe`.
+    /// Origin in bits 7–13, where a drop is 80 + piece; promotion in bit 14. Used by `hcpe`; found in
+    /// `psv` files that were made from others without a look at the moves, where it is known as C.
     Apery,
     /// Origin in bits 7–13, where a drop is the piece with bit 14 set; promotion in bit 15. Used by
-    /// `psv`.
+    /// `psv`, where it is known as A.
     YaneuraOu,
+    /// As Apery's, but a drop is 81 + piece: `psv` files of older tools of rshogi, known as B.
+    Rshogi,
 }
 
 /// Bits that are no move.
@@ -26,10 +28,10 @@ pub struct MalformedMove {
     pub bits: u16,
 }
 
-/// How both engines write "no move".
+/// How all of them write "no move".
 pub const NONE: u16 = 0;
 
-/// Kinds in the numbering of both engines, from 1.
+/// Kinds in the numbering of all of them, from 1.
 const KINDS: [HandKind; HandKind::COUNT] = [
     HandKind::Pawn,
     HandKind::Lance,
@@ -43,11 +45,29 @@ const KINDS: [HandKind; HandKind::COUNT] = [
 const ORIGIN_SHIFT: u32 = 7;
 const SQUARE_MASK: u16 = 0x7f;
 const APERY_DROP_BASE: u16 = 80;
+const RSHOGI_DROP_BASE: u16 = 81;
 const APERY_PROMOTION: u16 = 1 << 14;
 const YANEURAOU_DROP: u16 = 1 << 14;
 const YANEURAOU_PROMOTION: u16 = 1 << 15;
 
 impl Dialect {
+    /// Every dialect.
+    pub const ALL: [Self; 3] = [Self::Apery, Self::YaneuraOu, Self::Rshogi];
+
+    /// The word on the command line and in manifests.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Apery => "apery",
+            Self::YaneuraOu => "yaneuraou",
+            Self::Rshogi => "rshogi",
+        }
+    }
+
+    /// The dialect with this [`Dialect::name`].
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|dialect| dialect.name() == name)
+    }
+
     /// Reads a stored move; [`NONE`] is `None`.
     ///
     /// Only the bits are judged here, not whether the move can be played.
@@ -68,7 +88,8 @@ impl Dialect {
             return Ok(None);
         }
         let decoded = match self {
-            Self::Apery => decode_apery(bits),
+            Self::Apery => decode_by_origin(bits, APERY_DROP_BASE),
+            Self::Rshogi => decode_by_origin(bits, RSHOGI_DROP_BASE),
             Self::YaneuraOu => decode_yaneuraou(bits),
         };
         decoded.map(Some).ok_or(MalformedMove { bits })
@@ -78,7 +99,7 @@ impl Dialect {
     pub fn encode(self, m: Move) -> u16 {
         let to = u16::from(m.to().number());
         let promotion = match self {
-            Self::Apery => APERY_PROMOTION,
+            Self::Apery | Self::Rshogi => APERY_PROMOTION,
             Self::YaneuraOu => YANEURAOU_PROMOTION,
         };
         if let Some(from) = m.from() {
@@ -88,21 +109,23 @@ impl Dialect {
         let number = m.dropped().map_or(0, kind_number);
         match self {
             Self::Apery => to | (APERY_DROP_BASE + number) << ORIGIN_SHIFT,
+            Self::Rshogi => to | (RSHOGI_DROP_BASE + number) << ORIGIN_SHIFT,
             Self::YaneuraOu => to | number << ORIGIN_SHIFT | YANEURAOU_DROP,
         }
     }
 }
 
-fn decode_apery(bits: u16) -> Option<Move> {
+/// Drops are origins behind the board.
+fn decode_by_origin(bits: u16, drop_base: u16) -> Option<Move> {
     let (to, origin) = (target(bits)?, origin(bits));
     if bits & !(SQUARE_MASK | SQUARE_MASK << ORIGIN_SHIFT | APERY_PROMOTION) != 0 {
         return None;
     }
     let promotion = bits & APERY_PROMOTION != 0;
-    if origin <= APERY_DROP_BASE {
+    if origin <= drop_base {
         return board_move(origin, to, promotion);
     }
-    drop(origin - APERY_DROP_BASE, to, promotion)
+    drop(origin - drop_base, to, promotion)
 }
 
 fn decode_yaneuraou(bits: u16) -> Option<Move> {
@@ -148,30 +171,29 @@ const fn kind_number(kind: HandKind) -> u16 {
 mod tests {
     use super::*;
 
-    const DIALECTS: [Dialect; 2] = [Dialect::Apery, Dialect::YaneuraOu];
-
     /// Values as the engines' own sources compute them.
     #[test]
     fn literal_moves() {
-        for (usi, apery, yaneuraou) in [
-            ("P*5e", 0x28a8, 0x40a8),
-            ("2d2c+", 0x460b, 0x860b),
-            ("7g7f", 0x1e3b, 0x1e3b),
-            ("2g2f", 0x078e, 0x078e),
-            ("G*1a", 0x2b80, 0x4380),
-            ("B*9i", 0x2ad0, 0x42d0),
+        for (usi, apery, yaneuraou, rshogi) in [
+            ("P*5e", 0x28a8, 0x40a8, 0x2928),
+            ("2d2c+", 0x460b, 0x860b, 0x460b),
+            ("7g7f", 0x1e3b, 0x1e3b, 0x1e3b),
+            ("2g2f", 0x078e, 0x078e, 0x078e),
+            ("G*1a", 0x2b80, 0x4380, 0x2c00),
+            ("B*9i", 0x2ad0, 0x42d0, 0x2b50),
         ] {
             let m = Move::from_usi(usi).unwrap();
-            assert_eq!(DIALECTS.map(|dialect| dialect.encode(m)), [apery, yaneuraou], "{usi}");
-            assert_eq!(Dialect::Apery.decode(apery), Ok(Some(m)));
-            assert_eq!(Dialect::YaneuraOu.decode(yaneuraou), Ok(Some(m)));
+            for (dialect, bits) in Dialect::ALL.into_iter().zip([apery, yaneuraou, rshogi]) {
+                assert_eq!(dialect.encode(m), bits, "{usi}");
+                assert_eq!(dialect.decode(bits), Ok(Some(m)));
+            }
         }
     }
 
     /// All 65,536 values: what is accepted is written back as it was, and every move is accepted.
     #[test]
     fn every_move_has_one_value() {
-        for dialect in DIALECTS {
+        for dialect in Dialect::ALL {
             let moves = (0..=u16::MAX)
                 .filter(|&bits| match dialect.decode(bits) {
                     Ok(Some(m)) => {
@@ -191,7 +213,7 @@ mod tests {
 
     #[test]
     fn marks_that_are_no_moves_are_told_apart_from_none() {
-        for dialect in DIALECTS {
+        for dialect in Dialect::ALL {
             assert_eq!(dialect.decode(0), Ok(None));
             assert_eq!(dialect.decode(0xffff), Err(MalformedMove { bits: 0xffff }));
             // A move from 1b to 1b: the engines' null move.

@@ -3,7 +3,8 @@
 //! The places of the three fields are those of `docs/formats/`; hand order, ply and padding lie elsewhere.
 
 use super::convert::{ConvertError, Fill, encode};
-use super::record::{GameResult, Record, RecordRef};
+use super::layout::Tail;
+use super::record::{GameResult, Packed, Record, RecordRef};
 use crate::shogi::Move;
 
 /// What a proof says about a position.
@@ -40,13 +41,13 @@ impl RecordRef<'_> {
     /// [`ConvertError`] if the record cannot be read.
     pub fn with_outcome(&self, outcome: Outcome, out: &mut Vec<u8>) -> Result<(), ConvertError> {
         let record = outcome.of(self.record()?);
-        let Some(layout) = self.layout() else {
+        let Some(Packed { layout, dialect, .. }) = self.parts() else {
             encode(self.format(), &record, &Fill::default(), out)?;
             return Ok(());
         };
         let start = out.len();
         out.extend_from_slice(self.bytes());
-        layout.put_fields(&record, &mut out[start..]);
+        layout.put(&Tail::from(&record), dialect, &mut out[start..]);
         Ok(())
     }
 }

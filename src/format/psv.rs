@@ -20,6 +20,7 @@ pub(super) const SPEC: Spec = Spec {
     name: "psv",
     extensions: &[],
     framing: Framing::Fixed(LAYOUT.len),
+    header: b"",
     holds: LAYOUT.fields(),
     needs: LAYOUT.fields(),
     endings: &[],

@@ -4,7 +4,7 @@
 
 use crate::shogi::{Color, Move, Position, Setup};
 
-use super::error::{DecodeError, DecodeErrorKind};
+use super::error::{DecodeError, DecodeErrorKind, EncodeError};
 use super::field::{Field, Fields};
 use super::game::{Candidate, Ending};
 use super::layout::Layout;
@@ -25,6 +25,9 @@ pub enum GameResult {
 }
 
 impl GameResult {
+    /// Every result.
+    pub const ALL: [Self; 3] = [Self::Draw, Self::BlackWin, Self::WhiteWin];
+
     /// Who won.
     pub const fn winner(self) -> Option<Color> {
         match self {
@@ -53,9 +56,7 @@ impl GameResult {
 
     /// The result with this [`GameResult::name`].
     pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Draw, Self::BlackWin, Self::WhiteWin]
-            .into_iter()
-            .find(|result| result.name() == name)
+        Self::ALL.into_iter().find(|result| result.name() == name)
     }
 }
 
@@ -98,6 +99,17 @@ impl Record {
         }
     }
 
+    /// The same with left and right of the board exchanged, moves included.
+    #[must_use]
+    pub fn mirrored(self) -> Self {
+        Self {
+            setup: self.setup.mirrored(),
+            best_move: self.best_move.map(Move::mirrored),
+            candidates: self.candidates.into_iter().map(Candidate::mirrored).collect(),
+            ..self
+        }
+    }
+
     /// Fields that the record has a value for.
     pub fn fields(&self) -> Fields {
         let said = [
@@ -114,7 +126,7 @@ impl Record {
     }
 }
 
-/// A record that was read as a whole.
+/// A record as formats read and write it that have no places for single fields.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Parsed {
     pub(super) record: Record,
@@ -122,11 +134,32 @@ pub(super) struct Parsed {
     pub(super) says_move: bool,
     /// What is unusual about how it is written.
     pub(super) warnings: Warnings,
+    /// Its bytes, where those of its unit are also others'.
+    pub(super) own_bytes: Option<Vec<u8>>,
+}
+
+impl Parsed {
+    /// Fields that the record speaks of, if only to say that there is no move.
+    pub(super) fn fields(&self) -> Fields {
+        let said = self.record.fields();
+        if self.says_move { said.union(Fields::of(Field::BestMove)) } else { said }
+    }
+
+    /// Whether it speaks of everything that a format needs.
+    pub(super) fn check(&self, needs: Fields) -> Result<(), EncodeError> {
+        let fields = needs.without(self.fields());
+        if fields.is_empty() { Ok(()) } else { Err(EncodeError::Missing { fields }) }
+    }
 }
 
 impl From<Record> for Parsed {
     fn from(record: Record) -> Self {
-        Self { says_move: record.best_move.is_some(), record, warnings: Warnings::NONE }
+        Self {
+            says_move: record.best_move.is_some(),
+            record,
+            warnings: Warnings::NONE,
+            own_bytes: None,
+        }
     }
 }
 
@@ -146,9 +179,17 @@ pub struct RecordRef<'a> {
     content: Content<'a>,
 }
 
+/// A packed record in its parts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Packed<'a> {
+    pub(super) layout: &'static Layout,
+    pub(super) dialect: Dialect,
+    pub(super) position: &'a [u8; packed::LEN],
+}
+
 #[derive(Clone, Debug)]
 enum Content<'a> {
-    Packed { layout: &'static Layout, dialect: Dialect, position: &'a [u8; packed::LEN] },
+    Packed(Packed<'a>),
     Columns(Columns<'a>),
     Parsed(Box<Parsed>),
 }
@@ -178,7 +219,7 @@ impl<'a> RecordRef<'a> {
         let content = match &format.spec().codec {
             Codec::Packed(layout) => match bytes.first_chunk() {
                 Some(position) if bytes.len() == layout.len => {
-                    Content::Packed { layout, dialect, position }
+                    Content::Packed(Packed { layout, dialect, position })
                 }
                 _ => {
                     let (expected, found) = (layout.len, bytes.len());
@@ -209,13 +250,18 @@ impl<'a> RecordRef<'a> {
         self.bytes
     }
 
+    /// Its bytes, where it was read out of a group whose bytes are also others'.
+    pub fn own_bytes(&self) -> Option<&[u8]> {
+        match &self.content {
+            Content::Parsed(parsed) => parsed.own_bytes.as_deref(),
+            _ => None,
+        }
+    }
+
     /// The packed position with its alphabet, where that is what the record holds.
     #[inline]
     pub fn packed(&self) -> Option<(packed::Family, &'a [u8; packed::LEN])> {
-        match &self.content {
-            Content::Packed { layout, position, .. } => Some((layout.family, position)),
-            _ => None,
-        }
+        self.parts().map(|packed| (packed.layout.family, packed.position))
     }
 
     /// The arrangement; its move number is that of the record, 1 where the record has none.
@@ -225,7 +271,7 @@ impl<'a> RecordRef<'a> {
     #[inline]
     pub fn setup(&self) -> Result<Setup, DecodeError> {
         match &self.content {
-            Content::Packed { layout, position, .. } => {
+            Content::Packed(Packed { layout, position, .. }) => {
                 let setup = packed::decode(layout.family, position)?;
                 Ok(match layout.ply(self.bytes) {
                     Some(ply) => setup.with_ply(ply),
@@ -245,7 +291,7 @@ impl<'a> RecordRef<'a> {
     #[inline]
     pub fn best_move(&self) -> Result<Option<Move>, DecodeError> {
         match &self.content {
-            Content::Packed { layout, dialect, .. } => {
+            Content::Packed(Packed { layout, dialect, .. }) => {
                 Ok(layout.best_move(self.bytes, *dialect).and_then(Result::ok).flatten())
             }
             Content::Columns(columns) => columns.best_move(),
@@ -260,7 +306,7 @@ impl<'a> RecordRef<'a> {
     #[inline]
     pub fn eval_cp(&self) -> Result<Option<i16>, DecodeError> {
         match &self.content {
-            Content::Packed { layout, .. } => Ok(layout.eval_cp(self.bytes)),
+            Content::Packed(Packed { layout, .. }) => Ok(layout.eval_cp(self.bytes)),
             Content::Columns(columns) => columns.eval_cp(),
             Content::Parsed(parsed) => Ok(parsed.record.eval_cp),
         }
@@ -273,7 +319,7 @@ impl<'a> RecordRef<'a> {
     #[inline]
     pub fn ply(&self) -> Result<Option<u16>, DecodeError> {
         match &self.content {
-            Content::Packed { layout, .. } => Ok(layout.ply(self.bytes)),
+            Content::Packed(Packed { layout, .. }) => Ok(layout.ply(self.bytes)),
             Content::Columns(columns) => columns.ply(),
             Content::Parsed(parsed) => Ok(parsed.record.ply),
         }
@@ -287,7 +333,7 @@ impl<'a> RecordRef<'a> {
     #[inline]
     pub fn result(&self) -> Result<Option<GameResult>, DecodeError> {
         match &self.content {
-            Content::Packed { layout, .. } => Ok(layout.result(self.bytes)),
+            Content::Packed(Packed { layout, .. }) => Ok(layout.result(self.bytes)),
             Content::Columns(columns) => columns.result(),
             Content::Parsed(parsed) => Ok(parsed.record.result),
         }
@@ -299,26 +345,33 @@ impl<'a> RecordRef<'a> {
     /// [`DecodeError`], the first there is.
     pub fn record(&self) -> Result<Record, DecodeError> {
         match &self.content {
-            Content::Packed { layout, .. } => Ok(Record {
-                best_move: self.best_move()?,
-                eval_cp: layout.eval_cp(self.bytes),
-                ply: layout.ply(self.bytes),
-                result: layout.result(self.bytes),
-                ending: layout.ending(self.bytes),
-                end_ply: layout.end_ply(self.bytes),
-                ..Record::new(self.setup()?)
-            }),
+            Content::Packed(Packed { layout, dialect, .. }) => {
+                let tail = layout.tail(self.bytes, *dialect);
+                Ok(Record {
+                    best_move: tail.best_move,
+                    eval_cp: tail.eval_cp,
+                    ply: tail.ply,
+                    result: tail.result,
+                    ending: tail.ending,
+                    end_ply: tail.end_ply,
+                    ..Record::new(self.setup()?)
+                })
+            }
             Content::Columns(columns) => columns.record(),
             Content::Parsed(parsed) => Ok(parsed.record.clone()),
         }
     }
 
+    /// Whether this is no record at all but a comment in a text.
+    pub fn is_comment(&self) -> bool {
+        matches!(&self.content, Content::Columns(columns) if columns.is_comment())
+    }
+
     /// Fields that this record speaks of, if only to say, of a move, that there is none. Nothing is said
     /// about whether columns of text can be read.
     pub fn fields(&self) -> Fields {
-        let says_move = Fields::of(Field::BestMove);
         match &self.content {
-            Content::Packed { layout, .. } => {
+            Content::Packed(Packed { layout, .. }) => {
                 let mut fields = layout.fields();
                 if layout.result(self.bytes).is_none() {
                     fields = fields.without(Fields::of(Field::Result));
@@ -329,25 +382,35 @@ impl<'a> RecordRef<'a> {
                 fields
             }
             Content::Columns(columns) => columns.fields(),
-            Content::Parsed(parsed) if parsed.says_move => parsed.record.fields().union(says_move),
-            Content::Parsed(parsed) => parsed.record.fields(),
+            Content::Parsed(parsed) => parsed.fields(),
         }
+    }
+
+    /// Whether the writer of the game says that the position is not to be trained on.
+    #[inline]
+    pub fn is_not_for_training(&self) -> bool {
+        matches!(&self.content, Content::Parsed(parsed) if parsed.record.is_not_for_training)
+    }
+
+    /// The stored move as its 16 bits, of packed records that have a place for one.
+    pub fn move_bits(&self) -> Option<u16> {
+        self.parts()?.layout.move_bits(self.bytes)
     }
 
     /// Whether the stored move is neither a move nor "no move".
     pub(super) fn has_malformed_move(&self) -> bool {
         match &self.content {
-            Content::Packed { layout, dialect, .. } => {
+            Content::Packed(Packed { layout, dialect, .. }) => {
                 layout.best_move(self.bytes, *dialect).is_some_and(|m| m.is_err())
             }
             Content::Columns(_) | Content::Parsed(_) => false,
         }
     }
 
-    /// Where the fields of a packed record stand.
-    pub(super) const fn layout(&self) -> Option<&'static Layout> {
-        match &self.content {
-            Content::Packed { layout, .. } => Some(layout),
+    /// The parts of a packed record.
+    pub(super) const fn parts(&self) -> Option<Packed<'a>> {
+        match self.content {
+            Content::Packed(packed) => Some(packed),
             _ => None,
         }
     }
@@ -368,7 +431,9 @@ impl<'a> RecordRef<'a> {
     /// [`DecodeError`] for columns of text that cannot be read.
     pub fn writing_warnings(&self) -> Result<Warnings, DecodeError> {
         match &self.content {
-            Content::Packed { layout, dialect, .. } => Ok(layout.warnings(self.bytes, *dialect)),
+            Content::Packed(Packed { layout, dialect, .. }) => {
+                Ok(layout.warnings(self.bytes, *dialect))
+            }
             Content::Columns(columns) => columns.warnings(),
             Content::Parsed(parsed) => Ok(parsed.warnings),
         }

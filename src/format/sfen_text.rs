@@ -3,8 +3,8 @@
 //! The SFEN is that of the USI protocol; the columns are those in which training positions are passed
 //! around as text. See `docs/formats/sfen.md`.
 
-use crate::shogi::Move;
 use crate::shogi::sfen::{self, SfenError, SfenWarning};
+use crate::shogi::{Move, Setup};
 
 use super::error::{DecodeError, DecodeErrorKind};
 use super::field::{Field, Fields};
@@ -24,6 +24,7 @@ pub(super) const SPEC: Spec = Spec {
     name: "sfen",
     extensions: &[],
     framing: Framing::Line,
+    header: b"",
     holds: Fields::of_all(&COLUMNS),
     needs: Fields::NONE,
     endings: &[],
@@ -49,21 +50,20 @@ impl<'a> Columns<'a> {
         Self { line, sfen_len }
     }
 
+    /// Whether it is a line that begins with `#`.
+    pub(super) fn is_comment(self) -> bool {
+        lines::is_comment(self.line)
+    }
+
     fn sfen(self) -> &'a [u8] {
         &self.line[..self.sfen_len]
     }
 
     fn parse(self) -> Result<sfen::Parsed, DecodeError> {
-        if lines::is_comment(self.line) {
+        if self.is_comment() {
             return Err(DecodeErrorKind::Comment.at(0));
         }
-        sfen::parse(self.sfen()).map_err(|error| {
-            let (SfenError::Unexpected { at, .. }
-            | SfenError::RankLength { at, .. }
-            | SfenError::Setup { at, .. }
-            | SfenError::Number { at, .. }) = error;
-            DecodeErrorKind::Sfen(error).at(at)
-        })
+        parse(self.sfen(), 0)
     }
 
     /// The column of a field with its place in the line; `None` if it is absent or says nothing.
@@ -181,6 +181,43 @@ impl<'a> Columns<'a> {
         }
         Ok(warnings)
     }
+}
+
+/// Reads an SFEN that begins at this byte of its unit.
+pub(super) fn parse(sfen: &[u8], start: usize) -> Result<sfen::Parsed, DecodeError> {
+    sfen::parse(sfen).map_err(|error| {
+        let (SfenError::Unexpected { at, .. }
+        | SfenError::RankLength { at, .. }
+        | SfenError::Setup { at, .. }
+        | SfenError::Number { at, .. }) = error;
+        DecodeErrorKind::Sfen(error).at(start + at)
+    })
+}
+
+/// The arrangement of a record whose ply is the SFEN's own number, that ply where there is one, and what
+/// is unusual about it.
+pub(super) fn numbered(parsed: &sfen::Parsed) -> (Setup, Option<u16>, Warnings) {
+    let mut warnings = Warnings::NONE;
+    warnings.extend(parsed.warnings.iter().copied().map(Warning::from));
+    let ply = (!parsed.warnings.contains(&SfenWarning::NoPly)).then(|| parsed.setup.ply());
+    (parsed.setup.clone(), ply, warnings)
+}
+
+/// The arrangement of a record that says its ply beside the SFEN, whose own number then counts for
+/// nothing; and what is unusual about it. A number of 0 says nothing: some writers know no other.
+pub(super) fn with_ply(parsed: &sfen::Parsed, ply: Option<u16>) -> (Setup, Warnings) {
+    let mut warnings = Warnings::NONE;
+    let counts = |warning| !matches!(warning, SfenWarning::NoPly | SfenWarning::PlyZero);
+    let counted = parsed.warnings.iter().copied().filter(|&warning| counts(warning));
+    let has_number = counted.clone().count() == parsed.warnings.len();
+    warnings.extend(counted.map(Warning::from));
+    if ply == Some(0) {
+        warnings.insert(Warning::PlyZero);
+    }
+    if has_number && ply.is_some_and(|ply| ply != parsed.setup.ply()) {
+        warnings.insert(Warning::PlyMismatch);
+    }
+    (parsed.setup.clone().with_ply(ply.unwrap_or(1)), warnings)
 }
 
 /// Whether the SFEN says all that the record does.

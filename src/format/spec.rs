@@ -6,7 +6,7 @@ use super::error::{DecodeError, EncodeError};
 use super::field::Fields;
 use super::game::{Ending, Game};
 use super::layout::Layout;
-use super::record::{Parsed, Record};
+use super::record::Parsed;
 
 /// One format.
 pub(super) struct Spec {
@@ -16,6 +16,8 @@ pub(super) struct Spec {
     pub(super) extensions: &'static [&'static str],
     /// How its bytes are cut into units.
     pub(super) framing: Framing,
+    /// What stands before the first record of a file.
+    pub(super) header: &'static [u8],
     /// What a record can say besides the position.
     pub(super) holds: Fields,
     /// What a record must say.
@@ -53,7 +55,7 @@ pub(super) enum Codec {
         /// Appends what is in a unit; at least one record or error unless the unit is empty of both.
         read: fn(&[u8], &mut Vec<Result<Parsed, DecodeError>>),
         /// Appends a record; none if the format is only read.
-        write: Option<Write<Record>>,
+        write: Option<Write<Parsed>>,
     },
     /// Games, each move of which is a record.
     Games {

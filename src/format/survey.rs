@@ -2,8 +2,13 @@
 //!
 //! `docs/formats/packed.md` says which program writes the pieces in hand in which order.
 
+use std::fmt;
+
+use serde::Serialize;
+
 use crate::shogi::{HandKind, Position, Setup};
 
+use super::move16::Dialect;
 use super::record::RecordRef;
 use super::warning::Warning;
 use super::{DecodeError, Field, reference};
@@ -54,8 +59,21 @@ pub enum HandOrders {
     Mixed,
 }
 
+impl fmt::Display for HandOrders {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Untold => f.write_str("not told by any record"),
+            Self::Mixed => f.write_str("mixed"),
+            Self::Known(orders) => {
+                let names: Vec<&str> = orders.iter().map(|order| order.name()).collect();
+                f.write_str(&names.join(" or "))
+            }
+        }
+    }
+}
+
 /// What became of the stored moves.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct MoveCounts {
     /// They can be played.
     pub legal: u64,
@@ -82,6 +100,33 @@ pub struct Survey {
     pub telling_hands: u64,
     /// Of these, the records that fit each order of [`HandOrder::ALL`].
     fitting: [u64; HandOrder::ALL.len()],
+    /// Stored moves that the known encodings read differently, or not all.
+    pub telling_moves: u64,
+    /// Of these, the moves that are legal in each encoding of [`Dialect::ALL`].
+    legal: [u64; Dialect::ALL.len()],
+    /// Records whose result holds flags.
+    pub result_flags: u64,
+}
+
+/// What records say about how their moves are encoded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Finding {
+    /// At least nine in ten of the moves that tell are legal in this encoding, and in no other are more.
+    Sure(Dialect),
+    /// In none are so many.
+    Unsure,
+    /// No move tells.
+    Untold,
+}
+
+impl Finding {
+    /// The encoding, where nothing is sure the format's own.
+    pub const fn dialect(self, own: Dialect) -> Dialect {
+        match self {
+            Self::Sure(dialect) => dialect,
+            Self::Unsure | Self::Untold => own,
+        }
+    }
 }
 
 impl Survey {
@@ -106,6 +151,29 @@ impl Survey {
         if orders.is_empty() { HandOrders::Mixed } else { HandOrders::Known(orders) }
     }
 
+    /// How the moves are encoded; `own` is the format's encoding, which wins a draw.
+    pub fn dialect(&self, own: Dialect) -> Finding {
+        if self.telling_moves == 0 {
+            return Finding::Untold;
+        }
+        let others = Dialect::ALL.into_iter().filter(|&dialect| dialect != own);
+        let best = others.fold(own, |best, dialect| {
+            if self.legal_in(dialect) > self.legal_in(best) { dialect } else { best }
+        });
+        let is_sure = self.legal_in(best) * 10 >= self.telling_moves * 9;
+        if is_sure { Finding::Sure(best) } else { Finding::Unsure }
+    }
+
+    /// Of [`Survey::telling_moves`], those that are legal in an encoding.
+    pub const fn legal_in(&self, dialect: Dialect) -> u64 {
+        self.legal[dialect as usize]
+    }
+
+    /// The share of the records that can be read; none without records.
+    pub fn readable_share(&self) -> f64 {
+        1.0 - self.unreadable as f64 / self.records.max(1) as f64
+    }
+
     fn look_at(&mut self, record: &RecordRef<'_>) -> Result<(), DecodeError> {
         let content = record.record()?;
         let position = Position::try_from(&content.setup).ok();
@@ -124,8 +192,25 @@ impl Survey {
                 self.moves.legal += 1;
             }
         }
+        if warnings.contains(Warning::ResultFlags) {
+            self.result_flags += 1;
+        }
+        if let (Some(bits), Some(position)) = (record.move_bits(), &position) {
+            self.compare_dialects(bits, position);
+        }
         self.compare_hands(record, &content.setup);
         Ok(())
+    }
+
+    fn compare_dialects(&mut self, bits: u16, position: &Position) {
+        let decoded = Dialect::ALL.map(|dialect| dialect.decode(bits).ok().flatten());
+        if decoded.iter().all(|m| *m == decoded[0]) {
+            return;
+        }
+        self.telling_moves += 1;
+        for (legal, m) in self.legal.iter_mut().zip(decoded) {
+            *legal += u64::from(m.is_some_and(|m| position.is_legal(m)));
+        }
     }
 
     fn compare_hands(&mut self, record: &RecordRef<'_>, setup: &Setup) {
@@ -150,6 +235,7 @@ impl Survey {
 mod tests {
     use super::*;
     use crate::format::{Format, packed::Family, packed::LEN};
+    use crate::shogi::Move;
 
     /// Silver, gold and pawns in White's hand.
     const TELLING: &str = "l6nl/5+P1gk/2np1S3/p1p4Pp/3P2Sp1/1PPb2P1P/P5GS1/R8/LN4bKL w GR5pnsg 1";
@@ -175,6 +261,32 @@ mod tests {
         let mixed = survey(&[(TELLING, HandOrder::Canonical), (TELLING, HandOrder::GoldLast)]);
         assert_eq!(mixed.hand_orders(), HandOrders::Mixed);
         assert_eq!(survey(&[(START, HandOrder::RookFirst)]).hand_orders(), HandOrders::Untold);
+    }
+
+    #[test]
+    fn the_encoding_of_moves_is_known_by_those_that_are_legal() {
+        let written = |dialect: Dialect, moves: &[&str]| {
+            let setup: Setup = TELLING.parse().unwrap();
+            let mut survey = Survey::default();
+            for best_move in moves {
+                let mut bytes = reference::encode(Family::YaneuraOu, &setup).unwrap().to_vec();
+                let bits = dialect.encode(Move::from_usi(best_move).unwrap());
+                bytes.extend([&[0, 0][..], &bits.to_le_bytes(), &[1, 0, 0, 0]].concat());
+                survey.add(RecordRef::new(Format::Psv, &bytes).ok());
+            }
+            survey
+        };
+        // White has pawns, a silver, a knight and a gold in hand.
+        let moves = ["S*5e", "G*5e", "N*5e"];
+        for dialect in Dialect::ALL {
+            let survey = written(dialect, &moves);
+            assert_eq!((survey.telling_moves, survey.legal_in(dialect)), (3, 3));
+            assert_eq!(survey.dialect(Dialect::YaneuraOu), Finding::Sure(dialect));
+        }
+        let mut mixed = written(Dialect::YaneuraOu, &moves);
+        assert_eq!(written(Dialect::Apery, &["3a4b"]).dialect(Dialect::YaneuraOu), Finding::Untold);
+        mixed.telling_moves += 3;
+        assert_eq!(mixed.dialect(Dialect::YaneuraOu), Finding::Unsure);
     }
 
     #[test]

@@ -14,6 +14,7 @@ pub(super) const SPEC: Spec = Spec {
     name: "usi",
     extensions: &[],
     framing: Framing::Line,
+    header: b"",
     holds: Fields::of_all(&[Field::BestMove, Field::Ply, Field::EndPly]),
     needs: Fields::of(Field::BestMove),
     endings: &[],

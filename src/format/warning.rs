@@ -46,11 +46,13 @@ pub enum Warning {
     PiecesMissing,
     /// Padding bytes hold something. Ignored: real archives keep private bits there.
     PaddingNotZero,
+    /// The evaluation needs more than 16 bits; the record has none.
+    EvalOutOfRange,
 }
 
 impl Warning {
     /// Every warning.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::TwoPawns,
         Self::DeadPiece,
         Self::OpponentInCheck,
@@ -67,6 +69,7 @@ impl Warning {
         Self::KingMissing,
         Self::PiecesMissing,
         Self::PaddingNotZero,
+        Self::EvalOutOfRange,
     ];
 
     /// The key in reports: `snake_case`, stable.
@@ -88,6 +91,7 @@ impl Warning {
             Self::KingMissing => "king_missing",
             Self::PiecesMissing => "pieces_missing",
             Self::PaddingNotZero => "padding_not_zero",
+            Self::EvalOutOfRange => "eval_out_of_range",
         }
     }
 

@@ -5,25 +5,31 @@
 mod games;
 mod plan;
 mod report;
+mod strict;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use super::counts::{Condition, Fate};
+use super::position_set::PositionSet;
 use super::progress::Progress;
 use super::reading::Fault;
 use super::run::{Done, Job, RunError, run};
-use super::sorting::{Item, Next, Sorted, copy, failed_condition, sort_block};
+use super::sorting::{Item, Next, Sorted, copy, sort_block};
+use super::source::Block;
 use super::stream::Stream;
-use crate::format::ConvertError;
+use crate::format::{ConvertError, PositionKey, Record, Warnings, Written};
 use crate::shogi::Position;
 
-pub use plan::{ConvertPlan, ConvertRequest, ConvertSettings};
+use plan::Route;
+
+pub use plan::{Check, ConvertPlan, ConvertRequest, ConvertSettings};
 pub use report::{ConvertReport, ConvertedInput, RecordCounts};
+pub use strict::Loss;
 
 /// Records that travel together: enough that handing them over costs nothing beside the work on them.
-const BLOCK_RECORDS: u64 = 1 << 10;
+const BLOCK_RECORDS: u64 = 1 << 12;
 
 /// Converts. Sets nothing under a final name unless all went well.
 ///
@@ -41,11 +47,17 @@ pub fn convert(
         outputs: &plan.outputs,
         threads: plan.settings.threads,
         block_records: BLOCK_RECORDS,
+        first_number: 0,
         limit: plan.settings.limit,
     };
     let desk_plan = Arc::clone(&plan);
     let desk = Arc::new(move |block: &_, stop: &_| sort(&desk_plan, block, stop));
-    let Done { counts, parts_read, finished } = run(&job, desk, progress, cancel)?;
+    let mut met = plan.settings.dedup.map(PositionSet::within);
+    let take = |sorted: &mut Sorted, candidates: Vec<Candidate>| match &mut met {
+        Some(met) => keep_first(met, sorted, candidates),
+        None => Ok(()),
+    };
+    let Done { counts, parts_read, finished } = run(&job, desk, take, progress, cancel)?;
     let report =
         ConvertReport::new(&plan, &counts, &parts_read, finished.written(), started.elapsed());
     report.check_balance()?;
@@ -54,46 +66,130 @@ pub fn convert(
     Ok(report)
 }
 
-fn sort(plan: &ConvertPlan, block: &super::source::Block, stop: &AtomicBool) -> Option<Sorted> {
-    if block.format.holds_games() && plan.to.format.holds_games() {
-        return games::sort(plan, block, stop);
-    }
-    let file = &plan.parts[block.part].input.name;
-    sort_block(block, file, plan.settings.on_error, stop, |item, sorted| {
-        convert_record(plan, item, sorted)
-    })
+/// A record that is written unless an equal position came before it, with what is then to be counted.
+struct Candidate {
+    position: PositionKey,
+    account: Account,
 }
 
-fn convert_record(plan: &ConvertPlan, item: &Item<'_>, sorted: &mut Sorted) -> Result<Next, Fault> {
+/// What there is to count about a record that is written.
+#[derive(Clone, Copy)]
+struct Account {
+    warnings: Warnings,
+    written: Written,
+}
+
+impl Account {
+    fn count(self, sorted: &mut Sorted) {
+        sorted.count_warnings(self.warnings);
+        sorted.counts.count_fate(Fate::Kept);
+        sorted.count_fields(self.written);
+    }
+}
+
+/// Takes the records out of a block whose positions were met before, in this block or an earlier one.
+fn keep_first(
+    met: &mut PositionSet,
+    sorted: &mut Sorted,
+    candidates: Vec<Candidate>,
+) -> Result<(), RunError> {
+    let mut is_first = Vec::with_capacity(candidates.len());
+    for Candidate { position, account } in candidates {
+        let is_new = met.insert(&position)?;
+        if is_new {
+            account.count(sorted);
+        } else {
+            sorted.count_filtered(Condition::Duplicate);
+        }
+        is_first.push(is_new);
+    }
+    sorted.batch_mut(Stream::Kept).retain(|record| is_first[record]);
+    Ok(())
+}
+
+/// Sorts a block; `None` if `cancel` was set meanwhile.
+fn sort(
+    plan: &ConvertPlan,
+    block: &Block,
+    cancel: &AtomicBool,
+) -> Option<(Sorted, Vec<Candidate>)> {
+    if block.format.holds_games() && plan.to.format.holds_games() {
+        return Some((games::sort(plan, block, cancel)?, Vec::new()));
+    }
+    let file = &plan.parts[block.part].input.name;
+    let mut candidates = Vec::new();
+    let sorted = sort_block(block, file, plan.settings.on_error, cancel, |item, sorted| {
+        convert_record(plan, item, sorted, &mut candidates)
+    });
+    Some((sorted?, candidates))
+}
+
+fn convert_record(
+    plan: &ConvertPlan,
+    item: &Item<'_>,
+    sorted: &mut Sorted,
+    candidates: &mut Vec<Candidate>,
+) -> Result<Next, Fault> {
     let (record, settings) = (&item.record, &plan.settings);
-    let content = record.record()?;
-    if content.is_not_for_training && !settings.keep_untrained {
+    if record.is_not_for_training() && !settings.keep_untrained {
         sorted.count_filtered(Condition::NotForTraining);
         return Ok(Next::Sorted);
     }
-    if let Some(condition) = failed_condition(&settings.filters, record)? {
+    if let Some(condition) = settings.filters.failed_by_fields(item.number, record)? {
         sorted.count_filtered(condition);
         return Ok(Next::Sorted);
     }
-    // What is no position breaks the rules, which is counted and no reason to refuse the record.
-    let position = Position::try_from(&content.setup).ok();
-    if settings.drop_in_check && position.as_ref().is_some_and(Position::in_check) {
-        sorted.count_filtered(Condition::InCheck);
-        return Ok(Next::Sorted);
-    }
-    let warnings = record.warnings_about(&content.setup, position.as_ref())?;
-    let batch = sorted.batch_mut(Stream::Kept);
-    let out = batch.open_record();
-    let written = if plan.to.format == record.format() && !settings.canonical {
-        copy(item, out)
+    let route = plan.route(record.format());
+    let warnings = if plan.asks_rules() {
+        let setup = record.setup()?;
+        // What is no position breaks the rules, which is counted and no reason to refuse the record.
+        let position = Position::try_from(&setup).ok();
+        let best_move = record.best_move()?;
+        if let Some(condition) = settings.filters.failed_by_rules(position.as_ref(), best_move) {
+            sorted.count_filtered(condition);
+            return Ok(Next::Sorted);
+        }
+        match settings.check {
+            Check::Structure => record.writing_warnings()?,
+            Check::Rules => record.warnings_about(&setup, position.as_ref())?,
+        }
     } else {
-        record
-            .convert_content(&content, plan.to.format, &settings.fill, out)
-            .map_err(ConvertError::from)?
+        record.writing_warnings()?
+    };
+    let position = settings.dedup.map(|_| record.position_key()).transpose()?;
+    let written = write(plan, route, item, sorted)?;
+    let account = Account { warnings, written };
+    if settings.strict {
+        strict::check(record, route, account)?;
+    }
+    match position {
+        Some(position) => candidates.push(Candidate { position, account }),
+        None => account.count(sorted),
+    }
+    Ok(Next::Sorted)
+}
+
+fn write(
+    plan: &ConvertPlan,
+    route: Route,
+    item: &Item<'_>,
+    sorted: &mut Sorted,
+) -> Result<Written, Fault> {
+    let (record, to, fill) = (&item.record, plan.to.format, &plan.settings.fill);
+    let batch = sorted.batch_mut(Stream::Kept);
+    let written = match route {
+        Route::Copy => {
+            // What cannot be read is not copied either.
+            record.record()?;
+            copy(item, batch.open_record())
+        }
+        Route::Transcode => record.convert(to, fill, batch.open_record())?,
+        Route::Rewrite => {
+            let content = Record::mirrored(record.record()?);
+            let out = batch.open_record();
+            record.convert_content(&content, to, fill, out).map_err(ConvertError::from)?
+        }
     };
     batch.end_record();
-    sorted.count_warnings(warnings);
-    sorted.counts.count_fate(Fate::Kept);
-    sorted.counts.count_fields(written);
-    Ok(Next::Sorted)
+    Ok(written)
 }

@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::judge::{Answer, Stop};
-use crate::format::Written;
 
 /// A record filter that did not hold. Where several do not, the first in this order is counted.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -18,6 +17,10 @@ pub enum Condition {
     Comment,
     /// The writer of the game says that the position is not to be trained on.
     NotForTraining,
+    /// Not one of the so-manieth records.
+    Every,
+    /// Not in the random sample.
+    Sample,
     /// The record has no evaluation to compare.
     NoEval,
     /// The evaluation is too far from 0.
@@ -28,8 +31,18 @@ pub enum Condition {
     MinPly,
     /// Too late in the game.
     MaxPly,
+    /// The record has no result to compare.
+    NoResult,
+    /// The game ended in another way.
+    Result,
+    /// No move is stored, or bits that are none.
+    NoMove,
     /// The side to move is in check.
     InCheck,
+    /// The stored move cannot be played.
+    IllegalMove,
+    /// An equal position was met before.
+    Duplicate,
 }
 
 /// What became of a record that was judged.
@@ -155,17 +168,6 @@ impl Counts {
         } += 1;
     }
 
-    /// Counts the fields that a record lost or gained when it was written.
-    pub fn count_fields(&mut self, written: Written) {
-        for (counts, fields) in
-            [(&mut self.lost, written.lost), (&mut self.invented, written.invented)]
-        {
-            for field in fields.iter() {
-                count(counts, field.name());
-            }
-        }
-    }
-
     /// Adds the counts of other records.
     pub fn add(&mut self, other: &Self) {
         self.input += other.input;
@@ -216,11 +218,13 @@ impl Counts {
     }
 }
 
-/// Counts one more under a name.
-pub(super) fn count(counts: &mut BTreeMap<String, u64>, name: &str) {
-    match counts.get_mut(name) {
-        Some(count) => *count += 1,
-        None => drop(counts.insert(name.to_owned(), 1)),
+/// Adds what was counted under names.
+pub(super) fn add_tally(
+    counts: &mut BTreeMap<String, u64>,
+    tally: impl Iterator<Item = (&'static str, u64)>,
+) {
+    for (name, count) in tally.filter(|&(_, count)| count > 0) {
+        *counts.entry(name.to_owned()).or_default() += count;
     }
 }
 

@@ -42,7 +42,8 @@ pub fn estimate(plan: &Plan, judge: &mut dyn Decide) -> Result<Option<Estimate>,
     for probe in 0..PROBES {
         let first = u128::from(records) * u128::from(probe) / u128::from(PROBES);
         let Some(part) = part_at(plan, first as u64) else { break };
-        for delivery in Source::new(vec![part], PROBE_RECORDS) {
+        let source = Source::new(vec![part], PROBE_RECORDS);
+        for delivery in source.numbered_from(plan.first_number + first as u64) {
             if let Delivery::Block(block) = delivery? {
                 let before = Instant::now();
                 let sorted = triage::sort(plan, &block, judge, &never);
@@ -70,7 +71,7 @@ fn part_at(plan: &Plan, mut record: u64) -> Option<Part> {
         if record < len {
             let from = part.from + record;
             let to = (from + PROBE_RECORDS).min(part.from + len);
-            return Some(Part { input: part.input.clone(), from, to: Some(to) });
+            return Some(Part { from, to: Some(to), ..part.clone() });
         }
         record -= len;
     }

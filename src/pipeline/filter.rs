@@ -51,16 +51,22 @@ where
     let plan = Arc::new(plan);
     std::fs::create_dir_all(&plan.folder)
         .map_err(|source| RunError::Folder { folder: plan.folder.display().to_string(), source })?;
+    for (path, index) in &plan.indexes {
+        if let Err(error) = index.save(path) {
+            tracing::warn!("cannot keep the index {}: {error}", path.display());
+        }
+    }
     let job = Job {
         parts: &plan.parts,
         outputs: &plan.outputs,
         threads: plan.settings.threads,
         block_records: BLOCK_RECORDS,
+        first_number: plan.first_number,
         limit: None,
     };
     let judges = Arc::new(FreeJudges(Mutex::default()));
     let desk = desk(Arc::clone(&plan), make_judge, Arc::clone(&judges));
-    let Done { counts, parts_read, finished } = run(&job, desk, progress, cancel)?;
+    let Done { counts, parts_read, finished } = run(&job, desk, |_, ()| Ok(()), progress, cancel)?;
     let (written, saved) = (finished.written(), judges.saved());
     let manifest = Manifest::new(&plan, &counts, parts_read, written, saved, started.elapsed());
     manifest.check_balance()?;
@@ -86,7 +92,7 @@ impl<J: Decide> FreeJudges<J> {
 }
 
 /// Sorts a block with a judge that is free, or a new one.
-fn desk<J, F>(plan: Arc<Plan>, make_judge: F, free: Arc<FreeJudges<J>>) -> Desk
+fn desk<J, F>(plan: Arc<Plan>, make_judge: F, free: Arc<FreeJudges<J>>) -> Desk<()>
 where
     J: Decide + Send + 'static,
     F: Fn() -> J + Send + Sync + 'static,
@@ -96,6 +102,6 @@ where
         let mut judge = judge.unwrap_or_else(&make_judge);
         let sorted = triage::sort(&plan, block, &mut judge, stop);
         free.lock().push(judge);
-        sorted
+        Some((sorted?, ()))
     })
 }

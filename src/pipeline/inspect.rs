@@ -8,20 +8,13 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
+use super::evidence::{self, PROBE_RECORDS, SAMPLE_RECORDS, take_into};
 use super::plan::{PlanError, input};
 use super::reading::{Fault, Read, records};
 use super::settings::FormatName;
 use super::source::{self, Block, Delivery, Input, Part, Source, SourceError};
+use crate::format::move16::Dialect;
 use crate::format::{RecordRef, Survey};
-
-/// Places at which a file is sampled.
-const PROBES: u64 = 64;
-
-/// Records looked at in each place.
-const PROBE_RECORDS: u64 = 64;
-
-/// Records of a stream that are looked at.
-const SAMPLE_RECORDS: u64 = PROBES * PROBE_RECORDS;
 
 /// Numbers of records, from 0: `5`, `5..8`, `5..` or `..8`; the last one is not in it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -134,14 +127,18 @@ impl Inspection {
     pub fn open(
         path: &Path,
         from: Option<FormatName>,
+        dialect: Option<Dialect>,
         range: Option<RecordRange>,
     ) -> Result<Self, InspectError> {
-        let input = input(path, from)?;
+        let input = input(path, from, dialect)?;
         let wanted = range.unwrap_or(RecordRange { from: 0, to: Some(1) });
         let (header, blocks) = if source::is_cheap_to_count(&input) {
             let records = source::count_records(&input)?;
-            let survey = sample_file(&input, records)?;
-            let part = Part { input: input.clone(), from: wanted.from, to: wanted.to };
+            let survey = match &input.evidence {
+                Some(survey) => Survey::clone(survey),
+                None => evidence::sample(&input)?,
+            };
+            let part = Part::range(input.clone(), wanted.from, wanted.to);
             let blocks = Box::new(Source::new(vec![part], PROBE_RECORDS)) as Deliveries;
             (Header { input, records: Some(records), survey }, blocks)
         } else {
@@ -201,24 +198,9 @@ fn found(block: &Block) -> impl Iterator<Item = Found<'_>> {
     })
 }
 
-fn sample_file(input: &Input, records: u64) -> Result<Survey, SourceError> {
-    let mut survey = Survey::default();
-    // A place in text is found by reading up to it: 64 of them would be 64 times the file.
-    let is_whole = records <= SAMPLE_RECORDS || input.format.record_len().is_none();
-    let (places, in_each) = if is_whole { (1, SAMPLE_RECORDS) } else { (PROBES, PROBE_RECORDS) };
-    for place in 0..places {
-        let from = (u128::from(records) * u128::from(place) / u128::from(places)) as u64;
-        let part = Part { input: input.clone(), from, to: Some(from + in_each) };
-        for delivery in Source::new(vec![part], in_each) {
-            take_into(&mut survey, &delivery?);
-        }
-    }
-    Ok(survey)
-}
-
 /// Reads the start of a stream; what was read is shown first.
 fn sample_stream(input: Input) -> Result<(Header, Deliveries), SourceError> {
-    let part = Part { input: input.clone(), from: 0, to: None };
+    let part = Part::whole(input.clone());
     let mut source = Source::new(vec![part], PROBE_RECORDS);
     let mut survey = Survey::default();
     let mut start = Vec::new();
@@ -232,12 +214,6 @@ fn sample_stream(input: Input) -> Result<(Header, Deliveries), SourceError> {
         start.push(Ok(delivery));
     }
     Ok((Header { input, records, survey }, Box::new(start.into_iter().chain(source))))
-}
-
-fn take_into(survey: &mut Survey, delivery: &Delivery) {
-    if let Delivery::Block(block) = delivery {
-        found(block).for_each(|found| survey.add(found.record.ok()));
-    }
 }
 
 #[cfg(test)]

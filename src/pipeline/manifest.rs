@@ -9,12 +9,15 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde::Serialize;
 
 use super::counts::{Counts, Imbalance, equal};
+use super::filters::RecordFilters;
 use super::judge::{NODE_DEFINITION, SOLVER_VERSION, Saved, SearchSettings};
 use super::plan::Plan;
-use super::settings::{BadPolicy, MatedPolicy, RecordFilters, UnknownPolicy};
+use super::settings::{BadPolicy, MatedPolicy, UnknownPolicy};
 use super::sink::Written;
 use super::source::{Part, PartRead, Place};
 use super::stream::Stream;
+use crate::format::move16::Dialect;
+use crate::format::{MoveCounts, Survey};
 
 /// The account of a run, as it is written to `STEM.manifest.json`.
 #[derive(Clone, Debug, Serialize)]
@@ -88,6 +91,50 @@ pub struct InputAccount {
     pub bytes: u64,
     /// SHA-256 of these bytes.
     pub sha256: String,
+    /// What a sample of all of its records shows of its writer.
+    pub evidence: Option<Evidence>,
+}
+
+/// What a sample of records shows of their writer; the same for every shard.
+#[derive(Clone, Debug, Serialize)]
+pub struct Evidence {
+    /// Records looked at.
+    pub sampled: u64,
+    /// Records that could not be read.
+    pub unreadable: u64,
+    /// Order of the pieces in hand.
+    pub hand_order: String,
+    /// Records whose padding is not zero.
+    pub padding_not_zero: u64,
+    /// Records whose result holds flags.
+    pub result_flags: u64,
+    /// What became of the stored moves, in the encoding in which they were read.
+    pub moves: MoveCounts,
+    /// The encoding in which moves are read.
+    pub dialect: &'static str,
+    /// Moves that tell the encodings apart.
+    pub telling_moves: u64,
+    /// How many of them are legal in each encoding.
+    pub legal_in: BTreeMap<&'static str, u64>,
+}
+
+impl Evidence {
+    fn new(survey: &Survey, dialect: Dialect) -> Self {
+        Self {
+            sampled: survey.records,
+            unreadable: survey.unreadable,
+            hand_order: survey.hand_orders().to_string(),
+            padding_not_zero: survey.padding_not_zero,
+            result_flags: survey.result_flags,
+            moves: survey.moves,
+            dialect: dialect.name(),
+            telling_moves: survey.telling_moves,
+            legal_in: Dialect::ALL
+                .into_iter()
+                .map(|dialect| (dialect.name(), survey.legal_in(dialect)))
+                .collect(),
+        }
+    }
 }
 
 /// One file written.
@@ -183,7 +230,7 @@ fn effective(plan: &Plan) -> EffectiveSettings {
         mated: settings.mated,
         unknown: settings.unknown,
         on_error: settings.on_error,
-        filters: settings.filters.clone(),
+        filters: settings.filters,
         fill: settings.fill.to_string(),
         threads: settings.threads,
     }
@@ -204,6 +251,11 @@ pub(super) fn input_account(part: &Part, read: &PartRead) -> InputAccount {
         offset: read.offset,
         bytes: read.bytes,
         sha256: hex(&read.sha256),
+        evidence: part
+            .input
+            .evidence
+            .as_ref()
+            .map(|survey| Evidence::new(survey, part.input.dialect)),
     }
 }
 

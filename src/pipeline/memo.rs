@@ -3,15 +3,14 @@
 //! Memoisation (Michie 1968) within bounded memory, shared by all threads of a run.
 
 mod bucket;
-mod question;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use self::bucket::Bucket;
-use self::question::Question;
 use super::judge::{Decide, Judgement, Saved};
+use crate::format::PositionKey;
 use crate::shogi::{Color, Position};
 
 /// What a memo can hold: a judgement, and perhaps what else was found out on the way to it.
@@ -85,8 +84,8 @@ impl<V: Memorable> Memo<V> {
             return;
         }
         let hash = hash(position);
-        let (question, value) = (Question::of(position), value.clone());
-        self.bucket(hash).remember(fingerprint(hash), question, value);
+        let (key, value) = (PositionKey::of(&position.setup()), value.clone());
+        self.bucket(hash).remember(fingerprint(hash), key, value);
     }
 
     fn bucket(&self, hash: u64) -> MutexGuard<'_, Bucket<V>> {
@@ -146,9 +145,29 @@ impl<J: Decide> Decide for Memoized<J> {
 
 #[cfg(test)]
 mod tests {
-    use super::question::positions;
     use super::*;
     use crate::pipeline::judge::{Answer, Stop};
+    use crate::shogi::random_play::RandomPlay;
+
+    /// Positions of random games, no two of them equal.
+    pub(super) fn positions(count: usize) -> Vec<Position> {
+        let mut positions: Vec<Position> = Vec::new();
+        for game in RandomPlay::new(5, 120) {
+            let mut position = Position::start();
+            for m in game.moves {
+                position.make(m);
+                if positions.len() == count {
+                    return positions;
+                }
+                let is_equal =
+                    |other: &Position| other.setup().with_ply(1) == position.setup().with_ply(1);
+                if !positions.iter().any(is_equal) {
+                    positions.push(position.clone());
+                }
+            }
+        }
+        unreachable!("games never end")
+    }
 
     /// Takes its nodes from the key of the board, and counts what it is asked.
     #[derive(Default)]

@@ -8,15 +8,18 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use super::evidence;
+use super::filters::RecordFilters;
 use super::judge::LimitError;
 use super::platform::{self, FileIdentity};
-use super::settings::{
-    BadPolicy, FormatName, MatedPolicy, RecordFilters, Settings, Shard, UnknownPolicy,
-};
+use super::settings::{BadPolicy, FormatName, MatedPolicy, Settings, Shard, UnknownPolicy};
 use super::sink::{OutputPlan, partial_path};
-use super::source::{self, Compression, Input, Part, Place, SourceError};
+use super::source::{self, Compression, Index, Input, Mark, Part, Place, SourceError};
 use super::stream::Stream;
-use crate::format::{Field, Fill, Format, NoConversion, Plan as ConversionPlan, conversion_plan};
+use crate::format::move16::Dialect;
+use crate::format::{
+    Field, Fields, Fill, Format, NoConversion, Plan as ConversionPlan, conversion_plan,
+};
 
 /// What the user asked for, not yet checked.
 #[derive(Clone, Debug, Default)]
@@ -27,6 +30,8 @@ pub struct Request {
     pub output: PathBuf,
     /// Format of the inputs, where their extensions do not say it.
     pub from: Option<FormatName>,
+    /// How packed moves are encoded; as the records show if nothing is said.
+    pub dialect: Option<Dialect>,
     /// Format of the outputs; that of the inputs if nothing is said.
     pub to: Option<FormatName>,
     /// Stem of the outputs' names; the first input's if nothing is said.
@@ -46,6 +51,10 @@ pub struct Plan {
     pub parts: Vec<Part>,
     /// Records that will be read, where that is known before.
     pub records: Option<u64>,
+    /// Indexes of inputs that were made for this, and where they are to be kept for the next shard.
+    pub indexes: Vec<(PathBuf, Index)>,
+    /// Number, over all inputs, of the first record that will be read.
+    pub first_number: u64,
     /// Which part of the input this is.
     pub shard: Option<Shard>,
     /// Folder of the outputs.
@@ -108,6 +117,16 @@ pub enum PlanError {
         /// What is in the way.
         source: NoConversion,
     },
+    /// A loss where none is allowed.
+    #[error("--strict: {input} holds {fields}, which {to} cannot hold")]
+    Loss {
+        /// The input.
+        input: String,
+        /// The output's format.
+        to: Format,
+        /// What would be lost.
+        fields: Fields,
+    },
     /// Conditions on records where games are written.
     #[error(
         "{input} and {to} hold games, out of which no record can be left; write records first, as psv or hcpe"
@@ -158,6 +177,12 @@ pub enum PlanError {
         /// The input.
         input: String,
     },
+    /// The outputs of two inputs have the same name.
+    #[error("two inputs would both be written to {}", output.display())]
+    SameOutput {
+        /// The output.
+        output: PathBuf,
+    },
     /// An output exists.
     #[error("{} exists; replace it with --force", output.display())]
     OutputExists {
@@ -205,9 +230,11 @@ impl Plan {
     /// # Errors
     /// [`PlanError`] with what is wrong.
     pub fn new(request: Request) -> Result<Self, PlanError> {
-        let Request { inputs, output: folder, from, to, name, shard, force, settings } = request;
+        let Request { inputs, output: folder, from, dialect, to, name, shard, force, settings } =
+            request;
         settings.search.check()?;
-        let inputs = inputs.iter().map(|path| input(path, from)).collect::<Result<Vec<_>, _>>()?;
+        let inputs = inputs.iter().map(|path| input(path, from, dialect));
+        let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
         check_stdin(&inputs, shard)?;
         let to = output_format(&inputs, to)?;
         if to.format.holds_games() {
@@ -223,7 +250,10 @@ impl Plan {
             format!("-{:05}-of-{:05}", shard.index(), shard.count())
         });
         let name = |suffix: &str| folder.join(format!("{stem}{part_of_name}{suffix}"));
-        let outputs = outputs(&settings, to, name);
+        // A shard that goes on where another ends begins with its first record.
+        let header =
+            if shard.is_none_or(|shard| shard.index() == 1) { to.format.header() } else { b"" };
+        let outputs = outputs(&settings, to, header, name);
         let manifest = name(".manifest.json");
         let paths = || outputs.iter().map(|output| &output.path).chain([&manifest]);
         check_folder(&folder)?;
@@ -231,15 +261,34 @@ impl Plan {
         if !force {
             check_absence(paths())?;
         }
-        let (parts, records) = parts(inputs, shard)?;
-        Ok(Self { parts, records, shard, folder, outputs, manifest, to, conversions, settings })
+        let Chosen { parts, records, first_number, indexes } =
+            choose(inputs, shard, Some(&folder))?;
+        Ok(Self {
+            parts,
+            records,
+            first_number,
+            indexes,
+            shard,
+            folder,
+            outputs,
+            manifest,
+            to,
+            conversions,
+            settings,
+        })
     }
 }
 
-pub(super) fn input(path: &Path, from: Option<FormatName>) -> Result<Input, PlanError> {
+pub(super) fn input(
+    path: &Path,
+    from: Option<FormatName>,
+    dialect: Option<Dialect>,
+) -> Result<Input, PlanError> {
     let name = path.to_string_lossy().into_owned();
     let format = from.or_else(|| FormatName::from_file_name(&name));
-    Ok(Input::named(path, format.ok_or(PlanError::UnknownFormat { input: name })?))
+    let mut input = Input::named(path, format.ok_or(PlanError::UnknownFormat { input: name })?);
+    evidence::settle(&mut input, from.is_some(), dialect);
+    Ok(input)
 }
 
 pub(super) fn check_stdin(inputs: &[Input], shard: Option<Shard>) -> Result<(), PlanError> {
@@ -266,13 +315,8 @@ fn output_format(inputs: &[Input], to: Option<FormatName>) -> Result<FormatName,
 
 pub(super) fn check_filters(input: &Input, filters: &RecordFilters) -> Result<(), PlanError> {
     let fields = input.format.fields();
-    let asked = [
-        ("max-abs-eval", filters.max_abs_eval_cp.is_some(), Field::EvalCp),
-        ("min-ply", filters.min_ply.is_some(), Field::Ply),
-        ("max-ply", filters.max_ply.is_some(), Field::Ply),
-    ];
-    match asked.into_iter().find(|&(_, is_asked, field)| is_asked && !fields.contains(field)) {
-        Some((filter, _, field)) => Err(PlanError::FilterOnMissingField {
+    match filters.asked().find(|&(_, field)| !fields.contains(field)) {
+        Some((filter, field)) => Err(PlanError::FilterOnMissingField {
             filter,
             input: input.name.clone(),
             format: input.format.name(),
@@ -296,7 +340,7 @@ fn advice(source: NoConversion) -> String {
         NoConversion::Missing { fields, .. } => {
             format!(" without --fill {}", Fill::neutral(fields))
         }
-        NoConversion::OnlyRead { to } => format!(" to {to}"),
+        NoConversion::OnlyRead { to } | NoConversion::NoMoves { to, .. } => format!(" to {to}"),
     }
 }
 
@@ -311,7 +355,7 @@ pub fn check_compression(to: FormatName) -> Result<FormatName, PlanError> {
     }
 }
 
-fn stem(name: Option<String>, inputs: &[Input]) -> Result<String, PlanError> {
+pub(super) fn stem(name: Option<String>, inputs: &[Input]) -> Result<String, PlanError> {
     let stem = match (name, inputs.first().map(|input| &input.place)) {
         (Some(name), _) => name,
         (None, Some(Place::File(path))) => {
@@ -324,7 +368,12 @@ fn stem(name: Option<String>, inputs: &[Input]) -> Result<String, PlanError> {
     if is_file_name { Ok(stem) } else { Err(PlanError::Name { name: stem }) }
 }
 
-fn outputs(settings: &Settings, to: FormatName, name: impl Fn(&str) -> PathBuf) -> Vec<OutputPlan> {
+fn outputs(
+    settings: &Settings,
+    to: FormatName,
+    header: &'static [u8],
+    name: impl Fn(&str) -> PathBuf,
+) -> Vec<OutputPlan> {
     let extension = to.to_string();
     let is_wanted = |stream: &Stream| match stream {
         Stream::Kept => true,
@@ -339,12 +388,13 @@ fn outputs(settings: &Settings, to: FormatName, name: impl Fn(&str) -> PathBuf) 
             stream,
             path: name(&stream.suffix(&extension)),
             is_zstd: to.is_zstd() && stream.holds_records(),
+            header: if stream.holds_records() { header } else { b"" },
             is_stream: false,
         })
         .collect()
 }
 
-fn check_folder(folder: &Path) -> Result<(), PlanError> {
+pub(super) fn check_folder(folder: &Path) -> Result<(), PlanError> {
     if folder.exists() && !folder.is_dir() {
         return Err(PlanError::NotAFolder { folder: folder.to_owned() });
     }
@@ -386,24 +436,58 @@ pub(super) fn check_absence<'a>(
     }
 }
 
-/// Which records of which input; how many there are, if that is cheap to say or a shard needs it.
-pub(super) fn parts(
+/// Which records of which input are read.
+pub(super) struct Chosen {
+    pub(super) parts: Vec<Part>,
+    /// How many, if that is cheap to say or a shard needs it.
+    pub(super) records: Option<u64>,
+    /// Number of the first one over all inputs, from 0.
+    pub(super) first_number: u64,
+    /// What was found out about where records are, and where that is to be kept.
+    pub(super) indexes: Vec<(PathBuf, Index)>,
+}
+
+/// Chooses the records of a shard, or all. What an earlier run found out about the inputs stands in
+/// `folder`.
+pub(super) fn choose(
     inputs: Vec<Input>,
     shard: Option<Shard>,
-) -> Result<(Vec<Part>, Option<u64>), PlanError> {
+    folder: Option<&Path>,
+) -> Result<Chosen, PlanError> {
     if shard.is_none() && !inputs.iter().all(source::is_cheap_to_count) {
-        let whole = |input| Part { input, from: 0, to: None };
-        return Ok((inputs.into_iter().map(whole).collect(), None));
+        let parts = inputs.into_iter().map(Part::whole).collect();
+        return Ok(Chosen { parts, records: None, first_number: 0, indexes: Vec::new() });
     }
-    let counts = inputs.iter().map(source::count_records).collect::<Result<Vec<_>, _>>()?;
-    let total = counts.iter().sum();
+    let mut counted = Vec::new();
+    let mut indexes = Vec::new();
+    for input in &inputs {
+        // Without a shard all is read from the start: the number of records is all that helps.
+        if shard.is_none() || source::can_be_computed(input) {
+            counted.push((source::count_records(input)?, None));
+            continue;
+        }
+        let place = folder.and_then(|folder| Index::path(folder, input));
+        let kept = place.as_ref().and_then(|path| Index::load(path, input));
+        let index = if let Some(index) = kept {
+            index
+        } else {
+            let index = Index::build(input)?;
+            indexes.extend(place.map(|path| (path, index.clone())));
+            index
+        };
+        counted.push((index.records, Some(index)));
+    }
+    let total = counted.iter().map(|(count, _)| count).sum();
     let range = shard.map_or(0..total, |shard| shard.range(total));
     let mut first = 0;
     let mut parts = Vec::new();
-    for (input, count) in inputs.into_iter().zip(counts) {
+    for (input, (count, index)) in inputs.into_iter().zip(counted) {
         let within = |record: u64| record.saturating_sub(first).min(count);
-        parts.push(Part { input, from: within(range.start), to: Some(within(range.end)) });
+        let (from, to) = (within(range.start), Some(within(range.end)));
+        let mark = index.map_or(Mark::default(), |index| index.mark_before(from));
+        parts.push(Part { input, from, to, mark });
         first += count;
     }
-    Ok((parts, Some(range.end - range.start)))
+    let records = Some(range.end - range.start);
+    Ok(Chosen { parts, records, first_number: range.start, indexes })
 }

@@ -49,6 +49,27 @@ impl Interrupt {
     }
 }
 
+/// From now on a file that grows beyond the limit of the user is a write that fails, as on a full disk,
+/// where Unix would end the process with a signal.
+///
+/// # Errors
+/// If the operating system refuses to install a handler.
+#[cfg(unix)]
+pub fn fail_at_the_limit_of_file_size() -> io::Result<()> {
+    /// The same number on all systems that have it and that we build for.
+    const SIGXFSZ: i32 = 25;
+    flag::register(SIGXFSZ, Arc::default()).map(drop)
+}
+
+/// Windows knows no such signal.
+///
+/// # Errors
+/// Never.
+#[cfg(not(unix))]
+pub fn fail_at_the_limit_of_file_size() -> io::Result<()> {
+    Ok(())
+}
+
 /// What makes two names one file: device and inode where the system has them.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct FileIdentity(Identity);

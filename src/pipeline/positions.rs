@@ -85,7 +85,7 @@ impl Positions {
         let name = path.to_string_lossy().into_owned();
         let format = from.or_else(|| FormatName::from_file_name(&name));
         let input = Input::named(path, format.unwrap_or(FormatName::plain(Format::Sfen)));
-        let whole = Part { input: input.clone(), from: 0, to: None };
+        let whole = Part::whole(input.clone());
         let source = Source::new(vec![whole], BLOCK_RECORDS);
         Self { input, source, block: Vec::new().into_iter(), index: 0, line: 0 }
     }

@@ -4,8 +4,9 @@
 
 use thiserror::Error;
 
+use super::convert::Loss;
 use super::judge::NothingToMate;
-use super::source::{Block, MAX_GROUP_BYTES, MAX_LINE_BYTES, RawUnit};
+use super::source::{Block, MAX_GROUP_BYTES, MAX_LINE_BYTES, RawUnit, Units};
 use crate::format::{
     self, ConvertError, DecodeError, DecodeErrorKind, EncodeError, Fields, RecordRef,
 };
@@ -27,12 +28,48 @@ pub enum Fault {
     NothingToMate(#[from] NothingToMate),
     #[error(transparent)]
     Convert(#[from] ConvertError),
+    #[error(transparent)]
+    Loss(#[from] Loss),
 }
 
 impl Fault {
+    /// What is wrong with the record of this number.
+    pub(super) fn reason(&self, index: u64) -> String {
+        let is_cut_off = matches!(
+            self,
+            Self::Decode(DecodeError { kind: DecodeErrorKind::Length { .. }, .. })
+                | Self::Convert(ConvertError::Decode(DecodeError {
+                    kind: DecodeErrorKind::Length { .. },
+                    ..
+                }))
+        );
+        match index {
+            1 if is_cut_off => format!("{self}; 1 whole record stands before it"),
+            _ if is_cut_off => format!("{self}; {index} whole records stand before it"),
+            _ => self.to_string(),
+        }
+    }
+
     /// Whether it is no record at all but a comment in a text.
     pub(super) fn is_comment(&self) -> bool {
         matches!(self, Self::Decode(error) if error.kind == DecodeErrorKind::Comment)
+    }
+
+    /// Its name in reports: `snake_case`, stable.
+    pub(super) const fn name(&self) -> &'static str {
+        match self {
+            Self::CutUnit => "too_long",
+            Self::Decode(error) | Self::Convert(ConvertError::Decode(error)) => error.kind.name(),
+            Self::Position(_) => "opponent_in_check",
+            Self::NothingToMate(_) => "nothing_to_mate",
+            Self::Convert(ConvertError::Encode(_)) => "cannot_be_written",
+            Self::Loss(_) => "loss",
+        }
+    }
+
+    /// Whether it ends the run whatever else is to become of records that cannot be used.
+    pub(super) const fn ends_run(&self) -> bool {
+        matches!(self, Self::Loss(_))
     }
 
     /// Fields that the output needs and the record lacks, if that is all that is wrong.
@@ -65,17 +102,12 @@ impl Read<'_> {
 }
 
 /// The records of a block that are wanted, in order.
-pub(super) fn records(block: &Block) -> impl Iterator<Item = Read<'_>> {
-    let in_units =
-        block.units().flat_map(|unit| in_unit(block, &unit).map(move |record| (unit, record)));
-    in_units
-        .zip(block.first_index..)
-        .map(|((unit, record), index)| Read { index, unit, record })
-        .filter(|read| block.wanted.contains(&read.index))
+pub(super) fn records(block: &Block) -> Records<'_> {
+    Records { block, units: block.units(), current: None, index: block.first_index }
 }
 
-/// The records of one unit.
-fn in_unit<'a>(
+/// The records of one unit, wanted or not.
+pub(super) fn in_unit<'a>(
     block: &Block,
     unit: &RawUnit<'a>,
 ) -> impl Iterator<Item = Result<RecordRef<'a>, Fault>> + use<'a> {
@@ -83,4 +115,56 @@ fn in_unit<'a>(
     let whole = (!unit.is_cut)
         .then(|| format::records(block.format, block.dialect, unit.without_line_end(block.format)));
     cut.into_iter().chain(whole.into_iter().flatten().map(|record| Ok(record?)))
+}
+
+/// The iterator of [`records`].
+pub(super) struct Records<'a> {
+    block: &'a Block,
+    units: Units<'a>,
+    /// The unit that is being read, if it may hold several records.
+    current: Option<(RawUnit<'a>, format::Records<'a>)>,
+    /// Number of the next record.
+    index: u64,
+}
+
+impl<'a> Records<'a> {
+    /// The next record, wanted or not.
+    #[inline]
+    fn read(&mut self) -> Option<(RawUnit<'a>, Result<RecordRef<'a>, Fault>)> {
+        let (format, dialect) = (self.block.format, self.block.dialect);
+        loop {
+            if let Some((unit, records)) = &mut self.current {
+                if let Some(record) = records.next() {
+                    return Some((*unit, record.map_err(Fault::from)));
+                }
+                self.current = None;
+            }
+            let unit = self.units.next()?;
+            if unit.is_cut {
+                return Some((unit, Err(Fault::CutUnit)));
+            }
+            let bytes = unit.without_line_end(format);
+            if format.record_len().is_some() {
+                let record = RecordRef::with_dialect(format, dialect, bytes);
+                return Some((unit, record.map_err(Fault::from)));
+            }
+            self.current = Some((unit, format::records(format, dialect, bytes)));
+        }
+    }
+}
+
+impl<'a> Iterator for Records<'a> {
+    type Item = Read<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Read<'a>> {
+        loop {
+            let (unit, record) = self.read()?;
+            let index = self.index;
+            self.index += 1;
+            if self.block.wanted.contains(&index) {
+                return Some(Read { index, unit, record });
+            }
+        }
+    }
 }

@@ -10,6 +10,7 @@ use thiserror::Error;
 
 use super::checkpoint::Checkpoint;
 use super::counts::{Counts, Imbalance};
+use super::position_set::Full;
 use super::progress::Progress;
 use super::sink::{Finished, OutputPlan, SinkError, Sinks};
 use super::sorting::{BadRecord, Sorted};
@@ -40,6 +41,11 @@ pub enum RunError {
         /// What the system says.
         source: io::Error,
     },
+    /// More positions than can be remembered.
+    #[error(
+        "{0} of --memory; allow more, or use `kyokumen dedup`, which does not keep them in memory"
+    )]
+    TooManyPositions(#[from] Full),
     /// Threads could not be started.
     #[error("cannot start threads")]
     Threads(#[source] io::Error),
@@ -66,12 +72,15 @@ pub(super) struct Job<'a> {
     /// 0 for as many as the machine runs at once.
     pub(super) threads: usize,
     pub(super) block_records: u64,
+    /// Number, over all inputs, of the first record.
+    pub(super) first_number: u64,
     /// Records after which reading stops.
     pub(super) limit: Option<u64>,
 }
 
-/// What a worker does with a block; nothing comes back after a cancellation.
-pub(super) type Desk = Arc<dyn Fn(&Block, &AtomicBool) -> Option<Sorted> + Send + Sync>;
+/// What a worker does with a block, and what else it found out about it; nothing comes back after a
+/// cancellation.
+pub(super) type Desk<T> = Arc<dyn Fn(&Block, &AtomicBool) -> Option<(Sorted, T)> + Send + Sync>;
 
 /// A run whose outputs are whole and on disk.
 pub(super) struct Done {
@@ -81,9 +90,13 @@ pub(super) struct Done {
 }
 
 /// Reads everything, sorts it at the desk and writes the outputs, without giving them their names.
-pub(super) fn run(
+///
+/// Before a block is written, `take` gets what was found out about it: block after block in the order of
+/// the input, whatever the threads.
+pub(super) fn run<T: Send + 'static>(
     job: &Job<'_>,
-    desk: Desk,
+    desk: Desk<T>,
+    mut take: impl FnMut(&mut Sorted, T) -> Result<(), RunError>,
     progress: &mut Progress,
     cancel: &AtomicBool,
 ) -> Result<Done, RunError> {
@@ -93,8 +106,10 @@ pub(super) fn run(
     loop {
         check(cancel)?;
         match crew.step()? {
-            Step::Sorted(sorted) => {
-                write(&mut sinks, *sorted, &mut checkpoint)?;
+            Step::Sorted(block) => {
+                let (mut sorted, found) = *block;
+                take(&mut sorted, found)?;
+                write(&mut sinks, sorted.settled(), &mut checkpoint)?;
                 progress.update(&checkpoint.counts);
             }
             Step::Waiting => progress.update(&checkpoint.counts),

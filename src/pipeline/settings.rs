@@ -8,6 +8,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use super::filters::RecordFilters;
 use super::judge::SearchSettings;
 use super::source::Compression;
 use crate::format::{Fill, Format};
@@ -68,19 +69,6 @@ pub enum BadPolicy {
     Skip,
     /// The first one ends the run.
     Stop,
-}
-
-/// Conditions on the content of a record; all must hold.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub struct RecordFilters {
-    /// Largest distance of the evaluation from 0, in centipawns.
-    #[serde(rename = "max-abs-eval")]
-    pub max_abs_eval_cp: Option<u16>,
-    /// Smallest ply.
-    pub min_ply: Option<u16>,
-    /// Largest ply.
-    pub max_ply: Option<u16>,
 }
 
 /// One of several equal parts of the input, counted from 1 as in `3/10`.

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 use thiserror::Error;
+use zeekstd::SeekTable;
 
 use super::platform;
 use super::stream::{Batch, Stream};
@@ -30,6 +31,8 @@ pub struct OutputPlan {
     pub path: PathBuf,
     /// Whether it is written as zstd frames.
     pub is_zstd: bool,
+    /// What stands before the first record.
+    pub header: &'static [u8],
     /// Whether it is written straight through: standard output, a pipe, a device. Nothing that was
     /// written there can be taken back.
     pub is_stream: bool,
@@ -184,8 +187,10 @@ impl Output {
             Some(partial) => partial.file.try_clone().map(|file| Box::new(file) as Writer),
             None => open_stream(&plan.path),
         }
-        .and_then(|writer| Encoder::new(Hashing::new(writer), plan.is_zstd))
-        .map_err(|source| io_error("open", &plan.path, source))?;
+        .and_then(|writer| Encoder::new(Hashing::new(writer), plan.is_zstd));
+        let mut encoder = encoder.map_err(|source| io_error("open", &plan.path, source))?;
+        let headed = encoder.write_all(plan.header);
+        headed.map_err(|source| io_error("write", &plan.path, source))?;
         Ok(Self { plan: plan.clone(), encoder, partial, records: 0, records_in_frame: 0 })
     }
 
@@ -296,10 +301,21 @@ impl Drop for Partial {
     }
 }
 
-/// Passes records on as they are, or as zstd frames.
+/// Passes records on as they are, or as zstd frames with a table of them at the end.
 enum Encoder {
     Plain(io::BufWriter<Hashing>),
-    Zstd(Option<zstd::Encoder<'static, io::BufWriter<Hashing>>>),
+    Zstd(Box<Frames>),
+}
+
+/// Frames of the seekable format, which any zstd decoder reads: <https://github.com/facebook/zstd>,
+/// `contrib/seekable_format`.
+struct Frames {
+    output: Hashing,
+    compressor: zstd::bulk::Compressor<'static>,
+    /// What is to be in the frame that is open, and the frame when it is closed.
+    open: Vec<u8>,
+    closed: Vec<u8>,
+    table: SeekTable,
 }
 
 impl std::fmt::Debug for Encoder {
@@ -313,49 +329,69 @@ impl std::fmt::Debug for Encoder {
 
 impl Encoder {
     fn new(output: Hashing, is_zstd: bool) -> io::Result<Self> {
-        let writer = io::BufWriter::with_capacity(BUFFER_BYTES, output);
-        Ok(if is_zstd { Self::Zstd(Some(frame(writer)?)) } else { Self::Plain(writer) })
+        if is_zstd {
+            return Ok(Self::Zstd(Box::new(Frames::new(output)?)));
+        }
+        Ok(Self::Plain(io::BufWriter::with_capacity(BUFFER_BYTES, output)))
     }
 
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         match self {
             Self::Plain(writer) => writer.write_all(bytes),
-            Self::Zstd(encoder) => encoder.as_mut().ok_or_else(broken)?.write_all(bytes),
+            Self::Zstd(frames) => {
+                frames.open.extend_from_slice(bytes);
+                Ok(())
+            }
         }
     }
 
     fn next_frame(&mut self) -> io::Result<()> {
-        if let Self::Zstd(encoder) = self {
-            let writer = encoder.take().ok_or_else(broken)?.finish()?;
-            *encoder = Some(frame(writer)?);
+        match self {
+            Self::Plain(_) => Ok(()),
+            Self::Zstd(frames) => frames.close(),
         }
-        Ok(())
     }
 
     /// Size and SHA-256 of the file.
     fn finish(self) -> io::Result<(u64, [u8; 32])> {
-        let writer = match self {
-            Self::Plain(writer) => writer,
-            Self::Zstd(encoder) => encoder.ok_or_else(broken)?.finish()?,
+        let mut output = match self {
+            Self::Plain(writer) => writer.into_inner().map_err(io::IntoInnerError::into_error)?,
+            Self::Zstd(frames) => frames.finish()?,
         };
-        let mut hashing = writer.into_inner().map_err(io::IntoInnerError::into_error)?;
-        hashing.flush()?;
-        let Hashing { bytes, digest, .. } = hashing;
+        output.flush()?;
+        let Hashing { bytes, digest, .. } = output;
         Ok((bytes, digest.finalize().into()))
     }
 }
 
-fn frame(
-    writer: io::BufWriter<Hashing>,
-) -> io::Result<zstd::Encoder<'static, io::BufWriter<Hashing>>> {
-    let mut encoder = zstd::Encoder::new(writer, ZSTD_LEVEL)?;
-    encoder.include_checksum(true)?;
-    Ok(encoder)
-}
+impl Frames {
+    fn new(output: Hashing) -> io::Result<Self> {
+        let mut compressor = zstd::bulk::Compressor::new(ZSTD_LEVEL)?;
+        compressor.include_checksum(true)?;
+        let (open, closed, table) = (Vec::new(), Vec::new(), SeekTable::new());
+        Ok(Self { output, compressor, open, closed, table })
+    }
 
-/// A frame could not be finished before; the first error was reported then.
-fn broken() -> io::Error {
-    io::Error::other("an earlier write failed")
+    /// Writes the frame that is open.
+    fn close(&mut self) -> io::Result<()> {
+        self.closed.clear();
+        self.closed.reserve(zstd::zstd_safe::compress_bound(self.open.len()));
+        self.compressor.compress_to_buffer(&self.open, &mut self.closed)?;
+        let size = |bytes: &Vec<u8>| u32::try_from(bytes.len()).map_err(io::Error::other);
+        let sizes = (size(&self.closed)?, size(&self.open)?);
+        self.table.log_frame(sizes.0, sizes.1).map_err(io::Error::other)?;
+        self.open.clear();
+        self.output.write_all(&self.closed)
+    }
+
+    /// Writes the last frame and the table. A file without records is one empty frame.
+    fn finish(mut self) -> io::Result<Hashing> {
+        if !self.open.is_empty() || self.table.num_frames() == 0 {
+            self.close()?;
+        }
+        io::copy(&mut self.table.into_serializer(), &mut self.output)?;
+        Ok(self.output)
+    }
 }
 
 /// Passes bytes on, and knows their number and checksum.

@@ -8,20 +8,29 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde::Serialize;
 use thiserror::Error;
 
-use super::counts::{Condition, Counts, count};
+use super::counts::{Condition, Counts, add_tally};
 use super::reading::{Fault, Read, records};
-use super::settings::{BadPolicy, RecordFilters};
+use super::settings::BadPolicy;
 use super::source::{Block, RawUnit};
 use super::stream::{Batch, Stream};
-use crate::format::{DecodeError, Fields, RecordRef, Warnings, Written};
+use crate::format::{Field, Fields, RecordRef, Warning, Warnings, Written};
 
 /// A block after sorting.
 #[derive(Debug, Default)]
 pub(super) struct Sorted {
     batches: [Batch; Stream::ALL.len()],
     pub(super) counts: Counts,
+    tallies: Tallies,
     /// The first record that could not be used, if that ends the run.
     pub(super) stopped_by: Option<BadRecord>,
+}
+
+/// What is counted of every record, under numbers: names are looked up once a block.
+#[derive(Debug, Default)]
+struct Tallies {
+    warnings: [u64; Warning::ALL.len()],
+    lost: [u64; Field::ALL.len()],
+    invented: [u64; Field::ALL.len()],
 }
 
 impl Sorted {
@@ -40,8 +49,29 @@ impl Sorted {
 
     pub(super) fn count_warnings(&mut self, warnings: Warnings) {
         for warning in warnings.iter() {
-            count(&mut self.counts.warnings, warning.name());
+            self.tallies.warnings[warning as usize] += 1;
         }
+    }
+
+    /// Counts the fields that a record lost or gained when it was written.
+    pub(super) fn count_fields(&mut self, written: Written) {
+        for field in written.lost.iter() {
+            self.tallies.lost[field as usize] += 1;
+        }
+        for field in written.invented.iter() {
+            self.tallies.invented[field as usize] += 1;
+        }
+    }
+
+    /// The block with everything that was counted in its counts.
+    pub(super) fn settled(mut self) -> Self {
+        let Tallies { warnings, lost, invented } = std::mem::take(&mut self.tallies);
+        let names = Warning::ALL.map(Warning::name);
+        add_tally(&mut self.counts.warnings, names.into_iter().zip(warnings));
+        let names = Field::ALL.map(Field::name);
+        add_tally(&mut self.counts.lost, names.into_iter().zip(lost));
+        add_tally(&mut self.counts.invented, names.into_iter().zip(invented));
+        self
     }
 
     pub(super) fn count_filtered(&mut self, condition: Condition) {
@@ -70,10 +100,11 @@ impl Sorted {
             records: number,
             offset: block.offset + unit.offset,
             bytes: unit.bytes.len(),
-            reason: fault.to_string(),
+            reason: fault.reason(records.start),
             missing: fault.missing(),
         };
         match on_error {
+            _ if fault.ends_run() => self.stopped_by = Some(bad),
             BadPolicy::Stop => self.stopped_by = Some(bad),
             BadPolicy::Skip => self.counts.bad.skipped += number,
             BadPolicy::Quarantine => {
@@ -115,6 +146,8 @@ pub struct BadRecord {
 pub(super) struct Item<'a> {
     /// Number within the input, from 0.
     pub(super) index: u64,
+    /// Number over all inputs, from 0.
+    pub(super) number: u64,
     /// The unit that it stands in.
     pub(super) unit: RawUnit<'a>,
     pub(super) record: RecordRef<'a>,
@@ -142,7 +175,8 @@ pub(super) fn sort_block(
             return None;
         }
         sorted.counts.input += 1;
-        let item = record.map(|record| Item { index, unit, record });
+        let item =
+            record.map(|record| Item { index, number: block.number_of(index), unit, record });
         match item.and_then(|item| sort_one(&item, &mut sorted)) {
             Ok(Next::Sorted) => {}
             Ok(Next::Cancelled) => return None,
@@ -165,7 +199,10 @@ pub(super) fn sort_block(
 
 /// Appends a record as the bytes that were read.
 pub(super) fn copy(item: &Item<'_>, out: &mut Vec<u8>) -> Written {
-    item.unit.copy(item.record.format(), out);
+    match item.record.own_bytes() {
+        Some(bytes) => out.extend_from_slice(bytes),
+        None => item.unit.copy(item.record.format(), out),
+    }
     Written::default()
 }
 
@@ -182,28 +219,4 @@ fn append_json_line(out: &mut Vec<u8>, line: &impl Serialize) {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
 const fn is_one(number: &u64) -> bool {
     *number == 1
-}
-
-/// The first filter that does not hold, in the order of [`Condition`].
-pub(super) fn failed_condition(
-    filters: &RecordFilters,
-    record: &RecordRef<'_>,
-) -> Result<Option<Condition>, DecodeError> {
-    if let Some(most) = filters.max_abs_eval_cp {
-        match record.eval_cp()? {
-            None => return Ok(Some(Condition::NoEval)),
-            Some(eval) if eval.unsigned_abs() > most => return Ok(Some(Condition::MaxAbsEval)),
-            Some(_) => {}
-        }
-    }
-    if filters.min_ply.is_some() || filters.max_ply.is_some() {
-        let Some(ply) = record.ply()? else { return Ok(Some(Condition::NoPly)) };
-        if filters.min_ply.is_some_and(|least| ply < least) {
-            return Ok(Some(Condition::MinPly));
-        }
-        if filters.max_ply.is_some_and(|most| ply > most) {
-            return Ok(Some(Condition::MaxPly));
-        }
-    }
-    Ok(None)
 }

@@ -5,6 +5,7 @@
 
 mod bytes;
 mod cut;
+mod index;
 
 use std::io;
 use std::ops::Range;
@@ -16,10 +17,11 @@ use thiserror::Error;
 use self::bytes::Bytes;
 use self::cut::{Reach, is_cut_piece, unit_end};
 use super::settings::{FormatName, without_compression};
-use crate::format::Format;
 use crate::format::move16::Dialect;
+use crate::format::{Format, Survey};
 
 pub use self::cut::{MAX_GROUP_BYTES, MAX_LINE_BYTES};
+pub use self::index::{Index, Mark};
 
 /// Records that are passed over at a time on the way to the first one wanted.
 const SKIPPED_RECORDS: u64 = 1 << 10;
@@ -37,6 +39,8 @@ pub struct Input {
     pub dialect: Dialect,
     /// How the bytes are compressed.
     pub compression: Compression,
+    /// What a sample of its records shows, if one was looked at.
+    pub evidence: Option<Box<Survey>>,
 }
 
 /// Where the bytes of an input are.
@@ -79,7 +83,7 @@ impl Input {
         let place = if name == "-" { Place::Stdin } else { Place::File(path.to_owned()) };
         let FormatName { format, compression } = format;
         let compression = if compression == Compression::None { by_name } else { compression };
-        Self { name, place, format, dialect: format.dialect(), compression }
+        Self { name, place, format, dialect: format.dialect(), compression, evidence: None }
     }
 }
 
@@ -121,6 +125,20 @@ pub struct Part {
     pub from: u64,
     /// Index behind the last record wanted; `None` for all there are.
     pub to: Option<u64>,
+    /// A record at or before the first one wanted, whose place is known.
+    pub mark: Mark,
+}
+
+impl Part {
+    /// All of an input.
+    pub const fn whole(input: Input) -> Self {
+        Self { input, from: 0, to: None, mark: Mark { record: 0, offset: 0 } }
+    }
+
+    /// Some records of an input, of which nobody knows where they are.
+    pub const fn range(input: Input, from: u64, to: Option<u64>) -> Self {
+        Self { input, from, to, mark: Mark { record: 0, offset: 0 } }
+    }
 }
 
 /// Consecutive units of one input.
@@ -136,6 +154,8 @@ pub struct Block {
     pub first_index: u64,
     /// Offset of the first unit within its input, uncompressed.
     pub offset: u64,
+    /// Number, over all inputs, of the first record that is wanted.
+    pub first_number: u64,
     /// Indices of the records that are wanted. A group may hold others, of which this block speaks not.
     pub wanted: Range<u64>,
     /// Whether the first unit continues one that was too long.
@@ -204,19 +224,42 @@ impl Block {
         &self.bytes
     }
 
+    /// Number over all inputs of a wanted record with this index.
+    pub const fn number_of(&self, index: u64) -> u64 {
+        self.first_number + index - self.wanted.start
+    }
+
     /// Its units, in order.
-    pub fn units(&self) -> impl Iterator<Item = RawUnit<'_>> {
-        let mut at = 0;
-        let mut mid_unit = self.starts_mid_unit;
-        std::iter::from_fn(move || {
-            let rest = self.bytes.get(at..).filter(|rest| !rest.is_empty())?;
-            let unit = &rest[..unit_end(self.format, rest, true).unwrap_or(rest.len())];
-            let goes_on = is_cut_piece(self.format, unit);
-            let raw = RawUnit { bytes: unit, offset: at as u64, is_cut: mid_unit || goes_on };
-            at += unit.len();
-            mid_unit = goes_on;
-            Some(raw)
-        })
+    pub fn units(&self) -> Units<'_> {
+        Units { block: self, at: 0, mid_unit: self.starts_mid_unit }
+    }
+}
+
+/// The units of a block.
+#[derive(Clone, Debug)]
+pub struct Units<'a> {
+    block: &'a Block,
+    at: usize,
+    mid_unit: bool,
+}
+
+impl<'a> Iterator for Units<'a> {
+    type Item = RawUnit<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<RawUnit<'a>> {
+        let (format, offset) = (self.block.format, self.at as u64);
+        let rest = self.block.bytes.get(self.at..).filter(|rest| !rest.is_empty())?;
+        if let Some(len) = format.record_len() {
+            let bytes = &rest[..len.min(rest.len())];
+            self.at += bytes.len();
+            return Some(RawUnit { bytes, offset, is_cut: false });
+        }
+        let bytes = &rest[..unit_end(format, rest, true).unwrap_or(rest.len())];
+        let goes_on = is_cut_piece(format, bytes);
+        let is_cut = std::mem::replace(&mut self.mid_unit, goes_on) || goes_on;
+        self.at += bytes.len();
+        Some(RawUnit { bytes, offset, is_cut })
     }
 }
 
@@ -226,6 +269,8 @@ pub struct Source {
     part: usize,
     current: Option<Reading>,
     block_records: u64,
+    /// Number, over all inputs, of the next record.
+    number: u64,
     records_left: u64,
 }
 
@@ -233,7 +278,13 @@ impl Source {
     /// Blocks of `block_records` records, fewer at the end of a part or where a block is full before, more
     /// where a unit holds several. Nothing is opened before the first one is asked for.
     pub fn new(parts: Vec<Part>, block_records: u64) -> Self {
-        Self { parts, part: 0, current: None, block_records, records_left: u64::MAX }
+        Self { parts, part: 0, current: None, block_records, number: 0, records_left: u64::MAX }
+    }
+
+    /// The same, but the first record is not number 0 over all inputs: it is that of a shard.
+    #[must_use]
+    pub fn numbered_from(self, number: u64) -> Self {
+        Self { number, ..self }
     }
 
     /// The same, but no more than this many records over all parts.
@@ -249,8 +300,11 @@ impl Source {
             none => none.insert(Reading::start(part, self.part)?),
         };
         let block = reading.block(part, self.block_records, self.records_left)?;
-        if let Some(block) = block {
-            self.records_left -= block.wanted.end - block.wanted.start;
+        if let Some(mut block) = block {
+            let records = block.wanted.end - block.wanted.start;
+            block.first_number = self.number;
+            self.number += records;
+            self.records_left -= records;
             return Ok(Some(Delivery::Block(block)));
         }
         let end = reading.end(part)?;
@@ -287,9 +341,16 @@ pub fn count_records(input: &Input) -> Result<u64, SourceError> {
 /// Whether [`count_records`] needs no decompression and does not consume the input.
 pub fn is_cheap_to_count(input: &Input) -> bool {
     match &input.place {
-        Place::File(path) => input.compression == Compression::None && path.is_file(),
+        Place::File(path) if !path.is_file() => false,
+        Place::File(_) => input.compression == Compression::None || can_be_computed(input),
         Place::Stdin => false,
     }
+}
+
+/// Whether the place of a record follows from its number, and can be gone to.
+pub fn can_be_computed(input: &Input) -> bool {
+    input.format.record_len().is_some()
+        && Bytes::open(input).is_ok_and(|bytes| bytes.size().is_some())
 }
 
 /// One part being read.
@@ -308,11 +369,17 @@ impl Reading {
     fn start(part: &Part, number: usize) -> Result<Self, SourceError> {
         let input = &part.input;
         let mut bytes = Bytes::open(input)?;
-        let (mut index, mut offset, mut mid_unit) = (0, 0, false);
-        if let (Some(size), Some(len)) = (bytes.size(), input.format.record_len()) {
-            (index, offset) = (part.from, part.from.saturating_mul(len as u64).min(size));
+        let Mark { record: mut index, mut offset } = bytes.size().map_or(Mark::default(), |size| {
+            let computed = |len: usize| Mark {
+                record: part.from,
+                offset: part.from.saturating_mul(len as u64).min(size),
+            };
+            input.format.record_len().map_or(part.mark, computed)
+        });
+        if offset > 0 {
             bytes.seek(input, offset)?;
         }
+        let mut mid_unit = false;
         while index < part.from {
             let reach = Reach::AtMost((part.from - index).min(SKIPPED_RECORDS));
             let Some(skipped) = bytes.take(input, reach)? else { break };
@@ -345,6 +412,7 @@ impl Reading {
             dialect: part.input.dialect,
             first_index,
             offset: self.offset,
+            first_number: 0,
             wanted: from.min(self.index)..to.min(self.index),
             starts_mid_unit: std::mem::replace(&mut self.mid_unit, taken.ends_mid_unit),
             bytes: taken.bytes,

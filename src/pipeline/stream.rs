@@ -38,6 +38,8 @@ impl Stream {
         match self {
             Self::Kept => format!(".{extension}"),
             Self::Mated => format!(".mated.{extension}"),
+            // The mated records have that name already.
+            Self::MatedLines if extension == "jsonl" => ".mated.proofs.jsonl".to_owned(),
             Self::MatedLines => ".mated.jsonl".to_owned(),
             Self::Unknown => format!(".unknown.{extension}"),
             Self::Quarantine => ".quarantine.bin".to_owned(),
@@ -85,6 +87,23 @@ impl Batch {
         }
     }
 
+    /// Takes out the records, by their number from 0, that are not to be kept. Not for groups.
+    pub fn retain(&mut self, mut is_kept: impl FnMut(usize) -> bool) {
+        let (mut start, mut len, mut records) = (0, 0, 0);
+        for record in 0..self.ends.len() {
+            let end = self.ends[record];
+            if is_kept(record) {
+                self.bytes.copy_within(start..end, len);
+                len += end - start;
+                self.ends[records] = len;
+                records += 1;
+            }
+            start = end;
+        }
+        self.bytes.truncate(len);
+        self.ends.truncate(records);
+    }
+
     /// Number of records.
     pub fn len(&self) -> u64 {
         self.ends.len() as u64
@@ -112,5 +131,34 @@ impl Batch {
             return &self.bytes[end(from)..];
         }
         &self.bytes[end(from)..end(to)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::format::Format;
+
+    #[test]
+    fn no_two_streams_of_a_run_have_one_name() {
+        for format in Format::ALL {
+            let names = Stream::ALL.map(|stream| stream.suffix(format.name()));
+            assert_eq!(BTreeSet::from(names).len(), Stream::ALL.len(), "{format}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_retained_leaves_no_trace() {
+        let mut batch = Batch::default();
+        for record in ["one", "", "three", "four"] {
+            batch.push(record.as_bytes());
+        }
+        batch.retain(|record| record != 0 && record != 2);
+        let mut expected = Batch::default();
+        expected.push(b"");
+        expected.push(b"four");
+        assert_eq!(batch, expected);
     }
 }

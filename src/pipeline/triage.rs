@@ -11,7 +11,7 @@ use super::judge::{Answer, Decide, Judgement, Stop};
 use super::plan::Plan;
 use super::reading::Fault;
 use super::settings::{MatedPolicy, UnknownPolicy};
-use super::sorting::{Item, Next, Sorted, copy, failed_condition, push_json_line, sort_block};
+use super::sorting::{Item, Next, Sorted, copy, push_json_line, sort_block};
 use super::source::Block;
 use super::stream::Stream;
 use crate::format::{ConvertError, GameResult, Outcome, RecordRef, Written, encode};
@@ -58,12 +58,17 @@ struct Triage<'a> {
 impl Triage<'_> {
     fn record(&mut self, item: &Item<'_>, sorted: &mut Sorted) -> Result<Next, Fault> {
         let record = &item.record;
-        let setup = record.setup()?;
-        if let Some(condition) = failed_condition(&self.plan.settings.filters, record)? {
+        let filters = &self.plan.settings.filters;
+        if let Some(condition) = filters.failed_by_fields(item.number, record)? {
             sorted.count_filtered(condition);
             return Ok(Next::Sorted);
         }
+        let setup = record.setup()?;
         let mut position = Position::try_from(&setup)?;
+        if let Some(condition) = filters.failed_by_rules(Some(&position), record.best_move()?) {
+            sorted.count_filtered(condition);
+            return Ok(Next::Sorted);
+        }
         let judgement = if self.plan.settings.search.in_check.asks_about(&position)? {
             Some(self.judge.judge(&mut position, self.cancel))
         } else {
@@ -127,7 +132,7 @@ impl Triage<'_> {
             _ => item.record.convert(to, fill, out)?,
         };
         batch.end_record();
-        sorted.counts.count_fields(written);
+        sorted.count_fields(written);
         Ok(())
     }
 

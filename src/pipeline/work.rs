@@ -19,6 +19,9 @@ use crate::search::STACK_BYTES;
 /// Results that wait for an earlier block may take this much memory before no new block is begun.
 const WAITING_BYTES: usize = 32 << 20;
 
+/// As many results may wait, however small they are.
+const WAITING_BLOCKS: usize = 1 << 12;
+
 /// Blocks under way per thread: enough that none waits for the coordinator.
 const BLOCKS_PER_THREAD: usize = 4;
 
@@ -26,9 +29,9 @@ const BLOCKS_PER_THREAD: usize = 4;
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// What the crew has for the coordinator.
-pub(super) enum Step {
+pub(super) enum Step<T> {
     /// The next block in the order of the input.
-    Sorted(Box<Sorted>),
+    Sorted(Box<(Sorted, T)>),
     /// Nothing yet.
     Waiting,
     /// All blocks were handed over.
@@ -36,11 +39,11 @@ pub(super) enum Step {
 }
 
 /// A reader and a pool of workers.
-pub(super) struct Crew {
+pub(super) struct Crew<T> {
     pool: ThreadPool,
-    desk: Desk,
+    desk: Desk<T>,
     deliveries: Receiver<Result<Delivery, SourceError>>,
-    results: (Sender<Finished>, Receiver<Finished>),
+    results: (Sender<Finished<T>>, Receiver<Finished<T>>),
     stop: Arc<AtomicBool>,
     inputs: Vec<String>,
     /// Blocks handed to the pool so far, also the number of the next one.
@@ -49,33 +52,34 @@ pub(super) struct Crew {
     handed_over: u64,
     running: usize,
     most_running: usize,
-    waiting: BTreeMap<u64, Box<Sorted>>,
+    waiting: BTreeMap<u64, Box<(Sorted, T)>>,
     waiting_bytes: usize,
     source_ended: bool,
     parts_read: Vec<PartRead>,
 }
 
-struct Finished {
+struct Finished<T> {
     sequence: u64,
-    outcome: Outcome,
+    outcome: Outcome<T>,
 }
 
-enum Outcome {
-    Sorted(Box<Sorted>),
+enum Outcome<T> {
+    Sorted(Box<(Sorted, T)>),
     Cancelled,
     Panicked { file: usize, first_index: u64 },
 }
 
-impl Crew {
+impl<T: Send + 'static> Crew<T> {
     /// Starts the threads.
-    pub(super) fn start(job: &Job<'_>, desk: Desk) -> Result<Self, RunError> {
+    pub(super) fn start(job: &Job<'_>, desk: Desk<T>) -> Result<Self, RunError> {
         let pool = ThreadPoolBuilder::new()
             .num_threads(job.threads)
             .stack_size(STACK_BYTES)
             .thread_name(|number| format!("worker-{number}"))
             .build()?;
         let source = Source::new(job.parts.to_vec(), job.block_records);
-        let source = source.limited_to(job.limit.unwrap_or(u64::MAX));
+        let source =
+            source.numbered_from(job.first_number).limited_to(job.limit.unwrap_or(u64::MAX));
         Ok(Self {
             desk,
             deliveries: read_ahead(source).map_err(RunError::Threads)?,
@@ -95,16 +99,18 @@ impl Crew {
     }
 
     /// The next block in order, if it is there within [`PATIENCE`].
-    pub(super) fn step(&mut self) -> Result<Step, RunError> {
-        if let Some(sorted) = self.waiting.remove(&self.handed_over) {
+    pub(super) fn step(&mut self) -> Result<Step<T>, RunError> {
+        if let Some(block) = self.waiting.remove(&self.handed_over) {
             self.handed_over += 1;
-            self.waiting_bytes -= sorted.size();
-            return Ok(Step::Sorted(sorted));
+            self.waiting_bytes -= block.0.size();
+            return Ok(Step::Sorted(block));
         }
         if self.source_ended && self.handed_over == self.begun {
             return Ok(Step::End);
         }
-        let has_room = self.running < self.most_running && self.waiting_bytes < WAITING_BYTES;
+        let has_room = self.running < self.most_running
+            && self.waiting_bytes < WAITING_BYTES
+            && self.waiting.len() < WAITING_BLOCKS;
         let none = never();
         let deliveries = if has_room && !self.source_ended { &self.deliveries } else { &none };
         select! {
@@ -136,7 +142,7 @@ impl Crew {
         self.running += 1;
         self.pool.spawn_fifo(move || {
             let outcome = match catch_unwind(AssertUnwindSafe(|| desk(&block, &stop))) {
-                Ok(Some(sorted)) => Outcome::Sorted(Box::new(sorted)),
+                Ok(Some(block)) => Outcome::Sorted(Box::new(block)),
                 Ok(None) => Outcome::Cancelled,
                 Err(_) => Outcome::Panicked { file: block.part, first_index: block.first_index },
             };
@@ -145,12 +151,12 @@ impl Crew {
         });
     }
 
-    fn put_in_order(&mut self, finished: Finished) -> Result<(), RunError> {
+    fn put_in_order(&mut self, finished: Finished<T>) -> Result<(), RunError> {
         self.running -= 1;
         match finished.outcome {
-            Outcome::Sorted(sorted) => {
-                self.waiting_bytes += sorted.size();
-                self.waiting.insert(finished.sequence, sorted);
+            Outcome::Sorted(block) => {
+                self.waiting_bytes += block.0.size();
+                self.waiting.insert(finished.sequence, block);
                 Ok(())
             }
             Outcome::Cancelled => Err(RunError::Interrupted),
@@ -162,7 +168,7 @@ impl Crew {
     }
 }
 
-impl Drop for Crew {
+impl<T> Drop for Crew<T> {
     /// Work under way ends soon; nobody waits for them, nor for a reader that waits for its input.
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);

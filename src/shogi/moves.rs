@@ -64,6 +64,17 @@ impl Move {
         (self.0.get() >> 7) & 0x7f >= 81
     }
 
+    /// The same move on a board whose left and right are exchanged.
+    #[must_use]
+    pub const fn mirrored(self) -> Self {
+        let to = self.to().mirrored();
+        match (self.from(), self.dropped()) {
+            (Some(from), _) => Self::new(from.mirrored(), to, self.is_promotion()),
+            (None, Some(kind)) => Self::drop(kind, to),
+            (None, None) => self,
+        }
+    }
+
     /// The same move in 16 bits.
     #[inline]
     pub const fn code(self) -> NonZeroU16 {
@@ -127,6 +138,15 @@ mod tests {
         }
         for text in ["", "7g", "7g7", "7g7g", "K*5e", "p*5e", "7g7f*", "P*", "7g7f++", "P*5e+"] {
             assert_eq!(Move::from_usi(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn left_and_right_are_exchanged() {
+        for (text, mirrored) in [("7g7f", "3g3f"), ("2d2c+", "8d8c+"), ("P*5e", "P*5e")] {
+            let moved = Move::from_usi(text).unwrap().mirrored();
+            assert_eq!(moved.to_string(), mirrored);
+            assert_eq!(moved.mirrored().to_string(), text);
         }
     }
 

@@ -17,6 +17,9 @@ pub struct SplitMix64 {
 }
 
 impl SplitMix64 {
+    /// What the counter counts in: the odd number next to 2⁶⁴ divided by the golden ratio.
+    const STEP: u64 = 0x9e3779b97f4a7c15;
+
     /// Begins at a seed; every seed is good.
     pub const fn new(seed: u64) -> Self {
         Self { state: seed }
@@ -24,11 +27,16 @@ impl SplitMix64 {
 
     /// The next 64 random bits.
     pub const fn next_bits(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(0x9e3779b97f4a7c15);
+        self.state = self.state.wrapping_add(Self::STEP);
         let mut bits = self.state;
         bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58476d1ce4e5b9);
         bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d049bb133111eb);
         bits ^ (bits >> 31)
+    }
+
+    /// The bits that come after `n` others behind a seed, without making those.
+    pub const fn nth_bits(seed: u64, n: u64) -> u64 {
+        Self::new(seed.wrapping_add(n.wrapping_mul(Self::STEP))).next_bits()
     }
 
     /// A number below `bound`, which is not 0; unfair by less than `bound` in 2⁶⁴.

@@ -100,6 +100,13 @@ impl Square {
         Self(80 - self.0)
     }
 
+    /// The square on the other side of the file in the middle: 1a for 9a.
+    #[inline]
+    #[must_use]
+    pub const fn mirrored(self) -> Self {
+        Self((8 - self.file()) * 9 + self.rank())
+    }
+
     /// Reads USI notation such as `7g`.
     pub const fn from_usi(text: &[u8]) -> Option<Self> {
         if let [file @ b'1'..=b'9', rank @ b'a'..=b'i'] = text {
@@ -141,6 +148,8 @@ mod tests {
         for square in Square::all() {
             assert_eq!(Square::from_usi(square.to_string().as_bytes()), Some(square));
             assert_eq!(square.rotated().rotated(), square);
+            assert_eq!(square.mirrored().mirrored(), square);
+            assert_eq!(square.mirrored().rank(), square.rank());
         }
     }
 }

@@ -42,7 +42,8 @@ pub(crate) fn records(count: usize, seed: u64) -> Vec<Record> {
 
 pub(crate) fn encoded(format: Format, record: &Record) -> Vec<u8> {
     let mut bytes = Vec::new();
-    encode(format, record, &Fill::default(), &mut bytes).unwrap();
+    let fill = Fill { end_ply: Some(0), ..Fill::default() };
+    encode(format, record, &fill, &mut bytes).unwrap();
     bytes
 }
 

@@ -2,8 +2,10 @@
 //!
 //! Records are literal: the start position with 2g2f, 10 centipawns, ply 1, a victory of Black.
 
+mod filters;
 mod games;
 mod refusals;
+mod strict;
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -16,7 +18,7 @@ use kyokumen::shogi::{Setup, sfen};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::archive::{archive, write};
+use crate::archive::{archive, encoded, records, write};
 use crate::format_literals::{START_HCP, START_PSV, bytes};
 
 struct Ran {
@@ -267,7 +269,8 @@ fn positions_in_check_are_left_out_on_request() {
     let illegal = "4k4/9/9/9/9/9/9/9/4K3r w 2b4g4s4n4l18p 1\n";
     let quiet = "4k4/9/9/9/9/9/9/8r/4K4 b 2b4g4s4n4l18p 1\n";
     bench.write("a.sfen", [in_check, illegal, quiet].concat().as_bytes());
-    let ran = bench.convert("a.sfen", "b.sfen", &["--drop-in-check", "--json"]);
+    let options = ["--drop-in-check", "--check", "rules", "--json"];
+    let ran = bench.convert("a.sfen", "b.sfen", &options);
     assert_eq!(bench.read("b.sfen"), [illegal, quiet].concat().as_bytes());
     let counts = &ran.json()["counts"];
     assert_eq!(counts["filtered"], json!({"in_check": 1}));
@@ -369,6 +372,15 @@ fn the_output_does_not_depend_on_the_number_of_threads() {
     assert_eq!(lines, (0..5000).filter(|i| i % 11 != 5).count());
 }
 
+/// A game without a move has no record, and is no line that cannot be read.
+#[test]
+fn games_without_moves_hold_no_records() {
+    let bench = Bench::new();
+    bench.write("a.usi", b"startpos\nstartpos moves 7g7f\nstartpos");
+    let ran = bench.convert("a.usi", "b.sfen", &["--json"]);
+    assert_eq!((ran.code, &ran.json()["counts"]["input"]), (Some(0), &json!(1)), "{}", ran.stderr);
+}
+
 #[test]
 fn an_empty_input_gives_an_empty_output() {
     let bench = Bench::new();
@@ -399,4 +411,28 @@ fn a_device_is_written_to_and_not_replaced() {
     command.arg(input).args(["-o", "/dev/null", "--to", "hcp"]);
     assert_eq!(run(&mut command).code, Some(0));
     assert!(Path::new("/dev/null").metadata().unwrap().file_type().is_char_device());
+}
+
+#[test]
+fn a_record_that_is_cut_short_is_told_with_its_byte_and_the_whole_ones_before_it() {
+    let bench = Bench::new();
+    for format in Format::ALL {
+        let Some(len) = format.record_len() else { continue };
+        let name = format!("a.{format}");
+        let records: Vec<u8> =
+            records(3, 31).iter().flat_map(|record| encoded(format, record)).collect();
+        for cut in 1..len {
+            let input = bench.write(&name, &records[..2 * len + cut]);
+            let output = bench.path("b.hcp");
+            let ran = run(kyokumen().arg(input).args(["--from", format.name(), "-o"]).arg(output));
+            assert_eq!(ran.code, Some(1));
+            let message = format!(
+                "{name}, record 2, at byte {}: byte {cut}: a record has {len} bytes, found {cut}; \
+                 2 whole records stand before it",
+                2 * len
+            );
+            assert!(ran.stderr.contains(&message), "{}", ran.stderr);
+            assert!(!bench.path("b.hcp").exists());
+        }
+    }
 }

@@ -250,7 +250,13 @@ fn a_compressed_input_gives_the_outputs_of_the_plain_one() {
                 let to = Some(extension.parse().unwrap());
                 run(Request { to, shard, settings: split_everything(), ..request(input, &out) });
                 let mut streams = contents(&out);
-                // The lines hold the name of the input.
+                // The lines hold the name of the input; what had to be counted has an index.
+                let index =
+                    streams.remove(&format!("{}.index.json", input.file_name().unwrap().display()));
+                assert_eq!(
+                    index.is_some(),
+                    shard.is_some() && (name == "packed" || extension == "sfen")
+                );
                 streams.retain(|name, _| !name.contains("jsonl"));
                 streams
             });

@@ -3,7 +3,10 @@
 //! Called with generated input by the tests and with hostile input by the fuzz targets.
 
 use kyokumen::format::packed::{self, Family};
-use kyokumen::format::{Field, Fill, Format, Line, Lines, Record, RecordRef, encode, reference};
+use kyokumen::format::{
+    ContentKey, ConvertError, Field, Fill, Format, Line, Lines, Record, RecordRef, count, records,
+    reference,
+};
 use kyokumen::shogi::Setup;
 
 /// Both codecs agree on the first 32 bytes, down to the error; what they accept comes back.
@@ -11,6 +14,16 @@ pub(crate) fn check_packed(family: Family, bytes: &[u8]) {
     let Some(bytes) = bytes.first_chunk() else { return };
     let fast = packed::decode(family, bytes);
     assert_eq!(fast, reference::decode(family, bytes));
+    let rewritten = |to| {
+        fast.clone()
+            .map(|setup| reference::encode(to, &setup).expect("what was decoded has both kings"))
+    };
+    assert_eq!(packed::transcode(family, bytes), rewritten(family.other()));
+    assert_eq!(packed::canonical(family, bytes), rewritten(family));
+    assert_eq!(
+        ContentKey::of_packed(family, bytes),
+        fast.as_ref().map(ContentKey::of).map_err(Clone::clone)
+    );
     let Ok(setup) = fast else { return };
     check_setup(family, &setup);
 }
@@ -38,11 +51,39 @@ pub(crate) fn check_record(format: Format, bytes: &[u8]) {
         return;
     };
     assert_eq!(record_ref.bytes(), bytes);
+    check_read(&record_ref);
+}
+
+fn check_read(record_ref: &RecordRef) {
     let Ok(record) = record_ref.record() else { return };
-    check_accessors(&record_ref, &record);
+    check_accessors(record_ref, &record);
     for to in Format::ALL {
-        check_conversion(&record_ref, &record, to);
+        check_conversion(record_ref, &record, to);
     }
+}
+
+/// A buffer is the sum of its units, whose ends do not depend on how much of it is there; a unit has as
+/// many records as are counted, and each of them comes back as in [`check_record`].
+pub(crate) fn check_units(format: Format, buffer: &[u8]) {
+    let mut rest = buffer;
+    while !rest.is_empty() {
+        let end = format.unit_end(rest, true).expect("at the end all is a unit");
+        assert!((1..=rest.len()).contains(&end));
+        for shorter in (0..rest.len()).step_by(1 + rest.len() / 100) {
+            let early = format.unit_end(&rest[..shorter.max(1)], false);
+            assert!(early.is_none_or(|early| early == end), "{early:?} of {shorter}, not {end}");
+        }
+        let (unit, behind) = rest.split_at(end);
+        let unit = if format.is_lines() { without_line_end(unit) } else { unit };
+        let read: Vec<_> = records(format, format.dialect(), unit).collect();
+        assert_eq!(count(format, unit), read.len() as u64);
+        read.iter().flatten().for_each(check_read);
+        rest = behind;
+    }
+}
+
+fn without_line_end(unit: &[u8]) -> &[u8] {
+    Lines::new(unit).next().map_or(unit, |line| line.content())
 }
 
 /// A buffer of text is the sum of its lines, and every line passes [`check_record`].
@@ -69,7 +110,12 @@ fn check_accessors(record_ref: &RecordRef, record: &Record) {
 fn check_conversion(record_ref: &RecordRef, record: &Record, to: Format) {
     let fill: Fill = "move=none,eval=12,ply=34,result=draw,end_ply=56".parse().expect("a fill");
     let mut out = b"before".to_vec();
-    let Ok(written) = record_ref.convert(to, &fill, &mut out) else {
+    let written = record_ref.convert(to, &fill, &mut out);
+    let mut by_content = b"before".to_vec();
+    let same = record_ref.convert_content(record, to, &fill, &mut by_content);
+    assert_eq!(same.map_err(ConvertError::from), written, "{to}");
+    assert_eq!(by_content, out, "{to}");
+    let Ok(written) = written else {
         assert_eq!(out, b"before");
         return;
     };
@@ -78,7 +124,8 @@ fn check_conversion(record_ref: &RecordRef, record: &Record, to: Format) {
     } else {
         &out[6..]
     };
-    let back = RecordRef::new(to, bytes).and_then(|back| back.record()).expect("our own bytes");
+    let back_ref = RecordRef::new(to, bytes).expect("our own bytes");
+    let back = back_ref.record().expect("our own bytes");
     assert_eq!(back.setup.clone().with_ply(1), record.setup.clone().with_ply(1));
     if to.holds_games() {
         assert_eq!(back.best_move, record.best_move);
@@ -103,6 +150,6 @@ fn check_conversion(record_ref: &RecordRef, record: &Record, to: Format) {
     };
     assert_eq!(back, expected, "{to}");
     let mut again = Vec::new();
-    encode(to, &back, &Fill::default(), &mut again).expect("nothing is missing");
+    back_ref.convert(to, &Fill::default(), &mut again).expect("nothing is missing");
     assert_eq!(again, out[6..]);
 }

@@ -3,12 +3,12 @@
 //! The same properties run under the fuzzer; see `fuzz/`.
 
 use kyokumen::format::packed::Family;
-use kyokumen::format::{Fill, Format, GameResult, Record, encode, packed};
+use kyokumen::format::{Candidate, Ending, Format, GameResult, Record, encode, packed};
 use kyokumen::shogi::{Color, Hand, HandKind, Move, Piece, PieceKind, Setup, Square};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use crate::format_properties::{check_packed, check_record, check_setup, check_text};
+use crate::format_properties::{check_packed, check_record, check_setup, check_text, check_units};
 
 /// Any arrangement with two kings: pieces on the board of either side, promoted or not, in the hands
 /// and in the box. Two pawns and dead pieces occur.
@@ -59,16 +59,30 @@ fn any_move() -> impl Strategy<Value = Move> {
 fn any_record() -> impl Strategy<Value = Record> {
     let result =
         prop_oneof![Just(GameResult::Draw), Just(GameResult::BlackWin), Just(GameResult::WhiteWin)];
+    let candidate =
+        (any_move(), any::<u16>()).prop_map(|(best_move, visits)| Candidate { best_move, visits });
     (
         arrangement(),
         proptest::option::of(any_move()),
         proptest::option::of(any::<i16>()),
         proptest::option::of(any::<u16>()),
         proptest::option::of(result),
+        proptest::option::of(proptest::sample::select(Ending::ALL.to_vec())),
+        proptest::option::of(any::<u16>()),
+        vec(candidate, 0..3),
     )
-        .prop_map(|(setup, best_move, eval_cp, ply, result)| {
+        .prop_map(|(setup, best_move, eval_cp, ply, result, ending, end_ply, candidates)| {
             let setup = setup.with_ply(ply.unwrap_or(1));
-            Record { best_move, eval_cp, ply, result, ..Record::new(setup) }
+            Record {
+                best_move,
+                eval_cp,
+                ply,
+                result,
+                ending,
+                end_ply,
+                candidates,
+                ..Record::new(setup)
+            }
         })
 }
 
@@ -78,6 +92,11 @@ fn family() -> impl Strategy<Value = Family> {
 
 fn format() -> impl Strategy<Value = Format> {
     proptest::sample::select(Format::ALL.to_vec())
+}
+
+fn text_format() -> impl Strategy<Value = Format> {
+    let is_text = |format: &Format| format.is_sparse();
+    proptest::sample::select(Format::ALL.into_iter().filter(is_text).collect::<Vec<_>>())
 }
 
 proptest! {
@@ -129,13 +148,15 @@ proptest! {
         prop_assert!(encoded.is_ok() || format.holds_games());
         match format {
             Format::Sfen => check_text(&out),
-            _ => check_record(format, &out),
+            _ if format.record_len().is_some() => check_record(format, &out),
+            _ => check_units(format, &out),
         }
     }
 
     #[test]
     fn random_bytes_are_no_danger(format in format(), bytes in vec(any::<u8>(), 0..48)) {
         check_record(format, &bytes);
+        check_units(format, &bytes);
         check_text(&bytes);
     }
 
@@ -147,15 +168,21 @@ proptest! {
     }
 
     #[test]
-    fn damaged_lines_are_no_danger(
-        record in any_record(),
-        at in any::<proptest::sample::Index>(),
-        byte in any::<u8>(),
+    fn damaged_text_is_no_danger(
+        records in vec(any_record(), 1..4),
+        format in text_format(),
+        damage in vec((any::<proptest::sample::Index>(), any::<u8>()), 1..4),
     ) {
         let mut out = Vec::new();
-        encode(Format::Sfen, &record, &Fill::default(), &mut out).unwrap();
-        let at = at.index(out.len());
-        out[at] = byte;
+        let fill = "move=none,eval=0,ply=7,result=draw".parse().unwrap();
+        for record in records {
+            encode(format, &record, &fill, &mut out).unwrap();
+        }
+        for (at, byte) in damage {
+            let at = at.index(out.len());
+            out[at] = byte;
+        }
+        check_units(format, &out);
         check_text(&out);
     }
 }

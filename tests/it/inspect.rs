@@ -40,6 +40,7 @@ a.psv: psv, 3 records
   hand order    not told by any record
   padding       not zero in 0
   stored moves  3 legal, 0 illegal, 0 malformed, 0 none
+  encoding      yaneuraou (no move tells)
 
 record 0, at byte 0
   9  8  7  6  5  4  3  2  1

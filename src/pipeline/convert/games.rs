@@ -11,7 +11,8 @@ use super::super::reading::Fault;
 use super::super::sorting::Sorted;
 use super::super::source::{Block, RawUnit};
 use super::super::stream::Stream;
-use super::ConvertPlan;
+use super::plan::{ConvertPlan, Route};
+use super::strict::{self, Loss};
 use crate::format::{ConvertError, DecodeError, Game, Record, Written, read_game, write_game};
 
 /// Writes the games of a block; `None` if `cancel` was set meanwhile.
@@ -56,6 +57,10 @@ impl Desk<'_> {
         };
         let end = first_index + read.records.len() as u64;
         let wanted = self.wanted(first_index..end);
+        if let Some((index, loss)) = self.loss(&read, first_index, &wanted) {
+            self.set_aside(&loss.into(), unit, index..index + 1);
+            return end - first_index;
+        }
         if let Err(fault) = self.write(&read, unit, first_index, &wanted) {
             self.set_aside(&fault, unit, wanted);
         }
@@ -89,6 +94,21 @@ impl Desk<'_> {
         within(self.block.wanted.start)..within(self.block.wanted.end)
     }
 
+    /// The first of the wanted records that loses a field, if none may.
+    fn loss(&self, read: &Read, first_index: u64, wanted: &Range<u64>) -> Option<(u64, Loss)> {
+        if !self.plan.settings.strict {
+            return None;
+        }
+        let to = self.plan.to.format;
+        let mut records =
+            (first_index..).zip(&read.records).filter(|(index, _)| wanted.contains(index));
+        let lossy = |(index, record): (u64, &Record)| {
+            let loss = strict::check_fields(to.written(record).lost).err()?;
+            Some((index, loss))
+        };
+        records.find_map(lossy)
+    }
+
     fn write(
         &mut self,
         read: &Read,
@@ -99,11 +119,11 @@ impl Desk<'_> {
         let within = |index: u64| (index - first_index) as usize;
         let wanted = within(wanted.start)..within(wanted.end);
         let records = &read.records[wanted.clone()];
-        let to = self.plan.to.format;
+        let (to, mirror) = (self.plan.to.format, self.plan.settings.mirror);
         let is_whole = read.fault.is_none() && records.len() == read.records.len();
         let out = self.sorted.batch_mut(Stream::Kept).open_record();
         let mut written = vec![Written::default(); records.len()];
-        if to == self.block.format && is_whole && !self.plan.settings.canonical {
+        if is_whole && self.plan.route(self.block.format) == Route::Copy {
             unit.copy(to, out);
         } else if let Some(first) = records.first() {
             let mut part = Game {
@@ -113,6 +133,7 @@ impl Desk<'_> {
                 ..Game::new(first.setup.clone())
             };
             let invented = self.plan.settings.fill.complete(&mut part, to);
+            let part = if mirror { part.mirrored() } else { part };
             write_game(to, &part, out).map_err(ConvertError::from)?;
             let lost_of_start = to.lost_of_start(&part.start);
             for ((written, record), invented) in written.iter_mut().zip(records).zip(invented) {
@@ -124,7 +145,7 @@ impl Desk<'_> {
         self.sorted.counts.input += records.len() as u64;
         for written in written {
             self.sorted.counts.count_fate(Fate::Kept);
-            self.sorted.counts.count_fields(written);
+            self.sorted.count_fields(written);
         }
         Ok(())
     }

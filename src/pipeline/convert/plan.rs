@@ -4,16 +4,22 @@
 
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
+use super::super::filters::RecordFilters;
+use super::super::memory::Memory;
 use super::super::plan::{
-    PlanError, check_absence, check_compression, check_filters, check_identity, check_stdin,
-    conversion, input, parts,
+    Chosen, PlanError, check_absence, check_compression, check_filters, check_identity,
+    check_stdin, choose, conversion, input,
 };
 use super::super::platform;
-use super::super::settings::{BadPolicy, FormatName, RecordFilters, without_compression};
+use super::super::settings::{BadPolicy, FormatName, without_compression};
 use super::super::sink::OutputPlan;
 use super::super::source::{Compression, Input, Part};
 use super::super::stream::Stream;
-use crate::format::{Fill, Plan as ConversionPlan};
+use super::strict;
+use crate::format::move16::Dialect;
+use crate::format::{Fill, Format, Plan as ConversionPlan};
 
 /// What the user asked for, not yet checked.
 #[derive(Clone, Debug, Default)]
@@ -24,6 +30,8 @@ pub struct ConvertRequest {
     pub output: PathBuf,
     /// Format of the inputs, where their extensions do not say it.
     pub from: Option<FormatName>,
+    /// How packed moves of the inputs are encoded; as the records show if nothing is said.
+    pub dialect: Option<Dialect>,
     /// Format of the output, where its extension does not say it.
     pub to: Option<FormatName>,
     /// Whether an output that exists may be replaced.
@@ -37,8 +45,14 @@ pub struct ConvertRequest {
 pub struct ConvertSettings {
     /// Which records are written.
     pub filters: RecordFilters,
-    /// Whether records with the side to move in check are left out.
-    pub drop_in_check: bool,
+    /// Whether only the first of equal positions is written, and the memory to remember them in.
+    pub dedup: Option<Memory>,
+    /// Whether left and right of the board are exchanged.
+    pub mirror: bool,
+    /// What is examined of records that are written.
+    pub check: Check,
+    /// Whether the conversion is refused if anything of a record is lost.
+    pub strict: bool,
     /// Whether records are written of which the game's writer says that they are not to be trained on.
     /// Where games are written they stay in any case.
     pub keep_untrained: bool,
@@ -54,11 +68,25 @@ pub struct ConvertSettings {
     pub threads: usize,
 }
 
+/// What is examined of records that are written; what is found is counted and no reason to refuse them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Check {
+    /// What their bytes show: padding, a result without a meaning, a move that is none.
+    #[default]
+    Structure,
+    /// The rules of the game too: two pawns, dead pieces, a king that could be taken, the stored move.
+    Rules,
+}
+
 impl Default for ConvertSettings {
     fn default() -> Self {
         Self {
             filters: RecordFilters::default(),
-            drop_in_check: false,
+            dedup: None,
+            mirror: false,
+            check: Check::Structure,
+            strict: false,
             keep_untrained: false,
             fill: Fill::default(),
             canonical: false,
@@ -92,8 +120,9 @@ impl ConvertPlan {
     /// # Errors
     /// [`PlanError`] with what is wrong.
     pub fn new(request: ConvertRequest) -> Result<Self, PlanError> {
-        let ConvertRequest { inputs, output, from, to, force, settings } = request;
-        let inputs = inputs.iter().map(|path| input(path, from)).collect::<Result<Vec<_>, _>>()?;
+        let ConvertRequest { inputs, output, from, dialect, to, force, settings } = request;
+        let inputs = inputs.iter().map(|path| input(path, from, dialect));
+        let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
         if inputs.is_empty() {
             return Err(PlanError::NoInput);
         }
@@ -102,12 +131,18 @@ impl ConvertPlan {
         let mut conversions = Vec::new();
         for input in &inputs {
             check_filters(input, &settings.filters)?;
-            let chooses = settings.drop_in_check || settings.filters != RecordFilters::default();
+            let chooses = settings.dedup.is_some() || settings.filters != RecordFilters::default();
             if chooses && input.format.holds_games() && to.format.holds_games() {
                 let (input, to) = (input.name.clone(), to.format);
                 return Err(PlanError::GamesAreNotFiltered { input, to });
             }
-            conversions.push(conversion(input, to.format, &settings.fill)?);
+            let conversion = conversion(input, to.format, &settings.fill)?;
+            let fields = strict::certain_loss(input.format, conversion);
+            if settings.strict && !fields.is_empty() {
+                let (input, to) = (input.name.clone(), to.format);
+                return Err(PlanError::Loss { input, to, fields });
+            }
+            conversions.push(conversion);
         }
         let is_stream = is_stream(&output)?;
         if is_stream {
@@ -119,9 +154,39 @@ impl ConvertPlan {
         if !force {
             check_absence(files())?;
         }
-        let (parts, records) = parts(inputs, None)?;
+        let Chosen { parts, records, .. } = choose(inputs, None, None)?;
         let records = records.map(|records| records.min(settings.limit.unwrap_or(u64::MAX)));
         Ok(Self { parts, records, outputs, to, conversions, settings })
+    }
+}
+
+/// How records of one format become records of the output.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Route {
+    /// Their bytes are copied.
+    Copy,
+    /// From bytes to bytes: [`RecordRef::convert`](crate::format::RecordRef::convert) takes the shortest way
+    /// that there is between the two formats.
+    Transcode,
+    /// Their content is read, changed and written anew.
+    Rewrite,
+}
+
+impl ConvertPlan {
+    /// How records of this format are written.
+    pub(super) fn route(&self, from: Format) -> Route {
+        if self.settings.mirror {
+            Route::Rewrite
+        } else if from == self.to.format && !self.settings.canonical {
+            Route::Copy
+        } else {
+            Route::Transcode
+        }
+    }
+
+    /// Whether anything is asked that needs the position on a board.
+    pub(super) fn asks_rules(&self) -> bool {
+        self.settings.filters.ask_rules() || self.settings.check == Check::Rules
     }
 }
 
@@ -175,6 +240,7 @@ fn outputs(output: &Path, to: FormatName, is_stream: bool, on_error: BadPolicy) 
         stream: Stream::Kept,
         path: output.to_owned(),
         is_zstd: to.is_zstd(),
+        header: to.format.header(),
         is_stream,
     };
     if on_error != BadPolicy::Quarantine {
@@ -189,6 +255,7 @@ fn outputs(output: &Path, to: FormatName, is_stream: bool, on_error: BadPolicy) 
             stream.suffix(to.format.name())
         )),
         is_zstd: false,
+        header: b"",
         is_stream: false,
     };
     vec![records, beside(Stream::Quarantine), beside(Stream::QuarantineLines)]

@@ -8,11 +8,13 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::super::counts::{BadCounts, Condition, Counts, Imbalance, equal};
+use super::super::filters::RecordFilters;
 use super::super::manifest::{InputAccount, OutputAccount, input_account, output_account};
+use super::super::memory::Memory;
 use super::super::sink::Written;
 use super::super::source::PartRead;
 use super::super::stream::Stream;
-use super::plan::ConvertPlan;
+use super::plan::{Check, ConvertPlan};
 use crate::format::{Field, Fields};
 
 /// The account of a conversion.
@@ -28,6 +30,16 @@ pub struct ConvertReport {
     pub fill: String,
     /// Whether records were written anew also where the format stayed.
     pub canonical: bool,
+    /// Whether left and right of the board were exchanged.
+    pub mirror: bool,
+    /// Whether only the first of equal positions was written, and the memory there was for them.
+    pub dedup: Option<Memory>,
+    /// Which records were taken.
+    pub filters: RecordFilters,
+    /// What was examined of records that were written: what `warnings` can speak of.
+    pub check: Check,
+    /// Whether any loss would have been refused.
+    pub strict: bool,
     /// What was read, in order.
     pub inputs: Vec<ConvertedInput>,
     /// What was written.
@@ -86,6 +98,11 @@ impl ConvertReport {
             to: plan.to.to_string(),
             fill: plan.settings.fill.to_string(),
             canonical: plan.settings.canonical,
+            mirror: plan.settings.mirror,
+            dedup: plan.settings.dedup,
+            filters: plan.settings.filters,
+            check: plan.settings.check,
+            strict: plan.settings.strict,
             inputs: parts_read.iter().map(|read| converted_input(plan, read)).collect(),
             outputs: written.map(output_account).collect(),
             counts: RecordCounts {

@@ -5,7 +5,7 @@
 
 use super::super::judge::Judgement;
 use super::Memorable;
-use super::question::Question;
+use crate::format::PositionKey;
 use crate::shogi::{Move, Position};
 
 /// Answers in a bucket. Their fingerprints fill one line of the processor's cache.
@@ -26,7 +26,7 @@ pub(super) struct Bucket<V> {
 }
 
 struct Entry<V> {
-    question: Question,
+    key: PositionKey,
     value: V,
     /// Nodes that it cost, from the inflation on at which it was last asked for.
     worth: u64,
@@ -51,29 +51,27 @@ impl<V: Memorable> Bucket<V> {
         if !self.fingerprints[..self.entries.len()].contains(&fingerprint) {
             return None;
         }
-        let index = self.find(fingerprint, &Question::of(position))?;
+        let index = self.find(fingerprint, &PositionKey::of(&position.setup()))?;
         let entry = &mut self.entries[index];
         entry.worth = worth(self.inflation, entry.value.judgement());
         Some(entry.value.clone())
     }
 
-    pub(super) fn remember(&mut self, fingerprint: u32, question: Question, value: V) {
+    pub(super) fn remember(&mut self, fingerprint: u32, key: PositionKey, value: V) {
         // Two threads may have searched the same position at the same time.
-        if self.find(fingerprint, &question).is_some() {
+        if self.find(fingerprint, &key).is_some() {
             return;
         }
         let worth = worth(self.inflation, value.judgement());
         if self.make_room(value.judgement().line.len(), worth) {
             self.fingerprints[self.entries.len()] = fingerprint;
-            self.entries.push(Entry { question, value, worth });
+            self.entries.push(Entry { key, value, worth });
         }
     }
 
-    fn find(&self, fingerprint: u32, question: &Question) -> Option<usize> {
+    fn find(&self, fingerprint: u32, key: &PositionKey) -> Option<usize> {
         let entries = self.fingerprints.iter().zip(&self.entries);
-        let is_it = |(&other, entry): (&u32, &Entry<V>)| {
-            other == fingerprint && entry.question == *question
-        };
+        let is_it = |(&other, entry): (&u32, &Entry<V>)| other == fingerprint && entry.key == *key;
         entries.map(is_it).position(|is_it| is_it)
     }
 
@@ -114,7 +112,7 @@ mod tests {
 
     use super::*;
     use crate::pipeline::judge::Answer;
-    use crate::pipeline::memo::question::positions;
+    use crate::pipeline::memo::tests::positions;
 
     fn judgement(nodes: u64, line_len: usize) -> Judgement {
         let line = vec![Move::from_usi("7g7f").unwrap(); line_len];
@@ -122,7 +120,7 @@ mod tests {
     }
 
     fn remember(bucket: &mut Bucket<Judgement>, position: &Position, value: Judgement) {
-        bucket.remember(7, Question::of(position), value);
+        bucket.remember(7, PositionKey::of(&position.setup()), value);
     }
 
     /// What one test does to a bucket: which position, its nodes, the length of its line.
@@ -172,7 +170,7 @@ mod tests {
             }
         };
         pass(&mut bucket, 200);
-        assert_eq!(bucket.find(7, &Question::of(&positions[0])), Some(0));
+        assert_eq!(bucket.find(7, &PositionKey::of(&positions[0].setup())), Some(0));
         // Being asked for counts like being new.
         assert!(bucket.recall(7, &positions[0]).is_some());
         pass(&mut bucket, 5000);

@@ -37,7 +37,7 @@ impl ProofOutput {
         if !force {
             check_absence(std::iter::once(&output))?;
         }
-        Ok(OutputPlan { stream: STREAM, path: output, is_zstd, is_stream: false })
+        Ok(OutputPlan { stream: STREAM, path: output, is_zstd, header: b"", is_stream: false })
     }
 
     /// Opens the partial file.

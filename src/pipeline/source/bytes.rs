@@ -7,6 +7,7 @@ use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
 
 use flate2::read::MultiGzDecoder;
+use zeekstd::SeekTable;
 
 use super::cut::{Cut, FULL_BLOCK_BYTES, Reach, cut};
 use super::{Compression, Input, Place, SourceError};
@@ -18,12 +19,22 @@ pub(super) struct Bytes {
     reader: Box<dyn Read + Send>,
     /// A file, and what it was when it was opened.
     file: Option<(File, Metadata)>,
-    compression: Compression,
+    places: Places,
     /// Bytes read and not yet taken.
     buffer: Vec<u8>,
     at_end: bool,
     /// Bytes taken.
     offset: u64,
+}
+
+/// Which places of an input can be gone to.
+enum Places {
+    /// None: standard input, or compressed without a table of its frames.
+    Start,
+    /// Every byte.
+    Bytes,
+    /// The frames of a zstd file.
+    Frames(Box<SeekTable>),
 }
 
 /// Whole units.
@@ -51,29 +62,53 @@ impl Bytes {
                 (Box::new(file.try_clone()?), is_file.then_some((file, opened)))
             }
         };
+        let places = match (&file, input.compression) {
+            (Some(_), Compression::None) => Places::Bytes,
+            (Some((file, opened)), Compression::Zstd) => frames(file, opened)?,
+            _ => Places::Start,
+        };
         let reader = match input.compression {
             Compression::None => reader,
             Compression::Zstd => Box::new(zstd::Decoder::new(reader)?),
             Compression::Gzip => Box::new(MultiGzDecoder::new(io::BufReader::new(reader))),
         };
-        let compression = input.compression;
-        Ok(Self { reader, file, compression, buffer: Vec::new(), at_end: false, offset: 0 })
+        Ok(Self { reader, file, places, buffer: Vec::new(), at_end: false, offset: 0 })
     }
 
-    /// Bytes of records, where the size of the file says it and every byte can be sought.
+    /// Bytes of records, uncompressed, where every one of them can be gone to.
     pub(super) fn size(&self) -> Option<u64> {
-        let (_, opened) = self.file.as_ref()?;
-        (self.compression == Compression::None).then_some(opened.len())
+        match (&self.places, &self.file) {
+            (Places::Bytes, Some((_, opened))) => Some(opened.len()),
+            (Places::Frames(table), _) => Some(table.size_decomp()),
+            _ => None,
+        }
     }
 
-    /// Goes to a place of an input that has a [`Bytes::size`].
+    /// Goes to a byte of an input that has a [`Bytes::size`], before anything was taken from it.
     pub(super) fn seek(&mut self, input: &Input, offset: u64) -> Result<(), SourceError> {
-        if let Some((file, _)) = &mut self.file {
-            // The reader is another handle of the same open file: they share their place.
-            file.seek(SeekFrom::Start(offset)).map_err(|source| open_error(input, source))?;
-            self.offset = offset;
-        }
+        self.try_seek(offset).map_err(|source| open_error(input, source))?;
+        self.offset = offset;
         Ok(())
+    }
+
+    fn try_seek(&mut self, offset: u64) -> io::Result<()> {
+        // The reader has another handle of the same open file: they share their place.
+        match (&self.places, &mut self.file) {
+            (Places::Bytes, Some((file, _))) => file.seek(SeekFrom::Start(offset)).map(drop),
+            (Places::Frames(table), Some((file, _))) if offset < table.size_decomp() => {
+                let frame = table.frame_index_decomp(offset);
+                let start = table.frame_start_comp(frame).map_err(io::Error::other)?;
+                let before = table.frame_start_decomp(frame).map_err(io::Error::other)?;
+                file.seek(SeekFrom::Start(start))?;
+                self.reader = Box::new(zstd::Decoder::new(file.try_clone()?)?);
+                let passed = &mut self.reader.by_ref().take(offset - before);
+                io::copy(passed, &mut io::sink()).map(drop)
+            }
+            _ => {
+                self.reader = Box::new(io::empty());
+                Ok(())
+            }
+        }
     }
 
     /// The next units; `None` at the end. With [`Reach::AtMost`], none if the next one holds too many.
@@ -128,6 +163,17 @@ impl Bytes {
         let is_same = now.len() == opened.len() && now.modified().ok() == opened.modified().ok();
         if is_same { Ok(()) } else { Err(SourceError::Changed { input: input.name.clone() }) }
     }
+}
+
+/// The table of frames at the end of a file, if it speaks of all of the file: of files that were joined
+/// it knows the last one only.
+fn frames(mut file: &File, opened: &Metadata) -> io::Result<Places> {
+    let table = SeekTable::from_seekable(&mut file);
+    file.rewind()?;
+    let Ok(table) = table else { return Ok(Places::Start) };
+    let own_size = table.clone().into_serializer().encoded_len() as u64;
+    let is_whole = table.num_frames() > 0 && table.size_comp() + own_size == opened.len();
+    Ok(if is_whole { Places::Frames(Box::new(table)) } else { Places::Start })
 }
 
 fn open_error(input: &Input, source: io::Error) -> SourceError {

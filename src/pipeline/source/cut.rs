@@ -2,6 +2,7 @@
 //!
 //! A unit that is too long is cut into pieces, all of them bad: memory stays bounded and no byte is lost.
 
+use super::RawUnit;
 use crate::format::{Format, count};
 
 /// The longest line that is read as one. A position with every field takes some 200 bytes.
@@ -44,7 +45,9 @@ pub(super) fn cut(format: Format, bytes: &[u8], reach: Reach, at_end: bool) -> O
         }
         let unit = &rest[..unit_end(format, rest, at_end)?];
         let goes_on = is_cut_piece(format, unit);
-        let records = if cut.ends_mid_unit || goes_on { 1 } else { count(format, unit) };
+        let is_cut = cut.ends_mid_unit || goes_on;
+        let raw = RawUnit { bytes: unit, offset: 0, is_cut };
+        let records = if is_cut { 1 } else { count(format, raw.without_line_end(format)) };
         if matches!(reach, Reach::AtMost(most) if cut.records + records > most) {
             break;
         }

@@ -56,13 +56,45 @@ fn a_line_that_lacks_fields_ends_the_run_with_the_fill_that_would_do() {
 
 #[test]
 fn filters_on_fields_that_the_source_lacks_are_usage_errors() {
-    for (from, filter) in
-        [("a.hcp", "--max-abs-eval"), ("a.hcp", "--min-ply"), ("a.hcpe", "--max-ply")]
-    {
+    for (from, filter) in [
+        ("a.hcp", &["--max-abs-eval", "3"][..]),
+        ("a.hcp", &["--min-ply", "3"]),
+        ("a.hcpe", &["--max-ply", "3"]),
+        ("a.hcp", &["--result", "draw"]),
+        ("a.hcp", &["--has-move"]),
+        ("a.hcp", &["--legal-move"]),
+    ] {
         let bench = Bench::new();
         bench.write(from, &literal(from.strip_prefix("a.").unwrap().parse().unwrap()));
-        let ran = bench.convert(from, "b.hcp", &[filter, "3"]);
-        is_refused(&bench, &ran, &format!("{filter} cannot be asked of "));
+        let ran = bench.convert(from, "b.hcp", filter);
+        is_refused(&bench, &ran, &format!("{} cannot be asked of ", filter[0]));
+    }
+}
+
+#[test]
+fn values_that_are_none_are_usage_errors() {
+    for (option, message) in [
+        (&["--sample", "0"][..], "expected a number above 0 and at most 1"),
+        (&["--sample", "1.5"], "expected a number above 0 and at most 1"),
+        (&["--every", "0"], "zero"),
+        (&["--result", "win"], "expected black, white or draw"),
+        (&["--dedup", "--memory", "much"], "expected a number with K, M, G or T behind it"),
+        (&["--memory", "1G"], "--dedup"),
+        (&["--check", "all"], "expected `structure` or `rules`"),
+    ] {
+        let bench = Bench::new();
+        bench.write("a.psv", &literal(Format::Psv));
+        is_refused(&bench, &bench.convert("a.psv", "b.psv", option), message);
+    }
+}
+
+#[test]
+fn out_of_games_no_record_is_left() {
+    for option in [&["--dedup"][..], &["--every", "2"], &["--legal-move"]] {
+        let bench = Bench::new();
+        bench.write("a.usi", b"startpos moves 7g7f\n");
+        let ran = bench.convert("a.usi", "b.usi", option);
+        is_refused(&bench, &ran, "out of which no record can be left");
     }
 }
 

@@ -1,0 +1,77 @@
+//! `kyokumen verify --proof`: proofs of mates, checked move by move.
+//!
+//! A fault ends the check: a proof that does not hold proves nothing else in its file either.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use rayon::ThreadPoolBuilder;
+use serde::Serialize;
+
+use super::super::Outcome;
+use super::super::report::json_line;
+use crate::format::proof_file::{Claim, ProofReader};
+use crate::pipeline::proof::check;
+
+/// What a file proves.
+#[derive(Default, Serialize)]
+struct Account {
+    file: String,
+    proofs: u64,
+    win: u64,
+    loss: u64,
+    steps: u64,
+    longest_plies: u16,
+}
+
+pub(super) fn check_files(
+    paths: &[PathBuf],
+    threads: usize,
+    json: bool,
+) -> anyhow::Result<Outcome> {
+    let pool = ThreadPoolBuilder::new().num_threads(threads).build()?;
+    for path in paths {
+        let account = pool.install(|| verify(path))?;
+        if json { json_line(&account)? } else { write_account(&account)? }
+    }
+    Ok(Outcome::Done)
+}
+
+fn verify(path: &Path) -> anyhow::Result<Account> {
+    let file = path.display().to_string();
+    let input = open(path).with_context(|| format!("cannot open {file}"))?;
+    let mut account = Account { file, ..Account::default() };
+    for proof in ProofReader::new(input) {
+        let proof = proof.with_context(|| account.file.clone())?;
+        check(&proof).with_context(|| format!("{}: proof {}", account.file, account.proofs))?;
+        account.proofs += 1;
+        match proof.head().claim {
+            Claim::Win => account.win += 1,
+            Claim::Loss => account.loss += 1,
+        }
+        account.steps += proof.steps();
+        account.longest_plies = account.longest_plies.max(proof.head().plies);
+    }
+    Ok(account)
+}
+
+fn open(path: &Path) -> io::Result<Box<dyn BufRead + Send>> {
+    if path == Path::new("-") {
+        return Ok(Box::new(BufReader::new(io::stdin())));
+    }
+    let file = File::open(path)?;
+    Ok(if path.extension().is_some_and(|extension| extension == "zst") {
+        Box::new(BufReader::new(zstd::Decoder::new(file)?))
+    } else {
+        Box::new(BufReader::new(file))
+    })
+}
+
+fn write_account(account: &Account) -> io::Result<()> {
+    let Account { file, proofs, win, loss, steps, longest_plies } = account;
+    let mut out = io::stdout();
+    write!(out, "{file}: {proofs} proofs hold: {win} win, {loss} loss; ")?;
+    writeln!(out, "{steps} steps, the longest mate within {longest_plies} plies")
+}

@@ -1,0 +1,107 @@
+//! What the records of an input show of its writer, looked at before anything is read in earnest.
+//!
+//! The sample is taken at fixed places of the whole input, so that every shard comes to the same view.
+
+use super::reading::records;
+use super::source::{self, Delivery, Input, Part, Place, Source, SourceError};
+use crate::format::move16::Dialect;
+use crate::format::{Finding, Format, Survey};
+
+/// Places at which a file is sampled.
+const PROBES: u64 = 64;
+
+/// Records looked at in each place.
+pub(super) const PROBE_RECORDS: u64 = 64;
+
+/// Records that are looked at in all, from the start where not every place can be gone to.
+pub(super) const SAMPLE_RECORDS: u64 = PROBES * PROBE_RECORDS;
+
+/// Looks at a sample and decides what the name of an input leaves open: whether `hcpe` records have 38
+/// or 42 bytes, unless the format was given, and how moves are encoded, unless that was. Standard input
+/// and what is no file or cannot be read stays as it is: the reader will say what is wrong.
+pub(super) fn settle(input: &mut Input, is_format_given: bool, dialect: Option<Dialect>) {
+    let is_file = matches!(&input.place, Place::File(path) if path.is_file());
+    if is_file && input.format.record_len().is_some() {
+        if let Ok(survey) = sample(input) {
+            input.evidence = Some(Box::new(survey));
+        }
+        if input.format == Format::Hcpe && !is_format_given {
+            settle_length(input);
+        }
+    }
+    let settled = match (dialect, &input.evidence) {
+        (Some(dialect), _) => dialect,
+        (None, Some(survey)) => settled_dialect(input, survey),
+        (None, None) => input.format.dialect(),
+    };
+    if settled != input.dialect {
+        input.dialect = settled;
+        // What became of the moves is told of those that will be read.
+        input.evidence = input.evidence.take().and_then(|_| sample(input).ok().map(Box::new));
+    }
+}
+
+/// Takes `hcpe` for Apery's own records where more of them can be read so.
+fn settle_length(input: &mut Input) {
+    let Some(survey) = input.evidence.as_ref().filter(|survey| survey.unreadable > 0) else {
+        return;
+    };
+    let format = Format::Hcpe42;
+    let other = Input { format, dialect: format.dialect(), ..input.clone() };
+    if let Ok(longer) = sample(&other)
+        && longer.readable_share() > survey.readable_share()
+    {
+        tracing::warn!(
+            "{}: taken for hcpe42, Apery's records of 42 bytes; --from hcpe forces 38",
+            input.name
+        );
+        *input = Input { evidence: Some(Box::new(longer)), ..other };
+    }
+}
+
+fn settled_dialect(input: &Input, survey: &Survey) -> Dialect {
+    let own = input.format.dialect();
+    let finding = survey.dialect(own);
+    let name = &input.name;
+    match finding {
+        Finding::Sure(dialect) if dialect != own => tracing::warn!(
+            "{name}: moves are encoded as by {}, not {}: {} of {} moves that tell are legal so; \
+             --dialect {} forces the other",
+            dialect.name(),
+            own.name(),
+            survey.legal_in(dialect),
+            survey.telling_moves,
+            own.name()
+        ),
+        Finding::Unsure => tracing::warn!(
+            "{name}: in no known encoding are most of the moves legal; taken for {}",
+            own.name()
+        ),
+        Finding::Sure(_) | Finding::Untold => {}
+    }
+    finding.dialect(own)
+}
+
+/// Looks at records from all of a file, or at its start where not every place can be gone to.
+pub(super) fn sample(input: &Input) -> Result<Survey, SourceError> {
+    let mut survey = Survey::default();
+    let can_go = source::can_be_computed(input);
+    let records = if can_go { source::count_records(input)? } else { SAMPLE_RECORDS };
+    let is_whole = records <= SAMPLE_RECORDS;
+    let (places, in_each) = if is_whole { (1, SAMPLE_RECORDS) } else { (PROBES, PROBE_RECORDS) };
+    for place in 0..places {
+        let from = (u128::from(records) * u128::from(place) / u128::from(places)) as u64;
+        let part = Part::range(input.clone(), from, Some(from + in_each));
+        for delivery in Source::new(vec![part], in_each) {
+            take_into(&mut survey, &delivery?);
+        }
+    }
+    Ok(survey)
+}
+
+/// Looks at the records of a delivery, if it has any.
+pub(super) fn take_into(survey: &mut Survey, delivery: &Delivery) {
+    if let Delivery::Block(block) = delivery {
+        records(block).for_each(|read| survey.add(read.record.ok()));
+    }
+}

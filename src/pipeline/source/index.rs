@@ -1,0 +1,112 @@
+//! Where records begin that are not all of one size: found in one pass, kept in a file for the next shard.
+//!
+//! What an index says of a file is trusted only while size and time of modification are the same.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use serde::{Deserialize, Serialize};
+
+use super::bytes::Bytes;
+use super::cut::Reach;
+use super::{Input, Place, SKIPPED_RECORDS, SourceError};
+use crate::pipeline::platform;
+
+/// Uncompressed bytes between two marks.
+const MARKED_BYTES: u64 = 1 << 22;
+
+/// How many records an input has, and where some of them begin.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Index {
+    /// The input, as it was given.
+    input: String,
+    /// Its format.
+    format: String,
+    /// Size of the file, in bytes.
+    file_bytes: u64,
+    /// When the file was written last, in nanoseconds since 1970.
+    modified_unix_ns: u64,
+    /// All its records.
+    pub records: u64,
+    /// In order; the first record is not among them.
+    marks: Vec<Mark>,
+}
+
+/// A record that begins a unit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Mark {
+    /// Its number, from 0.
+    pub record: u64,
+    /// Where it begins, uncompressed.
+    pub offset: u64,
+}
+
+impl Index {
+    /// Reads an input to its end.
+    ///
+    /// # Errors
+    /// [`SourceError`] if that fails.
+    pub fn build(input: &Input) -> Result<Self, SourceError> {
+        let mut bytes = Bytes::open(input)?;
+        let (mut records, mut offset, mut mid_unit) = (0, 0, false);
+        let mut marks: Vec<Mark> = Vec::new();
+        while let Some(taken) = bytes.take(input, Reach::AtLeast(SKIPPED_RECORDS))? {
+            let next = marks.last().map_or(0, |mark| mark.offset) + MARKED_BYTES;
+            if offset >= next && !mid_unit {
+                marks.push(Mark { record: records, offset });
+            }
+            records += taken.records;
+            offset += taken.bytes.len() as u64;
+            mid_unit = taken.ends_mid_unit;
+        }
+        bytes.still_as_opened(input)?;
+        let (file_bytes, modified_unix_ns) = identity(input).unwrap_or_default();
+        let (format, input) = (input.format.to_string(), input.name.clone());
+        Ok(Self { input, format, file_bytes, modified_unix_ns, records, marks })
+    }
+
+    /// The index in a file, if it is one and speaks of this input as it is now.
+    pub fn load(path: &Path, input: &Input) -> Option<Self> {
+        let index: Self = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
+        let is_same = index.input == input.name
+            && index.format == input.format.name()
+            && Some((index.file_bytes, index.modified_unix_ns)) == identity(input);
+        is_same.then_some(index)
+    }
+
+    /// Writes the index to a file, whole or not at all; several processes may do so at once.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn save(&self, path: &Path) -> io::Result<()> {
+        let mut partial = path.as_os_str().to_owned();
+        partial.push(format!(".{}.partial", std::process::id()));
+        let partial = PathBuf::from(partial);
+        fs::write(&partial, serde_json::to_vec(self)?)?;
+        platform::rename(&partial, path)
+    }
+
+    /// Where the index of an input is kept in a folder.
+    pub fn path(folder: &Path, input: &Input) -> Option<PathBuf> {
+        let Place::File(path) = &input.place else { return None };
+        let mut name = path.file_name()?.to_owned();
+        name.push(".index.json");
+        Some(folder.join(name))
+    }
+
+    /// The last mark that is not behind a record.
+    pub fn mark_before(&self, record: u64) -> Mark {
+        let behind = self.marks.partition_point(|mark| mark.record <= record);
+        self.marks[..behind].last().copied().unwrap_or_default()
+    }
+}
+
+/// Size and time of modification of a file.
+fn identity(input: &Input) -> Option<(u64, u64)> {
+    let Place::File(path) = &input.place else { return None };
+    let metadata = path.metadata().ok()?;
+    let modified = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    Some((metadata.len(), u64::try_from(modified.as_nanos()).ok()?))
+}

@@ -1,0 +1,125 @@
+//! What a check will read and write: everything is looked at here, before anything is created.
+//!
+//! Beside `STEM.good.psv` and `STEM.bad.psv` stands `STEM.bad.jsonl` with what is wrong.
+
+use std::path::{Path, PathBuf};
+
+use super::super::plan::{
+    PlanError, check_absence, check_folder, check_identity, check_stdin, input, stem,
+};
+use super::super::run::RunError;
+use super::super::settings::FormatName;
+use super::super::sink::OutputPlan;
+use super::super::source::{self, Compression, Input, Part};
+use super::super::stream::Stream;
+use crate::format::move16::Dialect;
+
+/// What the user asked for, not yet checked.
+#[derive(Clone, Debug, Default)]
+pub struct VerifyRequest {
+    /// Files of positions, each judged by itself; `-` is standard input.
+    pub inputs: Vec<PathBuf>,
+    /// Format of the inputs, where their extensions do not say it.
+    pub from: Option<FormatName>,
+    /// How packed moves of the inputs are encoded; as the records show if nothing is said.
+    pub dialect: Option<Dialect>,
+    /// Folder in which the bad records are set apart from the good.
+    pub quarantine: Option<PathBuf>,
+    /// Whether outputs that exist may be replaced.
+    pub force: bool,
+    /// Whether a warning makes a record bad.
+    pub strict: bool,
+    /// Threads, 0 for as many as the machine runs at once.
+    pub threads: usize,
+}
+
+/// A check of one file that can begin.
+#[derive(Clone, Debug)]
+pub struct VerifyPlan {
+    /// What is read.
+    pub part: Part,
+    /// Records that will be read, where that is known before.
+    pub records: Option<u64>,
+    /// The good, the bad, and what is wrong with these; nothing if they are not to be set apart.
+    pub outputs: Vec<OutputPlan>,
+    /// Whether a warning makes a record bad.
+    pub strict: bool,
+    /// Threads, 0 for as many as the machine runs at once.
+    pub threads: usize,
+    folder: Option<PathBuf>,
+}
+
+impl VerifyPlan {
+    /// Checks a request and makes a plan for each of its inputs. Creates nothing.
+    ///
+    /// # Errors
+    /// [`PlanError`] with what is wrong.
+    pub fn new(request: VerifyRequest) -> Result<Vec<Self>, PlanError> {
+        let VerifyRequest { inputs, from, dialect, quarantine: folder, force, strict, threads } =
+            request;
+        let inputs =
+            inputs.iter().map(|path| input(path, from, dialect)).collect::<Result<Vec<_>, _>>()?;
+        if inputs.is_empty() {
+            return Err(PlanError::NoInput);
+        }
+        check_stdin(&inputs, None)?;
+        let outputs = match &folder {
+            Some(folder) => outputs(folder, &inputs, force)?,
+            None => vec![Vec::new(); inputs.len()],
+        };
+        let plan = |(input, outputs): (Input, Vec<OutputPlan>)| {
+            let is_cheap = source::is_cheap_to_count(&input);
+            let records = is_cheap.then(|| source::count_records(&input)).transpose()?;
+            let part = Part::whole(input);
+            Ok(Self { part, records, outputs, strict, threads, folder: folder.clone() })
+        };
+        inputs.into_iter().zip(outputs).map(plan).collect()
+    }
+
+    pub(super) fn create_folder(&self) -> Result<(), RunError> {
+        let Some(folder) = &self.folder else { return Ok(()) };
+        std::fs::create_dir_all(folder)
+            .map_err(|source| RunError::Folder { folder: folder.display().to_string(), source })
+    }
+}
+
+/// The outputs of each input.
+fn outputs(
+    folder: &Path,
+    inputs: &[Input],
+    force: bool,
+) -> Result<Vec<Vec<OutputPlan>>, PlanError> {
+    check_folder(folder)?;
+    let outputs: Vec<Vec<OutputPlan>> =
+        inputs.iter().map(|input| outputs_of(folder, input)).collect::<Result<_, _>>()?;
+    let paths = || outputs.iter().flatten().map(|output| &output.path);
+    let mut sorted: Vec<&PathBuf> = paths().collect();
+    sorted.sort_unstable();
+    if let Some([output, _]) = sorted.array_windows().find(|[one, other]| one == other) {
+        return Err(PlanError::SameOutput { output: (*output).clone() });
+    }
+    check_identity(inputs, paths())?;
+    if !force {
+        check_absence(paths())?;
+    }
+    Ok(outputs)
+}
+
+fn outputs_of(folder: &Path, input: &Input) -> Result<Vec<OutputPlan>, PlanError> {
+    let stem = stem(None, std::slice::from_ref(input))?;
+    let is_zstd = input.compression == Compression::Zstd;
+    let zst = if is_zstd { Compression::Zstd.suffix() } else { "" };
+    let records = format!("{}{zst}", input.format);
+    let output = |stream, suffix: &str, is_zstd| OutputPlan {
+        stream,
+        path: folder.join(format!("{stem}.{suffix}")),
+        header: if stream == Stream::Kept { input.format.header() } else { b"" },
+        is_zstd,
+        is_stream: false,
+    };
+    Ok(vec![
+        output(Stream::Kept, &format!("good.{records}"), is_zstd),
+        output(Stream::Quarantine, &format!("bad.{records}"), is_zstd),
+        output(Stream::QuarantineLines, "bad.jsonl", false),
+    ])
+}

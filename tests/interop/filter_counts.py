@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""Compares the filters of `kyokumen convert` with the same conditions in a few lines of Python.
+
+The records that stay must be the input's, byte for byte, and as many as the report says. Positions are asked
+of cshogi. `data/sample.psv` is always compared, the `dev_engine.psv` of a data folder if it is there.
+
+Exit status 0: all equal, 1: a difference, 2: something is missing.
+"""
+
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import cshogi
+import numpy as np
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def sample(records, probability, seed):
+    """The n-th number of SplitMix64 behind the seed, below the probability times 2^64."""
+    mask, taken = 2**64 - 1, []
+    for n in range(len(records)):
+        z = (seed + (n + 1) * 0x9E3779B97F4A7C15) & mask
+        z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & mask
+        z = (z ^ z >> 27) * 0x94D049BB133111EB & mask
+        taken.append((z ^ z >> 31) < int(probability * 2**64))
+    return np.array(taken, bool)
+
+
+def conditions(records):
+    """Options with the records that they must leave."""
+    evals, plies = records["score"].astype(int), records["gamePly"]
+    white = records["sfen"][:, 0] & 1 == 1
+    winner = records["game_result"] * np.where(white, -1, 1)  # 1 black, -1 white
+    check, legal = np.zeros(len(records), bool), np.zeros(len(records), bool)
+    board = cshogi.Board()
+    for i, record in enumerate(records):
+        board.set_psfen(record["sfen"])
+        check[i] = board.is_check()
+        move = board.move_from_psv(int(record["move"]))
+        legal[i] = record["move"] != 0 and board.is_legal(move)
+    first = np.zeros(len(records), bool)
+    first[np.unique(records["sfen"], axis=0, return_index=True)[1]] = True
+    numbers = np.arange(len(records))
+    yield ["--max-abs-eval", "499"], abs(evals) < 500
+    yield ["--min-ply", "20", "--max-ply", "60"], (plies >= 20) & (plies <= 60)
+    yield ["--result", "black"], winner == 1
+    yield ["--result", "white,draw"], winner != 1
+    yield ["--has-move"], records["move"] != 0
+    yield ["--legal-move"], legal
+    yield ["--drop-in-check"], ~check
+    yield ["--every", "7"], numbers % 7 == 0
+    yield ["--sample", "0.3", "--seed", "11"], sample(records, 0.3, 11)
+    yield ["--dedup"], first
+    yield (
+        ["--max-abs-eval", "800", "--result", "black,white", "--drop-in-check", "--sample", "0.5"],
+        (abs(evals) <= 800) & (winner != 0) & ~check & sample(records, 0.5, 1),
+    )
+
+
+def compare(kyokumen, path):
+    """The number of filters that leave other records than they should."""
+    records = np.fromfile(path, cshogi.PackedSfenValue)
+    failures = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for i, (options, expected) in enumerate(conditions(records)):
+            made = pathlib.Path(folder) / f"{i}.psv"
+            command = [kyokumen, "convert", path, "-o", made, "--json", "--progress", "none"]
+            done = subprocess.run(command + options, capture_output=True, text=True, check=False)
+            counts = json.loads(done.stdout)["counts"] if done.returncode == 0 else done.stderr
+            is_equal = (
+                done.returncode == 0
+                and made.read_bytes() == records[expected].tobytes()
+                and counts["written"] == expected.sum()
+                and sum(counts["filtered"].values()) == (~expected).sum()
+            )
+            failures += not is_equal
+            name = f"{path.name} {' '.join(options)}: {expected.sum()} of {len(records)}"
+            print(f"equal   {name}" if is_equal else f"DIFFERS {name}\n    {counts}")
+    return failures
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--kyokumen", type=pathlib.Path, default=ROOT / "target/release/kyokumen")
+    parser.add_argument("--data", type=pathlib.Path, default=ROOT / "../shared/data")
+    options = parser.parse_args()
+    if not options.kyokumen.is_file():
+        print(f"{options.kyokumen} is missing; cargo build --release makes it", file=sys.stderr)
+        return 2
+    failures = 0
+    for path in (ROOT / "data/sample.psv", options.data / "dev_engine.psv"):
+        if path.is_file():
+            failures += compare(options.kyokumen, path)
+        else:
+            print(f"skipped: {path} is missing")
+    print("all equal" if failures == 0 else f"{failures} filters differ")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

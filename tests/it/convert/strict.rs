@@ -1,0 +1,96 @@
+//! `--strict`: what formats lose is refused before the run, what records lose ends it.
+//!
+//! Nothing is written in either case, whatever is to become of bad records.
+
+use kyokumen::format::Format;
+use kyokumen::shogi::sfen;
+use serde_json::json;
+
+use super::{Bench, literal};
+
+#[test]
+fn what_the_format_cannot_hold_is_refused_before_the_run() {
+    for (from, to, fields) in [
+        ("a.psv", "b.hcpe", "ply"),
+        ("a.psv", "b.hcp", "move, eval, ply, result"),
+        ("a.hcpe", "b.hcp", "move, eval, result"),
+    ] {
+        let bench = Bench::new();
+        bench.write(from, &literal(from.strip_prefix("a.").unwrap().parse().unwrap()));
+        let ran = bench.convert(from, to, &["--strict"]);
+        assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+        assert!(ran.stderr.contains(&format!("holds {fields}, which ")), "{}", ran.stderr);
+        assert_eq!(bench.names(), [from]);
+    }
+}
+
+/// The changed bytes of a record, and what is lost with them.
+fn lossy() -> Vec<(Format, &'static str, usize, u8, &'static str)> {
+    use Format::{Hcpe, Psv};
+    vec![
+        (Psv, "b.sfen", 39, 0xa5, "padding"),
+        (Hcpe, "b.psv", 37, 0x01, "padding"),
+        (Hcpe, "b.psv", 36, 0x05, "ending"),
+        (Hcpe, "b.psv", 36, 0x0d, "flags of the result"),
+        (Psv, "b.sfen", 38, 0x05, "a result without a meaning"),
+        // A move from 1b to 1b.
+        (Psv, "b.sfen", 34, 0x81, "move"),
+    ]
+}
+
+#[test]
+fn what_a_record_loses_ends_the_run() {
+    for (from, to, at, byte, what) in lossy() {
+        let bench = Bench::new();
+        let mut second = literal(from);
+        second[at] = byte;
+        if what == "move" {
+            second[at + 1] = 0;
+        }
+        let input = format!("a.{from}");
+        bench.write(&input, &[literal(from), second.clone()].concat());
+        let fill = if from == Format::Hcpe { "ply=1" } else { "" };
+        for on_error in ["stop", "skip", "quarantine"] {
+            let ran =
+                bench.convert(&input, to, &["--strict", "--fill", fill, "--on-error", on_error]);
+            assert_eq!(ran.code, Some(1), "{what}: {}", ran.stderr);
+            let told = format!("record 1, at byte {}: {what} would be lost", second.len());
+            assert!(ran.stderr.contains(&told), "{what}: {}", ran.stderr);
+            assert_eq!(bench.names(), [input.as_str()]);
+        }
+        // Where the format stays, nothing is lost, unless records are written anew.
+        let same = format!("same.{from}");
+        assert_eq!(bench.convert(&input, &same, &["--strict"]).code, Some(0));
+        assert_eq!(bench.read(&same), bench.read(&input));
+        if what == "padding" {
+            assert_eq!(
+                bench.convert(&input, "c.psv", &["--strict", "--mirror", "--fill", fill]).code,
+                Some(1)
+            );
+        }
+    }
+}
+
+#[test]
+fn what_loses_nothing_passes() {
+    let bench = Bench::new();
+    bench.write("a.psv", &literal(Format::Psv).repeat(3));
+    assert_eq!(bench.convert("a.psv", "b.sfen", &["--strict"]).code, Some(0));
+    let ran = bench.convert("b.sfen", "c.psv", &["--strict", "--json"]);
+    assert_eq!((ran.code, bench.read("c.psv")), (Some(0), bench.read("a.psv")));
+    assert_eq!(ran.json()["strict"], json!(true));
+}
+
+/// Text may hold what the output cannot, or not: that shows line by line.
+#[test]
+fn text_is_judged_line_by_line() {
+    let bench = Bench::new();
+    let plain = format!("{}\t-\t-\t-\tu\n", sfen::START);
+    bench.write("a.sfen", plain.as_bytes());
+    assert_eq!(bench.convert("a.sfen", "b.hcp", &["--strict"]).code, Some(0));
+    bench.write("c.sfen", &[plain.into_bytes(), literal(Format::Sfen)].concat());
+    let ran = bench.convert("c.sfen", "d.hcp", &["--strict"]);
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.stderr.contains("record 1, at byte "), "{}", ran.stderr);
+    assert!(ran.stderr.contains("move, eval, ply, result would be lost"), "{}", ran.stderr);
+}

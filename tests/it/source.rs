@@ -1,0 +1,116 @@
+//! Reading from any place of a file: what a shard reads is what stands there in the whole.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+use kyokumen::format::Format;
+use kyokumen::pipeline::settings::FormatName;
+use kyokumen::pipeline::source::{
+    Delivery, Index, Input, Mark, Part, Source, can_be_computed, count_records,
+};
+use tempfile::TempDir;
+use zeekstd::{EncodeOptions, FrameSizePolicy};
+
+use crate::archive::{encoded, records};
+
+fn input(path: &Path, format: Format) -> Input {
+    Input::named(path, FormatName::plain(format))
+}
+
+/// The bytes of some records, by reading them.
+fn read(part: Part) -> Vec<u8> {
+    let (from, to) = (part.from, part.to);
+    let mut bytes = Vec::new();
+    for delivery in Source::new(vec![part], 100) {
+        match delivery.unwrap() {
+            Delivery::Block(block) => bytes.extend_from_slice(block.bytes()),
+            Delivery::End(read) => assert_eq!(Some(read.records), to.map(|to| to - from)),
+        }
+    }
+    bytes
+}
+
+fn seekable(bytes: &[u8], frame_bytes: u32) -> Vec<u8> {
+    let mut packed = Vec::new();
+    let options =
+        EncodeOptions::new().frame_size_policy(FrameSizePolicy::Uncompressed(frame_bytes));
+    let mut encoder = options.into_encoder(&mut packed).unwrap();
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap();
+    packed
+}
+
+#[test]
+fn records_of_a_seekable_file_are_found_by_their_number() {
+    let folder = TempDir::new().unwrap();
+    let bytes: Vec<u8> =
+        records(1000, 3).iter().flat_map(|record| encoded(Format::Psv, record)).collect();
+    let path = folder.path().join("a.psv.zst");
+    // Frames that end within records.
+    fs::write(&path, seekable(&bytes, 777)).unwrap();
+    let input = input(&path, Format::Psv);
+    assert!(can_be_computed(&input));
+    assert_eq!(count_records(&input).unwrap(), 1000);
+    for (from, to) in [(0, 1000), (0, 1), (999, 1000), (19, 20), (20, 400), (1000, 1000)] {
+        let part = Part::range(input.clone(), from, Some(to));
+        let expected = &bytes[from as usize * 40..to as usize * 40];
+        assert!(read(part) == expected, "{from}..{to}");
+    }
+}
+
+#[test]
+fn joined_files_are_read_though_their_table_knows_only_the_last() {
+    let folder = TempDir::new().unwrap();
+    let bytes: Vec<u8> =
+        records(300, 4).iter().flat_map(|record| encoded(Format::Hcp, record)).collect();
+    let path = folder.path().join("a.hcp.zst");
+    let (first, second) = bytes.split_at(100 * 32);
+    fs::write(&path, [seekable(first, 999), seekable(second, 999)].concat()).unwrap();
+    let input = input(&path, Format::Hcp);
+    assert!(!can_be_computed(&input));
+    assert_eq!(count_records(&input).unwrap(), 300);
+    let part = Part::range(input, 90, Some(250));
+    assert!(read(part) == bytes[90 * 32..250 * 32]);
+}
+
+#[test]
+fn an_index_finds_the_lines_of_a_text() {
+    let folder = TempDir::new().unwrap();
+    let lines: Vec<Vec<u8>> =
+        records(500, 5).iter().map(|record| encoded(Format::Sfen, record)).collect();
+    let lines: Vec<&[u8]> = lines.iter().cycle().take(120_000).map(Vec::as_slice).collect();
+    let text = lines.concat();
+    let plain = folder.path().join("a.sfen");
+    fs::write(&plain, &text).unwrap();
+    let packed = folder.path().join("a.sfen.zst");
+    fs::write(&packed, seekable(&text, 1 << 20)).unwrap();
+    for path in [plain, packed] {
+        let input = input(&path, Format::Sfen);
+        let index = Index::build(&input).unwrap();
+        assert_eq!(index.records, 120_000);
+        let kept = folder.path().join("kept.json");
+        index.save(&kept).unwrap();
+        assert_eq!(Index::load(&kept, &input), Some(index.clone()));
+        for from in [0, 1, 50_000, 119_999] {
+            let mark = index.mark_before(from);
+            assert_eq!(mark == Mark::default(), from < 2, "{mark:?}");
+            let part = Part { mark, ..Part::range(input.clone(), from, Some(from + 1)) };
+            assert!(read(part) == lines[from as usize], "{from}");
+        }
+        fs::OpenOptions::new().append(true).open(&path).unwrap().write_all(b" ").unwrap();
+        assert_eq!(Index::load(&kept, &input), None, "the file is another one");
+    }
+}
+
+#[test]
+fn a_file_that_shrinks_meanwhile_is_an_error() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("a.hcp");
+    fs::write(&path, vec![0; 32 * 1000]).unwrap();
+    let mut source = Source::new(vec![Part::whole(input(&path, Format::Hcp))], 100);
+    assert!(matches!(source.next(), Some(Ok(Delivery::Block(_)))));
+    fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(32 * 150).unwrap();
+    let error = source.find_map(Result::err).expect("an error");
+    assert!(error.to_string().ends_with("a.hcp changed while it was read"), "{error}");
+}

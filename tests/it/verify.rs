@@ -1,0 +1,215 @@
+//! `kyokumen verify` as a program: what it finds, and that nothing is lost where it sets records apart.
+//!
+//! Archives of our own making, in which it is known which records are bad and why.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use assert_cmd::cargo::cargo_bin;
+use kyokumen::format::Format;
+use kyokumen::shogi::sfen;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::archive::{archive, encoded, records, write};
+
+/// Exit status, standard output, messages.
+fn verify(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let mut command = Command::new(cargo_bin("kyokumen"));
+    command.args(["verify", "--progress", "none"]).args(arguments).current_dir(folder);
+    let output = command.output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+fn report(folder: &Path, arguments: &[&str]) -> (Option<i32>, Value) {
+    let (code, said, message) = verify(folder, &[arguments, &["--json"]].concat());
+    (code, serde_json::from_str(&said).unwrap_or_else(|_| panic!("{said}{message}")))
+}
+
+fn finding<'a>(report: &'a Value, name: &str) -> &'a Value {
+    let findings = report["findings"].as_array().unwrap();
+    findings.iter().find(|finding| finding["name"] == name).unwrap_or(&Value::Null)
+}
+
+/// Puts the bad bytes back to where their lines say they stood.
+fn joined(folder: &Path, stem: &str, extension: &str) -> Vec<u8> {
+    let read = |name: String| fs::read(folder.join(name)).unwrap();
+    let plain = |bytes: Vec<u8>| match extension.strip_suffix(".zst") {
+        Some(_) => zstd::decode_all(&bytes[..]).unwrap(),
+        None => bytes,
+    };
+    let good = plain(read(format!("{stem}.good.{extension}")));
+    let bad = plain(read(format!("{stem}.bad.{extension}")));
+    let lines = read(format!("{stem}.bad.jsonl"));
+    let (mut good, mut bad, mut all) = (&good[..], &bad[..], Vec::new());
+    for line in String::from_utf8(lines).unwrap().lines() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        let offset = usize::try_from(line["offset"].as_u64().unwrap()).unwrap();
+        let bytes = usize::try_from(line["bytes"].as_u64().unwrap()).unwrap();
+        let (before, rest) = good.split_at(offset - all.len());
+        all.extend_from_slice(before);
+        good = rest;
+        let (it, rest) = bad.split_at(bytes);
+        all.extend_from_slice(it);
+        bad = rest;
+    }
+    assert!(bad.is_empty());
+    [&all[..], good].concat()
+}
+
+#[test]
+fn the_bad_are_set_apart_and_nothing_is_lost() {
+    for format in [Format::Hcp, Format::Hcpe, Format::Psv, Format::Sfen] {
+        let folder = TempDir::new().unwrap();
+        let name = format!("a.{format}");
+        let bytes = archive(format, 3000);
+        write(folder.path(), &name, &bytes);
+        let (code, report) = report(folder.path(), &[&name, "--quarantine", "q"]);
+        let bad = (0..3000).filter(|i| i % 11 == 5).count();
+        assert_eq!(code, Some(3));
+        assert_eq!(
+            (&report["records"], &report["good"], &report["bad"]),
+            (&json!(3000), &json!(3000 - bad), &json!(bad)),
+            "{format}"
+        );
+        let error = if format == Format::Sfen { "sfen" } else { "kings_on_one_square" };
+        let found = finding(&report, error);
+        assert_eq!((&found["level"], &found["records"]), (&json!("error"), &json!(bad)));
+        let first: Vec<u64> =
+            (0..3).map(|i| found["examples"][i]["record"].as_u64().unwrap()).collect();
+        assert_eq!(first, [5, 16, 27]);
+        if let Some(len) = format.record_len() {
+            assert_eq!(found["examples"][2]["byte"], json!(27 * len));
+        }
+        let good: Vec<Vec<u8>> = records(3000, 42).iter().map(|r| encoded(format, r)).collect();
+        assert!(joined(&folder.path().join("q"), "a", format.name()) == bytes, "{format}");
+        if format == Format::Hcp {
+            let good: Vec<u8> =
+                (0..3000).filter(|i| i % 11 != 5).flat_map(|i| good[i].clone()).collect();
+            assert!(fs::read(folder.path().join("q/a.good.hcp")).unwrap() == good);
+        }
+        // What was set apart as good is good.
+        let (code, _) = self::report(&folder.path().join("q"), &[&format!("a.good.{format}")]);
+        assert_eq!(code, Some(0));
+    }
+}
+
+#[test]
+fn threads_change_nothing() {
+    let folder = TempDir::new().unwrap();
+    write(folder.path(), "a.psv", &archive(Format::Psv, 8000));
+    let said: Vec<String> = ["1", "3"]
+        .map(|threads| {
+            let quarantine = format!("q{threads}");
+            let arguments =
+                ["a.psv", "--strict", "--threads", threads, "--quarantine", &quarantine];
+            verify(folder.path(), &arguments).1
+        })
+        .into();
+    assert_eq!(said[0], said[1]);
+    for name in ["a.good.psv", "a.bad.psv", "a.bad.jsonl"] {
+        let [one, three] = ["q1", "q3"]
+            .map(|quarantine| fs::read(folder.path().join(quarantine).join(name)).unwrap());
+        assert!(!one.is_empty() && one == three, "{name}");
+    }
+}
+
+#[test]
+fn warnings_are_found_and_make_a_record_bad_only_if_that_is_asked_for() {
+    let folder = TempDir::new().unwrap();
+    let quiet = format!("{}\t2g2f\t10\t1\tb\n", sfen::START);
+    let illegal = format!("{}\t2g2e\t10\t1\tb\n", sfen::START);
+    let check = "4k4/9/9/9/9/9/9/9/4K3r w 2b4g4s4n4l18p 1\n";
+    let text = [&quiet, &illegal, check, "# a comment\n", &quiet].concat();
+    write(folder.path(), "a.sfen", text.as_bytes());
+    let (code, found) = report(folder.path(), &["a.sfen"]);
+    assert_eq!((code, &found["good"], &found["comments"]), (Some(0), &json!(4), &json!(1)));
+    let example = json!([{"record": 1, "byte": quiet.len()}]);
+    assert_eq!(finding(&found, "move_illegal")["examples"], example);
+    assert_eq!(finding(&found, "opponent_in_check")["level"], json!("warning"));
+    let (code, found) = report(folder.path(), &["a.sfen", "--strict", "--quarantine", "q"]);
+    assert_eq!((code, &found["bad"]), (Some(3), &json!(2)));
+    assert_eq!(joined(&folder.path().join("q"), "a", "sfen"), text.as_bytes());
+    let bad = fs::read_to_string(folder.path().join("q/a.bad.sfen")).unwrap();
+    assert_eq!(bad, [&illegal, check].concat());
+    let lines = fs::read_to_string(folder.path().join("q/a.bad.jsonl")).unwrap();
+    let line: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
+    assert_eq!(line["findings"], json!(["move_illegal"]));
+}
+
+/// A line without its end, one that is too long for a position, a game whose third move is none.
+#[test]
+fn text_is_set_apart_byte_for_byte() {
+    let folder = TempDir::new().unwrap();
+    let long = "x".repeat(100_000);
+    let text = format!("{0}\r\n{long}\n\n# end\n{0}", sfen::START);
+    write(folder.path(), "a.sfen", text.as_bytes());
+    let (code, found) = report(folder.path(), &["a.sfen", "--quarantine", "q"]);
+    assert_eq!((code, &found["good"], &found["bad"]), (Some(3), &json!(2), &json!(3)));
+    assert_eq!(finding(&found, "too_long")["records"], json!(2));
+    assert!(joined(&folder.path().join("q"), "a", "sfen") == text.as_bytes());
+
+    let games = "startpos moves 7g7f 3c3d\nstartpos\nstartpos moves 7g7f 3c3d 7g7f\nstartpos";
+    write(folder.path(), "b.usi", games.as_bytes());
+    let (code, found) = report(folder.path(), &["b.usi", "--quarantine", "q"]);
+    assert_eq!((code, &found["records"], &found["bad"]), (Some(3), &json!(5), &json!(1)));
+    assert_eq!(finding(&found, "illegal_move")["examples"][0]["record"], json!(4));
+    assert_eq!(joined(&folder.path().join("q"), "b", "usi"), games.as_bytes());
+}
+
+#[test]
+fn a_truncated_and_a_compressed_file() {
+    let folder = TempDir::new().unwrap();
+    let mut bytes = archive(Format::Psv, 200);
+    bytes.truncate(bytes.len() - 7);
+    write(folder.path(), "a.psv.zst", &zstd::encode_all(&bytes[..], 1).unwrap());
+    let (code, found) = report(folder.path(), &["a.psv.zst", "--quarantine", "q"]);
+    assert_eq!(code, Some(3));
+    assert_eq!(finding(&found, "length")["examples"][0]["byte"], json!(199 * 40));
+    assert!(joined(&folder.path().join("q"), "a", "psv.zst") == bytes);
+}
+
+#[test]
+fn each_file_has_its_own_report() {
+    let folder = TempDir::new().unwrap();
+    write(folder.path(), "a.psv", &archive(Format::Psv, 5));
+    write(folder.path(), "b.hcp", &archive(Format::Hcp, 12));
+    let (code, said, _) = verify(folder.path(), &["a.psv", "b.hcp", "--threads", "1"]);
+    assert_eq!(code, Some(3));
+    let heads: Vec<&str> = said.lines().filter(|line| !line.starts_with(' ')).collect();
+    let expected =
+        ["a.psv: psv, 5 records: 5 good, 0 bad", "b.hcp: hcp, 12 records: 11 good, 1 bad"];
+    assert_eq!(heads, expected);
+}
+
+#[test]
+fn what_cannot_be_is_refused_before_anything_is_written() {
+    let folder = TempDir::new().unwrap();
+    let path = |name: &str| -> PathBuf { folder.path().join(name) };
+    fs::create_dir(path("other")).unwrap();
+    for name in ["a.psv", "other/a.psv"] {
+        write(folder.path(), name, &archive(Format::Psv, 3));
+    }
+    for (arguments, message) in [
+        (&["a.psv", "other/a.psv", "--quarantine", "q"][..], "two inputs would both be written to"),
+        (&["a.psv", "--quarantine", "a.psv"], "is not a folder"),
+        (&["a.bin"], "say it with --from"),
+        (&["-", "-", "--from", "psv"], "it was named more than once"),
+        (&["a.psv", "--proof", "a.proofs"], "cannot be used with"),
+        (&["--proof", "a.proofs", "--strict"], "cannot be used with"),
+        (&[], "required"),
+    ] {
+        let (code, said, told) = verify(folder.path(), arguments);
+        assert_eq!((code, &*said), (Some(2), ""), "{arguments:?}: {told}");
+        assert!(told.contains(message), "{arguments:?}: {told}");
+        assert!(!path("q").exists());
+    }
+    assert_eq!(verify(folder.path(), &["missing.psv"]).0, Some(1));
+    assert_eq!(verify(folder.path(), &["a.psv", "--quarantine", "q"]).0, Some(0));
+    let (code, _, told) = verify(folder.path(), &["a.psv", "--quarantine", "q"]);
+    assert_eq!(code, Some(2));
+    assert!(told.contains("exists; replace it with --force"), "{told}");
+    assert_eq!(verify(folder.path(), &["a.psv", "--quarantine", "q", "--force"]).0, Some(0));
+}
