@@ -20,6 +20,7 @@ mod hcpe;
 mod hcpe3;
 mod jsonl;
 mod key;
+mod kif;
 mod layout;
 mod lines;
 pub mod move16;
@@ -33,6 +34,7 @@ mod psv;
 mod record;
 mod records;
 pub mod reference;
+mod replay;
 mod sfen_text;
 mod spec;
 mod survey;
@@ -87,6 +89,8 @@ pub enum Format {
     Pack,
     /// Game records of the Computer Shogi Association.
     Csa,
+    /// Games as Kakinoki's programs write them.
+    Kif,
 }
 
 /// A word that names no format.
@@ -96,7 +100,7 @@ pub struct UnknownFormat(pub String);
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Hcp,
         Self::Hcpe,
         Self::Hcpe2,
@@ -110,6 +114,7 @@ impl Format {
         Self::Db,
         Self::Usi,
         Self::Csa,
+        Self::Kif,
     ];
 
     const fn spec(self) -> &'static Spec {
@@ -127,6 +132,7 @@ impl Format {
             Self::Db => &db::SPEC,
             Self::Pack => &pack::SPEC,
             Self::Csa => &csa::SPEC,
+            Self::Kif => &kif::SPEC,
         }
     }
 
@@ -271,7 +277,8 @@ mod tests {
                 ("plain", None),
                 ("db", None),
                 ("usi", None),
-                ("csa", None)
+                ("csa", None),
+                ("kif", None),
             ]
         );
         for format in Format::ALL {

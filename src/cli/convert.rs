@@ -23,7 +23,8 @@ use crate::pipeline::settings::{BadPolicy, FormatName};
 
 /// Convert files of positions from any format to any other
 ///
-/// Formats are hcp, hcpe, psv and sfen, each also compressed (.zst). Nothing is made up: a field that the
+/// Formats are hcp, hcpe, hcpe2, hcpe42, psv and sfen, and hcpe3, usi, csa and kif, which hold games; each also
+/// compressed (.zst). Records of a game are its moves. Nothing is made up: a field that the
 /// output needs and the input lacks must be named with --fill, else nothing is written. What the output
 /// cannot hold is said before, and counted at the end on standard error.
 ///

@@ -10,8 +10,9 @@ use crate::shogi::{Color, HandKind, Move, Piece, PieceKind, Position, Setup, Squ
 
 use super::error::{DecodeError, DecodeErrorKind, EncodeError};
 use super::field::{Field, Fields};
-use super::game::{Ending, Game, Played};
+use super::game::{Ending, Game};
 use super::lines::Lines;
+use super::replay::Replay;
 use super::spec::{Codec, Framing, Spec};
 use ending::{Mark, Summary};
 use start::Start;
@@ -61,15 +62,23 @@ fn unit_end(bytes: &[u8], _at_end: bool) -> Option<usize> {
 }
 
 fn read(unit: &[u8]) -> Result<Game, DecodeError> {
+    let (mut start, mut replay) = (Start::default(), None);
     let mut at = 0;
-    let mut reader = Reader::Start(Start::default());
     for line in Lines::new(unit) {
         for (offset, statement) in statements(line.content()) {
-            reader = reader.take(statement, at + offset)?;
+            let at = at + offset;
+            if replay.is_none() && start.take(statement, at)? {
+                continue;
+            }
+            let replay = match &mut replay {
+                Some(replay) => replay,
+                none => none.insert(start.begin()?),
+            };
+            take(replay, statement, at);
         }
         at += line.raw().len();
     }
-    reader.finish()
+    Ok(replay.map_or_else(|| start.begin(), Ok)?.finish())
 }
 
 /// The statements of a line with their places: a line is one, or several between commas.
@@ -85,130 +94,64 @@ fn statements(line: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     })
 }
 
-/// What has been read of a game.
-enum Reader {
-    /// Before the first move.
-    Start(Start),
-    Moves(Box<Moves>),
+/// Takes a statement behind the start. Behind what cannot be read only a summary is looked for, which
+/// tells how the game ended.
+fn take(replay: &mut Replay, statement: &[u8], at: usize) {
+    if let Some(Summary { end }) = Summary::parse(statement) {
+        replay.end(end);
+    } else if !replay.is_broken()
+        && let Err(error) = take_statement(replay, statement, at)
+    {
+        replay.break_off(error);
+    }
 }
 
-struct Moves {
-    game: Game,
-    position: Position,
-    /// The last move, if the rules do not allow it: the game ends with it or is broken.
-    illegal: Option<DecodeError>,
-    has_ended: bool,
-}
-
-impl Reader {
-    fn take(self, statement: &[u8], at: usize) -> Result<Self, DecodeError> {
-        match self {
-            Self::Start(mut start) => {
-                if start.take(statement, at)? {
-                    return Ok(Self::Start(start));
-                }
-                let mut moves = Moves::new(start)?;
-                moves.take(statement, at);
-                Ok(Self::Moves(Box::new(moves)))
-            }
-            Self::Moves(mut moves) => {
-                moves.take(statement, at);
-                Ok(Self::Moves(moves))
-            }
+fn take_statement(replay: &mut Replay, statement: &[u8], at: usize) -> Result<(), DecodeError> {
+    let other = |expected| Err(DecodeErrorKind::syntax(expected, statement).at(at));
+    match statement {
+        [] | SEPARATOR => Ok(()),
+        [b'\'', ..] => {
+            take_evaluation(replay, statement);
+            Ok(())
         }
-    }
-
-    fn finish(self) -> Result<Game, DecodeError> {
-        let mut moves = match self {
-            Self::Start(start) => Moves::new(start)?,
-            Self::Moves(moves) => *moves,
-        };
-        moves.game.broken = moves.game.broken.or(moves.illegal);
-        Ok(moves.game)
-    }
-}
-
-impl Moves {
-    fn new(start: Start) -> Result<Self, DecodeError> {
-        let (setup, at) = start.setup()?;
-        let position =
-            Position::try_from(&setup).map_err(|error| DecodeErrorKind::Position(error).at(at))?;
-        Ok(Self { game: Game::new(setup), position, illegal: None, has_ended: false })
-    }
-
-    /// Behind what cannot be read only a summary is looked for, which tells how the game ended.
-    fn take(&mut self, statement: &[u8], at: usize) {
-        let summary = Summary::parse(statement);
-        if let Some(Summary { end }) = summary {
-            (self.game.result, self.game.ending) = end;
-            self.illegal = self.illegal.take().filter(|_| end.1 != Some(Ending::IllegalMove));
-            self.has_ended = true;
-        } else if self.game.broken.is_none()
-            && let Err(error) = self.take_statement(statement, at)
-        {
-            self.game.broken = self.illegal.take().or(Some(error));
-        }
-    }
-
-    fn take_statement(&mut self, statement: &[u8], at: usize) -> Result<(), DecodeError> {
-        let other = |expected| Err(DecodeErrorKind::syntax(expected, statement).at(at));
-        match statement {
-            [] => Ok(()),
-            SEPARATOR => Ok(()),
-            [b'\'', ..] => {
-                self.take_evaluation(statement);
+        [b'T', time @ ..] if is_time(time) => Ok(()),
+        [b'%', ..] => match Mark::parse(statement) {
+            Some(mark) => {
+                take_mark(replay, mark);
                 Ok(())
             }
-            [b'T', time @ ..] if is_time(time) => Ok(()),
-            [b'%', ..] => match Mark::parse(statement) {
-                Some(mark) => {
-                    self.end(mark);
-                    Ok(())
-                }
-                None => other("a mark of the standard for the end of a game"),
-            },
-            _ if self.has_ended => other("/ before another game"),
-            _ => self.play(statement, at),
-        }
+            None => other("a mark of the standard for the end of a game"),
+        },
+        _ if replay.has_ended => other("/ before another game"),
+        _ => match parse_move(statement, &replay.position) {
+            Some(best_move) => replay.play(best_move, at),
+            None => other("a move of the side to move"),
+        },
     }
+}
 
-    fn end(&mut self, mark: Mark) {
-        if self.illegal.is_some() && mark.is_about_illegal_moves() {
-            // The move that was not allowed stands in the record, and it was not undone.
-            let loser = self.position.side_to_move();
-            (self.game.result, self.game.ending) = mark.end_after_illegal_move(loser);
-            self.illegal = None;
-        } else if !self.has_ended {
-            (self.game.result, self.game.ending) = mark.end(&self.position);
-        }
-        self.has_ended = true;
+/// Of several marks the first one counts.
+fn take_mark(replay: &mut Replay, mark: Mark) {
+    if replay.is_behind_illegal_move() && mark.is_about_illegal_moves() {
+        replay.end(mark.end_after_illegal_move(replay.position.side_to_move()));
+    } else if !replay.has_ended {
+        replay.end(mark.end(&replay.position));
     }
+}
 
-    fn play(&mut self, statement: &[u8], at: usize) -> Result<(), DecodeError> {
-        let syntax = || DecodeErrorKind::syntax("a move of the side to move", statement).at(at);
-        if let Some(error) = self.illegal.take() {
-            return Err(error);
-        }
-        let best_move = parse_move(statement, &self.position).ok_or_else(syntax)?;
-        if !self.position.is_legal(best_move) {
-            self.illegal = Some(DecodeErrorKind::IllegalMove { best_move }.at(at));
-            return Ok(());
-        }
-        self.position.make(best_move);
-        self.game.moves.push(Played::new(best_move, at));
-        Ok(())
+/// The evaluation in the comment is that of the side that made the last move, seen from Black.
+fn take_evaluation(replay: &mut Replay, comment: &[u8]) {
+    let Some(text) = comment.strip_prefix(EVALUATION) else { return };
+    if replay.is_behind_illegal_move() {
+        return;
     }
-
-    /// The evaluation in the comment is that of the side that made the last move, seen from Black.
-    fn take_evaluation(&mut self, comment: &[u8]) {
-        let Some(text) = comment.strip_prefix(EVALUATION) else { return };
-        let (Some(played), None) = (self.game.moves.last_mut(), &self.illegal) else { return };
-        let number = text.trim_ascii_start().split(u8::is_ascii_whitespace).next();
-        let number = number.and_then(|number| str::from_utf8(number).ok()?.parse::<i32>().ok());
-        let Some(black_cp) = number.filter(|_| played.eval_cp.is_none()) else { return };
-        let mover = !self.position.side_to_move();
-        let own_cp = seen_from(mover, black_cp).clamp(i16::MIN.into(), i16::MAX.into());
-        played.eval_cp = i16::try_from(own_cp).ok();
+    let number = text.trim_ascii_start().split(u8::is_ascii_whitespace).next();
+    let number = number.and_then(|number| str::from_utf8(number).ok()?.parse::<i32>().ok());
+    let last = replay.game.moves.last_mut().filter(|played| played.eval_cp.is_none());
+    if let (Some(black_cp), Some(played)) = (number, last) {
+        let own_cp = seen_from(!replay.position.side_to_move(), black_cp);
+        let nearest = own_cp.clamp(i16::MIN.into(), i16::MAX.into());
+        played.eval_cp = i16::try_from(nearest).ok();
     }
 }
 
@@ -274,16 +217,13 @@ fn write(game: &Game, out: &mut Vec<u8>) -> Result<(), EncodeError> {
 
 fn write_move(best_move: Move, position: &Position, out: &mut Vec<u8>) {
     out.push(sign_of(position.side_to_move()));
-    let kind = match best_move.from() {
-        Some(from) => {
-            put_square(from, out);
-            let kind = position.piece_on(from).map(|piece| piece.kind);
-            kind.map(|kind| kind.promoted().filter(|_| best_move.is_promotion()).unwrap_or(kind))
-        }
-        None => {
-            out.extend_from_slice(b"00");
-            best_move.dropped().map(HandKind::piece_kind)
-        }
+    let kind = if let Some(from) = best_move.from() {
+        put_square(from, out);
+        let kind = position.piece_on(from).map(|piece| piece.kind);
+        kind.map(|kind| kind.promoted().filter(|_| best_move.is_promotion()).unwrap_or(kind))
+    } else {
+        out.extend_from_slice(b"00");
+        best_move.dropped().map(HandKind::piece_kind)
     };
     put_square(best_move.to(), out);
     put_line(out, kind.map_or(&[], |kind| CODES[kind.index()]));

@@ -69,17 +69,25 @@ fn walk(bytes: &[u8]) -> Walk {
 
 /// Whether a game can begin here.
 fn is_header(bytes: &[u8]) -> bool {
-    bytes.len() >= HEADER_BYTES && position(bytes).is_some_and(|position| position.is_ok())
+    bytes.len() >= HEADER_BYTES && start_of(bytes).is_some()
 }
 
 /// Whether a game begins here for certain. A position alone is no proof: what stands two bytes behind one
 /// may be another, with the pieces that fell off at the front made up of the bytes behind it.
 fn begins_game(bytes: &[u8]) -> bool {
-    let Some(Ok(setup)) = position(bytes) else { return false };
-    let Some(1..) = word(bytes, MOVES_AT) else { return false };
-    let first = word(bytes, HEADER_BYTES).and_then(|bits| decode(bits).ok());
-    let position = Position::try_from(setup);
-    first.is_some_and(|first| position.is_ok_and(|position| position.is_legal(first)))
+    let Some(first) = first_move(bytes) else { return false };
+    let position = start_of(bytes).and_then(|setup| Position::try_from(setup).ok());
+    position.is_some_and(|position| position.is_legal(first))
+}
+
+/// The first move of what may be a game; most places in damaged bytes are none at a glance.
+fn first_move(bytes: &[u8]) -> Option<Move> {
+    let kings = [bytes.first()? >> 1, bytes.get(1)? & 0x7f];
+    let are_on_board = kings[0] != kings[1] && kings.into_iter().all(|king| king < 81);
+    let has_moves = word(bytes, MOVES_AT)? > 0;
+    let has_candidates = word(bytes, HEADER_BYTES + 4)? <= MOST_CANDIDATES;
+    let first = word(bytes, HEADER_BYTES)?;
+    (are_on_board && has_moves && has_candidates).then(|| decode(first).ok())?
 }
 
 /// A game ends where the next one begins. If none does, it ends there all the same if all its moves can
@@ -131,7 +139,7 @@ fn count(unit: &[u8]) -> u64 {
 
 fn read(unit: &[u8]) -> Result<Game, DecodeError> {
     let moves = check(unit)?;
-    let start = position(unit).unwrap_or_else(|| Err(DecodeErrorKind::Nothing.at(0)))?;
+    let Some(start) = start_of(unit) else { return Err(DecodeErrorKind::Nothing.at(0)) };
     let mut game = Game::new(start);
     let result = unit[RESULT_AT];
     (game.result, game.ending) = (absolute_result(result), ending_of_flags(result));
@@ -158,8 +166,8 @@ fn check(unit: &[u8]) -> Result<u16, DecodeError> {
         let (expected, found) = (HEADER_BYTES, unit.len());
         return Err(DecodeErrorKind::Length { expected, found }.at(found));
     };
-    if let Some(Err(error)) = position(unit) {
-        return Err(error);
+    if let Some(position) = unit.first_chunk() {
+        packed::decode(Family::Apery, position)?;
     }
     match walk(unit) {
         Walk::End(end) if end == unit.len() => Ok(moves),
@@ -242,6 +250,6 @@ fn word(bytes: &[u8], at: usize) -> Option<u16> {
     bytes.get(at..)?.first_chunk().copied().map(u16::from_le_bytes)
 }
 
-fn position(bytes: &[u8]) -> Option<Result<Setup, DecodeError>> {
-    bytes.first_chunk().map(|position| packed::decode(Family::Apery, position))
+fn start_of(bytes: &[u8]) -> Option<Setup> {
+    packed::decode_if_valid(Family::Apery, bytes.first_chunk()?)
 }

@@ -77,6 +77,11 @@ pub fn decode(family: Family, bytes: &[u8; LEN]) -> Result<Setup, DecodeError> {
     }
 }
 
+/// [`decode`] for callers who need not know what is wrong, which takes far longer to say.
+pub(super) fn decode_if_valid(family: Family, bytes: &[u8; LEN]) -> Option<Setup> {
+    decode_valid(family.tables(), bytes)
+}
+
 /// Writes a packed position in canonical form: P L N S G B R in each hand and in the box.
 ///
 /// # Errors

@@ -3,6 +3,7 @@
 //! Records are literal: the start position with 2g2f, 10 centipawns, ply 1, a victory of Black.
 
 mod filters;
+mod games;
 mod refusals;
 mod strict;
 

@@ -21,6 +21,7 @@ mod games;
 mod graphs;
 mod hcpe3;
 mod inspect;
+mod kif;
 mod layers;
 mod marubatsu;
 mod mate_lines;

@@ -14,7 +14,7 @@ use kyokumen::shogi::Position;
 use tempfile::TempDir;
 
 /// Formats that people read: their samples are whole games.
-const WHOLE_GAMES: [Format; 1] = [Format::Csa];
+const WHOLE_GAMES: [Format; 2] = [Format::Csa, Format::Kif];
 
 fn data() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("data")

@@ -1,12 +1,13 @@
 //! Where a CSA game begins: the lines of the standard that arrange pieces.
 //!
-//! Sections 2.5 of the standard: `PI` with the pieces left out, ranks `P1` to `P9`, single pieces `P+`
+//! Section 2.5 of the standard: `PI` with the pieces left out, ranks `P1` to `P9`, single pieces `P+`
 //! and `P-`, the side to move.
 
 use super::super::error::{DecodeError, DecodeErrorKind};
+use super::super::replay::{self, Replay};
 use super::ending::Summary;
 use super::{CODES, Piece, PieceKind, Setup, Square, kind_of, put_line, sign_of, square_of};
-use crate::shogi::{Board, Color, Hand, HandKind, SetupError, sfen};
+use crate::shogi::{Board, Color, Hand, HandKind};
 
 /// The arrangement so far.
 pub(super) struct Start {
@@ -60,7 +61,7 @@ impl Start {
     fn arrange(&mut self, text: &[u8]) -> Option<()> {
         match text {
             [b'I', left_out @ ..] => {
-                self.board = even_start().board().into();
+                self.board = replay::even_start().board().into();
                 for [a, b, code @ ..] in groups(left_out)? {
                     let content = &mut self.board[square_of(&[a, b])?.index()];
                     content.filter(|piece| *CODES[piece.kind.index()] == code)?;
@@ -114,32 +115,16 @@ impl Start {
         left
     }
 
-    /// The arrangement, and where its lines begin.
-    pub(super) fn setup(self) -> Result<(Setup, usize), DecodeError> {
-        let Self { board, hands, side_to_move, is_arranged, at } = self;
-        if !is_arranged {
-            return Ok((even_start(), at));
+    /// Begins the game.
+    pub(super) fn begin(&self) -> Result<Replay, DecodeError> {
+        if !self.is_arranged {
+            return Replay::new(replay::even_start(), self.at);
         }
-        let [black, white] = hands.map(hand);
-        let setup = black.and_then(|black| Setup::new(board, [black, white?], side_to_move, 1));
-        match setup {
-            Ok(setup) => Ok((setup, at)),
-            Err(error) => Err(DecodeErrorKind::Setup(error).at(at)),
+        match replay::arrangement(self.board, self.hands, self.side_to_move) {
+            Ok(setup) => Replay::new(setup, self.at),
+            Err(error) => Err(DecodeErrorKind::Setup(error).at(self.at)),
         }
     }
-}
-
-fn hand(counts: [u8; HandKind::COUNT]) -> Result<Hand, SetupError> {
-    Hand::from_counts(counts).ok_or_else(|| {
-        let too_many = |kind: &HandKind| counts[kind.index()] > HandKind::SET[kind.index()];
-        let kind = HandKind::ALL.into_iter().find(too_many).unwrap_or(HandKind::Pawn);
-        let (count, most) = (counts[kind.index()], HandKind::SET[kind.index()]);
-        SetupError::TooMany { letter: char::from(kind.piece_kind().letter()), count, most }
-    })
-}
-
-fn even_start() -> Setup {
-    sfen::START.parse().expect("the start of an even game is an arrangement")
 }
 
 /// Square and piece, four characters each.
@@ -186,7 +171,7 @@ fn piece_of(cell: &[u8]) -> Option<Piece> {
 
 /// Writes an arrangement with the side to move.
 pub(super) fn write(setup: &Setup, out: &mut Vec<u8>) {
-    if setup.clone().with_ply(1) == even_start() {
+    if setup.clone().with_ply(1) == replay::even_start() {
         out.extend_from_slice(b"PI\n");
     } else {
         for rank in 0..9 {

@@ -1,0 +1,120 @@
+//! Games to games, and games to records.
+//!
+//! What is lost, filled in, left out or bad is counted in moves, whatever they are written to.
+
+use serde_json::json;
+
+use super::{Bench, Ran};
+use crate::format_literals::{START_HCP, bytes};
+
+fn sample(name: &str) -> Vec<u8> {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(name);
+    std::fs::read(path).unwrap()
+}
+
+fn done(ran: &Ran) {
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+}
+
+/// dlshogi's start of a game, then moves in hexadecimal.
+fn hcpe3(moves: u8, rest: &str) -> Vec<u8> {
+    bytes(&format!("{START_HCP}{moves:02x}000100{rest}").replace(' ', ""))
+}
+
+const FIRST: &str = "8e07 c800 0200 8e070300 4d270100";
+const UNTRAINED: &str = "c220 0000 0000";
+const ILLEGAL: &str = "8e07 0000 0000";
+
+#[test]
+fn games_go_round_through_every_format() {
+    let bench = Bench::new();
+    bench.write("a.csa", &sample("sample.csa"));
+    done(&bench.convert("a.csa", "b.hcpe3", &[]));
+    done(&bench.convert("b.hcpe3", "c.csa", &["--json"]));
+    assert_eq!(bench.read("c.csa"), sample("sample.csa"));
+
+    done(&bench.convert("a.csa", "d.kif", &[]));
+    done(&bench.convert("d.kif", "e.hcpe3", &["--fill", "eval=0"]));
+    assert_eq!(bench.read("e.hcpe3"), bench.read("b.hcpe3"));
+
+    for (from, to) in [("a.csa", "1.usi"), ("b.hcpe3", "2.usi"), ("d.kif", "3.usi")] {
+        done(&bench.convert(from, to, &[]));
+        assert_eq!(bench.read(to), bench.read("1.usi"), "{from}");
+    }
+    let ran = bench.convert("1.usi", "f.hcpe3", &[]);
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.stderr.contains("without --fill eval=0,result=draw"), "{}", ran.stderr);
+    let ran = bench.convert("1.usi", "f.hcpe3", &["--fill", "eval=0,result=draw", "--json"]);
+    assert_eq!(ran.json()["counts"]["invented"], json!({"eval": 2000, "result": 2000}));
+    assert_eq!(ran.json()["counts"]["lost"], json!({}));
+}
+
+#[test]
+fn games_pass_untouched_unless_canonical_form_is_asked_for() {
+    let bench = Bench::new();
+    let text = b"V2.2\r\nN+a\r\nPI\r\n+\r\n+2726FU,T1\r\n'** 5 -3334FU\r\n%TORYO\r\n";
+    bench.write("a.csa", text);
+    done(&bench.convert("a.csa", "same.csa", &[]));
+    assert_eq!(bench.read("same.csa"), text);
+    done(&bench.convert("a.csa", "canonical.csa", &["--canonical"]));
+    let canonical = b"V3.0\nPI\n+\n+2726FU\n'** 5\n%TORYO\n/\n";
+    assert_eq!(bench.read("canonical.csa"), canonical);
+
+    // Another engine played White: dlshogi's byte stays with the bytes it came with.
+    let mut game = hcpe3(1, FIRST);
+    game[35] = 2;
+    bench.write("a.hcpe3", &game.repeat(2));
+    done(&bench.convert("a.hcpe3", "same.hcpe3", &[]));
+    assert_eq!(bench.read("same.hcpe3"), game.repeat(2));
+    done(&bench.convert("a.hcpe3", "canonical.hcpe3", &["--canonical"]));
+    assert_eq!(bench.read("canonical.hcpe3"), hcpe3(1, FIRST).repeat(2));
+}
+
+#[test]
+fn moves_that_are_not_for_training_are_left_out_of_records() {
+    let bench = Bench::new();
+    bench.write("a.hcpe3", &hcpe3(2, &[FIRST, UNTRAINED].concat()));
+    let ran = bench.convert("a.hcpe3", "b.hcpe", &["--json"]);
+    assert_eq!(bench.read("b.hcpe"), bytes(&format!("{START_HCP}c8008e070100")));
+    assert_eq!(ran.json()["counts"]["filtered"], json!({"not_for_training": 1}));
+    let ran = bench.convert("a.hcpe3", "c.psv", &["--json", "--keep-untrained"]);
+    assert_eq!(bench.read("c.psv").len(), 80);
+    let counts = &ran.json()["counts"];
+    assert_eq!((&counts["written"], &counts["filtered"]), (&json!(2), &json!({})));
+    assert_eq!(counts["lost"], json!({"candidates": 2, "end_ply": 2}));
+    done(&bench.convert("a.hcpe3", "d.usi", &[]));
+    assert_eq!(bench.read("d.usi"), b"startpos moves 2g2f 8c8d\n");
+}
+
+#[test]
+fn the_number_of_a_first_move_is_lost_where_there_is_no_place_for_it() {
+    let bench = Bench::new();
+    let start = "lnsgkgsnl/1r5b1/ppppppppp/9/9/2P6/PP1PPPPPP/1B5R1/LNSGKGSNL w - 30";
+    bench.write("a.usi", format!("sfen {start} moves 3c3d 2g2f\n").as_bytes());
+    let ran = bench.convert("a.usi", "b.csa", &["--json"]);
+    assert_eq!(ran.json()["counts"]["lost"], json!({"ply": 2}));
+    let ran = bench.convert("a.usi", "c.usi", &["--json"]);
+    assert_eq!(ran.json()["counts"]["lost"], json!({}));
+    assert_eq!(bench.read("c.usi"), bench.read("a.usi"));
+}
+
+#[test]
+fn what_stands_behind_an_illegal_move_is_bad_together() {
+    let bench = Bench::new();
+    let broken = hcpe3(4, &[FIRST, ILLEGAL, ILLEGAL, ILLEGAL].concat());
+    let whole = hcpe3(1, FIRST);
+    bench.write("a.hcpe3", &[&whole[..], &broken, &whole].concat());
+    for to in ["b.psv", "c.usi"] {
+        let ran = bench.convert("a.hcpe3", to, &["--json", "--on-error", "quarantine"]);
+        assert_eq!(ran.code, Some(3), "{}", ran.stderr);
+        let counts = &ran.json()["counts"];
+        assert_eq!((&counts["input"], &counts["written"]), (&json!(6), &json!(3)), "{to}");
+        assert_eq!(counts["bad"], json!({"quarantined": 3, "skipped": 0}));
+        let stem = &to[..1];
+        assert_eq!(bench.read(&format!("{stem}.quarantine.bin")), broken);
+        let lines = bench.read(&format!("{stem}.quarantine.jsonl"));
+        let line: serde_json::Value = serde_json::from_slice(&lines).unwrap();
+        assert_eq!((&line["index"], &line["records"]), (&json!(2), &json!(3)));
+        assert_eq!(line["offset"], json!(whole.len()));
+    }
+}

@@ -1,0 +1,194 @@
+//! `kif`: the example of the format's owner, diagrams, words for the ends of games, `Shift_JIS`, variations.
+//!
+//! Examples are those of "棋譜ファイル KIF 形式" by Kakinoki Yoshikazu, which is public.
+
+use kyokumen::format::{
+    DecodeError, Ending, Format, Game, GameResult, read_game, units, write_game,
+};
+use kyokumen::shogi::sfen;
+
+use crate::game_properties::check_file;
+
+const EXAMPLE: &str = "\
+# ---- Kifu for Windows95 V3.53 棋譜ファイル ----
+開始日時：1999/07/15(木) 19:07:12
+終了日時：1999/07/15(木) 19:07:17
+手合割：平手
+先手：先手の対局者名
+後手：後手の対局者名
+手数----指手---------消費時間--
+   1 ７六歩(77)   ( 0:16/00:00:16)
+*コメント
+   2 ３四歩(33)   ( 0:00/00:00:00)+
+   3 中断         ( 0:03/ 0:00:19)
+";
+
+fn read(text: &str) -> Result<Game, DecodeError> {
+    read_game(Format::Kif, text.as_bytes())
+}
+
+fn usi(game: &Game) -> String {
+    let moves: Vec<String> = game.moves.iter().map(|played| played.best_move.to_string()).collect();
+    moves.join(" ")
+}
+
+fn end(text: &str) -> (Option<GameResult>, Option<Ending>) {
+    let game = read(text).unwrap();
+    assert_eq!(game.broken, None, "{text}");
+    (game.result, game.ending)
+}
+
+fn written(game: &Game) -> String {
+    let mut out = Vec::new();
+    write_game(Format::Kif, game, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn the_example_of_the_format_is_read() {
+    let game = read(EXAMPLE).unwrap();
+    assert_eq!((game.start.to_string().as_str(), usi(&game).as_str()), (sfen::START, "7g7f 3c3d"));
+    assert_eq!((game.result, game.ending), (None, Some(Ending::Interruption)));
+    assert_eq!(Format::from_extension("kifu"), Some(Format::Kif));
+
+    let two = format!("\u{feff}{EXAMPLE}{EXAMPLE}").replace('\n', "\r\n");
+    let games: Vec<_> = units(Format::Kif, two.as_bytes()).collect();
+    assert_eq!(games.len(), 2);
+    assert!(games.iter().all(|game| usi(&read_game(Format::Kif, game).unwrap()) == "7g7f 3c3d"));
+    check_file(Format::Kif, two.as_bytes());
+}
+
+/// 手合割：二枚落ち, 1 ５二玉(51), 2 投了, as `Shift_JIS`.
+#[test]
+fn shift_jis_is_told_from_utf_8() {
+    let text = b"\x8e\xe8\x8d\x87\x8a\x84\x81F\x93\xf1\x96\x87\x97\x8e\x82\xbf\r\n   1 \x82T\x93\xf1\x8b\xca(51)\r\n   2 \x93\x8a\x97\xb9\r\n";
+    let game = read_game(Format::Kif, text).unwrap();
+    let two_pieces = "lnsgkgsnl/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1";
+    assert_eq!((game.start.to_string().as_str(), usi(&game).as_str()), (two_pieces, "5a5b"));
+    assert_eq!(game.result, Some(GameResult::WhiteWin));
+    check_file(Format::Kif, &text.repeat(3));
+    assert_eq!(units(Format::Kif, &text.repeat(3)).count(), 3);
+}
+
+#[test]
+fn diagrams_are_read_and_written() {
+    let diagram = "\
+手合割：その他
+後手の持駒：飛　角　金二　銀二　桂二　香二　歩十五　
+ ９ ８ ７ ６ ５ ４ ３ ２ １
++---------------------------+
+| ・ ・ ・ ・v玉 ・ ・ ・ ・|一
+| ・ ・ ・ ・ ・ ・ ・ ・v龍|二
+| ・ ・ ・ ・ 歩 ・ ・ ・ ・|三
+| 馬 ・ ・ ・ ・ ・ ・ ・ ・|四
+| ・ ・v成銀 ・ ・ ・ ・ ・ ・|五
+| ・ ・ ・ ・ ・ ・ ・ ・ ・|六
+| ・ ・ ・ ・ ・ ・ ・ ・ と|七
+| ・ ・ ・ ・ 杏 ・ ・ ・ ・|八
+| ・ ・ ・ ・ 玉 ・ ・ ・ ・|九
++---------------------------+
+先手の持駒：金　歩
+先手番
+手数----指手---------消費時間--
+   1 ５二金打
+   2 投了
+まで1手で先手の勝ち
+";
+    let game = read(diagram).unwrap();
+    let start = "4k4/8+r/4P4/+B8/2+s6/9/8+P/4+L4/4K4 b GPrb2g2s2n2l15p 1";
+    assert_eq!(game.start.to_string(), start);
+    assert_eq!((usi(&game).as_str(), game.result), ("G*5b", Some(GameResult::BlackWin)));
+    let expected =
+        diagram.replace("v成銀", "v全").replace("先手の持駒：金　歩\n", "先手の持駒：金　歩　\n");
+    assert_eq!(written(&game), expected);
+    check_file(Format::Kif, expected.repeat(2).as_bytes());
+    assert_eq!(units(Format::Kif, expected.repeat(2).as_bytes()).count(), 2);
+}
+
+#[test]
+fn handicaps_are_known_by_name() {
+    for (name, start) in [
+        ("平手", sfen::START),
+        ("香落ち", "lnsgkgsn1/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1"),
+        ("右香落ち", "1nsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1"),
+        ("角落ち", "lnsgkgsnl/1r7/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1"),
+        ("飛香落ち", "lnsgkgsn1/7b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1"),
+        ("五枚落ち", "2sgkgsn1/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1"),
+        ("八枚落ち", "3gkg3/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1"),
+    ] {
+        let game = read(&format!("手合割：{name}　　\n")).unwrap();
+        assert_eq!(game.start.to_string(), start, "{name}");
+        assert!(written(&game).starts_with(&format!("手合割：{name}\n")));
+    }
+    assert!(read("手合割：百枚落ち\n").is_err());
+}
+
+#[test]
+fn moves_in_every_form() {
+    let text = "\
+   1 ７六歩(77)
+   2 ３四歩(33)
+   3 ２二角成(88)
+   4 同　銀(31)
+   5 ５五角打
+   6 ８五歩(83)
+";
+    let game = read(text).unwrap();
+    assert_eq!(usi(&game), "7g7f 3c3d 8h2b+ 3a2b B*5e");
+    let records = game.records();
+    let error = records[5].as_ref().unwrap_err();
+    assert_eq!((records.len(), error.offset), (6, text.find("   6").unwrap()));
+    let text = text.replace("８五歩(83)", "３三銀不成(22)\n   7 同 角不成(55)\n   8 同桂(21)");
+    assert_eq!(usi(&read(&text).unwrap()), "7g7f 3c3d 8h2b+ 3a2b B*5e 2b3c 5e3c 2a3c");
+    let text = written(&read(&text).unwrap());
+    assert!(text.contains("   3 ２二角成(88)\n   4 同　銀(31)\n   5 ５五角打\n"), "{text}");
+    for line in ["   1 ７六銀(77)", "   1 ７六歩", "   1 同　歩(77)", "   1 ７六歩(33)", "7776"]
+    {
+        assert!(read(&format!("   1 ７六歩(77)\n{line}\n")).unwrap().broken.is_some(), "{line}");
+    }
+    assert!(read("hello\n").is_err());
+}
+
+#[test]
+fn words_speak_of_the_side_to_move() {
+    use Ending::{Declaration, IllegalMove, Impasse, MoveLimit, Repetition, TimeUp};
+    use GameResult::{BlackWin, Draw, WhiteWin};
+    for (word, result, ending) in [
+        ("投了", Some(BlackWin), None),
+        ("詰み", Some(BlackWin), None),
+        ("切れ負け", Some(BlackWin), Some(TimeUp)),
+        ("反則負け", Some(BlackWin), Some(IllegalMove)),
+        ("反則勝ち", Some(WhiteWin), Some(IllegalMove)),
+        ("入玉勝ち", Some(WhiteWin), Some(Declaration)),
+        ("持将棋", Some(Draw), Some(Impasse)),
+        ("千日手", Some(Draw), Some(Repetition)),
+        ("最大手数", Some(Draw), Some(MoveLimit)),
+        ("不詰", None, None),
+    ] {
+        let text = format!("   1 ７六歩(77)\n   2 {word}   ( 0:00/00:00:00)\n");
+        assert_eq!(end(&text), (result, ending), "{word}");
+    }
+    for (summary, result, ending) in [
+        ("まで1手で先手の勝ち", Some(BlackWin), None),
+        ("まで1手で上手の勝ち", Some(WhiteWin), None),
+        ("まで1手で先手の反則負け", Some(WhiteWin), Some(IllegalMove)),
+        ("まで1手で時間切れにより後手の勝ち", Some(WhiteWin), Some(TimeUp)),
+        ("まで1手で千日手", Some(Draw), Some(Repetition)),
+        ("まで1手で中断", None, Some(Ending::Interruption)),
+        ("まで1手で詰", None, None),
+    ] {
+        assert_eq!(end(&format!("   1 ７六歩(77)\n{summary}\n")), (result, ending), "{summary}");
+    }
+    let time_up = "   1 ７六歩(77)\n   2 切れ負け\nまで1手で先手の勝ち\n";
+    assert_eq!(end(time_up), (Some(BlackWin), Some(TimeUp)));
+    let illegal = "   1 ７六歩(77)\n   2 ３五歩(33)\n   3 反則勝ち\nまで2手で先手の反則勝ち\n";
+    assert_eq!(end(illegal), (Some(BlackWin), Some(IllegalMove)));
+}
+
+#[test]
+fn variations_are_passed_over() {
+    let text = format!("{EXAMPLE}まで2手で中断\n\n変化：2手\n   2 ８四歩(83)\n   3 ２六歩(27)\n");
+    assert_eq!(usi(&read(&text).unwrap()), "7g7f 3c3d");
+    let two = format!("{text}{EXAMPLE}");
+    assert_eq!(units(Format::Kif, two.as_bytes()).count(), 2);
+}
