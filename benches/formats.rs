@@ -53,6 +53,28 @@ fn packed_positions(c: &mut Criterion) {
                 }
             });
         });
+        group.bench_function(BenchmarkId::new("decode to a Position", &name), |b| {
+            b.iter(|| {
+                for record in &records {
+                    let setup = packed::decode(family, black_box(record)).expect("our own bytes");
+                    black_box(Position::try_from(&setup).is_ok());
+                }
+            });
+        });
+        group.bench_function(BenchmarkId::new("transcode from", &name), |b| {
+            b.iter(|| {
+                for record in &records {
+                    black_box(packed::transcode(family, black_box(record)).is_ok());
+                }
+            });
+        });
+        group.bench_function(BenchmarkId::new("canonical", &name), |b| {
+            b.iter(|| {
+                for record in &records {
+                    black_box(packed::canonical(family, black_box(record)).is_ok());
+                }
+            });
+        });
         group.bench_function(BenchmarkId::new("encode", &name), |b| {
             b.iter(|| {
                 for setup in &setups {
@@ -61,6 +83,13 @@ fn packed_positions(c: &mut Criterion) {
             });
         });
     }
+    group.bench_function("warnings", |b| {
+        b.iter(|| {
+            for setup in &setups {
+                black_box(black_box(setup).warnings());
+            }
+        });
+    });
     group.finish();
 }
 

@@ -19,6 +19,7 @@ mod hcp;
 mod hcpe;
 mod hcpe3;
 mod jsonl;
+mod key;
 mod layout;
 mod lines;
 pub mod move16;
@@ -46,6 +47,7 @@ pub use convert::{
 pub use error::{DecodeError, DecodeErrorKind, EncodeError};
 pub use field::{Field, Fields};
 pub use game::{Candidate, Ending, Game, Played};
+pub use key::ContentKey;
 pub use lines::{Line, Lines};
 pub use outcome::Outcome;
 pub use position_key::PositionKey;

@@ -5,6 +5,7 @@
 
 pub mod attacks;
 mod bitboard;
+mod byte_board;
 mod check_squares;
 mod cover;
 pub mod diagram;
@@ -25,6 +26,8 @@ mod square;
 mod zobrist;
 
 pub use bitboard::Bitboard;
+pub use byte_board::ByteBoard;
+pub(crate) use byte_board::{EMPTY, NUMBERS, number};
 pub use hand::Hand;
 pub use mate::Mate;
 pub use moves::Move;

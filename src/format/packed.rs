@@ -1,17 +1,31 @@
 //! The 32-byte packed position, at speed: one codec, driven by the tables of either family.
 //!
-//! `docs/formats/packed.md` has the layout. A symbol is a run of empty squares with the piece behind
-//! it, found by one look at the next ten bits. What is refused here is explained by
-//! [`super::reference`].
+//! `docs/formats/packed.md` has the layout. What is refused here is explained by [`super::reference`].
 
-use crate::shogi::{Board, Color, Hand, HandKind, Piece, PieceKind, Setup, Square};
+mod squares;
+mod sum;
+mod tables;
+mod words;
 
-use super::alphabet::{APERY, Alphabet, Code, Holder, YANEURAOU};
+use crate::shogi::{Color, Hand, HandKind, NUMBERS, Setup, Square};
+
+use super::alphabet::{APERY, Alphabet, YANEURAOU};
 use super::error::{DecodeError, EncodeError};
 use super::reference;
+use squares::OtherSquares;
+use sum::Sum;
+use tables::{
+    APERY_TABLES, BOARD_BITS, BOARD_STEPS, BoardSteps, Held, OFF_BOARD_BITS, OFF_BOARD_STEPS,
+    OffBoardSteps, Ranks, Tables, YANEURAOU_TABLES,
+};
+use words::Words;
 
 /// Bytes of a packed position.
 pub const LEN: usize = 32;
+/// Bits of a packed position.
+const BITS: usize = 8 * LEN;
+/// Squares whose codes, of eight bits at most, fit in a word.
+const SQUARES_A_WORD: usize = 8;
 
 /// Which engine's alphabet a packed position uses.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -25,6 +39,15 @@ pub enum Family {
 impl Family {
     /// Both families.
     pub const ALL: [Self; 2] = [Self::Apery, Self::YaneuraOu];
+
+    /// The family that this is not.
+    #[must_use]
+    pub const fn other(self) -> Self {
+        match self {
+            Self::Apery => Self::YaneuraOu,
+            Self::YaneuraOu => Self::Apery,
+        }
+    }
 
     pub(super) const fn alphabet(self) -> &'static Alphabet {
         match self {
@@ -61,397 +84,325 @@ pub fn decode(family: Family, bytes: &[u8; LEN]) -> Result<Setup, DecodeError> {
 #[inline]
 pub fn encode(family: Family, setup: &Setup) -> Result<[u8; LEN], EncodeError> {
     let tables = family.tables();
-    // The side to move and the kings take the first 15 bits; they are put in last.
-    let mut writer = Writer { bytes: [0; PADDED], at: 0, bits: 0, len: HEADER_BITS };
-    let mut kings = [None; 2];
-    let mut counts = 0u64;
-    let mut put = |writer: &mut Writer, square: usize, content: Option<Piece>| {
-        // No branch on empty squares: they come and go as no predictor can know.
-        let word = &tables.words[content.map_or(EMPTY, piece_number)];
-        writer.push(word.code);
-        counts += word.counted;
-        if word.code.len == 0 {
-            kings[usize::from(content == WHITE_KING)] = Some(square as u64);
-        }
+    let king = |color| match setup.king(color) {
+        Some(king) => Ok(u64::from(king.number())),
+        None => Err(EncodeError::MissingKing { color }),
     };
-    let (groups, rest) = setup.board().as_chunks::<SQUARES_PER_FLUSH>();
-    for (group, squares) in groups.iter().enumerate() {
-        for (i, &content) in squares.iter().enumerate() {
-            put(&mut writer, group * SQUARES_PER_FLUSH + i, content);
-        }
-        writer.flush();
-    }
-    for (i, &content) in rest.iter().enumerate() {
-        put(&mut writer, groups.len() * SQUARES_PER_FLUSH + i, content);
-    }
-    writer.flush();
-    let king = |color: Color| kings[color.index()].ok_or(EncodeError::MissingKing { color });
     let header = setup.side_to_move() as u64 | king(Color::Black)? << 1 | king(Color::White)? << 8;
-    let hands = setup.hands();
-    let mut left = SET;
-    for kind in HandKind::ALL {
-        let lane = lane(kind);
-        let used = (counts >> lane) & 0xff;
-        let held = u64::from(hands[0].count(kind)) + u64::from(hands[1].count(kind));
-        left -= (used + held) << lane;
-    }
-    for (hand, codes) in hands.into_iter().zip(&tables.off_board) {
-        if !hand.is_empty() {
-            for kind in HandKind::ALL {
-                writer.push_copies(codes[kind.index()], hand.count(kind).into());
-            }
+    let mut words = Words::ZERO;
+    words.put(0, header);
+    let mut sum = Sum::HEADER;
+    // No branch on empty squares: they come and go as no predictor can know.
+    let mut write = |squares: &[u8]| {
+        let start = sum.bit();
+        let mut bits = 0;
+        for &number in squares {
+            let number = usize::from(number) % NUMBERS;
+            bits |= u64::from(tables.codes[number]) << (sum.bit() - start);
+            sum = sum.plus(tables.squares[number]);
         }
-    }
-    if left != 0 {
-        for kind in HandKind::ALL {
-            let copies = (left >> lane(kind)) & 0xff;
-            writer.push_copies(tables.off_board[Holder::Box as usize][kind.index()], copies);
-        }
-    }
-    Ok(writer.finish(header))
-}
-
-/// The same position in the other family's alphabet, in canonical form.
-///
-/// # Errors
-/// [`DecodeError`] as from [`decode`].
-pub fn transcode(from: Family, bytes: &[u8; LEN]) -> Result<[u8; LEN], DecodeError> {
-    let to = match from {
-        Family::Apery => Family::YaneuraOu,
-        Family::YaneuraOu => Family::Apery,
+        words.put(start, bits);
     };
-    Ok(encode(to, &decode(from, bytes)?).expect("what was packed has both kings"))
+    let (groups, rest) = setup.board().numbers().as_chunks::<SQUARES_A_WORD>();
+    for group in groups {
+        write(group);
+    }
+    write(rest);
+    write_off_board(tables, &mut words, sum, setup.hands());
+    Ok(words.into_bytes())
 }
 
-/// The same position in canonical form.
+/// The same position in the other family's alphabet, in canonical form: what [`encode`] makes of what
+/// [`decode`] yields, without a board between them.
+///
+/// ```
+/// use kyokumen::format::packed::{self, Family};
+/// use kyokumen::shogi::Position;
+/// let [hcp, psv] = Family::ALL.map(|f| packed::encode(f, &Position::start().setup()).unwrap());
+/// assert_eq!(packed::transcode(Family::Apery, &hcp), Ok(psv));
+/// assert_eq!(packed::transcode(Family::YaneuraOu, &psv), Ok(hcp));
+/// ```
 ///
 /// # Errors
-/// [`DecodeError`] as from [`decode`].
+/// Those of [`decode`].
+#[inline]
+pub fn transcode(from: Family, bytes: &[u8; LEN]) -> Result<[u8; LEN], DecodeError> {
+    match transcode_valid(from.tables(), from.other().tables(), bytes) {
+        Some(transcoded) => Ok(transcoded),
+        None => explain_rewriting(from, from.other(), bytes),
+    }
+}
+
+/// The same position in canonical form, which is the bytes themselves unless pieces off the board
+/// stand in another order: what [`encode`] makes of what [`decode`] yields.
+///
+/// # Errors
+/// Those of [`decode`].
+#[inline]
 pub fn canonical(family: Family, bytes: &[u8; LEN]) -> Result<[u8; LEN], DecodeError> {
-    Ok(encode(family, &decode(family, bytes)?).expect("what was packed has both kings"))
-}
-
-/// Bits before the first square: side to move, two kings.
-const HEADER_BITS: u32 = 15;
-/// Squares besides those of the kings.
-const OTHER_SQUARES: usize = 79;
-/// Bits of a packed position.
-const BITS: usize = 8 * LEN;
-/// Room for eight bytes at the end of the position, so that every load and store is a whole word.
-const PADDED: usize = LEN + 8;
-
-/// Bits that a look at the board table takes: the longest code, and two empty squares before it.
-const STEP_BITS: u32 = 10;
-/// A word loaded at any bit has 57 bits at least: enough for this many steps.
-const STEPS_PER_LOAD: usize = 5;
-/// Length of the longest code of a piece off the board.
-const OFF_BOARD_BITS: u32 = 7;
-const HELD_PER_LOAD: usize = 8;
-/// Eight bits a piece, and 15 in the word at most before: one word.
-const SQUARES_PER_FLUSH: usize = 6;
-
-/// Counts of kinds lie in one word, eight bits a kind: 256 bits hold no more than 80 pieces.
-const fn lane(kind: HandKind) -> u8 {
-    8 * kind as u8
-}
-/// A full set, as counts.
-const SET: u64 = {
-    let mut set = 0;
-    let mut i = 0;
-    while i < HandKind::COUNT {
-        set |= (HandKind::SET[i] as u64) << (8 * i);
-        i += 1;
+    match canonical_valid(family.tables(), bytes) {
+        Some(canonical) => Ok(canonical),
+        None => explain_rewriting(family, family, bytes),
     }
-    set
-};
-
-/// A run of empty squares and what stands behind it: a piece or, where the window ends before one does,
-/// another empty square.
-#[derive(Clone, Copy)]
-struct Step {
-    /// What is added to the counts.
-    counted: u64,
-    /// Bits of the whole.
-    bits: u8,
-    empty: u8,
-    content: Option<Piece>,
-}
-
-/// A piece in a hand or in the box. `holder` is 3 for bits that are none.
-#[derive(Clone, Copy)]
-struct Held {
-    bits: u8,
-    holder: u8,
-    lane: u8,
-}
-
-/// What a square costs. Kings, which are stored apart, cost nothing.
-#[derive(Clone, Copy)]
-struct Word {
-    code: Code,
-    /// What is added to the counts.
-    counted: u64,
-}
-
-struct Tables {
-    steps: [Step; 1 << STEP_BITS],
-    held: [Held; 1 << OFF_BOARD_BITS],
-    words: [Word; WORDS],
-    off_board: [[Code; HandKind::COUNT]; 3],
-}
-
-static APERY_TABLES: Tables = Tables::new(&APERY);
-static YANEURAOU_TABLES: Tables = Tables::new(&YANEURAOU);
-
-const NO_HOLDER: u8 = 3;
-
-impl Tables {
-    const fn new(alphabet: &Alphabet) -> Self {
-        let mut words = [Word { code: Code { bits: 0, len: 0 }, counted: 0 }; WORDS];
-        words[EMPTY].code.len = 1;
-        let mut steps = Self::empty_runs();
-        let mut i = 0;
-        while i < 2 * PieceKind::COUNT {
-            let kind = PieceKind::ALL[i % PieceKind::COUNT];
-            let color = if i < PieceKind::COUNT { Color::Black } else { Color::White };
-            let piece = Piece::new(color, kind);
-            let number = piece_number(piece);
-            if let (Some(code), Some(kind)) = (alphabet.on_board(piece), kind.hand_kind()) {
-                words[number] = Word { code, counted: 1 << lane(kind) };
-                Self::add_steps(&mut steps, piece, words[number]);
-            }
-            i += 1;
-        }
-        let (held, off_board) = Self::off_board(alphabet);
-        Self { steps, held, words, off_board }
-    }
-
-    /// Steps for windows in which no piece is whole: only the empty squares at their start.
-    const fn empty_runs() -> [Step; 1 << STEP_BITS] {
-        let mut steps = [Step { counted: 0, bits: 0, empty: 0, content: None }; 1 << STEP_BITS];
-        let mut window = 0;
-        while window < 1 << STEP_BITS {
-            // A window that begins with a piece is replaced: no code is longer than the window.
-            let zeros = (window as u32 | 1 << STEP_BITS).trailing_zeros() as u8;
-            steps[window].bits = zeros;
-            steps[window].empty = zeros.saturating_sub(1);
-            window += 1;
-        }
-        steps
-    }
-
-    /// Enters a piece at every place in the window at which it is whole.
-    const fn add_steps(steps: &mut [Step; 1 << STEP_BITS], piece: Piece, word: Word) {
-        let len = word.code.len as u32;
-        let mut empty = 0;
-        while empty + len <= STEP_BITS {
-            let step = Step {
-                counted: word.counted,
-                bits: (empty + len) as u8,
-                empty: empty as u8,
-                content: Some(piece),
-            };
-            let mut window = (word.code.bits as usize) << empty;
-            while window < 1 << STEP_BITS {
-                steps[window] = step;
-                window += 1 << (empty + len);
-            }
-            empty += 1;
-        }
-    }
-
-    const fn off_board(
-        alphabet: &Alphabet,
-    ) -> ([Held; 1 << OFF_BOARD_BITS], [[Code; HandKind::COUNT]; 3]) {
-        let none = Held { bits: OFF_BOARD_BITS as u8, holder: NO_HOLDER, lane: 0 };
-        let mut held = [none; 1 << OFF_BOARD_BITS];
-        let mut codes = [[Code { bits: 0, len: 0 }; HandKind::COUNT]; 3];
-        let mut holder = 0;
-        while holder < 3 {
-            let mut i = 0;
-            while i < HandKind::COUNT {
-                let kind = HandKind::ALL[i];
-                let code = alphabet.off_board(kind, Holder::ALL[holder]);
-                codes[holder][i] = code;
-                let mut window = code.bits as usize;
-                while window < 1 << OFF_BOARD_BITS {
-                    held[window] = Held { bits: code.len, holder: holder as u8, lane: lane(kind) };
-                    window += 1 << code.len;
-                }
-                i += 1;
-            }
-            holder += 1;
-        }
-        (held, codes)
-    }
-}
-
-/// Numbers of the pieces of one colour; a power of two, so that numbering is a shift.
-const KINDS: usize = PieceKind::COUNT.next_power_of_two();
-/// Number of an empty square, behind those of the pieces.
-const EMPTY: usize = 2 * KINDS;
-const WORDS: usize = EMPTY + 1;
-const WHITE_KING: Option<Piece> = Some(Piece::new(Color::White, PieceKind::King));
-
-const fn piece_number(piece: Piece) -> usize {
-    piece.color.index() * KINDS + piece.kind.index()
 }
 
 /// The arrangement, or `None` if these bytes are none.
 #[inline]
 fn decode_valid(tables: &Tables, bytes: &[u8; LEN]) -> Option<Setup> {
-    let mut padded = [0; PADDED];
-    padded[..LEN].copy_from_slice(bytes);
-    let header = u16::from_le_bytes([bytes[0], bytes[1]]);
-    let side_to_move = if header & 1 == 0 { Color::Black } else { Color::White };
-    let kings =
-        [Square::new((header >> 1 & 0x7f) as u8)?, Square::new((header >> 8 & 0x7f) as u8)?];
-    if kings[0] == kings[1] {
-        return None;
-    }
-    let mut board: Board = [None; Square::COUNT];
-    let (mut bit, counts) = decode_board(tables, &padded, &mut board);
-    let mut held = [0u64; 4];
-    while bit < BITS {
-        let mut window = load(&padded, bit);
-        for _ in 0..HELD_PER_LOAD {
-            let piece = &tables.held[(window & ((1 << OFF_BOARD_BITS) - 1)) as usize];
-            held[usize::from(piece.holder & 3)] += 1 << piece.lane;
-            bit += usize::from(piece.bits);
-            window >>= piece.bits;
-            if bit >= BITS {
-                break;
-            }
+    let kings = kings(bytes)?;
+    let words = Words::of(bytes);
+    let mut squares = OtherSquares::ALL_EMPTY;
+    let mut sum = Sum::HEADER;
+    let last = loop {
+        let last = board_steps(&tables.board, &words, &mut sum, |index, sum| {
+            squares.write(sum.squares(), tables.board.contents[index]);
+        });
+        if let Some(index) = last {
+            break index;
         }
-    }
-    // A set costs 256 bits wherever its pieces lie, so that a full one proves that no code was cut off
-    // and no bits that are none were passed over.
-    if counts + held[0] + held[1] + held[2] != SET {
-        return None;
-    }
-    let black_king = (kings[0].index(), Piece::new(Color::Black, PieceKind::King));
-    let white_king = (kings[1].index(), Piece::new(Color::White, PieceKind::King));
-    let (first, second) = if black_king.0 < white_king.0 {
-        (black_king, white_king)
-    } else {
-        (white_king, black_king)
     };
-    insert(&mut board, first);
-    insert(&mut board, second);
-    Some(Setup::from_counted(board, [hand(held[0]), hand(held[1])], side_to_move, 1))
+    let (mut end, index) = last_step(&tables.board, sum, last);
+    squares.write(sum.squares(), tables.board.contents[index]);
+    let mut held = Held::NOTHING;
+    while off_board_steps(&tables.off_board, &words, &mut end, |index, _| {
+        held = held.plus(tables.off_board.held[index]);
+    }) {}
+    if end != Sum::WHOLE {
+        return None;
+    }
+    let side_to_move = if bytes[0] & 1 == 0 { Color::Black } else { Color::White };
+    let hands = Color::ALL.map(|color| held.of(color));
+    Some(Setup::from_counted(squares.with_kings(kings), kings.map(Some), hands, side_to_move, 1))
 }
 
-/// Reads the squares besides the kings' to the start of `board`; returns the bit behind them and the
-/// pieces counted.
+/// The position in the other alphabet, or `None` if these bytes are none.
 #[inline]
-fn decode_board(tables: &Tables, padded: &[u8; PADDED], board: &mut Board) -> (usize, u64) {
-    let mut bit = HEADER_BITS as usize;
-    let mut counts = 0u64;
-    let mut done = 0;
+fn transcode_valid(from: &Tables, to: &Tables, bytes: &[u8; LEN]) -> Option<[u8; LEN]> {
+    kings(bytes)?;
+    let words = Words::of(bytes);
+    let mut out = Words::ZERO;
+    let mut sum = Sum::HEADER;
+    let board = loop {
+        let start = sum.bit();
+        let mut bits = 0;
+        let mut translate = |index: usize, sum: Sum| {
+            bits |= u64::from(from.board.translated[index]) << (sum.bit() - start);
+        };
+        let last = board_steps(&from.board, &words, &mut sum, &mut translate);
+        let end = last.map(|index| last_step(&from.board, sum, index));
+        if let Some((_, index)) = end {
+            translate(index, sum);
+        }
+        out.put(start, bits);
+        if let Some((board, _)) = end {
+            break board;
+        }
+    };
+    let mut order = Order::START;
+    let mut sum = board;
     loop {
-        let mut window = load(padded, bit);
-        for _ in 0..STEPS_PER_LOAD {
-            let step = &tables.steps[(window & ((1 << STEP_BITS) - 1)) as usize];
-            let at = done + usize::from(step.empty);
-            if at >= OTHER_SQUARES {
-                return (bit + OTHER_SQUARES - done, counts);
+        let start = sum.bit();
+        let mut bits = 0;
+        let is_more = off_board_steps(&from.off_board, &words, &mut sum, |index, sum| {
+            bits |= u64::from(from.off_board.translated[index]) << (sum.bit() - start);
+            order.step(from.off_board.ranks[index]);
+        });
+        out.put(start, bits);
+        if !is_more {
+            break;
+        }
+    }
+    if sum != Sum::WHOLE {
+        return None;
+    }
+    if !order.is_canonical {
+        reorder(from, to, &words, board, &mut out);
+    }
+    out.put(0, header(bytes));
+    Some(out.into_bytes())
+}
+
+/// The position in canonical form, or `None` if these bytes are none.
+#[inline]
+fn canonical_valid(tables: &Tables, bytes: &[u8; LEN]) -> Option<[u8; LEN]> {
+    kings(bytes)?;
+    let words = Words::of(bytes);
+    let mut sum = Sum::HEADER;
+    let last = loop {
+        if let Some(index) = board_steps(&tables.board, &words, &mut sum, |_, _| ()) {
+            break index;
+        }
+    };
+    let (board, _) = last_step(&tables.board, sum, last);
+    let mut order = Order::START;
+    let mut sum = board;
+    while off_board_steps(&tables.off_board, &words, &mut sum, |index, _| {
+        order.step(tables.off_board.ranks[index]);
+    }) {}
+    if sum != Sum::WHOLE {
+        return None;
+    }
+    if order.is_canonical {
+        return Some(*bytes);
+    }
+    let mut out = words.clone();
+    reorder(tables, tables, &words, board, &mut out);
+    Some(out.into_bytes())
+}
+
+/// Side to move and kings.
+#[inline]
+fn header(bytes: &[u8; LEN]) -> u64 {
+    u64::from(u16::from_le_bytes([bytes[0], bytes[1]]) & 0x7fff)
+}
+
+/// Where the kings stand, Black's first, if that is on two squares of the board.
+#[inline]
+fn kings(bytes: &[u8; LEN]) -> Option<[Square; 2]> {
+    let header = header(bytes);
+    let black = Square::new((header >> 1 & 0x7f) as u8)?;
+    let white = Square::new((header >> 8) as u8)?;
+    (black != white).then_some([black, white])
+}
+
+/// Takes the steps that one load of bits has room for; `step` is called with each and the sum before
+/// it. If a step fills the board, it is left for [`last_step`] and returned.
+#[inline]
+fn board_steps(
+    steps: &BoardSteps,
+    words: &Words,
+    sum: &mut Sum,
+    mut step: impl FnMut(usize, Sum),
+) -> Option<usize> {
+    let mut window = words.window(sum.bit());
+    for _ in 0..BOARD_STEPS {
+        let index = (window % (1 << BOARD_BITS)) as usize;
+        let next = sum.plus(steps.sums[index]);
+        if next.fills_board() {
+            return Some(index);
+        }
+        step(index, *sum);
+        *sum = next;
+        window = steps.sums[index].shift_out(window);
+    }
+    None
+}
+
+/// Takes of a step what the board has squares for: the sum behind it, and the step with nothing behind
+/// those squares but empty ones.
+#[inline]
+fn last_step(steps: &BoardSteps, sum: Sum, index: usize) -> (Sum, usize) {
+    let bits = steps.end(index, sum.squares_left());
+    let index = index % (1 << bits);
+    (sum.plus_last(steps.sums[index], bits), index)
+}
+
+/// Takes some steps off the board, each given to `step` with the sum before it; whether there may be
+/// more. Bits that are no code are never left behind, so that the position never becomes whole.
+#[inline]
+fn off_board_steps(
+    steps: &OffBoardSteps,
+    words: &Words,
+    sum: &mut Sum,
+    mut step: impl FnMut(usize, Sum),
+) -> bool {
+    let start = *sum;
+    let mut window = words.window(sum.bit());
+    for _ in 0..OFF_BOARD_STEPS {
+        let index = (window % (1 << OFF_BOARD_BITS)) as usize;
+        step(index, *sum);
+        *sum = sum.plus(steps.sums[index]);
+        window = steps.sums[index].shift_out(window);
+    }
+    sum.bit() < BITS && *sum != start
+}
+
+/// Whether the pieces off the board stand in canonical order so far.
+struct Order {
+    last: u8,
+    is_canonical: bool,
+}
+
+impl Order {
+    const START: Self = Self { last: 1, is_canonical: true };
+
+    #[inline]
+    fn step(&mut self, ranks: Ranks) {
+        self.is_canonical &= self.last <= ranks.first;
+        self.last = ranks.last;
+    }
+}
+
+/// Writes the pieces off the board, which come in any order behind `board`, canonically.
+#[cold]
+fn reorder(from: &Tables, to: &Tables, words: &Words, board: Sum, out: &mut Words) {
+    let mut held = Held::NOTHING;
+    let mut sum = board;
+    while off_board_steps(&from.off_board, words, &mut sum, |index, _| {
+        held = held.plus(from.off_board.held[index]);
+    }) {}
+    out.clear_from(board.bit());
+    write_off_board(to, out, board, Color::ALL.map(|color| held.of(color)));
+}
+
+/// Kinds whose copies fit in a word together, in canonical order.
+const WORDFULS: [&[HandKind]; 3] = [
+    &[HandKind::Pawn],
+    &[HandKind::Lance, HandKind::Knight, HandKind::Silver],
+    &[HandKind::Gold, HandKind::Bishop, HandKind::Rook],
+];
+
+/// Writes hands and box, canonically, behind `board`.
+#[inline]
+fn write_off_board(tables: &Tables, words: &mut Words, board: Sum, [black, white]: [Hand; 2]) {
+    let piece_box = board.off_board().minus(black).minus(white);
+    let mut bit = board.bit();
+    for (held, copies) in [black, white, piece_box].into_iter().zip(&tables.copies) {
+        if held.is_empty() {
+            continue;
+        }
+        for kinds in WORDFULS {
+            let (mut bits, mut len) = (0, 0);
+            for &kind in kinds {
+                let (copies, copies_len) = copies[kind.index()].take(held.count(kind));
+                bits |= copies << len;
+                len += copies_len;
             }
-            board[at] = step.content;
-            counts += step.counted;
-            done = at + 1;
-            bit += usize::from(step.bits);
-            window >>= step.bits;
+            words.put(bit, bits);
+            bit += len;
         }
     }
 }
 
-/// Puts a king on its square; what stands there and behind moves up by one.
-#[inline]
-fn insert(board: &mut Board, (square, king): (usize, Piece)) {
-    board.copy_within(square..Square::COUNT - 1, square + 1);
-    board[square] = Some(king);
-}
-
-/// At least 57 bits from `bit` on; zeros behind the end, which hostile bytes reach.
-#[inline]
-fn load(padded: &[u8; PADDED], bit: usize) -> u64 {
-    match padded.get(bit / 8..).and_then(|rest| rest.first_chunk()) {
-        Some(word) => u64::from_le_bytes(*word) >> (bit % 8),
-        None => 0,
-    }
-}
-
-/// A hand from counts that are known to be within the set.
-#[inline]
-fn hand(counts: u64) -> Hand {
-    if counts == 0 {
-        return Hand::EMPTY;
-    }
-    HandKind::ALL
-        .into_iter()
-        .fold(Hand::EMPTY, |hand, kind| hand.with_count(kind, (counts >> lane(kind)) as u8))
-}
-
+/// Says what is wrong with bytes that no fast path accepts.
 #[cold]
 fn explain(family: Family, bytes: &[u8; LEN]) -> Result<Setup, DecodeError> {
     reference::decode(family, bytes)
 }
 
-/// Collects codes in a word and stores whole bytes of it.
-struct Writer {
-    bytes: [u8; PADDED],
-    at: usize,
-    bits: u64,
-    len: u32,
-}
-
-impl Writer {
-    #[inline]
-    fn push(&mut self, code: Code) {
-        self.bits |= u64::from(code.bits) << self.len;
-        self.len += u32::from(code.len);
-    }
-
-    #[inline]
-    fn push_copies(&mut self, code: Code, copies: u64) {
-        for _ in 0..copies {
-            self.push(code);
-            self.flush();
-        }
-    }
-
-    /// Stores the word; what is left of it is less than a byte.
-    #[inline]
-    fn flush(&mut self) {
-        if let Some(word) = self.bytes.get_mut(self.at..).and_then(|rest| rest.first_chunk_mut()) {
-            *word = self.bits.to_le_bytes();
-        }
-        self.at += (self.len / 8) as usize;
-        self.bits >>= self.len & !7;
-        self.len &= 7;
-    }
-
-    #[inline]
-    fn finish(self, header: u64) -> [u8; LEN] {
-        let mut bytes = [0; LEN];
-        bytes.copy_from_slice(&self.bytes[..LEN]);
-        bytes[0] |= header as u8;
-        bytes[1] |= (header >> 8) as u8;
-        bytes
-    }
+#[cold]
+fn explain_rewriting(
+    from: Family,
+    to: Family,
+    bytes: &[u8; LEN],
+) -> Result<[u8; LEN], DecodeError> {
+    let setup = explain(from, bytes)?;
+    Ok(encode(to, &setup).expect("a position that was decoded has both kings"))
 }
 
 #[cfg(test)]
 mod tests {
     use bitvec::prelude::{BitVec, Lsb0};
 
+    use super::super::alphabet::Holder;
     use super::*;
 
     /// Kings on 5i and 5a, nothing else on the board, and these pieces off it, in this order.
     fn bare_kings(family: Family, held: &[(HandKind, Holder)]) -> [u8; LEN] {
         let mut bits: BitVec<u8, Lsb0> = BitVec::from_slice(&[0x58, 0x24]);
-        bits.truncate(HEADER_BITS as usize);
-        bits.resize(HEADER_BITS as usize + OTHER_SQUARES, false);
+        let header_bits = Sum::HEADER.bit();
+        bits.truncate(header_bits);
+        bits.resize(header_bits + Sum::HEADER.squares_left(), false);
         for &(kind, holder) in held {
             let code = family.alphabet().off_board(kind, holder);
             bits.extend((0..code.len).map(|i| code.bits >> i & 1 != 0));

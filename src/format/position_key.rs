@@ -6,7 +6,7 @@
 use super::error::DecodeError;
 use super::packed::{self, Family};
 use super::record::RecordRef;
-use crate::shogi::{Color, Piece, PieceKind, Setup, Square};
+use crate::shogi::{Board, Color, Piece, PieceKind, Setup, Square};
 
 /// Equal for equal positions and for no others; the ply does not count.
 ///
@@ -57,12 +57,13 @@ impl RecordRef<'_> {
 /// 39 pieces cannot fill more than the squares before number 39.
 fn without_a_king(setup: &Setup) -> [u8; packed::LEN] {
     let color = if setup.king(Color::Black).is_none() { Color::Black } else { Color::White };
-    let mut board = *setup.board();
+    let mut board = Board::from(setup.board());
     let empty = Square::all()
         .find(|square| board[square.index()].is_none())
         .expect("a set has 40 pieces, the board 81 squares");
     board[empty.index()] = Some(Piece::new(color, PieceKind::King));
-    let setup = Setup::from_counted(board, setup.hands(), setup.side_to_move(), setup.ply());
+    let setup = Setup::new(board, setup.hands(), setup.side_to_move(), setup.ply())
+        .expect("one king is no piece too many");
     let mut bytes = packed::encode(Family::Apery, &setup).expect("both kings are on the board");
     let raised = u16::from_le_bytes([bytes[0], bytes[1]])
         + ((Square::COUNT as u16) << KING_SHIFTS[color.index()]);

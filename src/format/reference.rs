@@ -5,7 +5,7 @@
 use bitvec::prelude::{BitSlice, BitVec, Lsb0};
 use bitvec::view::BitView;
 
-use crate::shogi::{Board, Color, Hand, HandKind, Piece, PieceKind, Setup, Square};
+use crate::shogi::{Board, ByteBoard, Color, Hand, HandKind, Piece, PieceKind, Setup, Square};
 
 use super::alphabet::{Code, Holder, board_pieces};
 use super::error::{DecodeError, DecodeErrorKind, EncodeError};
@@ -57,7 +57,8 @@ pub fn decode(family: Family, bytes: &[u8; LEN]) -> Result<Setup, DecodeError> {
     let [Some(black), Some(white)] = hands.map(Hand::from_counts) else {
         return Err(wrong_set.at(0));
     };
-    Ok(Setup::from_counted(board, [black, white], side_to_move, 1))
+    let kings = [Some(black_king), Some(white_king)];
+    Ok(Setup::from_counted(ByteBoard::from(board), kings, [black, white], side_to_move, 1))
 }
 
 /// Writes a packed position in canonical form: P L N S G B R in each hand and in the box.
@@ -84,7 +85,7 @@ pub fn encode_in_order(
         let king = setup.king(color).ok_or(EncodeError::MissingKing { color })?;
         push(&mut bits, Code { bits: king.number(), len: 7 });
     }
-    for &content in setup.board() {
+    for content in setup.board().iter() {
         match content {
             None => bits.push(false),
             Some(piece) => {

@@ -41,6 +41,13 @@ impl Hand {
         Some(hand)
     }
 
+    /// The hand of this [`Hand::bits`], whose counts the caller knows to be within the set.
+    #[inline]
+    pub(crate) const fn from_bits(bits: u32) -> Self {
+        debug_assert!(bits & GUARDS == 0);
+        Self(bits)
+    }
+
     /// Number of pieces of one kind.
     #[inline]
     pub const fn count(self, kind: HandKind) -> u8 {

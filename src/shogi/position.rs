@@ -6,6 +6,7 @@ use thiserror::Error;
 
 use super::attacks;
 use super::bitboard::Bitboard;
+use super::byte_board::ByteBoard;
 use super::hand::Hand;
 use super::moves::Move;
 use super::piece::{Color, HandKind, Piece, PieceKind};
@@ -72,29 +73,35 @@ impl TryFrom<Setup> for Position {
     }
 }
 
+/// Copied as a whole; a constant would be written square by square.
+static NOTHING: Board = [None; Square::COUNT];
+
 impl TryFrom<&Setup> for Position {
     type Error = PositionError;
 
+    #[inline]
     fn try_from(setup: &Setup) -> Result<Self, PositionError> {
+        let planes = setup.board().planes();
+        let kinds = planes.kinds();
+        let gold_kinds = PieceKind::ALL.into_iter().filter(|kind| kind.moves_as_gold());
+        let side_key = match setup.side_to_move() {
+            Color::Black => 0,
+            Color::White => zobrist::WHITE_TO_MOVE,
+        };
         let mut position = Self {
-            board: [None; Square::COUNT],
-            kinds: [Bitboard::EMPTY; PieceKind::COUNT],
-            colors: [Bitboard::EMPTY; 2],
-            golds: Bitboard::EMPTY,
-            kings: [None; 2],
+            board: NOTHING,
+            kinds,
+            colors: Color::ALL.map(|color| planes.color(color)),
+            golds: gold_kinds.fold(Bitboard::EMPTY, |golds, kind| golds | kinds[kind.index()]),
+            kings: Color::ALL.map(|color| setup.king(color)),
             hands: setup.hands(),
             side_to_move: setup.side_to_move(),
             ply: setup.ply(),
-            board_key: match setup.side_to_move() {
-                Color::Black => 0,
-                Color::White => zobrist::WHITE_TO_MOVE,
-            },
+            board_key: side_key ^ zobrist::board(setup.board()),
             checkers: Bitboard::EMPTY,
         };
-        for square in Square::all() {
-            if let Some(piece) = setup.board()[square.index()] {
-                position.put(piece, square);
-            }
+        for (content, here) in position.board.iter_mut().zip(setup.board().iter()) {
+            *content = here;
         }
         let us = position.side_to_move;
         if let Some(king) = position.kings[(!us).index()]
@@ -117,7 +124,8 @@ impl Position {
 
     /// The arrangement of this position.
     pub fn setup(&self) -> Setup {
-        Setup::from_counted(self.board, self.hands, self.side_to_move, self.ply)
+        let board = ByteBoard::from(self.board);
+        Setup::from_counted(board, self.kings, self.hands, self.side_to_move, self.ply)
     }
 
     /// Contents of the squares.

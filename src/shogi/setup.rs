@@ -4,6 +4,8 @@
 
 use thiserror::Error;
 
+use super::bitboard::Bitboard;
+use super::byte_board::{ByteBoard, Planes};
 use super::hand::Hand;
 use super::piece::{Color, HandKind, Piece, PieceKind};
 use super::square::Square;
@@ -14,7 +16,8 @@ pub type Board = [Option<Piece>; Square::COUNT];
 /// At most the real piece set, at most one king a side, at least one king; nothing else is promised.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Setup {
-    board: Board,
+    board: ByteBoard,
+    kings: [Option<Square>; 2],
     hands: [Hand; 2],
     side_to_move: Color,
     ply: u16,
@@ -52,23 +55,20 @@ impl Setup {
     /// # Errors
     /// [`SetupError`] if there is more than one set of pieces, a second king of one side, or no king.
     pub fn new(
-        board: Board,
+        board: impl Into<ByteBoard>,
         hands: [Hand; 2],
         side_to_move: Color,
         ply: u16,
     ) -> Result<Self, SetupError> {
-        let mut kings = [false; 2];
+        let board = board.into();
+        let mut kings = [None; 2];
         let mut counts = HandKind::ALL.map(|kind| hands[0].count(kind) + hands[1].count(kind));
         for square in Square::all() {
             let Some(piece) = board[square.index()] else { continue };
             if let Some(kind) = piece.kind.hand_kind() {
                 counts[kind.index()] += 1;
-            } else {
-                let seen = &mut kings[piece.color.index()];
-                if *seen {
-                    return Err(SetupError::SecondKing { color: piece.color, square });
-                }
-                *seen = true;
+            } else if kings[piece.color.index()].replace(square).is_some() {
+                return Err(SetupError::SecondKing { color: piece.color, square });
             }
         }
         for kind in HandKind::ALL {
@@ -78,24 +78,25 @@ impl Setup {
                 return Err(SetupError::TooMany { letter, count, most });
             }
         }
-        if kings == [false; 2] {
+        if kings == [None; 2] {
             return Err(SetupError::NoKing);
         }
-        Ok(Self { board, hands, side_to_move, ply })
+        Ok(Self { board, kings, hands, side_to_move, ply })
     }
 
-    /// For decoders that have counted pieces and kings themselves.
+    /// For those who have counted pieces and found the kings themselves.
     pub(crate) const fn from_counted(
-        board: Board,
+        board: ByteBoard,
+        kings: [Option<Square>; 2],
         hands: [Hand; 2],
         side_to_move: Color,
         ply: u16,
     ) -> Self {
-        Self { board, hands, side_to_move, ply }
+        Self { board, kings, hands, side_to_move, ply }
     }
 
     /// Contents of the squares.
-    pub const fn board(&self) -> &Board {
+    pub const fn board(&self) -> &ByteBoard {
         &self.board
     }
 
@@ -128,13 +129,13 @@ impl Setup {
         for square in Square::all() {
             board[square.mirrored().index()] = self.board[square.index()];
         }
-        Self { board, ..self.clone() }
+        let kings = self.kings.map(|king| king.map(Square::mirrored));
+        Self { board: board.into(), kings, ..self.clone() }
     }
 
     /// Where the king of `color` stands.
-    pub fn king(&self, color: Color) -> Option<Square> {
-        let king = Some(Piece::new(color, PieceKind::King));
-        Square::all().find(|square| self.board[square.index()] == king)
+    pub const fn king(&self, color: Color) -> Option<Square> {
+        self.kings[color.index()]
     }
 
     /// Pieces of the set that are neither on the board nor in a hand (handicap games, tsume).
@@ -152,6 +153,16 @@ impl Setup {
     /// Breaches of the rules that a position of a game cannot show but archives do hold: a second
     /// pawn on a file, a piece that could never move again. The first of each kind is named.
     pub fn warnings(&self) -> Vec<SetupWarning> {
+        let planes = self.board.planes();
+        if has_two_pawns(&planes) || has_dead_piece(&planes) {
+            self.name_warnings()
+        } else {
+            Vec::new()
+        }
+    }
+
+    #[cold]
+    fn name_warnings(&self) -> Vec<SetupWarning> {
         let mut warnings = Vec::new();
         let mut two_pawns = None;
         let mut dead_piece = None;
@@ -180,6 +191,27 @@ impl Setup {
         warnings.extend(dead_piece);
         warnings
     }
+}
+
+fn has_two_pawns(planes: &Planes) -> bool {
+    let pawns = planes.kinds()[PieceKind::Pawn.index()];
+    Color::ALL.into_iter().any(|color| {
+        let pawns = pawns & planes.color(color);
+        // One taken from each file with pawns clears the lowest pawn there, as a file is a number of
+        // nine bits.
+        let ones = pawns.fill_files() & Bitboard::rank(0);
+        pawns.bits() & (pawns.bits() - ones.bits()) != 0
+    })
+}
+
+fn has_dead_piece(planes: &Planes) -> bool {
+    let kinds = planes.kinds();
+    [PieceKind::Pawn, PieceKind::Lance, PieceKind::Knight].into_iter().any(|kind| {
+        Color::ALL.into_iter().any(|color| {
+            let dead = Bitboard::far_ranks(color, kind.dead_ranks());
+            (kinds[kind.index()] & planes.color(color) & dead).has_any()
+        })
+    })
 }
 
 /// A breach of the rules that does not keep a record from being read.

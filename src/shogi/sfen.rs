@@ -4,6 +4,7 @@
 //! [`parse`] lists what was not canonical. Every error points at the character.
 
 use std::fmt;
+use std::ops::Index;
 use std::str::FromStr;
 
 use thiserror::Error;
@@ -418,7 +419,10 @@ fn write_hands(hands: [Hand; 2], f: &mut impl fmt::Write) -> fmt::Result {
     Ok(())
 }
 
-fn write_board(board: &Board, f: &mut impl fmt::Write) -> fmt::Result {
+fn write_board(
+    board: &impl Index<usize, Output = Option<Piece>>,
+    f: &mut impl fmt::Write,
+) -> fmt::Result {
     for rank in 0..9 {
         if rank > 0 {
             f.write_char('/')?;
@@ -443,7 +447,7 @@ fn write_board(board: &Board, f: &mut impl fmt::Write) -> fmt::Result {
 }
 
 fn write_sfen(
-    board: &Board,
+    board: &impl Index<usize, Output = Option<Piece>>,
     hands: [Hand; 2],
     side_to_move: Color,
     ply: u16,

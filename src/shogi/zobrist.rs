@@ -3,7 +3,8 @@
 //! The numbers are the output of SplitMix64 (Steele, Lea, Flood 2014) from a fixed seed, so that keys
 //! are the same on every machine and in every version.
 
-use super::piece::Piece;
+use super::byte_board::{ByteBoard, NUMBERS, number};
+use super::piece::{Color, Piece, PieceKind};
 use super::square::Square;
 
 const SEED: u64 = 0x6b79_6f6b_756d_656e;
@@ -17,22 +18,21 @@ const fn split_mix(state: u64) -> u64 {
 
 const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 
-static PIECES: [[[u64; Square::COUNT]; 14]; 2] = {
-    let mut table = [[[0; Square::COUNT]; 14]; 2];
+/// By what stands on a square, as a number, and the square; zeros where nothing does.
+static CONTENTS: [[u64; Square::COUNT]; NUMBERS] = {
+    let mut table = [[0; Square::COUNT]; NUMBERS];
     let mut state = SEED;
-    let mut color = 0;
-    while color < 2 {
-        let mut kind = 0;
-        while kind < 14 {
-            let mut square = 0;
-            while square < 81 {
-                state = state.wrapping_add(GAMMA);
-                table[color][kind][square] = split_mix(state);
-                square += 1;
-            }
-            kind += 1;
+    let mut i = 0;
+    while i < 2 * PieceKind::COUNT {
+        let color = Color::ALL[i / PieceKind::COUNT];
+        let piece = Piece::new(color, PieceKind::ALL[i % PieceKind::COUNT]);
+        let mut square = 0;
+        while square < Square::COUNT {
+            state = state.wrapping_add(GAMMA);
+            table[number(piece) as usize][square] = split_mix(state);
+            square += 1;
         }
-        color += 1;
+        i += 1;
     }
     table
 };
@@ -43,5 +43,16 @@ pub(crate) const WHITE_TO_MOVE: u64 = split_mix(SEED ^ GAMMA);
 /// Key of one piece on one square.
 #[inline]
 pub(crate) fn piece(piece: Piece, square: Square) -> u64 {
-    PIECES[piece.color.index()][piece.kind.index()][square.index()]
+    CONTENTS[usize::from(number(piece))][square.index()]
+}
+
+/// Key of all pieces of a board.
+#[inline]
+pub(crate) fn board(board: &ByteBoard) -> u64 {
+    // Without a branch on empty squares: these come and go as no predictor can know.
+    board
+        .numbers()
+        .iter()
+        .enumerate()
+        .fold(0, |key, (square, &number)| key ^ CONTENTS[usize::from(number) % NUMBERS][square])
 }

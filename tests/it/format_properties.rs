@@ -4,7 +4,8 @@
 
 use kyokumen::format::packed::{self, Family};
 use kyokumen::format::{
-    ConvertError, Field, Fill, Format, Line, Lines, Record, RecordRef, count, records, reference,
+    ContentKey, ConvertError, Field, Fill, Format, Line, Lines, Record, RecordRef, count, records,
+    reference,
 };
 use kyokumen::shogi::Setup;
 
@@ -13,6 +14,16 @@ pub(crate) fn check_packed(family: Family, bytes: &[u8]) {
     let Some(bytes) = bytes.first_chunk() else { return };
     let fast = packed::decode(family, bytes);
     assert_eq!(fast, reference::decode(family, bytes));
+    let rewritten = |to| {
+        fast.clone()
+            .map(|setup| reference::encode(to, &setup).expect("what was decoded has both kings"))
+    };
+    assert_eq!(packed::transcode(family, bytes), rewritten(family.other()));
+    assert_eq!(packed::canonical(family, bytes), rewritten(family));
+    assert_eq!(
+        ContentKey::of_packed(family, bytes),
+        fast.as_ref().map(ContentKey::of).map_err(Clone::clone)
+    );
     let Ok(setup) = fast else { return };
     check_setup(family, &setup);
 }

@@ -9,6 +9,7 @@ mod equal_positions;
 mod exhaustive;
 mod filter;
 mod filter_command;
+mod format_damage;
 mod format_data;
 mod format_edges;
 mod format_literals;

@@ -60,7 +60,7 @@ impl Start {
     fn arrange(&mut self, text: &[u8]) -> Option<()> {
         match text {
             [b'I', left_out @ ..] => {
-                self.board = *even_start().board();
+                self.board = even_start().board().into();
                 for [a, b, code @ ..] in groups(left_out)? {
                     let content = &mut self.board[square_of(&[a, b])?.index()];
                     content.filter(|piece| *CODES[piece.kind.index()] == code)?;

@@ -1,0 +1,82 @@
+//! Packed positions with every single bit flipped, one at a time: the fast codec against the plain one.
+//!
+//! A damaged position is mostly none; now and then it is another one.
+
+use kyokumen::format::packed::{self, Family};
+use kyokumen::format::{ContentKey, reference};
+use kyokumen::pipeline::generate::{Generator, Recipe};
+use kyokumen::shogi::{HandKind, Setup};
+use rayon::prelude::*;
+
+use crate::format_properties::check_packed;
+
+/// Handicap starts, whose missing pieces fill the box, and positions of random games.
+fn setups() -> Vec<Setup> {
+    let handicaps = [
+        "lnsgkgsn1/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
+        "lnsgkgsnl/1r7/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
+        "lnsgkgsnl/7b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
+        "lnsgkgsnl/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
+        "1nsgkgsn1/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
+        "2sgkgs2/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
+        "3gkg3/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
+        "4k4/9/9/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
+    ];
+    let recipe = Recipe { count: 1000 - handicaps.len() as u64, every: 7, ..Recipe::default() };
+    handicaps
+        .into_iter()
+        .map(|sfen| sfen.parse().unwrap())
+        .chain(Generator::new(recipe).map(|record| record.setup))
+        .collect()
+}
+
+#[test]
+fn every_damaged_bit_is_judged_alike() {
+    use HandKind::{Bishop, Gold, Knight, Lance, Pawn, Rook, Silver};
+    let rshogi = [Rook, Bishop, Gold, Silver, Knight, Lance, Pawn];
+    let accepted: usize = setups()
+        .par_iter()
+        .enumerate()
+        .flat_map_iter(|(i, setup)| {
+            // Every other record as rshogi writes the hands, so that reordering is met as well.
+            let order = if i % 2 == 0 { HandKind::ALL } else { rshogi };
+            Family::ALL.map(|family| {
+                let bytes = reference::encode_in_order(family, setup, order).unwrap();
+                check_packed(family, &bytes);
+                accepted_when_damaged(family, bytes)
+            })
+        })
+        .sum();
+    // Side to move, kings' squares, colours and promotions are free to change.
+    assert!((100_000..400_000).contains(&accepted), "{accepted}");
+}
+
+/// How many of the positions with one bit flipped are positions.
+fn accepted_when_damaged(family: Family, bytes: [u8; 32]) -> usize {
+    let damaged = (0..256).map(|bit| {
+        let mut damaged = bytes;
+        damaged[bit / 8] ^= 1 << (bit % 8);
+        damaged
+    });
+    damaged.filter(|damaged| check_damaged(family, damaged)).count()
+}
+
+/// Whether the bytes are a position; the plain codec, which is slow, is asked only that.
+fn check_damaged(family: Family, bytes: &[u8; 32]) -> bool {
+    let decoded = packed::decode(family, bytes);
+    assert_eq!(decoded, reference::decode(family, bytes));
+    let encoded = |to| decoded.clone().map(|setup| packed::encode(to, &setup).unwrap());
+    assert_eq!(packed::transcode(family, bytes), encoded(family.other()));
+    assert_eq!(packed::canonical(family, bytes), encoded(family));
+    decoded.is_ok()
+}
+
+/// Digests computed with Python's hashlib from the bytes and from the text.
+#[test]
+fn the_content_key_is_what_the_page_says() {
+    let start: Setup = kyokumen::shogi::sfen::START.parse().unwrap();
+    assert_eq!(ContentKey::of(&start).to_string(), "3b45a485c44f2fea723ce26c5376d45d");
+    assert_eq!(ContentKey::of(&start.with_ply(99)).to_string(), "3b45a485c44f2fea723ce26c5376d45d");
+    let one_king: Setup = "4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1".parse().unwrap();
+    assert_eq!(ContentKey::of(&one_king).to_string(), "74172e1e5e27b698a9aafe88521d38db");
+}
