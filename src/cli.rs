@@ -6,6 +6,7 @@ mod bench;
 mod config;
 mod convert;
 mod filter;
+mod formats;
 mod generate;
 mod inspect;
 mod option;
@@ -47,6 +48,7 @@ enum Command {
     Stats(stats::StatsArgs),
     Verify(Box<verify::VerifyArgs>),
     Inspect(inspect::InspectArgs),
+    Formats(formats::FormatsArgs),
     Generate(generate::GenerateArgs),
     Perft(perft::PerftArgs),
     Bench(bench::BenchArgs),
@@ -62,6 +64,7 @@ impl Command {
             Self::Stats(args) => stats::run(args),
             Self::Verify(args) => verify::run(*args),
             Self::Inspect(args) => inspect::run(&args),
+            Self::Formats(args) => formats::run(&args),
             Self::Generate(args) => generate::run(&args),
             Self::Perft(args) => perft::run(&args),
             Self::Bench(args) => bench::run(&args),

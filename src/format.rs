@@ -161,6 +161,12 @@ impl Format {
         Self::from_name(&extension).or_else(|| Self::ALL.into_iter().find(has_it))
     }
 
+    /// The extensions of files, the usual one first.
+    pub fn extensions(self) -> Vec<&'static str> {
+        let spec = self.spec();
+        [spec.name].into_iter().chain(spec.extensions.iter().copied()).collect()
+    }
+
     /// Bytes of a record; `None` where not all records have the same.
     pub const fn record_len(self) -> Option<usize> {
         match self.spec().framing {

@@ -23,9 +23,8 @@ use crate::pipeline::settings::{BadPolicy, FormatName};
 
 /// Convert files of positions from any format to any other
 ///
-/// Formats are hcp, hcpe, hcpe2, hcpe42, psv and sfen, and hcpe3, usi, csa and kif, which hold games; each also
-/// compressed (.zst). Records of a game are its moves. Nothing is made up: a field that the
-/// output needs and the input lacks must be named with --fill, else nothing is written. What the output
+/// `kyokumen formats` lists the formats. The records of a game are its moves. Nothing is made up: a field that
+/// the output needs and the input lacks must be named with --fill, else nothing is written. What the output
 /// cannot hold is said before, and counted at the end on standard error.
 ///
 /// Where the format stays, records are written byte for byte as they were read, padding and order of the
@@ -74,10 +73,6 @@ pub(super) struct ConvertArgs {
     /// Exchange left and right of the board, moves included; records are written anew
     #[arg(long)]
     mirror: bool,
-
-    /// Write also the moves of hcpe3 games that are marked as not for training (no candidates)
-    #[arg(long)]
-    keep_untrained: bool,
 
     /// Read only the first N records
     #[arg(long, value_name = "N")]
@@ -154,7 +149,6 @@ impl ConvertArgs {
                 mirror: self.mirror,
                 check: self.check.unwrap_or_default(),
                 strict: self.strict,
-                keep_untrained: self.keep_untrained,
                 fill: self.records.fill.unwrap_or_default(),
                 canonical: self.canonical,
                 limit: self.limit,

@@ -36,7 +36,7 @@ pub(super) struct InspectArgs {
     #[arg(long, value_name = "A..B")]
     range: Option<RecordRange>,
 
-    /// Format of the file: hcp, hcpe, psv or sfen, each also with .zst [default: by extension]
+    /// Format of the file, one of `kyokumen formats`, as in psv or psv.zst [default: by extension]
     #[arg(long, value_name = "FORMAT")]
     from: Option<FormatName>,
 
@@ -157,6 +157,7 @@ fn write_header(out: &mut impl Write, header: &Header) -> io::Result<()> {
         Compression::None => "",
         Compression::Zstd => ", zstd",
         Compression::Gzip => ", gzip",
+        Compression::Parquet => ", parquet",
     };
     write!(out, "{}: {}{compressed}, ", input.name, input.format)?;
     match number {

@@ -34,8 +34,9 @@ impl InputArgs {
 
 /// How records are read, and which of them are taken.
 #[derive(Args, Clone, Copy, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub(super) struct RecordArgs {
-    /// Format of the inputs: hcp, hcpe, psv or sfen, each also with .zst [default: by extension]
+    /// Format of the inputs, one of `kyokumen formats`, as in psv or psv.zst [default: by extension]
     #[arg(long, value_name = "FORMAT")]
     pub(super) from: Option<FormatName>,
 
@@ -75,6 +76,10 @@ pub(super) struct RecordArgs {
     #[arg(long)]
     drop_in_check: bool,
 
+    /// Take also the moves of hcpe3 games that are marked as not for training (no candidates)
+    #[arg(long)]
+    keep_untrained: bool,
+
     /// Only one of so many records: the first, and every K-th behind it, counted over all inputs
     #[arg(long, value_name = "K")]
     every: Option<NonZeroU64>,
@@ -96,6 +101,7 @@ impl RecordArgs {
     pub(super) fn filters(self) -> RecordFilters {
         let seed = self.seed.unwrap_or(SEED);
         RecordFilters {
+            keep_untrained: self.keep_untrained,
             every: self.every,
             sample: self.sample.map(|probability| Sample { probability, seed }),
             max_abs_eval_cp: self.max_abs_eval,
@@ -121,6 +127,7 @@ impl RecordArgs {
             has_move: self.has_move || others.has_move,
             legal_move: self.legal_move || others.legal_move,
             drop_in_check: self.drop_in_check || others.drop_in_check,
+            keep_untrained: self.keep_untrained || others.keep_untrained,
             every: self.every.or(others.every),
             sample: self.sample.or(others.sample),
             seed: self.seed.or(others.seed),

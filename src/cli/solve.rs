@@ -24,7 +24,7 @@ use crate::pipeline::solve::{Solution, Wishes, solve};
 
 /// Say whether the side to move mates, is being mated, or neither
 ///
-/// Reads an SFEN, or a file of positions: hcp, hcpe, psv or sfen by its extension, anything else as text with
+/// Reads an SFEN, or a file of positions: a format of `kyokumen formats` by its extension, anything else as text with
 /// an SFEN in the first column; blank lines and # comments are passed over. The king of the attacker may be
 /// missing, as in problems. Results come in the order of the input, from all threads; equal positions are
 /// searched once.
@@ -41,7 +41,7 @@ pub(super) struct SolveArgs {
     #[arg(value_name = "SFEN | FILE | -", default_value = "-", hide_default_value = true, num_args = 1..)]
     input: Vec<String>,
 
-    /// Format of the input: hcp, hcpe, psv or sfen, each also with .zst [default: by extension]
+    /// Format of the input, one of `kyokumen formats`, as in psv or psv.zst [default: by extension]
     #[arg(long, value_name = "FORMAT")]
     from: Option<FormatName>,
 

@@ -49,7 +49,7 @@ pub(super) struct VerifyArgs {
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["files", "from", "dialect", "strict", "quarantine", "force", "progress"])]
     proof: Vec<PathBuf>,
 
-    /// Format of the files: hcp, hcpe, psv or sfen, each also with .zst [default: by extension]
+    /// Format of the files, one of `kyokumen formats`, as in psv or psv.zst [default: by extension]
     #[arg(long, value_name = "FORMAT")]
     from: Option<FormatName>,
 

@@ -131,10 +131,6 @@ fn convert_record(
     candidates: &mut Vec<Candidate>,
 ) -> Result<Next, Fault> {
     let (record, settings) = (&item.record, &plan.settings);
-    if record.is_not_for_training() && !settings.keep_untrained {
-        sorted.count_filtered(Condition::NotForTraining);
-        return Ok(Next::Sorted);
-    }
     if let Some(condition) = settings.filters.failed_by_fields(item.number, record)? {
         sorted.count_filtered(condition);
         return Ok(Next::Sorted);

@@ -18,7 +18,11 @@ use crate::shogi::{Move, Position};
 /// Conditions on a record; all must hold.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub struct RecordFilters {
+    /// Whether positions are taken of which the game's writer says that they are not to be trained on.
+    /// Where games are written they stay in any case.
+    pub keep_untrained: bool,
     /// One of so many records, the first one and every so-manieth behind it.
     pub every: Option<NonZeroU64>,
     /// A random part of the records.
@@ -57,6 +61,11 @@ impl RecordFilters {
         .filter_map(|(option, is_asked, field)| is_asked.then_some((option, field)))
     }
 
+    /// Whether there is any condition besides what the writers of games say.
+    pub(super) fn leave_out(&self) -> bool {
+        Self { keep_untrained: false, ..*self } != Self::default()
+    }
+
     /// Whether [`Self::failed_by_rules`] has anything to ask.
     pub(super) const fn ask_rules(&self) -> bool {
         self.drop_in_check || self.legal_move
@@ -70,7 +79,10 @@ impl RecordFilters {
         number: u64,
         record: &RecordRef<'_>,
     ) -> Result<Option<Condition>, DecodeError> {
-        if *self == Self::default() {
+        if record.is_not_for_training() && !self.keep_untrained {
+            return Ok(Some(Condition::NotForTraining));
+        }
+        if !self.leave_out() {
             return Ok(None);
         }
         if record.is_comment() {

@@ -53,9 +53,6 @@ pub struct ConvertSettings {
     pub check: Check,
     /// Whether the conversion is refused if anything of a record is lost.
     pub strict: bool,
-    /// Whether records are written of which the game's writer says that they are not to be trained on.
-    /// Where games are written they stay in any case.
-    pub keep_untrained: bool,
     /// What is written into fields that a record does not have.
     pub fill: Fill,
     /// Whether records are written anew also where the format stays.
@@ -87,7 +84,6 @@ impl Default for ConvertSettings {
             mirror: false,
             check: Check::Structure,
             strict: false,
-            keep_untrained: false,
             fill: Fill::default(),
             canonical: false,
             limit: None,
@@ -131,7 +127,7 @@ impl ConvertPlan {
         let mut conversions = Vec::new();
         for input in &inputs {
             check_filters(input, &settings.filters)?;
-            let chooses = settings.dedup.is_some() || settings.filters != RecordFilters::default();
+            let chooses = settings.dedup.is_some() || settings.filters.leave_out();
             if chooses && input.format.holds_games() && to.format.holds_games() {
                 let (input, to) = (input.name.clone(), to.format);
                 return Err(PlanError::GamesAreNotFiltered { input, to });
@@ -244,7 +240,7 @@ fn outputs(output: &Path, to: FormatName, is_stream: bool, on_error: BadPolicy) 
     let records = OutputPlan {
         stream: Stream::Kept,
         path: output.to_owned(),
-        is_zstd: to.is_zstd(),
+        compression: to.compression,
         header: to.format.header(),
         is_stream,
     };
@@ -259,7 +255,7 @@ fn outputs(output: &Path, to: FormatName, is_stream: bool, on_error: BadPolicy) 
             FormatName::stem(&name),
             stream.suffix(to.format.name())
         )),
-        is_zstd: false,
+        compression: Compression::None,
         header: b"",
         is_stream: false,
     };

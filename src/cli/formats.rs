@@ -1,0 +1,72 @@
+//! `kyokumen formats`.
+
+use std::io::{self, Write};
+
+use clap::Args;
+use serde::Serialize;
+
+use super::Outcome;
+use super::report::json_line;
+use crate::format::{Field, Fields, Format};
+
+/// List the formats: what a unit is, what it says besides the position, what it must be given
+#[derive(Args)]
+pub(super) struct FormatsArgs {
+    /// One JSON object a line for each format
+    #[arg(long)]
+    json: bool,
+}
+
+/// A format in the words of the JSON lines.
+#[derive(Serialize)]
+struct Described {
+    format: &'static str,
+    extensions: Vec<&'static str>,
+    unit: String,
+    holds: Vec<&'static str>,
+    needs: Vec<&'static str>,
+    written: bool,
+}
+
+pub(super) fn run(args: &FormatsArgs) -> anyhow::Result<Outcome> {
+    let formats = Format::ALL.map(Described::new);
+    if args.json {
+        formats.iter().try_for_each(json_line)?;
+        return Ok(Outcome::Done);
+    }
+    let mut out = io::stdout().lock();
+    writeln!(out, "{:<8} {:<14} holds besides the position", "format", "unit")?;
+    for Described { format, unit, holds, needs, written, .. } in &formats {
+        let holds = if holds.is_empty() { "nothing".to_owned() } else { holds.join(", ") };
+        writeln!(out, "{format:<8} {unit:<14} {holds}")?;
+        if !needs.is_empty() {
+            writeln!(out, "{:<23} needs {}", "", needs.join(", "))?;
+        }
+        if !written {
+            writeln!(out, "{:<23} is only read", "")?;
+        }
+    }
+    writeln!(out, "\nEach may be compressed: .zst is read and written, .gz is read.")?;
+    Ok(Outcome::Done)
+}
+
+impl Described {
+    fn new(format: Format) -> Self {
+        let names = |fields: Fields| fields.iter().map(Field::name).collect();
+        let unit = match (format.record_len(), format.is_lines(), format.holds_games()) {
+            (Some(len), ..) => format!("{len} bytes"),
+            (None, true, true) => "a game a line".to_owned(),
+            (None, true, false) => "a line".to_owned(),
+            (None, false, true) => "a game".to_owned(),
+            (None, false, false) => "some lines".to_owned(),
+        };
+        Self {
+            format: format.name(),
+            extensions: format.extensions(),
+            unit,
+            holds: names(format.fields()),
+            needs: names(format.needs()),
+            written: format.is_written(),
+        }
+    }
+}
