@@ -3,6 +3,7 @@
 //! The way of the data: [`plan`], [`source`], work, [`sink`], [`manifest`].
 
 pub mod checkpoint;
+mod checksum;
 pub mod convert;
 pub mod counts;
 pub mod estimate;

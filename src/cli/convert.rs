@@ -143,6 +143,7 @@ impl ConvertArgs {
             dialect: self.records.dialect,
             to: self.to,
             force: self.run.force,
+            checksums: self.json,
             settings: ConvertSettings {
                 filters: self.records.filters(),
                 dedup: self.dedup.then(|| self.memory.unwrap_or(MEMORY)),

@@ -48,6 +48,7 @@ pub fn convert(
         threads: plan.settings.threads,
         block_records: BLOCK_RECORDS,
         first_number: 0,
+        checksums: plan.checksums,
         limit: plan.settings.limit,
     };
     let desk_plan = Arc::clone(&plan);

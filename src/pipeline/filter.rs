@@ -62,6 +62,7 @@ where
         threads: plan.settings.threads,
         block_records: BLOCK_RECORDS,
         first_number: plan.first_number,
+        checksums: true,
         limit: None,
     };
     let judges = Arc::new(FreeJudges(Mutex::default()));

@@ -24,7 +24,7 @@ const ITEMS_PER_THREAD: usize = 1 << 10;
 /// What `take` returns, or the system's refusal to start a thread.
 ///
 /// # Panics
-/// If `make_worker` or `work` panics.
+/// If the items, `make_worker` or `work` panic.
 pub(super) fn in_order<I, W, T, E>(
     items: impl Iterator<Item = I> + Send + 'static,
     threads: usize,
@@ -43,8 +43,16 @@ where
     let (tasks, task) = bounded(threads);
     let (results, result) = unbounded();
     spawn("reader", move || {
-        for item in (0u64..).zip(items) {
-            if ticket.recv().is_err() || tasks.send(item).is_err() {
+        let mut items = items;
+        for sequence in 0u64.. {
+            // A panic takes the place of the item: it must not pass for the end of the items.
+            let item = match catch_unwind(AssertUnwindSafe(|| items.next())) {
+                Ok(None) => return,
+                Ok(Some(item)) => Ok(item),
+                Err(panic) => Err(panic),
+            };
+            let is_panic = item.is_err();
+            if ticket.recv().is_err() || tasks.send((sequence, item)).is_err() || is_panic {
                 return;
             }
         }
@@ -56,9 +64,11 @@ where
             let (make_worker, work) = &*crew;
             let mut worker = None;
             for (sequence, item) in task {
-                let done = catch_unwind(AssertUnwindSafe(|| {
-                    work(worker.get_or_insert_with(make_worker), item)
-                }));
+                let done = item.and_then(|item| {
+                    catch_unwind(AssertUnwindSafe(|| {
+                        work(worker.get_or_insert_with(make_worker), item)
+                    }))
+                });
                 if results.send((sequence, done)).is_err() {
                     return;
                 }
@@ -144,6 +154,13 @@ mod tests {
     fn a_panic_of_a_worker_is_the_callers() {
         let work = |(): &mut (), item: u64| assert!(item != 3, "item {item}");
         let _ = in_order(0..10, 2, || (), work, |()| -> io::Result<()> { Ok(()) });
+    }
+
+    #[test]
+    #[should_panic(expected = "item 7")]
+    fn a_panic_of_the_items_is_the_callers_and_not_their_end() {
+        let items = (0..10).inspect(|&item| assert!(item != 7, "item {item}"));
+        let _ = in_order(items, 2, || (), |(), item: u64| item, |_| -> io::Result<()> { Ok(()) });
     }
 
     #[test]

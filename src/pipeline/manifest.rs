@@ -89,8 +89,8 @@ pub struct InputAccount {
     pub offset: u64,
     /// Bytes read, uncompressed.
     pub bytes: u64,
-    /// SHA-256 of these bytes.
-    pub sha256: String,
+    /// SHA-256 of these bytes; none where the command was not to compute it.
+    pub sha256: Option<String>,
     /// What a sample of all of its records shows of its writer.
     pub evidence: Option<Evidence>,
 }
@@ -148,8 +148,8 @@ pub struct OutputAccount {
     pub records: u64,
     /// Its size.
     pub bytes: u64,
-    /// SHA-256 of the file.
-    pub sha256: String,
+    /// SHA-256 of the file; none where the command was not to compute it.
+    pub sha256: Option<String>,
 }
 
 impl Manifest {
@@ -250,7 +250,7 @@ pub(super) fn input_account(part: &Part, read: &PartRead) -> InputAccount {
         to: part.from + read.records,
         offset: read.offset,
         bytes: read.bytes,
-        sha256: hex(&read.sha256),
+        sha256: read.sha256.as_ref().map(|sum| hex(sum)),
         evidence: part
             .input
             .evidence
@@ -266,7 +266,7 @@ pub(super) fn output_account(written: &Written) -> OutputAccount {
         stream: written.stream,
         records: written.records,
         bytes: written.bytes,
-        sha256: hex(&written.sha256),
+        sha256: written.sha256.as_ref().map(|sum| hex(sum)),
     }
 }
 

@@ -61,6 +61,9 @@ pub enum RunError {
         first_index: u64,
     },
     /// A fault of this program.
+    #[error("internal error while reading")]
+    ReaderPanicked,
+    /// A fault of this program.
     #[error("internal error")]
     Imbalance(#[from] Imbalance),
 }
@@ -76,6 +79,8 @@ pub(super) struct Job<'a> {
     pub(super) first_number: u64,
     /// Records after which reading stops.
     pub(super) limit: Option<u64>,
+    /// Whether checksums of what is read and written are wanted.
+    pub(super) checksums: bool,
 }
 
 /// What a worker does with a block, and what else it found out about it; nothing comes back after a
@@ -100,7 +105,7 @@ pub(super) fn run<T: Send + 'static>(
     progress: &mut Progress,
     cancel: &AtomicBool,
 ) -> Result<Done, RunError> {
-    let mut sinks = Sinks::create(job.outputs)?;
+    let mut sinks = Sinks::create_with(job.outputs, job.checksums)?;
     let mut checkpoint = Checkpoint::default();
     let mut crew = Crew::start(job, desk)?;
     loop {

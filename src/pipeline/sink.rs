@@ -7,10 +7,10 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest, Sha256};
 use thiserror::Error;
 use zeekstd::SeekTable;
 
+use super::checksum::Checksum;
 use super::parquet;
 use super::platform;
 use super::source::Compression;
@@ -52,8 +52,8 @@ pub struct Written {
     pub records: u64,
     /// Its size.
     pub bytes: u64,
-    /// SHA-256 of the file as it is on disk.
-    pub sha256: [u8; 32],
+    /// SHA-256 of the file as it is on disk, if it was asked for.
+    pub sha256: Option<[u8; 32]>,
 }
 
 /// Why an output could not be written.
@@ -89,8 +89,16 @@ impl Sinks {
     /// # Errors
     /// [`SinkError`] if one cannot be created or is being written by another process.
     pub fn create(plans: &[OutputPlan]) -> Result<Self, SinkError> {
-        let outputs = plans.iter().map(Output::create).collect::<Result<_, _>>()?;
-        Ok(Self { outputs })
+        Self::create_with(plans, false)
+    }
+
+    /// [`Sinks::create`] with checksums of the files.
+    ///
+    /// # Errors
+    /// As [`Sinks::create`].
+    pub fn create_with(plans: &[OutputPlan], checksums: bool) -> Result<Self, SinkError> {
+        let create = |plan| Output::create(plan, checksums);
+        Ok(Self { outputs: plans.iter().map(create).collect::<Result<_, _>>()? })
     }
 
     /// Appends the records of a block to their stream.
@@ -184,13 +192,13 @@ struct Output {
 }
 
 impl Output {
-    fn create(plan: &OutputPlan) -> Result<Self, SinkError> {
+    fn create(plan: &OutputPlan, with_checksum: bool) -> Result<Self, SinkError> {
         let partial = (!plan.is_stream).then(|| Partial::create(&plan.path)).transpose()?;
         let encoder = match &partial {
             Some(partial) => partial.file.try_clone().map(|file| Box::new(file) as Writer),
             None => open_stream(&plan.path),
         }
-        .and_then(|writer| Encoder::new(Hashing::new(writer), plan.compression));
+        .and_then(|writer| Encoder::new(Hashing::new(writer, with_checksum), plan.compression));
         let mut encoder = encoder.map_err(|source| io_error("open", &plan.path, source))?;
         let headed = encoder.write_all(plan.header);
         headed.map_err(|source| io_error("write", &plan.path, source))?;
@@ -361,16 +369,16 @@ impl Encoder {
         }
     }
 
-    /// Size and SHA-256 of the file.
-    fn finish(self) -> io::Result<(u64, [u8; 32])> {
+    /// Size of the file, and its SHA-256 if that was asked for.
+    fn finish(self) -> io::Result<(u64, Option<[u8; 32]>)> {
         let mut output = match self {
             Self::Plain(writer) => writer.into_inner().map_err(io::IntoInnerError::into_error)?,
             Self::Zstd(frames) => frames.finish()?,
             Self::Parquet(table) => table.finish()?,
         };
         output.flush()?;
-        let Hashing { bytes, digest, .. } = output;
-        Ok((bytes, digest.finalize().into()))
+        let Hashing { bytes, checksum, .. } = output;
+        Ok((bytes, checksum.finish()))
     }
 }
 
@@ -408,19 +416,19 @@ impl Frames {
 struct Hashing {
     writer: Writer,
     bytes: u64,
-    digest: Sha256,
+    checksum: Checksum,
 }
 
 impl Hashing {
-    fn new(writer: Writer) -> Self {
-        Self { writer, bytes: 0, digest: Sha256::new() }
+    fn new(writer: Writer, with_checksum: bool) -> Self {
+        Self { writer, bytes: 0, checksum: Checksum::new(with_checksum) }
     }
 }
 
 impl Write for Hashing {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.writer.write(bytes)?;
-        self.digest.update(&bytes[..written]);
+        self.checksum.update(&bytes[..written]);
         self.bytes += written as u64;
         Ok(written)
     }

@@ -11,11 +11,11 @@ use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest, Sha256};
 use thiserror::Error;
 
 use self::bytes::Bytes;
 use self::cut::{Reach, is_cut_piece, unit_end};
+use super::checksum::Checksum;
 use super::settings::{FormatName, without_compression};
 use crate::format::move16::Dialect;
 use crate::format::{Format, Survey};
@@ -186,8 +186,8 @@ pub struct PartRead {
     pub offset: u64,
     /// Bytes read, uncompressed.
     pub bytes: u64,
-    /// SHA-256 of these bytes.
-    pub sha256: [u8; 32],
+    /// SHA-256 of these bytes, if it was asked for.
+    pub sha256: Option<[u8; 32]>,
 }
 
 /// The bytes of one unit, not yet understood.
@@ -275,13 +275,22 @@ pub struct Source {
     /// Number, over all inputs, of the next record.
     number: u64,
     records_left: u64,
+    with_checksums: bool,
 }
 
 impl Source {
     /// Blocks of `block_records` records, fewer at the end of a part or where a block is full before, more
     /// where a unit holds several. Nothing is opened before the first one is asked for.
     pub fn new(parts: Vec<Part>, block_records: u64) -> Self {
-        Self { parts, part: 0, current: None, block_records, number: 0, records_left: u64::MAX }
+        Self {
+            parts,
+            part: 0,
+            current: None,
+            block_records,
+            number: 0,
+            records_left: u64::MAX,
+            with_checksums: false,
+        }
     }
 
     /// The same, but the first record is not number 0 over all inputs: it is that of a shard.
@@ -296,11 +305,17 @@ impl Source {
         Self { records_left: records, ..self }
     }
 
+    /// The same, with the checksum of what is read of each part.
+    #[must_use]
+    pub fn with_checksums(self, with_checksums: bool) -> Self {
+        Self { with_checksums, ..self }
+    }
+
     fn deliver(&mut self) -> Result<Option<Delivery>, SourceError> {
         let Some(part) = self.parts.get(self.part) else { return Ok(None) };
         let reading = match &mut self.current {
             Some(reading) => reading,
-            none => none.insert(Reading::start(part, self.part)?),
+            none => none.insert(Reading::start(part, self.part, self.with_checksums)?),
         };
         let block = reading.block(part, self.block_records, self.records_left)?;
         if let Some(mut block) = block {
@@ -365,11 +380,11 @@ struct Reading {
     offset: u64,
     mid_unit: bool,
     done: PartRead,
-    digest: Sha256,
+    checksum: Checksum,
 }
 
 impl Reading {
-    fn start(part: &Part, number: usize) -> Result<Self, SourceError> {
+    fn start(part: &Part, number: usize, with_checksum: bool) -> Result<Self, SourceError> {
         let input = &part.input;
         let mut bytes = Bytes::open(input)?;
         let Mark { record: mut index, mut offset } = bytes.size().map_or(Mark::default(), |size| {
@@ -394,8 +409,9 @@ impl Reading {
             offset += skipped.bytes.len() as u64;
             mid_unit = skipped.ends_mid_unit;
         }
-        let done = PartRead { part: number, records: 0, offset, bytes: 0, sha256: [0; 32] };
-        Ok(Self { part: number, bytes, index, offset, mid_unit, done, digest: Sha256::new() })
+        let done = PartRead { part: number, records: 0, offset, bytes: 0, sha256: None };
+        let checksum = Checksum::new(with_checksum);
+        Ok(Self { part: number, bytes, index, offset, mid_unit, done, checksum })
     }
 
     /// The next records, as many as wanted unless the part ends or the block is full before.
@@ -420,7 +436,7 @@ impl Reading {
             starts_mid_unit: std::mem::replace(&mut self.mid_unit, taken.ends_mid_unit),
             bytes: taken.bytes,
         };
-        self.digest.update(&block.bytes);
+        self.checksum.update(&block.bytes);
         self.offset += block.bytes.len() as u64;
         self.done.records += block.wanted.end - block.wanted.start;
         self.done.bytes += block.bytes.len() as u64;
@@ -429,7 +445,7 @@ impl Reading {
 
     fn end(&mut self, part: &Part) -> Result<PartRead, SourceError> {
         self.bytes.still_as_opened(&part.input)?;
-        self.done.sha256 = std::mem::take(&mut self.digest).finalize().into();
-        Ok(self.done.clone())
+        let checksum = std::mem::replace(&mut self.checksum, Checksum::new(false));
+        Ok(PartRead { sha256: checksum.finish(), ..self.done.clone() })
     }
 }

@@ -43,6 +43,7 @@ pub fn verify(
         threads: plan.threads,
         block_records: BLOCK_RECORDS,
         first_number: 0,
+        checksums: true,
         limit: None,
     };
     let desk_plan = Arc::clone(&plan);

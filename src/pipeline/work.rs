@@ -3,9 +3,11 @@
 //! A bounded number of blocks is under way at any time, so memory does not grow with the input.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, bounded, never, select, unbounded};
@@ -28,6 +30,8 @@ const BLOCKS_PER_THREAD: usize = 4;
 /// How long an interruption may go unnoticed.
 const PATIENCE: Duration = Duration::from_millis(50);
 
+type ReadAhead = Receiver<Result<Delivery, SourceError>>;
+
 /// What the crew has for the coordinator.
 pub(super) enum Step<T> {
     /// The next block in the order of the input.
@@ -42,7 +46,8 @@ pub(super) enum Step<T> {
 pub(super) struct Crew<T> {
     pool: ThreadPool,
     desk: Desk<T>,
-    deliveries: Receiver<Result<Delivery, SourceError>>,
+    deliveries: ReadAhead,
+    reader: Option<JoinHandle<()>>,
     results: (Sender<Finished<T>>, Receiver<Finished<T>>),
     stop: Arc<AtomicBool>,
     inputs: Vec<String>,
@@ -78,11 +83,15 @@ impl<T: Send + 'static> Crew<T> {
             .thread_name(|number| format!("worker-{number}"))
             .build()?;
         let source = Source::new(job.parts.to_vec(), job.block_records);
-        let source =
-            source.numbered_from(job.first_number).limited_to(job.limit.unwrap_or(u64::MAX));
+        let source = source
+            .numbered_from(job.first_number)
+            .limited_to(job.limit.unwrap_or(u64::MAX))
+            .with_checksums(job.checksums);
+        let (reader, deliveries) = read_ahead(source).map_err(RunError::Threads)?;
         Ok(Self {
             desk,
-            deliveries: read_ahead(source).map_err(RunError::Threads)?,
+            deliveries,
+            reader: Some(reader),
             results: unbounded(),
             stop: Arc::default(),
             inputs: job.parts.iter().map(|part| part.input.name.clone()).collect(),
@@ -122,7 +131,7 @@ impl<T: Send + 'static> Crew<T> {
                 Ok(Ok(Delivery::Block(block))) => self.begin(block),
                 Ok(Ok(Delivery::End(part))) => self.parts_read.push(part),
                 Ok(Err(error)) => return Err(error.into()),
-                Err(_) => self.source_ended = true,
+                Err(_) => self.end_of_source()?,
             },
             default(PATIENCE) => {}
         }
@@ -132,6 +141,15 @@ impl<T: Send + 'static> Crew<T> {
     /// What was read of each input; complete after [`Step::End`].
     pub(super) fn into_parts_read(mut self) -> Vec<PartRead> {
         std::mem::take(&mut self.parts_read)
+    }
+
+    /// The reader has nothing more; that it ended by a fault of this program must not pass for the end.
+    fn end_of_source(&mut self) -> Result<(), RunError> {
+        self.source_ended = true;
+        match self.reader.take().map(JoinHandle::join) {
+            Some(Err(_)) => Err(RunError::ReaderPanicked),
+            Some(Ok(())) | None => Ok(()),
+        }
     }
 
     fn begin(&mut self, block: Block) {
@@ -176,14 +194,14 @@ impl<T> Drop for Crew<T> {
 }
 
 /// Reads on a thread of its own, a few blocks ahead.
-fn read_ahead(source: Source) -> std::io::Result<Receiver<Result<Delivery, SourceError>>> {
+fn read_ahead(source: Source) -> io::Result<(JoinHandle<()>, ReadAhead)> {
     let (sender, receiver) = bounded(BLOCKS_PER_THREAD);
-    std::thread::Builder::new().name("reader".to_owned()).spawn(move || {
+    let reader = thread::Builder::new().name("reader".to_owned()).spawn(move || {
         for delivery in source {
             if sender.send(delivery).is_err() {
                 break;
             }
         }
     })?;
-    Ok(receiver)
+    Ok((reader, receiver))
 }

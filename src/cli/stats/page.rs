@@ -327,7 +327,7 @@ fn inputs(report: &StatsReport) -> String {
             input.format.clone(),
             grouped(input.to - input.from),
             grouped(input.bytes),
-            input.sha256.clone(),
+            input.sha256.clone().unwrap_or_default(),
         ]
     };
     let rows: Vec<Vec<String>> = report.inputs.iter().map(row).collect();

@@ -36,6 +36,8 @@ pub struct ConvertRequest {
     pub to: Option<FormatName>,
     /// Whether an output that exists may be replaced.
     pub force: bool,
+    /// Whether the report is to have checksums of what is read and written.
+    pub checksums: bool,
     /// Everything else.
     pub settings: ConvertSettings,
 }
@@ -106,6 +108,8 @@ pub struct ConvertPlan {
     pub to: FormatName,
     /// What is lost and invented on the way from each input's format to the output's.
     pub conversions: Vec<ConversionPlan>,
+    /// Whether the report is to have checksums of what is read and written.
+    pub checksums: bool,
     /// The settings.
     pub settings: ConvertSettings,
 }
@@ -116,7 +120,8 @@ impl ConvertPlan {
     /// # Errors
     /// [`PlanError`] with what is wrong.
     pub fn new(request: ConvertRequest) -> Result<Self, PlanError> {
-        let ConvertRequest { inputs, output, from, dialect, to, force, settings } = request;
+        let ConvertRequest { inputs, output, from, dialect, to, force, checksums, settings } =
+            request;
         let inputs = inputs.iter().map(|path| input(path, from, dialect));
         let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
         if inputs.is_empty() {
@@ -152,7 +157,7 @@ impl ConvertPlan {
         }
         let Chosen { parts, records, .. } = choose(inputs, None, None)?;
         let records = records.map(|records| records.min(settings.limit.unwrap_or(u64::MAX)));
-        Ok(Self { parts, records, outputs, to, conversions, settings })
+        Ok(Self { parts, records, outputs, to, conversions, checksums, settings })
     }
 }
 
