@@ -16,6 +16,8 @@ pub mod judge;
 pub mod manifest;
 pub mod memo;
 pub mod memory;
+#[cfg_attr(not(feature = "parquet"), path = "pipeline/parquet_absent.rs")]
+mod parquet;
 pub mod plan;
 pub mod platform;
 pub mod position_set;

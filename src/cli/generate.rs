@@ -15,6 +15,7 @@ use crate::pipeline::plan::{PlanError, check_compression};
 use crate::pipeline::platform::Interrupt;
 use crate::pipeline::settings::FormatName;
 use crate::pipeline::sink::{OutputPlan, Sinks};
+use crate::pipeline::source::Compression;
 use crate::pipeline::stream::Stream;
 
 /// Make positions of random games, with the move played and the game's result
@@ -87,7 +88,7 @@ impl GenerateArgs {
 }
 
 fn to_standard_output(generator: &mut Generator, format: FormatName) -> anyhow::Result<()> {
-    if format.is_zstd() {
+    if format.compression != Compression::None {
         return Err(Usage("compressed output needs a file".to_owned()).into());
     }
     let mut out = io::stdout().lock();
@@ -116,7 +117,7 @@ fn to_file(
     let plan = OutputPlan {
         stream,
         path: path.to_owned(),
-        is_zstd: format.is_zstd(),
+        compression: format.compression,
         header: format.format.header(),
         is_stream: false,
     };

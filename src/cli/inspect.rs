@@ -157,6 +157,7 @@ fn write_header(out: &mut impl Write, header: &Header) -> io::Result<()> {
         Compression::None => "",
         Compression::Zstd => ", zstd",
         Compression::Gzip => ", gzip",
+        Compression::Parquet => ", parquet",
     };
     write!(out, "{}: {}{compressed}, ", input.name, input.format)?;
     match number {

@@ -21,6 +21,7 @@ use crate::pipeline::platform::{self, Interrupt};
 use crate::pipeline::progress::Progress;
 use crate::pipeline::settings::FormatName;
 use crate::pipeline::sink::{OutputPlan, Sinks};
+use crate::pipeline::source::Compression;
 use crate::pipeline::stats::{StatsPlan, StatsRequest, stats};
 use crate::pipeline::stream::{Batch, Stream};
 
@@ -110,8 +111,13 @@ fn check_page(page: &Path, files: &[PathBuf], force: bool) -> anyhow::Result<()>
 
 fn write_page(path: &Path, page: &str) -> anyhow::Result<()> {
     let stream = Stream::Kept;
-    let plan =
-        OutputPlan { stream, path: path.to_owned(), is_zstd: false, is_stream: false, header: b"" };
+    let plan = OutputPlan {
+        stream,
+        path: path.to_owned(),
+        compression: Compression::None,
+        is_stream: false,
+        header: b"",
+    };
     let mut sinks = Sinks::create(&[plan])?;
     let mut batch = Batch::default();
     batch.push(page.as_bytes());

@@ -11,6 +11,7 @@ use thiserror::Error;
 use super::evidence;
 use super::filters::RecordFilters;
 use super::judge::LimitError;
+use super::parquet;
 use super::platform::{self, FileIdentity};
 use super::settings::{BadPolicy, FormatName, MatedPolicy, Settings, Shard, UnknownPolicy};
 use super::sink::{OutputPlan, partial_path};
@@ -82,6 +83,17 @@ pub enum PlanError {
     Stdin {
         /// What is in the way.
         why: &'static str,
+    },
+    /// A build without Parquet.
+    #[error(
+        "this program was built without Parquet; `cargo install --path . --features parquet` builds it in"
+    )]
+    NoParquet,
+    /// The columns are those of another format.
+    #[error("a Parquet file holds the fields of jsonl, not {format}; leave the format out")]
+    NotInParquet {
+        /// The format asked for.
+        format: &'static str,
     },
     /// The name of an input does not say its format.
     #[error("the name of {input} does not say its format; say it with --from")]
@@ -287,6 +299,12 @@ pub(super) fn input(
     let name = path.to_string_lossy().into_owned();
     let format = from.or_else(|| FormatName::from_file_name(&name));
     let mut input = Input::named(path, format.ok_or(PlanError::UnknownFormat { input: name })?);
+    if input.compression == Compression::Parquet {
+        check_parquet(input.format)?;
+        if input.place == Place::Stdin {
+            return Err(PlanError::Stdin { why: "Parquet is read from its end" });
+        }
+    }
     evidence::settle(&mut input, from.is_some(), dialect);
     Ok(input)
 }
@@ -305,12 +323,14 @@ fn output_format(inputs: &[Input], to: Option<FormatName>) -> Result<FormatName,
     if let Some(to) = to {
         return check_compression(to);
     }
-    match inputs.iter().find(|input| input.format != first.format) {
-        Some(other) => {
-            Err(PlanError::MixedFormats { first: first.name.clone(), second: other.name.clone() })
-        }
-        None => Ok(FormatName { format: first.format, compression: first.compression }),
+    if let Some(other) = inputs.iter().find(|input| input.format != first.format) {
+        let (first, second) = (first.name.clone(), other.name.clone());
+        return Err(PlanError::MixedFormats { first, second });
     }
+    // What is only read leaves as it is inside.
+    let is_written = first.compression != Compression::Gzip;
+    let compression = if is_written { first.compression } else { Compression::None };
+    Ok(FormatName { format: first.format, compression })
 }
 
 pub(super) fn check_filters(input: &Input, filters: &RecordFilters) -> Result<(), PlanError> {
@@ -352,6 +372,16 @@ pub fn check_compression(to: FormatName) -> Result<FormatName, PlanError> {
     match to.compression {
         Compression::Gzip => Err(PlanError::OnlyReadCompression { to }),
         Compression::None | Compression::Zstd => Ok(to),
+        Compression::Parquet => check_parquet(to.format).map(|()| to),
+    }
+}
+
+/// Whether a Parquet file can hold this format, and this program handles such files.
+fn check_parquet(format: Format) -> Result<(), PlanError> {
+    match (parquet::IS_BUILT_IN, format) {
+        (false, _) => Err(PlanError::NoParquet),
+        (true, Format::Jsonl) => Ok(()),
+        (true, _) => Err(PlanError::NotInParquet { format: format.name() }),
     }
 }
 
@@ -387,7 +417,7 @@ fn outputs(
         .map(|stream| OutputPlan {
             stream,
             path: name(&stream.suffix(&extension)),
-            is_zstd: to.is_zstd() && stream.holds_records(),
+            compression: if stream.holds_records() { to.compression } else { Compression::None },
             header: if stream.holds_records() { header } else { b"" },
             is_stream: false,
         })

@@ -146,7 +146,10 @@ pub struct FormatName {
 
 /// Why a text is not the name of a format.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error("{text:?} is not a format: expected one of {}, each also with .zst or .gz", format_names())]
+#[error(
+    "{text:?} is not a format: expected one of {}, each also with .zst or .gz, or parquet",
+    format_names()
+)]
 pub struct ParseFormatNameError {
     text: String,
 }
@@ -156,26 +159,30 @@ fn format_names() -> String {
 }
 
 impl FormatName {
+    /// Records in the columns of a Parquet file.
+    pub const PARQUET: Self = Self { format: Format::Jsonl, compression: Compression::Parquet };
+
     /// The format without compression.
     pub const fn plain(format: Format) -> Self {
         Self { format, compression: Compression::None }
     }
 
-    /// Whether it is a zstd stream.
-    pub fn is_zstd(self) -> bool {
-        self.compression == Compression::Zstd
-    }
-
     /// The name that the file name shows; `None` if its extension is no format's.
     pub fn from_file_name(name: &str) -> Option<Self> {
         let (name, compression) = without_compression(name);
+        if compression == Compression::Parquet {
+            return Some(Self::PARQUET);
+        }
         let (_, extension) = name.rsplit_once('.')?;
         Some(Self { format: Format::from_extension(extension)?, compression })
     }
 
     /// The file name without what says how it is written.
     pub fn stem(name: &str) -> &str {
-        let (name, _) = without_compression(name);
+        let (name, compression) = without_compression(name);
+        if compression == Compression::Parquet {
+            return name;
+        }
         match name.rsplit_once('.') {
             Some((stem, _)) if !stem.is_empty() => stem,
             _ => name,
@@ -185,7 +192,7 @@ impl FormatName {
 
 /// The name without the suffix of a compression, and the compression.
 pub(in crate::pipeline) fn without_compression(name: &str) -> (&str, Compression) {
-    for compression in [Compression::Zstd, Compression::Gzip] {
+    for compression in [Compression::Zstd, Compression::Gzip, Compression::Parquet] {
         if let Some(name) = name.strip_suffix(compression.suffix()) {
             return (name, compression);
         }
@@ -198,6 +205,9 @@ impl FromStr for FormatName {
 
     fn from_str(text: &str) -> Result<Self, ParseFormatNameError> {
         let (name, compression) = without_compression(text.strip_prefix('.').unwrap_or(text));
+        if name == Self::PARQUET.to_string() {
+            return Ok(Self::PARQUET);
+        }
         match Format::from_name(name) {
             Some(format) => Ok(Self { format, compression }),
             None => Err(ParseFormatNameError { text: text.to_owned() }),
@@ -207,7 +217,10 @@ impl FromStr for FormatName {
 
 impl fmt::Display for FormatName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", self.format.name(), self.compression.suffix())
+        match self.compression {
+            Compression::Parquet => f.write_str("parquet"),
+            _ => write!(f, "{}{}", self.format.name(), self.compression.suffix()),
+        }
     }
 }
 

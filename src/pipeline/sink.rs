@@ -11,10 +11,13 @@ use sha2::{Digest, Sha256};
 use thiserror::Error;
 use zeekstd::SeekTable;
 
+use super::parquet;
 use super::platform;
+use super::source::Compression;
 use super::stream::{Batch, Stream};
 
-/// Records in one zstd frame: a fixed number, so that a file continued later is the same file.
+/// Records in one zstd frame or Parquet row group: a fixed number, so that a file continued later is the
+/// same file.
 pub const FRAME_RECORDS: u64 = 1 << 16;
 
 const ZSTD_LEVEL: i32 = 3;
@@ -29,8 +32,8 @@ pub struct OutputPlan {
     pub stream: Stream,
     /// Its final name; `-` is standard output.
     pub path: PathBuf,
-    /// Whether it is written as zstd frames.
-    pub is_zstd: bool,
+    /// How it is compressed.
+    pub compression: Compression,
     /// What stands before the first record.
     pub header: &'static [u8],
     /// Whether it is written straight through: standard output, a pipe, a device. Nothing that was
@@ -187,7 +190,7 @@ impl Output {
             Some(partial) => partial.file.try_clone().map(|file| Box::new(file) as Writer),
             None => open_stream(&plan.path),
         }
-        .and_then(|writer| Encoder::new(Hashing::new(writer), plan.is_zstd));
+        .and_then(|writer| Encoder::new(Hashing::new(writer), plan.compression));
         let mut encoder = encoder.map_err(|source| io_error("open", &plan.path, source))?;
         let headed = encoder.write_all(plan.header);
         headed.map_err(|source| io_error("write", &plan.path, source))?;
@@ -199,7 +202,7 @@ impl Output {
     }
 
     fn try_write(&mut self, batch: &Batch) -> io::Result<()> {
-        if !self.plan.is_zstd {
+        if self.plan.compression == Compression::None {
             self.records += batch.len();
             return self.encoder.write_all(batch.bytes_of(0, batch.len()));
         }
@@ -301,10 +304,11 @@ impl Drop for Partial {
     }
 }
 
-/// Passes records on as they are, or as zstd frames with a table of them at the end.
+/// Passes records on as they are, as zstd frames with a table of them at the end, or as columns.
 enum Encoder {
     Plain(io::BufWriter<Hashing>),
     Zstd(Box<Frames>),
+    Parquet(Box<parquet::Table<Hashing>>),
 }
 
 /// Frames of the seekable format, which any zstd decoder reads: <https://github.com/facebook/zstd>,
@@ -323,16 +327,19 @@ impl std::fmt::Debug for Encoder {
         f.write_str(match self {
             Self::Plain(_) => "Plain",
             Self::Zstd(_) => "Zstd",
+            Self::Parquet(_) => "Parquet",
         })
     }
 }
 
 impl Encoder {
-    fn new(output: Hashing, is_zstd: bool) -> io::Result<Self> {
-        if is_zstd {
-            return Ok(Self::Zstd(Box::new(Frames::new(output)?)));
-        }
-        Ok(Self::Plain(io::BufWriter::with_capacity(BUFFER_BYTES, output)))
+    fn new(output: Hashing, compression: Compression) -> io::Result<Self> {
+        Ok(match compression {
+            Compression::None => Self::Plain(io::BufWriter::with_capacity(BUFFER_BYTES, output)),
+            Compression::Zstd => Self::Zstd(Box::new(Frames::new(output)?)),
+            Compression::Parquet => Self::Parquet(Box::new(parquet::Table::new(output)?)),
+            Compression::Gzip => return Err(io::ErrorKind::Unsupported.into()),
+        })
     }
 
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
@@ -342,6 +349,7 @@ impl Encoder {
                 frames.open.extend_from_slice(bytes);
                 Ok(())
             }
+            Self::Parquet(table) => table.take(bytes),
         }
     }
 
@@ -349,6 +357,7 @@ impl Encoder {
         match self {
             Self::Plain(_) => Ok(()),
             Self::Zstd(frames) => frames.close(),
+            Self::Parquet(table) => table.close_group(),
         }
     }
 
@@ -357,6 +366,7 @@ impl Encoder {
         let mut output = match self {
             Self::Plain(writer) => writer.into_inner().map_err(io::IntoInnerError::into_error)?,
             Self::Zstd(frames) => frames.finish()?,
+            Self::Parquet(table) => table.finish()?,
         };
         output.flush()?;
         let Hashing { bytes, digest, .. } = output;

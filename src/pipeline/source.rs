@@ -61,6 +61,8 @@ pub enum Compression {
     Zstd,
     /// gzip, RFC 1952: `.gz`. Only read.
     Gzip,
+    /// Columns of a Parquet file, which hold records of `jsonl`: `.parquet`.
+    Parquet,
 }
 
 impl Compression {
@@ -70,6 +72,7 @@ impl Compression {
             Self::None => "",
             Self::Zstd => ".zst",
             Self::Gzip => ".gz",
+            Self::Parquet => ".parquet",
         }
     }
 }

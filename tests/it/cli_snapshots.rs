@@ -78,7 +78,7 @@ fn the_readme_names_what_there_is() {
         assert!(readme.contains(&format!("`kyokumen {command}")), "{command} is missing");
         known += &help(&[command, "--help"]);
     }
-    let of_cargo = ["--release", "--bin", "--path", "--open", "--"];
+    let of_cargo = ["--release", "--bin", "--path", "--open", "--features", "--"];
     for option in readme.split([' ', '`', '"', '\n', '(', ')', ',', ';']) {
         if option.starts_with("--") && !of_cargo.contains(&option) && !option.contains('|') {
             assert!(known.contains(option), "{option} of the README is in no help");

@@ -26,6 +26,7 @@ mod layers;
 mod marubatsu;
 mod mate_lines;
 mod matrix;
+mod parquet;
 mod positions;
 mod proof_properties;
 mod proofs;

@@ -244,7 +244,7 @@ fn outputs(output: &Path, to: FormatName, is_stream: bool, on_error: BadPolicy) 
     let records = OutputPlan {
         stream: Stream::Kept,
         path: output.to_owned(),
-        is_zstd: to.is_zstd(),
+        compression: to.compression,
         header: to.format.header(),
         is_stream,
     };
@@ -259,7 +259,7 @@ fn outputs(output: &Path, to: FormatName, is_stream: bool, on_error: BadPolicy) 
             FormatName::stem(&name),
             stream.suffix(to.format.name())
         )),
-        is_zstd: false,
+        compression: Compression::None,
         header: b"",
         is_stream: false,
     };

@@ -9,7 +9,7 @@ use crate::format::proof_file::{ProofFile, ProofText};
 use crate::pipeline::plan::{PlanError, check_absence, check_identity};
 use crate::pipeline::settings::FormatName;
 use crate::pipeline::sink::{OutputPlan, SinkError, Sinks};
-use crate::pipeline::source::Input;
+use crate::pipeline::source::{Compression, Input};
 use crate::pipeline::stream::{Batch, Stream};
 
 const STREAM: Stream = Stream::Kept;
@@ -28,6 +28,7 @@ impl ProofOutput {
     /// [`PlanError`] if it is the input, or exists and may not be replaced by `force`.
     pub fn plan(path: &Path, input: Option<&Path>, force: bool) -> Result<OutputPlan, PlanError> {
         let is_zstd = path.extension().is_some_and(|extension| extension == "zst");
+        let compression = if is_zstd { Compression::Zstd } else { Compression::None };
         let output = path.to_owned();
         let inputs: Vec<Input> = input
             .into_iter()
@@ -37,7 +38,7 @@ impl ProofOutput {
         if !force {
             check_absence(std::iter::once(&output))?;
         }
-        Ok(OutputPlan { stream: STREAM, path: output, is_zstd, header: b"", is_stream: false })
+        Ok(OutputPlan { stream: STREAM, path: output, compression, header: b"", is_stream: false })
     }
 
     /// Opens the partial file.

@@ -11,6 +11,7 @@ use zeekstd::SeekTable;
 
 use super::cut::{Cut, FULL_BLOCK_BYTES, Reach, cut};
 use super::{Compression, Input, Place, SourceError};
+use crate::pipeline::parquet;
 
 /// Bytes that are read at a time where nobody knows how many are wanted.
 const CHUNK_BYTES: usize = 1 << 17;
@@ -71,6 +72,10 @@ impl Bytes {
             Compression::None => reader,
             Compression::Zstd => Box::new(zstd::Decoder::new(reader)?),
             Compression::Gzip => Box::new(MultiGzDecoder::new(io::BufReader::new(reader))),
+            Compression::Parquet => match &file {
+                Some((file, _)) => Box::new(parquet::Lines::open(file.try_clone()?)?),
+                None => return Err(io::ErrorKind::NotSeekable.into()),
+            },
         };
         Ok(Self { reader, file, places, buffer: Vec::new(), at_end: false, offset: 0 })
     }

@@ -107,19 +107,23 @@ fn outputs(
 
 fn outputs_of(folder: &Path, input: &Input) -> Result<Vec<OutputPlan>, PlanError> {
     let stem = stem(None, std::slice::from_ref(input))?;
-    let is_zstd = input.compression == Compression::Zstd;
-    let zst = if is_zstd { Compression::Zstd.suffix() } else { "" };
-    let records = format!("{}{zst}", input.format);
-    let output = |stream, suffix: &str, is_zstd| OutputPlan {
+    let compression = match input.compression {
+        Compression::Zstd => Compression::Zstd,
+        _ => Compression::None,
+    };
+    let records = FormatName { format: input.format, compression }.to_string();
+    // The bad records of jsonl have the usual name of the reasons.
+    let reasons = if records == "jsonl" { "bad.reasons.jsonl" } else { "bad.jsonl" };
+    let output = |stream, suffix: &str, compression| OutputPlan {
         stream,
         path: folder.join(format!("{stem}.{suffix}")),
         header: if stream == Stream::Kept { input.format.header() } else { b"" },
-        is_zstd,
+        compression,
         is_stream: false,
     };
     Ok(vec![
-        output(Stream::Kept, &format!("good.{records}"), is_zstd),
-        output(Stream::Quarantine, &format!("bad.{records}"), is_zstd),
-        output(Stream::QuarantineLines, "bad.jsonl", false),
+        output(Stream::Kept, &format!("good.{records}"), compression),
+        output(Stream::Quarantine, &format!("bad.{records}"), compression),
+        output(Stream::QuarantineLines, reasons, Compression::None),
     ])
 }

@@ -1,0 +1,25 @@
+//! Parquet, files of columns: what the pipeline reads of them and writes into them are lines of `jsonl`.
+//!
+//! The file format is that of <https://parquet.apache.org/docs/file-format/>; `docs/formats/parquet.md` has
+//! the columns.
+
+mod reader;
+mod writer;
+
+pub(super) use reader::Lines;
+pub(super) use writer::Table;
+
+/// Whether this build reads and writes such files.
+pub(super) const IS_BUILT_IN: bool = true;
+
+/// The columns with the keys that they are in `jsonl`, in order. The first one is the position.
+const COLUMNS: [(&str, &str); 8] = [
+    ("sfen", "sfen"),
+    ("move", "move"),
+    ("eval_cp", "eval"),
+    ("ply", "ply"),
+    ("result", "result"),
+    ("ending", "ending"),
+    ("end_ply", "end_ply"),
+    ("candidates", "candidates"),
+];
