@@ -23,7 +23,7 @@ pub(super) const SPEC: Spec = Spec {
     holds: NEEDS.union(Fields::of(Field::EvalCp)),
     needs: NEEDS,
     endings: &[],
-    codec: Codec::Records { read, write: Some(write) },
+    codec: Codec::Records { read, count: None, write: Some(write) },
 };
 
 /// "No move", as the field writes it.

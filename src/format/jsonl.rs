@@ -22,7 +22,7 @@ pub(super) const SPEC: Spec = Spec {
     holds: Fields::ALL,
     needs: Fields::NONE,
     endings: &Ending::ALL,
-    codec: Codec::Records { read, write: Some(write) },
+    codec: Codec::Records { read, count: Some(|_| 1), write: Some(write) },
 };
 
 /// What stands for a move where it is said that there is none.

@@ -23,7 +23,7 @@ pub(super) const SPEC: Spec = Spec {
     holds: FIELDS,
     needs: FIELDS,
     endings: &[],
-    codec: Codec::Records { read, write: Some(write) },
+    codec: Codec::Records { read, count: Some(count), write: Some(write) },
 };
 
 /// The line that ends a block.
@@ -36,9 +36,14 @@ fn is_end(line: &[u8]) -> bool {
 }
 
 fn read(block: &[u8], records: &mut Vec<Result<Parsed, DecodeError>>) {
-    if !block.trim_ascii().is_empty() {
+    if count(block) > 0 {
         records.push(Block::of(block).and_then(Block::parsed));
     }
+}
+
+/// A block is a record unless it is empty lines.
+fn count(block: &[u8]) -> u64 {
+    (!block.trim_ascii().is_empty()).into()
 }
 
 fn write(parsed: &Parsed, out: &mut Vec<u8>) -> Result<(), EncodeError> {

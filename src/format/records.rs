@@ -50,7 +50,9 @@ pub fn units(format: Format, bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
 pub fn count(format: Format, unit: &[u8]) -> u64 {
     match &format.spec().codec {
         Codec::Packed(_) | Codec::Columns => 1,
-        Codec::Games { count: Some(count), .. } => count(unit),
+        Codec::Records { count: Some(count), .. } | Codec::Games { count: Some(count), .. } => {
+            count(unit)
+        }
         Codec::Records { .. } | Codec::Games { .. } => {
             records(format, format.dialect(), unit).count() as u64
         }

@@ -54,6 +54,8 @@ pub(super) enum Codec {
     Records {
         /// Appends what is in a unit; at least one record or error unless the unit is empty of both.
         read: fn(&[u8], &mut Vec<Result<Parsed, DecodeError>>),
+        /// The number of records in a unit, where that is known without reading all of it.
+        count: Option<fn(&[u8]) -> u64>,
         /// Appends a record; none if the format is only read.
         write: Option<Write<Parsed>>,
     },
