@@ -2,7 +2,9 @@
 //!
 //! Every figure is the median of several rounds in one process; nothing is compared with a clock.
 
+mod files;
 mod filter;
+mod folder;
 mod formats;
 mod perft;
 mod solve;
@@ -26,6 +28,7 @@ enum What {
     Formats(formats::FormatsArgs),
     Solve(solve::SolveArgs),
     Filter(filter::FilterArgs),
+    Files(files::FilesArgs),
 }
 
 pub(super) fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
@@ -34,6 +37,7 @@ pub(super) fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
         What::Formats(args) => formats::run(args),
         What::Solve(args) => solve::run(args),
         What::Filter(args) => filter::run(args),
+        What::Files(args) => files::run(args),
     }
 }
 

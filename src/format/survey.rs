@@ -8,10 +8,12 @@ use serde::Serialize;
 
 use crate::shogi::{HandKind, Position, Setup};
 
+use super::alphabet::Holder;
 use super::move16::Dialect;
+use super::packed::{Family, LEN};
 use super::record::RecordRef;
 use super::warning::Warning;
-use super::{DecodeError, Field, reference};
+use super::{DecodeError, Field};
 
 /// An order in which programs write the pieces of a hand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -219,22 +221,46 @@ impl Survey {
         if !setup.piece_box().is_empty() || kinds.iter().all(|&kinds| kinds < 2) {
             return;
         }
-        let as_written =
-            HandOrder::ALL.map(|order| reference::encode_in_order(family, setup, order.kinds()));
-        if as_written.iter().all(|bytes| *bytes == as_written[0]) {
+        let in_order = HandOrder::ALL.map(|order| held_in_order(setup, order));
+        if in_order.iter().all(|held| *held == in_order[0]) {
             return;
         }
         self.telling_hands += 1;
-        for (fitting, bytes) in self.fitting.iter_mut().zip(as_written) {
-            *fitting += u64::from(bytes == Ok(*packed));
+        for (fitting, held) in self.fitting.iter_mut().zip(in_order) {
+            *fitting += u64::from(ends_with(family, packed, &held));
         }
     }
+}
+
+/// The pieces in hand, Black's before White's, each hand in this order.
+fn held_in_order(setup: &Setup, order: HandOrder) -> Vec<(Holder, HandKind)> {
+    let mut held = Vec::new();
+    for (hand, holder) in setup.hands().into_iter().zip([Holder::Black, Holder::White]) {
+        for kind in order.kinds() {
+            held.extend(std::iter::repeat_n((holder, kind), hand.count(kind).into()));
+        }
+    }
+    held
+}
+
+/// Whether these are the last pieces of a packed position, in this order.
+fn ends_with(family: Family, packed: &[u8; LEN], held: &[(Holder, HandKind)]) -> bool {
+    let alphabet = family.alphabet();
+    let codes = held.iter().map(|&(holder, kind)| alphabet.off_board(kind, holder));
+    let mut bit = 8 * LEN - codes.clone().map(|code| usize::from(code.len)).sum::<usize>();
+    let mut bits = |len: u8| {
+        let bytes = [packed[bit / 8], packed.get(bit / 8 + 1).copied().unwrap_or(0)];
+        let bits = u16::from_le_bytes(bytes) >> (bit % 8) & ((1 << len) - 1);
+        bit += usize::from(len);
+        bits
+    };
+    codes.into_iter().all(|code| bits(code.len) == u16::from(code.bits))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::{Format, packed::Family, packed::LEN};
+    use crate::format::{Format, reference};
     use crate::shogi::Move;
 
     /// Silver, gold and pawns in White's hand.

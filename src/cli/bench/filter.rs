@@ -7,17 +7,16 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use anyhow::Context;
 use clap::Args;
 use serde::Serialize;
 
 use super::super::Outcome;
 use super::super::report::{json_line, milliseconds};
 use super::super::search_args::SearchArgs;
+use super::folder::Folder;
 use super::{Rounds, per_second, timed};
 use crate::format::Format;
 use crate::pipeline::filter::filter;
-use crate::pipeline::generate::{Generator, Recipe};
 use crate::pipeline::manifest::Manifest;
 use crate::pipeline::plan::{Plan, Request};
 use crate::pipeline::progress::Progress;
@@ -58,9 +57,9 @@ pub(super) fn run(args: &FilterArgs) -> anyhow::Result<Outcome> {
     let folder = Folder::create()?;
     let input = match &args.input {
         Some(input) => input.clone(),
-        None => generated(args.count, &folder.0)?,
+        None => folder.generated(Format::Hcp, args.count)?,
     };
-    let (manifest, elapsed) = args.rounds.measure(|| round(&input, &folder.0.join("out"), args))?;
+    let (manifest, elapsed) = args.rounds.measure(|| round(&input, &folder.path("out"), args))?;
     let threads = match args.threads {
         0 => std::thread::available_parallelism().map_or(1, usize::from),
         threads => threads,
@@ -77,19 +76,6 @@ pub(super) fn run(args: &FilterArgs) -> anyhow::Result<Outcome> {
     };
     let written = if args.rounds.json { json_line(&figure) } else { write(&figure) };
     Ok(written.map(|()| Outcome::Done)?)
-}
-
-fn generated(count: u64, folder: &Path) -> anyhow::Result<PathBuf> {
-    let path = folder.join("positions.hcp");
-    let mut file = std::fs::File::create(&path)?;
-    let mut generator = Generator::new(Recipe { count, ..Recipe::default() });
-    loop {
-        let batch = generator.batch(Format::Hcp, 1 << 12)?;
-        if batch.is_empty() {
-            return Ok(path);
-        }
-        file.write_all(batch.bytes_of(0, batch.len()))?;
-    }
 }
 
 fn round(input: &Path, output: &Path, args: &FilterArgs) -> anyhow::Result<(Manifest, Duration)> {
@@ -115,23 +101,4 @@ fn write(figure: &Figure) -> io::Result<()> {
         "{records} records, {mated} mated: {records_per_s:.1} records/s, {nodes_per_s:.0} nodes/s \
          with {threads} threads"
     )
-}
-
-/// A folder of our own among the temporary files, removed when dropped.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn create() -> anyhow::Result<Self> {
-        let path = std::env::temp_dir().join(format!("kyokumen-bench-{}", std::process::id()));
-        std::fs::create_dir(&path).with_context(|| format!("cannot create {}", path.display()))?;
-        Ok(Self(path))
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        if let Err(error) = std::fs::remove_dir_all(&self.0) {
-            tracing::warn!("cannot remove {}: {error}", self.0.display());
-        }
-    }
 }

@@ -15,6 +15,7 @@ use super::super::report::json_line;
 use super::{Rounds, per_second, timed};
 use crate::format::{DecodeError, Format, Record, RecordRef, encode, records, units};
 use crate::pipeline::generate::{Generator, Recipe, fill};
+use crate::shogi::Position;
 
 /// Records per second of each format, in memory, on one core
 #[derive(Args)]
@@ -37,6 +38,8 @@ struct Figure {
     records: u64,
     /// To a checked arrangement of pieces.
     decode_per_s: f64,
+    /// To a legal position.
+    legal_per_s: f64,
     /// To everything the record says.
     decode_all_per_s: f64,
     encode_per_s: f64,
@@ -46,17 +49,20 @@ pub(super) fn run(args: &FormatsArgs) -> anyhow::Result<Outcome> {
     let recipe = Recipe { count: args.count, seed: args.seed, ..Recipe::default() };
     let records: Vec<Record> = Generator::new(recipe).collect();
     if !args.rounds.json {
-        writeln!(io::stdout(), "records/s    position   everything       encode")?;
+        writeln!(io::stdout(), "records/s        pieces legal position   everything       encode")?;
     }
     for format in Format::ALL {
         let figure = measure(format, &records, args.rounds)?;
         if args.rounds.json {
             json_line(&figure)?;
         } else {
-            let Figure { format, decode_per_s, decode_all_per_s, encode_per_s, .. } = figure;
+            let Figure {
+                format, decode_per_s, legal_per_s, decode_all_per_s, encode_per_s, ..
+            } = figure;
             writeln!(
                 io::stdout(),
-                "{format:<8} {decode_per_s:>12.0} {decode_all_per_s:>12.0} {encode_per_s:>12.0}"
+                "{format:<10} {decode_per_s:>12.0} {legal_per_s:>14.0} {decode_all_per_s:>12.0} \
+                 {encode_per_s:>12.0}"
             )?;
         }
     }
@@ -67,12 +73,19 @@ fn measure(format: Format, records: &[Record], rounds: Rounds) -> anyhow::Result
     let (bytes, encoded) = rounds.measure(|| encode_all(format, records))?;
     let records = records.len() as u64;
     let ((), position) = rounds.measure(|| decode_all(format, &bytes, |record| record.setup()))?;
+    let ((), legal) = rounds.measure(|| {
+        decode_all(format, &bytes, |record| {
+            // What is no position is no record of ours.
+            Ok(Position::try_from(&record.setup()?).ok())
+        })
+    })?;
     let ((), everything) =
         rounds.measure(|| decode_all(format, &bytes, |record| record.record()))?;
     Ok(Figure {
         format: format.name(),
         records,
         decode_per_s: per_second(records, position).round(),
+        legal_per_s: per_second(records, legal).round(),
         decode_all_per_s: per_second(records, everything).round(),
         encode_per_s: per_second(records, encoded).round(),
     })

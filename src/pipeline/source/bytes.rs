@@ -9,7 +9,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use flate2::read::MultiGzDecoder;
 use zeekstd::SeekTable;
 
-use super::cut::{Cut, FULL_BLOCK_BYTES, Reach, cut};
+use super::cut::{Cut, FULL_BLOCK_BYTES, Reach};
 use super::{Compression, Input, Place, SourceError};
 use crate::pipeline::parquet;
 
@@ -23,6 +23,8 @@ pub(super) struct Bytes {
     places: Places,
     /// Bytes read and not yet taken.
     buffer: Vec<u8>,
+    /// The units at the start of the buffer that were looked at, none between two takes.
+    cut: Cut,
     at_end: bool,
     /// Bytes taken.
     offset: u64,
@@ -77,7 +79,15 @@ impl Bytes {
                 None => return Err(io::ErrorKind::NotSeekable.into()),
             },
         };
-        Ok(Self { reader, file, places, buffer: Vec::new(), at_end: false, offset: 0 })
+        Ok(Self {
+            reader,
+            file,
+            places,
+            buffer: Vec::new(),
+            cut: Cut::default(),
+            at_end: false,
+            offset: 0,
+        })
     }
 
     /// Bytes of records, uncompressed, where every one of them can be gone to.
@@ -123,9 +133,9 @@ impl Bytes {
         reach: Reach,
     ) -> Result<Option<Taken>, SourceError> {
         loop {
-            if let Some(cut) = cut(input.format, &self.buffer, reach, self.at_end) {
+            if self.cut.extend(input.format, &self.buffer, reach, self.at_end) {
                 let is_end = self.buffer.is_empty() && self.at_end;
-                return Ok((!is_end).then(|| self.split_off(&cut)));
+                return Ok((!is_end).then(|| self.split_off()));
             }
             self.read_more(self.missing(input, reach)).map_err(|source| SourceError::Read {
                 input: input.name.clone(),
@@ -135,7 +145,9 @@ impl Bytes {
         }
     }
 
-    fn split_off(&mut self, cut: &Cut) -> Taken {
+    fn split_off(&mut self) -> Taken {
+        let cut = self.cut;
+        self.cut = cut.behind();
         let rest = self.buffer.split_off(cut.bytes);
         let bytes = std::mem::replace(&mut self.buffer, rest);
         self.offset += bytes.len() as u64;

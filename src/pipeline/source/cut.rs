@@ -23,49 +23,66 @@ pub(super) enum Reach {
     AtMost(u64),
 }
 
-/// Whole units at the start of a buffer.
+/// Whole units at the start of a buffer, as far as they have been looked at.
+#[derive(Clone, Copy, Default)]
 pub(super) struct Cut {
     pub(super) bytes: usize,
     pub(super) records: u64,
-    /// Whether the last one is a piece of a unit that goes on.
+    /// Whether the last one is a piece of a unit that goes on; of no unit, whether the next one continues
+    /// such a piece.
     pub(super) ends_mid_unit: bool,
 }
 
-/// The units that make up a block, or all there are `at_end`; `None` if more bytes are needed to say.
-pub(super) fn cut(format: Format, bytes: &[u8], reach: Reach, at_end: bool) -> Option<Cut> {
-    let (Reach::AtLeast(wanted) | Reach::AtMost(wanted)) = reach;
-    if let Some(len) = format.record_len() {
-        return cut_fixed(len, bytes, wanted, at_end);
+impl Cut {
+    /// What comes behind.
+    pub(super) const fn behind(self) -> Self {
+        Self { bytes: 0, records: 0, ..self }
     }
-    let mut cut = Cut { bytes: 0, records: 0, ends_mid_unit: false };
-    while cut.records < wanted && cut.bytes < FULL_BLOCK_BYTES {
-        let rest = &bytes[cut.bytes..];
-        if rest.is_empty() {
-            return at_end.then_some(cut);
-        }
-        let unit = &rest[..unit_end(format, rest, at_end)?];
-        let goes_on = is_cut_piece(format, unit);
-        let is_cut = cut.ends_mid_unit || goes_on;
-        let raw = RawUnit { bytes: unit, offset: 0, is_cut };
-        let records = if is_cut { 1 } else { count(format, raw.without_line_end(format)) };
-        if matches!(reach, Reach::AtMost(most) if cut.records + records > most) {
-            break;
-        }
-        cut.bytes += unit.len();
-        cut.records += records;
-        cut.ends_mid_unit = goes_on;
-    }
-    Some(cut)
-}
 
-fn cut_fixed(len: usize, bytes: &[u8], wanted: u64, at_end: bool) -> Option<Cut> {
-    let most = wanted.min(FULL_BLOCK_BYTES.div_ceil(len) as u64);
-    let wanted_bytes = usize::try_from(most).map_or(usize::MAX, |most| most.saturating_mul(len));
-    if bytes.len() < wanted_bytes && !at_end {
-        return None;
+    /// Takes units up to the end of a block, or all there are `at_end`. Whether that is reached; if not,
+    /// more bytes are needed, and what was taken stays.
+    pub(super) fn extend(
+        &mut self,
+        format: Format,
+        bytes: &[u8],
+        reach: Reach,
+        at_end: bool,
+    ) -> bool {
+        let (Reach::AtLeast(wanted) | Reach::AtMost(wanted)) = reach;
+        if let Some(len) = format.record_len() {
+            return self.take_fixed(len, bytes, wanted, at_end);
+        }
+        while self.records < wanted && self.bytes < FULL_BLOCK_BYTES {
+            let rest = &bytes[self.bytes..];
+            if rest.is_empty() {
+                return at_end;
+            }
+            let Some(end) = unit_end(format, rest, at_end) else { return false };
+            let unit = &rest[..end];
+            let goes_on = is_cut_piece(format, unit);
+            let is_cut = self.ends_mid_unit || goes_on;
+            let raw = RawUnit { bytes: unit, offset: 0, is_cut };
+            let records = if is_cut { 1 } else { count(format, raw.without_line_end(format)) };
+            if matches!(reach, Reach::AtMost(most) if self.records + records > most) {
+                return true;
+            }
+            self.bytes += unit.len();
+            self.records += records;
+            self.ends_mid_unit = goes_on;
+        }
+        true
     }
-    let bytes = bytes.len().min(wanted_bytes);
-    Some(Cut { bytes, records: bytes.div_ceil(len) as u64, ends_mid_unit: false })
+
+    fn take_fixed(&mut self, len: usize, bytes: &[u8], wanted: u64, at_end: bool) -> bool {
+        let most = wanted.min(FULL_BLOCK_BYTES.div_ceil(len) as u64);
+        let wanted = usize::try_from(most).map_or(usize::MAX, |most| most.saturating_mul(len));
+        if bytes.len() < wanted && !at_end {
+            return false;
+        }
+        self.bytes = bytes.len().min(wanted);
+        self.records = self.bytes.div_ceil(len) as u64;
+        true
+    }
 }
 
 /// Where the first unit of bytes that are not empty ends; `None` if more bytes are needed to say.

@@ -1,0 +1,135 @@
+//! `kyokumen bench files`: records per second of whole files, read, converted and written.
+//!
+//! One thread of work beside the ones that read and write; on one core: `taskset -c 0`. Compression is
+//! compared with the program `zstd` where that is installed.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use anyhow::Context;
+use clap::Args;
+use serde::Serialize;
+
+use super::super::Outcome;
+use super::super::report::json_line;
+use super::folder::Folder;
+use super::{Rounds, per_second, timed};
+use crate::format::{Fill, Format};
+use crate::pipeline::convert::{ConvertPlan, ConvertRequest, ConvertSettings, convert};
+use crate::pipeline::filters::RecordFilters;
+use crate::pipeline::progress::Progress;
+
+/// Records per second of whole files, read, converted and written
+#[derive(Args)]
+pub(super) struct FilesArgs {
+    /// Records of random games to measure on
+    #[arg(long, default_value_t = 1_000_000)]
+    count: u64,
+
+    /// Threads; 0 is all cores
+    #[arg(long, default_value_t = 1)]
+    threads: usize,
+
+    #[command(flatten)]
+    rounds: Rounds,
+}
+
+#[derive(Serialize)]
+struct Figure {
+    what: String,
+    records: u64,
+    threads: usize,
+    elapsed_ms: f64,
+    records_per_s: f64,
+}
+
+/// What is measured: names of files whose extensions are their formats, and whether records are left out.
+const CONVERSIONS: [(&str, &str, bool); 8] = [
+    ("positions.psv", "out.hcp", false),
+    ("out.hcp", "back.psv", false),
+    ("positions.psv", "out.hcpe", false),
+    ("positions.psv", "filtered.hcp", true),
+    ("positions.psv", "out.sfen", false),
+    ("out.hcp", "copy.hcp", false),
+    ("out.hcp", "out.hcp.zst", false),
+    ("out.hcp.zst", "copy.hcp", false),
+];
+
+/// The same by the program `zstd`, at the level that outputs have.
+const BY_ZSTD: [(&str, &[&str]); 2] = [
+    ("zstd -3 out.hcp", &["-3", "-q", "-f", "-k", "--single-thread", "out.hcp", "-o", "tool.zst"]),
+    ("zstd -d out.hcp.zst", &["-d", "-q", "-f", "-k", "out.hcp.zst", "-o", "tool.hcp"]),
+];
+
+pub(super) fn run(args: &FilesArgs) -> anyhow::Result<Outcome> {
+    let folder = Folder::create()?;
+    folder.generated(Format::Psv, args.count)?;
+    for (from, to, is_filtered) in CONVERSIONS {
+        let (from_path, to_path) = (folder.path(from), folder.path(to));
+        let ((), elapsed) =
+            args.rounds.measure(|| one(&from_path, &to_path, is_filtered, args.threads))?;
+        let filter = if is_filtered { ", --max-abs-eval 499 --result black,white" } else { "" };
+        let name = |file: &str| file.split_once('.').map_or(file, |(_, format)| format).to_owned();
+        args.tell(format!("{} to {}{filter}", name(from), name(to)), elapsed)?;
+    }
+    for (what, words) in BY_ZSTD {
+        let by_tool = || -> anyhow::Result<((), Duration)> {
+            let mut command = Command::new("zstd");
+            let (status, elapsed) =
+                timed(|| command.current_dir(folder.path("")).args(words).status());
+            anyhow::ensure!(status?.success(), "zstd failed");
+            Ok(((), elapsed))
+        };
+        match args.rounds.measure(by_tool) {
+            Ok(((), elapsed)) => args.tell(what.to_owned(), elapsed)?,
+            Err(error) => tracing::warn!("not compared with the program zstd: {error}"),
+        }
+    }
+    Ok(Outcome::Done)
+}
+
+impl FilesArgs {
+    fn tell(&self, what: String, elapsed: Duration) -> anyhow::Result<()> {
+        let figure = Figure {
+            what,
+            records: self.count,
+            threads: self.threads,
+            elapsed_ms: (elapsed.as_secs_f64() * 1e4).round() / 10.0,
+            records_per_s: per_second(self.count, elapsed).round(),
+        };
+        if self.rounds.json {
+            return Ok(json_line(&figure)?);
+        }
+        let Figure { what, elapsed_ms, records_per_s, .. } = figure;
+        writeln!(io::stdout(), "{what:<58} {elapsed_ms:>8.1} ms {records_per_s:>11.0} records/s")?;
+        Ok(())
+    }
+}
+
+fn one(
+    from: &Path,
+    to: &Path,
+    is_filtered: bool,
+    threads: usize,
+) -> anyhow::Result<((), Duration)> {
+    let mut filters = RecordFilters::default();
+    if is_filtered {
+        filters.max_abs_eval_cp = Some(499);
+        filters.results = Some("black,white".parse().context("results")?);
+    }
+    let fill: Fill = "move=none,eval=0,ply=0,result=draw".parse().context("a fill")?;
+    let request = ConvertRequest {
+        inputs: vec![from.to_owned()],
+        output: to.to_owned(),
+        force: true,
+        settings: ConvertSettings { filters, fill, threads, ..ConvertSettings::default() },
+        ..ConvertRequest::default()
+    };
+    let plan = ConvertPlan::new(request)?;
+    let (report, elapsed) = timed(|| convert(plan, &mut Progress::none(), &AtomicBool::new(false)));
+    report?;
+    Ok(((), elapsed))
+}
