@@ -110,6 +110,20 @@ impl Fields {
         Self(self.0 & other.0)
     }
 
+    /// Number of sets there are.
+    pub const COUNT: usize = 1 << Field::ALL.len();
+
+    /// Number of the set, below [`Fields::COUNT`].
+    #[inline]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The set of this number, if there is one.
+    pub const fn from_index(index: usize) -> Option<Self> {
+        if index < Self::COUNT { Some(Self(index as u8)) } else { None }
+    }
+
     /// The fields in the order of [`Field::ALL`].
     pub fn iter(self) -> impl Iterator<Item = Field> {
         Field::ALL.into_iter().filter(move |&field| self.contains(field))

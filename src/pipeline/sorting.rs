@@ -13,7 +13,7 @@ use super::reading::{Fault, Read, records};
 use super::settings::BadPolicy;
 use super::source::{Block, RawUnit};
 use super::stream::{Batch, Stream};
-use crate::format::{Field, Fields, RecordRef, Warning, Warnings, Written};
+use crate::format::{Fields, RecordRef, Warning, Warnings, Written};
 
 /// A block after sorting.
 #[derive(Debug, Default)]
@@ -25,12 +25,23 @@ pub(super) struct Sorted {
     pub(super) stopped_by: Option<BadRecord>,
 }
 
-/// What is counted of every record, under numbers: names are looked up once a block.
-#[derive(Debug, Default)]
+/// What is counted of every record, under numbers: names are looked up once a block. Fields are counted
+/// as sets, of which the records of a file have few.
+#[derive(Debug)]
 struct Tallies {
     warnings: [u64; Warning::ALL.len()],
-    lost: [u64; Field::ALL.len()],
-    invented: [u64; Field::ALL.len()],
+    lost: [u64; Fields::COUNT],
+    invented: [u64; Fields::COUNT],
+}
+
+impl Default for Tallies {
+    fn default() -> Self {
+        Self {
+            warnings: [0; Warning::ALL.len()],
+            lost: [0; Fields::COUNT],
+            invented: [0; Fields::COUNT],
+        }
+    }
 }
 
 impl Sorted {
@@ -48,6 +59,9 @@ impl Sorted {
     }
 
     pub(super) fn count_warnings(&mut self, warnings: Warnings) {
+        if warnings.is_empty() {
+            return;
+        }
         for warning in warnings.iter() {
             self.tallies.warnings[warning as usize] += 1;
         }
@@ -55,12 +69,8 @@ impl Sorted {
 
     /// Counts the fields that a record lost or gained when it was written.
     pub(super) fn count_fields(&mut self, written: Written) {
-        for field in written.lost.iter() {
-            self.tallies.lost[field as usize] += 1;
-        }
-        for field in written.invented.iter() {
-            self.tallies.invented[field as usize] += 1;
-        }
+        self.tallies.lost[written.lost.index()] += 1;
+        self.tallies.invented[written.invented.index()] += 1;
     }
 
     /// The block with everything that was counted in its counts.
@@ -68,9 +78,8 @@ impl Sorted {
         let Tallies { warnings, lost, invented } = std::mem::take(&mut self.tallies);
         let names = Warning::ALL.map(Warning::name);
         add_tally(&mut self.counts.warnings, names.into_iter().zip(warnings));
-        let names = Field::ALL.map(Field::name);
-        add_tally(&mut self.counts.lost, names.into_iter().zip(lost));
-        add_tally(&mut self.counts.invented, names.into_iter().zip(invented));
+        add_tally(&mut self.counts.lost, by_field(&lost));
+        add_tally(&mut self.counts.invented, by_field(&invented));
         self
     }
 
@@ -118,6 +127,15 @@ impl Sorted {
             }
         }
     }
+}
+
+/// How often each field is in the sets that were counted.
+fn by_field(sets: &[u64; Fields::COUNT]) -> impl Iterator<Item = (&'static str, u64)> {
+    let counted = sets.iter().enumerate().filter(|&(_, &count)| count > 0);
+    counted.flat_map(|(index, &count)| {
+        let fields = Fields::from_index(index).unwrap_or(Fields::NONE);
+        fields.iter().map(move |field| (field.name(), count))
+    })
 }
 
 /// A record that could not be used.
