@@ -367,6 +367,21 @@ impl<'a> RecordRef<'a> {
         matches!(&self.content, Content::Columns(columns) if columns.is_comment())
     }
 
+    /// Whether everything the record says can be read, at less cost than reading it.
+    ///
+    /// # Errors
+    /// [`DecodeError`] as from [`RecordRef::record`].
+    #[inline]
+    pub fn check(&self) -> Result<(), DecodeError> {
+        match &self.content {
+            Content::Packed(Packed { layout, position, .. }) => {
+                packed::canonical(layout.family, position).map(drop)
+            }
+            Content::Columns(columns) => columns.record().map(drop),
+            Content::Parsed(_) => Ok(()),
+        }
+    }
+
     /// Fields that this record speaks of, if only to say, of a move, that there is none. Nothing is said
     /// about whether columns of text can be read.
     pub fn fields(&self) -> Fields {

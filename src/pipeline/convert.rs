@@ -195,7 +195,13 @@ fn write(
     let batch = sorted.batch_mut(Stream::Kept);
     let out = batch.open_record();
     let written = match route {
-        Route::Copy => copy(item, out),
+        Route::Copy => {
+            // What cannot be read is not copied either.
+            if content.is_none() {
+                record.check()?;
+            }
+            copy(item, out)
+        }
         Route::Transcode => record.convert(to, fill, out)?,
         Route::Mirror => {
             let content = content.map_or_else(|| record.record(), Ok)?.mirrored();

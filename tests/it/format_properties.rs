@@ -55,6 +55,7 @@ pub(crate) fn check_record(format: Format, bytes: &[u8]) {
 }
 
 fn check_read(record_ref: &RecordRef) {
+    assert_eq!(record_ref.check(), record_ref.record().map(drop));
     let Ok(record) = record_ref.record() else { return };
     check_accessors(record_ref, &record);
     for to in Format::ALL {

@@ -106,15 +106,19 @@ fn decode_all<T>(
     bytes: &[u8],
     decode: impl Fn(RecordRef<'_>) -> Result<T, DecodeError>,
 ) -> anyhow::Result<((), Duration)> {
-    let read = |unit| -> Result<(), DecodeError> {
+    let one = |record| -> Result<(), DecodeError> {
+        black_box(decode(RecordRef::new(format, black_box(record))?)?);
+        Ok(())
+    };
+    let group = |unit| -> Result<(), DecodeError> {
         for record in records(format, format.dialect(), black_box(unit)) {
             black_box(decode(record?)?);
         }
         Ok(())
     };
     let (decoded, elapsed) = timed(|| match format.record_len() {
-        Some(len) => bytes.chunks(len).try_for_each(read),
-        None => units(format, bytes).try_for_each(read),
+        Some(len) => bytes.chunks(len).try_for_each(one),
+        None => units(format, bytes).try_for_each(group),
     });
     decoded.context("a record of our own making")?;
     Ok(((), elapsed))

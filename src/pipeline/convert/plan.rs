@@ -187,7 +187,7 @@ impl ConvertPlan {
 
     /// Whether the content of records is read that take this route.
     pub(super) fn reads_content(&self, route: Route) -> bool {
-        route != Route::Transcode || self.asks_rules()
+        route == Route::Mirror || self.asks_rules()
     }
 
     /// Whether anything is asked that needs the position on a board.
