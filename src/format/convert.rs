@@ -9,7 +9,7 @@ use thiserror::Error;
 
 use super::error::{DecodeError, DecodeErrorKind, EncodeError};
 use super::field::{Field, Fields};
-use super::game::{Game, Played};
+use super::game::{Ending, Game, Played};
 use super::layout::Tail;
 use super::record::{GameResult, Parsed, Record, RecordRef};
 use super::spec::Codec;
@@ -299,7 +299,7 @@ pub fn encode(
         // A plain SFEN always has a move number.
         invented = invented.union(lacking.intersection(Fields::of(Field::Ply)));
     }
-    let mut lost = format.written(record).lost;
+    let mut lost = format.losses(record.fields(), record.ending);
     if format.holds_games() {
         // Of a game of one move the length says nothing.
         let first = Fields::of(Field::EndPly).union(format.lost_of_start(&record.setup));
@@ -309,13 +309,21 @@ pub fn encode(
 }
 
 impl Format {
-    /// What is lost of a record when it is written in this format.
-    pub fn written(self, record: &Record) -> Written {
-        let mut lost = record.fields().without(self.fields());
-        if record.ending.is_some_and(|ending| !self.spec().endings.contains(&ending)) {
-            lost = lost.union(Fields::of(Field::Ending));
+    /// What is lost of a record with these fields when it is written in this format.
+    pub fn losses(self, said: Fields, ending: Option<Ending>) -> Fields {
+        let lost = said.without(self.fields());
+        match ending {
+            Some(ending) if !self.spec().endings.contains(&ending) => {
+                lost.union(Fields::of(Field::Ending))
+            }
+            _ => lost,
         }
-        Written { lost, invented: Fields::NONE }
+    }
+
+    /// Whether a record with these fields, and what `fill` names, has all that this format needs.
+    pub(super) fn check_needs(self, said: Fields, fill: &Fill) -> Result<(), EncodeError> {
+        let fields = self.needs().without(said).without(fill.fields());
+        if fields.is_empty() { Ok(()) } else { Err(EncodeError::Missing { fields }) }
     }
 
     /// What is lost of each record of a game that begins so: the move number, where games of the format
@@ -402,10 +410,7 @@ impl RecordRef<'_> {
         out: &mut Vec<u8>,
     ) -> Result<Written, EncodeError> {
         let said = self.fields();
-        let missing = to.needs().without(said).without(fill.fields());
-        if !missing.is_empty() {
-            return Err(EncodeError::Missing { fields: missing });
-        }
+        to.check_needs(said, fill)?;
         let fill = Fill { no_move: fill.no_move || said.contains(Field::BestMove), ..*fill };
         let mut written = encode(to, record, &fill, out)?;
         if said.contains(Field::BestMove) {

@@ -5,7 +5,6 @@
 
 use super::Format;
 use super::convert::{ConvertError, Fill, Written};
-use super::error::EncodeError;
 use super::field::{Field, Fields};
 use super::layout::Layout;
 use super::packed;
@@ -24,20 +23,13 @@ impl RecordRef<'_> {
         let Packed { layout, dialect, position } = source;
         let mut tail = layout.tail(self.bytes(), dialect);
         let said = layout.said(&tail);
-        let lacking = to.fields().without(said);
-        let missing = to.needs().intersection(lacking).without(fill.fields());
-        if !missing.is_empty() {
-            return Err(EncodeError::Missing { fields: missing }.into());
-        }
+        to.check_needs(said, fill)?;
         let position = if layout.family == target.family {
             packed::canonical(layout.family, position)?
         } else {
             packed::transcode(layout.family, position)?
         };
-        let mut lost = said.without(to.fields());
-        if tail.ending.is_some_and(|ending| !to.spec().endings.contains(&ending)) {
-            lost = lost.union(Fields::of(Field::Ending));
-        }
+        let mut lost = to.losses(said, tail.ending);
         if tail.best_move.is_none() {
             // To say that there is no move is to say nothing; bits that are no move say something.
             let best_move = Fields::of(Field::BestMove);
@@ -46,6 +38,7 @@ impl RecordRef<'_> {
         }
         fill.complete_tail(&mut tail);
         target.append(&position, &tail, out);
-        Ok(Written { lost, invented: lacking.intersection(fill.fields()) })
+        let invented = to.fields().without(said).intersection(fill.fields());
+        Ok(Written { lost, invented })
     }
 }

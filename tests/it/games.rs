@@ -58,7 +58,7 @@ fn random_game(seed: u64) -> Game {
 
 /// What is left of a record in a format.
 fn held(format: Format, record: &Record) -> Record {
-    let lost = format.written(record).lost;
+    let lost = format.losses(record.fields(), record.ending);
     let mut held = record.clone();
     held.ending = held.ending.filter(|_| !lost.contains(Field::Ending));
     held.result = held.result.filter(|_| !lost.contains(Field::Result));

@@ -103,7 +103,7 @@ impl Desk<'_> {
         let mut records =
             (first_index..).zip(&read.records).filter(|(index, _)| wanted.contains(index));
         let lossy = |(index, record): (u64, &Record)| {
-            let loss = strict::check_fields(to.written(record).lost).err()?;
+            let loss = strict::check_fields(to.losses(record.fields(), record.ending)).err()?;
             Some((index, loss))
         };
         records.find_map(lossy)
@@ -137,7 +137,7 @@ impl Desk<'_> {
             write_game(to, &part, out).map_err(ConvertError::from)?;
             let lost_of_start = to.lost_of_start(&part.start);
             for ((written, record), invented) in written.iter_mut().zip(records).zip(invented) {
-                let lost = to.written(record).lost.union(lost_of_start);
+                let lost = to.losses(record.fields(), record.ending).union(lost_of_start);
                 *written = Written { lost, invented };
             }
         }
