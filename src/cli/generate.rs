@@ -98,7 +98,7 @@ fn to_standard_output(generator: &mut Generator, format: FormatName) -> anyhow::
         if batch.is_empty() {
             return Ok(out.flush()?);
         }
-        out.write_all(batch.bytes_of(0, batch.len()))?;
+        out.write_all(batch.bytes())?;
     }
 }
 

@@ -229,7 +229,7 @@ mod tests {
             if batch.is_empty() {
                 break;
             }
-            for line in units(Format::Usi, batch.bytes_of(0, batch.len())) {
+            for line in units(Format::Usi, batch.bytes()) {
                 let game = read_game(Format::Usi, line).expect("our own line");
                 read.extend(game.records().into_iter().map(|record| record.expect("legal").setup));
             }
@@ -243,7 +243,7 @@ mod tests {
         for format in Format::ALL {
             let batch = Generator::new(RECIPE).batch(format, 1000).expect("nothing is missing");
             assert_eq!(batch.len(), 500);
-            let read = units(format, batch.bytes_of(0, batch.len()))
+            let read = units(format, batch.bytes())
                 .flat_map(|unit| records(format, format.dialect(), unit));
             for (read, record) in read.zip(Generator::new(RECIPE)) {
                 let read = read.expect("our own record");

@@ -210,12 +210,10 @@ impl Output {
     }
 
     fn try_write(&mut self, batch: &Batch) -> io::Result<()> {
-        if self.plan.compression == Compression::None {
+        // A batch without records may have bytes: games without moves.
+        if self.plan.compression == Compression::None || batch.is_empty() {
             self.records += batch.len();
-            return self.encoder.write_all(batch.bytes_of(0, batch.len()));
-        }
-        if batch.is_empty() {
-            return self.encoder.write_all(batch.bytes_of(0, 0));
+            return self.encoder.write_all(batch.bytes());
         }
         let mut from = 0;
         while from < batch.len() {

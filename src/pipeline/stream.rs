@@ -119,6 +119,11 @@ impl Batch {
         self.bytes.len() + self.ends.len() * size_of::<usize>()
     }
 
+    /// All its bytes.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
     /// Bytes of the records from number `from` up to, but not including, number `to`; those of a group
     /// belong to its last record. What follows the last record, a group of none, comes with it.
     pub fn bytes_of(&self, from: u64, to: u64) -> &[u8] {
@@ -127,9 +132,6 @@ impl Batch {
             Ok(records) if records < self.ends.len() => self.ends[records - 1],
             _ => self.bytes.len(),
         };
-        if to >= self.len() {
-            return &self.bytes[end(from)..];
-        }
         &self.bytes[end(from)..end(to)]
     }
 }

@@ -54,7 +54,7 @@ mod built_in {
             if batch.is_empty() {
                 return bytes;
             }
-            bytes.extend(batch.bytes_of(0, batch.len()));
+            bytes.extend(batch.bytes());
         }
     }
 

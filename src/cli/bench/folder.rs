@@ -33,7 +33,7 @@ impl Folder {
             if batch.is_empty() {
                 return Ok(path);
             }
-            file.write_all(batch.bytes_of(0, batch.len()))?;
+            file.write_all(batch.bytes())?;
         }
     }
 }
