@@ -3,6 +3,8 @@
 //! The order of steps (partial file, fsync, rename, fsync of the folder) is that of any database that
 //! survives a crash; compressed files follow RFC 8878 (Zstandard), which lets frames stand in a row.
 
+mod ahead;
+
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -15,6 +17,7 @@ use super::parquet;
 use super::platform;
 use super::source::Compression;
 use super::stream::{Batch, Stream};
+use ahead::Ahead;
 
 /// Records in one zstd frame or Parquet row group: a fixed number, so that a file continued later is the
 /// same file.
@@ -195,7 +198,7 @@ impl Output {
     fn create(plan: &OutputPlan, with_checksum: bool) -> Result<Self, SinkError> {
         let partial = (!plan.is_stream).then(|| Partial::create(&plan.path)).transpose()?;
         let encoder = match &partial {
-            Some(partial) => partial.file.try_clone().map(|file| Box::new(file) as Writer),
+            Some(partial) => partial.writer(),
             None => open_stream(&plan.path),
         }
         .and_then(|writer| Encoder::new(Hashing::new(writer, with_checksum), plan.compression));
@@ -282,6 +285,10 @@ impl Partial {
         }
         file.set_len(0).map_err(cannot_create)?;
         Ok(Self { file, path, final_path: final_path.to_owned(), is_committed: false })
+    }
+
+    fn writer(&self) -> io::Result<Writer> {
+        Ok(Box::new(Ahead::new(self.file.try_clone()?, &self.path)?))
     }
 
     fn commit(mut self) -> Result<(), SinkError> {
