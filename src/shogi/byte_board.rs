@@ -83,8 +83,9 @@ impl ByteBoard {
     }
 }
 
+/// What a [`number`] says.
 #[inline]
-fn contents(number: u8) -> Option<Piece> {
+pub(crate) fn contents(number: u8) -> Option<Piece> {
     CONTENTS[usize::from(number) % NUMBERS]
 }
 

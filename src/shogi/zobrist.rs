@@ -3,7 +3,7 @@
 //! The numbers are the output of SplitMix64 (Steele, Lea, Flood 2014) from a fixed seed, so that keys
 //! are the same on every machine and in every version.
 
-use super::byte_board::{ByteBoard, NUMBERS, number};
+use super::byte_board::{NUMBERS, number};
 use super::piece::{Color, Piece, PieceKind};
 use super::square::Square;
 
@@ -46,13 +46,8 @@ pub(crate) fn piece(piece: Piece, square: Square) -> u64 {
     CONTENTS[usize::from(number(piece))][square.index()]
 }
 
-/// Key of all pieces of a board.
+/// Key of the contents of one square, 0 of none.
 #[inline]
-pub(crate) fn board(board: &ByteBoard) -> u64 {
-    // Without a branch on empty squares: these come and go as no predictor can know.
-    board
-        .numbers()
-        .iter()
-        .enumerate()
-        .fold(0, |key, (square, &number)| key ^ CONTENTS[usize::from(number) % NUMBERS][square])
+pub(crate) fn contents(number: u8, square: usize) -> u64 {
+    CONTENTS[usize::from(number) % NUMBERS][square]
 }
