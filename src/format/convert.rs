@@ -13,7 +13,7 @@ use super::game::{Ending, Game, Played};
 use super::layout::Tail;
 use super::record::{GameResult, Parsed, Record, RecordRef};
 use super::spec::Codec;
-use super::{Format, sfen_text};
+use super::{Format, packed, sfen_text};
 use crate::shogi::Setup;
 
 /// Values for fields that the source lacks.
@@ -288,22 +288,21 @@ pub fn encode(
     fill: &Fill,
     out: &mut Vec<u8>,
 ) -> Result<Written, EncodeError> {
-    let filled = fill.apply(record, format.fields());
-    let is_plain = sfen_text::is_plain(&filled);
+    let said = record.fields();
     let start = out.len();
-    let says_move = filled.best_move.is_some() || fill.no_move;
-    write(format, filled, says_move, out).inspect_err(|_| out.truncate(start))?;
-    let lacking = format.fields().without(record.fields());
-    let mut invented = lacking.intersection(fill.fields());
-    if format == Format::Sfen && is_plain {
+    write(format, record, fill, out).inspect_err(|_| out.truncate(start))?;
+    let mut invented = format.fields().without(said).intersection(fill.fields());
+    // "No move" alone is not worth columns.
+    let telling = said.union(invented.without(Fields::of(Field::BestMove)));
+    if format == Format::Sfen && sfen_text::is_plain(telling) {
         // A plain SFEN always has a move number.
-        invented = invented.union(lacking.intersection(Fields::of(Field::Ply)));
+        invented = invented.union(Fields::of(Field::Ply).without(said));
     }
-    let mut lost = format.losses(record.fields(), record.ending);
+    let mut lost = format.losses(said, record.ending);
     if format.holds_games() {
         // Of a game of one move the length says nothing.
         let first = Fields::of(Field::EndPly).union(format.lost_of_start(&record.setup));
-        lost = lost.union(record.fields().intersection(first));
+        lost = lost.union(said.intersection(first));
     }
     Ok(Written { lost, invented })
 }
@@ -336,20 +335,28 @@ impl Format {
 
 fn write(
     format: Format,
-    record: Record,
-    says_move: bool,
+    record: &Record,
+    fill: &Fill,
     out: &mut Vec<u8>,
 ) -> Result<(), EncodeError> {
+    let filled = || fill.apply(record, format.fields());
     match &format.spec().codec {
-        Codec::Packed(layout) => layout.encode(&record, out),
+        Codec::Packed(layout) => {
+            format.check_needs(record.fields().union(Fields::of(Field::BestMove)), fill)?;
+            let mut tail = Tail::from(record);
+            fill.complete_tail(&mut tail);
+            layout.append(&packed::encode(layout.family, &record.setup)?, &tail, out);
+            Ok(())
+        }
         Codec::Columns => {
-            sfen_text::encode(&record, out);
+            sfen_text::encode(&filled(), out);
             Ok(())
         }
         Codec::Records { write: Some(write), .. } => {
-            write(&Parsed { says_move, ..Parsed::from(record) }, out)
+            let says_move = record.best_move.is_some() || fill.no_move;
+            write(&Parsed { says_move, ..Parsed::from(filled()) }, out)
         }
-        Codec::Games { write: Some(write), .. } => write(&Game::of_record(&record)?, out),
+        Codec::Games { write: Some(write), .. } => write(&Game::of_record(&filled())?, out),
         Codec::Records { write: None, .. } | Codec::Games { write: None, .. } => {
             Err(EncodeError::OnlyRead { format })
         }

@@ -6,7 +6,6 @@ use std::ops::Range;
 
 use crate::shogi::{Color, Move};
 
-use super::error::EncodeError;
 use super::field::{Field, Fields};
 use super::game::Ending;
 use super::move16::{self, Dialect, MalformedMove};
@@ -216,16 +215,6 @@ impl Layout {
             fields = fields.union(Fields::of(Field::Ending));
         }
         fields
-    }
-
-    /// Appends a record that has all that is needed.
-    pub(super) fn encode(&self, record: &Record, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-        let missing = self.fields().without(record.fields()).without(Fields::of(Field::BestMove));
-        if !missing.is_empty() {
-            return Err(EncodeError::Missing { fields: missing });
-        }
-        self.append(&packed::encode(self.family, &record.setup)?, &Tail::from(record), out);
-        Ok(())
     }
 
     /// Appends a position with what stands behind it.

@@ -71,7 +71,17 @@ impl Family {
 /// no piece, or if board, hands and box are not exactly one set of pieces.
 #[inline]
 pub fn decode(family: Family, bytes: &[u8; LEN]) -> Result<Setup, DecodeError> {
-    match decode_valid(family.tables(), bytes) {
+    decode_with_ply(family, bytes, 1)
+}
+
+/// [`decode`] with a move number, which stands beside the packed position.
+#[inline]
+pub(super) fn decode_with_ply(
+    family: Family,
+    bytes: &[u8; LEN],
+    ply: u16,
+) -> Result<Setup, DecodeError> {
+    match decode_valid(family.tables(), bytes, ply) {
         Some(setup) => Ok(setup),
         None => explain(family, bytes),
     }
@@ -79,7 +89,7 @@ pub fn decode(family: Family, bytes: &[u8; LEN]) -> Result<Setup, DecodeError> {
 
 /// [`decode`] for callers who need not know what is wrong, which takes far longer to say.
 pub(super) fn decode_if_valid(family: Family, bytes: &[u8; LEN]) -> Option<Setup> {
-    decode_valid(family.tables(), bytes)
+    decode_valid(family.tables(), bytes, 1)
 }
 
 /// Writes a packed position in canonical form: P L N S G B R in each hand and in the box.
@@ -153,7 +163,7 @@ pub fn canonical(family: Family, bytes: &[u8; LEN]) -> Result<[u8; LEN], DecodeE
 
 /// The arrangement, or `None` if these bytes are none.
 #[inline]
-fn decode_valid(tables: &Tables, bytes: &[u8; LEN]) -> Option<Setup> {
+fn decode_valid(tables: &Tables, bytes: &[u8; LEN], ply: u16) -> Option<Setup> {
     let kings = kings(bytes)?;
     let words = Words::of(bytes);
     let mut squares = OtherSquares::ALL_EMPTY;
@@ -177,7 +187,7 @@ fn decode_valid(tables: &Tables, bytes: &[u8; LEN]) -> Option<Setup> {
     }
     let side_to_move = if bytes[0] & 1 == 0 { Color::Black } else { Color::White };
     let hands = Color::ALL.map(|color| held.of(color));
-    Some(Setup::from_counted(squares.with_kings(kings), kings.map(Some), hands, side_to_move, 1))
+    Some(Setup::from_counted(squares.with_kings(kings), kings.map(Some), hands, side_to_move, ply))
 }
 
 /// The position in the other alphabet, or `None` if these bytes are none.

@@ -271,13 +271,11 @@ impl<'a> RecordRef<'a> {
     #[inline]
     pub fn setup(&self) -> Result<Setup, DecodeError> {
         match &self.content {
-            Content::Packed(Packed { layout, position, .. }) => {
-                let setup = packed::decode(layout.family, position)?;
-                Ok(match layout.ply(self.bytes) {
-                    Some(ply) => setup.with_ply(ply),
-                    None => setup,
-                })
-            }
+            Content::Packed(Packed { layout, position, .. }) => packed::decode_with_ply(
+                layout.family,
+                position,
+                layout.ply(self.bytes).unwrap_or(1),
+            ),
             Content::Columns(columns) => columns.record().map(|record| record.setup),
             Content::Parsed(parsed) => Ok(parsed.record.setup.clone()),
         }

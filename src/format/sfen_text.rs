@@ -220,14 +220,14 @@ pub(super) fn with_ply(parsed: &sfen::Parsed, ply: Option<u16>) -> (Setup, Warni
     (parsed.setup.clone().with_ply(ply.unwrap_or(1)), warnings)
 }
 
-/// Whether the SFEN says all that the record does.
-pub(super) fn is_plain(record: &Record) -> bool {
-    record.best_move.is_none() && record.eval_cp.is_none() && record.result.is_none()
+/// Whether an SFEN says all that a record with these fields does.
+pub(super) fn is_plain(fields: Fields) -> bool {
+    fields.intersection(Fields::of_all(&[Field::BestMove, Field::EvalCp, Field::Result])).is_empty()
 }
 
 /// Appends the line with its end; columns only where there is more to say than the SFEN does.
 pub(super) fn encode(record: &Record, out: &mut Vec<u8>) {
-    let text = if is_plain(record) {
+    let text = if is_plain(record.fields()) {
         format!("{}\n", record.setup)
     } else {
         let best_move = record.best_move.map_or_else(|| "none".to_owned(), |m| m.to_string());
