@@ -1,6 +1,7 @@
 //! Records per second of the packed codecs, on positions of random games of our own making.
 //!
-//! `cargo bench --bench formats`; one core, everything in the cache of the processor.
+//! `cargo bench --bench formats`; one core, everything in the cache of the processor. The group `rsshogi`
+//! has the same positions in the library of that name, which comes closest to ours in what it checks.
 #![allow(missing_docs, reason = "criterion's macros make public items")]
 
 use std::hint::black_box;
@@ -9,6 +10,8 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use kyokumen::format::packed::{self, Family};
 use kyokumen::format::{Fill, Format, RecordRef, encode};
 use kyokumen::shogi::{Position, Setup};
+use rsshogi::board::{self, HuffmanCodedPos, PackedSfen, PackedSfenSink};
+use rsshogi::types::{Color, Hand, HandPiece, Piece, Square};
 
 const POSITIONS: usize = 4096;
 const PLIES_A_GAME: u32 = 200;
@@ -68,6 +71,13 @@ fn packed_positions(c: &mut Criterion) {
                 }
             });
         });
+        group.bench_function(BenchmarkId::new("transcode two at once from", &name), |b| {
+            b.iter(|| {
+                for [a, other] in records.as_chunks().0 {
+                    black_box(packed::transcode_two(family, black_box([a, other])));
+                }
+            });
+        });
         group.bench_function(BenchmarkId::new("canonical", &name), |b| {
             b.iter(|| {
                 for record in &records {
@@ -87,6 +97,94 @@ fn packed_positions(c: &mut Criterion) {
         b.iter(|| {
             for setup in &setups {
                 black_box(black_box(setup).warnings());
+            }
+        });
+    });
+    group.finish();
+}
+
+/// An arrangement as rsshogi's decoder hands it out.
+struct Arrangement {
+    board: [Piece; 81],
+    hands: [Hand; 2],
+}
+
+impl Arrangement {
+    const EMPTY: Self = Self { board: [Piece::NONE; 81], hands: [Hand::ZERO; 2] };
+}
+
+impl PackedSfenSink for Arrangement {
+    fn reset(&mut self, _: Color) {
+        *self = Self::EMPTY;
+    }
+
+    fn set_piece(&mut self, square: Square, piece: Piece) {
+        self.board[square.to_index()] = piece;
+    }
+
+    fn add_hand_piece(&mut self, color: Color, piece: HandPiece) {
+        self.hands[color.to_index()].add(piece, 1);
+    }
+}
+
+fn rsshogi(c: &mut Criterion) {
+    let setups = positions();
+    let packed = |family| {
+        setups.iter().map(move |setup| packed::encode(family, setup).expect("both kings are there"))
+    };
+    let psv: Vec<_> = packed(Family::YaneuraOu).map(PackedSfen::from_bytes).collect();
+    let hcp: Vec<_> = packed(Family::Apery).map(|data| HuffmanCodedPos { data }).collect();
+    let positions: Vec<_> = setups
+        .iter()
+        .map(|setup| board::position_from_sfen(&setup.to_string()).expect("our own text"))
+        .collect();
+    let mut group = c.benchmark_group("rsshogi");
+    group.throughput(Throughput::Elements(POSITIONS as u64));
+    group.bench_function("decode/YaneuraOu", |b| {
+        let mut to = Arrangement::EMPTY;
+        b.iter(|| {
+            for record in &psv {
+                black_box(black_box(record).decode_into(false, &mut to).is_ok());
+                black_box(&to);
+            }
+        });
+    });
+    group.bench_function("decode to a Position/YaneuraOu", |b| {
+        let mut position = board::Position::empty();
+        b.iter(|| {
+            for record in &psv {
+                black_box(position.set_packed_sfen(black_box(record), false, 1).is_ok());
+            }
+        });
+    });
+    group.bench_function("decode to a Position/Apery", |b| {
+        let mut position = board::Position::empty();
+        b.iter(|| {
+            for record in &hcp {
+                black_box(position.set_huffman_coded_pos(black_box(record), 1).is_ok());
+            }
+        });
+    });
+    group.bench_function("encode/YaneuraOu", |b| {
+        b.iter(|| {
+            for position in &positions {
+                black_box(black_box(position).try_to_packed_sfen().is_ok());
+            }
+        });
+    });
+    group.bench_function("encode/Apery", |b| {
+        b.iter(|| {
+            for position in &positions {
+                black_box(black_box(position).try_to_huffman_coded_pos().is_ok());
+            }
+        });
+    });
+    group.bench_function("transcode from/YaneuraOu", |b| {
+        let mut position = board::Position::empty();
+        b.iter(|| {
+            for record in &psv {
+                position.set_packed_sfen(black_box(record), false, 1).expect("our own bytes");
+                black_box(position.try_to_huffman_coded_pos().is_ok());
             }
         });
     });
@@ -131,5 +229,5 @@ fn written(format: Format, setup: &Setup, fill: &Fill) -> Vec<u8> {
     hcp
 }
 
-criterion_group!(benches, packed_positions, records);
+criterion_group!(benches, packed_positions, rsshogi, records);
 criterion_main!(benches);

@@ -56,6 +56,7 @@ pub use position_key::PositionKey;
 pub use record::{GameResult, Record, RecordRef};
 pub use records::{Records, count, records, units};
 pub use survey::{Finding, HandOrder, HandOrders, MoveCounts, Survey};
+pub(crate) use transcode::Ahead;
 pub use warning::{Warning, Warnings};
 
 /// A format of records, each record with one position.

@@ -13,6 +13,7 @@ use super::game::{Ending, Game, Played};
 use super::layout::Tail;
 use super::record::{GameResult, Parsed, Record, RecordRef};
 use super::spec::Codec;
+use super::transcode::Ahead;
 use super::{Format, packed, sfen_text};
 use crate::shogi::Setup;
 
@@ -399,8 +400,20 @@ impl RecordRef<'_> {
         fill: &Fill,
         out: &mut Vec<u8>,
     ) -> Result<Written, ConvertError> {
+        self.convert_ahead(to, fill, (&mut Ahead::default(), &[]), out)
+    }
+
+    /// [`RecordRef::convert`] of one record after the other: where `rest`, which follows this record, begins
+    /// with the next one, its position may be transcoded with this one's.
+    pub(crate) fn convert_ahead(
+        &self,
+        to: Format,
+        fill: &Fill,
+        ahead: (&mut Ahead, &[u8]),
+        out: &mut Vec<u8>,
+    ) -> Result<Written, ConvertError> {
         if let (Some(packed), Codec::Packed(target)) = (self.parts(), &to.spec().codec) {
-            return self.transcode(packed, to, target, fill, out);
+            return self.transcode(packed, to, target, fill, ahead, out);
         }
         Ok(self.convert_content(&self.record()?, to, fill, out)?)
     }

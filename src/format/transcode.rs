@@ -5,10 +5,49 @@
 
 use super::Format;
 use super::convert::{ConvertError, Fill, Written};
+use super::error::DecodeError;
 use super::field::{Field, Fields};
 use super::layout::Layout;
-use super::packed;
+use super::packed::{self, Family};
 use super::record::{Packed, RecordRef};
+
+/// A position that was transcoded together with the one before it, which takes less time than one after
+/// the other.
+#[derive(Debug, Default)]
+pub(crate) struct Ahead(Option<Transcoded>);
+
+#[derive(Debug)]
+struct Transcoded {
+    family: Family,
+    from: [u8; packed::LEN],
+    to: [u8; packed::LEN],
+}
+
+impl Ahead {
+    /// [`packed::transcode`] of a position; `rest` is what follows its record, none if that is not to be
+    /// looked at.
+    #[inline]
+    fn transcode(
+        &mut self,
+        family: Family,
+        position: &[u8; packed::LEN],
+        rest: &[u8],
+    ) -> Result<[u8; packed::LEN], DecodeError> {
+        if let Some(done) = self.0.take()
+            && (done.family, &done.from) == (family, position)
+        {
+            return Ok(done.to);
+        }
+        if let Some(next) = rest.first_chunk() {
+            let [this, to] = packed::transcode_two(family, [position, next]);
+            self.0 = to.map(|to| Transcoded { family, from: *next, to });
+            if let Some(this) = this {
+                return Ok(this);
+            }
+        }
+        packed::transcode(family, position)
+    }
+}
 
 impl RecordRef<'_> {
     /// [`RecordRef::convert`] where both formats are packed.
@@ -18,6 +57,7 @@ impl RecordRef<'_> {
         to: Format,
         target: &Layout,
         fill: &Fill,
+        (ahead, rest): (&mut Ahead, &[u8]),
         out: &mut Vec<u8>,
     ) -> Result<Written, ConvertError> {
         let Packed { layout, dialect, position } = source;
@@ -27,7 +67,7 @@ impl RecordRef<'_> {
         let position = if layout.family == target.family {
             packed::canonical(layout.family, position)?
         } else {
-            packed::transcode(layout.family, position)?
+            ahead.transcode(layout.family, position, rest)?
         };
         let mut lost = to.losses(said, tail.ending);
         if tail.best_move.is_none() {

@@ -12,6 +12,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use super::counts::{Condition, Fate};
+use super::filters::RecordFilters;
 use super::position_set::PositionSet;
 use super::progress::Progress;
 use super::reading::Fault;
@@ -19,7 +20,9 @@ use super::run::{Done, Job, RunError, run};
 use super::sorting::{Item, Next, Sorted, copy, sort_block};
 use super::source::Block;
 use super::stream::Stream;
-use crate::format::{ConvertError, DecodeError, PositionKey, Record, RecordRef, Warnings, Written};
+use crate::format::{
+    Ahead, ConvertError, DecodeError, PositionKey, Record, RecordRef, Warnings, Written,
+};
 use crate::shogi::Position;
 
 use plan::Route;
@@ -118,48 +121,102 @@ fn sort(
         return Some((games::sort(plan, block, cancel)?, Vec::new()));
     }
     let file = &plan.parts[block.part].input.name;
-    let mut candidates = Vec::new();
+    let is_filtered = plan.settings.filters != RecordFilters::default();
+    let (ahead, candidates) = (Ahead::default(), Vec::new());
+    let mut desk = Desk { plan, block, is_filtered, ahead, candidates };
     let sorted = sort_block(block, file, plan.settings.on_error, cancel, |item, sorted| {
-        convert_record(plan, item, sorted, &mut candidates)
+        desk.convert(item, sorted)
     });
-    Some((sorted?, candidates))
+    Some((sorted?, desk.candidates))
 }
 
-fn convert_record(
-    plan: &ConvertPlan,
-    item: &Item<'_>,
-    sorted: &mut Sorted,
-    candidates: &mut Vec<Candidate>,
-) -> Result<Next, Fault> {
-    let (record, settings) = (&item.record, &plan.settings);
-    if let Some(condition) = settings.filters.failed_by_fields(item.number, record)? {
-        sorted.count_filtered(condition);
-        return Ok(Next::Sorted);
-    }
-    let route = plan.route(record.format());
-    let content = plan.reads_content(route).then(|| record.record()).transpose()?;
-    let warnings = match examine(plan, record, content.as_ref())? {
-        Ok(warnings) => warnings,
-        Err(condition) => {
+/// Where the records of a block are converted.
+struct Desk<'a> {
+    plan: &'a ConvertPlan,
+    block: &'a Block,
+    is_filtered: bool,
+    ahead: Ahead,
+    candidates: Vec<Candidate>,
+}
+
+impl<'a> Desk<'a> {
+    fn convert(&mut self, item: &Item<'_>, sorted: &mut Sorted) -> Result<Next, Fault> {
+        let (plan, record, settings) = (self.plan, &item.record, &self.plan.settings);
+        if let Some(condition) = settings.filters.failed_by_fields(item.number, record)? {
             sorted.count_filtered(condition);
             return Ok(Next::Sorted);
         }
-    };
-    let key = || match &content {
-        Some(content) => Ok(PositionKey::of(&content.setup)),
-        None => record.position_key(),
-    };
-    let position = settings.dedup.map(|_| key()).transpose()?;
-    let written = write(plan, route, item, content, sorted)?;
-    let account = Account { warnings, written };
-    if settings.strict {
-        strict::check(record, route, account)?;
+        let route = plan.route(record.format());
+        let content = plan.reads_content(route).then(|| record.record()).transpose()?;
+        let warnings = match examine(plan, record, content.as_ref())? {
+            Ok(warnings) => warnings,
+            Err(condition) => {
+                sorted.count_filtered(condition);
+                return Ok(Next::Sorted);
+            }
+        };
+        let key = || match &content {
+            Some(content) => Ok(PositionKey::of(&content.setup)),
+            None => record.position_key(),
+        };
+        let position = settings.dedup.map(|_| key()).transpose()?;
+        let written = self.write(route, item, content, sorted)?;
+        let account = Account { warnings, written };
+        if settings.strict {
+            strict::check(record, route, account)?;
+        }
+        match position {
+            Some(position) => self.candidates.push(Candidate { position, account }),
+            None => account.count(sorted),
+        }
+        Ok(Next::Sorted)
     }
-    match position {
-        Some(position) => candidates.push(Candidate { position, account }),
-        None => account.count(sorted),
+
+    fn write(
+        &mut self,
+        route: Route,
+        item: &Item<'_>,
+        content: Option<Record>,
+        sorted: &mut Sorted,
+    ) -> Result<Written, Fault> {
+        let (to, fill) = (self.plan.to.format, &self.plan.settings.fill);
+        let record = &item.record;
+        let batch = sorted.batch_mut(Stream::Kept);
+        let out = batch.open_record();
+        let written = match route {
+            Route::Copy => {
+                // What cannot be read is not copied either.
+                if content.is_none() {
+                    record.check()?;
+                }
+                copy(item, out)
+            }
+            Route::Transcode => {
+                let rest = self.wanted_behind(item);
+                record.convert_ahead(to, fill, (&mut self.ahead, rest), out)?
+            }
+            Route::Mirror => {
+                let content = content.map_or_else(|| record.record(), Ok)?.mirrored();
+                record.convert_content(&content, to, fill, out).map_err(ConvertError::from)?
+            }
+        };
+        batch.end_record();
+        Ok(written)
     }
-    Ok(Next::Sorted)
+
+    /// What follows a record, if it begins with one that the filters take: work ahead would be work for
+    /// nothing on another.
+    fn wanted_behind(&self, item: &Item<'_>) -> &'a [u8] {
+        let Block { format, dialect, .. } = *self.block;
+        let rest = self.block.behind(&item.unit);
+        let is_wanted = |next| {
+            RecordRef::with_dialect(format, dialect, next).is_ok_and(|next| {
+                self.plan.settings.filters.failed_by_fields(item.number + 1, &next) == Ok(None)
+            })
+        };
+        let next = format.record_len().and_then(|len| rest.get(..len));
+        if !self.is_filtered || next.is_some_and(is_wanted) { rest } else { &[] }
+    }
 }
 
 /// What is unusual about a record, as far as it is to be examined, or which condition it fails.
@@ -182,32 +239,4 @@ fn examine(
         Check::Rules => record.warnings_about(&content.setup, position),
     }
     .map(Ok)
-}
-
-fn write(
-    plan: &ConvertPlan,
-    route: Route,
-    item: &Item<'_>,
-    content: Option<Record>,
-    sorted: &mut Sorted,
-) -> Result<Written, Fault> {
-    let (record, to, fill) = (&item.record, plan.to.format, &plan.settings.fill);
-    let batch = sorted.batch_mut(Stream::Kept);
-    let out = batch.open_record();
-    let written = match route {
-        Route::Copy => {
-            // What cannot be read is not copied either.
-            if content.is_none() {
-                record.check()?;
-            }
-            copy(item, out)
-        }
-        Route::Transcode => record.convert(to, fill, out)?,
-        Route::Mirror => {
-            let content = content.map_or_else(|| record.record(), Ok)?.mirrored();
-            record.convert_content(&content, to, fill, out).map_err(ConvertError::from)?
-        }
-    };
-    batch.end_record();
-    Ok(written)
 }

@@ -232,6 +232,13 @@ impl Block {
         self.first_number + index - self.wanted.start
     }
 
+    /// What follows a unit of this block, as far as it was read.
+    pub(super) fn behind(&self, unit: &RawUnit<'_>) -> &[u8] {
+        let end =
+            usize::try_from(unit.offset).unwrap_or(usize::MAX).saturating_add(unit.bytes.len());
+        self.bytes.get(end..).unwrap_or_default()
+    }
+
     /// Its units, in order.
     pub fn units(&self) -> Units<'_> {
         Units { block: self, at: 0, mid_unit: self.starts_mid_unit }

@@ -8,7 +8,7 @@ use kyokumen::pipeline::generate::{Generator, Recipe};
 use kyokumen::shogi::{HandKind, Setup};
 use rayon::prelude::*;
 
-use crate::format_properties::check_packed;
+use crate::format_properties::{check_beside_others, check_packed};
 
 /// Handicap starts, whose missing pieces fill the box, and positions of random games.
 fn setups() -> Vec<Setup> {
@@ -67,6 +67,7 @@ fn check_damaged(family: Family, bytes: &[u8; 32]) -> bool {
     assert_eq!(decoded, reference::decode(family, bytes));
     let encoded = |to| decoded.clone().map(|setup| packed::encode(to, &setup).unwrap());
     assert_eq!(packed::transcode(family, bytes), encoded(family.other()));
+    check_beside_others(family, bytes);
     assert_eq!(packed::canonical(family, bytes), encoded(family));
     decoded.is_ok()
 }

@@ -8,6 +8,7 @@ use kyokumen::format::{
     reference,
 };
 use kyokumen::shogi::Setup;
+use kyokumen::shogi::sfen::START;
 
 /// Both codecs agree on the first 32 bytes, down to the error; what they accept comes back.
 pub(crate) fn check_packed(family: Family, bytes: &[u8]) {
@@ -19,6 +20,7 @@ pub(crate) fn check_packed(family: Family, bytes: &[u8]) {
             .map(|setup| reference::encode(to, &setup).expect("what was decoded has both kings"))
     };
     assert_eq!(packed::transcode(family, bytes), rewritten(family.other()));
+    check_beside_others(family, bytes);
     assert_eq!(packed::canonical(family, bytes), rewritten(family));
     assert_eq!(
         ContentKey::of_packed(family, bytes),
@@ -26,6 +28,18 @@ pub(crate) fn check_packed(family: Family, bytes: &[u8]) {
     );
     let Ok(setup) = fast else { return };
     check_setup(family, &setup);
+}
+
+/// A position is transcoded beside others as it is alone: beside one that has all its pieces on the board, and
+/// one that has them off it.
+pub(crate) fn check_beside_others(family: Family, bytes: &[u8; packed::LEN]) {
+    let alone = packed::transcode(family, bytes).ok();
+    for other in [START, "4k4/9/9/9/9/9/9/9/4K4 b 2r2b4g4s4n4l18p 1"] {
+        let other = packed::encode(family, &other.parse().unwrap()).unwrap();
+        let other_alone = packed::transcode(family, &other).ok();
+        assert_eq!(packed::transcode_two(family, [bytes, &other]), [alone, other_alone]);
+        assert_eq!(packed::transcode_two(family, [&other, bytes]), [other_alone, alone]);
+    }
 }
 
 /// Both codecs write the same bytes for an arrangement with two kings, and read it back.
