@@ -2,6 +2,8 @@
 //!
 //! Called with generated input by the tests and with hostile input by the fuzz targets.
 
+use std::sync::LazyLock;
+
 use kyokumen::format::packed::{self, Family};
 use kyokumen::format::{
     ContentKey, ConvertError, Field, Fill, Format, Line, Lines, Record, RecordRef, count, records,
@@ -19,8 +21,9 @@ pub(crate) fn check_packed(family: Family, bytes: &[u8]) {
         fast.clone()
             .map(|setup| reference::encode(to, &setup).expect("what was decoded has both kings"))
     };
-    assert_eq!(packed::transcode(family, bytes), rewritten(family.other()));
-    check_beside_others(family, bytes);
+    let transcoded = packed::transcode(family, bytes);
+    assert_eq!(transcoded, rewritten(family.other()));
+    check_beside_others(family, bytes, transcoded.ok());
     assert_eq!(packed::canonical(family, bytes), rewritten(family));
     assert_eq!(
         ContentKey::of_packed(family, bytes),
@@ -32,11 +35,18 @@ pub(crate) fn check_packed(family: Family, bytes: &[u8]) {
 
 /// A position is transcoded beside others as it is alone: beside one that has all its pieces on the board, and
 /// one that has them off it.
-pub(crate) fn check_beside_others(family: Family, bytes: &[u8; packed::LEN]) {
-    let alone = packed::transcode(family, bytes).ok();
-    for other in [START, "4k4/9/9/9/9/9/9/9/4K4 b 2r2b4g4s4n4l18p 1"] {
-        let other = packed::encode(family, &other.parse().unwrap()).unwrap();
-        let other_alone = packed::transcode(family, &other).ok();
+pub(crate) fn check_beside_others(
+    family: Family,
+    bytes: &[u8; packed::LEN],
+    alone: Option<[u8; packed::LEN]>,
+) {
+    static OTHERS: LazyLock<[Setup; 2]> = LazyLock::new(|| {
+        [START, "4k4/9/9/9/9/9/9/9/4K4 b 2r2b4g4s4n4l18p 1"].map(|sfen| sfen.parse().unwrap())
+    });
+    for setup in &*OTHERS {
+        let [other, other_alone] =
+            [family, family.other()].map(|family| packed::encode(family, setup).unwrap());
+        let other_alone = Some(other_alone);
         assert_eq!(packed::transcode_two(family, [bytes, &other]), [alone, other_alone]);
         assert_eq!(packed::transcode_two(family, [&other, bytes]), [other_alone, alone]);
     }
