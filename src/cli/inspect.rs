@@ -11,7 +11,10 @@ use super::record_args::dialect;
 use super::report::records;
 use super::{Outcome, Usage};
 use crate::format::move16::Dialect;
-use crate::format::{DecodeError, Field, Finding, GameResult, Record, RecordRef, Survey, Warning};
+use crate::format::{
+    Candidate, ContentKey, DecodeError, Ending, Field, Finding, GameResult, RecordRef, Survey,
+    Warning,
+};
 use crate::pipeline::inspect::{Found, Header, InspectError, Inspection, RecordRange};
 use crate::pipeline::manifest::hex;
 use crate::pipeline::settings::FormatName;
@@ -117,8 +120,25 @@ struct Content {
     eval: Option<i16>,
     ply: Option<u16>,
     result: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ending: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    end_ply: Option<u16>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    candidates: Vec<Tried>,
+    /// Said only where it is not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    for_training: Option<bool>,
     in_check: Option<bool>,
     warnings: Vec<&'static str>,
+    key: String,
+}
+
+#[derive(Serialize)]
+struct Tried {
+    #[serde(rename = "move")]
+    best_move: String,
+    visits: u16,
 }
 
 impl<'a> Described<'a> {
@@ -137,17 +157,26 @@ impl<'a> Described<'a> {
 }
 
 fn content(record: &RecordRef<'_>) -> Result<Content, DecodeError> {
-    let Record { setup, best_move, eval_cp, ply, result, .. } = record.record()?;
-    let position = Position::try_from(&setup).ok();
-    let warnings = record.warnings_about(&setup, position.as_ref())?;
+    let content = record.record()?;
+    let position = Position::try_from(&content.setup).ok();
+    let warnings = record.warnings_about(&content.setup, position.as_ref())?;
+    let tried = |candidate: &Candidate| Tried {
+        best_move: candidate.best_move.to_string(),
+        visits: candidate.visits,
+    };
     Ok(Content {
-        sfen: setup.to_string(),
-        best_move: best_move.map(|m| m.to_string()),
-        eval: eval_cp,
-        ply,
-        result: result.map(GameResult::name),
+        sfen: content.setup.to_string(),
+        best_move: content.best_move.map(|m| m.to_string()),
+        eval: content.eval_cp,
+        ply: content.ply,
+        result: content.result.map(GameResult::name),
+        ending: content.ending.map(Ending::name),
+        end_ply: content.end_ply,
+        candidates: content.candidates.iter().map(tried).collect(),
+        for_training: content.is_not_for_training.then_some(false),
         in_check: position.map(|position| position.in_check()),
         warnings: warnings.iter().map(Warning::name).collect(),
+        key: ContentKey::of(&content.setup).to_string(),
     })
 }
 
@@ -259,6 +288,20 @@ fn write_content(out: &mut impl Write, content: &Content, to_move: Color) -> io:
         Some(winner) => writeln!(out, "result    {winner} won")?,
         None => {}
     }
+    if let Some(ending) = content.ending {
+        writeln!(out, "ended by  {}", ending.replace('_', " "))?;
+    }
+    if let Some(end_ply) = content.end_ply {
+        writeln!(out, "moves     {end_ply} in the whole game")?;
+    }
+    if !content.candidates.is_empty() {
+        let tried =
+            content.candidates.iter().map(|one| format!("{} {}", one.best_move, one.visits));
+        writeln!(out, "visits    {}", tried.collect::<Vec<_>>().join(", "))?;
+    }
+    if content.for_training == Some(false) {
+        writeln!(out, "training  not to be trained on")?;
+    }
     match content.in_check {
         Some(in_check) => writeln!(out, "in check  {}", if in_check { "yes" } else { "no" })?,
         None => writeln!(out, "in check  {to_move:?} could take the king")?,
@@ -266,5 +309,5 @@ fn write_content(out: &mut impl Write, content: &Content, to_move: Color) -> io:
     if !content.warnings.is_empty() {
         writeln!(out, "unusual   {}", content.warnings.join(", "))?;
     }
-    Ok(())
+    writeln!(out, "key       {}", content.key)
 }

@@ -58,6 +58,9 @@ struct Object {
     end_ply: Option<u16>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     candidates: Vec<Tried>,
+    /// Written only where it is not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    for_training: Option<bool>,
 }
 
 /// A candidate.
@@ -84,6 +87,7 @@ impl Object {
             ending: record.ending.map(Ending::name),
             end_ply: record.end_ply,
             candidates: candidates.collect(),
+            for_training: record.is_not_for_training.then_some(false),
         }
     }
 }
@@ -107,6 +111,8 @@ struct Keys<'a> {
     end_ply: Option<&'a RawValue>,
     #[serde(borrow)]
     candidates: Option<&'a RawValue>,
+    #[serde(borrow)]
+    for_training: Option<&'a RawValue>,
 }
 
 /// The values together with the line, which says where they stand.
@@ -132,9 +138,9 @@ impl<'a> Values<'a> {
         let quote = 1;
         let arrangement = sfen_text::parse(text.as_bytes(), self.offset(sfen) + quote)?;
 
-        let eval_cp = self.number(self.keys.eval, "a number from -32768 to 32767, or null")?;
-        let ply = self.number(self.keys.ply, "a number from 0 to 65535, or null")?;
-        let end_ply = self.number(self.keys.end_ply, "a number from 0 to 65535, or null")?;
+        let eval_cp = self.said(self.keys.eval, "a number from -32768 to 32767, or null")?;
+        let ply = self.said(self.keys.ply, "a number from 0 to 65535, or null")?;
+        let end_ply = self.said(self.keys.end_ply, "a number from 0 to 65535, or null")?;
         let best_move =
             self.word(self.keys.best_move, "a move in USI notation, \"none\", or null", |word| {
                 if word == NO_MOVE { Some(None) } else { Move::from_usi(word).map(Some) }
@@ -147,6 +153,7 @@ impl<'a> Values<'a> {
         let ending =
             self.word(self.keys.ending, "the end of a game, or null", Ending::from_name)?;
         let candidates = self.keys.candidates.map(|value| self.candidates(value)).transpose()?;
+        let for_training = self.said(self.keys.for_training, "true, false, or null")?;
 
         let (setup, warnings) = sfen_text::with_ply(&arrangement, ply);
         let record = Record {
@@ -157,12 +164,13 @@ impl<'a> Values<'a> {
             ending,
             end_ply,
             candidates: candidates.unwrap_or_default(),
+            is_not_for_training: for_training == Some(false),
             ..Record::new(setup)
         };
         Ok(Parsed { says_move: best_move.is_some(), warnings, ..Parsed::from(record) })
     }
 
-    fn number<T: Deserialize<'a>>(
+    fn said<T: Deserialize<'a>>(
         &self,
         value: Option<&'a RawValue>,
         expected: &'static str,
@@ -225,7 +233,7 @@ mod tests {
     #[test]
     fn all_keys_are_read_and_written_in_their_order() {
         let line = format!(
-            r#"{{"sfen":"{START}","move":"2g2f","eval":-10,"ply":1,"result":"white","ending":"time_up","end_ply":99,"candidates":[{{"move":"2g2f","visits":900}},{{"move":"7g7f","visits":0}}]}}"#
+            r#"{{"sfen":"{START}","move":"2g2f","eval":-10,"ply":1,"result":"white","ending":"time_up","end_ply":99,"candidates":[{{"move":"2g2f","visits":900}},{{"move":"7g7f","visits":0}}],"for_training":false}}"#
         );
         let whole = parsed(&line).unwrap();
         assert_eq!(whole.warnings, crate::format::Warnings::NONE);

@@ -13,7 +13,7 @@ pub(super) use writer::Table;
 pub(super) const IS_BUILT_IN: bool = true;
 
 /// The columns with the keys that they are in `jsonl`, in order. The first one is the position.
-const COLUMNS: [(&str, &str); 8] = [
+const COLUMNS: [(&str, &str); 9] = [
     ("sfen", "sfen"),
     ("move", "move"),
     ("eval_cp", "eval"),
@@ -22,4 +22,5 @@ const COLUMNS: [(&str, &str); 8] = [
     ("ending", "ending"),
     ("end_ply", "end_ply"),
     ("candidates", "candidates"),
+    ("for_training", "for_training"),
 ];

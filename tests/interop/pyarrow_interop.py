@@ -31,6 +31,7 @@ TYPES = {
     "ending": "string",
     "end_ply": "int32",
     "candidates": "string",
+    "for_training": "bool",
 }
 
 

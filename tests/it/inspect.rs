@@ -61,6 +61,7 @@ eval      10 cp, seen from Black
 ply       1
 result    black won
 in check  no
+key       3b45a485c44f2fea723ce26c5376d45d
 bytes     {START_PSV}0a008e0701000100
 ",
         sfen::START
@@ -86,6 +87,7 @@ fn json_has_a_line_a_record() {
         "file": "a.psv", "index": 1, "offset": 40, "sfen": sfen::START, "move": "2f2e", "eval": 10,
         "ply": 1, "result": "black", "in_check": false,
         "warnings": ["move_illegal", "padding_not_zero"],
+        "key": "3b45a485c44f2fea723ce26c5376d45d",
     });
     assert_eq!(lines[0], expected);
     assert_eq!((&lines[1]["index"], &lines[1]["offset"]), (&json!(2), &json!(80)));
@@ -98,6 +100,25 @@ fn json_has_a_line_a_record() {
         (&line["move"], &line["result"], &line["hex"]),
         (&Value::Null, &Value::Null, &json!(START_HCP))
     );
+}
+
+/// What is said of a record in `jsonl` is said of it by `inspect`, in both of its forms.
+#[test]
+fn a_record_of_a_game_is_shown_with_all_that_it_says() {
+    let said = r#""move":"2g2f","eval":10,"ply":1,"result":"draw","ending":"move_limit","end_ply":320,"candidates":[{"move":"2g2f","visits":900},{"move":"7g7f","visits":20}],"for_training":false"#;
+    let line = format!(r#"{{"sfen":"{}",{said}}}"#, sfen::START);
+    let output = inspect("a.jsonl", line.as_bytes(), &["--json"]);
+    assert!(text(&output.stdout).contains(said), "{}", text(&output.stdout));
+    let output = inspect("a.jsonl", line.as_bytes(), &[]);
+    let shown = "\
+result    draw
+ended by  move limit
+moves     320 in the whole game
+visits    2g2f 900, 7g7f 20
+training  not to be trained on
+in check  no
+";
+    assert!(text(&output.stdout).contains(shown), "{}", text(&output.stdout));
 }
 
 #[test]

@@ -124,7 +124,9 @@ impl Group {
             return Err(ParquetError::General(message));
         }
         columns.sort_by_key(|column| COLUMNS.iter().position(|&(_, key)| key == column.key));
-        let rows_left = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
+        let rows_left = usize::try_from(group.metadata().num_rows()).map_err(|_| {
+            ParquetError::General("the number of rows of a group is negative".to_owned())
+        })?;
         Ok(Self { columns, rows_left })
     }
 
@@ -185,12 +187,14 @@ impl Column {
     /// The values of the next rows; fewer than asked for only at the end.
     fn read(&mut self, rows: usize) -> Result<Vec<Value>> {
         use ColumnReader::{
-            ByteArrayColumnReader, DoubleColumnReader, FixedLenByteArrayColumnReader,
-            FloatColumnReader, Int32ColumnReader, Int64ColumnReader,
+            BoolColumnReader, ByteArrayColumnReader, DoubleColumnReader,
+            FixedLenByteArrayColumnReader, FloatColumnReader, Int32ColumnReader, Int64ColumnReader,
+            Int96ColumnReader,
         };
         let (key, family, present) = (self.key, self.family, self.present);
         let bytes = |bytes: &[u8]| of_bytes(key, family, bytes);
         match &mut self.reader {
+            BoolColumnReader(reader) => values(reader, present, rows, |b| (*b).into()),
             Int32ColumnReader(reader) => values(reader, present, rows, |n| (*n).into()),
             Int64ColumnReader(reader) => values(reader, present, rows, |n| (*n).into()),
             FloatColumnReader(reader) => values(reader, present, rows, |n| of_float((*n).into())),
@@ -199,7 +203,9 @@ impl Column {
             FixedLenByteArrayColumnReader(reader) => {
                 values(reader, present, rows, |b| bytes(b.as_bytes()))
             }
-            _ => Err(ParquetError::General(format!("the column {key} has another type"))),
+            Int96ColumnReader(_) => {
+                Err(ParquetError::General(format!("the column {key} has another type")))
+            }
         }
     }
 }

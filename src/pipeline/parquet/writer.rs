@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use parquet::basic::{Compression, ZstdLevel};
-use parquet::data_type::{ByteArray, ByteArrayType, DataType, Int32Type};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, Int32Type};
 use parquet::errors::{ParquetError, Result};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
@@ -26,6 +26,7 @@ message kyokumen {
     OPTIONAL BYTE_ARRAY ending (STRING);
     OPTIONAL INT32 end_ply;
     OPTIONAL BYTE_ARRAY candidates (STRING);
+    OPTIONAL BOOLEAN for_training;
 }";
 
 /// Level of the zstd compression of the columns, as of other outputs.
@@ -50,6 +51,7 @@ struct Row<'a> {
     end_ply: Option<i32>,
     #[serde(borrow)]
     candidates: Option<&'a RawValue>,
+    for_training: Option<bool>,
 }
 
 /// The rows of a group, column by column.
@@ -63,6 +65,7 @@ struct Rows {
     ending: Values<ByteArray>,
     end_ply: Values<i32>,
     candidates: Values<ByteArray>,
+    for_training: Values<bool>,
 }
 
 /// A column: the values that are there, and for each row whether one is.
@@ -122,6 +125,7 @@ impl Rows {
         self.ending.push(row.ending.map(String::into_bytes));
         self.end_ply.push(row.end_ply);
         self.candidates.push(candidates.map(|all| all.as_bytes().to_vec()));
+        self.for_training.push(row.for_training);
     }
 
     fn write<W: Write + Send>(self, mut group: SerializedRowGroupWriter<'_, W>) -> Result<()> {
@@ -133,6 +137,7 @@ impl Rows {
         self.ending.write::<ByteArrayType, _>(&mut group)?;
         self.end_ply.write::<Int32Type, _>(&mut group)?;
         self.candidates.write::<ByteArrayType, _>(&mut group)?;
+        self.for_training.write::<BoolType, _>(&mut group)?;
         group.close().map(drop)
     }
 }
