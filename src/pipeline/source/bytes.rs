@@ -5,6 +5,7 @@
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::RangeInclusive;
 
 use flate2::read::MultiGzDecoder;
 use zeekstd::SeekTable;
@@ -13,8 +14,9 @@ use super::cut::{Cut, FULL_BLOCK_BYTES, Reach};
 use super::{Compression, Input, Place, SourceError};
 use crate::pipeline::parquet;
 
-/// Bytes that are read at a time where nobody knows how many are wanted.
-const CHUNK_BYTES: usize = 1 << 17;
+/// Bytes that are read at a time where nobody knows how many are wanted. The least and the most: what is
+/// read doubles while a unit does not end, as each look at it begins at its start.
+const CHUNK_BYTES: RangeInclusive<usize> = 1 << 17..=1 << 23;
 
 pub(super) struct Bytes {
     reader: Box<dyn Read + Send>,
@@ -158,7 +160,9 @@ impl Bytes {
     /// same size, so that nothing is left over and copied.
     fn missing(&self, input: &Input, reach: Reach) -> usize {
         let (Reach::AtLeast(wanted) | Reach::AtMost(wanted)) = reach;
-        let Some(len) = input.format.record_len() else { return CHUNK_BYTES };
+        let Some(len) = input.format.record_len() else {
+            return self.buffer.len().clamp(*CHUNK_BYTES.start(), *CHUNK_BYTES.end());
+        };
         let most = FULL_BLOCK_BYTES.div_ceil(len);
         let wanted = usize::try_from(wanted).map_or(most, |wanted| wanted.min(most)) * len;
         wanted.saturating_sub(self.buffer.len()).max(1)
@@ -171,6 +175,11 @@ impl Bytes {
         self.reader.by_ref().take(missing as u64).read_to_end(&mut self.buffer)?;
         self.at_end = self.buffer.len() == before;
         Ok(())
+    }
+
+    /// What the file was when it was opened, if it is one.
+    pub(super) fn opened(&self) -> Option<&Metadata> {
+        self.file.as_ref().map(|(_, opened)| opened)
     }
 
     /// Size and time of modification of a file are those of the moment it was opened.

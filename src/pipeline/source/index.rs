@@ -2,7 +2,7 @@
 //!
 //! What an index says of a file is trusted only while size and time of modification are the same.
 
-use std::fs;
+use std::fs::{self, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
@@ -62,7 +62,8 @@ impl Index {
             mid_unit = taken.ends_mid_unit;
         }
         bytes.still_as_opened(input)?;
-        let (file_bytes, modified_unix_ns) = identity(input).unwrap_or_default();
+        // Of the file that was read, whatever has its name by now.
+        let (file_bytes, modified_unix_ns) = bytes.opened().and_then(identity).unwrap_or_default();
         let (format, input) = (input.format.to_string(), input.name.clone());
         Ok(Self { input, format, file_bytes, modified_unix_ns, records, marks })
     }
@@ -70,9 +71,10 @@ impl Index {
     /// The index in a file, if it is one and speaks of this input as it is now.
     pub fn load(path: &Path, input: &Input) -> Option<Self> {
         let index: Self = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
+        let Place::File(file) = &input.place else { return None };
         let is_same = index.input == input.name
             && index.format == input.format.name()
-            && Some((index.file_bytes, index.modified_unix_ns)) == identity(input);
+            && Some((index.file_bytes, index.modified_unix_ns)) == identity(&file.metadata().ok()?);
         is_same.then_some(index)
     }
 
@@ -104,9 +106,7 @@ impl Index {
 }
 
 /// Size and time of modification of a file.
-fn identity(input: &Input) -> Option<(u64, u64)> {
-    let Place::File(path) = &input.place else { return None };
-    let metadata = path.metadata().ok()?;
+fn identity(metadata: &Metadata) -> Option<(u64, u64)> {
     let modified = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
     Some((metadata.len(), u64::try_from(modified.as_nanos()).ok()?))
 }
