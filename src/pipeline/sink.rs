@@ -22,6 +22,8 @@ use ahead::Ahead;
 /// Records in one zstd frame or Parquet row group: a fixed number, so that a file continued later is the
 /// same file.
 pub const FRAME_RECORDS: u64 = 1 << 16;
+/// Bytes after which a frame or group of long records ends before that. All of it is kept in memory.
+const FRAME_BYTES: usize = 1 << 25;
 
 const ZSTD_LEVEL: i32 = 3;
 
@@ -192,6 +194,7 @@ struct Output {
     partial: Option<Partial>,
     records: u64,
     records_in_frame: u64,
+    bytes_in_frame: usize,
 }
 
 impl Output {
@@ -205,7 +208,14 @@ impl Output {
         let mut encoder = encoder.map_err(|source| io_error("open", &plan.path, source))?;
         let headed = encoder.write_all(plan.header);
         headed.map_err(|source| io_error("write", &plan.path, source))?;
-        Ok(Self { plan: plan.clone(), encoder, partial, records: 0, records_in_frame: 0 })
+        Ok(Self {
+            plan: plan.clone(),
+            encoder,
+            partial,
+            records: 0,
+            records_in_frame: 0,
+            bytes_in_frame: 0,
+        })
     }
 
     fn write(&mut self, batch: &Batch) -> Result<(), SinkError> {
@@ -213,23 +223,33 @@ impl Output {
     }
 
     fn try_write(&mut self, batch: &Batch) -> io::Result<()> {
-        // A batch without records may have bytes: games without moves.
-        if self.plan.compression == Compression::None || batch.is_empty() {
+        if self.plan.compression == Compression::None {
             self.records += batch.len();
             return self.encoder.write_all(batch.bytes());
         }
+        // A batch without records may have bytes: games without moves.
+        if batch.is_empty() {
+            return self.write_in_frame(batch.bytes(), 0);
+        }
         let mut from = 0;
         while from < batch.len() {
-            if self.records_in_frame == FRAME_RECORDS {
-                self.encoder.next_frame()?;
-                self.records_in_frame = 0;
-            }
-            let to = batch.len().min(from + FRAME_RECORDS - self.records_in_frame);
-            self.encoder.write_all(batch.bytes_of(from, to))?;
-            self.records_in_frame += to - from;
-            self.records += to - from;
+            let to = batch.len().min(from + FRAME_RECORDS - self.records_in_frame % FRAME_RECORDS);
+            self.write_in_frame(batch.bytes_of(from, to), to - from)?;
             from = to;
         }
+        Ok(())
+    }
+
+    /// Writes bytes of so many records, for which the frame or the next one has room.
+    fn write_in_frame(&mut self, bytes: &[u8], records: u64) -> io::Result<()> {
+        if self.records_in_frame == FRAME_RECORDS || self.bytes_in_frame >= FRAME_BYTES {
+            self.encoder.next_frame()?;
+            (self.records_in_frame, self.bytes_in_frame) = (0, 0);
+        }
+        self.encoder.write_all(bytes)?;
+        self.bytes_in_frame += bytes.len();
+        self.records_in_frame += records;
+        self.records += records;
         Ok(())
     }
 
@@ -288,7 +308,7 @@ impl Partial {
     }
 
     fn writer(&self) -> io::Result<Writer> {
-        Ok(Box::new(Ahead::new(self.file.try_clone()?, &self.path)?))
+        Ok(Box::new(Ahead::new(self.file.try_clone()?)))
     }
 
     fn commit(mut self) -> Result<(), SinkError> {
@@ -452,4 +472,38 @@ fn parent(path: &Path) -> &Path {
 
 fn sync_folder(folder: &Path) -> Result<(), SinkError> {
     platform::sync_folder(folder).map_err(|source| io_error("synchronise", folder, source))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Frames of the file that comes of so many records of this size.
+    fn frames(records: usize, bytes: usize) -> u32 {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file.zst");
+        let plan = OutputPlan {
+            stream: Stream::Kept,
+            path: path.clone(),
+            compression: Compression::Zstd,
+            header: b"",
+            is_stream: false,
+        };
+        let mut sinks = Sinks::create(&[plan]).unwrap();
+        let mut batch = Batch::default();
+        (0..records).for_each(|_| batch.push(&vec![7; bytes]));
+        sinks.write(Stream::Kept, &batch).unwrap();
+        sinks.write(Stream::Kept, &batch).unwrap();
+        sinks.finish().unwrap().commit().unwrap();
+        let content = zstd::decode_all(File::open(&path).unwrap()).unwrap();
+        assert_eq!(content.len(), 2 * records * bytes);
+        SeekTable::from_seekable(&mut File::open(&path).unwrap()).unwrap().num_frames()
+    }
+
+    #[test]
+    fn frames_end_by_records_or_by_bytes() {
+        let whole = FRAME_RECORDS as usize;
+        assert_eq!([frames(whole / 2, 1), frames(whole / 2 + 1, 1)], [1, 2]);
+        assert_eq!([frames(1, FRAME_BYTES - 1), frames(1, FRAME_BYTES)], [1, 2]);
+    }
 }
