@@ -5,25 +5,23 @@ mod plot;
 mod text;
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::Args;
 
+use super::Outcome;
 use super::filter::{plan_error, run_error};
 use super::record_args::{RunArgs, dialect};
 use super::report::json_line;
-use super::{Outcome, Usage};
 use crate::format::move16::Dialect;
 use crate::pipeline::memory::Memory;
-use crate::pipeline::plan::PlanError;
-use crate::pipeline::platform::{self, Interrupt};
+use crate::pipeline::platform::Interrupt;
 use crate::pipeline::progress::Progress;
 use crate::pipeline::settings::FormatName;
 use crate::pipeline::sink::{OutputPlan, Sinks};
-use crate::pipeline::source::Compression;
 use crate::pipeline::stats::{StatsPlan, StatsRequest, stats};
-use crate::pipeline::stream::{Batch, Stream};
+use crate::pipeline::stream::Batch;
 
 /// Show figures about files of positions: evaluations, plies, results, moves, pieces, repetitions
 ///
@@ -71,19 +69,19 @@ const MEMORY: Memory = Memory::gib(1);
 
 pub(super) fn run(args: StatsArgs) -> anyhow::Result<Outcome> {
     let StatsArgs { files, from, dialect, memory, html, run, json } = args;
-    if let Some(page) = &html {
-        check_page(page, &files, run.force)?;
-    }
     let memory = memory.unwrap_or(MEMORY);
-    let request = StatsRequest { inputs: files, from, dialect, memory, threads: run.threads() };
-    let plan = StatsPlan::new(request).map_err(plan_error)?;
+    let (page, force, threads) = (html, run.force, run.threads());
+    let request = StatsRequest { inputs: files, from, dialect, memory, page, force, threads };
+    let mut plan = StatsPlan::new(request).map_err(plan_error)?;
+    let page = plan.page.take();
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;
     let mut progress = Progress::new(run.progress(), plan.records);
     let report = stats(plan, &mut progress, &interrupt.cancel());
     drop(progress);
     let report = report.map_err(|error| run_error(error, &interrupt))?;
-    if let Some(path) = &html {
-        write_page(path, &page::page(&report))?;
+    if let Some(plan) = page {
+        let path = plan.path.clone();
+        write_page(plan, &page::page(&report))?;
         eprintln!("  {}", path.display());
     }
     if json {
@@ -94,30 +92,8 @@ pub(super) fn run(args: StatsArgs) -> anyhow::Result<Outcome> {
     Ok(if report.bad == 0 { Outcome::Done } else { Outcome::BadRecords })
 }
 
-fn check_page(page: &Path, files: &[PathBuf], force: bool) -> anyhow::Result<()> {
-    let identity = platform::identity(page).ok();
-    let is_input =
-        |file: &&PathBuf| identity.is_some() && platform::identity(file).ok() == identity;
-    let refused = if let Some(input) = files.iter().find(is_input) {
-        let input = input.display().to_string();
-        PlanError::OutputIsInput { output: page.to_owned(), input }
-    } else if !force && page.symlink_metadata().is_ok() {
-        PlanError::OutputExists { output: page.to_owned() }
-    } else {
-        return Ok(());
-    };
-    Err(Usage(refused.to_string()).into())
-}
-
-fn write_page(path: &Path, page: &str) -> anyhow::Result<()> {
-    let stream = Stream::Kept;
-    let plan = OutputPlan {
-        stream,
-        path: path.to_owned(),
-        compression: Compression::None,
-        is_stream: false,
-        header: b"",
-    };
+fn write_page(plan: OutputPlan, page: &str) -> anyhow::Result<()> {
+    let stream = plan.stream;
     let mut sinks = Sinks::create(&[plan])?;
     let mut batch = Batch::default();
     batch.push(page.as_bytes());

@@ -466,6 +466,20 @@ pub(super) fn check_absence<'a>(
     }
 }
 
+/// Whether the output is standard output or something that is there and no file.
+pub(super) fn is_stream(output: &Path) -> Result<bool, PlanError> {
+    if output == Path::new("-") {
+        return Ok(true);
+    }
+    match output.metadata() {
+        Ok(metadata) if metadata.is_dir() => {
+            Err(PlanError::IsAFolder { output: output.to_owned() })
+        }
+        Ok(metadata) => Ok(!metadata.is_file()),
+        Err(_) => Ok(false),
+    }
+}
+
 /// Which records of which input are read.
 pub(super) struct Chosen {
     pub(super) parts: Vec<Part>,

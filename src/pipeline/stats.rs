@@ -15,12 +15,16 @@ use self::distinct::Distinct;
 use self::tally::Tally;
 use super::counts::Fate;
 use super::memory::Memory;
-use super::plan::{Chosen, PlanError, check_stdin, choose, input};
+use super::plan::{
+    Chosen, PlanError, check_absence, check_identity, check_stdin, choose, input, is_stream,
+};
 use super::progress::Progress;
 use super::run::{Done, Job, RunError, run};
 use super::settings::{BadPolicy, FormatName};
+use super::sink::OutputPlan;
 use super::sorting::{Next, Sorted, sort_block};
-use super::source::{Block, Part};
+use super::source::{Block, Compression, Input, Part};
+use super::stream::Stream;
 use crate::format::PositionKey;
 use crate::format::move16::Dialect;
 
@@ -45,6 +49,10 @@ pub struct StatsRequest {
     pub dialect: Option<Dialect>,
     /// Memory in which positions are told apart; what goes beyond it is estimated.
     pub memory: Memory,
+    /// File for a page of the report; `-` is standard output.
+    pub page: Option<PathBuf>,
+    /// Whether a page that is there may be replaced.
+    pub force: bool,
     /// Threads, 0 for as many as the machine runs at once.
     pub threads: usize,
 }
@@ -56,6 +64,8 @@ pub struct StatsPlan {
     pub parts: Vec<Part>,
     /// Records that will be read, where that is known before.
     pub records: Option<u64>,
+    /// Where a page of the report goes.
+    pub page: Option<OutputPlan>,
     memory: Memory,
     threads: usize,
 }
@@ -66,16 +76,27 @@ impl StatsPlan {
     /// # Errors
     /// [`PlanError`] with what is wrong.
     pub fn new(request: StatsRequest) -> Result<Self, PlanError> {
-        let StatsRequest { inputs, from, dialect, memory, threads } = request;
+        let StatsRequest { inputs, from, dialect, memory, page, force, threads } = request;
         let inputs = inputs.iter().map(|path| input(path, from, dialect));
         let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
         if inputs.is_empty() {
             return Err(PlanError::NoInput);
         }
         check_stdin(&inputs, None)?;
+        let page = page.map(|path| page_plan(path, &inputs, force)).transpose()?;
         let Chosen { parts, records, .. } = choose(inputs, None, None)?;
-        Ok(Self { parts, records, memory, threads })
+        Ok(Self { parts, records, page, memory, threads })
     }
+}
+
+fn page_plan(path: PathBuf, inputs: &[Input], force: bool) -> Result<OutputPlan, PlanError> {
+    let is_stream = is_stream(&path)?;
+    check_identity(inputs, std::iter::once(&path))?;
+    if !force && !is_stream {
+        check_absence(std::iter::once(&path))?;
+    }
+    let (stream, compression) = (Stream::Kept, Compression::None);
+    Ok(OutputPlan { stream, path, compression, is_stream, header: b"" })
 }
 
 /// What was found out about a block.

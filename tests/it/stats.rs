@@ -151,7 +151,15 @@ fn the_page_needs_nothing_from_elsewhere() {
     let (code, _, told) = stats(folder.path(), &arguments);
     assert_eq!(code, Some(2));
     assert!(told.contains("report.html exists; replace it with --force"), "{told}");
-    let (code, _, told) = stats(folder.path(), &[name, "--html", name, "--force"]);
+    // A page is first written under its partial name.
+    fs::copy(folder.path().join(name), folder.path().join("page.partial")).unwrap();
+    for (input, page) in [(name, name), ("page.partial", "page")] {
+        let arguments = [input, "--from", "sfen", "--html", page, "--force"];
+        let (code, _, told) = stats(folder.path(), &arguments);
+        assert_eq!(code, Some(2));
+        assert!(told.contains("would be written over the input"), "{told}");
+    }
+    let (code, _, told) = stats(folder.path(), &[name, "--html", ".", "--force"]);
     assert_eq!(code, Some(2));
-    assert!(told.contains("would be written over the input"), "{told}");
+    assert!(told.contains("is a folder"), "{told}");
 }

@@ -10,7 +10,7 @@ use super::super::filters::RecordFilters;
 use super::super::memory::Memory;
 use super::super::plan::{
     Chosen, PlanError, check_absence, check_compression, check_filters, check_identity,
-    check_stdin, choose, conversion, input,
+    check_stdin, choose, conversion, input, is_stream,
 };
 use super::super::platform;
 use super::super::settings::{BadPolicy, FormatName, without_compression};
@@ -207,20 +207,6 @@ fn output_format(output: &Path, to: Option<FormatName>) -> Result<FormatName, Pl
         to.compression = without_compression(&name).1;
     }
     check_compression(to)
-}
-
-/// Whether the output is standard output or something that is there and no file.
-fn is_stream(output: &Path) -> Result<bool, PlanError> {
-    if output == Path::new("-") {
-        return Ok(true);
-    }
-    match output.metadata() {
-        Ok(metadata) if metadata.is_dir() => {
-            Err(PlanError::IsAFolder { output: output.to_owned() })
-        }
-        Ok(metadata) => Ok(!metadata.is_file()),
-        Err(_) => Ok(false),
-    }
 }
 
 fn check_stream(inputs: &[Input], output: &Path, on_error: BadPolicy) -> Result<(), PlanError> {
