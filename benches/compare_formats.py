@@ -12,7 +12,6 @@ Prints Markdown, medians of the rounds in millions of records a second.
 
 import argparse
 import json
-import os
 import pathlib
 import statistics
 import subprocess
@@ -22,12 +21,14 @@ import time
 import cshogi
 import numpy as np
 
+from compare_cshogi import pin_to_one_core
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 
 
 def main():
     args = arguments()
-    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    pin_to_one_core()
     with tempfile.TemporaryDirectory() as folder:
         hcp, psv = (generated(args, pathlib.Path(folder) / name) for name in ("positions.hcp", "positions.psv"))
     hcps = np.frombuffer(hcp, cshogi.HuffmanCodedPos)

@@ -54,7 +54,8 @@ class Axis:
             ticks = self.within(digit * 10**power for power in powers for digit in digits)
             if len(ticks) >= 4:
                 return ticks
-        step = next(n for n in (1, 2, 5, 10, 20, 50, 100) if (self.greatest - self.least) / n < 8)
+        span = self.greatest - self.least
+        step = next((n for n in (1, 2, 5, 10, 20, 50, 100) if span / n < 8), 10 ** math.floor(math.log10(span)))
         return self.within(step * n for n in range(int(self.greatest / step) + 1))
 
     def within(self, values):

@@ -7,9 +7,7 @@ of cshogi. `data/sample.psv` is always compared, the `dev_engine.psv` of a data 
 Exit status 0: all equal, 1: a difference, 2: something is missing.
 """
 
-import argparse
 import json
-import pathlib
 import subprocess
 import sys
 import tempfile
@@ -17,7 +15,7 @@ import tempfile
 import cshogi
 import numpy as np
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from comparing import compare_files
 
 
 def sample(records, probability, seed):
@@ -84,23 +82,5 @@ def compare(kyokumen, path):
     return failures
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--kyokumen", type=pathlib.Path, default=ROOT / "target/release/kyokumen")
-    parser.add_argument("--data", type=pathlib.Path, default=ROOT / "../shared/data")
-    options = parser.parse_args()
-    if not options.kyokumen.is_file():
-        print(f"{options.kyokumen} is missing; cargo build --release makes it", file=sys.stderr)
-        return 2
-    failures = 0
-    for path in (ROOT / "data/sample.psv", options.data / "dev_engine.psv"):
-        if path.is_file():
-            failures += compare(options.kyokumen, path)
-        else:
-            print(f"skipped: {path} is missing")
-    print("all equal" if failures == 0 else f"{failures} filters differ")
-    return 1 if failures else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(compare_files(__doc__, compare, "filters"))
