@@ -400,16 +400,16 @@ impl RecordRef<'_> {
         fill: &Fill,
         out: &mut Vec<u8>,
     ) -> Result<Written, ConvertError> {
-        self.convert_ahead(to, fill, (&mut Ahead::default(), &[]), out)
+        self.convert_ahead(to, fill, (&mut Ahead::default(), || &[]), out)
     }
 
-    /// [`RecordRef::convert`] of one record after the other: where `rest`, which follows this record, begins
+    /// [`RecordRef::convert`] of one record after the other: where the bytes that are given on demand begin
     /// with the next one, its position may be transcoded with this one's.
-    pub(crate) fn convert_ahead(
+    pub(crate) fn convert_ahead<'a>(
         &self,
         to: Format,
         fill: &Fill,
-        ahead: (&mut Ahead, &[u8]),
+        ahead: (&mut Ahead, impl FnOnce() -> &'a [u8]),
         out: &mut Vec<u8>,
     ) -> Result<Written, ConvertError> {
         if let (Some(packed), Codec::Packed(target)) = (self.parts(), &to.spec().codec) {

@@ -24,21 +24,21 @@ struct Transcoded {
 }
 
 impl Ahead {
-    /// [`packed::transcode`] of a position; `rest` is what follows its record, none if that is not to be
-    /// looked at.
+    /// [`packed::transcode`] of a position; what `next` gives begins with the position that comes next, or is
+    /// empty.
     #[inline]
-    fn transcode(
+    fn transcode<'a>(
         &mut self,
         family: Family,
         position: &[u8; packed::LEN],
-        rest: &[u8],
+        next: impl FnOnce() -> &'a [u8],
     ) -> Result<[u8; packed::LEN], DecodeError> {
         if let Some(done) = self.0.take()
             && (done.family, &done.from) == (family, position)
         {
             return Ok(done.to);
         }
-        if let Some(next) = rest.first_chunk() {
+        if let Some(next) = next().first_chunk() {
             let [this, to] = packed::transcode_two(family, [position, next]);
             self.0 = to.map(|to| Transcoded { family, from: *next, to });
             if let Some(this) = this {
@@ -51,13 +51,13 @@ impl Ahead {
 
 impl RecordRef<'_> {
     /// [`RecordRef::convert`] where both formats are packed.
-    pub(super) fn transcode(
+    pub(super) fn transcode<'a>(
         &self,
         source: Packed<'_>,
         to: Format,
         target: &Layout,
         fill: &Fill,
-        (ahead, rest): (&mut Ahead, &[u8]),
+        (ahead, next): (&mut Ahead, impl FnOnce() -> &'a [u8]),
         out: &mut Vec<u8>,
     ) -> Result<Written, ConvertError> {
         let Packed { layout, dialect, position } = source;
@@ -67,7 +67,7 @@ impl RecordRef<'_> {
         let position = if layout.family == target.family {
             packed::canonical(layout.family, position)?
         } else {
-            ahead.transcode(layout.family, position, rest)?
+            ahead.transcode(layout.family, position, next)?
         };
         let mut lost = to.losses(said, tail.ending);
         if tail.best_move.is_none() {

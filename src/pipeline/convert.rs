@@ -12,7 +12,6 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use super::counts::{Condition, Fate};
-use super::filters::RecordFilters;
 use super::position_set::PositionSet;
 use super::progress::Progress;
 use super::reading::Fault;
@@ -121,9 +120,7 @@ fn sort(
         return Some((games::sort(plan, block, cancel)?, Vec::new()));
     }
     let file = &plan.parts[block.part].input.name;
-    let is_filtered = plan.settings.filters != RecordFilters::default();
-    let (ahead, candidates) = (Ahead::default(), Vec::new());
-    let mut desk = Desk { plan, block, is_filtered, ahead, candidates };
+    let mut desk = Desk { plan, block, ahead: Ahead::default(), candidates: Vec::new() };
     let sorted = sort_block(block, file, plan.settings.on_error, cancel, |item, sorted| {
         desk.convert(item, sorted)
     });
@@ -134,12 +131,11 @@ fn sort(
 struct Desk<'a> {
     plan: &'a ConvertPlan,
     block: &'a Block,
-    is_filtered: bool,
     ahead: Ahead,
     candidates: Vec<Candidate>,
 }
 
-impl<'a> Desk<'a> {
+impl Desk<'_> {
     fn convert(&mut self, item: &Item<'_>, sorted: &mut Sorted) -> Result<Next, Fault> {
         let (plan, record, settings) = (self.plan, &item.record, &self.plan.settings);
         if let Some(condition) = settings.filters.failed_by_fields(item.number, record)? {
@@ -192,8 +188,9 @@ impl<'a> Desk<'a> {
                 copy(item, out)
             }
             Route::Transcode => {
-                let rest = self.wanted_behind(item);
-                record.convert_ahead(to, fill, (&mut self.ahead, rest), out)?
+                let (plan, block) = (self.plan, self.block);
+                let next = || wanted_behind(plan, block, item);
+                record.convert_ahead(to, fill, (&mut self.ahead, next), out)?
             }
             Route::Mirror => {
                 let content = content.map_or_else(|| record.record(), Ok)?.mirrored();
@@ -203,20 +200,19 @@ impl<'a> Desk<'a> {
         batch.end_record();
         Ok(written)
     }
+}
 
-    /// What follows a record, if it begins with one that the filters take: work ahead would be work for
-    /// nothing on another.
-    fn wanted_behind(&self, item: &Item<'_>) -> &'a [u8] {
-        let Block { format, dialect, .. } = *self.block;
-        let rest = self.block.behind(&item.unit);
-        let is_wanted = |next| {
-            RecordRef::with_dialect(format, dialect, next).is_ok_and(|next| {
-                self.plan.settings.filters.failed_by_fields(item.number + 1, &next) == Ok(None)
-            })
-        };
-        let next = format.record_len().and_then(|len| rest.get(..len));
-        if !self.is_filtered || next.is_some_and(is_wanted) { rest } else { &[] }
-    }
+/// What follows a record, if it begins with one that the filters take: work ahead would be work for nothing
+/// on another.
+fn wanted_behind<'a>(plan: &ConvertPlan, block: &'a Block, item: &Item<'_>) -> &'a [u8] {
+    let rest = block.behind(&item.unit);
+    let next = block.format.record_len().and_then(|len| rest.get(..len));
+    let is_wanted = next.is_some_and(|next| {
+        RecordRef::with_dialect(block.format, block.dialect, next).is_ok_and(|next| {
+            plan.settings.filters.failed_by_fields(item.number + 1, &next) == Ok(None)
+        })
+    });
+    if is_wanted { rest } else { &[] }
 }
 
 /// What is unusual about a record, as far as it is to be examined, or which condition it fails.
