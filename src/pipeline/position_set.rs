@@ -54,6 +54,11 @@ impl PositionSet {
         self.len == 0
     }
 
+    /// The positions, in the order in which they came.
+    pub fn iter(&self) -> impl Iterator<Item = &PositionKey> {
+        self.chunks.iter().flatten()
+    }
+
     /// Puts a position in; whether it is new.
     ///
     /// # Errors

@@ -20,33 +20,40 @@ pub struct DistinctPositions {
 }
 
 /// Tells positions apart.
-pub(super) struct Distinct {
-    /// None once there were more than it can hold.
-    set: Option<PositionSet>,
-    sketch: Sketch,
+pub(super) enum Distinct {
+    Counted(PositionSet),
+    /// Once there were more than the set can hold.
+    Estimated(Sketch),
 }
 
 impl Distinct {
-    pub(super) fn within(memory: Memory) -> Self {
-        Self { set: Some(PositionSet::within(memory)), sketch: Sketch::new() }
+    pub(super) const fn within(memory: Memory) -> Self {
+        Self::Counted(PositionSet::within(memory))
     }
 
     pub(super) fn insert(&mut self, position: &PositionKey) {
-        self.sketch.insert(hash(position));
-        if self.set.as_mut().is_some_and(|set| set.insert(position).is_err()) {
-            self.set = None;
+        match self {
+            Self::Estimated(sketch) => sketch.insert(hash(position)),
+            Self::Counted(set) => {
+                if set.insert(position).is_err() {
+                    let mut sketch = Sketch::new();
+                    let met = set.iter().chain([position]);
+                    met.for_each(|position| sketch.insert(hash(position)));
+                    *self = Self::Estimated(sketch);
+                }
+            }
         }
     }
 
     pub(super) fn count(&self) -> DistinctPositions {
-        match &self.set {
-            Some(set) => DistinctPositions {
+        match self {
+            Self::Counted(set) => DistinctPositions {
                 positions: set.len() as u64,
                 is_exact: true,
                 error_percent: 0.0,
             },
-            None => DistinctPositions {
-                positions: self.sketch.estimate(),
+            Self::Estimated(sketch) => DistinctPositions {
+                positions: sketch.estimate(),
                 is_exact: false,
                 error_percent: Sketch::ERROR_PERCENT,
             },
@@ -55,7 +62,7 @@ impl Distinct {
 }
 
 /// Of each of many parts of all hashes, the longest run of zeros that a hash began with.
-struct Sketch {
+pub(super) struct Sketch {
     registers: Vec<u8>,
 }
 
