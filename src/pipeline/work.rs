@@ -77,16 +77,24 @@ enum Outcome<T> {
 impl<T: Send + 'static> Crew<T> {
     /// Starts the threads.
     pub(super) fn start(job: &Job<'_>, desk: Desk<T>) -> Result<Self, RunError> {
-        let pool = ThreadPoolBuilder::new()
-            .num_threads(job.threads)
-            .stack_size(STACK_BYTES)
-            .thread_name(|number| format!("worker-{number}"))
-            .build()?;
         let source = Source::new(job.parts.to_vec(), job.block_records);
         let source = source
             .numbered_from(job.first_number)
             .limited_to(job.limit.unwrap_or(u64::MAX))
             .with_checksums(job.checksums);
+        Self::start_with(source, job, desk)
+    }
+
+    fn start_with(
+        source: impl Iterator<Item = Result<Delivery, SourceError>> + Send + 'static,
+        job: &Job<'_>,
+        desk: Desk<T>,
+    ) -> Result<Self, RunError> {
+        let pool = ThreadPoolBuilder::new()
+            .num_threads(job.threads)
+            .stack_size(STACK_BYTES)
+            .thread_name(|number| format!("worker-{number}"))
+            .build()?;
         let (reader, deliveries) = read_ahead(source).map_err(RunError::Threads)?;
         Ok(Self {
             desk,
@@ -194,7 +202,9 @@ impl<T> Drop for Crew<T> {
 }
 
 /// Reads on a thread of its own, a few blocks ahead.
-fn read_ahead(source: Source) -> io::Result<(JoinHandle<()>, ReadAhead)> {
+fn read_ahead(
+    source: impl Iterator<Item = Result<Delivery, SourceError>> + Send + 'static,
+) -> io::Result<(JoinHandle<()>, ReadAhead)> {
     let (sender, receiver) = bounded(BLOCKS_PER_THREAD);
     let reader = thread::Builder::new().name("reader".to_owned()).spawn(move || {
         for delivery in source {
@@ -204,4 +214,33 @@ fn read_ahead(source: Source) -> io::Result<(JoinHandle<()>, ReadAhead)> {
         }
     })?;
     Ok((reader, receiver))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reader_that_panics_does_not_pass_for_the_end() {
+        let job = Job {
+            parts: &[],
+            outputs: &[],
+            threads: 1,
+            block_records: 1,
+            first_number: 0,
+            checksums: false,
+            limit: None,
+        };
+        let source = std::iter::once_with(|| panic!("a fault in the reader"));
+        let mut crew: Crew<()> = Crew::start_with(source, &job, Arc::new(|_, _| None)).unwrap();
+        let end = loop {
+            match crew.step() {
+                Ok(Step::Waiting) => {}
+                Ok(Step::End) => break None,
+                Ok(Step::Sorted(_)) => panic!("there was no block"),
+                Err(error) => break Some(error),
+            }
+        };
+        assert!(matches!(end, Some(RunError::ReaderPanicked)), "{end:?}");
+    }
 }
