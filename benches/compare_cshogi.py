@@ -18,6 +18,10 @@ Exit status 0: no known verdict is wrong, 1: one is, 2: something is missing.
 
     python3 -m venv .venv && .venv/bin/pip install -r tests/interop/requirements.txt
     cargo build --release && .venv/bin/python benches/compare_cshogi.py FILE.tsv…
+
+The table and the picture of the README:
+
+    … --limits 1000,2000,4600,10000,20000,40000,100000,200000,270000,500000,1000000 --svg docs/curve.svg
 """
 
 import argparse

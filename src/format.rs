@@ -49,6 +49,7 @@ pub use convert::{
 pub use error::{DecodeError, DecodeErrorKind, EncodeError};
 pub use field::{Field, Fields};
 pub use game::{Candidate, Ending, Game, Played};
+pub(crate) use jsonl::JsonRecord;
 pub use key::ContentKey;
 pub use lines::{Line, Lines};
 pub use outcome::Outcome;

@@ -12,8 +12,7 @@ use super::report::records;
 use super::{Outcome, Usage};
 use crate::format::move16::Dialect;
 use crate::format::{
-    Candidate, ContentKey, DecodeError, Ending, Field, Finding, GameResult, RecordRef, Survey,
-    Warning,
+    ContentKey, DecodeError, Field, Finding, JsonRecord, RecordRef, Survey, Warning,
 };
 use crate::pipeline::inspect::{Found, Header, InspectError, Inspection, RecordRange};
 use crate::pipeline::manifest::hex;
@@ -114,31 +113,11 @@ struct Described<'a> {
 
 #[derive(Serialize)]
 struct Content {
-    sfen: String,
-    #[serde(rename = "move")]
-    best_move: Option<String>,
-    eval: Option<i16>,
-    ply: Option<u16>,
-    result: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ending: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    end_ply: Option<u16>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    candidates: Vec<Tried>,
-    /// Said only where it is not.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    for_training: Option<bool>,
+    #[serde(flatten)]
+    said: JsonRecord,
     in_check: Option<bool>,
     warnings: Vec<&'static str>,
     key: String,
-}
-
-#[derive(Serialize)]
-struct Tried {
-    #[serde(rename = "move")]
-    best_move: String,
-    visits: u16,
 }
 
 impl<'a> Described<'a> {
@@ -160,20 +139,8 @@ fn content(record: &RecordRef<'_>) -> Result<Content, DecodeError> {
     let content = record.record()?;
     let position = Position::try_from(&content.setup).ok();
     let warnings = record.warnings_about(&content.setup, position.as_ref())?;
-    let tried = |candidate: &Candidate| Tried {
-        best_move: candidate.best_move.to_string(),
-        visits: candidate.visits,
-    };
     Ok(Content {
-        sfen: content.setup.to_string(),
-        best_move: content.best_move.map(|m| m.to_string()),
-        eval: content.eval_cp,
-        ply: content.ply,
-        result: content.result.map(GameResult::name),
-        ending: content.ending.map(Ending::name),
-        end_ply: content.end_ply,
-        candidates: content.candidates.iter().map(tried).collect(),
-        for_training: content.is_not_for_training.then_some(false),
+        said: JsonRecord::of(&content, record.fields().contains(Field::BestMove)),
         in_check: position.map(|position| position.in_check()),
         warnings: warnings.iter().map(Warning::name).collect(),
         key: ContentKey::of(&content.setup).to_string(),
@@ -273,33 +240,33 @@ fn write_record(
 }
 
 fn write_content(out: &mut impl Write, content: &Content, to_move: Color) -> io::Result<()> {
-    writeln!(out, "sfen      {}", content.sfen)?;
-    if let Some(best_move) = &content.best_move {
+    let said = &content.said;
+    writeln!(out, "sfen      {}", said.sfen)?;
+    if let Some(best_move) = &said.best_move {
         writeln!(out, "move      {best_move}")?;
     }
-    if let Some(eval_cp) = content.eval {
+    if let Some(eval_cp) = said.eval {
         writeln!(out, "eval      {eval_cp} cp, seen from {to_move:?}")?;
     }
-    if let Some(ply) = content.ply {
+    if let Some(ply) = said.ply {
         writeln!(out, "ply       {ply}")?;
     }
-    match content.result {
+    match said.result {
         Some("draw") => writeln!(out, "result    draw")?,
         Some(winner) => writeln!(out, "result    {winner} won")?,
         None => {}
     }
-    if let Some(ending) = content.ending {
+    if let Some(ending) = said.ending {
         writeln!(out, "ended by  {}", ending.replace('_', " "))?;
     }
-    if let Some(end_ply) = content.end_ply {
+    if let Some(end_ply) = said.end_ply {
         writeln!(out, "moves     {end_ply} in the whole game")?;
     }
-    if !content.candidates.is_empty() {
-        let tried =
-            content.candidates.iter().map(|one| format!("{} {}", one.best_move, one.visits));
+    if !said.candidates.is_empty() {
+        let tried = said.candidates.iter().map(|one| format!("{} {}", one.best_move, one.visits));
         writeln!(out, "visits    {}", tried.collect::<Vec<_>>().join(", "))?;
     }
-    if content.for_training == Some(false) {
+    if said.for_training == Some(false) {
         writeln!(out, "training  not to be trained on")?;
     }
     match content.in_check {

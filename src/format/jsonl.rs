@@ -34,45 +34,47 @@ fn read(line: &[u8], records: &mut Vec<Result<Parsed, DecodeError>>) {
 
 #[expect(clippy::unnecessary_wraps, reason = "other formats cannot write everything")]
 fn write(parsed: &Parsed, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-    serde_json::to_writer(&mut *out, &Object::of(parsed))
+    let line = JsonRecord::of(&parsed.record, parsed.says_move);
+    serde_json::to_writer(&mut *out, &line)
         .expect("strings and numbers always have a JSON form, and a vector takes all");
     out.push(b'\n');
     Ok(())
 }
 
 /// A record as it is written.
-#[derive(Serialize)]
-struct Object {
-    sfen: String,
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct JsonRecord {
+    pub(crate) sfen: String,
     #[serde(rename = "move", skip_serializing_if = "Option::is_none")]
-    best_move: Option<String>,
+    pub(crate) best_move: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    eval: Option<i16>,
+    pub(crate) eval: Option<i16>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    ply: Option<u16>,
+    pub(crate) ply: Option<u16>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    result: Option<&'static str>,
+    pub(crate) result: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    ending: Option<&'static str>,
+    pub(crate) ending: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    end_ply: Option<u16>,
+    pub(crate) end_ply: Option<u16>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    candidates: Vec<Tried>,
+    pub(crate) candidates: Vec<Tried>,
     /// Written only where it is not.
     #[serde(skip_serializing_if = "Option::is_none")]
-    for_training: Option<bool>,
+    pub(crate) for_training: Option<bool>,
 }
 
 /// A candidate.
-#[derive(Serialize, Deserialize)]
-struct Tried {
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Tried {
     #[serde(rename = "move")]
-    best_move: String,
-    visits: u16,
+    pub(crate) best_move: String,
+    pub(crate) visits: u16,
 }
 
-impl Object {
-    fn of(Parsed { record, says_move, .. }: &Parsed) -> Self {
+impl JsonRecord {
+    /// `says_move`: whether the record speaks of a move, if only to say that there is none.
+    pub(crate) fn of(record: &Record, says_move: bool) -> Self {
         let candidates = record.candidates.iter().map(|candidate| Tried {
             best_move: candidate.best_move.to_string(),
             visits: candidate.visits,
