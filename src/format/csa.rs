@@ -109,7 +109,8 @@ fn take(replay: &mut Replay, statement: &[u8], at: usize) {
 fn take_statement(replay: &mut Replay, statement: &[u8], at: usize) -> Result<(), DecodeError> {
     let other = |expected| Err(DecodeErrorKind::syntax(expected, statement).at(at));
     match statement {
-        [] | SEPARATOR => Ok(()),
+        // Servers write $END_TIME behind the moves.
+        [] | SEPARATOR | [b'$', ..] => Ok(()),
         [b'\'', ..] => {
             take_evaluation(replay, statement);
             Ok(())

@@ -141,8 +141,7 @@ impl<'a> Columns<'a> {
         if self.has_ply_column() {
             return self.ply_column();
         }
-        let parsed = self.parse()?;
-        Ok((!parsed.warnings.contains(&SfenWarning::NoPly)).then(|| parsed.setup.ply()))
+        Ok(own_ply(&self.parse()?))
     }
 
     /// Columns behind the SFEN.
@@ -153,11 +152,7 @@ impl<'a> Columns<'a> {
     pub(super) fn record(self) -> Result<Record, DecodeError> {
         let parsed = self.parse()?;
         let (best_move, eval_cp) = (self.best_move()?, self.eval_cp()?);
-        let ply = if self.has_ply_column() {
-            self.ply_column()?
-        } else {
-            (!parsed.warnings.contains(&SfenWarning::NoPly)).then(|| parsed.setup.ply())
-        };
+        let ply = if self.has_ply_column() { self.ply_column()? } else { own_ply(&parsed) };
         let result = self.result()?;
         if self.columns() > COLUMNS.len() {
             return Err(DecodeErrorKind::ExtraColumn.at(self.line.len()));
@@ -175,7 +170,7 @@ impl<'a> Columns<'a> {
             if ply == Some(0) {
                 warnings.insert(Warning::PlyZero);
             }
-            if ply.unwrap_or(1) != parsed.setup.ply() {
+            if has_number(&parsed) && ply.unwrap_or(1) != parsed.setup.ply() {
                 warnings.insert(Warning::PlyMismatch);
             }
         }
@@ -194,27 +189,35 @@ pub(super) fn parse(sfen: &[u8], start: usize) -> Result<sfen::Parsed, DecodeErr
     })
 }
 
+/// The move number of an SFEN, if it has one.
+fn own_ply(parsed: &sfen::Parsed) -> Option<u16> {
+    (!parsed.warnings.contains(&SfenWarning::NoPly)).then(|| parsed.setup.ply())
+}
+
+/// Whether an SFEN has a move number that says something: some writers know no other than 0.
+fn has_number(parsed: &sfen::Parsed) -> bool {
+    own_ply(parsed).is_some() && !parsed.warnings.contains(&SfenWarning::PlyZero)
+}
+
 /// The arrangement of a record whose ply is the SFEN's own number, that ply where there is one, and what
 /// is unusual about it.
 pub(super) fn numbered(parsed: &sfen::Parsed) -> (Setup, Option<u16>, Warnings) {
     let mut warnings = Warnings::NONE;
     warnings.extend(parsed.warnings.iter().copied().map(Warning::from));
-    let ply = (!parsed.warnings.contains(&SfenWarning::NoPly)).then(|| parsed.setup.ply());
-    (parsed.setup.clone(), ply, warnings)
+    (parsed.setup.clone(), own_ply(parsed), warnings)
 }
 
 /// The arrangement of a record that says its ply beside the SFEN, whose own number then counts for
-/// nothing; and what is unusual about it. A number of 0 says nothing: some writers know no other.
+/// nothing; and what is unusual about it.
 pub(super) fn with_ply(parsed: &sfen::Parsed, ply: Option<u16>) -> (Setup, Warnings) {
     let mut warnings = Warnings::NONE;
     let counts = |warning| !matches!(warning, SfenWarning::NoPly | SfenWarning::PlyZero);
     let counted = parsed.warnings.iter().copied().filter(|&warning| counts(warning));
-    let has_number = counted.clone().count() == parsed.warnings.len();
     warnings.extend(counted.map(Warning::from));
     if ply == Some(0) {
         warnings.insert(Warning::PlyZero);
     }
-    if has_number && ply.is_some_and(|ply| ply != parsed.setup.ply()) {
+    if has_number(parsed) && ply.is_some_and(|ply| ply != parsed.setup.ply()) {
         warnings.insert(Warning::PlyMismatch);
     }
     (parsed.setup.clone().with_ply(ply.unwrap_or(1)), warnings)
@@ -268,6 +271,22 @@ mod tests {
         }
         assert_eq!(record(START).unwrap().ply, Some(1));
         assert_eq!(record(START.strip_suffix(" 1").unwrap()).unwrap().ply, None);
+    }
+
+    #[test]
+    fn move_numbers_differ_only_where_there_are_two() {
+        let board = START.strip_suffix(" 1").unwrap();
+        for (number, column, differ) in [
+            (" 7", "7", false),
+            (" 7", "8", true),
+            (" 7", "-", true),
+            (" 0", "7", false),
+            ("", "7", false),
+        ] {
+            let line = format!("{board}{number}\t-\t-\t{column}");
+            let warnings = Columns::split(line.as_bytes()).warnings().unwrap();
+            assert_eq!(warnings.contains(Warning::PlyMismatch), differ, "{line}");
+        }
     }
 
     #[test]

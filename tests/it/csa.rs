@@ -171,6 +171,8 @@ fn summaries_of_floodgate_decide() {
         assert_eq!(end("", rest), (Some(result), ending), "{rest}");
     }
     assert_eq!(end("", "'summary:unheard of:a lose:b win"), (None, None));
+    let time = "%TORYO\n$END_TIME:2026/01/01 00:00:00";
+    assert_eq!(end("", time), (Some(WhiteWin), None));
 }
 
 #[test]

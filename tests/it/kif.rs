@@ -58,6 +58,14 @@ fn the_example_of_the_format_is_read() {
     check_file(Format::Kif, two.as_bytes());
 }
 
+/// A summary that names both sides says who won to somebody who understands it.
+#[test]
+fn a_summary_that_names_both_sides_does_not_decide() {
+    let text = "   1 ７六歩(77)\n   2 反則勝ち\nまで1手で先手の反則により後手の勝ち\n";
+    assert_eq!(end(text), end(&text.replace("まで1手で先手の反則により後手の勝ち\n", "")));
+    assert_eq!(end(text).0, Some(GameResult::WhiteWin));
+}
+
 /// 手合割：二枚落ち, 1 ５二玉(51), 2 投了, as `Shift_JIS`.
 #[test]
 fn shift_jis_is_told_from_utf_8() {
@@ -121,6 +129,9 @@ fn handicaps_are_known_by_name() {
         assert!(written(&game).starts_with(&format!("手合割：{name}\n")));
     }
     assert!(read("手合割：百枚落ち\n").is_err());
+    let error = read("開始日時：1999/07/15\n手合割：その他\n   1 ７六歩(77)\n").unwrap_err();
+    let expected = "byte 26: expected a diagram of this handicap, found \"その他\"";
+    assert_eq!(error.to_string(), expected);
 }
 
 #[test]

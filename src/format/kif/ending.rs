@@ -100,7 +100,10 @@ impl Summary {
             REASONS.into_iter().find_map(|(word, ending)| text.contains(word).then_some(ending));
         let black = text.contains("先手の") || text.contains("下手の");
         let white = text.contains("後手の") || text.contains("上手の");
-        let result = if black || white {
+        let result = if black && white {
+            // One lost and therefore the other won: which is which, the words do not say.
+            return None;
+        } else if black || white {
             let is_lost = text.contains("負け");
             Some(if black == is_lost { GameResult::WhiteWin } else { GameResult::BlackWin })
         } else if text.starts_with(DRAW) {

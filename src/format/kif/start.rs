@@ -25,6 +25,8 @@ const HANDICAPS: [(&str, &str, &str); 15] = [
     ("八枚落ち", "3gkg3", "9"),
     ("十枚落ち", "4k4", "9"),
 ];
+/// The key of their names.
+const HANDICAP: &str = "手合割";
 const EVEN: &str = "平手";
 const OTHER: &str = "その他";
 /// In diagrams the pieces have names of one character.
@@ -41,11 +43,13 @@ const TEN: char = '十';
 #[derive(Default)]
 pub(super) struct Start {
     handicap: Option<Setup>,
+    /// Whether it is said to be one without a name.
+    needs_diagram: bool,
     /// Ranks of the diagram, from the top.
     ranks: Vec<[Option<Piece>; 9]>,
     hands: [[u8; HandKind::COUNT]; 2],
     side_to_move: Option<Color>,
-    /// Where the diagram stands.
+    /// Where the diagram stands, or the name of the handicap.
     at: usize,
 }
 
@@ -72,6 +76,9 @@ impl Start {
             }
             text => match text.split_once(['：', ':']) {
                 Some(entry) => {
+                    if entry.0 == HANDICAP && self.ranks.is_empty() {
+                        self.at = at;
+                    }
                     let expected = "a handicap or pieces in hand";
                     self.take_entry(entry).ok_or_else(|| syntax(expected))?;
                 }
@@ -84,7 +91,10 @@ impl Start {
     fn take_entry(&mut self, (key, value): (&str, &str)) -> Option<()> {
         let value = value.trim_matches([' ', '　']);
         match key {
-            "手合割" => self.handicap = handicap(value)?,
+            HANDICAP => {
+                self.needs_diagram = value == OTHER;
+                self.handicap = handicap(value)?;
+            }
             "先手の持駒" | "下手の持駒" => self.hands[0] = held(value)?,
             "後手の持駒" | "上手の持駒" => self.hands[1] = held(value)?,
             _ => {}
@@ -94,6 +104,10 @@ impl Start {
 
     /// Begins the game.
     pub(super) fn begin(&self) -> Result<Replay, DecodeError> {
+        if self.ranks.is_empty() && self.needs_diagram {
+            let kind = DecodeErrorKind::syntax("a diagram of this handicap", OTHER.as_bytes());
+            return Err(kind.at(self.at));
+        }
         if self.ranks.is_empty() {
             let start = self.handicap.clone().unwrap_or_else(replay::even_start);
             return Replay::new(start, self.at);
