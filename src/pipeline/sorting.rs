@@ -23,6 +23,9 @@ pub(super) struct Sorted {
     tallies: Tallies,
     /// The first record that could not be used, if that ends the run.
     pub(super) stopped_by: Option<BadRecord>,
+    /// Where the unit stands in the block that was quarantined last: its bytes are there once, however
+    /// many of its records are bad.
+    quarantined_unit: Option<u64>,
 }
 
 /// What is counted of every record, under numbers: names are looked up once a block. Fields are counted
@@ -118,8 +121,9 @@ impl Sorted {
             BadPolicy::Skip => self.counts.bad.skipped += number,
             BadPolicy::Quarantine => {
                 self.counts.bad.quarantined += number;
+                let is_new = self.quarantined_unit.replace(unit.offset) != Some(unit.offset);
                 let bytes = self.batch_mut(Stream::Quarantine);
-                bytes.open_record().extend_from_slice(unit.bytes);
+                bytes.open_record().extend_from_slice(if is_new { unit.bytes } else { &[] });
                 bytes.end_group(number as usize);
                 let lines = self.batch_mut(Stream::QuarantineLines);
                 append_json_line(lines.open_record(), &bad);
