@@ -43,7 +43,7 @@ mod usi_game;
 mod warning;
 
 pub use convert::{
-    ConvertError, Fill, FillError, NoConversion, Plan, Written, conversion_plan, encode, read_game,
+    ConvertError, Fill, FillError, NoConversion, Plan, Written, conversion_plan, encode, read_games,
     write_game,
 };
 pub use error::{DecodeError, DecodeErrorKind, EncodeError};
@@ -182,7 +182,7 @@ impl Format {
         matches!(self.spec().framing, Framing::Line)
     }
 
-    /// Whether its units are games: [`read_game`] reads them.
+    /// Whether its units hold games: [`read_games`] reads them.
     pub const fn holds_games(self) -> bool {
         matches!(self.spec().codec, Codec::Games { .. })
     }

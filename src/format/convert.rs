@@ -3,6 +3,7 @@
 //! A field that the target must hold and the source lacks is written only if a [`Fill`] names its value.
 
 use std::fmt;
+use std::iter;
 use std::str::FromStr;
 
 use thiserror::Error;
@@ -302,8 +303,9 @@ pub fn encode(
     let mut lost = format.losses(said, record.ending);
     if format.holds_games() {
         // Of a game of one move the length says nothing.
-        let first = Fields::of(Field::EndPly).union(format.lost_of_start(&record.setup));
-        lost = lost.union(said.intersection(first));
+        let result = record.result.or(fill.result);
+        let of_game = format.lost_of_game(&record.setup, result, record.ending);
+        lost = lost.union(said.intersection(of_game.union(Fields::of(Field::EndPly))));
     }
     Ok(Written { lost, invented })
 }
@@ -326,11 +328,18 @@ impl Format {
         if fields.is_empty() { Ok(()) } else { Err(EncodeError::Missing { fields }) }
     }
 
-    /// What is lost of each record of a game that begins so: the move number, where games of the format
-    /// begin at 1.
-    pub fn lost_of_start(self, start: &Setup) -> Fields {
-        let from_move_1 = matches!(self.spec().codec, Codec::Games { from_move_1: true, .. });
-        if from_move_1 && start.ply() != 1 { Fields::of(Field::Ply) } else { Fields::NONE }
+    /// What is lost of each record of a game that begins with this arrangement and ends so, besides
+    /// [`Format::losses`]: the move number, where games of the format begin at 1.
+    pub fn lost_of_game(
+        self,
+        start: &Setup,
+        result: Option<GameResult>,
+        ending: Option<Ending>,
+    ) -> Fields {
+        match &self.spec().codec {
+            Codec::Games { lost, .. } => lost(start, (result, ending)),
+            _ => Fields::NONE,
+        }
     }
 }
 
@@ -364,14 +373,15 @@ fn write(
     }
 }
 
-/// Reads a game of a format that holds games.
-///
-/// # Errors
-/// [`DecodeError`] if the unit is no game, or the format holds none.
-pub fn read_game(format: Format, unit: &[u8]) -> Result<Game, DecodeError> {
+/// The games of a unit in order, each read when it is asked for; what is no game is an error, and so is
+/// a unit of a format that holds none.
+pub fn read_games(
+    format: Format,
+    unit: &[u8],
+) -> impl Iterator<Item = Result<Game, DecodeError>> + use<'_> {
     match &format.spec().codec {
         Codec::Games { read, .. } => read(unit),
-        _ => Err(DecodeErrorKind::Nothing.at(0)),
+        _ => Box::new(iter::once(Err(DecodeErrorKind::Nothing.at(0)))),
     }
 }
 

@@ -6,6 +6,8 @@
 mod ending;
 mod start;
 
+use std::iter;
+
 use crate::shogi::{Color, HandKind, Move, Piece, PieceKind, Position, Setup, Square};
 
 use super::error::{DecodeError, DecodeErrorKind, EncodeError};
@@ -13,7 +15,7 @@ use super::field::{Field, Fields};
 use super::game::{Ending, Game};
 use super::lines::Lines;
 use super::replay::Replay;
-use super::spec::{Codec, Framing, Spec};
+use super::spec::{Codec, Framing, Spec, lost_unless_from_move_1};
 use ending::{Mark, Summary};
 use start::Start;
 
@@ -25,7 +27,12 @@ pub(super) const SPEC: Spec = Spec {
     holds: Fields::ALL.without(Fields::of(Field::Candidates)),
     needs: Fields::of(Field::BestMove),
     endings: &Ending::ALL,
-    codec: Codec::Games { read, count: None, write: Some(write), from_move_1: true },
+    codec: Codec::Games {
+        read: |unit| Box::new(iter::once(read(unit))),
+        count: None,
+        write: Some(write),
+        lost: lost_unless_from_move_1,
+    },
 };
 
 const VERSION: &str = "V3.0";

@@ -2,6 +2,8 @@
 //!
 //! What game records of the field (`hcpe3`, CSA, KIF, USI lines) have in common.
 
+use std::ops::Range;
+
 use crate::shogi::{Move, Position, Setup};
 
 use super::error::{DecodeError, DecodeErrorKind, EncodeError};
@@ -160,6 +162,21 @@ impl Game {
         };
         let moves = self.moves.into_iter().map(mirrored).collect();
         Self { start: self.start.mirrored(), moves, ..self }
+    }
+
+    /// These moves as a game by themselves, which begins where the first of them was played and ends as
+    /// this one; `None` if there is no such move, or it cannot be reached.
+    pub fn part(&self, moves: Range<usize>) -> Option<Self> {
+        let mut position = Position::try_from(&self.start).ok()?;
+        let played = self.moves.get(moves.clone()).filter(|played| !played.is_empty())?;
+        for before in &self.moves[..moves.start] {
+            if !position.is_legal(before.best_move) {
+                return None;
+            }
+            position.make(before.best_move);
+        }
+        let (result, ending) = (self.result, self.ending);
+        Some(Self { moves: played.to_vec(), result, ending, ..Self::new(position.setup()) })
     }
 
     /// The positions of the game, each with the move played in it, in order.

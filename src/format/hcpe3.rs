@@ -3,6 +3,8 @@
 //! Layout from dlshogi's `HuffmanCodedPosAndEval3`, `MoveInfo` and `MoveVisits` (`cppshogi.h`), what
 //! stands in it from its tools (`dlshogi/utils/*hcpe3*.py`). See `docs/formats/hcpe3.md`.
 
+use std::iter;
+
 use super::error::{DecodeError, DecodeErrorKind, EncodeError};
 use super::field::{Field, Fields};
 use super::game::{Candidate, Game, Played};
@@ -10,7 +12,7 @@ use super::hcpe::ENDINGS;
 use super::layout::{absolute_result, ending_of_flags, result_with_flags};
 use super::move16::{Dialect, MalformedMove};
 use super::packed::{self, Family};
-use super::spec::{Codec, Framing, Spec};
+use super::spec::{Codec, Framing, Spec, lost_unless_from_move_1};
 use crate::shogi::{Move, Position, Setup};
 
 pub(super) const SPEC: Spec = Spec {
@@ -21,7 +23,12 @@ pub(super) const SPEC: Spec = Spec {
     holds: Fields::ALL,
     needs: Fields::of_all(&[Field::BestMove, Field::EvalCp, Field::Result]),
     endings: ENDINGS,
-    codec: Codec::Games { read, count: Some(count), write: Some(write), from_move_1: true },
+    codec: Codec::Games {
+        read: |unit| Box::new(iter::once(read(unit))),
+        count: Some(count),
+        write: Some(write),
+        lost: lost_unless_from_move_1,
+    },
 };
 
 /// Position, number of moves (u16), result with flags, and a byte of which dlshogi says who played.

@@ -7,6 +7,7 @@ mod moves;
 mod start;
 
 use std::borrow::Cow;
+use std::iter;
 
 use encoding_rs::SHIFT_JIS;
 
@@ -15,7 +16,8 @@ use super::field::{Field, Fields};
 use super::game::{Ending, Game};
 use super::lines::Lines;
 use super::replay::Replay;
-use super::spec::{Codec, Framing, Spec};
+use super::spec::{Codec, Framing, Spec, lost_unless_from_move_1};
+
 use crate::shogi::Position;
 use ending::Summary;
 use start::Start;
@@ -34,7 +36,12 @@ pub(super) const SPEC: Spec = Spec {
     ]),
     needs: Fields::of(Field::BestMove),
     endings: &Ending::ALL,
-    codec: Codec::Games { read, count: None, write: Some(write), from_move_1: true },
+    codec: Codec::Games {
+        read: |unit| Box::new(iter::once(read(unit))),
+        count: None,
+        write: Some(write),
+        lost: lost_unless_from_move_1,
+    },
 };
 
 /// Files and ranks as numerals, wide and Chinese.

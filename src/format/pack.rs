@@ -2,6 +2,8 @@
 //!
 //! Defined in the readme of YaneuraOu-ScriptCollection's `GenSfen`. See `docs/formats/pack.md`.
 
+use std::iter;
+
 use crate::shogi::{Setup, sfen};
 
 use super::error::{DecodeError, DecodeErrorKind, EncodeError};
@@ -27,7 +29,12 @@ pub(super) const SPEC: Spec = Spec {
     ]),
     needs: Fields::of_all(&[Field::BestMove, Field::EvalCp, Field::Result]),
     endings: &Ending::ALL,
-    codec: Codec::Games { read, count: None, write: Some(write), from_move_1: false },
+    codec: Codec::Games {
+        read: |unit| Box::new(iter::once(read(unit))),
+        count: None,
+        write: Some(write),
+        lost: |_, _| Fields::NONE,
+    },
 };
 
 /// How a game begins: with a position of its own, its ply behind it, or with the start position.

@@ -20,17 +20,12 @@ pub fn records(format: Format, dialect: Dialect, unit: &[u8]) -> Records<'_> {
         Codec::Records { read, .. } => {
             let mut parsed = Vec::new();
             read(unit, &mut parsed);
-            Content::Parsed(parsed.into_iter())
+            Content::Parsed(Box::new(parsed.into_iter()))
         }
-        Codec::Games { read, .. } => {
-            let parsed: Vec<_> = match read(unit) {
-                Ok(game) => {
-                    game.records().into_iter().map(|record| record.map(Parsed::from)).collect()
-                }
-                Err(error) => vec![Err(error)],
-            };
-            Content::Parsed(parsed.into_iter())
-        }
+        Codec::Games { read, .. } => Content::Parsed(Box::new(read(unit).flat_map(|game| {
+            let records = game.map_or_else(|error| vec![Err(error)], |game| game.records());
+            records.into_iter().map(|record| record.map(Parsed::from))
+        }))),
     };
     Records { format, unit, content }
 }
@@ -60,17 +55,15 @@ pub fn count(format: Format, unit: &[u8]) -> u64 {
 }
 
 /// The iterator of [`records`].
-#[derive(Debug)]
 pub struct Records<'a> {
     format: Format,
     unit: &'a [u8],
     content: Content<'a>,
 }
 
-#[derive(Debug)]
 enum Content<'a> {
     Single(Option<Result<RecordRef<'a>, DecodeError>>),
-    Parsed(std::vec::IntoIter<Result<Parsed, DecodeError>>),
+    Parsed(Box<dyn Iterator<Item = Result<Parsed, DecodeError>> + 'a>),
 }
 
 impl<'a> Iterator for Records<'a> {

@@ -3,10 +3,11 @@
 //! The module of each format holds its entry; [`Format::spec`](super::Format) is the table.
 
 use super::error::{DecodeError, EncodeError};
-use super::field::Fields;
-use super::game::{Ending, Game};
+use super::field::{Field, Fields};
+use super::game::{End, Ending, Game};
 use super::layout::Layout;
 use super::record::Parsed;
+use crate::shogi::Setup;
 
 /// One format.
 pub(super) struct Spec {
@@ -35,7 +36,7 @@ pub(super) enum Framing {
     Fixed(usize),
     /// Every unit is one line, and one record.
     Line,
-    /// A unit is a game, or another group of records. The function finds the end of the first unit in
+    /// A unit is a game, or another group of games or records. The function finds the end of the first unit in
     /// bytes that are not empty; `None` if the bytes end before it does and more may follow. The second
     /// argument says that nothing follows.
     Group(fn(&[u8], bool) -> Option<usize>),
@@ -43,6 +44,9 @@ pub(super) enum Framing {
 
 /// Appends a record or a game, whole or not at all.
 pub(super) type Write<T> = fn(&T, &mut Vec<u8>) -> Result<(), EncodeError>;
+
+/// The games of a unit, each read when it is asked for.
+pub(super) type Games<'a> = Box<dyn Iterator<Item = Result<Game, DecodeError>> + 'a>;
 
 /// How a unit is read and written.
 pub(super) enum Codec {
@@ -61,13 +65,18 @@ pub(super) enum Codec {
     },
     /// Games, each move of which is a record.
     Games {
-        /// Reads a unit.
-        read: fn(&[u8]) -> Result<Game, DecodeError>,
+        /// Reads the games of a unit, one after the other; what is none is an error.
+        read: fn(&[u8]) -> Games<'_>,
         /// The number of records in a unit, where that is known without reading all of it.
         count: Option<fn(&[u8]) -> u64>,
         /// Appends a game; none if the format is only read.
         write: Option<Write<Game>>,
-        /// Whether the first move of a game is always number 1, as there is no place for another number.
-        from_move_1: bool,
+        /// What it cannot say of games that begin and end so, though it holds the field.
+        lost: fn(&Setup, End) -> Fields,
     },
+}
+
+/// [`Codec::Games::lost`] of formats that have no place for the number of the first move: it is always 1.
+pub(super) fn lost_unless_from_move_1(start: &Setup, _: End) -> Fields {
+    if start.ply() == 1 { Fields::NONE } else { Fields::of(Field::Ply) }
 }

@@ -2,6 +2,8 @@
 //!
 //! The command is defined by the USI protocol; see `docs/formats/usi.md`.
 
+use std::iter;
+
 use crate::shogi::{Move, Setup, sfen};
 
 use super::error::{DecodeError, DecodeErrorKind, EncodeError};
@@ -18,7 +20,12 @@ pub(super) const SPEC: Spec = Spec {
     holds: Fields::of_all(&[Field::BestMove, Field::Ply, Field::EndPly]),
     needs: Fields::of(Field::BestMove),
     endings: &[],
-    codec: Codec::Games { read, count: None, write: Some(write), from_move_1: false },
+    codec: Codec::Games {
+        read: |unit| Box::new(iter::once(read(unit))),
+        count: None,
+        write: Some(write),
+        lost: |_, _| Fields::NONE,
+    },
 };
 
 const START: &str = "startpos";

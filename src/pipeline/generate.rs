@@ -187,7 +187,7 @@ const fn word(end: End) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::{Field, read_game, records, units};
+    use crate::format::{Field, read_games, records, units};
     use crate::shogi::Setup;
 
     const RECIPE: Recipe = Recipe { count: 500, seed: 3, every: 7, most_moves: 150 };
@@ -230,8 +230,10 @@ mod tests {
                 break;
             }
             for line in units(Format::Usi, batch.bytes()) {
-                let game = read_game(Format::Usi, line).expect("our own line");
-                read.extend(game.records().into_iter().map(|record| record.expect("legal").setup));
+                for game in read_games(Format::Usi, line) {
+                    let records = game.expect("our own line").records().into_iter();
+                    read.extend(records.map(|record| record.expect("legal").setup));
+                }
             }
         }
         let made: Vec<Setup> = Generator::new(recipe).map(|record| record.setup).collect();

@@ -3,8 +3,8 @@
 //! The same properties run under the fuzzer; see `fuzz/`.
 
 use kyokumen::format::{
-    Candidate, Ending, Field, Format, Game, GameResult, Played, Record, read_game, units,
-    write_game,
+    Candidate, DecodeError, Ending, Field, Format, Game, GameResult, Played, Record, read_games,
+    units, write_game,
 };
 use kyokumen::shogi::random_play::SplitMix64;
 use kyokumen::shogi::{Position, Setup};
@@ -12,6 +12,14 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use crate::game_properties::check_file;
+
+/// The only game of a unit.
+pub(crate) fn read_game(format: Format, unit: &[u8]) -> Result<Game, DecodeError> {
+    let mut games = read_games(format, unit);
+    let game = games.next().expect("a game");
+    assert!(games.next().is_none(), "another game");
+    game
+}
 
 fn formats() -> Vec<Format> {
     Format::ALL.into_iter().filter(|format| format.holds_games()).collect()
@@ -28,7 +36,7 @@ const STARTS: [&str; 6] = [
 ];
 
 /// A game of random moves with everything that any format can hold.
-fn random_game(seed: u64) -> Game {
+pub(crate) fn random_game(seed: u64) -> Game {
     let mut random = SplitMix64::new(seed);
     let start: Setup = random.pick(&STARTS).unwrap().parse().unwrap();
     let mut position = Position::try_from(&start).unwrap();
@@ -58,7 +66,8 @@ fn random_game(seed: u64) -> Game {
 
 /// What is left of a record in a format.
 fn held(format: Format, record: &Record) -> Record {
-    let lost = format.losses(record.fields(), record.ending);
+    let of_game = format.lost_of_game(&record.setup, record.result, record.ending);
+    let lost = format.losses(record.fields(), record.ending).union(of_game);
     let mut held = record.clone();
     held.ending = held.ending.filter(|_| !lost.contains(Field::Ending));
     held.result = held.result.filter(|_| !lost.contains(Field::Result));

@@ -4,12 +4,13 @@
 
 use kyokumen::format::{
     Candidate, DecodeErrorKind, EncodeError, Ending, Format, Game, GameResult, Played, count,
-    read_game, records, units, write_game,
+    records, units, write_game,
 };
 use kyokumen::shogi::{Move, sfen};
 
 use crate::format_literals::{START_HCP, bytes};
 use crate::game_properties::{check_file, content};
+use crate::games::read_game;
 
 const FIRST_MOVE: &str = "8e07c8000200 8e070300 4d270100";
 const SECOND_MOVE: &str = "c220d2000200 c2200400 930d0100";

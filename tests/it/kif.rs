@@ -2,12 +2,11 @@
 //!
 //! Examples are those of "棋譜ファイル KIF 形式" by Kakinoki Yoshikazu, which is public.
 
-use kyokumen::format::{
-    DecodeError, Ending, Format, Game, GameResult, read_game, units, write_game,
-};
+use kyokumen::format::{DecodeError, Ending, Format, Game, GameResult, units, write_game};
 use kyokumen::shogi::sfen;
 
 use crate::game_properties::check_file;
+use crate::games::read_game;
 
 const EXAMPLE: &str = "\
 # ---- Kifu for Windows95 V3.53 棋譜ファイル ----

@@ -13,7 +13,9 @@ use super::super::source::{Block, RawUnit};
 use super::super::stream::Stream;
 use super::plan::{ConvertPlan, Route};
 use super::strict::{self, Loss};
-use crate::format::{ConvertError, DecodeError, Game, Record, Written, read_game, write_game};
+use crate::format::{
+    ConvertError, DecodeError, Fields, Format, Game, Written, read_games, write_game,
+};
 
 /// Writes the games of a block; `None` if `cancel` was set meanwhile.
 pub(super) fn sort(plan: &ConvertPlan, block: &Block, cancel: &AtomicBool) -> Option<Sorted> {
@@ -37,55 +39,67 @@ struct Desk<'a> {
     sorted: Sorted,
 }
 
-/// A game as far as it was read, with the record of each move.
+/// A game as far as it was read.
 struct Read {
     game: Game,
-    records: Vec<Record>,
+    /// The fields that each of its records loses.
+    lost: Vec<Fields>,
     /// Why nothing more was read, and how many records are lost with it.
     fault: Option<(DecodeError, u64)>,
 }
 
-impl Desk<'_> {
-    /// Writes the game in a unit, whose first record has this index; returns the number of its records.
-    fn take(&mut self, unit: &RawUnit<'_>, first_index: u64) -> u64 {
-        let read = match self.read(unit) {
-            Ok(read) => read,
-            Err(fault) => {
-                self.set_aside(&fault, unit, first_index..first_index + 1);
-                return 1;
-            }
-        };
-        let end = first_index + read.records.len() as u64;
-        let wanted = self.wanted(first_index..end);
-        if let Some((index, loss)) = self.loss(&read, first_index, &wanted) {
-            self.set_aside(&loss.into(), unit, index..index + 1);
-            return end - first_index;
-        }
-        if let Err(fault) = self.write(&read, unit, first_index, &wanted) {
-            self.set_aside(&fault, unit, wanted);
-        }
-        let Some((fault, lost)) = read.fault else { return end - first_index };
-        let unread = self.wanted(end..end + lost);
-        if self.sorted.stopped_by.is_none() && !unread.is_empty() {
-            self.set_aside(&fault.into(), unit, unread);
-        }
-        end + lost - first_index
-    }
-
-    fn read(&self, unit: &RawUnit<'_>) -> Result<Read, Fault> {
-        if unit.is_cut {
-            return Err(Fault::CutUnit);
-        }
-        let game = read_game(self.block.format, unit.without_line_end(self.block.format))?;
-        let mut read = Read { game, records: Vec::new(), fault: None };
-        for record in read.game.records() {
-            match (record, &mut read.fault) {
-                (Ok(record), _) => read.records.push(record),
-                (Err(_), Some((_, lost))) => *lost += 1,
+impl Read {
+    fn new(game: Game, to: Format) -> Self {
+        let (mut lost, mut fault) = (Vec::new(), None);
+        for record in game.records() {
+            match (record, &mut fault) {
+                (Ok(record), _) => lost.push(to.losses(record.fields(), record.ending)),
+                (Err(_), Some((_, records))) => *records += 1,
                 (Err(error), none) => *none = Some((error, 1)),
             }
         }
-        Ok(read)
+        Self { game, lost, fault }
+    }
+
+    /// The number of its records, read or not.
+    fn records(&self) -> u64 {
+        self.lost.len() as u64 + self.fault.as_ref().map_or(0, |(_, records)| *records)
+    }
+}
+
+impl Desk<'_> {
+    /// Writes the games in a unit, whose first record has this index; returns the number of its records.
+    fn take(&mut self, unit: &RawUnit<'_>, first_index: u64) -> u64 {
+        let games = self.read(unit);
+        let records = games.iter().map(|game| game.as_ref().map_or(1, Read::records)).sum::<u64>();
+        if self.is_copied(&games, first_index..first_index + records) {
+            self.copy(unit, records);
+            return records;
+        }
+        let mut index = first_index;
+        for game in games {
+            index += match game {
+                Ok(read) => self.take_game(&read, unit, index),
+                Err(fault) => {
+                    self.set_aside_wanted(&fault, unit, index..index + 1);
+                    1
+                }
+            };
+            if self.sorted.stopped_by.is_some() {
+                break;
+            }
+        }
+        records
+    }
+
+    fn read(&self, unit: &RawUnit<'_>) -> Vec<Result<Read, Fault>> {
+        if unit.is_cut {
+            return vec![Err(Fault::CutUnit)];
+        }
+        let to = self.plan.to.format;
+        read_games(self.block.format, unit.without_line_end(self.block.format))
+            .map(|game| Ok(Read::new(game?, to)))
+            .collect()
     }
 
     /// Those of these records that are wanted.
@@ -94,60 +108,87 @@ impl Desk<'_> {
         within(self.block.wanted.start)..within(self.block.wanted.end)
     }
 
+    /// Whether a unit with these games and records leaves as it came.
+    fn is_copied(&self, games: &[Result<Read, Fault>], records: Range<u64>) -> bool {
+        let is_whole =
+            |game: &Result<Read, _>| game.as_ref().is_ok_and(|read| read.fault.is_none());
+        self.plan.route(self.block.format) == Route::Copy
+            && self.wanted(records.clone()) == records
+            && games.iter().all(is_whole)
+    }
+
+    fn copy(&mut self, unit: &RawUnit<'_>, records: u64) {
+        let batch = self.sorted.batch_mut(Stream::Kept);
+        unit.copy(self.plan.to.format, batch.open_record());
+        batch.end_group(records as usize);
+        self.count(&vec![Written::default(); records as usize]);
+    }
+
+    /// Writes a game whose first record has this index; returns the number of its records.
+    fn take_game(&mut self, read: &Read, unit: &RawUnit<'_>, first_index: u64) -> u64 {
+        let end = first_index + read.lost.len() as u64;
+        let wanted = self.wanted(first_index..end);
+        if let Some((index, loss)) = self.loss(read, first_index, &wanted) {
+            self.set_aside(&loss.into(), unit, index..index + 1);
+            return read.records();
+        }
+        if let Err(fault) = self.write(read, first_index, &wanted) {
+            self.set_aside(&fault, unit, wanted);
+        }
+        if let Some((fault, lost)) = &read.fault
+            && self.sorted.stopped_by.is_none()
+        {
+            self.set_aside_wanted(&fault.clone().into(), unit, end..end + lost);
+        }
+        read.records()
+    }
+
     /// The first of the wanted records that loses a field, if none may.
     fn loss(&self, read: &Read, first_index: u64, wanted: &Range<u64>) -> Option<(u64, Loss)> {
         if !self.plan.settings.strict {
             return None;
         }
-        let to = self.plan.to.format;
         let mut records =
-            (first_index..).zip(&read.records).filter(|(index, _)| wanted.contains(index));
-        let lossy = |(index, record): (u64, &Record)| {
-            let loss = strict::check_fields(to.losses(record.fields(), record.ending)).err()?;
-            Some((index, loss))
-        };
-        records.find_map(lossy)
+            (first_index..).zip(&read.lost).filter(|(index, _)| wanted.contains(index));
+        records.find_map(|(index, &lost)| Some((index, strict::check_fields(lost).err()?)))
     }
 
-    fn write(
-        &mut self,
-        read: &Read,
-        unit: &RawUnit<'_>,
-        first_index: u64,
-        wanted: &Range<u64>,
-    ) -> Result<(), Fault> {
+    fn write(&mut self, read: &Read, first_index: u64, wanted: &Range<u64>) -> Result<(), Fault> {
         let within = |index: u64| (index - first_index) as usize;
-        let wanted = within(wanted.start)..within(wanted.end);
-        let records = &read.records[wanted.clone()];
+        let moves = within(wanted.start)..within(wanted.end);
         let (to, mirror) = (self.plan.to.format, self.plan.settings.mirror);
-        let is_whole = read.fault.is_none() && records.len() == read.records.len();
-        let out = self.sorted.batch_mut(Stream::Kept).open_record();
-        let mut written = vec![Written::default(); records.len()];
-        if is_whole && self.plan.route(self.block.format) == Route::Copy {
-            unit.copy(to, out);
-        } else if let Some(first) = records.first() {
-            let mut part = Game {
-                moves: read.game.moves[wanted].to_vec(),
-                result: read.game.result,
-                ending: read.game.ending,
-                ..Game::new(first.setup.clone())
-            };
+        let mut written = Vec::new();
+        if let Some(mut part) = read.game.part(moves.clone()) {
             let invented = self.plan.settings.fill.complete(&mut part, to);
             let part = if mirror { part.mirrored() } else { part };
-            write_game(to, &part, out).map_err(ConvertError::from)?;
-            let lost_of_start = to.lost_of_start(&part.start);
-            for ((written, record), invented) in written.iter_mut().zip(records).zip(invented) {
-                let lost = to.losses(record.fields(), record.ending).union(lost_of_start);
-                *written = Written { lost, invented };
-            }
+            write_game(to, &part, self.sorted.batch_mut(Stream::Kept).open_record())
+                .map_err(ConvertError::from)?;
+            let lost_of_game = to.lost_of_game(&part.start, part.result, part.ending);
+            let all = read.lost[moves].iter().zip(invented);
+            written.extend(
+                all.map(|(lost, invented)| Written { lost: lost.union(lost_of_game), invented }),
+            );
         }
-        self.sorted.batch_mut(Stream::Kept).end_group(records.len());
-        self.sorted.counts.input += records.len() as u64;
-        for written in written {
+        self.sorted.batch_mut(Stream::Kept).end_group(written.len());
+        self.count(&written);
+        Ok(())
+    }
+
+    /// Counts records that were written.
+    fn count(&mut self, written: &[Written]) {
+        self.sorted.counts.input += written.len() as u64;
+        for &written in written {
             self.sorted.counts.count_fate(Fate::Kept);
             self.sorted.count_fields(written);
         }
-        Ok(())
+    }
+
+    /// Those of these records that are wanted are bad.
+    fn set_aside_wanted(&mut self, fault: &Fault, unit: &RawUnit<'_>, records: Range<u64>) {
+        let wanted = self.wanted(records);
+        if !wanted.is_empty() {
+            self.set_aside(fault, unit, wanted);
+        }
     }
 
     fn set_aside(&mut self, fault: &Fault, unit: &RawUnit<'_>, records: Range<u64>) {
