@@ -35,6 +35,7 @@ mod record;
 mod records;
 pub mod reference;
 mod replay;
+mod sbinpack;
 mod sfen_text;
 mod spec;
 mod survey;
@@ -43,8 +44,8 @@ mod usi_game;
 mod warning;
 
 pub use convert::{
-    ConvertError, Fill, FillError, NoConversion, Plan, Written, conversion_plan, encode, read_games,
-    write_game,
+    ConvertError, Fill, FillError, NoConversion, Plan, Written, conversion_plan, encode,
+    read_games, write_game,
 };
 pub use error::{DecodeError, DecodeErrorKind, EncodeError};
 pub use field::{Field, Fields};
@@ -89,6 +90,8 @@ pub enum Format {
     Db,
     /// Games in bytes, as YaneuraOu's `GenSfen` writes them.
     Pack,
+    /// Games in chunks of bytes, each move a number among the legal ones.
+    Sbinpack,
     /// Game records of the Computer Shogi Association.
     Csa,
     /// Games as Kakinoki's programs write them.
@@ -102,7 +105,7 @@ pub struct UnknownFormat(pub String);
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Hcp,
         Self::Hcpe,
         Self::Hcpe2,
@@ -110,6 +113,7 @@ impl Format {
         Self::Hcpe3,
         Self::Psv,
         Self::Pack,
+        Self::Sbinpack,
         Self::Sfen,
         Self::Jsonl,
         Self::Plain,
@@ -133,6 +137,7 @@ impl Format {
             Self::Plain => &plain::SPEC,
             Self::Db => &db::SPEC,
             Self::Pack => &pack::SPEC,
+            Self::Sbinpack => &sbinpack::SPEC,
             Self::Csa => &csa::SPEC,
             Self::Kif => &kif::SPEC,
         }
@@ -280,6 +285,7 @@ mod tests {
                 ("hcpe3", None),
                 ("psv", Some(40)),
                 ("pack", None),
+                ("sbinpack", None),
                 ("sfen", None),
                 ("jsonl", None),
                 ("plain", None),

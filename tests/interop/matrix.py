@@ -90,7 +90,7 @@ def there_and_back(convert, source, target):
     return "identical" if first.read_bytes() == back.read_bytes() else "other bytes come back"
 
 
-GAMES = (".usi", ".csa", ".kif", ".hcpe3", ".pack")
+GAMES = (".usi", ".csa", ".kif", ".hcpe3", ".pack", ".sbinpack")
 
 
 def is_regrouped(first, there):

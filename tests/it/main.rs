@@ -33,6 +33,7 @@ mod proofs;
 mod rsshogi;
 mod rules;
 mod samples;
+mod sbinpack;
 mod shortest;
 mod small_positions;
 mod solve;

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::{Bench, Ran};
 use crate::format_literals::{START_HCP, bytes};
+use crate::sbinpack::{chain, chunk};
 
 fn sample(name: &str) -> Vec<u8> {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(name);
@@ -116,5 +117,46 @@ fn what_stands_behind_an_illegal_move_is_bad_together() {
         let line: serde_json::Value = serde_json::from_slice(&lines).unwrap();
         assert_eq!((&line["index"], &line["records"]), (&json!(2), &json!(3)));
         assert_eq!(line["offset"], json!(whole.len()));
+    }
+}
+
+#[test]
+fn a_chunk_of_several_games_stays_one_if_nothing_changes() {
+    let bench = Bench::new();
+    let file = [chunk(&chain().repeat(2)), chunk(&chain())].concat();
+    bench.write("a.sbinpack", &file);
+    done(&bench.convert("a.sbinpack", "same.sbinpack", &[]));
+    assert_eq!(bench.read("same.sbinpack"), file);
+    done(&bench.convert("a.sbinpack", "b.usi", &[]));
+    assert_eq!(bench.read("b.usi"), b"startpos moves 7g7f 3c3d 2g2f\n".repeat(3));
+    // Without the metadata, and with the first evaluation as the score.
+    let ran = bench.convert("a.sbinpack", "canonical.sbinpack", &["--canonical", "--json"]);
+    assert_eq!(ran.json()["counts"]["written"], json!(9));
+    assert_eq!(bench.read("canonical.sbinpack").len(), 3 * (8 + chain().len() - 2));
+    done(&bench.convert("a.sbinpack", "c.usi", &["--limit", "5"]));
+    let part = b"startpos moves 7g7f 3c3d 2g2f\nstartpos moves 7g7f 3c3d\n";
+    assert_eq!(bench.read("c.usi"), part);
+}
+
+#[test]
+fn a_chunk_with_bad_games_is_quarantined_once() {
+    let bench = Bench::new();
+    let mut bad = chunk(&chain().repeat(4));
+    for (game, byte) in [(1, 0xff), (2, 0xfe)] {
+        bad[8 + game * chain().len()..][..32].fill(byte);
+    }
+    bench.write("a.sbinpack", &bad);
+    for to in ["b.psv", "c.usi", "d.sbinpack"] {
+        let ran = bench.convert("a.sbinpack", to, &["--json", "--on-error", "quarantine"]);
+        assert_eq!(ran.code, Some(3), "{}", ran.stderr);
+        let counts = &ran.json()["counts"];
+        assert_eq!((&counts["input"], &counts["written"]), (&json!(8), &json!(6)), "{to}");
+        let stem = &to[..1];
+        assert_eq!(bench.read(&format!("{stem}.quarantine.bin")), bad, "{to}");
+        let lines = bench.read(&format!("{stem}.quarantine.jsonl"));
+        let index =
+            |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap()["index"].clone();
+        let lines = String::from_utf8(lines).unwrap();
+        assert_eq!(lines.lines().map(index).collect::<Vec<_>>(), [json!(3), json!(4)]);
     }
 }
