@@ -187,6 +187,11 @@ impl Format {
         matches!(self.spec().framing, Framing::Line)
     }
 
+    /// Appends a unit as it is, closed if the end of a file has left it open.
+    pub(crate) fn copy_unit(self, unit: &[u8], out: &mut Vec<u8>) {
+        (self.spec().copy)(unit, out);
+    }
+
     /// Whether its units hold games: [`read_games`] reads them.
     pub const fn holds_games(self) -> bool {
         matches!(self.spec().codec, Codec::Games { .. })

@@ -15,7 +15,7 @@ use super::field::{Field, Fields};
 use super::game::{Ending, Game};
 use super::lines::Lines;
 use super::replay::Replay;
-use super::spec::{Codec, Framing, Spec, lost_unless_from_move_1};
+use super::spec::{Codec, Framing, Spec, lost_of_text, with_line_end};
 use ending::{Mark, Summary};
 use start::Start;
 
@@ -23,6 +23,7 @@ pub(super) const SPEC: Spec = Spec {
     name: "csa",
     extensions: &[],
     framing: Framing::Group(unit_end),
+    copy,
     header: b"",
     holds: Fields::ALL.without(Fields::of(Field::Candidates)),
     needs: Fields::of(Field::BestMove),
@@ -31,7 +32,7 @@ pub(super) const SPEC: Spec = Spec {
         read: |unit| Box::new(iter::once(read(unit))),
         count: None,
         write: Some(write),
-        lost: lost_unless_from_move_1,
+        lost: lost_of_text,
     },
 };
 
@@ -54,6 +55,16 @@ fn kind_of(code: &[u8]) -> Option<PieceKind> {
 fn square_of(digits: &[u8]) -> Option<Square> {
     let [file @ b'1'..=b'9', rank @ b'1'..=b'9'] = digits else { return None };
     Some(Square::from_file_rank(file - b'1', rank - b'1'))
+}
+
+/// Closes a game with the separator, as every game that is written.
+fn copy(unit: &[u8], out: &mut Vec<u8>) {
+    with_line_end(unit, out);
+    let last =
+        Lines::new(unit).map(|line| line.content().trim_ascii()).filter(|line| !line.is_empty());
+    if last.last().is_some_and(|line| line != SEPARATOR) {
+        put_line(out, SEPARATOR);
+    }
 }
 
 /// A game ends behind a separator.

@@ -10,7 +10,7 @@ use super::field::{Field, Fields};
 use super::lines;
 use super::record::{Parsed, Record};
 use super::sfen_text;
-use super::spec::{Codec, Framing, Spec};
+use super::spec::{Codec, Framing, Spec, with_line_end};
 use super::warning::{Warning, Warnings};
 
 const NEEDS: Fields = Fields::of_all(&[Field::BestMove, Field::Ply]);
@@ -19,6 +19,7 @@ pub(super) const SPEC: Spec = Spec {
     name: "db",
     extensions: &[],
     framing: Framing::Group(|bytes, _| lines::group_end(bytes, |_| false)),
+    copy: with_line_end,
     header: b"#YANEURAOU-DB2016 1.00\n",
     holds: NEEDS.union(Fields::of(Field::EvalCp)),
     needs: NEEDS,
@@ -83,7 +84,8 @@ impl<'a> Position<'a> {
 
     /// The record of a position without moves.
     fn alone(&self) -> Parsed {
-        Parsed { warnings: self.warnings, ..Parsed::from(self.record()) }
+        let own_bytes = Some([self.line, b""].join(&b'\n'));
+        Parsed { warnings: self.warnings, own_bytes, ..Parsed::from(self.record()) }
     }
 
     /// The record of a line `move ponder value depth count`, of which all but the move may be absent.

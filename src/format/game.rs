@@ -124,6 +124,9 @@ impl Ending {
     }
 }
 
+/// In one game.
+const MOST_MOVES: usize = u16::MAX as usize;
+
 impl Game {
     /// A game without moves.
     pub const fn new(start: Setup) -> Self {
@@ -179,6 +182,17 @@ impl Game {
         Some(Self { moves: played.to_vec(), result, ending, ..Self::new(position.setup()) })
     }
 
+    /// Adds a move that was read. No game that was played is longer than a number of 16 bits says; one that
+    /// is takes memory without end.
+    pub(super) fn push(&mut self, played: Played) -> Result<(), DecodeError> {
+        if self.moves.len() == MOST_MOVES {
+            let kind = DecodeErrorKind::syntax("at most 65,535 moves", b"another one");
+            return Err(kind.at(played.offset));
+        }
+        self.moves.push(played);
+        Ok(())
+    }
+
     /// The positions of the game, each with the move played in it, in order.
     ///
     /// A move that cannot be played, or what could not be read, is an error, and nothing is read behind
@@ -189,10 +203,13 @@ impl Game {
             .ok()
             .and_then(|moves| self.start.ply().checked_add(moves)?.checked_sub(1));
         let fault = self.replay(|setup, played| {
+            let number = u16::try_from(records.len()).ok();
+            let ply = number.and_then(|number| self.start.ply().checked_add(number));
+            let setup = setup.with_ply(ply.unwrap_or(1));
             records.push(Ok(Record {
                 best_move: Some(played.best_move),
                 eval_cp: played.eval_cp,
-                ply: Some(setup.ply()),
+                ply,
                 result: self.result,
                 ending: self.ending,
                 end_ply,
@@ -202,10 +219,22 @@ impl Game {
             }));
         });
         if let Some(fault) = fault {
-            let lost = self.announced.map_or(1, |moves| moves.saturating_sub(records.len()));
+            let lost = self.lost(records.len());
             records.extend(std::iter::repeat_n(Err(fault), lost));
         }
         records
+    }
+
+    /// The number of [`Game::records`].
+    pub(super) fn count_records(&self) -> usize {
+        let mut records = 0;
+        let fault = self.replay(|_, _| records += 1);
+        records + fault.map_or(0, |_| self.lost(records))
+    }
+
+    /// Records that cannot be read, behind so many that can.
+    fn lost(&self, read: usize) -> usize {
+        self.announced.map_or(1, |moves| moves.saturating_sub(read))
     }
 
     /// Calls `visit` with each position and the move played in it, as far as the rules allow; why it

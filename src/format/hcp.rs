@@ -5,12 +5,13 @@
 use super::Fields;
 use super::layout::Layout;
 use super::packed::{self, Family};
-use super::spec::{Codec, Framing, Spec};
+use super::spec::{Codec, Framing, Spec, as_it_is};
 
 pub(super) const SPEC: Spec = Spec {
     name: "hcp",
     extensions: &[],
     framing: Framing::Fixed(packed::LEN),
+    copy: as_it_is,
     header: b"",
     holds: Fields::NONE,
     needs: Fields::NONE,

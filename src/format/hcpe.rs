@@ -7,7 +7,7 @@ use super::field::{Field, Fields};
 use super::game::Ending;
 use super::layout::{Layout, ResultCode};
 use super::packed::{self, Family};
-use super::spec::{Codec, Framing, Spec};
+use super::spec::{Codec, Framing, Spec, as_it_is};
 
 const LAYOUT: Layout = Layout {
     len: packed::LEN + 6,
@@ -22,6 +22,7 @@ pub(super) const SPEC: Spec = Spec {
     name: "hcpe",
     extensions: &[],
     framing: Framing::Fixed(LAYOUT.len),
+    copy: as_it_is,
     header: b"",
     holds: LAYOUT.fields().union(Fields::of(Field::Ending)),
     needs: LAYOUT.fields(),
@@ -55,6 +56,7 @@ pub(super) const SPEC_OF_APERY: Spec = Spec {
     name: "hcpe42",
     extensions: &[],
     framing: Framing::Fixed(LAYOUT_OF_APERY.len),
+    copy: as_it_is,
     header: b"",
     holds: LAYOUT_OF_APERY.fields().union(Fields::of(Field::Ending)),
     needs: LAYOUT_OF_APERY.fields(),

@@ -12,13 +12,14 @@ use super::hcpe::ENDINGS;
 use super::layout::{absolute_result, ending_of_flags, result_with_flags};
 use super::move16::{Dialect, MalformedMove};
 use super::packed::{self, Family};
-use super::spec::{Codec, Framing, Spec, lost_unless_from_move_1};
+use super::spec::{Codec, Framing, Spec, as_it_is, lost_unless_from_move_1};
 use crate::shogi::{Move, Position, Setup};
 
 pub(super) const SPEC: Spec = Spec {
     name: "hcpe3",
     extensions: &[],
     framing: Framing::Group(unit_end),
+    copy: as_it_is,
     header: b"",
     holds: Fields::ALL,
     needs: Fields::of_all(&[Field::BestMove, Field::EvalCp, Field::Result]),

@@ -12,12 +12,13 @@ use super::field::Fields;
 use super::game::{Candidate, Ending};
 use super::record::{GameResult, Parsed, Record};
 use super::sfen_text;
-use super::spec::{Codec, Framing, Spec};
+use super::spec::{Codec, Framing, Spec, with_line_end};
 
 pub(super) const SPEC: Spec = Spec {
     name: "jsonl",
     extensions: &["ndjson"],
     framing: Framing::Line,
+    copy: with_line_end,
     header: b"",
     holds: Fields::ALL,
     needs: Fields::NONE,

@@ -16,7 +16,7 @@ use super::field::{Field, Fields};
 use super::game::{Ending, Game};
 use super::lines::Lines;
 use super::replay::Replay;
-use super::spec::{Codec, Framing, Spec, lost_unless_from_move_1};
+use super::spec::{Codec, Framing, Spec, lost_of_text, with_line_end};
 
 use crate::shogi::Position;
 use ending::Summary;
@@ -26,6 +26,7 @@ pub(super) const SPEC: Spec = Spec {
     name: "kif",
     extensions: &["kifu"],
     framing: Framing::Group(unit_end),
+    copy,
     header: b"",
     holds: Fields::of_all(&[
         Field::BestMove,
@@ -40,7 +41,7 @@ pub(super) const SPEC: Spec = Spec {
         read: |unit| Box::new(iter::once(read(unit))),
         count: None,
         write: Some(write),
-        lost: lost_unless_from_move_1,
+        lost: lost_of_text,
     },
 };
 
@@ -65,6 +66,24 @@ const HEAD: [&str; 14] = [
     "上手の持駒：",
     "先手の持駒：",
 ];
+
+/// Gives a game without a head one, as games are told apart by their heads.
+fn copy(unit: &[u8], out: &mut Vec<u8>) {
+    let head = Lines::new(unit).map(|line| line.content()).take_while(|line| !is_numbered(line));
+    let is_diagram = |line: &[u8]| line.trim_ascii_start().starts_with(b"|");
+    let (has_head, has_diagram) = head.fold((false, false), |(has_head, has_diagram), line| {
+        (has_head || begins_head(line), has_diagram || is_diagram(line))
+    });
+    if !has_head && !unit.trim_ascii().is_empty() {
+        let name = if has_diagram { start::OTHER } else { start::EVEN };
+        let line = format!("{}：{name}\n", start::HANDICAP);
+        match str::from_utf8(unit) {
+            Ok(_) => out.extend_from_slice(line.as_bytes()),
+            Err(_) => out.extend_from_slice(&SHIFT_JIS.encode(&line).0),
+        }
+    }
+    with_line_end(unit, out);
+}
 
 /// A game ends before the first keyword of another head.
 fn unit_end(bytes: &[u8], _at_end: bool) -> Option<usize> {

@@ -12,12 +12,13 @@ use super::game::{Ending, Game, Played};
 use super::move16::Dialect;
 use super::packed::{self, Family};
 use super::record::GameResult;
-use super::spec::{Codec, Framing, Spec};
+use super::spec::{Codec, Framing, Spec, as_it_is};
 
 pub(super) const SPEC: Spec = Spec {
     name: "pack",
     extensions: &[],
     framing: Framing::Group(|bytes, _| end(bytes)),
+    copy: as_it_is,
     header: b"",
     holds: Fields::of_all(&[
         Field::BestMove,
@@ -75,7 +76,7 @@ fn read(unit: &[u8]) -> Result<Game, DecodeError> {
         // What the bits of "no move" say is the end.
         if let Ok(Some(best_move)) = Dialect::Apery.decode(word) {
             let eval_cp = Some(i16::from_le_bytes([low, high]));
-            game.moves.push(Played { eval_cp, ..Played::new(best_move, at) });
+            game.broken = game.push(Played { eval_cp, ..Played::new(best_move, at) }).err();
         } else {
             let found = format!("{word:#06x}");
             let expected = "a move in Apery's 16 bits";

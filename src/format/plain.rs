@@ -10,7 +10,7 @@ use super::field::{Field, Fields};
 use super::lines;
 use super::record::{GameResult, Parsed, Record};
 use super::sfen_text;
-use super::spec::{Codec, Framing, Spec};
+use super::spec::{Codec, Framing, Spec, with_line_end};
 use super::warning::{Warning, Warnings};
 
 const FIELDS: Fields = Fields::of_all(&[Field::BestMove, Field::EvalCp, Field::Ply, Field::Result]);
@@ -19,6 +19,7 @@ pub(super) const SPEC: Spec = Spec {
     name: "plain",
     extensions: &[],
     framing: Framing::Group(|bytes, _| lines::group_end(bytes, is_end)),
+    copy: with_line_end,
     header: b"",
     holds: FIELDS,
     needs: FIELDS,

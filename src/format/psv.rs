@@ -4,7 +4,7 @@
 
 use super::layout::{Layout, ResultCode};
 use super::packed::{self, Family};
-use super::spec::{Codec, Framing, Spec};
+use super::spec::{Codec, Framing, Spec, as_it_is};
 
 const LAYOUT: Layout = Layout {
     len: packed::LEN + 8,
@@ -20,6 +20,7 @@ pub(super) const SPEC: Spec = Spec {
     name: "psv",
     extensions: &[],
     framing: Framing::Fixed(LAYOUT.len),
+    copy: as_it_is,
     header: b"",
     holds: LAYOUT.fields(),
     needs: LAYOUT.fields(),

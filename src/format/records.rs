@@ -3,6 +3,7 @@
 //! [`count`] and [`records`] agree whatever the bytes: a record that cannot be read counts as one.
 
 use super::error::DecodeError;
+use super::game::Game;
 use super::move16::Dialect;
 use super::record::{Parsed, RecordRef};
 use super::spec::Codec;
@@ -48,7 +49,11 @@ pub fn count(format: Format, unit: &[u8]) -> u64 {
         Codec::Records { count: Some(count), .. } | Codec::Games { count: Some(count), .. } => {
             count(unit)
         }
-        Codec::Records { .. } | Codec::Games { .. } => {
+        Codec::Games { read, count: None, .. } => {
+            let count = |game: Result<Game, _>| game.map_or(1, |game| game.count_records() as u64);
+            read(unit).map(count).sum()
+        }
+        Codec::Records { count: None, .. } => {
             records(format, format.dialect(), unit).count() as u64
         }
     }

@@ -34,8 +34,8 @@ impl Replay {
             return Err(error);
         }
         if self.position.is_legal(best_move) {
+            self.game.push(Played::new(best_move, at))?;
             self.position.make(best_move);
-            self.game.moves.push(Played::new(best_move, at));
         } else {
             self.illegal = Some(DecodeErrorKind::IllegalMove { best_move }.at(at));
         }

@@ -14,7 +14,7 @@ use super::field::{Field, Fields};
 use super::game::{End, Ending, Game, Played};
 use super::move16::{self, Dialect};
 use super::packed::{self, Family};
-use super::spec::{Codec, Framing, Spec};
+use super::spec::{Codec, Framing, Spec, as_it_is};
 use ending::{can_say, code_of, end_of};
 use order::{nth_move, number_of};
 
@@ -22,6 +22,7 @@ pub(super) const SPEC: Spec = Spec {
     name: "sbinpack",
     extensions: &[],
     framing: Framing::Group(unit_end),
+    copy: as_it_is,
     header: b"",
     holds: Fields::ALL.without(Fields::of(Field::Candidates)),
     needs: Fields::of_all(&[Field::BestMove, Field::EvalCp]),

@@ -10,7 +10,7 @@ use super::error::{DecodeError, DecodeErrorKind};
 use super::field::{Field, Fields};
 use super::lines;
 use super::record::{GameResult, Record};
-use super::spec::{Codec, Framing, Spec};
+use super::spec::{Codec, Framing, Spec, with_line_end};
 use super::warning::{Warning, Warnings};
 
 /// What stands in a column that says nothing; a move is also `none`, a result `u`.
@@ -24,6 +24,7 @@ pub(super) const SPEC: Spec = Spec {
     name: "sfen",
     extensions: &[],
     framing: Framing::Line,
+    copy: with_line_end,
     header: b"",
     holds: Fields::of_all(&COLUMNS),
     needs: Fields::NONE,

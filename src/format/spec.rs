@@ -17,6 +17,9 @@ pub(super) struct Spec {
     pub(super) extensions: &'static [&'static str],
     /// How its bytes are cut into units.
     pub(super) framing: Framing,
+    /// Appends a unit as it is. The last one of a file may lack its end: it gets one, so that another unit may
+    /// follow.
+    pub(super) copy: fn(&[u8], &mut Vec<u8>),
     /// What stands before the first record of a file.
     pub(super) header: &'static [u8],
     /// What a record can say besides the position.
@@ -40,6 +43,19 @@ pub(super) enum Framing {
     /// bytes that are not empty; `None` if the bytes end before it does and more may follow. The second
     /// argument says that nothing follows.
     Group(fn(&[u8], bool) -> Option<usize>),
+}
+
+/// [`Spec::copy`] of formats whose units say themselves where they end.
+pub(super) fn as_it_is(unit: &[u8], out: &mut Vec<u8>) {
+    out.extend_from_slice(unit);
+}
+
+/// [`Spec::copy`] of formats whose units end with a line.
+pub(super) fn with_line_end(unit: &[u8], out: &mut Vec<u8>) {
+    out.extend_from_slice(unit);
+    if !unit.is_empty() && !unit.ends_with(b"\n") {
+        out.push(b'\n');
+    }
 }
 
 /// Appends a record or a game, whole or not at all.
@@ -74,6 +90,14 @@ pub(super) enum Codec {
         /// What it cannot say of games that begin and end so, though it holds the field.
         lost: fn(&Setup, End) -> Fields,
     },
+}
+
+/// [`Codec::Games::lost`] of game records for people, which begin at move 1 and say how a game ended by who
+/// won it: of games without a result they can only say that they were broken off.
+pub(super) fn lost_of_text(start: &Setup, (result, ending): End) -> Fields {
+    let is_said = result.is_some() || matches!(ending, None | Some(Ending::Interruption));
+    let lost = if is_said { Fields::NONE } else { Fields::of(Field::Ending) };
+    lost.union(lost_unless_from_move_1(start, (result, ending)))
 }
 
 /// [`Codec::Games::lost`] of formats that have no place for the number of the first move: it is always 1.

@@ -10,12 +10,13 @@ use super::error::{DecodeError, DecodeErrorKind, EncodeError};
 use super::field::{Field, Fields};
 use super::game::{Game, Played};
 use super::lines;
-use super::spec::{Codec, Framing, Spec};
+use super::spec::{Codec, Framing, Spec, with_line_end};
 
 pub(super) const SPEC: Spec = Spec {
     name: "usi",
     extensions: &[],
     framing: Framing::Line,
+    copy: with_line_end,
     header: b"",
     holds: Fields::of_all(&[Field::BestMove, Field::Ply, Field::EndPly]),
     needs: Fields::of(Field::BestMove),

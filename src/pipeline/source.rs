@@ -202,13 +202,10 @@ pub struct RawUnit<'a> {
 }
 
 impl<'a> RawUnit<'a> {
-    /// Appends the bytes as they are. The last line of a file may lack its end; what follows must not
+    /// Appends the bytes as they are. The last unit of a file may lack its end; what follows must not
     /// join it.
     pub fn copy(&self, format: Format, out: &mut Vec<u8>) {
-        out.extend_from_slice(self.bytes);
-        if format.is_lines() && !self.bytes.ends_with(b"\n") {
-            out.push(b'\n');
-        }
+        format.copy_unit(self.bytes, out);
     }
 
     /// The bytes without the line end of a text whose lines are units.

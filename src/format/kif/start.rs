@@ -26,9 +26,9 @@ const HANDICAPS: [(&str, &str, &str); 15] = [
     ("十枚落ち", "4k4", "9"),
 ];
 /// The key of their names.
-const HANDICAP: &str = "手合割";
-const EVEN: &str = "平手";
-const OTHER: &str = "その他";
+pub(super) const HANDICAP: &str = "手合割";
+pub(super) const EVEN: &str = "平手";
+pub(super) const OTHER: &str = "その他";
 /// In diagrams the pieces have names of one character.
 const IN_DIAGRAM: [(PieceKind, char); 3] =
     [(PieceKind::ProLance, '杏'), (PieceKind::ProKnight, '圭'), (PieceKind::ProSilver, '全')];

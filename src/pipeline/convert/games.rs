@@ -11,10 +11,11 @@ use super::super::reading::Fault;
 use super::super::sorting::Sorted;
 use super::super::source::{Block, RawUnit};
 use super::super::stream::Stream;
-use super::plan::{ConvertPlan, Route};
-use super::strict::{self, Loss};
+use super::plan::{Check, ConvertPlan, Route};
+use super::strict;
 use crate::format::{
-    ConvertError, DecodeError, Fields, Format, Game, Written, read_games, write_game,
+    ConvertError, DecodeError, Field, Fields, Game, Record, Warning, Warnings, Written, read_games,
+    write_game,
 };
 
 /// Writes the games of a block; `None` if `cancel` was set meanwhile.
@@ -42,28 +43,48 @@ struct Desk<'a> {
 /// A game as far as it was read.
 struct Read {
     game: Game,
-    /// The fields that each of its records loses.
-    lost: Vec<Fields>,
+    records: Vec<About>,
     /// Why nothing more was read, and how many records are lost with it.
     fault: Option<(DecodeError, u64)>,
 }
 
+/// What there is to count about a record.
+#[derive(Clone, Copy)]
+struct About {
+    /// Fields that it loses.
+    lost: Fields,
+    /// What breaks the rules, if that is asked for.
+    warnings: Warnings,
+}
+
 impl Read {
-    fn new(game: Game, to: Format) -> Self {
-        let (mut lost, mut fault) = (Vec::new(), None);
+    fn new(game: Game, plan: &ConvertPlan) -> Self {
+        let (mut records, mut fault) = (Vec::new(), None);
         for record in game.records() {
             match (record, &mut fault) {
-                (Ok(record), _) => lost.push(to.losses(record.fields(), record.ending)),
+                (Ok(record), _) => records.push(About::new(&record, plan)),
                 (Err(_), Some((_, records))) => *records += 1,
                 (Err(error), none) => *none = Some((error, 1)),
             }
         }
-        Self { game, lost, fault }
+        Self { game, records, fault }
     }
 
     /// The number of its records, read or not.
     fn records(&self) -> u64 {
-        self.lost.len() as u64 + self.fault.as_ref().map_or(0, |(_, records)| *records)
+        self.records.len() as u64 + self.fault.as_ref().map_or(0, |(_, records)| *records)
+    }
+}
+
+impl About {
+    fn new(record: &Record, plan: &ConvertPlan) -> Self {
+        let lost = plan.to.format.losses(record.fields(), record.ending);
+        let mut warnings = Warnings::NONE;
+        if plan.settings.check == Check::Rules {
+            // Its move can be played, or there would be no record.
+            warnings.extend(record.setup.warnings().into_iter().map(Warning::from));
+        }
+        Self { lost, warnings }
     }
 }
 
@@ -73,7 +94,7 @@ impl Desk<'_> {
         let games = self.read(unit);
         let records = games.iter().map(|game| game.as_ref().map_or(1, Read::records)).sum::<u64>();
         if self.is_copied(&games, first_index..first_index + records) {
-            self.copy(unit, records);
+            self.copy(unit, &games);
             return records;
         }
         let mut index = first_index;
@@ -96,9 +117,8 @@ impl Desk<'_> {
         if unit.is_cut {
             return vec![Err(Fault::CutUnit)];
         }
-        let to = self.plan.to.format;
         read_games(self.block.format, unit.without_line_end(self.block.format))
-            .map(|game| Ok(Read::new(game?, to)))
+            .map(|game| Ok(Read::new(game?, self.plan)))
             .collect()
     }
 
@@ -117,23 +137,20 @@ impl Desk<'_> {
             && games.iter().all(is_whole)
     }
 
-    fn copy(&mut self, unit: &RawUnit<'_>, records: u64) {
+    fn copy(&mut self, unit: &RawUnit<'_>, games: &[Result<Read, Fault>]) {
         let batch = self.sorted.batch_mut(Stream::Kept);
         unit.copy(self.plan.to.format, batch.open_record());
-        batch.end_group(records as usize);
-        self.count(&vec![Written::default(); records as usize]);
+        let records = || games.iter().flatten().flat_map(|game| &game.records);
+        batch.end_group(records().count());
+        records().for_each(|record| self.count(record.warnings, Written::default()));
     }
 
     /// Writes a game whose first record has this index; returns the number of its records.
     fn take_game(&mut self, read: &Read, unit: &RawUnit<'_>, first_index: u64) -> u64 {
-        let end = first_index + read.lost.len() as u64;
+        let end = first_index + read.records.len() as u64;
         let wanted = self.wanted(first_index..end);
-        if let Some((index, loss)) = self.loss(read, first_index, &wanted) {
-            self.set_aside(&loss.into(), unit, index..index + 1);
-            return read.records();
-        }
-        if let Err(fault) = self.write(read, first_index, &wanted) {
-            self.set_aside(&fault, unit, wanted);
+        if let Err((records, fault)) = self.write(read, first_index, wanted) {
+            self.set_aside(&fault, unit, records);
         }
         if let Some((fault, lost)) = &read.fault
             && self.sorted.stopped_by.is_none()
@@ -143,44 +160,50 @@ impl Desk<'_> {
         read.records()
     }
 
-    /// The first of the wanted records that loses a field, if none may.
-    fn loss(&self, read: &Read, first_index: u64, wanted: &Range<u64>) -> Option<(u64, Loss)> {
-        if !self.plan.settings.strict {
-            return None;
-        }
-        let mut records =
-            (first_index..).zip(&read.lost).filter(|(index, _)| wanted.contains(index));
-        records.find_map(|(index, &lost)| Some((index, strict::check_fields(lost).err()?)))
-    }
-
-    fn write(&mut self, read: &Read, first_index: u64, wanted: &Range<u64>) -> Result<(), Fault> {
+    /// Writes those of a game's moves that are wanted; the records that a fault is about, with it.
+    fn write(
+        &mut self,
+        read: &Read,
+        first_index: u64,
+        wanted: Range<u64>,
+    ) -> Result<(), (Range<u64>, Fault)> {
         let within = |index: u64| (index - first_index) as usize;
         let moves = within(wanted.start)..within(wanted.end);
-        let (to, mirror) = (self.plan.to.format, self.plan.settings.mirror);
-        let mut written = Vec::new();
-        if let Some(mut part) = read.game.part(moves.clone()) {
-            let invented = self.plan.settings.fill.complete(&mut part, to);
-            let part = if mirror { part.mirrored() } else { part };
-            write_game(to, &part, self.sorted.batch_mut(Stream::Kept).open_record())
-                .map_err(ConvertError::from)?;
-            let lost_of_game = to.lost_of_game(&part.start, part.result, part.ending);
-            let all = read.lost[moves].iter().zip(invented);
-            written.extend(
-                all.map(|(lost, invented)| Written { lost: lost.union(lost_of_game), invented }),
-            );
+        let (to, settings) = (self.plan.to.format, &self.plan.settings);
+        let Some(mut part) = read.game.part(moves.clone()) else {
+            self.sorted.batch_mut(Stream::Kept).end_group(0);
+            return Ok(());
+        };
+        let invented = settings.fill.complete(&mut part, to);
+        let mut lost_of_game = to.lost_of_game(&part.start, part.result, part.ending);
+        if read.fault.is_some() || moves.len() < read.records.len() {
+            // A game that is shorter has another length.
+            lost_of_game = lost_of_game.union(Fields::of(Field::EndPly));
         }
-        self.sorted.batch_mut(Stream::Kept).end_group(written.len());
-        self.count(&written);
+        let part = if settings.mirror { part.mirrored() } else { part };
+        let records = &read.records[moves];
+        if settings.strict {
+            for (index, record) in (wanted.start..).zip(records) {
+                strict::check_fields(record.lost.union(lost_of_game))
+                    .map_err(|loss| (index..index + 1, loss.into()))?;
+            }
+        }
+        let batch = self.sorted.batch_mut(Stream::Kept);
+        write_game(to, &part, batch.open_record())
+            .map_err(|error| (wanted.clone(), ConvertError::from(error).into()))?;
+        batch.end_group(records.len());
+        for (About { lost, warnings }, invented) in records.iter().zip(invented) {
+            self.count(*warnings, Written { lost: lost.union(lost_of_game), invented });
+        }
         Ok(())
     }
 
-    /// Counts records that were written.
-    fn count(&mut self, written: &[Written]) {
-        self.sorted.counts.input += written.len() as u64;
-        for &written in written {
-            self.sorted.counts.count_fate(Fate::Kept);
-            self.sorted.count_fields(written);
-        }
+    /// Counts a record that was written.
+    fn count(&mut self, warnings: Warnings, written: Written) {
+        self.sorted.counts.input += 1;
+        self.sorted.counts.count_fate(Fate::Kept);
+        self.sorted.count_warnings(warnings);
+        self.sorted.count_fields(written);
     }
 
     /// Those of these records that are wanted are bad.

@@ -56,7 +56,8 @@ fn games_pass_untouched_unless_canonical_form_is_asked_for() {
     let text = b"V2.2\r\nN+a\r\nPI\r\n+\r\n+2726FU,T1\r\n'** 5 -3334FU\r\n%TORYO\r\n";
     bench.write("a.csa", text);
     done(&bench.convert("a.csa", "same.csa", &[]));
-    assert_eq!(bench.read("same.csa"), text);
+    // What follows must find the game closed.
+    assert_eq!(bench.read("same.csa"), [text, &b"/\n"[..]].concat());
     done(&bench.convert("a.csa", "canonical.csa", &["--canonical"]));
     let canonical = b"V3.0\nPI\n+\n+2726FU\n'** 5\n%TORYO\n/\n";
     assert_eq!(bench.read("canonical.csa"), canonical);
@@ -97,6 +98,124 @@ fn the_number_of_a_first_move_is_lost_where_there_is_no_place_for_it() {
     let ran = bench.convert("a.usi", "c.usi", &["--json"]);
     assert_eq!(ran.json()["counts"]["lost"], json!({}));
     assert_eq!(bench.read("c.usi"), bench.read("a.usi"));
+    let ran = bench.convert("a.usi", "d.csa", &["--strict"]);
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.stderr.contains("record 0, at byte 0: ply would be lost"), "{}", ran.stderr);
+}
+
+/// The end of a file may lack the end of its last game; the next file begins another.
+#[test]
+fn files_that_are_joined_stay_as_many_games() {
+    let csa = "V2.2\nPI\n+\n+7776FU\n%TORYO";
+    let kif = "手合割：平手\n   1 ７六歩(77)\n   2 投了\nまで1手で先手の勝ち";
+    // Without a head, and with a diagram alone.
+    let moves = "   1 ７六歩(77)\n   2 投了";
+    let rank = "| ・ ・ ・ ・ ・ ・ ・ ・ ・|\n";
+    let diagram = format!(
+        "| ・ ・ ・ ・v玉 ・ ・ ・ ・|\n{}| ・ ・ ・ ・ 玉 ・ ・ ・ ・|\n   1 ５八玉(59)",
+        rank.repeat(7)
+    );
+    let plain = "sfen lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1\nmove 7g7f\n\
+                 score 0\nply 1\nresult 0\ne";
+    let alone = "#YANEURAOU-DB2016 1.00\nsfen 4k4/9/9/9/9/9/9/9/4K4 b - 1";
+    let book = "sfen lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1\n7g7f none 0";
+    for (extension, one, other) in [
+        ("csa", csa, csa),
+        ("kif", kif, kif),
+        ("kif", kif, moves),
+        ("kif", moves, &diagram),
+        ("plain", plain, plain),
+        ("db", alone, book),
+        ("usi", "startpos moves 7g7f", "startpos moves 2g2f"),
+        ("sfen", "4k4/9/9/9/9/9/9/9/4K4 b - 1", "4k4/9/9/9/9/9/9/9/4K4 w - 2"),
+    ] {
+        let bench = Bench::new();
+        let [a, b, joined, apart] =
+            ["a", "b", "joined", "apart"].map(|stem| format!("{stem}.{extension}"));
+        let second = bench.write(&b, other.as_bytes());
+        bench.write(&a, one.as_bytes());
+        let second = second.to_str().unwrap();
+        done(&bench.convert(&a, &joined, &[second]));
+        let ran = bench.convert(&joined, "joined.jsonl", &[]);
+        assert_eq!(
+            ran.code,
+            Some(0),
+            "{}\n{}",
+            String::from_utf8_lossy(&bench.read(&joined)),
+            ran.stderr
+        );
+        done(&bench.convert(&a, &apart.replace(extension, "jsonl"), &[second]));
+        assert_eq!(bench.read("joined.jsonl"), bench.read("apart.jsonl"), "{extension}: {one}");
+    }
+}
+
+/// A game record for people says how a game ended by who won.
+#[test]
+fn an_ending_without_a_result_is_lost_where_it_has_no_sign() {
+    let bench = Bench::new();
+    let start = kyokumen::shogi::sfen::START;
+    for (ending, is_lost) in [("repetition", true), ("interruption", false)] {
+        let line = format!(r#"{{"sfen":"{start}","move":"7g7f","ending":"{ending}"}}"#);
+        bench.write("a.jsonl", line.as_bytes());
+        for to in ["b.csa", "b.kif"] {
+            let ran = bench.convert("a.jsonl", to, &["--json", "--force"]);
+            let lost = ran.json()["counts"]["lost"].get("ending").is_some();
+            assert_eq!(lost, is_lost, "{ending} {to}");
+            let code = bench.convert("a.jsonl", to, &["--strict", "--force"]).code;
+            assert_eq!(code, Some(i32::from(is_lost)), "{ending} {to}");
+        }
+    }
+}
+
+#[test]
+fn a_part_of_a_game_has_another_length() {
+    let bench = Bench::new();
+    bench.write("a.usi", b"startpos moves 7g7f 3c3d 2g2f 8c8d\n");
+    let ran = bench.convert("a.usi", "b.usi", &["--limit", "2", "--json"]);
+    assert_eq!(ran.json()["counts"]["lost"], json!({"end_ply": 2}));
+    assert_eq!(bench.read("b.usi"), b"startpos moves 7g7f 3c3d\n");
+    assert_eq!(bench.convert("a.usi", "c.usi", &["--limit", "2", "--strict"]).code, Some(1));
+    assert_eq!(bench.convert("a.usi", "c.usi", &["--strict"]).code, Some(0));
+}
+
+#[test]
+fn what_breaks_the_rules_is_counted_in_games_too() {
+    let bench = Bench::new();
+    bench.write("a.usi", b"sfen 4k4/9/9/9/9/9/4P4/4P4/4K4 b - 1 moves 5g5f 5a4a\n");
+    for (options, warnings) in
+        [(&["--json", "--check", "rules"][..], json!({"two_pawns": 2})), (&["--json"], json!({}))]
+    {
+        for to in ["b.csa", "b.usi"] {
+            let ran = bench.convert("a.usi", to, &[options, &["--force"]].concat());
+            assert_eq!(ran.json()["counts"]["warnings"], warnings, "{to}");
+        }
+    }
+}
+
+#[test]
+fn moves_behind_the_last_number_have_none() {
+    let bench = Bench::new();
+    let start = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 65535";
+    bench.write("a.usi", format!("sfen {start} moves 7g7f 3c3d\n").as_bytes());
+    done(&bench.convert("a.usi", "b.jsonl", &[]));
+    let text = String::from_utf8(bench.read("b.jsonl")).unwrap();
+    let plies: Vec<serde_json::Value> = text
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()["ply"].clone())
+        .collect();
+    assert_eq!(plies, [json!(65535), json!(null)]);
+}
+
+/// Two kings that go to and fro, 70,000 moves long.
+#[test]
+fn a_game_without_end_is_read_as_far_as_games_go() {
+    let bench = Bench::new();
+    let moves = "+5958OU\n-5152OU\n+5859OU\n-5251OU\n".repeat(17_500);
+    bench
+        .write("a.csa", format!("P1 *  *  *  * -OU *  *  *  * \nP+59OU\n+\n{moves}/\n").as_bytes());
+    let ran = bench.convert("a.csa", "b.hcp", &["--json", "--on-error", "skip"]);
+    let counts = &ran.json()["counts"];
+    assert_eq!((&counts["written"], &counts["bad"]["skipped"]), (&json!(65_535), &json!(1)));
 }
 
 #[test]
