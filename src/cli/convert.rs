@@ -130,7 +130,7 @@ pub(super) fn run(args: ConvertArgs) -> anyhow::Result<Outcome> {
     } else {
         tell(&report, &output);
     }
-    let bad = report.counts.bad.quarantined + report.counts.bad.skipped;
+    let bad = report.counts.bad.all();
     Ok(if bad == 0 { Outcome::Done } else { Outcome::BadRecords })
 }
 
@@ -208,7 +208,7 @@ fn filled_in(from: Format, invented: Fields, plan: &ConvertPlan) -> String {
 fn tell(report: &ConvertReport, output: &Path) {
     let counts = &report.counts;
     let filtered = counts.filtered.values().sum::<u64>();
-    let bad = counts.bad.quarantined + counts.bad.skipped;
+    let bad = counts.bad.all();
     eprintln!(
         "{}: {} written, {filtered} filtered, {bad} bad",
         records(counts.input),

@@ -4,14 +4,16 @@
 
 use std::iter;
 
-use crate::shogi::{Setup, sfen};
+use crate::shogi::Setup;
 
 use super::error::{DecodeError, DecodeErrorKind, EncodeError};
 use super::field::{Field, Fields};
 use super::game::{Ending, Game, Played};
+use super::layout::result_with_flags;
 use super::move16::Dialect;
 use super::packed::{self, Family};
 use super::record::GameResult;
+use super::replay::even_start;
 use super::spec::{Codec, Framing, Spec, as_it_is};
 
 pub(super) const SPEC: Spec = Spec {
@@ -90,10 +92,7 @@ fn read(unit: &[u8]) -> Result<Game, DecodeError> {
 fn read_start(unit: &[u8]) -> Result<(Setup, usize), DecodeError> {
     let cut_off = || DecodeErrorKind::syntax("a position", b"the end of the file").at(unit.len());
     match unit.first() {
-        Some(&EVEN_START) => {
-            let start = sfen::START.parse().map_err(|error| DecodeErrorKind::Sfen(error).at(0))?;
-            Ok((start, 1))
-        }
+        Some(&EVEN_START) => Ok((even_start(), 1)),
         Some(&OWN_START) => {
             let position = unit[1..].first_chunk().ok_or_else(cut_off)?;
             let setup = packed::decode(Family::Apery, position)
@@ -123,12 +122,8 @@ fn read_result(word: u16, at: usize) -> Result<GameResult, DecodeError> {
 }
 
 /// The mark of the end: the result as a move that stays where it is.
-const fn mark_of(result: GameResult) -> u16 {
-    let number = match result {
-        GameResult::Draw => 0,
-        GameResult::BlackWin => 1,
-        GameResult::WhiteWin => 2,
-    };
+fn mark_of(result: GameResult) -> u16 {
+    let number = u16::from(result_with_flags(result, None));
     number | number << SQUARE_BITS
 }
 
@@ -170,7 +165,7 @@ fn reason_of(result: GameResult, ending: Option<Ending>) -> u8 {
 fn write(game: &Game, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     let missing = |field| EncodeError::Missing { fields: Fields::of(field) };
     let result = game.result.ok_or(missing(Field::Result))?;
-    if game.start.to_string() == sfen::START {
+    if game.start == even_start() {
         out.push(EVEN_START);
     } else {
         out.push(OWN_START);

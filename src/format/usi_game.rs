@@ -4,13 +4,14 @@
 
 use std::iter;
 
-use crate::shogi::{Move, Setup, sfen};
+use crate::shogi::{Move, Setup};
 
 use super::error::{DecodeError, DecodeErrorKind, EncodeError};
 use super::field::{Field, Fields};
 use super::game::{Game, Played};
-use super::lines;
+use super::replay::even_start;
 use super::spec::{Codec, Framing, Spec, with_line_end};
+use super::{lines, sfen_text};
 
 pub(super) const SPEC: Spec = Spec {
     name: "usi",
@@ -45,7 +46,7 @@ fn read(line: &[u8]) -> Result<Game, DecodeError> {
         word = words.next_word();
     }
     let start = match word {
-        Some((_, START)) => sfen::START.parse::<Setup>().map_err(|error| sfen_error(error, 0))?,
+        Some((_, START)) => even_start(),
         Some((_, "sfen")) => words.setup(None)?,
         // Some writers leave the keyword out.
         Some((at, word)) if word.contains('/') => words.setup(Some(at))?,
@@ -75,12 +76,10 @@ impl Game {
 
 #[expect(clippy::unnecessary_wraps, reason = "other formats cannot write everything")]
 fn write(game: &Game, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-    let start = game.start.to_string();
-    if start == sfen::START {
+    if game.start == even_start() {
         out.extend_from_slice(START.as_bytes());
     } else {
-        out.extend_from_slice(b"sfen ");
-        out.extend_from_slice(start.as_bytes());
+        out.extend_from_slice(format!("sfen {}", game.start).as_bytes());
     }
     for (i, played) in game.moves.iter().enumerate() {
         out.extend_from_slice(if i == 0 { b" moves " } else { b" " });
@@ -115,7 +114,7 @@ impl<'a> Words<'a> {
         self.at = from + len;
         let text = rest[..len].trim();
         let at = from + rest.len() - rest.trim_start().len();
-        text.parse().map_err(|error| sfen_error(error, at))
+        Ok(sfen_text::parse(text.as_bytes(), at)?.setup)
     }
 }
 
@@ -125,10 +124,6 @@ impl<'a> Iterator for Words<'a> {
     fn next(&mut self) -> Option<Self::Item> {
         self.next_word()
     }
-}
-
-fn sfen_error(error: sfen::SfenError, at: usize) -> DecodeError {
-    DecodeErrorKind::Sfen(error).at(at)
 }
 
 fn syntax(expected: &'static str, found: &str, at: usize) -> DecodeError {

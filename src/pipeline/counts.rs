@@ -118,6 +118,13 @@ pub struct BadCounts {
     pub skipped: u64,
 }
 
+impl BadCounts {
+    /// All of them.
+    pub const fn all(&self) -> u64 {
+        self.quarantined + self.skipped
+    }
+}
+
 /// How many records got which verdict.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct VerdictCounts {
@@ -198,7 +205,7 @@ impl Counts {
 
     /// Records that could not be used.
     pub fn bad_records(&self) -> u64 {
-        self.bad.quarantined + self.bad.skipped
+        self.bad.all()
     }
 
     /// Checks that every record met exactly one fate and every searched one got exactly one verdict.

@@ -102,6 +102,7 @@ impl Sorted {
         on_error: BadPolicy,
     ) {
         let number = records.end - records.start;
+        self.counts.input += number;
         if fault.is_comment() {
             *self.counts.filtered.entry(Condition::Comment).or_default() += number;
             return;
@@ -279,7 +280,6 @@ impl<F: FnMut(&Item<'_>, &mut Sorted) -> Result<Next, Fault>> Sorter<'_, F> {
         unit: &RawUnit<'_>,
         records: Range<u64>,
     ) -> Result<(), Ended> {
-        self.sorted.counts.input += records.end - records.start;
         self.sorted.set_aside(fault, self.file, self.block, unit, records, self.on_error);
         if self.sorted.stopped_by.is_some() { Err(Ended::Stopped) } else { Ok(()) }
     }

@@ -8,6 +8,7 @@ Exit status 0: all equal, 1: a difference, 2: something is missing.
 """
 
 import json
+import pathlib
 import subprocess
 import sys
 import tempfile

@@ -216,7 +216,6 @@ impl Desk<'_> {
 
     fn set_aside(&mut self, fault: &Fault, unit: &RawUnit<'_>, records: Range<u64>) {
         let file = &self.plan.parts[self.block.part].input.name;
-        self.sorted.counts.input += records.end - records.start;
         self.sorted.set_aside(fault, file, self.block, unit, records, self.plan.settings.on_error);
     }
 }

@@ -126,7 +126,7 @@ impl ConvertReport {
     pub fn check_balance(&self) -> Result<(), Imbalance> {
         let counts = &self.counts;
         let filtered = counts.filtered.values().sum::<u64>();
-        let bad = counts.bad.quarantined + counts.bad.skipped;
+        let bad = counts.bad.all();
         let all = counts.written + filtered + bad;
         equal("input", counts.input, "written + filtered + bad", all)?;
         let read = self.inputs.iter().map(|input| input.account.to - input.account.from).sum();
