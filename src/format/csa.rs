@@ -6,8 +6,6 @@
 mod ending;
 mod start;
 
-use std::iter;
-
 use crate::shogi::{Color, HandKind, Move, Piece, PieceKind, Position, Setup, Square};
 
 use super::error::{DecodeError, DecodeErrorKind, EncodeError};
@@ -15,7 +13,7 @@ use super::field::{Field, Fields};
 use super::game::{Ending, Game};
 use super::lines::Lines;
 use super::replay::Replay;
-use super::spec::{Codec, Framing, Spec, lost_of_text, with_line_end};
+use super::spec::{Codec, Framing, Spec, lost_of_text, one, with_line_end};
 use ending::{Mark, Summary};
 use start::Start;
 
@@ -29,7 +27,7 @@ pub(super) const SPEC: Spec = Spec {
     needs: Fields::of(Field::BestMove),
     endings: &Ending::ALL,
     codec: Codec::Games {
-        read: |unit| Box::new(iter::once(read(unit))),
+        read: |unit| one(read(unit)),
         count: None,
         write: Some(write),
         lost: lost_of_text,

@@ -124,7 +124,7 @@ impl Ending {
     }
 }
 
-/// In one game.
+/// Moves of the longest game that is read.
 const MOST_MOVES: usize = u16::MAX as usize;
 
 impl Game {

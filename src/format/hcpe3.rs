@@ -3,8 +3,6 @@
 //! Layout from dlshogi's `HuffmanCodedPosAndEval3`, `MoveInfo` and `MoveVisits` (`cppshogi.h`), what
 //! stands in it from its tools (`dlshogi/utils/*hcpe3*.py`). See `docs/formats/hcpe3.md`.
 
-use std::iter;
-
 use super::error::{DecodeError, DecodeErrorKind, EncodeError};
 use super::field::{Field, Fields};
 use super::game::{Candidate, Game, Played};
@@ -12,7 +10,7 @@ use super::hcpe::ENDINGS;
 use super::layout::{absolute_result, ending_of_flags, result_with_flags};
 use super::move16::{Dialect, MalformedMove};
 use super::packed::{self, Family};
-use super::spec::{Codec, Framing, Spec, as_it_is, lost_unless_from_move_1};
+use super::spec::{Codec, Framing, Spec, as_it_is, lost_unless_from_move_1, one};
 use crate::shogi::{Move, Position, Setup};
 
 pub(super) const SPEC: Spec = Spec {
@@ -25,7 +23,7 @@ pub(super) const SPEC: Spec = Spec {
     needs: Fields::of_all(&[Field::BestMove, Field::EvalCp, Field::Result]),
     endings: ENDINGS,
     codec: Codec::Games {
-        read: |unit| Box::new(iter::once(read(unit))),
+        read: |unit| one(read(unit)),
         count: Some(count),
         write: Some(write),
         lost: lost_unless_from_move_1,

@@ -7,18 +7,17 @@ mod moves;
 mod start;
 
 use std::borrow::Cow;
-use std::iter;
 
 use encoding_rs::SHIFT_JIS;
+
+use crate::shogi::Position;
 
 use super::error::{DecodeError, DecodeErrorKind, EncodeError};
 use super::field::{Field, Fields};
 use super::game::{Ending, Game};
 use super::lines::Lines;
 use super::replay::Replay;
-use super::spec::{Codec, Framing, Spec, lost_of_text, with_line_end};
-
-use crate::shogi::Position;
+use super::spec::{Codec, Framing, Spec, lost_of_text, one, with_line_end};
 use ending::Summary;
 use start::Start;
 
@@ -38,7 +37,7 @@ pub(super) const SPEC: Spec = Spec {
     needs: Fields::of(Field::BestMove),
     endings: &Ending::ALL,
     codec: Codec::Games {
-        read: |unit| Box::new(iter::once(read(unit))),
+        read: |unit| one(read(unit)),
         count: None,
         write: Some(write),
         lost: lost_of_text,

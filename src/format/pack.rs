@@ -2,8 +2,6 @@
 //!
 //! Defined in the readme of YaneuraOu-ScriptCollection's `GenSfen`. See `docs/formats/pack.md`.
 
-use std::iter;
-
 use crate::shogi::Setup;
 
 use super::error::{DecodeError, DecodeErrorKind, EncodeError};
@@ -14,7 +12,7 @@ use super::move16::Dialect;
 use super::packed::{self, Family};
 use super::record::GameResult;
 use super::replay::even_start;
-use super::spec::{Codec, Framing, Spec, as_it_is};
+use super::spec::{Codec, Framing, Spec, as_it_is, one};
 
 pub(super) const SPEC: Spec = Spec {
     name: "pack",
@@ -33,7 +31,7 @@ pub(super) const SPEC: Spec = Spec {
     needs: Fields::of_all(&[Field::BestMove, Field::EvalCp, Field::Result]),
     endings: &Ending::ALL,
     codec: Codec::Games {
-        read: |unit| Box::new(iter::once(read(unit))),
+        read: |unit| one(read(unit)),
         count: None,
         write: Some(write),
         lost: |_, _| Fields::NONE,

@@ -14,7 +14,7 @@ use super::field::{Field, Fields};
 use super::game::{End, Ending, Game, Played};
 use super::move16::{self, Dialect};
 use super::packed::{self, Family};
-use super::spec::{Codec, Framing, Spec, as_it_is};
+use super::spec::{Codec, Framing, Games, Spec, as_it_is};
 use ending::{can_say, code_of, end_of};
 use order::{nth_move, number_of};
 
@@ -49,7 +49,7 @@ const MOST_PLY: u16 = (1 << PLY_BITS) - 1;
 /// No number is longer.
 const NUMBER_BYTES: usize = 5;
 
-fn read(unit: &[u8]) -> Box<dyn Iterator<Item = Result<Game, DecodeError>> + '_> {
+fn read(unit: &[u8]) -> Games<'_> {
     Box::new(chains(unit).map(|chain| chain?.read()))
 }
 

@@ -64,6 +64,11 @@ pub(super) type Write<T> = fn(&T, &mut Vec<u8>) -> Result<(), EncodeError>;
 /// The games of a unit, each read when it is asked for.
 pub(super) type Games<'a> = Box<dyn Iterator<Item = Result<Game, DecodeError>> + 'a>;
 
+/// The games of a unit that is one.
+pub(super) fn one(game: Result<Game, DecodeError>) -> Games<'static> {
+    Box::new(std::iter::once(game))
+}
+
 /// How a unit is read and written.
 pub(super) enum Codec {
     /// A packed position with fields at fixed places, read when they are asked for.

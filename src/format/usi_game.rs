@@ -2,15 +2,13 @@
 //!
 //! The command is defined by the USI protocol; see `docs/formats/usi.md`.
 
-use std::iter;
-
 use crate::shogi::{Move, Setup};
 
 use super::error::{DecodeError, DecodeErrorKind, EncodeError};
 use super::field::{Field, Fields};
 use super::game::{Game, Played};
 use super::replay::even_start;
-use super::spec::{Codec, Framing, Spec, with_line_end};
+use super::spec::{Codec, Framing, Spec, one, with_line_end};
 use super::{lines, sfen_text};
 
 pub(super) const SPEC: Spec = Spec {
@@ -23,7 +21,7 @@ pub(super) const SPEC: Spec = Spec {
     needs: Fields::of(Field::BestMove),
     endings: &[],
     codec: Codec::Games {
-        read: |unit| Box::new(iter::once(read(unit))),
+        read: |unit| one(read(unit)),
         count: None,
         write: Some(write),
         lost: |_, _| Fields::NONE,

@@ -1,0 +1,75 @@
+//! A disk that is full: exit status 1, a message with the path, and no file left behind. Little memory: files
+//! of any size are converted all the same.
+//!
+//! Limits of the shell stand in for disk and memory: they need no rights.
+#![cfg(unix)]
+
+use std::fs;
+use std::process::Command;
+
+use assert_cmd::cargo::cargo_bin;
+use kyokumen::format::Format;
+use tempfile::TempDir;
+
+use crate::archive::{encoded, records};
+
+/// Files of 8 KiB at most; the shell counts in blocks of 512 bytes, some shells in blocks of 1024.
+const SMALL_FILES: &str = "-f 16";
+
+/// Runs a program under a limit.
+fn run(limit: &str, program: &str, words: &[&str], folder: &TempDir) -> (Option<i32>, String) {
+    let program = cargo_bin(program);
+    let mut command = Command::new("sh");
+    let script = format!("ulimit {limit}; exec \"$@\"");
+    command.args(["-c", &script, "sh"]).arg(program).args(words);
+    let output = command.current_dir(folder).output().unwrap();
+    (output.status.code(), String::from_utf8(output.stderr).unwrap())
+}
+
+#[test]
+fn nothing_is_half_written() {
+    let folder = TempDir::new().unwrap();
+    let bytes: Vec<u8> =
+        records(4000, 9).iter().flat_map(|record| encoded(Format::Psv, record)).collect();
+    fs::write(folder.path().join("a.psv"), bytes).unwrap();
+    let filter = ["a.psv", "-o", ".", "--nodes", "10", "--hash-mb", "1", "--name", "out"];
+    let generate = ["generate", "--count", "4000", "-o", "out.hcpe"];
+    for (program, words, output) in [
+        ("kyokumen", &["convert", "a.psv", "-o", "out.hcp"][..], "out.hcp"),
+        ("kyokumen", &["convert", "a.psv", "-o", "out.sfen.zst"], "out.sfen.zst"),
+        ("kyokumen", &generate, "out.hcpe"),
+        ("gen-filter", &filter, "out.psv"),
+    ] {
+        let (code, message) = run(SMALL_FILES, program, words, &folder);
+        assert_eq!(code, Some(1), "{words:?}: {message}");
+        let last = message.lines().last().unwrap_or_default();
+        assert!(last.starts_with("error: cannot write"), "{message}");
+        assert!(last.contains(output) && last.contains("File too large"), "{message}");
+        let left: Vec<_> =
+            fs::read_dir(&folder).unwrap().map(|file| file.unwrap().file_name()).collect();
+        assert_eq!(left, ["a.psv"], "{words:?}");
+    }
+}
+
+/// The files are larger than the memory that is allowed, the stacks of the threads included.
+#[test]
+#[cfg(target_os = "linux")]
+fn memory_does_not_grow_with_the_input() {
+    let folder = TempDir::new().unwrap();
+    let records: Vec<u8> =
+        records(1000, 9).iter().flat_map(|record| encoded(Format::Psv, record)).collect();
+    fs::write(folder.path().join("a.psv"), records.repeat(3000)).unwrap();
+    let (limit, mib) =
+        ("-d 102400", fs::metadata(folder.path().join("a.psv")).unwrap().len() >> 20);
+    assert!(mib > 100, "{mib} MiB");
+    for words in [
+        ["convert", "a.psv", "-o", "b.hcp.zst", "--threads", "2"],
+        ["convert", "b.hcp.zst", "-o", "c.hcp", "--threads", "2"],
+    ] {
+        let (code, message) = run(limit, "kyokumen", &words, &folder);
+        assert_eq!(code, Some(0), "{words:?}: {message}");
+    }
+    // The limit is one: with less there is no room for the stack of a thread.
+    let words = ["convert", "a.psv", "-o", "d.hcp"];
+    assert_ne!(run("-d 4096", "kyokumen", &words, &folder).0, Some(0));
+}
