@@ -113,11 +113,20 @@ impl std::error::Error for Usage {}
 #[derive(Debug)]
 struct Interrupted {
     signal: u8,
+    /// What is left behind.
+    what: String,
+}
+
+impl Interrupted {
+    /// Nothing is left of a command that cannot go on.
+    fn removed(signal: u8) -> Self {
+        Self { signal, what: "interrupted; unfinished outputs were removed".to_owned() }
+    }
 }
 
 impl fmt::Display for Interrupted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "interrupted; unfinished outputs were removed")
+        f.write_str(&self.what)
     }
 }
 
@@ -163,7 +172,7 @@ fn finish(messages: &Messages, command: impl FnOnce() -> anyhow::Result<Outcome>
 
 /// 2 for usage, 128 + signal for an interruption, 1 for everything else.
 fn failure_status(error: &anyhow::Error) -> u8 {
-    if let Some(Interrupted { signal }) = error.downcast_ref() {
+    if let Some(Interrupted { signal, .. }) = error.downcast_ref() {
         return 128 + signal;
     }
     if error.is::<Usage>() { 2 } else { 1 }

@@ -3,7 +3,7 @@
 //! The way of the data: [`plan`], [`source`], work, [`sink`], [`manifest`].
 
 pub mod checkpoint;
-mod checksum;
+pub mod checksum;
 pub mod convert;
 pub mod counts;
 pub mod estimate;
@@ -11,9 +11,12 @@ mod evidence;
 pub mod filter;
 pub mod filters;
 pub mod generate;
+pub mod identity;
 mod in_order;
 pub mod inspect;
 pub mod judge;
+mod keeper;
+pub mod lock;
 pub mod manifest;
 pub mod memo;
 pub mod memory;
@@ -32,6 +35,7 @@ pub mod sink;
 pub mod solve;
 mod sorting;
 pub mod source;
+mod start;
 pub mod stats;
 pub mod stream;
 mod triage;

@@ -3,19 +3,21 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
 
-use super::option::word;
+use super::option::{seconds, word};
 use super::record_args::{InputArgs, RecordArgs, RunArgs};
 use super::report::records;
 use super::search_args::SearchArgs;
 use super::{Interrupted, Outcome, Usage, config};
 use crate::pipeline::counts::Counts;
 use crate::pipeline::estimate::estimate;
-use crate::pipeline::filter::filter;
+use crate::pipeline::filter::{Filtered, filter};
 use crate::pipeline::judge::Judge;
+use crate::pipeline::lock::LockError;
 use crate::pipeline::manifest::Manifest;
 use crate::pipeline::plan::{Plan, PlanError, Request};
 use crate::pipeline::platform::Interrupt;
@@ -88,6 +90,14 @@ struct SettingArgs {
     #[command(flatten)]
     run: RunArgs,
 
+    /// Go on where an interrupted run stood; from the start if there was none, not at all if it was done
+    #[arg(long, conflicts_with = "force")]
+    resume: bool,
+
+    /// Write down after so many seconds how far the run has come [default: 10]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    checkpoint_every: Option<Duration>,
+
     /// Say what would be done and how long it would take
     #[arg(long)]
     dry_run: bool,
@@ -112,9 +122,13 @@ pub(super) fn run(args: FilterArgs) -> anyhow::Result<Outcome> {
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;
     let mut progress = Progress::new(mode, plan.records).with_mates();
     let folder = plan.folder.clone();
-    let manifest = filter(plan, &mut progress, &interrupt.cancel());
+    let filtered = filter(plan, &mut progress, &interrupt.cancel());
     drop(progress);
-    let manifest = manifest.map_err(|error| run_error(error, &interrupt))?;
+    let Filtered { manifest, was_done } = filtered.map_err(|error| run_error(error, &interrupt))?;
+    if was_done {
+        eprintln!("nothing to do: {} was done before", manifest.shard_or_all());
+        return Ok(Outcome::Done);
+    }
     report(&manifest, &folder);
     let is_clean = manifest.counts.bad_records() == 0;
     Ok(if is_clean { Outcome::Done } else { Outcome::BadRecords })
@@ -123,7 +137,13 @@ pub(super) fn run(args: FilterArgs) -> anyhow::Result<Outcome> {
 /// A run that a signal ended, or that failed.
 pub(super) fn run_error(error: RunError, interrupt: &Interrupt) -> anyhow::Error {
     match (error, interrupt.signal()) {
-        (RunError::Interrupted, Some(signal)) => Interrupted { signal }.into(),
+        (
+            error @ (RunError::Interrupted
+            | RunError::Suspended { .. }
+            | RunError::Lock(LockError::Interrupted)),
+            Some(signal),
+        ) => Interrupted { signal, what: error.to_string() }.into(),
+        (error, _) if error.is_usage() => Usage(format!("{:#}", anyhow::Error::from(error))).into(),
         (error, _) => error.into(),
     }
 }
@@ -150,11 +170,16 @@ impl SettingArgs {
             unknown: self.unknown.or(others.unknown),
             on_error: self.on_error.or(others.on_error),
             run: self.run.or(others.run),
+            resume: self.resume || others.resume,
+            checkpoint_every: self.checkpoint_every.or(others.checkpoint_every),
             dry_run: self.dry_run || others.dry_run,
         }
     }
 
     fn request(self, inputs: Vec<PathBuf>) -> anyhow::Result<Request> {
+        if self.resume && self.run.force {
+            return Err(Usage("--resume goes on with what --force would replace".into()).into());
+        }
         let output =
             self.output.ok_or_else(|| Usage("no folder for the outputs: -o DIR".to_owned()))?;
         let settings = Settings {
@@ -175,6 +200,8 @@ impl SettingArgs {
             name: self.name,
             shard: self.shard,
             force: self.run.force,
+            resume: self.resume,
+            checkpoint_every: self.checkpoint_every,
             settings,
         })
     }

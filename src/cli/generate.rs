@@ -129,7 +129,7 @@ fn to_file(
         }
         sinks.write(stream, &batch)?;
         if interrupt.cancel().load(Ordering::Relaxed) {
-            return Err(Interrupted { signal: interrupt.signal().unwrap_or(0) }.into());
+            return Err(Interrupted::removed(interrupt.signal().unwrap_or(0)).into());
         }
     }
     Ok(sinks.finish()?.commit()?)

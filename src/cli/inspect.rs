@@ -14,8 +14,8 @@ use crate::format::move16::Dialect;
 use crate::format::{
     ContentKey, DecodeError, Field, Finding, JsonRecord, RecordRef, Survey, Warning,
 };
+use crate::pipeline::checksum::hex;
 use crate::pipeline::inspect::{Found, Header, InspectError, Inspection, RecordRange};
-use crate::pipeline::manifest::hex;
 use crate::pipeline::settings::FormatName;
 use crate::pipeline::source::{Compression, Input};
 use crate::shogi::diagram::{KanjiDiagram, LetterDiagram};

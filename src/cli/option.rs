@@ -2,6 +2,8 @@
 //!
 //! The words are those of the serde names in the library, so they stand in one place only.
 
+use std::time::Duration;
+
 use serde::de::value::{Error, StrDeserializer};
 use serde::de::{DeserializeOwned, IntoDeserializer};
 
@@ -9,4 +11,10 @@ use serde::de::{DeserializeOwned, IntoDeserializer};
 pub(super) fn word<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
     let deserializer: StrDeserializer<'_, Error> = text.into_deserializer();
     T::deserialize(deserializer)
+}
+
+/// A time in seconds, with decimals if need be.
+pub(super) fn seconds(text: &str) -> Result<Duration, &'static str> {
+    let seconds = text.parse().map_err(|_| "expected a number of seconds")?;
+    Duration::try_from_secs_f64(seconds).map_err(|_| "expected a time in seconds")
 }

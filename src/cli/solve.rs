@@ -173,7 +173,7 @@ impl Proofs {
     fn take(&mut self, solution: &Solution) -> anyhow::Result<()> {
         let Some((output, interrupt)) = &mut self.file else { return Ok(()) };
         if let Some(signal) = interrupt.signal() {
-            return Err(Interrupted { signal }.into());
+            return Err(Interrupted::removed(signal).into());
         }
         match &solution.proof {
             Some(Ok(proof)) => output.write(proof)?,

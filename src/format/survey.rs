@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::shogi::{HandKind, Position, Setup};
 
@@ -75,7 +75,7 @@ impl fmt::Display for HandOrders {
 }
 
 /// What became of the stored moves.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct MoveCounts {
     /// They can be played.
     pub legal: u64,

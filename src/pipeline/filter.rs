@@ -7,26 +7,39 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use super::identity::Identity;
 use super::judge::{Decide, Judge, Saved};
+use super::keeper::Keeper;
+use super::lock::Lock;
 use super::manifest::Manifest;
 use super::memo::{Memo, Memoized};
 use super::plan::Plan;
 use super::progress::Progress;
-use super::run::{Desk, Done, Job, RunError, run};
+use super::run::{Desk, Job, RunError, run_kept};
+use super::start::Start;
 use super::triage;
 
 /// Records that travel together. Few, because one hard position keeps a thread for seconds.
 const BLOCK_RECORDS: u64 = 64;
 
+/// What became of a wish to filter.
+#[derive(Clone, Debug)]
+pub struct Filtered {
+    /// The account of the run.
+    pub manifest: Manifest,
+    /// Whether the run had been brought to its end before, so that nothing was left to do.
+    pub was_done: bool,
+}
+
 /// Filters with the df-pn solver, equal positions once. Sets nothing under a final name unless all went well.
 ///
 /// # Errors
-/// [`RunError`]; whatever had been written is removed.
+/// [`RunError`]; whatever had been written is removed, unless there is a checkpoint to go on from.
 pub fn filter(
     plan: Plan,
     progress: &mut Progress,
     cancel: &AtomicBool,
-) -> Result<Manifest, RunError> {
+) -> Result<Filtered, RunError> {
     let search = plan.settings.search.clone();
     let memo = Arc::new(Memo::new());
     let make_judge = move || Memoized::new(Judge::new(&search), Arc::clone(&memo));
@@ -36,26 +49,60 @@ pub fn filter(
 /// Filters with judges of another making, one for each thread.
 ///
 /// # Errors
-/// [`RunError`]; whatever had been written is removed.
+/// As [`filter`].
 pub fn filter_with<J, F>(
     plan: Plan,
     make_judge: F,
     progress: &mut Progress,
     cancel: &AtomicBool,
-) -> Result<Manifest, RunError>
+) -> Result<Filtered, RunError>
 where
     J: Decide + Send + 'static,
     F: Fn() -> J + Send + Sync + 'static,
 {
-    let started = Instant::now();
-    let plan = Arc::new(plan);
     std::fs::create_dir_all(&plan.folder)
         .map_err(|source| RunError::Folder { folder: plan.folder.display().to_string(), source })?;
+    let lock = Lock::take(&plan.lock, cancel)?;
+    let identity = Identity::of(&plan);
+    let resumed = match Start::find(&plan, &identity)? {
+        Start::Afresh => None,
+        Start::Behind(checkpoint) => Some(*checkpoint),
+        Start::Done(manifest) => return Ok(Filtered { manifest: *manifest, was_done: true }),
+    };
     for (path, index) in &plan.indexes {
         if let Err(error) = index.save(path) {
             tracing::warn!("cannot keep the index {}: {error}", path.display());
         }
     }
+    let judges = Arc::new(FreeJudges(Mutex::default()));
+    let keeper = Keeper {
+        lock,
+        path: plan.checkpoint.clone(),
+        every: plan.checkpoint_every,
+        identity,
+        records: plan.records,
+        saved: Box::new({
+            let judges = Arc::clone(&judges);
+            move || judges.saved()
+        }),
+        resumed,
+        started: Instant::now(),
+        last: Instant::now(),
+    };
+    let plan = Arc::new(plan);
+    let desk = desk(Arc::clone(&plan), make_judge, judges);
+    let manifest = write(&plan, desk, keeper, progress, cancel)?;
+    Ok(Filtered { manifest, was_done: false })
+}
+
+/// Everything written, everything on disk, the balance checked, and then the names.
+fn write(
+    plan: &Plan,
+    desk: Desk<()>,
+    mut keeper: Keeper,
+    progress: &mut Progress,
+    cancel: &AtomicBool,
+) -> Result<Manifest, RunError> {
     let job = Job {
         parts: &plan.parts,
         outputs: &plan.outputs,
@@ -65,14 +112,14 @@ where
         checksums: true,
         limit: None,
     };
-    let judges = Arc::new(FreeJudges(Mutex::default()));
-    let desk = desk(Arc::clone(&plan), make_judge, Arc::clone(&judges));
-    let Done { counts, parts_read, finished } = run(&job, desk, |_, ()| Ok(()), progress, cancel)?;
-    let (written, saved) = (finished.written(), judges.saved());
-    let manifest = Manifest::new(&plan, &counts, parts_read, written, saved, started.elapsed());
+    progress.start_behind(keeper.resumed.as_ref().map_or(0, |resumed| resumed.place.counts.input));
+    let take = |_: &mut _, ()| Ok(());
+    let done = run_kept(&job, desk, take, progress, cancel, Some(&mut keeper))?;
+    let manifest = Manifest::new(plan, &done, &keeper);
     manifest.check_balance()?;
-    finished.commit_with(&plan.manifest, &manifest.to_json())?;
-    progress.finish(&counts);
+    done.finished.commit_with(&plan.manifest, &manifest.to_json())?;
+    progress.finish(&done.counts);
+    keeper.done();
     Ok(manifest)
 }
 

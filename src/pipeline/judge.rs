@@ -183,7 +183,7 @@ pub trait Decide {
 
 /// Answers that took no search, because an equal position had been searched. Depends on which thread met
 /// what when, as times do.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Saved {
     /// How many.
     pub answers: u64,

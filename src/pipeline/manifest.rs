@@ -4,34 +4,37 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
+use super::checksum::Sum;
 use super::counts::{Counts, Imbalance, equal};
-use super::filters::RecordFilters;
-use super::judge::{NODE_DEFINITION, SOLVER_VERSION, Saved, SearchSettings};
+use super::identity::{Identity, InputIdentity};
+use super::judge::Saved;
+use super::keeper::Keeper;
 use super::plan::Plan;
-use super::settings::{BadPolicy, MatedPolicy, UnknownPolicy};
+use super::run::Done;
 use super::sink::Written;
-use super::source::{Part, PartRead, Place};
+use super::source::{Part, PartRead};
 use super::stream::Stream;
 use crate::format::move16::Dialect;
 use crate::format::{MoveCounts, Survey};
 
 /// The account of a run, as it is written to `STEM.manifest.json`.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Manifest {
     /// Name and version of the program.
     pub program: String,
     /// What was run.
-    pub command: &'static str,
+    pub command: String,
     /// Which definition of a node the counts follow.
     pub node_definition: u32,
     /// Which solver gave the verdicts.
     pub solver_version: u32,
     /// The effective settings, under the long names of the options.
-    pub settings: EffectiveSettings,
+    pub settings: Map<String, Value>,
     /// Which part of the input this is, as in `3/10`.
     pub shard: Option<String>,
     /// What was read, in order.
@@ -51,36 +54,24 @@ pub struct Manifest {
     /// Records that were answered because an equal position had been searched; they stand in the counts
     /// like all others, with the nodes of that search. Varies as the times do.
     pub saved: Saved,
-}
-
-/// The settings under the long names of the options.
-#[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "kebab-case")]
-#[expect(missing_docs, reason = "the help of the command line describes each")]
-pub struct EffectiveSettings {
-    pub to: String,
-    #[serde(flatten)]
-    pub search: SearchSettings,
-    pub mated: MatedPolicy,
-    pub unknown: UnknownPolicy,
-    pub on_error: BadPolicy,
-    #[serde(flatten)]
-    pub filters: RecordFilters,
-    pub fill: String,
-    pub threads: usize,
+    /// Records behind which another process went on, one for each time the run was interrupted. Varies as
+    /// the times do.
+    pub resumed_from: Vec<u64>,
 }
 
 /// What was read of one input.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct InputAccount {
     /// The input, as it was given.
     pub file: String,
     /// Format of its records.
     pub format: String,
+    /// How packed moves are read.
+    pub dialect: String,
     /// Size of the file; none for standard input.
     pub file_bytes: Option<u64>,
-    /// When the file was written last, in seconds since 1970.
-    pub modified_unix_s: Option<u64>,
+    /// When the file was written last, in nanoseconds since 1970.
+    pub modified_unix_ns: Option<u64>,
     /// Index of the first record read.
     pub from: u64,
     /// Index behind the last record read.
@@ -90,13 +81,13 @@ pub struct InputAccount {
     /// Bytes read, uncompressed.
     pub bytes: u64,
     /// SHA-256 of these bytes; none where the command was not to compute it.
-    pub sha256: Option<String>,
+    pub sha256: Option<Sum>,
     /// What a sample of all of its records shows of its writer.
     pub evidence: Option<Evidence>,
 }
 
 /// What a sample of records shows of their writer; the same for every shard.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Evidence {
     /// Records looked at.
     pub sampled: u64,
@@ -111,11 +102,11 @@ pub struct Evidence {
     /// What became of the stored moves, in the encoding in which they were read.
     pub moves: MoveCounts,
     /// The encoding in which moves are read.
-    pub dialect: &'static str,
+    pub dialect: String,
     /// Moves that tell the encodings apart.
     pub telling_moves: u64,
     /// How many of them are legal in each encoding.
-    pub legal_in: BTreeMap<&'static str, u64>,
+    pub legal_in: BTreeMap<String, u64>,
 }
 
 impl Evidence {
@@ -127,18 +118,18 @@ impl Evidence {
             padding_not_zero: survey.padding_not_zero,
             result_flags: survey.result_flags,
             moves: survey.moves,
-            dialect: dialect.name(),
+            dialect: dialect.name().to_owned(),
             telling_moves: survey.telling_moves,
             legal_in: Dialect::ALL
                 .into_iter()
-                .map(|dialect| (dialect.name(), survey.legal_in(dialect)))
+                .map(|dialect| (dialect.name().to_owned(), survey.legal_in(dialect)))
                 .collect(),
         }
     }
 }
 
 /// One file written.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct OutputAccount {
     /// Its name, without the folder, which may move.
     pub file: String,
@@ -149,39 +140,62 @@ pub struct OutputAccount {
     /// Its size.
     pub bytes: u64,
     /// SHA-256 of the file; none where the command was not to compute it.
-    pub sha256: Option<String>,
+    pub sha256: Option<Sum>,
 }
 
 impl Manifest {
-    pub(super) fn new<'a>(
-        plan: &Plan,
-        counts: &Counts,
-        parts_read: Vec<PartRead>,
-        written: impl Iterator<Item = &'a Written>,
-        saved: Saved,
-        elapsed: Duration,
-    ) -> Self {
-        let elapsed_s = elapsed.as_secs_f64();
+    pub(super) fn new(plan: &Plan, done: &Done, keeper: &Keeper) -> Self {
+        let (counts, saved) = (&done.counts, keeper.saved());
+        let elapsed_s = keeper.elapsed().as_secs_f64();
         let per_s = |count: u64| if elapsed_s > 0.0 { count as f64 / elapsed_s } else { 0.0 };
+        let Identity { program, command, node_definition, solver_version, settings, shard, .. } =
+            keeper.identity.clone();
         Self {
-            program: format!("kyokumen {}", env!("CARGO_PKG_VERSION")),
-            command: "filter",
-            node_definition: NODE_DEFINITION,
-            solver_version: SOLVER_VERSION,
-            settings: effective(plan),
-            shard: plan.shard.map(|shard| shard.to_string()),
-            inputs: parts_read
-                .into_iter()
-                .map(|read| input_account(&plan.parts[read.part], &read))
+            program,
+            command,
+            node_definition,
+            solver_version,
+            settings,
+            shard,
+            inputs: done
+                .parts_read
+                .iter()
+                .map(|read| input_account(&plan.parts[read.part], read))
                 .collect(),
-            outputs: written.map(output_account).collect(),
+            outputs: done.finished.written().map(output_account).collect(),
             counts: counts.clone(),
             ended_unix_s: unix_s(SystemTime::now()),
             elapsed_s,
             records_per_s: per_s(counts.input),
             nodes_per_s: per_s(counts.nodes - saved.nodes),
             saved,
+            resumed_from: keeper.resumed_from(),
         }
+    }
+
+    /// What the run was.
+    pub fn identity(&self) -> Identity {
+        let input = |input: &InputAccount| InputIdentity {
+            file: input.file.clone(),
+            format: input.format.clone(),
+            dialect: input.dialect.clone(),
+            file_bytes: input.file_bytes,
+            modified_unix_ns: input.modified_unix_ns,
+        };
+        Identity {
+            program: self.program.clone(),
+            command: self.command.clone(),
+            node_definition: self.node_definition,
+            solver_version: self.solver_version,
+            settings: self.settings.clone(),
+            shard: self.shard.clone(),
+            inputs: self.inputs.iter().map(input).collect(),
+        }
+    }
+
+    /// `shard 3/10`, or `the run` over everything.
+    pub fn shard_or_all(&self) -> String {
+        self.shard.as_ref().map_or_else(|| "the run".to_owned(), |shard| format!("shard {shard}"))
     }
 
     /// Checks that every record read is accounted for, and that the files hold what the counts say.
@@ -222,35 +236,20 @@ impl Manifest {
     }
 }
 
-fn effective(plan: &Plan) -> EffectiveSettings {
-    let settings = &plan.settings;
-    EffectiveSettings {
-        to: plan.to.to_string(),
-        search: settings.search.clone(),
-        mated: settings.mated,
-        unknown: settings.unknown,
-        on_error: settings.on_error,
-        filters: settings.filters,
-        fill: settings.fill.to_string(),
-        threads: settings.threads,
-    }
-}
-
 pub(super) fn input_account(part: &Part, read: &PartRead) -> InputAccount {
-    let metadata = match &part.input.place {
-        Place::File(path) => path.metadata().ok(),
-        Place::Stdin => None,
-    };
+    let InputIdentity { file, format, dialect, file_bytes, modified_unix_ns } =
+        InputIdentity::of(&part.input);
     InputAccount {
-        file: part.input.name.clone(),
-        format: part.input.format.name().to_owned(),
-        file_bytes: metadata.as_ref().map(std::fs::Metadata::len),
-        modified_unix_s: metadata.and_then(|metadata| metadata.modified().ok()).map(unix_s),
+        file,
+        format,
+        dialect,
+        file_bytes,
+        modified_unix_ns,
         from: part.from,
         to: part.from + read.records,
         offset: read.offset,
         bytes: read.bytes,
-        sha256: read.sha256.as_ref().map(|sum| hex(sum)),
+        sha256: read.sha256,
         evidence: part
             .input
             .evidence
@@ -266,21 +265,10 @@ pub(super) fn output_account(written: &Written) -> OutputAccount {
         stream: written.stream,
         records: written.records,
         bytes: written.bytes,
-        sha256: written.sha256.as_ref().map(|sum| hex(sum)),
+        sha256: written.sha256,
     }
 }
 
 fn unix_s(time: SystemTime) -> u64 {
     time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
-}
-
-/// Bytes as hexadecimal digits, as checksums are shown.
-pub fn hex(bytes: &[u8]) -> String {
-    let mut digits = String::with_capacity(2 * bytes.len());
-    for byte in bytes {
-        for nibble in [byte >> 4, byte & 15] {
-            digits.push(char::from_digit(nibble.into(), 16).expect("a nibble is below 16"));
-        }
-    }
-    digits
 }

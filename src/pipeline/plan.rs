@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use thiserror::Error;
 
@@ -21,6 +22,9 @@ use crate::format::move16::Dialect;
 use crate::format::{
     Field, Fields, Fill, Format, NoConversion, Plan as ConversionPlan, conversion_plan,
 };
+
+/// Time between two checkpoints, if nothing else is asked for.
+pub const CHECKPOINT_EVERY: Duration = Duration::from_secs(10);
 
 /// What the user asked for, not yet checked.
 #[derive(Clone, Debug, Default)]
@@ -41,6 +45,10 @@ pub struct Request {
     pub shard: Option<Shard>,
     /// Whether outputs that exist may be replaced.
     pub force: bool,
+    /// Whether to go on where an interrupted run stood, if there was one.
+    pub resume: bool,
+    /// Time between two checkpoints; [`CHECKPOINT_EVERY`] if nothing is said.
+    pub checkpoint_every: Option<Duration>,
     /// Everything else.
     pub settings: Settings,
 }
@@ -64,6 +72,14 @@ pub struct Plan {
     pub outputs: Vec<OutputPlan>,
     /// Where the manifest will be.
     pub manifest: PathBuf,
+    /// Where checkpoints are kept; nowhere if the run cannot be resumed.
+    pub checkpoint: Option<PathBuf>,
+    /// Time between two of them.
+    pub checkpoint_every: Duration,
+    /// Whether to go on where an interrupted run stood, if there was one.
+    pub resume: bool,
+    /// What says that the outputs are being written.
+    pub lock: PathBuf,
     /// How the outputs are written.
     pub to: FormatName,
     /// What is lost and invented on the way from each input's format to the outputs'.
@@ -201,6 +217,21 @@ pub enum PlanError {
         /// The output.
         output: PathBuf,
     },
+    /// An interrupted run waits to be resumed.
+    #[error(
+        "{} is of a run that was interrupted; go on with --resume, or start afresh with --force",
+        checkpoint.display()
+    )]
+    Interrupted {
+        /// How far it came.
+        checkpoint: PathBuf,
+    },
+    /// Columns, whose end says where all their parts are.
+    #[error("{} cannot be gone on with: write jsonl.zst, and convert it", output.display())]
+    NotResumable {
+        /// The output.
+        output: PathBuf,
+    },
     /// A folder stands where a file is to be.
     #[error("{} is a folder", output.display())]
     IsAFolder {
@@ -242,8 +273,8 @@ impl Plan {
     /// # Errors
     /// [`PlanError`] with what is wrong.
     pub fn new(request: Request) -> Result<Self, PlanError> {
-        let Request { inputs, output: folder, from, dialect, to, name, shard, force, settings } =
-            request;
+        let Request { inputs, output: folder, from, dialect, to, name, shard, .. } = request;
+        let Request { force, resume, checkpoint_every, settings, .. } = request;
         settings.search.check()?;
         let inputs = inputs.iter().map(|path| input(path, from, dialect));
         let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
@@ -266,12 +297,14 @@ impl Plan {
         let header =
             if shard.is_none_or(|shard| shard.index() == 1) { to.format.header() } else { b"" };
         let outputs = outputs(&settings, to, header, name);
-        let manifest = name(".manifest.json");
+        let (manifest, lock) = (name(".manifest.json"), name(".lock"));
+        let checkpoint = can_be_resumed(&inputs, &outputs, resume)?.then(|| name(".checkpoint"));
         let paths = || outputs.iter().map(|output| &output.path).chain([&manifest]);
         check_folder(&folder)?;
-        check_identity(&inputs, paths())?;
-        if !force {
+        check_identity(&inputs, paths().chain(&checkpoint).chain([&lock]))?;
+        if !force && !resume {
             check_absence(paths())?;
+            check_not_interrupted(checkpoint.as_deref())?;
         }
         let Chosen { parts, records, first_number, indexes } =
             choose(inputs, shard, Some(&folder))?;
@@ -284,6 +317,10 @@ impl Plan {
             folder,
             outputs,
             manifest,
+            checkpoint,
+            checkpoint_every: checkpoint_every.unwrap_or(CHECKPOINT_EVERY),
+            resume,
+            lock,
             to,
             conversions,
             settings,
@@ -463,6 +500,29 @@ pub(super) fn check_absence<'a>(
     match outputs.find(|path| path.symlink_metadata().is_ok()) {
         Some(output) => Err(PlanError::OutputExists { output: output.clone() }),
         None => Ok(()),
+    }
+}
+
+/// Whether another process can go on with a run.
+fn can_be_resumed(
+    inputs: &[Input],
+    outputs: &[OutputPlan],
+    is_asked: bool,
+) -> Result<bool, PlanError> {
+    let from_files = inputs.iter().all(|input| input.place != Place::Stdin);
+    let unable = outputs.iter().find(|output| !output.can_be_resumed());
+    match unable {
+        _ if !from_files && is_asked => Err(PlanError::Stdin { why: "--resume needs files" }),
+        Some(output) if is_asked => Err(PlanError::NotResumable { output: output.path.clone() }),
+        unable => Ok(from_files && unable.is_none()),
+    }
+}
+
+/// No interrupted run may be waiting to be resumed.
+fn check_not_interrupted(checkpoint: Option<&Path>) -> Result<(), PlanError> {
+    match checkpoint {
+        Some(path) if path.exists() => Err(PlanError::Interrupted { checkpoint: path.to_owned() }),
+        _ => Ok(()),
     }
 }
 

@@ -2,7 +2,6 @@
 //!
 //! Everything else in this crate is the same on Linux, macOS and Windows.
 
-#[cfg(unix)]
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -90,6 +89,26 @@ pub fn identity(path: &Path) -> io::Result<FileIdentity> {
     Ok(FileIdentity((metadata.dev(), metadata.ino())))
 }
 
+/// Identity of a file that is open, and was opened under this name.
+///
+/// # Errors
+/// If it cannot be looked at.
+#[cfg(unix)]
+pub fn identity_of(_path: &Path, file: &File) -> io::Result<FileIdentity> {
+    use std::os::unix::fs::MetadataExt;
+    let metadata = file.metadata()?;
+    Ok(FileIdentity((metadata.dev(), metadata.ino())))
+}
+
+/// Identity of a file that is open, and was opened under this name.
+///
+/// # Errors
+/// If it cannot be looked at.
+#[cfg(not(unix))]
+pub fn identity_of(path: &Path, _file: &File) -> io::Result<FileIdentity> {
+    identity(path)
+}
+
 /// Identity of the file behind `path`, links followed.
 ///
 /// # Errors
@@ -113,6 +132,19 @@ pub fn identity_of_stdout() -> Option<FileIdentity> {
 #[cfg(not(unix))]
 pub fn identity_of_stdout() -> Option<FileIdentity> {
     None
+}
+
+/// Name of this machine, as its network knows it.
+pub fn host_name() -> String {
+    gethostname::gethostname().to_string_lossy().into_owned()
+}
+
+/// The folder in which a file stands or is to stand.
+pub fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
 }
 
 /// Makes renames inside a folder survive a loss of power.

@@ -34,6 +34,8 @@ pub struct Progress {
     counts_mates: bool,
     started: Instant,
     shown: Option<Instant>,
+    /// Records that were dealt with before this process began.
+    before: u64,
 }
 
 enum Display {
@@ -66,7 +68,14 @@ impl Progress {
             ProgressMode::Json => Display::Json,
             ProgressMode::None => Display::None,
         };
-        Self { display, records, counts_mates: false, started: Instant::now(), shown: None }
+        Self {
+            display,
+            records,
+            counts_mates: false,
+            started: Instant::now(),
+            shown: None,
+            before: 0,
+        }
     }
 
     /// The same, with the number of mates: for runs that search.
@@ -74,6 +83,11 @@ impl Progress {
     pub fn with_mates(mut self) -> Self {
         self.counts_mates = true;
         self
+    }
+
+    /// Some records were dealt with before: they say nothing about the speed.
+    pub const fn start_behind(&mut self, records: u64) {
+        self.before = records;
     }
 
     /// Shows nothing.
@@ -125,9 +139,10 @@ impl Progress {
     fn moment(&self, counts: &Counts) -> Moment {
         let elapsed_s = self.started.elapsed().as_secs_f64();
         let records = counts.input;
-        let records_per_s = if elapsed_s > 0.0 { records as f64 / elapsed_s } else { 0.0 };
+        let new = records.saturating_sub(self.before);
+        let records_per_s = if elapsed_s > 0.0 { new as f64 / elapsed_s } else { 0.0 };
         let left = self.records.map(|all| all.saturating_sub(records) as f64);
-        let eta_s = left.filter(|_| records > 0).map(|left| left / records_per_s);
+        let eta_s = left.filter(|_| new > 0).map(|left| left / records_per_s);
         let mated = self.counts_mates.then(|| counts.mates());
         let bad = counts.bad_records();
         Moment { records, of: self.records, mated, bad, elapsed_s, records_per_s, eta_s }

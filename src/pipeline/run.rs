@@ -8,15 +8,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use thiserror::Error;
 
-use super::checkpoint::Checkpoint;
+use super::checkpoint::{CheckpointError, Place};
 use super::counts::{Counts, Imbalance};
+use super::keeper::Keeper;
+use super::lock::LockError;
 use super::position_set::Full;
 use super::progress::Progress;
 use super::sink::{Finished, OutputPlan, SinkError, Sinks};
 use super::sorting::{BadRecord, Sorted};
 use super::source::{Block, Part, PartRead, SourceError};
+use super::start::StartError;
 use super::stream::Stream;
-use super::work::{Crew, Step};
+use super::work::{Crew, Judged, Step};
 
 /// Why a run ended without outputs.
 #[derive(Debug, Error)]
@@ -24,6 +27,23 @@ pub enum RunError {
     /// The caller cancelled it.
     #[error("interrupted; unfinished outputs were removed")]
     Interrupted,
+    /// The caller cancelled it, and it can be resumed.
+    #[error(
+        "interrupted after {records} records; the same command with --resume goes on from there"
+    )]
+    Suspended {
+        /// Records that were dealt with.
+        records: u64,
+    },
+    /// It cannot begin as it was asked to.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// Another process writes the outputs.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    /// How far the run has come could not be written down.
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
     /// A bad record, when the first one is to end the run.
     #[error(transparent)]
     BadRecord(BadRecord),
@@ -68,6 +88,13 @@ pub enum RunError {
     Imbalance(#[from] Imbalance),
 }
 
+impl RunError {
+    /// Whether another command line would help, as opposed to another state of the disk.
+    pub const fn is_usage(&self) -> bool {
+        matches!(self, Self::Start(_))
+    }
+}
+
 /// What is to be read and written.
 pub(super) struct Job<'a> {
     pub(super) parts: &'a [Part],
@@ -101,41 +128,70 @@ pub(super) struct Done {
 pub(super) fn run<T: Send + 'static>(
     job: &Job<'_>,
     desk: Desk<T>,
-    mut take: impl FnMut(&mut Sorted, T) -> Result<(), RunError>,
+    take: impl FnMut(&mut Sorted, T) -> Result<(), RunError>,
     progress: &mut Progress,
     cancel: &AtomicBool,
 ) -> Result<Done, RunError> {
-    let mut sinks = Sinks::create_with(job.outputs, job.checksums)?;
-    let mut checkpoint = Checkpoint::default();
-    let mut crew = Crew::start(job, desk)?;
+    run_kept(job, desk, take, progress, cancel, None)
+}
+
+/// The same, with checkpoints from which another process can go on.
+pub(super) fn run_kept<T: Send + 'static>(
+    job: &Job<'_>,
+    desk: Desk<T>,
+    mut take: impl FnMut(&mut Sorted, T) -> Result<(), RunError>,
+    progress: &mut Progress,
+    cancel: &AtomicBool,
+    mut keeper: Option<&mut Keeper>,
+) -> Result<Done, RunError> {
+    let resumed = keeper.as_ref().and_then(|keeper| keeper.resumed.as_ref());
+    let mut place = resumed.map(|resumed| resumed.place.clone()).unwrap_or_default();
+    let mut sinks = match resumed {
+        Some(resumed) => Sinks::resume(job.outputs, resumed.outputs.clone())?,
+        None => Sinks::create_with(job.outputs, job.checksums)?,
+    };
+    let mut crew = Crew::start(job, desk, &place)?;
     loop {
-        check(cancel)?;
+        if is_set(cancel) {
+            let interrupted = |keeper: &mut Keeper| keeper.interrupted(&mut sinks, &place);
+            return Err(keeper.map_or(RunError::Interrupted, interrupted));
+        }
         match crew.step()? {
             Step::Sorted(block) => {
-                let (mut sorted, found) = *block;
+                let Judged { mut sorted, found, read } = *block;
                 take(&mut sorted, found)?;
-                write(&mut sinks, sorted.settled(), &mut checkpoint)?;
-                progress.update(&checkpoint.counts);
+                write(&mut sinks, sorted.settled(), read, &mut place)?;
             }
-            Step::Waiting => progress.update(&checkpoint.counts),
+            Step::Waiting => {}
             Step::End => break,
+        }
+        progress.update(&place.counts);
+        if let Some(keeper) = &mut keeper {
+            keeper.look(&mut sinks, &place)?;
         }
     }
     let parts_read = crew.into_parts_read();
     let finished = sinks.finish()?;
-    check(cancel)?;
-    Ok(Done { counts: checkpoint.counts, parts_read, finished })
+    if is_set(cancel) {
+        return Err(RunError::Interrupted);
+    }
+    Ok(Done { counts: place.counts, parts_read, finished })
 }
 
-fn check(cancel: &AtomicBool) -> Result<(), RunError> {
-    if cancel.load(Ordering::Relaxed) { Err(RunError::Interrupted) } else { Ok(()) }
+fn is_set(cancel: &AtomicBool) -> bool {
+    cancel.load(Ordering::Relaxed)
 }
 
-fn write(sinks: &mut Sinks, sorted: Sorted, checkpoint: &mut Checkpoint) -> Result<(), RunError> {
+fn write(
+    sinks: &mut Sinks,
+    sorted: Sorted,
+    read: PartRead,
+    place: &mut Place,
+) -> Result<(), RunError> {
     for stream in Stream::ALL {
         sinks.write(stream, sorted.batch(stream))?;
     }
-    checkpoint.advance(&sorted.counts);
+    place.advance(&sorted.counts, read);
     match sorted.stopped_by {
         Some(bad) => Err(RunError::BadRecord(bad)),
         None => Ok(()),

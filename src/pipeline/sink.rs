@@ -4,31 +4,28 @@
 //! survives a crash; compressed files follow RFC 8878 (Zstandard), which lets frames stand in a row.
 
 mod ahead;
+mod encoder;
+mod output;
+mod partial;
 
-use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
-use zeekstd::SeekTable;
 
-use super::checksum::Checksum;
-use super::parquet;
+use super::checksum::Sum;
 use super::platform;
 use super::source::Compression;
 use super::stream::{Batch, Stream};
-use ahead::Ahead;
+use output::Output;
+use partial::Partial;
+
+pub use output::OutputState;
+pub use partial::partial_path;
 
 /// Records in one zstd frame or Parquet row group: a fixed number, so that a file continued later is the
 /// same file.
 pub const FRAME_RECORDS: u64 = 1 << 16;
-/// Bytes after which a frame or group of long records ends before that. All of it is kept in memory.
-const FRAME_BYTES: usize = 1 << 25;
-
-const ZSTD_LEVEL: i32 = 3;
-
-/// Buffer of one output, in bytes.
-const BUFFER_BYTES: usize = 1 << 16;
 
 /// Where one output is to be, and how it is written.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -46,6 +43,13 @@ pub struct OutputPlan {
     pub is_stream: bool,
 }
 
+impl OutputPlan {
+    /// Whether writing can go on after a crash.
+    pub fn can_be_resumed(&self) -> bool {
+        !self.is_stream && self.compression != Compression::Parquet
+    }
+}
+
 /// A finished output.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Written {
@@ -58,7 +62,7 @@ pub struct Written {
     /// Its size.
     pub bytes: u64,
     /// SHA-256 of the file as it is on disk, if it was asked for.
-    pub sha256: Option<[u8; 32]>,
+    pub sha256: Option<Sum>,
 }
 
 /// Why an output could not be written.
@@ -67,6 +71,12 @@ pub enum SinkError {
     /// Another process is writing it.
     #[error("{} is being written by another process", path.display())]
     Busy {
+        /// The partial file.
+        path: PathBuf,
+    },
+    /// Somebody else wrote to it, or it was cut off.
+    #[error("{} is not as the interrupted run left it; start afresh with --force", path.display())]
+    NotAsLeft {
         /// The partial file.
         path: PathBuf,
     },
@@ -104,6 +114,28 @@ impl Sinks {
     pub fn create_with(plans: &[OutputPlan], checksums: bool) -> Result<Self, SinkError> {
         let create = |plan| Output::create(plan, checksums);
         Ok(Self { outputs: plans.iter().map(create).collect::<Result<_, _>>()? })
+    }
+
+    /// Goes on with the partial files of an interrupted run. They stay, whatever happens to this one.
+    ///
+    /// # Errors
+    /// [`SinkError`] if one is not as it was left.
+    pub fn resume(plans: &[OutputPlan], states: Vec<OutputState>) -> Result<Self, SinkError> {
+        let resume = |(plan, state)| Output::resume(plan, state);
+        Ok(Self { outputs: plans.iter().zip(states).map(resume).collect::<Result<_, _>>()? })
+    }
+
+    /// Brings what was written to disk and says how far each output has come.
+    ///
+    /// # Errors
+    /// [`SinkError::Io`], a full disk for instance, or if one cannot be resumed.
+    pub fn sync(&mut self) -> Result<Vec<OutputState>, SinkError> {
+        self.outputs.iter_mut().map(Output::sync).collect()
+    }
+
+    /// From now on the partial files stay if the run ends before its time.
+    pub fn keep(&mut self) {
+        self.outputs.iter_mut().for_each(Output::keep);
     }
 
     /// Appends the records of a block to their stream.
@@ -151,7 +183,7 @@ impl Finished {
     pub fn commit(self) -> Result<(), SinkError> {
         let mut folders = Vec::new();
         for partial in self.files.into_iter().filter_map(|(partial, _)| partial) {
-            folders.push(parent(&partial.final_path).to_owned());
+            folders.push(platform::folder_of(partial.final_path()).to_owned());
             partial.commit()?;
         }
         folders.dedup();
@@ -174,300 +206,12 @@ impl Finished {
         }
         self.commit()?;
         partial.commit()?;
-        sync_folder(parent(manifest_path))
-    }
-}
-
-/// Name of an output while it is not whole.
-pub fn partial_path(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".partial");
-    PathBuf::from(name)
-}
-
-#[derive(Debug)]
-struct Output {
-    plan: OutputPlan,
-    // Before `partial` in order of fields: its writer is dropped before the file is removed.
-    encoder: Encoder,
-    /// None of a stream.
-    partial: Option<Partial>,
-    records: u64,
-    records_in_frame: u64,
-    bytes_in_frame: usize,
-}
-
-impl Output {
-    fn create(plan: &OutputPlan, with_checksum: bool) -> Result<Self, SinkError> {
-        let partial = (!plan.is_stream).then(|| Partial::create(&plan.path)).transpose()?;
-        let encoder = match &partial {
-            Some(partial) => partial.writer(),
-            None => open_stream(&plan.path),
-        }
-        .and_then(|writer| Encoder::new(Hashing::new(writer, with_checksum), plan.compression));
-        let mut encoder = encoder.map_err(|source| io_error("open", &plan.path, source))?;
-        let headed = encoder.write_all(plan.header);
-        headed.map_err(|source| io_error("write", &plan.path, source))?;
-        Ok(Self {
-            plan: plan.clone(),
-            encoder,
-            partial,
-            records: 0,
-            records_in_frame: 0,
-            bytes_in_frame: 0,
-        })
-    }
-
-    fn write(&mut self, batch: &Batch) -> Result<(), SinkError> {
-        self.try_write(batch).map_err(|source| io_error("write", &self.plan.path, source))
-    }
-
-    fn try_write(&mut self, batch: &Batch) -> io::Result<()> {
-        if self.plan.compression == Compression::None {
-            self.records += batch.len();
-            return self.encoder.write_all(batch.bytes());
-        }
-        // A batch without records may have bytes: games without moves.
-        if batch.is_empty() {
-            return self.write_in_frame(batch.bytes(), 0);
-        }
-        let mut from = 0;
-        while from < batch.len() {
-            let to = batch.len().min(from + FRAME_RECORDS - self.records_in_frame % FRAME_RECORDS);
-            self.write_in_frame(batch.bytes_of(from, to), to - from)?;
-            from = to;
-        }
-        Ok(())
-    }
-
-    /// Writes bytes of so many records, for which the frame or the next one has room.
-    fn write_in_frame(&mut self, bytes: &[u8], records: u64) -> io::Result<()> {
-        if self.records_in_frame == FRAME_RECORDS || self.bytes_in_frame >= FRAME_BYTES {
-            self.encoder.next_frame()?;
-            (self.records_in_frame, self.bytes_in_frame) = (0, 0);
-        }
-        self.encoder.write_all(bytes)?;
-        self.bytes_in_frame += bytes.len();
-        self.records_in_frame += records;
-        self.records += records;
-        Ok(())
-    }
-
-    fn finish(self) -> Result<(Option<Partial>, Written), SinkError> {
-        let Self { plan, encoder, partial, records, .. } = self;
-        let finished = encoder.finish().and_then(|finished| {
-            partial.as_ref().map_or(Ok(()), |partial| partial.file.sync_all())?;
-            Ok(finished)
-        });
-        let (bytes, sha256) = finished.map_err(|source| io_error("write", &plan.path, source))?;
-        let written = Written { stream: plan.stream, path: plan.path, records, bytes, sha256 };
-        Ok((partial, written))
-    }
-}
-
-type Writer = Box<dyn Write + Send>;
-
-fn open_stream(path: &Path) -> io::Result<Writer> {
-    if path == Path::new("-") {
-        return Ok(Box::new(io::stdout()));
-    }
-    Ok(Box::new(OpenOptions::new().write(true).open(path)?))
-}
-
-/// A locked file under a partial name; removed when dropped unless committed.
-#[derive(Debug)]
-struct Partial {
-    file: File,
-    path: PathBuf,
-    final_path: PathBuf,
-    is_committed: bool,
-}
-
-impl Partial {
-    fn create(final_path: &Path) -> Result<Self, SinkError> {
-        let path = partial_path(final_path);
-        let cannot_create = |source| io_error("create", &path, source);
-        // What another run left behind is emptied only when the lock shows that the run is over.
-        let file = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&path)
-            .map_err(cannot_create)?;
-        match file.try_lock() {
-            Err(std::fs::TryLockError::WouldBlock) => return Err(SinkError::Busy { path }),
-            // Some network file systems know no locks; the names of a run are its own there.
-            Err(std::fs::TryLockError::Error(_)) | Ok(()) => {}
-        }
-        if !path.exists() {
-            // Renamed or removed by its owner between our opening and our locking.
-            return Err(SinkError::Busy { path });
-        }
-        file.set_len(0).map_err(cannot_create)?;
-        Ok(Self { file, path, final_path: final_path.to_owned(), is_committed: false })
-    }
-
-    fn writer(&self) -> io::Result<Writer> {
-        Ok(Box::new(Ahead::new(self.file.try_clone()?)))
-    }
-
-    fn commit(mut self) -> Result<(), SinkError> {
-        platform::rename(&self.path, &self.final_path)
-            .map_err(|source| self.error("rename", source))?;
-        self.is_committed = true;
-        Ok(())
-    }
-
-    fn error(&self, verb: &'static str, source: io::Error) -> SinkError {
-        io_error(verb, &self.path, source)
+        sync_folder(platform::folder_of(manifest_path))
     }
 }
 
 fn io_error(verb: &'static str, path: &Path, source: io::Error) -> SinkError {
     SinkError::Io { verb, path: path.to_owned(), source }
-}
-
-impl Drop for Partial {
-    fn drop(&mut self) {
-        if !self.is_committed
-            && let Err(error) = std::fs::remove_file(&self.path)
-        {
-            tracing::warn!("cannot remove {}: {error}", self.path.display());
-        }
-    }
-}
-
-/// Passes records on as they are, as zstd frames with a table of them at the end, or as columns.
-enum Encoder {
-    Plain(io::BufWriter<Hashing>),
-    Zstd(Box<Frames>),
-    Parquet(Box<parquet::Table<Hashing>>),
-}
-
-/// Frames of the seekable format, which any zstd decoder reads: <https://github.com/facebook/zstd>,
-/// `contrib/seekable_format`.
-struct Frames {
-    output: Hashing,
-    compressor: zstd::bulk::Compressor<'static>,
-    /// What is to be in the frame that is open, and the frame when it is closed.
-    open: Vec<u8>,
-    closed: Vec<u8>,
-    table: SeekTable,
-}
-
-impl std::fmt::Debug for Encoder {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Plain(_) => "Plain",
-            Self::Zstd(_) => "Zstd",
-            Self::Parquet(_) => "Parquet",
-        })
-    }
-}
-
-impl Encoder {
-    fn new(output: Hashing, compression: Compression) -> io::Result<Self> {
-        Ok(match compression {
-            Compression::None => Self::Plain(io::BufWriter::with_capacity(BUFFER_BYTES, output)),
-            Compression::Zstd => Self::Zstd(Box::new(Frames::new(output)?)),
-            Compression::Parquet => Self::Parquet(Box::new(parquet::Table::new(output)?)),
-            Compression::Gzip => return Err(io::ErrorKind::Unsupported.into()),
-        })
-    }
-
-    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        match self {
-            Self::Plain(writer) => writer.write_all(bytes),
-            Self::Zstd(frames) => {
-                frames.open.extend_from_slice(bytes);
-                Ok(())
-            }
-            Self::Parquet(table) => table.take(bytes),
-        }
-    }
-
-    fn next_frame(&mut self) -> io::Result<()> {
-        match self {
-            Self::Plain(_) => Ok(()),
-            Self::Zstd(frames) => frames.close(),
-            Self::Parquet(table) => table.close_group(),
-        }
-    }
-
-    /// Size of the file, and its SHA-256 if that was asked for.
-    fn finish(self) -> io::Result<(u64, Option<[u8; 32]>)> {
-        let mut output = match self {
-            Self::Plain(writer) => writer.into_inner().map_err(io::IntoInnerError::into_error)?,
-            Self::Zstd(frames) => frames.finish()?,
-            Self::Parquet(table) => table.finish()?,
-        };
-        output.flush()?;
-        let Hashing { bytes, checksum, .. } = output;
-        Ok((bytes, checksum.finish()))
-    }
-}
-
-impl Frames {
-    fn new(output: Hashing) -> io::Result<Self> {
-        let mut compressor = zstd::bulk::Compressor::new(ZSTD_LEVEL)?;
-        compressor.include_checksum(true)?;
-        let (open, closed, table) = (Vec::new(), Vec::new(), SeekTable::new());
-        Ok(Self { output, compressor, open, closed, table })
-    }
-
-    /// Writes the frame that is open.
-    fn close(&mut self) -> io::Result<()> {
-        self.closed.clear();
-        self.closed.reserve(zstd::zstd_safe::compress_bound(self.open.len()));
-        self.compressor.compress_to_buffer(&self.open, &mut self.closed)?;
-        let size = |bytes: &Vec<u8>| u32::try_from(bytes.len()).map_err(io::Error::other);
-        let sizes = (size(&self.closed)?, size(&self.open)?);
-        self.table.log_frame(sizes.0, sizes.1).map_err(io::Error::other)?;
-        self.open.clear();
-        self.output.write_all(&self.closed)
-    }
-
-    /// Writes the last frame and the table. A file without records is one empty frame.
-    fn finish(mut self) -> io::Result<Hashing> {
-        if !self.open.is_empty() || self.table.num_frames() == 0 {
-            self.close()?;
-        }
-        io::copy(&mut self.table.into_serializer(), &mut self.output)?;
-        Ok(self.output)
-    }
-}
-
-/// Passes bytes on, and knows their number and checksum.
-struct Hashing {
-    writer: Writer,
-    bytes: u64,
-    checksum: Checksum,
-}
-
-impl Hashing {
-    fn new(writer: Writer, with_checksum: bool) -> Self {
-        Self { writer, bytes: 0, checksum: Checksum::new(with_checksum) }
-    }
-}
-
-impl Write for Hashing {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.writer.write(bytes)?;
-        self.checksum.update(&bytes[..written]);
-        self.bytes += written as u64;
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.writer.flush()
-    }
-}
-
-fn parent(path: &Path) -> &Path {
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    }
 }
 
 fn sync_folder(folder: &Path) -> Result<(), SinkError> {
@@ -476,6 +220,11 @@ fn sync_folder(folder: &Path) -> Result<(), SinkError> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
+
+    use zeekstd::SeekTable;
+
+    use super::output::FRAME_BYTES;
     use super::*;
 
     /// Frames of the file that comes of so many records of this size.

@@ -6,22 +6,25 @@
 mod bytes;
 mod cut;
 mod index;
+mod skip;
 
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use self::bytes::Bytes;
 use self::cut::{Reach, is_cut_piece, unit_end};
-use super::checksum::Checksum;
+use super::checksum::{Checksum, Sum};
 use super::settings::{FormatName, without_compression};
 use crate::format::move16::Dialect;
 use crate::format::{Format, Survey};
 
 pub use self::cut::{MAX_GROUP_BYTES, MAX_LINE_BYTES};
 pub use self::index::{Index, Mark};
+pub(super) use self::skip::Skipping;
 
 /// Records that are passed over at a time on the way to the first one wanted.
 const SKIPPED_RECORDS: u64 = 1 << 10;
@@ -111,6 +114,12 @@ pub enum SourceError {
         /// What the system or the decompressor says.
         source: io::Error,
     },
+    /// It is not what an interrupted run read.
+    #[error("{input} is not what the interrupted run read; start afresh with --force")]
+    NotAsLeft {
+        /// Name of the input.
+        input: String,
+    },
     /// Somebody wrote to it meanwhile.
     #[error("{input} changed while it was read")]
     Changed {
@@ -164,6 +173,8 @@ pub struct Block {
     /// Whether the first unit continues one that was too long.
     starts_mid_unit: bool,
     bytes: Vec<u8>,
+    /// What was read of the input up to its end.
+    read: PartRead,
 }
 
 /// What the source delivers, in order.
@@ -176,7 +187,7 @@ pub enum Delivery {
 }
 
 /// What was read of one input.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct PartRead {
     /// Which of the parts, from 0.
     pub part: usize,
@@ -187,7 +198,7 @@ pub struct PartRead {
     /// Bytes read, uncompressed.
     pub bytes: u64,
     /// SHA-256 of these bytes, if it was asked for.
-    pub sha256: Option<[u8; 32]>,
+    pub sha256: Option<Sum>,
 }
 
 /// The bytes of one unit, not yet understood.
@@ -222,6 +233,11 @@ impl Block {
     /// Bytes of all its units.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
+    }
+
+    /// What was read of the input up to the end of this block.
+    pub const fn read(&self) -> PartRead {
+        self.read
     }
 
     /// Number over all inputs of a wanted record with this index.
@@ -429,7 +445,7 @@ impl Reading {
         let Some(taken) = self.bytes.take(&part.input, reach)? else { return Ok(None) };
         let first_index = self.index;
         self.index += taken.records;
-        let block = Block {
+        let mut block = Block {
             part: self.part,
             format: part.input.format,
             dialect: part.input.dialect,
@@ -439,17 +455,22 @@ impl Reading {
             wanted: from.min(self.index)..to.min(self.index),
             starts_mid_unit: std::mem::replace(&mut self.mid_unit, taken.ends_mid_unit),
             bytes: taken.bytes,
+            read: self.done,
         };
         self.checksum.update(&block.bytes);
         self.offset += block.bytes.len() as u64;
         self.done.records += block.wanted.end - block.wanted.start;
         self.done.bytes += block.bytes.len() as u64;
+        block.read = self.read_so_far();
         Ok(Some(block))
     }
 
     fn end(&mut self, part: &Part) -> Result<PartRead, SourceError> {
         self.bytes.still_as_opened(&part.input)?;
-        let checksum = std::mem::replace(&mut self.checksum, Checksum::new(false));
-        Ok(PartRead { sha256: checksum.finish(), ..self.done.clone() })
+        Ok(self.read_so_far())
+    }
+
+    fn read_so_far(&self) -> PartRead {
+        PartRead { sha256: self.checksum.sum(), ..self.done }
     }
 }

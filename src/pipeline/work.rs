@@ -13,9 +13,10 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, Sender, bounded, never, select, unbounded};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
+use super::checkpoint::Place;
 use super::run::{Desk, Job, RunError};
 use super::sorting::Sorted;
-use super::source::{Block, Delivery, PartRead, Source, SourceError};
+use super::source::{Block, Delivery, PartRead, Skipping, Source, SourceError};
 use crate::search::STACK_BYTES;
 
 /// Results that wait for an earlier block may take this much memory before no new block is begun.
@@ -35,11 +36,20 @@ type ReadAhead = Receiver<Result<Delivery, SourceError>>;
 /// What the crew has for the coordinator.
 pub(super) enum Step<T> {
     /// The next block in the order of the input.
-    Sorted(Box<(Sorted, T)>),
+    Sorted(Box<Judged<T>>),
     /// Nothing yet.
     Waiting,
     /// All blocks were handed over.
     End,
+}
+
+/// What became of a block.
+pub(super) struct Judged<T> {
+    pub(super) sorted: Sorted,
+    /// What else was found out about it.
+    pub(super) found: T,
+    /// What was read of its input up to its end.
+    pub(super) read: PartRead,
 }
 
 /// A reader and a pool of workers.
@@ -57,7 +67,7 @@ pub(super) struct Crew<T> {
     handed_over: u64,
     running: usize,
     most_running: usize,
-    waiting: BTreeMap<u64, Box<(Sorted, T)>>,
+    waiting: BTreeMap<u64, Box<Judged<T>>>,
     waiting_bytes: usize,
     source_ended: bool,
     parts_read: Vec<PartRead>,
@@ -69,20 +79,20 @@ struct Finished<T> {
 }
 
 enum Outcome<T> {
-    Sorted(Box<(Sorted, T)>),
+    Sorted(Box<Judged<T>>),
     Cancelled,
     Panicked { file: usize, first_index: u64 },
 }
 
 impl<T: Send + 'static> Crew<T> {
-    /// Starts the threads.
-    pub(super) fn start(job: &Job<'_>, desk: Desk<T>) -> Result<Self, RunError> {
+    /// Starts the threads, behind what was done before.
+    pub(super) fn start(job: &Job<'_>, desk: Desk<T>, behind: &Place) -> Result<Self, RunError> {
         let source = Source::new(job.parts.to_vec(), job.block_records);
         let source = source
             .numbered_from(job.first_number)
             .limited_to(job.limit.unwrap_or(u64::MAX))
             .with_checksums(job.checksums);
-        Self::start_with(source, job, desk)
+        Self::start_with(Skipping::new(source, behind, inputs(job)), job, desk)
     }
 
     fn start_with(
@@ -102,7 +112,7 @@ impl<T: Send + 'static> Crew<T> {
             reader: Some(reader),
             results: unbounded(),
             stop: Arc::default(),
-            inputs: job.parts.iter().map(|part| part.input.name.clone()).collect(),
+            inputs: inputs(job),
             begun: 0,
             handed_over: 0,
             running: 0,
@@ -119,7 +129,7 @@ impl<T: Send + 'static> Crew<T> {
     pub(super) fn step(&mut self) -> Result<Step<T>, RunError> {
         if let Some(block) = self.waiting.remove(&self.handed_over) {
             self.handed_over += 1;
-            self.waiting_bytes -= block.0.size();
+            self.waiting_bytes -= block.sorted.size();
             return Ok(Step::Sorted(block));
         }
         if self.source_ended && self.handed_over == self.begun {
@@ -168,7 +178,9 @@ impl<T: Send + 'static> Crew<T> {
         self.running += 1;
         self.pool.spawn_fifo(move || {
             let outcome = match catch_unwind(AssertUnwindSafe(|| desk(&block, &stop))) {
-                Ok(Some(block)) => Outcome::Sorted(Box::new(block)),
+                Ok(Some((sorted, found))) => {
+                    Outcome::Sorted(Box::new(Judged { sorted, found, read: block.read() }))
+                }
                 Ok(None) => Outcome::Cancelled,
                 Err(_) => Outcome::Panicked { file: block.part, first_index: block.first_index },
             };
@@ -181,7 +193,7 @@ impl<T: Send + 'static> Crew<T> {
         self.running -= 1;
         match finished.outcome {
             Outcome::Sorted(block) => {
-                self.waiting_bytes += block.0.size();
+                self.waiting_bytes += block.sorted.size();
                 self.waiting.insert(finished.sequence, block);
                 Ok(())
             }
@@ -199,6 +211,10 @@ impl<T> Drop for Crew<T> {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
     }
+}
+
+fn inputs(job: &Job<'_>) -> Vec<String> {
+    job.parts.iter().map(|part| part.input.name.clone()).collect()
 }
 
 /// Reads on a thread of its own, a few blocks ahead.

@@ -87,7 +87,7 @@ fn filtered(
     };
     let plan = Plan::new(request).unwrap();
     let (mut progress, cancel) = (Progress::none(), AtomicBool::new(false));
-    let manifest = match way {
+    let filtered = match way {
         Way::EachByItself => filter_with(plan, move || Judge::new(&search), &mut progress, &cancel),
         Way::AsTheProgram => filter(plan, &mut progress, &cancel),
         Way::Forgetful => {
@@ -100,7 +100,7 @@ fn filtered(
     let files = files.map(|path| (path.file_name().unwrap().to_str().unwrap().to_owned(), path));
     let files = files.filter(|(name, _)| !name.ends_with(".manifest.json"));
     let files = files.map(|(name, path)| (name, fs::read(path).unwrap())).collect();
-    (files, manifest.unwrap())
+    (files, filtered.unwrap().manifest)
 }
 
 #[test]

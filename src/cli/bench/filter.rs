@@ -89,9 +89,9 @@ fn round(input: &Path, output: &Path, args: &FilterArgs) -> anyhow::Result<(Mani
         ..Request::default()
     };
     let plan = Plan::new(request)?;
-    let (manifest, elapsed) =
+    let (filtered, elapsed) =
         timed(|| filter(plan, &mut Progress::none(), &AtomicBool::new(false)));
-    Ok((manifest?, elapsed))
+    Ok((filtered?.manifest, elapsed))
 }
 
 fn write(figure: &Figure) -> io::Result<()> {

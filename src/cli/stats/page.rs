@@ -327,7 +327,7 @@ fn inputs(report: &StatsReport) -> String {
             input.format.clone(),
             grouped(input.to - input.from),
             grouped(input.bytes),
-            input.sha256.clone().unwrap_or_default(),
+            input.sha256.map_or_else(String::new, |sum| sum.to_string()),
         ]
     };
     let rows: Vec<Vec<String>> = report.inputs.iter().map(row).collect();

@@ -61,13 +61,13 @@ fn two_runs_cannot_write_the_same_files() {
     std::thread::scope(|scope| {
         let plan = Plan::new(request(&input, &out)).unwrap();
         scope.spawn(|| filter_with(plan, || Endless, &mut Progress::none(), &cancel));
-        while !out.join("a.quarantine.jsonl.partial").exists() {
+        while !out.join("a.lock").exists() {
             std::thread::yield_now();
         }
         let second = try_run(request(&input, &out));
         cancel.store(true, Ordering::Relaxed);
         let error = second.map(|_| ()).unwrap_err();
-        assert!(error.to_string().contains("is being written by another process"), "{error}");
+        assert!(error.to_string().contains("another process writes these outputs"), "{error}");
     });
     // What a killed run left behind is in nobody's way.
     write(&out, "a.hcp.partial", b"left behind");

@@ -1,0 +1,189 @@
+//! What a run of the filter is: equal identities give equal bytes.
+//!
+//! A run that was interrupted goes on only under the identity it began with, and only shards of one identity
+//! are joined.
+
+use std::fmt;
+use std::time::UNIX_EPOCH;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::filters::RecordFilters;
+use super::judge::{NODE_DEFINITION, SOLVER_VERSION, SearchSettings};
+use super::plan::Plan;
+use super::settings::{BadPolicy, MatedPolicy, UnknownPolicy};
+use super::source::{Input, Place};
+
+/// Everything that decides the bytes of the outputs.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Identity {
+    /// Name and version of the program.
+    pub program: String,
+    /// What is run.
+    pub command: String,
+    /// Which definition of a node the counts follow.
+    pub node_definition: u32,
+    /// Which solver gives the verdicts.
+    pub solver_version: u32,
+    /// The effective settings, under the long names of the options.
+    pub settings: Map<String, Value>,
+    /// Which part of the input this is, as in `3/10`.
+    pub shard: Option<String>,
+    /// What is read, in order.
+    pub inputs: Vec<InputIdentity>,
+}
+
+/// What an input is, as far as that shows without reading it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct InputIdentity {
+    /// The input, as it was given.
+    pub file: String,
+    /// Format of its records.
+    pub format: String,
+    /// How packed moves are read.
+    pub dialect: String,
+    /// Size of the file; none for standard input.
+    pub file_bytes: Option<u64>,
+    /// When the file was written last, in nanoseconds since 1970.
+    pub modified_unix_ns: Option<u64>,
+}
+
+/// The settings under the long names of the options.
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct EffectiveSettings<'a> {
+    to: String,
+    #[serde(flatten)]
+    search: &'a SearchSettings,
+    mated: MatedPolicy,
+    unknown: UnknownPolicy,
+    on_error: BadPolicy,
+    #[serde(flatten)]
+    filters: RecordFilters,
+    fill: String,
+    threads: usize,
+}
+
+/// The one setting that changes no byte.
+const THREADS: &str = "threads";
+
+/// Something in which two identities differ.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Difference {
+    /// What it is, as a path: `settings.nodes`.
+    pub what: String,
+    /// The value of the first.
+    pub was: Value,
+    /// The value of the second.
+    pub is: Value,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} was {} and is {}", self.what, self.was, self.is)
+    }
+}
+
+impl Identity {
+    /// That of a run that is about to begin.
+    pub(super) fn of(plan: &Plan) -> Self {
+        Self {
+            program: format!("kyokumen {}", env!("CARGO_PKG_VERSION")),
+            command: "filter".to_owned(),
+            node_definition: NODE_DEFINITION,
+            solver_version: SOLVER_VERSION,
+            settings: effective_settings(plan),
+            shard: plan.shard.map(|shard| shard.to_string()),
+            inputs: plan.parts.iter().map(|part| InputIdentity::of(&part.input)).collect(),
+        }
+    }
+
+    /// The first thing in which another identity differs from this one.
+    pub fn difference(&self, other: &Self) -> Option<Difference> {
+        difference(&self.comparable(), &other.comparable(), "")
+    }
+
+    fn comparable(&self) -> Value {
+        let mut identity = self.clone();
+        identity.settings.remove(THREADS);
+        serde_json::to_value(identity).expect("maps whose keys are words have a JSON form")
+    }
+}
+
+impl InputIdentity {
+    pub(super) fn of(input: &Input) -> Self {
+        let metadata = match &input.place {
+            Place::File(path) => path.metadata().ok(),
+            Place::Stdin => None,
+        };
+        let modified = metadata.as_ref().and_then(|metadata| metadata.modified().ok());
+        let since_1970 = modified.and_then(|modified| modified.duration_since(UNIX_EPOCH).ok());
+        Self {
+            file: input.name.clone(),
+            format: input.format.name().to_owned(),
+            dialect: input.dialect.name().to_owned(),
+            file_bytes: metadata.as_ref().map(std::fs::Metadata::len),
+            modified_unix_ns: since_1970.and_then(|since| u64::try_from(since.as_nanos()).ok()),
+        }
+    }
+}
+
+fn effective_settings(plan: &Plan) -> Map<String, Value> {
+    let settings = &plan.settings;
+    let effective = EffectiveSettings {
+        to: plan.to.to_string(),
+        search: &settings.search,
+        mated: settings.mated,
+        unknown: settings.unknown,
+        on_error: settings.on_error,
+        filters: settings.filters,
+        fill: settings.fill.to_string(),
+        threads: settings.threads,
+    };
+    match serde_json::to_value(effective) {
+        Ok(Value::Object(settings)) => settings,
+        _ => unreachable!("a struct of words and numbers has the form of an object"),
+    }
+}
+
+/// The first place in which two values differ, objects and lists looked through.
+fn difference(first: &Value, second: &Value, place: &str) -> Option<Difference> {
+    let within = |key: &str| if place.is_empty() { key.into() } else { format!("{place}.{key}") };
+    match (first, second) {
+        (Value::Object(one), Value::Object(other)) => {
+            let keys = one.keys().chain(other.keys());
+            let value = |of: &Map<String, Value>, key| of.get(key).cloned().unwrap_or_default();
+            keys.into_iter()
+                .find_map(|key| difference(&value(one, key), &value(other, key), &within(key)))
+        }
+        (Value::Array(one), Value::Array(other)) if one.len() == other.len() => {
+            let mut pairs = one.iter().zip(other).enumerate();
+            pairs.find_map(|(i, (one, other))| difference(one, other, &format!("{place}[{i}]")))
+        }
+        _ if first == second => None,
+        _ => Some(Difference { what: place.to_owned(), was: first.clone(), is: second.clone() }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_difference_says_where_it_is() {
+        let first = json!({"settings": {"nodes": 1000, "to": "hcp"}, "inputs": [{"file": "a"}]});
+        assert_eq!(difference(&first, &first, ""), None);
+        let told = |second: Value| difference(&first, &second, "").unwrap().to_string();
+        let second = json!({"settings": {"nodes": 2000, "to": "hcp"}, "inputs": [{"file": "a"}]});
+        assert_eq!(told(second), "settings.nodes was 1000 and is 2000");
+        let second = json!({"settings": {"nodes": 1000, "to": "hcp"}, "inputs": [{"file": "b"}]});
+        assert_eq!(told(second), r#"inputs[0].file was "a" and is "b""#);
+        let second = json!({"settings": {"nodes": 1000, "to": "hcp", "every": 2}, "inputs": []});
+        assert_eq!(told(second), r#"inputs was [{"file":"a"}] and is []"#);
+        let second = json!({"settings": {"nodes": 1000, "to": "hcp", "every": 2}, "inputs": [{"file": "a"}]});
+        assert_eq!(told(second), "settings.every was null and is 2");
+    }
+}

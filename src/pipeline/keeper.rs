@@ -1,0 +1,113 @@
+//! Keeps checkpoints of a run while it goes on, and gives signs of life.
+
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use super::checkpoint::{Checkpoint, Place};
+use super::identity::Identity;
+use super::judge::Saved;
+use super::lock::Lock;
+use super::run::RunError;
+use super::sink::Sinks;
+
+/// What is to be kept of a run, and where.
+pub(super) struct Keeper {
+    /// Whether nobody else writes the outputs; held until the keeper is dropped.
+    pub(super) lock: Lock,
+    /// The file; none for a run that cannot be resumed.
+    pub(super) path: Option<PathBuf>,
+    /// Time between two checkpoints.
+    pub(super) every: Duration,
+    /// What the run is.
+    pub(super) identity: Identity,
+    /// Records of the whole run, where that is known.
+    pub(super) records: Option<u64>,
+    /// What this process was saved so far.
+    pub(super) saved: Box<dyn Fn() -> Saved>,
+    /// Where the run goes on, if it does.
+    pub(super) resumed: Option<Checkpoint>,
+    pub(super) started: Instant,
+    pub(super) last: Instant,
+}
+
+impl Keeper {
+    /// What there is to do between two blocks: most of the time nothing.
+    pub(super) fn look(&mut self, sinks: &mut Sinks, place: &Place) -> Result<(), RunError> {
+        self.lock.beat();
+        if self.last.elapsed() < self.every {
+            return Ok(());
+        }
+        self.save(sinks, place).map(drop)
+    }
+
+    /// Why a run ends that somebody interrupted here.
+    pub(super) fn interrupted(&mut self, sinks: &mut Sinks, place: &Place) -> RunError {
+        if place.blocks == 0 {
+            return RunError::Interrupted;
+        }
+        match self.save(sinks, place) {
+            Ok(true) => RunError::Suspended { records: place.counts.input },
+            Ok(false) => RunError::Interrupted,
+            Err(error) => error,
+        }
+    }
+
+    /// Brings everything to disk, the checkpoint last. Whether there is one.
+    fn save(&mut self, sinks: &mut Sinks, place: &Place) -> Result<bool, RunError> {
+        let Some(path) = &self.path else { return Ok(false) };
+        let checkpoint = Checkpoint {
+            identity: self.identity.clone(),
+            place: place.clone(),
+            outputs: sinks.sync()?,
+            records: self.records,
+            elapsed_s: self.elapsed().as_secs_f64(),
+            saved: self.saved(),
+            resumed_from: self.resumed_from(),
+            written_unix_s: now_unix_s(),
+        };
+        checkpoint.write(path)?;
+        sinks.keep();
+        self.last = Instant::now();
+        Ok(true)
+    }
+
+    /// How long the run took so far, in all its processes.
+    pub(super) fn elapsed(&self) -> Duration {
+        let before = self.resumed.as_ref().map_or(0.0, |resumed| resumed.elapsed_s);
+        self.started.elapsed() + Duration::try_from_secs_f64(before).unwrap_or_default()
+    }
+
+    /// What the run was saved so far, in all its processes.
+    pub(super) fn saved(&self) -> Saved {
+        let mut saved = (self.saved)();
+        if let Some(resumed) = &self.resumed {
+            saved.add(resumed.saved);
+        }
+        saved
+    }
+
+    /// Records behind which a process went on, this one the last.
+    pub(super) fn resumed_from(&self) -> Vec<u64> {
+        let Some(resumed) = &self.resumed else { return Vec::new() };
+        let mut from = resumed.resumed_from.clone();
+        from.push(resumed.place.counts.input);
+        from
+    }
+
+    /// Takes the checkpoint away: the outputs have their names.
+    pub(super) fn done(self) {
+        let Some(path) = &self.path else { return };
+        match fs::remove_file(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                tracing::warn!("cannot remove {}: {error}", path.display());
+            }
+            _ => {}
+        }
+    }
+}
+
+fn now_unix_s() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}

@@ -1,0 +1,238 @@
+//! One process at a time writes the outputs of a shard.
+//!
+//! A lock of the system dies with its process. Some shared file systems keep such locks to each machine,
+//! others know none: beside the lock the file says who holds it, and its time of modification is a sign of
+//! life that other machines see.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::sleep;
+use std::time::{Duration, Instant, SystemTime};
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use super::platform;
+
+/// How often the holder gives a sign of life.
+const BEAT: Duration = Duration::from_secs(10);
+
+/// After so long without a sign of life a process on another machine counts as dead.
+const SILENCE: Duration = Duration::from_mins(1);
+
+/// After so long by the clock nobody listens for a sign of life any more: no two clocks differ so much.
+const LONG_SILENCE: Duration = Duration::from_mins(30);
+
+/// Who holds a lock.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Holder {
+    /// Name of the machine.
+    pub host: String,
+    /// Number of the process on it.
+    pub pid: u32,
+}
+
+/// Why a lock was not taken.
+#[derive(Debug, Error)]
+pub enum LockError {
+    /// Somebody else has it.
+    #[error("{} is held{}: another process writes these outputs", path.display(), by(holder.as_ref()))]
+    Held {
+        /// The file.
+        path: PathBuf,
+        /// Who has it, where that can be read.
+        holder: Option<Holder>,
+    },
+    /// The user or the system ended the process while it waited.
+    #[error("interrupted; nothing was done")]
+    Interrupted,
+    /// The system refused.
+    #[error("cannot lock {}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+}
+
+fn by(holder: Option<&Holder>) -> String {
+    holder.map_or_else(String::new, |Holder { host, pid }| format!(" by process {pid} on {host}"))
+}
+
+/// A lock that is held until it is dropped, which removes its file.
+#[derive(Debug)]
+pub struct Lock {
+    path: PathBuf,
+    file: File,
+    last_beat: Instant,
+}
+
+impl Lock {
+    /// Takes the lock. Waits for signs of life of a process on another machine, up to a minute.
+    ///
+    /// # Errors
+    /// [`LockError`] if somebody else has it.
+    pub fn take(path: &Path, cancel: &AtomicBool) -> Result<Self, LockError> {
+        let failed = |source| LockError::Io { path: path.to_owned(), source };
+        loop {
+            let mut options = OpenOptions::new();
+            let options = options.read(true).write(true).create(true).truncate(false);
+            let mut file = options.open(path).map_err(failed)?;
+            let is_ours = match file.try_lock() {
+                Ok(()) => true,
+                Err(TryLockError::Error(_)) => false,
+                Err(TryLockError::WouldBlock) => {
+                    return Err(LockError::Held { path: path.into(), holder: holder(&mut file) });
+                }
+            };
+            if let Some(before) = holder(&mut file)
+                && !(is_ours && before.host == platform::host_name())
+            {
+                await_silence(path, &file, before, cancel)?;
+            }
+            if !is_same_file(path, &file) {
+                // Its holder ended, and took the file along, between our opening and our locking.
+                continue;
+            }
+            sign(&mut file).map_err(failed)?;
+            return Ok(Self { path: path.to_owned(), file, last_beat: Instant::now() });
+        }
+    }
+
+    /// Gives a sign of life if it is time for one.
+    pub fn beat(&mut self) {
+        if self.last_beat.elapsed() < BEAT {
+            return;
+        }
+        self.last_beat = Instant::now();
+        if let Err(error) = self.file.set_modified(SystemTime::now()) {
+            tracing::warn!("cannot touch {}: {error}", self.path.display());
+        }
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        if let Err(error) = fs::remove_file(&self.path) {
+            tracing::warn!("cannot remove {}: {error}", self.path.display());
+        }
+    }
+}
+
+/// Who signed the file, if it is not empty.
+fn holder(file: &mut File) -> Option<Holder> {
+    let mut text = String::new();
+    file.rewind().ok()?;
+    file.read_to_string(&mut text).ok()?;
+    serde_json::from_str(&text).ok()
+}
+
+fn sign(file: &mut File) -> io::Result<()> {
+    let holder = Holder { host: platform::host_name(), pid: std::process::id() };
+    file.set_len(0)?;
+    file.rewind()?;
+    serde_json::to_writer(&mut *file, &holder)?;
+    file.write_all(b"\n")?;
+    file.sync_all()
+}
+
+/// Waits until a process on another machine has given no sign of life for long enough.
+fn await_silence(
+    path: &Path,
+    file: &File,
+    holder: Holder,
+    cancel: &AtomicBool,
+) -> Result<(), LockError> {
+    let modified = || file.metadata().and_then(|metadata| metadata.modified());
+    let failed = |source| LockError::Io { path: path.to_owned(), source };
+    let first = modified().map_err(failed)?;
+    if first.elapsed().is_ok_and(|silent| silent > LONG_SILENCE) {
+        return Ok(());
+    }
+    let (silence, holder) = (SILENCE.as_secs(), Some(holder));
+    tracing::warn!(
+        "{} was held{}: waiting {silence} s for a sign of life",
+        path.display(),
+        by(holder.as_ref())
+    );
+    let started = Instant::now();
+    while started.elapsed() < SILENCE {
+        if cancel.load(Ordering::Relaxed) {
+            return Err(LockError::Interrupted);
+        }
+        sleep(Duration::from_millis(100));
+        if modified().map_err(failed)? != first {
+            return Err(LockError::Held { path: path.to_owned(), holder });
+        }
+    }
+    Ok(())
+}
+
+/// Whether the file is still the one under this name.
+fn is_same_file(path: &Path, file: &File) -> bool {
+    let named = platform::identity(path).ok();
+    named.is_some() && named == platform::identity_of(path, file).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn take(path: &Path) -> Result<Lock, LockError> {
+        Lock::take(path, &AtomicBool::new(false))
+    }
+
+    fn written_by(path: &Path, host: &str) {
+        let holder = Holder { host: host.to_owned(), pid: 1 };
+        fs::write(path, serde_json::to_vec(&holder).unwrap()).unwrap();
+    }
+
+    #[test]
+    fn one_at_a_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.lock");
+        let lock = take(&path).unwrap();
+        let error = take(&path).unwrap_err();
+        let holder = Holder { host: platform::host_name(), pid: std::process::id() };
+        assert!(matches!(error, LockError::Held { holder: Some(found), .. } if found == holder));
+        drop(lock);
+        assert!(!path.exists());
+        drop(take(&path).unwrap());
+    }
+
+    #[test]
+    fn the_dead_of_this_machine_hold_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.lock");
+        written_by(&path, &platform::host_name());
+        drop(take(&path).unwrap());
+        fs::write(&path, "").unwrap();
+        drop(take(&path).unwrap());
+    }
+
+    #[test]
+    fn those_of_other_machines_are_given_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.lock");
+        written_by(&path, "a-machine-far-away");
+        let cancelled = Lock::take(&path, &AtomicBool::new(true));
+        assert!(matches!(cancelled, Err(LockError::Interrupted)));
+        let beating = std::thread::spawn({
+            let path = path.clone();
+            move || {
+                sleep(Duration::from_millis(300));
+                let file = OpenOptions::new().write(true).open(path).unwrap();
+                file.set_modified(SystemTime::now() + Duration::from_secs(10)).unwrap();
+            }
+        });
+        let error = take(&path).unwrap_err();
+        assert!(error.to_string().contains("by process 1 on a-machine-far-away"), "{error}");
+        beating.join().unwrap();
+        let long_ago = SystemTime::now() - 2 * LONG_SILENCE;
+        OpenOptions::new().write(true).open(&path).unwrap().set_modified(long_ago).unwrap();
+        drop(take(&path).unwrap());
+    }
+}

@@ -1,0 +1,219 @@
+//! Bytes on their way into a file: as they are, as zstd frames with a table of them at the end, or as columns.
+//!
+//! Frames are those of the seekable format, which any zstd decoder reads:
+//! <https://github.com/facebook/zstd>, `contrib/seekable_format`.
+
+use std::fmt;
+use std::io::{self, Write};
+
+use zeekstd::SeekTable;
+
+use crate::pipeline::checksum::{Checksum, Sum};
+use crate::pipeline::parquet;
+use crate::pipeline::source::Compression;
+
+const ZSTD_LEVEL: i32 = 3;
+
+/// Buffer of one output, in bytes.
+const BUFFER_BYTES: usize = 1 << 16;
+
+pub(super) type Writer = Box<dyn Write + Send>;
+
+pub(super) enum Encoder {
+    Plain(io::BufWriter<Hashing>),
+    Zstd(Box<Frames>),
+    Parquet(Box<parquet::Table<Hashing>>),
+}
+
+impl fmt::Debug for Encoder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Plain(_) => "Plain",
+            Self::Zstd(_) => "Zstd",
+            Self::Parquet(_) => "Parquet",
+        })
+    }
+}
+
+/// What an encoder has let go of and what it still holds.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct Written {
+    /// Bytes in the file.
+    pub(super) bytes: u64,
+    /// Their SHA-256, if it is asked for.
+    pub(super) sha256: Option<Sum>,
+    /// Compressed and uncompressed size of the frames among them.
+    pub(super) frames: Vec<FrameSizes>,
+    /// What stands in the frame that is open, uncompressed.
+    pub(super) open: Vec<u8>,
+}
+
+/// Compressed and uncompressed size, in bytes.
+pub(super) type FrameSizes = (u32, u32);
+
+impl Encoder {
+    pub(super) fn new(output: Hashing, compression: Compression) -> io::Result<Self> {
+        Ok(match compression {
+            Compression::None => Self::Plain(io::BufWriter::with_capacity(BUFFER_BYTES, output)),
+            Compression::Zstd => Self::Zstd(Box::new(Frames::new(output)?)),
+            Compression::Parquet => Self::Parquet(Box::new(parquet::Table::new(output)?)),
+            Compression::Gzip => return Err(io::ErrorKind::Unsupported.into()),
+        })
+    }
+
+    /// Goes on behind frames that were closed, with what stood in the open one.
+    pub(super) fn resume(
+        output: Hashing,
+        compression: Compression,
+        frames: &[FrameSizes],
+        open: Vec<u8>,
+    ) -> io::Result<Self> {
+        let mut encoder = Self::new(output, compression)?;
+        match &mut encoder {
+            Self::Zstd(zstd) => {
+                for &(closed, open) in frames {
+                    zstd.table.log_frame(closed, open).map_err(io::Error::other)?;
+                }
+                zstd.open = open;
+            }
+            Self::Plain(_) if frames.is_empty() && open.is_empty() => {}
+            Self::Plain(_) | Self::Parquet(_) => return Err(io::ErrorKind::Unsupported.into()),
+        }
+        Ok(encoder)
+    }
+
+    pub(super) fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Self::Plain(writer) => writer.write_all(bytes),
+            Self::Zstd(frames) => {
+                frames.open.extend_from_slice(bytes);
+                Ok(())
+            }
+            Self::Parquet(table) => table.take(bytes),
+        }
+    }
+
+    pub(super) fn next_frame(&mut self) -> io::Result<()> {
+        match self {
+            Self::Plain(_) => Ok(()),
+            Self::Zstd(frames) => frames.close(),
+            Self::Parquet(table) => table.close_group(),
+        }
+    }
+
+    /// Hands over to the system what need not be held, and says where that leads. Of columns nobody can go
+    /// on in the middle.
+    pub(super) fn flush(&mut self) -> io::Result<Written> {
+        let (output, frames, open) = match self {
+            Self::Plain(writer) => {
+                writer.flush()?;
+                (writer.get_mut(), Vec::new(), Vec::new())
+            }
+            Self::Zstd(frames) => {
+                let (sizes, open) = (frames.sizes()?, frames.open.clone());
+                (&mut frames.output, sizes, open)
+            }
+            Self::Parquet(_) => return Err(io::ErrorKind::Unsupported.into()),
+        };
+        output.flush()?;
+        let sha256 = output.checksum.sum();
+        Ok(Written { bytes: output.bytes, sha256, frames, open })
+    }
+
+    /// Size of the file, and its SHA-256 if that was asked for.
+    pub(super) fn finish(self) -> io::Result<(u64, Option<Sum>)> {
+        let mut output = match self {
+            Self::Plain(writer) => writer.into_inner().map_err(io::IntoInnerError::into_error)?,
+            Self::Zstd(frames) => frames.finish()?,
+            Self::Parquet(table) => table.finish()?,
+        };
+        output.flush()?;
+        let Hashing { bytes, checksum, .. } = output;
+        Ok((bytes, checksum.sum()))
+    }
+}
+
+pub(super) struct Frames {
+    output: Hashing,
+    compressor: zstd::bulk::Compressor<'static>,
+    /// What is to be in the frame that is open, and the frame when it is closed.
+    open: Vec<u8>,
+    closed: Vec<u8>,
+    table: SeekTable,
+}
+
+impl Frames {
+    fn new(output: Hashing) -> io::Result<Self> {
+        let mut compressor = zstd::bulk::Compressor::new(ZSTD_LEVEL)?;
+        compressor.include_checksum(true)?;
+        let (open, closed, table) = (Vec::new(), Vec::new(), SeekTable::new());
+        Ok(Self { output, compressor, open, closed, table })
+    }
+
+    /// Those of the frames that were closed.
+    fn sizes(&self) -> io::Result<Vec<FrameSizes>> {
+        let size = |size: zeekstd::Result<u64>| {
+            let size = size.map_err(io::Error::other)?;
+            u32::try_from(size).map_err(io::Error::other)
+        };
+        let table = &self.table;
+        let frames = 0..table.num_frames();
+        frames
+            .map(|frame| {
+                Ok((size(table.frame_size_comp(frame))?, size(table.frame_size_decomp(frame))?))
+            })
+            .collect()
+    }
+
+    /// Writes the frame that is open.
+    fn close(&mut self) -> io::Result<()> {
+        self.closed.clear();
+        self.closed.reserve(zstd::zstd_safe::compress_bound(self.open.len()));
+        self.compressor.compress_to_buffer(&self.open, &mut self.closed)?;
+        let size = |bytes: &Vec<u8>| u32::try_from(bytes.len()).map_err(io::Error::other);
+        let (closed, open) = (size(&self.closed)?, size(&self.open)?);
+        self.table.log_frame(closed, open).map_err(io::Error::other)?;
+        self.open.clear();
+        self.output.write_all(&self.closed)
+    }
+
+    /// Writes the last frame and the table. A file without records is one empty frame.
+    fn finish(mut self) -> io::Result<Hashing> {
+        if !self.open.is_empty() || self.table.num_frames() == 0 {
+            self.close()?;
+        }
+        io::copy(&mut self.table.into_serializer(), &mut self.output)?;
+        Ok(self.output)
+    }
+}
+
+/// Passes bytes on, and knows their number and checksum.
+pub(super) struct Hashing {
+    writer: Writer,
+    bytes: u64,
+    checksum: Checksum,
+}
+
+impl Hashing {
+    pub(super) fn new(writer: Writer, with_checksum: bool) -> Self {
+        Self::behind(writer, 0, Checksum::new(with_checksum))
+    }
+
+    /// Goes on behind bytes that were written before.
+    pub(super) const fn behind(writer: Writer, bytes: u64, checksum: Checksum) -> Self {
+        Self { writer, bytes, checksum }
+    }
+}
+
+impl Write for Hashing {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.writer.write(bytes)?;
+        self.checksum.update(&bytes[..written]);
+        self.bytes += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.writer.flush()
+    }
+}

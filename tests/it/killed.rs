@@ -1,0 +1,203 @@
+//! Processes that end at any instant, `kill -9` included: `--resume` makes the same files all the same.
+//!
+//! `KYOKUMEN_KILLS=200 cargo test --release killed` kills so many; without it 20 die.
+#![cfg(unix)]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+use assert_cmd::cargo::cargo_bin;
+use kyokumen::format::Format;
+use kyokumen::pipeline::checkpoint::Checkpoint;
+use tempfile::TempDir;
+
+use crate::archive::{Random, encoded, records, write};
+
+/// How many processes are killed in a test of this kind.
+fn kills() -> u64 {
+    std::env::var("KYOKUMEN_KILLS").map_or(20, |kills| kills.parse().unwrap())
+}
+
+/// A run of `gen-filter` in its folder.
+struct Job {
+    folder: TempDir,
+    input: PathBuf,
+    words: &'static [&'static str],
+}
+
+impl Job {
+    fn new(name: &str, bytes: &[u8], words: &'static [&'static str]) -> Self {
+        let folder = TempDir::new().unwrap();
+        let input = write(folder.path(), name, bytes);
+        Self { folder, input, words }
+    }
+
+    fn command(&self, out: &Path) -> Command {
+        let mut command = Command::new(cargo_bin("gen-filter"));
+        command.arg(&self.input).arg("-o").arg(out).args(self.words).arg("--resume");
+        command.args(["--progress", "none", "--hash-mb", "1"]);
+        command.stdout(Stdio::null()).stderr(Stdio::piped());
+        command
+    }
+
+    fn start(&self, out: &Path) -> Child {
+        self.command(out).spawn().unwrap()
+    }
+
+    fn run(&self, out: &Path) -> Output {
+        self.command(out).output().unwrap()
+    }
+
+    fn out(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// The files that an uninterrupted run makes, and how long that takes.
+    fn whole(&self) -> (BTreeMap<String, Vec<u8>>, Duration) {
+        let whole = self.out("whole");
+        let started = std::time::Instant::now();
+        let output = self.run(&whole);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        (contents(&whole), started.elapsed())
+    }
+
+    /// Kills as many processes as are to be killed, each at a random instant, and begins anew when a run
+    /// comes to its end all the same.
+    #[track_caller]
+    fn survives(&self) {
+        let (whole, duration) = self.whole();
+        let mut random = Random(99);
+        let (mut killed, mut in_this_run, mut runs) = (0, 0, 0);
+        let mut resumed = 0;
+        while killed < kills() {
+            let out = self.out(&format!("out-{runs}"));
+            let mut child = self.start(&out);
+            let instant = duration.as_micros() as usize / 3 * (in_this_run + 1) / 2 + 1;
+            sleep(Duration::from_micros(random.below(instant) as u64));
+            child.kill().unwrap();
+            let output = child.wait_with_output().unwrap();
+            assert!(output.status.code().is_none_or(|code| code == 0), "{}", message(&output));
+            no_half_file_has_its_name(&out, &whole);
+            if output.status.code().is_none() {
+                killed += 1;
+                in_this_run += 1;
+                resumed += u64::from(out.join("a.checkpoint").exists());
+                continue;
+            }
+            check(&out, &whole);
+            (in_this_run, runs) = (0, runs + 1);
+        }
+        let out = self.out(&format!("out-{runs}"));
+        let output = self.run(&out);
+        assert!(output.status.success(), "{}", message(&output));
+        check(&out, &whole);
+        assert!(resumed > 0, "no process was killed behind its first checkpoint");
+        eprintln!("{killed} processes killed, {resumed} of them behind a checkpoint, {runs} runs");
+    }
+}
+
+#[track_caller]
+fn check(out: &Path, whole: &BTreeMap<String, Vec<u8>>) {
+    let found = contents(out);
+    assert_eq!(found.keys().collect::<Vec<_>>(), whole.keys().collect::<Vec<_>>());
+    for (name, bytes) in whole {
+        assert!(found[name] == *bytes, "{name}");
+    }
+    fs::remove_dir_all(out).unwrap();
+}
+
+fn message(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Contents of a folder by file name; of the manifest only that it is there.
+fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let content = |path: PathBuf| {
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        let bytes = if name.contains("manifest") { Vec::new() } else { fs::read(&path).unwrap() };
+        (name, bytes)
+    };
+    files.map(content).collect()
+}
+
+#[track_caller]
+fn no_half_file_has_its_name(out: &Path, whole: &BTreeMap<String, Vec<u8>>) {
+    for (name, bytes) in whole {
+        let found = fs::read(out.join(name));
+        assert!(found.is_err() || bytes.is_empty() || found.unwrap() == *bytes, "{name}");
+    }
+}
+
+fn positions(format: Format, count: usize) -> Vec<u8> {
+    records(count, 5).iter().flat_map(|record| encoded(format, record)).collect()
+}
+
+#[test]
+fn plain_outputs_survive() {
+    let words = &["--nodes", "300", "--unknown", "split", "--checkpoint-every", "0"];
+    Job::new("a.psv", &positions(Format::Psv, 4000), words).survives();
+}
+
+#[test]
+fn compressed_outputs_survive() {
+    let words = &["--nodes", "1", "--depth", "1", "--checkpoint-every", "0.1", "--to", "hcp.zst"];
+    Job::new("a.hcp", &positions(Format::Hcp, 2000).repeat(70), words).survives();
+}
+
+#[test]
+fn a_signal_leaves_what_can_be_gone_on_with() {
+    let job = Job::new("a.hcp", &positions(Format::Hcp, 4000), &["--nodes", "300"]);
+    let (whole, _) = job.whole();
+    for (signal, code) in [(libc::SIGINT, 130), (libc::SIGTERM, 143)] {
+        let out = job.out("out");
+        let child = job.start(&out);
+        while fs::metadata(out.join("a.hcp.partial")).map_or(0, |metadata| metadata.len()) == 0 {
+            std::thread::yield_now();
+        }
+        let id = i32::try_from(child.id()).unwrap();
+        #[expect(unsafe_code, reason = "the standard library cannot send signals")]
+        // SAFETY: a plain system call; the process is our child and has not been waited for.
+        let sent = unsafe { libc::kill(id, signal) };
+        assert_eq!(sent, 0);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{}", message(&output));
+        assert!(
+            message(&output).contains("the same command with --resume"),
+            "{}",
+            message(&output)
+        );
+        assert!(!out.join("a.lock").exists());
+        let checkpoint = Checkpoint::read(&out.join("a.checkpoint")).unwrap().unwrap();
+        assert!(message(&output).contains(&checkpoint.place.counts.input.to_string()));
+        assert!(job.run(&out).status.success());
+        check(&out, &whole);
+    }
+}
+
+#[test]
+fn a_full_disk_loses_nothing_that_was_written() {
+    let job = Job::new(
+        "a.psv",
+        &positions(Format::Psv, 4000),
+        &["--nodes", "10", "--checkpoint-every", "0"],
+    );
+    let (whole, _) = job.whole();
+    let out = job.out("out");
+    let mut shell = Command::new("sh");
+    // Blocks of 512 bytes, in some shells of 1024: more than a checkpoint, less than the outputs.
+    shell.args(["-c", "ulimit -f 100; exec \"$@\"", "sh"]);
+    let command = job.command(&out);
+    let output = shell.arg(command.get_program()).args(command.get_args()).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", message(&output));
+    assert!(message(&output).contains("File too large"), "{}", message(&output));
+    no_half_file_has_its_name(&out, &whole);
+    assert!(Checkpoint::read(&out.join("a.checkpoint")).unwrap().unwrap().place.blocks > 0);
+    let output = job.run(&out);
+    assert!(output.status.success(), "{}", message(&output));
+    check(&out, &whole);
+}

@@ -1,0 +1,337 @@
+//! Interrupted runs go on where they stood, and make the same files as one that was never interrupted.
+//!
+//! Here they are interrupted between any two records, by a judge who asks for it; `killed.rs` ends processes.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use kyokumen::format::Format;
+use kyokumen::pipeline::filter::{Filtered, filter_with};
+use kyokumen::pipeline::judge::{Answer, Decide, Judgement, Stop};
+use kyokumen::pipeline::plan::{Plan, PlanError, Request};
+use kyokumen::pipeline::progress::Progress;
+use kyokumen::pipeline::run::RunError;
+use kyokumen::pipeline::settings::{Settings, Shard, UnknownPolicy};
+use kyokumen::shogi::{Move, Position};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::archive::{archive, write};
+
+/// Takes its verdicts from the key of the board, and interrupts the run after so many of them.
+struct Interrupting {
+    left: Arc<AtomicU64>,
+    cancel: Arc<AtomicBool>,
+}
+
+impl Decide for Interrupting {
+    fn judge(&mut self, position: &mut Position, _cancel: &AtomicBool) -> Judgement {
+        if self.left.fetch_sub(1, Ordering::Relaxed) == 1 {
+            self.cancel.store(true, Ordering::Relaxed);
+        }
+        let key = position.board_key();
+        let (answer, line) = match key % 10 {
+            0 => (Answer::Win, vec![Move::from_usi("2d2c+").unwrap()]),
+            1 => (Answer::Unknown(Stop::Nodes), Vec::new()),
+            _ => (Answer::NoMate, Vec::new()),
+        };
+        Judgement { answer, line, nodes: key % 1000 }
+    }
+}
+
+/// Filters, but for an interruption after so many verdicts.
+fn run(request: Request, verdicts: u64) -> Result<Filtered, RunError> {
+    let plan = Plan::new(request).unwrap();
+    let (left, cancel) = (Arc::new(AtomicU64::new(verdicts)), Arc::new(AtomicBool::new(false)));
+    let make_judge = {
+        let cancel = Arc::clone(&cancel);
+        move || Interrupting { left: Arc::clone(&left), cancel: Arc::clone(&cancel) }
+    };
+    filter_with(plan, make_judge, &mut Progress::none(), &cancel)
+}
+
+fn request(input: &Path, output: &Path) -> Request {
+    let settings = Settings { unknown: UnknownPolicy::Split, threads: 2, ..Settings::default() };
+    let inputs = vec![input.to_owned()];
+    Request { inputs, output: output.to_owned(), settings, resume: true, ..Request::default() }
+}
+
+/// Interrupts the run again and again until it comes to its end; how often.
+fn run_in_pieces(request: &Request, verdicts: u64) -> u64 {
+    // More each time: what several threads had begun is begun again.
+    for interruptions in 0.. {
+        let threads = (interruptions % 3) as usize + 1;
+        let settings = Settings { threads, ..request.settings.clone() };
+        match run(Request { settings, ..request.clone() }, verdicts + 100 * interruptions) {
+            Ok(Filtered { manifest, was_done }) => {
+                assert!(!was_done);
+                assert!(manifest.resumed_from.is_sorted());
+                return manifest.resumed_from.len() as u64;
+            }
+            Err(RunError::Suspended { .. } | RunError::Interrupted) => {}
+            Err(error) => panic!("{error}"),
+        }
+    }
+    unreachable!("the run gets on each time");
+}
+
+/// Contents of a folder by file name; the manifest without what varies.
+fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let content = |path: PathBuf| {
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        let bytes = fs::read(&path).unwrap();
+        if !name.ends_with(".manifest.json") {
+            return (name, bytes);
+        }
+        let mut manifest: Value = serde_json::from_slice(&bytes).unwrap();
+        let object = manifest.as_object_mut().unwrap();
+        for key in
+            ["ended_unix_s", "elapsed_s", "records_per_s", "nodes_per_s", "saved", "resumed_from"]
+        {
+            object.remove(key).unwrap();
+        }
+        object["settings"].as_object_mut().unwrap().remove("threads").unwrap();
+        (name, serde_json::to_vec(&manifest).unwrap())
+    };
+    files.map(content).collect()
+}
+
+/// The pieces of a run make the same files as the whole one.
+#[track_caller]
+fn check(request: &Request, verdicts: u64) {
+    let whole = request.output.with_extension("whole");
+    run(Request { output: whole.clone(), ..request.clone() }, u64::MAX).unwrap();
+    let interruptions = run_in_pieces(request, verdicts);
+    assert!(interruptions > 0);
+    let (whole, pieces) = (contents(&whole), contents(&request.output));
+    assert_eq!(whole.keys().collect::<Vec<_>>(), pieces.keys().collect::<Vec<_>>());
+    for (name, bytes) in &whole {
+        assert!(pieces[name] == *bytes, "{name}");
+    }
+}
+
+#[test]
+fn pieces_make_the_whole_in_any_format() {
+    for name in ["a.hcp", "a.psv", "a.sfen", "a.jsonl", "a.sfen.zst", "a.hcpe.zst"] {
+        let folder = TempDir::new().unwrap();
+        let (stem, compression) = name.strip_suffix(".zst").map_or((name, false), |n| (n, true));
+        let format = Format::from_extension(stem.rsplit_once('.').unwrap().1).unwrap();
+        let bytes = archive(format, 3000);
+        let bytes = if compression { zstd::encode_all(&bytes[..], 1).unwrap() } else { bytes };
+        let input = write(folder.path(), name, &bytes);
+        check(&request(&input, &folder.path().join("out")), 500);
+        let shard = Request {
+            shard: Shard::new(2, 3),
+            checkpoint_every: Some(Duration::ZERO),
+            ..request(&input, &folder.path().join("shard"))
+        };
+        check(&shard, 300);
+    }
+}
+
+#[test]
+fn frames_end_where_they_would_have_ended() {
+    let folder = TempDir::new().unwrap();
+    let bytes = archive(Format::Hcp, 1000).repeat(200);
+    let input = write(folder.path(), "a.hcp", &bytes);
+    let to = Some("hcp.zst".parse().unwrap());
+    check(&Request { to, ..request(&input, &folder.path().join("out")) }, 50_000);
+    let frames = |name| {
+        let mut file = fs::File::open(folder.path().join("out").join(name)).unwrap();
+        zeekstd::SeekTable::from_seekable(&mut file).unwrap().num_frames()
+    };
+    assert_eq!([frames("a.hcp.zst"), frames("a.mated.hcp.zst")], [3, 1]);
+}
+
+#[test]
+fn several_inputs_are_gone_through_as_one() {
+    let folder = TempDir::new().unwrap();
+    let names = ["a.psv", "b.psv", "c.psv"];
+    let inputs = names.map(|name| write(folder.path(), name, &archive(Format::Psv, 700)));
+    let out = folder.path().join("out");
+    check(&Request { inputs: inputs.to_vec(), ..request(&inputs[0], &out) }, 250);
+}
+
+/// A run that stands in the middle.
+struct Interrupted {
+    folder: TempDir,
+    request: Request,
+}
+
+fn interrupted() -> Interrupted {
+    let folder = TempDir::new().unwrap();
+    let input = write(folder.path(), "a.hcp", &archive(Format::Hcp, 2000));
+    let request = request(&input, &folder.path().join("out"));
+    let error = run(request.clone(), 600).unwrap_err();
+    assert!(matches!(error, RunError::Suspended { records: 64.. }), "{error}");
+    Interrupted { folder, request }
+}
+
+impl Interrupted {
+    fn output(&self, name: &str) -> PathBuf {
+        self.request.output.join(name)
+    }
+
+    /// Why the run does not go on; what is there stays.
+    fn refusal(&self, request: Request) -> String {
+        let before = contents(&self.request.output);
+        let error = run(request, u64::MAX).unwrap_err();
+        assert!(contents(&self.request.output) == before);
+        format!("{:#}", anyhow::Error::from(error))
+    }
+
+    #[track_caller]
+    fn refuses(&self, request: Request, expected: &str) {
+        let refusal = self.refusal(request);
+        assert!(refusal.contains(expected), "{refusal}");
+    }
+}
+
+#[test]
+fn other_settings_are_refused_and_named() {
+    let left = interrupted();
+    let with = |change: fn(&mut Settings)| {
+        let mut request = left.request.clone();
+        change(&mut request.settings);
+        request
+    };
+    left.refuses(with(|s| s.search.nodes = 5), "settings.nodes was 1048576 and is 5");
+    left.refuses(
+        with(|s| s.filters.drop_in_check = true),
+        "settings.drop-in-check was false and is true",
+    );
+    let to = Some("hcp.zst".parse().unwrap());
+    let name = Some("a".to_owned());
+    left.refuses(
+        Request { to, name, ..left.request.clone() },
+        r#"settings.to was "hcp" and is "hcp.zst""#,
+    );
+    let other = write(left.folder.path(), "b.hcp", &archive(Format::Hcp, 2000));
+    let inputs = vec![other];
+    let name = Some("a".to_owned());
+    left.refuses(Request { inputs, name, ..left.request.clone() }, "inputs[0].file was");
+}
+
+#[test]
+fn another_input_is_refused() {
+    let left = interrupted();
+    let path = &left.request.inputs[0];
+    let modified = path.metadata().unwrap().modified().unwrap();
+    let bytes = fs::read(path).unwrap();
+    let rewrite = |bytes: &[u8], modified| {
+        fs::write(path, bytes).unwrap();
+        fs::File::options().write(true).open(path).unwrap().set_modified(modified).unwrap();
+    };
+    rewrite(&bytes, modified + Duration::from_secs(1));
+    left.refuses(left.request.clone(), "inputs[0].modified_unix_ns was");
+    rewrite(&bytes[..bytes.len() - 32], modified);
+    left.refuses(left.request.clone(), "inputs[0].file_bytes was 64000 and is 63968");
+    // What was read is looked at again, whatever the time of modification says.
+    let mut changed = bytes.clone();
+    changed[7] ^= 1;
+    rewrite(&changed, modified);
+    left.refuses(left.request.clone(), "a.hcp is not what the interrupted run read");
+    rewrite(&bytes, modified);
+    run_in_pieces(&left.request, u64::MAX / 2);
+}
+
+#[test]
+fn damaged_checkpoints_and_outputs_are_refused() {
+    let left = interrupted();
+    let damage = |name: &str, damage: fn(&mut Vec<u8>), expected: &str| {
+        let path = left.output(name);
+        let bytes = fs::read(&path).unwrap();
+        let mut damaged = bytes.clone();
+        damage(&mut damaged);
+        fs::write(&path, damaged).unwrap();
+        left.refuses(left.request.clone(), expected);
+        fs::write(&path, bytes).unwrap();
+    };
+    damage("a.checkpoint", |bytes| bytes.truncate(100), "a.checkpoint is damaged");
+    damage("a.checkpoint", Vec::clear, "a.checkpoint is damaged: it is cut off");
+    damage("a.checkpoint", |bytes| bytes[50] ^= 1, "a.checkpoint is damaged: its checksum");
+    damage("a.hcp.partial", |bytes| bytes.truncate(100), "a.hcp.partial is not as the interrupted");
+    damage("a.hcp.partial", |bytes| bytes[50] ^= 1, "a.hcp.partial is not as the interrupted");
+    let mated = left.output("a.mated.hcp.partial");
+    let bytes = fs::read(&mated).unwrap();
+    fs::remove_file(&mated).unwrap();
+    left.refuses(left.request.clone(), "cannot open");
+    // What came behind the checkpoint is cut off.
+    fs::write(&mated, [bytes, vec![1; 1 << 20]].concat()).unwrap();
+    run_in_pieces(&left.request, u64::MAX / 2);
+    assert!(left.output("a.mated.hcp").metadata().unwrap().len() < 1 << 20);
+    assert!(!left.output("a.checkpoint").exists());
+}
+
+#[test]
+fn an_interrupted_run_is_not_begun_afresh_unasked() {
+    let left = interrupted();
+    let plan = |force| Plan::new(Request { resume: false, force, ..left.request.clone() });
+    let error = plan(false).unwrap_err();
+    assert!(matches!(error, PlanError::Interrupted { .. }) && error.is_usage());
+    assert!(plan(true).is_ok());
+    let afresh = Request { resume: false, force: true, ..left.request.clone() };
+    let filtered = run(afresh, u64::MAX).unwrap();
+    assert_eq!(filtered.manifest.resumed_from, [0; 0]);
+}
+
+#[test]
+fn what_is_done_is_not_done_again() {
+    let folder = TempDir::new().unwrap();
+    let input = write(folder.path(), "a.hcp", &archive(Format::Hcp, 500));
+    let request = request(&input, &folder.path().join("out"));
+    let first = run(request.clone(), u64::MAX).unwrap();
+    let before = contents(&request.output);
+    let second = run(request.clone(), 1).unwrap();
+    assert!(!first.was_done && second.was_done);
+    assert_eq!(second.manifest.counts, first.manifest.counts);
+    assert!(contents(&request.output) == before);
+    let mut other = request.clone();
+    other.settings.search.depth_plies = 7;
+    let refusal = run(other, u64::MAX).unwrap_err().to_string();
+    assert!(refusal.contains("settings.depth was 20 and is 7"), "{refusal}");
+    fs::write(request.output.join("a.hcp"), "short").unwrap();
+    let refusal = run(request.clone(), u64::MAX).unwrap_err().to_string();
+    assert!(refusal.contains("a.hcp is not as"), "{refusal}");
+    fs::remove_file(request.output.join("a.manifest.json")).unwrap();
+    let refusal = run(request.clone(), u64::MAX).unwrap_err().to_string();
+    assert!(refusal.contains("exists without a manifest"), "{refusal}");
+}
+
+#[test]
+fn a_process_may_end_while_it_gives_names() {
+    let left = interrupted();
+    let request = &left.request;
+    let checkpoint = fs::read(left.output("a.checkpoint")).unwrap();
+    let partials: Vec<_> = ["a.hcp", "a.mated.hcp"]
+        .map(|name| (left.output(&format!("{name}.partial")), left.output(name)))
+        .into();
+    run_in_pieces(request, u64::MAX / 2);
+    let whole = contents(&request.output);
+    // As if it had ended between two renames.
+    let unname = || {
+        fs::write(left.output("a.checkpoint"), &checkpoint).unwrap();
+        fs::rename(left.output("a.manifest.json"), left.output("a.manifest.json.partial")).unwrap();
+        for (partial, named) in &partials {
+            fs::rename(named, partial).unwrap();
+        }
+    };
+    unname();
+    assert!(run(request.clone(), 1).unwrap().was_done);
+    assert!(contents(&request.output) == whole);
+    // A manifest of outputs that are not there is none: the run goes on where the checkpoint is.
+    unname();
+    let longer = fs::read(&partials[0].0).unwrap();
+    fs::write(&partials[0].0, &longer[..longer.len() - 32]).unwrap();
+    for name in ["a.mated.jsonl", "a.unknown.hcp", "a.quarantine.bin", "a.quarantine.jsonl"] {
+        fs::rename(left.output(name), left.output(&format!("{name}.partial"))).unwrap();
+    }
+    let filtered = run(request.clone(), u64::MAX).unwrap();
+    assert!(!filtered.was_done);
+    assert!(contents(&request.output) == whole);
+}
