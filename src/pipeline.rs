@@ -31,6 +31,7 @@ pub mod proof;
 pub mod reading;
 pub mod run;
 pub mod settings;
+pub mod shard;
 pub mod sink;
 pub mod solve;
 mod sorting;

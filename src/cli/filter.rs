@@ -23,9 +23,8 @@ use crate::pipeline::plan::{Plan, PlanError, Request};
 use crate::pipeline::platform::Interrupt;
 use crate::pipeline::progress::{Progress, duration};
 use crate::pipeline::run::RunError;
-use crate::pipeline::settings::{
-    BadPolicy, FormatName, MatedPolicy, Settings, Shard, UnknownPolicy,
-};
+use crate::pipeline::settings::{BadPolicy, FormatName, MatedPolicy, Settings, UnknownPolicy};
+use crate::pipeline::shard::ShardChoice;
 
 /// Remove positions with a proven forced mate
 ///
@@ -67,9 +66,11 @@ struct SettingArgs {
     #[arg(long)]
     name: Option<String>,
 
-    /// Take only the I-th of N equal parts of the input, as in 3/10
-    #[arg(long, value_name = "I/N")]
-    shard: Option<Shard>,
+    /// Take only the I-th of N equal parts of the input, as in 3/10; auto takes that of the job in Slurm,
+    /// Kubernetes, Grid Engine and PBS, or in the variable `KYOKUMEN_SHARD`; auto/N says what the job does
+    /// not know
+    #[arg(long, value_name = "I/N|auto[/N]")]
+    shard: Option<ShardChoice>,
 
     #[command(flatten)]
     search: SearchArgs,
@@ -182,6 +183,8 @@ impl SettingArgs {
         }
         let output =
             self.output.ok_or_else(|| Usage("no folder for the outputs: -o DIR".to_owned()))?;
+        let shard = self.shard.map(ShardChoice::settle).transpose();
+        let shard = shard.map_err(|error| Usage(error.to_string()))?;
         let settings = Settings {
             search: self.search.settings()?,
             mated: self.mated.unwrap_or_default(),
@@ -198,7 +201,7 @@ impl SettingArgs {
             dialect: self.records.dialect,
             to: self.to,
             name: self.name,
-            shard: self.shard,
+            shard,
             force: self.run.force,
             resume: self.resume,
             checkpoint_every: self.checkpoint_every,

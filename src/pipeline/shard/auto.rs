@@ -1,0 +1,340 @@
+//! Which shard a job is to take, from the variables that job systems set.
+//!
+//! Slurm: sbatch(1), "Job arrays". Kubernetes: "Indexed Job for Parallel Processing". Grid Engine: qsub(1),
+//! `-t`. PBS: the user's guide, "Job arrays".
+
+use std::fmt;
+use std::str::FromStr;
+
+use thiserror::Error;
+
+use super::{ParseShardError, Shard};
+
+/// Says which shard, in any job system.
+const OWN: &str = "KYOKUMEN_SHARD";
+/// Says how many shards there are where the job system does not.
+const OWN_COUNT: &str = "KYOKUMEN_SHARDS";
+
+/// A wish for a shard: which one, or that the job system says it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ShardChoice {
+    /// This one.
+    This(Shard),
+    /// That of the job.
+    OfJob {
+        /// How many shards there are, where the job system does not know.
+        count: Option<u32>,
+    },
+}
+
+/// Why the variables of the job do not say which shard it is.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum AutoShardError {
+    /// There is no job.
+    #[error(
+        "--shard auto: no job variable is set: there is no {OWN}, SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX, \
+         SGE_TASK_ID or PBS_ARRAY_INDEX"
+    )]
+    NoJob,
+    /// A variable is missing.
+    #[error("--shard auto: {index} is set, but {missing} is not")]
+    Missing {
+        /// The variable that says which task this is.
+        index: &'static str,
+        /// The one without which that means nothing.
+        missing: &'static str,
+    },
+    /// Nobody said how many shards there are.
+    #[error(
+        "--shard auto: {index} is set, but nothing says how many shards there are: say --shard auto/N or \
+         set {OWN_COUNT}"
+    )]
+    NoCount {
+        /// The variable that says which task this is.
+        index: &'static str,
+    },
+    /// A variable is no number.
+    #[error("--shard auto: {name} is {value:?}, which is no number")]
+    NoNumber {
+        /// The variable.
+        name: &'static str,
+        /// Its value.
+        value: String,
+    },
+    /// [`OWN`] is no shard.
+    #[error("{OWN}: {0}")]
+    Own(#[from] ParseShardError),
+    /// The numbers of the tasks have gaps.
+    #[error(
+        "--shard auto: the array has {tasks} tasks, which are not all from {first} to {last} in steps of \
+         {step}: number the tasks of N shards from 1 and say --shard auto/N"
+    )]
+    Gaps {
+        /// Number of tasks.
+        tasks: u32,
+        /// The first one.
+        first: u32,
+        /// The last one.
+        last: u32,
+        /// The distance between two.
+        step: u32,
+    },
+    /// The number of the task is none of a shard.
+    #[error(
+        "--shard auto/{count}: {name} is {index}: tasks are to be numbered from {first} to {last}"
+    )]
+    OutOfRange {
+        /// The variable.
+        name: &'static str,
+        /// Its value.
+        index: u32,
+        /// How many shards there are.
+        count: u32,
+        /// The number of the first shard.
+        first: u32,
+        /// The number of the last one.
+        last: u32,
+    },
+}
+
+/// The variables that a job system with arrays sets.
+struct Array {
+    index: &'static str,
+    first: &'static str,
+    last: &'static str,
+    step: &'static str,
+    /// How many tasks there are, if that is told.
+    count: Option<&'static str>,
+}
+
+const SLURM: Array = Array {
+    index: "SLURM_ARRAY_TASK_ID",
+    first: "SLURM_ARRAY_TASK_MIN",
+    last: "SLURM_ARRAY_TASK_MAX",
+    step: "SLURM_ARRAY_TASK_STEP",
+    count: Some("SLURM_ARRAY_TASK_COUNT"),
+};
+
+const GRID_ENGINE: Array = Array {
+    index: "SGE_TASK_ID",
+    first: "SGE_TASK_FIRST",
+    last: "SGE_TASK_LAST",
+    step: "SGE_TASK_STEPSIZE",
+    count: None,
+};
+
+const KUBERNETES: &str = "JOB_COMPLETION_INDEX";
+const PBS: &str = "PBS_ARRAY_INDEX";
+
+/// What Grid Engine says outside of arrays.
+const UNDEFINED: &str = "undefined";
+
+impl ShardChoice {
+    /// The shard, where need be from the variables of this process.
+    ///
+    /// # Errors
+    /// [`AutoShardError`] with the variable that is missing or wrong.
+    pub fn settle(self) -> Result<Shard, AutoShardError> {
+        self.settle_by(|name| std::env::var(name).ok())
+    }
+
+    fn settle_by(self, read: impl Fn(&str) -> Option<String>) -> Result<Shard, AutoShardError> {
+        let count = match self {
+            Self::This(shard) => return Ok(shard),
+            Self::OfJob { count } => count,
+        };
+        let variables = Variables(&read);
+        if let Some(own) = read(OWN) {
+            return Ok(own.parse()?);
+        }
+        if let Some(index) = variables.number(SLURM.index)? {
+            return variables.task(&SLURM, index, count);
+        }
+        if let Some(index) = variables.number(KUBERNETES)? {
+            return numbered(KUBERNETES, index, 0, variables.count(count, KUBERNETES)?);
+        }
+        if let Some(index) = variables.number(GRID_ENGINE.index)? {
+            return variables.task(&GRID_ENGINE, index, count);
+        }
+        match variables.number(PBS)? {
+            Some(index) => numbered(PBS, index, 1, variables.count(count, PBS)?),
+            None => Err(AutoShardError::NoJob),
+        }
+    }
+}
+
+/// The shard with this number, if the first one has the number `first`.
+fn numbered(
+    name: &'static str,
+    index: u32,
+    first: u32,
+    count: u32,
+) -> Result<Shard, AutoShardError> {
+    let shard = index.checked_sub(first).and_then(|before| Shard::new(before + 1, count));
+    let last = (first + count).saturating_sub(1);
+    shard.ok_or(AutoShardError::OutOfRange { name, index, count, first, last })
+}
+
+struct Variables<'a, F>(&'a F);
+
+impl<F: Fn(&str) -> Option<String>> Variables<'_, F> {
+    fn number(&self, name: &'static str) -> Result<Option<u32>, AutoShardError> {
+        match (self.0)(name) {
+            Some(value) if value == UNDEFINED => Ok(None),
+            Some(value) => match value.parse() {
+                Ok(number) => Ok(Some(number)),
+                Err(_) => Err(AutoShardError::NoNumber { name, value }),
+            },
+            None => Ok(None),
+        }
+    }
+
+    /// What was said, or what the variable for it says.
+    fn count(&self, said: Option<u32>, index: &'static str) -> Result<u32, AutoShardError> {
+        match said {
+            Some(count) => Ok(count),
+            None => self.number(OWN_COUNT)?.ok_or(AutoShardError::NoCount { index }),
+        }
+    }
+
+    /// The shard with the number of the task, if it is said how many there are; else its place in the array.
+    fn task(&self, array: &Array, index: u32, said: Option<u32>) -> Result<Shard, AutoShardError> {
+        match said.map_or_else(|| self.number(OWN_COUNT), |count| Ok(Some(count)))? {
+            Some(count) => numbered(array.index, index, 1, count),
+            None => self.in_array(array, index),
+        }
+    }
+
+    /// The place of a task among those of an array without gaps.
+    fn in_array(&self, array: &Array, index: u32) -> Result<Shard, AutoShardError> {
+        let needed = |name| match self.number(name)? {
+            Some(number) => Ok(number),
+            None => Err(AutoShardError::Missing { index: array.index, missing: name }),
+        };
+        let (first, last) = (needed(array.first)?, needed(array.last)?);
+        let step = needed(array.step)?.max(1);
+        let count = last.saturating_sub(first) / step + 1;
+        let tasks = array.count.map_or(Ok(count), needed)?;
+        let before = index.wrapping_sub(first);
+        match Shard::new(before.wrapping_div(step).wrapping_add(1), count) {
+            Some(shard) if tasks == count && before.is_multiple_of(step) => Ok(shard),
+            _ => Err(AutoShardError::Gaps { tasks, first, last, step }),
+        }
+    }
+}
+
+impl From<Shard> for ShardChoice {
+    fn from(shard: Shard) -> Self {
+        Self::This(shard)
+    }
+}
+
+impl FromStr for ShardChoice {
+    type Err = ParseShardError;
+
+    fn from_str(text: &str) -> Result<Self, ParseShardError> {
+        let wrong = || ParseShardError { text: text.to_owned() };
+        match text.strip_prefix("auto") {
+            Some("") => Ok(Self::OfJob { count: None }),
+            Some(count) => {
+                let count = count.strip_prefix('/').and_then(|count| count.parse().ok());
+                let count = count.filter(|&count| count > 0).ok_or_else(wrong)?;
+                Ok(Self::OfJob { count: Some(count) })
+            }
+            None => text.parse().map(Self::This),
+        }
+    }
+}
+
+impl fmt::Display for ShardChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::This(shard) => shard.fmt(f),
+            Self::OfJob { count: None } => f.write_str("auto"),
+            Self::OfJob { count: Some(count) } => write!(f, "auto/{count}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a wish comes to with variables as `A=1 B=2`: the shard, or the complaint.
+    fn settled(choice: &str, variables: &str) -> String {
+        let read = |name: &str| {
+            let mut pairs = variables.split(' ').filter_map(|pair| pair.split_once('='));
+            pairs.find(|(key, _)| *key == name).map(|(_, value)| value.to_owned())
+        };
+        match choice.parse::<ShardChoice>().unwrap().settle_by(read) {
+            Ok(shard) => shard.to_string(),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[track_caller]
+    fn complains(choice: &str, variables: &str, about: &str) {
+        let complaint = settled(choice, variables);
+        assert!(complaint.contains(about), "{complaint}");
+    }
+
+    const TASK_3_OF_10: &str = "SLURM_ARRAY_TASK_ID=3 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_MAX=10 \
+                                SLURM_ARRAY_TASK_STEP=1 SLURM_ARRAY_TASK_COUNT=10";
+
+    #[test]
+    fn what_is_said_goes_before_what_is_set() {
+        assert_eq!(settled("2/5", TASK_3_OF_10), "2/5");
+        assert_eq!(settled("auto", &format!("KYOKUMEN_SHARD=4/7 {TASK_3_OF_10}")), "4/7");
+        complains("auto", "KYOKUMEN_SHARD=8/7", "KYOKUMEN_SHARD: \"8/7\" is not a shard");
+    }
+
+    #[test]
+    fn slurm() {
+        assert_eq!(settled("auto", TASK_3_OF_10), "3/10");
+        let from_0 = "SLURM_ARRAY_TASK_ID=8 SLURM_ARRAY_TASK_MIN=0 SLURM_ARRAY_TASK_MAX=8 \
+                      SLURM_ARRAY_TASK_STEP=4 SLURM_ARRAY_TASK_COUNT=3";
+        assert_eq!(settled("auto", from_0), "3/3");
+        let some = "SLURM_ARRAY_TASK_ID=7 SLURM_ARRAY_TASK_MIN=3 SLURM_ARRAY_TASK_MAX=7 \
+                    SLURM_ARRAY_TASK_STEP=1 SLURM_ARRAY_TASK_COUNT=2";
+        complains("auto", some, "2 tasks, which are not all from 3 to 7");
+        assert_eq!(settled("auto/10", some), "7/10");
+        assert_eq!(settled("auto", &format!("{some} KYOKUMEN_SHARDS=10")), "7/10");
+        complains("auto/5", some, "SLURM_ARRAY_TASK_ID is 7: tasks are to be numbered from 1 to 5");
+        complains("auto", "SLURM_ARRAY_TASK_ID=3", "SLURM_ARRAY_TASK_MIN is not");
+        complains("auto", "SLURM_ARRAY_TASK_ID=x", "SLURM_ARRAY_TASK_ID is \"x\"");
+    }
+
+    #[test]
+    fn kubernetes() {
+        assert_eq!(settled("auto/10", "JOB_COMPLETION_INDEX=0"), "1/10");
+        assert_eq!(settled("auto", "JOB_COMPLETION_INDEX=9 KYOKUMEN_SHARDS=10"), "10/10");
+        complains("auto", "JOB_COMPLETION_INDEX=9", "set KYOKUMEN_SHARDS");
+        complains("auto/9", "JOB_COMPLETION_INDEX=9", "numbered from 0 to 8");
+    }
+
+    #[test]
+    fn grid_engine() {
+        let task = "SGE_TASK_ID=5 SGE_TASK_FIRST=1 SGE_TASK_LAST=9 SGE_TASK_STEPSIZE=2";
+        assert_eq!(settled("auto", task), "3/5");
+        complains("auto", "SGE_TASK_ID=undefined", "no job variable is set");
+        complains("auto", "SGE_TASK_ID=5 SGE_TASK_FIRST=1", "SGE_TASK_LAST is not");
+    }
+
+    #[test]
+    fn pbs() {
+        assert_eq!(settled("auto/10", "PBS_ARRAY_INDEX=3"), "3/10");
+        complains("auto", "PBS_ARRAY_INDEX=3", "say --shard auto/N");
+        complains("auto/10", "PBS_ARRAY_INDEX=0", "numbered from 1 to 10");
+    }
+
+    #[test]
+    fn choices_are_read_and_written() {
+        for text in ["auto", "auto/10", "3/10"] {
+            assert_eq!(text.parse::<ShardChoice>().unwrap().to_string(), text);
+        }
+        for text in ["auto/0", "auto/", "auto10", "automatic", ""] {
+            assert!(text.parse::<ShardChoice>().is_err(), "{text}");
+        }
+        complains("auto", "", "no job variable is set");
+    }
+}
