@@ -9,6 +9,7 @@ mod filter;
 mod formats;
 mod generate;
 mod inspect;
+mod merge;
 mod option;
 mod perft;
 mod position_arg;
@@ -17,6 +18,7 @@ mod report;
 mod search_args;
 mod solve;
 mod stats;
+mod status;
 mod usi;
 mod verify;
 
@@ -46,6 +48,8 @@ enum Command {
     Solve(solve::SolveArgs),
     Usi(usi::UsiArgs),
     Stats(stats::StatsArgs),
+    Status(status::StatusArgs),
+    Merge(merge::MergeArgs),
     Verify(Box<verify::VerifyArgs>),
     Inspect(inspect::InspectArgs),
     Formats(formats::FormatsArgs),
@@ -62,6 +66,8 @@ impl Command {
             Self::Solve(args) => solve::run(&args),
             Self::Usi(args) => usi::run(&args),
             Self::Stats(args) => stats::run(args),
+            Self::Status(args) => status::run(&args),
+            Self::Merge(args) => merge::run(args),
             Self::Verify(args) => verify::run(*args),
             Self::Inspect(args) => inspect::run(&args),
             Self::Formats(args) => formats::run(&args),
@@ -108,6 +114,12 @@ impl fmt::Display for Usage {
 }
 
 impl std::error::Error for Usage {}
+
+/// An error, as a mistake in the arguments if it is one.
+fn usage_if(is_usage: bool, error: impl Into<anyhow::Error>) -> anyhow::Error {
+    let error = error.into();
+    if is_usage { Usage(format!("{error:#}")).into() } else { error }
+}
 
 /// A signal ended the command early; exit status 128 + signal.
 #[derive(Debug)]

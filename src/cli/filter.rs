@@ -12,7 +12,7 @@ use super::option::{seconds, word};
 use super::record_args::{InputArgs, RecordArgs, RunArgs};
 use super::report::records;
 use super::search_args::SearchArgs;
-use super::{Interrupted, Outcome, Usage, config};
+use super::{Interrupted, Outcome, Usage, config, usage_if};
 use crate::pipeline::counts::Counts;
 use crate::pipeline::estimate::estimate;
 use crate::pipeline::filter::{Filtered, filter};
@@ -144,17 +144,12 @@ pub(super) fn run_error(error: RunError, interrupt: &Interrupt) -> anyhow::Error
             | RunError::Lock(LockError::Interrupted)),
             Some(signal),
         ) => Interrupted { signal, what: error.to_string() }.into(),
-        (error, _) if error.is_usage() => Usage(format!("{:#}", anyhow::Error::from(error))).into(),
-        (error, _) => error.into(),
+        (error, _) => usage_if(error.is_usage(), error),
     }
 }
 
 pub(super) fn plan_error(error: PlanError) -> anyhow::Error {
-    if error.is_usage() {
-        Usage(format!("{:#}", anyhow::Error::from(error))).into()
-    } else {
-        error.into()
-    }
+    usage_if(error.is_usage(), error)
 }
 
 impl SettingArgs {

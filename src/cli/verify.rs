@@ -1,5 +1,6 @@
 //! `kyokumen verify`.
 
+mod manifests;
 mod proofs;
 
 use std::io::{self, Write};
@@ -20,7 +21,7 @@ use crate::pipeline::verify::{
     Example, Finding, Level, VerifyPlan, VerifyReport, VerifyRequest, verify,
 };
 
-/// Check every record of files of positions, or proofs of mates
+/// Check every record of files of positions, outputs against their manifests, or proofs of mates
 ///
 /// Of records, bytes, position, stored move and result are judged. What cannot be read is an error, and the
 /// record bad; what can be read and is unusual is a warning. With --quarantine the bad records are written
@@ -36,18 +37,24 @@ Examples:
   kyokumen verify games.psv --quarantine sorted
       writes sorted/games.good.psv, sorted/games.bad.psv and, one line for each bad record,
       sorted/games.bad.jsonl
+  kyokumen verify --manifest clean/*.manifest.json
   kyokumen verify --proof mates.proofs
 
-Exit status: 0 every record is good, every proof holds; 1 failed, or a proof does not hold; 2 usage; \
+Exit status: 0 every record is good, every output as said, every proof holds; 1 failed, or one is not; 2 usage; \
 3 bad records were met; 130 or 143 interrupted.")]
 pub(super) struct VerifyArgs {
     /// Files of positions; `-` is standard input
-    #[arg(value_name = "FILE", required_unless_present = "proof")]
+    #[arg(value_name = "FILE", required_unless_present_any = ["proof", "manifest"])]
     files: Vec<PathBuf>,
 
     /// Files of proofs, zstd-compressed if the name ends in .zst; `-` is standard input
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["files", "from", "dialect", "strict", "quarantine", "force", "progress"])]
     proof: Vec<PathBuf>,
+
+    /// Manifests of outputs: whether these are as they say, and of several shards whether they are one run
+    /// without gaps
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["files", "proof", "from", "dialect", "strict", "quarantine", "force", "progress", "threads"])]
+    manifest: Vec<PathBuf>,
 
     /// Format of the files, one of `kyokumen formats`, as in psv or psv.zst [default: by extension]
     #[arg(long, value_name = "FORMAT")]
@@ -76,6 +83,9 @@ pub(super) struct VerifyArgs {
 pub(super) fn run(args: VerifyArgs) -> anyhow::Result<Outcome> {
     if !args.proof.is_empty() {
         return proofs::check_files(&args.proof, args.run.threads(), args.json);
+    }
+    if !args.manifest.is_empty() {
+        return manifests::check(&args.manifest, args.json);
     }
     let (mode, json, folder) = (args.run.progress(), args.json, args.quarantine.clone());
     let plans = VerifyPlan::new(args.request()).map_err(plan_error)?;

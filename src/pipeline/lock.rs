@@ -25,6 +25,10 @@ const SILENCE: Duration = Duration::from_mins(1);
 /// After so long by the clock nobody listens for a sign of life any more: no two clocks differ so much.
 const LONG_SILENCE: Duration = Duration::from_mins(30);
 
+/// How long, and how often, the lock is waited for that somebody holds who only looks at it.
+const LOOK: Duration = Duration::from_millis(20);
+const MOST_LOOKS: u32 = 5;
+
 /// Who holds a lock.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Holder {
@@ -62,6 +66,19 @@ fn by(holder: Option<&Holder>) -> String {
     holder.map_or_else(String::new, |Holder { host, pid }| format!(" by process {pid} on {host}"))
 }
 
+impl Holder {
+    /// Who holds the lock of this file at the moment, as far as that shows without touching it.
+    pub fn of(path: &Path) -> Option<Self> {
+        let mut file = File::open(path).ok()?;
+        let holder = holder(&mut file)?;
+        let is_locked = matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
+        let silent = file.metadata().and_then(|metadata| metadata.modified());
+        let silent = silent.ok().and_then(|modified| modified.elapsed().ok()).unwrap_or_default();
+        let is_far = holder.host != platform::host_name();
+        (is_locked || is_far && silent < SILENCE).then_some(holder)
+    }
+}
+
 /// A lock that is held until it is dropped, which removes its file.
 #[derive(Debug)]
 pub struct Lock {
@@ -77,6 +94,7 @@ impl Lock {
     /// [`LockError`] if somebody else has it.
     pub fn take(path: &Path, cancel: &AtomicBool) -> Result<Self, LockError> {
         let failed = |source| LockError::Io { path: path.to_owned(), source };
+        let mut looks = 0;
         loop {
             let mut options = OpenOptions::new();
             let options = options.read(true).write(true).create(true).truncate(false);
@@ -84,6 +102,12 @@ impl Lock {
             let is_ours = match file.try_lock() {
                 Ok(()) => true,
                 Err(TryLockError::Error(_)) => false,
+                // Somebody who only looks holds it for a moment.
+                Err(TryLockError::WouldBlock) if looks < MOST_LOOKS => {
+                    looks += 1;
+                    sleep(LOOK);
+                    continue;
+                }
                 Err(TryLockError::WouldBlock) => {
                     return Err(LockError::Held { path: path.into(), holder: holder(&mut file) });
                 }

@@ -3,11 +3,14 @@
 //! The only output that holds times and what varies with them; everything else depends on input and settings alone.
 
 use std::collections::BTreeMap;
-use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use thiserror::Error;
 
 use super::checksum::Sum;
 use super::counts::{Counts, Imbalance, equal};
@@ -57,6 +60,18 @@ pub struct Manifest {
     /// Records behind which another process went on, one for each time the run was interrupted. Varies as
     /// the times do.
     pub resumed_from: Vec<u64>,
+    /// The manifests of the shards whose outputs were joined.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parents: Vec<Parent>,
+}
+
+/// A manifest of which another one tells the sum.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Parent {
+    /// Its name, without the folder.
+    pub file: String,
+    /// Its SHA-256.
+    pub sha256: Sum,
 }
 
 /// What was read of one input.
@@ -143,11 +158,49 @@ pub struct OutputAccount {
     pub sha256: Option<Sum>,
 }
 
+/// Why a manifest cannot be used.
+#[derive(Debug, Error)]
+pub enum ManifestError {
+    /// The system refused.
+    #[error("cannot read {}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// It is none.
+    #[error("{} is no manifest that this version understands", path.display())]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+}
+
+impl ManifestError {
+    /// Whether there is no file.
+    pub fn is_not_found(&self) -> bool {
+        matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
+    }
+}
+
 impl Manifest {
+    /// Reads one from a file.
+    ///
+    /// # Errors
+    /// [`ManifestError`] if there is none, or something else.
+    pub fn read(path: &Path) -> Result<Self, ManifestError> {
+        let bytes =
+            fs::read(path).map_err(|source| ManifestError::Io { path: path.to_owned(), source })?;
+        serde_json::from_slice(&bytes)
+            .map_err(|source| ManifestError::Malformed { path: path.to_owned(), source })
+    }
+
     pub(super) fn new(plan: &Plan, done: &Done, keeper: &Keeper) -> Self {
         let (counts, saved) = (&done.counts, keeper.saved());
         let elapsed_s = keeper.elapsed().as_secs_f64();
-        let per_s = |count: u64| if elapsed_s > 0.0 { count as f64 / elapsed_s } else { 0.0 };
         let Identity { program, command, node_definition, solver_version, settings, shard, .. } =
             keeper.identity.clone();
         Self {
@@ -166,10 +219,11 @@ impl Manifest {
             counts: counts.clone(),
             ended_unix_s: unix_s(SystemTime::now()),
             elapsed_s,
-            records_per_s: per_s(counts.input),
-            nodes_per_s: per_s(counts.nodes - saved.nodes),
+            records_per_s: per_s(counts.input, elapsed_s),
+            nodes_per_s: per_s(counts.nodes - saved.nodes, elapsed_s),
             saved,
             resumed_from: keeper.resumed_from(),
+            parents: Vec::new(),
         }
     }
 
@@ -190,6 +244,44 @@ impl Manifest {
             settings: self.settings.clone(),
             shard: self.shard.clone(),
             inputs: self.inputs.iter().map(input).collect(),
+        }
+    }
+
+    /// Adds the account of the next shard.
+    pub(super) fn add(&mut self, next: &Self) {
+        for (input, next) in self.inputs.iter_mut().zip(&next.inputs) {
+            if input.from == input.to {
+                input.offset = next.offset;
+            }
+            input.to = next.to;
+            input.bytes += next.bytes;
+        }
+        self.counts.add(&next.counts);
+        self.elapsed_s += next.elapsed_s;
+        self.saved.add(next.saved);
+    }
+
+    /// The account of shards together, whose outputs were joined. The times are those that they took, one
+    /// after the other, and joining.
+    pub(super) fn into_merged(
+        self,
+        outputs: Vec<OutputAccount>,
+        parents: Vec<Parent>,
+        elapsed: Duration,
+    ) -> Self {
+        let elapsed_s = self.elapsed_s + elapsed.as_secs_f64();
+        let nodes = self.counts.nodes - self.saved.nodes;
+        Self {
+            command: "merge".to_owned(),
+            shard: None,
+            outputs,
+            ended_unix_s: unix_s(SystemTime::now()),
+            elapsed_s,
+            records_per_s: per_s(self.counts.input, elapsed_s),
+            nodes_per_s: per_s(nodes, elapsed_s),
+            resumed_from: Vec::new(),
+            parents,
+            ..self
         }
     }
 
@@ -267,6 +359,10 @@ pub(super) fn output_account(written: &Written) -> OutputAccount {
         bytes: written.bytes,
         sha256: written.sha256,
     }
+}
+
+fn per_s(count: u64, elapsed_s: f64) -> f64 {
+    if elapsed_s > 0.0 { count as f64 / elapsed_s } else { 0.0 }
 }
 
 fn unix_s(time: SystemTime) -> u64 {

@@ -14,6 +14,7 @@ use super::filters::RecordFilters;
 use super::judge::LimitError;
 use super::parquet;
 use super::platform::{self, FileIdentity};
+use super::run_name::{CHECKPOINT_SUFFIX, LOCK_SUFFIX, MANIFEST_SUFFIX, RunName};
 use super::settings::{BadPolicy, FormatName, MatedPolicy, Settings, UnknownPolicy};
 use super::shard::Shard;
 use super::sink::{OutputPlan, partial_path};
@@ -290,16 +291,15 @@ impl Plan {
             conversions.push(conversion(input, to.format, &settings.fill)?);
         }
         let stem = stem(name, &inputs)?;
-        let part_of_name = shard.map_or(String::new(), |shard| {
-            format!("-{:05}-of-{:05}", shard.index(), shard.count())
-        });
-        let name = |suffix: &str| folder.join(format!("{stem}{part_of_name}{suffix}"));
+        let run = RunName::new(&stem, shard);
+        let name = |suffix: &str| folder.join(run.file(suffix));
         // A shard that goes on where another ends begins with its first record.
         let header =
             if shard.is_none_or(|shard| shard.index() == 1) { to.format.header() } else { b"" };
         let outputs = outputs(&settings, to, header, name);
-        let (manifest, lock) = (name(".manifest.json"), name(".lock"));
-        let checkpoint = can_be_resumed(&inputs, &outputs, resume)?.then(|| name(".checkpoint"));
+        let (manifest, lock) = (name(MANIFEST_SUFFIX), name(LOCK_SUFFIX));
+        let checkpoint =
+            can_be_resumed(&inputs, &outputs, resume)?.then(|| name(CHECKPOINT_SUFFIX));
         let paths = || outputs.iter().map(|output| &output.path).chain([&manifest]);
         check_folder(&folder)?;
         check_identity(&inputs, paths().chain(&checkpoint).chain([&lock]))?;

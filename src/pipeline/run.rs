@@ -12,6 +12,7 @@ use super::checkpoint::{CheckpointError, Place};
 use super::counts::{Counts, Imbalance};
 use super::keeper::Keeper;
 use super::lock::LockError;
+use super::manifest::ManifestError;
 use super::position_set::Full;
 use super::progress::Progress;
 use super::sink::{Finished, OutputPlan, SinkError, Sinks};
@@ -38,6 +39,9 @@ pub enum RunError {
     /// It cannot begin as it was asked to.
     #[error(transparent)]
     Start(#[from] StartError),
+    /// The manifest of an earlier run could not be read.
+    #[error(transparent)]
+    Manifest(#[from] ManifestError),
     /// Another process writes the outputs.
     #[error(transparent)]
     Lock(#[from] LockError),

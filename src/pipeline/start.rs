@@ -11,7 +11,7 @@ use thiserror::Error;
 use super::checkpoint::Checkpoint;
 use super::checksum::Sum;
 use super::identity::{Difference, Identity};
-use super::manifest::Manifest;
+use super::manifest::{Manifest, ManifestError};
 use super::plan::{Plan, check_absence};
 use super::platform;
 use super::run::RunError;
@@ -159,14 +159,10 @@ fn sum(path: &Path) -> io::Result<Sum> {
 }
 
 /// The manifest in a file; none if there is no file.
-fn read(path: &Path) -> Result<Option<Manifest>, RunError> {
-    match fs::read(path) {
-        Ok(bytes) => match serde_json::from_slice(&bytes) {
-            Ok(manifest) => Ok(Some(manifest)),
-            Err(error) => Err(failed("understand", path, error.into())),
-        },
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(failed("read", path, source)),
+fn read(path: &Path) -> Result<Option<Manifest>, ManifestError> {
+    match Manifest::read(path) {
+        Err(error) if error.is_not_found() => Ok(None),
+        manifest => manifest.map(Some),
     }
 }
 

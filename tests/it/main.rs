@@ -36,6 +36,7 @@ mod rsshogi;
 mod rules;
 mod samples;
 mod sbinpack;
+mod shards;
 mod shortest;
 mod small_positions;
 mod solve;

@@ -1,0 +1,78 @@
+//! `kyokumen merge`.
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+use clap::Args;
+
+use super::filter::run_error;
+use super::option::word;
+use super::report::records;
+use super::{Outcome, usage_if};
+use crate::pipeline::merge::{MergeError, MergePlan, MergeRequest, merge};
+use crate::pipeline::platform::Interrupt;
+use crate::pipeline::progress::{Progress, ProgressMode};
+use crate::pipeline::stream::Stream;
+
+/// Join the outputs of all shards of a run
+///
+/// Before a byte is written, the manifests are compared: the same inputs, settings and versions, no gap, no
+/// overlap; and the outputs with their manifests, byte for byte. What is missing or different is listed. The
+/// file is the one that a run without shards writes, beside it stands a manifest that names those of the
+/// shards.
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  kyokumen merge clean -o positions.hcp
+  kyokumen merge clean -o mated.hcp --stream mated
+
+Exit status: 0 joined, 1 failed, or something is missing or different, 2 usage, 130 or 143 interrupted.")]
+pub(super) struct MergeArgs {
+    /// Folder of the shards
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+
+    /// The file to be written
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+
+    /// Which of the outputs [default: kept]
+    #[arg(long, value_name = "kept|mated|mated_lines|unknown|quarantine|quarantine_lines", value_parser = word::<Stream>)]
+    stream: Option<Stream>,
+
+    /// Start of the shards' names, if there are several runs
+    #[arg(long)]
+    name: Option<String>,
+
+    /// Show progress on standard error [default: auto]
+    #[arg(long, value_name = "auto|bar|plain|json|none", value_parser = word::<ProgressMode>)]
+    progress: Option<ProgressMode>,
+
+    /// Replace outputs that exist
+    #[arg(long)]
+    force: bool,
+}
+
+pub(super) fn run(args: MergeArgs) -> anyhow::Result<Outcome> {
+    let MergeArgs { folder, output, stream, name, progress, force } = args;
+    let stream = stream.unwrap_or(Stream::Kept);
+    let request = MergeRequest { folder, name, stream, output: output.clone(), force };
+    let plan = MergePlan::new(request).map_err(usage)?;
+    let interrupt = Interrupt::watch().context("cannot watch for signals")?;
+    let mut progress = Progress::new(progress.unwrap_or_default(), Some(plan.records()));
+    let merged = merge(&plan, &mut progress, &interrupt.cancel());
+    drop(progress);
+    let manifest = merged.map_err(|error| match error {
+        MergeError::Run(error) => run_error(error, &interrupt),
+        error => usage(error),
+    })?;
+    for written in &manifest.outputs {
+        let shards = manifest.parents.len();
+        eprintln!("{} ({} of {shards} shards)", output.display(), records(written.records));
+    }
+    Ok(Outcome::Done)
+}
+
+fn usage(error: MergeError) -> anyhow::Error {
+    usage_if(error.is_usage(), error)
+}

@@ -1,0 +1,87 @@
+//! `kyokumen status`.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::Outcome;
+use super::report::json_line;
+use crate::pipeline::progress::duration;
+use crate::pipeline::status::{RunStatus, ShardStatus, State, status};
+
+/// Say how far the runs have come whose outputs are written to a folder
+///
+/// Shards may be running on other machines: what they have written down counts, which they do every ten
+/// seconds unless --checkpoint-every says otherwise.
+#[derive(Args)]
+pub(super) struct StatusArgs {
+    /// Folder of the outputs
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+
+    /// One JSON object a line for each run
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &StatusArgs) -> anyhow::Result<Outcome> {
+    let runs = status(&args.folder)?;
+    if runs.is_empty() {
+        anyhow::bail!("there are no runs in {}", args.folder.display());
+    }
+    for run in &runs {
+        if args.json {
+            json_line(run)?;
+        } else {
+            write_run(run)?;
+        }
+    }
+    Ok(Outcome::Done)
+}
+
+fn write_run(run: &RunStatus) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{}: {}", run.name, summary(run))?;
+    writeln!(
+        out,
+        "{:>13}  {:<11} {:>12} {:>12} {:>10} {:>9} {:>9} {:>11}",
+        "shard", "state", "done", "of", "mated", "unknown", "rec/s", "left"
+    )?;
+    run.shards.iter().try_for_each(|shard| write_shard(&mut out, shard))
+}
+
+/// `3 done, 1 running, 1 missing; 300 of 500 records, 12 records/s, 17 s left`
+fn summary(run: &RunStatus) -> String {
+    let number = |state| run.shards.iter().filter(|shard| shard.state == state).count();
+    let states = State::ALL.map(|state| (number(state), state.name()));
+    let states = states.iter().filter(|(number, _)| *number > 0);
+    let states: Vec<_> = states.map(|(number, name)| format!("{number} {name}")).collect();
+    let of = run.records.map_or(String::new(), |records| format!(" of {records}"));
+    let speed = match run.records_per_s {
+        speed if speed > 0.0 => format!(", {speed:.0} records/s"),
+        _ => String::new(),
+    };
+    let left = run.eta_s.map_or(String::new(), |eta_s| format!(", {} left", duration(eta_s)));
+    format!("{}; {}{of} records{speed}{left}", states.join(", "), run.done)
+}
+
+fn write_shard(out: &mut impl Write, shard: &ShardStatus) -> io::Result<()> {
+    let text = |number: Option<u64>| number.map_or("?".to_owned(), |number| number.to_string());
+    let speed = shard.records_per_s.map_or(String::new(), |speed| format!("{speed:.0}"));
+    let left = shard.eta_s.map_or(String::new(), duration);
+    let by = shard
+        .holder
+        .as_ref()
+        .map_or(String::new(), |holder| format!("  process {} on {}", holder.pid, holder.host));
+    let line = format!(
+        "{:>13}  {:<11} {:>12} {:>12} {:>10} {:>9} {speed:>9} {left:>11}{by}",
+        shard.shard.as_deref().unwrap_or("all"),
+        shard.state.name(),
+        shard.done,
+        text(shard.records),
+        shard.mated,
+        shard.unknown,
+    );
+    writeln!(out, "{}", line.trim_end())
+}

@@ -1,0 +1,341 @@
+//! The shards of one run: whether all are there, belong together, and are as their manifests say.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use super::checksum::Sum;
+use super::identity::{Difference, Identity};
+use super::manifest::{Manifest, ManifestError, OutputAccount};
+use super::platform;
+use super::run_name::{CHECKPOINT_SUFFIX, LOCK_SUFFIX, MANIFEST_SUFFIX, RunName};
+use super::shard::Shard;
+use super::stream::Stream;
+
+/// Why shards cannot be looked at.
+#[derive(Debug, Error)]
+pub enum ShardSetError {
+    /// The folder could not be read.
+    #[error("cannot read the folder {}", folder.display())]
+    Folder {
+        /// The folder.
+        folder: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A manifest could not be read.
+    #[error(transparent)]
+    Manifest(#[from] ManifestError),
+    /// There is nothing to join.
+    #[error("there is no manifest of a shard in {}", folder.display())]
+    None {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// The shards are of several runs.
+    #[error("there are shards of several runs in {}: {names}; choose one with --name", folder.display())]
+    Several {
+        /// The folder.
+        folder: PathBuf,
+        /// The runs.
+        names: String,
+    },
+    /// A name that is no manifest's.
+    #[error("{} is no manifest: its name does not end with {MANIFEST_SUFFIX}", path.display())]
+    NoManifest {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+impl ShardSetError {
+    /// Whether another command line would help, as opposed to another state of the disk.
+    pub const fn is_usage(&self) -> bool {
+        matches!(self, Self::None { .. } | Self::Several { .. } | Self::NoManifest { .. })
+    }
+}
+
+/// Something that is missing or different.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Problem {
+    /// A shard was not brought to its end.
+    Missing {
+        /// Which one.
+        shard: Shard,
+        /// Its manifest.
+        manifest: PathBuf,
+        /// Whether it was begun.
+        was_begun: bool,
+    },
+    /// A shard is of another run.
+    Different {
+        /// The shard that the others are compared with.
+        first: Shard,
+        /// The other one.
+        shard: Shard,
+        /// In what.
+        difference: Box<Difference>,
+    },
+    /// A shard does not begin where the one before it ended, or is not the part that it should be.
+    Range {
+        /// Which one.
+        shard: Shard,
+        /// The input.
+        file: String,
+        /// Its first record.
+        from: u64,
+        /// The record behind the last one of the shard before.
+        expected: u64,
+    },
+    /// A shard has more or fewer records than it should.
+    Size {
+        /// Which one.
+        shard: Shard,
+        /// Its records.
+        records: u64,
+        /// How many it should have.
+        expected: u64,
+    },
+    /// An output is not there.
+    NoOutput {
+        /// The output.
+        path: PathBuf,
+    },
+    /// An output cannot be read.
+    Unreadable {
+        /// The output.
+        path: PathBuf,
+        /// What the system says.
+        error: String,
+    },
+    /// An output has another size than its manifest says.
+    Bytes {
+        /// The output.
+        path: PathBuf,
+        /// Its size.
+        bytes: u64,
+        /// What the manifest says.
+        expected: u64,
+    },
+    /// An output has other bytes than its manifest says.
+    Checksum {
+        /// The output.
+        path: PathBuf,
+    },
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Missing { shard, manifest, was_begun } => {
+                let state = if *was_begun { "not finished" } else { "missing" };
+                write!(f, "shard {shard} is {state}: there is no {}", manifest.display())
+            }
+            Self::Different { first, shard, difference: of } => {
+                let (what, was, is) = (&of.what, &of.was, &of.is);
+                write!(f, "shard {shard} is of another run: {what} is {is}, in shard {first} {was}")
+            }
+            Self::Range { shard, file, from, expected } => write!(
+                f,
+                "shard {shard} begins with record {from} of {file}, not with {expected}, where the one \
+                 before it ends"
+            ),
+            Self::Size { shard, records, expected } => {
+                write!(f, "shard {shard} has {records} records, not its part of {expected}")
+            }
+            Self::NoOutput { path } => write!(f, "{} is missing", path.display()),
+            Self::Unreadable { path, error } => {
+                write!(f, "{} cannot be read: {error}", path.display())
+            }
+            Self::Bytes { path, bytes, expected } => {
+                write!(f, "{} has {bytes} bytes, its manifest says {expected}", path.display())
+            }
+            Self::Checksum { path } => {
+                write!(f, "{} has another SHA-256 than its manifest says", path.display())
+            }
+        }
+    }
+}
+
+/// Shards of one run, as far as their manifests are there.
+#[derive(Clone, Debug)]
+pub struct ShardSet {
+    /// The folder.
+    pub folder: PathBuf,
+    /// What the names of all begin with.
+    pub stem: String,
+    /// How many there should be.
+    pub count: u32,
+    manifests: BTreeMap<u32, Manifest>,
+}
+
+impl ShardSet {
+    /// The shards in a folder, of the run with this stem if there are several.
+    ///
+    /// # Errors
+    /// [`ShardSetError`] if there are none, or of several runs.
+    pub fn in_folder(folder: &Path, stem: Option<&str>) -> Result<Self, ShardSetError> {
+        let failed = |source| ShardSetError::Folder { folder: folder.to_owned(), source };
+        let mut runs: BTreeMap<(String, u32), Vec<PathBuf>> = BTreeMap::new();
+        for entry in fs::read_dir(folder).map_err(failed)? {
+            let path = entry.map_err(failed)?.path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let name = RunName::of_file(&name, MANIFEST_SUFFIX);
+            if let Some(name) = name
+                .filter(|name| name.shard().is_some() && stem.is_none_or(|stem| name.stem == stem))
+            {
+                runs.entry((name.stem, name.count)).or_default().push(path);
+            }
+        }
+        let folder = folder.to_owned();
+        if runs.len() > 1 {
+            let names = runs.keys().map(|(stem, count)| format!("{stem} ({count} shards)"));
+            let names = names.collect::<Vec<_>>().join(", ");
+            return Err(ShardSetError::Several { folder, names });
+        }
+        let (_, paths) = runs.pop_first().ok_or(ShardSetError::None { folder })?;
+        let mut sets = Self::of_files(&paths)?;
+        Ok(sets.remove(0))
+    }
+
+    /// The runs whose manifests these are.
+    ///
+    /// # Errors
+    /// [`ShardSetError`] if one is no manifest or cannot be read.
+    pub fn of_files(paths: &[PathBuf]) -> Result<Vec<Self>, ShardSetError> {
+        let mut sets: Vec<Self> = Vec::new();
+        for path in paths {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let name = RunName::of_file(&name, MANIFEST_SUFFIX)
+                .ok_or_else(|| ShardSetError::NoManifest { path: path.clone() })?;
+            let manifest = Manifest::read(path)?;
+            let folder = platform::folder_of(path);
+            let same = |set: &&mut Self| {
+                set.folder == folder && set.stem == name.stem && set.count == name.count
+            };
+            match sets.iter_mut().find(same) {
+                Some(set) => drop(set.manifests.insert(name.index, manifest)),
+                None => sets.push(Self {
+                    folder: folder.to_owned(),
+                    stem: name.stem,
+                    count: name.count,
+                    manifests: BTreeMap::from([(name.index, manifest)]),
+                }),
+            }
+        }
+        Ok(sets)
+    }
+
+    /// Those that are there, in order.
+    pub fn manifests(&self) -> impl Iterator<Item = &Manifest> {
+        self.manifests.values()
+    }
+
+    /// The names of the manifests that are there, in order.
+    pub fn names(&self) -> impl Iterator<Item = RunName> {
+        let name = |&index| RunName { stem: self.stem.clone(), count: self.count, index };
+        self.manifests.keys().map(name)
+    }
+
+    /// What stands in the way of joining them, going by the manifests.
+    pub fn problems(&self) -> Vec<Problem> {
+        if self.manifests.contains_key(&0) {
+            return Vec::new();
+        }
+        let mut problems = self.missing();
+        problems.extend(self.different());
+        if problems.is_empty() {
+            problems.extend(self.wrong_ranges());
+        }
+        problems
+    }
+
+    fn missing(&self) -> Vec<Problem> {
+        let missing = (1..=self.count).filter(|index| !self.manifests.contains_key(index));
+        let problem = |index| {
+            let shard = Shard::new(index, self.count)?;
+            let name = RunName::new(&self.stem, Some(shard));
+            let path = |suffix| self.folder.join(name.file(suffix));
+            let was_begun = path(CHECKPOINT_SUFFIX).exists() || path(LOCK_SUFFIX).exists();
+            Some(Problem::Missing { shard, manifest: path(MANIFEST_SUFFIX), was_begun })
+        };
+        missing.filter_map(problem).collect()
+    }
+
+    /// Shards in order with their manifests.
+    fn shards(&self) -> impl Iterator<Item = (Shard, &Manifest)> {
+        let shard = |(&index, manifest)| Some((Shard::new(index, self.count)?, manifest));
+        self.manifests.iter().filter_map(shard)
+    }
+
+    fn different(&self) -> Vec<Problem> {
+        let mut shards = self.shards();
+        let Some((first, manifest)) = shards.next() else { return Vec::new() };
+        let expected = of_run(manifest);
+        let problem = |(shard, manifest): (Shard, &Manifest)| {
+            let difference = Box::new(expected.difference(&of_run(manifest))?);
+            Some(Problem::Different { first, shard, difference })
+        };
+        shards.filter_map(problem).collect()
+    }
+
+    fn wrong_ranges(&self) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        let mut ends: Vec<u64> = Vec::new();
+        let last = self.manifests.values().next_back();
+        let total = last.map_or(0, |last| last.inputs.iter().map(|input| input.to).sum());
+        for (shard, manifest) in self.shards() {
+            ends.resize(manifest.inputs.len(), 0);
+            for (input, end) in manifest.inputs.iter().zip(&mut ends) {
+                if input.from != *end {
+                    let (file, from) = (input.file.clone(), input.from);
+                    problems.push(Problem::Range { shard, file, from, expected: *end });
+                }
+                *end = input.to;
+            }
+            let range = shard.range(total);
+            let (records, expected) = (manifest.counts.input, range.end - range.start);
+            if records != expected {
+                problems.push(Problem::Size { shard, records, expected });
+            }
+        }
+        problems
+    }
+
+    /// What is wrong with the outputs, all or those of a stream: their bytes are read.
+    pub fn wrong_outputs(&self, stream: Option<Stream>) -> Vec<Problem> {
+        let outputs = self.manifests.values().flat_map(|manifest| &manifest.outputs);
+        let wanted = outputs.filter(|output| stream.is_none_or(|stream| output.stream == stream));
+        let problem = |output: &OutputAccount| {
+            let path = self.folder.join(&output.file);
+            let bytes = match path.metadata() {
+                Ok(metadata) => metadata.len(),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    return Some(Problem::NoOutput { path });
+                }
+                Err(error) => return Some(Problem::Unreadable { path, error: error.to_string() }),
+            };
+            if bytes != output.bytes {
+                return Some(Problem::Bytes { path, bytes, expected: output.bytes });
+            }
+            match File::open(&path).and_then(Sum::of_reader) {
+                Ok(sum) if output.sha256.is_none_or(|expected| expected == sum) => None,
+                Ok(_) => Some(Problem::Checksum { path }),
+                Err(error) => Some(Problem::Unreadable { path, error: error.to_string() }),
+            }
+        };
+        wanted.filter_map(problem).collect()
+    }
+}
+
+/// What a shard must have in common with the others. A copy of an input on another machine has another
+/// time of modification.
+fn of_run(manifest: &Manifest) -> Identity {
+    let mut identity = Identity { shard: None, ..manifest.identity() };
+    identity.inputs.iter_mut().for_each(|input| input.modified_unix_ns = None);
+    identity
+}

@@ -1,0 +1,182 @@
+//! How far the runs have come whose files lie in a folder: shard by shard, on whatever machine.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::checkpoint::{Checkpoint, CheckpointError};
+use super::counts::Counts;
+use super::lock::Holder;
+use super::manifest::Manifest;
+use super::run_name::{CHECKPOINT_SUFFIX, LOCK_SUFFIX, MANIFEST_SUFFIX, RunName};
+use super::shard_set::ShardSetError;
+
+/// What has become of a shard.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// Its manifest is there.
+    Done,
+    /// A process writes it.
+    Running,
+    /// A process has ended before it was done, and another can go on.
+    Interrupted,
+    /// Nobody has begun it.
+    Missing,
+}
+
+impl State {
+    /// In the order in which they are told.
+    pub const ALL: [Self; 4] = [Self::Done, Self::Running, Self::Interrupted, Self::Missing];
+
+    /// The word for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Running => "running",
+            Self::Interrupted => "interrupted",
+            Self::Missing => "missing",
+        }
+    }
+}
+
+/// A shard, or a run without shards.
+#[derive(Clone, Debug, Serialize)]
+pub struct ShardStatus {
+    /// As in `3/10`; none for a run without shards.
+    pub shard: Option<String>,
+    /// What has become of it.
+    pub state: State,
+    /// Records dealt with, as far as that is written down.
+    pub done: u64,
+    /// Records of the shard, where that is known.
+    pub records: Option<u64>,
+    /// Proven mates among those that were dealt with.
+    pub mated: u64,
+    /// Positions among them of which nobody knows.
+    pub unknown: u64,
+    /// Records among them that could not be used.
+    pub bad: u64,
+    /// Speed so far.
+    pub records_per_s: Option<f64>,
+    /// How long it will take, while it is running.
+    pub eta_s: Option<f64>,
+    /// Who is writing it.
+    pub holder: Option<Holder>,
+}
+
+/// A run with its shards.
+#[derive(Clone, Debug, Serialize)]
+pub struct RunStatus {
+    /// What the names of its files begin with.
+    pub name: String,
+    /// Records dealt with.
+    pub done: u64,
+    /// Records of the run: those of unknown shards taken for as many as the others have.
+    pub records: Option<u64>,
+    /// Speed of the processes that are running.
+    pub records_per_s: f64,
+    /// How long the rest will take them.
+    pub eta_s: Option<f64>,
+    /// Its shards in order.
+    pub shards: Vec<ShardStatus>,
+}
+
+/// The runs in a folder.
+///
+/// # Errors
+/// [`ShardSetError`] if the folder cannot be read. What cannot be read of a shard is as if it were not there.
+pub fn status(folder: &Path) -> Result<Vec<RunStatus>, ShardSetError> {
+    let failed = |source| ShardSetError::Folder { folder: folder.to_owned(), source };
+    let mut runs: BTreeMap<(String, u32), BTreeMap<u32, ShardStatus>> = BTreeMap::new();
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let name = entry.map_err(failed)?.file_name();
+        let name = name.to_string_lossy();
+        let suffixes = [MANIFEST_SUFFIX, CHECKPOINT_SUFFIX, LOCK_SUFFIX];
+        let found = suffixes.iter().find_map(|suffix| RunName::of_file(&name, suffix));
+        let Some(name) = found else { continue };
+        let shards = runs.entry((name.stem.clone(), name.count)).or_default();
+        shards.entry(name.index).or_insert_with(|| shard_status(folder, &name));
+    }
+    Ok(runs.into_iter().map(|((stem, count), shards)| run_status(stem, count, shards)).collect())
+}
+
+fn shard_status(folder: &Path, name: &RunName) -> ShardStatus {
+    let path = |suffix| folder.join(name.file(suffix));
+    let shard = name.shard().map(|shard| shard.to_string());
+    let holder = Holder::of(&path(LOCK_SUFFIX));
+    if let (None, Ok(manifest)) = (&holder, Manifest::read(&path(MANIFEST_SUFFIX))) {
+        let records = Some(manifest.counts.input);
+        let speed = Some(manifest.records_per_s);
+        return ShardStatus::new(shard, State::Done, &manifest.counts, records, speed);
+    }
+    let checkpoint: Result<_, CheckpointError> = Checkpoint::read(&path(CHECKPOINT_SUFFIX));
+    let checkpoint = checkpoint.ok().flatten();
+    let state = match (&holder, &checkpoint) {
+        (Some(_), _) => State::Running,
+        (None, Some(_)) => State::Interrupted,
+        (None, None) => State::Missing,
+    };
+    let Some(Checkpoint { place, records, elapsed_s, .. }) = checkpoint else {
+        return ShardStatus {
+            holder,
+            ..ShardStatus::new(shard, state, &Counts::default(), None, None)
+        };
+    };
+    let done = place.counts.input;
+    let speed = (elapsed_s > 0.0).then_some(done as f64 / elapsed_s);
+    let left = records.map(|records| records.saturating_sub(done) as f64);
+    let eta_s = match (state, left, speed) {
+        (State::Running, Some(left), Some(speed)) if speed > 0.0 => Some(left / speed),
+        _ => None,
+    };
+    ShardStatus { eta_s, holder, ..ShardStatus::new(shard, state, &place.counts, records, speed) }
+}
+
+impl ShardStatus {
+    fn new(
+        shard: Option<String>,
+        state: State,
+        counts: &Counts,
+        records: Option<u64>,
+        records_per_s: Option<f64>,
+    ) -> Self {
+        Self {
+            shard,
+            state,
+            done: counts.input,
+            records,
+            mated: counts.mates(),
+            unknown: counts.verdicts.unknown.values().sum(),
+            bad: counts.bad_records(),
+            records_per_s,
+            eta_s: None,
+            holder: None,
+        }
+    }
+}
+
+fn run_status(name: String, count: u32, mut shards: BTreeMap<u32, ShardStatus>) -> RunStatus {
+    if !shards.contains_key(&0) {
+        for index in 1..=count {
+            shards.entry(index).or_insert_with(|| {
+                let shard = Some(format!("{index}/{count}"));
+                ShardStatus::new(shard, State::Missing, &Counts::default(), None, None)
+            });
+        }
+    }
+    let shards: Vec<ShardStatus> = shards.into_values().collect();
+    let known = || shards.iter().filter_map(|shard| shard.records);
+    let (sum, number) = (known().sum::<u64>(), known().count() as u64);
+    let records = (number > 0).then(|| sum + sum / number * (shards.len() as u64 - number));
+    let done = shards.iter().map(|shard| shard.done).sum();
+    let running = || shards.iter().filter(|shard| shard.state == State::Running);
+    let records_per_s =
+        running().filter_map(|shard| shard.records_per_s).fold(0.0, |sum, speed| sum + speed);
+    let together = records.map(|records| records.saturating_sub(done) as f64 / records_per_s);
+    let longest = running().filter_map(|shard| shard.eta_s).fold(0.0, f64::max);
+    let eta_s = together.filter(|eta| eta.is_finite()).map(|eta| eta.max(longest));
+    RunStatus { name, done, records, records_per_s, eta_s, shards }
+}

@@ -1,0 +1,218 @@
+//! Shards as files of one run: joined, compared with their manifests, looked at while they are made.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use assert_cmd::cargo::cargo_bin;
+use kyokumen::format::Format;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::archive::{archive, write};
+
+fn run(program: &str, words: &[&str], folder: &Path) -> Output {
+    Command::new(cargo_bin(program)).args(words).current_dir(folder).output().unwrap()
+}
+
+#[track_caller]
+fn succeeds(program: &str, words: &[&str], folder: &Path) -> String {
+    let output = run(program, words, folder);
+    let message = String::from_utf8_lossy(&output.stderr);
+    // 3: bad records, of which the archives of these tests have some.
+    assert!(matches!(output.status.code(), Some(0 | 3)), "{words:?}: {message}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// What a command says that fails with this status.
+#[track_caller]
+fn fails(status: i32, words: &[&str], folder: &Path) -> String {
+    let output = run("kyokumen", words, folder);
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(status), "{words:?}: {message}");
+    String::from_utf8(output.stdout).unwrap() + &message
+}
+
+const SETTINGS: [&str; 8] =
+    ["--nodes", "5", "--hash-mb", "1", "--unknown", "split", "--progress", "none"];
+
+fn filter(folder: &Path, words: &[&str]) {
+    succeeds("gen-filter", &[words, &SETTINGS].concat(), folder);
+}
+
+/// A folder with shards in `out` of which all but some are made, and the whole in `whole`.
+fn shards(input: &str, count: u32, without: &[u32]) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    let format = Format::from_extension(input.rsplit_once('.').unwrap().1).unwrap();
+    write(path, input, &archive(format, 403));
+    filter(path, &[input, "-o", "whole"]);
+    for index in (1..=count).filter(|index| !without.contains(index)) {
+        filter(path, &[input, "-o", "out", "--shard", &format!("{index}/{count}")]);
+    }
+    folder
+}
+
+fn json(path: PathBuf) -> Value {
+    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+}
+
+#[test]
+fn what_is_joined_is_the_unsharded_output() {
+    let folder = shards("a.psv", 3, &[]);
+    let path = folder.path();
+    for (stream, file) in [
+        ("kept", "a.psv"),
+        ("mated", "a.mated.psv"),
+        ("mated_lines", "a.mated.jsonl"),
+        ("unknown", "a.unknown.psv"),
+        ("quarantine", "a.quarantine.bin"),
+        ("quarantine_lines", "a.quarantine.jsonl"),
+    ] {
+        let joined = format!("joined/{file}");
+        fs::create_dir_all(path.join("joined")).unwrap();
+        succeeds("kyokumen", &["merge", "out", "-o", &joined, "--stream", stream], path);
+        let expected = fs::read(path.join("whole").join(file)).unwrap();
+        assert!(!expected.is_empty());
+        assert!(fs::read(path.join(&joined)).unwrap() == expected, "{file}");
+    }
+    let (joined, whole) =
+        (json(path.join("joined/a.psv.manifest.json")), json(path.join("whole/a.manifest.json")));
+    assert_eq!((&joined["command"], &joined["shard"]), (&"merge".into(), &Value::Null));
+    for key in ["counts", "settings", "solver_version", "node_definition"] {
+        assert_eq!(joined[key], whole[key], "{key}");
+    }
+    assert_eq!(joined["outputs"][0], whole["outputs"][0]);
+    for key in ["file", "from", "to", "offset", "bytes", "file_bytes", "evidence"] {
+        assert_eq!(joined["inputs"][0][key], whole["inputs"][0][key], "{key}");
+    }
+    let parents: Vec<_> =
+        joined["parents"].as_array().unwrap().iter().map(|parent| &parent["file"]).collect();
+    let expected = [1, 2, 3].map(|i| format!("a-0000{i}-of-00003.manifest.json"));
+    assert_eq!(parents, expected.each_ref().map(String::as_str));
+    succeeds("kyokumen", &["verify", "--manifest", "joined/a.psv.manifest.json"], path);
+}
+
+#[test]
+fn frames_of_compressed_shards_are_those_of_the_whole() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    write(path, "a.hcp", &archive(Format::Hcp, 1000).repeat(150));
+    let words =
+        ["a.hcp", "--to", "hcp.zst", "--depth", "1", "--nodes", "1", "--hash-mb", "1", "-o"];
+    let run = |more: &[&str]| {
+        succeeds("gen-filter", &[&words, more, &["--progress", "none"]].concat(), path);
+    };
+    run(&["whole"]);
+    for shard in ["1/3", "2/3", "3/3"] {
+        run(&["out", "--shard", shard]);
+    }
+    succeeds("kyokumen", &["merge", "out", "-o", "joined.hcp.zst"], path);
+    let [joined, whole] =
+        ["joined.hcp.zst", "whole/a.hcp.zst"].map(|file| fs::read(path.join(file)).unwrap());
+    assert!(joined == whole);
+    let refusal = fails(2, &["merge", "out", "-o", "joined.hcp"], path);
+    assert!(refusal.contains("the shards are hcp.zst"), "{refusal}");
+}
+
+#[test]
+fn what_is_missing_is_listed() {
+    let folder = shards("a.hcp", 5, &[2, 4]);
+    let path = folder.path();
+    fs::write(path.join("out/a-00004-of-00005.checkpoint"), "").unwrap();
+    let refusal = fails(1, &["merge", "out", "-o", "joined.hcp"], path);
+    assert!(refusal.contains("\n  shard 2/5 is missing: there is no out/a-00002"), "{refusal}");
+    assert!(refusal.contains("\n  shard 4/5 is not finished"), "{refusal}");
+    assert!(!path.join("joined.hcp").exists() && !path.join("joined.hcp.partial").exists());
+    let refusal = fails(2, &["merge", "whole", "-o", "joined.hcp"], path);
+    assert!(refusal.contains("there is no manifest of a shard in whole"), "{refusal}");
+}
+
+#[test]
+fn what_is_different_is_listed() {
+    let folder = shards("a.hcp", 3, &[]);
+    let path = folder.path();
+    let all = |command: &[&str]| {
+        let manifests = [1, 2, 3].map(|i| format!("out/a-0000{i}-of-00003.manifest.json"));
+        let words = [command, &manifests.each_ref().map(String::as_str)].concat();
+        run("kyokumen", &words, path)
+    };
+    assert!(all(&["verify", "--manifest"]).status.success());
+    let check = |expected: &str| {
+        let refusal = fails(1, &["merge", "out", "-o", "joined.hcp"], path);
+        assert!(refusal.contains(&format!("\n  {expected}")), "{refusal}");
+        assert!(!path.join("joined.hcp").exists());
+        let output = all(&["verify", "--manifest"]);
+        assert_eq!(output.status.code(), Some(1));
+        let found = String::from_utf8(output.stdout).unwrap();
+        assert!(found.contains(&format!("\n  {expected}")), "{found}");
+    };
+    let second = path.join("out/a-00002-of-00003.hcp");
+    let bytes = fs::read(&second).unwrap();
+    fs::write(&second, &bytes[1..]).unwrap();
+    check(&format!(
+        "out/a-00002-of-00003.hcp has {} bytes, its manifest says {}",
+        bytes.len() - 1,
+        bytes.len()
+    ));
+    let mut damaged = bytes.clone();
+    damaged[40] ^= 1;
+    fs::write(&second, damaged).unwrap();
+    check("out/a-00002-of-00003.hcp has another SHA-256 than its manifest says");
+    fs::remove_file(&second).unwrap();
+    check("out/a-00002-of-00003.hcp is missing");
+    fs::write(&second, &bytes).unwrap();
+    let manifest = path.join("out/a-00003-of-00003.manifest.json");
+    let text = fs::read_to_string(&manifest).unwrap();
+    let rewrite = |from: &str, to: &str| {
+        assert!(text.contains(from), "{text}");
+        fs::write(&manifest, text.replacen(from, to, 1)).unwrap();
+    };
+    rewrite("\"nodes\": 5", "\"nodes\": 6");
+    check("shard 3/3 is of another run: settings.nodes is 6, in shard 1/3 5");
+    rewrite("\"from\": 268", "\"from\": 270");
+    check("shard 3/3 begins with record 270 of a.hcp, not with 268, where the one before it ends");
+    rewrite("\"input\": 135", "\"input\": 134");
+    check("shard 3/3 has 134 records, not its part of 135");
+    fs::write(&manifest, &text).unwrap();
+    succeeds("kyokumen", &["merge", "out", "-o", "joined.hcp"], path);
+    let refusal = fails(2, &["merge", "out", "-o", "joined.hcp"], path);
+    assert!(refusal.contains("joined.hcp exists"), "{refusal}");
+    let refusal = fails(2, &["merge", "out", "-o", "out/a-00002-of-00003.hcp", "--force"], path);
+    assert!(refusal.contains("would be written over the input"), "{refusal}");
+}
+
+#[test]
+fn a_single_shard_is_compared_with_its_manifest() {
+    let folder = shards("a.hcp", 3, &[1, 3]);
+    let manifest = "out/a-00002-of-00003.manifest.json";
+    let said = succeeds("kyokumen", &["verify", "--manifest", manifest], folder.path());
+    assert_eq!(said, "out/a: as 1 manifest says\n");
+    let refusal = fails(2, &["verify", "--manifest", "a.hcp"], folder.path());
+    assert!(refusal.contains("a.hcp is no manifest"), "{refusal}");
+}
+
+#[test]
+fn status_tells_the_shards_apart() {
+    let folder = shards("a.hcp", 4, &[2, 3]);
+    let path = folder.path();
+    let holder = r#"{"host":"a-machine-far-away","pid":17}"#;
+    fs::write(path.join("out/a-00003-of-00004.lock"), holder).unwrap();
+    let words = ["status", "out", "--json"];
+    let status: Value = serde_json::from_str(&succeeds("kyokumen", &words, path)).unwrap();
+    let of = |key: &str| -> Vec<&Value> {
+        status["shards"].as_array().unwrap().iter().map(|shard| &shard[key]).collect()
+    };
+    assert_eq!(of("state"), ["done", "missing", "running", "done"]);
+    assert_eq!(of("shard"), ["1/4", "2/4", "3/4", "4/4"]);
+    assert_eq!(of("done"), [100, 0, 0, 101]);
+    assert_eq!(status["shards"][2]["holder"]["host"], "a-machine-far-away");
+    assert_eq!((&status["name"], &status["done"]), (&"a".into(), &201.into()));
+    let text = succeeds("kyokumen", &["status", "out"], path);
+    assert!(text.starts_with("a: 2 done, 1 running, 1 missing; 201 of 40"), "{text}");
+    assert!(text.contains("process 17 on a-machine-far-away"), "{text}");
+    let whole = succeeds("kyokumen", &["status", "whole"], path);
+    assert!(whole.starts_with("a: 1 done; 403 of 403 records\n"), "{whole}");
+    let nothing = fails(1, &["status", "."], path);
+    assert!(nothing.contains("there are no runs in ."), "{nothing}");
+}
