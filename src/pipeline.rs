@@ -21,6 +21,7 @@ pub mod manifest;
 pub mod memo;
 pub mod memory;
 pub mod merge;
+mod metrics;
 #[cfg_attr(not(feature = "parquet"), path = "pipeline/parquet_absent.rs")]
 mod parquet;
 pub mod plan;

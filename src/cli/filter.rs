@@ -99,6 +99,11 @@ struct SettingArgs {
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     checkpoint_every: Option<Duration>,
 
+    /// Write how far the run has come to a file for Prometheus, as the textfile collector of the node
+    /// exporter reads it
+    #[arg(long, value_name = "FILE.prom")]
+    metrics: Option<PathBuf>,
+
     /// Say what would be done and how long it would take
     #[arg(long)]
     dry_run: bool,
@@ -110,6 +115,7 @@ pub(super) fn run(args: FilterArgs) -> anyhow::Result<Outcome> {
         settings = settings.or(config::read(&path)?);
     }
     let (mode, dry_run) = (settings.run.progress(), settings.dry_run);
+    let metrics = settings.metrics.take();
     let plan = Plan::new(settings.request(inputs.into_paths())?).map_err(plan_error)?;
     if plan.settings.mated == MatedPolicy::Relabel && plan.to.format.fields().is_empty() {
         tracing::warn!(
@@ -121,7 +127,11 @@ pub(super) fn run(args: FilterArgs) -> anyhow::Result<Outcome> {
         return show_plan(&plan);
     }
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;
-    let mut progress = Progress::new(mode, plan.records).with_mates();
+    let mut progress = Progress::new(mode, plan.records).with_verdicts();
+    if let Some(path) = metrics {
+        let shard = plan.shard.map(|shard| shard.to_string());
+        progress = progress.with_metrics(path, &plan.stem, shard.as_deref());
+    }
     let folder = plan.folder.clone();
     let filtered = filter(plan, &mut progress, &interrupt.cancel());
     drop(progress);
@@ -168,6 +178,7 @@ impl SettingArgs {
             run: self.run.or(others.run),
             resume: self.resume || others.resume,
             checkpoint_every: self.checkpoint_every.or(others.checkpoint_every),
+            metrics: self.metrics.or(others.metrics),
             dry_run: self.dry_run || others.dry_run,
         }
     }

@@ -68,6 +68,8 @@ pub struct Plan {
     pub indexes: Vec<(PathBuf, Index)>,
     /// Which part of the input this is.
     pub shard: Option<Shard>,
+    /// What the names of the outputs of all shards begin with.
+    pub stem: String,
     /// Folder of the outputs.
     pub folder: PathBuf,
     /// The outputs but for the manifest.
@@ -315,6 +317,7 @@ impl Plan {
             first_number,
             indexes,
             shard,
+            stem,
             folder,
             outputs,
             manifest,

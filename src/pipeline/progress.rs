@@ -3,12 +3,14 @@
 //! The bar is indicatif's; where nobody watches, a line every ten seconds says the same.
 
 use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::{Deserialize, Serialize};
 
 use super::counts::Counts;
+use super::metrics::Metrics;
 
 /// How progress is shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -31,11 +33,14 @@ pub enum ProgressMode {
 pub struct Progress {
     display: Display,
     records: Option<u64>,
-    counts_mates: bool,
+    searches: bool,
     started: Instant,
     shown: Option<Instant>,
     /// Records that were dealt with before this process began.
     before: u64,
+    metrics: Option<Metrics>,
+    /// What was counted when it was last looked at.
+    last: Counts,
 }
 
 enum Display {
@@ -47,15 +52,49 @@ enum Display {
 
 /// What there is to say at one moment.
 #[derive(Serialize)]
-struct Moment {
-    records: u64,
-    of: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mated: Option<u64>,
+pub(super) struct Moment {
+    done: u64,
+    pub(super) total: Option<u64>,
+    /// Records a second.
+    rate: f64,
+    kept: u64,
     bad: u64,
-    elapsed_s: f64,
-    records_per_s: f64,
-    eta_s: Option<f64>,
+    #[serde(flatten)]
+    verdicts: Option<Verdicts>,
+    pub(super) elapsed_s: f64,
+    pub(super) eta_s: Option<f64>,
+}
+
+/// Of runs that search.
+#[derive(Serialize)]
+struct Verdicts {
+    win: u64,
+    loss: u64,
+    unknown: u64,
+}
+
+impl Moment {
+    /// So many seconds after a process began behind so many records.
+    pub(super) fn of(
+        counts: &Counts,
+        total: Option<u64>,
+        elapsed_s: f64,
+        before: u64,
+        searches: bool,
+    ) -> Self {
+        let done = counts.input;
+        let new = done.saturating_sub(before);
+        let rate = if elapsed_s > 0.0 { new as f64 / elapsed_s } else { 0.0 };
+        let left = total.map(|all| all.saturating_sub(done) as f64);
+        let eta_s = left.filter(|_| new > 0).map(|left| left / rate);
+        let verdicts = searches.then(|| Verdicts {
+            win: counts.verdicts.win,
+            loss: counts.verdicts.loss,
+            unknown: counts.verdicts.unknown.values().sum(),
+        });
+        let (kept, bad) = (counts.kept + counts.mated.relabelled, counts.bad_records());
+        Self { done, total, rate, kept, bad, verdicts, elapsed_s, eta_s }
+    }
 }
 
 impl Progress {
@@ -71,17 +110,26 @@ impl Progress {
         Self {
             display,
             records,
-            counts_mates: false,
+            searches: false,
             started: Instant::now(),
             shown: None,
             before: 0,
+            metrics: None,
+            last: Counts::default(),
         }
     }
 
-    /// The same, with the number of mates: for runs that search.
+    /// The same, with verdicts: for runs that search.
     #[must_use]
-    pub fn with_mates(mut self) -> Self {
-        self.counts_mates = true;
+    pub fn with_verdicts(mut self) -> Self {
+        self.searches = true;
+        self
+    }
+
+    /// The same, and also in a file for Prometheus, under the name of the run and its shard.
+    #[must_use]
+    pub fn with_metrics(mut self, path: PathBuf, run: &str, shard: Option<&str>) -> Self {
+        self.metrics = Some(Metrics::new(path, run, shard));
         self
     }
 
@@ -97,6 +145,7 @@ impl Progress {
 
     /// Shows how far the run has come, unless it was shown a moment ago.
     pub fn update(&mut self, counts: &Counts) {
+        self.update_metrics(counts);
         let pause = match self.display {
             Display::None => return,
             Display::Bar(_) => Duration::from_millis(100),
@@ -109,8 +158,20 @@ impl Progress {
         }
     }
 
+    fn update_metrics(&mut self, counts: &Counts) {
+        if !self.metrics.as_ref().is_some_and(Metrics::is_due) {
+            return;
+        }
+        let moment = self.moment(counts);
+        if let Some(metrics) = &mut self.metrics {
+            metrics.write(&moment, counts, true);
+            self.last = counts.clone();
+        }
+    }
+
     /// Shows the end of a run.
     pub fn finish(&mut self, counts: &Counts) {
+        self.last = counts.clone();
         match &self.display {
             Display::Bar(bar) => bar.finish_and_clear(),
             Display::Json => self.show(counts),
@@ -122,7 +183,7 @@ impl Progress {
         let moment = self.moment(counts);
         let said = match &self.display {
             Display::Bar(bar) => {
-                bar.set_position(moment.records);
+                bar.set_position(moment.done);
                 bar.set_message(rates(&moment));
                 return;
             }
@@ -138,20 +199,17 @@ impl Progress {
 
     fn moment(&self, counts: &Counts) -> Moment {
         let elapsed_s = self.started.elapsed().as_secs_f64();
-        let records = counts.input;
-        let new = records.saturating_sub(self.before);
-        let records_per_s = if elapsed_s > 0.0 { new as f64 / elapsed_s } else { 0.0 };
-        let left = self.records.map(|all| all.saturating_sub(records) as f64);
-        let eta_s = left.filter(|_| new > 0).map(|left| left / records_per_s);
-        let mated = self.counts_mates.then(|| counts.mates());
-        let bad = counts.bad_records();
-        Moment { records, of: self.records, mated, bad, elapsed_s, records_per_s, eta_s }
+        Moment::of(counts, self.records, elapsed_s, self.before, self.searches)
     }
 }
 
 impl Drop for Progress {
-    /// A failed run leaves no half-drawn bar behind.
+    /// A failed run leaves no half-drawn bar behind, and does not seem to go on.
     fn drop(&mut self) {
+        let moment = self.moment(&self.last);
+        if let Some(metrics) = &mut self.metrics {
+            metrics.write(&moment, &self.last, false);
+        }
         if let Display::Bar(bar) = &self.display {
             bar.finish_and_clear();
         }
@@ -169,15 +227,17 @@ fn bar(records: Option<u64>) -> ProgressBar {
 }
 
 fn plain_line(moment: &Moment) -> String {
-    let of = moment.of.map_or(String::new(), |of| format!(" of {of}"));
-    format!("{}{of} records, {}", moment.records, rates(moment))
+    let of = moment.total.map_or(String::new(), |total| format!(" of {total}"));
+    format!("{}{of} records, {}", moment.done, rates(moment))
 }
 
 fn rates(moment: &Moment) -> String {
-    let mated = moment.mated.map_or(String::new(), |mated| format!("{mated} mated, "));
+    let verdicts = moment.verdicts.as_ref().map_or(String::new(), |verdicts| {
+        format!("{} mated, {} unknown, ", verdicts.win + verdicts.loss, verdicts.unknown)
+    });
     let bad = if moment.bad > 0 { format!("{} bad, ", moment.bad) } else { String::new() };
     let eta = moment.eta_s.map_or(String::new(), |eta_s| format!(", {} left", duration(eta_s)));
-    format!("{mated}{bad}{:.0} records/s{eta}", moment.records_per_s)
+    format!("{verdicts}{bad}{:.0} records/s{eta}", moment.rate)
 }
 
 /// `42 s`, `3 min 20 s`, `5 h 04 min`.
@@ -204,16 +264,24 @@ mod tests {
 
     #[test]
     fn a_plain_line_says_what_is_left() {
-        let moment = Moment {
-            records: 500,
-            of: Some(2000),
-            mated: Some(7),
-            bad: 1,
-            elapsed_s: 5.0,
-            records_per_s: 100.0,
-            eta_s: Some(15.0),
-        };
-        let line = "500 of 2000 records, 7 mated, 1 bad, 100 records/s, 15 s left";
+        let mut counts = Counts { input: 500, kept: 480, ..Counts::default() };
+        (counts.verdicts.win, counts.verdicts.loss) = (4, 3);
+        counts.bad.quarantined = 1;
+        let moment = Moment::of(&counts, Some(2000), 5.0, 0, true);
+        let line = "500 of 2000 records, 7 mated, 0 unknown, 1 bad, 100 records/s, 15 s left";
         assert_eq!(plain_line(&moment), line);
+    }
+
+    #[test]
+    fn what_was_done_before_says_nothing_about_the_speed() {
+        let counts = Counts { input: 500, ..Counts::default() };
+        let moment = Moment::of(&counts, Some(2000), 5.0, 400, false);
+        assert_eq!(plain_line(&moment), "500 of 2000 records, 20 records/s, 1 min 15 s left");
+        let moment = Moment::of(&counts, None, 5.0, 500, false);
+        let json = serde_json::to_value(&moment).unwrap();
+        let expected = serde_json::json!({
+            "done": 500, "total": null, "rate": 0.0, "kept": 0, "bad": 0, "elapsed_s": 5.0, "eta_s": null
+        });
+        assert_eq!(json, expected);
     }
 }

@@ -193,3 +193,31 @@ fn comments_in_text_are_passed_over_and_counted() {
     assert_eq!(manifest["counts"]["input"], 4);
     assert_eq!(manifest["counts"]["filtered"]["comment"], 2);
 }
+
+#[test]
+fn programs_can_watch_a_run() {
+    let folder = TempDir::new().unwrap();
+    let input = write(folder.path(), "a.hcp", &good(50));
+    let metrics = folder.path().join("run.prom");
+    let mut command = Command::new(cargo_bin("gen-filter"));
+    command.arg(&input).arg("-o").arg(folder.path().join("out")).arg("--metrics").arg(&metrics);
+    let words = ["--progress", "json", "--shard", "1/2", "--nodes", "10", "--hash-mb", "1"];
+    let output = command.args(words).output().unwrap();
+    let message = String::from_utf8(output.stderr).unwrap();
+    let last = message.lines().rfind(|line| line.starts_with('{')).unwrap();
+    let last: serde_json::Value = serde_json::from_str(last).unwrap();
+    let mut keys: Vec<_> = last.as_object().unwrap().keys().map(String::as_str).collect();
+    keys.sort_unstable();
+    let expected =
+        ["bad", "done", "elapsed_s", "eta_s", "kept", "loss", "rate", "total", "unknown", "win"];
+    assert_eq!(keys, expected);
+    assert_eq!([&last["done"], &last["total"]], [25, 25]);
+    let metrics = fs::read_to_string(metrics).unwrap();
+    for line in [
+        r#"kyokumen_records_total{run="a",shard="1/2"} 25"#,
+        r#"kyokumen_records_planned{run="a",shard="1/2"} 25"#,
+        r#"kyokumen_running{run="a",shard="1/2"} 0"#,
+    ] {
+        assert!(metrics.lines().any(|found| found == line), "{metrics}");
+    }
+}

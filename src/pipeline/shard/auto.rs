@@ -61,7 +61,7 @@ pub enum AutoShardError {
         /// Its value.
         value: String,
     },
-    /// [`OWN`] is no shard.
+    /// The variable that says which shard says none.
     #[error("{OWN}: {0}")]
     Own(#[from] ParseShardError),
     /// The numbers of the tasks have gaps.
