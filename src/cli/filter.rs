@@ -14,7 +14,7 @@ use super::report::records;
 use super::search_args::SearchArgs;
 use super::{Interrupted, Outcome, Usage, config, usage_if};
 use crate::pipeline::counts::Counts;
-use crate::pipeline::estimate::estimate;
+use crate::pipeline::estimate::{Estimate, estimate};
 use crate::pipeline::filter::{Filtered, filter};
 use crate::pipeline::judge::Judge;
 use crate::pipeline::lock::LockError;
@@ -226,18 +226,31 @@ fn show_plan(plan: &Plan) -> anyhow::Result<Outcome> {
     for path in plan.outputs.iter().map(|output| &output.path).chain([&plan.manifest]) {
         writeln!(out, "write {}", path.display())?;
     }
-    let mut judge = Judge::new(&plan.settings.search);
-    match (plan.records, estimate(plan, &mut judge)?) {
-        (Some(number), Some(estimate)) => writeln!(
-            out,
-            "{}, about {} (measured on {})",
-            records(number),
-            duration(estimate.seconds),
-            estimate.sampled
-        )?,
-        _ => writeln!(out, "no estimate: the number of records is known only after reading them")?,
+    let interrupt = Interrupt::watch().context("cannot watch for signals")?;
+    let make_judge = || Judge::new(&plan.settings.search);
+    match estimate(plan, make_judge, &interrupt.cancel())? {
+        Some(estimate) => write_estimate(&mut out, &estimate)?,
+        None => {
+            writeln!(out, "no estimate: the number of records is known only after reading them")?;
+        }
     }
     Ok(Outcome::Done)
+}
+
+fn write_estimate(out: &mut impl Write, estimate: &Estimate) -> std::io::Result<()> {
+    let &Estimate { records: number, sampled, seconds, bytes } = estimate;
+    let speed = number as f64 / seconds.expected;
+    writeln!(
+        out,
+        "{}: about {}, between {} and {} (19 of 20 times; measured on {sampled}), {speed:.0} records/s",
+        records(number),
+        duration(seconds.expected),
+        duration(seconds.low),
+        duration(seconds.high),
+    )?;
+    let mib = |bytes: f64| bytes / f64::from(1 << 20);
+    let (expected, low, high) = (mib(bytes.expected), mib(bytes.low), mib(bytes.high));
+    writeln!(out, "outputs of about {expected:.1} MiB, between {low:.1} and {high:.1}")
 }
 
 fn report(manifest: &Manifest, folder: &Path) {

@@ -221,3 +221,23 @@ fn programs_can_watch_a_run() {
         assert!(metrics.lines().any(|found| found == line), "{metrics}");
     }
 }
+
+#[test]
+fn a_dry_run_tells_and_writes_nothing() {
+    let folder = TempDir::new().unwrap();
+    let lines: Vec<u8> =
+        records(300, 11).iter().flat_map(|record| encoded(Format::Sfen, record)).collect();
+    for input in [write(folder.path(), "a.hcp", &good(300)), write(folder.path(), "b.sfen", &lines)]
+    {
+        let out = folder.path().join("out");
+        let mut command = gen_filter();
+        command.arg(&input).arg("-o").arg(&out).arg("--dry-run");
+        let said = String::from_utf8(command.output().unwrap().stdout).unwrap();
+        assert!(said.contains("write "), "{said}");
+        // All of so few are measured.
+        assert!(said.contains("\n300 records: about 0 s, between 0 s and 0 s"), "{said}");
+        assert!(said.contains("measured on 300)"), "{said}");
+        assert!(said.contains("\noutputs of about 0.0 MiB, between 0.0 and 0.0"), "{said}");
+        assert!(!out.exists());
+    }
+}
