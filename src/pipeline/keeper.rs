@@ -10,7 +10,7 @@ use super::identity::Identity;
 use super::judge::Saved;
 use super::lock::Lock;
 use super::run::RunError;
-use super::sink::Sinks;
+use super::sink::{Sinks, partial_path};
 
 /// What is to be kept of a run, and where.
 pub(super) struct Keeper {
@@ -98,12 +98,14 @@ impl Keeper {
 
     /// Takes the checkpoint away: the outputs have their names.
     pub(super) fn done(self) {
-        let Some(path) = &self.path else { return };
-        match fs::remove_file(path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                tracing::warn!("cannot remove {}: {error}", path.display());
+        // A process that was killed may have left a half-written one.
+        for path in self.path.iter().flat_map(|path| [path.clone(), partial_path(path)]) {
+            match fs::remove_file(&path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    tracing::warn!("cannot remove {}: {error}", path.display());
+                }
+                _ => {}
             }
-            _ => {}
         }
     }
 }

@@ -12,7 +12,7 @@ use super::checkpoint::Checkpoint;
 use super::checksum::Sum;
 use super::identity::{Difference, Identity};
 use super::manifest::{Manifest, ManifestError};
-use super::plan::{Plan, check_absence};
+use super::plan::Plan;
 use super::platform;
 use super::run::RunError;
 use super::sink::partial_path;
@@ -66,40 +66,51 @@ impl Start {
             forget(plan)?;
             return Ok(Self::Afresh);
         }
-        if let Some(manifest) = done(plan, identity)? {
-            return Ok(Self::Done(Box::new(manifest)));
+        let manifest = read(&plan.manifest)?;
+        if let Some(manifest) = manifest.as_ref().filter(|manifest| is_of(manifest, identity)) {
+            check_outputs(plan, manifest)?;
+            forget(plan)?;
+            // Of a run that was to replace what is there by the same.
+            remove(plan.outputs.iter().map(|output| partial_path(&output.path)))?;
+            return Ok(Self::Done(Box::new(manifest.clone())));
         }
-        if let Some(path) = &plan.checkpoint
-            && let Some(checkpoint) = Checkpoint::read(path)?
-        {
+        let checkpoint = match &plan.checkpoint {
+            Some(path) => Checkpoint::read(path)?.map(|checkpoint| (path, checkpoint)),
+            None => None,
+        };
+        if let Some((path, checkpoint)) = &checkpoint {
             check_same(path, &checkpoint.identity, identity)?;
-            if let Some(manifest) = name_what_is_whole(plan, identity)? {
-                return Ok(Self::Done(Box::new(manifest)));
-            }
-            return Ok(Self::Behind(Box::new(checkpoint)));
         }
         if let Some(manifest) = name_what_is_whole(plan, identity)? {
+            forget(plan)?;
             return Ok(Self::Done(Box::new(manifest)));
         }
-        match check_absence(plan.outputs.iter().map(|output| &output.path)) {
-            Ok(()) => Ok(Self::Afresh),
-            Err(_) => Err(unaccounted(plan).into()),
+        if let Some((_, checkpoint)) = checkpoint {
+            return Ok(Self::Behind(Box::new(checkpoint)));
+        }
+        if let Some(manifest) = manifest {
+            check_same(&plan.manifest, &manifest.identity(), identity)?;
+        }
+        let mut paths = plan.outputs.iter().map(|output| &output.path);
+        match paths.find(|path| path.symlink_metadata().is_ok()) {
+            Some(path) => Err(StartError::Unaccounted { path: path.clone() }.into()),
+            None => Ok(Self::Afresh),
         }
     }
 }
 
-fn unaccounted(plan: &Plan) -> StartError {
-    let mut paths = plan.outputs.iter().map(|output| &output.path);
-    let there = paths.find(|path| path.symlink_metadata().is_ok());
-    StartError::Unaccounted { path: there.unwrap_or(&plan.manifest).clone() }
+/// Takes away what speaks of partial files: it must not outlive them.
+fn forget(plan: &Plan) -> Result<(), RunError> {
+    let checkpoints = plan.checkpoint.iter().flat_map(|path| [path.clone(), partial_path(path)]);
+    remove(checkpoints.chain([partial_path(&plan.manifest)]))
 }
 
-/// A checkpoint must not outlive the partial files of which it speaks.
-fn forget(plan: &Plan) -> Result<(), RunError> {
-    for path in plan.checkpoint.iter().chain([&partial_path(&plan.manifest)]) {
-        match fs::remove_file(path) {
+/// Removes the files that are there.
+fn remove(paths: impl Iterator<Item = PathBuf>) -> Result<(), RunError> {
+    for path in paths {
+        match fs::remove_file(&path) {
             Err(source) if source.kind() != io::ErrorKind::NotFound => {
-                return Err(failed("remove", path, source));
+                return Err(failed("remove", &path, source));
             }
             _ => {}
         }
@@ -107,30 +118,26 @@ fn forget(plan: &Plan) -> Result<(), RunError> {
     Ok(())
 }
 
-/// The manifest of this run, if it was brought to its end.
-fn done(plan: &Plan, identity: &Identity) -> Result<Option<Manifest>, RunError> {
-    let Some(manifest) = read(&plan.manifest)? else { return Ok(None) };
-    check_same(&plan.manifest, &manifest.identity(), identity)?;
+fn is_of(manifest: &Manifest, identity: &Identity) -> bool {
+    manifest.identity().difference(identity).is_none()
+}
+
+/// The outputs of a run that was brought to its end are there.
+fn check_outputs(plan: &Plan, manifest: &Manifest) -> Result<(), StartError> {
     for output in &manifest.outputs {
         let path = plan.folder.join(&output.file);
         if path.metadata().map(|metadata| metadata.len()).ok() != Some(output.bytes) {
-            let manifest = plan.manifest.clone();
-            return Err(StartError::NotAsSaid { path, manifest }.into());
+            return Err(StartError::NotAsSaid { path, manifest: plan.manifest.clone() });
         }
     }
-    if let Some(path) = &plan.checkpoint
-        && path.exists()
-    {
-        fs::remove_file(path).map_err(|source| failed("remove", path, source))?;
-    }
-    Ok(Some(manifest))
+    Ok(())
 }
 
 /// Goes on with giving names, if the process ended while it did that: all was written, the manifest last.
 fn name_what_is_whole(plan: &Plan, identity: &Identity) -> Result<Option<Manifest>, RunError> {
     let partial = partial_path(&plan.manifest);
     let Ok(Some(manifest)) = read(&partial) else { return Ok(None) };
-    if identity.difference(&manifest.identity()).is_some() {
+    if !is_of(&manifest, identity) {
         return Ok(None);
     }
     let mut unnamed = Vec::new();
@@ -151,7 +158,7 @@ fn name_what_is_whole(plan: &Plan, identity: &Identity) -> Result<Option<Manifes
     }
     platform::sync_folder(&plan.folder)
         .map_err(|source| failed("synchronise", &plan.folder, source))?;
-    done(plan, identity)
+    Ok(Some(manifest))
 }
 
 fn sum(path: &Path) -> io::Result<Sum> {

@@ -282,6 +282,30 @@ fn an_interrupted_run_is_not_begun_afresh_unasked() {
 }
 
 #[test]
+fn a_run_that_replaces_another_can_be_resumed_too() {
+    let folder = TempDir::new().unwrap();
+    let input = write(folder.path(), "a.hcp", &archive(Format::Hcp, 2000));
+    let mut request = request(&input, &folder.path().join("out"));
+    run(request.clone(), u64::MAX).unwrap();
+    request.settings.search.nodes = 5;
+    let afresh = Request { resume: false, force: true, ..request.clone() };
+    let error = run(afresh, 600).unwrap_err();
+    assert!(matches!(error, RunError::Suspended { .. }), "{error}");
+    fs::write(request.output.join("a.checkpoint.partial"), "half a checkpoint").unwrap();
+    let filtered = run(request.clone(), u64::MAX).unwrap();
+    assert_eq!((filtered.was_done, filtered.manifest.resumed_from.len()), (false, 1));
+    let left = contents(&request.output);
+    assert!(!left.keys().any(|name| name.contains("checkpoint") || name.contains("partial")));
+    assert!(run(request.clone(), 1).unwrap().was_done);
+    // The same again, given up: what is there is as good.
+    let again = Request { resume: false, force: true, ..request.clone() };
+    run(again, 600).unwrap_err();
+    assert!(contents(&request.output).len() > left.len());
+    assert!(run(request.clone(), 1).unwrap().was_done);
+    assert!(contents(&request.output) == left);
+}
+
+#[test]
 fn what_is_done_is_not_done_again() {
     let folder = TempDir::new().unwrap();
     let input = write(folder.path(), "a.hcp", &archive(Format::Hcp, 500));
