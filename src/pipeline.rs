@@ -22,6 +22,7 @@ pub mod memo;
 pub mod memory;
 pub mod merge;
 mod metrics;
+pub mod moment;
 #[cfg_attr(not(feature = "parquet"), path = "pipeline/parquet_absent.rs")]
 mod parquet;
 pub mod plan;

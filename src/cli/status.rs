@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::Outcome;
 use super::report::json_line;
-use crate::pipeline::progress::duration;
+use crate::pipeline::moment::duration;
 use crate::pipeline::status::{RunStatus, ShardStatus, State, status};
 
 /// Say how far the runs have come whose outputs are written to a folder

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::counts::Counts;
+use super::moment::Moment;
 use super::platform;
-use super::progress::Moment;
 use super::sink::partial_path;
 
 /// Time between two files.

@@ -154,6 +154,8 @@ fn a_closed_pipe_ends_quietly() {
 fn a_signal_ends_the_run_without_outputs() {
     use std::io::Write;
 
+    use crate::signals::send;
+
     for (signal, code) in [(libc::SIGINT, 130), (libc::SIGTERM, 143)] {
         let folder = TempDir::new().unwrap();
         let out = folder.path().join("out");
@@ -166,11 +168,7 @@ fn a_signal_ends_the_run_without_outputs() {
         while !out.join("a.hcp.partial").exists() {
             std::thread::yield_now();
         }
-        let id = i32::try_from(child.id()).unwrap();
-        #[expect(unsafe_code, reason = "the standard library cannot send signals")]
-        // SAFETY: a plain system call; the process is our child and has not been waited for.
-        let sent = unsafe { libc::kill(id, signal) };
-        assert_eq!(sent, 0);
+        send(signal, &child);
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(code));
         let message = String::from_utf8_lossy(&output.stderr);

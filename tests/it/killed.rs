@@ -16,6 +16,7 @@ use kyokumen::pipeline::checkpoint::Checkpoint;
 use tempfile::TempDir;
 
 use crate::archive::{Random, encoded, records, write};
+use crate::signals::send;
 
 /// How many processes are killed in a test of this kind.
 fn kills() -> u64 {
@@ -159,11 +160,7 @@ fn a_signal_leaves_what_can_be_gone_on_with() {
         while fs::metadata(out.join("a.hcp.partial")).map_or(0, |metadata| metadata.len()) == 0 {
             std::thread::yield_now();
         }
-        let id = i32::try_from(child.id()).unwrap();
-        #[expect(unsafe_code, reason = "the standard library cannot send signals")]
-        // SAFETY: a plain system call; the process is our child and has not been waited for.
-        let sent = unsafe { libc::kill(id, signal) };
-        assert_eq!(sent, 0);
+        send(signal, &child);
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(code), "{}", message(&output));
         assert!(

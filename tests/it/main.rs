@@ -38,6 +38,7 @@ mod samples;
 mod sbinpack;
 mod shards;
 mod shortest;
+mod signals;
 mod small_positions;
 mod solve;
 mod solver;
