@@ -17,7 +17,6 @@ use crate::pipeline::counts::Counts;
 use crate::pipeline::estimate::{Estimate, estimate};
 use crate::pipeline::filter::{Filtered, filter};
 use crate::pipeline::judge::Judge;
-use crate::pipeline::lock::LockError;
 use crate::pipeline::manifest::Manifest;
 use crate::pipeline::moment::duration;
 use crate::pipeline::plan::{Plan, PlanError, Request};
@@ -116,7 +115,6 @@ pub(super) fn run(args: FilterArgs) -> anyhow::Result<Outcome> {
         settings = settings.or(config::read(&path)?);
     }
     let (mode, dry_run) = (settings.run.progress(), settings.dry_run);
-    let metrics = settings.metrics.take();
     let plan = Plan::new(settings.request(inputs.into_paths())?).map_err(plan_error)?;
     if plan.settings.mated == MatedPolicy::Relabel && plan.to.format.fields().is_empty() {
         tracing::warn!(
@@ -129,16 +127,17 @@ pub(super) fn run(args: FilterArgs) -> anyhow::Result<Outcome> {
     }
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;
     let mut progress = Progress::new(mode, plan.records).with_verdicts();
-    if let Some(path) = metrics {
+    if let Some(path) = &plan.metrics {
         let shard = plan.shard.map(|shard| shard.to_string());
-        progress = progress.with_metrics(path, &plan.stem, shard.as_deref());
+        progress = progress.with_metrics(path.clone(), &plan.stem, shard.as_deref());
     }
     let folder = plan.folder.clone();
     let filtered = filter(plan, &mut progress, &interrupt.cancel());
     drop(progress);
     let Filtered { manifest, was_done } = filtered.map_err(|error| run_error(error, &interrupt))?;
     if was_done {
-        eprintln!("nothing to do: {} was done before", manifest.shard_or_all());
+        let of = manifest.shard.map_or("the run".to_owned(), |shard| format!("shard {shard}"));
+        eprintln!("nothing to do: {of} was done before");
         return Ok(Outcome::Done);
     }
     report(&manifest, &folder);
@@ -149,12 +148,9 @@ pub(super) fn run(args: FilterArgs) -> anyhow::Result<Outcome> {
 /// A run that a signal ended, or that failed.
 pub(super) fn run_error(error: RunError, interrupt: &Interrupt) -> anyhow::Error {
     match (error, interrupt.signal()) {
-        (
-            error @ (RunError::Interrupted
-            | RunError::Suspended { .. }
-            | RunError::Lock(LockError::Interrupted)),
-            Some(signal),
-        ) => Interrupted { signal, what: error.to_string() }.into(),
+        (error, Some(signal)) if error.is_interruption() => {
+            Interrupted { signal, what: error.to_string() }.into()
+        }
         (error, _) => usage_if(error.is_usage(), error),
     }
 }
@@ -212,6 +208,7 @@ impl SettingArgs {
             force: self.run.force,
             resume: self.resume,
             checkpoint_every: self.checkpoint_every,
+            metrics: self.metrics,
             settings,
         })
     }

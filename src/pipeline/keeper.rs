@@ -44,9 +44,6 @@ impl Keeper {
 
     /// Why a run ends that somebody interrupted here.
     pub(super) fn interrupted(&mut self, sinks: &mut Sinks, place: &Place) -> RunError {
-        if place.blocks == 0 {
-            return RunError::Interrupted;
-        }
         match self.save(sinks, place) {
             Ok(true) => RunError::Suspended { records: place.counts.input },
             Ok(false) => RunError::Interrupted,
@@ -56,7 +53,8 @@ impl Keeper {
 
     /// Brings everything to disk, the checkpoint last. Whether there is one.
     fn save(&mut self, sinks: &mut Sinks, place: &Place) -> Result<bool, RunError> {
-        let Some(path) = &self.path else { return Ok(false) };
+        // Nothing is lost with nothing.
+        let Some(path) = self.path.as_ref().filter(|_| place.blocks > 0) else { return Ok(false) };
         let checkpoint = Checkpoint {
             identity: self.identity.clone(),
             place: place.clone(),

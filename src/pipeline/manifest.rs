@@ -285,11 +285,6 @@ impl Manifest {
         }
     }
 
-    /// `shard 3/10`, or `the run` over everything.
-    pub fn shard_or_all(&self) -> String {
-        self.shard.as_ref().map_or_else(|| "the run".to_owned(), |shard| format!("shard {shard}"))
-    }
-
     /// Checks that every record read is accounted for, and that the files hold what the counts say.
     ///
     /// # Errors

@@ -49,6 +49,8 @@ pub struct Request {
     pub resume: bool,
     /// Time between two checkpoints; [`CHECKPOINT_EVERY`] if nothing is said.
     pub checkpoint_every: Option<Duration>,
+    /// Where to say for Prometheus how far the run has come.
+    pub metrics: Option<PathBuf>,
     /// Everything else.
     pub settings: Settings,
 }
@@ -82,6 +84,8 @@ pub struct Plan {
     pub resume: bool,
     /// What says that the outputs are being written.
     pub lock: PathBuf,
+    /// Where to say for Prometheus how far the run has come.
+    pub metrics: Option<PathBuf>,
     /// How the outputs are written.
     pub to: FormatName,
     /// What is lost and invented on the way from each input's format to the outputs'.
@@ -97,7 +101,7 @@ impl Plan {
     /// [`PlanError`] with what is wrong.
     pub fn new(request: Request) -> Result<Self, PlanError> {
         let Request { inputs, output: folder, from, dialect, to, name, shard, .. } = request;
-        let Request { force, resume, checkpoint_every, settings, .. } = request;
+        let Request { force, resume, checkpoint_every, metrics, settings, .. } = request;
         settings.search.check()?;
         let inputs = inputs.iter().map(|path| input(path, from, dialect));
         let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
@@ -123,7 +127,7 @@ impl Plan {
             can_be_resumed(&inputs, &outputs, resume)?.then(|| name(CHECKPOINT_SUFFIX));
         let paths = || outputs.iter().map(|output| &output.path).chain([&manifest]);
         check_folder(&folder)?;
-        check_identity(&inputs, paths().chain(&checkpoint).chain([&lock]))?;
+        check_identity(&inputs, paths().chain(&checkpoint).chain([&lock]).chain(&metrics))?;
         if !force && !resume {
             check_absence(paths())?;
             check_not_interrupted(checkpoint.as_deref())?;
@@ -144,6 +148,7 @@ impl Plan {
             checkpoint_every: checkpoint_every.unwrap_or(CHECKPOINT_EVERY),
             resume,
             lock,
+            metrics,
             to,
             conversions,
             settings,

@@ -93,6 +93,14 @@ pub enum RunError {
 }
 
 impl RunError {
+    /// Whether somebody wished it to end.
+    pub const fn is_interruption(&self) -> bool {
+        matches!(
+            self,
+            Self::Interrupted | Self::Suspended { .. } | Self::Lock(LockError::Interrupted)
+        )
+    }
+
     /// Whether another command line would help, as opposed to another state of the disk.
     pub const fn is_usage(&self) -> bool {
         matches!(self, Self::Start(_))
@@ -175,10 +183,8 @@ pub(super) fn run_kept<T: Send + 'static>(
         }
     }
     let parts_read = crew.into_parts_read();
+    // Whoever interrupts it now gets the whole: everything is written.
     let finished = sinks.finish()?;
-    if is_set(cancel) {
-        return Err(RunError::Interrupted);
-    }
     Ok(Done { counts: place.counts, parts_read, finished })
 }
 

@@ -239,3 +239,38 @@ fn a_dry_run_tells_and_writes_nothing() {
         assert!(!out.exists());
     }
 }
+
+#[test]
+fn metrics_are_not_written_over_an_input() {
+    let folder = TempDir::new().unwrap();
+    let input = write(folder.path(), "a.hcp", &good(20));
+    let mut command = gen_filter();
+    command.arg(&input).arg("-o").arg(folder.path().join("out")).arg("--metrics").arg(&input);
+    let (code, message) = status(&mut command);
+    assert_eq!(code, Some(2), "{message}");
+    assert!(message.contains("would be written over the input"), "{message}");
+    assert_eq!(fs::read(&input).unwrap(), good(20));
+}
+
+#[test]
+fn what_cannot_be_resumed_is_refused() {
+    let folder = TempDir::new().unwrap();
+    let input = write(folder.path(), "a.hcp", &good(20));
+    let refusal = |words: &[&str]| {
+        let mut command = gen_filter();
+        command.args(words).arg("-o").arg(folder.path().join("out")).arg("--resume");
+        let (code, message) = status(&mut command);
+        assert_eq!(code, Some(2), "{message}");
+        message
+    };
+    let input = input.to_str().unwrap();
+    assert!(refusal(&["-", "--from", "hcp"]).contains("--resume needs files"));
+    assert!(refusal(&[input, "--force"]).contains("cannot be used with"));
+    let settings = write(folder.path(), "a.toml", b"force = true");
+    let message = refusal(&[input, "--config", settings.to_str().unwrap()]);
+    assert!(message.contains("--resume goes on with what --force would replace"), "{message}");
+    if cfg!(feature = "parquet") {
+        let message = refusal(&[input, "--to", "parquet"]);
+        assert!(message.contains("cannot be gone on with"), "{message}");
+    }
+}
