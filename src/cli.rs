@@ -5,18 +5,24 @@
 mod bench;
 mod config;
 mod convert;
+mod dedup;
 mod filter;
 mod formats;
 mod generate;
 mod inspect;
+mod interleave;
 mod merge;
 mod option;
 mod perft;
 mod position_arg;
+mod rearrange_args;
 mod record_args;
 mod report;
+mod sample;
 mod search_args;
+mod shuffle;
 mod solve;
+mod split;
 mod stats;
 mod status;
 mod usi;
@@ -50,6 +56,11 @@ enum Command {
     Stats(stats::StatsArgs),
     Status(status::StatusArgs),
     Merge(merge::MergeArgs),
+    Shuffle(shuffle::ShuffleArgs),
+    Dedup(dedup::DedupArgs),
+    Split(split::SplitArgs),
+    Sample(sample::SampleArgs),
+    Interleave(interleave::InterleaveArgs),
     Verify(Box<verify::VerifyArgs>),
     Inspect(inspect::InspectArgs),
     Formats(formats::FormatsArgs),
@@ -68,6 +79,11 @@ impl Command {
             Self::Stats(args) => stats::run(args),
             Self::Status(args) => status::run(&args),
             Self::Merge(args) => merge::run(args),
+            Self::Shuffle(args) => shuffle::run(&args),
+            Self::Dedup(args) => dedup::run(&args),
+            Self::Split(args) => split::run(&args),
+            Self::Sample(args) => sample::run(&args),
+            Self::Interleave(args) => interleave::run(&args),
             Self::Verify(args) => verify::run(*args),
             Self::Inspect(args) => inspect::run(&args),
             Self::Formats(args) => formats::run(&args),

@@ -192,9 +192,32 @@ impl Format {
         (self.spec().copy)(unit, out);
     }
 
+    /// Whether a unit is a remark to its readers and no record: a comment line.
+    pub(crate) fn is_remark(self, unit: &[u8]) -> bool {
+        match self.spec().codec {
+            Codec::Columns => lines::is_comment(unit),
+            Codec::Games { .. } => self.is_lines() && lines::is_comment(unit),
+            _ => unit.is_empty(),
+        }
+    }
+
+    /// A unit without the header of its file, if it stands before it.
+    pub(crate) fn without_header(self, unit: &[u8]) -> &[u8] {
+        let header = self.header().trim_ascii_end();
+        match unit.strip_prefix(header) {
+            Some(rest) if !header.is_empty() => rest.trim_ascii_start(),
+            _ => unit,
+        }
+    }
+
     /// Whether its units hold games: [`read_games`] reads them.
     pub const fn holds_games(self) -> bool {
         matches!(self.spec().codec, Codec::Games { .. })
+    }
+
+    /// Whether its units are records, each one of its own.
+    pub fn has_single_records(self) -> bool {
+        !self.holds_games() && self != Self::Db
     }
 
     /// Whether its records may lack fields that others of the same file have.

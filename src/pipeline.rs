@@ -32,6 +32,7 @@ pub mod positions;
 pub mod progress;
 pub mod proof;
 pub mod reading;
+pub mod rearrange;
 pub mod run;
 pub mod run_name;
 pub mod settings;

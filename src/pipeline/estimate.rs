@@ -14,6 +14,7 @@ use thiserror::Error;
 
 use super::judge::Decide;
 use super::plan::Plan;
+use super::platform;
 use super::source::{self, Block, Compression, Delivery, Part, Source, SourceError};
 use super::stream::Stream;
 use super::triage;
@@ -85,10 +86,7 @@ pub fn estimate<J: Decide>(
 ) -> Result<Option<Estimate>, EstimateError> {
     let is_seekable = plan.parts.iter().all(|part| source::is_cheap_to_count(&part.input));
     let (Some(records), true) = (plan.records, is_seekable) else { return Ok(None) };
-    let threads = match plan.settings.threads {
-        0 => thread::available_parallelism().map_or(1, usize::from),
-        threads => threads,
-    };
+    let threads = platform::threads(plan.settings.threads);
     let survey = Survey {
         plan,
         records,

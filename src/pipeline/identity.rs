@@ -4,7 +4,6 @@
 //! are joined.
 
 use std::fmt;
-use std::time::UNIX_EPOCH;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -12,6 +11,7 @@ use serde_json::{Map, Value};
 use super::filters::RecordFilters;
 use super::judge::{NODE_DEFINITION, SOLVER_VERSION, SearchSettings};
 use super::plan::Plan;
+use super::platform;
 use super::settings::{BadPolicy, MatedPolicy, UnknownPolicy};
 use super::source::{Input, Place};
 
@@ -117,14 +117,12 @@ impl InputIdentity {
             Place::File(path) => path.metadata().ok(),
             Place::Stdin => None,
         };
-        let modified = metadata.as_ref().and_then(|metadata| metadata.modified().ok());
-        let since_1970 = modified.and_then(|modified| modified.duration_since(UNIX_EPOCH).ok());
         Self {
             file: input.name.clone(),
             format: input.format.name().to_owned(),
             dialect: input.dialect.name().to_owned(),
             file_bytes: metadata.as_ref().map(std::fs::Metadata::len),
-            modified_unix_ns: since_1970.and_then(|since| u64::try_from(since.as_nanos()).ok()),
+            modified_unix_ns: metadata.as_ref().and_then(platform::modified_unix_ns),
         }
     }
 }

@@ -12,13 +12,19 @@ use crossbeam_channel::{bounded, unbounded};
 
 use crate::search::STACK_BYTES;
 
-/// Items under way per thread: one hard item must not leave the other threads idle.
-const ITEMS_PER_THREAD: usize = 1 << 10;
+/// Who works, and how far ahead of the results.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Hands {
+    /// As many work at once.
+    pub(super) threads: usize,
+    /// Items under way: one hard item must not leave the other threads idle.
+    pub(super) items: usize,
+}
 
-/// Hands every item to `work` on one of `threads` threads, and the results in order to `take`.
+/// Hands every item to `work` on one of several threads, and the results in order to `take`.
 ///
-/// Each thread makes a worker for itself when it has something to do. Whatever ends the call, threads are not waited for, nor is an
-/// iterator that waits for its input.
+/// Each thread makes a worker for itself when it has something to do. Whatever ends the call, threads are not
+/// waited for, nor is an iterator that waits for its input.
 ///
 /// # Errors
 /// What `take` returns, or the system's refusal to start a thread.
@@ -27,7 +33,7 @@ const ITEMS_PER_THREAD: usize = 1 << 10;
 /// If the items, `make_worker` or `work` panic.
 pub(super) fn in_order<I, W, T, E>(
     items: impl Iterator<Item = I> + Send + 'static,
-    threads: usize,
+    hands: Hands,
     make_worker: impl Fn() -> W + Send + Sync + 'static,
     work: impl Fn(&mut W, I) -> T + Send + Sync + 'static,
     mut take: impl FnMut(T) -> Result<(), E>,
@@ -38,7 +44,7 @@ where
     T: Send + 'static,
     E: From<io::Error>,
 {
-    let room = threads * ITEMS_PER_THREAD;
+    let Hands { threads, items: room } = hands;
     let (tickets, ticket) = bounded(room);
     let (tasks, task) = bounded(threads);
     let (results, result) = unbounded();
@@ -103,6 +109,10 @@ fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> io::Result<()> {
 mod tests {
     use super::*;
 
+    fn hands(threads: usize) -> Hands {
+        Hands { threads, items: 100 }
+    }
+
     fn squares(threads: usize, items: std::ops::Range<u64>) -> Vec<u64> {
         let mut squares = Vec::new();
         let work = |busy: &mut u64, item: u64| {
@@ -112,7 +122,7 @@ mod tests {
         };
         in_order(
             items,
-            threads,
+            hands(threads),
             || 0,
             work,
             |square| -> io::Result<()> {
@@ -138,7 +148,7 @@ mod tests {
         let mut left = 10;
         let ended = in_order(
             0..,
-            2,
+            hands(2),
             || (),
             |(), item: u64| item,
             |_| {
@@ -153,20 +163,32 @@ mod tests {
     #[should_panic(expected = "item 3")]
     fn a_panic_of_a_worker_is_the_callers() {
         let work = |(): &mut (), item: u64| assert!(item != 3, "item {item}");
-        let _ = in_order(0..10, 2, || (), work, |()| -> io::Result<()> { Ok(()) });
+        let _ = in_order(0..10, hands(2), || (), work, |()| -> io::Result<()> { Ok(()) });
     }
 
     #[test]
     #[should_panic(expected = "item 7")]
     fn a_panic_of_the_items_is_the_callers_and_not_their_end() {
         let items = (0..10).inspect(|&item| assert!(item != 7, "item {item}"));
-        let _ = in_order(items, 2, || (), |(), item: u64| item, |_| -> io::Result<()> { Ok(()) });
+        let _ = in_order(
+            items,
+            hands(2),
+            || (),
+            |(), item: u64| item,
+            |_| -> io::Result<()> { Ok(()) },
+        );
     }
 
     #[test]
     #[should_panic(expected = "no room")]
     fn a_worker_that_cannot_be_made_is_the_callers() {
         let work = |(): &mut (), _: u64| ();
-        let _ = in_order(0..10, 2, || panic!("no room"), work, |()| -> io::Result<()> { Ok(()) });
+        let _ = in_order(
+            0..10,
+            hands(2),
+            || panic!("no room"),
+            work,
+            |()| -> io::Result<()> { Ok(()) },
+        );
     }
 }

@@ -1,14 +1,13 @@
 //! Keeps checkpoints of a run while it goes on, and gives signs of life.
 
-use std::fs;
-use std::io;
 use std::path::PathBuf;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use super::checkpoint::{Checkpoint, Place};
 use super::identity::Identity;
 use super::judge::Saved;
 use super::lock::Lock;
+use super::platform;
 use super::run::RunError;
 use super::sink::{Sinks, partial_path};
 
@@ -63,7 +62,7 @@ impl Keeper {
             elapsed_s: self.elapsed().as_secs_f64(),
             saved: self.saved(),
             resumed_from: self.resumed_from(),
-            written_unix_s: now_unix_s(),
+            written_unix_s: platform::now_unix_s(),
         };
         checkpoint.write(path)?;
         sinks.keep();
@@ -98,16 +97,9 @@ impl Keeper {
     pub(super) fn done(self) {
         // A process that was killed may have left a half-written one.
         for path in self.path.iter().flat_map(|path| [path.clone(), partial_path(path)]) {
-            match fs::remove_file(&path) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    tracing::warn!("cannot remove {}: {error}", path.display());
-                }
-                _ => {}
+            if let Err(error) = platform::remove_if_there(&path) {
+                tracing::warn!("cannot remove {}: {error}", path.display());
             }
         }
     }
-}
-
-fn now_unix_s() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }

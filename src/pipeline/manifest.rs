@@ -6,8 +6,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use thiserror::Error;
@@ -18,6 +19,7 @@ use super::identity::{Identity, InputIdentity};
 use super::judge::Saved;
 use super::keeper::Keeper;
 use super::plan::Plan;
+use super::platform;
 use super::run::Done;
 use super::sink::Written;
 use super::source::{Part, PartRead};
@@ -186,16 +188,44 @@ impl ManifestError {
     }
 }
 
+/// What every manifest says, whatever was run.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Essence {
+    /// What was run.
+    pub command: String,
+    /// What was written.
+    pub outputs: Vec<OutputAccount>,
+}
+
+impl Essence {
+    /// Reads that of a file.
+    ///
+    /// # Errors
+    /// [`ManifestError`] if there is none, or something else.
+    pub fn read(path: &Path) -> Result<Self, ManifestError> {
+        read(path)
+    }
+
+    /// Whether all of it is a [`Manifest`]: that of a filter run or of shards that were joined.
+    pub fn is_of_filter(&self) -> bool {
+        matches!(&*self.command, "filter" | "merge")
+    }
+}
+
+fn read<T: DeserializeOwned>(path: &Path) -> Result<T, ManifestError> {
+    let bytes =
+        fs::read(path).map_err(|source| ManifestError::Io { path: path.to_owned(), source })?;
+    serde_json::from_slice(&bytes)
+        .map_err(|source| ManifestError::Malformed { path: path.to_owned(), source })
+}
+
 impl Manifest {
     /// Reads one from a file.
     ///
     /// # Errors
     /// [`ManifestError`] if there is none, or something else.
     pub fn read(path: &Path) -> Result<Self, ManifestError> {
-        let bytes =
-            fs::read(path).map_err(|source| ManifestError::Io { path: path.to_owned(), source })?;
-        serde_json::from_slice(&bytes)
-            .map_err(|source| ManifestError::Malformed { path: path.to_owned(), source })
+        read(path)
     }
 
     pub(super) fn new(plan: &Plan, done: &Done, keeper: &Keeper) -> Self {
@@ -217,7 +247,7 @@ impl Manifest {
                 .collect(),
             outputs: done.finished.written().map(output_account).collect(),
             counts: counts.clone(),
-            ended_unix_s: unix_s(SystemTime::now()),
+            ended_unix_s: platform::now_unix_s(),
             elapsed_s,
             records_per_s: per_s(counts.input, elapsed_s),
             nodes_per_s: per_s(counts.nodes - saved.nodes, elapsed_s),
@@ -275,7 +305,7 @@ impl Manifest {
             command: "merge".to_owned(),
             shard: None,
             outputs,
-            ended_unix_s: unix_s(SystemTime::now()),
+            ended_unix_s: platform::now_unix_s(),
             elapsed_s,
             records_per_s: per_s(self.counts.input, elapsed_s),
             nodes_per_s: per_s(nodes, elapsed_s),
@@ -358,8 +388,4 @@ pub(super) fn output_account(written: &Written) -> OutputAccount {
 
 fn per_s(count: u64, elapsed_s: f64) -> f64 {
     if elapsed_s > 0.0 { count as f64 / elapsed_s } else { 0.0 }
-}
-
-fn unix_s(time: SystemTime) -> u64 {
-    time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }

@@ -246,11 +246,10 @@ impl Copier<'_> {
             let Delivery::Block(block) = delivery? else { continue };
             let mut batch = Batch::default();
             for (number, unit) in block.units().enumerate() {
-                // The sink has written it.
-                if part == 0 && number == 0 && block.offset == 0 && unit.bytes == header {
-                    continue;
-                }
-                batch.open_record().extend_from_slice(unit.bytes);
+                let is_first = part == 0 && number == 0 && block.offset == 0;
+                // The sink has written the header.
+                let bytes = if is_first { unit.bytes.strip_prefix(header) } else { None };
+                batch.open_record().extend_from_slice(bytes.unwrap_or(unit.bytes));
                 let records = count(block.format, unit.without_line_end(block.format));
                 batch.end_group(usize::try_from(records).unwrap_or(usize::MAX));
             }

@@ -7,6 +7,9 @@ use super::counts::Counts;
 /// What there is to say at one moment.
 #[derive(Serialize)]
 pub(super) struct Moment {
+    /// Which part of a run it is, where there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    phase: Option<&'static str>,
     pub(super) done: u64,
     pub(super) total: Option<u64>,
     /// Records a second.
@@ -47,13 +50,19 @@ impl Moment {
             unknown: counts.verdicts.unknown.values().sum(),
         });
         let (kept, bad) = (counts.kept + counts.mated.relabelled, counts.bad_records());
-        Self { done, total, rate, kept, bad, verdicts, elapsed_s, eta_s }
+        Self { phase: None, done, total, rate, kept, bad, verdicts, elapsed_s, eta_s }
+    }
+
+    /// The same, in this part of the run.
+    pub(super) fn in_phase(self, phase: Option<&'static str>) -> Self {
+        Self { phase, ..self }
     }
 
     /// A line of text.
     pub(super) fn line(&self) -> String {
         let of = self.total.map_or(String::new(), |total| format!(" of {total}"));
-        format!("{}{of} records, {}", self.done, self.rates())
+        let phase = self.phase.map_or(String::new(), |phase| format!("{phase}: "));
+        format!("{phase}{}{of} records, {}", self.done, self.rates())
     }
 
     /// Verdicts, speed and what is left.

@@ -359,6 +359,49 @@ pub(super) fn is_stream(output: &Path) -> Result<bool, PlanError> {
     }
 }
 
+/// What is written straight through has nothing beside it and is no input.
+pub(super) fn check_stream(
+    inputs: &[Input],
+    output: &Path,
+    on_error: BadPolicy,
+) -> Result<(), PlanError> {
+    if on_error == BadPolicy::Quarantine {
+        let output = output.to_string_lossy().into_owned();
+        return Err(PlanError::NoPlaceForQuarantine { output });
+    }
+    if output == Path::new("-")
+        && let Some(stdout) = platform::identity_of_stdout()
+    {
+        for input in inputs {
+            if platform::identity(Path::new(&input.name)).is_ok_and(|identity| identity == stdout) {
+                let (output, input) = (output.to_owned(), input.name.clone());
+                return Err(PlanError::OutputIsInput { output, input });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Where bad records go that stand beside an output.
+pub(super) fn side_outputs(output: &Path, to: FormatName, on_error: BadPolicy) -> Vec<OutputPlan> {
+    if on_error != BadPolicy::Quarantine {
+        return Vec::new();
+    }
+    let name = output.file_name().unwrap_or_default().to_string_lossy();
+    let beside = |stream: Stream| OutputPlan {
+        stream,
+        path: output.with_file_name(format!(
+            "{}{}",
+            FormatName::stem(&name),
+            stream.suffix(to.format.name())
+        )),
+        compression: Compression::None,
+        header: b"",
+        is_stream: false,
+    };
+    vec![beside(Stream::Quarantine), beside(Stream::QuarantineLines)]
+}
+
 /// Which records of which input are read.
 pub(super) struct Chosen {
     pub(super) parts: Vec<Part>,

@@ -2,11 +2,12 @@
 //!
 //! Everything else in this crate is the same on Linux, macOS and Windows.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
@@ -163,6 +164,63 @@ pub fn sync_folder(folder: &Path) -> io::Result<()> {
 #[cfg(not(unix))]
 pub fn sync_folder(_folder: &Path) -> io::Result<()> {
     Ok(())
+}
+
+/// Fills a buffer from a place in a file, whatever other threads read of it.
+///
+/// # Errors
+/// If the file ends before, or the system refuses.
+#[cfg(unix)]
+pub fn read_exact_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, bytes, offset)
+}
+
+/// Fills a buffer from a place in a file, whatever other threads read of it.
+///
+/// # Errors
+/// If the file ends before, or the system refuses.
+#[cfg(windows)]
+pub fn read_exact_at(file: &File, mut bytes: &mut [u8], mut offset: u64) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match std::os::windows::fs::FileExt::seek_read(file, bytes, offset)? {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            read => {
+                bytes = &mut bytes[read..];
+                offset += read as u64;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// When a file was written last, in nanoseconds since 1970, where the system says it.
+pub fn modified_unix_ns(metadata: &Metadata) -> Option<u64> {
+    let since = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    u64::try_from(since.as_nanos()).ok()
+}
+
+/// The time, in seconds since 1970.
+pub fn now_unix_s() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+/// So many threads; of 0 as many as the machine runs at once.
+pub fn threads(threads: usize) -> usize {
+    match threads {
+        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        threads => threads,
+    }
+}
+
+/// Removes a file, if it is there.
+///
+/// # Errors
+/// As [`std::fs::remove_file`], but for a file that is not there.
+pub fn remove_if_there(path: &Path) -> io::Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
 }
 
 /// Gives `from` the name `to`, replacing what had it, in one step that a reader never sees half done.

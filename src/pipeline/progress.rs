@@ -35,6 +35,7 @@ pub struct Progress {
     display: Display,
     records: Option<u64>,
     searches: bool,
+    phase: Option<&'static str>,
     started: Instant,
     shown: Option<Instant>,
     /// Records that were dealt with before this process began.
@@ -65,6 +66,7 @@ impl Progress {
             display,
             records,
             searches: false,
+            phase: None,
             started: Instant::now(),
             shown: None,
             before: 0,
@@ -85,6 +87,19 @@ impl Progress {
     pub fn with_metrics(mut self, path: PathBuf, run: &str, shard: Option<&str>) -> Self {
         self.metrics = Some(Metrics::new(path, run, shard));
         self
+    }
+
+    /// Another part of the run begins, over this many records.
+    pub fn begin(&mut self, phase: &'static str, records: Option<u64>) {
+        self.phase = Some(phase);
+        self.records = records;
+        self.started = Instant::now();
+        self.shown = None;
+        self.before = 0;
+        if let Display::Bar(bar) = &self.display {
+            bar.set_length(records.unwrap_or(0));
+            bar.set_style(style(records));
+        }
     }
 
     /// Some records were dealt with before: they say nothing about the speed.
@@ -153,7 +168,8 @@ impl Progress {
 
     fn moment(&self, counts: &Counts) -> Moment {
         let elapsed_s = self.started.elapsed().as_secs_f64();
-        Moment::of(counts, self.records, elapsed_s, self.before, self.searches)
+        let moment = Moment::of(counts, self.records, elapsed_s, self.before, self.searches);
+        moment.in_phase(self.phase)
     }
 }
 
@@ -171,11 +187,14 @@ impl Drop for Progress {
 }
 
 fn bar(records: Option<u64>) -> ProgressBar {
+    ProgressBar::with_draw_target(records, ProgressDrawTarget::stderr()).with_style(style(records))
+}
+
+fn style(records: Option<u64>) -> ProgressStyle {
     let template = if records.is_some() {
         "{wide_bar} {percent:>3} %  {human_pos} of {human_len}  {msg}"
     } else {
         "{spinner} {human_pos} records  {msg}"
     };
-    let style = ProgressStyle::with_template(template).expect("the templates above are valid");
-    ProgressBar::with_draw_target(records, ProgressDrawTarget::stderr()).with_style(style)
+    ProgressStyle::with_template(template).expect("the templates above are valid")
 }

@@ -3,6 +3,7 @@
 //! Nothing gets its final name here: the caller does that when the sums are right.
 
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -13,6 +14,7 @@ use super::counts::{Counts, Imbalance};
 use super::keeper::Keeper;
 use super::lock::LockError;
 use super::manifest::ManifestError;
+use super::plan::PlanError;
 use super::position_set::Full;
 use super::progress::Progress;
 use super::sink::{Finished, OutputPlan, SinkError, Sinks};
@@ -51,6 +53,9 @@ pub enum RunError {
     /// A bad record, when the first one is to end the run.
     #[error(transparent)]
     BadRecord(BadRecord),
+    /// What is asked for cannot be done with these inputs and outputs.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
     /// An input could not be read.
     #[error(transparent)]
     Source(#[from] SourceError),
@@ -70,6 +75,16 @@ pub enum RunError {
         "{0} of --memory; allow more, or use `kyokumen dedup`, which does not keep them in memory"
     )]
     TooManyPositions(#[from] Full),
+    /// What does not fit into memory could not be kept on disk.
+    #[error("cannot {verb} temporary files in {}; --tmp-dir says where they stand", folder.display())]
+    Temporary {
+        /// What was tried.
+        verb: &'static str,
+        /// The folder.
+        folder: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
     /// Threads could not be started.
     #[error("cannot start threads")]
     Threads(#[source] io::Error),
@@ -103,7 +118,11 @@ impl RunError {
 
     /// Whether another command line would help, as opposed to another state of the disk.
     pub const fn is_usage(&self) -> bool {
-        matches!(self, Self::Start(_))
+        match self {
+            Self::Start(_) => true,
+            Self::Plan(error) => error.is_usage(),
+            _ => false,
+        }
     }
 }
 
@@ -151,10 +170,10 @@ pub(super) fn run<T: Send + 'static>(
 pub(super) fn run_kept<T: Send + 'static>(
     job: &Job<'_>,
     desk: Desk<T>,
-    mut take: impl FnMut(&mut Sorted, T) -> Result<(), RunError>,
+    take: impl FnMut(&mut Sorted, T) -> Result<(), RunError>,
     progress: &mut Progress,
     cancel: &AtomicBool,
-    mut keeper: Option<&mut Keeper>,
+    keeper: Option<&mut Keeper>,
 ) -> Result<Done, RunError> {
     let resumed = keeper.as_ref().and_then(|keeper| keeper.resumed.as_ref());
     let mut place = resumed.map(|resumed| resumed.place.clone()).unwrap_or_default();
@@ -162,30 +181,62 @@ pub(super) fn run_kept<T: Send + 'static>(
         Some(resumed) => Sinks::resume(job.outputs, resumed.outputs.clone())?,
         None => Sinks::create_with(job.outputs, job.checksums)?,
     };
-    let mut crew = Crew::start(job, desk, &place)?;
+    let whither = (&mut sinks, &mut place);
+    let parts_read = read_all(job, desk, take, whither, progress, cancel, keeper)?;
+    // Whoever interrupts it now gets the whole: everything is written.
+    let finished = sinks.finish()?;
+    Ok(Done { counts: place.counts, parts_read, finished })
+}
+
+/// What was read in one pass over the inputs.
+pub(super) struct Passed {
+    pub(super) counts: Counts,
+    pub(super) parts_read: Vec<PartRead>,
+}
+
+/// Reads everything once and writes to outputs that are not finished with that.
+pub(super) fn pass<T: Send + 'static>(
+    job: &Job<'_>,
+    sinks: &mut Sinks,
+    desk: Desk<T>,
+    take: impl FnMut(&mut Sorted, T) -> Result<(), RunError>,
+    progress: &mut Progress,
+    cancel: &AtomicBool,
+) -> Result<Passed, RunError> {
+    let mut place = Place::default();
+    let parts_read = read_all(job, desk, take, (sinks, &mut place), progress, cancel, None)?;
+    Ok(Passed { counts: place.counts, parts_read })
+}
+
+fn read_all<T: Send + 'static>(
+    job: &Job<'_>,
+    desk: Desk<T>,
+    mut take: impl FnMut(&mut Sorted, T) -> Result<(), RunError>,
+    (sinks, place): (&mut Sinks, &mut Place),
+    progress: &mut Progress,
+    cancel: &AtomicBool,
+    mut keeper: Option<&mut Keeper>,
+) -> Result<Vec<PartRead>, RunError> {
+    let mut crew = Crew::start(job, desk, place)?;
     loop {
         if is_set(cancel) {
-            let interrupted = |keeper: &mut Keeper| keeper.interrupted(&mut sinks, &place);
+            let interrupted = |keeper: &mut Keeper| keeper.interrupted(sinks, place);
             return Err(keeper.map_or(RunError::Interrupted, interrupted));
         }
         match crew.step()? {
             Step::Sorted(block) => {
                 let Judged { mut sorted, found, read } = *block;
                 take(&mut sorted, found)?;
-                write(&mut sinks, sorted.settled(), read, &mut place)?;
+                write(sinks, sorted.settled(), read, place)?;
             }
             Step::Waiting => {}
-            Step::End => break,
+            Step::End => return Ok(crew.into_parts_read()),
         }
         progress.update(&place.counts);
         if let Some(keeper) = &mut keeper {
-            keeper.look(&mut sinks, &place)?;
+            keeper.look(sinks, place)?;
         }
     }
-    let parts_read = crew.into_parts_read();
-    // Whoever interrupts it now gets the whole: everything is written.
-    let finished = sinks.finish()?;
-    Ok(Done { counts: place.counts, parts_read, finished })
 }
 
 fn is_set(cancel: &AtomicBool) -> bool {

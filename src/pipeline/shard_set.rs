@@ -310,25 +310,27 @@ impl ShardSet {
     pub fn wrong_outputs(&self, stream: Option<Stream>) -> Vec<Problem> {
         let outputs = self.manifests.values().flat_map(|manifest| &manifest.outputs);
         let wanted = outputs.filter(|output| stream.is_none_or(|stream| output.stream == stream));
-        let problem = |output: &OutputAccount| {
-            let path = self.folder.join(&output.file);
-            let bytes = match path.metadata() {
-                Ok(metadata) => metadata.len(),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                    return Some(Problem::NoOutput { path });
-                }
-                Err(error) => return Some(Problem::Unreadable { path, error: error.to_string() }),
-            };
-            if bytes != output.bytes {
-                return Some(Problem::Bytes { path, bytes, expected: output.bytes });
-            }
-            match File::open(&path).and_then(Sum::of_reader) {
-                Ok(sum) if output.sha256.is_none_or(|expected| expected == sum) => None,
-                Ok(_) => Some(Problem::Checksum { path }),
-                Err(error) => Some(Problem::Unreadable { path, error: error.to_string() }),
-            }
-        };
-        wanted.filter_map(problem).collect()
+        wanted.filter_map(|output| wrong_output(&self.folder, output)).collect()
+    }
+}
+
+/// What is wrong with an output in a folder: its bytes are read.
+pub fn wrong_output(folder: &Path, output: &OutputAccount) -> Option<Problem> {
+    let path = folder.join(&output.file);
+    let bytes = match path.metadata() {
+        Ok(metadata) => metadata.len(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Some(Problem::NoOutput { path });
+        }
+        Err(error) => return Some(Problem::Unreadable { path, error: error.to_string() }),
+    };
+    if bytes != output.bytes {
+        return Some(Problem::Bytes { path, bytes, expected: output.bytes });
+    }
+    match File::open(&path).and_then(Sum::of_reader) {
+        Ok(sum) if output.sha256.is_none_or(|expected| expected == sum) => None,
+        Ok(_) => Some(Problem::Checksum { path }),
+        Err(error) => Some(Problem::Unreadable { path, error: error.to_string() }),
     }
 }
 

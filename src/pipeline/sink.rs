@@ -165,7 +165,7 @@ impl Sinks {
 }
 
 /// Outputs that are whole and on disk, under their partial names. Dropped, they vanish.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Finished {
     files: Vec<(Option<Partial>, Written)>,
 }
@@ -174,6 +174,13 @@ impl Finished {
     /// What was written.
     pub fn written(&self) -> impl Iterator<Item = &Written> {
         self.files.iter().map(|(_, written)| written)
+    }
+
+    /// These, then the others, as if they had been written together.
+    #[must_use]
+    pub fn and(mut self, others: Self) -> Self {
+        self.files.extend(others.files);
+        self
     }
 
     /// Gives the outputs their final names.
@@ -198,12 +205,8 @@ impl Finished {
         let mut partial = Partial::create(manifest_path)?;
         let written = partial.file.write_all(manifest).and_then(|()| partial.file.sync_all());
         written.map_err(|source| partial.error("write", source))?;
-        match std::fs::remove_file(manifest_path) {
-            Err(source) if source.kind() != io::ErrorKind::NotFound => {
-                return Err(io_error("replace", manifest_path, source));
-            }
-            _ => {}
-        }
+        platform::remove_if_there(manifest_path)
+            .map_err(|source| io_error("replace", manifest_path, source))?;
         self.commit()?;
         partial.commit()?;
         sync_folder(platform::folder_of(manifest_path))

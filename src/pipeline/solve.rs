@@ -7,13 +7,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use super::in_order::in_order;
+use super::in_order::{Hands, in_order};
 use super::judge::{InCheck, Judge, Judgement, SearchSettings};
 use super::memo::{Memo, Memorable};
+use super::platform;
 use super::positions::{BadPosition, Delivered, Found};
 use super::source::SourceError;
 use crate::format::proof_file::{ProofText, TooManySteps};
 use crate::shogi::Position;
+
+/// Positions under way per thread.
+const POSITIONS_PER_THREAD: usize = 1 << 10;
 
 /// What is wanted besides the answers, and who may end the work before its end.
 #[derive(Clone, Debug, Default)]
@@ -79,10 +83,7 @@ where
     E: From<SourceError> + From<io::Error>,
 {
     let memo = Arc::new(memo);
-    let threads = match threads {
-        0 => std::thread::available_parallelism().map_or(1, usize::from),
-        threads => threads,
-    };
+    let threads = platform::threads(threads);
     let make_clerk = {
         let (settings, wishes) = (settings.clone(), wishes.clone());
         move || Clerk::new(&settings, &wishes, Arc::clone(&memo))
@@ -90,7 +91,8 @@ where
     let work = |clerk: &mut Clerk, delivered: Delivered| -> Result<_, SourceError> {
         Ok(delivered?.and_then(|found| clerk.solution(found)))
     };
-    let ended = in_order(positions, threads, make_clerk, work, |solution| take(solution?));
+    let hands = Hands { threads, items: threads * POSITIONS_PER_THREAD };
+    let ended = in_order(positions, hands, make_clerk, work, |solution| take(solution?));
     wishes.cancel.store(true, Ordering::Relaxed);
     ended
 }

@@ -2,7 +2,7 @@
 //!
 //! Asked under the lock of the outputs, so that what is found stays as it is.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -108,12 +108,7 @@ fn forget(plan: &Plan) -> Result<(), RunError> {
 /// Removes the files that are there.
 fn remove(paths: impl Iterator<Item = PathBuf>) -> Result<(), RunError> {
     for path in paths {
-        match fs::remove_file(&path) {
-            Err(source) if source.kind() != io::ErrorKind::NotFound => {
-                return Err(failed("remove", &path, source));
-            }
-            _ => {}
-        }
+        platform::remove_if_there(&path).map_err(|source| failed("remove", &path, source))?;
     }
     Ok(())
 }

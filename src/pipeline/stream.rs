@@ -61,7 +61,13 @@ pub struct Batch {
 }
 
 impl Batch {
+    /// An empty one with room for so many records of so many bytes together.
+    pub fn with_capacity(records: usize, bytes: usize) -> Self {
+        Self { bytes: Vec::with_capacity(bytes), ends: Vec::with_capacity(records) }
+    }
+
     /// Appends a record.
+    #[inline]
     pub fn push(&mut self, record: &[u8]) {
         self.bytes.extend_from_slice(record);
         self.end_record();

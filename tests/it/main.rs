@@ -31,6 +31,7 @@ mod parquet;
 mod positions;
 mod proof_properties;
 mod proofs;
+mod rearrange;
 mod resume;
 mod rsshogi;
 mod rules;

@@ -94,6 +94,23 @@ fn what_is_joined_is_the_unsharded_output() {
 }
 
 #[test]
+fn the_header_of_a_book_stands_once_in_what_is_joined() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    write(path, "a.psv", &archive(Format::Psv, 50));
+    let words = ["a.psv", "--to", "db.zst", "-o"];
+    filter(path, &[&words[..], &["whole"]].concat());
+    for shard in ["1/2", "2/2"] {
+        filter(path, &[&words[..], &["out", "--shard", shard]].concat());
+    }
+    succeeds("kyokumen", &["merge", "out", "-o", "joined.db.zst"], path);
+    let [joined, whole] =
+        ["joined.db.zst", "whole/a.db.zst"].map(|file| fs::read(path.join(file)).unwrap());
+    assert!(zstd::decode_all(&*whole).unwrap().starts_with(Format::Db.header()));
+    assert!(joined == whole);
+}
+
+#[test]
 fn frames_of_compressed_shards_are_those_of_the_whole() {
     let folder = TempDir::new().unwrap();
     let path = folder.path();

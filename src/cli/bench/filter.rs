@@ -19,6 +19,7 @@ use crate::format::Format;
 use crate::pipeline::filter::filter;
 use crate::pipeline::manifest::Manifest;
 use crate::pipeline::plan::{Plan, Request};
+use crate::pipeline::platform;
 use crate::pipeline::progress::Progress;
 use crate::pipeline::settings::Settings;
 
@@ -60,10 +61,7 @@ pub(super) fn run(args: &FilterArgs) -> anyhow::Result<Outcome> {
         None => folder.generated(Format::Hcp, args.count)?,
     };
     let (manifest, elapsed) = args.rounds.measure(|| round(&input, &folder.path("out"), args))?;
-    let threads = match args.threads {
-        0 => std::thread::available_parallelism().map_or(1, usize::from),
-        threads => threads,
-    };
+    let threads = platform::threads(args.threads);
     let (counts, saved) = (&manifest.counts, manifest.saved);
     let mated = counts.mated.split;
     let figure = Figure {

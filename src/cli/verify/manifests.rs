@@ -7,7 +7,10 @@ use serde::Serialize;
 
 use super::super::report::json_line;
 use super::super::{Outcome, usage_if};
-use crate::pipeline::shard_set::ShardSet;
+use crate::pipeline::manifest::Essence;
+use crate::pipeline::platform;
+use crate::pipeline::run_name::MANIFEST_SUFFIX;
+use crate::pipeline::shard_set::{ShardSet, wrong_output};
 
 /// What there is to say about the manifests of one run.
 #[derive(Serialize)]
@@ -21,23 +24,35 @@ struct Report {
 
 /// Compares outputs with their manifests, and the manifests of shards with each other.
 pub(super) fn check(files: &[PathBuf], json: bool) -> anyhow::Result<Outcome> {
+    let mut of_filter = Vec::new();
     let mut faults = 0;
-    let sets = ShardSet::of_files(files);
-    let sets = sets.map_err(|error| usage_if(error.is_usage(), error))?;
-    for set in sets {
+    let mut tell = |report: &Report| {
+        faults += report.problems.len();
+        if json { json_line(report) } else { write(report) }
+    };
+    for file in files {
+        let is_named_so = file.to_string_lossy().ends_with(MANIFEST_SUFFIX);
+        let essence = if is_named_so { Some(Essence::read(file)?) } else { None };
+        let Some(essence) = essence.filter(|essence| !essence.is_of_filter()) else {
+            of_filter.push(file.clone());
+            continue;
+        };
+        let folder = platform::folder_of(file);
+        let problems = essence.outputs.iter().filter_map(|output| wrong_output(folder, output));
+        let problems = problems.map(|problem| problem.to_string()).collect();
+        let run = file.display().to_string();
+        let run = run.strip_suffix(MANIFEST_SUFFIX).unwrap_or(&run).to_owned();
+        tell(&Report { run, manifests: 1, problems })?;
+    }
+    let sets = ShardSet::of_files(&of_filter);
+    for set in sets.map_err(|error| usage_if(error.is_usage(), error))? {
         let manifests = set.manifests().count();
         // One shard by itself is not expected to be the whole.
         let mut problems = if manifests > 1 { set.problems() } else { Vec::new() };
         problems.extend(set.wrong_outputs(None));
-        let problems: Vec<_> = problems.iter().map(ToString::to_string).collect();
-        faults += problems.len();
+        let problems = problems.iter().map(ToString::to_string).collect();
         let run = set.folder.join(&set.stem).display().to_string();
-        let report = Report { run, manifests, problems };
-        if json {
-            json_line(&report)?;
-        } else {
-            write(&report)?;
-        }
+        tell(&Report { run, manifests, problems })?;
     }
     match faults {
         0 => Ok(Outcome::Done),

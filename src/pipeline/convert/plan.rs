@@ -10,12 +10,11 @@ use super::super::filters::RecordFilters;
 use super::super::memory::Memory;
 use super::super::plan::{
     Chosen, PlanError, check_absence, check_compression, check_filters, check_identity,
-    check_stdin, choose, conversion, input, is_stream,
+    check_stdin, check_stream, choose, conversion, input, is_stream, side_outputs,
 };
-use super::super::platform;
 use super::super::settings::{BadPolicy, FormatName, without_compression};
 use super::super::sink::OutputPlan;
-use super::super::source::{Compression, Input, Part};
+use super::super::source::{Compression, Part};
 use super::super::stream::Stream;
 use super::strict;
 use crate::format::move16::Dialect;
@@ -209,24 +208,6 @@ fn output_format(output: &Path, to: Option<FormatName>) -> Result<FormatName, Pl
     check_compression(to)
 }
 
-fn check_stream(inputs: &[Input], output: &Path, on_error: BadPolicy) -> Result<(), PlanError> {
-    if on_error == BadPolicy::Quarantine {
-        let output = output.to_string_lossy().into_owned();
-        return Err(PlanError::NoPlaceForQuarantine { output });
-    }
-    if output == Path::new("-")
-        && let Some(stdout) = platform::identity_of_stdout()
-    {
-        for input in inputs {
-            if platform::identity(Path::new(&input.name)).is_ok_and(|identity| identity == stdout) {
-                let (output, input) = (output.to_owned(), input.name.clone());
-                return Err(PlanError::OutputIsInput { output, input });
-            }
-        }
-    }
-    Ok(())
-}
-
 fn outputs(output: &Path, to: FormatName, is_stream: bool, on_error: BadPolicy) -> Vec<OutputPlan> {
     let records = OutputPlan {
         stream: Stream::Kept,
@@ -235,20 +216,5 @@ fn outputs(output: &Path, to: FormatName, is_stream: bool, on_error: BadPolicy) 
         header: to.format.header(),
         is_stream,
     };
-    if on_error != BadPolicy::Quarantine {
-        return vec![records];
-    }
-    let name = output.file_name().unwrap_or_default().to_string_lossy();
-    let beside = |stream: Stream| OutputPlan {
-        stream,
-        path: output.with_file_name(format!(
-            "{}{}",
-            FormatName::stem(&name),
-            stream.suffix(to.format.name())
-        )),
-        compression: Compression::None,
-        header: b"",
-        is_stream: false,
-    };
-    vec![records, beside(Stream::Quarantine), beside(Stream::QuarantineLines)]
+    std::iter::once(records).chain(side_outputs(output, to, on_error)).collect()
 }

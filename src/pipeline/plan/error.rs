@@ -7,6 +7,7 @@ use thiserror::Error;
 
 use crate::format::{Field, Fields, Fill, Format, NoConversion};
 use crate::pipeline::judge::LimitError;
+use crate::pipeline::memory::Memory;
 use crate::pipeline::settings::FormatName;
 use crate::pipeline::source::SourceError;
 
@@ -46,6 +47,63 @@ pub enum PlanError {
         first: String,
         /// An input in another format.
         second: String,
+    },
+    /// Inputs in different formats where records are not converted.
+    #[error(
+        "{first} and {second} have different formats; bring them to one with `kyokumen convert`"
+    )]
+    DifferentFormats {
+        /// An input.
+        first: String,
+        /// An input in another format.
+        second: String,
+    },
+    /// Inputs whose moves would not be told apart in one file.
+    #[error(
+        "the moves of {first} and {second} are encoded differently; bring them to one encoding with \
+         `kyokumen convert --canonical`, or say with --dialect that they are the same"
+    )]
+    DifferentDialects {
+        /// An input.
+        first: String,
+        /// An input with another encoding.
+        second: String,
+    },
+    /// An output in another format where records are not converted.
+    #[error("{output} would be {to}, and the records are {from}; `kyokumen convert` converts them")]
+    NotConverted {
+        /// The output.
+        output: String,
+        /// The format it says.
+        to: Format,
+        /// The format of the inputs.
+        from: Format,
+    },
+    /// Positions of games are not compared.
+    #[error(
+        "the records of {format} stand in games or groups that are moved as wholes: --key bytes compares those"
+    )]
+    OnlyBytes {
+        /// The format.
+        format: Format,
+    },
+    /// More parts than files can be written at once.
+    #[error(
+        "{parts} parts at once would take more than {memory} of --memory; allow more, or take ranges (--by ranges)"
+    )]
+    TooManyParts {
+        /// As many.
+        parts: u32,
+        /// The memory that they may take.
+        memory: Memory,
+    },
+    /// Weights that do not go with the inputs.
+    #[error("{weights} weights for {inputs} inputs: there must be one for each")]
+    WeightsOfInputs {
+        /// Number of weights.
+        weights: usize,
+        /// Number of inputs.
+        inputs: usize,
     },
     /// A filter on a field that a format does not have.
     #[error("--{filter} cannot be asked of {input}: {format} records have no {field}")]

@@ -5,7 +5,6 @@
 use std::fs::{self, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
 
 use serde::{Deserialize, Serialize};
 
@@ -107,6 +106,5 @@ impl Index {
 
 /// Size and time of modification of a file.
 fn identity(metadata: &Metadata) -> Option<(u64, u64)> {
-    let modified = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
-    Some((metadata.len(), u64::try_from(modified.as_nanos()).ok()?))
+    Some((metadata.len(), platform::modified_unix_ns(metadata)?))
 }

@@ -1,0 +1,40 @@
+//! `kyokumen dedup`.
+
+use clap::Args;
+
+use super::Outcome;
+use super::rearrange_args::{OutputArgs, RearrangeArgs};
+use crate::pipeline::rearrange::{DedupKey, RearrangePlan, dedup};
+
+/// Leave out repeated records of archives
+///
+/// Of records that say the same the first is written, byte for byte as it was read, and the order stays. The
+/// inputs are read twice. Records are compared by 128 bits of a hash, of which neither memory nor disk holds
+/// more than 24 bytes for each; the memory that they need beyond --memory is taken on disk.
+///
+/// position compares board, hands and side to move; position+move also the stored move; content all that a
+/// record says; bytes everything, padding included. Games are compared by their bytes.
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  kyokumen dedup 2024.psv 2025.psv -o all.psv
+  kyokumen dedup all.hcpe -o unique.hcpe --key position+move --memory 8G --tmp-dir /scratch
+
+Exit status: 0 done, 1 failed, 2 usage, 3 done but bad records were skipped or quarantined, \
+130 or 143 interrupted.")]
+pub(super) struct DedupArgs {
+    #[command(flatten)]
+    common: RearrangeArgs,
+
+    #[command(flatten)]
+    output: OutputArgs,
+
+    /// What is compared
+    #[arg(long, value_name = "position|position+move|content|bytes", default_value_t)]
+    key: DedupKey,
+}
+
+pub(super) fn run(args: &DedupArgs) -> anyhow::Result<Outcome> {
+    let plan = RearrangePlan::new(args.common.request(args.output.output.clone(), None));
+    args.common.run(plan, |plan, progress, cancel| dedup(plan, args.key, progress, cancel))
+}

@@ -1,0 +1,144 @@
+//! Options of the commands that move records: `shuffle`, `dedup`, `split`, `sample`, `interleave`.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::Args;
+
+use super::Outcome;
+use super::filter::{plan_error, run_error};
+use super::option::word;
+use super::record_args::{InputArgs, RunArgs, dialect};
+use super::report::records;
+use crate::format::move16::Dialect;
+use crate::pipeline::counts::Condition;
+use crate::pipeline::memory::Memory;
+use crate::pipeline::plan::PlanError;
+use crate::pipeline::platform::Interrupt;
+use crate::pipeline::progress::Progress;
+use crate::pipeline::rearrange::{Account, Means, RearrangePlan, RearrangeRequest};
+use crate::pipeline::run::RunError;
+use crate::pipeline::settings::{BadPolicy, FormatName};
+
+/// What is read, and what may be used for it.
+#[derive(Args, Clone, Debug)]
+pub(super) struct RearrangeArgs {
+    #[command(flatten)]
+    inputs: InputArgs,
+
+    /// Format of the inputs, one of `kyokumen formats`, as in psv or psv.zst [default: by extension]
+    #[arg(long, value_name = "FORMAT")]
+    from: Option<FormatName>,
+
+    /// How packed moves are encoded: apery, yaneuraou or rshogi [default: as most are legal]
+    #[arg(long, value_name = "DIALECT", value_parser = dialect)]
+    dialect: Option<Dialect>,
+
+    /// Memory for records; what does not fit goes to temporary files
+    #[arg(long, value_name = "SIZE", default_value = "2G")]
+    memory: Memory,
+
+    /// Folder of temporary files, which vanish with the process [default: that of the system]
+    #[arg(long, value_name = "DIR")]
+    tmp_dir: Option<PathBuf>,
+
+    /// What becomes of records that are cut off or cannot be read; quarantine writes them beside the output
+    /// [default: stop]
+    #[arg(long, value_name = "stop|skip|quarantine", value_parser = word::<BadPolicy>)]
+    on_error: Option<BadPolicy>,
+
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+impl RearrangeArgs {
+    pub(super) fn request(&self, output: PathBuf, to: Option<FormatName>) -> RearrangeRequest {
+        let args = self.clone();
+        RearrangeRequest {
+            inputs: args.inputs.into_paths(),
+            output,
+            from: args.from,
+            dialect: args.dialect,
+            to,
+            name: None,
+            force: args.run.force,
+            on_error: args.on_error.unwrap_or(BadPolicy::Stop),
+            means: Means {
+                threads: args.run.threads(),
+                memory: args.memory,
+                tmp_dir: args.tmp_dir,
+            },
+        }
+    }
+
+    /// Does it and tells about it.
+    pub(super) fn run(
+        &self,
+        plan: Result<RearrangePlan, PlanError>,
+        operation: impl FnOnce(
+            &RearrangePlan,
+            &mut Progress,
+            &std::sync::atomic::AtomicBool,
+        ) -> Result<Account, RunError>,
+    ) -> anyhow::Result<Outcome> {
+        let plan = plan.map_err(plan_error)?;
+        let interrupt = Interrupt::watch().context("cannot watch for signals")?;
+        let mut progress = Progress::new(self.run.progress(), plan.records);
+        let account = operation(&plan, &mut progress, &interrupt.cancel());
+        drop(progress);
+        let account = account.map_err(|error| run_error(error, &interrupt))?;
+        tell(&account, &plan);
+        let is_good = account.counts.bad.all() == 0;
+        Ok(if is_good { Outcome::Done } else { Outcome::BadRecords })
+    }
+}
+
+/// The output of a command that has one.
+#[derive(Args, Clone, Debug)]
+pub(super) struct OutputArgs {
+    /// The output, compressed if its name ends in .zst; `-` is standard output
+    #[arg(short, long, value_name = "OUTPUT", required = true)]
+    pub(super) output: PathBuf,
+}
+
+fn why_left_out(condition: Condition) -> &'static str {
+    match condition {
+        Condition::Duplicate => "repeated",
+        Condition::Sample => "not in the sample",
+        Condition::Comment => "comments and empty lines",
+        _ => "filtered",
+    }
+}
+
+/// As many parts as fit on a screen are named.
+const NAMED_OUTPUTS: usize = 20;
+
+fn tell(account: &Account, plan: &RearrangePlan) {
+    let counts = &account.counts;
+    let filtered: Vec<String> = counts
+        .filtered
+        .iter()
+        .map(|(&condition, number)| format!("{number} {}", why_left_out(condition)))
+        .collect();
+    let filtered = filtered.iter().fold(String::new(), |text, more| text + ", " + more);
+    let all = records(counts.input);
+    let bad = match counts.bad.all() {
+        0 => String::new(),
+        bad => format!(", {bad} bad"),
+    };
+    eprintln!("{all}: {} written{filtered}{bad}", counts.written);
+    let folder = |stream| {
+        let outputs = plan.outputs.iter().chain(&plan.side_outputs);
+        let path =
+            outputs.filter(|output| output.stream == stream).map(|output| &output.path).next();
+        path.and_then(|path| path.parent()).unwrap_or(Path::new(""))
+    };
+    for output in account.outputs.iter().take(NAMED_OUTPUTS) {
+        let path = folder(output.stream).join(&output.file);
+        eprintln!("  {} ({})", path.display(), records(output.records));
+    }
+    let more = account.outputs.len().saturating_sub(NAMED_OUTPUTS);
+    if more > 0 {
+        eprintln!("  and {more} more");
+    }
+}

@@ -1,0 +1,61 @@
+//! `kyokumen sample`.
+
+use clap::Args;
+
+use super::Outcome;
+use super::rearrange_args::{OutputArgs, RearrangeArgs};
+use crate::pipeline::filters::Probability;
+use crate::pipeline::rearrange::{RearrangePlan, SampleSize, sample};
+
+/// Take a random part of archives
+///
+/// --count takes so many records, every set of that size with the same probability; --rate takes each record
+/// with a probability of its own. Which ones depends on the inputs and the seed alone. The order stays, and
+/// records are written byte for byte as they were read; where the format holds games, games are taken. Beside
+/// the output stands a manifest.
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  kyokumen sample all.psv -o test.psv --count 100000
+  kyokumen sample all.psv -o tenth.psv --rate 0.1 --seed 7
+
+Exit status: 0 done, 1 failed, 2 usage, 3 done but bad records were skipped or quarantined, \
+130 or 143 interrupted.")]
+pub(super) struct SampleArgs {
+    #[command(flatten)]
+    common: RearrangeArgs,
+
+    #[command(flatten)]
+    output: OutputArgs,
+
+    #[command(flatten)]
+    size: SizeArgs,
+
+    /// Which of all samples
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+#[derive(Args, Clone, Copy)]
+#[group(required = true, multiple = false)]
+struct SizeArgs {
+    /// So many records, or all if there are fewer
+    #[arg(long, value_name = "N")]
+    count: Option<u64>,
+
+    /// Each record with this probability, as in 0.25
+    #[arg(long, value_name = "P", allow_negative_numbers = true)]
+    rate: Option<Probability>,
+}
+
+impl SizeArgs {
+    fn size(self) -> SampleSize {
+        self.rate.map_or(SampleSize::Count(self.count.unwrap_or(0)), SampleSize::Rate)
+    }
+}
+
+pub(super) fn run(args: &SampleArgs) -> anyhow::Result<Outcome> {
+    let plan = RearrangePlan::new(args.common.request(args.output.output.clone(), None));
+    let size = args.size.size();
+    args.common.run(plan, |plan, progress, cancel| sample(plan, size, args.seed, progress, cancel))
+}

@@ -1,0 +1,38 @@
+//! `kyokumen shuffle`.
+
+use clap::Args;
+
+use super::Outcome;
+use super::rearrange_args::{OutputArgs, RearrangeArgs};
+use crate::pipeline::rearrange::{RearrangePlan, shuffle};
+
+/// Bring the records of archives into a random order
+///
+/// Every order is as likely as any other, and decided by the inputs and the seed alone: --memory and --threads
+/// change the speed. What does not fit into memory is put in order on disk, in two readings. Records are
+/// written byte for byte as they were read; where the format holds games, games are shuffled. Beside the
+/// output stands a manifest.
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  kyokumen shuffle day1.psv day2.psv -o training.psv --seed 7
+  kyokumen shuffle all.hcpe.zst -o all.shuffled.hcpe.zst --memory 16G --tmp-dir /scratch
+
+Exit status: 0 done, 1 failed, 2 usage, 3 done but bad records were skipped or quarantined, \
+130 or 143 interrupted.")]
+pub(super) struct ShuffleArgs {
+    #[command(flatten)]
+    common: RearrangeArgs,
+
+    #[command(flatten)]
+    output: OutputArgs,
+
+    /// Which of all orders
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+pub(super) fn run(args: &ShuffleArgs) -> anyhow::Result<Outcome> {
+    let plan = RearrangePlan::new(args.common.request(args.output.output.clone(), None));
+    args.common.run(plan, |plan, progress, cancel| shuffle(plan, args.seed, progress, cancel))
+}

@@ -1,0 +1,440 @@
+//! More items than memory holds, brought into the order of their keys.
+//!
+//! Items are laid into buckets by the first bits of their keys; a bucket that fits into memory is put in
+//! order there, a larger one is laid into buckets by the next bits. While everything fits, nothing is
+//! written to disk. This is the distribution sort of Knuth, The Art of Computer Programming, volume 3, 5.4.9.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::plan::Means;
+use super::spill::Spill;
+use crate::pipeline::run::RunError;
+
+/// Bits of a key that choose the bucket.
+const BUCKET_BITS: u32 = 8;
+
+/// Buckets of one level.
+pub(super) const BUCKETS: usize = 1 << BUCKET_BITS;
+
+/// Bits of a key that count: items that agree in them stay in the order in which they came.
+const KEY_BITS: u32 = 48;
+
+const KEY_MASK: u64 = !0 << (u64::BITS - KEY_BITS);
+
+/// The bits of a key that count.
+pub(super) const fn counted(key: u64) -> u64 {
+    key & KEY_MASK
+}
+
+/// What is left of a word for the number of an item in its bucket.
+const NUMBER_MASK: u64 = (1 << (u64::BITS - KEY_BITS + BUCKET_BITS)) - 1;
+
+/// The share of the user's memory, in eighths, that items may take before they are written to disk. The
+/// rest is for blocks and buckets under way.
+#[derive(Clone, Copy)]
+pub(super) struct Share(u64);
+
+impl Share {
+    /// Where there is one store.
+    pub(super) const ALL: Self = Self(7);
+    /// Where there are two: the first one.
+    pub(super) const MOST: Self = Self(5);
+    /// The second one.
+    pub(super) const REST: Self = Self(2);
+    /// For a bucket that is laid into buckets again, while others are under way.
+    const AGAIN: Self = Self(1);
+
+    const fn of(self, bytes: u64) -> u64 {
+        bytes / 8 * self.0
+    }
+}
+
+/// What is written together can be read together and laid into buckets again, where places have 32 bits.
+const MOST_WRITTEN_BYTES: u64 = 1 << 30;
+
+/// A bucket in memory takes its size, about as much again in order, and its keys.
+const COPIES: u64 = 3;
+
+/// Items with their keys.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Items {
+    pub(super) keys: Vec<u64>,
+    /// Their lengths, unless all have the same.
+    pub(super) lens: Vec<u32>,
+    pub(super) bytes: Vec<u8>,
+}
+
+/// The length of the items, if all have the same.
+pub(super) type Len = Option<usize>;
+
+impl Items {
+    pub(super) fn with_capacity(items: usize, bytes: usize) -> Self {
+        Self { keys: Vec::with_capacity(items), lens: Vec::new(), bytes: Vec::with_capacity(bytes) }
+    }
+
+    #[inline]
+    pub(super) fn push(&mut self, key: u64, bytes: &[u8], len: Len) {
+        self.keys.push(key);
+        if len.is_none() {
+            self.lens.push(bytes.len() as u32);
+        }
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    pub(super) fn size(&self) -> usize {
+        size_of_val(&*self.keys) + size_of_val(&*self.lens) + self.bytes.len()
+    }
+
+    /// The numbers, from 0, of items of one bucket in the order of their keys.
+    pub(super) fn order(&self) -> Vec<u32> {
+        let word = |(number, key): (usize, &u64)| {
+            // The first bits, which are the bucket's, make room for the number of the item.
+            (counted(*key) << BUCKET_BITS) | number as u64
+        };
+        let mut words: Vec<u64> = self.keys.iter().enumerate().map(word).collect();
+        words.sort_unstable();
+        words.into_iter().map(|word| (word & NUMBER_MASK) as u32).collect()
+    }
+
+    /// Where each item begins, and where the last one ends.
+    pub(super) fn starts(&self, len: Len) -> Starts {
+        if let Some(len) = len {
+            return Starts::Computed(len);
+        }
+        let ends = self.lens.iter().scan(0, |end, &len| {
+            *end += len as usize;
+            Some(*end)
+        });
+        Starts::Listed(std::iter::once(0).chain(ends).collect())
+    }
+}
+
+/// Where items begin in their bytes.
+pub(super) enum Starts {
+    /// All have this length.
+    Computed(usize),
+    Listed(Vec<usize>),
+}
+
+impl Starts {
+    #[inline]
+    pub(super) fn range(&self, number: usize) -> Range<usize> {
+        match self {
+            Self::Computed(len) => number * len..(number + 1) * len,
+            Self::Listed(starts) => starts[number]..starts[number + 1],
+        }
+    }
+}
+
+/// Items laid into buckets, those of a bucket in the order in which they came.
+pub(super) struct Laid {
+    items: Items,
+    /// Number of the first item of each bucket, then that of all.
+    firsts: Vec<u32>,
+    /// Where its bytes begin, then the number of all bytes.
+    starts: Vec<u32>,
+}
+
+impl Laid {
+    /// Lays out items of no more than 4 GiB by the bits of their keys that choose buckets on a level.
+    pub(super) fn new(items: &Items, len: Len, level: u32) -> Self {
+        let bucket =
+            |key: u64| (key << (level * BUCKET_BITS) >> (u64::BITS - BUCKET_BITS)) as usize;
+        let from = items.starts(len);
+        let (mut firsts, mut starts) = (vec![0_u32; BUCKETS + 1], vec![0_u32; BUCKETS + 1]);
+        for (number, &key) in items.keys.iter().enumerate() {
+            firsts[bucket(key) + 1] += 1;
+            starts[bucket(key) + 1] += from.range(number).len() as u32;
+        }
+        for b in 0..BUCKETS {
+            firsts[b + 1] += firsts[b];
+            starts[b + 1] += starts[b];
+        }
+        let mut laid = Items {
+            keys: vec![0; items.keys.len()],
+            lens: vec![0; items.lens.len()],
+            bytes: vec![0; items.bytes.len()],
+        };
+        let (mut next, mut next_byte) = (firsts.clone(), starts.clone());
+        for (number, &key) in items.keys.iter().enumerate() {
+            let bucket = bucket(key);
+            let bytes = &items.bytes[from.range(number)];
+            let (to, at) = (next[bucket] as usize, next_byte[bucket] as usize);
+            laid.keys[to] = key;
+            if len.is_none() {
+                laid.lens[to] = bytes.len() as u32;
+            }
+            laid.bytes[at..at + bytes.len()].copy_from_slice(bytes);
+            next[bucket] += 1;
+            next_byte[bucket] += bytes.len() as u32;
+        }
+        Self { items: laid, firsts, starts }
+    }
+
+    fn size(&self) -> u64 {
+        (self.items.size() + size_of_val(&*self.firsts) + size_of_val(&*self.starts)) as u64
+    }
+
+    /// The keys, lengths and bytes of a bucket.
+    pub(super) fn bucket(&self, bucket: usize) -> (&[u64], &[u32], &[u8]) {
+        let items = self.firsts[bucket] as usize..self.firsts[bucket + 1] as usize;
+        let bytes = self.starts[bucket] as usize..self.starts[bucket + 1] as usize;
+        let lens =
+            if self.items.lens.is_empty() { &[][..] } else { &self.items.lens[items.clone()] };
+        (&self.items.keys[items], lens, &self.items.bytes[bytes])
+    }
+}
+
+/// Buckets while items are laid into them.
+pub(super) struct Buckets {
+    means: Means,
+    len: Len,
+    /// Which bits of the keys choose the bucket: 0 for the first ones.
+    level: u32,
+    room_bytes: u64,
+    held: Vec<Laid>,
+    held_bytes: u64,
+    spill: Option<Spill>,
+}
+
+impl Buckets {
+    /// For items of this length within a share of the user's memory.
+    pub(super) fn new(means: &Means, len: Len, share: Share) -> Self {
+        Self::on_level(means, len, 0, share)
+    }
+
+    fn on_level(means: &Means, len: Len, level: u32, share: Share) -> Self {
+        let room_bytes = share.of(means.memory.bytes());
+        let (held, means) = (Vec::new(), means.clone());
+        Self { means, len, level, room_bytes, held, held_bytes: 0, spill: None }
+    }
+
+    /// Adds items behind all that came before.
+    pub(super) fn add(&mut self, laid: Laid) -> Result<(), RunError> {
+        self.held_bytes += laid.size();
+        self.held.push(laid);
+        if self.held_bytes > self.room_bytes { self.write_held() } else { Ok(()) }
+    }
+
+    fn write_held(&mut self) -> Result<(), RunError> {
+        let spill = match &mut self.spill {
+            Some(spill) => spill,
+            none => none.insert(Spill::create(&self.means.folder())?),
+        };
+        let mut held = &self.held[..];
+        while !held.is_empty() {
+            let (group, rest) = held.split_at(first_group(held));
+            (0..BUCKETS).try_for_each(|bucket| spill.append(bucket, group))?;
+            held = rest;
+        }
+        self.held.clear();
+        self.held_bytes = 0;
+        Ok(())
+    }
+
+    /// Nothing more is added.
+    pub(super) fn seal(mut self) -> Result<Sealed, RunError> {
+        if self.spill.is_some() {
+            // What is under way from now on needs the memory.
+            self.write_held()?;
+        }
+        let Self { means, len, level, held, spill, .. } = self;
+        Ok(Sealed { means, len, level, held, spill })
+    }
+}
+
+/// How many of these are written together: at least one, and no more than [`MOST_WRITTEN_BYTES`].
+fn first_group(held: &[Laid]) -> usize {
+    let sizes = held.iter().scan(0, |size, laid| {
+        *size += laid.size();
+        Some(*size)
+    });
+    sizes.take_while(|&size| size <= MOST_WRITTEN_BYTES).count().max(1)
+}
+
+/// Buckets that are complete.
+pub(super) struct Sealed {
+    means: Means,
+    pub(super) len: Len,
+    level: u32,
+    held: Vec<Laid>,
+    spill: Option<Spill>,
+}
+
+impl Sealed {
+    /// All buckets in the order of keys, each small enough to be handled in memory.
+    pub(super) fn buckets(self) -> Emptying {
+        Emptying { stores: vec![(Arc::new(self), 0)] }
+    }
+
+    fn count(&self, bucket: usize) -> (u64, u64) {
+        let mut items: u64 = self.held.iter().map(|laid| laid.bucket(bucket).0.len() as u64).sum();
+        let mut bytes: u64 = self.held.iter().map(|laid| laid.bucket(bucket).2.len() as u64).sum();
+        if let Some(spill) = &self.spill {
+            let (spilled, spilled_bytes) = spill.count(bucket);
+            items += spilled;
+            bytes += spilled_bytes;
+        }
+        (items, bytes)
+    }
+
+    /// Whether a bucket is to be laid into buckets again.
+    fn is_too_large(&self, bucket: usize) -> bool {
+        let (items, bytes) = self.count(bucket);
+        let per_item = size_of::<u64>() as u64 * 2;
+        let size = (bytes + items * per_item) * COPIES * self.means.buckets_under_way() as u64;
+        let is_large = self.spill.is_some() && size > self.means.memory.bytes();
+        let can_be_split = (self.level + 2) * BUCKET_BITS <= KEY_BITS && items > 1;
+        (is_large || items > NUMBER_MASK) && can_be_split
+    }
+
+    fn items(&self, bucket: usize) -> Result<Items, RunError> {
+        let (count, bytes) = self.count(bucket);
+        let mut items = Items::with_capacity(count as usize, bytes as usize);
+        if let Some(spill) = &self.spill {
+            spill
+                .extents(bucket)
+                .try_for_each(|extent| spill.load(extent, self.len, &mut items))?;
+        }
+        for laid in &self.held {
+            let (keys, lens, bytes) = laid.bucket(bucket);
+            items.keys.extend_from_slice(keys);
+            items.lens.extend_from_slice(lens);
+            items.bytes.extend_from_slice(bytes);
+        }
+        Ok(items)
+    }
+
+    /// Lays a bucket into buckets.
+    fn again(&self, bucket: usize) -> Result<Self, RunError> {
+        let level = self.level + 1;
+        let mut buckets = Buckets::on_level(&self.means, self.len, level, Share::AGAIN);
+        for laid in &self.held {
+            let (keys, lens, bytes) = laid.bucket(bucket);
+            let items = Items { keys: keys.into(), lens: lens.into(), bytes: bytes.into() };
+            buckets.add(Laid::new(&items, self.len, level))?;
+        }
+        if let Some(spill) = &self.spill {
+            for extent in spill.extents(bucket) {
+                let mut items = Items::default();
+                spill.load(extent, self.len, &mut items)?;
+                buckets.add(Laid::new(&items, self.len, level))?;
+            }
+        }
+        buckets.seal()
+    }
+}
+
+/// A bucket that can be handled in memory.
+pub(super) struct Bucket {
+    store: Arc<Sealed>,
+    bucket: usize,
+}
+
+impl Bucket {
+    /// What is in it, in the order in which it came.
+    pub(super) fn items(&self) -> Result<Items, RunError> {
+        self.store.items(self.bucket)
+    }
+
+    /// The length of the items, if all have the same.
+    pub(super) fn len(&self) -> Len {
+        self.store.len
+    }
+}
+
+/// The iterator of [`Sealed::buckets`].
+pub(super) struct Emptying {
+    /// The levels that are being emptied, with the next bucket of each.
+    stores: Vec<(Arc<Sealed>, usize)>,
+}
+
+impl Iterator for Emptying {
+    type Item = Result<Bucket, RunError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let (store, next) = self.stores.last_mut()?;
+            let bucket = *next;
+            if bucket == BUCKETS {
+                self.stores.pop();
+                continue;
+            }
+            *next += 1;
+            if !store.is_too_large(bucket) {
+                return Some(Ok(Bucket { store: Arc::clone(store), bucket }));
+            }
+            match store.again(bucket) {
+                Ok(store) => self.stores.push((Arc::new(store), 0)),
+                Err(error) => return Some(Err(error)),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shogi::random_play::SplitMix64;
+
+    fn means(memory: &str) -> Means {
+        Means { memory: memory.parse().unwrap(), threads: 1, tmp_dir: None }
+    }
+
+    /// Keys and bytes of all items as they come out, within so much memory.
+    fn ordered(blocks: &[Items], len: Len, memory: &str) -> Vec<(u64, Vec<u8>)> {
+        let mut buckets = Buckets::new(&means(memory), len, Share::ALL);
+        for items in blocks {
+            buckets.add(Laid::new(items, len, 0)).unwrap();
+        }
+        let mut ordered = Vec::new();
+        for bucket in buckets.seal().unwrap().buckets() {
+            let items = bucket.unwrap().items().unwrap();
+            let starts = items.starts(len);
+            for item in items.order() {
+                let item = item as usize;
+                ordered.push((items.keys[item], items.bytes[starts.range(item)].to_vec()));
+            }
+        }
+        ordered
+    }
+
+    /// Blocks of items whose bytes are their numbers, some of them longer than that.
+    fn blocks(keys: &[u64], len: Len) -> Vec<Items> {
+        let numbers: Vec<u64> = (0..keys.len() as u64).collect();
+        let chunks = keys.chunks(700).zip(numbers.chunks(700));
+        let block = |(keys, numbers): (&[u64], &[u64])| {
+            let mut items = Items::default();
+            for (&key, number) in keys.iter().zip(numbers) {
+                let more = if len.is_some() { 0 } else { (number % 5) as usize };
+                items.push(key, &[&number.to_le_bytes()[..], &[7; 5][..more]].concat(), len);
+            }
+            items
+        };
+        chunks.map(block).collect()
+    }
+
+    #[test]
+    fn items_come_out_in_the_order_of_their_keys_whatever_the_memory() {
+        let mut random = SplitMix64::new(4);
+        let spread: Vec<u64> = (0..5000).map(|_| random.next_bits()).collect();
+        // Many agree in the first bits, some in all that count, and some in nothing else.
+        let alike = |key: &u64| (key % 3) << 60 | (key % 1000) << 20 | (key % 2);
+        let alike: Vec<u64> = spread.iter().map(alike).collect();
+        for keys in [&spread, &alike, &vec![5; 3000], &vec![]] {
+            for len in [Some(8), None] {
+                let blocks = blocks(keys, len);
+                let mut expected: Vec<(u64, u64)> = keys.iter().copied().zip(0..).collect();
+                expected.sort_by_key(|&(key, _)| counted(key));
+                for memory in ["1G", "100K", "4K", "1"] {
+                    let ordered = ordered(&blocks, len, memory);
+                    let numbered = ordered.iter().map(|(key, bytes)| {
+                        (*key, u64::from_le_bytes(bytes[..8].try_into().unwrap()))
+                    });
+                    assert!(numbered.eq(expected.iter().copied()), "{len:?} {memory}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Buckets over threads: each is worked on by one thread, what comes of them is taken in their order.
+
+use std::io;
+use std::sync::atomic::Ordering;
+
+use super::buckets::{Bucket, Sealed};
+use super::pass::Watch;
+use super::plan::Means;
+use crate::pipeline::in_order::{Hands, in_order};
+use crate::pipeline::run::RunError;
+
+/// Has `work` done on all buckets and gives the results in order to `take`.
+pub(super) fn hand_out<T: Send + 'static>(
+    sealed: Sealed,
+    means: &Means,
+    work: impl Fn(&Bucket) -> Result<T, RunError> + Send + Sync + 'static,
+    mut take: impl FnMut(T) -> Result<(), RunError>,
+    watch: &mut Watch<'_>,
+) -> Result<(), RunError> {
+    let hands = Hands { threads: means.threads(), items: means.buckets_under_way() };
+    let work = move |(): &mut (), bucket: Result<Bucket, RunError>| work(&bucket?);
+    let ended = in_order(
+        sealed.buckets(),
+        hands,
+        || (),
+        work,
+        |done| {
+            if watch.cancel.load(Ordering::Relaxed) {
+                return Err(Ended::Failed(RunError::Interrupted));
+            }
+            take(done?).map_err(Ended::Failed)
+        },
+    );
+    ended.map_err(|ended| match ended {
+        Ended::Failed(error) => error,
+        Ended::NoThread(source) => RunError::Threads(source),
+    })
+}
+
+/// Why the work ended early.
+enum Ended {
+    Failed(RunError),
+    NoThread(io::Error),
+}
+
+impl From<RunError> for Ended {
+    fn from(error: RunError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl From<io::Error> for Ended {
+    fn from(source: io::Error) -> Self {
+        Self::NoThread(source)
+    }
+}

@@ -1,0 +1,194 @@
+//! The units of a block as things that are moved: nothing of them is understood but where they end.
+//!
+//! What has no end, or says nothing, is set aside as in every other command.
+
+use std::ops::Range;
+
+use super::super::counts::Condition;
+use super::super::reading::in_unit;
+use super::super::settings::BadPolicy;
+use super::super::sorting::Sorted;
+use super::super::source::{Block, RawUnit};
+use super::super::stream::Batch;
+use crate::format::count;
+
+/// A unit that is moved as a whole.
+pub(super) struct Item<'a> {
+    /// Its bytes, closed if the end of a file has left it open.
+    pub(super) bytes: &'a [u8],
+    /// Number over all inputs, from 0, of the first record in it.
+    pub(super) number: u64,
+    /// Records in it.
+    pub(super) records: u64,
+}
+
+/// Units on their way into an output.
+#[derive(Debug, Default)]
+pub(super) struct ItemBatch {
+    /// Each unit as if it were one record.
+    units: Batch,
+    /// Records of each unit, unless each is one.
+    records: Vec<u64>,
+}
+
+impl ItemBatch {
+    /// An empty one with room for so many units of so many bytes together.
+    pub(super) fn with_capacity(units: usize, bytes: usize) -> Self {
+        Self { units: Batch::with_capacity(units, bytes), records: Vec::new() }
+    }
+
+    #[inline]
+    pub(super) fn push(&mut self, bytes: &[u8], records: u64) {
+        if records != 1 && self.records.is_empty() {
+            self.records.resize(self.units.len() as usize, 1);
+        }
+        self.units.push(bytes);
+        if records != 1 || !self.records.is_empty() {
+            self.records.push(records);
+        }
+    }
+
+    /// The units as the records that they hold.
+    pub(super) fn into_batch(self) -> Batch {
+        if self.records.is_empty() {
+            return self.units;
+        }
+        let mut batch = Batch::default();
+        for (unit, &records) in (0..).zip(&self.records) {
+            batch.open_record().extend_from_slice(self.units.bytes_of(unit, unit + 1));
+            batch.end_group(usize::try_from(records).unwrap_or(usize::MAX));
+        }
+        batch
+    }
+}
+
+/// The units of a block, until it is decided where each of them goes.
+#[derive(Debug, Default)]
+pub(super) struct Units {
+    bytes: Vec<u8>,
+    /// Of each the end of its bytes, the number of its first record, and how many it has.
+    units: Vec<(usize, u64, u64)>,
+}
+
+impl Units {
+    #[inline]
+    pub(super) fn push(&mut self, item: &Item<'_>) {
+        self.bytes.extend_from_slice(item.bytes);
+        self.units.push((self.bytes.len(), item.number, item.records));
+    }
+
+    pub(super) const fn len(&self) -> usize {
+        self.units.len()
+    }
+
+    #[inline]
+    pub(super) fn get(&self, unit: usize) -> Item<'_> {
+        let (end, number, records) = self.units[unit];
+        let start = if unit == 0 { 0 } else { self.units[unit - 1].0 };
+        Item { bytes: &self.bytes[start..end], number, records }
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = Item<'_>> {
+        (0..self.len()).map(|unit| self.get(unit))
+    }
+}
+
+/// Looks at the units of a block of `file`. `each` gets those that are whole, in order, and says which
+/// condition they fail, if they are not to be written. All are counted.
+pub(super) fn sort_items(
+    block: &Block,
+    file: &str,
+    on_error: BadPolicy,
+    mut each: impl FnMut(&Item<'_>) -> Option<Condition>,
+) -> Sorted {
+    let mut sorter =
+        Sorter { block, file, on_error, sorted: Sorted::default(), closed: Vec::new() };
+    for (unit, records) in units(block) {
+        sorter.sort(&unit, records, &mut each);
+        if sorter.sorted.stopped_by.is_some() {
+            break;
+        }
+    }
+    sorter.sorted
+}
+
+/// The units of a block with the numbers, over all inputs, of their records.
+fn units(block: &Block) -> impl Iterator<Item = (RawUnit<'_>, Range<u64>)> {
+    let fixed = block.format.record_len().is_some();
+    block.units().scan(block.first_number, move |next, unit| {
+        let is_one = fixed || unit.is_cut;
+        let bytes = unit.without_line_end(block.format);
+        let records = if is_one { 1 } else { count(block.format, bytes) };
+        let first = *next;
+        *next += records;
+        Some((unit, first..*next))
+    })
+}
+
+struct Sorter<'a> {
+    block: &'a Block,
+    file: &'a str,
+    on_error: BadPolicy,
+    sorted: Sorted,
+    /// A unit that had to be closed.
+    closed: Vec<u8>,
+}
+
+impl Sorter<'_> {
+    #[inline]
+    fn sort(
+        &mut self,
+        unit: &RawUnit<'_>,
+        records: Range<u64>,
+        each: &mut impl FnMut(&Item<'_>) -> Option<Condition>,
+    ) {
+        let format = self.block.format;
+        if !self.is_whole(unit) {
+            return self.set_aside(unit, records);
+        }
+        let unit = &RawUnit { bytes: format.without_header(unit.bytes), ..*unit };
+        if format.is_remark(unit.bytes) {
+            return self.count(records, Some(Condition::Comment));
+        }
+        let bytes = if format.record_len().is_some() || unit.bytes.ends_with(b"\n") {
+            unit.bytes
+        } else {
+            self.closed.clear();
+            unit.copy(format, &mut self.closed);
+            &self.closed
+        };
+        let number = records.start;
+        let failed = each(&Item { bytes, number, records: records.end - number });
+        self.count(records, failed);
+    }
+
+    fn count(&mut self, records: Range<u64>, failed: Option<Condition>) {
+        let (counts, records) = (&mut self.sorted.counts, records.end - records.start);
+        counts.input += records;
+        match failed {
+            None => counts.kept += records,
+            Some(condition) => *counts.filtered.entry(condition).or_default() += records,
+        }
+    }
+
+    /// Whether it is no piece of a longer unit, no record that is cut off, and no empty line.
+    fn is_whole(&self, unit: &RawUnit<'_>) -> bool {
+        let format = self.block.format;
+        match format.record_len() {
+            Some(len) => unit.bytes.len() == len,
+            None if unit.is_cut => false,
+            None => !(format.is_lines() && unit.bytes.trim_ascii().is_empty()),
+        }
+    }
+
+    fn set_aside(&mut self, unit: &RawUnit<'_>, records: Range<u64>) {
+        let block = self.block;
+        let Some(Err(fault)) = in_unit(block, unit).next() else {
+            // An empty line, where nothing is an empty record.
+            return self.count(records, Some(Condition::Comment));
+        };
+        let index = |number: u64| block.first_index + (number - block.first_number);
+        let indices = index(records.start)..index(records.end);
+        self.sorted.set_aside(&fault, self.file, block, unit, indices, self.on_error);
+    }
+}

@@ -1,0 +1,77 @@
+//! Numbers of records, more than memory holds, asked for in ascending order.
+
+use std::vec;
+
+use super::buckets::{Bucket, Buckets, Emptying, Items, Laid, Share};
+use super::plan::Means;
+use crate::pipeline::run::RunError;
+
+/// Numbers are the keys of items that are nothing else.
+const NO_BYTES: usize = 0;
+
+/// Numbers while they are gathered.
+pub(super) struct Numbers {
+    buckets: Buckets,
+    /// How far a number goes to the left to begin at the first bit.
+    shift: u32,
+    len: u64,
+}
+
+impl Numbers {
+    /// For numbers below `end`.
+    pub(super) fn new(means: &Means, end: u64) -> Self {
+        let shift = end.leading_zeros().min(u64::BITS - 1);
+        let buckets = Buckets::new(means, Some(NO_BYTES), Share::REST);
+        Self { buckets, shift, len: 0 }
+    }
+
+    /// Adds numbers in any order, none of which is there.
+    pub(super) fn add(&mut self, numbers: &[u64]) -> Result<(), RunError> {
+        let keys = numbers.iter().map(|number| number << self.shift).collect();
+        let items = Items { keys, ..Items::default() };
+        self.len += numbers.len() as u64;
+        self.buckets.add(Laid::new(&items, Some(NO_BYTES), 0))
+    }
+
+    pub(super) const fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// All of them.
+    pub(super) fn ascending(self) -> Result<Ascending, RunError> {
+        let (buckets, shift) = (self.buckets.seal()?.buckets(), self.shift);
+        Ok(Ascending { buckets, shift, current: Vec::new().into_iter() })
+    }
+}
+
+/// Numbers in ascending order.
+pub(super) struct Ascending {
+    buckets: Emptying,
+    shift: u32,
+    current: vec::IntoIter<u64>,
+}
+
+impl Ascending {
+    /// Whether a number is among them that is not smaller than any that was asked for before.
+    pub(super) fn contains(&mut self, number: u64) -> Result<bool, RunError> {
+        loop {
+            match self.current.as_slice().first() {
+                Some(&next) if next >= number => return Ok(next == number),
+                Some(_) => drop(self.current.next()),
+                None => match self.buckets.next() {
+                    Some(bucket) => self.current = self.sorted(&bucket?)?.into_iter(),
+                    None => return Ok(false),
+                },
+            }
+        }
+    }
+
+    fn sorted(&self, bucket: &Bucket) -> Result<Vec<u64>, RunError> {
+        let mut keys = bucket.items()?.keys;
+        keys.sort_unstable();
+        for key in &mut keys {
+            *key >>= self.shift;
+        }
+        Ok(keys)
+    }
+}

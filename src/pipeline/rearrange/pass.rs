@@ -1,0 +1,75 @@
+//! One reading of all inputs, unit by unit.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use super::items::{Item, Units, sort_items};
+use super::plan::RearrangePlan;
+use crate::pipeline::counts::Condition;
+use crate::pipeline::progress::Progress;
+use crate::pipeline::run::{Desk, Job, Passed, RunError, pass};
+use crate::pipeline::settings::BadPolicy;
+use crate::pipeline::sink::Sinks;
+use crate::pipeline::sorting::Sorted;
+use crate::pipeline::source::Block;
+
+/// Records that travel together: as many as a block has room for.
+const BLOCK_RECORDS: u64 = 1 << 15;
+
+/// Whether checksums of the inputs are wanted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Checksums {
+    Wanted,
+    /// They are known from another reading.
+    Known,
+}
+
+/// Who looks on, and may end it.
+pub(super) struct Watch<'a> {
+    pub(super) progress: &'a mut Progress,
+    pub(super) cancel: &'a AtomicBool,
+}
+
+/// Reads everything once: `desk` works on blocks on all threads, `take` gets what it made, in the order of
+/// the input. What is on the streams of a block then is written.
+pub(super) fn read<T: Send + 'static>(
+    plan: &RearrangePlan,
+    sinks: &mut Sinks,
+    checksums: Checksums,
+    desk: Desk<T>,
+    take: impl FnMut(&mut Sorted, T) -> Result<(), RunError>,
+    watch: &mut Watch<'_>,
+) -> Result<Passed, RunError> {
+    let job = Job {
+        parts: &plan.parts,
+        outputs: &[],
+        threads: plan.means.threads,
+        block_records: BLOCK_RECORDS,
+        first_number: 0,
+        checksums: checksums == Checksums::Wanted,
+        limit: None,
+    };
+    pass(&job, sinks, desk, take, watch.progress, watch.cancel)
+}
+
+/// A desk that hands on the units of a block.
+pub(super) fn desk_of_units(plan: &RearrangePlan, on_error: BadPolicy) -> Desk<Units> {
+    desk_of_items(plan, on_error, |units: &mut Units, item| {
+        units.push(item);
+        None
+    })
+}
+
+/// A desk that shows every unit of a block to `each`, with something that belongs to the block.
+pub(super) fn desk_of_items<T: Default + Send + 'static>(
+    plan: &RearrangePlan,
+    on_error: BadPolicy,
+    each: impl Fn(&mut T, &Item<'_>) -> Option<Condition> + Send + Sync + 'static,
+) -> Desk<T> {
+    let names: Vec<String> = plan.parts.iter().map(|part| part.input.name.clone()).collect();
+    Arc::new(move |block: &Block, _: &AtomicBool| {
+        let mut made = T::default();
+        let sorted = sort_items(block, &names[block.part], on_error, |item| each(&mut made, item));
+        Some((sorted, made))
+    })
+}

@@ -1,0 +1,261 @@
+//! What will be read and written: everything is checked here, before anything is created.
+//!
+//! The rules for names, formats and inputs that are outputs are those of [`crate::pipeline::plan`].
+
+use std::path::{Path, PathBuf};
+
+use super::super::identity::InputIdentity;
+use super::super::memory::Memory;
+use super::super::plan::{
+    Chosen, PlanError, check_absence, check_compression, check_folder, check_identity, check_stdin,
+    check_stream, choose, input, is_stream, side_outputs, stem,
+};
+use super::super::platform;
+use super::super::run::RunError;
+use super::super::run_name::MANIFEST_SUFFIX;
+use super::super::settings::{BadPolicy, FormatName, without_compression};
+use super::super::sink::OutputPlan;
+use super::super::source::{Compression, Input, Part, Place, SourceError};
+use super::super::stream::Stream;
+use crate::format::Format;
+use crate::format::move16::Dialect;
+
+/// What an operation may use. None of it changes a byte.
+#[derive(Clone, Debug)]
+pub struct Means {
+    /// Threads, 0 for as many as the machine runs at once.
+    pub threads: usize,
+    /// Memory for records.
+    pub memory: Memory,
+    /// Where to put what does not fit; the system's folder for that if nothing is said.
+    pub tmp_dir: Option<PathBuf>,
+}
+
+impl Default for Means {
+    fn default() -> Self {
+        Self { threads: 0, memory: Memory::gib(2), tmp_dir: None }
+    }
+}
+
+impl Means {
+    pub(super) fn folder(&self) -> PathBuf {
+        self.tmp_dir.clone().unwrap_or_else(std::env::temp_dir)
+    }
+
+    pub(super) fn threads(&self) -> usize {
+        platform::threads(self.threads)
+    }
+
+    /// Buckets that are read, put in order or waiting to be written.
+    pub(super) fn buckets_under_way(&self) -> usize {
+        2 * self.threads() + 1
+    }
+}
+
+/// What the user asked for, not yet checked.
+#[derive(Clone, Debug, Default)]
+pub struct RearrangeRequest {
+    /// Files of positions, read as one sequence; `-` is standard input.
+    pub inputs: Vec<PathBuf>,
+    /// The output; `-` is standard output. Of several parts, their folder, made if it is not there.
+    pub output: PathBuf,
+    /// Format of the inputs, where their extensions do not say it.
+    pub from: Option<FormatName>,
+    /// How packed moves of the inputs are encoded; as the records show if nothing is said.
+    pub dialect: Option<Dialect>,
+    /// Format of parts, which may be compressed in another way than the inputs.
+    pub to: Option<FormatName>,
+    /// Stem of the names of parts; the first input's if nothing is said.
+    pub name: Option<String>,
+    /// Whether outputs that exist may be replaced.
+    pub force: bool,
+    /// What becomes of records that cannot be used.
+    pub on_error: BadPolicy,
+    /// What may be used.
+    pub means: Means,
+}
+
+/// An operation that can begin.
+#[derive(Clone, Debug)]
+pub struct RearrangePlan {
+    /// What is read, in order.
+    pub parts: Vec<Part>,
+    /// Records that will be read, where that is known before.
+    pub records: Option<u64>,
+    /// The outputs with records.
+    pub outputs: Vec<OutputPlan>,
+    /// Where bad records go, if they are kept.
+    pub side_outputs: Vec<OutputPlan>,
+    /// Where the manifest will be; nowhere if the output is a stream.
+    pub manifest: Option<PathBuf>,
+    /// How records are written.
+    pub to: FormatName,
+    /// What becomes of records that cannot be used.
+    pub on_error: BadPolicy,
+    /// What may be used.
+    pub means: Means,
+}
+
+impl RearrangePlan {
+    /// An operation with one output.
+    ///
+    /// # Errors
+    /// [`PlanError`] with what is wrong.
+    pub fn new(request: RearrangeRequest) -> Result<Self, PlanError> {
+        let inputs = inputs(&request)?;
+        let RearrangeRequest { output, force, on_error, means, .. } = request;
+        let is_stream = is_stream(&output)?;
+        if is_stream {
+            check_stream(&inputs, &output, on_error)?;
+        }
+        let to = output_format(&output, request.to, inputs[0].format)?;
+        let records = OutputPlan {
+            stream: Stream::Kept,
+            path: output.clone(),
+            compression: to.compression,
+            header: to.format.header(),
+            is_stream,
+        };
+        let name = output.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let manifest = (!is_stream).then(|| output.with_file_name(name + MANIFEST_SUFFIX));
+        let side_outputs = side_outputs(&output, to, on_error);
+        Self {
+            parts: Vec::new(),
+            records: None,
+            outputs: vec![records],
+            side_outputs,
+            manifest,
+            to,
+            on_error,
+            means,
+        }
+        .over(inputs, force)
+    }
+
+    /// An operation whose output is cut into so many parts.
+    ///
+    /// # Errors
+    /// [`PlanError`] with what is wrong.
+    pub fn in_parts(request: RearrangeRequest, parts: u32) -> Result<Self, PlanError> {
+        let inputs = inputs(&request)?;
+        let RearrangeRequest { output: folder, name, to, force, on_error, means, .. } = request;
+        check_folder(&folder)?;
+        let first = &inputs[0];
+        let compression = match first.compression {
+            Compression::Gzip => Compression::None,
+            compression => compression,
+        };
+        let to = to.unwrap_or(FormatName { format: first.format, compression });
+        let to = output_format(&folder.join(to.to_string()), Some(to), first.format)?;
+        let stem = stem(name, &inputs)?;
+        let part = |number: u32| OutputPlan {
+            stream: Stream::Kept,
+            path: folder.join(format!("{stem}-{number:05}-of-{parts:05}.{to}")),
+            compression: to.compression,
+            header: to.format.header(),
+            is_stream: false,
+        };
+        let outputs = (1..=parts).map(part).collect();
+        let manifest = Some(folder.join(format!("{stem}{MANIFEST_SUFFIX}")));
+        let side_outputs = side_outputs(&folder.join(format!("{stem}.{to}")), to, on_error);
+        Self {
+            parts: Vec::new(),
+            records: None,
+            outputs,
+            side_outputs,
+            manifest,
+            to,
+            on_error,
+            means,
+        }
+        .over(inputs, force)
+    }
+
+    /// The plan with its inputs, if they go together with the outputs.
+    fn over(self, inputs: Vec<Input>, force: bool) -> Result<Self, PlanError> {
+        let outputs = self.outputs.iter().chain(&self.side_outputs);
+        let files = outputs.filter(|output| !output.is_stream).map(|output| &output.path);
+        let files: Vec<&PathBuf> = files.chain(&self.manifest).collect();
+        check_identity(&inputs, files.iter().copied())?;
+        if !force {
+            check_absence(files.into_iter())?;
+        }
+        let Chosen { parts, records, .. } = choose(inputs, None, None)?;
+        Ok(Self { parts, records, ..self })
+    }
+
+    /// The format of all inputs and outputs.
+    pub fn format(&self) -> Format {
+        self.to.format
+    }
+
+    /// Makes the folder of the parts, if it is not there.
+    pub(super) fn create_folder(&self) -> Result<(), RunError> {
+        let folder = self.manifest.as_deref().map_or(Path::new("."), platform::folder_of);
+        std::fs::create_dir_all(folder)
+            .map_err(|source| RunError::Folder { folder: folder.display().to_string(), source })
+    }
+
+    /// What the inputs are, as far as that shows without reading them.
+    pub(super) fn identities(&self) -> Vec<InputIdentity> {
+        self.parts.iter().map(|part| InputIdentity::of(&part.input)).collect()
+    }
+
+    /// Whether the inputs are what they were.
+    ///
+    /// # Errors
+    /// [`SourceError::Changed`] for the first one that is not.
+    pub(super) fn check_same(&self, before: &[InputIdentity]) -> Result<(), SourceError> {
+        let now = self.identities();
+        let changed = before.iter().zip(&now).find(|(before, now)| before != now);
+        changed
+            .map_or(Ok(()), |(before, _)| Err(SourceError::Changed { input: before.file.clone() }))
+    }
+
+    /// Whether the inputs can be read twice.
+    ///
+    /// # Errors
+    /// [`PlanError::Stdin`] if not.
+    pub(super) fn check_twice(&self, why: &'static str) -> Result<(), PlanError> {
+        let is_file =
+            |part: &Part| matches!(&part.input.place, Place::File(path) if path.is_file());
+        if self.parts.iter().all(is_file) { Ok(()) } else { Err(PlanError::Stdin { why }) }
+    }
+}
+
+/// The inputs, all of one format.
+fn inputs(request: &RearrangeRequest) -> Result<Vec<Input>, PlanError> {
+    let RearrangeRequest { inputs, from, dialect, .. } = request;
+    let inputs = inputs.iter().map(|path| input(path, *from, *dialect));
+    let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
+    let first = inputs.first().ok_or(PlanError::NoInput)?;
+    if let Some(other) = inputs.iter().find(|input| input.format != first.format) {
+        let (first, second) = (first.name.clone(), other.name.clone());
+        return Err(PlanError::DifferentFormats { first, second });
+    }
+    if let Some(other) = inputs.iter().find(|input| input.dialect != first.dialect) {
+        let (first, second) = (first.name.clone(), other.name.clone());
+        return Err(PlanError::DifferentDialects { first, second });
+    }
+    check_stdin(&inputs, None)?;
+    Ok(inputs)
+}
+
+/// That of the inputs; compression is the output's own.
+fn output_format(
+    output: &Path,
+    to: Option<FormatName>,
+    format: Format,
+) -> Result<FormatName, PlanError> {
+    let name = output.to_string_lossy();
+    let said = to.or_else(|| FormatName::from_file_name(&name));
+    let mut to = said.unwrap_or(FormatName::plain(format));
+    if to.format != format {
+        let output = name.into_owned();
+        return Err(PlanError::NotConverted { output, to: to.format, from: format });
+    }
+    if to.compression == Compression::None {
+        to.compression = without_compression(&name).1;
+    }
+    check_compression(to)
+}

@@ -1,0 +1,146 @@
+//! Brings the units of an archive into a random order.
+//!
+//! Each unit gets a random key from the seed and its number, and all are brought into the order of their
+//! keys: every order is as likely as any other, and neither memory nor threads have a say in it.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use super::account::{Account, Moved};
+use super::buckets::{Bucket, Buckets, Items, Laid, Share};
+use super::hand_out::hand_out;
+use super::items::ItemBatch;
+use super::pass::{Checksums, Watch, desk_of_items, read};
+use super::plan::RearrangePlan;
+use crate::format::{Format, count};
+use crate::pipeline::progress::Progress;
+use crate::pipeline::run::RunError;
+use crate::pipeline::sink::Sinks;
+use crate::pipeline::stream::{Batch, Stream};
+use crate::shogi::random_play::SplitMix64;
+
+/// Shuffles. Sets nothing under a final name unless all went well.
+///
+/// # Errors
+/// [`RunError`]; whatever had been written is removed.
+pub fn shuffle(
+    plan: &RearrangePlan,
+    seed: u64,
+    progress: &mut Progress,
+    cancel: &AtomicBool,
+) -> Result<Account, RunError> {
+    let started = Instant::now();
+    let mut watch = Watch { progress, cancel };
+    let mut side = Sinks::create_with(&plan.side_outputs, true)?;
+    let mut sinks = Sinks::create_with(&plan.outputs, true)?;
+    let (format, len) = (plan.format(), plan.format().record_len());
+    let keys = keys(seed);
+    let desk = desk_of_items(plan, plan.on_error, move |items: &mut Items, item| {
+        items.push(SplitMix64::nth_bits(keys, item.number), item.bytes, len);
+        None
+    });
+    // Blocks are laid out on all threads, too.
+    let lay = Arc::new(move |block: &_, cancel: &_| {
+        let (sorted, items) = desk(block, cancel)?;
+        Some((sorted, Laid::new(&items, len, 0)))
+    });
+    let mut buckets = Buckets::new(&plan.means, len, Share::ALL);
+    let take = |_: &mut _, laid| buckets.add(laid);
+    let passed = read(plan, &mut side, Checksums::Wanted, lay, take, &mut watch)?;
+    let write = |batch: Batch| Ok(sinks.write(Stream::Kept, &batch)?);
+    watch.progress.begin("writing", Some(passed.counts.kept));
+    hand_out(
+        buckets.seal()?,
+        &plan.means,
+        move |bucket| in_order(bucket, format),
+        write,
+        &mut watch,
+    )?;
+    let finished = sinks.finish()?.and(side.finish()?);
+    let (counts, parts_read) = (passed.counts, passed.parts_read);
+    let settings = vec![("seed", seed.into())];
+    let moved = Moved { command: "shuffle", settings, counts, parts_read, finished, started };
+    moved.commit(plan)
+}
+
+/// Seeds next to each other are to give orders that have nothing in common.
+const fn keys(seed: u64) -> u64 {
+    SplitMix64::nth_bits(seed, 0)
+}
+
+/// The units of a bucket in the order of their keys.
+fn in_order(bucket: &Bucket, format: Format) -> Result<Batch, RunError> {
+    let items = bucket.items()?;
+    let starts = items.starts(bucket.len());
+    let mut batch = ItemBatch::with_capacity(items.keys.len(), items.bytes.len());
+    for number in items.order() {
+        let unit = &items.bytes[starts.range(number as usize)];
+        batch.push(unit, if bucket.len().is_some() { 1 } else { count(format, unit) });
+    }
+    Ok(batch.into_batch())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+
+    /// The order of so many units that a seed gives.
+    fn order(seed: u64, units: u64) -> Vec<u64> {
+        let keys = keys(seed);
+        let mut order: Vec<u64> = (0..units).collect();
+        order.sort_by_key(|&unit| SplitMix64::nth_bits(keys, unit));
+        order
+    }
+
+    /// The sum of squares that is to be compared with the chi-square distribution.
+    fn chi_square(counts: impl Iterator<Item = u32>, expected: f64) -> f64 {
+        counts.map(|count| (f64::from(count) - expected).powi(2) / expected).sum()
+    }
+
+    #[test]
+    fn every_order_of_four_is_as_likely() {
+        let mut counts = HashMap::new();
+        for seed in 0..24_000 {
+            *counts.entry(order(seed, 4)).or_insert(0) += 1;
+        }
+        assert_eq!(counts.len(), 24);
+        // 23 degrees of freedom; exceeded by chance once in a thousand.
+        let chi_square = chi_square(counts.into_values(), 1000.0);
+        assert!(chi_square < 49.7, "{chi_square}");
+    }
+
+    #[test]
+    fn every_unit_is_as_likely_in_every_place() {
+        for distance in [1, 1 << 32, 0x9e3779b97f4a7c15] {
+            let mut counts = [[0; 10]; 10];
+            for seed in 0..10_000_u64 {
+                let order = order(seed.wrapping_mul(distance), 10);
+                order.iter().zip(&mut counts).for_each(|(&unit, place)| place[unit as usize] += 1);
+            }
+            // 81 degrees of freedom; exceeded by chance once in a thousand.
+            let chi_square = chi_square(counts.into_iter().flatten(), 1000.0);
+            assert!(chi_square < 126.1, "{distance}: {chi_square}");
+        }
+    }
+
+    /// Seeds in a row, and seeds as far apart as the numbers of units are in the generator.
+    #[test]
+    fn neighbouring_seeds_have_nothing_in_common() {
+        for distance in [1, 0x9e3779b97f4a7c15] {
+            let orders = (0..1000_u64).map(|seed| order(seed.wrapping_mul(distance), 20));
+            let orders: Vec<_> = orders.collect();
+            let same = |pair: &[Vec<u64>]| {
+                let steps =
+                    |order: &[u64]| -> Vec<_> { order.windows(2).map(<[u64]>::to_vec).collect() };
+                let (one, other) = (steps(&pair[0]), steps(&pair[1]));
+                one.iter().filter(|step| other.contains(step)).count()
+            };
+            // Of 19 steps from one unit to the next one is the same by chance.
+            let same: usize = orders.windows(2).map(same).sum();
+            assert!((800..1100).contains(&same), "{distance}: {same}");
+        }
+    }
+}

@@ -1,0 +1,527 @@
+//! Records that are moved: shuffled, compared, dealt out, drawn by lot, mixed. Nothing is lost, the bytes stay,
+//! and memory and threads change nothing.
+
+mod memory;
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use assert_cmd::cargo::cargo_bin;
+use kyokumen::format::{Format, PositionKey, RecordRef, units};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::archive::{archive, encoded, records, write};
+
+/// Runs the program in a folder: its exit status and what it says.
+fn run(folder: &Path, words: &[&str]) -> (i32, String) {
+    let mut command = Command::new(cargo_bin("kyokumen"));
+    let output = command.args(words).current_dir(folder).output().unwrap();
+    (output.status.code().unwrap(), String::from_utf8(output.stderr).unwrap())
+}
+
+#[track_caller]
+fn succeeds(folder: &Path, words: &[&str]) -> String {
+    let (status, message) = run(folder, words);
+    assert_eq!(status, 0, "{words:?}: {message}");
+    message
+}
+
+#[track_caller]
+fn is_refused(folder: &Path, words: &[&str], why: &str) {
+    let (status, message) = run(folder, words);
+    assert_eq!(status, 2, "{words:?}: {message}");
+    assert!(message.contains(why), "{message}");
+}
+
+fn good(format: Format, count: usize) -> Vec<u8> {
+    records(count, 42).iter().flat_map(|record| encoded(format, record)).collect()
+}
+
+fn file(folder: &Path, name: &str) -> Vec<u8> {
+    let bytes = fs::read(folder.join(name)).unwrap();
+    if Path::new(name).extension().is_some_and(|extension| extension == "zst") {
+        zstd::decode_all(&*bytes).unwrap()
+    } else {
+        bytes
+    }
+}
+
+fn manifest(folder: &Path, name: &str) -> Value {
+    serde_json::from_slice(&fs::read(folder.join(name)).unwrap()).unwrap()
+}
+
+/// The units of a file, the header left out, in their order.
+fn in_units(format: Format, bytes: &[u8]) -> Vec<Vec<u8>> {
+    let bytes = bytes.strip_prefix(format.header()).unwrap_or(bytes);
+    let end = if format.is_lines() { &b"\n"[..] } else { b"" };
+    units(format, bytes).map(|unit| [unit, end].concat()).collect()
+}
+
+fn sorted(mut units: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
+    units.sort();
+    units
+}
+
+/// One file of each kind of framing: records of one size, lines, groups of lines, groups of bytes.
+const SHAPES: [&str; 6] = ["hcp", "psv", "sfen", "plain", "csa", "hcpe3"];
+
+/// A file of records or games of this format, made by the program from others.
+fn made(folder: &Path, extension: &str) -> String {
+    let name = format!("a.{extension}");
+    let format = Format::from_extension(extension).unwrap();
+    if format.holds_games() {
+        // The samples have few games.
+        let sample =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(format!("sample.{extension}"));
+        write(folder, &name, &fs::read(sample).unwrap().repeat(3));
+    } else {
+        write(folder, &name, &good(format, 1000));
+    }
+    name
+}
+
+#[test]
+fn what_is_shuffled_is_all_there_in_another_order() {
+    for extension in SHAPES {
+        let folder = TempDir::new().unwrap();
+        let folder = folder.path();
+        let input = made(folder, extension);
+        let format = Format::from_extension(extension).unwrap();
+        let before = in_units(format, &file(folder, &input));
+        assert!(before.len() >= 3, "{extension}: {}", before.len());
+        let mut orders = BTreeSet::new();
+        for seed in ["1", "2", "3", "4"] {
+            let output = format!("{seed}.{extension}");
+            succeeds(folder, &["shuffle", &input, "-o", &output, "--seed", seed]);
+            let after = in_units(format, &file(folder, &output));
+            assert_eq!(sorted(after.clone()), sorted(before.clone()), "{extension}");
+            orders.insert(after);
+        }
+        assert!(orders.len() > 1, "{extension}");
+        let counts = &manifest(folder, &format!("1.{extension}.manifest.json"))["counts"];
+        assert_eq!(counts["written"], counts["input"]);
+    }
+}
+
+#[test]
+fn memory_and_threads_change_no_order() {
+    for extension in SHAPES {
+        let folder = TempDir::new().unwrap();
+        let folder = folder.path();
+        let input = made(folder, extension);
+        let output = format!("whole.{extension}");
+        succeeds(folder, &["shuffle", &input, "-o", &output, "--threads", "1"]);
+        let whole = file(folder, &output);
+        for (number, (memory, threads)) in
+            [("1G", "4"), ("64K", "1"), ("10K", "2"), ("500", "3"), ("1", "2")].iter().enumerate()
+        {
+            let output = format!("{number}.{extension}.zst");
+            let words = ["shuffle", &input, "-o", &output, "--memory", memory, "--threads"];
+            succeeds(folder, &[&words[..], &[threads, "--tmp-dir", "."]].concat());
+            assert!(file(folder, &output) == whole, "{extension} {memory} {threads}");
+        }
+    }
+}
+
+/// The six orders of three records.
+#[test]
+fn shuffles_are_fair() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    write(folder, "a.hcp", &good(Format::Hcp, 3));
+    let mut counts = BTreeMap::new();
+    for seed in 0..180 {
+        let seed = seed.to_string();
+        succeeds(folder, &["shuffle", "a.hcp", "-o", "b.hcp", "--seed", &seed, "--force"]);
+        *counts.entry(file(folder, "b.hcp")).or_insert(0_u32) += 1;
+    }
+    assert!(is_even(&counts, 6), "{counts:?}");
+}
+
+/// Whether so many outcomes are equally likely, by the chi-square test.
+fn is_even(counts: &BTreeMap<Vec<u8>, u32>, outcomes: usize) -> bool {
+    let expected = f64::from(counts.values().sum::<u32>()) / outcomes as f64;
+    let squares = counts.values().map(|&count| (f64::from(count) - expected).powi(2) / expected);
+    // Exceeded by chance once in a thousand, for 5 and for 9 degrees of freedom.
+    let most = BTreeMap::from([(6, 20.5), (10, 27.9)])[&outcomes];
+    counts.len() == outcomes && squares.sum::<f64>() < most
+}
+
+/// The first of equal records, as a list of keys says.
+fn firsts(bytes: &[u8], format: Format, key: impl Fn(&[u8]) -> Vec<u8>) -> Vec<u8> {
+    let mut met = HashSet::new();
+    let units = in_units(format, bytes);
+    units.into_iter().filter(|unit| met.insert(key(unit))).flatten().collect()
+}
+
+/// Records of which some say the same in other bytes, and some in the same bytes.
+fn repeated(format: Format) -> Vec<u8> {
+    let records = records(400, 42);
+    let mut bytes = Vec::new();
+    for (i, record) in records.iter().enumerate() {
+        let mut other = records[i / 2].clone();
+        match i % 4 {
+            0 => other.best_move = record.best_move,
+            1 => other.eval_cp = Some(i16::try_from(i % 7).unwrap()),
+            _ => {}
+        }
+        let mut unit = encoded(format, &other);
+        if format == Format::Psv && i % 5 == 0 {
+            unit[39] = 77;
+        }
+        bytes.extend(encoded(format, record));
+        bytes.extend(unit);
+    }
+    bytes
+}
+
+fn position(format: Format, unit: &[u8]) -> PositionKey {
+    let line = unit.strip_suffix(b"\n").unwrap_or(unit);
+    RecordRef::new(format, line).unwrap().position_key().unwrap()
+}
+
+#[test]
+fn of_equal_records_the_first_is_kept() {
+    for format in [Format::Hcp, Format::Hcpe, Format::Psv, Format::Sfen] {
+        let folder = TempDir::new().unwrap();
+        let folder = folder.path();
+        let (input, output) = (format!("a.{format}"), format!("b.{format}"));
+        let bytes = repeated(format);
+        write(folder, &input, &bytes);
+        let record = |unit: &[u8]| {
+            let line = unit.strip_suffix(b"\n").unwrap_or(unit);
+            RecordRef::new(format, line).unwrap().record().unwrap()
+        };
+        let positions = firsts(&bytes, format, |unit| position(format, unit).bytes().to_vec());
+        let moves = firsts(&bytes, format, |unit| {
+            format!("{:?} {:?}", position(format, unit), record(unit).best_move).into_bytes()
+        });
+        let contents = firsts(&bytes, format, |unit| format!("{:?}", record(unit)).into_bytes());
+        let whole = firsts(&bytes, format, <[u8]>::to_vec);
+        let mut sizes = Vec::new();
+        for (key, expected) in [
+            ("position", positions),
+            ("position+move", moves),
+            ("content", contents),
+            ("bytes", whole),
+        ] {
+            if format == Format::Hcp && key == "position+move" {
+                let words = ["dedup", &input, "-o", "c.hcp", "--key", key];
+                is_refused(folder, &words, "hcp records have no move");
+                continue;
+            }
+            for (memory, threads) in [("1G", "1"), ("20K", "2"), ("100", "3")] {
+                let words = ["dedup", &input, "-o", &output, "--key", key, "--force"];
+                let more = ["--memory", memory, "--threads", threads, "--tmp-dir", "."];
+                succeeds(folder, &[&words[..], &more].concat());
+                assert!(file(folder, &output) == expected, "{format} {key} {memory}");
+            }
+            sizes.push(expected.len());
+            let counts = &manifest(folder, &format!("{output}.manifest.json"))["counts"];
+            let left_out = counts["filtered"]["duplicate"].as_u64().unwrap();
+            assert_eq!(counts["written"].as_u64().unwrap() + left_out, 800);
+        }
+        // Each key tells more apart than the one before.
+        assert!(sizes.is_sorted() && sizes[0] < bytes.len(), "{format}: {sizes:?}");
+        assert!(format == Format::Hcp || sizes[0] < sizes[1] && sizes[1] < sizes[2]);
+    }
+}
+
+#[test]
+fn equal_records_are_found_across_files_and_compressions() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    let bytes = good(Format::Psv, 300);
+    write(folder, "a.psv", &bytes[..40 * 200]);
+    write(folder, "b.psv.zst", &zstd::encode_all(&bytes[40 * 100..], 1).unwrap());
+    succeeds(folder, &["dedup", "a.psv", "b.psv.zst", "-o", "c.psv", "--key", "bytes"]);
+    assert!(file(folder, "c.psv") == bytes);
+}
+
+/// One bad record of eleven: 91 of 1000.
+#[test]
+fn bad_records_are_told_skipped_or_set_aside() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    let mut bytes = archive(Format::Psv, 1000);
+    write(folder, "a.psv", &bytes);
+    let (status, message) = run(folder, &["dedup", "a.psv", "-o", "b.psv"]);
+    assert_eq!(status, 1, "{message}");
+    assert!(message.contains("a.psv, record 5, at byte 200:"), "{message}");
+    assert!(!folder.join("b.psv").exists() && !folder.join("b.psv.partial").exists());
+    for policy in ["skip", "quarantine"] {
+        let words = ["dedup", "a.psv", "-o", "b.psv", "--on-error", policy, "--force"];
+        let (status, message) = run(folder, &[&words[..], &["--memory", "3K"]].concat());
+        assert_eq!(status, 3, "{message}");
+        let counts = &manifest(folder, "b.psv.manifest.json")["counts"];
+        assert_eq!(
+            counts["bad"].as_object().unwrap().values().map(|n| n.as_u64().unwrap()).sum::<u64>(),
+            91
+        );
+        assert_eq!(file(folder, "b.psv").len() as u64, 40 * counts["written"].as_u64().unwrap());
+    }
+    assert_eq!(file(folder, "b.quarantine.bin").len(), 40 * 91);
+    // What is not read is not judged, but for its end.
+    bytes.truncate(bytes.len() - 3);
+    write(folder, "c.psv", &bytes);
+    for (number, command) in
+        [&["shuffle"][..], &["sample", "--count", "999"], &["interleave", "a.psv"]]
+            .iter()
+            .enumerate()
+    {
+        let output = format!("d{number}.psv");
+        let words = [*command, &["c.psv", "-o", &output]].concat();
+        let (status, message) = run(folder, &words);
+        assert_eq!(status, 1, "{message}");
+        assert!(message.contains("c.psv, record 999, at byte 39960"), "{message}");
+        let (status, message) = run(folder, &[&words[..], &["--on-error", "quarantine"]].concat());
+        assert_eq!(status, 3, "{message}");
+        assert_eq!(file(folder, &format!("d{number}.quarantine.bin")), bytes[39960..]);
+    }
+}
+
+#[test]
+fn parts_together_are_the_whole() {
+    for extension in SHAPES {
+        let folder = TempDir::new().unwrap();
+        let folder = folder.path();
+        let input = made(folder, extension);
+        let format = Format::from_extension(extension).unwrap();
+        let whole = in_units(format, &file(folder, &input));
+        for by in ["round-robin", "ranges"] {
+            succeeds(folder, &["split", &input, "-o", by, "--parts", "3", "--by", by]);
+            let parts: Vec<_> = (1..=3)
+                .map(|part| file(&folder.join(by), &format!("a-{part:05}-of-00003.{extension}")))
+                .map(|bytes| in_units(format, &bytes))
+                .collect();
+            let joined: Vec<_> = if by == "ranges" {
+                parts.concat()
+            } else {
+                let deal = |unit: usize| parts[unit % 3][unit / 3].clone();
+                (0..parts.iter().map(Vec::len).sum()).map(deal).collect()
+            };
+            assert!(joined == whole, "{extension} {by}");
+            assert!(parts.iter().all(|part| !part.is_empty()), "{extension} {by}");
+            let check = format!("{by}/a.manifest.json");
+            succeeds(folder, &["verify", "--manifest", &check]);
+        }
+    }
+}
+
+#[test]
+fn ranges_are_shards() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    write(folder, "a.hcp", &good(Format::Hcp, 101));
+    succeeds(
+        folder,
+        &["split", "a.hcp", "-o", "b", "--parts", "4", "--by", "ranges", "--to", "hcp.zst"],
+    );
+    let sizes = [25, 25, 25, 26];
+    for (part, size) in (1..=4).zip(sizes) {
+        let name = format!("a-{part:05}-of-00004.hcp.zst");
+        let records = file(&folder.join("b"), &name).len() / 32;
+        let mut filter = Command::new(cargo_bin("gen-filter"));
+        filter.args(["a.hcp", "-o", "c", "--nodes", "1", "--hash-mb", "1", "--mated", "relabel"]);
+        filter.args(["--shard", &format!("{part}/4")]).current_dir(folder);
+        assert!(filter.output().unwrap().status.success());
+        let shard = file(&folder.join("c"), &format!("a-{part:05}-of-00004.hcp"));
+        assert!(shard == file(&folder.join("b"), &name), "{part}");
+        assert!(records.abs_diff(size) <= 1, "{part}: {records}");
+    }
+}
+
+#[test]
+fn a_sample_has_its_size_and_keeps_the_order() {
+    for extension in SHAPES {
+        let folder = TempDir::new().unwrap();
+        let folder = folder.path();
+        let input = made(folder, extension);
+        let format = Format::from_extension(extension).unwrap();
+        let whole = in_units(format, &file(folder, &input));
+        let mut samples = BTreeSet::new();
+        for (seed, count) in (0..).zip([0, 1, 2, whole.len() / 2, whole.len(), whole.len() + 9]) {
+            for memory in ["1G", "100"] {
+                let (output, seed) = (format!("b.{extension}"), seed.to_string());
+                let count = count.to_string();
+                let words = ["sample", &input, "-o", &output, "--count", &count, "--seed", &seed];
+                succeeds(folder, &[&words[..], &["--memory", memory, "--force"]].concat());
+                samples.insert((count, in_units(format, &file(folder, &output))));
+            }
+        }
+        assert_eq!(samples.len(), 6, "{extension}: memory changes nothing");
+        for (count, sample) in samples {
+            let count: usize = count.parse().unwrap();
+            assert_eq!(sample.len(), count.min(whole.len()), "{extension}");
+            let mut rest = whole.iter();
+            assert!(sample.iter().all(|unit| rest.any(|other| other == unit)), "{extension}");
+        }
+    }
+}
+
+#[test]
+fn a_rate_takes_what_convert_takes() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    write(folder, "a.psv", &good(Format::Psv, 1000));
+    succeeds(folder, &["sample", "a.psv", "-o", "b.psv", "--rate", "0.3", "--seed", "5"]);
+    succeeds(folder, &["convert", "a.psv", "-o", "c.psv", "--sample", "0.3", "--seed", "5"]);
+    let sample = file(folder, "b.psv");
+    assert!(sample == file(folder, "c.psv"));
+    assert!((250..350).contains(&(sample.len() / 40)));
+}
+
+/// The ten sets of two of five records.
+#[test]
+fn samples_are_fair() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    write(folder, "a.hcp", &good(Format::Hcp, 5));
+    let mut counts = BTreeMap::new();
+    for seed in 0..200 {
+        let seed = seed.to_string();
+        let words = ["sample", "a.hcp", "-o", "b.hcp", "--count", "2", "--seed", &seed, "--force"];
+        succeeds(folder, &[&words[..], &["--threads", "1"]].concat());
+        *counts.entry(file(folder, "b.hcp")).or_insert(0_u32) += 1;
+    }
+    assert!(is_even(&counts, 10), "{counts:?}");
+}
+
+#[test]
+fn a_mixture_keeps_the_order_of_each() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    let bytes = good(Format::Psv, 3000);
+    // The padding says whose record it is, so that equal ones can be told apart.
+    let mut inputs: Vec<Vec<u8>> = [0..40 * 1500, 40 * 1500..40 * 2500, 40 * 2500..40 * 3000]
+        .map(|range| bytes[range].to_vec())
+        .into();
+    for (number, input) in (0..).zip(&mut inputs) {
+        input.chunks_mut(40).for_each(|record| record[39] = number);
+        write(folder, &format!("{number}.psv"), input);
+    }
+    let parts = |mixture: &[u8]| -> Vec<Vec<u8>> {
+        let of = |number: u8| mixture.chunks(40).filter(move |record| record[39] == number);
+        (0..3).map(|number| of(number).flatten().copied().collect()).collect()
+    };
+    let mix = |words: &[&str]| {
+        let inputs = ["interleave", "0.psv", "1.psv", "2.psv", "-o", "mix.psv", "--force"];
+        succeeds(folder, &[&inputs[..], words].concat());
+        file(folder, "mix.psv")
+    };
+    let even = mix(&[]);
+    assert!(parts(&even) == inputs);
+    assert!(mix(&["--seed", "2"]) != even);
+    // All three end together: in the first third there is a third of each.
+    let share = |mixture: &[u8], number: usize| parts(mixture)[number].len() / 40;
+    for (number, expected) in [(0, 500), (1, 333), (2, 167)] {
+        assert!(share(&even[..40 * 1000], number).abs_diff(expected) < 60, "{number}");
+    }
+    let weighted = mix(&["--weights", "1,2,1"]);
+    assert!(parts(&weighted) == inputs);
+    assert!(share(&weighted[..40 * 1200], 1).abs_diff(600) < 80);
+    let first = mix(&["--weights", "1,2,1", "--until", "first"]);
+    assert!(weighted.starts_with(&first) && share(&first, 1) == 1000);
+    let account = manifest(folder, "mix.psv.manifest.json");
+    assert_eq!(account["counts"]["written"], first.len() / 40);
+    assert_eq!(account["inputs"][0]["to"], share(&first, 0));
+}
+
+/// The six ways to mix two records with two others.
+#[test]
+fn mixtures_are_fair() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    let bytes = good(Format::Hcp, 4);
+    write(folder, "a.hcp", &bytes[..64]);
+    write(folder, "b.hcp", &bytes[64..]);
+    let mut counts = BTreeMap::new();
+    for seed in 0..180 {
+        let seed = seed.to_string();
+        let words = ["interleave", "a.hcp", "b.hcp", "-o", "c.hcp", "--seed", &seed, "--force"];
+        succeeds(folder, &words);
+        *counts.entry(file(folder, "c.hcp")).or_insert(0_u32) += 1;
+    }
+    assert!(is_even(&counts, 6), "{counts:?}");
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    write(folder, "a.psv", &good(Format::Psv, 10));
+    write(folder, "b.hcp", &good(Format::Hcp, 10));
+    let games = made(folder, "csa");
+    for (words, why) in [
+        (&["shuffle", "a.psv", "b.hcp", "-o", "c.psv"][..], "have different formats"),
+        (&["shuffle", "a.psv", "-o", "c.hcp"], "`kyokumen convert` converts them"),
+        (&["shuffle", "a.psv", "-o", "a.psv", "--force"], "would be written over the input"),
+        (&["shuffle", "a.psv", "-o", "b.hcp.gz"], "c"),
+        (&["dedup", "-", "--from", "psv", "-o", "c.psv"], "standard input can be read only once"),
+        (&["dedup", &games, "-o", "c.csa"], "--key bytes compares those"),
+        (&["dedup", "a.psv", "-o", "c.psv", "--key", "eval"], "none of position"),
+        (&["split", "a.psv", "-o", "p", "--parts", "0"], "invalid value '0'"),
+        (&["split", "a.psv", "-o", "a.psv", "--parts", "2"], "not a folder"),
+        (
+            &["split", "a.psv", "-o", "p", "--parts", "99", "--to", "psv.zst", "--memory", "50M"],
+            "99 parts at once would take more than 50M",
+        ),
+        (&["sample", "a.psv", "-o", "c.psv"], "--count <N>|--rate <P>"),
+        (&["sample", "-", "--from", "psv", "-o", "c.psv", "--count", "3"], "read only once"),
+        (&["interleave", "a.psv", "-o", "c.psv", "--weights", "1,2"], "2 weights for 1 inputs"),
+        (&["interleave", "a.psv", "-o", "c.psv", "--weights", "0"], "no list of weights"),
+        (&["shuffle", "a.psv", "-o", "-", "--on-error", "quarantine"], "needs an output"),
+    ] {
+        is_refused(folder, words, why);
+    }
+    let left: BTreeSet<_> =
+        fs::read_dir(folder).unwrap().map(|file| file.unwrap().file_name()).collect();
+    assert_eq!(left.len(), 3, "{left:?}");
+}
+
+#[test]
+fn comments_and_headers_are_not_moved() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    let mut text = b"# first\n".to_vec();
+    text.extend(good(Format::Sfen, 20));
+    text.extend(b"\n# last");
+    write(folder, "a.sfen", &text);
+    let message = succeeds(folder, &["shuffle", "a.sfen", "-o", "b.sfen"]);
+    assert!(message.contains("20 written"), "{message}");
+    assert_eq!(
+        sorted(in_units(Format::Sfen, &file(folder, "b.sfen"))),
+        sorted(in_units(Format::Sfen, &good(Format::Sfen, 20)))
+    );
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join("sample.db");
+    let words = ["shuffle", sample.to_str().unwrap(), sample.to_str().unwrap(), "-o", "b.db"];
+    succeeds(folder, &words);
+    let header = String::from_utf8(Format::Db.header().to_vec()).unwrap();
+    let book = String::from_utf8(file(folder, "b.db")).unwrap();
+    assert!(book.starts_with(&header));
+    assert_eq!(book.matches(header.trim_end()).count(), 1);
+}
+
+#[test]
+fn an_empty_input_gives_an_empty_output() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    write(folder, "a.hcp", b"");
+    for (number, words) in
+        [&["shuffle"][..], &["dedup"], &["sample", "--count", "3"], &["interleave"]]
+            .iter()
+            .enumerate()
+    {
+        let output = format!("{number}.hcp");
+        succeeds(folder, &[*words, &["a.hcp", "-o", &output]].concat());
+        assert_eq!(file(folder, &output), b"");
+        succeeds(folder, &["verify", "--manifest", &format!("{output}.manifest.json")]);
+    }
+    fs::write(folder.join("0.hcp"), b"x").unwrap();
+    let (status, message) = run(folder, &["verify", "--manifest", "0.hcp.manifest.json"]);
+    assert_eq!(status, 1);
+    assert!(message.contains("not as their manifests say"), "{message}");
+}
