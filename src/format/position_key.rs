@@ -6,6 +6,7 @@
 use super::error::DecodeError;
 use super::packed::{self, Family};
 use super::record::RecordRef;
+use super::transcode::Ahead;
 use crate::shogi::{Board, Color, Piece, PieceKind, Setup, Square};
 
 /// Equal for equal positions and for no others; the ply does not count.
@@ -43,12 +44,21 @@ impl RecordRef<'_> {
     /// # Errors
     /// [`DecodeError`] if the bytes describe no arrangement of at most one set of pieces.
     pub fn position_key(&self) -> Result<PositionKey, DecodeError> {
+        self.position_key_ahead((&mut Ahead::default(), || &[]))
+    }
+
+    /// The same where records stand in a row; the function gives what follows this one.
+    #[inline]
+    pub(crate) fn position_key_ahead<'a>(
+        &self,
+        (ahead, next): (&mut Ahead, impl FnOnce() -> &'a [u8]),
+    ) -> Result<PositionKey, DecodeError> {
         match self.packed() {
-            Some((Family::Apery, bytes)) => packed::canonical(Family::Apery, bytes),
-            Some((Family::YaneuraOu, bytes)) => packed::transcode(Family::YaneuraOu, bytes),
-            None => return self.setup().map(|setup| PositionKey::of(&setup)),
+            Some((family, bytes)) => {
+                ahead.rewrite((family, Family::Apery), bytes, next).map(PositionKey)
+            }
+            None => self.setup().map(|setup| PositionKey::of(&setup)),
         }
-        .map(PositionKey)
     }
 }
 

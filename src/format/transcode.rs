@@ -11,41 +11,51 @@ use super::layout::Layout;
 use super::packed::{self, Family};
 use super::record::{Packed, RecordRef};
 
-/// A position that was transcoded together with the one before it, which takes less time than one after
-/// the other.
+/// A position that was rewritten together with the one before it, which takes less time than one after the
+/// other.
 #[derive(Debug, Default)]
-pub(crate) struct Ahead(Option<Transcoded>);
+pub(crate) struct Ahead(Option<Rewritten>);
 
 #[derive(Debug)]
-struct Transcoded {
-    family: Family,
+struct Rewritten {
+    /// From the alphabet of the first family into that of the second.
+    families: (Family, Family),
     from: [u8; packed::LEN],
     to: [u8; packed::LEN],
 }
 
 impl Ahead {
-    /// [`packed::transcode`] of a position; what `next` gives begins with the position that comes next, or is
-    /// empty.
+    /// A position in canonical form in the alphabet of a family; what `next` gives begins with the position
+    /// that comes next, or is empty.
     #[inline]
-    fn transcode<'a>(
+    pub(super) fn rewrite<'a>(
         &mut self,
-        family: Family,
+        (from, to): (Family, Family),
         position: &[u8; packed::LEN],
         next: impl FnOnce() -> &'a [u8],
     ) -> Result<[u8; packed::LEN], DecodeError> {
         if let Some(done) = self.0.take()
-            && (done.family, &done.from) == (family, position)
+            && (done.families, &done.from) == ((from, to), position)
         {
             return Ok(done.to);
         }
         if let Some(next) = next().first_chunk() {
-            let [this, to] = packed::transcode_two(family, [position, next]);
-            self.0 = to.map(|to| Transcoded { family, from: *next, to });
+            let both = [position, next];
+            let [this, that] = if from == to {
+                packed::canonical_two(from, both)
+            } else {
+                packed::transcode_two(from, both)
+            };
+            self.0 = that.map(|that| Rewritten { families: (from, to), from: *next, to: that });
             if let Some(this) = this {
                 return Ok(this);
             }
         }
-        packed::transcode(family, position)
+        if from == to {
+            packed::canonical(from, position)
+        } else {
+            packed::transcode(from, position)
+        }
     }
 }
 
@@ -64,11 +74,7 @@ impl RecordRef<'_> {
         let mut tail = layout.tail(self.bytes(), dialect);
         let said = layout.said(&tail);
         to.check_needs(said, fill)?;
-        let position = if layout.family == target.family {
-            packed::canonical(layout.family, position)?
-        } else {
-            ahead.transcode(layout.family, position, next)?
-        };
+        let position = ahead.rewrite((layout.family, target.family), position, next)?;
         let mut lost = to.losses(said, tail.ending);
         if tail.best_move.is_none() {
             // To say that there is no move is to say nothing; bits that are no move say something.

@@ -7,10 +7,12 @@
 
 mod account;
 mod buckets;
+mod copying;
 mod dedup;
 mod hand_out;
 mod interleave;
 mod items;
+mod laid;
 mod numbers;
 mod pass;
 mod plan;

@@ -61,9 +61,10 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// An empty one with room for so many records of so many bytes together.
-    pub fn with_capacity(records: usize, bytes: usize) -> Self {
-        Self { bytes: Vec::with_capacity(bytes), ends: Vec::with_capacity(records) }
+    /// Records of one size that stand in a row.
+    pub fn of_row(bytes: Vec<u8>, record_len: usize) -> Self {
+        let ends = (record_len..=bytes.len()).step_by(record_len).collect();
+        Self { bytes, ends }
     }
 
     /// Appends a record.
@@ -71,6 +72,14 @@ impl Batch {
     pub fn push(&mut self, record: &[u8]) {
         self.bytes.extend_from_slice(record);
         self.end_record();
+    }
+
+    /// Appends records of one size that stand in a row.
+    pub fn push_row(&mut self, bytes: &[u8], record_len: usize) {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(bytes);
+        let records = bytes.len() / record_len;
+        self.ends.extend((1..=records).map(|record| start + record * record_len));
     }
 
     /// Where an encoder appends the bytes of the next record; [`Self::end_record`] closes it.

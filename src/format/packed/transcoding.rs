@@ -115,28 +115,82 @@ impl Transcoding {
 #[inline]
 pub(super) fn canonical_valid(tables: &Tables, bytes: &[u8; LEN]) -> Option<[u8; LEN]> {
     kings(bytes)?;
-    let words = Words::of(bytes);
-    let mut sum = Sum::HEADER;
-    let last = loop {
-        if let Some(index) = board_steps(&tables.board, &words, &mut sum, |_, _| ()) {
-            break index;
+    let mut position = Reading::of(bytes);
+    while !position.step_on_board(tables) {}
+    position.board = position.sum;
+    while position.step_off_board(tables) {}
+    position.finish(tables, bytes)
+}
+
+/// Two positions as [`canonical_valid`] does one.
+#[inline]
+pub(super) fn canonical_two_valid(
+    tables: &Tables,
+    bytes: [&[u8; LEN]; 2],
+) -> [Option<[u8; LEN]>; 2] {
+    let (mut a, mut b) = (Reading::of(bytes[0]), Reading::of(bytes[1]));
+    // Where one is through, the other goes on alone.
+    while !(a.step_on_board(tables) | b.step_on_board(tables)) {}
+    while !(a.is_behind_board() || a.step_on_board(tables)) {}
+    while !(b.is_behind_board() || b.step_on_board(tables)) {}
+    (a.board, b.board) = (a.sum, b.sum);
+    while a.step_off_board(tables) & b.step_off_board(tables) {}
+    while a.step_off_board(tables) {}
+    while b.step_off_board(tables) {}
+    [a.finish(tables, bytes[0]), b.finish(tables, bytes[1])]
+}
+
+/// A position that is read to see in which order its pieces off the board stand.
+struct Reading {
+    words: Words,
+    sum: Sum,
+    /// The sum behind the board.
+    board: Sum,
+    order: Order,
+}
+
+impl Reading {
+    #[inline]
+    fn of(bytes: &[u8; LEN]) -> Self {
+        let words = Words::of(bytes);
+        Self { words, sum: Sum::HEADER, board: Sum::HEADER, order: Order::START }
+    }
+
+    /// Reads as much of the board as one load of bits holds; whether that fills it.
+    #[inline]
+    fn step_on_board(&mut self, tables: &Tables) -> bool {
+        let mut sum = self.sum;
+        let last = board_steps(&tables.board, &self.words, &mut sum, |_, _| ());
+        self.sum = last.map_or(sum, |index| last_step(&tables.board, sum, index).0);
+        last.is_some()
+    }
+
+    /// Reads as much off the board as one load of bits holds; whether there may be more.
+    #[inline]
+    fn step_off_board(&mut self, tables: &Tables) -> bool {
+        let order = &mut self.order;
+        off_board_steps(&tables.off_board, &self.words, &mut self.sum, |index, _| {
+            order.step(tables.off_board.ranks[index]);
+        })
+    }
+
+    fn is_behind_board(&self) -> bool {
+        self.sum.fills_board()
+    }
+
+    #[inline]
+    fn finish(&self, tables: &Tables, bytes: &[u8; LEN]) -> Option<[u8; LEN]> {
+        kings(bytes)?;
+        if self.sum != Sum::WHOLE {
+            return None;
         }
-    };
-    let (board, _) = last_step(&tables.board, sum, last);
-    let mut order = Order::START;
-    let mut sum = board;
-    while off_board_steps(&tables.off_board, &words, &mut sum, |index, _| {
-        order.step(tables.off_board.ranks[index]);
-    }) {}
-    if sum != Sum::WHOLE {
-        return None;
+        if self.order.is_canonical {
+            return Some(*bytes);
+        }
+        let mut out = self.words.clone();
+        reorder(tables, tables, &self.words, self.board, &mut out);
+        Some(out.into_bytes())
     }
-    if order.is_canonical {
-        return Some(*bytes);
-    }
-    let mut out = words.clone();
-    reorder(tables, tables, &words, board, &mut out);
-    Some(out.into_bytes())
 }
 
 /// Whether the pieces off the board stand in canonical order so far.

@@ -4,31 +4,12 @@
 //! order there, a larger one is laid into buckets by the next bits. While everything fits, nothing is
 //! written to disk. This is the distribution sort of Knuth, The Art of Computer Programming, volume 3, 5.4.9.
 
-use std::ops::Range;
 use std::sync::Arc;
 
+use super::laid::{BUCKET_BITS, BUCKETS, Items, KEY_BITS, Laid, Len, NUMBER_MASK};
 use super::plan::Means;
 use super::spill::Spill;
 use crate::pipeline::run::RunError;
-
-/// Bits of a key that choose the bucket.
-const BUCKET_BITS: u32 = 8;
-
-/// Buckets of one level.
-pub(super) const BUCKETS: usize = 1 << BUCKET_BITS;
-
-/// Bits of a key that count: items that agree in them stay in the order in which they came.
-const KEY_BITS: u32 = 48;
-
-const KEY_MASK: u64 = !0 << (u64::BITS - KEY_BITS);
-
-/// The bits of a key that count.
-pub(super) const fn counted(key: u64) -> u64 {
-    key & KEY_MASK
-}
-
-/// What is left of a word for the number of an item in its bucket.
-const NUMBER_MASK: u64 = (1 << (u64::BITS - KEY_BITS + BUCKET_BITS)) - 1;
 
 /// The share of the user's memory, in eighths, that items may take before they are written to disk. The
 /// rest is for blocks and buckets under way.
@@ -55,136 +36,6 @@ const MOST_WRITTEN_BYTES: u64 = 1 << 30;
 
 /// A bucket in memory takes its size, about as much again in order, and its keys.
 const COPIES: u64 = 3;
-
-/// Items with their keys.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Items {
-    pub(super) keys: Vec<u64>,
-    /// Their lengths, unless all have the same.
-    pub(super) lens: Vec<u32>,
-    pub(super) bytes: Vec<u8>,
-}
-
-/// The length of the items, if all have the same.
-pub(super) type Len = Option<usize>;
-
-impl Items {
-    pub(super) fn with_capacity(items: usize, bytes: usize) -> Self {
-        Self { keys: Vec::with_capacity(items), lens: Vec::new(), bytes: Vec::with_capacity(bytes) }
-    }
-
-    #[inline]
-    pub(super) fn push(&mut self, key: u64, bytes: &[u8], len: Len) {
-        self.keys.push(key);
-        if len.is_none() {
-            self.lens.push(bytes.len() as u32);
-        }
-        self.bytes.extend_from_slice(bytes);
-    }
-
-    pub(super) fn size(&self) -> usize {
-        size_of_val(&*self.keys) + size_of_val(&*self.lens) + self.bytes.len()
-    }
-
-    /// The numbers, from 0, of items of one bucket in the order of their keys.
-    pub(super) fn order(&self) -> Vec<u32> {
-        let word = |(number, key): (usize, &u64)| {
-            // The first bits, which are the bucket's, make room for the number of the item.
-            (counted(*key) << BUCKET_BITS) | number as u64
-        };
-        let mut words: Vec<u64> = self.keys.iter().enumerate().map(word).collect();
-        words.sort_unstable();
-        words.into_iter().map(|word| (word & NUMBER_MASK) as u32).collect()
-    }
-
-    /// Where each item begins, and where the last one ends.
-    pub(super) fn starts(&self, len: Len) -> Starts {
-        if let Some(len) = len {
-            return Starts::Computed(len);
-        }
-        let ends = self.lens.iter().scan(0, |end, &len| {
-            *end += len as usize;
-            Some(*end)
-        });
-        Starts::Listed(std::iter::once(0).chain(ends).collect())
-    }
-}
-
-/// Where items begin in their bytes.
-pub(super) enum Starts {
-    /// All have this length.
-    Computed(usize),
-    Listed(Vec<usize>),
-}
-
-impl Starts {
-    #[inline]
-    pub(super) fn range(&self, number: usize) -> Range<usize> {
-        match self {
-            Self::Computed(len) => number * len..(number + 1) * len,
-            Self::Listed(starts) => starts[number]..starts[number + 1],
-        }
-    }
-}
-
-/// Items laid into buckets, those of a bucket in the order in which they came.
-pub(super) struct Laid {
-    items: Items,
-    /// Number of the first item of each bucket, then that of all.
-    firsts: Vec<u32>,
-    /// Where its bytes begin, then the number of all bytes.
-    starts: Vec<u32>,
-}
-
-impl Laid {
-    /// Lays out items of no more than 4 GiB by the bits of their keys that choose buckets on a level.
-    pub(super) fn new(items: &Items, len: Len, level: u32) -> Self {
-        let bucket =
-            |key: u64| (key << (level * BUCKET_BITS) >> (u64::BITS - BUCKET_BITS)) as usize;
-        let from = items.starts(len);
-        let (mut firsts, mut starts) = (vec![0_u32; BUCKETS + 1], vec![0_u32; BUCKETS + 1]);
-        for (number, &key) in items.keys.iter().enumerate() {
-            firsts[bucket(key) + 1] += 1;
-            starts[bucket(key) + 1] += from.range(number).len() as u32;
-        }
-        for b in 0..BUCKETS {
-            firsts[b + 1] += firsts[b];
-            starts[b + 1] += starts[b];
-        }
-        let mut laid = Items {
-            keys: vec![0; items.keys.len()],
-            lens: vec![0; items.lens.len()],
-            bytes: vec![0; items.bytes.len()],
-        };
-        let (mut next, mut next_byte) = (firsts.clone(), starts.clone());
-        for (number, &key) in items.keys.iter().enumerate() {
-            let bucket = bucket(key);
-            let bytes = &items.bytes[from.range(number)];
-            let (to, at) = (next[bucket] as usize, next_byte[bucket] as usize);
-            laid.keys[to] = key;
-            if len.is_none() {
-                laid.lens[to] = bytes.len() as u32;
-            }
-            laid.bytes[at..at + bytes.len()].copy_from_slice(bytes);
-            next[bucket] += 1;
-            next_byte[bucket] += bytes.len() as u32;
-        }
-        Self { items: laid, firsts, starts }
-    }
-
-    fn size(&self) -> u64 {
-        (self.items.size() + size_of_val(&*self.firsts) + size_of_val(&*self.starts)) as u64
-    }
-
-    /// The keys, lengths and bytes of a bucket.
-    pub(super) fn bucket(&self, bucket: usize) -> (&[u64], &[u32], &[u8]) {
-        let items = self.firsts[bucket] as usize..self.firsts[bucket + 1] as usize;
-        let bytes = self.starts[bucket] as usize..self.starts[bucket + 1] as usize;
-        let lens =
-            if self.items.lens.is_empty() { &[][..] } else { &self.items.lens[items.clone()] };
-        (&self.items.keys[items], lens, &self.items.bytes[bytes])
-    }
-}
 
 /// Buckets while items are laid into them.
 pub(super) struct Buckets {
@@ -375,6 +226,7 @@ impl Iterator for Emptying {
 
 #[cfg(test)]
 mod tests {
+    use super::super::laid::counted;
     use super::*;
     use crate::shogi::random_play::SplitMix64;
 

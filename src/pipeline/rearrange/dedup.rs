@@ -14,14 +14,15 @@ use thiserror::Error;
 use twox_hash::XxHash3_128;
 
 use super::account::{Account, Moved};
-use super::buckets::{Bucket, Buckets, Items, Laid, Share, counted};
+use super::buckets::{Bucket, Buckets, Share};
 use super::hand_out::hand_out;
 use super::items::{ItemBatch, Units, sort_items};
+use super::laid::{Items, Laid, counted};
 use super::numbers::{Ascending, Numbers};
 use super::pass::{Checksums, Watch, desk_of_units, read};
 use super::plan::RearrangePlan;
 use crate::format::move16::Dialect;
-use crate::format::{ConvertError, Field, Fill, RecordRef, encode};
+use crate::format::{Ahead, ConvertError, Field, Fill, RecordRef, encode};
 use crate::pipeline::counts::{Condition, Counts};
 use crate::pipeline::plan::PlanError;
 use crate::pipeline::progress::Progress;
@@ -159,13 +160,13 @@ fn comparing_desk(plan: &RearrangePlan, key: DedupKey) -> Desk<Laid> {
         let sorted = if key == DedupKey::Bytes {
             sort_items(block, file, on_error, |item| {
                 hashes.push(XxHash3_128::oneshot(item.bytes), item.number);
-                None
             })
         } else {
             let mut bytes = Vec::new();
+            let mut ahead = Ahead::default();
             let sorted = sort_block(block, file, on_error, cancel, |item, sorted| {
                 bytes.clear();
-                say(&item.record, key, &mut bytes)?;
+                say(&item.record, key, (&mut ahead, || block.behind(&item.unit)), &mut bytes)?;
                 hashes.push(XxHash3_128::oneshot(&bytes), item.number);
                 sorted.counts.kept += 1;
                 Ok(Next::Sorted)
@@ -209,11 +210,16 @@ impl Hashes {
 }
 
 /// Appends what is compared of a record.
-fn say(record: &RecordRef<'_>, key: DedupKey, out: &mut Vec<u8>) -> Result<(), Fault> {
+fn say<'a>(
+    record: &RecordRef<'_>,
+    key: DedupKey,
+    ahead: (&mut Ahead, impl FnOnce() -> &'a [u8]),
+    out: &mut Vec<u8>,
+) -> Result<(), Fault> {
     match key {
-        DedupKey::Position => out.extend_from_slice(record.position_key()?.bytes()),
+        DedupKey::Position => out.extend_from_slice(record.position_key_ahead(ahead)?.bytes()),
         DedupKey::PositionAndMove => {
-            out.extend_from_slice(record.position_key()?.bytes());
+            out.extend_from_slice(record.position_key_ahead(ahead)?.bytes());
             let bits = record.best_move()?.map(|best| Dialect::YaneuraOu.encode(best));
             // No move has the bits of another: 0 is none of YaneuraOu's.
             out.extend_from_slice(&bits.unwrap_or(0).to_le_bytes());
@@ -266,11 +272,14 @@ fn write(
     let desk = desk_of_units(plan, BadPolicy::Skip);
     let take = |sorted: &mut Sorted, units: Units| {
         let mut kept = ItemBatch::default();
-        for item in units.iter() {
-            if !left_out.contains(item.number)? {
-                kept.push(item.bytes, item.records);
+        let mut from = 0;
+        for unit in 0..units.len() {
+            if left_out.contains(units.get(unit).number)? {
+                kept.push_all(&units, from..unit);
+                from = unit + 1;
             }
         }
+        kept.push_all(&units, from..units.len());
         *sorted.batch_mut(Stream::Kept) = kept.into_batch();
         Ok(())
     };

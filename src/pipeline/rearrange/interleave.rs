@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::account::{Account, Moved};
-use super::items::{ItemBatch, Units, sort_items};
+use super::items::{ItemBatch, Units, sort_units};
 use super::plan::RearrangePlan;
 use crate::pipeline::counts::Counts;
 use crate::pipeline::plan::PlanError;
@@ -223,12 +223,7 @@ impl Feed {
                 let fed = delivery.map(|delivery| match delivery {
                     Delivery::End(read) => (None, read),
                     Delivery::Block(block) => {
-                        let mut units = Units::default();
-                        let sorted = sort_items(&block, &name, on_error, |item| {
-                            units.push(item);
-                            None
-                        });
-                        (Some((sorted, units)), block.read())
+                        (Some(sort_units(&block, &name, on_error)), block.read())
                     }
                 });
                 if sender.send(fed).is_err() {

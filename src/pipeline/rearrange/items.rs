@@ -32,11 +32,6 @@ pub(super) struct ItemBatch {
 }
 
 impl ItemBatch {
-    /// An empty one with room for so many units of so many bytes together.
-    pub(super) fn with_capacity(units: usize, bytes: usize) -> Self {
-        Self { units: Batch::with_capacity(units, bytes), records: Vec::new() }
-    }
-
     #[inline]
     pub(super) fn push(&mut self, bytes: &[u8], records: u64) {
         if records != 1 && self.records.is_empty() {
@@ -45,6 +40,19 @@ impl ItemBatch {
         self.units.push(bytes);
         if records != 1 || !self.records.is_empty() {
             self.records.push(records);
+        }
+    }
+
+    /// Units that stand in a row.
+    pub(super) fn push_all(&mut self, units: &Units, range: Range<usize>) {
+        match &units.places {
+            Places::Row { len, .. } => {
+                self.units.push_row(&units.bytes[range.start * len..range.end * len], *len);
+            }
+            Places::Each(_) => range.for_each(|unit| {
+                let item = units.get(unit);
+                self.push(item.bytes, item.records);
+            }),
         }
     }
 
@@ -66,26 +74,56 @@ impl ItemBatch {
 #[derive(Debug, Default)]
 pub(super) struct Units {
     bytes: Vec<u8>,
-    /// Of each the end of its bytes, the number of its first record, and how many it has.
-    units: Vec<(usize, u64, u64)>,
+    places: Places,
+}
+
+#[derive(Debug)]
+enum Places {
+    /// Records of one size in a row.
+    Row { len: usize, first_number: u64 },
+    /// Of each unit the end of its bytes, the number of its first record, and how many it has.
+    Each(Vec<(usize, u64, u64)>),
+}
+
+impl Default for Places {
+    fn default() -> Self {
+        Self::Each(Vec::new())
+    }
 }
 
 impl Units {
-    #[inline]
+    /// Records of one size, the first of which has this number.
+    pub(super) fn row(bytes: &[u8], len: usize, first_number: u64) -> Self {
+        Self { bytes: bytes.into(), places: Places::Row { len, first_number } }
+    }
+
     pub(super) fn push(&mut self, item: &Item<'_>) {
         self.bytes.extend_from_slice(item.bytes);
-        self.units.push((self.bytes.len(), item.number, item.records));
+        if let Places::Each(units) = &mut self.places {
+            units.push((self.bytes.len(), item.number, item.records));
+        }
     }
 
     pub(super) const fn len(&self) -> usize {
-        self.units.len()
+        match &self.places {
+            Places::Row { len, .. } => self.bytes.len() / *len,
+            Places::Each(units) => units.len(),
+        }
     }
 
     #[inline]
     pub(super) fn get(&self, unit: usize) -> Item<'_> {
-        let (end, number, records) = self.units[unit];
-        let start = if unit == 0 { 0 } else { self.units[unit - 1].0 };
-        Item { bytes: &self.bytes[start..end], number, records }
+        match &self.places {
+            Places::Row { len, first_number } => {
+                let bytes = &self.bytes[unit * len..(unit + 1) * len];
+                Item { bytes, number: first_number + unit as u64, records: 1 }
+            }
+            Places::Each(units) => {
+                let (end, number, records) = units[unit];
+                let start = if unit == 0 { 0 } else { units[unit - 1].0 };
+                Item { bytes: &self.bytes[start..end], number, records }
+            }
+        }
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = Item<'_>> {
@@ -93,13 +131,41 @@ impl Units {
     }
 }
 
-/// Looks at the units of a block of `file`. `each` gets those that are whole, in order, and says which
-/// condition they fail, if they are not to be written. All are counted.
+/// The records of a block of records of one size, and what becomes of one that is cut off.
+pub(super) fn sort_row<'a>(
+    block: &'a Block,
+    len: usize,
+    file: &str,
+    on_error: BadPolicy,
+) -> (Sorted, &'a [u8]) {
+    let mut sorter =
+        Sorter { block, file, on_error, sorted: Sorted::default(), closed: Vec::new() };
+    let records = block.bytes().len() / len;
+    let row = &block.bytes()[..records * len];
+    sorter.count(0..records as u64, None);
+    if let Some((unit, numbers)) = units(block).nth(records) {
+        sorter.set_aside(&unit, numbers);
+    }
+    (sorter.sorted, row)
+}
+
+/// The units of a block of `file` that are whole, all of them counted as written.
+pub(super) fn sort_units(block: &Block, file: &str, on_error: BadPolicy) -> (Sorted, Units) {
+    if let Some(len) = block.format.record_len() {
+        let (sorted, row) = sort_row(block, len, file, on_error);
+        return (sorted, Units::row(row, len, block.first_number));
+    }
+    let mut units = Units::default();
+    let sorted = sort_items(block, file, on_error, |item| units.push(item));
+    (sorted, units)
+}
+
+/// Shows `each` the units of a block of `file` that are whole, in order, and counts them as written.
 pub(super) fn sort_items(
     block: &Block,
     file: &str,
     on_error: BadPolicy,
-    mut each: impl FnMut(&Item<'_>) -> Option<Condition>,
+    mut each: impl FnMut(&Item<'_>),
 ) -> Sorted {
     let mut sorter =
         Sorter { block, file, on_error, sorted: Sorted::default(), closed: Vec::new() };
@@ -136,12 +202,7 @@ struct Sorter<'a> {
 
 impl Sorter<'_> {
     #[inline]
-    fn sort(
-        &mut self,
-        unit: &RawUnit<'_>,
-        records: Range<u64>,
-        each: &mut impl FnMut(&Item<'_>) -> Option<Condition>,
-    ) {
+    fn sort(&mut self, unit: &RawUnit<'_>, records: Range<u64>, each: &mut impl FnMut(&Item<'_>)) {
         let format = self.block.format;
         if !self.is_whole(unit) {
             return self.set_aside(unit, records);
@@ -158,8 +219,8 @@ impl Sorter<'_> {
             &self.closed
         };
         let number = records.start;
-        let failed = each(&Item { bytes, number, records: records.end - number });
-        self.count(records, failed);
+        each(&Item { bytes, number, records: records.end - number });
+        self.count(records, None);
     }
 
     fn count(&mut self, records: Range<u64>, failed: Option<Condition>) {

@@ -2,7 +2,8 @@
 
 use std::vec;
 
-use super::buckets::{Bucket, Buckets, Emptying, Items, Laid, Share};
+use super::buckets::{Bucket, Buckets, Emptying, Share};
+use super::laid::{Items, Laid};
 use super::plan::Means;
 use crate::pipeline::run::RunError;
 

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::items::{Item, Units, sort_items};
+use super::items::{Units, sort_units};
 use super::plan::RearrangePlan;
-use crate::pipeline::counts::Condition;
 use crate::pipeline::progress::Progress;
 use crate::pipeline::run::{Desk, Job, Passed, RunError, pass};
 use crate::pipeline::settings::BadPolicy;
@@ -54,22 +53,14 @@ pub(super) fn read<T: Send + 'static>(
 
 /// A desk that hands on the units of a block.
 pub(super) fn desk_of_units(plan: &RearrangePlan, on_error: BadPolicy) -> Desk<Units> {
-    desk_of_items(plan, on_error, |units: &mut Units, item| {
-        units.push(item);
-        None
-    })
+    desk(plan, move |block, file| sort_units(block, file, on_error))
 }
 
-/// A desk that shows every unit of a block to `each`, with something that belongs to the block.
-pub(super) fn desk_of_items<T: Default + Send + 'static>(
+/// A desk that does this with every block, and the name of its input.
+pub(super) fn desk<T: Send + 'static>(
     plan: &RearrangePlan,
-    on_error: BadPolicy,
-    each: impl Fn(&mut T, &Item<'_>) -> Option<Condition> + Send + Sync + 'static,
+    work: impl Fn(&Block, &str) -> (Sorted, T) + Send + Sync + 'static,
 ) -> Desk<T> {
     let names: Vec<String> = plan.parts.iter().map(|part| part.input.name.clone()).collect();
-    Arc::new(move |block: &Block, _: &AtomicBool| {
-        let mut made = T::default();
-        let sorted = sort_items(block, &names[block.part], on_error, |item| each(&mut made, item));
-        Some((sorted, made))
-    })
+    Arc::new(move |block: &Block, _: &AtomicBool| Some(work(block, &names[block.part])))
 }

@@ -4,14 +4,14 @@
 //! smallest keys, which is every set of that size with the same probability; a sample of a given rate those
 //! whose key lies below it.
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use super::account::{Account, Moved};
-use super::buckets::{Buckets, Items, Laid, Share};
-use super::items::{ItemBatch, Units, sort_items};
-use super::pass::{Checksums, Watch, desk_of_units, read};
+use super::buckets::{Buckets, Share};
+use super::items::{ItemBatch, Units, sort_units};
+use super::laid::{Items, Laid};
+use super::pass::{Checksums, Watch, desk, desk_of_units, read};
 use super::plan::RearrangePlan;
 use crate::pipeline::counts::Condition;
 use crate::pipeline::filters::{Probability, Sample};
@@ -21,7 +21,6 @@ use crate::pipeline::run::{Passed, RunError};
 use crate::pipeline::settings::BadPolicy;
 use crate::pipeline::sink::Sinks;
 use crate::pipeline::sorting::Sorted;
-use crate::pipeline::source::Block;
 use crate::pipeline::stream::Stream;
 use crate::shogi::random_play::SplitMix64;
 
@@ -122,16 +121,10 @@ impl Choice {
         watch: &mut Watch<'_>,
     ) -> Result<Self, RunError> {
         watch.progress.begin("counting", plan.records);
-        let names: Vec<String> = plan.parts.iter().map(|part| part.input.name.clone()).collect();
-        let desk = Arc::new(move |block: &Block, _: &AtomicBool| {
-            let mut units = 0_u64;
-            // Whatever is bad is met again when records are written.
-            let mut sorted = sort_items(block, &names[block.part], BadPolicy::Skip, |_| {
-                units += 1;
-                None
-            });
-            sorted.stopped_by = None;
-            Some((sorted, units))
+        // Whatever is bad is met again when records are written.
+        let desk = desk(plan, |block, file| {
+            let (sorted, units) = sort_units(block, file, BadPolicy::Skip);
+            (sorted, units.len() as u64)
         });
         let mut next_unit = 0;
         let mut buckets = Buckets::new(&plan.means, Some(0), Share::ALL);

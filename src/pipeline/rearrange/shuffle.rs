@@ -3,20 +3,24 @@
 //! Each unit gets a random key from the seed and its number, and all are brought into the order of their
 //! keys: every order is as likely as any other, and neither memory nor threads have a say in it.
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use super::account::{Account, Moved};
-use super::buckets::{Bucket, Buckets, Items, Laid, Share};
+use super::buckets::{Bucket, Buckets, Share};
+use super::copying::gather;
 use super::hand_out::hand_out;
-use super::items::ItemBatch;
-use super::pass::{Checksums, Watch, desk_of_items, read};
+use super::items::{ItemBatch, sort_items, sort_row};
+use super::laid::{Items, Laid};
+use super::pass::{Checksums, Watch, desk, read};
 use super::plan::RearrangePlan;
 use crate::format::{Format, count};
 use crate::pipeline::progress::Progress;
 use crate::pipeline::run::RunError;
+use crate::pipeline::settings::BadPolicy;
 use crate::pipeline::sink::Sinks;
+use crate::pipeline::sorting::Sorted;
+use crate::pipeline::source::Block;
 use crate::pipeline::stream::{Batch, Stream};
 use crate::shogi::random_play::SplitMix64;
 
@@ -36,15 +40,8 @@ pub fn shuffle(
     let mut sinks = Sinks::create_with(&plan.outputs, true)?;
     let (format, len) = (plan.format(), plan.format().record_len());
     let keys = keys(seed);
-    let desk = desk_of_items(plan, plan.on_error, move |items: &mut Items, item| {
-        items.push(SplitMix64::nth_bits(keys, item.number), item.bytes, len);
-        None
-    });
-    // Blocks are laid out on all threads, too.
-    let lay = Arc::new(move |block: &_, cancel: &_| {
-        let (sorted, items) = desk(block, cancel)?;
-        Some((sorted, Laid::new(&items, len, 0)))
-    });
+    let on_error = plan.on_error;
+    let lay = desk(plan, move |block, file| lay(block, file, on_error, keys));
     let mut buckets = Buckets::new(&plan.means, len, Share::ALL);
     let take = |_: &mut _, laid| buckets.add(laid);
     let passed = read(plan, &mut side, Checksums::Wanted, lay, take, &mut watch)?;
@@ -64,6 +61,22 @@ pub fn shuffle(
     moved.commit(plan)
 }
 
+/// The units of a block with their keys, laid into buckets.
+fn lay(block: &Block, file: &str, on_error: BadPolicy, seed: u64) -> (Sorted, Laid) {
+    let key = |number| SplitMix64::nth_bits(seed, number);
+    if let Some(len) = block.format.record_len() {
+        let (sorted, row) = sort_row(block, len, file, on_error);
+        let numbers = block.first_number..block.first_number + (row.len() / len) as u64;
+        let keys: Vec<u64> = numbers.map(key).collect();
+        return (sorted, Laid::row(&keys, row, len, 0));
+    }
+    let mut items = Items::default();
+    let sorted = sort_items(block, file, on_error, |item| {
+        items.push(key(item.number), item.bytes, None);
+    });
+    (sorted, Laid::new(&items, None, 0))
+}
+
 /// Seeds next to each other are to give orders that have nothing in common.
 const fn keys(seed: u64) -> u64 {
     SplitMix64::nth_bits(seed, 0)
@@ -72,11 +85,15 @@ const fn keys(seed: u64) -> u64 {
 /// The units of a bucket in the order of their keys.
 fn in_order(bucket: &Bucket, format: Format) -> Result<Batch, RunError> {
     let items = bucket.items()?;
-    let starts = items.starts(bucket.len());
-    let mut batch = ItemBatch::with_capacity(items.keys.len(), items.bytes.len());
-    for number in items.order() {
+    let order = items.order();
+    if let Some(len) = bucket.len() {
+        return Ok(Batch::of_row(gather(&items.bytes, len, &order), len));
+    }
+    let starts = items.starts(None);
+    let mut batch = ItemBatch::default();
+    for number in order {
         let unit = &items.bytes[starts.range(number as usize)];
-        batch.push(unit, if bucket.len().is_some() { 1 } else { count(format, unit) });
+        batch.push(unit, count(format, unit));
     }
     Ok(batch.into_batch())
 }

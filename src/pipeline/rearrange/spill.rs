@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::buckets::{BUCKETS, Items, Laid, Len};
+use super::laid::{BUCKETS, Items, Laid, Len};
 use crate::pipeline::platform;
 use crate::pipeline::run::RunError;
 
