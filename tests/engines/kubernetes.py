@@ -15,10 +15,8 @@ Exit status 0: all right, 1: something is wrong, 2: something is missing.
     cargo build --release && .venv/bin/python tests/engines/kubernetes.py
 """
 
-import argparse
 import copy
 import json
-import os
 import pathlib
 import re
 import signal
@@ -32,7 +30,8 @@ import kubernetes_validate
 import yaml
 from kubernetes_validate.utils import all_versions
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from programs import ROOT, Wrong, call, environment, generate, try_out
+
 CONFIGS = ROOT / "configs/kubernetes"
 CONTAINERFILE = CONFIGS / "Containerfile"
 
@@ -82,28 +81,10 @@ CONTAINERFILE_BREAKS = {
 WORDS = {"completionMode", "podReplacementPolicy", "action", "operator", "restartPolicy", "fsGroupChangePolicy"}
 
 
-class Wrong(Exception):
-    """Something is not as it should be."""
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "target/release")
-    options = parser.parse_args()
-    programs = options.bin.resolve()
-    for name in ("gen-filter", "kyokumen"):
-        if not (programs / name).is_file():
-            print(f"{programs / name} is missing; cargo build --release makes it", file=sys.stderr)
-            return 2
-    try:
-        judge_files()
-        with tempfile.TemporaryDirectory() as folder:
-            run_jobs(pathlib.Path(folder), programs)
-    except Wrong as wrong:
-        print(f"WRONG   {wrong}")
-        return 1
-    print("all right")
-    return 0
+def check(programs):
+    judge_files()
+    with tempfile.TemporaryDirectory(prefix="kyokumen-kubernetes-") as folder:
+        run_jobs(pathlib.Path(folder), environment(programs))
 
 
 def judge_files():
@@ -113,12 +94,12 @@ def judge_files():
         judge_job(text, versions)
     for good, bad in BREAKS.items():
         must_be_refused(run, good, bad, lambda text: judge_job(text, versions[:1]))
-    print(f"valid   2 Jobs in Kubernetes {versions[0]} to {versions[-1]}; {len(BREAKS)} broken copies are not")
+    print(f"valid       2 Jobs in Kubernetes {versions[0]} to {versions[-1]}; {len(BREAKS)} broken copies are not")
     containerfile = CONTAINERFILE.read_text()
     judge_containerfile(containerfile)
     for good, bad in CONTAINERFILE_BREAKS.items():
         must_be_refused(containerfile, good, bad, judge_containerfile)
-    print(f"valid   the Containerfile; {len(CONTAINERFILE_BREAKS)} broken copies are not")
+    print(f"valid       the Containerfile; {len(CONTAINERFILE_BREAKS)} broken copies are not")
 
 
 def version(text):
@@ -181,15 +162,13 @@ def judge_spec(spec):
     pod = spec["template"]["spec"]
     [container] = pod["containers"]
     [program, *_] = container["command"]
+    image = CONTAINERFILE.read_text()
     package = tomllib.loads((ROOT / "Cargo.toml").read_text())["package"]
-    user = pod["securityContext"]["runAsUser"]
+    user = "{runAsUser}:{runAsGroup}".format(**pod["securityContext"])
     shards = [a.rpartition("/")[2] for a in container["args"] if a.startswith("--shard")]
-    exits = [rule["onExitCodes"] for rule in spec.get("podFailurePolicy", {}).get("rules", []) if "onExitCodes" in rule]
-    conditions = [
-        condition["type"]
-        for rule in spec.get("podFailurePolicy", {}).get("rules", [])
-        for condition in rule.get("onPodConditions", [])
-    ]
+    rules = spec.get("podFailurePolicy", {}).get("rules", [])
+    exits = [rule["onExitCodes"] for rule in rules if "onExitCodes" in rule]
+    conditions = {condition["type"] for rule in rules for condition in rule.get("onPodConditions", [])}
     resources = [entry["valueFrom"]["resourceFieldRef"]["resource"] for entry in container.get("env", [])]
     limits = {f"limits.{name}" for name in container["resources"]["limits"]}
     demands = {
@@ -199,13 +178,13 @@ def judge_spec(spec):
             codes["values"] == sorted(set(codes["values"])) and 0 not in codes["values"] for codes in exits
         ),
         "rules name the container": all(codes["containerName"] == container["name"] for codes in exits),
-        "conditions of Pods are known": set(conditions) <= {"DisruptionTarget"},
+        "conditions of Pods are known": conditions <= {"DisruptionTarget"},
         "as many completions as shards": [str(spec.get("completions"))] == shards or not shards,
         "variables are limits": set(resources) <= limits,
         "mounts are volumes": {m["name"] for m in container["volumeMounts"]} <= {v["name"] for v in pod["volumes"]},
         "the image is of this version": container["image"] == f"{package['name']}:{package['version']}",
-        "the image has the program": f"/{program} " in CONTAINERFILE.read_text(),
-        "the image has the user": f"\nUSER {user}:{pod['securityContext']['runAsGroup']}\n" in CONTAINERFILE.read_text(),
+        "the image has the program": f"/{program} " in image,
+        "the image has the user": f"\nUSER {user}\n" in image,
     }
     for demand, is_met in demands.items():
         if not is_met:
@@ -234,18 +213,12 @@ def judge_containerfile(text):
         raise Wrong("the user has no number, or is root")
 
 
-def run_jobs(folder, programs):
+def run_jobs(folder, env):
     job, merge = (yaml.safe_load((CONFIGS / name).read_text()) for name in ("gen-filter.yaml", "merge.yaml"))
-    others = ("KYOKUMEN_", "SLURM_", "JOB_")
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(others)}
-    environment["PATH"] = f"{programs}:{environment['PATH']}"
-    pod = Pod(folder, environment)
-    pod.call("kyokumen", "generate", "--count", str(POSITIONS), "--every", "7", "-o", "positions.hcp")
-    with open(folder / "positions.hcp", "r+b") as file:
-        file.seek(32 * BAD_RECORD)
-        file.write(b"\xff" * 32)
-    pod.call("gen-filter", "positions.hcp", "-o", "local", *SEARCH, "--progress", "none")
-
+    generate(folder / "positions.hcp", POSITIONS, env, bad_record=BAD_RECORD)
+    local = ["gen-filter", "positions.hcp", "-o", "local", *SEARCH, "--progress", "none"]
+    call(*local, cwd=folder, env=env, statuses=[3])
+    pod = Pod(folder, env)
     wrong = copy.deepcopy(job)
     wrong["spec"]["template"]["spec"]["containers"][0]["args"].append("--nodes=none")
     if action(job, pod.run(wrong, 0)) != "FailJob":
@@ -261,7 +234,7 @@ def run_jobs(folder, programs):
         raise Wrong("the shards are not joined")
     if (folder / "clean.hcp").read_bytes() != (folder / "local/positions.hcp").read_bytes():
         raise Wrong("the shards joined are not what a run without shards makes")
-    print(f"equal   {len(replaced)} shards of {POSITIONS} positions joined, and a run without shards")
+    print(f"equal       {len(replaced)} shards of {POSITIONS} positions joined, and a run without shards")
 
 
 def run_index(pod, job, index, is_interrupted):
@@ -288,19 +261,9 @@ def action(job, status):
 class Pod:
     """Runs the command of a container here, in a folder that stands for the volume."""
 
-    def __init__(self, folder, environment):
+    def __init__(self, folder, env):
         self.folder = folder
-        self.environment = environment
-
-    def call(self, *command):
-        done = self.start(command, {})
-        said = done.communicate()[1]
-        if done.returncode not in (0, 3):
-            raise Wrong(f"exit status {done.returncode} of {' '.join(command)}: {said.decode()}")
-
-    def start(self, command, variables):
-        environment = self.environment | variables
-        return subprocess.Popen(command, cwd=self.folder, env=environment, stderr=subprocess.PIPE)
+        self.env = env
 
     def run(self, job, index=None, is_interrupted=False):
         [container] = job["spec"]["template"]["spec"]["containers"]
@@ -313,7 +276,7 @@ class Pod:
             command = [argument.replace(f"$({name})", value) for argument in command]
         if index is not None:
             command += SEARCH
-        process = self.start(command, variables)
+        process = subprocess.Popen(command, cwd=self.folder, env=self.env | variables, stderr=subprocess.PIPE)
         if is_interrupted:
             while process.poll() is None and not list(self.folder.glob("clean/*.lock")):
                 time.sleep(0.001)
@@ -323,4 +286,4 @@ class Pod:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(try_out(__doc__, check))

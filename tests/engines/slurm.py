@@ -15,14 +15,12 @@ Exit status 0: all right, 1: something is wrong (the logs of the cluster are pri
     cargo build --release && python3 tests/engines/slurm.py
 """
 
-import argparse
 import contextlib
 import ctypes
 import json
 import os
 import pathlib
 import pwd
-import shutil
 import signal
 import socket
 import subprocess
@@ -30,7 +28,8 @@ import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from programs import ROOT, Wrong, call, environment, generate, install, try_out
+
 SCRIPTS = ROOT / "configs/slurm"
 
 PACKAGES = ["slurm-wlm", "munge"]
@@ -46,9 +45,10 @@ CPUS = 4
 # For so long Slurm puts off what was requeued, 120 s unless told otherwise; a launch must not take longer.
 REQUEUE_S = 20
 INPUT = "positions.hcp"
+POSITIONS = 12_000
 SEARCH = ["--nodes", "100000", "--depth", "31"]
-# A record in the sixth of ten shards that is none: its task ends with status 3, which must not stop the others.
-BAD_RECORD_AT = 0.55
+# It is in the sixth of ten shards: that task ends with status 3, which must not stop the others.
+BAD_RECORD = 6600
 # The shard that is begun before the others.
 CANCELLED = 9
 STREAMS = ["kept", "mated", "mated_lines", "quarantine", "quarantine_lines"]
@@ -90,88 +90,32 @@ PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 """
 
 
-class Missing(Exception):
-    """Something without which nothing can be tried."""
-
-
-class Wrong(Exception):
-    """Something is not as it should be."""
-
-
-def main():
-    sys.stdout.reconfigure(line_buffering=True)
-    options = parse_arguments()
+def check(programs):
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda number, _: sys.exit(128 + number))
-    try:
-        programs = {name: find_program(options.bin, name) for name in ("gen-filter", "kyokumen")}
-        install()
-        with tempfile.TemporaryDirectory(prefix="kyokumen-slurm-") as folder:
-            check(pathlib.Path(folder).resolve(), programs, options.positions)
-    except Missing as missing:
-        print(missing, file=sys.stderr)
-        return 2
-    except Wrong as wrong:
-        print(f"WRONG       {wrong}")
-        return 1
-    print("all right")
-    return 0
+    install(PACKAGES, PROGRAMS)
+    with tempfile.TemporaryDirectory(prefix="kyokumen-slurm-") as folder:
+        folder = pathlib.Path(folder).resolve()
+        work = folder / "work"
+        work.mkdir()
+        env = environment(programs, SLURM_CONF=str(folder / "slurm.conf"))
+        expected = local_run(work, env)
+        with Cluster(folder, env) as cluster:
+            run = Run(cluster, work)
+            run.begin_and_cancel()
+            run.submit()
+            run.disturb()
+            run.wait()
+            run.judge(expected)
 
 
-def parse_arguments():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "target/release")
-    parser.add_argument("--positions", type=int, default=12_000)
-    return parser.parse_args()
-
-
-def find_program(folder, name):
-    program = (folder / name).resolve()
-    if not program.is_file():
-        raise Missing(f"{program} is missing; cargo build --release makes it")
-    return program
-
-
-def install():
-    os.environ["PATH"] += ":/usr/sbin:/sbin"
-    missing = [program for program in PROGRAMS if shutil.which(program) is None]
-    if not missing:
-        return
-    command = ["apt-get", "install", "--yes", "--no-install-recommends", *PACKAGES]
-    if shutil.which("apt-get") is None or os.geteuid() != 0:
-        raise Missing(f"{', '.join(missing)} not found; root can install them: {' '.join(command)}")
-    print(f"installing {' '.join(PACKAGES)}")
-    environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
-    for step in (["apt-get", "update"], command):
-        done = subprocess.run(step, env=environment, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            raise Missing(f"{' '.join(step)} failed:\n{done.stdout}{done.stderr}")
-
-
-def check(folder, programs, positions):
-    work = folder / "work"
-    work.mkdir()
-    expected = local_run(work, programs, positions)
-    with Cluster(folder, programs) as cluster:
-        run = Run(cluster, work, programs)
-        run.begin_and_cancel()
-        run.submit()
-        run.disturb()
-        run.wait()
-        run.judge(expected)
-
-
-def local_run(work, programs, positions):
+def local_run(work, env):
     """Makes the input, and what a run without shards makes of it."""
-    generate = [programs["kyokumen"], "generate", "--count", positions, "--every", 7, "-o", INPUT]
-    call(*generate, cwd=work)
-    with open(work / INPUT, "r+b") as file:
-        file.seek(32 * int(positions * BAD_RECORD_AT))
-        file.write(b"\xff" * 32)
+    generate(work / INPUT, POSITIONS, env, bad_record=BAD_RECORD)
     started = time.monotonic()
-    gen_filter = [programs["gen-filter"], INPUT, "-o", "local", *SEARCH, "--progress", "none"]
-    call(*gen_filter, cwd=work, statuses=[3])
-    print(f"local       {positions} positions in {time.monotonic() - started:.0f} s")
+    command = ["gen-filter", INPUT, "-o", "local", *SEARCH, "--progress", "none"]
+    call(*command, env=env, cwd=work, statuses=[3])
+    print(f"local       {POSITIONS} positions in {time.monotonic() - started:.0f} s")
     manifest = json.loads((work / "local/positions.manifest.json").read_text())
     outputs = {output["stream"]: output["file"] for output in manifest["outputs"]}
     expected = {stream: (work / "local" / outputs[stream]).read_bytes() for stream in STREAMS}
@@ -179,16 +123,6 @@ def local_run(work, programs, positions):
         if not content:
             raise Wrong(f"nothing is {stream}: that compares nothing")
     return expected
-
-
-def call(*command, cwd=None, env=None, statuses=(0,)):
-    """Standard output of a command."""
-    command = [str(argument) for argument in command]
-    done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, check=False)
-    if done.returncode not in statuses:
-        said = f"{done.stdout}{done.stderr}".strip()
-        raise Wrong(f"exit status {done.returncode} of {' '.join(command)}: {said}")
-    return done.stdout
 
 
 def wait_for(what, condition):
@@ -204,18 +138,10 @@ def wait_for(what, condition):
 class Cluster:
     """A Slurm cluster: munged, slurmctld and slurmd, in a folder."""
 
-    def __init__(self, folder, programs):
+    def __init__(self, folder, env):
         self.folder = folder
+        self.env = env
         self.daemons = []
-        (folder / "bin").mkdir()
-        for name, program in programs.items():
-            (folder / "bin" / name).symlink_to(program)
-        others = ("SLURM", "SBATCH_", "SCANCEL_", "SINFO_", "SQUEUE_", "KYOKUMEN_")
-        clean = {name: value for name, value in os.environ.items() if not name.startswith(others)}
-        self.environment = clean | {
-            "SLURM_CONF": str(folder / "slurm.conf"),
-            "PATH": f"{folder / 'bin'}:{os.environ['PATH']}",
-        }
 
     def __enter__(self):
         # Whatever the daemons leave behind becomes a child of this process, and is found at the end.
@@ -260,7 +186,7 @@ class Cluster:
         with open(log, "wb") as file:
             daemon = subprocess.Popen(
                 command,
-                env=self.environment,
+                env=self.env,
                 stdin=subprocess.DEVNULL,
                 stdout=file,
                 stderr=subprocess.STDOUT,
@@ -276,11 +202,11 @@ class Cluster:
 
     def ask(self, *command):
         """Standard output of a command, empty while nobody answers."""
-        done = subprocess.run(command, env=self.environment, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, env=self.env, capture_output=True, text=True, check=False)
         return done.stdout if done.returncode == 0 else ""
 
     def call(self, *command, variables=None, **options):
-        return call(*command, env=self.environment | (variables or {}), **options)
+        return call(*command, env=self.env | (variables or {}), **options)
 
     def __exit__(self, kind, *_):
         if kind is not None:
@@ -328,10 +254,9 @@ def children():
 class Run:
     """An array of tasks, and the merges that depend on it."""
 
-    def __init__(self, cluster, work, programs):
+    def __init__(self, cluster, work):
         self.cluster = cluster
         self.work = work
-        self.programs = programs
         self.merges = []
         self.disturbed = set()
         self.came_back = set()
@@ -410,7 +335,7 @@ class Run:
 
     def is_running(self):
         if not self.queue():
-            raise Wrong("all tasks ended before they could be disturbed: take more --positions")
+            raise Wrong("all tasks ended before they could be disturbed")
         return True
 
     def queue(self):
@@ -425,7 +350,7 @@ class Run:
         folder = self.work / "clean"
         if not folder.is_dir():
             return []
-        runs = call(self.programs["kyokumen"], "status", folder, "--json").splitlines()
+        runs = self.cluster.call("kyokumen", "status", folder, "--json").splitlines()
         return [shard for run in runs for shard in json.loads(run)["shards"]]
 
     def judge(self, expected):
@@ -477,4 +402,4 @@ class Run:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(try_out(__doc__, check))
