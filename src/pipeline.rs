@@ -10,6 +10,7 @@ pub mod estimate;
 mod evidence;
 pub mod filter;
 pub mod filters;
+pub mod first_pass;
 pub mod generate;
 pub mod identity;
 mod in_order;

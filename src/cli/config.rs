@@ -19,10 +19,27 @@ pub(super) fn read<T: Args>(path: &Path) -> anyhow::Result<T> {
     Ok(parse(&text).map_err(|error| Usage(format!("{}: {error}", path.display())))?)
 }
 
+/// The options that have these values, as a manifest says them; what is nothing is as if not given.
+pub(super) fn of_manifest<T: Args>(
+    settings: &serde_json::Map<String, serde_json::Value>,
+) -> anyhow::Result<T> {
+    let is_said = |value: &serde_json::Value| !value.is_null() && *value != "";
+    let said = settings.iter().filter(|(_, value)| is_said(value));
+    let value = |value: &serde_json::Value| Value::try_from(value);
+    let table: Result<Table, _> = said
+        .map(|(key, said)| Ok((key.clone(), value(said)?)))
+        .collect::<Result<_, toml::ser::Error>>();
+    let options = table.map_err(|error| error.to_string()).and_then(|table| of_table(&table));
+    Ok(options.map_err(|error| Usage(format!("the settings of the manifest: {error}")))?)
+}
+
 fn parse<T: Args>(text: &str) -> Result<T, String> {
-    let table: Table = toml::from_str(text).map_err(|error| error.to_string())?;
+    of_table(&toml::from_str(text).map_err(|error| error.to_string())?)
+}
+
+fn of_table<T: Args>(table: &Table) -> Result<T, String> {
     let command = T::augment_args(Command::new("options").no_binary_name(true));
-    let words = words(&command, &table)?;
+    let words = words(&command, table)?;
     let matches = command.try_get_matches_from(words).map_err(|error| refusal(&error))?;
     T::from_arg_matches(&matches).map_err(|error| refusal(&error))
 }

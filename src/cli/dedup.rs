@@ -29,8 +29,13 @@ pub(super) struct DedupArgs {
     #[command(flatten)]
     output: OutputArgs,
 
-    /// What is compared
-    #[arg(long, value_name = "position|position+move|content|bytes", default_value_t)]
+    /// What is compared [default: position]
+    #[arg(
+        long,
+        value_name = "position|position+move|content|bytes",
+        default_value_t,
+        hide_default_value = true
+    )]
     key: DedupKey,
 }
 

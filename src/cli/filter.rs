@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -16,6 +17,8 @@ use super::{Interrupted, Outcome, Usage, config, usage_if};
 use crate::pipeline::counts::Counts;
 use crate::pipeline::estimate::{Estimate, estimate};
 use crate::pipeline::filter::{Filtered, filter};
+use crate::pipeline::first_pass::FirstPass;
+use crate::pipeline::identity::RETRY_UNKNOWN;
 use crate::pipeline::judge::Judge;
 use crate::pipeline::manifest::Manifest;
 use crate::pipeline::moment::duration;
@@ -23,6 +26,7 @@ use crate::pipeline::plan::{Plan, PlanError, Request};
 use crate::pipeline::platform::Interrupt;
 use crate::pipeline::progress::Progress;
 use crate::pipeline::run::RunError;
+use crate::pipeline::run_name::{MANIFEST_SUFFIX, RunName};
 use crate::pipeline::settings::{BadPolicy, FormatName, MatedPolicy, Settings, UnknownPolicy};
 use crate::pipeline::shard::ShardChoice;
 
@@ -33,6 +37,7 @@ use crate::pipeline::shard::ShardChoice;
 /// threads; shards in order concatenate to the output of one run over everything. Equal positions are
 /// searched once.
 #[derive(Args, Clone, Debug)]
+#[command(mut_arg("inputs", |inputs| inputs.required_unless_present_any(["input", "retry_unknown"])))]
 #[command(after_long_help = "\
 Exit status: 0 done, 1 failed, 2 usage, 3 done but bad records were skipped or quarantined, \
 130 or 143 interrupted.")]
@@ -42,6 +47,11 @@ pub(super) struct FilterArgs {
 
     #[command(flatten)]
     settings: SettingArgs,
+
+    /// Search only what was unknown in the run with this manifest, as a rule with more --nodes; everything
+    /// else is as it was found then. Inputs and settings are those of that run unless others are named
+    #[arg(long, value_name = "MANIFEST", conflicts_with_all = ["inputs", "input", "shard", "config"])]
+    retry_unknown: Option<PathBuf>,
 
     /// Take settings from a file whose keys are the long names of these options
     #[arg(long, value_name = "FILE.toml")]
@@ -110,12 +120,16 @@ struct SettingArgs {
 }
 
 pub(super) fn run(args: FilterArgs) -> anyhow::Result<Outcome> {
-    let FilterArgs { inputs, mut settings, config } = args;
+    let FilterArgs { inputs, mut settings, retry_unknown, config } = args;
     if let Some(path) = config {
         settings = settings.or(config::read(&path)?);
     }
     let (mode, dry_run) = (settings.run.progress(), settings.dry_run);
-    let plan = Plan::new(settings.request(inputs.into_paths())?).map_err(plan_error)?;
+    let request = match retry_unknown {
+        Some(manifest) => settings.retry(&manifest)?,
+        None => settings.request(inputs.into_paths())?,
+    };
+    let plan = Plan::new(request).map_err(plan_error)?;
     if plan.settings.mated == MatedPolicy::Relabel && plan.to.format.fields().is_empty() {
         tracing::warn!(
             "{} records hold positions only: relabelled mates stay as they are",
@@ -180,6 +194,24 @@ impl SettingArgs {
         }
     }
 
+    /// A second pass over what an earlier run did not find out.
+    fn retry(self, manifest: &Path) -> anyhow::Result<Request> {
+        let first = FirstPass::read(manifest);
+        let first = first.map_err(|error| usage_if(error.is_usage(), error))?;
+        let mut earlier = first.settings().clone();
+        earlier.remove(RETRY_UNKNOWN);
+        earlier.remove("threads");
+        let mut settings = self.or(config::of_manifest(&earlier)?);
+        let file = manifest.file_name().unwrap_or_default().to_string_lossy();
+        let name = RunName::of_file(&file, MANIFEST_SUFFIX);
+        settings.name = settings.name.or(name.map(|name| name.stem));
+        let shard = first.shard().map(str::parse).transpose();
+        settings.shard = shard.context("the manifest names no shard")?;
+        tracing::info!("{} to be searched again", records(first.unknown()));
+        let inputs = first.inputs();
+        Ok(Request { first_pass: Some(Arc::new(first)), ..settings.request(inputs)? })
+    }
+
     fn request(self, inputs: Vec<PathBuf>) -> anyhow::Result<Request> {
         if self.resume && self.run.force {
             return Err(Usage("--resume goes on with what --force would replace".into()).into());
@@ -209,6 +241,7 @@ impl SettingArgs {
             resume: self.resume,
             checkpoint_every: self.checkpoint_every,
             metrics: self.metrics,
+            first_pass: None,
             settings,
         })
     }

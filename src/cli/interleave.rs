@@ -36,8 +36,8 @@ pub(super) struct InterleaveArgs {
     #[arg(long, value_name = "all|first", value_parser = word::<Until>)]
     until: Option<Until>,
 
-    /// Which of all mixtures
-    #[arg(long, default_value_t = 1)]
+    /// Which of all mixtures [default: 1]
+    #[arg(long, default_value_t = 1, hide_default_value = true)]
     seed: u64,
 }
 

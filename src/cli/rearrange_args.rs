@@ -34,8 +34,8 @@ pub(super) struct RearrangeArgs {
     #[arg(long, value_name = "DIALECT", value_parser = dialect)]
     dialect: Option<Dialect>,
 
-    /// Memory for records; what does not fit goes to temporary files
-    #[arg(long, value_name = "SIZE", default_value = "2G")]
+    /// Memory for records; what does not fit goes to temporary files [default: 2G]
+    #[arg(long, value_name = "SIZE", default_value = "2G", hide_default_value = true)]
     memory: Memory,
 
     /// Folder of temporary files, which vanish with the process [default: that of the system]

@@ -31,8 +31,8 @@ pub(super) struct SampleArgs {
     #[command(flatten)]
     size: SizeArgs,
 
-    /// Which of all samples
-    #[arg(long, default_value_t = 1)]
+    /// Which of all samples [default: 1]
+    #[arg(long, default_value_t = 1, hide_default_value = true)]
     seed: u64,
 }
 

@@ -27,8 +27,8 @@ pub(super) struct ShuffleArgs {
     #[command(flatten)]
     output: OutputArgs,
 
-    /// Which of all orders
-    #[arg(long, default_value_t = 1)]
+    /// Which of all orders [default: 1]
+    #[arg(long, default_value_t = 1, hide_default_value = true)]
     seed: u64,
 }
 

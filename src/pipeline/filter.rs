@@ -13,7 +13,7 @@ use super::keeper::Keeper;
 use super::lock::Lock;
 use super::manifest::Manifest;
 use super::memo::{Memo, Memoized};
-use super::plan::Plan;
+use super::plan::{Plan, PlanError};
 use super::progress::Progress;
 use super::run::{Desk, Job, RunError, run_kept};
 use super::start::Start;
@@ -117,6 +117,9 @@ fn write(
     let done = run_kept(&job, desk, take, progress, cancel, Some(&mut keeper))?;
     let manifest = Manifest::new(plan, &done, &keeper);
     manifest.check_balance()?;
+    if let Some(first) = &plan.first_pass {
+        first.check_read(&manifest.inputs).map_err(PlanError::from)?;
+    }
     done.finished.commit_with(&plan.manifest, &manifest.to_json())?;
     progress.finish(&done.counts);
     keeper.done();

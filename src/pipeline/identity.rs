@@ -68,6 +68,9 @@ struct EffectiveSettings<'a> {
 /// The one setting that changes no byte.
 const THREADS: &str = "threads";
 
+/// Which manifest says what was found out before. Shards have one each.
+pub const RETRY_UNKNOWN: &str = "retry-unknown";
+
 /// Something in which two identities differ.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Difference {
@@ -140,7 +143,13 @@ fn effective_settings(plan: &Plan) -> Map<String, Value> {
         threads: settings.threads,
     };
     match serde_json::to_value(effective) {
-        Ok(Value::Object(settings)) => settings,
+        Ok(Value::Object(mut settings)) => {
+            if let Some(first) = &plan.first_pass {
+                let parent = serde_json::to_value(&first.parent).unwrap_or_default();
+                settings.insert(RETRY_UNKNOWN.to_owned(), parent);
+            }
+            settings
+        }
         _ => unreachable!("a struct of words and numbers has the form of an object"),
     }
 }

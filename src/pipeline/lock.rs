@@ -34,6 +34,9 @@ const MOST_LOOKS: u32 = 5;
 pub struct Holder {
     /// Name of the machine.
     pub host: String,
+    /// Which start of it, where the system numbers them: machines of one name are told apart by that.
+    #[serde(default)]
+    pub boot: Option<String>,
     /// Number of the process on it.
     pub pid: u32,
 }
@@ -63,10 +66,23 @@ pub enum LockError {
 }
 
 fn by(holder: Option<&Holder>) -> String {
-    holder.map_or_else(String::new, |Holder { host, pid }| format!(" by process {pid} on {host}"))
+    holder
+        .map_or_else(String::new, |Holder { host, pid, .. }| format!(" by process {pid} on {host}"))
 }
 
 impl Holder {
+    /// This process.
+    fn this() -> Self {
+        let (host, boot) = (platform::host_name(), platform::boot_id());
+        Self { host, boot, pid: std::process::id() }
+    }
+
+    /// Whether it is a process of this machine, since that was started last.
+    fn is_near(&self) -> bool {
+        let this = Self::this();
+        (&self.host, &self.boot) == (&this.host, &this.boot)
+    }
+
     /// Who holds the lock of this file at the moment, as far as that shows without touching it.
     pub fn of(path: &Path) -> Option<Self> {
         let mut file = File::open(path).ok()?;
@@ -74,8 +90,7 @@ impl Holder {
         let is_locked = matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
         let silent = file.metadata().and_then(|metadata| metadata.modified());
         let silent = silent.ok().and_then(|modified| modified.elapsed().ok()).unwrap_or_default();
-        let is_far = holder.host != platform::host_name();
-        (is_locked || is_far && silent < SILENCE).then_some(holder)
+        (is_locked || !holder.is_near() && silent < SILENCE).then_some(holder)
     }
 }
 
@@ -113,7 +128,7 @@ impl Lock {
                 }
             };
             if let Some(before) = holder(&mut file)
-                && !(is_ours && before.host == platform::host_name())
+                && !(is_ours && before.is_near())
             {
                 await_silence(path, &file, before, cancel)?;
             }
@@ -155,10 +170,9 @@ fn holder(file: &mut File) -> Option<Holder> {
 }
 
 fn sign(file: &mut File) -> io::Result<()> {
-    let holder = Holder { host: platform::host_name(), pid: std::process::id() };
     file.set_len(0)?;
     file.rewind()?;
-    serde_json::to_writer(&mut *file, &holder)?;
+    serde_json::to_writer(&mut *file, &Holder::this())?;
     file.write_all(b"\n")?;
     file.sync_all()
 }
@@ -210,7 +224,7 @@ mod tests {
     }
 
     fn written_by(path: &Path, host: &str) {
-        let holder = Holder { host: host.to_owned(), pid: 1 };
+        let holder = Holder { host: host.to_owned(), pid: 1, ..Holder::this() };
         fs::write(path, serde_json::to_vec(&holder).unwrap()).unwrap();
     }
 
@@ -220,8 +234,8 @@ mod tests {
         let path = folder.path().join("a.lock");
         let lock = take(&path).unwrap();
         let error = take(&path).unwrap_err();
-        let holder = Holder { host: platform::host_name(), pid: std::process::id() };
-        assert!(matches!(error, LockError::Held { holder: Some(found), .. } if found == holder));
+        let this = Holder::this();
+        assert!(matches!(error, LockError::Held { holder: Some(found), .. } if found == this));
         drop(lock);
         assert!(!path.exists());
         drop(take(&path).unwrap());
@@ -235,6 +249,15 @@ mod tests {
         drop(take(&path).unwrap());
         fs::write(&path, "").unwrap();
         drop(take(&path).unwrap());
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn machines_of_one_name_are_told_apart() {
+        let this = Holder::this();
+        assert!(this.is_near() && this.boot.is_some());
+        let other = Holder { boot: Some("another".to_owned()), ..this.clone() };
+        assert!(!other.is_near() && !Holder { host: "another".to_owned(), ..this }.is_near());
     }
 
     #[test]

@@ -253,7 +253,7 @@ impl Manifest {
             nodes_per_s: per_s(counts.nodes - saved.nodes, elapsed_s),
             saved,
             resumed_from: keeper.resumed_from(),
-            parents: Vec::new(),
+            parents: plan.first_pass.iter().map(|first| first.parent.clone()).collect(),
         }
     }
 
@@ -333,6 +333,7 @@ impl Manifest {
             (Stream::Mated, counts.mated.split),
             (Stream::MatedLines, counts.mated.split),
             (Stream::Unknown, counts.unknown.split),
+            (Stream::UnknownLines, counts.verdicts.unknown.values().sum()),
             (Stream::Quarantine, counts.bad.quarantined),
             (Stream::QuarantineLines, counts.bad.quarantined),
         ] {

@@ -6,10 +6,12 @@ mod error;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::evidence;
 use super::filters::RecordFilters;
+use super::first_pass::FirstPass;
 use super::parquet;
 use super::platform::{self, FileIdentity};
 use super::run_name::{CHECKPOINT_SUFFIX, LOCK_SUFFIX, MANIFEST_SUFFIX, RunName};
@@ -51,6 +53,8 @@ pub struct Request {
     pub checkpoint_every: Option<Duration>,
     /// Where to say for Prometheus how far the run has come.
     pub metrics: Option<PathBuf>,
+    /// What an earlier run found out, if only the rest is to be searched.
+    pub first_pass: Option<Arc<FirstPass>>,
     /// Everything else.
     pub settings: Settings,
 }
@@ -86,6 +90,8 @@ pub struct Plan {
     pub lock: PathBuf,
     /// Where to say for Prometheus how far the run has come.
     pub metrics: Option<PathBuf>,
+    /// What an earlier run found out, if only the rest is to be searched.
+    pub first_pass: Option<Arc<FirstPass>>,
     /// How the outputs are written.
     pub to: FormatName,
     /// What is lost and invented on the way from each input's format to the outputs'.
@@ -101,7 +107,8 @@ impl Plan {
     /// [`PlanError`] with what is wrong.
     pub fn new(request: Request) -> Result<Self, PlanError> {
         let Request { inputs, output: folder, from, dialect, to, name, shard, .. } = request;
-        let Request { force, resume, checkpoint_every, metrics, settings, .. } = request;
+        let Request { force, resume, checkpoint_every, metrics, first_pass, settings, .. } =
+            request;
         settings.search.check()?;
         let inputs = inputs.iter().map(|path| input(path, from, dialect));
         let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
@@ -134,6 +141,10 @@ impl Plan {
         }
         let Chosen { parts, records, first_number, indexes } =
             choose(inputs, shard, Some(&folder))?;
+        if let Some(first) = &first_pass {
+            first.check_settings(&settings)?;
+            first.check_inputs(&parts)?;
+        }
         Ok(Self {
             parts,
             records,
@@ -149,6 +160,7 @@ impl Plan {
             resume,
             lock,
             metrics,
+            first_pass,
             to,
             conversions,
             settings,
@@ -262,7 +274,7 @@ fn outputs(
 ) -> Vec<OutputPlan> {
     let extension = to.to_string();
     let is_wanted = |stream: &Stream| match stream {
-        Stream::Kept => true,
+        Stream::Kept | Stream::UnknownLines => true,
         Stream::Mated | Stream::MatedLines => settings.mated == MatedPolicy::Split,
         Stream::Unknown => settings.unknown == UnknownPolicy::Split,
         Stream::Quarantine | Stream::QuarantineLines => settings.on_error == BadPolicy::Quarantine,

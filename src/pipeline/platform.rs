@@ -20,14 +20,17 @@ pub struct Interrupt {
 }
 
 impl Interrupt {
-    /// From now on SIGINT and SIGTERM are taken as a request to stop; a second one ends the process at once.
+    /// From now on SIGINT and SIGTERM are taken as a request to stop. A SIGINT after either ends the process at
+    /// once: somebody at a keyboard has lost patience. Job systems send SIGTERM twice without meaning that.
     ///
     /// # Errors
     /// If the operating system refuses to install a handler.
     pub fn watch() -> io::Result<Self> {
         let interrupt = Self { cancel: Arc::default(), caught: Arc::default() };
         for signal in [SIGINT, SIGTERM] {
-            flag::register_conditional_shutdown(signal, 128 + signal, interrupt.cancel())?;
+            if signal == SIGINT {
+                flag::register_conditional_shutdown(signal, 128 + signal, interrupt.cancel())?;
+            }
             let number = signal.unsigned_abs() as usize;
             flag::register_usize(signal, Arc::clone(&interrupt.caught), number)?;
             flag::register(signal, interrupt.cancel())?;
@@ -138,6 +141,19 @@ pub fn identity_of_stdout() -> Option<FileIdentity> {
 /// Name of this machine, as its network knows it.
 pub fn host_name() -> String {
     gethostname::gethostname().to_string_lossy().into_owned()
+}
+
+/// A name of this start of the machine that no other start of any machine has, see random(4).
+#[cfg(target_os = "linux")]
+pub fn boot_id() -> Option<String> {
+    let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    Some(id.trim().to_owned())
+}
+
+/// Only Linux has one.
+#[cfg(not(target_os = "linux"))]
+pub fn boot_id() -> Option<String> {
+    None
 }
 
 /// The folder in which a file stands or is to stand.

@@ -5,6 +5,7 @@
 use thiserror::Error;
 
 use super::convert::Loss;
+use super::first_pass::FirstPassError;
 use super::judge::NothingToMate;
 use super::source::{Block, MAX_GROUP_BYTES, MAX_LINE_BYTES, RawUnit, Units};
 use crate::format::{
@@ -30,6 +31,8 @@ pub enum Fault {
     Convert(#[from] ConvertError),
     #[error(transparent)]
     Loss(#[from] Loss),
+    #[error(transparent)]
+    FirstPass(#[from] FirstPassError),
 }
 
 impl Fault {
@@ -64,12 +67,13 @@ impl Fault {
             Self::NothingToMate(_) => "nothing_to_mate",
             Self::Convert(ConvertError::Encode(_)) => "cannot_be_written",
             Self::Loss(_) => "loss",
+            Self::FirstPass(_) => "first_pass",
         }
     }
 
     /// Whether it ends the run whatever else is to become of records that cannot be used.
     pub(super) const fn ends_run(&self) -> bool {
-        matches!(self, Self::Loss(_))
+        matches!(self, Self::Loss(_) | Self::FirstPass(_))
     }
 
     /// Fields that the output needs and the record lacks, if that is all that is wrong.

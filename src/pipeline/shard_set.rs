@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use super::checksum::Sum;
-use super::identity::{Difference, Identity};
+use super::identity::{Difference, Identity, RETRY_UNKNOWN};
 use super::manifest::{Manifest, ManifestError, OutputAccount};
 use super::platform;
 use super::run_name::{CHECKPOINT_SUFFIX, LOCK_SUFFIX, MANIFEST_SUFFIX, RunName};
@@ -339,5 +339,8 @@ pub fn wrong_output(folder: &Path, output: &OutputAccount) -> Option<Problem> {
 fn of_run(manifest: &Manifest) -> Identity {
     let mut identity = Identity { shard: None, ..manifest.identity() };
     identity.inputs.iter_mut().for_each(|input| input.modified_unix_ns = None);
+    if let Some(parent) = identity.settings.get_mut(RETRY_UNKNOWN) {
+        *parent = true.into();
+    }
     identity
 }

@@ -16,6 +16,8 @@ pub enum Stream {
     MatedLines,
     /// Positions on which the search stopped before it knew.
     Unknown,
+    /// Which records those are, wherever they are written, one JSON line each.
+    UnknownLines,
     /// Bytes of the records that could not be used.
     Quarantine,
     /// Where they stood and what was wrong, one JSON line each.
@@ -24,11 +26,12 @@ pub enum Stream {
 
 impl Stream {
     /// Every stream.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Kept,
         Self::Mated,
         Self::MatedLines,
         Self::Unknown,
+        Self::UnknownLines,
         Self::Quarantine,
         Self::QuarantineLines,
     ];
@@ -42,6 +45,8 @@ impl Stream {
             Self::MatedLines if extension == "jsonl" => ".mated.proofs.jsonl".to_owned(),
             Self::MatedLines => ".mated.jsonl".to_owned(),
             Self::Unknown => format!(".unknown.{extension}"),
+            Self::UnknownLines if extension == "jsonl" => ".unknown.stops.jsonl".to_owned(),
+            Self::UnknownLines => ".unknown.jsonl".to_owned(),
             Self::Quarantine => ".quarantine.bin".to_owned(),
             Self::QuarantineLines => ".quarantine.jsonl".to_owned(),
         }

@@ -34,6 +34,15 @@ struct MatedLine<'a> {
     nodes: u64,
 }
 
+/// One line about what the search did not find out.
+#[derive(Serialize)]
+struct UnknownLine<'a> {
+    file: &'a str,
+    index: u64,
+    stop: Stop,
+    nodes: u64,
+}
+
 /// Sorts the records of a block; `None` if `cancel` was set meanwhile.
 pub(super) fn sort(
     plan: &Plan,
@@ -42,7 +51,7 @@ pub(super) fn sort(
     cancel: &AtomicBool,
 ) -> Option<Sorted> {
     let file = &plan.parts[block.part].input.name;
-    let mut triage = Triage { plan, file, judge, cancel };
+    let mut triage = Triage { plan, part: block.part, file, judge, cancel };
     sort_block(block, file, plan.settings.on_error, cancel, |item, sorted| {
         triage.record(item, sorted)
     })
@@ -50,6 +59,7 @@ pub(super) fn sort(
 
 struct Triage<'a> {
     plan: &'a Plan,
+    part: usize,
     file: &'a str,
     judge: &'a mut dyn Decide,
     cancel: &'a AtomicBool,
@@ -70,7 +80,7 @@ impl Triage<'_> {
             return Ok(Next::Sorted);
         }
         let judgement = if self.plan.settings.search.in_check.asks_about(&position)? {
-            Some(self.judge.judge(&mut position, self.cancel))
+            Some(self.judgement(item.index, &mut position)?)
         } else {
             None
         };
@@ -85,12 +95,28 @@ impl Triage<'_> {
             let line = self.proof(item.index, &position, judgement);
             push_json_line(sorted.batch_mut(Stream::MatedLines), &line);
         }
+        if let Some((Answer::Unknown(stop), nodes)) =
+            judgement.as_ref().map(|judgement| (judgement.answer, judgement.nodes))
+        {
+            let line = UnknownLine { file: self.file, index: item.index, stop, nodes };
+            push_json_line(sorted.batch_mut(Stream::UnknownLines), &line);
+        }
         sorted.count_warnings(warnings);
         let counts = &mut sorted.counts;
         counts.count_verdict(answer);
         counts.count_fate(fate);
         counts.nodes += judgement.map_or(0, |judgement| judgement.nodes);
         Ok(Next::Sorted)
+    }
+
+    /// What an earlier run found out, if there was one and it did, or what a search finds out now.
+    fn judgement(&mut self, index: u64, position: &mut Position) -> Result<Judgement, Fault> {
+        let known =
+            self.plan.first_pass.as_ref().and_then(|first| first.judgement(self.part, index));
+        match known {
+            Some(known) => Ok(known?),
+            None => Ok(self.judge.judge(position, self.cancel)),
+        }
     }
 
     fn fate(&self, answer: Option<Answer>) -> Fate {

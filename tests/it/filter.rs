@@ -106,7 +106,7 @@ fn shards_in_order_are_the_unsharded_output_for_any_number_of_threads() {
         let whole = folder.path().join("whole");
         run(Request { settings: split_everything(), ..request(&input, &whole) });
         let whole = contents(&whole);
-        assert_eq!(whole.len(), 6);
+        assert_eq!(whole.len(), 7);
         assert!(whole.values().all(|bytes| !bytes.is_empty()), "every stream is exercised");
         for threads in [1, 2] {
             let shards = folder.path().join(format!("shards-{threads}"));
@@ -330,7 +330,7 @@ fn dropped_mates_and_unknowns_are_counted() {
     assert!(counts.mated.dropped > 0 && counts.unknown.dropped > 0);
     let out = contents(&out);
     assert_eq!(out["a.hcp"].len() as u64, 32 * counts.kept);
-    assert_eq!(out.len(), 3, "kept and quarantine only");
+    assert_eq!(out.len(), 4, "kept, quarantine, the list of the unknown");
 }
 
 #[test]
@@ -479,7 +479,7 @@ fn empty_inputs_give_empty_outputs() {
         let manifest = run(Request { settings: split_everything(), ..request(&input, &out) });
         assert_eq!(manifest.counts.input, 0);
         let out = contents(&out);
-        assert_eq!((out.len(), out.values().all(Vec::is_empty)), (6, true));
+        assert_eq!((out.len(), out.values().all(Vec::is_empty)), (7, true));
     }
 }
 

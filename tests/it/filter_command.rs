@@ -106,7 +106,7 @@ fn a_configuration_file_yields_to_the_command_line() {
     let settings = &manifest["settings"];
     assert_eq!((&settings["depth"], &settings["nodes"]), (&5.into(), &100.into()));
     assert_eq!((&settings["in-check"], &settings["mated"]), (&"and".into(), &"drop".into()));
-    assert_eq!(names(&out), ["a.hcp", "a.manifest.json"]);
+    assert_eq!(names(&out), ["a.hcp", "a.manifest.json", "a.unknown.jsonl"]);
 
     let (code, message) = run(&write(folder.path(), "typo.toml", b"dept = 5\n"));
     assert_eq!(code, Some(2));

@@ -33,6 +33,7 @@ mod proof_properties;
 mod proofs;
 mod rearrange;
 mod resume;
+mod retry;
 mod rsshogi;
 mod rules;
 mod samples;

@@ -353,7 +353,13 @@ fn a_process_may_end_while_it_gives_names() {
     unname();
     let longer = fs::read(&partials[0].0).unwrap();
     fs::write(&partials[0].0, &longer[..longer.len() - 32]).unwrap();
-    for name in ["a.mated.jsonl", "a.unknown.hcp", "a.quarantine.bin", "a.quarantine.jsonl"] {
+    for name in [
+        "a.mated.jsonl",
+        "a.unknown.hcp",
+        "a.unknown.jsonl",
+        "a.quarantine.bin",
+        "a.quarantine.jsonl",
+    ] {
         fs::rename(left.output(name), left.output(&format!("{name}.partial"))).unwrap();
     }
     let filtered = run(request.clone(), u64::MAX).unwrap();

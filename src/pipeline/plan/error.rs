@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 use crate::format::{Field, Fields, Fill, Format, NoConversion};
+use crate::pipeline::first_pass::FirstPassError;
 use crate::pipeline::judge::LimitError;
 use crate::pipeline::memory::Memory;
 use crate::pipeline::settings::FormatName;
@@ -235,6 +236,9 @@ pub enum PlanError {
     /// A limit of the search is too large.
     #[error(transparent)]
     Limit(#[from] LimitError),
+    /// What an earlier run found out cannot be used.
+    #[error(transparent)]
+    FirstPass(#[from] FirstPassError),
     /// An input could not be read.
     #[error(transparent)]
     Source(#[from] SourceError),
@@ -243,7 +247,11 @@ pub enum PlanError {
 impl PlanError {
     /// Whether another command line would help, as opposed to another state of the disk.
     pub const fn is_usage(&self) -> bool {
-        !matches!(self, Self::Look { .. } | Self::Source(_))
+        match self {
+            Self::Look { .. } | Self::Source(_) => false,
+            Self::FirstPass(error) => error.is_usage(),
+            _ => true,
+        }
     }
 }
 

@@ -1,0 +1,149 @@
+//! A second pass over what was unknown: it ends with the outputs of a run that had the larger limits at once.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use assert_cmd::cargo::cargo_bin;
+use kyokumen::format::Format;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::archive::{archive, write};
+
+fn run(program: &str, folder: &Path, words: &[&str]) -> (i32, String) {
+    let mut command = Command::new(cargo_bin(program));
+    let output = command.args(words).current_dir(folder).output().unwrap();
+    (output.status.code().unwrap(), String::from_utf8(output.stderr).unwrap())
+}
+
+/// Runs the filter on archives of which some records are bad.
+#[track_caller]
+fn filter(folder: &Path, words: &[&str]) {
+    let (status, message) = run("gen-filter", folder, words);
+    assert_eq!(status, 3, "{words:?}: {message}");
+}
+
+fn manifest(path: &Path) -> Value {
+    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+}
+
+fn unknown(manifest: &Value) -> u64 {
+    let stops = manifest["counts"]["verdicts"]["unknown"].as_object().unwrap();
+    stops.values().map(|count| count.as_u64().unwrap()).sum()
+}
+
+const FEW: [&str; 4] = ["--nodes", "20", "--hash-mb", "1"];
+const MORE: [&str; 4] = ["--nodes", "3000", "--hash-mb", "1"];
+
+/// Whether two runs left the same files, manifests left out.
+fn assert_same(one: &Path, other: &Path) {
+    let names = |folder: &Path| {
+        let mut names: Vec<_> = fs::read_dir(folder)
+            .unwrap()
+            .map(|file| file.unwrap().file_name().into_string().unwrap())
+            .filter(|name| !name.ends_with(".manifest.json"))
+            .collect();
+        names.sort();
+        names
+    };
+    assert_eq!(names(one), names(other));
+    for name in names(one) {
+        assert!(
+            fs::read(one.join(&name)).unwrap() == fs::read(other.join(&name)).unwrap(),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn a_second_pass_ends_where_a_long_first_one_would() {
+    for more in [
+        &["--unknown", "split"][..],
+        &["--max-abs-eval", "1500", "--every", "2", "--to", "hcpe.zst"],
+        &["--in-check", "or", "--name", "other"],
+    ] {
+        let folder = TempDir::new().unwrap();
+        let folder = folder.path();
+        write(folder, "a.psv", &archive(Format::Psv, 200));
+        write(folder, "b.psv", &archive(Format::Psv, 300)[40 * 150..]);
+        let inputs = ["a.psv", "b.psv", "a.psv", "-o"];
+        filter(folder, &[&inputs[..], &["direct"], &MORE, more].concat());
+        filter(folder, &[&inputs[..], &["first"], &FEW, more].concat());
+        let name = if more.contains(&"other") { "other" } else { "a" };
+        let of = |pass: &str| folder.join(pass).join(format!("{name}.manifest.json"));
+        let first = format!("first/{name}.manifest.json");
+        filter(folder, &[&["--retry-unknown", &first, "-o", "second"], &MORE[..]].concat());
+        assert_same(&folder.join("second"), &folder.join("direct"));
+        let [first, second, direct] = ["first", "second", "direct"].map(|pass| manifest(&of(pass)));
+        assert!(unknown(&first) > 0 && unknown(&second) < unknown(&first), "{more:?}");
+        for key in ["kept", "mated", "unknown", "filtered", "bad", "verdicts"] {
+            assert_eq!(second["counts"][key], direct["counts"][key], "{key}");
+        }
+        assert_eq!(second["parents"][0]["file"], format!("{name}.manifest.json"));
+        // What was known took no search.
+        assert!(second["counts"]["nodes"].as_u64() < direct["counts"]["nodes"].as_u64());
+    }
+}
+
+#[test]
+fn shards_of_a_second_pass_are_joined() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    write(folder, "a.hcp", &archive(Format::Hcp, 300));
+    filter(folder, &[&["a.hcp", "-o", "direct"], &MORE[..]].concat());
+    for shard in ["1", "2"] {
+        let of = format!("{shard}/2");
+        filter(folder, &[&["a.hcp", "-o", "first", "--shard", &of], &FEW[..]].concat());
+        let first = format!("first/a-0000{shard}-of-00002.manifest.json");
+        let words = ["--retry-unknown", &first, "-o", "second", "--resume"];
+        filter(folder, &[&words[..], &MORE].concat());
+        let (status, message) = run("gen-filter", folder, &[&words[..], &MORE].concat());
+        assert_eq!(status, 0, "{message}");
+        assert!(message.contains("nothing to do"), "{message}");
+    }
+    for (stream, name) in [("kept", "a.hcp"), ("mated_lines", "a.mated.jsonl")] {
+        let joined = format!("joined.{name}");
+        let words = ["merge", "second", "-o", &joined, "--stream", stream];
+        let (status, message) = run("kyokumen", folder, &words);
+        assert_eq!(status, 0, "{message}");
+        let expected = fs::read(folder.join("direct").join(name)).unwrap();
+        assert!(fs::read(folder.join(joined)).unwrap() == expected, "{name}");
+    }
+}
+
+#[test]
+fn what_does_not_go_with_the_first_pass_is_refused() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    let bytes = archive(Format::Psv, 100);
+    write(folder, "a.psv", &bytes);
+    filter(folder, &[&["a.psv", "-o", "first"], &FEW[..]].concat());
+    filter(folder, &[&["a.psv", "-o", "dropped", "--mated", "drop"], &FEW[..]].concat());
+    let retry = |manifest: &str, more: &[&str], status: i32, why: &str| {
+        let words = [&["--retry-unknown", manifest, "-o", "second"], &MORE[..], more].concat();
+        let (ended, message) = run("gen-filter", folder, &words);
+        assert_eq!(ended, status, "{words:?}: {message}");
+        assert!(message.contains(why), "{message}");
+        assert!(!folder.join("second/a.psv").exists());
+    };
+    let first = "first/a.manifest.json";
+    retry(first, &["a.psv"], 2, "cannot be used with");
+    retry(first, &["--min-ply", "3"], 2, "--min-ply decides what was searched in the earlier run");
+    retry(first, &["--in-check", "skip"], 2, "--in-check decides");
+    retry("dropped/a.manifest.json", &[], 2, "tells not which records were mated");
+    retry("first/a.mated.jsonl", &[], 1, "is no manifest that this version understands");
+    // Other bytes of the same size, which shows when they are read.
+    let mut other = bytes.clone();
+    other.rotate_left(40);
+    write(folder, "a.psv", &other);
+    retry(first, &[], 1, "a.psv is not what the earlier run read: its bytes are others");
+    write(folder, "a.psv", &bytes[..bytes.len() - 40]);
+    retry(first, &[], 1, "its size is another");
+    write(folder, "a.psv", &bytes);
+    let list = fs::read_to_string(folder.join("first/a.unknown.jsonl")).unwrap();
+    write(folder, "first/a.unknown.jsonl", list.replacen("nodes", "Nodes", 1).as_bytes());
+    retry(first, &[], 1, "a.unknown.jsonl has another SHA-256 than its manifest says");
+    fs::remove_file(folder.join("first/a.unknown.jsonl")).unwrap();
+    retry(first, &[], 1, "a.unknown.jsonl is missing");
+}
