@@ -2,12 +2,14 @@
 //!
 //! Every figure is the median of several rounds in one process; nothing is compared with a clock.
 
+mod archives;
 mod files;
 mod filter;
 mod folder;
 mod formats;
 mod perft;
 mod solve;
+mod throughput;
 
 use std::time::{Duration, Instant};
 
@@ -29,6 +31,7 @@ enum What {
     Solve(solve::SolveArgs),
     Filter(filter::FilterArgs),
     Files(files::FilesArgs),
+    Archives(archives::ArchivesArgs),
 }
 
 pub(super) fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
@@ -38,6 +41,7 @@ pub(super) fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
         What::Solve(args) => solve::run(args),
         What::Filter(args) => filter::run(args),
         What::Files(args) => files::run(args),
+        What::Archives(args) => archives::run(args),
     }
 }
 

@@ -29,6 +29,11 @@ impl Memory {
         Self(gib << 30)
     }
 
+    /// This many bytes.
+    pub const fn of_bytes(bytes: u64) -> Self {
+        Self(bytes)
+    }
+
     /// The number of bytes.
     pub const fn bytes(self) -> u64 {
         self.0

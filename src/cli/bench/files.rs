@@ -3,7 +3,6 @@
 //! One thread of work beside the ones that read and write; on one core: `taskset -c 0`. Compression is
 //! compared with the program `zstd` where that is installed.
 
-use std::io::{self, Write};
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
@@ -11,12 +10,11 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
-use serde::Serialize;
 
 use super::super::Outcome;
-use super::super::report::json_line;
 use super::folder::Folder;
-use super::{Rounds, per_second, timed};
+use super::throughput::tell;
+use super::{Rounds, timed};
 use crate::format::{Fill, Format};
 use crate::pipeline::convert::{ConvertPlan, ConvertRequest, ConvertSettings, convert};
 use crate::pipeline::filters::RecordFilters;
@@ -35,15 +33,6 @@ pub(super) struct FilesArgs {
 
     #[command(flatten)]
     rounds: Rounds,
-}
-
-#[derive(Serialize)]
-struct Figure {
-    what: String,
-    records: u64,
-    threads: usize,
-    elapsed_ms: f64,
-    records_per_s: f64,
 }
 
 /// What is measured: names of files whose extensions are their formats, and whether records are left out.
@@ -73,7 +62,8 @@ pub(super) fn run(args: &FilesArgs) -> anyhow::Result<Outcome> {
             args.rounds.measure(|| one(&from_path, &to_path, is_filtered, args.threads))?;
         let filter = if is_filtered { ", --max-abs-eval 499 --result black,white" } else { "" };
         let name = |file: &str| file.split_once('.').map_or(file, |(_, format)| format).to_owned();
-        args.tell(format!("{} to {}{filter}", name(from), name(to)), elapsed)?;
+        let what = format!("{} to {}{filter}", name(from), name(to));
+        tell(what, args.count, args.threads, elapsed, args.rounds)?;
     }
     for (what, words) in BY_ZSTD {
         let by_tool = || -> anyhow::Result<((), Duration)> {
@@ -84,29 +74,13 @@ pub(super) fn run(args: &FilesArgs) -> anyhow::Result<Outcome> {
             Ok(((), elapsed))
         };
         match args.rounds.measure(by_tool) {
-            Ok(((), elapsed)) => args.tell(what.to_owned(), elapsed)?,
+            Ok(((), elapsed)) => {
+                tell(what.to_owned(), args.count, args.threads, elapsed, args.rounds)?;
+            }
             Err(error) => tracing::warn!("not compared with the program zstd: {error}"),
         }
     }
     Ok(Outcome::Done)
-}
-
-impl FilesArgs {
-    fn tell(&self, what: String, elapsed: Duration) -> anyhow::Result<()> {
-        let figure = Figure {
-            what,
-            records: self.count,
-            threads: self.threads,
-            elapsed_ms: (elapsed.as_secs_f64() * 1e4).round() / 10.0,
-            records_per_s: per_second(self.count, elapsed).round(),
-        };
-        if self.rounds.json {
-            return Ok(json_line(&figure)?);
-        }
-        let Figure { what, elapsed_ms, records_per_s, .. } = figure;
-        writeln!(io::stdout(), "{what:<58} {elapsed_ms:>8.1} ms {records_per_s:>11.0} records/s")?;
-        Ok(())
-    }
 }
 
 fn one(

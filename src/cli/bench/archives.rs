@@ -1,0 +1,107 @@
+//! `kyokumen bench archives`: records per second of the operations on archives, from files to files.
+//!
+//! The files stand in the system's folder for temporary files (`TMPDIR`), and so does what does not fit into
+//! memory. Outputs are synchronised to disk: where that is slow, a folder in memory shows the work itself.
+
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use clap::Args;
+
+use super::super::Outcome;
+use super::folder::Folder;
+use super::throughput::tell;
+use super::{Rounds, timed};
+use crate::format::Format;
+use crate::pipeline::filters::Probability;
+use crate::pipeline::memory::Memory;
+use crate::pipeline::progress::Progress;
+use crate::pipeline::rearrange::{
+    Account, DedupKey, Means, RearrangePlan, RearrangeRequest, SampleSize, SplitBy, Until, dedup,
+    interleave, sample, shuffle, split,
+};
+use crate::pipeline::run::RunError;
+
+/// Records per second of shuffle, dedup, split, sample and interleave
+#[derive(Args)]
+pub(super) struct ArchivesArgs {
+    /// Records of random games to measure on
+    #[arg(long, default_value_t = 5_000_000)]
+    count: u64,
+
+    /// Format of the records
+    #[arg(long, default_value_t = Format::Hcp)]
+    format: Format,
+
+    /// Threads; 0 is all cores
+    #[arg(long, default_value_t = 0)]
+    threads: usize,
+
+    #[command(flatten)]
+    rounds: Rounds,
+}
+
+type Operation = fn(&RearrangePlan) -> Result<Account, RunError>;
+
+/// What is measured, and whether it has but a quarter of the memory that the file would take.
+const OPERATIONS: [(&str, bool, Operation); 8] = [
+    ("shuffle", false, shuffled),
+    ("shuffle, a quarter of the memory", true, shuffled),
+    ("dedup --key position", false, |plan| deduped(plan, DedupKey::Position)),
+    ("dedup --key position, a quarter of the memory", true, |plan| {
+        deduped(plan, DedupKey::Position)
+    }),
+    ("dedup --key bytes", false, |plan| deduped(plan, DedupKey::Bytes)),
+    ("sample --rate 0.1", false, sampled),
+    ("split --parts 4", false, |plan| split(plan, SplitBy::RoundRobin, &mut none(), &NEVER)),
+    ("interleave", false, |plan| interleave(plan, None, Until::All, 1, &mut none(), &NEVER)),
+];
+
+static NEVER: AtomicBool = AtomicBool::new(false);
+
+fn none() -> Progress {
+    Progress::none()
+}
+
+fn shuffled(plan: &RearrangePlan) -> Result<Account, RunError> {
+    shuffle(plan, 1, &mut none(), &NEVER)
+}
+
+fn deduped(plan: &RearrangePlan, key: DedupKey) -> Result<Account, RunError> {
+    dedup(plan, key, &mut none(), &NEVER)
+}
+
+fn sampled(plan: &RearrangePlan) -> Result<Account, RunError> {
+    let rate = Probability::new(0.1).expect("it is between 0 and 1");
+    sample(plan, SampleSize::Rate(rate), 1, &mut none(), &NEVER)
+}
+
+pub(super) fn run(args: &ArchivesArgs) -> anyhow::Result<Outcome> {
+    let folder = Folder::create()?;
+    let input = folder.generated(args.format, args.count)?;
+    let quarter = Memory::of_bytes(input.metadata()?.len() / 4);
+    for (what, is_small, operation) in OPERATIONS {
+        let memory = if is_small { quarter } else { Means::default().memory };
+        let is_split = what.starts_with("split");
+        let round = || -> anyhow::Result<((), Duration)> {
+            let request = RearrangeRequest {
+                inputs: vec![input.clone()],
+                output: folder.path(if is_split { "parts" } else { "out" }),
+                force: true,
+                means: Means { threads: args.threads, memory, tmp_dir: Some(folder.path("")) },
+                ..RearrangeRequest::default()
+            };
+            let plan = if is_split {
+                RearrangePlan::in_parts(request, 4)?
+            } else {
+                RearrangePlan::new(request)?
+            };
+            let (account, elapsed) = timed(|| operation(&plan));
+            account?;
+            Ok(((), elapsed))
+        };
+        let ((), elapsed) = args.rounds.measure(round)?;
+        tell(what.to_owned(), args.count, args.threads, elapsed, args.rounds)?;
+    }
+    Ok(Outcome::Done)
+}
