@@ -19,8 +19,9 @@ use super::run::{Desk, Job, RunError, run_kept};
 use super::start::Start;
 use super::triage;
 
-/// Records that travel together. Few, because one hard position keeps a thread for seconds.
-const BLOCK_RECORDS: u64 = 64;
+/// Records that travel together. Few, because one hard position keeps a thread for seconds, and what waits for
+/// it in the order of the input is in no checkpoint.
+const BLOCK_RECORDS: u64 = 8;
 
 /// What became of a wish to filter.
 #[derive(Clone, Debug)]

@@ -23,7 +23,7 @@ use crate::search::STACK_BYTES;
 const WAITING_BYTES: usize = 32 << 20;
 
 /// As many results may wait, however small they are.
-const WAITING_BLOCKS: usize = 1 << 12;
+const WAITING_BLOCKS: usize = 1 << 15;
 
 /// Blocks under way per thread: enough that none waits for the coordinator.
 const BLOCKS_PER_THREAD: usize = 4;
