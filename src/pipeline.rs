@@ -8,6 +8,7 @@ pub mod convert;
 pub mod counts;
 pub mod estimate;
 mod evidence;
+pub mod files;
 pub mod filter;
 pub mod filters;
 pub mod first_pass;
@@ -24,6 +25,8 @@ pub mod memory;
 pub mod merge;
 mod metrics;
 pub mod moment;
+#[cfg_attr(not(feature = "object-store"), path = "pipeline/objects_absent.rs")]
+mod objects;
 #[cfg_attr(not(feature = "parquet"), path = "pipeline/parquet_absent.rs")]
 mod parquet;
 pub mod plan;
@@ -43,6 +46,7 @@ pub mod sink;
 pub mod solve;
 mod sorting;
 pub mod source;
+pub mod staging;
 mod start;
 pub mod stats;
 pub mod status;

@@ -7,7 +7,7 @@ use anyhow::Context;
 use clap::Args;
 
 use super::filter::{plan_error, report_fields, run_error};
-use super::option::word;
+use super::option::{place, word};
 use super::record_args::{InputArgs, RecordArgs, RunArgs};
 use super::report::records;
 use super::{Outcome, Usage};
@@ -52,7 +52,7 @@ pub(super) struct ConvertArgs {
     inputs: InputArgs,
 
     /// The output; `-` is standard output
-    #[arg(short, long, value_name = "OUTPUT", required = true)]
+    #[arg(short, long, value_name = "OUTPUT", required = true, value_parser = place())]
     output: PathBuf,
 
     /// Format of the output [default: by extension]

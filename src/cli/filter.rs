@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::Args;
 
-use super::option::{seconds, word};
+use super::option::{place, seconds, word};
 use super::record_args::{InputArgs, RecordArgs, RunArgs};
 use super::report::records;
 use super::search_args::SearchArgs;
@@ -61,9 +61,14 @@ pub(super) struct FilterArgs {
 /// What a configuration file can say, too.
 #[derive(Args, Clone, Debug, Default)]
 struct SettingArgs {
-    /// Folder of the outputs, made if it is not there
-    #[arg(short, long, value_name = "DIR")]
+    /// Folder of the outputs, made if it is not there, or its URL
+    #[arg(short, long, value_name = "DIR", value_parser = place())]
     output: Option<PathBuf>,
+
+    /// Folder in which outputs are made that go to a URL; for --resume it must be the same again
+    /// [default: that of the system]
+    #[arg(long, value_name = "DIR")]
+    tmp_dir: Option<PathBuf>,
 
     /// Format of the outputs [default: that of the inputs]
     #[arg(long, value_name = "FORMAT")]
@@ -145,7 +150,8 @@ pub(super) fn run(args: FilterArgs) -> anyhow::Result<Outcome> {
         let shard = plan.shard.map(|shard| shard.to_string());
         progress = progress.with_metrics(path.clone(), &plan.stem, shard.as_deref());
     }
-    let folder = plan.folder.clone();
+    let staging = plan.staging.as_ref();
+    let folder = staging.map_or(&plan.folder, |staging| &staging.url).clone();
     let filtered = filter(plan, &mut progress, &interrupt.cancel());
     drop(progress);
     let Filtered { manifest, was_done } = filtered.map_err(|error| run_error(error, &interrupt))?;
@@ -178,6 +184,7 @@ impl SettingArgs {
     fn or(self, others: Self) -> Self {
         Self {
             output: self.output.or(others.output),
+            tmp_dir: self.tmp_dir.or(others.tmp_dir),
             to: self.to.or(others.to),
             records: self.records.or(others.records),
             name: self.name.or(others.name),
@@ -232,6 +239,7 @@ impl SettingArgs {
         Ok(Request {
             inputs,
             output,
+            tmp_dir: self.tmp_dir,
             from: self.records.from,
             dialect: self.records.dialect,
             to: self.to,
@@ -255,7 +263,7 @@ fn show_plan(plan: &Plan) -> anyhow::Result<Outcome> {
         writeln!(out, "read {input} as {format}, records {} to {to}", part.from)?;
     }
     for path in plan.outputs.iter().map(|output| &output.path).chain([&plan.manifest]) {
-        writeln!(out, "write {}", path.display())?;
+        writeln!(out, "write {}", plan.destination(path).display())?;
     }
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;
     let make_judge = || Judge::new(&plan.settings.search);

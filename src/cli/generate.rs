@@ -7,9 +7,11 @@ use std::sync::atomic::Ordering;
 use anyhow::Context;
 use clap::Args;
 
+use super::option::place;
 use super::report::records;
 use super::{Interrupted, Outcome, Usage};
 use crate::format::{Field, Format};
+use crate::pipeline::files;
 use crate::pipeline::generate::{Generator, Recipe, invented};
 use crate::pipeline::plan::{PlanError, check_compression};
 use crate::pipeline::platform::Interrupt;
@@ -35,7 +37,7 @@ pub(super) struct GenerateArgs {
     seed: u64,
 
     /// File to write; `-` is standard output
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", value_parser = place())]
     output: PathBuf,
 
     /// Format of the file, one of `kyokumen formats`, as in psv or psv.zst [default: by extension]
@@ -108,7 +110,7 @@ fn to_file(
     path: &Path,
     force: bool,
 ) -> anyhow::Result<()> {
-    if !force && path.symlink_metadata().is_ok() {
+    if !force && files::exists(path).with_context(|| format!("cannot open {}", path.display()))? {
         let exists = PlanError::OutputExists { output: path.to_owned() };
         return Err(Usage(exists.to_string()).into());
     }

@@ -7,6 +7,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::filter::plan_error;
+use super::option::place;
 use super::record_args::dialect;
 use super::report::records;
 use super::{Outcome, Usage};
@@ -31,7 +32,7 @@ use crate::shogi::{Color, Position};
 Exit status: 0 done, 1 failed, 2 usage, 3 done but a record that was to be shown is bad.")]
 pub(super) struct InspectArgs {
     /// File of positions; `-` is standard input
-    #[arg(value_name = "FILE")]
+    #[arg(value_name = "FILE", value_parser = place())]
     file: PathBuf,
 
     /// Records to show, counted from 0: a..b (without b), a.., ..b or a [default: 0..1]

@@ -6,7 +6,7 @@ use anyhow::Context;
 use clap::Args;
 
 use super::filter::run_error;
-use super::option::word;
+use super::option::{place, word};
 use super::report::records;
 use super::{Outcome, usage_if};
 use crate::pipeline::merge::{MergeError, MergePlan, MergeRequest, merge};
@@ -28,12 +28,12 @@ Examples:
 
 Exit status: 0 joined, 1 failed, or something is missing or different, 2 usage, 130 or 143 interrupted.")]
 pub(super) struct MergeArgs {
-    /// Folder of the shards
-    #[arg(value_name = "DIR")]
+    /// Folder of the shards, or its URL
+    #[arg(value_name = "DIR", value_parser = place())]
     folder: PathBuf,
 
     /// The file to be written
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", value_parser = place())]
     output: PathBuf,
 
     /// Which of the outputs [default: kept]

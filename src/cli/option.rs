@@ -2,15 +2,24 @@
 //!
 //! The words are those of the serde names in the library, so they stand in one place only.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use serde::de::value::{Error, StrDeserializer};
 use serde::de::{DeserializeOwned, IntoDeserializer};
+
+use crate::pipeline::files;
 
 /// One of the words of an enum.
 pub(super) fn word<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
     let deserializer: StrDeserializer<'_, Error> = text.into_deserializer();
     T::deserialize(deserializer)
+}
+
+/// A file or a folder, or the URL of one.
+pub(super) fn place() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(files::place)
 }
 
 /// A time in seconds, with decimals if need be.

@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::Outcome;
 use super::filter::{plan_error, run_error};
-use super::option::word;
+use super::option::{place, word};
 use super::record_args::{InputArgs, RunArgs, dialect};
 use super::report::records;
 use crate::format::move16::Dialect;
@@ -97,7 +97,7 @@ impl RearrangeArgs {
 #[derive(Args, Clone, Debug)]
 pub(super) struct OutputArgs {
     /// The output, compressed if its name ends in .zst; `-` is standard output
-    #[arg(short, long, value_name = "OUTPUT", required = true)]
+    #[arg(short, long, value_name = "OUTPUT", required = true, value_parser = place())]
     pub(super) output: PathBuf,
 }
 

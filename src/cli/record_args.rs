@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::option::word;
+use super::option::{place, word};
 use crate::format::Fill;
 use crate::format::move16::Dialect;
 use crate::pipeline::filters::{Probability, RecordFilters, Results, Sample};
@@ -17,12 +17,12 @@ use crate::pipeline::settings::FormatName;
 /// What is read.
 #[derive(Args, Clone, Debug)]
 pub(super) struct InputArgs {
-    /// Files of positions, read as one sequence; `-` is standard input
-    #[arg(value_name = "INPUT", required_unless_present = "input")]
+    /// Files of positions, or their URLs, read as one sequence; `-` is standard input
+    #[arg(value_name = "INPUT", required_unless_present = "input", value_parser = place())]
     inputs: Vec<PathBuf>,
 
     /// The same as INPUT
-    #[arg(short, long, value_name = "INPUT", conflicts_with = "inputs")]
+    #[arg(short, long, value_name = "INPUT", conflicts_with = "inputs", value_parser = place())]
     input: Vec<PathBuf>,
 }
 

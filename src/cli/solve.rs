@@ -11,9 +11,11 @@ use clap::Args;
 use serde::Serialize;
 
 use super::filter::plan_error;
+use super::option::place;
 use super::report::{json_line, milliseconds, records};
 use super::search_args::SearchArgs;
 use super::{Interrupted, Outcome, Usage, position_arg};
+use crate::pipeline::files;
 use crate::pipeline::judge::{Answer, Judgement};
 use crate::pipeline::platform::Interrupt;
 use crate::pipeline::positions::{Found, Positions, Spot, Whence};
@@ -58,7 +60,7 @@ pub(super) struct SolveArgs {
 
     /// Write the proofs of all mates to a file, to be checked by `kyokumen verify --proof`; zstd-compressed
     /// if its name ends in .zst
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = place())]
     proof: Option<PathBuf>,
 
     /// Replace the file of proofs if it exists
@@ -82,9 +84,11 @@ pub(super) fn run(args: &SolveArgs) -> anyhow::Result<Outcome> {
 fn solve_file(args: &SolveArgs, input: &str) -> anyhow::Result<Outcome> {
     let file = if input == "-" { "standard input" } else { input };
     let (settings, threads) = (args.search.settings()?, args.threads);
-    let mut proofs = Proofs::open(args, (input != "-").then_some(Path::new(input)))?;
+    let path =
+        files::place(PathBuf::from(input)).map_err(|why| Usage(format!("{input}: {why}")))?;
+    let mut proofs = Proofs::open(args, (input != "-").then_some(&path))?;
     let mut tally = Tally::default();
-    let positions = Positions::open(Path::new(input), args.from);
+    let positions = Positions::open(&path, args.from);
     let started = Instant::now();
     let wishes = args.wishes(proofs.cancel());
     solve(positions, &settings, &wishes, threads, |solved| -> anyhow::Result<()> {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::Outcome;
-use super::option::word;
+use super::option::{place, word};
 use super::rearrange_args::RearrangeArgs;
 use crate::pipeline::rearrange::{RearrangePlan, RearrangeRequest, SplitBy, split};
 use crate::pipeline::settings::FormatName;
@@ -30,7 +30,7 @@ pub(super) struct SplitArgs {
     common: RearrangeArgs,
 
     /// Folder of the parts, made if it is not there
-    #[arg(short, long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR", value_parser = place())]
     output: PathBuf,
 
     /// Number of parts

@@ -12,6 +12,7 @@ use clap::Args;
 
 use super::Outcome;
 use super::filter::{plan_error, run_error};
+use super::option::place;
 use super::record_args::{RunArgs, dialect};
 use super::report::json_line;
 use crate::format::move16::Dialect;
@@ -37,7 +38,7 @@ Exit status: 0 done, 1 failed, 2 usage, 3 done but records were met that cannot 
 130 or 143 interrupted.")]
 pub(super) struct StatsArgs {
     /// Files of positions, read as one sequence; `-` is standard input
-    #[arg(value_name = "FILE", required = true)]
+    #[arg(value_name = "FILE", required = true, value_parser = place())]
     files: Vec<PathBuf>,
 
     /// Format of the files, one of `kyokumen formats`, as in psv or psv.zst [default: by extension]
@@ -53,7 +54,7 @@ pub(super) struct StatsArgs {
     memory: Option<Memory>,
 
     /// Write a page with plots that needs nothing but a browser
-    #[arg(long, value_name = "REPORT.html")]
+    #[arg(long, value_name = "REPORT.html", value_parser = place())]
     html: Option<PathBuf>,
 
     #[command(flatten)]

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::Outcome;
+use super::option::place;
 use super::report::json_line;
 use crate::pipeline::moment::duration;
 use crate::pipeline::status::{RunStatus, ShardStatus, State, status};
@@ -16,8 +17,8 @@ use crate::pipeline::status::{RunStatus, ShardStatus, State, status};
 /// seconds unless --checkpoint-every says otherwise.
 #[derive(Args)]
 pub(super) struct StatusArgs {
-    /// Folder of the outputs
-    #[arg(value_name = "DIR")]
+    /// Folder of the outputs, or its URL
+    #[arg(value_name = "DIR", value_parser = place())]
     folder: PathBuf,
 
     /// One JSON object a line for each run

@@ -11,6 +11,7 @@ use clap::Args;
 
 use super::Outcome;
 use super::filter::{plan_error, run_error};
+use super::option::place;
 use super::record_args::{RunArgs, dialect};
 use super::report::{json_line, records};
 use crate::format::move16::Dialect;
@@ -44,16 +45,16 @@ Exit status: 0 every record is good, every output as said, every proof holds; 1 
 3 bad records were met; 130 or 143 interrupted.")]
 pub(super) struct VerifyArgs {
     /// Files of positions; `-` is standard input
-    #[arg(value_name = "FILE", required_unless_present_any = ["proof", "manifest"])]
+    #[arg(value_name = "FILE", required_unless_present_any = ["proof", "manifest"], value_parser = place())]
     files: Vec<PathBuf>,
 
     /// Files of proofs, zstd-compressed if the name ends in .zst; `-` is standard input
-    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["files", "from", "dialect", "strict", "quarantine", "force", "progress"])]
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["files", "from", "dialect", "strict", "quarantine", "force", "progress"], value_parser = place())]
     proof: Vec<PathBuf>,
 
     /// Manifests of outputs: whether these are as they say, and of several shards whether they are one run
     /// without gaps
-    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["files", "proof", "from", "dialect", "strict", "quarantine", "force", "progress", "threads"])]
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["files", "proof", "from", "dialect", "strict", "quarantine", "force", "progress", "threads"], value_parser = place())]
     manifest: Vec<PathBuf>,
 
     /// Format of the files, one of `kyokumen formats`, as in psv or psv.zst [default: by extension]
@@ -69,7 +70,7 @@ pub(super) struct VerifyArgs {
     strict: bool,
 
     /// Write the good and the bad records to files in this folder, made if it is not there
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = place())]
     quarantine: Option<PathBuf>,
 
     #[command(flatten)]
@@ -147,12 +148,12 @@ fn line(finding: &Finding, width: usize) -> String {
         Level::Error => "error",
         Level::Warning => "warning",
     };
-    let examples: Vec<String> = examples.iter().map(place).collect();
+    let examples: Vec<String> = examples.iter().map(place_of).collect();
     let more = if *records > examples.len() as u64 { "; …" } else { "" };
     format!("  {level:<7}  {name:<width$}  {records:>9}  {}{more}\n", examples.join("; "))
 }
 
-fn place(example: &Example) -> String {
+fn place_of(example: &Example) -> String {
     let Example { record, byte, what } = example;
     let colon = if what.is_empty() { "" } else { ": " };
     format!("record {record} at byte {byte}{colon}{what}")

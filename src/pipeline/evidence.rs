@@ -20,7 +20,11 @@ pub(super) const SAMPLE_RECORDS: u64 = PROBES * PROBE_RECORDS;
 /// or 42 bytes, unless the format was given, and how moves are encoded, unless that was. Standard input
 /// and what is no file or cannot be read stays as it is: the reader will say what is wrong.
 pub(super) fn settle(input: &mut Input, is_format_given: bool, dialect: Option<Dialect>) {
-    let is_file = matches!(&input.place, Place::File(path) if path.is_file());
+    let is_file = match &input.place {
+        Place::Stdin => false,
+        Place::File(path) => path.is_file(),
+        Place::Object(_) => true,
+    };
     if is_file && input.format.record_len().is_some() {
         if let Ok(survey) = sample(input) {
             input.evidence = Some(Box::new(survey));

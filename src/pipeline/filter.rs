@@ -16,6 +16,7 @@ use super::memo::{Memo, Memoized};
 use super::plan::{Plan, PlanError};
 use super::progress::Progress;
 use super::run::{Desk, Job, RunError, run_kept};
+use super::staging::Staging;
 use super::start::Start;
 use super::triage;
 
@@ -65,11 +66,24 @@ where
         .map_err(|source| RunError::Folder { folder: plan.folder.display().to_string(), source })?;
     let lock = Lock::take(&plan.lock, cancel)?;
     let identity = Identity::of(&plan);
+    if let Some(manifest) = find_sent(&plan, &identity)? {
+        leave(&plan, lock);
+        return Ok(Filtered { manifest, was_done: true });
+    }
     let resumed = match Start::find(&plan, &identity)? {
         Start::Afresh => None,
         Start::Behind(checkpoint) => Some(*checkpoint),
-        Start::Done(manifest) => return Ok(Filtered { manifest: *manifest, was_done: true }),
+        Start::Done(manifest) => {
+            let was_done = !send(&plan, &manifest, lock, cancel)?;
+            return Ok(Filtered { manifest: *manifest, was_done });
+        }
     };
+    if let Some(staging) = &plan.staging {
+        if plan.resume && resumed.is_none() {
+            staging.check_unsent(&plan, &identity)?;
+        }
+        staging.check_writable(&plan)?;
+    }
     for (path, index) in &plan.indexes {
         if let Err(error) = index.save(path) {
             tracing::warn!("cannot keep the index {}: {error}", path.display());
@@ -92,8 +106,38 @@ where
     };
     let plan = Arc::new(plan);
     let desk = desk(Arc::clone(&plan), make_judge, judges);
-    let manifest = write(&plan, desk, keeper, progress, cancel)?;
+    let (manifest, lock) = write(&plan, desk, keeper, progress, cancel)?;
+    send(&plan, &manifest, lock, cancel)?;
     Ok(Filtered { manifest, was_done: false })
+}
+
+/// The manifest of a run that is to be resumed and whose outputs got to their store.
+fn find_sent(plan: &Plan, identity: &Identity) -> Result<Option<Manifest>, RunError> {
+    match &plan.staging {
+        Some(staging) if plan.resume => staging.find_sent(plan, identity),
+        _ => Ok(None),
+    }
+}
+
+/// Sends the outputs to their store, if they belong into one. Whether they do.
+fn send(
+    plan: &Plan,
+    manifest: &Manifest,
+    mut lock: Lock,
+    cancel: &AtomicBool,
+) -> Result<bool, RunError> {
+    let Some(staging) = &plan.staging else { return Ok(false) };
+    staging.send(plan, manifest, &mut lock, cancel)?;
+    leave(plan, lock);
+    Ok(true)
+}
+
+/// Takes away what is on this machine of outputs that are in their store.
+fn leave(plan: &Plan, lock: Lock) {
+    let Some(staging) = &plan.staging else { return };
+    Staging::clear(plan);
+    drop(lock);
+    staging.leave();
 }
 
 /// Everything written, everything on disk, the balance checked, and then the names.
@@ -103,7 +147,7 @@ fn write(
     mut keeper: Keeper,
     progress: &mut Progress,
     cancel: &AtomicBool,
-) -> Result<Manifest, RunError> {
+) -> Result<(Manifest, Lock), RunError> {
     let job = Job {
         parts: &plan.parts,
         outputs: &plan.outputs,
@@ -123,8 +167,7 @@ fn write(
     }
     done.finished.commit_with(&plan.manifest, &manifest.to_json())?;
     progress.finish(&done.counts);
-    keeper.done();
-    Ok(manifest)
+    Ok((manifest, keeper.done()))
 }
 
 /// Judges that judge nothing at the moment: as many as blocks were judged at once, once all are judged.

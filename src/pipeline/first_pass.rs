@@ -13,12 +13,13 @@ use serde_json::{Map, Value};
 use thiserror::Error;
 
 use super::checksum::Sum;
+use super::files;
 use super::judge::{Answer, Judgement};
 use super::manifest::{InputAccount, Manifest, ManifestError, OutputAccount, Parent};
 use super::platform;
 use super::settings::Settings;
 use super::shard_set::{Problem, wrong_output};
-use super::source::{Part, Place};
+use super::source::Part;
 use super::stream::Stream;
 use crate::shogi::Move;
 
@@ -125,8 +126,13 @@ impl FirstPass {
     /// # Errors
     /// [`FirstPassError`] if that is not known, or files are missing or changed.
     pub fn read(path: &Path) -> Result<Self, FirstPassError> {
-        let manifest = Manifest::read(path)?;
         let failed = |source| FirstPassError::Io { path: path.to_owned(), source };
+        if files::is_object(path) {
+            let why =
+                "the lists of an earlier run are read here and there: copy them, and it, to a disk";
+            return Err(failed(io::Error::new(io::ErrorKind::Unsupported, why)));
+        }
+        let manifest = Manifest::read(path)?;
         let sha256 = File::open(path).and_then(Sum::of_reader).map_err(failed)?;
         let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let parent = Parent { file, sha256 };
@@ -199,10 +205,7 @@ impl FirstPass {
             {
                 return Err(differs("its format or encoding of moves is another"));
             }
-            let bytes = match &part.input.place {
-                Place::File(path) => path.metadata().ok().map(|metadata| metadata.len()),
-                Place::Stdin => None,
-            };
+            let bytes = part.input.place.state().map(|state| state.bytes);
             if bytes != input.file_bytes {
                 return Err(differs("its size is another"));
             }

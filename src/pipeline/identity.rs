@@ -11,9 +11,8 @@ use serde_json::{Map, Value};
 use super::filters::RecordFilters;
 use super::judge::{NODE_DEFINITION, SOLVER_VERSION, SearchSettings};
 use super::plan::Plan;
-use super::platform;
 use super::settings::{BadPolicy, MatedPolicy, UnknownPolicy};
-use super::source::{Input, Place};
+use super::source::Input;
 
 /// Everything that decides the bytes of the outputs.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -47,6 +46,9 @@ pub struct InputIdentity {
     pub file_bytes: Option<u64>,
     /// When the file was written last, in nanoseconds since 1970.
     pub modified_unix_ns: Option<u64>,
+    /// What the store of an object calls this content.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub etag: Option<String>,
 }
 
 /// The settings under the long names of the options.
@@ -116,16 +118,14 @@ impl Identity {
 
 impl InputIdentity {
     pub(super) fn of(input: &Input) -> Self {
-        let metadata = match &input.place {
-            Place::File(path) => path.metadata().ok(),
-            Place::Stdin => None,
-        };
+        let state = input.place.state();
         Self {
             file: input.name.clone(),
             format: input.format.name().to_owned(),
             dialect: input.dialect.name().to_owned(),
-            file_bytes: metadata.as_ref().map(std::fs::Metadata::len),
-            modified_unix_ns: metadata.as_ref().and_then(platform::modified_unix_ns),
+            file_bytes: state.as_ref().map(|state| state.bytes),
+            modified_unix_ns: state.as_ref().and_then(|state| state.modified_unix_ns),
+            etag: state.and_then(|state| state.etag),
         }
     }
 }

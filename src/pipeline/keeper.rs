@@ -93,13 +93,14 @@ impl Keeper {
         from
     }
 
-    /// Takes the checkpoint away: the outputs have their names.
-    pub(super) fn done(self) {
+    /// Takes the checkpoint away: the outputs have their names. They are still nobody else's.
+    pub(super) fn done(self) -> Lock {
         // A process that was killed may have left a half-written one.
         for path in self.path.iter().flat_map(|path| [path.clone(), partial_path(path)]) {
             if let Err(error) = platform::remove_if_there(&path) {
                 tracing::warn!("cannot remove {}: {error}", path.display());
             }
         }
+        self.lock
     }
 }

@@ -3,7 +3,6 @@
 //! The only output that holds times and what varies with them; everything else depends on input and settings alone.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -15,6 +14,7 @@ use thiserror::Error;
 
 use super::checksum::Sum;
 use super::counts::{Counts, Imbalance, equal};
+use super::files;
 use super::identity::{Identity, InputIdentity};
 use super::judge::Saved;
 use super::keeper::Keeper;
@@ -89,6 +89,9 @@ pub struct InputAccount {
     pub file_bytes: Option<u64>,
     /// When the file was written last, in nanoseconds since 1970.
     pub modified_unix_ns: Option<u64>,
+    /// What the store of an object calls this content.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub etag: Option<String>,
     /// Index of the first record read.
     pub from: u64,
     /// Index behind the last record read.
@@ -214,7 +217,7 @@ impl Essence {
 
 fn read<T: DeserializeOwned>(path: &Path) -> Result<T, ManifestError> {
     let bytes =
-        fs::read(path).map_err(|source| ManifestError::Io { path: path.to_owned(), source })?;
+        files::read(path).map_err(|source| ManifestError::Io { path: path.to_owned(), source })?;
     serde_json::from_slice(&bytes)
         .map_err(|source| ManifestError::Malformed { path: path.to_owned(), source })
 }
@@ -265,6 +268,7 @@ impl Manifest {
             dialect: input.dialect.clone(),
             file_bytes: input.file_bytes,
             modified_unix_ns: input.modified_unix_ns,
+            etag: input.etag.clone(),
         };
         Identity {
             program: self.program.clone(),
@@ -355,7 +359,7 @@ impl Manifest {
 }
 
 pub(super) fn input_account(part: &Part, read: &PartRead) -> InputAccount {
-    let InputIdentity { file, format, dialect, file_bytes, modified_unix_ns } =
+    let InputIdentity { file, format, dialect, file_bytes, modified_unix_ns, etag } =
         InputIdentity::of(&part.input);
     InputAccount {
         file,
@@ -363,6 +367,7 @@ pub(super) fn input_account(part: &Part, read: &PartRead) -> InputAccount {
         dialect,
         file_bytes,
         modified_unix_ns,
+        etag,
         from: part.from,
         to: part.from + read.records,
         offset: read.offset,

@@ -2,7 +2,6 @@
 //!
 //! The file is the one that a run without shards writes, frames of compressed files included.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,6 +11,7 @@ use thiserror::Error;
 
 use super::checksum::Sum;
 use super::counts::Counts;
+use super::files;
 use super::manifest::{InputAccount, Manifest, OutputAccount, Parent, output_account};
 use super::plan::{PlanError, check_absence, check_identity};
 use super::progress::Progress;
@@ -138,7 +138,8 @@ impl MergePlan {
             check_absence([&output, &manifest].into_iter())?;
         }
         // What is missing is told with all that is wrong with the outputs.
-        let paths = parts.iter().map(|part| folder.join(&part.file)).filter(|path| path.exists());
+        let paths = parts.iter().map(|part| folder.join(&part.file));
+        let paths = paths.filter(|path| files::is_object(path) || path.exists());
         let any_format = format.unwrap_or(FormatName::plain(Format::Hcp));
         let inputs = paths.map(|path| Input::named(&path, any_format));
         check_identity(&inputs.collect::<Vec<_>>(), [&output, &manifest].into_iter())?;
@@ -216,7 +217,7 @@ impl Copier<'_> {
         let (part, before) = (&self.plan.parts[part], self.done.input);
         let path = self.plan.set.folder.join(&part.file);
         let failed = |verb, source| SinkError::Io { verb, path: path.clone(), source };
-        let mut file = File::open(&path).map_err(|source| failed("open", source))?;
+        let mut file = files::open(&path).map_err(|source| failed("open", source))?;
         let mut copied = 0;
         loop {
             let mut batch = Batch::default();
@@ -284,7 +285,7 @@ fn joined(
         |name: super::run_name::RunName| {
             let file = name.file(MANIFEST_SUFFIX);
             let path: &Path = &plan.set.folder.join(&file);
-            let sum = File::open(path)
+            let sum = files::open(path)
                 .and_then(Sum::of_reader)
                 .map_err(|source| SinkError::Io { verb: "read", path: path.to_owned(), source })?;
             Ok::<_, SinkError>(Parent { file, sha256: sum })

@@ -4,12 +4,13 @@
 
 mod error;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::evidence;
+use super::files;
 use super::filters::RecordFilters;
 use super::first_pass::FirstPass;
 use super::parquet;
@@ -18,7 +19,8 @@ use super::run_name::{CHECKPOINT_SUFFIX, LOCK_SUFFIX, MANIFEST_SUFFIX, RunName};
 use super::settings::{BadPolicy, FormatName, MatedPolicy, Settings, UnknownPolicy};
 use super::shard::Shard;
 use super::sink::{OutputPlan, partial_path};
-use super::source::{self, Compression, Index, Input, Mark, Part, Place};
+use super::source::{self, Compression, Index, Input, Mark, Part, Place, SourceError};
+use super::staging::Staging;
 use super::stream::Stream;
 use crate::format::move16::Dialect;
 use crate::format::{Fill, Format, Plan as ConversionPlan, conversion_plan};
@@ -33,8 +35,11 @@ pub const CHECKPOINT_EVERY: Duration = Duration::from_secs(10);
 pub struct Request {
     /// Files of positions, read as one sequence; `-` is standard input.
     pub inputs: Vec<PathBuf>,
-    /// Folder of the outputs; made if it is not there.
+    /// Folder of the outputs; made if it is not there. Its URL if they are to be objects.
     pub output: PathBuf,
+    /// Folder in which outputs are made that are to be objects; the system's for temporary files if nothing
+    /// is said.
+    pub tmp_dir: Option<PathBuf>,
     /// Format of the inputs, where their extensions do not say it.
     pub from: Option<FormatName>,
     /// How packed moves are encoded; as the records show if nothing is said.
@@ -74,8 +79,10 @@ pub struct Plan {
     pub shard: Option<Shard>,
     /// What the names of the outputs of all shards begin with.
     pub stem: String,
-    /// Folder of the outputs.
+    /// Folder of the outputs, on this machine.
     pub folder: PathBuf,
+    /// The way of the outputs to their store, if they are to be objects.
+    pub staging: Option<Staging>,
     /// The outputs but for the manifest.
     pub outputs: Vec<OutputPlan>,
     /// Where the manifest will be.
@@ -101,14 +108,21 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Where an output, or the manifest, will be in the end.
+    pub fn destination(&self, path: &Path) -> PathBuf {
+        self.staging.as_ref().map_or_else(|| path.to_owned(), |staging| staging.destination(path))
+    }
+
     /// Checks a request. Reads inputs only to count their records, creates nothing.
     ///
     /// # Errors
     /// [`PlanError`] with what is wrong.
     pub fn new(request: Request) -> Result<Self, PlanError> {
-        let Request { inputs, output: folder, from, dialect, to, name, shard, .. } = request;
+        let Request { inputs, output, tmp_dir, from, dialect, to, name, shard, .. } = request;
         let Request { force, resume, checkpoint_every, metrics, first_pass, settings, .. } =
             request;
+        let staging = Staging::to(&output, tmp_dir);
+        let folder = staging.as_ref().map_or(output, |staging| staging.folder.clone());
         settings.search.check()?;
         let inputs = inputs.iter().map(|path| input(path, from, dialect));
         let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
@@ -135,9 +149,15 @@ impl Plan {
         let paths = || outputs.iter().map(|output| &output.path).chain([&manifest]);
         check_folder(&folder)?;
         check_identity(&inputs, paths().chain(&checkpoint).chain([&lock]).chain(&metrics))?;
-        if !force && !resume {
+        let is_new = !force && !resume;
+        if let Some(staging) = &staging {
+            let objects: Vec<_> = paths().map(|path| staging.destination(path)).collect();
+            check_identity(&inputs, objects.iter())?;
+            check_unsent(&objects, is_new.then_some(&manifest))?;
+        }
+        if is_new {
             check_absence(paths())?;
-            check_not_interrupted(checkpoint.as_deref())?;
+            check_not_interrupted(checkpoint.as_ref())?;
         }
         let Chosen { parts, records, first_number, indexes } =
             choose(inputs, shard, Some(&folder))?;
@@ -153,6 +173,7 @@ impl Plan {
             shard,
             stem,
             folder,
+            staging,
             outputs,
             manifest,
             checkpoint,
@@ -181,6 +202,14 @@ pub(super) fn input(
         if input.place == Place::Stdin {
             return Err(PlanError::Stdin { why: "Parquet is read from its end" });
         }
+        if matches!(input.place, Place::Object(_)) {
+            return Err(PlanError::ParquetObject { input: input.name });
+        }
+    }
+    if let Place::Object(object) = &input.place {
+        // Looked at once, for all that will be read of it.
+        let looked = object.state().map(drop);
+        looked.map_err(|source| SourceError::Open { input: input.name.clone(), source })?;
     }
     evidence::settle(&mut input, from.is_some(), dialect);
     Ok(input)
@@ -256,11 +285,11 @@ fn check_parquet(format: Format) -> Result<(), PlanError> {
 pub(super) fn stem(name: Option<String>, inputs: &[Input]) -> Result<String, PlanError> {
     let stem = match (name, inputs.first().map(|input| &input.place)) {
         (Some(name), _) => name,
-        (None, Some(Place::File(path))) => {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
+        (None, None | Some(Place::Stdin)) => "stdin".to_owned(),
+        (None, Some(place)) => {
+            let name = place.file_name().unwrap_or_default().to_string_lossy();
             FormatName::stem(&name).to_owned()
         }
-        (None, _) => "stdin".to_owned(),
     };
     let is_file_name = Path::new(&stem).file_name() == Some(stem.as_ref());
     if is_file_name { Ok(stem) } else { Err(PlanError::Name { name: stem }) }
@@ -305,14 +334,23 @@ pub(super) fn check_identity<'a>(
     outputs: impl Iterator<Item = &'a PathBuf>,
 ) -> Result<(), PlanError> {
     let mut identities: HashMap<FileIdentity, &str> = HashMap::new();
+    let mut objects = HashSet::new();
     for input in inputs {
-        if let Place::File(path) = &input.place {
-            let identity = platform::identity(path)
-                .map_err(|source| PlanError::Look { name: input.name.clone(), source })?;
-            identities.insert(identity, &input.name);
+        match &input.place {
+            Place::Stdin => {}
+            Place::File(path) => {
+                let identity = platform::identity(path)
+                    .map_err(|source| PlanError::Look { name: input.name.clone(), source })?;
+                identities.insert(identity, &input.name);
+            }
+            Place::Object(object) => drop(objects.insert(Path::new(object.url()))),
         }
     }
     for output in outputs {
+        if objects.contains(output.as_path()) {
+            let input = output.display().to_string();
+            return Err(PlanError::OutputIsInput { output: output.clone(), input });
+        }
         for path in [output, &partial_path(output)] {
             let same = platform::identity(path).ok().and_then(|identity| identities.get(&identity));
             if let Some(&input) = same {
@@ -326,12 +364,17 @@ pub(super) fn check_identity<'a>(
 
 /// No output may exist.
 pub(super) fn check_absence<'a>(
-    mut outputs: impl Iterator<Item = &'a PathBuf>,
+    outputs: impl Iterator<Item = &'a PathBuf>,
 ) -> Result<(), PlanError> {
-    match outputs.find(|path| path.symlink_metadata().is_ok()) {
-        Some(output) => Err(PlanError::OutputExists { output: output.clone() }),
-        None => Ok(()),
+    for output in outputs {
+        let exists = files::exists(output);
+        if exists
+            .map_err(|source| PlanError::Look { name: output.display().to_string(), source })?
+        {
+            return Err(PlanError::OutputExists { output: output.clone() });
+        }
     }
+    Ok(())
 }
 
 /// Whether another process can go on with a run.
@@ -350,11 +393,18 @@ fn can_be_resumed(
 }
 
 /// No interrupted run may be waiting to be resumed.
-fn check_not_interrupted(checkpoint: Option<&Path>) -> Result<(), PlanError> {
+fn check_not_interrupted(checkpoint: Option<&PathBuf>) -> Result<(), PlanError> {
     match checkpoint {
-        Some(path) if path.exists() => Err(PlanError::Interrupted { checkpoint: path.to_owned() }),
+        Some(path) if path.exists() => Err(PlanError::Interrupted { checkpoint: path.clone() }),
         _ => Ok(()),
     }
+}
+
+/// Of a new run no object may exist, nor its manifest on this machine, beside what was made and not sent.
+fn check_unsent(objects: &[PathBuf], manifest: Option<&PathBuf>) -> Result<(), PlanError> {
+    let Some(manifest) = manifest else { return Ok(()) };
+    check_absence(objects.iter())?;
+    check_not_interrupted(Some(manifest))
 }
 
 /// Whether the output is standard output or something that is there and no file.
@@ -385,7 +435,8 @@ pub(super) fn check_stream(
         && let Some(stdout) = platform::identity_of_stdout()
     {
         for input in inputs {
-            if platform::identity(Path::new(&input.name)).is_ok_and(|identity| identity == stdout) {
+            let Place::File(path) = &input.place else { continue };
+            if platform::identity(path).is_ok_and(|identity| identity == stdout) {
                 let (output, input) = (output.to_owned(), input.name.clone());
                 return Err(PlanError::OutputIsInput { output, input });
             }

@@ -20,6 +20,7 @@ use super::progress::Progress;
 use super::sink::{Finished, OutputPlan, SinkError, Sinks};
 use super::sorting::{BadRecord, Sorted};
 use super::source::{Block, Part, PartRead, SourceError};
+use super::staging::SendError;
 use super::start::StartError;
 use super::stream::Stream;
 use super::work::{Crew, Judged, Step};
@@ -62,6 +63,9 @@ pub enum RunError {
     /// An output could not be written.
     #[error(transparent)]
     Sink(#[from] SinkError),
+    /// An output did not get to its store.
+    #[error(transparent)]
+    Send(#[from] SendError),
     /// The folder of the outputs could not be made.
     #[error("cannot create the folder {folder}")]
     Folder {
@@ -112,7 +116,10 @@ impl RunError {
     pub const fn is_interruption(&self) -> bool {
         matches!(
             self,
-            Self::Interrupted | Self::Suspended { .. } | Self::Lock(LockError::Interrupted)
+            Self::Interrupted
+                | Self::Suspended { .. }
+                | Self::Lock(LockError::Interrupted)
+                | Self::Send(SendError::Interrupted)
         )
     }
 

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
 use super::checksum::Sum;
+use super::files;
 use super::identity::{Difference, Identity, RETRY_UNKNOWN};
 use super::manifest::{Manifest, ManifestError, OutputAccount};
 use super::platform;
@@ -181,10 +181,9 @@ impl ShardSet {
     pub fn in_folder(folder: &Path, stem: Option<&str>) -> Result<Self, ShardSetError> {
         let failed = |source| ShardSetError::Folder { folder: folder.to_owned(), source };
         let mut runs: BTreeMap<(String, u32), Vec<PathBuf>> = BTreeMap::new();
-        for entry in fs::read_dir(folder).map_err(failed)? {
-            let path = entry.map_err(failed)?.path();
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            let name = RunName::of_file(&name, MANIFEST_SUFFIX);
+        for file in files::names_in(folder).map_err(failed)? {
+            let path = folder.join(&file);
+            let name = RunName::of_file(&file, MANIFEST_SUFFIX);
             if let Some(name) = name
                 .filter(|name| name.shard().is_some() && stem.is_none_or(|stem| name.stem == stem))
             {
@@ -317,8 +316,8 @@ impl ShardSet {
 /// What is wrong with an output in a folder: its bytes are read.
 pub fn wrong_output(folder: &Path, output: &OutputAccount) -> Option<Problem> {
     let path = folder.join(&output.file);
-    let bytes = match path.metadata() {
-        Ok(metadata) => metadata.len(),
+    let bytes = match files::state(&path) {
+        Ok(state) => state.bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             return Some(Problem::NoOutput { path });
         }
@@ -327,7 +326,7 @@ pub fn wrong_output(folder: &Path, output: &OutputAccount) -> Option<Problem> {
     if bytes != output.bytes {
         return Some(Problem::Bytes { path, bytes, expected: output.bytes });
     }
-    match File::open(&path).and_then(Sum::of_reader) {
+    match files::open(&path).and_then(Sum::of_reader) {
         Ok(sum) if output.sha256.is_none_or(|expected| expected == sum) => None,
         Ok(_) => Some(Problem::Checksum { path }),
         Err(error) => Some(Problem::Unreadable { path, error: error.to_string() }),

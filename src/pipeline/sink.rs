@@ -7,6 +7,7 @@ mod ahead;
 mod encoder;
 mod output;
 mod partial;
+mod target;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -14,11 +15,11 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use super::checksum::Sum;
-use super::platform;
+use super::files;
 use super::source::Compression;
 use super::stream::{Batch, Stream};
 use output::Output;
-use partial::Partial;
+use target::{Target, sync_folder_of};
 
 pub use output::OutputState;
 pub use partial::partial_path;
@@ -167,7 +168,7 @@ impl Sinks {
 /// Outputs that are whole and on disk, under their partial names. Dropped, they vanish.
 #[derive(Debug, Default)]
 pub struct Finished {
-    files: Vec<(Option<Partial>, Written)>,
+    files: Vec<(Option<Target>, Written)>,
 }
 
 impl Finished {
@@ -188,13 +189,13 @@ impl Finished {
     /// # Errors
     /// [`SinkError::Io`] if a file cannot be renamed or a folder not be synchronised.
     pub fn commit(self) -> Result<(), SinkError> {
-        let mut folders = Vec::new();
-        for partial in self.files.into_iter().filter_map(|(partial, _)| partial) {
-            folders.push(platform::folder_of(partial.final_path()).to_owned());
-            partial.commit()?;
+        let mut paths: Vec<PathBuf> = Vec::new();
+        for target in self.files.into_iter().filter_map(|(target, _)| target) {
+            paths.push(target.final_path().to_owned());
+            target.commit()?;
         }
-        folders.dedup();
-        folders.iter().try_for_each(|folder| sync_folder(folder))
+        paths.dedup_by(|one, other| one.parent() == other.parent());
+        paths.iter().try_for_each(|path| sync_folder_of(path))
     }
 
     /// Gives the outputs their final names, then writes `manifest` as the last file: where it is, all are.
@@ -202,23 +203,23 @@ impl Finished {
     /// # Errors
     /// [`SinkError::Io`] if a file cannot be renamed or a folder not be synchronised.
     pub fn commit_with(self, manifest_path: &Path, manifest: &[u8]) -> Result<(), SinkError> {
-        let mut partial = Partial::create(manifest_path)?;
-        let written = partial.file.write_all(manifest).and_then(|()| partial.file.sync_all());
-        written.map_err(|source| partial.error("write", source))?;
-        platform::remove_if_there(manifest_path)
+        let target = Target::create(manifest_path)?;
+        let written = target.writer().and_then(|mut writer| {
+            writer.write_all(manifest)?;
+            writer.flush()
+        });
+        let written = written.and_then(|()| target.sync_all());
+        written.map_err(|source| io_error("write", manifest_path, source))?;
+        files::remove(manifest_path)
             .map_err(|source| io_error("replace", manifest_path, source))?;
         self.commit()?;
-        partial.commit()?;
-        sync_folder(platform::folder_of(manifest_path))
+        target.commit()?;
+        sync_folder_of(manifest_path)
     }
 }
 
 fn io_error(verb: &'static str, path: &Path, source: io::Error) -> SinkError {
     SinkError::Io { verb, path: path.to_owned(), source }
-}
-
-fn sync_folder(folder: &Path) -> Result<(), SinkError> {
-    platform::sync_folder(folder).map_err(|source| io_error("synchronise", folder, source))
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ mod cut;
 mod index;
 mod skip;
 
+use std::ffi::OsStr;
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -18,9 +19,12 @@ use thiserror::Error;
 use self::bytes::Bytes;
 use self::cut::{Reach, is_cut_piece, unit_end};
 use super::checksum::{Checksum, Sum};
+use super::files::{self, State};
 use super::settings::{FormatName, without_compression};
 use crate::format::move16::Dialect;
 use crate::format::{Format, Survey};
+
+pub use super::objects::Object;
 
 pub use self::cut::{MAX_GROUP_BYTES, MAX_LINE_BYTES};
 pub use self::index::{Index, Mark};
@@ -53,6 +57,29 @@ pub enum Place {
     Stdin,
     /// A file.
     File(PathBuf),
+    /// An object of a store.
+    Object(Object),
+}
+
+impl Place {
+    /// What is there at the moment; of an object, what was there when it was looked at first. None of
+    /// standard input and of what cannot be looked at.
+    pub(super) fn state(&self) -> Option<State> {
+        match self {
+            Self::Stdin => None,
+            Self::File(path) => path.metadata().ok().map(|metadata| State::of(&metadata)),
+            Self::Object(object) => object.state().ok().cloned(),
+        }
+    }
+
+    /// Its last name, without the folder; none of standard input.
+    pub(super) fn file_name(&self) -> Option<&OsStr> {
+        match self {
+            Self::Stdin => None,
+            Self::File(path) => path.file_name(),
+            Self::Object(object) => Path::new(object.url()).file_name(),
+        }
+    }
 }
 
 /// How the bytes of a file are compressed.
@@ -86,7 +113,11 @@ impl Input {
     pub fn named(path: &Path, format: FormatName) -> Self {
         let name = path.to_string_lossy().into_owned();
         let by_name = without_compression(&name).1;
-        let place = if name == "-" { Place::Stdin } else { Place::File(path.to_owned()) };
+        let place = match &*name {
+            "-" => Place::Stdin,
+            url if files::is_object(path) => Place::Object(Object::named(url)),
+            _ => Place::File(path.to_owned()),
+        };
         let FormatName { format, compression } = format;
         let compression = if compression == Compression::None { by_name } else { compression };
         Self { name, place, format, dialect: format.dialect(), compression, evidence: None }
@@ -381,6 +412,8 @@ pub fn is_cheap_to_count(input: &Input) -> bool {
     match &input.place {
         Place::File(path) if !path.is_file() => false,
         Place::File(_) => input.compression == Compression::None || can_be_computed(input),
+        // To count the lines of an object is to carry it once more.
+        Place::Object(_) => can_be_computed(input),
         Place::Stdin => false,
     }
 }
@@ -414,9 +447,9 @@ impl Reading {
             };
             input.format.record_len().map_or(part.mark, computed)
         });
-        if offset > 0 {
-            bytes.seek(input, offset)?;
-        }
+        let until = part.to.zip(input.format.record_len());
+        let until = until.map_or(u64::MAX, |(to, len)| to.saturating_mul(len as u64));
+        bytes.go_to(input, offset, until)?;
         let mut mid_unit = false;
         while index < part.from {
             let reach = Reach::AtMost((part.from - index).min(SKIPPED_RECORDS));

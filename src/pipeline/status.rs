@@ -1,13 +1,13 @@
 //! How far the runs have come whose files lie in a folder: shard by shard, on whatever machine.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
 use serde::Serialize;
 
 use super::checkpoint::{Checkpoint, CheckpointError};
 use super::counts::Counts;
+use super::files;
 use super::lock::Holder;
 use super::manifest::Manifest;
 use super::run_name::{CHECKPOINT_SUFFIX, LOCK_SUFFIX, MANIFEST_SUFFIX, RunName};
@@ -91,9 +91,7 @@ pub struct RunStatus {
 pub fn status(folder: &Path) -> Result<Vec<RunStatus>, ShardSetError> {
     let failed = |source| ShardSetError::Folder { folder: folder.to_owned(), source };
     let mut runs: BTreeMap<(String, u32), BTreeMap<u32, ShardStatus>> = BTreeMap::new();
-    for entry in fs::read_dir(folder).map_err(failed)? {
-        let name = entry.map_err(failed)?.file_name();
-        let name = name.to_string_lossy();
+    for name in files::names_in(folder).map_err(failed)? {
         let suffixes = [MANIFEST_SUFFIX, CHECKPOINT_SUFFIX, LOCK_SUFFIX];
         let found = suffixes.iter().find_map(|suffix| RunName::of_file(&name, suffix));
         let Some(name) = found else { continue };

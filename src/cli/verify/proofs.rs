@@ -2,7 +2,6 @@
 //!
 //! A fault ends the check: a proof that does not hold proves nothing else in its file either.
 
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 
@@ -13,6 +12,7 @@ use serde::Serialize;
 use super::super::Outcome;
 use super::super::report::json_line;
 use crate::format::proof_file::{Claim, ProofReader};
+use crate::pipeline::files;
 use crate::pipeline::proof::check;
 
 /// What a file proves.
@@ -61,7 +61,7 @@ fn open(path: &Path) -> io::Result<Box<dyn BufRead + Send>> {
     if path == Path::new("-") {
         return Ok(Box::new(BufReader::new(io::stdin())));
     }
-    let file = File::open(path)?;
+    let file = files::open(path)?;
     Ok(if path.extension().is_some_and(|extension| extension == "zst") {
         Box::new(BufReader::new(zstd::Decoder::new(file)?))
     } else {

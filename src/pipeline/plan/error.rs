@@ -35,6 +35,14 @@ pub enum PlanError {
         /// The format asked for.
         format: &'static str,
     },
+    /// A Parquet file that is an object.
+    #[error(
+        "{input} cannot be read: of object stores Parquet is only written; copy it to a disk first"
+    )]
+    ParquetObject {
+        /// The input.
+        input: String,
+    },
     /// The name of an input does not say its format.
     #[error("the name of {input} does not say its format; say it with --from")]
     UnknownFormat {

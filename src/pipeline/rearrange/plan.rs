@@ -4,6 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::super::files;
 use super::super::identity::InputIdentity;
 use super::super::memory::Memory;
 use super::super::plan::{
@@ -192,7 +193,7 @@ impl RearrangePlan {
     /// Makes the folder of the parts, if it is not there.
     pub(super) fn create_folder(&self) -> Result<(), RunError> {
         let folder = self.manifest.as_deref().map_or(Path::new("."), platform::folder_of);
-        std::fs::create_dir_all(folder)
+        files::create_folder(folder)
             .map_err(|source| RunError::Folder { folder: folder.display().to_string(), source })
     }
 
@@ -217,9 +218,12 @@ impl RearrangePlan {
     /// # Errors
     /// [`PlanError::Stdin`] if not.
     pub(super) fn check_twice(&self, why: &'static str) -> Result<(), PlanError> {
-        let is_file =
-            |part: &Part| matches!(&part.input.place, Place::File(path) if path.is_file());
-        if self.parts.iter().all(is_file) { Ok(()) } else { Err(PlanError::Stdin { why }) }
+        let can_be = |part: &Part| match &part.input.place {
+            Place::Stdin => false,
+            Place::File(path) => path.is_file(),
+            Place::Object(_) => true,
+        };
+        if self.parts.iter().all(can_be) { Ok(()) } else { Err(PlanError::Stdin { why }) }
     }
 }
 

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::encoder::{self, Encoder, FrameSizes, Hashing, Writer};
 use super::partial::Partial;
+use super::target::Target;
 use super::{FRAME_RECORDS, OutputPlan, SinkError, Written, io_error};
 use crate::pipeline::checksum::{Checksum, Sum};
 use crate::pipeline::source::Compression;
@@ -40,10 +41,10 @@ pub struct OutputState {
 #[derive(Debug)]
 pub(super) struct Output {
     pub(super) plan: OutputPlan,
-    // Before `partial` in order of fields: its writer is dropped before the file is removed.
+    // Before `target` in order of fields: its writer is dropped before the file is removed.
     encoder: Encoder,
     /// None of a stream.
-    partial: Option<Partial>,
+    target: Option<Target>,
     pub(super) records: u64,
     records_in_frame: u64,
     bytes_in_frame: usize,
@@ -51,9 +52,9 @@ pub(super) struct Output {
 
 impl Output {
     pub(super) fn create(plan: &OutputPlan, with_checksum: bool) -> Result<Self, SinkError> {
-        let partial = (!plan.is_stream).then(|| Partial::create(&plan.path)).transpose()?;
-        let encoder = match &partial {
-            Some(partial) => partial.writer(),
+        let target = (!plan.is_stream).then(|| Target::create(&plan.path)).transpose()?;
+        let encoder = match &target {
+            Some(target) => target.writer(),
             None => open_stream(&plan.path),
         }
         .and_then(|writer| Encoder::new(Hashing::new(writer, with_checksum), plan.compression));
@@ -63,7 +64,7 @@ impl Output {
         Ok(Self {
             plan: plan.clone(),
             encoder,
-            partial,
+            target,
             records: 0,
             records_in_frame: 0,
             bytes_in_frame: plan.header.len(),
@@ -89,7 +90,7 @@ impl Output {
         Ok(Self {
             plan: plan.clone(),
             encoder: encoder.map_err(|source| partial.error("write", source))?,
-            partial: Some(partial),
+            target: Some(Target::File(partial)),
             records: state.records,
             records_in_frame: state.records_in_frame,
             bytes_in_frame,
@@ -134,7 +135,7 @@ impl Output {
     /// How far it has come, once all of that is on disk.
     pub(super) fn sync(&mut self) -> Result<OutputState, SinkError> {
         let flushed = self.encoder.flush().and_then(|flushed| {
-            self.partial.as_ref().map_or(Ok(()), |partial| partial.file.sync_data())?;
+            self.target.as_ref().map_or(Ok(()), Target::sync_data)?;
             Ok(flushed)
         });
         let encoder::Written { bytes, sha256, frames, open } =
@@ -152,20 +153,20 @@ impl Output {
 
     /// From now on its file stays if the run ends before its time.
     pub(super) const fn keep(&mut self) {
-        if let Some(partial) = &mut self.partial {
-            partial.keep();
+        if let Some(target) = &mut self.target {
+            target.keep();
         }
     }
 
-    pub(super) fn finish(self) -> Result<(Option<Partial>, Written), SinkError> {
-        let Self { plan, encoder, partial, records, .. } = self;
+    pub(super) fn finish(self) -> Result<(Option<Target>, Written), SinkError> {
+        let Self { plan, encoder, target, records, .. } = self;
         let finished = encoder.finish().and_then(|finished| {
-            partial.as_ref().map_or(Ok(()), |partial| partial.file.sync_all())?;
+            target.as_ref().map_or(Ok(()), Target::sync_all)?;
             Ok(finished)
         });
         let (bytes, sha256) = finished.map_err(|source| io_error("write", &plan.path, source))?;
         let written = Written { stream: plan.stream, path: plan.path, records, bytes, sha256 };
-        Ok((partial, written))
+        Ok((target, written))
     }
 }
 

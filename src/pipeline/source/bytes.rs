@@ -3,7 +3,7 @@
 //! Files are read, not mapped: a file that somebody shortens meanwhile ends early, which is an error, and
 //! no signal.
 
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::RangeInclusive;
 
@@ -11,7 +11,8 @@ use flate2::read::MultiGzDecoder;
 use zeekstd::SeekTable;
 
 use super::cut::{Cut, FULL_BLOCK_BYTES, Reach};
-use super::{Compression, Input, Place, SourceError};
+use super::{Compression, Input, Object, Place, SourceError};
+use crate::pipeline::files::State;
 use crate::pipeline::parquet;
 
 /// Bytes that are read at a time where nobody knows how many are wanted. The least and the most: what is
@@ -20,8 +21,8 @@ const CHUNK_BYTES: RangeInclusive<usize> = 1 << 17..=1 << 23;
 
 pub(super) struct Bytes {
     reader: Box<dyn Read + Send>,
-    /// A file, and what it was when it was opened.
-    file: Option<(File, Metadata)>,
+    /// What is read, and what it was when it was opened; none of streams.
+    opened: Option<(Opened, State)>,
     places: Places,
     /// Bytes read and not yet taken.
     buffer: Vec<u8>,
@@ -30,6 +31,44 @@ pub(super) struct Bytes {
     at_end: bool,
     /// Bytes taken.
     offset: u64,
+}
+
+/// What can be opened once more, at another place.
+enum Opened {
+    File(File),
+    Object(Object),
+}
+
+impl Opened {
+    /// Its bytes from a place on; behind the end of those that are wanted there may be none. Two readers of
+    /// a file share their place.
+    fn reader(&self, from: u64, until: u64) -> io::Result<Box<dyn Read + Send>> {
+        match self {
+            Self::File(file) => {
+                let mut file = file.try_clone()?;
+                file.seek(SeekFrom::Start(from))?;
+                Ok(Box::new(file))
+            }
+            Self::Object(object) => {
+                let mut reader = object.reader()?.until(until);
+                reader.seek(SeekFrom::Start(from))?;
+                Ok(Box::new(reader))
+            }
+        }
+    }
+
+    /// The table of frames at its end, if there is one.
+    fn table(&self) -> io::Result<Option<SeekTable>> {
+        match self {
+            Self::File(file) => {
+                let mut file = file;
+                let table = SeekTable::from_seekable(&mut file);
+                file.rewind()?;
+                Ok(table.ok())
+            }
+            Self::Object(object) => Ok(SeekTable::from_seekable(&mut object.reader()?).ok()),
+        }
+    }
 }
 
 /// Which places of an input can be gone to.
@@ -55,35 +94,46 @@ impl Bytes {
     }
 
     fn try_open(input: &Input) -> io::Result<Self> {
-        let (reader, file): (Box<dyn Read + Send>, _) = match &input.place {
-            Place::Stdin => (Box::new(io::stdin()), None),
+        let (stream, opened): (Option<Box<dyn Read + Send>>, _) = match &input.place {
+            Place::Stdin => (Some(Box::new(io::stdin())), None),
             Place::File(path) => {
                 let file = File::open(path)?;
-                let opened = file.metadata()?;
-                if opened.is_dir() {
+                let metadata = file.metadata()?;
+                if metadata.is_dir() {
                     return Err(io::ErrorKind::IsADirectory.into());
                 }
-                let is_file = opened.is_file();
-                (Box::new(file.try_clone()?), is_file.then_some((file, opened)))
+                if metadata.is_file() {
+                    (None, Some((Opened::File(file), State::of(&metadata))))
+                } else {
+                    (Some(Box::new(file)), None)
+                }
+            }
+            Place::Object(object) => {
+                (None, Some((Opened::Object(object.clone()), object.state()?.clone())))
             }
         };
-        let places = match (&file, input.compression) {
+        let places = match (&opened, input.compression) {
             (Some(_), Compression::None) => Places::Bytes,
-            (Some((file, opened)), Compression::Zstd) => frames(file, opened)?,
+            (Some((opened, state)), Compression::Zstd) => frames(opened, state)?,
             _ => Places::Start,
         };
-        let reader = match input.compression {
-            Compression::None => reader,
-            Compression::Zstd => Box::new(zstd::Decoder::new(reader)?),
-            Compression::Gzip => Box::new(MultiGzDecoder::new(io::BufReader::new(reader))),
-            Compression::Parquet => match &file {
-                Some((file, _)) => Box::new(parquet::Lines::open(file.try_clone()?)?),
-                None => return Err(io::ErrorKind::NotSeekable.into()),
-            },
+        let reader = match (stream, &opened) {
+            (Some(stream), _) => stream,
+            (None, Some((opened, _))) => opened.reader(0, u64::MAX)?,
+            (None, None) => Box::new(io::empty()),
+        };
+        let reader = match (input.compression, &opened) {
+            (Compression::None, _) => reader,
+            (Compression::Zstd, _) => Box::new(zstd::Decoder::new(reader)?),
+            (Compression::Gzip, _) => Box::new(MultiGzDecoder::new(io::BufReader::new(reader))),
+            (Compression::Parquet, Some((Opened::File(file), _))) => {
+                Box::new(parquet::Lines::open(file.try_clone()?)?)
+            }
+            (Compression::Parquet, _) => return Err(io::ErrorKind::NotSeekable.into()),
         };
         Ok(Self {
             reader,
-            file,
+            opened,
             places,
             buffer: Vec::new(),
             cut: Cut::default(),
@@ -94,38 +144,43 @@ impl Bytes {
 
     /// Bytes of records, uncompressed, where every one of them can be gone to.
     pub(super) fn size(&self) -> Option<u64> {
-        match (&self.places, &self.file) {
-            (Places::Bytes, Some((_, opened))) => Some(opened.len()),
+        match (&self.places, &self.opened) {
+            (Places::Bytes, Some((_, state))) => Some(state.bytes),
             (Places::Frames(table), _) => Some(table.size_decomp()),
             _ => None,
         }
     }
 
-    /// Goes to a byte of an input that has a [`Bytes::size`], before anything was taken from it.
-    pub(super) fn seek(&mut self, input: &Input, offset: u64) -> Result<(), SourceError> {
-        self.try_seek(offset).map_err(|source| open_error(input, source))?;
+    /// Goes to a byte, not the first only of an input that has a [`Bytes::size`], before anything was taken
+    /// from it. From the byte `until` on nothing is wanted.
+    pub(super) fn go_to(
+        &mut self,
+        input: &Input,
+        offset: u64,
+        until: u64,
+    ) -> Result<(), SourceError> {
+        self.try_go_to(offset, until).map_err(|source| read_error(input, 0, source))?;
         self.offset = offset;
         Ok(())
     }
 
-    fn try_seek(&mut self, offset: u64) -> io::Result<()> {
-        // The reader has another handle of the same open file: they share their place.
-        match (&self.places, &mut self.file) {
-            (Places::Bytes, Some((file, _))) => file.seek(SeekFrom::Start(offset)).map(drop),
-            (Places::Frames(table), Some((file, _))) if offset < table.size_decomp() => {
+    fn try_go_to(&mut self, offset: u64, until: u64) -> io::Result<()> {
+        match (&self.places, &self.opened) {
+            (Places::Bytes, Some((opened, _))) => self.reader = opened.reader(offset, until)?,
+            (Places::Frames(table), Some((opened, _))) if offset < table.size_decomp() => {
                 let frame = table.frame_index_decomp(offset);
+                let last = table.frame_index_decomp(until.min(table.size_decomp()).max(1) - 1);
                 let start = table.frame_start_comp(frame).map_err(io::Error::other)?;
+                let end = table.frame_end_comp(last).map_err(io::Error::other)?;
                 let before = table.frame_start_decomp(frame).map_err(io::Error::other)?;
-                file.seek(SeekFrom::Start(start))?;
-                self.reader = Box::new(zstd::Decoder::new(file.try_clone()?)?);
+                self.reader = Box::new(zstd::Decoder::new(opened.reader(start, end)?)?);
                 let passed = &mut self.reader.by_ref().take(offset - before);
-                io::copy(passed, &mut io::sink()).map(drop)
+                io::copy(passed, &mut io::sink())?;
             }
-            _ => {
-                self.reader = Box::new(io::empty());
-                Ok(())
-            }
+            _ if offset > 0 => self.reader = Box::new(io::empty()),
+            _ => {}
         }
+        Ok(())
     }
 
     /// The next units; `None` at the end. With [`Reach::AtMost`], none if the next one holds too many.
@@ -139,11 +194,9 @@ impl Bytes {
                 let is_end = self.buffer.is_empty() && self.at_end;
                 return Ok((!is_end).then(|| self.split_off()));
             }
-            self.read_more(self.missing(input, reach)).map_err(|source| SourceError::Read {
-                input: input.name.clone(),
-                offset: self.offset + self.buffer.len() as u64,
-                source,
-            })?;
+            let offset = self.offset + self.buffer.len() as u64;
+            let read = self.read_more(self.missing(input, reach));
+            read.map_err(|source| read_error(input, offset, source))?;
         }
     }
 
@@ -177,31 +230,41 @@ impl Bytes {
         Ok(())
     }
 
-    /// What the file was when it was opened, if it is one.
-    pub(super) fn opened(&self) -> Option<&Metadata> {
-        self.file.as_ref().map(|(_, opened)| opened)
+    /// What was opened, if it is no stream.
+    pub(super) fn opened(&self) -> Option<&State> {
+        self.opened.as_ref().map(|(_, state)| state)
     }
 
-    /// Size and time of modification of a file are those of the moment it was opened.
+    /// Size and time of modification of a file are those of the moment it was opened. Of an object nothing
+    /// is read that has changed.
     pub(super) fn still_as_opened(&self, input: &Input) -> Result<(), SourceError> {
-        let Some((file, opened)) = &self.file else { return Ok(()) };
+        let Some((Opened::File(file), opened)) = &self.opened else { return Ok(()) };
         let now = file.metadata().map_err(|source| open_error(input, source))?;
-        let is_same = now.len() == opened.len() && now.modified().ok() == opened.modified().ok();
-        if is_same { Ok(()) } else { Err(SourceError::Changed { input: input.name.clone() }) }
+        if State::of(&now) == *opened {
+            return Ok(());
+        }
+        Err(SourceError::Changed { input: input.name.clone() })
     }
 }
 
 /// The table of frames at the end of a file, if it speaks of all of the file: of files that were joined
 /// it knows the last one only.
-fn frames(mut file: &File, opened: &Metadata) -> io::Result<Places> {
-    let table = SeekTable::from_seekable(&mut file);
-    file.rewind()?;
-    let Ok(table) = table else { return Ok(Places::Start) };
+fn frames(opened: &Opened, state: &State) -> io::Result<Places> {
+    let Some(table) = opened.table()? else { return Ok(Places::Start) };
     let own_size = table.clone().into_serializer().encoded_len() as u64;
-    let is_whole = table.num_frames() > 0 && table.size_comp() + own_size == opened.len();
+    let is_whole = table.num_frames() > 0 && table.size_comp() + own_size == state.bytes;
     Ok(if is_whole { Places::Frames(Box::new(table)) } else { Places::Start })
 }
 
 fn open_error(input: &Input, source: io::Error) -> SourceError {
     SourceError::Open { input: input.name.clone(), source }
+}
+
+/// Objects say themselves that they have changed.
+fn read_error(input: &Input, offset: u64, source: io::Error) -> SourceError {
+    let input = input.name.clone();
+    match source.kind() {
+        io::ErrorKind::StaleNetworkFileHandle => SourceError::Changed { input },
+        _ => SourceError::Read { input, offset, source },
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //! What an index says of a file is trusted only while size and time of modification are the same.
 
-use std::fs::{self, Metadata};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use super::bytes::Bytes;
 use super::cut::Reach;
-use super::{Input, Place, SKIPPED_RECORDS, SourceError};
+use super::{Input, SKIPPED_RECORDS, SourceError};
+use crate::pipeline::files::State;
 use crate::pipeline::platform;
 
 /// Uncompressed bytes between two marks.
@@ -26,7 +27,10 @@ pub struct Index {
     /// Size of the file, in bytes.
     file_bytes: u64,
     /// When the file was written last, in nanoseconds since 1970.
-    modified_unix_ns: u64,
+    modified_unix_ns: Option<u64>,
+    /// What its store calls this content.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    etag: Option<String>,
     /// All its records.
     pub records: u64,
     /// In order; the first record is not among them.
@@ -62,18 +66,22 @@ impl Index {
         }
         bytes.still_as_opened(input)?;
         // Of the file that was read, whatever has its name by now.
-        let (file_bytes, modified_unix_ns) = bytes.opened().and_then(identity).unwrap_or_default();
+        let none = State { bytes: 0, modified_unix_ns: None, etag: None };
+        let State { bytes: file_bytes, modified_unix_ns, etag } =
+            bytes.opened().cloned().unwrap_or(none);
         let (format, input) = (input.format.to_string(), input.name.clone());
-        Ok(Self { input, format, file_bytes, modified_unix_ns, records, marks })
+        Ok(Self { input, format, file_bytes, modified_unix_ns, etag, records, marks })
     }
 
     /// The index in a file, if it is one and speaks of this input as it is now.
     pub fn load(path: &Path, input: &Input) -> Option<Self> {
         let index: Self = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
-        let Place::File(file) = &input.place else { return None };
+        let State { bytes, modified_unix_ns, etag } = input.place.state()?;
         let is_same = index.input == input.name
             && index.format == input.format.name()
-            && Some((index.file_bytes, index.modified_unix_ns)) == identity(&file.metadata().ok()?);
+            && modified_unix_ns.is_some()
+            && (index.file_bytes, index.modified_unix_ns) == (bytes, modified_unix_ns)
+            && index.etag == etag;
         is_same.then_some(index)
     }
 
@@ -91,8 +99,7 @@ impl Index {
 
     /// Where the index of an input is kept in a folder.
     pub fn path(folder: &Path, input: &Input) -> Option<PathBuf> {
-        let Place::File(path) = &input.place else { return None };
-        let mut name = path.file_name()?.to_owned();
+        let mut name = input.place.file_name()?.to_owned();
         name.push(".index.json");
         Some(folder.join(name))
     }
@@ -102,9 +109,4 @@ impl Index {
         let behind = self.marks.partition_point(|mark| mark.record <= record);
         self.marks[..behind].last().copied().unwrap_or_default()
     }
-}
-
-/// Size and time of modification of a file.
-fn identity(metadata: &Metadata) -> Option<(u64, u64)> {
-    Some((metadata.len(), platform::modified_unix_ns(metadata)?))
 }

@@ -4,6 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::super::files;
 use super::super::plan::{
     PlanError, check_absence, check_folder, check_identity, check_stdin, input, stem,
 };
@@ -78,7 +79,7 @@ impl VerifyPlan {
 
     pub(super) fn create_folder(&self) -> Result<(), RunError> {
         let Some(folder) = &self.folder else { return Ok(()) };
-        std::fs::create_dir_all(folder)
+        files::create_folder(folder)
             .map_err(|source| RunError::Folder { folder: folder.display().to_string(), source })
     }
 }

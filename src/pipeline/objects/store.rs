@@ -1,0 +1,210 @@
+//! Which store a URL speaks of, and how long it is waited for.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::time::Duration;
+
+use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
+use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
+use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
+use object_store::path::Path;
+use object_store::{ClientConfigKey, ObjectStore, RetryConfig};
+use tokio::runtime::{Builder, Runtime};
+use url::Url;
+
+use super::refusal::{refused, unusable};
+
+/// What waits for the network: threads are few, as all they do is to wait and to encrypt.
+const THREADS: usize = 2;
+
+static RUNTIME: LazyLock<io::Result<Runtime>> = LazyLock::new(|| {
+    Builder::new_multi_thread().worker_threads(THREADS).thread_name("objects").enable_all().build()
+});
+
+/// The buckets that were asked so far. One client each keeps its connections and credentials.
+static STORES: LazyLock<Mutex<HashMap<String, Arc<Store>>>> = LazyLock::new(Mutex::default);
+
+/// The threads on which requests are under way.
+pub(super) fn runtime() -> io::Result<&'static Runtime> {
+    let failed = |error: &io::Error| io::Error::other(format!("cannot start threads: {error}"));
+    RUNTIME.as_ref().map_err(failed)
+}
+
+/// A bucket, asked in two ways.
+#[derive(Debug)]
+pub(super) struct Store {
+    /// For a look at what is there. Whoever waits for that sits before it: what is wrong is said soon.
+    pub(super) look: Arc<dyn ObjectStore>,
+    /// For the bytes of long runs, which are to survive minutes without a network.
+    pub(super) carry: Arc<dyn ObjectStore>,
+}
+
+/// Where an object is, or a folder of them.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    pub(super) url: String,
+    pub(super) kind: Kind,
+    pub(super) store: Arc<Store>,
+    pub(super) key: Path,
+}
+
+/// Whose protocol a store speaks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    S3,
+    Google,
+    Azure,
+    #[cfg(test)]
+    Memory,
+}
+
+impl Kind {
+    fn of(scheme: &str) -> Option<Self> {
+        Some(match scheme {
+            "s3" => Self::S3,
+            "gs" => Self::Google,
+            "az" => Self::Azure,
+            #[cfg(test)]
+            "memory" => Self::Memory,
+            _ => return None,
+        })
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.url)
+    }
+}
+
+impl Place {
+    /// That of a URL. Behind the name of the bucket stands the key as it is, without `%20` and the like.
+    pub(super) fn of(url: &str) -> io::Result<Self> {
+        // A path was joined to it.
+        let url = if cfg!(windows) { url.replace('\\', "/") } else { url.to_owned() };
+        let parts =
+            url.split_once("://").and_then(|(scheme, rest)| Some((Kind::of(scheme)?, rest)));
+        let (kind, rest) = parts.ok_or_else(|| unusable("it is no URL of an object"))?;
+        let (bucket, key) = rest.split_once('/').unwrap_or((rest, ""));
+        if bucket.is_empty() || !is_word(bucket) {
+            return Err(unusable("it names no bucket: expected s3://BUCKET/KEY"));
+        }
+        let key = Path::parse(key).map_err(|error| unusable(&error.to_string()))?;
+        let store = store(kind, bucket)?;
+        Ok(Self { url, kind, store, key })
+    }
+
+    /// Asks the store and waits for its answer.
+    pub(super) fn ask<T>(
+        &self,
+        question: impl AsyncFnOnce(&Self) -> object_store::Result<T>,
+    ) -> io::Result<T> {
+        let runtime = runtime()?;
+        // A variable of the environment with something unforeseen in it is no fault of this program.
+        let asked = catch_unwind(AssertUnwindSafe(|| runtime.block_on(question(self))));
+        let asked = asked.map_err(|_| unusable("the store cannot be asked with these settings"))?;
+        asked.map_err(|error| refused(self.kind, &error))
+    }
+}
+
+/// Whether a text can stand in the name of a host as it is.
+fn is_word(text: &str) -> bool {
+    text.bytes().all(|c| c.is_ascii_alphanumeric() || b".-_".contains(&c))
+}
+
+fn store(kind: Kind, bucket: &str) -> io::Result<Arc<Store>> {
+    let mut stores = STORES.lock().unwrap_or_else(PoisonError::into_inner);
+    let name = format!("{kind:?} {bucket}");
+    if let Some(store) = stores.get(&name) {
+        return Ok(Arc::clone(store));
+    }
+    let client = |patience| build(kind, bucket, patience).map_err(|error| refused(kind, &error));
+    #[cfg_attr(not(test), expect(unused_mut, reason = "only a store of tests is changed"))]
+    let mut built = Store { look: client(LOOK)?, carry: client(CARRY)? };
+    #[cfg(test)]
+    if kind == Kind::Memory {
+        built.carry = Arc::clone(&built.look);
+    }
+    let store = Arc::new(built);
+    stores.insert(name, Arc::clone(&store));
+    Ok(store)
+}
+
+/// How long a store is waited for.
+#[derive(Clone, Copy)]
+struct Patience {
+    /// One request and its answer.
+    request: Duration,
+    /// Another try is begun up to so long after the first.
+    tries: Duration,
+    most_retries: usize,
+}
+
+const LOOK: Patience =
+    Patience { request: Duration::from_secs(15), tries: Duration::from_secs(10), most_retries: 4 };
+
+/// A part of 8 MiB beside three others goes through 2.5 Mbit/s in that time.
+const CARRY: Patience =
+    Patience { request: Duration::from_mins(2), tries: Duration::from_mins(4), most_retries: 30 };
+
+/// A client of a bucket that takes from the environment what it needs beside.
+fn build(
+    kind: Kind,
+    bucket: &str,
+    patience: Patience,
+) -> object_store::Result<Arc<dyn ObjectStore>> {
+    let retry = RetryConfig {
+        max_retries: patience.most_retries,
+        retry_timeout: patience.tries,
+        ..RetryConfig::default()
+    };
+    let timeout = format!("{}s", patience.request.as_secs());
+    Ok(match kind {
+        Kind::S3 => {
+            let mut builder = AmazonS3Builder::from_env()
+                .with_bucket_name(bucket)
+                .with_config(AmazonS3ConfigKey::Client(ClientConfigKey::Timeout), timeout)
+                .with_retry(retry);
+            // Whoever names an endpoint without TLS means it.
+            if endpoint()?.is_some_and(|endpoint| endpoint.scheme() == "http") {
+                builder = builder.with_allow_http(true);
+            }
+            Arc::new(builder.build()?)
+        }
+        Kind::Google => Arc::new(
+            GoogleCloudStorageBuilder::from_env()
+                .with_bucket_name(bucket)
+                .with_config(GoogleConfigKey::Client(ClientConfigKey::Timeout), timeout)
+                .with_retry(retry)
+                .build()?,
+        ),
+        Kind::Azure => Arc::new(
+            MicrosoftAzureBuilder::from_env()
+                .with_container_name(bucket)
+                .with_config(AzureConfigKey::Client(ClientConfigKey::Timeout), timeout)
+                .with_retry(retry)
+                .build()?,
+        ),
+        #[cfg(test)]
+        Kind::Memory => Arc::new(object_store::memory::InMemory::new()),
+    })
+}
+
+/// The endpoint that the environment names, if it does.
+fn endpoint() -> object_store::Result<Option<Url>> {
+    for name in ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"] {
+        let Ok(endpoint) = std::env::var(name) else { continue };
+        return match Url::parse(&endpoint) {
+            Ok(url) if ["http", "https"].contains(&url.scheme()) && url.has_host() => Ok(Some(url)),
+            _ => {
+                let why =
+                    format!("{name} is no URL: expected http(s)://HOST:PORT, got {endpoint:?}");
+                Err(object_store::Error::Generic { store: "S3", source: why.into() })
+            }
+        };
+    }
+    Ok(None)
+}
