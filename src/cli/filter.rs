@@ -214,6 +214,8 @@ impl SettingArgs {
         settings.name = settings.name.or(name.map(|name| name.stem));
         let shard = first.shard().map(str::parse).transpose();
         settings.shard = shard.context("the manifest names no shard")?;
+        settings.records.from = settings.records.from.or(first.format());
+        settings.records.dialect = settings.records.dialect.or(first.dialect());
         tracing::info!("{} to be searched again", records(first.unknown()));
         let inputs = first.inputs();
         Ok(Request { first_pass: Some(Arc::new(first)), ..settings.request(inputs)? })

@@ -15,7 +15,7 @@ use super::counts::{Condition, Fate};
 use super::position_set::PositionSet;
 use super::progress::Progress;
 use super::reading::Fault;
-use super::run::{Done, Job, RunError, run};
+use super::run::{Done, Job, RunError, WAITING_BLOCKS, run};
 use super::sorting::{Item, Next, Sorted, copy, sort_block};
 use super::source::Block;
 use super::stream::Stream;
@@ -52,6 +52,7 @@ pub fn convert(
         first_number: 0,
         checksums: plan.checksums,
         limit: plan.settings.limit,
+        waiting_blocks: WAITING_BLOCKS,
     };
     let desk_plan = Arc::clone(&plan);
     let desk = Arc::new(move |block: &_, stop: &_| sort(&desk_plan, block, stop));

@@ -24,6 +24,9 @@ use super::triage;
 /// it in the order of the input is in no checkpoint.
 const BLOCK_RECORDS: u64 = 8;
 
+/// As many may wait for a hard position before them.
+const WAITING_BLOCKS: usize = 1 << 15;
+
 /// What became of a wish to filter.
 #[derive(Clone, Debug)]
 pub struct Filtered {
@@ -156,6 +159,7 @@ fn write(
         first_number: plan.first_number,
         checksums: true,
         limit: None,
+        waiting_blocks: WAITING_BLOCKS,
     };
     progress.start_behind(keeper.resumed.as_ref().map_or(0, |resumed| resumed.place.counts.input));
     let take = |_: &mut _, ()| Ok(());
@@ -163,7 +167,7 @@ fn write(
     let manifest = Manifest::new(plan, &done, &keeper);
     manifest.check_balance()?;
     if let Some(first) = &plan.first_pass {
-        first.check_read(&manifest.inputs).map_err(PlanError::from)?;
+        first.check_run(&manifest).map_err(PlanError::from)?;
     }
     done.finished.commit_with(&plan.manifest, &manifest.to_json())?;
     progress.finish(&done.counts);

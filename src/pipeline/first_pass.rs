@@ -17,10 +17,13 @@ use super::files;
 use super::judge::{Answer, Judgement};
 use super::manifest::{InputAccount, Manifest, ManifestError, OutputAccount, Parent};
 use super::platform;
-use super::settings::Settings;
+use super::settings::{FormatName, Settings};
 use super::shard_set::{Problem, wrong_output};
+use super::source::Input;
 use super::source::Part;
 use super::stream::Stream;
+use crate::format::Format;
+use crate::format::move16::Dialect;
 use crate::shogi::Move;
 
 /// Why an earlier run cannot be built on.
@@ -38,6 +41,20 @@ pub enum FirstPassError {
         what: &'static str,
         /// Why there is none.
         why: &'static str,
+    },
+    /// Two inputs of one name, which the lists do not tell apart.
+    #[error("{} names {file} twice: its lists do not say which of the two they speak of", manifest.display())]
+    SameName {
+        /// The manifest.
+        manifest: PathBuf,
+        /// The name.
+        file: String,
+    },
+    /// What was known is not what comes out: a fault of this program, or of the lists.
+    #[error("the verdicts do not go with those of the earlier run: {what}")]
+    Verdicts {
+        /// What is wrong.
+        what: &'static str,
     },
     /// A list is not as the manifest says.
     #[error("{0}")]
@@ -89,6 +106,8 @@ pub struct FirstPass {
     /// The mates in the same way, each with the place of its line.
     mated: Vec<(usize, u64, LinePlace)>,
     mated_lines: (PathBuf, File),
+    /// The manifest and the lists.
+    files: Vec<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -116,7 +135,7 @@ struct Mate {
 impl FirstPassError {
     /// Whether another command line would help, as opposed to another state of the disk.
     pub const fn is_usage(&self) -> bool {
-        matches!(self, Self::NoList { .. } | Self::Settings { .. })
+        matches!(self, Self::NoList { .. } | Self::Settings { .. } | Self::SameName { .. })
     }
 }
 
@@ -138,18 +157,21 @@ impl FirstPass {
         let parent = Parent { file, sha256 };
         let folder = platform::folder_of(path);
         let list = |stream, what| {
-            let why = if manifest.parents.is_empty() {
-                "it was run with --mated drop or relabel, or by an older version"
-            } else {
+            let why = if manifest.command == "merge" {
                 "it is of shards that were joined; take those of the shards"
+            } else {
+                "it was run with --mated drop or relabel, or by an older version"
             };
             let output = manifest.outputs.iter().find(|output| output.stream == stream);
             let missing = || FirstPassError::NoList { manifest: path.to_owned(), what, why };
             checked(folder, output.ok_or_else(missing)?)
         };
+        if let Some(file) = same_name(&manifest) {
+            return Err(FirstPassError::SameName { manifest: path.to_owned(), file });
+        }
         let mated = list(Stream::MatedLines, "mated")?;
-        let unknown = list(Stream::UnknownLines, "unknown")?;
-        let unknown = places(&unknown, &manifest)?;
+        let unknown_list = list(Stream::UnknownLines, "unknown")?;
+        let unknown = places(&unknown_list, &manifest)?;
         let places = places(&mated, &manifest)?;
         let file = File::open(&mated)
             .map_err(|source| FirstPassError::Io { path: mated.clone(), source })?;
@@ -157,6 +179,7 @@ impl FirstPass {
             parent,
             unknown: unknown.into_iter().map(|(part, index, _)| (part, index)).collect(),
             mated: places,
+            files: vec![path.to_owned(), unknown_list, mated.clone()],
             mated_lines: (mated, file),
             manifest,
         })
@@ -165,6 +188,18 @@ impl FirstPass {
     /// The inputs of the run, as they were given.
     pub fn inputs(&self) -> Vec<PathBuf> {
         self.manifest.inputs.iter().map(|input| PathBuf::from(&input.file)).collect()
+    }
+
+    /// The format of its inputs, if they have one in common.
+    pub fn format(&self) -> Option<FormatName> {
+        let name = |input: &InputAccount| Format::from_name(&input.format);
+        common(self.manifest.inputs.iter().map(name))?.map(FormatName::plain)
+    }
+
+    /// How moves of its inputs were read, if that is the same for all.
+    pub fn dialect(&self) -> Option<Dialect> {
+        let dialect = |input: &InputAccount| Dialect::from_name(&input.dialect);
+        common(self.manifest.inputs.iter().map(dialect))?
     }
 
     /// Its settings, under the long names of the options.
@@ -213,20 +248,38 @@ impl FirstPass {
         Ok(())
     }
 
-    /// Whether what was read is what the earlier run read, byte for byte.
-    pub(super) fn check_read(&self, inputs: &[InputAccount]) -> Result<(), FirstPassError> {
+    /// Whether what was read is what the earlier run read, byte for byte, and everything that it knew is still
+    /// so.
+    pub(super) fn check_run(&self, now: &Manifest) -> Result<(), FirstPassError> {
         let same = |(now, before): &(&InputAccount, &InputAccount)| {
             (now.from, now.to, now.bytes, now.sha256)
                 == (before.from, before.to, before.bytes, before.sha256)
         };
-        let mut pairs = inputs.iter().zip(&self.manifest.inputs);
-        match pairs.find(|pair| !same(pair)) {
-            None => Ok(()),
-            Some((input, _)) => {
-                let what = "its bytes are others";
-                Err(FirstPassError::Input { file: input.file.clone(), what })
-            }
+        let mut pairs = now.inputs.iter().zip(&self.manifest.inputs);
+        if let Some((input, _)) = pairs.find(|pair| !same(pair)) {
+            let what = "its bytes are others";
+            return Err(FirstPassError::Input { file: input.file.clone(), what });
         }
+        let (now, before) = (&now.counts.verdicts, &self.manifest.counts.verdicts);
+        let wrong = |what| Err(FirstPassError::Verdicts { what });
+        if now.win < before.win || now.loss < before.loss {
+            return wrong("there are fewer mates");
+        }
+        if now.no_mate < before.no_mate || now.not_searched != before.not_searched {
+            return wrong("there are fewer positions without mate, or others were not searched");
+        }
+        let mates = now.win + now.loss - before.win - before.loss;
+        let found_out = mates + now.no_mate - before.no_mate;
+        if found_out + now.unknown.values().sum::<u64>() != self.unknown.len() as u64 {
+            return wrong("others were unknown");
+        }
+        Ok(())
+    }
+
+    /// The files that it reads: none of them may be written.
+    pub(super) fn files(&self) -> Vec<Input> {
+        let format = FormatName::plain(Format::Jsonl);
+        self.files.iter().map(|path| Input::named(path, format)).collect()
     }
 
     /// What was found out about a record of an input; nothing if it was unknown.
@@ -266,6 +319,19 @@ impl FirstPass {
     }
 }
 
+/// What all have in common.
+fn common<T: PartialEq>(mut all: impl Iterator<Item = T>) -> Option<T> {
+    let first = all.next()?;
+    all.all(|other| other == first).then_some(first)
+}
+
+/// The name of an input that another one has, too.
+fn same_name(manifest: &Manifest) -> Option<String> {
+    let mut names: Vec<&str> = manifest.inputs.iter().map(|input| &*input.file).collect();
+    names.sort_unstable();
+    names.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0].to_owned())
+}
+
 /// A list that is as its manifest says.
 fn checked(folder: &Path, output: &OutputAccount) -> Result<PathBuf, FirstPassError> {
     match wrong_output(folder, output) {
@@ -282,7 +348,7 @@ fn places(
     let failed = |source| FirstPassError::Io { path: path.to_owned(), source };
     let mut reader = BufReader::new(File::open(path).map_err(failed)?);
     let mut places: Vec<(usize, u64, LinePlace)> = Vec::new();
-    let (mut text, mut offset, mut part) = (Vec::new(), 0, 0);
+    let (mut text, mut offset) = (Vec::new(), 0);
     for line in 1.. {
         text.clear();
         let bytes = reader.read_until(b'\n', &mut text).map_err(failed)?;
@@ -291,14 +357,12 @@ fn places(
         }
         let wrong = |why: String| FirstPassError::Line { path: path.to_owned(), line, why };
         let Whose { file, index } = parse(&text).map_err(wrong)?;
+        let part = manifest.inputs.iter().position(|input| input.file == file);
         let is_behind =
             |part| places.last().is_none_or(|&(last, at, _)| (last, at) < (part, index));
-        let inputs = manifest.inputs.iter().enumerate().skip(part);
-        part = inputs
-            .filter(|(part, input)| input.file == file && is_behind(*part))
-            .map(|(part, _)| part)
-            .next()
-            .ok_or_else(|| wrong(format!("record {index} of {file} is out of order")))?;
+        let part = part.filter(|&part| is_behind(part));
+        let part =
+            part.ok_or_else(|| wrong(format!("record {index} of {file} is out of order")))?;
         places.push((part, index, LinePlace { line, offset, bytes }));
         offset += bytes as u64;
     }

@@ -149,6 +149,9 @@ impl Plan {
         let paths = || outputs.iter().map(|output| &output.path).chain([&manifest]);
         check_folder(&folder)?;
         check_identity(&inputs, paths().chain(&checkpoint).chain([&lock]).chain(&metrics))?;
+        if let Some(first) = &first_pass {
+            check_identity(&first.files(), paths())?;
+        }
         let is_new = !force && !resume;
         if let Some(staging) = &staging {
             let objects: Vec<_> = paths().map(|path| staging.destination(path)).collect();
@@ -337,7 +340,10 @@ pub(super) fn check_identity<'a>(
     let mut objects = HashSet::new();
     for input in inputs {
         match &input.place {
-            Place::Stdin => {}
+            Place::Stdin => {
+                let file = platform::identity_of_stdin();
+                identities.extend(file.map(|identity| (identity, &*input.name)));
+            }
             Place::File(path) => {
                 let identity = platform::identity(path)
                     .map_err(|source| PlanError::Look { name: input.name.clone(), source })?;

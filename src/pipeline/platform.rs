@@ -126,15 +126,32 @@ pub fn identity(path: &Path) -> io::Result<FileIdentity> {
 #[cfg(unix)]
 pub fn identity_of_stdout() -> Option<FileIdentity> {
     use std::os::fd::AsFd;
+    identity_behind(&io::stdout().as_fd().try_clone_to_owned().ok()?.into())
+}
+
+/// Identity of the file that standard input reads; none if it is no file.
+#[cfg(unix)]
+pub fn identity_of_stdin() -> Option<FileIdentity> {
+    use std::os::fd::AsFd;
+    identity_behind(&io::stdin().as_fd().try_clone_to_owned().ok()?.into())
+}
+
+#[cfg(unix)]
+fn identity_behind(file: &File) -> Option<FileIdentity> {
     use std::os::unix::fs::MetadataExt;
-    let stdout = io::stdout().as_fd().try_clone_to_owned().ok()?;
-    let metadata = File::from(stdout).metadata().ok()?;
+    let metadata = file.metadata().ok()?;
     metadata.is_file().then(|| FileIdentity((metadata.dev(), metadata.ino())))
 }
 
 /// Windows does not let a file be read while another process writes to it.
 #[cfg(not(unix))]
 pub fn identity_of_stdout() -> Option<FileIdentity> {
+    None
+}
+
+/// Windows does not let a file be written while another process reads it.
+#[cfg(not(unix))]
+pub fn identity_of_stdin() -> Option<FileIdentity> {
     None
 }
 

@@ -133,6 +133,9 @@ impl RunError {
     }
 }
 
+/// Blocks that may wait for one before them, where they are small.
+pub(super) const WAITING_BLOCKS: usize = 1 << 12;
+
 /// What is to be read and written.
 pub(super) struct Job<'a> {
     pub(super) parts: &'a [Part],
@@ -146,6 +149,8 @@ pub(super) struct Job<'a> {
     pub(super) limit: Option<u64>,
     /// Whether checksums of what is read and written are wanted.
     pub(super) checksums: bool,
+    /// Blocks that may wait for one before them, however small they are.
+    pub(super) waiting_blocks: usize,
 }
 
 /// What a worker does with a block, and what else it found out about it; nothing comes back after a

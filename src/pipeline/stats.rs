@@ -19,7 +19,7 @@ use super::plan::{
     Chosen, PlanError, check_absence, check_identity, check_stdin, choose, input, is_stream,
 };
 use super::progress::Progress;
-use super::run::{Done, Job, RunError, run};
+use super::run::{Done, Job, RunError, WAITING_BLOCKS, run};
 use super::settings::{BadPolicy, FormatName};
 use super::sink::OutputPlan;
 use super::sorting::{Next, Sorted, sort_block};
@@ -124,6 +124,7 @@ pub fn stats(
         first_number: 0,
         checksums: true,
         limit: None,
+        waiting_blocks: WAITING_BLOCKS,
     };
     let desk_plan = Arc::clone(&plan);
     let desk = Arc::new(move |block: &_, stop: &_| look_at(&desk_plan, block, stop));

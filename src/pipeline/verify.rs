@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::counts::{Condition, Fate};
 use super::progress::Progress;
 use super::reading::{Fault, in_unit};
-use super::run::{Done, Job, RunError, run};
+use super::run::{Done, Job, RunError, WAITING_BLOCKS, run};
 use super::sorting::{Sorted, push_json_line};
 use super::source::{Block, RawUnit};
 use super::stream::Stream;
@@ -45,6 +45,7 @@ pub fn verify(
         first_number: 0,
         checksums: true,
         limit: None,
+        waiting_blocks: WAITING_BLOCKS,
     };
     let desk_plan = Arc::clone(&plan);
     let desk = Arc::new(move |block: &_, stop: &_| sort(&desk_plan, block, stop));

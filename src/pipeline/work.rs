@@ -22,9 +22,6 @@ use crate::search::STACK_BYTES;
 /// Results that wait for an earlier block may take this much memory before no new block is begun.
 const WAITING_BYTES: usize = 32 << 20;
 
-/// As many results may wait, however small they are.
-const WAITING_BLOCKS: usize = 1 << 15;
-
 /// Blocks under way per thread: enough that none waits for the coordinator.
 const BLOCKS_PER_THREAD: usize = 4;
 
@@ -68,6 +65,7 @@ pub(super) struct Crew<T> {
     running: usize,
     most_running: usize,
     waiting: BTreeMap<u64, Box<Judged<T>>>,
+    most_waiting: usize,
     waiting_bytes: usize,
     source_ended: bool,
     parts_read: Vec<PartRead>,
@@ -118,6 +116,7 @@ impl<T: Send + 'static> Crew<T> {
             running: 0,
             most_running: pool.current_num_threads() * BLOCKS_PER_THREAD,
             waiting: BTreeMap::new(),
+            most_waiting: job.waiting_blocks,
             waiting_bytes: 0,
             source_ended: false,
             parts_read: Vec::new(),
@@ -137,7 +136,7 @@ impl<T: Send + 'static> Crew<T> {
         }
         let has_room = self.running < self.most_running
             && self.waiting_bytes < WAITING_BYTES
-            && self.waiting.len() < WAITING_BLOCKS;
+            && self.waiting.len() < self.most_waiting;
         let none = never();
         let deliveries = if has_room && !self.source_ended { &self.deliveries } else { &none };
         select! {
@@ -246,6 +245,7 @@ mod tests {
             first_number: 0,
             checksums: false,
             limit: None,
+            waiting_blocks: 1,
         };
         let source = std::iter::once_with(|| panic!("a fault in the reader"));
         let mut crew: Crew<()> = Crew::start_with(source, &job, Arc::new(|_, _| None)).unwrap();

@@ -72,8 +72,21 @@ fn the_readme_names_what_there_is() {
     };
     let mut known = help(&["--help"]);
     for command in [
-        "filter", "convert", "solve", "verify", "stats", "usi", "inspect", "generate", "perft",
+        "filter",
+        "convert",
+        "solve",
+        "verify",
+        "stats",
+        "usi",
+        "inspect",
+        "generate",
+        "perft",
         "bench",
+        "shuffle",
+        "dedup",
+        "split",
+        "sample",
+        "interleave",
     ] {
         assert!(readme.contains(&format!("`kyokumen {command}")), "{command} is missing");
         known += &help(&[command, "--help"]);

@@ -5,8 +5,9 @@ mod memory;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
+use std::io::Write;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use assert_cmd::cargo::cargo_bin;
 use kyokumen::format::{Format, PositionKey, RecordRef, units};
@@ -14,6 +15,8 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::archive::{archive, encoded, records, write};
+#[cfg(unix)]
+use crate::signals::send;
 
 /// Runs the program in a folder: its exit status and what it says.
 fn run(folder: &Path, words: &[&str]) -> (i32, String) {
@@ -228,6 +231,58 @@ fn of_equal_records_the_first_is_kept() {
         assert!(sizes.is_sorted() && sizes[0] < bytes.len(), "{format}: {sizes:?}");
         assert!(format == Format::Hcp || sizes[0] < sizes[1] && sizes[1] < sizes[2]);
     }
+}
+
+#[test]
+fn games_are_compared_by_their_bytes() {
+    for extension in ["csa", "kif", "usi", "hcpe3", "pack", "sbinpack"] {
+        let folder = TempDir::new().unwrap();
+        let folder = folder.path();
+        let input = made(folder, extension);
+        let format = Format::from_extension(extension).unwrap();
+        let units = in_units(format, &file(folder, &input));
+        let mut met = BTreeSet::new();
+        let expected: Vec<_> = units.into_iter().filter(|unit| met.insert(unit.clone())).collect();
+        let output = format!("b.{extension}");
+        succeeds(folder, &["dedup", &input, "-o", &output, "--key", "bytes", "--memory", "1K"]);
+        assert!(in_units(format, &file(folder, &output)) == expected, "{extension}");
+        let counts = &manifest(folder, &format!("{output}.manifest.json"))["counts"];
+        assert!(counts["filtered"]["duplicate"].as_u64() > counts["written"].as_u64());
+    }
+}
+
+#[test]
+fn comments_and_tails_are_no_repeated_records() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    let text =
+        [&b"# one\n"[..], &good(Format::Sfen, 20), b"# one\n", &good(Format::Sfen, 20)].concat();
+    write(folder, "a.sfen", &text);
+    write(folder, "a.hcp", &[good(Format::Hcp, 10), vec![1; 7]].concat());
+    for key in ["position", "position+move", "content", "bytes"] {
+        succeeds(folder, &["dedup", "a.sfen", "-o", "b.sfen", "--key", key, "--force"]);
+        assert!(file(folder, "b.sfen") == good(Format::Sfen, 20), "{key}");
+        let counts = &manifest(folder, "b.sfen.manifest.json")["counts"]["filtered"];
+        assert_eq!((&counts["comment"], &counts["duplicate"]), (&2.into(), &20.into()), "{key}");
+        if key != "position+move" {
+            let words = ["dedup", "a.hcp", "a.hcp", "-o", "b.hcp", "--key", key, "--force"];
+            let (status, message) = run(folder, &[&words[..], &["--on-error", "skip"]].concat());
+            assert_eq!(status, 3, "{message}");
+            assert!(file(folder, "b.hcp") == good(Format::Hcp, 10), "{key}");
+        }
+    }
+}
+
+/// What means nothing is no reason to refuse a record, nor to take it for another.
+#[test]
+fn a_result_without_a_meaning_is_compared() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    let mut bytes = good(Format::Psv, 3);
+    bytes[38] = 0x77;
+    write(folder, "a.psv", &bytes.repeat(2));
+    succeeds(folder, &["dedup", "a.psv", "-o", "b.psv", "--key", "content"]);
+    assert!(file(folder, "b.psv") == bytes);
 }
 
 #[test]
@@ -459,7 +514,7 @@ fn what_cannot_be_is_refused() {
         (&["shuffle", "a.psv", "b.hcp", "-o", "c.psv"][..], "have different formats"),
         (&["shuffle", "a.psv", "-o", "c.hcp"], "`kyokumen convert` converts them"),
         (&["shuffle", "a.psv", "-o", "a.psv", "--force"], "would be written over the input"),
-        (&["shuffle", "a.psv", "-o", "b.hcp.gz"], "c"),
+        (&["shuffle", "a.psv", "-o", "b.psv.gz"], "can be read, not written"),
         (&["dedup", "-", "--from", "psv", "-o", "c.psv"], "standard input can be read only once"),
         (&["dedup", &games, "-o", "c.csa"], "--key bytes compares those"),
         (&["dedup", "a.psv", "-o", "c.psv", "--key", "eval"], "none of position"),
@@ -469,6 +524,8 @@ fn what_cannot_be_is_refused() {
             &["split", "a.psv", "-o", "p", "--parts", "99", "--to", "psv.zst", "--memory", "50M"],
             "99 parts at once would take more than 50M",
         ),
+        (&["split", "a.psv", "-o", "p", "--parts", "100000"], "100000 parts are more than 99999"),
+        (&["split", "a.psv", "-o", "-", "--parts", "2"], "- is not a folder"),
         (&["sample", "a.psv", "-o", "c.psv"], "--count <N>|--rate <P>"),
         (&["sample", "-", "--from", "psv", "-o", "c.psv", "--count", "3"], "read only once"),
         (&["interleave", "a.psv", "-o", "c.psv", "--weights", "1,2"], "2 weights for 1 inputs"),
@@ -480,6 +537,57 @@ fn what_cannot_be_is_refused() {
     let left: BTreeSet<_> =
         fs::read_dir(folder).unwrap().map(|file| file.unwrap().file_name()).collect();
     assert_eq!(left.len(), 3, "{left:?}");
+}
+
+#[test]
+fn what_is_not_written_weighs_nothing_in_a_mixture() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    let text = good(Format::Sfen, 100);
+    write(folder, "a.sfen", &[b"# remark\n".repeat(900), text.clone()].concat());
+    write(folder, "b.sfen", &text);
+    succeeds(folder, &["interleave", "a.sfen", "b.sfen", "-o", "c.sfen"]);
+    let lines = in_units(Format::Sfen, &file(folder, "c.sfen"));
+    let (mut rest, mut first) = (in_units(Format::Sfen, &text).into_iter().peekable(), 0);
+    // As one of two equal files, as far as the halves go: what does not come from one comes from the other.
+    for line in &lines[..100] {
+        first += usize::from(rest.next_if_eq(line).is_some());
+    }
+    assert!((30..=100).contains(&first) && rest.count() > 10, "{first}");
+}
+
+/// Standard input that is the output, and a run that is interrupted while it waits.
+#[test]
+#[cfg(unix)]
+fn pipes_and_redirections() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    write(folder, "a.hcp", &good(Format::Hcp, 10));
+    let mut command = Command::new(cargo_bin("kyokumen"));
+    command.args(["shuffle", "-", "--from", "hcp", "-o", "a.hcp", "--force"]).current_dir(folder);
+    let output = command.stdin(fs::File::open(folder.join("a.hcp")).unwrap()).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(file(folder, "a.hcp") == good(Format::Hcp, 10));
+    for words in [
+        &["shuffle"][..],
+        &["interleave", "--weights", "1"],
+        &["sample", "--rate", "0.5"],
+        &["split", "--parts", "2"],
+    ] {
+        let mut command = Command::new(cargo_bin("kyokumen"));
+        command.args(words).args(["-", "--from", "hcp", "-o", "out"]).current_dir(folder);
+        command.stdin(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        let mut input = child.stdin.take().unwrap();
+        input.write_all(&good(Format::Hcp, 10)).unwrap();
+        while !["out.partial", "out"].iter().any(|name| folder.join(name).exists()) {
+            std::thread::yield_now();
+        }
+        send(libc::SIGINT, &child);
+        assert_eq!(child.wait().unwrap().code(), Some(130), "{words:?}");
+        drop(input);
+        assert_eq!(fs::read_dir(folder).unwrap().count(), 1, "{words:?}");
+    }
 }
 
 #[test]

@@ -67,7 +67,7 @@ fn a_second_pass_ends_where_a_long_first_one_would() {
         let folder = folder.path();
         write(folder, "a.psv", &archive(Format::Psv, 200));
         write(folder, "b.psv", &archive(Format::Psv, 300)[40 * 150..]);
-        let inputs = ["a.psv", "b.psv", "a.psv", "-o"];
+        let inputs = ["a.psv", "b.psv", "-o"];
         filter(folder, &[&inputs[..], &["direct"], &MORE, more].concat());
         filter(folder, &[&inputs[..], &["first"], &FEW, more].concat());
         let name = if more.contains(&"other") { "other" } else { "a" };
@@ -84,6 +84,20 @@ fn a_second_pass_ends_where_a_long_first_one_would() {
         // What was known took no search.
         assert!(second["counts"]["nodes"].as_u64() < direct["counts"]["nodes"].as_u64());
     }
+}
+
+/// The name of a file may not say what is in it: the manifest does.
+#[test]
+fn formats_and_encodings_are_those_of_the_first_pass() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    write(folder, "a.bin", &archive(Format::Psv, 100));
+    let words = ["a.bin", "--from", "psv", "--dialect", "rshogi", "-o", "first"];
+    filter(folder, &[&words[..], &FEW].concat());
+    let words = ["--retry-unknown", "first/a.manifest.json", "-o", "second"];
+    filter(folder, &[&words[..], &MORE].concat());
+    let second = manifest(&folder.join("second/a.manifest.json"));
+    assert_eq!(second["inputs"][0]["dialect"], "rshogi");
 }
 
 #[test]
@@ -133,6 +147,14 @@ fn what_does_not_go_with_the_first_pass_is_refused() {
     retry(first, &["--in-check", "skip"], 2, "--in-check decides");
     retry("dropped/a.manifest.json", &[], 2, "tells not which records were mated");
     retry("first/a.mated.jsonl", &[], 1, "is no manifest that this version understands");
+    // Which of two files of one name a line speaks of, nobody knows.
+    filter(folder, &[&["a.psv", "a.psv", "-o", "twice"], &FEW[..]].concat());
+    retry("twice/a.manifest.json", &[], 2, "names a.psv twice");
+    // The lists are read while outputs are written: they are not replaced.
+    let words = ["--retry-unknown", first, "-o", "first", "--force"];
+    let (status, message) = run("gen-filter", folder, &[&words[..], &MORE].concat());
+    assert_eq!(status, 2, "{message}");
+    assert!(message.contains("would be written over the input"), "{message}");
     // Other bytes of the same size, which shows when they are read.
     let mut other = bytes.clone();
     other.rotate_left(40);

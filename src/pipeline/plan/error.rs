@@ -106,6 +106,14 @@ pub enum PlanError {
         /// The memory that they may take.
         memory: Memory,
     },
+    /// More parts than there are names for.
+    #[error("{parts} parts are more than {most}")]
+    MoreParts {
+        /// As many.
+        parts: u32,
+        /// The most there can be.
+        most: u32,
+    },
     /// Weights that do not go with the inputs.
     #[error("{weights} weights for {inputs} inputs: there must be one for each")]
     WeightsOfInputs {

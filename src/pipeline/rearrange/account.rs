@@ -10,6 +10,7 @@ use super::plan::RearrangePlan;
 use crate::pipeline::counts::{BadCounts, Condition, Counts, Imbalance, equal};
 use crate::pipeline::manifest::{InputAccount, OutputAccount, input_account, output_account};
 use crate::pipeline::platform;
+use crate::pipeline::progress::Progress;
 use crate::pipeline::run::RunError;
 use crate::pipeline::sink::Finished;
 use crate::pipeline::source::PartRead;
@@ -64,9 +65,14 @@ pub(super) struct Moved {
 
 impl Moved {
     /// Gives the outputs their names if the sums are right, the manifest last.
-    pub(super) fn commit(self, plan: &RearrangePlan) -> Result<Account, RunError> {
+    pub(super) fn commit(
+        self,
+        plan: &RearrangePlan,
+        progress: &mut Progress,
+    ) -> Result<Account, RunError> {
         let elapsed_s = self.started.elapsed().as_secs_f64();
         let Self { command, counts, parts_read, finished, .. } = self;
+        let shown = counts.clone();
         let common = [
             ("to", plan.to.to_string().into()),
             ("on-error", serde_json::to_value(plan.on_error).unwrap_or_default()),
@@ -98,6 +104,7 @@ impl Moved {
             Some(path) => finished.commit_with(path, &account.to_json())?,
             None => finished.commit()?,
         }
+        progress.finish(&shown);
         Ok(account)
     }
 }

@@ -19,10 +19,12 @@ pub(super) struct Share(u64);
 impl Share {
     /// Where there is one store.
     pub(super) const ALL: Self = Self(7);
-    /// Where there are two: the first one.
-    pub(super) const MOST: Self = Self(5);
+    /// Where there are several: the first one.
+    pub(super) const MOST: Self = Self(4);
     /// The second one.
     pub(super) const REST: Self = Self(2);
+    /// A third one.
+    pub(super) const LAST: Self = Self(1);
     /// For a bucket that is laid into buckets again, while others are under way.
     const AGAIN: Self = Self(1);
 
@@ -31,8 +33,14 @@ impl Share {
     }
 }
 
+/// A bucket that takes no more than this is put in order, however little memory there is.
+const SMALL_BUCKET_BYTES: u64 = 1 << 16;
+
 /// What is written together can be read together and laid into buckets again, where places have 32 bits.
 const MOST_WRITTEN_BYTES: u64 = 1 << 30;
+
+/// Nor is it more than this part of the memory.
+const MOST_WRITTEN_SHARE: u64 = 8;
 
 /// A bucket in memory takes its size, about as much again in order, and its keys.
 const COPIES: u64 = 3;
@@ -47,6 +55,8 @@ pub(super) struct Buckets {
     held: Vec<Laid>,
     held_bytes: u64,
     spill: Option<Spill>,
+    /// Items that were added.
+    items: u64,
 }
 
 impl Buckets {
@@ -58,14 +68,25 @@ impl Buckets {
     fn on_level(means: &Means, len: Len, level: u32, share: Share) -> Self {
         let room_bytes = share.of(means.memory.bytes());
         let (held, means) = (Vec::new(), means.clone());
-        Self { means, len, level, room_bytes, held, held_bytes: 0, spill: None }
+        Self { means, len, level, room_bytes, held, held_bytes: 0, spill: None, items: 0 }
     }
 
     /// Adds items behind all that came before.
     pub(super) fn add(&mut self, laid: Laid) -> Result<(), RunError> {
         self.held_bytes += laid.size();
+        self.items += laid.len();
         self.held.push(laid);
         if self.held_bytes > self.room_bytes { self.write_held() } else { Ok(()) }
+    }
+
+    /// Items and bytes of the largest bucket of what is in memory.
+    fn largest(&self) -> (u64, u64) {
+        (0..BUCKETS).map(|bucket| count(&self.held, bucket)).max().unwrap_or_default()
+    }
+
+    /// Number of items.
+    pub(super) const fn items(&self) -> u64 {
+        self.items
     }
 
     fn write_held(&mut self) -> Result<(), RunError> {
@@ -73,9 +94,10 @@ impl Buckets {
             Some(spill) => spill,
             none => none.insert(Spill::create(&self.means.folder())?),
         };
+        let most_bytes = MOST_WRITTEN_BYTES.min(self.means.memory.bytes() / MOST_WRITTEN_SHARE);
         let mut held = &self.held[..];
         while !held.is_empty() {
-            let (group, rest) = held.split_at(first_group(held));
+            let (group, rest) = held.split_at(first_group(held, most_bytes));
             (0..BUCKETS).try_for_each(|bucket| spill.append(bucket, group))?;
             held = rest;
         }
@@ -86,8 +108,9 @@ impl Buckets {
 
     /// Nothing more is added.
     pub(super) fn seal(mut self) -> Result<Sealed, RunError> {
-        if self.spill.is_some() {
-            // What is under way from now on needs the memory.
+        // Buckets that are under way from now on need memory, too.
+        let under_way = size_in_memory(self.largest()) * self.means.buckets_under_way() as u64;
+        if self.spill.is_some() || self.held_bytes + under_way > self.means.memory.bytes() {
             self.write_held()?;
         }
         let Self { means, len, level, held, spill, .. } = self;
@@ -95,13 +118,26 @@ impl Buckets {
     }
 }
 
-/// How many of these are written together: at least one, and no more than [`MOST_WRITTEN_BYTES`].
-fn first_group(held: &[Laid]) -> usize {
+/// Items and bytes of a bucket of all these.
+fn count(all: &[Laid], bucket: usize) -> (u64, u64) {
+    let buckets = all.iter().map(|laid| laid.bucket(bucket));
+    buckets.fold((0, 0), |(items, size), (keys, _, bytes)| {
+        (items + keys.len() as u64, size + bytes.len() as u64)
+    })
+}
+
+/// Memory that a bucket of so many items of so many bytes takes while it is put in order.
+const fn size_in_memory((items, bytes): (u64, u64)) -> u64 {
+    (bytes + items * 2 * size_of::<u64>() as u64) * COPIES
+}
+
+/// How many of these are written together: at least one, and no more than so many bytes.
+fn first_group(held: &[Laid], most_bytes: u64) -> usize {
     let sizes = held.iter().scan(0, |size, laid| {
         *size += laid.size();
         Some(*size)
     });
-    sizes.take_while(|&size| size <= MOST_WRITTEN_BYTES).count().max(1)
+    sizes.take_while(|&size| size <= most_bytes).count().max(1)
 }
 
 /// Buckets that are complete.
@@ -120,8 +156,7 @@ impl Sealed {
     }
 
     fn count(&self, bucket: usize) -> (u64, u64) {
-        let mut items: u64 = self.held.iter().map(|laid| laid.bucket(bucket).0.len() as u64).sum();
-        let mut bytes: u64 = self.held.iter().map(|laid| laid.bucket(bucket).2.len() as u64).sum();
+        let (mut items, mut bytes) = count(&self.held, bucket);
         if let Some(spill) = &self.spill {
             let (spilled, spilled_bytes) = spill.count(bucket);
             items += spilled;
@@ -133,9 +168,9 @@ impl Sealed {
     /// Whether a bucket is to be laid into buckets again.
     fn is_too_large(&self, bucket: usize) -> bool {
         let (items, bytes) = self.count(bucket);
-        let per_item = size_of::<u64>() as u64 * 2;
-        let size = (bytes + items * per_item) * COPIES * self.means.buckets_under_way() as u64;
-        let is_large = self.spill.is_some() && size > self.means.memory.bytes();
+        let size = size_in_memory((items, bytes));
+        let share = self.means.memory.bytes() / self.means.buckets_under_way() as u64;
+        let is_large = self.spill.is_some() && size > share.max(SMALL_BUCKET_BYTES);
         let can_be_split = (self.level + 2) * BUCKET_BITS <= KEY_BITS && items > 1;
         (is_large || items > NUMBER_MASK) && can_be_split
     }

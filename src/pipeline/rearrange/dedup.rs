@@ -18,12 +18,12 @@ use super::buckets::{Bucket, Buckets, Share};
 use super::hand_out::hand_out;
 use super::items::{ItemBatch, Units, sort_items};
 use super::laid::{Items, Laid, counted};
-use super::numbers::{Ascending, Numbers};
+use super::numbers::Numbers;
 use super::pass::{Checksums, Watch, desk_of_units, read};
 use super::plan::RearrangePlan;
 use crate::format::move16::Dialect;
-use crate::format::{Ahead, ConvertError, Field, Fill, RecordRef, encode};
-use crate::pipeline::counts::{Condition, Counts};
+use crate::format::{Ahead, Field, PositionKey, Record, RecordRef};
+use crate::pipeline::counts::Condition;
 use crate::pipeline::plan::PlanError;
 use crate::pipeline::progress::Progress;
 use crate::pipeline::reading::Fault;
@@ -42,7 +42,7 @@ pub enum DedupKey {
     Position,
     /// The same, and the stored move.
     PositionAndMove,
-    /// All that a record says: its bytes in canonical form.
+    /// All that a record says, in whatever bytes.
     Content,
     /// Its bytes, padding included.
     Bytes,
@@ -86,8 +86,11 @@ impl FromStr for DedupKey {
 /// What is kept of a record while records are compared: 8 bytes of its hash, the key, and 16 more.
 const COMPARED_BYTES: usize = 2 * size_of::<u64>();
 
-/// In place of the highest bit of a number: the record cannot be used and is left out.
-const IS_BAD: u64 = 1 << 63;
+/// Hashes of a block that are remembered.
+const RECENT_HASHES: usize = 1 << 10;
+
+/// Records that nobody has.
+const MOST_RECORDS: u64 = 1 << 40;
 
 /// Leaves out repeated records. Sets nothing under a final name unless all went well.
 ///
@@ -100,6 +103,7 @@ pub fn dedup(
     cancel: &AtomicBool,
 ) -> Result<Account, RunError> {
     check(plan, key)?;
+    plan.means.check_folder()?;
     let started = Instant::now();
     let mut watch = Watch { progress, cancel };
     let before = plan.identities();
@@ -107,27 +111,49 @@ pub fn dedup(
     let mut sinks = Sinks::create_with(&plan.outputs, true)?;
     watch.progress.begin("comparing", plan.records);
     let mut compared = Buckets::new(&plan.means, Some(COMPARED_BYTES), Share::MOST);
-    let add = |_: &mut _, laid| compared.add(laid);
+    let mut left_out = LeftOut::new(plan);
+    let take = |_: &mut _, hashed: Hashed| {
+        left_out.bad.add(&hashed.bad)?;
+        left_out.repeated.add(&hashed.repeated)?;
+        compared.add(hashed.laid)
+    };
     let Passed { mut counts, parts_read } =
-        read(plan, &mut side, Checksums::Wanted, comparing_desk(plan, key), add, &mut watch)?;
-    let mut left_out = Numbers::new(&plan.means, counts.input);
-    let add = |numbers: Vec<u64>| left_out.add(&numbers);
-    hand_out(compared.seal()?, &plan.means, repeated, add, &mut watch)?;
-    count_duplicates(&mut counts, left_out.len());
+        read(plan, &mut side, Checksums::Wanted, comparing_desk(plan, key), take, &mut watch)?;
+    watch.progress.begin("sorting", Some(compared.items()));
+    let take = |Compared { items, repeated }| {
+        left_out.repeated.add(&repeated)?;
+        Ok(items)
+    };
+    hand_out(compared.seal()?, &plan.means, repeated, take, &mut watch)?;
     watch.progress.begin("writing", Some(counts.input));
-    write(plan, left_out.ascending()?, &mut sinks, &mut watch)?;
+    let repeated = write(plan, left_out, &mut sinks, &mut watch)?;
     plan.check_same(&before)?;
+    counts.kept -= repeated;
+    if repeated > 0 {
+        counts.filtered.insert(Condition::Duplicate, repeated);
+    }
     let finished = sinks.finish()?.and(side.finish()?);
     let settings = vec![("key", key.name().into())];
-    Moved { command: "dedup", settings, counts, parts_read, finished, started }.commit(plan)
+    Moved { command: "dedup", settings, counts, parts_read, finished, started }
+        .commit(plan, watch.progress)
 }
 
-/// Of what is left out, the bad ones are counted.
-fn count_duplicates(counts: &mut Counts, left_out: u64) {
-    let duplicates = left_out - counts.bad.all();
-    counts.kept -= duplicates;
-    if duplicates > 0 {
-        counts.filtered.insert(Condition::Duplicate, duplicates);
+/// Numbers of records that are not written.
+struct LeftOut {
+    /// They cannot be read.
+    bad: Numbers,
+    /// They say what an earlier one said.
+    repeated: Numbers,
+}
+
+impl LeftOut {
+    fn new(plan: &RearrangePlan) -> Self {
+        // Where nobody has counted them yet, more than anybody has.
+        let end = plan.records.unwrap_or(MOST_RECORDS);
+        Self {
+            bad: Numbers::new(&plan.means, end, Share::LAST),
+            repeated: Numbers::new(&plan.means, end, Share::REST),
+        }
     }
 }
 
@@ -150,58 +176,74 @@ fn check(plan: &RearrangePlan, key: DedupKey) -> Result<(), PlanError> {
     plan.check_twice("records are compared in one reading and written in another")
 }
 
-/// A desk that hashes records and lays out the hashes with their numbers.
-fn comparing_desk(plan: &RearrangePlan, key: DedupKey) -> Desk<Laid> {
+/// The hashes of a block, laid into buckets with the numbers of their records.
+struct Hashed {
+    laid: Laid,
+    /// Numbers of records that say what an earlier one of the block says, as far as that was noticed: of
+    /// positions that come again and again, as that from which games start, the buckets get but one a block.
+    repeated: Vec<u64>,
+    /// Numbers of records that cannot be read.
+    bad: Vec<u64>,
+}
+
+/// A desk that hashes records.
+fn comparing_desk(plan: &RearrangePlan, key: DedupKey) -> Desk<Hashed> {
     let names: Vec<String> = plan.parts.iter().map(|part| part.input.name.clone()).collect();
     let on_error = plan.on_error;
     Arc::new(move |block: &Block, cancel: &AtomicBool| {
         let file = &names[block.part];
-        let mut hashes = Hashes { items: Items::default(), next: block.first_number };
-        let sorted = if key == DedupKey::Bytes {
-            sort_items(block, file, on_error, |item| {
-                hashes.push(XxHash3_128::oneshot(item.bytes), item.number);
-            })
+        let mut hashes = Hashes::default();
+        let (sorted, bad) = if key == DedupKey::Bytes {
+            let sorted = sort_items(block, file, on_error, |item| {
+                // A game without moves has no number of its own. It stays.
+                if item.records > 0 {
+                    hashes.push(XxHash3_128::oneshot(item.bytes), item.number);
+                }
+            });
+            (sorted, Vec::new())
         } else {
-            let mut bytes = Vec::new();
-            let mut ahead = Ahead::default();
+            let (mut bytes, mut bad) = (Vec::new(), Vec::new());
+            let (mut ahead, mut next) = (Ahead::default(), block.first_number);
             let sorted = sort_block(block, file, on_error, cancel, |item, sorted| {
                 bytes.clear();
                 say(&item.record, key, (&mut ahead, || block.behind(&item.unit)), &mut bytes)?;
                 hashes.push(XxHash3_128::oneshot(&bytes), item.number);
                 sorted.counts.kept += 1;
+                bad.extend(next..item.number);
+                next = item.number + 1;
                 Ok(Next::Sorted)
             })?;
-            hashes.leave_out(block.number_of(block.wanted.end));
-            sorted
+            bad.extend(next..block.number_of(block.wanted.end));
+            (sorted, bad)
         };
-        Some((sorted, Laid::new(&hashes.items, Some(COMPARED_BYTES), 0)))
+        let laid = Laid::new(&hashes.items, Some(COMPARED_BYTES), 0);
+        Some((sorted, Hashed { laid, repeated: hashes.repeated, bad }))
     })
 }
 
-/// Hashes with the numbers of their records.
+/// Hashes of a block with the numbers of their records.
 struct Hashes {
     items: Items,
-    /// Number of the next record.
-    next: u64,
+    repeated: Vec<u64>,
+    /// The last ones that were met, each where its last bits say.
+    recent: Vec<u128>,
+}
+
+impl Default for Hashes {
+    fn default() -> Self {
+        let (items, repeated) = (Items::default(), Vec::new());
+        Self { items, repeated, recent: vec![0; RECENT_HASHES] }
+    }
 }
 
 impl Hashes {
     #[inline]
     fn push(&mut self, hash: u128, number: u64) {
-        self.leave_out(number);
-        self.add(hash, number);
-        self.next = number + 1;
-    }
-
-    /// The records up to, but not including, this number could not be used.
-    fn leave_out(&mut self, to: u64) {
-        for number in self.next..to {
-            // Spread over the buckets as all others are.
-            self.add(XxHash3_128::oneshot(&number.to_le_bytes()), number | IS_BAD);
+        let recent = &mut self.recent[hash as usize % RECENT_HASHES];
+        if *recent == hash {
+            return self.repeated.push(number);
         }
-    }
-
-    fn add(&mut self, hash: u128, number: u64) {
+        *recent = hash;
         let mut bytes = [0; COMPARED_BYTES];
         bytes[..8].copy_from_slice(&(hash as u64).to_le_bytes());
         bytes[8..].copy_from_slice(&number.to_le_bytes());
@@ -224,57 +266,83 @@ fn say<'a>(
             // No move has the bits of another: 0 is none of YaneuraOu's.
             out.extend_from_slice(&bits.unwrap_or(0).to_le_bytes());
         }
-        DedupKey::Content => {
-            let content = record.record()?;
-            encode(record.format(), &content, &Fill::default(), out).map_err(ConvertError::from)?;
-        }
+        DedupKey::Content => say_content(&record.record()?, out),
         DedupKey::Bytes => {}
     }
     Ok(())
 }
 
-/// The numbers of the records in a bucket that an earlier one repeats, and of those that are bad.
-fn repeated(bucket: &Bucket) -> Result<Vec<u64>, RunError> {
+/// Appends all that a record says. What stands between two fields tells where one ends.
+fn say_content(record: &Record, out: &mut Vec<u8>) {
+    let Record { setup, best_move, eval_cp, ply, result, ending, end_ply, candidates, .. } = record;
+    out.extend_from_slice(PositionKey::of(setup).bytes());
+    let mut field = |field: Option<u16>| {
+        out.push(field.is_some().into());
+        out.extend_from_slice(&field.unwrap_or(0).to_le_bytes());
+    };
+    field(best_move.map(|best| Dialect::YaneuraOu.encode(best)));
+    field(eval_cp.map(i16::cast_unsigned));
+    field(*ply);
+    field(result.map(|result| result as u16));
+    field(ending.map(|ending| ending as u16));
+    field(*end_ply);
+    field(Some(record.is_not_for_training.into()));
+    if !candidates.is_empty() {
+        out.extend_from_slice(format!("{candidates:?}").as_bytes());
+    }
+}
+
+/// What was found out about a bucket.
+struct Compared {
+    /// Records in it.
+    items: u64,
+    /// The numbers of those that an earlier one repeats.
+    repeated: Vec<u64>,
+}
+
+fn repeated(bucket: &Bucket) -> Result<Compared, RunError> {
     let items = bucket.items()?;
     let (words, _) = items.bytes.as_chunks::<8>();
     let word = |place: usize| u64::from_le_bytes(words[place]);
-    let mut left_out = Vec::new();
+    let mut repeated = Vec::new();
     // Of the records whose keys begin alike, which as a rule are equal, those that are the first ones.
     let mut firsts: Vec<(u64, u64)> = Vec::new();
     let mut alike = None;
     for item in items.order() {
         let item = item as usize;
         let (key, low, number) = (items.keys[item], word(2 * item), word(2 * item + 1));
-        if number & IS_BAD != 0 {
-            left_out.push(number & !IS_BAD);
-            continue;
-        }
         if alike.replace(counted(key)) != Some(counted(key)) {
             firsts.clear();
         }
         if firsts.contains(&(key, low)) {
-            left_out.push(number);
+            repeated.push(number);
         } else {
             firsts.push((key, low));
         }
     }
-    Ok(left_out)
+    Ok(Compared { items: items.keys.len() as u64, repeated })
 }
 
-/// Reads everything again and writes what is not left out.
+/// Reads everything again and writes what is not left out; how many repeated records that were.
 fn write(
     plan: &RearrangePlan,
-    mut left_out: Ascending,
+    left_out: LeftOut,
     sinks: &mut Sinks,
     watch: &mut Watch<'_>,
-) -> Result<(), RunError> {
+) -> Result<u64, RunError> {
+    let mut bad = left_out.bad.ascending()?;
+    let mut repeated = left_out.repeated.ascending()?;
+    let mut repeated_records = 0;
     // What is bad was dealt with in the first reading.
     let desk = desk_of_units(plan, BadPolicy::Skip);
     let take = |sorted: &mut Sorted, units: Units| {
         let mut kept = ItemBatch::default();
         let mut from = 0;
         for unit in 0..units.len() {
-            if left_out.contains(units.get(unit).number)? {
+            let item = units.get(unit);
+            let is_repeated = item.records > 0 && repeated.contains(item.number)?;
+            if is_repeated || bad.contains(item.number)? {
+                repeated_records += if is_repeated { item.records } else { 0 };
                 kept.push_all(&units, from..unit);
                 from = unit + 1;
             }
@@ -283,5 +351,6 @@ fn write(
         *sorted.batch_mut(Stream::Kept) = kept.into_batch();
         Ok(())
     };
-    read(plan, sinks, Checksums::Known, desk, take, watch).map(drop)
+    read(plan, sinks, Checksums::Known, desk, take, watch)?;
+    Ok(repeated_records)
 }

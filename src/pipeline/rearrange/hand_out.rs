@@ -6,18 +6,21 @@ use std::sync::atomic::Ordering;
 use super::buckets::{Bucket, Sealed};
 use super::pass::Watch;
 use super::plan::Means;
+use crate::pipeline::counts::Counts;
 use crate::pipeline::in_order::{Hands, in_order};
 use crate::pipeline::run::RunError;
 
-/// Has `work` done on all buckets and gives the results in order to `take`.
+/// Has `work` done on all buckets and gives the results in order to `take`, which says of how many items they
+/// are.
 pub(super) fn hand_out<T: Send + 'static>(
     sealed: Sealed,
     means: &Means,
     work: impl Fn(&Bucket) -> Result<T, RunError> + Send + Sync + 'static,
-    mut take: impl FnMut(T) -> Result<(), RunError>,
+    mut take: impl FnMut(T) -> Result<u64, RunError>,
     watch: &mut Watch<'_>,
 ) -> Result<(), RunError> {
     let hands = Hands { threads: means.threads(), items: means.buckets_under_way() };
+    let mut shown = Counts::default();
     let work = move |(): &mut (), bucket: Result<Bucket, RunError>| work(&bucket?);
     let ended = in_order(
         sealed.buckets(),
@@ -28,7 +31,9 @@ pub(super) fn hand_out<T: Send + 'static>(
             if watch.cancel.load(Ordering::Relaxed) {
                 return Err(Ended::Failed(RunError::Interrupted));
             }
-            take(done?).map_err(Ended::Failed)
+            shown.input += take(done?)?;
+            watch.progress.update(&shown);
+            Ok(())
         },
     );
     ended.map_err(|ended| match ended {

@@ -1,17 +1,19 @@
 //! Mixes archives into one: again and again one of them gives its next unit. The order within each stays.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, bounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::account::{Account, Moved};
 use super::items::{ItemBatch, Units, sort_units};
+use super::pass::{Watch, count};
 use super::plan::RearrangePlan;
 use crate::pipeline::counts::Counts;
 use crate::pipeline::plan::PlanError;
@@ -19,15 +21,21 @@ use crate::pipeline::progress::Progress;
 use crate::pipeline::run::RunError;
 use crate::pipeline::sink::Sinks;
 use crate::pipeline::sorting::Sorted;
-use crate::pipeline::source::{Delivery, Part, PartRead, Source, SourceError, count_records};
+use crate::pipeline::source::{Delivery, Part, PartRead, Source, SourceError};
 use crate::pipeline::stream::Stream;
 use crate::shogi::random_play::SplitMix64;
 
-/// Records that are read at a time of each input.
-const BLOCK_RECORDS: u64 = 1 << 12;
+/// The most and the fewest records that are read at a time of each input, as memory allows.
+const BLOCK_RECORDS: RangeInclusive<u64> = 1 << 6..=1 << 12;
 
 /// Blocks of each input that are read ahead.
 const BLOCKS_AHEAD: usize = 2;
+
+/// Memory for a record of each input, those that are read ahead and the reader's own included.
+const BYTES_A_RECORD: u64 = 1 << 10;
+
+/// How long an interruption may go unnoticed.
+const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Units that are written at a time.
 const WRITTEN_UNITS: usize = 1 << 12;
@@ -112,9 +120,11 @@ pub fn interleave(
     let before = plan.identities();
     let outputs: Vec<_> = plan.outputs.iter().chain(&plan.side_outputs).cloned().collect();
     let sinks = Sinks::create_with(&outputs, true)?;
-    let counted = match weights {
-        Some(_) => None,
-        None => Some(records(plan)?),
+    let counted = if weights.is_some() {
+        None
+    } else {
+        let counts = count(plan, &mut Watch { progress, cancel })?;
+        Some(counts.iter().map(|input| input.written).collect::<Vec<_>>())
     };
     progress.begin("writing", counted.as_ref().map(|counts| counts.iter().sum()));
     let turns = match (weights, counted) {
@@ -140,11 +150,8 @@ pub fn interleave(
         ("until", until.name().into()),
         ("seed", seed.into()),
     ];
-    Moved { command: "interleave", settings, counts, parts_read, finished, started }.commit(plan)
-}
-
-fn records(plan: &RearrangePlan) -> Result<Vec<u64>, SourceError> {
-    plan.parts.iter().map(|part| count_records(&part.input)).collect()
+    Moved { command: "interleave", settings, counts, parts_read, finished, started }
+        .commit(plan, progress)
 }
 
 struct Mixer {
@@ -166,7 +173,7 @@ impl Mixer {
             }
             let mut batch = ItemBatch::default();
             for _ in 0..WRITTEN_UNITS {
-                goes_on = self.turn(&mut batch)?;
+                goes_on = self.turn(&mut batch, cancel)?;
                 if !goes_on {
                     break;
                 }
@@ -181,12 +188,14 @@ impl Mixer {
     }
 
     /// Lets one of the inputs give a unit; false if that was the end.
-    fn turn(&mut self, batch: &mut ItemBatch) -> Result<bool, RunError> {
+    fn turn(&mut self, batch: &mut ItemBatch, cancel: &AtomicBool) -> Result<bool, RunError> {
         // What counts for nothing, a game without moves, may be left when nothing else is.
         let drawn = self.turns.draw().or_else(|| self.feeds.iter().position(|feed| !feed.at_end));
         let Some(drawn) = drawn else { return Ok(false) };
         let feed = &mut self.feeds[drawn];
-        if feed.next >= feed.units.len() && !feed.refill(&mut self.sinks, &mut self.counts)? {
+        if feed.next >= feed.units.len()
+            && !feed.refill(&mut self.sinks, &mut self.counts, cancel)?
+        {
             self.turns.close(drawn);
             return Ok(self.until == Until::All);
         }
@@ -216,9 +225,11 @@ impl Feed {
     fn start(part: &Part, plan: &RearrangePlan) -> Result<Self, RunError> {
         let (sender, blocks) = bounded(BLOCKS_AHEAD);
         let (part, on_error) = (part.clone(), plan.on_error);
+        let share = plan.means.memory.bytes() / (plan.parts.len() as u64 * BYTES_A_RECORD);
+        let block_records = share.clamp(*BLOCK_RECORDS.start(), *BLOCK_RECORDS.end());
         let body = move || {
             let name = part.input.name.clone();
-            let source = Source::new(vec![part], BLOCK_RECORDS).with_checksums(true);
+            let source = Source::new(vec![part], block_records).with_checksums(true);
             for delivery in source {
                 let fed = delivery.map(|delivery| match delivery {
                     Delivery::End(read) => (None, read),
@@ -237,10 +248,14 @@ impl Feed {
     }
 
     /// Takes the next block in which there is something; false at the end.
-    fn refill(&mut self, sinks: &mut Sinks, counts: &mut Counts) -> Result<bool, RunError> {
+    fn refill(
+        &mut self,
+        sinks: &mut Sinks,
+        counts: &mut Counts,
+        cancel: &AtomicBool,
+    ) -> Result<bool, RunError> {
         while !self.at_end {
-            // A reader that is gone without an end has panicked.
-            let (block, read) = self.blocks.recv().map_err(|_| RunError::ReaderPanicked)??;
+            let (block, read) = self.receive(cancel)?;
             self.read = read;
             let Some((sorted, units)) = block else {
                 self.at_end = true;
@@ -263,6 +278,23 @@ impl Feed {
         Ok(false)
     }
 
+    fn receive(
+        &self,
+        cancel: &AtomicBool,
+    ) -> Result<(Option<(Sorted, Units)>, PartRead), RunError> {
+        loop {
+            match self.blocks.recv_timeout(PATIENCE) {
+                Ok(fed) => return Ok(fed?),
+                // A reader that is gone without an end has panicked.
+                Err(RecvTimeoutError::Disconnected) => return Err(RunError::ReaderPanicked),
+                Err(RecvTimeoutError::Timeout) if cancel.load(Ordering::Relaxed) => {
+                    return Err(RunError::Interrupted);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+    }
+
     /// What was read and not taken is as if it had not been read.
     fn give_back(&mut self, counts: &mut Counts) {
         if self.at_end {
@@ -272,7 +304,8 @@ impl Feed {
             let item = self.units.get(unit);
             counts.input -= item.records;
             self.read.records -= item.records;
-            self.read.bytes -= item.bytes.len() as u64;
+            // A unit that had to be closed is longer than what was read of it.
+            self.read.bytes = self.read.bytes.saturating_sub(item.bytes.len() as u64);
         }
         self.read.sha256 = None;
     }

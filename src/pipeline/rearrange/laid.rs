@@ -55,6 +55,12 @@ impl Items {
 
     /// The numbers, from 0, of items of one bucket in the order of their keys.
     pub(super) fn order(&self) -> Vec<u32> {
+        if self.keys.len() as u64 > NUMBER_MASK {
+            // As many as that are alike in all that counts, or nearly.
+            let mut order: Vec<u32> = (0..self.keys.len() as u32).collect();
+            order.sort_by_key(|&number| counted(self.keys[number as usize]));
+            return order;
+        }
         let word = |(number, key): (usize, &u64)| {
             // The first bits, which are the bucket's, make room for the number of the item.
             (counted(*key) << BUCKET_BITS) | number as u64
@@ -158,6 +164,10 @@ impl Laid {
             .collect();
         scatter(bytes, len, &places, &mut laid.bytes);
         Self { items: laid, firsts, starts }
+    }
+
+    pub(super) fn len(&self) -> u64 {
+        self.items.keys.len() as u64
     }
 
     pub(super) fn size(&self) -> u64 {

@@ -15,27 +15,24 @@ pub(super) struct Numbers {
     buckets: Buckets,
     /// How far a number goes to the left to begin at the first bit.
     shift: u32,
-    len: u64,
 }
 
 impl Numbers {
     /// For numbers below `end`.
-    pub(super) fn new(means: &Means, end: u64) -> Self {
+    pub(super) fn new(means: &Means, end: u64, share: Share) -> Self {
         let shift = end.leading_zeros().min(u64::BITS - 1);
-        let buckets = Buckets::new(means, Some(NO_BYTES), Share::REST);
-        Self { buckets, shift, len: 0 }
+        let buckets = Buckets::new(means, Some(NO_BYTES), share);
+        Self { buckets, shift }
     }
 
     /// Adds numbers in any order, none of which is there.
     pub(super) fn add(&mut self, numbers: &[u64]) -> Result<(), RunError> {
+        if numbers.is_empty() {
+            return Ok(());
+        }
         let keys = numbers.iter().map(|number| number << self.shift).collect();
         let items = Items { keys, ..Items::default() };
-        self.len += numbers.len() as u64;
         self.buckets.add(Laid::new(&items, Some(NO_BYTES), 0))
-    }
-
-    pub(super) const fn len(&self) -> u64 {
-        self.len
     }
 
     /// All of them.

@@ -10,10 +10,13 @@ use crate::pipeline::run::{Desk, Job, Passed, RunError, pass};
 use crate::pipeline::settings::BadPolicy;
 use crate::pipeline::sink::Sinks;
 use crate::pipeline::sorting::Sorted;
-use crate::pipeline::source::Block;
+use crate::pipeline::source::{Block, can_be_computed, count_records};
 
 /// Records that travel together: as many as a block has room for.
 const BLOCK_RECORDS: u64 = 1 << 15;
+
+/// Blocks that may wait for one before them: they take a megabyte each, and a thread is soon done with one.
+const WAITING_BLOCKS: usize = 8;
 
 /// Whether checksums of the inputs are wanted.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -47,17 +50,50 @@ pub(super) fn read<T: Send + 'static>(
         first_number: 0,
         checksums: checksums == Checksums::Wanted,
         limit: None,
+        waiting_blocks: WAITING_BLOCKS,
     };
     pass(&job, sinks, desk, take, watch.progress, watch.cancel)
 }
 
+/// What is in an input.
+#[derive(Clone, Copy, Default)]
+pub(super) struct InInput {
+    /// Records, remarks and bad ones included, as numbers count them.
+    pub(super) all: u64,
+    /// Records that would be written.
+    pub(super) written: u64,
+}
+
+/// What is in each input, counted in a reading of its own where the size does not tell.
+pub(super) fn count(plan: &RearrangePlan, watch: &mut Watch<'_>) -> Result<Vec<InInput>, RunError> {
+    if plan.parts.iter().all(|part| can_be_computed(&part.input)) {
+        let records = plan.parts.iter().map(|part| count_records(&part.input));
+        let in_input = |all| InInput { all, written: all };
+        return Ok(records.map(|records| records.map(in_input)).collect::<Result<_, _>>()?);
+    }
+    watch.progress.begin("counting", plan.records);
+    let mut counts = vec![InInput::default(); plan.parts.len()];
+    let desk = desk_of(plan, |block, file| {
+        let (sorted, _) = sort_units(block, file, BadPolicy::Skip);
+        let found = (block.part, sorted.counts.input, sorted.counts.kept);
+        (sorted, found)
+    });
+    let take = |_: &mut _, (part, all, written): (usize, u64, u64)| {
+        counts[part].all += all;
+        counts[part].written += written;
+        Ok(())
+    };
+    read(plan, &mut Sinks::create(&[])?, Checksums::Known, desk, take, watch)?;
+    Ok(counts)
+}
+
 /// A desk that hands on the units of a block.
 pub(super) fn desk_of_units(plan: &RearrangePlan, on_error: BadPolicy) -> Desk<Units> {
-    desk(plan, move |block, file| sort_units(block, file, on_error))
+    desk_of(plan, move |block, file| sort_units(block, file, on_error))
 }
 
 /// A desk that does this with every block, and the name of its input.
-pub(super) fn desk<T: Send + 'static>(
+pub(super) fn desk_of<T: Send + 'static>(
     plan: &RearrangePlan,
     work: impl Fn(&Block, &str) -> (Sorted, T) + Send + Sync + 'static,
 ) -> Desk<T> {

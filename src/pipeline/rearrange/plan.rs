@@ -18,6 +18,7 @@ use super::super::settings::{BadPolicy, FormatName, without_compression};
 use super::super::sink::OutputPlan;
 use super::super::source::{Compression, Input, Part, Place, SourceError};
 use super::super::stream::Stream;
+use super::spill::Spill;
 use crate::format::Format;
 use crate::format::move16::Dialect;
 
@@ -28,7 +29,8 @@ pub struct Means {
     pub threads: usize,
     /// Memory for records.
     pub memory: Memory,
-    /// Where to put what does not fit; the system's folder for that if nothing is said.
+    /// Where to put what does not fit; beside the output if nothing is said, or where the system has such
+    /// files if that is no place on disk.
     pub tmp_dir: Option<PathBuf>,
 }
 
@@ -41,6 +43,11 @@ impl Default for Means {
 impl Means {
     pub(super) fn folder(&self) -> PathBuf {
         self.tmp_dir.clone().unwrap_or_else(std::env::temp_dir)
+    }
+
+    /// Checks now what else would show when memory is full.
+    pub(super) fn check_folder(&self) -> Result<(), RunError> {
+        Spill::create(&self.folder()).map(drop)
     }
 
     pub(super) fn threads(&self) -> usize {
@@ -75,6 +82,9 @@ pub struct RearrangeRequest {
     /// What may be used.
     pub means: Means,
 }
+
+/// As many as their names have room for.
+const MOST_PARTS: u32 = 99_999;
 
 /// An operation that can begin.
 #[derive(Clone, Debug)]
@@ -138,6 +148,12 @@ impl RearrangePlan {
     /// # Errors
     /// [`PlanError`] with what is wrong.
     pub fn in_parts(request: RearrangeRequest, parts: u32) -> Result<Self, PlanError> {
+        if parts > MOST_PARTS {
+            return Err(PlanError::MoreParts { parts, most: MOST_PARTS });
+        }
+        if request.output == Path::new("-") {
+            return Err(PlanError::NotAFolder { folder: request.output });
+        }
         let inputs = inputs(&request)?;
         let RearrangeRequest { output: folder, name, to, force, on_error, means, .. } = request;
         check_folder(&folder)?;
@@ -182,7 +198,11 @@ impl RearrangePlan {
             check_absence(files.into_iter())?;
         }
         let Chosen { parts, records, .. } = choose(inputs, None, None)?;
-        Ok(Self { parts, records, ..self })
+        let mut means = self.means;
+        let beside = self.manifest.as_deref().filter(|manifest| !files::is_object(manifest));
+        means.tmp_dir =
+            means.tmp_dir.or(beside.map(|manifest| platform::folder_of(manifest).into()));
+        Ok(Self { parts, records, means, ..self })
     }
 
     /// The format of all inputs and outputs.
@@ -190,11 +210,13 @@ impl RearrangePlan {
         self.to.format
     }
 
-    /// Makes the folder of the parts, if it is not there.
-    pub(super) fn create_folder(&self) -> Result<(), RunError> {
+    /// Makes the folder of the parts; whether it was not there.
+    pub(super) fn create_folder(&self) -> Result<NewFolder, RunError> {
         let folder = self.manifest.as_deref().map_or(Path::new("."), platform::folder_of);
+        let is_new = !files::is_object(folder) && !folder.exists();
         files::create_folder(folder)
-            .map_err(|source| RunError::Folder { folder: folder.display().to_string(), source })
+            .map_err(|source| RunError::Folder { folder: folder.display().to_string(), source })?;
+        Ok(NewFolder(is_new.then(|| folder.to_owned())))
     }
 
     /// What the inputs are, as far as that shows without reading them.
@@ -224,6 +246,18 @@ impl RearrangePlan {
             Place::Object(_) => true,
         };
         if self.parts.iter().all(can_be) { Ok(()) } else { Err(PlanError::Stdin { why }) }
+    }
+}
+
+/// A folder that was made for the outputs; gone when dropped while it is empty.
+pub(super) struct NewFolder(Option<PathBuf>);
+
+impl Drop for NewFolder {
+    fn drop(&mut self) {
+        if let Some(folder) = &self.0 {
+            // With the outputs in it, it stays.
+            drop(std::fs::remove_dir(folder));
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use super::account::{Account, Moved};
 use super::buckets::{Buckets, Share};
 use super::items::{ItemBatch, Units, sort_units};
 use super::laid::{Items, Laid};
-use super::pass::{Checksums, Watch, desk, desk_of_units, read};
+use super::pass::{Checksums, Watch, desk_of, desk_of_units, read};
 use super::plan::RearrangePlan;
 use crate::pipeline::counts::Condition;
 use crate::pipeline::filters::{Probability, Sample};
@@ -56,12 +56,12 @@ pub fn sample(
     let started = Instant::now();
     let mut watch = Watch { progress, cancel };
     let before = plan.identities();
+    let outputs: Vec<_> = plan.outputs.iter().chain(&plan.side_outputs).cloned().collect();
+    let mut sinks = Sinks::create_with(&outputs, true)?;
     let choice = match size {
         SampleSize::Rate(probability) => Choice::Rate(Sample { probability, seed }),
         SampleSize::Count(count) => Choice::below(plan, count, seed, &mut watch)?,
     };
-    let outputs: Vec<_> = plan.outputs.iter().chain(&plan.side_outputs).cloned().collect();
-    let mut sinks = Sinks::create_with(&outputs, true)?;
     let mut next_unit = 0..;
     let take = |sorted: &mut Sorted, units: Units| {
         let mut taken = ItemBatch::default();
@@ -89,7 +89,8 @@ pub fn sample(
         }
     };
     let settings = vec![size, ("seed", seed.into())];
-    Moved { command: "sample", settings, counts, parts_read, finished, started }.commit(plan)
+    Moved { command: "sample", settings, counts, parts_read, finished, started }
+        .commit(plan, watch.progress)
 }
 
 /// Which units are taken.
@@ -121,9 +122,13 @@ impl Choice {
         watch: &mut Watch<'_>,
     ) -> Result<Self, RunError> {
         watch.progress.begin("counting", plan.records);
-        // Whatever is bad is met again when records are written.
-        let desk = desk(plan, |block, file| {
-            let (sorted, units) = sort_units(block, file, BadPolicy::Skip);
+        // What is bad is set aside when records are written, unless it ends all.
+        let on_error = match plan.on_error {
+            BadPolicy::Stop => BadPolicy::Stop,
+            BadPolicy::Skip | BadPolicy::Quarantine => BadPolicy::Skip,
+        };
+        let desk = desk_of(plan, move |block, file| {
+            let (sorted, units) = sort_units(block, file, on_error);
             (sorted, units.len() as u64)
         });
         let mut next_unit = 0;

@@ -12,7 +12,7 @@ use super::copying::gather;
 use super::hand_out::hand_out;
 use super::items::{ItemBatch, sort_items, sort_row};
 use super::laid::{Items, Laid};
-use super::pass::{Checksums, Watch, desk, read};
+use super::pass::{Checksums, Watch, desk_of, read};
 use super::plan::RearrangePlan;
 use crate::format::{Format, count};
 use crate::pipeline::progress::Progress;
@@ -34,18 +34,23 @@ pub fn shuffle(
     progress: &mut Progress,
     cancel: &AtomicBool,
 ) -> Result<Account, RunError> {
+    plan.means.check_folder()?;
     let started = Instant::now();
     let mut watch = Watch { progress, cancel };
+    watch.progress.begin("reading", plan.records);
     let mut side = Sinks::create_with(&plan.side_outputs, true)?;
     let mut sinks = Sinks::create_with(&plan.outputs, true)?;
     let (format, len) = (plan.format(), plan.format().record_len());
     let keys = keys(seed);
     let on_error = plan.on_error;
-    let lay = desk(plan, move |block, file| lay(block, file, on_error, keys));
+    let lay = desk_of(plan, move |block, file| lay(block, file, on_error, keys));
     let mut buckets = Buckets::new(&plan.means, len, Share::ALL);
     let take = |_: &mut _, laid| buckets.add(laid);
     let passed = read(plan, &mut side, Checksums::Wanted, lay, take, &mut watch)?;
-    let write = |batch: Batch| Ok(sinks.write(Stream::Kept, &batch)?);
+    let write = |batch: Batch| {
+        sinks.write(Stream::Kept, &batch)?;
+        Ok(batch.len())
+    };
     watch.progress.begin("writing", Some(passed.counts.kept));
     hand_out(
         buckets.seal()?,
@@ -58,7 +63,7 @@ pub fn shuffle(
     let (counts, parts_read) = (passed.counts, passed.parts_read);
     let settings = vec![("seed", seed.into())];
     let moved = Moved { command: "shuffle", settings, counts, parts_read, finished, started };
-    moved.commit(plan)
+    moved.commit(plan, watch.progress)
 }
 
 /// The units of a block with their keys, laid into buckets.
