@@ -26,12 +26,12 @@ MACHINES = ["alpha", "beta"]
 
 SSH = """\
 #!/bin/sh
-# [OPTION]... HOST [--] COMMAND...
+# [OPTION]... HOST [--] COMMAND...; SHELL is set, as sshd sets it.
 until [ "$1" = alpha ] || [ "$1" = beta ]; do shift; done
 echo "$1" >> "$HOME/called"
 shift
 if [ "$1" = -- ]; then shift; fi
-cd / && exec sh -c "$*"
+cd / && SHELL=/bin/sh exec sh -c "$*"
 """
 
 
