@@ -55,6 +55,7 @@ pub use key::ContentKey;
 pub use lines::{Line, Lines};
 pub use outcome::Outcome;
 pub use position_key::PositionKey;
+pub(crate) use position_key::position_keys_of_row;
 pub use record::{GameResult, Record, RecordRef};
 pub use records::{Records, count, records, units};
 pub use survey::{Finding, HandOrder, HandOrders, MoveCounts, Survey};

@@ -2,11 +2,15 @@
 //!
 //! It takes a tenth of the time of a conversion between packed formats.
 
+mod digesting;
+
 use std::fmt;
 use std::io::{self, Read};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use sha2::{Digest, Sha256};
+
+use self::digesting::Digesting;
 
 /// A SHA-256, shown as 64 hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -37,6 +41,12 @@ impl Sum {
     /// Its bytes.
     pub const fn bytes(&self) -> &[u8; Self::LEN] {
         &self.0
+    }
+}
+
+impl From<Sha256> for Sum {
+    fn from(digest: Sha256) -> Self {
+        Self(digest.finalize().into())
     }
 }
 
@@ -72,23 +82,23 @@ impl<'de> Deserialize<'de> for Sum {
 }
 
 /// The bytes so far, or nothing if nobody asked.
-#[derive(Clone, Debug)]
-pub(super) struct Checksum(Option<Sha256>);
+#[derive(Debug)]
+pub(super) struct Checksum(Option<Digesting>);
 
 impl Checksum {
     pub(super) fn new(is_asked: bool) -> Self {
-        Self(is_asked.then(Sha256::new))
+        Self(is_asked.then(Digesting::default))
     }
 
     pub(super) fn update(&mut self, bytes: &[u8]) {
-        if let Some(digest) = &mut self.0 {
-            digest.update(bytes);
+        if let Some(digesting) = &mut self.0 {
+            digesting.update(bytes);
         }
     }
 
     /// The checksum of what came so far; none if nobody asked.
     pub(super) fn sum(&self) -> Option<Sum> {
-        self.0.clone().map(|digest| Sum(digest.finalize().into()))
+        self.0.as_ref().map(|digesting| digesting.digest().into())
     }
 }
 

@@ -14,6 +14,7 @@ mod interleave;
 mod items;
 mod laid;
 mod numbers;
+mod ordered;
 mod pass;
 mod plan;
 mod sample;

@@ -4,6 +4,7 @@
 //! reading the same data gives the same blocks.
 
 mod bytes;
+mod checksummed;
 mod cut;
 mod index;
 mod skip;
@@ -18,7 +19,7 @@ use thiserror::Error;
 
 use self::bytes::Bytes;
 use self::cut::{Reach, is_cut_piece, unit_end};
-use super::checksum::{Checksum, Sum};
+use super::checksum::Sum;
 use super::files::{self, State};
 use super::settings::{FormatName, without_compression};
 use crate::format::move16::Dialect;
@@ -26,6 +27,7 @@ use crate::format::{Format, Survey};
 
 pub use super::objects::Object;
 
+pub(super) use self::checksummed::Checksummed;
 pub use self::cut::{MAX_GROUP_BYTES, MAX_LINE_BYTES};
 pub use self::index::{Index, Mark};
 pub(super) use self::skip::Skipping;
@@ -228,7 +230,7 @@ pub struct PartRead {
     pub offset: u64,
     /// Bytes read, uncompressed.
     pub bytes: u64,
-    /// SHA-256 of these bytes, if it was asked for.
+    /// SHA-256 of these bytes, if it was asked for: a [`Source`] by itself makes none.
     pub sha256: Option<Sum>,
 }
 
@@ -326,22 +328,13 @@ pub struct Source {
     /// Number, over all inputs, of the next record.
     number: u64,
     records_left: u64,
-    with_checksums: bool,
 }
 
 impl Source {
     /// Blocks of `block_records` records, fewer at the end of a part or where a block is full before, more
     /// where a unit holds several. Nothing is opened before the first one is asked for.
     pub fn new(parts: Vec<Part>, block_records: u64) -> Self {
-        Self {
-            parts,
-            part: 0,
-            current: None,
-            block_records,
-            number: 0,
-            records_left: u64::MAX,
-            with_checksums: false,
-        }
+        Self { parts, part: 0, current: None, block_records, number: 0, records_left: u64::MAX }
     }
 
     /// The same, but the first record is not number 0 over all inputs: it is that of a shard.
@@ -356,17 +349,11 @@ impl Source {
         Self { records_left: records, ..self }
     }
 
-    /// The same, with the checksum of what is read of each part.
-    #[must_use]
-    pub fn with_checksums(self, with_checksums: bool) -> Self {
-        Self { with_checksums, ..self }
-    }
-
     fn deliver(&mut self) -> Result<Option<Delivery>, SourceError> {
         let Some(part) = self.parts.get(self.part) else { return Ok(None) };
         let reading = match &mut self.current {
             Some(reading) => reading,
-            none => none.insert(Reading::start(part, self.part, self.with_checksums)?),
+            none => none.insert(Reading::start(part, self.part)?),
         };
         let block = reading.block(part, self.block_records, self.records_left)?;
         if let Some(mut block) = block {
@@ -433,11 +420,10 @@ struct Reading {
     offset: u64,
     mid_unit: bool,
     done: PartRead,
-    checksum: Checksum,
 }
 
 impl Reading {
-    fn start(part: &Part, number: usize, with_checksum: bool) -> Result<Self, SourceError> {
+    fn start(part: &Part, number: usize) -> Result<Self, SourceError> {
         let input = &part.input;
         let mut bytes = Bytes::open(input)?;
         let Mark { record: mut index, mut offset } = bytes.size().map_or(Mark::default(), |size| {
@@ -463,8 +449,7 @@ impl Reading {
             mid_unit = skipped.ends_mid_unit;
         }
         let done = PartRead { part: number, records: 0, offset, bytes: 0, sha256: None };
-        let checksum = Checksum::new(with_checksum);
-        Ok(Self { part: number, bytes, index, offset, mid_unit, done, checksum })
+        Ok(Self { part: number, bytes, index, offset, mid_unit, done })
     }
 
     /// The next records, as many as wanted unless the part ends or the block is full before.
@@ -490,20 +475,15 @@ impl Reading {
             bytes: taken.bytes,
             read: self.done,
         };
-        self.checksum.update(&block.bytes);
         self.offset += block.bytes.len() as u64;
         self.done.records += block.wanted.end - block.wanted.start;
         self.done.bytes += block.bytes.len() as u64;
-        block.read = self.read_so_far();
+        block.read = self.done;
         Ok(Some(block))
     }
 
     fn end(&mut self, part: &Part) -> Result<PartRead, SourceError> {
         self.bytes.still_as_opened(&part.input)?;
-        Ok(self.read_so_far())
-    }
-
-    fn read_so_far(&self) -> PartRead {
-        PartRead { sha256: self.checksum.sum(), ..self.done }
+        Ok(self.done)
     }
 }

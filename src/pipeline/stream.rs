@@ -62,46 +62,80 @@ impl Stream {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Batch {
     bytes: Vec<u8>,
-    ends: Vec<usize>,
+    ends: Ends,
+}
+
+/// Where the records of a batch end.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Ends {
+    /// All have this length.
+    Computed(usize),
+    Listed(Vec<usize>),
+}
+
+impl Default for Ends {
+    fn default() -> Self {
+        Self::Listed(Vec::new())
+    }
 }
 
 impl Batch {
     /// Records of one size that stand in a row.
-    pub fn of_row(bytes: Vec<u8>, record_len: usize) -> Self {
-        let ends = (record_len..=bytes.len()).step_by(record_len).collect();
-        Self { bytes, ends }
+    pub const fn of_row(bytes: Vec<u8>, record_len: usize) -> Self {
+        Self { bytes, ends: Ends::Computed(record_len) }
+    }
+
+    /// The ends as a list to which others can be added.
+    #[inline]
+    fn listed(&mut self) -> &mut Vec<usize> {
+        if let Ends::Computed(len) = self.ends {
+            self.ends = Ends::Listed((len..=self.bytes.len()).step_by(len).collect());
+        }
+        match &mut self.ends {
+            Ends::Listed(ends) => ends,
+            Ends::Computed(_) => unreachable!("they have just been listed"),
+        }
     }
 
     /// Appends a record.
     #[inline]
     pub fn push(&mut self, record: &[u8]) {
-        self.bytes.extend_from_slice(record);
+        self.open_record().extend_from_slice(record);
         self.end_record();
     }
 
     /// Appends records of one size that stand in a row.
     pub fn push_row(&mut self, bytes: &[u8], record_len: usize) {
+        if self.is_empty() && self.bytes.is_empty() {
+            self.ends = Ends::Computed(record_len);
+        }
+        if self.ends == Ends::Computed(record_len) {
+            return self.bytes.extend_from_slice(bytes);
+        }
         let start = self.bytes.len();
-        self.bytes.extend_from_slice(bytes);
         let records = bytes.len() / record_len;
-        self.ends.extend((1..=records).map(|record| start + record * record_len));
+        self.listed().extend((1..=records).map(|record| start + record * record_len));
+        self.bytes.extend_from_slice(bytes);
     }
 
     /// Where an encoder appends the bytes of the next record; [`Self::end_record`] closes it.
     pub fn open_record(&mut self) -> &mut Vec<u8> {
+        self.listed();
         &mut self.bytes
     }
 
     /// Closes the record whose bytes were appended last.
     pub fn end_record(&mut self) {
-        self.ends.push(self.bytes.len());
+        let end = self.bytes.len();
+        self.listed().push(end);
     }
 
     /// Closes a group of records whose bytes were appended last. Nothing is written between them: they
     /// count as records of the group's last byte.
     pub fn end_group(&mut self, records: usize) {
-        let start = self.ends.last().copied().unwrap_or(0);
-        self.ends.extend(std::iter::repeat_n(start, records.saturating_sub(1)));
+        let ends = self.listed();
+        let start = ends.last().copied().unwrap_or(0);
+        ends.extend(std::iter::repeat_n(start, records.saturating_sub(1)));
         if records > 0 {
             self.end_record();
         }
@@ -109,34 +143,43 @@ impl Batch {
 
     /// Takes out the records, by their number from 0, that are not to be kept. Not for groups.
     pub fn retain(&mut self, mut is_kept: impl FnMut(usize) -> bool) {
+        self.listed();
+        let Self { bytes, ends: Ends::Listed(ends) } = self else { return };
         let (mut start, mut len, mut records) = (0, 0, 0);
-        for record in 0..self.ends.len() {
-            let end = self.ends[record];
+        for record in 0..ends.len() {
+            let end = ends[record];
             if is_kept(record) {
-                self.bytes.copy_within(start..end, len);
+                bytes.copy_within(start..end, len);
                 len += end - start;
-                self.ends[records] = len;
+                ends[records] = len;
                 records += 1;
             }
             start = end;
         }
-        self.bytes.truncate(len);
-        self.ends.truncate(records);
+        bytes.truncate(len);
+        ends.truncate(records);
     }
 
     /// Number of records.
     pub fn len(&self) -> u64 {
-        self.ends.len() as u64
+        match &self.ends {
+            Ends::Computed(len) => (self.bytes.len() / len) as u64,
+            Ends::Listed(ends) => ends.len() as u64,
+        }
     }
 
     /// Whether there is no record.
     pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
+        self.len() == 0
     }
 
     /// Memory that it takes, in bytes.
     pub fn size(&self) -> usize {
-        self.bytes.len() + self.ends.len() * size_of::<usize>()
+        let ends = match &self.ends {
+            Ends::Computed(_) => 0,
+            Ends::Listed(ends) => size_of_val(&**ends),
+        };
+        self.bytes.len() + ends
     }
 
     /// All its bytes.
@@ -147,9 +190,11 @@ impl Batch {
     /// Bytes of the records from number `from` up to, but not including, number `to`; those of a group
     /// belong to its last record. What follows the last record, a group of none, comes with it.
     pub fn bytes_of(&self, from: u64, to: u64) -> &[u8] {
-        let end = |records: u64| match usize::try_from(records) {
-            Ok(0) => 0,
-            Ok(records) if records < self.ends.len() => self.ends[records - 1],
+        let records = usize::try_from(self.len()).unwrap_or(usize::MAX);
+        let end = |number: u64| match (usize::try_from(number), &self.ends) {
+            (Ok(0), _) => 0,
+            (Ok(number), Ends::Computed(len)) if number < records => number * len,
+            (Ok(number), Ends::Listed(ends)) if number < records => ends[number - 1],
             _ => self.bytes.len(),
         };
         &self.bytes[end(from)..end(to)]
@@ -182,5 +227,26 @@ mod tests {
         expected.push(b"");
         expected.push(b"four");
         assert_eq!(batch, expected);
+    }
+
+    #[test]
+    fn a_row_is_as_good_as_one_record_after_the_other() {
+        let mut one_by_one = Batch::default();
+        for record in [b"one", b"two", b"six", b"ten"] {
+            one_by_one.push(record);
+        }
+        let mut row = Batch::of_row(b"onetwo".to_vec(), 3);
+        row.push_row(b"sixten", 3);
+        let bytes_of = |batch: &Batch| {
+            (0..=4).map(|to| batch.bytes_of(to / 2, to).to_vec()).collect::<Vec<_>>()
+        };
+        assert_eq!((row.len(), bytes_of(&row)), (4, bytes_of(&one_by_one)));
+        for batch in [&mut one_by_one, &mut row] {
+            batch.push(b"eleven");
+            batch.push_row(b"1234", 2);
+            batch.retain(|record| record != 1);
+        }
+        assert_eq!(row, one_by_one);
+        assert_eq!((row.len(), row.bytes()), (6, &b"onesixteneleven1234"[..]));
     }
 }

@@ -3,20 +3,19 @@
 //! A bounded number of blocks is under way at any time, so memory does not grow with the input.
 
 use std::collections::BTreeMap;
-use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use crossbeam_channel::{Receiver, Sender, bounded, never, select, unbounded};
+use crossbeam_channel::{IntoIter, Receiver, Sender, bounded, never, select, unbounded};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::checkpoint::Place;
 use super::run::{Desk, Job, RunError};
 use super::sorting::Sorted;
-use super::source::{Block, Delivery, PartRead, Skipping, Source, SourceError};
+use super::source::{Block, Checksummed, Delivery, PartRead, Skipping, Source, SourceError};
 use crate::search::STACK_BYTES;
 
 /// Results that wait for an earlier block may take this much memory before no new block is begun.
@@ -27,8 +26,6 @@ const BLOCKS_PER_THREAD: usize = 4;
 
 /// How long an interruption may go unnoticed.
 const PATIENCE: Duration = Duration::from_millis(50);
-
-type ReadAhead = Receiver<Result<Delivery, SourceError>>;
 
 /// What the crew has for the coordinator.
 pub(super) enum Step<T> {
@@ -53,8 +50,7 @@ pub(super) struct Judged<T> {
 pub(super) struct Crew<T> {
     pool: ThreadPool,
     desk: Desk<T>,
-    deliveries: ReadAhead,
-    reader: Option<JoinHandle<()>>,
+    reading: Reading,
     results: (Sender<Finished<T>>, Receiver<Finished<T>>),
     stop: Arc<AtomicBool>,
     inputs: Vec<String>,
@@ -86,28 +82,28 @@ impl<T: Send + 'static> Crew<T> {
     /// Starts the threads, behind what was done before.
     pub(super) fn start(job: &Job<'_>, desk: Desk<T>, behind: &Place) -> Result<Self, RunError> {
         let source = Source::new(job.parts.to_vec(), job.block_records);
-        let source = source
-            .numbered_from(job.first_number)
-            .limited_to(job.limit.unwrap_or(u64::MAX))
-            .with_checksums(job.checksums);
-        Self::start_with(Skipping::new(source, behind, inputs(job)), job, desk)
+        let source =
+            source.numbered_from(job.first_number).limited_to(job.limit.unwrap_or(u64::MAX));
+        let mut reading = Reading::start("reader", source)?;
+        if job.checksums {
+            reading = reading.through("checksums", Checksummed::new)?;
+        }
+        if behind.blocks > 0 {
+            let skipping = |blocks| Skipping::new(blocks, behind, inputs(job));
+            reading = reading.through("skipping", skipping)?;
+        }
+        Self::start_with(reading, job, desk)
     }
 
-    fn start_with(
-        source: impl Iterator<Item = Result<Delivery, SourceError>> + Send + 'static,
-        job: &Job<'_>,
-        desk: Desk<T>,
-    ) -> Result<Self, RunError> {
+    fn start_with(reading: Reading, job: &Job<'_>, desk: Desk<T>) -> Result<Self, RunError> {
         let pool = ThreadPoolBuilder::new()
             .num_threads(job.threads)
             .stack_size(STACK_BYTES)
             .thread_name(|number| format!("worker-{number}"))
             .build()?;
-        let (reader, deliveries) = read_ahead(source).map_err(RunError::Threads)?;
         Ok(Self {
             desk,
-            deliveries,
-            reader: Some(reader),
+            reading,
             results: unbounded(),
             stop: Arc::default(),
             inputs: inputs(job),
@@ -138,7 +134,8 @@ impl<T: Send + 'static> Crew<T> {
             && self.waiting_bytes < WAITING_BYTES
             && self.waiting.len() < self.most_waiting;
         let none = never();
-        let deliveries = if has_room && !self.source_ended { &self.deliveries } else { &none };
+        let deliveries =
+            if has_room && !self.source_ended { &self.reading.deliveries } else { &none };
         select! {
             recv(self.results.1) -> finished => {
                 let finished = finished.expect("the crew holds a sender itself");
@@ -148,7 +145,10 @@ impl<T: Send + 'static> Crew<T> {
                 Ok(Ok(Delivery::Block(block))) => self.begin(block),
                 Ok(Ok(Delivery::End(part))) => self.parts_read.push(part),
                 Ok(Err(error)) => return Err(error.into()),
-                Err(_) => self.end_of_source()?,
+                Err(_) => {
+                    self.source_ended = true;
+                    self.reading.check_end()?;
+                }
             },
             default(PATIENCE) => {}
         }
@@ -158,15 +158,6 @@ impl<T: Send + 'static> Crew<T> {
     /// What was read of each input; complete after [`Step::End`].
     pub(super) fn into_parts_read(mut self) -> Vec<PartRead> {
         std::mem::take(&mut self.parts_read)
-    }
-
-    /// The reader has nothing more; that it ended by a fault of this program must not pass for the end.
-    fn end_of_source(&mut self) -> Result<(), RunError> {
-        self.source_ended = true;
-        match self.reader.take().map(JoinHandle::join) {
-            Some(Err(_)) => Err(RunError::ReaderPanicked),
-            Some(Ok(())) | None => Ok(()),
-        }
     }
 
     fn begin(&mut self, block: Block) {
@@ -216,19 +207,49 @@ fn inputs(job: &Job<'_>) -> Vec<String> {
     job.parts.iter().map(|part| part.input.name.clone()).collect()
 }
 
-/// Reads on a thread of its own, a few blocks ahead.
-fn read_ahead(
-    source: impl Iterator<Item = Result<Delivery, SourceError>> + Send + 'static,
-) -> io::Result<(JoinHandle<()>, ReadAhead)> {
-    let (sender, receiver) = bounded(BLOCKS_PER_THREAD);
-    let reader = thread::Builder::new().name("reader".to_owned()).spawn(move || {
-        for delivery in source {
-            if sender.send(delivery).is_err() {
-                break;
+/// Threads that read a few blocks ahead, each what the one before it has read.
+struct Reading {
+    deliveries: Receiver<Result<Delivery, SourceError>>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Reading {
+    fn start(
+        name: &str,
+        source: impl Iterator<Item = Result<Delivery, SourceError>> + Send + 'static,
+    ) -> Result<Self, RunError> {
+        let (sender, deliveries) = bounded(BLOCKS_PER_THREAD);
+        let read = move || {
+            for delivery in source {
+                if sender.send(delivery).is_err() {
+                    break;
+                }
             }
-        }
-    })?;
-    Ok((reader, receiver))
+        };
+        let thread = thread::Builder::new().name(name.to_owned()).spawn(read);
+        Ok(Self { deliveries, threads: vec![thread.map_err(RunError::Threads)?] })
+    }
+
+    /// The same through a stage that has a thread of its own.
+    fn through<S>(
+        self,
+        name: &str,
+        stage: impl FnOnce(IntoIter<Result<Delivery, SourceError>>) -> S,
+    ) -> Result<Self, RunError>
+    where
+        S: Iterator<Item = Result<Delivery, SourceError>> + Send + 'static,
+    {
+        let mut next = Self::start(name, stage(self.deliveries.into_iter()))?;
+        next.threads.extend(self.threads);
+        Ok(next)
+    }
+
+    /// That a thread ended by a fault of this program must not pass for the end of the inputs.
+    fn check_end(&mut self) -> Result<(), RunError> {
+        // All have ended when the last one has nothing more.
+        let mut ended = self.threads.drain(..).map(JoinHandle::join);
+        if ended.any(|ended| ended.is_err()) { Err(RunError::ReaderPanicked) } else { Ok(()) }
+    }
 }
 
 #[cfg(test)]
@@ -248,7 +269,9 @@ mod tests {
             waiting_blocks: 1,
         };
         let source = std::iter::once_with(|| panic!("a fault in the reader"));
-        let mut crew: Crew<()> = Crew::start_with(source, &job, Arc::new(|_, _| None)).unwrap();
+        let reading = Reading::start("reader", source).unwrap();
+        let reading = reading.through("checksums", Checksummed::new).unwrap();
+        let mut crew: Crew<()> = Crew::start_with(reading, &job, Arc::new(|_, _| None)).unwrap();
         let end = loop {
             match crew.step() {
                 Ok(Step::Waiting) => {}

@@ -175,13 +175,12 @@ impl Sealed {
         (is_large || items > NUMBER_MASK) && can_be_split
     }
 
-    fn items(&self, bucket: usize) -> Result<Items, RunError> {
+    fn read(&self, bucket: usize, items: &mut Items) -> Result<(), RunError> {
         let (count, bytes) = self.count(bucket);
-        let mut items = Items::with_capacity(count as usize, bytes as usize);
+        items.keys.reserve(count as usize);
+        items.bytes.reserve(bytes as usize);
         if let Some(spill) = &self.spill {
-            spill
-                .extents(bucket)
-                .try_for_each(|extent| spill.load(extent, self.len, &mut items))?;
+            spill.extents(bucket).try_for_each(|extent| spill.load(extent, self.len, items))?;
         }
         for laid in &self.held {
             let (keys, lens, bytes) = laid.bucket(bucket);
@@ -189,7 +188,7 @@ impl Sealed {
             items.lens.extend_from_slice(lens);
             items.bytes.extend_from_slice(bytes);
         }
-        Ok(items)
+        Ok(())
     }
 
     /// Lays a bucket into buckets.
@@ -219,9 +218,16 @@ pub(super) struct Bucket {
 }
 
 impl Bucket {
-    /// What is in it, in the order in which it came.
-    pub(super) fn items(&self) -> Result<Items, RunError> {
-        self.store.items(self.bucket)
+    /// Puts what is in it behind other items, in the order in which it came.
+    pub(super) fn read(&self, items: &mut Items) -> Result<(), RunError> {
+        self.store.read(self.bucket, items)
+    }
+
+    /// The keys of what is in it, in the order in which it came.
+    pub(super) fn keys(&self) -> Result<Vec<u64>, RunError> {
+        let mut items = Items::default();
+        self.read(&mut items)?;
+        Ok(items.keys)
     }
 
     /// The length of the items, if all have the same.
@@ -262,6 +268,7 @@ impl Iterator for Emptying {
 #[cfg(test)]
 mod tests {
     use super::super::laid::counted;
+    use super::super::ordered::Ordered;
     use super::*;
     use crate::shogi::random_play::SplitMix64;
 
@@ -275,11 +282,12 @@ mod tests {
         for items in blocks {
             buckets.add(Laid::new(items, len, 0)).unwrap();
         }
-        let mut ordered = Vec::new();
+        let (mut ordered, mut bucket_ordered) = (Vec::new(), Ordered::default());
         for bucket in buckets.seal().unwrap().buckets() {
-            let items = bucket.unwrap().items().unwrap();
+            bucket_ordered.load(&bucket.unwrap()).unwrap();
+            let Ordered { items, order, .. } = &bucket_ordered;
             let starts = items.starts(len);
-            for item in items.order() {
+            for &item in order {
                 let item = item as usize;
                 ordered.push((items.keys[item], items.bytes[starts.range(item)].to_vec()));
             }

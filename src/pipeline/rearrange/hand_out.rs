@@ -4,38 +4,36 @@ use std::io;
 use std::sync::atomic::Ordering;
 
 use super::buckets::{Bucket, Sealed};
+use super::ordered::Ordered;
 use super::pass::Watch;
 use super::plan::Means;
 use crate::pipeline::counts::Counts;
 use crate::pipeline::in_order::{Hands, in_order};
 use crate::pipeline::run::RunError;
 
-/// Has `work` done on all buckets and gives the results in order to `take`, which says of how many items they
+/// Has `work` done on all buckets, each in order, and gives the results in order to `take`, which says of how many items they
 /// are.
 pub(super) fn hand_out<T: Send + 'static>(
     sealed: Sealed,
     means: &Means,
-    work: impl Fn(&Bucket) -> Result<T, RunError> + Send + Sync + 'static,
+    work: impl Fn(&Ordered) -> T + Send + Sync + 'static,
     mut take: impl FnMut(T) -> Result<u64, RunError>,
     watch: &mut Watch<'_>,
 ) -> Result<(), RunError> {
     let hands = Hands { threads: means.threads(), items: means.buckets_under_way() };
     let mut shown = Counts::default();
-    let work = move |(): &mut (), bucket: Result<Bucket, RunError>| work(&bucket?);
-    let ended = in_order(
-        sealed.buckets(),
-        hands,
-        || (),
-        work,
-        |done| {
-            if watch.cancel.load(Ordering::Relaxed) {
-                return Err(Ended::Failed(RunError::Interrupted));
-            }
-            shown.input += take(done?)?;
-            watch.progress.update(&shown);
-            Ok(())
-        },
-    );
+    let work = move |ordered: &mut Ordered, bucket: Result<Bucket, RunError>| {
+        ordered.load(&bucket?)?;
+        Ok::<T, RunError>(work(ordered))
+    };
+    let ended = in_order(sealed.buckets(), hands, Ordered::default, work, |done| {
+        if watch.cancel.load(Ordering::Relaxed) {
+            return Err(Ended::Failed(RunError::Interrupted));
+        }
+        shown.input += take(done?)?;
+        watch.progress.update(&shown);
+        Ok(())
+    });
     ended.map_err(|ended| match ended {
         Ended::Failed(error) => error,
         Ended::NoThread(source) => RunError::Threads(source),

@@ -21,7 +21,7 @@ use crate::pipeline::progress::Progress;
 use crate::pipeline::run::RunError;
 use crate::pipeline::sink::Sinks;
 use crate::pipeline::sorting::Sorted;
-use crate::pipeline::source::{Delivery, Part, PartRead, Source, SourceError};
+use crate::pipeline::source::{Checksummed, Delivery, Part, PartRead, Source, SourceError};
 use crate::pipeline::stream::Stream;
 use crate::shogi::random_play::SplitMix64;
 
@@ -229,8 +229,8 @@ impl Feed {
         let block_records = share.clamp(*BLOCK_RECORDS.start(), *BLOCK_RECORDS.end());
         let body = move || {
             let name = part.input.name.clone();
-            let source = Source::new(vec![part], block_records).with_checksums(true);
-            for delivery in source {
+            let source = Source::new(vec![part], block_records);
+            for delivery in Checksummed::new(source) {
                 let fed = delivery.map(|delivery| match delivery {
                     Delivery::End(read) => (None, read),
                     Delivery::Block(block) => {

@@ -126,6 +126,45 @@ impl Units {
         }
     }
 
+    /// Where the first unit from `from` on stands whose records begin at this number or behind it.
+    pub(super) fn position(&self, from: usize, number: u64) -> usize {
+        match &self.places {
+            Places::Row { first_number, .. } => {
+                let unit = usize::try_from(number.saturating_sub(*first_number));
+                unit.unwrap_or(usize::MAX).clamp(from, self.len())
+            }
+            Places::Each(units) => {
+                let begins =
+                    |&(_, first, records): &(usize, u64, u64)| first >= number && records > 0;
+                units[from..].iter().position(begins).map_or(units.len(), |at| from + at)
+            }
+        }
+    }
+
+    /// All but these, which ascend.
+    pub(super) fn without(mut self, left_out: &[usize]) -> Batch {
+        let Places::Row { len, .. } = self.places else {
+            let mut batch = ItemBatch::default();
+            let mut from = 0;
+            for &unit in left_out {
+                batch.push_all(&self, from..unit);
+                from = unit + 1;
+            }
+            batch.push_all(&self, from..self.len());
+            return batch.into_batch();
+        };
+        let ends = left_out.iter().skip(1).copied().chain([self.len()]);
+        let mut kept = left_out.first().map_or(self.bytes.len(), |unit| unit * len);
+        for (&unit, end) in left_out.iter().zip(ends) {
+            let run = (unit + 1) * len..end * len;
+            let run_len = run.len();
+            self.bytes.copy_within(run, kept);
+            kept += run_len;
+        }
+        self.bytes.truncate(kept);
+        Batch::of_row(self.bytes, len)
+    }
+
     pub(super) fn iter(&self) -> impl Iterator<Item = Item<'_>> {
         (0..self.len()).map(|unit| self.get(unit))
     }

@@ -36,8 +36,11 @@ pub(super) struct Items {
 pub(super) type Len = Option<usize>;
 
 impl Items {
-    pub(super) fn with_capacity(items: usize, bytes: usize) -> Self {
-        Self { keys: Vec::with_capacity(items), lens: Vec::new(), bytes: Vec::with_capacity(bytes) }
+    /// Takes all items out.
+    pub(super) fn clear(&mut self) {
+        self.keys.clear();
+        self.lens.clear();
+        self.bytes.clear();
     }
 
     #[inline]
@@ -51,23 +54,6 @@ impl Items {
 
     pub(super) fn size(&self) -> usize {
         size_of_val(&*self.keys) + size_of_val(&*self.lens) + self.bytes.len()
-    }
-
-    /// The numbers, from 0, of items of one bucket in the order of their keys.
-    pub(super) fn order(&self) -> Vec<u32> {
-        if self.keys.len() as u64 > NUMBER_MASK {
-            // As many as that are alike in all that counts, or nearly.
-            let mut order: Vec<u32> = (0..self.keys.len() as u32).collect();
-            order.sort_by_key(|&number| counted(self.keys[number as usize]));
-            return order;
-        }
-        let word = |(number, key): (usize, &u64)| {
-            // The first bits, which are the bucket's, make room for the number of the item.
-            (counted(*key) << BUCKET_BITS) | number as u64
-        };
-        let mut words: Vec<u64> = self.keys.iter().enumerate().map(word).collect();
-        words.sort_unstable();
-        words.into_iter().map(|word| (word & NUMBER_MASK) as u32).collect()
     }
 
     /// Where each item begins, and where the last one ends.

@@ -50,22 +50,22 @@ pub(super) struct Ascending {
 }
 
 impl Ascending {
-    /// Whether a number is among them that is not smaller than any that was asked for before.
-    pub(super) fn contains(&mut self, number: u64) -> Result<bool, RunError> {
+    /// The first of them from a number on, which is not smaller than any that was asked for before.
+    pub(super) fn from(&mut self, number: u64) -> Result<Option<u64>, RunError> {
         loop {
             match self.current.as_slice().first() {
-                Some(&next) if next >= number => return Ok(next == number),
+                Some(&next) if next >= number => return Ok(Some(next)),
                 Some(_) => drop(self.current.next()),
                 None => match self.buckets.next() {
                     Some(bucket) => self.current = self.sorted(&bucket?)?.into_iter(),
-                    None => return Ok(false),
+                    None => return Ok(None),
                 },
             }
         }
     }
 
     fn sorted(&self, bucket: &Bucket) -> Result<Vec<u64>, RunError> {
-        let mut keys = bucket.items()?.keys;
+        let mut keys = bucket.keys()?;
         keys.sort_unstable();
         for key in &mut keys {
             *key >>= self.shift;

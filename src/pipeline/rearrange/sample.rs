@@ -146,7 +146,7 @@ impl Choice {
             return Ok(Self::None);
         }
         for bucket in buckets.seal()?.buckets() {
-            let mut keys = bucket?.items()?.keys;
+            let mut keys = bucket?.keys()?;
             if (keys.len() as u64) < left {
                 left -= keys.len() as u64;
                 continue;

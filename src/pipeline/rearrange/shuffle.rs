@@ -7,11 +7,12 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use super::account::{Account, Moved};
-use super::buckets::{Bucket, Buckets, Share};
+use super::buckets::{Buckets, Share};
 use super::copying::gather;
 use super::hand_out::hand_out;
 use super::items::{ItemBatch, sort_items, sort_row};
 use super::laid::{Items, Laid};
+use super::ordered::Ordered;
 use super::pass::{Checksums, Watch, desk_of, read};
 use super::plan::RearrangePlan;
 use crate::format::{Format, count};
@@ -88,19 +89,18 @@ const fn keys(seed: u64) -> u64 {
 }
 
 /// The units of a bucket in the order of their keys.
-fn in_order(bucket: &Bucket, format: Format) -> Result<Batch, RunError> {
-    let items = bucket.items()?;
-    let order = items.order();
-    if let Some(len) = bucket.len() {
-        return Ok(Batch::of_row(gather(&items.bytes, len, &order), len));
+fn in_order(bucket: &Ordered, format: Format) -> Batch {
+    let Ordered { items, len, order, .. } = bucket;
+    if let Some(len) = *len {
+        return Batch::of_row(gather(&items.bytes, len, order), len);
     }
     let starts = items.starts(None);
     let mut batch = ItemBatch::default();
-    for number in order {
+    for &number in order {
         let unit = &items.bytes[starts.range(number as usize)];
         batch.push(unit, count(format, unit));
     }
-    Ok(batch.into_batch())
+    batch.into_batch()
 }
 
 #[cfg(test)]
