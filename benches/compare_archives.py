@@ -23,6 +23,7 @@ import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 RECORD = np.dtype("V32")
+OUTPUTS = ["out.hcp", "out.hcp.manifest.json", "numpy.hcp"]
 
 
 def main():
@@ -59,6 +60,9 @@ def rate(count, times):
 
 
 def timed(do, args, folder):
+    # To remove what an earlier round has left is not the work.
+    for name in OUTPUTS:
+        (folder / name).unlink(missing_ok=True)
     started = time.perf_counter()
     do(args, folder)
     return time.perf_counter() - started
@@ -66,7 +70,7 @@ def timed(do, args, folder):
 
 def by_kyokumen(command, *more):
     def do(args, folder):
-        words = [args.kyokumen, command, "in.hcp", "-o", "out.hcp", "--tmp-dir", ".", "--force", *more]
+        words = [args.kyokumen, command, "in.hcp", "-o", "out.hcp", "--tmp-dir", ".", *more]
         subprocess.run(words, cwd=folder, check=True, capture_output=True)
 
     return do
