@@ -39,7 +39,7 @@ pub(super) struct SampleArgs {
 #[derive(Args, Clone, Copy)]
 #[group(required = true, multiple = false)]
 struct SizeArgs {
-    /// So many records, or all if there are fewer
+    /// So many records (of formats of games: games), or all if there are fewer
     #[arg(long, value_name = "N")]
     count: Option<u64>,
 

@@ -1,7 +1,8 @@
 //! Brings the units of an archive into a random order.
 //!
 //! Each unit gets a random key from the seed and its number, and all are brought into the order of their
-//! keys: every order is as likely as any other, and neither memory nor threads have a say in it.
+//! keys: every order is as likely as any other, and neither memory nor threads have a say in it. Of a key
+//! 48 bits count. The few units that agree in them (of 10 billion one in 30,000) stay in their order.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
