@@ -51,6 +51,7 @@ mod start;
 pub mod stats;
 pub mod status;
 pub mod stream;
+pub mod table;
 mod triage;
 pub mod verify;
 mod work;

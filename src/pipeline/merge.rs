@@ -177,11 +177,9 @@ pub fn merge(
     plan.check_outputs()?;
     let header = plan.format.map_or(&b""[..], |format| format.format.header());
     let output = OutputPlan {
-        stream: plan.stream,
-        path: plan.output.clone(),
         compression: plan.compression(),
         header: if plan.compression() == Compression::None { b"" } else { header },
-        is_stream: false,
+        ..OutputPlan::plain(plan.stream, plan.output.clone())
     };
     let sinks = Sinks::create_with(&[output], true).map_err(RunError::from)?;
     let mut copier = Copier { plan, sinks, progress, cancel, done: Counts::default() };

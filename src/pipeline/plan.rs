@@ -310,16 +310,15 @@ fn outputs(
         Stream::Mated | Stream::MatedLines => settings.mated == MatedPolicy::Split,
         Stream::Unknown => settings.unknown == UnknownPolicy::Split,
         Stream::Quarantine | Stream::QuarantineLines => settings.on_error == BadPolicy::Quarantine,
+        Stream::Rows => false,
     };
     Stream::ALL
         .into_iter()
         .filter(is_wanted)
         .map(|stream| OutputPlan {
-            stream,
-            path: name(&stream.suffix(&extension)),
             compression: if stream.holds_records() { to.compression } else { Compression::None },
             header: if stream.holds_records() { header } else { b"" },
-            is_stream: false,
+            ..OutputPlan::plain(stream, name(&stream.suffix(&extension)))
         })
         .collect()
 }
@@ -457,16 +456,9 @@ pub(super) fn side_outputs(output: &Path, to: FormatName, on_error: BadPolicy) -
         return Vec::new();
     }
     let name = output.file_name().unwrap_or_default().to_string_lossy();
-    let beside = |stream: Stream| OutputPlan {
-        stream,
-        path: output.with_file_name(format!(
-            "{}{}",
-            FormatName::stem(&name),
-            stream.suffix(to.format.name())
-        )),
-        compression: Compression::None,
-        header: b"",
-        is_stream: false,
+    let beside = |stream: Stream| {
+        let name = format!("{}{}", FormatName::stem(&name), stream.suffix(to.format.name()));
+        OutputPlan::plain(stream, output.with_file_name(name))
     };
     vec![beside(Stream::Quarantine), beside(Stream::QuarantineLines)]
 }

@@ -22,11 +22,13 @@ pub enum Stream {
     Quarantine,
     /// Where they stood and what was wrong, one JSON line each.
     QuarantineLines,
+    /// Solved positions, as rows of a table.
+    Rows,
 }
 
 impl Stream {
     /// Every stream.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Kept,
         Self::Mated,
         Self::MatedLines,
@@ -34,12 +36,13 @@ impl Stream {
         Self::UnknownLines,
         Self::Quarantine,
         Self::QuarantineLines,
+        Self::Rows,
     ];
 
-    /// What follows the stem in the name of its file; `extension` is that of the record format.
+    /// What follows the stem in the name of its file; `extension` is that of the format of records or rows.
     pub fn suffix(self, extension: &str) -> String {
         match self {
-            Self::Kept => format!(".{extension}"),
+            Self::Kept | Self::Rows => format!(".{extension}"),
             Self::Mated => format!(".mated.{extension}"),
             // The mated records have that name already.
             Self::MatedLines if extension == "jsonl" => ".mated.proofs.jsonl".to_owned(),
@@ -166,8 +169,10 @@ mod tests {
     #[test]
     fn no_two_streams_of_a_run_have_one_name() {
         for format in Format::ALL {
-            let names = Stream::ALL.map(|stream| stream.suffix(format.name()));
-            assert_eq!(BTreeSet::from(names).len(), Stream::ALL.len(), "{format}");
+            // Rows stand where the kept records would.
+            let streams = Stream::ALL.into_iter().filter(|&stream| stream != Stream::Rows);
+            let names: Vec<_> = streams.map(|stream| stream.suffix(format.name())).collect();
+            assert_eq!(BTreeSet::from_iter(&names).len(), names.len(), "{format}");
         }
     }
 
