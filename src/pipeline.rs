@@ -6,6 +6,7 @@ pub mod checkpoint;
 pub mod checksum;
 pub mod convert;
 pub mod counts;
+pub mod dataset;
 pub mod estimate;
 mod evidence;
 pub mod files;

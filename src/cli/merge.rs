@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 use clap::Args;
 
-use super::filter::run_error;
+use super::failure::run_error;
 use super::option::{place, word};
 use super::report::records;
 use super::{Outcome, usage_if};

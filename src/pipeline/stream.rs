@@ -18,12 +18,12 @@ pub enum Stream {
     Unknown,
     /// Which records those are, wherever they are written, one JSON line each.
     UnknownLines,
+    /// Solved positions, as rows of a table.
+    Rows,
     /// Bytes of the records that could not be used.
     Quarantine,
     /// Where they stood and what was wrong, one JSON line each.
     QuarantineLines,
-    /// Solved positions, as rows of a table.
-    Rows,
 }
 
 impl Stream {
@@ -34,9 +34,9 @@ impl Stream {
         Self::MatedLines,
         Self::Unknown,
         Self::UnknownLines,
+        Self::Rows,
         Self::Quarantine,
         Self::QuarantineLines,
-        Self::Rows,
     ];
 
     /// What follows the stem in the name of its file; `extension` is that of the format of records or rows.

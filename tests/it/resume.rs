@@ -40,7 +40,7 @@ impl Decide for Interrupting {
             1 => (Answer::Unknown(Stop::Nodes), Vec::new()),
             _ => (Answer::NoMate, Vec::new()),
         };
-        Judgement { answer, line, nodes: key % 1000 }
+        Judgement::new(answer, line, key % 1000)
     }
 }
 

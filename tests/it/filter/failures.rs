@@ -28,7 +28,7 @@ impl Decide for Endless {
         while !cancel.load(Ordering::Relaxed) {
             std::thread::sleep(Duration::from_millis(1));
         }
-        Judgement { answer: Answer::Unknown(Stop::Cancelled), line: Vec::new(), nodes: 0 }
+        Judgement::new(Answer::Unknown(Stop::Cancelled), Vec::new(), 0)
     }
 }
 
