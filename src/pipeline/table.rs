@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use super::parquet;
 use super::plan::PlanError;
+use super::stream::Stream;
 
 pub use file::TableFile;
 pub use writer::TableWriter;
@@ -153,6 +154,12 @@ impl TableFormat {
             Self::Jsonl => "jsonl",
             Self::Npz => "npz",
         }
+    }
+
+    /// The format of a file of rows if it is one of columns.
+    pub(super) fn of_columns(stream: Stream, file: &str) -> Option<Self> {
+        let (_, extension) = file.rsplit_once('.').filter(|_| stream == Stream::Rows)?;
+        [Self::Parquet, Self::Npz].into_iter().find(|format| format.name() == extension)
     }
 
     /// Whether this build writes it.
