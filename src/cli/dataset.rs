@@ -19,7 +19,7 @@ use crate::pipeline::table::TableFormat;
 
 /// Make a table of solved positions, for training and for study
 ///
-/// A row for every position: its verdict (win, loss, no_mate, unknown), the mate move by move, what it cost to
+/// A row for every position: its verdict (win, loss, no mate, unknown), the mate move by move, what it cost to
 /// find out, and what the source says of the position. The columns are described in docs/datasets.md. Rows stand in
 /// the order of the input, whatever the number of threads; those of shards in order are the rows of one run over
 /// everything.
@@ -125,12 +125,12 @@ fn summary(counts: &Counts) -> String {
     let of_them = of_them.iter().filter(|(count, _)| *count > 0);
     let of_them: Vec<_> = of_them.map(|(count, word)| format!("{count} {word}")).collect();
     if !of_them.is_empty() {
-        line += &format!(" ({})", of_them.join(", "));
+        line.extend([" (", &of_them.join(", "), ")"]);
     }
     let filtered = counts.filtered.values().sum::<u64>();
     for (count, word) in [(filtered, "filtered"), (counts.bad_records(), "bad")] {
         if count > 0 {
-            line += &format!(", {count} {word}");
+            line.extend([", ", &count.to_string(), " ", word]);
         }
     }
     line

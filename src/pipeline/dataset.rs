@@ -72,7 +72,8 @@ pub fn dataset(
     progress: &mut Progress,
     cancel: &AtomicBool,
 ) -> Result<Filtered, RunError> {
-    filter_with(plan.clone(), judges(&plan), progress, cancel)
+    let make_judge = judges(&plan);
+    filter_with(plan, make_judge, progress, cancel)
 }
 
 /// Makes the judges that a plan needs.
@@ -104,7 +105,7 @@ impl Solved<'_> {
         let &Self { file, index, record, setup, position, judgement } = self;
         let key = ContentKey::of(setup);
         let best_move = judgement.line.first().copied();
-        let plies = judgement.answer.is_mate().then_some(judgement.line.len() as i64);
+        let plies = judgement.answer.is_mate().then_some(judgement.line.len() as u32);
         Ok([
             Value::Text(position.to_string().into()),
             // Where the attacker has no king there is no code for it.

@@ -68,7 +68,7 @@ impl Shares {
     pub fn split(self, ContentKey(key): ContentKey) -> Split {
         let [train, valid, test] = [self.train, self.valid, self.test].map(u128::from);
         let first = key.first_chunk().map_or(0, |first| u64::from_be_bytes(*first));
-        let place = u128::from(first) * (train + valid + test) >> u64::BITS;
+        let place = (u128::from(first) * (train + valid + test)) >> u64::BITS;
         match place {
             _ if place < train => Split::Train,
             _ if place < train + valid => Split::Valid,

@@ -4,6 +4,7 @@
 //! make equal files. Lists have the three levels of
 //! <https://github.com/apache/parquet-format/blob/master/LogicalTypes.md>.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -31,7 +32,8 @@ const VALUE_BYTES: usize = 8;
 /// A file that is being written.
 pub(in crate::pipeline) struct Columns<W: Write + Send> {
     file: SerializedFileWriter<W>,
-    columns: Vec<Values>,
+    /// The columns of the group that is open.
+    open: Vec<Values>,
     rows_in_group: u64,
     bytes_in_group: usize,
 }
@@ -40,7 +42,7 @@ impl<W: Write + Send> Columns<W> {
     pub(in crate::pipeline) fn new(output: W, table: &Table) -> io::Result<Self> {
         Ok(Self {
             file: create(output, table).map_err(io::Error::other)?,
-            columns: table.columns.iter().map(Values::new).collect(),
+            open: table.columns.iter().map(Values::new).collect(),
             rows_in_group: 0,
             bytes_in_group: 0,
         })
@@ -49,7 +51,7 @@ impl<W: Write + Send> Columns<W> {
     /// Takes a row whose values the columns hold.
     pub(in crate::pipeline) fn push(&mut self, row: &[Value<'_>]) {
         self.rows_in_group += 1;
-        for (column, value) in self.columns.iter_mut().zip(row) {
+        for (column, value) in self.open.iter_mut().zip(row) {
             self.bytes_in_group += column.push(value);
         }
     }
@@ -67,7 +69,7 @@ impl<W: Write + Send> Columns<W> {
     fn write_group(&mut self) -> Result<()> {
         (self.rows_in_group, self.bytes_in_group) = (0, 0);
         let mut group = self.file.next_row_group()?;
-        self.columns.iter_mut().try_for_each(|column| column.write(&mut group))?;
+        self.open.iter_mut().try_for_each(|column| column.write(&mut group))?;
         group.close().map(drop)
     }
 
@@ -118,7 +120,7 @@ fn schema(table: &Table) -> String {
 
 /// A column of the group: the values that are there, and where.
 struct Values {
-    values: Physical,
+    found: Physical,
     /// For each row 1 where there is a value; of lists for each element, or for the lack of any.
     definitions: Vec<i16>,
     /// Of lists: 0 where one begins, 1 where it goes on.
@@ -136,7 +138,7 @@ enum Physical {
 
 impl Values {
     fn new(column: &Column) -> Self {
-        let values = match column.kind {
+        let found = match column.kind {
             Kind::Text | Kind::Texts => Physical::Texts(Vec::new()),
             Kind::Bytes(_) => Physical::Bytes(Vec::new()),
             Kind::Bool => Physical::Bools(Vec::new()),
@@ -144,14 +146,14 @@ impl Values {
             Kind::Int64 => Physical::Int64s(Vec::new()),
         };
         let repetitions = (column.kind == Kind::Texts).then(Vec::new);
-        Self { values, definitions: Vec::new(), repetitions }
+        Self { found, definitions: Vec::new(), repetitions }
     }
 
     /// Takes a value; about as many bytes as returned.
     fn push(&mut self, value: &Value<'_>) -> usize {
         let Value::Texts(texts) = value else {
             self.definitions.push((*value != Value::Null).into());
-            return self.values.push(value);
+            return self.found.push(value);
         };
         if let Some(repetitions) = &mut self.repetitions {
             repetitions.extend((0..texts.len().max(1)).map(|i| i16::from(i > 0)));
@@ -159,9 +161,9 @@ impl Values {
         if texts.is_empty() {
             self.definitions.push(0);
         }
-        let push = |text: &std::borrow::Cow<'_, str>| {
+        let push = |text: &Cow<'_, str>| {
             self.definitions.push(1);
-            self.values.push_text(text)
+            self.found.push_text(text)
         };
         VALUE_BYTES + texts.iter().map(push).sum::<usize>()
     }
@@ -172,7 +174,7 @@ impl Values {
         group: &mut SerializedRowGroupWriter<'_, W>,
     ) -> Result<()> {
         let levels = (&self.definitions[..], self.repetitions.as_deref());
-        match &mut self.values {
+        match &mut self.found {
             Physical::Texts(values) => write::<ByteArrayType, W>(values, levels, group),
             Physical::Bytes(values) => write::<FixedLenByteArrayType, W>(values, levels, group),
             Physical::Bools(values) => write::<BoolType, W>(values, levels, group),

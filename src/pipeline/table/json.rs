@@ -59,7 +59,9 @@ mod tests {
     #[test]
     fn every_key_is_in_every_line() {
         let mut lines = Vec::new();
-        rows()[..2].iter().for_each(|row| push_line(&EVERYTHING, row, &mut lines));
+        for row in &rows()[..2] {
+            push_line(&EVERYTHING, row, &mut lines);
+        }
         let expected = "\
             {\"text\":\"局面 \\\"1\\\"\",\"word\":\"win\",\"texts\":[\"7g7f\",\"G*5b\"],\"bytes\":\"007fff\",\
             \"code\":\"0100\",\"flag\":true,\"sign\":-1,\"eval\":-32768,\"plies\":2147483647,\

@@ -27,7 +27,7 @@ pub(super) struct Arrays<W> {
 struct Values {
     column: Column,
     /// Texts with their lengths before them, else as they will stand in the array.
-    values: Spool,
+    spool: Spool,
     /// Characters of the longest text.
     longest: usize,
     /// Texts of all lists so far.
@@ -73,14 +73,14 @@ impl Values {
             ends.write_all(&0_u64.to_le_bytes())?;
         }
         let nulls = column.is_nullable.then(spool).transpose()?;
-        Ok(Self { column, values: spool()?, longest: 0, texts: 0, ends, nulls })
+        Ok(Self { column, spool: spool()?, longest: 0, texts: 0, ends, nulls })
     }
 
     fn push(&mut self, value: &Value<'_>) -> io::Result<()> {
         if let Some(nulls) = &mut self.nulls {
             nulls.write_all(&[u8::from(*value == Value::Null)])?;
         }
-        let values = &mut self.values;
+        let spool = &mut self.spool;
         match (self.column.kind, value) {
             (Kind::Text, Value::Text(text)) => self.push_text(text),
             (Kind::Texts, Value::Texts(texts)) => {
@@ -89,24 +89,24 @@ impl Values {
                 let end = self.texts.to_le_bytes();
                 self.ends.as_mut().map_or(Ok(()), |ends| ends.write_all(&end))
             }
-            (_, Value::Bytes(bytes)) => values.write_all(bytes),
-            (_, Value::Bool(is_so)) => values.write_all(&[u8::from(*is_so)]),
-            (kind, Value::Int(number)) => values.write_all(&number.to_le_bytes()[..width(kind)]),
+            (_, Value::Bytes(bytes)) => spool.write_all(bytes),
+            (_, Value::Bool(is_so)) => spool.write_all(&[u8::from(*is_so)]),
+            (kind, Value::Int(number)) => spool.write_all(&number.to_le_bytes()[..width(kind)]),
             (Kind::Text, _) => self.push_text(""),
-            (kind, _) => values.write_all(&vec![0; width(kind)]),
+            (kind, _) => spool.write_all(&vec![0; width(kind)]),
         }
     }
 
     fn push_text(&mut self, text: &str) -> io::Result<()> {
         self.longest = self.longest.max(text.chars().count());
-        self.values.write_all(&(text.len() as u32).to_le_bytes())?;
-        self.values.write_all(text.as_bytes())
+        self.spool.write_all(&(text.len() as u32).to_le_bytes())?;
+        self.spool.write_all(text.as_bytes())
     }
 
     /// Adds the arrays of the column.
     fn finish<W: Write>(self, rows: u64, zip: &mut Zip<W>) -> io::Result<()> {
-        let Self { column: Column { name, kind, .. }, values, longest, texts, ends, nulls } = self;
-        let mut values = reread(values)?;
+        let Self { column: Column { name, kind, .. }, spool, longest, texts, ends, nulls } = self;
+        let mut values = reread(spool)?;
         let array = format!("{name}.npy");
         match kind {
             // Arrays of numpy are of one character at least.

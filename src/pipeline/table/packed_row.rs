@@ -30,7 +30,9 @@ pub(in crate::pipeline) fn push(row: &[Value<'_>], out: &mut Vec<u8>) {
             Value::Texts(texts) => {
                 out.push(TEXTS);
                 push_len(texts.len(), out);
-                texts.iter().for_each(|text| push_bytes(text.as_bytes(), out));
+                for text in texts {
+                    push_bytes(text.as_bytes(), out);
+                }
             }
             Value::Bytes(bytes) => {
                 out.push(BYTES);
@@ -138,7 +140,9 @@ mod tests {
 
     fn packed() -> Vec<u8> {
         let mut bytes = Vec::new();
-        rows().iter().for_each(|row| push(row, &mut bytes));
+        for row in rows() {
+            push(&row, &mut bytes);
+        }
         bytes
     }
 
