@@ -47,6 +47,9 @@ pub(super) struct DatasetArgs {
 /// What a configuration file can say, too.
 #[derive(Args, Clone, Debug, Default)]
 struct SettingArgs {
+    #[command(flatten)]
+    job: JobArgs,
+
     /// What is written: columns in Parquet, a JSON object a line, or arrays of numpy
     #[arg(long, value_name = "parquet|jsonl|npz", value_parser = word::<TableFormat>)]
     to: Option<TableFormat>,
@@ -62,9 +65,6 @@ struct SettingArgs {
 
     #[command(flatten)]
     search: SearchArgs,
-
-    #[command(flatten)]
-    job: JobArgs,
 
     #[command(flatten)]
     records: RecordArgs,

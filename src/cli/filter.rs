@@ -54,6 +54,9 @@ pub(super) struct FilterArgs {
 /// What a configuration file can say, too.
 #[derive(Args, Clone, Debug, Default)]
 struct SettingArgs {
+    #[command(flatten)]
+    job: JobArgs,
+
     /// Format of the outputs [default: that of the inputs]
     #[arg(long, value_name = "FORMAT")]
     to: Option<FormatName>,
@@ -69,9 +72,6 @@ struct SettingArgs {
     /// What becomes of positions on which the search gave up [default: keep]
     #[arg(long, value_name = "keep|drop|split", value_parser = word::<UnknownPolicy>)]
     unknown: Option<UnknownPolicy>,
-
-    #[command(flatten)]
-    job: JobArgs,
 
     /// What to write into fields that a record lacks, as in eval=0,result=draw,ply=0,move=none
     #[arg(long, value_name = "FIELD=VALUE,…")]

@@ -198,7 +198,7 @@ fn positions_that_are_not_searched_have_no_row() {
 #[test]
 fn what_cannot_be_done_is_refused() {
     let folder = TempDir::new().unwrap();
-    write(folder.path(), "a.hcp", &archive(Format::Hcp, 5));
+    write(folder.path(), "a.hcp", &archive(Format::Hcp, 20));
     write(folder.path(), "a.jsonl", b"");
     for (words, expected) in [
         (&["a.hcp", "-o", "out"][..], "no format of the table"),
