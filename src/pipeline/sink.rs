@@ -25,13 +25,16 @@ use output::{Output, Whole};
 use partial::Partial;
 use target::{Target, sync_folder_of};
 
-pub(in crate::pipeline) use output::FRAME_BYTES;
 pub use output::OutputState;
 pub use partial::partial_path;
 
 /// Records in one zstd frame or Parquet row group: a fixed number, so that a file continued later is the
 /// same file.
 pub const FRAME_RECORDS: u64 = 1 << 16;
+
+/// Bytes after which a frame or group of long records ends before it has all its records. All of it is kept
+/// in memory.
+pub const FRAME_BYTES: usize = 1 << 25;
 
 /// Where one output is to be, and how it is written.
 #[derive(Clone, PartialEq, Eq, Debug)]

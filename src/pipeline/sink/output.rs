@@ -10,14 +10,10 @@ use super::encoder::{self, Encoder, FrameSizes, Hashing, Writer};
 use super::making::{Made, make};
 use super::partial::Partial;
 use super::target::Target;
-use super::{FRAME_RECORDS, OutputPlan, SinkError, Written, io_error};
+use super::{FRAME_BYTES, FRAME_RECORDS, OutputPlan, SinkError, Written, io_error};
 use crate::pipeline::checksum::{Checksum, Sum};
 use crate::pipeline::source::Compression;
 use crate::pipeline::stream::{Batch, Stream};
-
-/// Bytes after which a frame or group of long records ends before it has all its records. All of it is kept
-/// in memory.
-pub(in crate::pipeline) const FRAME_BYTES: usize = 1 << 25;
 
 /// How far an output has come: enough for another process to go on.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
