@@ -5,12 +5,15 @@
 mod bench;
 mod config;
 mod convert;
+mod dataset;
 mod dedup;
+mod failure;
 mod filter;
 mod formats;
 mod generate;
 mod inspect;
 mod interleave;
+mod job_args;
 mod merge;
 mod option;
 mod perft;
@@ -52,6 +55,7 @@ enum Command {
     Filter(Box<filter::FilterArgs>),
     Convert(Box<convert::ConvertArgs>),
     Solve(solve::SolveArgs),
+    Dataset(Box<dataset::DatasetArgs>),
     Usi(usi::UsiArgs),
     Stats(stats::StatsArgs),
     Status(status::StatusArgs),
@@ -75,6 +79,7 @@ impl Command {
             Self::Filter(args) => filter::run(*args),
             Self::Convert(args) => convert::run(*args),
             Self::Solve(args) => solve::run(&args),
+            Self::Dataset(args) => dataset::run(*args),
             Self::Usi(args) => usi::run(&args),
             Self::Stats(args) => stats::run(args),
             Self::Status(args) => status::run(&args),

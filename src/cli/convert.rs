@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::Args;
 
-use super::filter::{plan_error, report_fields, run_error};
+use super::failure::{plan_error, run_error};
 use super::option::{place, word};
 use super::record_args::{InputArgs, RecordArgs, RunArgs};
-use super::report::records;
+use super::report::{self, records};
 use super::{Outcome, Usage};
 use crate::format::{Fields, Fill, Format};
 use crate::pipeline::convert::{
@@ -61,6 +61,10 @@ pub(super) struct ConvertArgs {
 
     #[command(flatten)]
     records: RecordArgs,
+
+    /// What to write into fields that a record lacks, as in eval=0,result=draw,ply=0,move=none
+    #[arg(long, value_name = "FIELD=VALUE,…")]
+    fill: Option<Fill>,
 
     /// Only the first of equal positions (board, hands, side to move)
     #[arg(long)]
@@ -150,7 +154,7 @@ impl ConvertArgs {
                 mirror: self.mirror,
                 check: self.check.unwrap_or_default(),
                 strict: self.strict,
-                fill: self.records.fill.unwrap_or_default(),
+                fill: self.fill.unwrap_or_default(),
                 canonical: self.canonical,
                 limit: self.limit,
                 on_error: self.on_error.unwrap_or(BadPolicy::Stop),
@@ -214,7 +218,7 @@ fn tell(report: &ConvertReport, output: &Path) {
         records(counts.input),
         counts.written
     );
-    report_fields(&counts.lost, &counts.invented);
+    report::fields(&counts.lost, &counts.invented);
     for (warning, &number) in &counts.warnings {
         eprintln!("  {warning} in {}", records(number));
     }

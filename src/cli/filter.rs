@@ -1,34 +1,27 @@
 //! `kyokumen filter`, also known as `gen-filter`.
 
-use std::collections::BTreeMap;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
 
-use super::option::{place, seconds, word};
-use super::record_args::{InputArgs, RecordArgs, RunArgs};
+use super::failure::plan_error;
+use super::job_args::{JobArgs, run_job, show_plan};
+use super::option::word;
+use super::record_args::{InputArgs, RecordArgs};
 use super::report::records;
 use super::search_args::SearchArgs;
-use super::{Interrupted, Outcome, Usage, config, usage_if};
+use super::{Outcome, config, usage_if};
+use crate::format::Fill;
 use crate::pipeline::counts::Counts;
-use crate::pipeline::estimate::{Estimate, estimate};
-use crate::pipeline::filter::{Filtered, filter};
+use crate::pipeline::filter::filter;
 use crate::pipeline::first_pass::FirstPass;
 use crate::pipeline::identity::RETRY_UNKNOWN;
 use crate::pipeline::judge::Judge;
-use crate::pipeline::manifest::Manifest;
-use crate::pipeline::moment::duration;
-use crate::pipeline::plan::{Plan, PlanError, Request};
-use crate::pipeline::platform::Interrupt;
-use crate::pipeline::progress::Progress;
-use crate::pipeline::run::RunError;
+use crate::pipeline::plan::{Plan, Product, Request};
 use crate::pipeline::run_name::{MANIFEST_SUFFIX, RunName};
-use crate::pipeline::settings::{BadPolicy, FormatName, MatedPolicy, Settings, UnknownPolicy};
-use crate::pipeline::shard::ShardChoice;
+use crate::pipeline::settings::{FormatName, MatedPolicy, Settings, UnknownPolicy};
 
 /// Remove positions with a proven forced mate
 ///
@@ -61,31 +54,12 @@ pub(super) struct FilterArgs {
 /// What a configuration file can say, too.
 #[derive(Args, Clone, Debug, Default)]
 struct SettingArgs {
-    /// Folder of the outputs, made if it is not there, or its URL
-    #[arg(short, long, value_name = "DIR", value_parser = place())]
-    output: Option<PathBuf>,
-
-    /// Folder in which outputs are made that go to a URL; for --resume it must be the same again
-    /// [default: that of the system]
-    #[arg(long, value_name = "DIR")]
-    tmp_dir: Option<PathBuf>,
+    #[command(flatten)]
+    job: JobArgs,
 
     /// Format of the outputs [default: that of the inputs]
     #[arg(long, value_name = "FORMAT")]
     to: Option<FormatName>,
-
-    #[command(flatten)]
-    records: RecordArgs,
-
-    /// Start of the outputs' names [default: the first input's]
-    #[arg(long)]
-    name: Option<String>,
-
-    /// Take only the I-th of N equal parts of the input, as in 3/10; auto takes that of the job in Slurm,
-    /// Kubernetes, Grid Engine and PBS, or in the variable `KYOKUMEN_SHARD`; auto/N says what the job does
-    /// not know
-    #[arg(long, value_name = "I/N|auto[/N]")]
-    shard: Option<ShardChoice>,
 
     #[command(flatten)]
     search: SearchArgs,
@@ -99,29 +73,12 @@ struct SettingArgs {
     #[arg(long, value_name = "keep|drop|split", value_parser = word::<UnknownPolicy>)]
     unknown: Option<UnknownPolicy>,
 
-    /// What becomes of records that cannot be used [default: quarantine]
-    #[arg(long, value_name = "quarantine|skip|stop", value_parser = word::<BadPolicy>)]
-    on_error: Option<BadPolicy>,
+    /// What to write into fields that a record lacks, as in eval=0,result=draw,ply=0,move=none
+    #[arg(long, value_name = "FIELD=VALUE,…")]
+    fill: Option<Fill>,
 
     #[command(flatten)]
-    run: RunArgs,
-
-    /// Go on where an interrupted run stood; from the start if there was none, not at all if it was done
-    #[arg(long, conflicts_with = "force")]
-    resume: bool,
-
-    /// Write down after so many seconds how far the run has come [default: 10]
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
-    checkpoint_every: Option<Duration>,
-
-    /// Write how far the run has come to a file for Prometheus, as the textfile collector of the node
-    /// exporter reads it
-    #[arg(long, value_name = "FILE.prom")]
-    metrics: Option<PathBuf>,
-
-    /// Say what would be done and how long it would take
-    #[arg(long)]
-    dry_run: bool,
+    records: RecordArgs,
 }
 
 pub(super) fn run(args: FilterArgs) -> anyhow::Result<Outcome> {
@@ -129,75 +86,35 @@ pub(super) fn run(args: FilterArgs) -> anyhow::Result<Outcome> {
     if let Some(path) = config {
         settings = settings.or(config::read(&path)?);
     }
-    let (mode, dry_run) = (settings.run.progress(), settings.dry_run);
+    let (mode, dry_run) = (settings.job.progress(), settings.job.dry_run);
     let request = match retry_unknown {
         Some(manifest) => settings.retry(&manifest)?,
         None => settings.request(inputs.into_paths())?,
     };
     let plan = Plan::new(request).map_err(plan_error)?;
-    if plan.settings.mated == MatedPolicy::Relabel && plan.to.format.fields().is_empty() {
-        tracing::warn!(
-            "{} records hold positions only: relabelled mates stay as they are",
-            plan.to
-        );
+    if let Product::Records(to) = plan.product
+        && plan.settings.mated == MatedPolicy::Relabel
+        && to.format.fields().is_empty()
+    {
+        tracing::warn!("{to} records hold positions only: relabelled mates stay as they are");
     }
     if dry_run {
-        return show_plan(&plan);
+        return show_plan(&plan, || Judge::new(&plan.settings.search));
     }
-    let interrupt = Interrupt::watch().context("cannot watch for signals")?;
-    let mut progress = Progress::new(mode, plan.records).with_verdicts();
-    if let Some(path) = &plan.metrics {
-        let shard = plan.shard.map(|shard| shard.to_string());
-        progress = progress.with_metrics(path.clone(), &plan.stem, shard.as_deref());
-    }
-    let staging = plan.staging.as_ref();
-    let folder = staging.map_or(&plan.folder, |staging| &staging.url).clone();
-    let filtered = filter(plan, &mut progress, &interrupt.cancel());
-    drop(progress);
-    let Filtered { manifest, was_done } = filtered.map_err(|error| run_error(error, &interrupt))?;
-    if was_done {
-        let of = manifest.shard.map_or("the run".to_owned(), |shard| format!("shard {shard}"));
-        eprintln!("nothing to do: {of} was done before");
-        return Ok(Outcome::Done);
-    }
-    report(&manifest, &folder);
-    let is_clean = manifest.counts.bad_records() == 0;
-    Ok(if is_clean { Outcome::Done } else { Outcome::BadRecords })
-}
-
-/// A run that a signal ended, or that failed.
-pub(super) fn run_error(error: RunError, interrupt: &Interrupt) -> anyhow::Error {
-    match (error, interrupt.signal()) {
-        (error, Some(signal)) if error.is_interruption() => {
-            Interrupted { signal, what: error.to_string() }.into()
-        }
-        (error, _) => usage_if(error.is_usage(), error),
-    }
-}
-
-pub(super) fn plan_error(error: PlanError) -> anyhow::Error {
-    usage_if(error.is_usage(), error)
+    run_job(plan, mode, filter, summary)
 }
 
 impl SettingArgs {
     /// These, and where they say nothing the others.
     fn or(self, others: Self) -> Self {
         Self {
-            output: self.output.or(others.output),
-            tmp_dir: self.tmp_dir.or(others.tmp_dir),
             to: self.to.or(others.to),
-            records: self.records.or(others.records),
-            name: self.name.or(others.name),
-            shard: self.shard.or(others.shard),
             search: self.search.or(others.search),
             mated: self.mated.or(others.mated),
             unknown: self.unknown.or(others.unknown),
-            on_error: self.on_error.or(others.on_error),
-            run: self.run.or(others.run),
-            resume: self.resume || others.resume,
-            checkpoint_every: self.checkpoint_every.or(others.checkpoint_every),
-            metrics: self.metrics.or(others.metrics),
-            dry_run: self.dry_run || others.dry_run,
+            job: self.job.or(others.job),
+            fill: self.fill.or(others.fill),
+            records: self.records.or(others.records),
         }
     }
 
@@ -211,9 +128,9 @@ impl SettingArgs {
         let mut settings = self.or(config::of_manifest(&earlier)?);
         let file = manifest.file_name().unwrap_or_default().to_string_lossy();
         let name = RunName::of_file(&file, MANIFEST_SUFFIX);
-        settings.name = settings.name.or(name.map(|name| name.stem));
+        settings.job.name = settings.job.name.or(name.map(|name| name.stem));
         let shard = first.shard().map(str::parse).transpose();
-        settings.shard = shard.context("the manifest names no shard")?;
+        settings.job.shard = shard.context("the manifest names no shard")?;
         settings.records.from = settings.records.from.or(first.format());
         settings.records.dialect = settings.records.dialect.or(first.dialect());
         tracing::info!("{} to be searched again", records(first.unknown()));
@@ -222,93 +139,15 @@ impl SettingArgs {
     }
 
     fn request(self, inputs: Vec<PathBuf>) -> anyhow::Result<Request> {
-        if self.resume && self.run.force {
-            return Err(Usage("--resume goes on with what --force would replace".into()).into());
-        }
-        let output =
-            self.output.ok_or_else(|| Usage("no folder for the outputs: -o DIR".to_owned()))?;
-        let shard = self.shard.map(ShardChoice::settle).transpose();
-        let shard = shard.map_err(|error| Usage(error.to_string()))?;
         let settings = Settings {
             search: self.search.settings()?,
             mated: self.mated.unwrap_or_default(),
             unknown: self.unknown.unwrap_or_default(),
-            on_error: self.on_error.unwrap_or_default(),
-            filters: self.records.filters(),
-            fill: self.records.fill.unwrap_or_default(),
-            threads: self.run.threads(),
+            fill: self.fill.unwrap_or_default(),
+            ..Settings::default()
         };
-        Ok(Request {
-            inputs,
-            output,
-            tmp_dir: self.tmp_dir,
-            from: self.records.from,
-            dialect: self.records.dialect,
-            to: self.to,
-            name: self.name,
-            shard,
-            force: self.run.force,
-            resume: self.resume,
-            checkpoint_every: self.checkpoint_every,
-            metrics: self.metrics,
-            first_pass: None,
-            settings,
-        })
-    }
-}
-
-fn show_plan(plan: &Plan) -> anyhow::Result<Outcome> {
-    let mut out = std::io::stdout().lock();
-    for part in &plan.parts {
-        let to = part.to.map_or("its end".to_owned(), |to| to.to_string());
-        let (input, format) = (&part.input.name, part.input.format.name());
-        writeln!(out, "read {input} as {format}, records {} to {to}", part.from)?;
-    }
-    for path in plan.outputs.iter().map(|output| &output.path).chain([&plan.manifest]) {
-        writeln!(out, "write {}", plan.destination(path).display())?;
-    }
-    let interrupt = Interrupt::watch().context("cannot watch for signals")?;
-    let make_judge = || Judge::new(&plan.settings.search);
-    match estimate(plan, make_judge, &interrupt.cancel())? {
-        Some(estimate) => write_estimate(&mut out, &estimate)?,
-        None => {
-            writeln!(out, "no estimate: the number of records is known only after reading them")?;
-        }
-    }
-    Ok(Outcome::Done)
-}
-
-fn write_estimate(out: &mut impl Write, estimate: &Estimate) -> std::io::Result<()> {
-    let &Estimate { records: number, sampled, seconds, bytes } = estimate;
-    let speed = number as f64 / seconds.expected;
-    writeln!(
-        out,
-        "{}: about {}, between {} and {} (19 of 20 times; measured on {sampled}), {speed:.0} records/s",
-        records(number),
-        duration(seconds.expected),
-        duration(seconds.low),
-        duration(seconds.high),
-    )?;
-    let mib = |bytes: f64| bytes / f64::from(1 << 20);
-    let (expected, low, high) = (mib(bytes.expected), mib(bytes.low), mib(bytes.high));
-    writeln!(out, "outputs of about {expected:.1} MiB, between {low:.1} and {high:.1}")
-}
-
-fn report(manifest: &Manifest, folder: &Path) {
-    eprintln!("{}", summary(&manifest.counts));
-    let counts = &manifest.counts;
-    report_fields(&counts.lost, &counts.invented);
-    for output in &manifest.outputs {
-        eprintln!("  {} ({})", folder.join(&output.file).display(), records(output.records));
-    }
-}
-
-/// One line for each field that records lost or gained.
-pub(super) fn report_fields(lost: &BTreeMap<String, u64>, invented: &BTreeMap<String, u64>) {
-    for (what, fields) in [("lost", lost), ("filled in", invented)] {
-        for (field, &number) in fields {
-            eprintln!("  {field} {what} in {}", records(number));
-        }
+        let request = self.job.request(inputs, self.records, settings)?;
+        Ok(Request { to: self.to, ..request })
     }
 }
 

@@ -117,11 +117,9 @@ fn to_file(
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;
     let stream = Stream::Kept;
     let plan = OutputPlan {
-        stream,
-        path: path.to_owned(),
         compression: format.compression,
         header: format.format.header(),
-        is_stream: false,
+        ..OutputPlan::plain(stream, path.to_owned())
     };
     let mut sinks = Sinks::create(&[plan])?;
     loop {

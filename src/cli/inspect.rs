@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde::Serialize;
 
-use super::filter::plan_error;
+use super::failure::plan_error;
 use super::option::place;
 use super::record_args::dialect;
 use super::report::records;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 use clap::Args;
 
-use super::filter::run_error;
+use super::failure::run_error;
 use super::option::{place, word};
 use super::report::records;
 use super::{Outcome, usage_if};
@@ -37,7 +37,7 @@ pub(super) struct MergeArgs {
     output: PathBuf,
 
     /// Which of the outputs [default: kept]
-    #[arg(long, value_name = "kept|mated|mated_lines|unknown|quarantine|quarantine_lines", value_parser = word::<Stream>)]
+    #[arg(long, value_name = "kept|mated|mated_lines|unknown|rows|quarantine|quarantine_lines", value_parser = word::<Stream>)]
     stream: Option<Stream>,
 
     /// Start of the shards' names, if there are several runs

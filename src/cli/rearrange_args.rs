@@ -6,7 +6,7 @@ use anyhow::Context;
 use clap::Args;
 
 use super::Outcome;
-use super::filter::{plan_error, run_error};
+use super::failure::{plan_error, run_error};
 use super::option::{place, word};
 use super::record_args::{InputArgs, RunArgs, dialect};
 use super::report::records;

@@ -1,4 +1,4 @@
-//! Options of the commands that read files of records and write others: `filter` and `convert`.
+//! Options of the commands that read files of records and make others of them: `filter`, `convert`, `dataset`.
 //!
 //! Nothing has its default here: what is not said may stand in a configuration file.
 
@@ -8,7 +8,6 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::option::{place, word};
-use crate::format::Fill;
 use crate::format::move16::Dialect;
 use crate::pipeline::filters::{Probability, RecordFilters, Results, Sample};
 use crate::pipeline::progress::ProgressMode;
@@ -43,10 +42,6 @@ pub(super) struct RecordArgs {
     /// How packed moves are encoded: apery, yaneuraou or rshogi [default: as most are legal]
     #[arg(long, value_name = "DIALECT", value_parser = dialect)]
     pub(super) dialect: Option<Dialect>,
-
-    /// What to write into fields that a record lacks, as in eval=0,result=draw,ply=0,move=none
-    #[arg(long, value_name = "FIELD=VALUE,…")]
-    pub(super) fill: Option<Fill>,
 
     /// Only records whose evaluation is at most this far from 0, in centipawns
     #[arg(long, value_name = "CP", allow_negative_numbers = true)]
@@ -119,7 +114,6 @@ impl RecordArgs {
         Self {
             from: self.from.or(others.from),
             dialect: self.dialect.or(others.dialect),
-            fill: self.fill.or(others.fill),
             max_abs_eval: self.max_abs_eval.or(others.max_abs_eval),
             min_ply: self.min_ply.or(others.min_ply),
             max_ply: self.max_ply.or(others.max_ply),

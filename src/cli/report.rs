@@ -2,6 +2,7 @@
 //!
 //! Every line is written at once, so that a reader behind a pipe sees it when it is there.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::time::Duration;
 
@@ -22,4 +23,13 @@ pub(super) fn records(number: u64) -> String {
 /// Milliseconds with three decimals: finer is noise.
 pub(super) fn milliseconds(elapsed: Duration) -> f64 {
     (elapsed.as_secs_f64() * 1e6).round() / 1e3
+}
+
+/// One line for each field that records lost or gained.
+pub(super) fn fields(lost: &BTreeMap<String, u64>, invented: &BTreeMap<String, u64>) {
+    for (what, fields) in [("lost", lost), ("filled in", invented)] {
+        for (field, &number) in fields {
+            eprintln!("  {field} {what} in {}", records(number));
+        }
+    }
 }

@@ -10,7 +10,7 @@ use anyhow::Context;
 use clap::Args;
 use serde::Serialize;
 
-use super::filter::plan_error;
+use super::failure::plan_error;
 use super::option::place;
 use super::report::{json_line, milliseconds, records};
 use super::search_args::SearchArgs;

@@ -10,7 +10,7 @@ use anyhow::Context;
 use clap::Args;
 
 use super::Outcome;
-use super::filter::{plan_error, run_error};
+use super::failure::{plan_error, run_error};
 use super::option::place;
 use super::record_args::{RunArgs, dialect};
 use super::report::{json_line, records};

@@ -60,6 +60,8 @@ pub enum Fate {
     UnknownSplit,
     /// Unknown, not written.
     UnknownDropped,
+    /// Written as a row of a table, whatever the verdict.
+    Row,
 }
 
 /// How many records met which fate and got which verdict.
@@ -73,6 +75,9 @@ pub struct Counts {
     pub mated: MatedCounts,
     /// Unknown verdicts that were not kept.
     pub unknown: UnknownCounts,
+    /// Records that became rows of a table, whatever the verdict.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub rows: u64,
     /// Records that a filter took out, by the first condition that did not hold.
     pub filtered: BTreeMap<Condition, u64>,
     /// Records that could not be used.
@@ -172,6 +177,7 @@ impl Counts {
             Fate::MatedDropped => &mut self.mated.dropped,
             Fate::UnknownSplit => &mut self.unknown.split,
             Fate::UnknownDropped => &mut self.unknown.dropped,
+            Fate::Row => &mut self.rows,
         } += 1;
     }
 
@@ -184,6 +190,7 @@ impl Counts {
         self.mated.relabelled += other.mated.relabelled;
         self.unknown.split += other.unknown.split;
         self.unknown.dropped += other.unknown.dropped;
+        self.rows += other.rows;
         add_each(&mut self.filtered, &other.filtered);
         self.bad.quarantined += other.bad.quarantined;
         self.bad.skipped += other.bad.skipped;
@@ -215,10 +222,14 @@ impl Counts {
     pub fn check_balance(&self) -> Result<(), Imbalance> {
         let mated = self.mated.split + self.mated.dropped + self.mated.relabelled;
         let unknown = self.unknown.split + self.unknown.dropped;
-        let judged = self.kept + mated + unknown;
+        let judged = self.kept + mated + unknown + self.rows;
         let not_judged = self.filtered.values().sum::<u64>() + self.bad_records();
         let stopped = self.verdicts.unknown.values().sum::<u64>();
         let verdicts = self.mates() + self.verdicts.no_mate + stopped + self.verdicts.not_searched;
+        if self.rows > 0 {
+            equal("input", self.input, "rows + filtered + bad", judged + not_judged)?;
+            return equal("verdicts", verdicts, "rows", self.rows);
+        }
         equal("input", self.input, "kept + mated + unknown + filtered + bad", judged + not_judged)?;
         equal("verdicts", verdicts, "kept + mated + unknown", judged)?;
         equal("win + loss", self.mates(), "mated", mated)
@@ -244,6 +255,11 @@ pub(super) fn equal(
     if left == right { Ok(()) } else { Err(Imbalance { left_name, left, right_name, right }) }
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
+const fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
 fn add_each<K: Ord + Clone>(sums: &mut BTreeMap<K, u64>, others: &BTreeMap<K, u64>) {
     for (key, count) in others {
         *sums.entry(key.clone()).or_default() += count;
@@ -267,6 +283,21 @@ mod tests {
         );
         counts.filtered.insert(Condition::MinPly, 1);
         assert_eq!(counts.check_balance(), Ok(()));
+    }
+
+    #[test]
+    fn a_row_may_have_any_verdict() {
+        let mut counts = Counts { input: 2, ..Counts::default() };
+        for answer in [Answer::Win, Answer::NoMate] {
+            counts.count_verdict(Some(answer));
+            counts.count_fate(Fate::Row);
+        }
+        assert_eq!(counts.check_balance(), Ok(()));
+        counts.input += 1;
+        assert_eq!(
+            counts.check_balance().unwrap_err().to_string(),
+            "the counts do not add up: input = 3, but rows + filtered + bad = 2"
+        );
     }
 
     #[test]

@@ -15,8 +15,8 @@ use thiserror::Error;
 use super::judge::Decide;
 use super::plan::Plan;
 use super::platform;
+use super::sink::OutputPlan;
 use super::source::{self, Block, Compression, Delivery, Part, Source, SourceError};
-use super::stream::Stream;
 use super::triage;
 use crate::search::STACK_BYTES;
 
@@ -205,7 +205,7 @@ impl Survey<'_> {
         let outputs = self.plan.outputs.iter();
         let written = outputs.map(|output| {
             let bytes = sorted.batch(output.stream).bytes();
-            sample.keep(output.stream, output.compression, bytes);
+            sample.keep(output, bytes);
             bytes.len() as f64
         });
         let written: f64 = written.sum();
@@ -231,10 +231,12 @@ struct Sample {
 }
 
 impl Sample {
-    fn keep(&mut self, stream: Stream, compression: Compression, bytes: &[u8]) {
-        match compression {
+    fn keep(&mut self, output: &OutputPlan, bytes: &[u8]) {
+        match output.compression {
+            // Columns are compressed better than rows, but rows say more than is in the columns.
+            _ if output.making.is_some() => self.compressible.extend_from_slice(bytes),
             Compression::None => self.incompressible_bytes += bytes.len() as u64,
-            _ if stream.holds_records() => self.compressible.extend_from_slice(bytes),
+            _ if output.stream.holds_records() => self.compressible.extend_from_slice(bytes),
             _ => {}
         }
     }

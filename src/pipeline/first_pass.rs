@@ -295,7 +295,7 @@ impl FirstPass {
             self.mated.binary_search_by_key(&(part, index), |&(part, index, _)| (part, index));
         match found {
             Ok(found) => Some(self.mate(self.mated[found].2)),
-            Err(_) => Some(Ok(Judgement { answer: Answer::NoMate, line: Vec::new(), nodes: 0 })),
+            Err(_) => Some(Ok(Judgement::new(Answer::NoMate, Vec::new(), 0))),
         }
     }
 
@@ -315,7 +315,7 @@ impl FirstPass {
         let answer = answer.ok_or_else(|| wrong("the verdict is no mate"))?;
         let line = mate.line.iter().map(|m| Move::from_usi(m)).collect::<Option<_>>();
         let line = line.ok_or_else(|| wrong("the line has words that are no moves"))?;
-        Ok(Judgement { answer, line, nodes: mate.nodes })
+        Ok(Judgement::new(answer, line, mate.nodes))
     }
 }
 

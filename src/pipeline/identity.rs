@@ -1,4 +1,4 @@
-//! What a run of the filter is: equal identities give equal bytes.
+//! What a run is that searches: equal identities give equal bytes.
 //!
 //! A run that was interrupted goes on only under the identity it began with, and only shards of one identity
 //! are joined.
@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::filters::RecordFilters;
 use super::judge::{NODE_DEFINITION, SOLVER_VERSION, SearchSettings};
-use super::plan::Plan;
+use super::plan::{Plan, Product};
 use super::settings::{BadPolicy, MatedPolicy, UnknownPolicy};
 use super::source::Input;
 
@@ -58,14 +58,25 @@ struct EffectiveSettings<'a> {
     to: String,
     #[serde(flatten)]
     search: &'a SearchSettings,
-    mated: MatedPolicy,
-    unknown: UnknownPolicy,
+    #[serde(flatten)]
+    product: ProductSettings,
     on_error: BadPolicy,
     #[serde(flatten)]
     filters: RecordFilters,
-    fill: String,
     threads: usize,
 }
+
+/// Those that only one of the products has.
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case", rename_all_fields = "kebab-case", untagged)]
+enum ProductSettings {
+    Records { mated: MatedPolicy, unknown: UnknownPolicy, fill: String },
+    Rows { split: String, tsume_plies: bool },
+}
+
+/// The commands that search.
+pub(super) const FILTER: &str = "filter";
+pub(super) const DATASET: &str = "dataset";
 
 /// The one setting that changes no byte.
 const THREADS: &str = "threads";
@@ -95,7 +106,7 @@ impl Identity {
     pub(super) fn of(plan: &Plan) -> Self {
         Self {
             program: format!("kyokumen {}", env!("CARGO_PKG_VERSION")),
-            command: "filter".to_owned(),
+            command: command(&plan.product).to_owned(),
             node_definition: NODE_DEFINITION,
             solver_version: SOLVER_VERSION,
             settings: effective_settings(plan),
@@ -130,16 +141,32 @@ impl InputIdentity {
     }
 }
 
+const fn command(product: &Product) -> &'static str {
+    match product {
+        Product::Records(_) => FILTER,
+        Product::Rows(_) => DATASET,
+    }
+}
+
 fn effective_settings(plan: &Plan) -> Map<String, Value> {
     let settings = &plan.settings;
+    let product = match &plan.product {
+        Product::Records(_) => ProductSettings::Records {
+            mated: settings.mated,
+            unknown: settings.unknown,
+            fill: settings.fill.to_string(),
+        },
+        Product::Rows(dataset) => ProductSettings::Rows {
+            split: dataset.shares.to_string(),
+            tsume_plies: dataset.tsume_plies,
+        },
+    };
     let effective = EffectiveSettings {
-        to: plan.to.to_string(),
+        to: plan.product.to_string(),
         search: &settings.search,
-        mated: settings.mated,
-        unknown: settings.unknown,
+        product,
         on_error: settings.on_error,
         filters: settings.filters,
-        fill: settings.fill.to_string(),
         threads: settings.threads,
     };
     match serde_json::to_value(effective) {

@@ -165,6 +165,18 @@ pub struct Judgement {
     pub line: Vec<Move>,
     /// Nodes searched, see [`NODE_DEFINITION`].
     pub nodes: u64,
+    /// Size of the proof that was checked: positions in which it has a move for the attacker. 0 where none is
+    /// needed, and where nothing was proven.
+    pub proof_nodes: u64,
+    /// Plies of the mate as problems count them, if the judge measures that, see [`Judge::tsume_plies`].
+    pub tsume_plies: Option<u16>,
+}
+
+impl Judgement {
+    /// A verdict without a word about its proof.
+    pub const fn new(answer: Answer, line: Vec<Move>, nodes: u64) -> Self {
+        Self { answer, line, nodes, proof_nodes: 0, tsume_plies: None }
+    }
 }
 
 /// What a worker asks about a position; the promises of the pipeline hold for any answerer whose
@@ -204,6 +216,8 @@ pub struct Judge {
     solver: Solver,
     limits: Limits,
     in_check: InCheck,
+    /// Whether mates are measured as problems count them.
+    tsume: bool,
     /// Whether proofs are shortened.
     shortest: bool,
     is_shortest: bool,
@@ -216,6 +230,7 @@ impl Judge {
             solver: Solver::new(TableSize::from_mib(settings.hash_mb)),
             limits: settings.limits(),
             in_check: settings.in_check,
+            tsume: false,
             shortest: false,
             is_shortest: false,
         }
@@ -227,13 +242,28 @@ impl Judge {
         Self { shortest, ..self }
     }
 
+    /// The same, but measures mates also as problems count them.
+    #[must_use]
+    pub fn tsume(self, tsume: bool) -> Self {
+        Self { tsume, ..self }
+    }
+
     /// Judges one position; gives up with [`Stop::Cancelled`] soon after `watch` wants it to.
     ///
     /// With [`InCheck::And`] or [`InCheck::Or`] a position in check gets [`Answer::NoMate`] when the one
     /// question that was asked is answered with no; with [`InCheck::Skip`] it must not be asked about.
     pub fn judge(&mut self, position: &Position, watch: &dyn Watch<Move>) -> Judgement {
+        let judgement = self.answer(position, watch);
+        if !self.tsume {
+            return judgement;
+        }
+        let tsume_plies = self.tsume_plies(position, judgement.answer);
+        Judgement { tsume_plies, ..judgement }
+    }
+
+    fn answer(&mut self, position: &Position, watch: &dyn Watch<Move>) -> Judgement {
         if !position.has_legal_move() {
-            return Judgement { answer: Answer::Loss, line: Vec::new(), nodes: 0 };
+            return Judgement::new(Answer::Loss, Vec::new(), 0);
         }
         match self.in_check {
             _ if !position.in_check() => self.ask(position, Attacker::SideToMove, watch),
@@ -313,7 +343,9 @@ impl Judge {
             (Verdict::Disproven, _) => Answer::NoMate,
             (Verdict::Unknown(stop), _) => Answer::Unknown(stop),
         };
-        Judgement { answer, line: outcome.line, nodes: outcome.stats.nodes }
+        let proof_nodes = if answer.is_mate() { outcome.stats.proof_positions } else { 0 };
+        let nodes = outcome.stats.nodes;
+        Judgement { proof_nodes, ..Judgement::new(answer, outcome.line, nodes) }
     }
 }
 

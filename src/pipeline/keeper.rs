@@ -41,6 +41,11 @@ impl Keeper {
         self.save(sinks, place).map(drop)
     }
 
+    /// A sign of life, where nothing else is to be done.
+    pub(super) fn beat(&mut self) {
+        self.lock.beat();
+    }
+
     /// Why a run ends that somebody interrupted here.
     pub(super) fn interrupted(&mut self, sinks: &mut Sinks, place: &Place) -> RunError {
         match self.save(sinks, place) {

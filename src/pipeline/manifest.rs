@@ -15,7 +15,7 @@ use thiserror::Error;
 use super::checksum::Sum;
 use super::counts::{Counts, Imbalance, equal};
 use super::files;
-use super::identity::{Identity, InputIdentity};
+use super::identity::{DATASET, FILTER, Identity, InputIdentity};
 use super::judge::Saved;
 use super::keeper::Keeper;
 use super::plan::Plan;
@@ -209,9 +209,9 @@ impl Essence {
         read(path)
     }
 
-    /// Whether all of it is a [`Manifest`]: that of a filter run or of shards that were joined.
-    pub fn is_of_filter(&self) -> bool {
-        matches!(&*self.command, "filter" | "merge")
+    /// Whether all of it is a [`Manifest`]: that of a run that searched, or of shards that were joined.
+    pub fn is_of_search(&self) -> bool {
+        matches!(&*self.command, FILTER | DATASET | "merge")
     }
 }
 
@@ -333,11 +333,15 @@ impl Manifest {
         let in_file = |stream| in_file.get(&stream).copied().unwrap_or(0);
         let kept = counts.kept + counts.mated.relabelled;
         equal("kept records in the file", in_file(Stream::Kept), "kept + relabelled", kept)?;
+        equal("rows in the file", in_file(Stream::Rows), "rows counted", counts.rows)?;
+        // In a table the unknown are rows like all others.
+        let unknown_lines =
+            if self.command == DATASET { 0 } else { counts.verdicts.unknown.values().sum() };
         for (stream, count) in [
             (Stream::Mated, counts.mated.split),
             (Stream::MatedLines, counts.mated.split),
             (Stream::Unknown, counts.unknown.split),
-            (Stream::UnknownLines, counts.verdicts.unknown.values().sum()),
+            (Stream::UnknownLines, unknown_lines),
             (Stream::Quarantine, counts.bad.quarantined),
             (Stream::QuarantineLines, counts.bad.quarantined),
         ] {

@@ -47,7 +47,7 @@ pub const FEWEST_NODES: u64 = 8;
 /// use kyokumen::shogi::Position;
 ///
 /// let memo = Memo::new();
-/// let judgement = Judgement { answer: Answer::NoMate, line: Vec::new(), nodes: 1000 };
+/// let judgement = Judgement::new(Answer::NoMate, Vec::new(), 1000);
 /// memo.remember(&Position::start(), &judgement, &AtomicBool::new(false));
 /// let later: Position = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 33".parse()?;
 /// assert_eq!(memo.recall(&later), Some(judgement));
@@ -181,7 +181,7 @@ mod tests {
             let cancelled = cancel.load(Ordering::Relaxed);
             let stop = if cancelled { Stop::Cancelled } else { Stop::Nodes };
             let nodes = FEWEST_NODES + position.board_key() % 100;
-            Judgement { answer: Answer::Unknown(stop), line: Vec::new(), nodes }
+            Judgement::new(Answer::Unknown(stop), Vec::new(), nodes)
         }
     }
 
@@ -236,7 +236,7 @@ mod tests {
     fn what_was_cheap_is_not_remembered() {
         let memo = Memo::new();
         let go = AtomicBool::new(false);
-        let judged = |nodes| Judgement { answer: Answer::NoMate, line: Vec::new(), nodes };
+        let judged = |nodes| Judgement::new(Answer::NoMate, Vec::new(), nodes);
         memo.remember(&Position::start(), &judged(FEWEST_NODES - 1), &go);
         assert_eq!(memo.recall(&Position::start()), None);
         memo.remember(&Position::start(), &judged(FEWEST_NODES), &go);

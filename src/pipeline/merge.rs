@@ -22,6 +22,7 @@ use super::shard_set::{Problem, ShardSet, ShardSetError};
 use super::sink::{OutputPlan, SinkError, Sinks};
 use super::source::{Compression, Delivery, Input, Part, Source};
 use super::stream::{Batch, Stream};
+use super::table::TableFormat;
 use crate::format::{Format, count};
 
 /// Records that are read at a time.
@@ -62,6 +63,14 @@ pub enum MergeError {
     /// The run has no such output.
     #[error("the run has no output of this kind: it was made with other settings")]
     NoStream,
+    /// Files of columns say at their end where everything is.
+    #[error(
+        "the shards are {format}: a file of columns ends with a list of them, and cannot be joined by its bytes; tools that read such files read several as one table"
+    )]
+    Columns {
+        /// What they are.
+        format: TableFormat,
+    },
     /// The name of the output says another format or compression than the shards have.
     #[error("the shards are {shards}, the name of {} says {output_format}; join them as they are, and convert the file", output.display())]
     OtherFormat {
@@ -85,7 +94,7 @@ impl MergeError {
     pub const fn is_usage(&self) -> bool {
         match self {
             Self::Plan(error) => error.is_usage(),
-            Self::NoStream | Self::OtherFormat { .. } => true,
+            Self::NoStream | Self::Columns { .. } | Self::OtherFormat { .. } => true,
             Self::ShardSet(error) => error.is_usage(),
             Self::Problems { .. } | Self::Run(_) => false,
         }
@@ -125,6 +134,9 @@ impl MergePlan {
         let parts = set.manifests().flat_map(|manifest| &manifest.outputs);
         let parts: Vec<_> = parts.filter(|output| output.stream == stream).cloned().collect();
         let first = parts.first().ok_or(MergeError::NoStream)?;
+        if let Some(format) = TableFormat::of_columns(stream, &first.file) {
+            return Err(MergeError::Columns { format });
+        }
         let format =
             if stream.holds_records() { FormatName::from_file_name(&first.file) } else { None };
         let name = output.file_name().unwrap_or_default().to_string_lossy();
@@ -177,11 +189,9 @@ pub fn merge(
     plan.check_outputs()?;
     let header = plan.format.map_or(&b""[..], |format| format.format.header());
     let output = OutputPlan {
-        stream: plan.stream,
-        path: plan.output.clone(),
         compression: plan.compression(),
         header: if plan.compression() == Compression::None { b"" } else { header },
-        is_stream: false,
+        ..OutputPlan::plain(plan.stream, plan.output.clone())
     };
     let sinks = Sinks::create_with(&[output], true).map_err(RunError::from)?;
     let mut copier = Copier { plan, sinks, progress, cancel, done: Counts::default() };

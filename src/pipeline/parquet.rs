@@ -1,13 +1,15 @@
-//! Parquet, files of columns: what the pipeline reads of them and writes into them are lines of `jsonl`.
+//! Parquet, files of columns: tables of any kind are written; what is read are records, as lines of `jsonl`.
 //!
 //! The file format is that of <https://parquet.apache.org/docs/file-format/>; `docs/formats/parquet.md` has
 //! the columns.
 
+mod columns;
 mod reader;
 mod writer;
 
+pub(super) use columns::Columns;
 pub(super) use reader::Lines;
-pub(super) use writer::Table;
+pub(super) use writer::Records;
 
 /// Whether this build reads and writes such files.
 pub(super) const IS_BUILT_IN: bool = true;

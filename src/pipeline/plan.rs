@@ -5,10 +5,12 @@
 mod error;
 
 use std::collections::{HashMap, HashSet};
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::dataset::{DatasetSettings, SOLVED_POSITIONS};
 use super::evidence;
 use super::files;
 use super::filters::RecordFilters;
@@ -99,12 +101,50 @@ pub struct Plan {
     pub metrics: Option<PathBuf>,
     /// What an earlier run found out, if only the rest is to be searched.
     pub first_pass: Option<Arc<FirstPass>>,
-    /// How the outputs are written.
-    pub to: FormatName,
-    /// What is lost and invented on the way from each input's format to the outputs'.
-    pub conversions: Vec<ConversionPlan>,
+    /// What is made of the records.
+    pub product: Product,
     /// The settings.
     pub settings: Settings,
+}
+
+/// What is made of the records that are judged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Product {
+    /// They are sorted, and written in this format.
+    Records(FormatName),
+    /// Each becomes a row of [`SOLVED_POSITIONS`].
+    Rows(DatasetSettings),
+}
+
+impl Product {
+    /// Checks what is asked for.
+    fn new(
+        inputs: &[Input],
+        to: Option<FormatName>,
+        settings: &Settings,
+    ) -> Result<Self, PlanError> {
+        let first = inputs.first().ok_or(PlanError::NoInput)?;
+        if let Some(dataset) = settings.dataset {
+            return dataset.format.check().map(|()| Self::Rows(dataset));
+        }
+        let to = output_format(first, inputs, to)?;
+        if to.format.holds_games() {
+            return Err(PlanError::NoRecords { to: to.format });
+        }
+        inputs
+            .iter()
+            .try_for_each(|input| conversion(input, to.format, &settings.fill).map(drop))?;
+        Ok(Self::Records(to))
+    }
+}
+
+impl fmt::Display for Product {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Records(to) => to.fmt(f),
+            Self::Rows(dataset) => dataset.format.fmt(f),
+        }
+    }
 }
 
 impl Plan {
@@ -127,22 +167,13 @@ impl Plan {
         let inputs = inputs.iter().map(|path| input(path, from, dialect));
         let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
         check_stdin(&inputs, shard)?;
-        let to = output_format(&inputs, to)?;
-        if to.format.holds_games() {
-            return Err(PlanError::NoRecords { to: to.format });
-        }
-        let mut conversions = Vec::new();
-        for input in &inputs {
-            check_filters(input, &settings.filters)?;
-            conversions.push(conversion(input, to.format, &settings.fill)?);
-        }
+        inputs.iter().try_for_each(|input| check_filters(input, &settings.filters))?;
+        let product = Product::new(&inputs, to, &settings)?;
         let stem = stem(name, &inputs)?;
         let run = RunName::new(&stem, shard);
         let name = |suffix: &str| folder.join(run.file(suffix));
-        // A shard that goes on where another ends begins with its first record.
-        let header =
-            if shard.is_none_or(|shard| shard.index() == 1) { to.format.header() } else { b"" };
-        let outputs = outputs(&settings, to, header, name);
+        let is_first = shard.is_none_or(|shard| shard.index() == 1);
+        let outputs = outputs(&settings, &product, is_first, name);
         let (manifest, lock) = (name(MANIFEST_SUFFIX), name(LOCK_SUFFIX));
         let checkpoint =
             can_be_resumed(&inputs, &outputs, resume)?.then(|| name(CHECKPOINT_SUFFIX));
@@ -185,8 +216,7 @@ impl Plan {
             lock,
             metrics,
             first_pass,
-            to,
-            conversions,
+            product,
             settings,
         })
     }
@@ -227,8 +257,11 @@ pub(super) fn check_stdin(inputs: &[Input], shard: Option<Shard>) -> Result<(), 
     }
 }
 
-fn output_format(inputs: &[Input], to: Option<FormatName>) -> Result<FormatName, PlanError> {
-    let first = inputs.first().ok_or(PlanError::NoInput)?;
+fn output_format(
+    first: &Input,
+    inputs: &[Input],
+    to: Option<FormatName>,
+) -> Result<FormatName, PlanError> {
     if let Some(to) = to {
         return check_compression(to);
     }
@@ -300,28 +333,34 @@ pub(super) fn stem(name: Option<String>, inputs: &[Input]) -> Result<String, Pla
 
 fn outputs(
     settings: &Settings,
-    to: FormatName,
-    header: &'static [u8],
+    product: &Product,
+    is_first: bool,
     name: impl Fn(&str) -> PathBuf,
 ) -> Vec<OutputPlan> {
-    let extension = to.to_string();
+    let sorted = matches!(product, Product::Records(_));
     let is_wanted = |stream: &Stream| match stream {
-        Stream::Kept | Stream::UnknownLines => true,
-        Stream::Mated | Stream::MatedLines => settings.mated == MatedPolicy::Split,
-        Stream::Unknown => settings.unknown == UnknownPolicy::Split,
+        Stream::Kept | Stream::UnknownLines => sorted,
+        Stream::Mated | Stream::MatedLines => sorted && settings.mated == MatedPolicy::Split,
+        Stream::Unknown => sorted && settings.unknown == UnknownPolicy::Split,
         Stream::Quarantine | Stream::QuarantineLines => settings.on_error == BadPolicy::Quarantine,
+        Stream::Rows => !sorted,
     };
-    Stream::ALL
-        .into_iter()
-        .filter(is_wanted)
-        .map(|stream| OutputPlan {
-            stream,
-            path: name(&stream.suffix(&extension)),
-            compression: if stream.holds_records() { to.compression } else { Compression::None },
-            header: if stream.holds_records() { header } else { b"" },
-            is_stream: false,
-        })
-        .collect()
+    let extension = product.to_string();
+    let output = |stream: Stream| {
+        let plain = OutputPlan::plain(stream, name(&stream.suffix(&extension)));
+        match product {
+            Product::Records(to) if stream.holds_records() => {
+                // A shard that goes on where another ends begins with its first record.
+                let header = if is_first { to.format.header() } else { b"" };
+                OutputPlan { compression: to.compression, header, ..plain }
+            }
+            Product::Rows(dataset) if stream == Stream::Rows => {
+                OutputPlan { making: dataset.format.making(&SOLVED_POSITIONS), ..plain }
+            }
+            Product::Records(_) | Product::Rows(_) => plain,
+        }
+    };
+    Stream::ALL.into_iter().filter(is_wanted).map(output).collect()
 }
 
 pub(super) fn check_folder(folder: &Path) -> Result<(), PlanError> {
@@ -457,16 +496,9 @@ pub(super) fn side_outputs(output: &Path, to: FormatName, on_error: BadPolicy) -
         return Vec::new();
     }
     let name = output.file_name().unwrap_or_default().to_string_lossy();
-    let beside = |stream: Stream| OutputPlan {
-        stream,
-        path: output.with_file_name(format!(
-            "{}{}",
-            FormatName::stem(&name),
-            stream.suffix(to.format.name())
-        )),
-        compression: Compression::None,
-        header: b"",
-        is_stream: false,
+    let beside = |stream: Stream| {
+        let name = format!("{}{}", FormatName::stem(&name), stream.suffix(to.format.name()));
+        OutputPlan::plain(stream, output.with_file_name(name))
     };
     vec![beside(Stream::Quarantine), beside(Stream::QuarantineLines)]
 }

@@ -185,7 +185,7 @@ pub(super) fn run_kept<T: Send + 'static>(
     take: impl FnMut(&mut Sorted, T) -> Result<(), RunError>,
     progress: &mut Progress,
     cancel: &AtomicBool,
-    keeper: Option<&mut Keeper>,
+    mut keeper: Option<&mut Keeper>,
 ) -> Result<Done, RunError> {
     let resumed = keeper.as_ref().and_then(|keeper| keeper.resumed.as_ref());
     let mut place = resumed.map(|resumed| resumed.place.clone()).unwrap_or_default();
@@ -194,10 +194,39 @@ pub(super) fn run_kept<T: Send + 'static>(
         None => Sinks::create_with(job.outputs, job.checksums)?,
     };
     let whither = (&mut sinks, &mut place);
-    let parts_read = read_all(job, desk, take, whither, progress, cancel, keeper)?;
-    // Whoever interrupts it now gets the whole: everything is written.
-    let finished = sinks.finish()?;
+    let parts_read = read_all(job, desk, take, whither, progress, cancel, keeper.as_deref_mut())?;
+    let finished = finish(sinks, &place, cancel, keeper)?;
     Ok(Done { counts: place.counts, parts_read, finished })
+}
+
+/// Brings the outputs to disk. Whoever interrupts it now gets the whole, since everything is written; unless
+/// files are still to be made of it, which may take minutes.
+fn finish(
+    mut sinks: Sinks,
+    place: &Place,
+    cancel: &AtomicBool,
+    mut keeper: Option<&mut Keeper>,
+) -> Result<Finished, RunError> {
+    if !sinks.make_something() {
+        return Ok(sinks.finish()?);
+    }
+    let interrupted = match &mut keeper {
+        Some(keeper) => keeper.interrupted(&mut sinks, place),
+        None => RunError::Interrupted,
+    };
+    if !interrupted.is_interruption() {
+        return Err(interrupted);
+    }
+    let finished = sinks.finish_watched(&mut || {
+        if let Some(keeper) = &mut keeper {
+            keeper.beat();
+        }
+        is_set(cancel)
+    });
+    match finished {
+        Err(SinkError::Interrupted) => Err(interrupted),
+        finished => Ok(finished?),
+    }
 }
 
 /// What was read in one pass over the inputs.

@@ -1,4 +1,4 @@
-//! What the user may choose about a run of the filter.
+//! What the user may choose about a run that searches.
 //!
 //! The words are those of `gen-filter`'s command line, here, in configuration files and in manifests.
 
@@ -8,6 +8,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use super::dataset::DatasetSettings;
 use super::filters::RecordFilters;
 use super::judge::SearchSettings;
 use super::source::Compression;
@@ -28,6 +29,9 @@ pub struct Settings {
     pub filters: RecordFilters,
     /// What is written into fields that the input does not have.
     pub fill: Fill,
+    /// If not records are to come out but rows of a table, which takes the place of what becomes of mates, of
+    /// the unknown and of missing fields.
+    pub dataset: Option<DatasetSettings>,
     /// Threads, 0 for as many as the machine runs at once.
     pub threads: usize,
 }

@@ -5,6 +5,7 @@
 
 mod ahead;
 mod encoder;
+mod making;
 mod output;
 mod partial;
 mod target;
@@ -18,7 +19,10 @@ use super::checksum::Sum;
 use super::files;
 use super::source::Compression;
 use super::stream::{Batch, Stream};
-use output::Output;
+use super::table::Making;
+use making::rows_path;
+use output::{Output, Whole};
+use partial::Partial;
 use target::{Target, sync_folder_of};
 
 pub use output::OutputState;
@@ -27,6 +31,10 @@ pub use partial::partial_path;
 /// Records in one zstd frame or Parquet row group: a fixed number, so that a file continued later is the
 /// same file.
 pub const FRAME_RECORDS: u64 = 1 << 16;
+
+/// Bytes after which a frame or group of long records ends before it has all its records. All of it is kept
+/// in memory.
+pub const FRAME_BYTES: usize = 1 << 25;
 
 /// Where one output is to be, and how it is written.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -39,12 +47,37 @@ pub struct OutputPlan {
     pub compression: Compression,
     /// What stands before the first record.
     pub header: &'static [u8],
+    /// Of a file of columns: what is made of the rows that are written, when all are there.
+    pub making: Option<Making>,
     /// Whether it is written straight through: standard output, a pipe, a device. Nothing that was
     /// written there can be taken back.
     pub is_stream: bool,
 }
 
 impl OutputPlan {
+    /// An uncompressed file.
+    pub const fn plain(stream: Stream, path: PathBuf) -> Self {
+        Self {
+            stream,
+            path,
+            compression: Compression::None,
+            header: b"",
+            making: None,
+            is_stream: false,
+        }
+    }
+
+    /// What its bytes stand under until they have their name: two files of what is made of rows.
+    pub fn partial_paths(&self) -> impl Iterator<Item = PathBuf> {
+        let rows = self.making.map(|_| partial_path(&rows_path(&self.path)));
+        std::iter::once(partial_path(&self.path)).chain(rows)
+    }
+
+    /// The name of the file that is written from the start.
+    fn written_path(&self) -> PathBuf {
+        if self.making.is_some() { rows_path(&self.path) } else { self.path.clone() }
+    }
+
     /// Whether writing can go on after a crash.
     pub fn can_be_resumed(&self) -> bool {
         !self.is_stream && self.compression != Compression::Parquet
@@ -81,6 +114,9 @@ pub enum SinkError {
         /// The partial file.
         path: PathBuf,
     },
+    /// The caller wanted it.
+    #[error("interrupted")]
+    Interrupted,
     /// The system refused.
     #[error("cannot {verb} {}", path.display())]
     Io {
@@ -160,27 +196,43 @@ impl Sinks {
     /// # Errors
     /// [`SinkError::Io`], a full disk for instance.
     pub fn finish(self) -> Result<Finished, SinkError> {
-        let files = self.outputs.into_iter().map(Output::finish).collect::<Result<_, _>>()?;
-        Ok(Finished { files })
+        self.finish_watched(&mut || false)
+    }
+
+    /// The same. Making files of columns takes its time: `wants_stop` is asked every moment of it.
+    ///
+    /// # Errors
+    /// [`SinkError::Io`], or [`SinkError::Interrupted`] if that was wanted.
+    pub fn finish_watched(
+        self,
+        wants_stop: &mut dyn FnMut() -> bool,
+    ) -> Result<Finished, SinkError> {
+        let outputs = self.outputs.into_iter().map(|output| output.finish(wants_stop));
+        Ok(Finished { outputs: outputs.collect::<Result<_, _>>()? })
+    }
+
+    /// Whether finishing makes something of the rows that were written.
+    pub fn make_something(&self) -> bool {
+        self.outputs.iter().any(|output| output.plan.making.is_some())
     }
 }
 
 /// Outputs that are whole and on disk, under their partial names. Dropped, they vanish.
 #[derive(Debug, Default)]
 pub struct Finished {
-    files: Vec<(Option<Target>, Written)>,
+    outputs: Vec<Whole>,
 }
 
 impl Finished {
     /// What was written.
     pub fn written(&self) -> impl Iterator<Item = &Written> {
-        self.files.iter().map(|(_, written)| written)
+        self.outputs.iter().map(|output| &output.written)
     }
 
     /// These, then the others, as if they had been written together.
     #[must_use]
     pub fn and(mut self, others: Self) -> Self {
-        self.files.extend(others.files);
+        self.outputs.extend(others.outputs);
         self
     }
 
@@ -188,9 +240,15 @@ impl Finished {
     ///
     /// # Errors
     /// [`SinkError::Io`] if a file cannot be renamed or a folder not be synchronised.
-    pub fn commit(self) -> Result<(), SinkError> {
+    pub fn commit(mut self) -> Result<(), SinkError> {
+        self.name()?;
+        self.clear();
+        Ok(())
+    }
+
+    fn name(&mut self) -> Result<(), SinkError> {
         let mut paths: Vec<PathBuf> = Vec::new();
-        for target in self.files.into_iter().filter_map(|(target, _)| target) {
+        for target in self.outputs.iter_mut().filter_map(|output| output.target.take()) {
             paths.push(target.final_path().to_owned());
             target.commit()?;
         }
@@ -198,11 +256,16 @@ impl Finished {
         paths.iter().try_for_each(|path| sync_folder_of(path))
     }
 
+    /// Takes away the rows that outputs were made of.
+    fn clear(self) {
+        self.outputs.into_iter().filter_map(|output| output.rows).for_each(Partial::remove);
+    }
+
     /// Gives the outputs their final names, then writes `manifest` as the last file: where it is, all are.
     ///
     /// # Errors
     /// [`SinkError::Io`] if a file cannot be renamed or a folder not be synchronised.
-    pub fn commit_with(self, manifest_path: &Path, manifest: &[u8]) -> Result<(), SinkError> {
+    pub fn commit_with(mut self, manifest_path: &Path, manifest: &[u8]) -> Result<(), SinkError> {
         let target = Target::create(manifest_path)?;
         let written = target.writer().and_then(|mut writer| {
             writer.write_all(manifest)?;
@@ -212,9 +275,11 @@ impl Finished {
         written.map_err(|source| io_error("write", manifest_path, source))?;
         files::remove(manifest_path)
             .map_err(|source| io_error("replace", manifest_path, source))?;
-        self.commit()?;
+        self.name()?;
         target.commit()?;
-        sync_folder_of(manifest_path)
+        sync_folder_of(manifest_path)?;
+        self.clear();
+        Ok(())
     }
 }
 
@@ -228,7 +293,6 @@ mod tests {
 
     use zeekstd::SeekTable;
 
-    use super::output::FRAME_BYTES;
     use super::*;
 
     /// Frames of the file that comes of so many records of this size.
@@ -236,11 +300,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file.zst");
         let plan = OutputPlan {
-            stream: Stream::Kept,
-            path: path.clone(),
             compression: Compression::Zstd,
-            header: b"",
-            is_stream: false,
+            ..OutputPlan::plain(Stream::Kept, path.clone())
         };
         let mut sinks = Sinks::create(&[plan]).unwrap();
         let mut batch = Batch::default();

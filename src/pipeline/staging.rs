@@ -206,9 +206,12 @@ impl Staging {
 
     /// Takes away all that this machine has of a run that was sent.
     pub(super) fn clear(plan: &Plan) {
-        let whole = plan.outputs.iter().map(|output| &output.path).chain([&plan.manifest]);
-        let paths = whole.chain(&plan.checkpoint);
-        for path in paths.flat_map(|path| [path.clone(), partial_path(path)]) {
+        let outputs = plan.outputs.iter();
+        let outputs =
+            outputs.flat_map(|output| output.partial_paths().chain([output.path.clone()]));
+        let others = [&plan.manifest].into_iter().chain(&plan.checkpoint);
+        let others = others.flat_map(|path| [path.clone(), partial_path(path)]);
+        for path in outputs.chain(others) {
             if let Err(error) = files::remove(&path) {
                 tracing::warn!("cannot remove {}: {error}", path.display());
             }

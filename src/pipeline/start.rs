@@ -15,7 +15,7 @@ use super::manifest::{Manifest, ManifestError};
 use super::plan::Plan;
 use super::platform;
 use super::run::RunError;
-use super::sink::partial_path;
+use super::sink::{OutputPlan, partial_path};
 
 /// Why a run cannot go on where another stood.
 #[derive(Debug, Error)]
@@ -71,7 +71,7 @@ impl Start {
             check_outputs(plan, manifest)?;
             forget(plan)?;
             // Of a run that was to replace what is there by the same.
-            remove(plan.outputs.iter().map(|output| partial_path(&output.path)))?;
+            remove(plan.outputs.iter().flat_map(OutputPlan::partial_paths))?;
             return Ok(Self::Done(Box::new(manifest.clone())));
         }
         let checkpoint = match &plan.checkpoint {
@@ -83,6 +83,7 @@ impl Start {
         }
         if let Some(manifest) = name_what_is_whole(plan, identity)? {
             forget(plan)?;
+            remove(plan.outputs.iter().flat_map(OutputPlan::partial_paths))?;
             return Ok(Self::Done(Box::new(manifest)));
         }
         if let Some((_, checkpoint)) = checkpoint {

@@ -96,7 +96,7 @@ fn page_plan(path: PathBuf, inputs: &[Input], force: bool) -> Result<OutputPlan,
         check_absence(std::iter::once(&path))?;
     }
     let (stream, compression) = (Stream::Kept, Compression::None);
-    Ok(OutputPlan { stream, path, compression, is_stream, header: b"" })
+    Ok(OutputPlan { compression, is_stream, ..OutputPlan::plain(stream, path) })
 }
 
 /// What was found out about a block.

@@ -18,6 +18,8 @@ pub enum Stream {
     Unknown,
     /// Which records those are, wherever they are written, one JSON line each.
     UnknownLines,
+    /// Solved positions, as rows of a table.
+    Rows,
     /// Bytes of the records that could not be used.
     Quarantine,
     /// Where they stood and what was wrong, one JSON line each.
@@ -26,20 +28,21 @@ pub enum Stream {
 
 impl Stream {
     /// Every stream.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Kept,
         Self::Mated,
         Self::MatedLines,
         Self::Unknown,
         Self::UnknownLines,
+        Self::Rows,
         Self::Quarantine,
         Self::QuarantineLines,
     ];
 
-    /// What follows the stem in the name of its file; `extension` is that of the record format.
+    /// What follows the stem in the name of its file; `extension` is that of the format of records or rows.
     pub fn suffix(self, extension: &str) -> String {
         match self {
-            Self::Kept => format!(".{extension}"),
+            Self::Kept | Self::Rows => format!(".{extension}"),
             Self::Mated => format!(".mated.{extension}"),
             // The mated records have that name already.
             Self::MatedLines if extension == "jsonl" => ".mated.proofs.jsonl".to_owned(),
@@ -211,8 +214,10 @@ mod tests {
     #[test]
     fn no_two_streams_of_a_run_have_one_name() {
         for format in Format::ALL {
-            let names = Stream::ALL.map(|stream| stream.suffix(format.name()));
-            assert_eq!(BTreeSet::from(names).len(), Stream::ALL.len(), "{format}");
+            // Rows stand where the kept records would.
+            let streams = Stream::ALL.into_iter().filter(|&stream| stream != Stream::Rows);
+            let names: Vec<_> = streams.map(|stream| stream.suffix(format.name())).collect();
+            assert_eq!(BTreeSet::from_iter(&names).len(), names.len(), "{format}");
         }
     }
 

@@ -1,20 +1,24 @@
 //! One block of records: each is decoded, filtered, judged and laid on the stream where it belongs.
 //!
-//! Where input and output format are the same, a record leaves as the bytes that came in.
+//! Where input and output format are the same, a record leaves as the bytes that came in; in a table it becomes
+//! a row.
 
 use std::sync::atomic::AtomicBool;
 
 use serde::Serialize;
 
-use super::counts::Fate;
+use super::counts::{Condition, Fate};
+use super::dataset::{DatasetSettings, SOLVED_POSITIONS, Solved};
 use super::judge::{Answer, Decide, Judgement, Stop};
-use super::plan::Plan;
+use super::plan::{Plan, Product};
 use super::reading::Fault;
-use super::settings::{MatedPolicy, UnknownPolicy};
+use super::settings::{FormatName, MatedPolicy, UnknownPolicy};
 use super::sorting::{Item, Next, Sorted, copy, push_json_line, sort_block};
 use super::source::Block;
 use super::stream::Stream;
-use crate::format::{ConvertError, GameResult, Outcome, RecordRef, Written, encode};
+use crate::format::{
+    ConvertError, DecodeError, Format, GameResult, Outcome, RecordRef, Written, encode,
+};
 use crate::shogi::{Color, Position};
 
 /// Distance of a mate score from 0, in centipawns, before its plies are taken off.
@@ -79,28 +83,29 @@ impl Triage<'_> {
             sorted.count_filtered(condition);
             return Ok(Next::Sorted);
         }
-        let judgement = if self.plan.settings.search.in_check.asks_about(&position)? {
-            Some(self.judgement(item.index, &mut position)?)
-        } else {
-            None
-        };
+        let is_asked = self.plan.settings.search.in_check.asks_about(&position)?;
+        if let (false, Product::Rows(_)) = (is_asked, &self.plan.product) {
+            // A row needs a verdict.
+            sorted.count_filtered(Condition::InCheck);
+            return Ok(Next::Sorted);
+        }
+        let judgement =
+            if is_asked { Some(self.judgement(item.index, &mut position)?) } else { None };
         let answer = judgement.as_ref().map(|judgement| judgement.answer);
         if answer == Some(Answer::Unknown(Stop::Cancelled)) {
             return Ok(Next::Cancelled);
         }
-        let fate = self.fate(answer);
         let warnings = record.warnings_about(&setup, Some(&position))?;
-        self.write(fate, item, judgement.as_ref(), sorted)?;
-        if let (Fate::MatedSplit, Some(judgement)) = (fate, &judgement) {
-            let line = self.proof(item.index, &position, judgement);
-            push_json_line(sorted.batch_mut(Stream::MatedLines), &line);
-        }
-        if let Some((Answer::Unknown(stop), nodes)) =
-            judgement.as_ref().map(|judgement| (judgement.answer, judgement.nodes))
-        {
-            let line = UnknownLine { file: self.file, index: item.index, stop, nodes };
-            push_json_line(sorted.batch_mut(Stream::UnknownLines), &line);
-        }
+        let fate = match (&self.plan.product, &judgement) {
+            (Product::Rows(dataset), Some(judgement)) => {
+                let (file, index) = (self.file, item.index);
+                let (setup, position) = (&setup, &position);
+                let solved = Solved { file, index, record, setup, position, judgement };
+                push_row(*dataset, &solved, sorted)?;
+                Fate::Row
+            }
+            _ => self.write_sorted(item, &position, judgement.as_ref(), sorted)?,
+        };
         sorted.count_warnings(warnings);
         let counts = &mut sorted.counts;
         counts.count_verdict(answer);
@@ -117,6 +122,29 @@ impl Triage<'_> {
             Some(known) => Ok(known?),
             None => Ok(self.judge.judge(position, self.cancel)),
         }
+    }
+
+    /// Writes the record where its verdict sends it, and what is to be said about that.
+    fn write_sorted(
+        &self,
+        item: &Item<'_>,
+        position: &Position,
+        judgement: Option<&Judgement>,
+        sorted: &mut Sorted,
+    ) -> Result<Fate, Fault> {
+        let fate = self.fate(judgement.map(|judgement| judgement.answer));
+        self.write(fate, item, judgement, sorted)?;
+        let Some(judgement) = judgement else { return Ok(fate) };
+        if fate == Fate::MatedSplit {
+            let line = self.proof(item.index, position, judgement);
+            push_json_line(sorted.batch_mut(Stream::MatedLines), &line);
+        }
+        if let Answer::Unknown(stop) = judgement.answer {
+            let (file, nodes) = (self.file, judgement.nodes);
+            let line = UnknownLine { file, index: item.index, stop, nodes };
+            push_json_line(sorted.batch_mut(Stream::UnknownLines), &line);
+        }
+        Ok(fate)
     }
 
     fn fate(&self, answer: Option<Answer>) -> Fate {
@@ -147,13 +175,18 @@ impl Triage<'_> {
             Fate::Kept | Fate::Relabelled => Stream::Kept,
             Fate::MatedSplit => Stream::Mated,
             Fate::UnknownSplit => Stream::Unknown,
-            Fate::MatedDropped | Fate::UnknownDropped => return Ok(()),
+            Fate::MatedDropped | Fate::UnknownDropped | Fate::Row => return Ok(()),
         };
-        let (to, fill) = (self.plan.to.format, &self.plan.settings.fill);
+        let Product::Records(FormatName { format: to, .. }) = self.plan.product else {
+            return Ok(());
+        };
+        let fill = &self.plan.settings.fill;
         let batch = sorted.batch_mut(stream);
         let out = batch.open_record();
         let written = match (fate, judgement) {
-            (Fate::Relabelled, Some(judgement)) => self.relabel(&item.record, judgement, out)?,
+            (Fate::Relabelled, Some(judgement)) => {
+                self.relabel(to, &item.record, judgement, out)?
+            }
             _ if to == item.record.format() => copy(item, out),
             _ => item.record.convert(to, fill, out)?,
         };
@@ -164,11 +197,11 @@ impl Triage<'_> {
 
     fn relabel(
         &self,
+        to: Format,
         record: &RecordRef<'_>,
         judgement: &Judgement,
         out: &mut Vec<u8>,
     ) -> Result<Written, ConvertError> {
-        let to = self.plan.to.format;
         if to == record.format() {
             record.with_outcome(outcome(record.setup()?.side_to_move(), judgement), out)?;
             return Ok(Written::default());
@@ -189,6 +222,19 @@ impl Triage<'_> {
             nodes: judgement.nodes,
         }
     }
+}
+
+/// Appends the row of a position.
+fn push_row(
+    dataset: DatasetSettings,
+    solved: &Solved<'_>,
+    sorted: &mut Sorted,
+) -> Result<(), DecodeError> {
+    let row = solved.row(dataset.shares)?;
+    let batch = sorted.batch_mut(Stream::Rows);
+    dataset.format.push_row(&SOLVED_POSITIONS, &row, batch.open_record());
+    batch.end_record();
+    Ok(())
 }
 
 /// What a proof says about its position.

@@ -48,7 +48,7 @@ impl Decide for FakeJudge {
             Answer::Loss => ["5a4a", "P*4b"].map(|m| Move::from_usi(m).unwrap()).to_vec(),
             _ => Vec::new(),
         };
-        Judgement { answer, line, nodes: key % 1000 }
+        Judgement::new(answer, line, key % 1000)
     }
 }
 

@@ -23,10 +23,11 @@ fn kills() -> u64 {
     std::env::var("KYOKUMEN_KILLS").map_or(20, |kills| kills.parse().unwrap())
 }
 
-/// A run of `gen-filter` in its folder.
+/// A run of a command in its folder.
 struct Job {
     folder: TempDir,
     input: PathBuf,
+    command: &'static str,
     words: &'static [&'static str],
 }
 
@@ -34,12 +35,22 @@ impl Job {
     fn new(name: &str, bytes: &[u8], words: &'static [&'static str]) -> Self {
         let folder = TempDir::new().unwrap();
         let input = write(folder.path(), name, bytes);
-        Self { folder, input, words }
+        Self { folder, input, command: "filter", words }
+    }
+
+    fn dataset(self) -> Self {
+        Self { command: "dataset", ..self }
     }
 
     fn command(&self, out: &Path) -> Command {
-        let mut command = Command::new(cargo_bin("gen-filter"));
-        command.arg(&self.input).arg("-o").arg(out).args(self.words).arg("--resume");
+        let mut command = Command::new(cargo_bin("kyokumen"));
+        command
+            .arg(self.command)
+            .arg(&self.input)
+            .arg("-o")
+            .arg(out)
+            .args(self.words)
+            .arg("--resume");
         command.args(["--progress", "none", "--hash-mb", "1"]);
         command.stdout(Stdio::null()).stderr(Stdio::piped());
         command
@@ -148,6 +159,22 @@ fn plain_outputs_survive() {
 fn compressed_outputs_survive() {
     let words = &["--nodes", "1", "--depth", "1", "--checkpoint-every", "0.1", "--to", "hcp.zst"];
     Job::new("a.hcp", &positions(Format::Hcp, 2000).repeat(70), words).survives();
+}
+
+#[test]
+fn tables_survive() {
+    let lines = &["--nodes", "300", "--checkpoint-every", "0", "--to", "jsonl"];
+    Job::new("a.psv", &positions(Format::Psv, 4000), lines).dataset().survives();
+    // Many rows and no searches, so that some of the processes are killed while the file is made.
+    let arrays = &["--nodes", "1", "--depth", "1", "--checkpoint-every", "0.1", "--to", "npz"];
+    Job::new("a.hcp", &positions(Format::Hcp, 2000).repeat(20), arrays).dataset().survives();
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn tables_of_parquet_survive() {
+    let columns = &["--nodes", "1", "--depth", "1", "--checkpoint-every", "0.1", "--to", "parquet"];
+    Job::new("a.hcp", &positions(Format::Hcp, 2000).repeat(40), columns).dataset().survives();
 }
 
 #[test]

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use kyokumen::format::Format;
+use kyokumen::pipeline::dataset::{DatasetSettings, Shares};
 use kyokumen::pipeline::filter::{Filtered, filter_with};
 use kyokumen::pipeline::judge::{Answer, Decide, Judgement, Stop};
 use kyokumen::pipeline::plan::{Plan, PlanError, Request};
@@ -22,6 +23,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::archive::{archive, write};
+use crate::dataset::FORMATS;
 
 /// Takes its verdicts from the key of the board, and interrupts the run after so many of them.
 struct Interrupting {
@@ -40,7 +42,7 @@ impl Decide for Interrupting {
             1 => (Answer::Unknown(Stop::Nodes), Vec::new()),
             _ => (Answer::NoMate, Vec::new()),
         };
-        Judgement { answer, line, nodes: key % 1000 }
+        Judgement::new(answer, line, key % 1000)
     }
 }
 
@@ -130,6 +132,27 @@ fn pieces_make_the_whole_in_any_format() {
             shard: Shard::new(2, 3),
             checkpoint_every: Some(Duration::ZERO),
             ..request(&input, &folder.path().join("shard"))
+        };
+        check(&shard, 300);
+    }
+}
+
+#[test]
+fn pieces_make_the_whole_table() {
+    for to in FORMATS {
+        let folder = TempDir::new().unwrap();
+        let input = write(folder.path(), "a.psv", &archive(Format::Psv, 3000));
+        let format = serde_json::from_value((*to).into()).unwrap();
+        let dataset = DatasetSettings { format, shares: Shares::default(), tsume_plies: false };
+        let request = request(&input, &folder.path().join("out"));
+        let settings = Settings { dataset: Some(dataset), ..request.settings.clone() };
+        let request = Request { settings, ..request };
+        check(&request, 500);
+        let shard = Request {
+            shard: Shard::new(2, 3),
+            checkpoint_every: Some(Duration::ZERO),
+            output: folder.path().join("shard"),
+            ..request
         };
         check(&shard, 300);
     }

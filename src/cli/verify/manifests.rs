@@ -33,7 +33,7 @@ pub(super) fn check(files: &[PathBuf], json: bool) -> anyhow::Result<Outcome> {
     for file in files {
         let is_named_so = file.to_string_lossy().ends_with(MANIFEST_SUFFIX);
         let essence = if is_named_so { Some(Essence::read(file)?) } else { None };
-        let Some(essence) = essence.filter(|essence| !essence.is_of_filter()) else {
+        let Some(essence) = essence.filter(|essence| !essence.is_of_search()) else {
             of_filter.push(file.clone());
             continue;
         };

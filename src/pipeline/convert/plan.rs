@@ -210,11 +210,10 @@ fn output_format(output: &Path, to: Option<FormatName>) -> Result<FormatName, Pl
 
 fn outputs(output: &Path, to: FormatName, is_stream: bool, on_error: BadPolicy) -> Vec<OutputPlan> {
     let records = OutputPlan {
-        stream: Stream::Kept,
-        path: output.to_owned(),
         compression: to.compression,
         header: to.format.header(),
         is_stream,
+        ..OutputPlan::plain(Stream::Kept, output.to_owned())
     };
     std::iter::once(records).chain(side_outputs(output, to, on_error)).collect()
 }

@@ -116,7 +116,7 @@ mod tests {
 
     fn judgement(nodes: u64, line_len: usize) -> Judgement {
         let line = vec![Move::from_usi("7g7f").unwrap(); line_len];
-        Judgement { answer: Answer::Win, line, nodes }
+        Judgement::new(Answer::Win, line, nodes)
     }
 
     fn remember(bucket: &mut Bucket<Judgement>, position: &Position, value: Judgement) {

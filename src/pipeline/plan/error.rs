@@ -43,6 +43,12 @@ pub enum PlanError {
         /// The input.
         input: String,
     },
+    /// A file of columns is made of rows that wait on the same disk.
+    #[error("{} cannot be an object: write it to a disk, and copy it", output.display())]
+    TableObject {
+        /// The output.
+        output: PathBuf,
+    },
     /// The name of an input does not say its format.
     #[error("the name of {input} does not say its format; say it with --from")]
     UnknownFormat {

@@ -38,7 +38,7 @@ impl ProofOutput {
         if !force {
             check_absence(std::iter::once(&output))?;
         }
-        Ok(OutputPlan { stream: STREAM, path: output, compression, header: b"", is_stream: false })
+        Ok(OutputPlan { compression, ..OutputPlan::plain(STREAM, output) })
     }
 
     /// Opens the partial file.

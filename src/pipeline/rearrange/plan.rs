@@ -121,11 +121,10 @@ impl RearrangePlan {
         }
         let to = output_format(&output, request.to, inputs[0].format)?;
         let records = OutputPlan {
-            stream: Stream::Kept,
-            path: output.clone(),
             compression: to.compression,
             header: to.format.header(),
             is_stream,
+            ..OutputPlan::plain(Stream::Kept, output.clone())
         };
         let name = output.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let manifest = (!is_stream).then(|| output.with_file_name(name + MANIFEST_SUFFIX));
@@ -165,12 +164,13 @@ impl RearrangePlan {
         let to = to.unwrap_or(FormatName { format: first.format, compression });
         let to = output_format(&folder.join(to.to_string()), Some(to), first.format)?;
         let stem = stem(name, &inputs)?;
-        let part = |number: u32| OutputPlan {
-            stream: Stream::Kept,
-            path: folder.join(format!("{stem}-{number:05}-of-{parts:05}.{to}")),
-            compression: to.compression,
-            header: to.format.header(),
-            is_stream: false,
+        let part = |number: u32| {
+            let path = folder.join(format!("{stem}-{number:05}-of-{parts:05}.{to}"));
+            OutputPlan {
+                compression: to.compression,
+                header: to.format.header(),
+                ..OutputPlan::plain(Stream::Kept, path)
+            }
         };
         let outputs = (1..=parts).map(part).collect();
         let manifest = Some(folder.join(format!("{stem}{MANIFEST_SUFFIX}")));

@@ -22,7 +22,7 @@ pub(super) type Writer = Box<dyn Write + Send>;
 pub(super) enum Encoder {
     Plain(io::BufWriter<Hashing>),
     Zstd(Box<Frames>),
-    Parquet(Box<parquet::Table<Hashing>>),
+    Parquet(Box<parquet::Records<Hashing>>),
 }
 
 impl fmt::Debug for Encoder {
@@ -56,7 +56,7 @@ impl Encoder {
         Ok(match compression {
             Compression::None => Self::Plain(io::BufWriter::with_capacity(BUFFER_BYTES, output)),
             Compression::Zstd => Self::Zstd(Box::new(Frames::new(output)?)),
-            Compression::Parquet => Self::Parquet(Box::new(parquet::Table::new(output)?)),
+            Compression::Parquet => Self::Parquet(Box::new(parquet::Records::new(output)?)),
             Compression::Gzip => return Err(io::ErrorKind::Unsupported.into()),
         })
     }
@@ -128,8 +128,7 @@ impl Encoder {
             Self::Parquet(table) => table.finish()?,
         };
         output.flush()?;
-        let Hashing { bytes, checksum, .. } = output;
-        Ok((bytes, checksum.sum()))
+        Ok(output.written())
     }
 }
 
@@ -197,6 +196,11 @@ pub(super) struct Hashing {
 impl Hashing {
     pub(super) fn new(writer: Writer, with_checksum: bool) -> Self {
         Self::behind(writer, 0, Checksum::new(with_checksum))
+    }
+
+    /// Number of the bytes, and their SHA-256 if that was asked for.
+    pub(super) fn written(self) -> (u64, Option<Sum>) {
+        (self.bytes, self.checksum.sum())
     }
 
     /// Goes on behind bytes that were written before.

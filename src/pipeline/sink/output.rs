@@ -7,16 +7,13 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::encoder::{self, Encoder, FrameSizes, Hashing, Writer};
+use super::making::{Made, make};
 use super::partial::Partial;
 use super::target::Target;
-use super::{FRAME_RECORDS, OutputPlan, SinkError, Written, io_error};
+use super::{FRAME_BYTES, FRAME_RECORDS, OutputPlan, SinkError, Written, io_error};
 use crate::pipeline::checksum::{Checksum, Sum};
 use crate::pipeline::source::Compression;
 use crate::pipeline::stream::{Batch, Stream};
-
-/// Bytes after which a frame or group of long records ends before it has all its records. All of it is kept
-/// in memory.
-pub(super) const FRAME_BYTES: usize = 1 << 25;
 
 /// How far an output has come: enough for another process to go on.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -45,14 +42,25 @@ pub(super) struct Output {
     encoder: Encoder,
     /// None of a stream.
     target: Option<Target>,
+    with_checksum: bool,
     pub(super) records: u64,
     records_in_frame: u64,
     bytes_in_frame: usize,
 }
 
+/// An output that is whole and on disk.
+#[derive(Debug)]
+pub(super) struct Whole {
+    /// None of a stream.
+    pub(super) target: Option<Target>,
+    /// The rows that it was made of, if it was.
+    pub(super) rows: Option<Partial>,
+    pub(super) written: Written,
+}
+
 impl Output {
     pub(super) fn create(plan: &OutputPlan, with_checksum: bool) -> Result<Self, SinkError> {
-        let target = (!plan.is_stream).then(|| Target::create(&plan.path)).transpose()?;
+        let target = (!plan.is_stream).then(|| Target::create(&plan.written_path())).transpose()?;
         let encoder = match &target {
             Some(target) => target.writer(),
             None => open_stream(&plan.path),
@@ -65,6 +73,7 @@ impl Output {
             plan: plan.clone(),
             encoder,
             target,
+            with_checksum,
             records: 0,
             records_in_frame: 0,
             bytes_in_frame: plan.header.len(),
@@ -73,7 +82,7 @@ impl Output {
 
     /// Goes on where an interrupted run stood; what that wrote behind this place is cut off.
     pub(super) fn resume(plan: &OutputPlan, state: OutputState) -> Result<Self, SinkError> {
-        let partial = Partial::reopen(&plan.path)?;
+        let partial = Partial::reopen(&plan.written_path())?;
         let failed = |source| partial.error("read", source);
         let (bytes, checksum) = checksum_of(&partial, state.bytes).map_err(failed)?;
         let sha256 = checksum.sum();
@@ -91,6 +100,7 @@ impl Output {
             plan: plan.clone(),
             encoder: encoder.map_err(|source| partial.error("write", source))?,
             target: Some(Target::File(partial)),
+            with_checksum: sha256.is_some(),
             records: state.records,
             records_in_frame: state.records_in_frame,
             bytes_in_frame,
@@ -158,15 +168,26 @@ impl Output {
         }
     }
 
-    pub(super) fn finish(self) -> Result<(Option<Target>, Written), SinkError> {
-        let Self { plan, encoder, target, records, .. } = self;
-        let finished = encoder.finish().and_then(|finished| {
-            target.as_ref().map_or(Ok(()), Target::sync_all)?;
-            Ok(finished)
-        });
-        let (bytes, sha256) = finished.map_err(|source| io_error("write", &plan.path, source))?;
+    /// Brings it to disk, whole. Only where something is made of it, `wants_stop` is asked now and then.
+    pub(super) fn finish(self, wants_stop: &mut dyn FnMut() -> bool) -> Result<Whole, SinkError> {
+        let Self { plan, encoder, target, with_checksum, records, .. } = self;
+        let failed = |source| io_error("write", &plan.path, source);
+        let (bytes, sha256) = encoder.finish().map_err(failed)?;
+        let (target, rows, bytes, sha256) = match (plan.making, target) {
+            (Some(making), Some(Target::File(rows))) => {
+                let from = (&rows, records);
+                let made = make(&plan, making, from, with_checksum, wants_stop)?;
+                let Made { target, bytes, sha256 } = made;
+                (Some(target), Some(rows), bytes, sha256)
+            }
+            (Some(_), _) => return Err(failed(io::ErrorKind::Unsupported.into())),
+            (None, target) => {
+                target.as_ref().map_or(Ok(()), Target::sync_all).map_err(failed)?;
+                (target, None, bytes, sha256)
+            }
+        };
         let written = Written { stream: plan.stream, path: plan.path, records, bytes, sha256 };
-        Ok((target, written))
+        Ok(Whole { target, rows, written })
     }
 }
 

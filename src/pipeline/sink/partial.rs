@@ -27,8 +27,11 @@ pub(super) struct Partial {
 impl Partial {
     /// An empty file.
     pub(super) fn create(final_path: &Path) -> Result<Self, SinkError> {
-        let partial =
-            Self::open(final_path, "create", OpenOptions::new().write(true).create(true))?;
+        let partial = Self::open(
+            final_path,
+            "create",
+            OpenOptions::new().read(true).write(true).create(true),
+        )?;
         // What another run left behind is emptied only when the lock shows that the run is over.
         partial.file.set_len(0).map_err(|source| partial.error("create", source))?;
         Ok(partial)
@@ -64,6 +67,11 @@ impl Partial {
     /// From now on it stays where it is if the run ends before its time.
     pub(super) const fn keep(&mut self) {
         self.is_kept = true;
+    }
+
+    /// Takes it away.
+    pub(super) fn remove(mut self) {
+        self.is_kept = false;
     }
 
     /// Where it is.

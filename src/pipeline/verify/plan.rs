@@ -116,11 +116,9 @@ fn outputs_of(folder: &Path, input: &Input) -> Result<Vec<OutputPlan>, PlanError
     // The bad records of jsonl have the usual name of the reasons.
     let reasons = if records == "jsonl" { "bad.reasons.jsonl" } else { "bad.jsonl" };
     let output = |stream, suffix: &str, compression| OutputPlan {
-        stream,
-        path: folder.join(format!("{stem}.{suffix}")),
         header: if stream == Stream::Kept { input.format.header() } else { b"" },
         compression,
-        is_stream: false,
+        ..OutputPlan::plain(stream, folder.join(format!("{stem}.{suffix}")))
     };
     Ok(vec![
         output(Stream::Kept, &format!("good.{records}"), compression),

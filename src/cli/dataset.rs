@@ -1,0 +1,153 @@
+//! `kyokumen dataset`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::failure::plan_error;
+use super::job_args::{JobArgs, run_job, show_plan};
+use super::option::word;
+use super::record_args::{InputArgs, RecordArgs};
+use super::report::records;
+use super::search_args::SearchArgs;
+use super::{Outcome, Usage, config};
+use crate::pipeline::counts::Counts;
+use crate::pipeline::dataset::{DatasetSettings, Shares, dataset, judges};
+use crate::pipeline::plan::{Plan, Request};
+use crate::pipeline::settings::Settings;
+use crate::pipeline::table::TableFormat;
+
+/// Make a table of solved positions, for training and for study
+///
+/// A row for every position: its verdict (win, loss, no mate, unknown), the mate move by move, what it cost to
+/// find out, and what the source says of the position. The columns are described in docs/datasets.md. Rows stand in
+/// the order of the input, whatever the number of threads; those of shards in order are the rows of one run over
+/// everything.
+#[derive(Args, Clone, Debug)]
+#[command(after_long_help = "\
+Examples:
+  kyokumen dataset positions.hcp -o solved --to parquet
+  kyokumen dataset games.psv -o solved --to jsonl --tsume-plies --drop-in-check --shard 3/10
+  kyokumen dataset problems.sfen -o solved --to npz --nodes 20000000 --depth 200
+
+Exit status: 0 done, 1 failed, 2 usage, 3 done but bad records were skipped or quarantined, \
+130 or 143 interrupted.")]
+pub(super) struct DatasetArgs {
+    #[command(flatten)]
+    inputs: InputArgs,
+
+    #[command(flatten)]
+    settings: SettingArgs,
+
+    /// Take settings from a file whose keys are the long names of these options
+    #[arg(long, value_name = "FILE.toml")]
+    config: Option<PathBuf>,
+}
+
+/// What a configuration file can say, too.
+#[derive(Args, Clone, Debug, Default)]
+struct SettingArgs {
+    #[command(flatten)]
+    job: JobArgs,
+
+    /// What is written: columns in Parquet, a JSON object a line, or arrays of numpy
+    #[arg(long, value_name = "parquet|jsonl|npz", value_parser = word::<TableFormat>)]
+    to: Option<TableFormat>,
+
+    /// Which part of the positions is for training, for validation and for the test, in proportion; equal
+    /// positions go the same way [default: 90,5,5]
+    #[arg(long, value_name = "TRAIN,VALID,TEST")]
+    split: Option<Shares>,
+
+    /// Measure mates also as problems count them, without futile interpositions
+    #[arg(long)]
+    tsume_plies: bool,
+
+    #[command(flatten)]
+    search: SearchArgs,
+
+    #[command(flatten)]
+    records: RecordArgs,
+}
+
+pub(super) fn run(args: DatasetArgs) -> anyhow::Result<Outcome> {
+    let DatasetArgs { inputs, mut settings, config } = args;
+    if let Some(path) = config {
+        settings = settings.or(config::read(&path)?);
+    }
+    let (mode, dry_run) = (settings.job.progress(), settings.job.dry_run);
+    let plan = Plan::new(settings.request(inputs.into_paths())?).map_err(plan_error)?;
+    if dry_run {
+        return show_plan(&plan, judges(&plan));
+    }
+    run_job(plan, mode, dataset, summary)
+}
+
+impl SettingArgs {
+    /// These, and where they say nothing the others.
+    fn or(self, others: Self) -> Self {
+        Self {
+            to: self.to.or(others.to),
+            split: self.split.or(others.split),
+            tsume_plies: self.tsume_plies || others.tsume_plies,
+            search: self.search.or(others.search),
+            job: self.job.or(others.job),
+            records: self.records.or(others.records),
+        }
+    }
+
+    fn request(self, inputs: Vec<PathBuf>) -> anyhow::Result<Request> {
+        let format = self.to.ok_or_else(|| {
+            Usage("no format of the table: --to parquet, --to jsonl or --to npz".to_owned())
+        })?;
+        let shares = self.split.unwrap_or_default();
+        let dataset = DatasetSettings { format, shares, tsume_plies: self.tsume_plies };
+        let settings = Settings {
+            search: self.search.settings()?,
+            dataset: Some(dataset),
+            ..Settings::default()
+        };
+        self.job.request(inputs, self.records, settings)
+    }
+}
+
+/// One line whose figures add up to the first.
+fn summary(counts: &Counts) -> String {
+    let verdicts = &counts.verdicts;
+    let unknown = verdicts.unknown.values().sum();
+    let mut line = format!("{}: {} rows", records(counts.input), counts.rows);
+    let of_them = [
+        (verdicts.win, "win"),
+        (verdicts.loss, "loss"),
+        (verdicts.no_mate, "no mate"),
+        (unknown, "unknown"),
+    ];
+    let of_them = of_them.iter().filter(|(count, _)| *count > 0);
+    let of_them: Vec<_> = of_them.map(|(count, word)| format!("{count} {word}")).collect();
+    if !of_them.is_empty() {
+        line.extend([" (", &of_them.join(", "), ")"]);
+    }
+    let filtered = counts.filtered.values().sum::<u64>();
+    for (count, word) in [(filtered, "filtered"), (counts.bad_records(), "bad")] {
+        if count > 0 {
+            line.extend([", ", &count.to_string(), " ", word]);
+        }
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pipeline::judge::Stop;
+
+    #[test]
+    fn the_summary_adds_up() {
+        let mut counts = Counts { input: 9, rows: 7, ..Counts::default() };
+        (counts.verdicts.win, counts.verdicts.no_mate) = (2, 4);
+        counts.verdicts.unknown.insert(Stop::Nodes, 1);
+        (counts.bad.skipped, counts.bad.quarantined) = (1, 1);
+        assert_eq!(summary(&counts), "9 records: 7 rows (2 win, 4 no mate, 1 unknown), 2 bad");
+        assert_eq!(summary(&Counts::default()), "0 records: 0 rows");
+    }
+}

@@ -1,0 +1,212 @@
+//! Options of the commands that search an archive, in shards and for days if need be: `filter` and `dataset`.
+//!
+//! Nothing has its default here: what is not said may stand in a configuration file.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use anyhow::Context;
+use clap::Args;
+
+use super::failure::run_error;
+use super::option::{place, seconds, word};
+use super::record_args::{RecordArgs, RunArgs};
+use super::report::{self, records};
+use super::{Outcome, Usage};
+use crate::pipeline::counts::Counts;
+use crate::pipeline::estimate::{Estimate, estimate};
+use crate::pipeline::filter::Filtered;
+use crate::pipeline::judge::Decide;
+use crate::pipeline::manifest::Manifest;
+use crate::pipeline::moment::duration;
+use crate::pipeline::plan::{Plan, Request};
+use crate::pipeline::platform::Interrupt;
+use crate::pipeline::progress::{Progress, ProgressMode};
+use crate::pipeline::run::RunError;
+use crate::pipeline::settings::{BadPolicy, Settings};
+use crate::pipeline::shard::ShardChoice;
+
+#[derive(Args, Clone, Debug, Default)]
+pub(super) struct JobArgs {
+    /// Folder of the outputs, made if it is not there, or its URL
+    #[arg(short, long, value_name = "DIR", value_parser = place())]
+    output: Option<PathBuf>,
+
+    /// Folder in which outputs are made that go to a URL; for --resume it must be the same again
+    /// [default: that of the system]
+    #[arg(long, value_name = "DIR")]
+    tmp_dir: Option<PathBuf>,
+
+    /// Start of the outputs' names [default: the first input's]
+    #[arg(long)]
+    pub(super) name: Option<String>,
+
+    /// Take only the I-th of N equal parts of the input, as in 3/10; auto takes that of the job in Slurm,
+    /// Kubernetes, Grid Engine and PBS, or in the variable `KYOKUMEN_SHARD`; auto/N says what the job does
+    /// not know
+    #[arg(long, value_name = "I/N|auto[/N]")]
+    pub(super) shard: Option<ShardChoice>,
+
+    /// What becomes of records that cannot be used [default: quarantine]
+    #[arg(long, value_name = "quarantine|skip|stop", value_parser = word::<BadPolicy>)]
+    on_error: Option<BadPolicy>,
+
+    #[command(flatten)]
+    run: RunArgs,
+
+    /// Go on where an interrupted run stood; from the start if there was none, not at all if it was done
+    #[arg(long, conflicts_with = "force")]
+    resume: bool,
+
+    /// Write down after so many seconds how far the run has come [default: 10]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    checkpoint_every: Option<Duration>,
+
+    /// Write how far the run has come to a file for Prometheus, as the textfile collector of the node
+    /// exporter reads it
+    #[arg(long, value_name = "FILE.prom")]
+    metrics: Option<PathBuf>,
+
+    /// Say what would be done and how long it would take
+    #[arg(long)]
+    pub(super) dry_run: bool,
+}
+
+impl JobArgs {
+    /// These, and where they say nothing the others.
+    pub(super) fn or(self, others: Self) -> Self {
+        Self {
+            output: self.output.or(others.output),
+            tmp_dir: self.tmp_dir.or(others.tmp_dir),
+            name: self.name.or(others.name),
+            shard: self.shard.or(others.shard),
+            on_error: self.on_error.or(others.on_error),
+            run: self.run.or(others.run),
+            resume: self.resume || others.resume,
+            checkpoint_every: self.checkpoint_every.or(others.checkpoint_every),
+            metrics: self.metrics.or(others.metrics),
+            dry_run: self.dry_run || others.dry_run,
+        }
+    }
+
+    pub(super) fn progress(&self) -> ProgressMode {
+        self.run.progress()
+    }
+
+    /// What is asked for, with settings of which these options and those of the records are not yet part.
+    pub(super) fn request(
+        self,
+        inputs: Vec<PathBuf>,
+        records: RecordArgs,
+        settings: Settings,
+    ) -> anyhow::Result<Request> {
+        if self.resume && self.run.force {
+            return Err(Usage("--resume goes on with what --force would replace".into()).into());
+        }
+        let output =
+            self.output.ok_or_else(|| Usage("no folder for the outputs: -o DIR".to_owned()))?;
+        let shard = self.shard.map(ShardChoice::settle).transpose();
+        let shard = shard.map_err(|error| Usage(error.to_string()))?;
+        Ok(Request {
+            inputs,
+            output,
+            tmp_dir: self.tmp_dir,
+            from: records.from,
+            dialect: records.dialect,
+            to: None,
+            name: self.name,
+            shard,
+            force: self.run.force,
+            resume: self.resume,
+            checkpoint_every: self.checkpoint_every,
+            metrics: self.metrics,
+            first_pass: None,
+            settings: Settings {
+                on_error: self.on_error.unwrap_or_default(),
+                filters: records.filters(),
+                threads: self.run.threads(),
+                ..settings
+            },
+        })
+    }
+}
+
+/// Does the work that a plan asks for, and reports; `summary` puts the counts into a line.
+pub(super) fn run_job(
+    plan: Plan,
+    mode: ProgressMode,
+    work: impl FnOnce(Plan, &mut Progress, &AtomicBool) -> Result<Filtered, RunError>,
+    summary: impl FnOnce(&Counts) -> String,
+) -> anyhow::Result<Outcome> {
+    let interrupt = Interrupt::watch().context("cannot watch for signals")?;
+    let mut progress = Progress::new(mode, plan.records).with_verdicts();
+    if let Some(path) = &plan.metrics {
+        let shard = plan.shard.map(|shard| shard.to_string());
+        progress = progress.with_metrics(path.clone(), &plan.stem, shard.as_deref());
+    }
+    let staging = plan.staging.as_ref();
+    let folder = staging.map_or(&plan.folder, |staging| &staging.url).clone();
+    let done = work(plan, &mut progress, &interrupt.cancel());
+    drop(progress);
+    let Filtered { manifest, was_done } = done.map_err(|error| run_error(error, &interrupt))?;
+    if was_done {
+        let of = manifest.shard.map_or("the run".to_owned(), |shard| format!("shard {shard}"));
+        eprintln!("nothing to do: {of} was done before");
+        return Ok(Outcome::Done);
+    }
+    eprintln!("{}", summary(&manifest.counts));
+    list_outputs(&manifest, &folder);
+    let is_clean = manifest.counts.bad_records() == 0;
+    Ok(if is_clean { Outcome::Done } else { Outcome::BadRecords })
+}
+
+/// What was written, and what that changed of the records.
+fn list_outputs(manifest: &Manifest, folder: &Path) {
+    let counts = &manifest.counts;
+    report::fields(&counts.lost, &counts.invented);
+    for output in &manifest.outputs {
+        eprintln!("  {} ({})", folder.join(&output.file).display(), records(output.records));
+    }
+}
+
+/// Says what a plan would do, and how long that would take with such judges.
+pub(super) fn show_plan<J: Decide>(
+    plan: &Plan,
+    make_judge: impl Fn() -> J + Sync,
+) -> anyhow::Result<Outcome> {
+    let mut out = std::io::stdout().lock();
+    for part in &plan.parts {
+        let to = part.to.map_or("its end".to_owned(), |to| to.to_string());
+        let (input, format) = (&part.input.name, part.input.format.name());
+        writeln!(out, "read {input} as {format}, records {} to {to}", part.from)?;
+    }
+    for path in plan.outputs.iter().map(|output| &output.path).chain([&plan.manifest]) {
+        writeln!(out, "write {}", plan.destination(path).display())?;
+    }
+    let interrupt = Interrupt::watch().context("cannot watch for signals")?;
+    match estimate(plan, make_judge, &interrupt.cancel())? {
+        Some(estimate) => write_estimate(&mut out, &estimate)?,
+        None => {
+            writeln!(out, "no estimate: the number of records is known only after reading them")?;
+        }
+    }
+    Ok(Outcome::Done)
+}
+
+fn write_estimate(out: &mut impl Write, estimate: &Estimate) -> std::io::Result<()> {
+    let &Estimate { records: number, sampled, seconds, bytes } = estimate;
+    let speed = number as f64 / seconds.expected;
+    writeln!(
+        out,
+        "{}: about {}, between {} and {} (19 of 20 times; measured on {sampled}), {speed:.0} records/s",
+        records(number),
+        duration(seconds.expected),
+        duration(seconds.low),
+        duration(seconds.high),
+    )?;
+    let mib = |bytes: f64| bytes / f64::from(1 << 20);
+    let (expected, low, high) = (mib(bytes.expected), mib(bytes.low), mib(bytes.high));
+    writeln!(out, "outputs of about {expected:.1} MiB, between {low:.1} and {high:.1}")
+}

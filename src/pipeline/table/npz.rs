@@ -1,0 +1,192 @@
+//! Tables as arrays of numpy, one or two a column, in one file: what `numpy.load` reads without pickle.
+//!
+//! Format: <https://numpy.org/doc/stable/reference/generated/numpy.savez_compressed.html>; how nothing and
+//! lists are said is ours. An array must know its length and its longest text before its first value, so the
+//! columns wait in temporary files.
+
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+
+use super::npy::write_header;
+use super::zip::Zip;
+use super::{Column, Kind, Table, Value};
+
+/// Characters of numpy are 32 bits wide.
+const CHARACTER_BYTES: usize = size_of::<u32>();
+
+/// Arrays that are being written.
+pub(super) struct Arrays<W> {
+    output: W,
+    folder: PathBuf,
+    columns: Vec<Values>,
+    rows: u64,
+}
+
+/// The values of a column.
+struct Values {
+    column: Column,
+    /// Texts with their lengths before them, else as they will stand in the array.
+    spool: Spool,
+    /// Characters of the longest text.
+    longest: usize,
+    /// Texts of all lists so far.
+    texts: u64,
+    /// Of lists, where each ends.
+    ends: Option<Spool>,
+    /// Whether there is nothing, where that can be.
+    nulls: Option<Spool>,
+}
+
+/// A file without a name.
+type Spool = BufWriter<File>;
+
+impl<W: Write> Arrays<W> {
+    /// Temporary files stand in `folder`.
+    pub(super) fn new(output: W, table: &Table, folder: &Path) -> io::Result<Self> {
+        let columns = table.columns.iter().map(|&column| Values::new(column, folder));
+        let columns = columns.collect::<io::Result<_>>()?;
+        Ok(Self { output, folder: folder.to_owned(), columns, rows: 0 })
+    }
+
+    /// Takes a row whose values the columns hold.
+    pub(super) fn push(&mut self, row: &[Value<'_>]) -> io::Result<()> {
+        self.rows += 1;
+        let mut values = self.columns.iter_mut().zip(row);
+        values.try_for_each(|(column, value)| column.push(value))
+    }
+
+    pub(super) fn finish(self) -> io::Result<W> {
+        let mut zip = Zip::new(self.output, &self.folder);
+        for column in self.columns {
+            column.finish(self.rows, &mut zip)?;
+        }
+        zip.finish()
+    }
+}
+
+impl Values {
+    fn new(column: Column, folder: &Path) -> io::Result<Self> {
+        let spool = || tempfile::tempfile_in(folder).map(BufWriter::new);
+        let mut ends = (column.kind == Kind::Texts).then(spool).transpose()?;
+        if let Some(ends) = &mut ends {
+            ends.write_all(&0_u64.to_le_bytes())?;
+        }
+        let nulls = column.is_nullable.then(spool).transpose()?;
+        Ok(Self { column, spool: spool()?, longest: 0, texts: 0, ends, nulls })
+    }
+
+    fn push(&mut self, value: &Value<'_>) -> io::Result<()> {
+        if let Some(nulls) = &mut self.nulls {
+            nulls.write_all(&[u8::from(*value == Value::Null)])?;
+        }
+        let spool = &mut self.spool;
+        match (self.column.kind, value) {
+            (Kind::Text, Value::Text(text)) => self.push_text(text),
+            (Kind::Texts, Value::Texts(texts)) => {
+                texts.iter().try_for_each(|text| self.push_text(text))?;
+                self.texts += texts.len() as u64;
+                let end = self.texts.to_le_bytes();
+                self.ends.as_mut().map_or(Ok(()), |ends| ends.write_all(&end))
+            }
+            (_, Value::Bytes(bytes)) => spool.write_all(bytes),
+            (_, Value::Bool(is_so)) => spool.write_all(&[u8::from(*is_so)]),
+            (kind, Value::Int(number)) => spool.write_all(&number.to_le_bytes()[..width(kind)]),
+            (Kind::Text, _) => self.push_text(""),
+            (kind, _) => spool.write_all(&vec![0; width(kind)]),
+        }
+    }
+
+    fn push_text(&mut self, text: &str) -> io::Result<()> {
+        self.longest = self.longest.max(text.chars().count());
+        self.spool.write_all(&(text.len() as u32).to_le_bytes())?;
+        self.spool.write_all(text.as_bytes())
+    }
+
+    /// Adds the arrays of the column.
+    fn finish<W: Write>(self, rows: u64, zip: &mut Zip<W>) -> io::Result<()> {
+        let Self { column: Column { name, kind, .. }, spool, longest, texts, ends, nulls } = self;
+        let mut values = reread(spool)?;
+        let array = format!("{name}.npy");
+        match kind {
+            // Arrays of numpy are of one character at least.
+            Kind::Text => zip.add(array, |out| write_texts(&mut values, longest.max(1), rows, out)),
+            Kind::Texts => {
+                zip.add(array, |out| write_texts(&mut values, longest.max(1), texts, out))
+            }
+            _ => zip.add(array, |mut out| {
+                let shape = match kind {
+                    Kind::Bytes(len) => vec![rows, len as u64],
+                    _ => vec![rows],
+                };
+                write_header(&mut out, dtype(kind), &shape)?;
+                io::copy(&mut values, out).map(drop)
+            }),
+        }?;
+        for (spool, what, dtype, len) in
+            [(ends, "offsets", "<i8", rows + 1), (nulls, "null", "|b1", rows)]
+        {
+            let Some(spool) = spool else { continue };
+            let mut values = reread(spool)?;
+            zip.add(format!("{name}_{what}.npy"), |mut out| {
+                write_header(&mut out, dtype, &[len])?;
+                io::copy(&mut values, out).map(drop)
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// Bytes of a value where all have as many.
+const fn width(kind: Kind) -> usize {
+    match kind {
+        Kind::Bytes(len) => len,
+        Kind::Bool | Kind::Int8 => 1,
+        Kind::Int16 | Kind::UInt16 => 2,
+        Kind::Int32 => 4,
+        Kind::Int64 => 8,
+        Kind::Text | Kind::Texts => 0,
+    }
+}
+
+/// What numpy calls the values.
+const fn dtype(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Bytes(_) => "|u1",
+        Kind::Bool => "|b1",
+        Kind::Int8 => "|i1",
+        Kind::Int16 => "<i2",
+        Kind::UInt16 => "<u2",
+        Kind::Int32 => "<i4",
+        Kind::Int64 => "<i8",
+        Kind::Text | Kind::Texts => "<U",
+    }
+}
+
+fn reread(spool: Spool) -> io::Result<BufReader<File>> {
+    let mut file = spool.into_inner().map_err(io::IntoInnerError::into_error)?;
+    file.rewind()?;
+    Ok(BufReader::new(file))
+}
+
+/// Writes texts, each as wide as the longest.
+fn write_texts(
+    texts: &mut impl Read,
+    longest: usize,
+    number: u64,
+    mut out: &mut dyn Write,
+) -> io::Result<()> {
+    write_header(&mut out, &format!("{}{longest}", dtype(Kind::Text)), &[number])?;
+    let (mut len, mut text, mut wide) = ([0; size_of::<u32>()], Vec::new(), Vec::new());
+    for _ in 0..number {
+        texts.read_exact(&mut len)?;
+        text.resize(u32::from_le_bytes(len) as usize, 0);
+        texts.read_exact(&mut text)?;
+        let characters = std::str::from_utf8(&text).map_err(io::Error::other)?.chars();
+        wide.clear();
+        wide.extend(characters.flat_map(|character| u32::from(character).to_le_bytes()));
+        wide.resize(longest * CHARACTER_BYTES, 0);
+        out.write_all(&wide)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,254 @@
+//! Datasets of solved positions as the program makes them; what pyarrow and numpy say of them is in
+//! `tests/interop/`, how runs are gone on with in `resume.rs` and `killed.rs`.
+//!
+//! The literal rows were worked out by hand: squares, piece numbers and mates of a few small positions.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use assert_cmd::cargo::cargo_bin;
+use kyokumen::format::Format;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::archive::{archive, write};
+
+/// What this build writes.
+pub(crate) const FORMATS: &[&str] =
+    if cfg!(feature = "parquet") { &["jsonl", "npz", "parquet"] } else { &["jsonl", "npz"] };
+
+fn run(folder: &Path, words: &[&str]) -> Output {
+    let mut command = Command::new(cargo_bin("kyokumen"));
+    command.current_dir(folder).arg("dataset").args(words);
+    command.args(["--hash-mb", "1", "--progress", "none"]).output().unwrap()
+}
+
+#[track_caller]
+fn makes(folder: &Path, words: &[&str], status: i32) -> String {
+    let ran = run(folder, words);
+    let message = String::from_utf8(ran.stderr).unwrap();
+    assert_eq!(ran.status.code(), Some(status), "{words:?}: {message}");
+    message
+}
+
+fn rows(path: &Path) -> Vec<Value> {
+    let text = fs::read_to_string(path).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn json_of(path: &Path) -> Value {
+    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+}
+
+/// A mate in one by a drop, and a king without a move: the one without the attacker's king, whom packed
+/// positions cannot do without.
+const PROBLEMS: &str = "\
+4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1
+4k4/4G4/4P4/9/9/9/9/9/4K4 w 2r2b3g4s4n4l17p 2
+";
+
+#[test]
+fn rows_say_all_that_is_known() {
+    let folder = TempDir::new().unwrap();
+    write(folder.path(), "a.sfen", PROBLEMS.as_bytes());
+    makes(folder.path(), &["a.sfen", "-o", "out", "--to", "jsonl", "--tsume-plies"], 0);
+    let rows = rows(&folder.path().join("out/a.jsonl"));
+    // 5b is square 4 × 9 + 1; gold is the seventh kind in hand.
+    let (square, gold) = (37, 7);
+    let mate_in_one = json!({
+        "sfen": "4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1", "hcp": null,
+        "verdict": "win", "stop": null, "value": 1, "plies": 1, "tsume_plies": 1,
+        "move": "G*5b", "move_apery": square | (80 + gold) << 7,
+        "move_yaneuraou": square | gold << 7 | 1 << 14,
+        "line": ["G*5b"], "proof_nodes": 1, "nodes": 0, "in_check": false,
+        "file": "a.sfen", "index": 0, "key": rows[0]["key"], "split": rows[0]["split"],
+        "source_move": null, "source_eval_cp": null, "source_ply": 1, "source_result": null,
+    });
+    assert_eq!(rows[0], mate_in_one);
+    let mated = json!({
+        "sfen": "4k4/4G4/4P4/9/9/9/9/9/4K4 w 2r2b3g4s4n4l17p 2", "hcp": rows[1]["hcp"],
+        "verdict": "loss", "stop": null, "value": -1, "plies": 0, "tsume_plies": 0,
+        "move": null, "move_apery": 0, "move_yaneuraou": 0,
+        "line": [], "proof_nodes": 0, "nodes": 0, "in_check": true,
+        "file": "a.sfen", "index": 1, "key": rows[1]["key"], "split": rows[1]["split"],
+        "source_move": null, "source_eval_cp": null, "source_ply": 2, "source_result": null,
+    });
+    assert_eq!(rows[1], mated);
+    assert_eq!(rows[1]["hcp"].as_str().unwrap().len(), 64);
+    assert_eq!(rows.len(), 2);
+}
+
+#[test]
+fn what_the_source_says_comes_along() {
+    let folder = TempDir::new().unwrap();
+    let start = kyokumen::shogi::sfen::START;
+    let line = format!(
+        "{{\"sfen\":\"{start}\",\"move\":\"2g2f\",\"eval\":-37,\"ply\":5,\"result\":\"draw\"}}\n"
+    );
+    write(folder.path(), "a.jsonl", line.as_bytes());
+    makes(folder.path(), &["a.jsonl", "-o", "out", "--to", "jsonl", "--split", "0,0,1"], 0);
+    let row = &rows(&folder.path().join("out/a.jsonl"))[0];
+    let keys = ["source_move", "source_eval_cp", "source_ply", "source_result"];
+    assert_eq!(
+        keys.map(|key| row[key].clone()),
+        [json!("2g2f"), json!(-37), json!(5), json!("draw")]
+    );
+    // The key of the start position stands in the documentation of `ContentKey`.
+    assert_eq!(row["key"], "3b45a485c44f2fea723ce26c5376d45d");
+    let rest = ["verdict", "value", "plies", "tsume_plies", "move", "split"];
+    let expected =
+        [json!("no_mate"), Value::Null, Value::Null, Value::Null, Value::Null, json!("test")];
+    assert_eq!(rest.map(|key| row[key].clone()), expected);
+}
+
+/// The outputs of a folder but for the manifests.
+fn outputs(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut outputs = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        if !name.ends_with(".manifest.json") {
+            outputs.insert(name, fs::read(path).unwrap());
+        }
+    }
+    outputs
+}
+
+#[test]
+fn threads_change_no_byte_and_nothing_else_is_left() {
+    let folder = TempDir::new().unwrap();
+    write(folder.path(), "a.hcp", &archive(Format::Hcp, 600));
+    for to in FORMATS {
+        let (one, three) = (format!("{to}-1"), format!("{to}-3"));
+        for (out, threads) in [(&one, "1"), (&three, "3")] {
+            let words = ["a.hcp", "-o", out, "--to", to, "--nodes", "50", "--threads", threads];
+            makes(folder.path(), &words, 3);
+        }
+        let (one, three) = (outputs(&folder.path().join(one)), outputs(&folder.path().join(three)));
+        let names: Vec<&str> = one.keys().map(String::as_str).collect();
+        let name = format!("a.{to}");
+        let mut expected = [&*name, "a.quarantine.bin", "a.quarantine.jsonl"];
+        expected.sort_unstable();
+        assert_eq!(names, expected);
+        assert!(one == three, "{to}");
+    }
+}
+
+#[test]
+fn shards_in_order_are_the_whole() {
+    let folder = TempDir::new().unwrap();
+    write(folder.path(), "a.psv", &archive(Format::Psv, 500));
+    let words = ["a.psv", "--to", "jsonl", "--nodes", "50", "-o"];
+    makes(folder.path(), &[&words[..], &["whole"]].concat(), 3);
+    for shard in ["1/3", "2/3", "3/3"] {
+        makes(folder.path(), &[&words[..], &["parts", "--shard", shard]].concat(), 3);
+    }
+    let part = |i| fs::read(folder.path().join(format!("parts/a-0000{i}-of-00003.jsonl"))).unwrap();
+    let whole = fs::read(folder.path().join("whole/a.jsonl")).unwrap();
+    assert!(whole == [1, 2, 3].map(part).concat());
+    let mut manifests = Command::new(cargo_bin("kyokumen"));
+    manifests.current_dir(folder.path()).args(["verify", "--manifest"]);
+    manifests.args((1..=3).map(|i| format!("parts/a-0000{i}-of-00003.manifest.json")));
+    assert!(manifests.status().unwrap().success());
+}
+
+#[test]
+fn equal_positions_go_the_same_way() {
+    let folder = TempDir::new().unwrap();
+    let records = archive(Format::Psv, 900);
+    write(folder.path(), "a.psv", &records);
+    write(folder.path(), "b.psv", &[&records[records.len() / 2..], &records].concat());
+    let words =
+        ["a.psv", "b.psv", "-o", "out", "--to", "jsonl", "--nodes", "1", "--split", "2,1,1"];
+    makes(folder.path(), &words, 3);
+    let mut ways: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+    let mut shares: BTreeMap<String, u32> = BTreeMap::new();
+    for row in rows(&folder.path().join("out/a.jsonl")) {
+        ways.entry(row["key"].to_string()).or_default().push(row["split"].clone());
+        *shares.entry(row["split"].as_str().unwrap().to_owned()).or_default() += 1;
+    }
+    assert!(ways.values().all(|ways| ways.len() >= 2 && ways.iter().all(|way| *way == ways[0])));
+    let [train, valid, test] = ["train", "valid", "test"].map(|way| shares[way]);
+    assert!(train > valid && train > test && valid > 300 && test > 300, "{shares:?}");
+}
+
+#[test]
+fn positions_that_are_not_searched_have_no_row() {
+    let folder = TempDir::new().unwrap();
+    write(folder.path(), "a.hcp", &archive(Format::Hcp, 400));
+    for (out, option) in [("skipped", ["--in-check", "skip"]), ("all", ["--in-check", "both"])] {
+        let words = ["a.hcp", "-o", out, "--to", "jsonl", "--nodes", "1"];
+        makes(folder.path(), &[&words[..], &option].concat(), 3);
+    }
+    let count =
+        |out: &str| json_of(&folder.path().join(out).join("a.manifest.json"))["counts"].clone();
+    let (skipped, all) = (count("skipped"), count("all"));
+    let in_check = rows(&folder.path().join("all/a.jsonl"));
+    let in_check = in_check.iter().filter(|row| row["in_check"] == true).count();
+    assert!(in_check > 0);
+    assert_eq!(skipped["filtered"], json!({ "in_check": in_check }));
+    assert_eq!(skipped["rows"].as_u64().unwrap() + in_check as u64, all["rows"].as_u64().unwrap());
+    assert!(
+        rows(&folder.path().join("skipped/a.jsonl")).iter().all(|row| row["in_check"] == false)
+    );
+}
+
+#[test]
+fn what_cannot_be_done_is_refused() {
+    let folder = TempDir::new().unwrap();
+    write(folder.path(), "a.hcp", &archive(Format::Hcp, 20));
+    write(folder.path(), "a.jsonl", b"");
+    for (words, expected) in [
+        (&["a.hcp", "-o", "out"][..], "no format of the table"),
+        (&["a.hcp", "--to", "npz"], "no folder for the outputs"),
+        (&["a.hcp", "-o", "out", "--to", "csv"], "expected one of `parquet`, `jsonl`, `npz`"),
+        (&["a.hcp", "-o", "out", "--to", "npz", "--split", "90,10"], "expected three numbers"),
+        (&["a.hcp", "-o", "out", "--to", "npz", "--max-abs-eval", "9"], "hcp"),
+        (&["a.hcp", "-o", "out", "--to", "npz", "--mated", "drop"], "unexpected argument"),
+        (&["a.jsonl", "-o", ".", "--to", "jsonl"], "would be written over the input"),
+    ] {
+        let message = makes(folder.path(), words, 2);
+        assert!(message.contains(expected), "{words:?}: {message}");
+    }
+    assert!(!folder.path().join("out").exists());
+    makes(folder.path(), &["a.hcp", "-o", "out", "--to", "npz"], 3);
+    let message = makes(folder.path(), &["a.hcp", "-o", "out", "--to", "npz"], 2);
+    assert!(message.contains("a.npz exists; replace it with --force"), "{message}");
+    makes(folder.path(), &["a.hcp", "-o", "out", "--to", "npz", "--force"], 3);
+    let message = makes(folder.path(), &["a.hcp", "-o", "out", "--to", "npz", "--resume"], 0);
+    assert!(message.contains("nothing to do"), "{message}");
+}
+
+#[cfg(not(feature = "parquet"))]
+#[test]
+fn a_build_without_parquet_names_the_feature() {
+    let folder = TempDir::new().unwrap();
+    write(folder.path(), "a.hcp", &archive(Format::Hcp, 5));
+    let message = makes(folder.path(), &["a.hcp", "-o", "out", "--to", "parquet"], 2);
+    assert!(message.contains("--features parquet"), "{message}");
+}
+
+#[test]
+fn columns_are_not_joined_by_their_bytes() {
+    let folder = TempDir::new().unwrap();
+    write(folder.path(), "a.hcp", &archive(Format::Hcp, 40));
+    for shard in ["1/2", "2/2"] {
+        for to in ["npz", "jsonl"] {
+            let words = ["a.hcp", "-o", to, "--to", to, "--nodes", "5", "--shard", shard];
+            makes(folder.path(), &words, 3);
+        }
+    }
+    let merge = |from: &str, to: &str| {
+        let mut command = Command::new(cargo_bin("kyokumen"));
+        command.current_dir(folder.path()).args(["merge", from, "-o", to, "--stream", "rows"]);
+        let ran = command.args(["--progress", "none"]).output().unwrap();
+        (ran.status.code(), String::from_utf8(ran.stderr).unwrap())
+    };
+    let (code, message) = merge("npz", "all.npz");
+    assert_eq!(code, Some(2), "{message}");
+    assert!(message.contains("a file of columns"), "{message}");
+    assert_eq!(merge("jsonl", "all.jsonl").0, Some(0));
+    assert_eq!(rows(&folder.path().join("all.jsonl")).len(), 36);
+}
