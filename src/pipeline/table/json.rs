@@ -2,11 +2,10 @@
 //!
 //! JSON: RFC 8259. Nothing is `null`, bytes are hexadecimal digits.
 
-use std::fmt::Write;
-
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::{Table, Value};
+use crate::pipeline::checksum::hex;
 
 /// Appends a row and the end of its line.
 pub(super) fn push_line(table: &Table, row: &[Value<'_>], out: &mut Vec<u8>) {
@@ -36,19 +35,11 @@ impl Serialize for Value<'_> {
             Self::Null => serializer.serialize_unit(),
             Self::Text(text) => serializer.serialize_str(text),
             Self::Texts(texts) => texts.serialize(serializer),
-            Self::Bytes(bytes) => serializer.serialize_str(&hexadecimal(bytes)),
+            Self::Bytes(bytes) => serializer.serialize_str(&hex(bytes)),
             Self::Bool(is_so) => serializer.serialize_bool(*is_so),
             Self::Int(number) => serializer.serialize_i64(*number),
         }
     }
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    let mut digits = String::with_capacity(2 * bytes.len());
-    for byte in bytes {
-        write!(digits, "{byte:02x}").expect("writing to a String succeeds");
-    }
-    digits
 }
 
 #[cfg(test)]
