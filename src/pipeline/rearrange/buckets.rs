@@ -263,7 +263,7 @@ impl Iterator for Emptying {
 mod tests {
     use super::super::laid::counted;
     use super::*;
-    use crate::shogi::random_play::SplitMix64;
+    use crate::random::SplitMix64;
 
     fn means(memory: &str) -> Means {
         Means { memory: memory.parse().unwrap(), threads: 1, tmp_dir: None }
