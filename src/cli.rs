@@ -11,6 +11,7 @@ mod formats;
 mod generate;
 mod inspect;
 mod interleave;
+mod marubatsu;
 mod merge;
 mod option;
 mod perft;
@@ -66,6 +67,7 @@ enum Command {
     Formats(formats::FormatsArgs),
     Generate(generate::GenerateArgs),
     Perft(perft::PerftArgs),
+    Marubatsu(marubatsu::MarubatsuArgs),
     Bench(bench::BenchArgs),
 }
 
@@ -89,6 +91,7 @@ impl Command {
             Self::Formats(args) => formats::run(&args),
             Self::Generate(args) => generate::run(&args),
             Self::Perft(args) => perft::run(&args),
+            Self::Marubatsu(args) => marubatsu::run(&args),
             Self::Bench(args) => bench::run(&args),
         }
     }

@@ -9,6 +9,7 @@ pub mod check;
 mod contest;
 pub mod evaluation;
 pub mod matches;
+pub mod picture;
 mod players;
 pub mod representation;
 pub mod search;

@@ -123,36 +123,37 @@ static MARKS: [u8; super::board::SETS] = {
 mod tests {
     use super::*;
 
-    fn points(board: &str) -> f64 {
-        ai14s(board.parse().unwrap()).as_points()
+    /// In halves of a point.
+    fn halves(board: &str) -> i16 {
+        ai14s(board.parse().unwrap()).0
     }
 
     /// One position for each sentence of the rule.
     #[test]
     fn the_rule_sentence_by_sentence() {
-        assert_eq!(points("ooo/xx./..."), 300.0);
+        assert_eq!(halves("ooo/xx./..."), 600);
         // × has moved and left ○ one line, or two.
-        assert_eq!(points("oo./x../..x"), -100.0);
-        assert_eq!(points("o.o/.x./oxx"), -200.0);
+        assert_eq!(halves("oo./x../..x"), -200);
+        assert_eq!(halves("o.o/.x./oxx"), -400);
         // ○ has moved and has two lines, against nothing and against a line of ×.
-        assert_eq!(points("o.o/.x./o.x"), 200.0);
-        assert_eq!(points("o.o/x.x/o.."), -100.0);
+        assert_eq!(halves("o.o/.x./o.x"), 400);
+        assert_eq!(halves("o.o/x.x/o.."), -200);
         // One line, two marks alone, one of × alone.
-        assert_eq!(points("oo./x../..."), 2.0 + 2.0 * 0.5 - 1.0);
+        assert_eq!(halves("oo./x../..."), 4);
         // The trap, in both diagonals; on a corner × loses.
-        assert_eq!(points("o../xx./..o"), 100.0);
-        assert_eq!(points(".xo/.x./o.."), 100.0);
-        assert_eq!(points("o.x/.x./..o"), 1.0);
+        assert_eq!(halves("o../xx./..o"), 200);
+        assert_eq!(halves(".xo/.x./o.."), 200);
+        assert_eq!(halves("o.x/.x./..o"), 2);
     }
 
     /// Lines by hand: ○ in the centre is alone on four; a corner answers on three of its own, of which the
     /// diagonal is shared.
     #[test]
     fn quiet_positions() {
-        assert_eq!(points(".../.../..."), 0.0);
-        assert_eq!(points(".../.o./..."), 2.0);
-        assert_eq!(points("o../.../..."), 1.5);
-        assert_eq!(points(".o./.../..."), 1.0);
-        assert_eq!(points("x../.o./..."), 1.0 - 3.0);
+        assert_eq!(halves(".../.../..."), 0);
+        assert_eq!(halves(".../.o./..."), 4);
+        assert_eq!(halves("o../.../..."), 3);
+        assert_eq!(halves(".o./.../..."), 2);
+        assert_eq!(halves("x../.o./..."), -4);
     }
 }

@@ -121,17 +121,17 @@ pub struct Found {
 /// use kyokumen::marubatsu::search::{Method, Settings, search};
 /// use kyokumen::marubatsu::{Board, Solution};
 /// let solution = Solution::new();
-/// let found = search(Board::EMPTY, &Settings::new(Method::AlphaBeta), &solution);
+/// let found = search(Board::EMPTY, Settings::new(Method::AlphaBeta), &solution);
 /// assert_eq!((found.value.as_points(), found.best_moves.len(), found.nodes), (0.0, 9, 1175));
-/// let found = search(Board::EMPTY, &Settings::new(Method::Ids), &solution);
+/// let found = search(Board::EMPTY, Settings::new(Method::Ids), &solution);
 /// assert_eq!(found.iterations, [9, 36, 68, 163, 272, 459, 567, 544, 545]);
 /// ```
-pub fn search(board: Board, settings: &Settings, solution: &Solution) -> Found {
+pub fn search(board: Board, settings: Settings, solution: &Solution) -> Found {
     deepen(board, settings, solution, &mut ())
 }
 
 /// Searches a position and keeps what the search to the full depth did.
-pub fn search_traced(board: Board, settings: &Settings, solution: &Solution) -> (Found, Trace) {
+pub fn search_traced(board: Board, settings: Settings, solution: &Solution) -> (Found, Trace) {
     let mut trace = Trace::default();
     let found = deepen(board, settings, solution, &mut trace);
     (found, trace)
@@ -140,7 +140,7 @@ pub fn search_traced(board: Board, settings: &Settings, solution: &Solution) -> 
 /// Searches to one depth, each node beginning with the best move that a table names.
 pub fn search_ordered(
     board: Board,
-    settings: &Settings,
+    settings: Settings,
     solution: &Solution,
     best_first: &Table,
 ) -> Found {
@@ -153,7 +153,7 @@ pub fn search_ordered(
 /// Depth after depth if moves are to be ordered; only the last is observed.
 fn deepen(
     board: Board,
-    settings: &Settings,
+    settings: Settings,
     solution: &Solution,
     observer: &mut impl Observer,
 ) -> Found {
@@ -179,7 +179,7 @@ fn deepen(
 
 fn search_to(
     board: Board,
-    settings: &Settings,
+    settings: Settings,
     solution: &Solution,
     depth: u8,
     best_first: Option<&Table>,

@@ -44,7 +44,7 @@ impl Score {
     const DRAW: Self = Self(0);
 
     const fn won(mark: Mark, ply: u8) -> Self {
-        let score = 10 - ply as i8;
+        let score = 10 - ply.cast_signed();
         match mark {
             Mark::Circle => Self(score),
             Mark::Cross => Self(-score),

@@ -86,7 +86,7 @@ fn from(
         for square in moves {
             let after = from(board.after(square), players, solution, known);
             for (share, part) in sum.iter_mut().zip(after.shares()) {
-                *share = *share + part / moves.len() as u64;
+                *share = *share + part.part(moves.len() as u64);
             }
         }
         let [o, x, draw] = sum;

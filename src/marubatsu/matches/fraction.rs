@@ -3,7 +3,7 @@
 //! Euclid's algorithm.
 
 use std::fmt;
-use std::ops::{Add, Div};
+use std::ops::Add;
 
 use serde::{Serialize, Serializer};
 
@@ -26,6 +26,12 @@ impl Fraction {
     pub const fn new(numerator: u64, denominator: u64) -> Self {
         let divisor = greatest_common_divisor(numerator, denominator);
         Self { numerator: numerator / divisor, denominator: denominator / divisor }
+    }
+
+    /// One of so many equal parts of it, not 0.
+    #[must_use]
+    pub const fn part(self, parts: u64) -> Self {
+        Self::new(self.numerator, self.denominator * parts)
     }
 
     /// About its value.
@@ -53,14 +59,6 @@ impl Add for Fraction {
     }
 }
 
-impl Div<u64> for Fraction {
-    type Output = Self;
-
-    fn div(self, divisor: u64) -> Self {
-        Self::new(self.numerator, self.denominator * divisor)
-    }
-}
-
 impl fmt::Display for Fraction {
     /// `737/1260`; whole numbers alone.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -81,7 +79,8 @@ mod tests {
 
     #[test]
     fn sums_are_in_lowest_terms() {
-        let sum = Fraction::new(1, 6) + Fraction::new(2, 12) + Fraction::ONE / 3 + Fraction::ZERO;
+        let sum =
+            Fraction::new(1, 6) + Fraction::new(2, 12) + Fraction::ONE.part(3) + Fraction::ZERO;
         assert_eq!(sum, Fraction::new(2, 3));
         assert_eq!(sum.to_string(), "2/3");
         assert_eq!((sum + Fraction::new(1, 3)).to_string(), "1");

@@ -55,12 +55,12 @@ impl Choice for AnyMove {
 /// The candidates of a player, looked up.
 struct Candidates {
     /// By [`Board::index`]: the squares, and in the upper bits their number.
-    table: Box<[u16; Board::ARRANGEMENTS]>,
+    table: Vec<u16>,
 }
 
 impl Candidates {
     fn of(player: Player, solution: &Solution) -> Self {
-        let mut table = Box::new([0; Board::ARRANGEMENTS]);
+        let mut table = vec![0; Board::ARRANGEMENTS];
         for solved in solution.positions() {
             let candidates = player.candidates(solved.board, solution);
             let number = candidates.len().max(1) as u16;
@@ -73,7 +73,7 @@ impl Candidates {
 impl Choice for Candidates {
     #[inline(always)]
     fn candidates(&self, planes: [u16; 2], _: usize) -> (u16, u64) {
-        let found = self.table[Board::from_planes(planes).index() % Board::ARRANGEMENTS];
+        let found = self.table[Board::from_planes(planes).index()];
         (found, u64::from(found >> Square::COUNT))
     }
 }

@@ -35,7 +35,7 @@ pub(super) struct Counts {
 
 /// A search to one depth.
 pub(super) struct Engine<'a, O> {
-    settings: &'a Settings,
+    settings: Settings,
     solution: &'a Solution,
     depth: u8,
     best_first: Option<&'a Table>,
@@ -68,7 +68,7 @@ impl Window {
 
 impl<'a, O: Observer> Engine<'a, O> {
     pub(super) fn new(
-        settings: &'a Settings,
+        settings: Settings,
         solution: &'a Solution,
         depth: u8,
         best_first: Option<&'a Table>,

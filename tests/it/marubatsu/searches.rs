@@ -11,7 +11,7 @@ use kyokumen::marubatsu::search::{
 use kyokumen::marubatsu::{Board, Mark, Solution};
 
 fn start(settings: Settings) -> Found {
-    search(Board::EMPTY, &settings, &Solution::new())
+    search(Board::EMPTY, settings, &Solution::new())
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn every_search_is_right_in_every_position_with_a_choice() {
         for undo in [Undo::Once, Undo::Twice] {
             let settings = Settings { table, undo, ..Settings::new(method) };
             let right = judge(Positions::UpToSymmetry, &solution, |solved| {
-                search(solved.board, &settings, &solution).best_moves
+                search(solved.board, settings, &solution).best_moves
             });
             assert_eq!((right.right, right.positions), (431, 431), "{method:?}");
         }
@@ -81,11 +81,11 @@ fn every_search_is_right_in_every_position_with_a_choice() {
 fn pvs_with_the_table_of_the_start_is_right_in_all_431() {
     let solution = Solution::new();
     let shallow = Settings { depth: 7, ..Settings::new(Method::Ids) };
-    let table = search(Board::EMPTY, &shallow, &solution).table;
+    let table = search(Board::EMPTY, shallow, &solution).table;
     let settings = Settings::new(Method::Pvs);
-    assert_eq!(search_ordered(Board::EMPTY, &settings, &solution, &table).nodes, 545);
+    assert_eq!(search_ordered(Board::EMPTY, settings, &solution, &table).nodes, 545);
     let right = judge(Positions::UpToSymmetry, &solution, |solved| {
-        search_ordered(solved.board, &settings, &solution, &table).best_moves
+        search_ordered(solved.board, settings, &solution, &table).best_moves
     });
     assert_eq!((right.right, right.positions), (431, 431));
 }
@@ -101,7 +101,7 @@ fn searches_agree_with_the_solution() {
                 // Without a table the first plies take long and say nothing new.
                 let later = solution.positions().iter().filter(|solved| solved.board.ply() >= 2);
                 for solved in later {
-                    let found = search(solved.board, &settings, &solution);
+                    let found = search(solved.board, settings, &solution);
                     let is_won = found.value.as_points() / win;
                     assert_eq!(
                         (is_won, found.best_moves),
@@ -126,9 +126,9 @@ fn a_trace_has_every_node() {
         let settings =
             Settings { table: TableKind::None, ordering: Ordering::None, ..Settings::new(method) };
         let board: Board = "o../.x./...".parse().unwrap();
-        let (found, trace) = search_traced(board, &settings, &solution);
+        let (found, trace) = search_traced(board, settings, &solution);
         let visits: u32 = trace.nodes().iter().map(|node| node.visits).sum();
         assert_eq!(u64::from(visits), found.nodes, "{method:?}");
-        assert_eq!(found, search(board, &settings, &solution));
+        assert_eq!(found, search(board, settings, &solution));
     }
 }
