@@ -121,7 +121,7 @@ pub(super) const LINES: [u16; 8] = [
 ];
 
 /// For each set of squares whether it holds a line.
-static HOLDS_LINE: [bool; SETS] = {
+pub(super) const HOLDS_LINE: [bool; SETS] = {
     let mut table = [false; SETS];
     let mut plane = 0;
     while plane < table.len() {

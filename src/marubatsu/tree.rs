@@ -25,15 +25,12 @@ pub struct GameTree {
     nodes: Vec<Node>,
 }
 
-/// A sequence of moves, by its last.
+/// A sequence of moves, by its last: from the upper bits down, nodes of its subtree with itself (20 bits), its
+/// score with 5 added, the last move, its ply (4 bits each).
+///
+/// Small nodes are what makes the tree fast: most of its time would go into getting memory from the system.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Node {
-    /// Nodes of its subtree, itself among them.
-    size: u32,
-    score: Score,
-    last: Square,
-    ply: u8,
-}
+pub struct Node(u32);
 
 /// What perfect play leads to: for ○ 10 less the ply at which the game ends, for × the negative of that, for a
 /// draw 0. ○ prefers more: a win, and that soon.
@@ -41,8 +38,6 @@ pub struct Node {
 struct Score(i8);
 
 impl Score {
-    const DRAW: Self = Self(0);
-
     const fn won(mark: Mark, ply: u8) -> Self {
         let score = 10 - ply.cast_signed();
         match mark {
@@ -68,25 +63,46 @@ impl Score {
 }
 
 impl Node {
+    /// Stands where a node will be.
+    const PLACE: Self = Self(0);
+
+    #[inline(always)]
+    const fn new(size: u32, score: Score, last: Square, ply: u8) -> Self {
+        let score = (score.0 + 5).cast_unsigned() as u32;
+        Self(size << 12 | score << 8 | (last.number() as u32) << 4 | ply as u32)
+    }
+
+    const fn size(self) -> usize {
+        (self.0 >> 12) as usize
+    }
+
+    const fn score(self) -> i8 {
+        (self.0 >> 8 & 15) as i8 - 5
+    }
+
     /// 1 if ○ wins by perfect play, −1 if × does, 0 for a draw.
     pub const fn value(self) -> i8 {
-        self.score.0.signum()
+        self.score().signum()
     }
 
     /// Plies to the end when the winner hurries and the loser delays; drawn games fill the board.
     pub const fn distance(self) -> u8 {
-        let end = if self.score.0 == 0 { DEPTH as u8 } else { 10 - self.score.0.unsigned_abs() };
-        end - self.ply
+        let end = match self.score() {
+            0 => DEPTH as u8,
+            score => 10 - score.unsigned_abs(),
+        };
+        end - self.ply()
     }
 
     /// Plies from the start, 0 to 9.
     pub const fn ply(self) -> u8 {
-        self.ply
+        (self.0 & 15) as u8
     }
 
     /// The move that led here; `None` at the start.
     pub fn last(self) -> Option<Square> {
-        (self.ply > 0).then_some(self.last)
+        (self.ply() > 0).then_some(())?;
+        Square::new((self.0 >> 4 & 15) as u8)
     }
 }
 
@@ -114,18 +130,18 @@ impl GameTree {
     pub fn by_depth(&self) -> [u64; DEPTH + 1] {
         let mut counts = [0; DEPTH + 1];
         for node in &self.nodes {
-            counts[usize::from(node.ply)] += 1;
+            counts[usize::from(node.ply())] += 1;
         }
         counts
     }
 
     /// Numbers of the nodes one ply under a node, in the order of moves.
     pub fn children(&self, number: usize) -> impl Iterator<Item = usize> {
-        let end = self.nodes.get(number).map_or(number, |node| number + node.size as usize);
+        let end = self.nodes.get(number).map_or(number, |node| number + node.size());
         let mut next = number + 1;
         std::iter::from_fn(move || {
             let child = (next < end).then_some(next)?;
-            next += self.nodes[child].size as usize;
+            next += self.nodes[child].size();
             Some(child)
         })
     }
@@ -135,16 +151,14 @@ const fn side_to_move(ply: u8) -> Mark {
     if ply.is_multiple_of(2) { Mark::Circle } else { Mark::Cross }
 }
 
-/// Whether the last move ended the game, and how.
+/// Nobody has three marks before.
+const FIRST_END: u8 = 5;
+
+/// The score of a position by its last move alone, if that ended the game.
 #[inline(always)]
-fn end<R: Representation>(marks: &R, ply: u8, last: Square) -> Option<Score> {
-    /// Nobody has three marks before.
-    const FIRST_END: u8 = 5;
+fn won<R: Representation>(marks: &R, ply: u8, last: Square) -> Option<Score> {
     let moved = side_to_move(ply + 1);
-    if ply >= FIRST_END && marks.has_line_through(last, moved) {
-        return Some(Score::won(moved, ply));
-    }
-    (usize::from(ply) == DEPTH).then_some(Score::DRAW)
+    (ply >= FIRST_END && marks.has_line_through(last, moved)).then(|| Score::won(moved, ply))
 }
 
 fn grow_by_make_unmake<R: Representation>(
@@ -153,20 +167,29 @@ fn grow_by_make_unmake<R: Representation>(
     ply: u8,
     last: Square,
 ) -> Score {
-    if let Some(score) = end(marks, ply, last) {
-        nodes.push(Node { size: 1, score, last, ply });
-        return score;
-    }
     let number = nodes.len();
     let mover = side_to_move(ply);
     let mut score = Score::worst_for(mover);
-    nodes.push(Node { size: 0, score, last, ply });
+    nodes.push(Node::PLACE);
     for square in marks.free() {
         marks.put(square, mover);
-        score = score.better_for(mover, grow_by_make_unmake(nodes, marks, ply + 1, square));
+        let child = if let Some(won) = won(marks, ply + 1, square) {
+            nodes.push(Node::new(1, won, square, ply + 1));
+            won
+        } else if ply + 1 == LAST_CHOICE {
+            let forced = marks.free().first().unwrap_or(square);
+            marks.put(forced, !mover);
+            let score = end_of_full_board(marks, forced);
+            marks.remove(forced, !mover);
+            push_last_two(nodes, score, [square, forced]);
+            score
+        } else {
+            grow_by_make_unmake(nodes, marks, ply + 1, square)
+        };
         marks.remove(square, mover);
+        score = score.better_for(mover, child);
     }
-    complete(nodes, number, score);
+    nodes[number] = Node::new((nodes.len() - number) as u32, score, last, ply);
     score
 }
 
@@ -176,27 +199,44 @@ fn grow_by_copying<R: Representation>(
     ply: u8,
     last: Square,
 ) -> Score {
-    if let Some(score) = end(marks, ply, last) {
-        nodes.push(Node { size: 1, score, last, ply });
-        return score;
-    }
     let number = nodes.len();
     let mover = side_to_move(ply);
     let mut score = Score::worst_for(mover);
-    nodes.push(Node { size: 0, score, last, ply });
+    nodes.push(Node::PLACE);
     for square in marks.free() {
-        let mut child = marks.clone();
-        child.put(square, mover);
-        score = score.better_for(mover, grow_by_copying(nodes, &child, ply + 1, square));
+        let mut after = marks.clone();
+        after.put(square, mover);
+        let child = if let Some(won) = won(&after, ply + 1, square) {
+            nodes.push(Node::new(1, won, square, ply + 1));
+            won
+        } else if ply + 1 == LAST_CHOICE {
+            let forced = after.free().first().unwrap_or(square);
+            let mut full = after.clone();
+            full.put(forced, !mover);
+            let score = end_of_full_board(&full, forced);
+            push_last_two(nodes, score, [square, forced]);
+            score
+        } else {
+            grow_by_copying(nodes, &after, ply + 1, square)
+        };
+        score = score.better_for(mover, child);
     }
-    complete(nodes, number, score);
+    nodes[number] = Node::new((nodes.len() - number) as u32, score, last, ply);
     score
 }
 
-/// Writes down what is known when all nodes under a node are there.
+/// Plies after which one square is free: the last move is forced, and a branch for it would cost more than it.
+const LAST_CHOICE: u8 = 8;
+
+/// ○, who makes the last move, wins by it or draws.
 #[inline(always)]
-fn complete(nodes: &mut [Node], number: usize, score: Score) {
-    let size = (nodes.len() - number) as u32;
-    nodes[number].size = size;
-    nodes[number].score = score;
+fn end_of_full_board<R: Representation>(marks: &R, last: Square) -> Score {
+    Score(i8::from(marks.has_line_through(last, Mark::Circle)))
+}
+
+/// The position before the forced move, and the one after it.
+#[inline(always)]
+fn push_last_two(nodes: &mut Vec<Node>, score: Score, [before, forced]: [Square; 2]) {
+    nodes.push(Node::new(2, score, before, LAST_CHOICE));
+    nodes.push(Node::new(1, score, forced, LAST_CHOICE + 1));
 }

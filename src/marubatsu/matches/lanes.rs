@@ -7,9 +7,10 @@
 //! no branches that depend on moves: a game that is over takes no more marks, and several games fill
 //! the pipeline of one core.
 
-use super::super::board::{Board, Mark, SETS, Square, holds_line};
+use super::super::board::{Board, HOLDS_LINE, SETS, Square, holds_line};
 use super::super::players::Player;
 use super::super::solution::Solution;
+use super::super::squares::Squares;
 use super::Tally;
 use crate::random::SplitMix64;
 
@@ -39,7 +40,7 @@ pub fn play(players: [Player; 2], games: u64, seed: u64, solution: &Solution) ->
 /// The moves from which one is drawn.
 trait Choice {
     /// Candidates after so many plies, and how many they are; at least one, also when the game is over.
-    fn candidates(&self, planes: [u16; 2], ply: usize) -> (u16, u64);
+    fn candidates(&self, game: &Game, ply: usize) -> (u16, u64);
 }
 
 /// Every free square: `ai2`.
@@ -47,8 +48,8 @@ struct AnyMove;
 
 impl Choice for AnyMove {
     #[inline(always)]
-    fn candidates(&self, planes: [u16; 2], ply: usize) -> (u16, u64) {
-        (!(planes[0] | planes[1]), (Square::COUNT - ply) as u64)
+    fn candidates(&self, game: &Game, ply: usize) -> (u16, u64) {
+        (game.free, (Square::COUNT - ply) as u64)
     }
 }
 
@@ -72,66 +73,101 @@ impl Candidates {
 
 impl Choice for Candidates {
     #[inline(always)]
-    fn candidates(&self, planes: [u16; 2], _: usize) -> (u16, u64) {
-        let found = self.table[Board::from_planes(planes).index()];
-        (found, u64::from(found >> Square::COUNT))
+    fn candidates(&self, game: &Game, _: usize) -> (u16, u64) {
+        let found = self.table[Board::from_planes(game.planes).index()];
+        (found & game.free, u64::from(found >> Square::COUNT))
     }
 }
 
 fn play_all(o: &impl Choice, x: &impl Choice, games: u64, seed: u64) -> Tally {
-    let mut tally = Tally::default();
+    let mut wins = [0; 2];
+    let mut count = |game: &Game| {
+        for (wins, plane) in wins.iter_mut().zip(game.planes) {
+            *wins += u64::from(holds_line(plane));
+        }
+    };
     let whole = games - games % LANES as u64;
     for first in (0..whole).step_by(LANES) {
-        for status in play_lanes(o, x, first, seed) {
-            count(&mut tally, status);
+        play_lanes(o, x, first, seed).iter().for_each(&mut count);
+    }
+    let rest = (games - whole) as usize;
+    play_lanes(o, x, whole, seed).iter().take(rest).for_each(&mut count);
+    let [o, x] = wins;
+    Tally { o, x, draw: games - o - x }
+}
+
+/// A game on one lane.
+#[derive(Clone, Copy)]
+struct Game {
+    /// Squares that can still be marked; none when the game is over.
+    free: u16,
+    planes: [u16; 2],
+    random: u64,
+}
+
+impl Game {
+    fn new(seed: u64, number: u64) -> Self {
+        let random = SplitMix64::nth_bits(seed, number);
+        Self { free: Squares::ALL.bits(), planes: [0; 2], random }
+    }
+
+    /// Makes a move, without a branch: when the game is over it is none.
+    #[inline(always)]
+    fn step(&mut self, player: &impl Choice, ply: usize) {
+        let (candidates, number) = player.candidates(self, ply);
+        let drawn = u128::from(self.random) * u128::from(number);
+        self.random = drawn as u64;
+        let chosen = NTH[usize::from(candidates) % SETS][(drawn >> 64) as usize % 16];
+        let own = &mut self.planes[ply % 2];
+        *own |= chosen;
+        self.free ^= chosen;
+        // Nobody has three marks before the fifth ply.
+        if ply >= 4 {
+            self.free &= WITHOUT_LINE[usize::from(*own) % SETS];
         }
     }
-    for status in play_lanes(o, x, whole, seed).into_iter().take((games - whole) as usize) {
-        count(&mut tally, status);
-    }
-    tally
 }
 
-/// Whether ○ and whether × has won.
-type Won = [bool; 2];
-
+/// Plays the games from number `first` on: each ply on all lanes, then the next.
 #[inline(always)]
-fn count(tally: &mut Tally, [o, x]: Won) {
-    tally.o += u64::from(o);
-    tally.x += u64::from(x);
-    tally.draw += u64::from(!(o | x));
+fn play_lanes(o: &impl Choice, x: &impl Choice, first: u64, seed: u64) -> [Game; LANES] {
+    let mut games = [Game::new(seed, first); LANES];
+    for (number, game) in (first..).zip(&mut games) {
+        *game = Game::new(seed, number);
+    }
+    // Written out, so that the number of a ply is a constant where it is used.
+    step(&mut games, o, 0);
+    step(&mut games, x, 1);
+    step(&mut games, o, 2);
+    step(&mut games, x, 3);
+    step(&mut games, o, 4);
+    step(&mut games, x, 5);
+    step(&mut games, o, 6);
+    step(&mut games, x, 7);
+    step(&mut games, o, 8);
+    games
 }
 
-/// Plays the games from number `first` on.
+/// Makes a move in each game.
 #[inline(always)]
-fn play_lanes(o: &impl Choice, x: &impl Choice, first: u64, seed: u64) -> [Won; LANES] {
-    let mut planes = [[0_u16; 2]; LANES];
-    let mut random = [0_u64; LANES];
-    // All bits while the game goes on, then none.
-    let mut goes_on = [u16::MAX; LANES];
-    for (lane, random) in random.iter_mut().enumerate() {
-        *random = SplitMix64::nth_bits(seed, first + lane as u64);
+fn step(games: &mut [Game; LANES], player: &impl Choice, ply: usize) {
+    for game in games {
+        game.step(player, ply);
     }
-    for ply in 0..Square::COUNT {
-        let mover = ply % 2;
-        for lane in 0..LANES {
-            let (candidates, number) = if mover == Mark::Circle.index() {
-                o.candidates(planes[lane], ply)
-            } else {
-                x.candidates(planes[lane], ply)
-            };
-            let drawn = u128::from(random[lane]) * u128::from(number);
-            random[lane] = drawn as u64;
-            let chosen = NTH[usize::from(candidates) % SETS][(drawn >> 64) as usize % 16];
-            planes[lane][mover] |= chosen & goes_on[lane];
-            // Nobody has three marks before the fifth ply.
-            if ply >= 4 && holds_line(planes[lane][mover]) {
-                goes_on[lane] = 0;
-            }
+}
+
+/// All squares where a set holds no line, none where it does.
+static WITHOUT_LINE: [u16; SETS] = {
+    let mut table = [0; SETS];
+    let mut set = 0;
+    while set < SETS {
+        if !HOLDS_LINE[set] {
+            table[set] = Squares::ALL.bits();
         }
+        set += 1;
     }
-    planes.map(|planes| planes.map(holds_line))
-}
+    table
+};
 
 /// For each set of squares its first, second, … square as a set; nothing beyond the last.
 static NTH: [[u16; 16]; SETS] = {
