@@ -17,7 +17,7 @@ use crate::marubatsu::{Mark, Player, Solution, Squares};
 /// positions in which moves differ in value all its candidates are best moves.
 #[derive(Args)]
 pub(super) struct CheckArgs {
-    /// Player: ai1, ai2, ai14s or `ai_gt6`
+    /// Player: ai1, ai2, ai14s or ai_gt6
     #[arg(long, value_parser = word::<Player>)]
     player: Player,
 

@@ -17,7 +17,7 @@ use crate::marubatsu::{Player, Solution};
 /// the same probability. Of all samples 99.99 % lie within the bound of each share.
 #[derive(Args)]
 pub(super) struct MatchArgs {
-    /// Players of ○ and of ×: two of ai1, ai2, ai14s and `ai_gt6`
+    /// Players of ○ and of ×: two of ai1, ai2, ai14s and ai_gt6
     #[arg(long, value_delimiter = ',', num_args = 1, required = true, value_name = "O,X",
           value_parser = word::<Player>)]
     players: Vec<Player>,

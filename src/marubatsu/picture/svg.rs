@@ -80,9 +80,9 @@ fn position(svg: &mut String, placed: &Placed<'_>) {
         push(svg, format_args!("<use class=\"{name}\" href=\"#{name}\" x=\"{x}\" y=\"{y}\"/>"));
     }
     let value = value_text(drawn).replace('-', "−");
-    push(svg, format_args!("<text class=\"value\" x=\"50\" y=\"19\">{value}</text>"));
+    push(svg, format_args!("<text class=\"value\" x=\"50\" y=\"15\">{value}</text>"));
     let told = if drawn.fate == Fate::Cut { "cut" } else { small(drawn) };
-    push(svg, format_args!("<text class=\"told\" x=\"50\" y=\"34\">{told}"));
+    push(svg, format_args!("<text class=\"told\" x=\"50\" y=\"36\">{told}"));
     if drawn.visits > 1 {
         push(svg, format_args!(" ×{}", drawn.visits));
     }
