@@ -14,6 +14,7 @@ mod generate;
 mod inspect;
 mod interleave;
 mod job_args;
+mod marubatsu;
 mod merge;
 mod option;
 mod perft;
@@ -70,6 +71,7 @@ enum Command {
     Formats(formats::FormatsArgs),
     Generate(generate::GenerateArgs),
     Perft(perft::PerftArgs),
+    Marubatsu(marubatsu::MarubatsuArgs),
     Bench(bench::BenchArgs),
 }
 
@@ -94,6 +96,7 @@ impl Command {
             Self::Formats(args) => formats::run(&args),
             Self::Generate(args) => generate::run(&args),
             Self::Perft(args) => perft::run(&args),
+            Self::Marubatsu(args) => marubatsu::run(&args),
             Self::Bench(args) => bench::run(&args),
         }
     }

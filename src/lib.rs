@@ -10,8 +10,10 @@
 //!
 //! The rooms, each of which may use only those before it:
 //!
+//! - [`random`]: random numbers that are the same for a seed everywhere;
 //! - [`game`]: what a search needs of a game;
 //! - [`shogi`]: the rules, from squares to legal moves;
+//! - [`marubatsu`]: tic-tac-toe, solved completely;
 //! - [`format`](mod@format): records in bytes and text;
 //! - [`search`]: df-pn with checked proofs, generic over the game;
 //! - [`solver`]: the mate solver, search and shogi put together;
@@ -47,6 +49,7 @@ pub mod format;
 pub mod game;
 pub mod marubatsu;
 pub mod pipeline;
+pub mod random;
 pub mod search;
 pub mod shogi;
 pub mod solver;

@@ -7,6 +7,7 @@ mod files;
 mod filter;
 mod folder;
 mod formats;
+mod marubatsu;
 mod perft;
 mod solve;
 mod throughput;
@@ -32,6 +33,7 @@ enum What {
     Filter(filter::FilterArgs),
     Files(files::FilesArgs),
     Archives(archives::ArchivesArgs),
+    Marubatsu(marubatsu::MarubatsuArgs),
 }
 
 pub(super) fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
@@ -42,6 +44,7 @@ pub(super) fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
         What::Filter(args) => filter::run(args),
         What::Files(args) => files::run(args),
         What::Archives(args) => archives::run(args),
+        What::Marubatsu(args) => marubatsu::run(args),
     }
 }
 

@@ -9,6 +9,8 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
+use super::squares::Squares;
+
 /// A side and its mark.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[repr(u8)]
@@ -57,6 +59,12 @@ pub struct Square(u8);
 impl Square {
     /// Number of squares.
     pub const COUNT: usize = 9;
+    /// The one in the middle.
+    pub const CENTRE: Self = Self(4);
+
+    /// All of them, row by row.
+    pub const ALL: [Self; Self::COUNT] =
+        [Self(0), Self(1), Self(2), Self(3), Self(4), Self(5), Self(6), Self(7), Self(8)];
 
     /// The square with this number, if it is on the board.
     pub const fn new(number: u8) -> Option<Self> {
@@ -88,16 +96,20 @@ impl Square {
         self.0 / 3
     }
 
-    const fn bit(self) -> u16 {
+    /// The bit of the square in a plane.
+    pub(super) const fn bit(self) -> u16 {
         1 << self.0
     }
 }
 
 /// All nine squares.
-const FULL: u16 = 0b111_111_111;
+const FULL: u16 = Squares::ALL.bits();
+
+/// Number of sets of squares.
+pub(super) const SETS: usize = 1 << Square::COUNT;
 
 /// The rows, the columns and the two diagonals.
-const LINES: [u16; 8] = [
+pub(super) const LINES: [u16; 8] = [
     0b000_000_111,
     0b000_111_000,
     0b111_000_000,
@@ -109,8 +121,8 @@ const LINES: [u16; 8] = [
 ];
 
 /// For each set of squares whether it holds a line.
-static HOLDS_LINE: [bool; 1 << Square::COUNT] = {
-    let mut table = [false; 1 << Square::COUNT];
+pub(super) const HOLDS_LINE: [bool; SETS] = {
+    let mut table = [false; SETS];
     let mut plane = 0;
     while plane < table.len() {
         let mut line = 0;
@@ -119,6 +131,26 @@ static HOLDS_LINE: [bool; 1 << Square::COUNT] = {
                 table[plane] = true;
             }
             line += 1;
+        }
+        plane += 1;
+    }
+    table
+};
+
+/// Whether a plane holds a line; bits beyond the board do not count.
+pub(super) fn holds_line(plane: u16) -> bool {
+    HOLDS_LINE[usize::from(plane & FULL)]
+}
+
+/// For each set of squares the number whose digits to the base 3, square 0 first, are 1 on them.
+static DIGITS: [u16; SETS] = {
+    let mut table = [0; SETS];
+    let mut plane = 0;
+    while plane < table.len() {
+        let mut square = 0;
+        while square < Square::COUNT {
+            table[plane] = 3 * table[plane] + (plane >> square & 1) as u16;
+            square += 1;
         }
         plane += 1;
     }
@@ -141,7 +173,7 @@ pub enum Status {
 /// ```
 /// use kyokumen::marubatsu::{Board, Mark, Status};
 /// let mut board: Board = "oo./xx./...".parse().unwrap();
-/// let winning = board.moves().next().unwrap();
+/// let winning = board.moves().first().unwrap();
 /// board.play(winning);
 /// assert_eq!(board.to_string(), "ooo/xx./...");
 /// assert_eq!(board.status(), Status::Won(Mark::Circle));
@@ -158,6 +190,21 @@ impl Board {
     /// Squares with this mark, bit i for square number i.
     pub const fn plane(self, mark: Mark) -> u16 {
         self.planes[mark.index()]
+    }
+
+    /// The planes of ○ and of ×.
+    pub(super) const fn planes(self) -> [u16; 2] {
+        self.planes
+    }
+
+    /// A board of these planes, which are to have no square in common.
+    pub(super) const fn from_planes(planes: [u16; 2]) -> Self {
+        Self { planes }
+    }
+
+    /// Squares without a mark.
+    pub const fn free(self) -> Squares {
+        Squares::from_bits(!(self.planes[0] | self.planes[1]))
     }
 
     /// What stands on a square.
@@ -177,7 +224,7 @@ impl Board {
 
     /// How the game stands.
     pub fn status(self) -> Status {
-        let has_line = |mark: Mark| HOLDS_LINE[usize::from(self.plane(mark))];
+        let has_line = |mark: Mark| holds_line(self.plane(mark));
         match Mark::ALL.into_iter().find(|&mark| has_line(mark)) {
             Some(mark) => Status::Won(mark),
             None if self.planes[0] | self.planes[1] == FULL => Status::Draw,
@@ -186,12 +233,18 @@ impl Board {
     }
 
     /// The legal moves, row by row; none when the game is over.
-    pub fn moves(self) -> impl DoubleEndedIterator<Item = Square> {
-        let free = match self.status() {
-            Status::Playing => !(self.planes[0] | self.planes[1]),
-            _ => 0,
-        };
-        Square::all().filter(move |square| free & square.bit() != 0)
+    pub fn moves(self) -> Squares {
+        match self.status() {
+            Status::Playing => self.free(),
+            _ => Squares::EMPTY,
+        }
+    }
+
+    /// The position after the side to move has marked a square, which is to be one of [`Board::moves`].
+    #[must_use]
+    pub const fn after(mut self, square: Square) -> Self {
+        self.play(square);
+        self
     }
 
     /// The side to move marks a square, which is to be one of [`Board::moves`].
@@ -204,6 +257,16 @@ impl Board {
     pub const fn take_back(&mut self, square: Square) {
         self.planes[0] &= !square.bit();
         self.planes[1] &= !square.bit();
+    }
+
+    /// Number of arrangements of ○, × and nothing on nine squares, 3⁹; [`Board::index`] is below it.
+    pub const ARRANGEMENTS: usize = 19_683;
+
+    /// A number that differs between positions, and whose order is that of their texts: to the base 3, square
+    /// 0 first, 1 for ○ and 2 for ×.
+    pub fn index(self) -> usize {
+        let [circles, crosses] = self.planes.map(|plane| DIGITS[usize::from(plane & FULL)]);
+        usize::from(circles + 2 * crosses)
     }
 
     /// A number that differs between positions: ○'s plane in bits 0–8, ×'s in bits 9–17.
@@ -293,7 +356,7 @@ impl Board {
             return Err(ParseBoardError::Turns { circles, crosses });
         }
         let moved_last = !self.side_to_move();
-        if HOLDS_LINE[usize::from(self.plane(!moved_last))] {
+        if holds_line(self.plane(!moved_last)) {
             return Err(ParseBoardError::MovedAfterEnd(moved_last));
         }
         Ok(self)
@@ -327,9 +390,14 @@ mod tests {
         assert_eq!(seen.len(), 5_478);
         let playing = seen.iter().filter(|board| board.status() == Status::Playing).count();
         assert_eq!(playing, 4_520);
-        for board in seen {
+        for &board in &seen {
             assert_eq!(board.to_string().parse(), Ok(board));
         }
+        let mut by_index: Vec<Board> = seen.into_iter().collect();
+        by_index.sort_by_key(|board| board.index());
+        assert!(by_index.is_sorted_by_key(Board::to_string));
+        assert!(by_index.windows(2).all(|pair| pair[0].index() < pair[1].index()));
+        assert!(by_index.iter().all(|board| board.index() < Board::ARRANGEMENTS));
     }
 
     #[test]
@@ -353,6 +421,6 @@ mod tests {
         }
         let drawn: Board = "oxo/oox/xox".parse().unwrap();
         assert_eq!(drawn.status(), Status::Draw);
-        assert_eq!(drawn.moves().count(), 0);
+        assert!(drawn.moves().is_empty());
     }
 }

@@ -110,7 +110,7 @@ impl Game for Contest {
         if let Some(outcome) = self.outcome(self.board.status()) {
             return Expansion::Over(outcome);
         }
-        moves.extend(self.board.moves().map(Candidate::new));
+        moves.extend(self.board.moves().iter().map(Candidate::new));
         Expansion::Moves
     }
 

@@ -12,7 +12,7 @@ use thiserror::Error;
 
 use super::counts::Condition;
 use crate::format::{DecodeError, Field, GameResult, RecordRef};
-use crate::shogi::random_play::SplitMix64;
+use crate::random::SplitMix64;
 use crate::shogi::{Move, Position};
 
 /// Conditions on a record; all must hold.

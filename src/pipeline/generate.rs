@@ -7,8 +7,9 @@ use std::collections::BTreeMap;
 use crate::format::{
     self, EncodeError, Ending, Fields, Fill, Format, GameResult, Played, Record, encode, write_game,
 };
+use crate::random::SplitMix64;
 use crate::shogi::Position;
-use crate::shogi::random_play::{End, Game, RandomPlay, SplitMix64};
+use crate::shogi::random_play::{End, Game, RandomPlay};
 
 use super::stream::Batch;
 

@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use super::memory::Memory;
 use crate::format::PositionKey;
-use crate::shogi::random_play::SplitMix64;
+use crate::random::SplitMix64;
 
 /// Positions in one allocation, so that the set never copies them.
 const CHUNK: usize = 1 << 11;

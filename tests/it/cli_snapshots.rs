@@ -87,10 +87,13 @@ fn the_readme_names_what_there_is() {
         "split",
         "sample",
         "interleave",
+        "marubatsu",
     ] {
         assert!(readme.contains(&format!("`kyokumen {command}")), "{command} is missing");
         known += &help(&[command, "--help"]);
     }
+    known += &help(&["marubatsu", "show", "--help"]);
+    known += &help(&["marubatsu", "check", "--help"]);
     let of_cargo = ["--release", "--bin", "--path", "--open", "--features", "--"];
     for option in readme.split([' ', '`', '"', '\n', '(', ')', ',', ';']) {
         if option.starts_with("--") && !of_cargo.contains(&option) && !option.contains('|') {

@@ -6,7 +6,7 @@ use kyokumen::format::{
     Candidate, DecodeError, Ending, Field, Format, Game, GameResult, Played, Record, read_games,
     units, write_game,
 };
-use kyokumen::shogi::random_play::SplitMix64;
+use kyokumen::random::SplitMix64;
 use kyokumen::shogi::{Position, Setup};
 use proptest::collection::vec;
 use proptest::prelude::*;

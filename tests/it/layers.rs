@@ -7,16 +7,20 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each room with those it may use.
-const ROOMS: [(&str, &[&str]); 9] = [
+const ROOMS: [(&str, &[&str]); 10] = [
+    ("random", &[]),
     ("game", &[]),
-    ("shogi", &["game"]),
-    ("marubatsu", &["game"]),
+    ("shogi", &["random", "game"]),
+    ("marubatsu", &["random", "game"]),
     ("format", &["shogi"]),
     ("search", &["game"]),
     ("solver", &["shogi", "search"]),
-    ("pipeline", &["game", "shogi", "marubatsu", "format", "search", "solver"]),
-    ("cli", &["game", "shogi", "marubatsu", "format", "search", "solver", "pipeline"]),
-    ("main", &["game", "shogi", "marubatsu", "format", "search", "solver", "pipeline", "cli"]),
+    ("pipeline", &["random", "game", "shogi", "marubatsu", "format", "search", "solver"]),
+    ("cli", &["random", "game", "shogi", "marubatsu", "format", "search", "solver", "pipeline"]),
+    (
+        "main",
+        &["random", "game", "shogi", "marubatsu", "format", "search", "solver", "pipeline", "cli"],
+    ),
 ];
 
 #[test]

@@ -270,7 +270,7 @@ mod tests {
     use super::super::laid::counted;
     use super::super::ordered::Ordered;
     use super::*;
-    use crate::shogi::random_play::SplitMix64;
+    use crate::random::SplitMix64;
 
     fn means(memory: &str) -> Means {
         Means { memory: memory.parse().unwrap(), threads: 1, tmp_dir: None }

@@ -23,7 +23,7 @@ use crate::pipeline::sink::Sinks;
 use crate::pipeline::sorting::Sorted;
 use crate::pipeline::source::{Checksummed, Delivery, Part, PartRead, Source, SourceError};
 use crate::pipeline::stream::Stream;
-use crate::shogi::random_play::SplitMix64;
+use crate::random::SplitMix64;
 
 /// The most and the fewest records that are read at a time of each input, as memory allows.
 const BLOCK_RECORDS: RangeInclusive<u64> = 1 << 6..=1 << 12;

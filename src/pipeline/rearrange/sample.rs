@@ -22,7 +22,7 @@ use crate::pipeline::settings::BadPolicy;
 use crate::pipeline::sink::Sinks;
 use crate::pipeline::sorting::Sorted;
 use crate::pipeline::stream::Stream;
-use crate::shogi::random_play::SplitMix64;
+use crate::random::SplitMix64;
 
 /// How much is taken.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -24,7 +24,7 @@ use crate::pipeline::sink::Sinks;
 use crate::pipeline::sorting::Sorted;
 use crate::pipeline::source::Block;
 use crate::pipeline::stream::{Batch, Stream};
-use crate::shogi::random_play::SplitMix64;
+use crate::random::SplitMix64;
 
 /// Shuffles. Sets nothing under a final name unless all went well.
 ///

@@ -102,8 +102,9 @@ impl Sketch {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::SplitMix64;
     use crate::shogi::Position;
-    use crate::shogi::random_play::{RandomPlay, SplitMix64};
+    use crate::shogi::random_play::RandomPlay;
 
     #[test]
     fn an_estimate_is_as_good_as_it_says() {

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use assert_cmd::cargo::cargo_bin;
 use kyokumen::format::{Format, PositionKey, Record, RecordRef};
-use kyokumen::shogi::random_play::SplitMix64;
+use kyokumen::random::SplitMix64;
 use serde_json::{Value, json};
 
 use super::{Bench, literal};

@@ -1,0 +1,122 @@
+//! `kyokumen marubatsu match`.
+
+use std::io::{self, Write};
+use std::time::Instant;
+
+use clap::Args;
+use serde::Serialize;
+
+use super::super::option::word;
+use super::super::report::{json_line, milliseconds};
+use crate::marubatsu::matches::{Exact, Fraction, Tally, exact, play};
+use crate::marubatsu::{Player, Solution};
+
+/// Play games between two players, and say what must come out on average
+///
+/// The first player has ○, the second ×. Every game is played move by move; a player takes each of its candidates with
+/// the same probability. Of all samples 99.99 % lie within the bound of each share.
+#[derive(Args)]
+pub(super) struct MatchArgs {
+    /// Players of ○ and of ×: two of ai1, ai2, ai14s and ai_gt6
+    #[arg(long, value_delimiter = ',', num_args = 1, required = true, value_name = "O,X",
+          value_parser = word::<Player>)]
+    players: Vec<Player>,
+
+    /// Games
+    #[arg(long, default_value_t = 1_000_000, value_name = "N")]
+    games: u64,
+
+    /// Beginning of the random numbers
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+
+    /// One JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// What `--json` says.
+#[derive(Serialize)]
+struct Report {
+    players: [Player; 2],
+    games: u64,
+    seed: u64,
+    #[serde(flatten)]
+    played: Tally,
+    percent: Percent,
+    exact: Exact,
+    exact_percent: Percent,
+    bound_percent: Percent,
+    agrees: bool,
+    games_per_s: f64,
+    elapsed_ms: f64,
+}
+
+#[derive(Serialize)]
+struct Percent {
+    o: f64,
+    x: f64,
+    draw: f64,
+}
+
+impl Percent {
+    fn of(shares: [f64; 3]) -> Self {
+        // Four decimals: finer is noise up to a thousand million games.
+        let [o, x, draw] = shares.map(|share| (share * 1e6).round() / 1e4);
+        Self { o, x, draw }
+    }
+}
+
+pub(super) fn run(args: &MatchArgs) -> anyhow::Result<()> {
+    let &[o, x] = &args.players[..] else {
+        let found = args.players.len();
+        return Err(super::super::Usage(format!("--players takes two players, not {found}")).into());
+    };
+    let solution = Solution::new();
+    let exact = exact([o, x], &solution);
+    let started = Instant::now();
+    let played = play([o, x], args.games, args.seed, &solution);
+    let elapsed = started.elapsed();
+    let share = |count: u64| count as f64 / args.games.max(1) as f64;
+    let report = Report {
+        players: [o, x],
+        games: args.games,
+        seed: args.seed,
+        played,
+        percent: Percent::of(played.counts().map(share)),
+        exact,
+        exact_percent: Percent::of(exact.shares().map(Fraction::value)),
+        bound_percent: Percent::of(exact.bounds(args.games)),
+        agrees: exact.agrees_with(played),
+        games_per_s: (args.games as f64 / elapsed.as_secs_f64()).round(),
+        elapsed_ms: milliseconds(elapsed),
+    };
+    if args.json {
+        json_line(&report)?;
+    } else {
+        write(&report)?;
+    }
+    Ok(())
+}
+
+fn write(report: &Report) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    let [o, x] = report.players;
+    writeln!(out, "{o} (o) against {x} (x), {} games, seed {}", report.games, report.seed)?;
+    writeln!(out, "           games     share      exactly                within")?;
+    let Report { played, percent, exact, exact_percent, bound_percent, .. } = report;
+    let rows = [
+        ("o wins", played.o, percent.o, exact.o, exact_percent.o, bound_percent.o),
+        ("x wins", played.x, percent.x, exact.x, exact_percent.x, bound_percent.x),
+        ("draw", played.draw, percent.draw, exact.draw, exact_percent.draw, bound_percent.draw),
+    ];
+    for (name, games, share, fraction, exactly, bound) in rows {
+        let fraction = fraction.to_string();
+        writeln!(
+            out,
+            "{name:<6} {games:>9}  {share:>7.4} %  {fraction:>12} = {exactly:>7.4} %  ± {bound:.4} %"
+        )?;
+    }
+    let agrees = if report.agrees { "within" } else { "NOT within" };
+    writeln!(out, "{agrees} the bounds; {:.0} games/s", report.games_per_s)
+}

@@ -1,0 +1,61 @@
+//! Options of searches.
+
+use clap::Args;
+
+use super::super::option::word;
+use crate::marubatsu::evaluation::Evaluation;
+use crate::marubatsu::search::{
+    Method, Ordering, Settings, SymmetryMoves, TableKind, TableScope, Undo,
+};
+
+/// How a position is searched.
+#[derive(Args, Clone, Debug)]
+pub(super) struct SearchArgs {
+    /// Plies searched below each move of the position; 8 reaches the end of every game
+    #[arg(long, default_value_t = Settings::MOST_DEPTH, value_name = "PLIES",
+          value_parser = clap::value_parser!(u8).range(..10))]
+    depth: u8,
+
+    /// Judge of positions where the search ends: ai14s (a win is worth 300) or exact (1)
+    #[arg(long, default_value = "ai14s", value_parser = word::<Evaluation>)]
+    evaluation: Evaluation,
+
+    /// Positions that the table answers: none, plain (those searched) or symmetric (and their images)
+    /// [default: symmetric, for minimax none]
+    #[arg(long, value_name = "KIND", value_parser = word::<TableKind>)]
+    table: Option<TableKind>,
+
+    /// Whether all moves of the position use one table: shared or per-move
+    #[arg(long, default_value = "shared", value_name = "SCOPE", value_parser = word::<TableScope>)]
+    table_scope: TableScope,
+
+    /// Best move kept for a position that is its own image: that of the last symmetry or of the first
+    #[arg(long, default_value = "last", value_name = "WHICH", value_parser = word::<SymmetryMoves>)]
+    symmetry_moves: SymmetryMoves,
+
+    /// First move of a node: none (row by row) or table (the best of the search one ply less deep) [default:
+    /// table for pvs and ids, otherwise none]
+    #[arg(long, value_parser = word::<Ordering>)]
+    ordering: Option<Ordering>,
+
+    /// Moves that pvs searches again are taken back once, after both searches, or twice
+    #[arg(long, default_value = "once", value_name = "HOW", value_parser = word::<Undo>)]
+    undo: Undo,
+}
+
+impl SearchArgs {
+    /// These, and for what is not said what is usual for the method.
+    pub(super) fn settings(&self, method: Method) -> Settings {
+        let usual = Settings::new(method);
+        Settings {
+            method,
+            depth: self.depth,
+            evaluation: self.evaluation,
+            table: self.table.unwrap_or(usual.table),
+            table_scope: self.table_scope,
+            symmetry_moves: self.symmetry_moves,
+            ordering: self.ordering.unwrap_or(usual.ordering),
+            undo: self.undo,
+        }
+    }
+}

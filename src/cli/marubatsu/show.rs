@@ -1,0 +1,70 @@
+//! `kyokumen marubatsu show`.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::super::Usage;
+use super::super::option::word;
+use super::output::write_file;
+use super::search_args::SearchArgs;
+use crate::marubatsu::picture::{Picture, html, svg, text};
+use crate::marubatsu::search::Method;
+use crate::marubatsu::{Board, Solution};
+
+/// Draw the tree under a position: its values, or what a search visited and cut
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  kyokumen marubatsu show --plies 1
+  kyokumen marubatsu show oxo/.x./.o. --plies 4 --method alphabeta --html tree.html")]
+pub(super) struct ShowArgs {
+    /// Position at the root, rows from the top
+    #[arg(default_value_t = Board::EMPTY)]
+    board: Board,
+
+    /// Plies shown
+    #[arg(long, default_value_t = 2)]
+    plies: u8,
+
+    /// Search to be shown: minimax, alphabeta, pvs or ids (its last iteration) [default: none, the tree itself]
+    #[arg(long, value_parser = word::<Method>)]
+    method: Option<Method>,
+
+    #[command(flatten)]
+    search: SearchArgs,
+
+    /// Write a page that needs nothing but a browser
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+
+    /// Write an SVG picture
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+
+    /// Replace files that are there
+    #[arg(long)]
+    force: bool,
+}
+
+pub(super) fn run(args: &ShowArgs) -> anyhow::Result<()> {
+    let solution = Solution::new();
+    let picture = match args.method {
+        None => Picture::of_tree(args.board, args.plies, &solution),
+        Some(method) => {
+            Picture::of_search(args.board, args.plies, args.search.settings(method), &solution)
+        }
+    };
+    let picture = picture.map_err(|error| Usage(format!("{error} (--plies)")))?;
+    if let Some(path) = &args.html {
+        write_file(path, html(&picture).as_bytes(), args.force)?;
+    }
+    if let Some(path) = &args.svg {
+        write_file(path, svg(&picture).as_bytes(), args.force)?;
+    }
+    if args.html.is_none() && args.svg.is_none() {
+        io::stdout().write_all(text(&picture).as_bytes())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,159 @@
+//! What a position is worth to a search that goes no deeper: by the rule of `ai14s`, or exactly.
+//!
+//! `ai14s` is the last hand-made player of the articles; its rule is given by article 112 and the figures that
+//! follow from it, which the tests reproduce.
+
+use std::ops::Neg;
+
+use serde::{Deserialize, Serialize};
+
+use super::board::{Board, LINES, Mark, Square};
+use super::solution::Solution;
+
+/// A value in halves of a point, more being better.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Score(i16);
+
+impl Score {
+    /// Below every value.
+    pub const MIN: Self = Self(-i16::MAX);
+    /// Above every value.
+    pub const MAX: Self = Self(i16::MAX);
+
+    /// So many whole points, at most 10,000.
+    pub const fn points(points: i16) -> Self {
+        Self(2 * points)
+    }
+
+    /// The value in points.
+    pub fn as_points(self) -> f64 {
+        f64::from(self.0) / 2.0
+    }
+
+    /// One point more.
+    #[must_use]
+    pub const fn point_more(self) -> Self {
+        Self(self.0.saturating_add(2))
+    }
+}
+
+impl Neg for Score {
+    type Output = Self;
+
+    fn neg(self) -> Self {
+        Self(-self.0)
+    }
+}
+
+/// How positions are judged.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Evaluation {
+    /// By the rule of `ai14s`: 300 for a win, less for what may become one.
+    #[default]
+    Ai14s,
+    /// By the solved game: 1 for a win, 0 for a draw.
+    Exact,
+}
+
+impl Evaluation {
+    /// What a position that can occur is worth to the side to move.
+    pub fn of_side_to_move(self, board: Board, solution: &Solution) -> Score {
+        match self {
+            Self::Ai14s => -ai14s(board),
+            Self::Exact => {
+                let value = Score::points(solution.value(board).into());
+                if board.side_to_move() == Mark::Circle { value } else { -value }
+            }
+        }
+    }
+}
+
+/// What a position is worth to the side that has just moved, by the rule of `ai14s`.
+///
+/// A line counts by its marks: own, of the other side, none. A won game is worth 300; otherwise each line on
+/// which only the other side's third mark is missing costs 100; otherwise two lines on which only the own third
+/// mark is missing are worth 200; the trap of two opposite corners, answered on an edge, 100; otherwise 2 for
+/// a line that lacks one own mark, a half for each with one own mark alone, −1 for each with one of the other's.
+pub fn ai14s(board: Board) -> Score {
+    let other = board.side_to_move();
+    let [own_plane, other_plane] = [board.plane(!other), board.plane(other)];
+    let (mut threats, mut threatened, mut own_alone, mut other_alone) = (0, 0, 0, 0);
+    for line in LINES {
+        match (MARKS[usize::from(own_plane & line)], MARKS[usize::from(other_plane & line)]) {
+            (3, _) => return Score::points(300),
+            (2, 0) => threats += 1,
+            (0, 2) => threatened += 1,
+            (1, 0) => own_alone += 1,
+            (0, 1) => other_alone += 1,
+            _ => {}
+        }
+    }
+    match (threatened, threats) {
+        (1.., _) => Score::points(-100 * threatened),
+        (0, 2..) => Score::points(200),
+        _ if is_trap(board) => Score::points(100),
+        _ => Score(4 * threats + own_alone - 2 * other_alone),
+    }
+}
+
+/// ○ on two opposite corners, × in the centre and on an edge: × has avoided the corner that would lose.
+fn is_trap(board: Board) -> bool {
+    const CORNERS: [u16; 2] = [0b100_000_001, 0b001_000_100];
+    const EDGES: u16 = 0b010_101_010;
+    let [circles, crosses] = [Mark::Circle, Mark::Cross].map(|mark| board.plane(mark));
+    board.ply() == 4
+        && CORNERS.contains(&circles)
+        && crosses & Square::CENTRE.bit() != 0
+        && crosses & EDGES != 0
+}
+
+/// How many squares a set has.
+static MARKS: [u8; super::board::SETS] = {
+    let mut table = [0; super::board::SETS];
+    let mut plane = 0;
+    while plane < table.len() {
+        table[plane] = plane.count_ones() as u8;
+        plane += 1;
+    }
+    table
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// In halves of a point.
+    fn halves(board: &str) -> i16 {
+        ai14s(board.parse().unwrap()).0
+    }
+
+    /// One position for each sentence of the rule.
+    #[test]
+    fn the_rule_sentence_by_sentence() {
+        assert_eq!(halves("ooo/xx./..."), 600);
+        // × has moved and left ○ one line, or two.
+        assert_eq!(halves("oo./x../..x"), -200);
+        assert_eq!(halves("o.o/.x./oxx"), -400);
+        // ○ has moved and has two lines, against nothing and against a line of ×.
+        assert_eq!(halves("o.o/.x./o.x"), 400);
+        assert_eq!(halves("o.o/x.x/o.."), -200);
+        // One line, two marks alone, one of × alone.
+        assert_eq!(halves("oo./x../..."), 4);
+        // The trap, in both diagonals; on a corner × loses.
+        assert_eq!(halves("o../xx./..o"), 200);
+        assert_eq!(halves(".xo/.x./o.."), 200);
+        assert_eq!(halves("o.x/.x./..o"), 2);
+    }
+
+    /// Lines by hand: ○ in the centre is alone on four; a corner answers on three of its own, of which the
+    /// diagonal is shared.
+    #[test]
+    fn quiet_positions() {
+        assert_eq!(halves(".../.../..."), 0);
+        assert_eq!(halves(".../.o./..."), 4);
+        assert_eq!(halves("o../.../..."), 3);
+        assert_eq!(halves(".o./.../..."), 2);
+        assert_eq!(halves("x../.o./..."), -4);
+    }
+}

@@ -1,0 +1,57 @@
+//! Where the boards of a picture stand: plies from left to right, moves from top to bottom.
+//!
+//! Leaves stand under each other; a position stands beside the middle of those after it.
+
+use super::{Drawn, Picture};
+
+/// Width of a column, in units of the picture.
+pub(super) const COLUMN: f64 = 150.0;
+/// Height of a row.
+pub(super) const ROW: f64 = 56.0;
+/// Width and height of a board.
+pub(super) const BOARD: f64 = 42.0;
+/// Free space around everything.
+pub(super) const MARGIN: f64 = 16.0;
+
+/// A position with its place.
+pub(super) struct Placed<'a> {
+    pub(super) drawn: &'a Drawn,
+    /// Left edge of the board.
+    pub(super) x: f64,
+    /// Middle of the board.
+    pub(super) y: f64,
+    /// Where the line from the position before ends: there.
+    pub(super) parent: Option<(f64, f64)>,
+}
+
+/// All positions with their places, and the size of the picture.
+pub(super) fn places(picture: &Picture) -> (Vec<Placed<'_>>, [f64; 2]) {
+    let mut placed = Vec::new();
+    let mut rows = 0.0;
+    place(&picture.root, 0, &mut rows, &mut placed);
+    let columns = placed.iter().map(|placed| placed.x).fold(0.0, f64::max) + COLUMN;
+    (placed, [columns + MARGIN, rows * ROW + 2.0 * MARGIN])
+}
+
+/// Places a subtree; its own position comes after those under it, whose middle it takes.
+fn place<'a>(
+    drawn: &'a Drawn,
+    depth: usize,
+    rows: &mut f64,
+    placed: &mut Vec<Placed<'a>>,
+) -> usize {
+    let x = MARGIN + depth as f64 * COLUMN;
+    let children: Vec<usize> =
+        drawn.children.iter().map(|child| place(child, depth + 1, rows, placed)).collect();
+    let y = if let (Some(&first), Some(&last)) = (children.first(), children.last()) {
+        f64::midpoint(placed[first].y, placed[last].y)
+    } else {
+        *rows += 1.0;
+        MARGIN + (*rows - 0.5) * ROW
+    };
+    for child in children {
+        placed[child].parent = Some((x, y));
+    }
+    placed.push(Placed { drawn, x, y, parent: None });
+    placed.len() - 1
+}

@@ -1,0 +1,133 @@
+//! A picture as SVG: boards in columns, lines between them, values beside them.
+//!
+//! Colours are classes of one style sheet, which follows the light or dark theme of the reader.
+
+use super::super::board::{Mark, Square};
+use super::layout::{BOARD, Placed, places};
+use super::text::push;
+use super::{Drawn, Fate, Picture, value_text};
+
+const STYLE: &str = include_str!("picture.css");
+
+/// The picture as a file of its own, which needs nothing else.
+pub fn svg(picture: &Picture) -> String {
+    drawing(
+        picture,
+        &format!(
+            "<style>\n{STYLE}</style>\n<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n"
+        ),
+    )
+}
+
+/// The picture with something at its beginning.
+pub(super) fn drawing(picture: &Picture, beginning: &str) -> String {
+    let (placed, [width, height]) = places(picture);
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" \
+         viewBox=\"0 0 {width:.0} {height:.0}\">\n{beginning}{BOARD_SHAPES}"
+    );
+    for placed in &placed {
+        line(&mut svg, placed);
+    }
+    for placed in &placed {
+        position(&mut svg, placed);
+    }
+    svg + "</svg>\n"
+}
+
+/// An empty board, a ○ and a ×, each to be used many times; 14 units a square.
+const BOARD_SHAPES: &str = "<defs>\
+<path id=\"grid\" d=\"M14 0V42M28 0V42M0 14H42M0 28H42\"/>\
+<circle id=\"o\" cx=\"7\" cy=\"7\" r=\"4.2\"/>\
+<path id=\"x\" d=\"M3 3L11 11M11 3L3 11\"/>\
+</defs>\n";
+
+fn line(svg: &mut String, placed: &Placed<'_>) {
+    let Some((parent_x, parent_y)) = placed.parent else { return };
+    let (from, to) = (parent_x + BOARD, placed.x);
+    let bend = to - 18.0;
+    let (class, y) = (class(placed.drawn), placed.y);
+    push(
+        svg,
+        format_args!(
+            "<path class=\"line {class}\" d=\"M{from:.0} {parent_y:.1}H{bend:.0}V{y:.1}H{to:.0}\"/>\n"
+        ),
+    );
+}
+
+fn position(svg: &mut String, placed: &Placed<'_>) {
+    let Placed { drawn, x, y, .. } = placed;
+    let top = y - BOARD / 2.0;
+    let (class, title) = (class(drawn), title(drawn));
+    push(
+        svg,
+        format_args!(
+            "<g class=\"position {class}\" transform=\"translate({x:.0} {top:.1})\"><title>{title}</title>\
+             <rect class=\"frame\" width=\"{BOARD}\" height=\"{BOARD}\" rx=\"3\"/>"
+        ),
+    );
+    if let Some(last) = drawn.last {
+        let (x, y) = (14 * last.x(), 14 * last.y());
+        push(
+            svg,
+            format_args!("<rect class=\"last\" x=\"{x}\" y=\"{y}\" width=\"14\" height=\"14\"/>"),
+        );
+    }
+    svg.push_str("<use class=\"grid\" href=\"#grid\"/>");
+    for square in Square::all() {
+        let Some(mark) = drawn.board.mark_on(square) else { continue };
+        let (name, x, y) = (mark_name(mark), 14 * square.x(), 14 * square.y());
+        push(svg, format_args!("<use class=\"{name}\" href=\"#{name}\" x=\"{x}\" y=\"{y}\"/>"));
+    }
+    let value = value_text(drawn).replace('-', "−");
+    push(svg, format_args!("<text class=\"value\" x=\"50\" y=\"15\">{value}</text>"));
+    let told = if drawn.fate == Fate::Cut { "cut" } else { small(drawn) };
+    push(svg, format_args!("<text class=\"told\" x=\"50\" y=\"36\">{told}"));
+    if drawn.visits > 1 {
+        push(svg, format_args!(" ×{}", drawn.visits));
+    }
+    svg.push_str("</text></g>\n");
+}
+
+const fn small(drawn: &Drawn) -> &'static str {
+    match drawn.fate {
+        Fate::Table => "table",
+        _ => "",
+    }
+}
+
+const fn mark_name(mark: Mark) -> &'static str {
+    match mark {
+        Mark::Circle => "o",
+        Mark::Cross => "x",
+    }
+}
+
+/// Names of the classes for who wins and for what became of it.
+fn class(drawn: &Drawn) -> String {
+    let winner = match drawn.value {
+        1 => "circle",
+        -1 => "cross",
+        _ => "draw",
+    };
+    let fate = match drawn.fate {
+        Fate::Solved => "solved",
+        Fate::Searched => "searched",
+        Fate::Evaluated => "evaluated",
+        Fate::Table => "table",
+        Fate::Cut => "cut",
+    };
+    format!("{winner} {fate}")
+}
+
+/// What is said where the pointer rests.
+fn title(drawn: &Drawn) -> String {
+    let truth = match drawn.value {
+        1 => "○ wins",
+        -1 => "× wins",
+        _ => "draw",
+    };
+    let fate = drawn.fate.name();
+    let value = value_text(drawn);
+    format!("{}: {truth}; {fate} {value}", drawn.board).trim_end().to_owned()
+}

@@ -1,0 +1,59 @@
+//! Players: for each position the moves that one may make.
+//!
+//! Four of those of the articles, under their names there.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::board::{Board, Square};
+use super::evaluation::{Score, ai14s};
+use super::solution::Solution;
+use super::squares::Squares;
+
+/// A player: among its candidates it chooses at random, each with the same probability.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Player {
+    /// Takes the first free square, row by row.
+    Ai1,
+    /// Takes any free square; `ai2s` of the articles plays the same.
+    #[serde(alias = "ai2s")]
+    Ai2,
+    /// Takes what [`ai14s`] says is best after its move.
+    Ai14s,
+    /// Takes any move that keeps the value of the solved game.
+    AiGt6,
+}
+
+impl Player {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Ai1, Self::Ai2, Self::Ai14s, Self::AiGt6];
+
+    /// The moves it may make in a position that can occur; none when the game is over.
+    pub fn candidates(self, board: Board, solution: &Solution) -> Squares {
+        match self {
+            Self::Ai1 => board.moves().first().into_iter().collect(),
+            Self::Ai2 => board.moves(),
+            Self::Ai14s => best_by(board, |square| ai14s(board.after(square))),
+            Self::AiGt6 => solution.get(board).map_or(Squares::EMPTY, |solved| solved.best_moves),
+        }
+    }
+}
+
+impl fmt::Display for Player {
+    /// The name that the articles have for it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Ai1 => "ai1",
+            Self::Ai2 => "ai2",
+            Self::Ai14s => "ai14s",
+            Self::AiGt6 => "ai_gt6",
+        })
+    }
+}
+
+fn best_by(board: Board, score: impl Fn(Square) -> Score) -> Squares {
+    let best = board.moves().iter().map(&score).max();
+    board.moves().iter().filter(|&square| Some(score(square)) == best).collect()
+}

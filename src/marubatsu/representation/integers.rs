@@ -1,0 +1,39 @@
+//! An array of integers: 1 for ○, −1 for ×, 0 for nothing, so that lines can be added up.
+//!
+//! The articles' `NpIntBoard`.
+
+use super::super::board::{Mark, Square};
+use super::{LINES_THROUGH, Representation};
+
+/// For each square 1, −1 or 0.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Integers([i8; Square::COUNT]);
+
+const fn integer(mark: Mark) -> i8 {
+    match mark {
+        Mark::Circle => 1,
+        Mark::Cross => -1,
+    }
+}
+
+impl Representation for Integers {
+    const NAME: &'static str = "integers";
+
+    fn mark_on(&self, square: Square) -> Option<Mark> {
+        let found = self.0[square.index()];
+        Mark::ALL.into_iter().find(|&mark| integer(mark) == found)
+    }
+
+    fn put(&mut self, square: Square, mark: Mark) {
+        self.0[square.index()] = integer(mark);
+    }
+
+    fn remove(&mut self, square: Square, _: Mark) {
+        self.0[square.index()] = 0;
+    }
+
+    fn has_line_through(&self, square: Square, mark: Mark) -> bool {
+        let sum = |line: &[Square; 3]| line.iter().map(|square| self.0[square.index()]).sum::<i8>();
+        LINES_THROUGH[square.index()].iter().any(|line| sum(line) == 3 * integer(mark))
+    }
+}

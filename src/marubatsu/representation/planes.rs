@@ -1,0 +1,45 @@
+//! Two planes of nine bits, one for each mark.
+//!
+//! The articles' `NpBoolBoard`, whose planes are arrays of Booleans; the planes of [`Board`].
+
+use super::super::board::{Board, Mark, Square, holds_line};
+use super::super::squares::Squares;
+use super::Representation;
+
+/// For each mark the set of its squares.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Planes([u16; 2]);
+
+impl Representation for Planes {
+    const NAME: &'static str = "planes";
+
+    #[inline]
+    fn mark_on(&self, square: Square) -> Option<Mark> {
+        self.board().mark_on(square)
+    }
+
+    #[inline]
+    fn put(&mut self, square: Square, mark: Mark) {
+        self.0[mark.index()] |= square.bit();
+    }
+
+    #[inline]
+    fn remove(&mut self, square: Square, mark: Mark) {
+        self.0[mark.index()] &= !square.bit();
+    }
+
+    #[inline]
+    fn has_line_through(&self, _: Square, mark: Mark) -> bool {
+        holds_line(self.0[mark.index()])
+    }
+
+    #[inline]
+    fn free(&self) -> Squares {
+        self.board().free()
+    }
+
+    #[inline]
+    fn board(&self) -> Board {
+        Board::from_planes(self.0)
+    }
+}

@@ -1,0 +1,70 @@
+//! Random numbers that are the same for a seed everywhere and for ever.
+//!
+//! SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
+
+/// SplitMix64: a counter and a mixing function.
+#[derive(Clone, Debug)]
+pub struct SplitMix64 {
+    state: u64,
+}
+
+impl SplitMix64 {
+    /// What the counter counts in: the odd number next to 2⁶⁴ divided by the golden ratio.
+    const STEP: u64 = 0x9e3779b97f4a7c15;
+
+    /// Begins at a seed; every seed is good.
+    pub const fn new(seed: u64) -> Self {
+        Self { state: seed }
+    }
+
+    /// The next 64 random bits.
+    pub const fn next_bits(&mut self) -> u64 {
+        self.state = self.state.wrapping_add(Self::STEP);
+        let mut bits = self.state;
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58476d1ce4e5b9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d049bb133111eb);
+        bits ^ (bits >> 31)
+    }
+
+    /// The bits that come after `n` others behind a seed, without making those.
+    pub const fn nth_bits(seed: u64, n: u64) -> u64 {
+        Self::new(seed.wrapping_add(n.wrapping_mul(Self::STEP))).next_bits()
+    }
+
+    /// A number below `bound`, which is not 0; unfair by less than `bound` in 2⁶⁴.
+    pub fn below(&mut self, bound: usize) -> usize {
+        ((u128::from(self.next_bits()) * bound as u128) >> 64) as usize
+    }
+
+    /// One of the items; `None` if there is none.
+    pub fn pick<T: Copy>(&mut self, items: &[T]) -> Option<T> {
+        if items.is_empty() { None } else { Some(items[self.below(items.len())]) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The numbers that the authors' program gives for the seed 1234567.
+    #[test]
+    fn random_numbers_are_those_of_split_mix() {
+        let mut random = SplitMix64::new(1234567);
+        let numbers = [(); 5].map(|()| random.next_bits());
+        assert_eq!(
+            numbers,
+            [
+                6457827717110365317,
+                3203168211198807973,
+                9817491932198370423,
+                4593380528125082431,
+                16408922859458223821
+            ]
+        );
+        let mut counts = [0; 6];
+        for _ in 0..6000 {
+            counts[random.below(6)] += 1;
+        }
+        assert!(counts.iter().all(|count| (850..1150).contains(count)), "{counts:?}");
+    }
+}

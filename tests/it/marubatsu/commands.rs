@@ -1,0 +1,106 @@
+//! `kyokumen marubatsu` with files: the table of positions, pictures.
+//!
+//! What it prints is in `tests/cmd/marubatsu.trycmd`.
+
+use std::collections::HashMap;
+use std::fs;
+use std::process::{Command, Output};
+
+use assert_cmd::cargo::cargo_bin;
+use kyokumen::marubatsu::{Board, Solution};
+use serde_json::Value;
+use tempfile::TempDir;
+
+fn marubatsu(arguments: &[&str]) -> Output {
+    Command::new(cargo_bin("kyokumen")).arg("marubatsu").args(arguments).output().unwrap()
+}
+
+/// Value by minimax on texts, which knows nothing of the library.
+fn minimax(board: &[u8; 9], known: &mut HashMap<[u8; 9], i64>) -> i64 {
+    const LINES: [[usize; 3]; 8] =
+        [[0, 1, 2], [3, 4, 5], [6, 7, 8], [0, 3, 6], [1, 4, 7], [2, 5, 8], [0, 4, 8], [2, 4, 6]];
+    if let Some(&value) = known.get(board) {
+        return value;
+    }
+    let has = |mark| LINES.iter().any(|line| line.iter().all(|&square| board[square] == mark));
+    let free: Vec<usize> = (0..9).filter(|&square| board[square] == b'.').collect();
+    let value = match (has(b'o'), has(b'x')) {
+        (true, _) => 1,
+        (_, true) => -1,
+        _ if free.is_empty() => 0,
+        _ => {
+            let mark = if free.len() % 2 == 1 { b'o' } else { b'x' };
+            let values = free.into_iter().map(|square| {
+                let mut after = *board;
+                after[square] = mark;
+                minimax(&after, known)
+            });
+            if mark == b'o' { values.max().unwrap() } else { values.min().unwrap() }
+        }
+    };
+    known.insert(*board, value);
+    value
+}
+
+#[test]
+fn the_table_has_every_position_with_its_value() {
+    let folder = TempDir::new().unwrap();
+    let target = folder.path().join("new/table");
+    let made = marubatsu(&["dataset", "-o", target.to_str().unwrap(), "--to", "jsonl"]);
+    assert!(made.status.success(), "{made:?}");
+    let table = fs::read(target.join("marubatsu.jsonl")).unwrap();
+    assert_eq!(marubatsu(&["dataset", "-o", "-"]).stdout, table);
+    let mut known = HashMap::new();
+    minimax(&[b'.'; 9], &mut known);
+    let mut rows = 0;
+    for line in String::from_utf8(table).unwrap().lines() {
+        let row: Value = serde_json::from_str(line).unwrap();
+        let text = row["board"].as_str().unwrap().replace('/', "");
+        let board: [u8; 9] = text.as_bytes().try_into().unwrap();
+        let value = known.remove(&board).unwrap();
+        assert_eq!(row["value"], value, "{line}");
+        for square in row["best_moves"].as_array().unwrap() {
+            let mut after = board;
+            after[square.as_u64().unwrap() as usize] =
+                row["to_move"].as_str().unwrap().as_bytes()[0];
+            assert_eq!(minimax(&after, &mut HashMap::new()), value, "{line}");
+        }
+        rows += 1;
+    }
+    assert_eq!((rows, known.len()), (5_478, 0));
+    let again = marubatsu(&["dataset", "-o", target.to_str().unwrap()]);
+    assert_eq!(again.status.code(), Some(2));
+}
+
+#[test]
+fn a_page_and_a_picture() {
+    let folder = TempDir::new().unwrap();
+    let [page, picture] = ["a.html", "a.svg"].map(|name| folder.path().join(name));
+    let (page, picture) = (page.to_str().unwrap(), picture.to_str().unwrap());
+    let search = ["--method", "pvs", "--plies", "9", "--html", page, "--svg", picture];
+    let made = marubatsu(&[&["show", "ox./.o./..x"][..], &search[..]].concat());
+    assert!(made.status.success() && made.stdout.is_empty(), "{made:?}");
+    for path in [page, picture] {
+        let text = fs::read_to_string(path).unwrap();
+        for class in ["searched", "evaluated", "table", "cut"] {
+            assert!(text.contains(&format!("draw {class}\"")), "{path}: {class}");
+        }
+        assert!(!text.contains("http") || text.matches("http").count() == 1, "only the namespace");
+    }
+}
+
+/// Of all arrangements of marks those that can be read are those that can occur.
+#[test]
+fn what_can_be_read_can_occur() {
+    let solution = Solution::new();
+    let mut read = 0;
+    for number in 0..Board::ARRANGEMENTS {
+        let digit = |place: u32| b".ox"[number / 3_usize.pow(place) % 3] as char;
+        let row = |first: u32| -> String { (first..first + 3).map(digit).collect() };
+        if let Ok(board) = [row(0), row(3), row(6)].join("/").parse() {
+            assert!(solution.get(board).is_some(), "{board}");
+            read += 1;
+        }
+    }
+    assert_eq!(read, 5_478);
+}
