@@ -2,6 +2,7 @@
 //!
 //! `docs/datasets.md` has the columns and what is to be known before one trains on them.
 
+mod marubatsu;
 mod shares;
 
 use std::borrow::Cow;
@@ -20,6 +21,7 @@ use crate::format::packed::{self, Family};
 use crate::format::{ContentKey, DecodeError, GameResult, RecordRef};
 use crate::shogi::{Move, Position, Setup};
 
+pub use marubatsu::{SOLVED_MARUBATSU, marubatsu_row};
 pub use shares::{ParseSharesError, Shares, Split};
 
 /// A solved position a row.

@@ -58,6 +58,8 @@ pub enum Kind {
     Bool,
     /// A number of 8 bits with a sign.
     Int8,
+    /// A list of such numbers.
+    Int8s,
     /// A number of 16 bits with a sign.
     Int16,
     /// A number of 32 bits with a sign.
@@ -83,6 +85,15 @@ pub enum Value<'a> {
     Bool(bool),
     /// Of any kind of number.
     Int(i64),
+    /// Of [`Kind::Int8s`].
+    Ints(Vec<i64>),
+}
+
+impl Kind {
+    /// Whether a row has any number of them.
+    pub const fn is_list(self) -> bool {
+        matches!(self, Self::Texts | Self::Int8s)
+    }
 }
 
 impl Column {
@@ -110,6 +121,9 @@ impl Column {
             (_, Value::Null) => self.is_nullable,
             (Kind::Bytes(len), Value::Bytes(bytes)) => bytes.len() == len,
             (Kind::Int8, Value::Int(n)) => is_within(n, i8::MIN.into(), i8::MAX.into()),
+            (Kind::Int8s, Value::Ints(all)) => {
+                all.iter().all(|n| is_within(n, i8::MIN.into(), i8::MAX.into()))
+            }
             (Kind::Int16, Value::Int(n)) => is_within(n, i16::MIN.into(), i16::MAX.into()),
             (Kind::Int32, Value::Int(n)) => is_within(n, i32::MIN.into(), i32::MAX.into()),
             (Kind::UInt16, Value::Int(n)) => is_within(n, 0, u16::MAX.into()),
@@ -225,6 +239,7 @@ pub(in crate::pipeline) mod tests {
             Column::new("plies", Kind::Int32).nullable(),
             Column::new("nodes", Kind::Int64),
             Column::new("bits", Kind::UInt16),
+            Column::new("steps", Kind::Int8s),
         ],
     };
 
@@ -242,6 +257,7 @@ pub(in crate::pipeline) mod tests {
             Value::int(Some(i32::MAX)),
             Value::Int(1 << 40),
             Value::Int(65535),
+            Value::Ints(vec![-128, 0, 127]),
         ];
         let empty = vec![
             Value::Text("".into()),
@@ -255,6 +271,7 @@ pub(in crate::pipeline) mod tests {
             Value::Null,
             Value::Int(i64::MIN),
             Value::Int(0),
+            Value::Ints(Vec::new()),
         ];
         vec![full.clone(), empty, full]
     }
@@ -272,6 +289,7 @@ pub(in crate::pipeline) mod tests {
             (eval, Value::Int(32768)),
             (bits, Value::Int(-1)),
             (bits, Value::Bool(true)),
+            (EVERYTHING.columns[11], Value::Ints(vec![0, 128])),
             (EVERYTHING.columns[3], Value::Bytes(vec![0; 2].into())),
         ] {
             assert!(!column.holds(&value), "{}: {value:?}", column.name);

@@ -4,11 +4,14 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use serde::Deserialize;
 
+use super::super::Usage;
+use super::super::failure::plan_error;
 use super::super::option::word;
-use super::output::write_file;
+use super::output::make_folder;
 use crate::marubatsu::Solution;
+use crate::pipeline::dataset::{SOLVED_MARUBATSU, marubatsu_row};
+use crate::pipeline::table::{TableFile, TableFormat};
 
 /// Write all 5,478 positions as a table, with their values and best moves
 ///
@@ -16,12 +19,17 @@ use crate::marubatsu::Solution;
 /// `symmetry_class` (0 to 764). Rows stand by ply, and those of a ply in the order of their boards.
 #[derive(Args)]
 pub(super) struct DatasetArgs {
-    /// File of the table, or a folder for it, in which it is named marubatsu; `-` is standard output
+    /// File of the table, or a folder for it, in which it is named marubatsu; `-` is standard output, for JSON lines
     #[arg(short, long, value_name = "DIR|FILE")]
     output: PathBuf,
 
-    /// Format: jsonl
-    #[arg(long, default_value = "jsonl", value_name = "FORMAT", value_parser = word::<TableFormat>)]
+    /// Format
+    #[arg(
+        long,
+        default_value = "jsonl",
+        value_name = "parquet|jsonl|npz",
+        value_parser = word::<TableFormat>
+    )]
     to: TableFormat,
 
     /// Replace a file that is there
@@ -29,37 +37,24 @@ pub(super) struct DatasetArgs {
     force: bool,
 }
 
-/// Formats of tables.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum TableFormat {
-    Jsonl,
-}
-
-impl TableFormat {
-    const fn extension(self) -> &'static str {
-        match self {
-            Self::Jsonl => "jsonl",
-        }
-    }
-}
-
 pub(super) fn run(args: &DatasetArgs) -> anyhow::Result<()> {
-    let solution = Solution::new();
-    let mut rows = Vec::new();
-    match args.to {
-        TableFormat::Jsonl => {
-            for solved in solution.positions() {
-                serde_json::to_writer(&mut rows, solved)?;
-                rows.push(b'\n');
-            }
-        }
-    }
+    let (solution, table) = (Solution::new(), &SOLVED_MARUBATSU);
     if args.output == Path::new("-") {
-        return Ok(io::stdout().write_all(&rows)?);
+        if args.to != TableFormat::Jsonl {
+            return Err(Usage(format!("{} is written to files only", args.to)).into());
+        }
+        let mut lines = Vec::new();
+        for solved in solution.positions() {
+            args.to.push_row(table, &marubatsu_row(solved), &mut lines);
+        }
+        return Ok(io::stdout().write_all(&lines)?);
     }
-    let path = file(&args.output, args.to.extension());
-    write_file(&path, &rows, args.force)?;
+    let path = file(&args.output, args.to.name());
+    let plan = TableFile::plan(&path, table, args.to, args.force).map_err(plan_error)?;
+    make_folder(&path)?;
+    let mut file = TableFile::create(plan, table, args.to)?;
+    solution.positions().iter().try_for_each(|solved| file.push(&marubatsu_row(solved)))?;
+    file.finish()?;
     eprintln!("{} positions  {}", solution.positions().len(), path.display());
     Ok(())
 }

@@ -10,7 +10,6 @@ use super::super::Usage;
 use crate::pipeline::files;
 use crate::pipeline::plan::PlanError;
 use crate::pipeline::sink::{OutputPlan, Sinks};
-use crate::pipeline::source::Compression;
 use crate::pipeline::stream::{Batch, Stream};
 
 /// Writes a file, its folder too, and refuses to replace one unless `force` says so.
@@ -19,16 +18,19 @@ pub(super) fn write_file(path: &Path, content: &[u8], force: bool) -> anyhow::Re
         let exists = PlanError::OutputExists { output: path.to_owned() };
         return Err(Usage(exists.to_string()).into());
     }
-    if let Some(folder) = path.parent().filter(|_| !files::is_object(path)) {
-        std::fs::create_dir_all(folder)
-            .with_context(|| format!("cannot make {}", folder.display()))?;
-    }
-    let stream = Stream::Kept;
-    let (path, compression) = (path.to_owned(), Compression::None);
-    let plan = OutputPlan { stream, path, compression, header: b"", is_stream: false };
+    make_folder(path)?;
+    let plan = OutputPlan::plain(Stream::Kept, path.to_owned());
     let mut sinks = Sinks::create(&[plan])?;
     let mut batch = Batch::default();
     batch.push(content);
-    sinks.write(stream, &batch)?;
+    sinks.write(Stream::Kept, &batch)?;
     Ok(sinks.finish()?.commit()?)
+}
+
+/// Makes the folder of a file.
+pub(super) fn make_folder(path: &Path) -> anyhow::Result<()> {
+    let folder = path.parent().filter(|_| !files::is_object(path));
+    folder.map_or(Ok(()), |folder| {
+        std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))
+    })
 }

@@ -4,8 +4,7 @@
 //! make equal files. Lists have the three levels of
 //! <https://github.com/apache/parquet-format/blob/master/LogicalTypes.md>.
 
-use std::borrow::Cow;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -100,11 +99,8 @@ fn schema(table: &Table) -> String {
         let presence = if is_nullable { "OPTIONAL" } else { "REQUIRED" };
         let written = match kind {
             Kind::Text => writeln!(schema, "{presence} BYTE_ARRAY {name} (STRING);"),
-            Kind::Texts => writeln!(
-                schema,
-                "REQUIRED GROUP {name} (LIST) {{ REPEATED GROUP list {{ \
-                 REQUIRED BYTE_ARRAY element (STRING); }} }}"
-            ),
+            Kind::Texts => write_list(&mut schema, name, "BYTE_ARRAY element (STRING)"),
+            Kind::Int8s => write_list(&mut schema, name, "INT32 element (INTEGER(8, true))"),
             Kind::Bytes(len) => writeln!(schema, "{presence} FIXED_LEN_BYTE_ARRAY({len}) {name};"),
             Kind::Bool => writeln!(schema, "{presence} BOOLEAN {name};"),
             Kind::Int8 => writeln!(schema, "{presence} INT32 {name} (INTEGER(8, true));"),
@@ -116,6 +112,13 @@ fn schema(table: &Table) -> String {
         written.expect("writing to a String succeeds");
     }
     schema + "}"
+}
+
+fn write_list(schema: &mut String, name: &str, element: &str) -> fmt::Result {
+    writeln!(
+        schema,
+        "REQUIRED GROUP {name} (LIST) {{ REPEATED GROUP list {{ REQUIRED {element}; }} }}"
+    )
 }
 
 /// A column of the group: the values that are there, and where.
@@ -142,30 +145,42 @@ impl Values {
             Kind::Text | Kind::Texts => Physical::Texts(Vec::new()),
             Kind::Bytes(_) => Physical::Bytes(Vec::new()),
             Kind::Bool => Physical::Bools(Vec::new()),
-            Kind::Int8 | Kind::Int16 | Kind::UInt16 | Kind::Int32 => Physical::Int32s(Vec::new()),
+            Kind::Int8 | Kind::Int8s | Kind::Int16 | Kind::UInt16 | Kind::Int32 => {
+                Physical::Int32s(Vec::new())
+            }
             Kind::Int64 => Physical::Int64s(Vec::new()),
         };
-        let repetitions = (column.kind == Kind::Texts).then(Vec::new);
+        let repetitions = column.kind.is_list().then(Vec::new);
         Self { found, definitions: Vec::new(), repetitions }
     }
 
     /// Takes a value; about as many bytes as returned.
     fn push(&mut self, value: &Value<'_>) -> usize {
-        let Value::Texts(texts) = value else {
-            self.definitions.push((*value != Value::Null).into());
-            return self.found.push(value);
-        };
+        match value {
+            Value::Texts(texts) => {
+                self.begin_list(texts.len());
+                let found = &mut self.found;
+                VALUE_BYTES + texts.iter().map(|text| found.push_text(text)).sum::<usize>()
+            }
+            Value::Ints(numbers) => {
+                self.begin_list(numbers.len());
+                let found = &mut self.found;
+                let push = |&number| found.push(&Value::Int(number));
+                VALUE_BYTES + numbers.iter().map(push).sum::<usize>()
+            }
+            _ => {
+                self.definitions.push((*value != Value::Null).into());
+                self.found.push(value)
+            }
+        }
+    }
+
+    fn begin_list(&mut self, elements: usize) {
         if let Some(repetitions) = &mut self.repetitions {
-            repetitions.extend((0..texts.len().max(1)).map(|i| i16::from(i > 0)));
+            repetitions.extend((0..elements.max(1)).map(|i| i16::from(i > 0)));
         }
-        if texts.is_empty() {
-            self.definitions.push(0);
-        }
-        let push = |text: &Cow<'_, str>| {
-            self.definitions.push(1);
-            self.found.push_text(text)
-        };
-        VALUE_BYTES + texts.iter().map(push).sum::<usize>()
+        let definitions = if elements == 0 { vec![0] } else { vec![1; elements] };
+        self.definitions.extend(definitions);
     }
 
     /// Writes the values as the next column of a group, and forgets them.

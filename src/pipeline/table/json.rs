@@ -38,6 +38,7 @@ impl Serialize for Value<'_> {
             Self::Bytes(bytes) => serializer.serialize_str(&hex(bytes)),
             Self::Bool(is_so) => serializer.serialize_bool(*is_so),
             Self::Int(number) => serializer.serialize_i64(*number),
+            Self::Ints(numbers) => numbers.serialize(serializer),
         }
     }
 }
@@ -56,9 +57,9 @@ mod tests {
         let expected = "\
             {\"text\":\"局面 \\\"1\\\"\",\"word\":\"win\",\"texts\":[\"7g7f\",\"G*5b\"],\"bytes\":\"007fff\",\
             \"code\":\"0100\",\"flag\":true,\"sign\":-1,\"eval\":-32768,\"plies\":2147483647,\
-            \"nodes\":1099511627776,\"bits\":65535}\n\
+            \"nodes\":1099511627776,\"bits\":65535,\"steps\":[-128,0,127]}\n\
             {\"text\":\"\",\"word\":null,\"texts\":[],\"bytes\":\"000000\",\"code\":null,\"flag\":false,\
-            \"sign\":null,\"eval\":0,\"plies\":null,\"nodes\":-9223372036854775808,\"bits\":0}\n";
+            \"sign\":null,\"eval\":0,\"plies\":null,\"nodes\":-9223372036854775808,\"bits\":0,\"steps\":[]}\n";
         assert_eq!(String::from_utf8(lines).unwrap(), expected);
     }
 }

@@ -30,8 +30,8 @@ struct Values {
     spool: Spool,
     /// Characters of the longest text.
     longest: usize,
-    /// Texts of all lists so far.
-    texts: u64,
+    /// Elements of all lists so far.
+    elements: u64,
     /// Of lists, where each ends.
     ends: Option<Spool>,
     /// Whether there is nothing, where that can be.
@@ -68,12 +68,12 @@ impl<W: Write> Arrays<W> {
 impl Values {
     fn new(column: Column, folder: &Path) -> io::Result<Self> {
         let spool = || tempfile::tempfile_in(folder).map(BufWriter::new);
-        let mut ends = (column.kind == Kind::Texts).then(spool).transpose()?;
+        let mut ends = column.kind.is_list().then(spool).transpose()?;
         if let Some(ends) = &mut ends {
             ends.write_all(&0_u64.to_le_bytes())?;
         }
         let nulls = column.is_nullable.then(spool).transpose()?;
-        Ok(Self { column, spool: spool()?, longest: 0, texts: 0, ends, nulls })
+        Ok(Self { column, spool: spool()?, longest: 0, elements: 0, ends, nulls })
     }
 
     fn push(&mut self, value: &Value<'_>) -> io::Result<()> {
@@ -85,9 +85,12 @@ impl Values {
             (Kind::Text, Value::Text(text)) => self.push_text(text),
             (Kind::Texts, Value::Texts(texts)) => {
                 texts.iter().try_for_each(|text| self.push_text(text))?;
-                self.texts += texts.len() as u64;
-                let end = self.texts.to_le_bytes();
-                self.ends.as_mut().map_or(Ok(()), |ends| ends.write_all(&end))
+                self.end_list(texts.len())
+            }
+            (Kind::Int8s, Value::Ints(numbers)) => {
+                let bytes: Vec<u8> = numbers.iter().map(|number| number.to_le_bytes()[0]).collect();
+                spool.write_all(&bytes)?;
+                self.end_list(bytes.len())
             }
             (_, Value::Bytes(bytes)) => spool.write_all(bytes),
             (_, Value::Bool(is_so)) => spool.write_all(&[u8::from(*is_so)]),
@@ -95,6 +98,12 @@ impl Values {
             (Kind::Text, _) => self.push_text(""),
             (kind, _) => spool.write_all(&vec![0; width(kind)]),
         }
+    }
+
+    fn end_list(&mut self, elements: usize) -> io::Result<()> {
+        self.elements += elements as u64;
+        let end = self.elements.to_le_bytes();
+        self.ends.as_mut().map_or(Ok(()), |ends| ends.write_all(&end))
     }
 
     fn push_text(&mut self, text: &str) -> io::Result<()> {
@@ -105,18 +114,19 @@ impl Values {
 
     /// Adds the arrays of the column.
     fn finish<W: Write>(self, rows: u64, zip: &mut Zip<W>) -> io::Result<()> {
-        let Self { column: Column { name, kind, .. }, spool, longest, texts, ends, nulls } = self;
+        let Self { column: Column { name, kind, .. }, spool, longest, elements, ends, nulls } = self;
         let mut values = reread(spool)?;
         let array = format!("{name}.npy");
         match kind {
             // Arrays of numpy are of one character at least.
             Kind::Text => zip.add(array, |out| write_texts(&mut values, longest.max(1), rows, out)),
             Kind::Texts => {
-                zip.add(array, |out| write_texts(&mut values, longest.max(1), texts, out))
+                zip.add(array, |out| write_texts(&mut values, longest.max(1), elements, out))
             }
             _ => zip.add(array, |mut out| {
                 let shape = match kind {
                     Kind::Bytes(len) => vec![rows, len as u64],
+                    Kind::Int8s => vec![elements],
                     _ => vec![rows],
                 };
                 write_header(&mut out, dtype(kind), &shape)?;
@@ -141,7 +151,7 @@ impl Values {
 const fn width(kind: Kind) -> usize {
     match kind {
         Kind::Bytes(len) => len,
-        Kind::Bool | Kind::Int8 => 1,
+        Kind::Bool | Kind::Int8 | Kind::Int8s => 1,
         Kind::Int16 | Kind::UInt16 => 2,
         Kind::Int32 => 4,
         Kind::Int64 => 8,
@@ -154,7 +164,7 @@ const fn dtype(kind: Kind) -> &'static str {
     match kind {
         Kind::Bytes(_) => "|u1",
         Kind::Bool => "|b1",
-        Kind::Int8 => "|i1",
+        Kind::Int8 | Kind::Int8s => "|i1",
         Kind::Int16 => "<i2",
         Kind::UInt16 => "<u2",
         Kind::Int32 => "<i4",

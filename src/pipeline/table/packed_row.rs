@@ -15,6 +15,7 @@ const BYTES: u8 = 3;
 const FALSE: u8 = 4;
 const TRUE: u8 = 5;
 const INT: u8 = 6;
+const INTS: u8 = 7;
 
 /// Appends a row.
 pub(in crate::pipeline) fn push(row: &[Value<'_>], out: &mut Vec<u8>) {
@@ -42,6 +43,11 @@ pub(in crate::pipeline) fn push(row: &[Value<'_>], out: &mut Vec<u8>) {
             Value::Int(number) => {
                 out.push(INT);
                 out.extend_from_slice(&number.to_le_bytes());
+            }
+            Value::Ints(numbers) => {
+                out.push(INTS);
+                push_len(numbers.len(), out);
+                out.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
             }
         }
     }
@@ -105,10 +111,10 @@ fn values(mut rest: &[u8]) -> Option<Vec<Value<'_>>> {
             BYTES => Value::Bytes(bytes(&mut rest)?.into()),
             FALSE => Value::Bool(false),
             TRUE => Value::Bool(true),
-            INT => {
-                let (number, behind) = rest.split_first_chunk()?;
-                rest = behind;
-                Value::Int(i64::from_le_bytes(*number))
+            INT => Value::Int(int(&mut rest)?),
+            INTS => {
+                let numbers = 0..number(&mut rest)?;
+                Value::Ints(numbers.map(|_| int(&mut rest)).collect::<Option<_>>()?)
             }
             _ => return None,
         });
@@ -125,6 +131,12 @@ fn bytes<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     let (bytes, behind) = rest.split_at_checked(len)?;
     *rest = behind;
     Some(bytes)
+}
+
+fn int(rest: &mut &[u8]) -> Option<i64> {
+    let (number, behind) = rest.split_first_chunk()?;
+    *rest = behind;
+    Some(i64::from_le_bytes(*number))
 }
 
 fn number(rest: &mut &[u8]) -> Option<u32> {
