@@ -20,8 +20,9 @@ pub(super) struct DatasetArgs {
     #[arg(short, long, value_name = "DIR|FILE")]
     output: PathBuf,
 
-    /// Format: jsonl
-    #[arg(long, default_value = "jsonl", value_name = "FORMAT", value_parser = word::<TableFormat>)]
+    /// Format: jsonl [default: jsonl]
+    #[arg(long, default_value = "jsonl", hide_default_value = true,
+          value_name = "FORMAT", value_parser = word::<TableFormat>)]
     to: TableFormat,
 
     /// Replace a file that is there
