@@ -21,13 +21,13 @@ use crate::random::SplitMix64;
 /// `NpBoolBoard` (article 204), and for copy, move and unmove those of one class of theirs (article 186).
 #[derive(Args)]
 pub(super) struct BoardsArgs {
-    /// Games of random moves on each
-    #[arg(long, default_value_t = 1_000_000, value_name = "N",
+    /// Games of random moves on each [default: 1000000]
+    #[arg(long, default_value_t = 1_000_000, hide_default_value = true, value_name = "N",
           value_parser = clap::value_parser!(u64).range(1..))]
     games: u64,
 
-    /// Beginning of the random numbers
-    #[arg(long, default_value_t = 1)]
+    /// Beginning of the random numbers [default: 1]
+    #[arg(long, default_value_t = 1, hide_default_value = true)]
     seed: u64,
 
     /// One JSON object a line for each

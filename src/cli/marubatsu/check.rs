@@ -22,7 +22,9 @@ pub(super) struct CheckArgs {
     player: Player,
 
     /// Positions gone through: plain (all), pruned (until a lost game is found), visited (each once, too)
-    #[arg(long, default_value = "visited", value_parser = word::<Method>)]
+    /// [default: visited]
+    #[arg(long, default_value = "visited", hide_default_value = true,
+          value_parser = word::<Method>)]
     method: Method,
 
     /// One JSON object

@@ -23,10 +23,11 @@ pub(super) struct DatasetArgs {
     #[arg(short, long, value_name = "DIR|FILE")]
     output: PathBuf,
 
-    /// Format
+    /// Format [default: jsonl]
     #[arg(
         long,
         default_value = "jsonl",
+        hide_default_value = true,
         value_name = "parquet|jsonl|npz",
         value_parser = word::<TableFormat>
     )]

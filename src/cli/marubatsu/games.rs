@@ -22,12 +22,12 @@ pub(super) struct MatchArgs {
           value_parser = word::<Player>)]
     players: Vec<Player>,
 
-    /// Games
-    #[arg(long, default_value_t = 1_000_000, value_name = "N")]
+    /// Games [default: 1000000]
+    #[arg(long, default_value_t = 1_000_000, hide_default_value = true, value_name = "N")]
     games: u64,
 
-    /// Beginning of the random numbers
-    #[arg(long, default_value_t = 1)]
+    /// Beginning of the random numbers [default: 1]
+    #[arg(long, default_value_t = 1, hide_default_value = true)]
     seed: u64,
 
     /// One JSON object

@@ -11,13 +11,15 @@ use crate::marubatsu::search::{
 /// How a position is searched.
 #[derive(Args, Clone, Debug)]
 pub(super) struct SearchArgs {
-    /// Plies searched below each move of the position; 8 reaches the end of every game
-    #[arg(long, default_value_t = Settings::MOST_DEPTH, value_name = "PLIES",
+    /// Plies searched below each move of the position; 8 reaches the end of every game [default: 8]
+    #[arg(long, default_value_t = Settings::MOST_DEPTH, hide_default_value = true,
+          value_name = "PLIES",
           value_parser = clap::value_parser!(u8).range(..10))]
     depth: u8,
 
-    /// Judge of positions where the search ends: ai14s (a win is worth 300) or exact (1)
-    #[arg(long, default_value = "ai14s", value_parser = word::<Evaluation>)]
+    /// Judge of positions where the search ends: ai14s (a win is worth 300) or exact (1) [default: ai14s]
+    #[arg(long, default_value = "ai14s", hide_default_value = true,
+          value_parser = word::<Evaluation>)]
     evaluation: Evaluation,
 
     /// Positions that the table answers: none, plain (those searched) or symmetric (and their images)
@@ -25,12 +27,15 @@ pub(super) struct SearchArgs {
     #[arg(long, value_name = "KIND", value_parser = word::<TableKind>)]
     table: Option<TableKind>,
 
-    /// Whether all moves of the position use one table: shared or per-move
-    #[arg(long, default_value = "shared", value_name = "SCOPE", value_parser = word::<TableScope>)]
+    /// Whether all moves of the position use one table: shared or per-move [default: shared]
+    #[arg(long, default_value = "shared", hide_default_value = true,
+          value_name = "SCOPE", value_parser = word::<TableScope>)]
     table_scope: TableScope,
 
     /// Best move kept for a position that is its own image: that of the last symmetry or of the first
-    #[arg(long, default_value = "last", value_name = "WHICH", value_parser = word::<SymmetryMoves>)]
+    /// [default: last]
+    #[arg(long, default_value = "last", hide_default_value = true,
+          value_name = "WHICH", value_parser = word::<SymmetryMoves>)]
     symmetry_moves: SymmetryMoves,
 
     /// First move of a node: none (row by row) or table (the best of the search one ply less deep) [default:
@@ -38,8 +43,9 @@ pub(super) struct SearchArgs {
     #[arg(long, value_parser = word::<Ordering>)]
     ordering: Option<Ordering>,
 
-    /// Moves that pvs searches again are taken back once, after both searches, or twice
-    #[arg(long, default_value = "once", value_name = "HOW", value_parser = word::<Undo>)]
+    /// Moves that pvs searches again are taken back once, after both searches, or twice [default: once]
+    #[arg(long, default_value = "once", hide_default_value = true,
+          value_name = "HOW", value_parser = word::<Undo>)]
     undo: Undo,
 }
 

@@ -20,12 +20,12 @@ Examples:
   kyokumen marubatsu show --plies 1
   kyokumen marubatsu show oxo/.x./.o. --plies 4 --method alphabeta --html tree.html")]
 pub(super) struct ShowArgs {
-    /// Position at the root, rows from the top
-    #[arg(default_value_t = Board::EMPTY)]
+    /// Position at the root, rows from the top [default: .../.../...]
+    #[arg(default_value_t = Board::EMPTY, hide_default_value = true)]
     board: Board,
 
-    /// Plies shown
-    #[arg(long, default_value_t = 2)]
+    /// Plies shown [default: 2]
+    #[arg(long, default_value_t = 2, hide_default_value = true)]
     plies: u8,
 
     /// Search to be shown: minimax, alphabeta, pvs or ids (its last iteration) [default: none, the tree itself]

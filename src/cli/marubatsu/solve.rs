@@ -23,12 +23,13 @@ Examples:
   kyokumen marubatsu solve --method ids --json
   kyokumen marubatsu solve o../.x./..o --method minimax --evaluation exact")]
 pub(super) struct SolveArgs {
-    /// Position to search, rows from the top
-    #[arg(default_value_t = Board::EMPTY)]
+    /// Position to search, rows from the top [default: .../.../...]
+    #[arg(default_value_t = Board::EMPTY, hide_default_value = true)]
     board: Board,
 
-    /// Search: minimax, alphabeta, pvs or ids (pvs ever deeper)
-    #[arg(long, default_value = "alphabeta", value_parser = word::<Method>)]
+    /// Search: minimax, alphabeta, pvs or ids (pvs ever deeper) [default: alphabeta]
+    #[arg(long, default_value = "alphabeta", hide_default_value = true,
+          value_parser = word::<Method>)]
     method: Method,
 
     #[command(flatten)]
