@@ -114,7 +114,8 @@ impl Values {
 
     /// Adds the arrays of the column.
     fn finish<W: Write>(self, rows: u64, zip: &mut Zip<W>) -> io::Result<()> {
-        let Self { column: Column { name, kind, .. }, spool, longest, elements, ends, nulls } = self;
+        let Self { column: Column { name, kind, .. }, spool, longest, elements, ends, nulls } =
+            self;
         let mut values = reread(spool)?;
         let array = format!("{name}.npy");
         match kind {
