@@ -8,7 +8,7 @@ use super::failure::plan_error;
 use super::job_args::{JobArgs, run_job, show_plan};
 use super::option::word;
 use super::record_args::{InputArgs, RecordArgs};
-use super::report::records;
+use super::report::{counted, records};
 use super::search_args::SearchArgs;
 use super::{Outcome, Usage, config};
 use crate::pipeline::counts::Counts;
@@ -115,25 +115,19 @@ impl SettingArgs {
 fn summary(counts: &Counts) -> String {
     let verdicts = &counts.verdicts;
     let unknown = verdicts.unknown.values().sum();
-    let mut line = format!("{}: {} rows", records(counts.input), counts.rows);
-    let of_them = [
+    let of_them = counted(&[
         (verdicts.win, "win"),
         (verdicts.loss, "loss"),
         (verdicts.no_mate, "no mate"),
         (unknown, "unknown"),
-    ];
-    let of_them = of_them.iter().filter(|(count, _)| *count > 0);
-    let of_them: Vec<_> = of_them.map(|(count, word)| format!("{count} {word}")).collect();
-    if !of_them.is_empty() {
-        line.extend([" (", &of_them.join(", "), ")"]);
-    }
+    ]);
+    let of_them = if of_them.is_empty() { of_them } else { format!(" ({of_them})") };
+    let line = format!("{}: {} rows{of_them}", records(counts.input), counts.rows);
     let filtered = counts.filtered.values().sum::<u64>();
-    for (count, word) in [(filtered, "filtered"), (counts.bad_records(), "bad")] {
-        if count > 0 {
-            line.extend([", ", &count.to_string(), " ", word]);
-        }
+    match counted(&[(filtered, "filtered"), (counts.bad_records(), "bad")]) {
+        rest if rest.is_empty() => line,
+        rest => format!("{line}, {rest}"),
     }
-    line
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use super::failure::plan_error;
 use super::job_args::{JobArgs, run_job, show_plan};
 use super::option::word;
 use super::record_args::{InputArgs, RecordArgs};
-use super::report::records;
+use super::report::{counted, records};
 use super::search_args::SearchArgs;
 use super::{Outcome, config, usage_if};
 use crate::format::Fill;
@@ -162,15 +162,11 @@ fn summary(counts: &Counts) -> String {
         0 => String::new(),
         unknown => format!(" ({unknown} of them unknown)"),
     };
-    let mut line = format!("{}: {kept} kept{of_them}, {mated} mated", records(counts.input));
-    for (count, word) in
-        [(unknown, "unknown"), (filtered, "filtered"), (counts.bad_records(), "bad")]
-    {
-        if count > 0 {
-            line.extend([", ", &count.to_string(), " ", word]);
-        }
+    let line = format!("{}: {kept} kept{of_them}, {mated} mated", records(counts.input));
+    match counted(&[(unknown, "unknown"), (filtered, "filtered"), (counts.bad_records(), "bad")]) {
+        rest if rest.is_empty() => line,
+        rest => format!("{line}, {rest}"),
     }
-    line
 }
 
 #[cfg(test)]

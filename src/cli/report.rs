@@ -20,6 +20,12 @@ pub(super) fn records(number: u64) -> String {
     format!("{number} record{}", if number == 1 { "" } else { "s" })
 }
 
+/// `2 win, 1 unknown`: those that there are.
+pub(super) fn counted(counts: &[(u64, &str)]) -> String {
+    let there = counts.iter().filter(|(count, _)| *count > 0);
+    there.map(|(count, word)| format!("{count} {word}")).collect::<Vec<_>>().join(", ")
+}
+
 /// Milliseconds with three decimals: finer is noise.
 pub(super) fn milliseconds(elapsed: Duration) -> f64 {
     (elapsed.as_secs_f64() * 1e6).round() / 1e3

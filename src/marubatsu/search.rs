@@ -36,6 +36,18 @@ pub enum Method {
     Ids,
 }
 
+impl Method {
+    /// Its name in a sentence.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Minimax => "minimax",
+            Self::AlphaBeta => "alpha-beta",
+            Self::Pvs => "PVS",
+            Self::Ids => "iterative deepening",
+        }
+    }
+}
+
 /// Which move of a node comes first.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -15,7 +15,7 @@ use thiserror::Error;
 use super::judge::Decide;
 use super::plan::Plan;
 use super::platform;
-use super::sink::OutputPlan;
+use super::sink::{OutputPlan, ZSTD_LEVEL};
 use super::source::{self, Block, Compression, Delivery, Part, Source, SourceError};
 use super::triage;
 use crate::search::STACK_BYTES;
@@ -35,9 +35,6 @@ const MOST_TIME: Duration = Duration::from_secs(30);
 
 /// Records that are taken along in one pass over an input in which they cannot be gone to.
 const COLLECTED_RECORDS: u64 = 1 << 13;
-
-/// Level of compression, as of the outputs.
-const ZSTD_LEVEL: i32 = 3;
 
 /// What a sample says about the whole run.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -3,7 +3,7 @@
 //! The file is the one that a run without shards writes, frames of compressed files included.
 
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
@@ -16,7 +16,7 @@ use super::manifest::{InputAccount, Manifest, OutputAccount, Parent, output_acco
 use super::plan::{PlanError, check_absence, check_identity};
 use super::progress::Progress;
 use super::run::RunError;
-use super::run_name::MANIFEST_SUFFIX;
+use super::run_name::{MANIFEST_SUFFIX, RunName};
 use super::settings::FormatName;
 use super::shard_set::{Problem, ShardSet, ShardSetError};
 use super::sink::{OutputPlan, SinkError, Sinks};
@@ -291,15 +291,13 @@ fn joined(
     for manifest in manifests {
         joined.add(&manifest);
     }
-    let parent =
-        |name: super::run_name::RunName| {
-            let file = name.file(MANIFEST_SUFFIX);
-            let path: &Path = &plan.set.folder.join(&file);
-            let sum = files::open(path)
-                .and_then(Sum::of_reader)
-                .map_err(|source| SinkError::Io { verb: "read", path: path.to_owned(), source })?;
-            Ok::<_, SinkError>(Parent { file, sha256: sum })
-        };
+    let parent = |name: RunName| {
+        let file = name.file(MANIFEST_SUFFIX);
+        let path = plan.set.folder.join(&file);
+        let sum = files::open(&path).and_then(Sum::of_reader);
+        let sha256 = sum.map_err(|source| SinkError::Io { verb: "read", path, source })?;
+        Ok::<_, SinkError>(Parent { file, sha256 })
+    };
     let parents = plan.set.names().map(parent).collect::<Result<_, _>>()?;
     // What was read is known shard by shard.
     let forget = |input| InputAccount { sha256: None, ..input };

@@ -36,6 +36,9 @@ pub const FRAME_RECORDS: u64 = 1 << 16;
 /// in memory.
 pub const FRAME_BYTES: usize = 1 << 25;
 
+/// Level of the zstd compression of frames and columns.
+pub const ZSTD_LEVEL: i32 = 3;
+
 /// Where one output is to be, and how it is written.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OutputPlan {

@@ -9,7 +9,7 @@ use super::checkpoint::{Checkpoint, CheckpointError};
 use super::counts::Counts;
 use super::files;
 use super::lock::Holder;
-use super::manifest::Manifest;
+use super::manifest::{Essence, Manifest};
 use super::run_name::{CHECKPOINT_SUFFIX, LOCK_SUFFIX, MANIFEST_SUFFIX, RunName};
 use super::shard_set::ShardSetError;
 
@@ -94,11 +94,16 @@ pub fn status(folder: &Path) -> Result<Vec<RunStatus>, ShardSetError> {
     for name in files::names_in(folder).map_err(failed)? {
         let suffixes = [MANIFEST_SUFFIX, CHECKPOINT_SUFFIX, LOCK_SUFFIX];
         let found = suffixes.iter().find_map(|suffix| RunName::of_file(&name, suffix));
-        let Some(name) = found else { continue };
+        let Some(name) = found.filter(|_| !is_of_another(&folder.join(&name))) else { continue };
         let shards = runs.entry((name.stem.clone(), name.count)).or_default();
         shards.entry(name.index).or_insert_with(|| shard_status(folder, &name));
     }
     Ok(runs.into_iter().map(|((stem, count), shards)| run_status(stem, count, shards)).collect())
+}
+
+/// Whether a file is the manifest of a command that has no shards, `split` for instance.
+fn is_of_another(path: &Path) -> bool {
+    Essence::read(path).is_ok_and(|essence| !essence.is_of_search())
 }
 
 fn shard_status(folder: &Path, name: &RunName) -> ShardStatus {

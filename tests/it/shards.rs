@@ -230,6 +230,9 @@ fn status_tells_the_shards_apart() {
     assert!(text.contains("process 17 on a-machine-far-away"), "{text}");
     let whole = succeeds("kyokumen", &["status", "whole"], path);
     assert!(whole.starts_with("a: 1 done; 403 of 403 records\n"), "{whole}");
+    // The parts of a file have names like shards, and are none.
+    succeeds("kyokumen", &["split", "a.hcp", "-o", "out", "--parts", "3", "--name", "b"], path);
+    assert_eq!(succeeds("kyokumen", &["status", "out"], path), text);
     let nothing = fails(1, &["status", "."], path);
     assert!(nothing.contains("there are no runs in ."), "{nothing}");
 }

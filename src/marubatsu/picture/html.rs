@@ -36,8 +36,9 @@ fn subtitle(picture: &Picture) -> String {
     match &picture.search {
         None => format!("{mover} to move; the complete tree, {plies} plies of it"),
         Some((settings, _)) => format!(
-            "{mover} to move; what {:?} with table {:?} visits and cuts, {plies} plies of it",
-            settings.method, settings.table
+            "{mover} to move; what {} {} visits and cuts, {plies} plies of it",
+            settings.method.title(),
+            settings.table.title(),
         ),
     }
 }

@@ -10,6 +10,8 @@ pub(super) const COLUMN: f64 = 150.0;
 pub(super) const ROW: f64 = 56.0;
 /// Width and height of a board.
 pub(super) const BOARD: f64 = 42.0;
+/// Where lines from one column to the next branch, counted back from there.
+pub(super) const BRANCH: f64 = 18.0;
 /// Free space around everything.
 pub(super) const MARGIN: f64 = 16.0;
 
@@ -20,8 +22,8 @@ pub(super) struct Placed<'a> {
     pub(super) x: f64,
     /// Middle of the board.
     pub(super) y: f64,
-    /// Where the line from the position before ends: there.
-    pub(super) parent: Option<(f64, f64)>,
+    /// Middle of the board of the position before.
+    pub(super) parent_y: Option<f64>,
 }
 
 /// All positions with their places, and the size of the picture.
@@ -50,8 +52,8 @@ fn place<'a>(
         MARGIN + (*rows - 0.5) * ROW
     };
     for child in children {
-        placed[child].parent = Some((x, y));
+        placed[child].parent_y = Some(y);
     }
-    placed.push(Placed { drawn, x, y, parent: None });
+    placed.push(Placed { drawn, x, y, parent_y: None });
     placed.len() - 1
 }

@@ -3,7 +3,7 @@
 //! Colours are classes of one style sheet, which follows the light or dark theme of the reader.
 
 use super::super::board::{Mark, Square};
-use super::layout::{BOARD, Placed, places};
+use super::layout::{BOARD, BRANCH, COLUMN, Placed, places};
 use super::text::push;
 use super::{Drawn, Fate, Picture, value_text};
 
@@ -42,17 +42,20 @@ const BOARD_SHAPES: &str = "<defs>\
 <path id=\"x\" d=\"M3 3L11 11M11 3L3 11\"/>\
 </defs>\n";
 
+/// The lines of a position, in its colour: from where they branch to its board, and on to where they branch again.
 fn line(svg: &mut String, placed: &Placed<'_>) {
-    let Some((parent_x, parent_y)) = placed.parent else { return };
-    let (from, to) = (parent_x + BOARD, placed.x);
-    let bend = to - 18.0;
-    let (class, y) = (class(placed.drawn), placed.y);
-    push(
-        svg,
-        format_args!(
-            "<path class=\"line {class}\" d=\"M{from:.0} {parent_y:.1}H{bend:.0}V{y:.1}H{to:.0}\"/>\n"
-        ),
-    );
+    let (class, x, y) = (class(placed.drawn), placed.x, placed.y);
+    let mut path = String::new();
+    if let Some(parent_y) = placed.parent_y {
+        push(&mut path, format_args!("M{:.0} {parent_y:.1}V{y:.1}H{x:.0}", x - BRANCH));
+    }
+    if !placed.drawn.children.is_empty() {
+        let (from, to) = (x + BOARD, x + COLUMN - BRANCH);
+        push(&mut path, format_args!("M{from:.0} {y:.1}H{to:.0}"));
+    }
+    if !path.is_empty() {
+        push(svg, format_args!("<path class=\"line {class}\" d=\"{path}\"/>\n"));
+    }
 }
 
 fn position(svg: &mut String, placed: &Placed<'_>) {

@@ -21,6 +21,17 @@ pub enum TableKind {
     Symmetric,
 }
 
+impl TableKind {
+    /// Its name in a sentence.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::None => "without a table",
+            Self::Plain => "with a table",
+            Self::Symmetric => "with a table of all images",
+        }
+    }
+}
+
 /// Which moves of the position that is searched share a table.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

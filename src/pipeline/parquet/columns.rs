@@ -19,11 +19,8 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::ColumnPath;
 
-use crate::pipeline::sink::{FRAME_BYTES, FRAME_RECORDS};
+use crate::pipeline::sink::{FRAME_BYTES, FRAME_RECORDS, ZSTD_LEVEL};
 use crate::pipeline::table::{Column, Kind, Table, Value};
-
-/// Level of the zstd compression of the columns, as of other outputs.
-const ZSTD_LEVEL: i32 = 3;
 
 /// Bytes that a value takes at least, with the levels that say where it belongs.
 const VALUE_BYTES: usize = 8;

@@ -8,11 +8,10 @@ use std::io::{self, Write};
 
 use zeekstd::SeekTable;
 
+use super::ZSTD_LEVEL;
 use crate::pipeline::checksum::{Checksum, Sum};
 use crate::pipeline::parquet;
 use crate::pipeline::source::Compression;
-
-const ZSTD_LEVEL: i32 = 3;
 
 /// Buffer of one output, in bytes.
 const BUFFER_BYTES: usize = 1 << 16;
