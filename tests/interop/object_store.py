@@ -327,40 +327,63 @@ def check_interrupted(bench):
 def check_resume(bench):
     """`kill -9` at any instant of a filter to a bucket, the sending included."""
     bench.put("long.hcp", sample())
-    common = [url("long.hcp"), "--name", "in", "--threads", "1"]
+    search = ["filter", "--nodes", "3000", "--hash-mb", "1", "--progress", "none", "--tmp-dir", bench.temporary]
+    common = [*search, url("long.hcp"), "--name", "in", "--threads", "1"]
     words = [*common, "-o", url("resumed"), "--resume", "--checkpoint-every", "0.02"]
     chance = random.Random(7)
     started = time.time()
-    bench.done(*bench.filter(*common, "-o", url("uninterrupted")))
+    bench.done(*common, "-o", url("uninterrupted"))
     duration = time.time() - started
 
     def slow(method, path):
         if method == "PUT" and "/resumed/" in path:
             time.sleep(0.3)
 
+    def checkpoints_now():
+        try:
+            return {(path, path.stat().st_mtime_ns) for path in bench.temporary.glob("*/*.checkpoint")}
+        except FileNotFoundError:
+            return set()
+
     bench.proxy.begin(slow)
     kills, checkpoints, sending = 0, 0, 0
     while kills < 25:
-        process = bench.start(*bench.filter(*words))
-        try:
-            process.wait(chance.uniform(0, duration * 0.6 if kills < 10 else duration + 1))
-            break
-        except subprocess.TimeoutExpired:
-            process.kill()
+        before = checkpoints_now()
+        process = bench.start(*words)
+        if kills < 5:
+            # At a checkpoint, if one comes; later at any instant.
+            wait_for(lambda: process.poll() is not None or checkpoints_now() - before or bench.keys("resumed"))
+        else:
+            time.sleep(chance.uniform(0, duration if kills < 10 else duration + 1))
+        if process.poll() is not None:
             process.communicate()
-            kills += 1
-            checkpoints += any(bench.temporary.glob("*/*.checkpoint"))
-            keys = bench.keys("resumed")
-            sending += bool(keys)
-            if "in.manifest.json" in keys and len(keys) < 6:
-                bench.report("no manifest stands without its outputs", False, keys)
+            break
+        process.kill()
+        process.communicate()
+        kills += 1
+        checkpoints += bool(checkpoints_now())
+        keys = bench.keys("resumed")
+        sending += bool(keys)
+        if "in.manifest.json" in keys and len(keys) < 6:
+            bench.report("no manifest stands without its outputs", False, keys)
     bench.proxy.begin()
-    bench.done(*bench.filter(*words))
+    bench.done(*words)
     same = comparable(bench.folder_of("resumed")) == comparable(bench.folder_of("uninterrupted"))
     bench.report(f"a filter of {duration:.1f} s that was killed {kills} times makes the same bytes", same)
     print(f"  {checkpoints} times behind a checkpoint, {sending} times while outputs were sent")
     bench.report("some of these times it had begun", checkpoints >= 3 and sending >= 2)
     bench.report("nothing is left behind", not any(bench.temporary.iterdir()))
+
+
+def check_dataset(bench):
+    """Tables go to a bucket as files do."""
+    for to in ("jsonl", "npz"):
+        words = ["dataset", *SEARCH, url("in.hcp"), "--to", to, "--shard", "2/3", "--tmp-dir", bench.temporary]
+        bench.done(*words, "-o", bench.folder / "rows" / to)
+        bench.done(*words, "-o", url(f"rows/{to}"))
+        here = {path.name: path.read_bytes() for path in (bench.folder / "rows" / to).iterdir()}
+        same = comparable(bench.folder_of(f"rows/{to}")) == comparable(here)
+        bench.report(f"a dataset as {to} is the same in a bucket", same and len(here) > 1)
 
 
 def check_errors(bench):
@@ -413,7 +436,7 @@ def main():
         print(f"{options.kyokumen} is missing", file=sys.stderr)
         return 2
     checks = [check_convert, check_shards, check_sets, check_moved, check_ranges, check_disturbed]
-    checks += [check_changed, check_interrupted, check_resume, check_errors]
+    checks += [check_changed, check_interrupted, check_resume, check_dataset, check_errors]
     with tempfile.TemporaryDirectory() as folder, Server() as server:
         bench = Bench(options.kyokumen.resolve(), server, pathlib.Path(folder))
         bench.put("in.hcp", sample()[: 600 * 32])
