@@ -8,7 +8,7 @@ use super::failure::plan_error;
 use super::job_args::{JobArgs, run_job, show_plan};
 use super::option::word;
 use super::record_args::{InputArgs, RecordArgs};
-use super::report::{counted, records};
+use super::report::{counted, records, with_counts};
 use super::search_args::SearchArgs;
 use super::{Outcome, Usage, config};
 use crate::pipeline::counts::Counts;
@@ -124,10 +124,7 @@ fn summary(counts: &Counts) -> String {
     let of_them = if of_them.is_empty() { of_them } else { format!(" ({of_them})") };
     let line = format!("{}: {} rows{of_them}", records(counts.input), counts.rows);
     let filtered = counts.filtered.values().sum::<u64>();
-    match counted(&[(filtered, "filtered"), (counts.bad_records(), "bad")]) {
-        rest if rest.is_empty() => line,
-        rest => format!("{line}, {rest}"),
-    }
+    with_counts(line, &[(filtered, "filtered"), (counts.bad_records(), "bad")])
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use super::failure::plan_error;
 use super::job_args::{JobArgs, run_job, show_plan};
 use super::option::word;
 use super::record_args::{InputArgs, RecordArgs};
-use super::report::{counted, records};
+use super::report::{records, with_counts};
 use super::search_args::SearchArgs;
 use super::{Outcome, config, usage_if};
 use crate::format::Fill;
@@ -163,10 +163,8 @@ fn summary(counts: &Counts) -> String {
         unknown => format!(" ({unknown} of them unknown)"),
     };
     let line = format!("{}: {kept} kept{of_them}, {mated} mated", records(counts.input));
-    match counted(&[(unknown, "unknown"), (filtered, "filtered"), (counts.bad_records(), "bad")]) {
-        rest if rest.is_empty() => line,
-        rest => format!("{line}, {rest}"),
-    }
+    let bad = counts.bad_records();
+    with_counts(line, &[(unknown, "unknown"), (filtered, "filtered"), (bad, "bad")])
 }
 
 #[cfg(test)]

@@ -26,6 +26,14 @@ pub(super) fn counted(counts: &[(u64, &str)]) -> String {
     there.map(|(count, word)| format!("{count} {word}")).collect::<Vec<_>>().join(", ")
 }
 
+/// A line, and behind it these counts, as far as there are any.
+pub(super) fn with_counts(line: String, counts: &[(u64, &str)]) -> String {
+    match counted(counts) {
+        rest if rest.is_empty() => line,
+        rest => format!("{line}, {rest}"),
+    }
+}
+
 /// Milliseconds with three decimals: finer is noise.
 pub(super) fn milliseconds(elapsed: Duration) -> f64 {
     (elapsed.as_secs_f64() * 1e6).round() / 1e3

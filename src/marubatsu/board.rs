@@ -73,7 +73,7 @@ impl Square {
 
     /// All squares, row by row.
     pub fn all() -> impl DoubleEndedIterator<Item = Self> {
-        (0..9).map(Self)
+        Self::ALL.into_iter()
     }
 
     /// Number of the square, 0 to 8.

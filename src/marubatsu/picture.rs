@@ -11,6 +11,7 @@ pub use html::html;
 pub use svg::svg;
 pub use text::text;
 
+use serde::Serialize;
 use thiserror::Error;
 
 use super::board::{Board, Mark, Square};
@@ -30,7 +31,8 @@ pub enum PictureError {
 }
 
 /// What became of a node.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Fate {
     /// No search was asked: the value is that of the solved game.
     Solved,
@@ -58,7 +60,8 @@ impl Fate {
 }
 
 /// What is known of a value that a search found.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Bound {
     /// It is this.
     Equal,

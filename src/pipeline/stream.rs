@@ -65,39 +65,25 @@ impl Stream {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Batch {
     bytes: Vec<u8>,
-    ends: Ends,
-}
-
-/// Where the records of a batch end.
-#[derive(Clone, PartialEq, Eq, Debug)]
-enum Ends {
-    /// All have this length.
-    Computed(usize),
-    Listed(Vec<usize>),
-}
-
-impl Default for Ends {
-    fn default() -> Self {
-        Self::Listed(Vec::new())
-    }
+    /// The length of the records, if all have the same and none is listed.
+    record_len: Option<usize>,
+    /// Where each record ends.
+    ends: Vec<usize>,
 }
 
 impl Batch {
     /// Records of one size that stand in a row.
     pub const fn of_row(bytes: Vec<u8>, record_len: usize) -> Self {
-        Self { bytes, ends: Ends::Computed(record_len) }
+        Self { bytes, record_len: Some(record_len), ends: Vec::new() }
     }
 
     /// The ends as a list to which others can be added.
     #[inline]
     fn listed(&mut self) -> &mut Vec<usize> {
-        if let Ends::Computed(len) = self.ends {
-            self.ends = Ends::Listed((len..=self.bytes.len()).step_by(len).collect());
+        if let Some(len) = self.record_len.take() {
+            self.ends.extend((len..=self.bytes.len()).step_by(len));
         }
-        match &mut self.ends {
-            Ends::Listed(ends) => ends,
-            Ends::Computed(_) => unreachable!("they have just been listed"),
-        }
+        &mut self.ends
     }
 
     /// Appends a record.
@@ -110,9 +96,9 @@ impl Batch {
     /// Appends records of one size that stand in a row.
     pub fn push_row(&mut self, bytes: &[u8], record_len: usize) {
         if self.is_empty() && self.bytes.is_empty() {
-            self.ends = Ends::Computed(record_len);
+            self.record_len = Some(record_len);
         }
-        if self.ends == Ends::Computed(record_len) {
+        if self.record_len == Some(record_len) {
             return self.bytes.extend_from_slice(bytes);
         }
         let start = self.bytes.len();
@@ -147,7 +133,7 @@ impl Batch {
     /// Takes out the records, by their number from 0, that are not to be kept. Not for groups.
     pub fn retain(&mut self, mut is_kept: impl FnMut(usize) -> bool) {
         self.listed();
-        let Self { bytes, ends: Ends::Listed(ends) } = self else { return };
+        let Self { bytes, ends, .. } = self;
         let (mut start, mut len, mut records) = (0, 0, 0);
         for record in 0..ends.len() {
             let end = ends[record];
@@ -165,10 +151,7 @@ impl Batch {
 
     /// Number of records.
     pub fn len(&self) -> u64 {
-        match &self.ends {
-            Ends::Computed(len) => (self.bytes.len() / len) as u64,
-            Ends::Listed(ends) => ends.len() as u64,
-        }
+        self.record_len.map_or(self.ends.len(), |len| self.bytes.len() / len) as u64
     }
 
     /// Whether there is no record.
@@ -178,11 +161,7 @@ impl Batch {
 
     /// Memory that it takes, in bytes.
     pub fn size(&self) -> usize {
-        let ends = match &self.ends {
-            Ends::Computed(_) => 0,
-            Ends::Listed(ends) => size_of_val(&**ends),
-        };
-        self.bytes.len() + ends
+        self.bytes.len() + size_of_val(&*self.ends)
     }
 
     /// All its bytes.
@@ -194,10 +173,11 @@ impl Batch {
     /// belong to its last record. What follows the last record, a group of none, comes with it.
     pub fn bytes_of(&self, from: u64, to: u64) -> &[u8] {
         let records = usize::try_from(self.len()).unwrap_or(usize::MAX);
-        let end = |number: u64| match (usize::try_from(number), &self.ends) {
-            (Ok(0), _) => 0,
-            (Ok(number), Ends::Computed(len)) if number < records => number * len,
-            (Ok(number), Ends::Listed(ends)) if number < records => ends[number - 1],
+        let end = |number: u64| match usize::try_from(number) {
+            Ok(0) => 0,
+            Ok(number) if number < records => {
+                self.record_len.map_or_else(|| self.ends[number - 1], |len| number * len)
+            }
             _ => self.bytes.len(),
         };
         &self.bytes[end(from)..end(to)]

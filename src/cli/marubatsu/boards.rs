@@ -8,6 +8,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::super::report::{json_line, milliseconds};
+use super::games::GamesArgs;
 use crate::marubatsu::Mark;
 use crate::marubatsu::Square;
 use crate::marubatsu::matches::random_game;
@@ -21,14 +22,8 @@ use crate::random::SplitMix64;
 /// `NpBoolBoard` (article 204), and for copy, move and unmove those of one class of theirs (article 186).
 #[derive(Args)]
 pub(super) struct BoardsArgs {
-    /// Games of random moves on each [default: 1000000]
-    #[arg(long, default_value_t = 1_000_000, hide_default_value = true, value_name = "N",
-          value_parser = clap::value_parser!(u64).range(1..))]
-    games: u64,
-
-    /// Beginning of the random numbers [default: 1]
-    #[arg(long, default_value_t = 1, hide_default_value = true)]
-    seed: u64,
+    #[command(flatten)]
+    games: GamesArgs,
 
     /// One JSON object a line for each
     #[arg(long)]
@@ -57,7 +52,7 @@ const PYTHON_GAMES_PER_S: [f64; 6] = [5972.04, 7185.05, 7587.97, 7478.88, 9820.8
 const PYTHON_NS: [f64; 3] = [26_400.0, 19_000.0, 800.0];
 
 pub(super) fn run(args: &BoardsArgs) -> anyhow::Result<()> {
-    let mut measure = Measure { games: args.games, seed: args.seed, figures: Vec::new() };
+    let mut measure = Measure { games: args.games, figures: Vec::new() };
     representation::visit_all(&mut measure);
     if args.json {
         measure.figures.iter().try_for_each(json_line)?;
@@ -68,19 +63,19 @@ pub(super) fn run(args: &BoardsArgs) -> anyhow::Result<()> {
 }
 
 struct Measure {
-    games: u64,
-    seed: u64,
+    games: GamesArgs,
     figures: Vec<Figure>,
 }
 
 impl Visitor for Measure {
     fn visit<R: Representation>(&mut self) {
         let started = Instant::now();
-        let mut random = SplitMix64::new(self.seed);
-        (0..self.games).for_each(|_| {
+        let GamesArgs { games, seed } = self.games;
+        let mut random = SplitMix64::new(seed);
+        (0..games).for_each(|_| {
             black_box(random_game::<R>(&mut random));
         });
-        let games_per_s = (self.games as f64 / started.elapsed().as_secs_f64()).round();
+        let games_per_s = (games as f64 / started.elapsed().as_secs_f64()).round();
         let [copy_ns, move_ns, unmove_ns] = single_steps::<R>();
         let tree_of = |build: fn() -> GameTree| {
             let started = Instant::now();

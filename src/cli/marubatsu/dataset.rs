@@ -2,12 +2,15 @@
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use clap::Args;
+use serde::Serialize;
 
 use super::super::Usage;
 use super::super::failure::plan_error;
 use super::super::option::word;
+use super::super::report::{json_line, milliseconds};
 use super::output::make_folder;
 use crate::marubatsu::Solution;
 use crate::pipeline::dataset::{SOLVED_MARUBATSU, marubatsu_row};
@@ -36,11 +39,27 @@ pub(super) struct DatasetArgs {
     /// Replace a file that is there
     #[arg(long)]
     force: bool,
+
+    /// Say what was written as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// What `--json` says.
+#[derive(Serialize)]
+struct Report {
+    file: PathBuf,
+    positions: usize,
+    elapsed_ms: f64,
 }
 
 pub(super) fn run(args: &DatasetArgs) -> anyhow::Result<()> {
+    let started = Instant::now();
     let (solution, table) = (Solution::new(), &SOLVED_MARUBATSU);
     if args.output == Path::new("-") {
+        if args.json {
+            return Err(Usage("--json: the rows go to standard output".to_owned()).into());
+        }
         if args.to != TableFormat::Jsonl {
             return Err(Usage(format!("{} is written to files only", args.to)).into());
         }
@@ -56,7 +75,13 @@ pub(super) fn run(args: &DatasetArgs) -> anyhow::Result<()> {
     let mut file = TableFile::create(plan, table, args.to)?;
     solution.positions().iter().try_for_each(|solved| file.push(&marubatsu_row(solved)))?;
     file.finish()?;
-    eprintln!("{} positions  {}", solution.positions().len(), path.display());
+    let positions = solution.positions().len();
+    if args.json {
+        let elapsed_ms = milliseconds(started.elapsed());
+        json_line(&Report { file: path, positions, elapsed_ms })?;
+    } else {
+        eprintln!("{positions} positions  {}", path.display());
+    }
     Ok(())
 }
 

@@ -22,17 +22,25 @@ pub(super) struct MatchArgs {
           value_parser = word::<Player>)]
     players: Vec<Player>,
 
-    /// Games [default: 1000000]
-    #[arg(long, default_value_t = 1_000_000, hide_default_value = true, value_name = "N")]
-    games: u64,
-
-    /// Beginning of the random numbers [default: 1]
-    #[arg(long, default_value_t = 1, hide_default_value = true)]
-    seed: u64,
+    #[command(flatten)]
+    games: GamesArgs,
 
     /// One JSON object
     #[arg(long)]
     json: bool,
+}
+
+/// Random games.
+#[derive(Args, Clone, Copy)]
+pub(super) struct GamesArgs {
+    /// Games [default: 1000000]
+    #[arg(long, default_value_t = 1_000_000, hide_default_value = true, value_name = "N",
+          value_parser = clap::value_parser!(u64).range(1..))]
+    pub(super) games: u64,
+
+    /// Beginning of the random numbers [default: 1]
+    #[arg(long, default_value_t = 1, hide_default_value = true)]
+    pub(super) seed: u64,
 }
 
 /// What `--json` says.
@@ -72,23 +80,24 @@ pub(super) fn run(args: &MatchArgs) -> anyhow::Result<()> {
         let found = args.players.len();
         return Err(super::super::Usage(format!("--players takes two players, not {found}")).into());
     };
+    let GamesArgs { games, seed } = args.games;
     let solution = Solution::new();
     let exact = exact([o, x], &solution);
     let started = Instant::now();
-    let played = play([o, x], args.games, args.seed, &solution);
+    let played = play([o, x], games, seed, &solution);
     let elapsed = started.elapsed();
-    let share = |count: u64| count as f64 / args.games.max(1) as f64;
+    let share = |count: u64| count as f64 / games as f64;
     let report = Report {
         players: [o, x],
-        games: args.games,
-        seed: args.seed,
+        games,
+        seed,
         played,
         percent: Percent::of(played.counts().map(share)),
         exact,
         exact_percent: Percent::of(exact.shares().map(Fraction::value)),
-        bound_percent: Percent::of(exact.bounds(args.games)),
+        bound_percent: Percent::of(exact.bounds(games)),
         agrees: exact.agrees_with(played),
-        games_per_s: (args.games as f64 / elapsed.as_secs_f64()).round(),
+        games_per_s: (games as f64 / elapsed.as_secs_f64()).round(),
         elapsed_ms: milliseconds(elapsed),
     };
     if args.json {

@@ -2,16 +2,20 @@
 
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::time::Instant;
 
 use clap::Args;
+use serde::Serialize;
 
 use super::super::Usage;
 use super::super::option::word;
+use super::super::report::{json_line, milliseconds};
 use super::output::write_file;
 use super::search_args::SearchArgs;
-use crate::marubatsu::picture::{Picture, html, svg, text};
-use crate::marubatsu::search::Method;
-use crate::marubatsu::{Board, Solution};
+use super::solve::number;
+use crate::marubatsu::picture::{Bound, Drawn, Fate, Picture, html, svg, text};
+use crate::marubatsu::search::{Method, Settings};
+use crate::marubatsu::{Board, Solution, Square};
 
 /// Draw the tree under a position: its values, or what a search visited and cut
 #[derive(Args)]
@@ -43,12 +47,56 @@ pub(super) struct ShowArgs {
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
 
+    /// One JSON object, with the tree in it
+    #[arg(long)]
+    json: bool,
+
     /// Replace files that are there
     #[arg(long)]
     force: bool,
 }
 
+/// What `--json` says.
+#[derive(Serialize)]
+struct Report {
+    plies: u8,
+    #[serde(flatten)]
+    settings: Option<Settings>,
+    nodes: Option<u64>,
+    root: Node,
+    elapsed_ms: f64,
+}
+
+/// A board of the picture.
+#[derive(Serialize)]
+struct Node {
+    board: String,
+    last: Option<u8>,
+    fate: Fate,
+    value: i8,
+    bound: Option<Bound>,
+    found: Option<serde_json::Number>,
+    visits: u32,
+    children: Vec<Self>,
+}
+
+impl From<&Drawn> for Node {
+    fn from(drawn: &Drawn) -> Self {
+        Self {
+            board: drawn.board.to_string(),
+            last: drawn.last.map(Square::number),
+            fate: drawn.fate,
+            value: drawn.value,
+            bound: drawn.found.map(|(bound, _)| bound),
+            found: drawn.found.map(|(_, score)| number(score.as_points())),
+            visits: drawn.visits,
+            children: drawn.children.iter().map(Self::from).collect(),
+        }
+    }
+}
+
 pub(super) fn run(args: &ShowArgs) -> anyhow::Result<()> {
+    let started = Instant::now();
     let solution = Solution::new();
     let picture = match args.method {
         None => Picture::of_tree(args.board, args.plies, &solution),
@@ -63,7 +111,12 @@ pub(super) fn run(args: &ShowArgs) -> anyhow::Result<()> {
     if let Some(path) = &args.svg {
         write_file(path, svg(&picture).as_bytes(), args.force)?;
     }
-    if args.html.is_none() && args.svg.is_none() {
+    if args.json {
+        let (settings, nodes) = picture.search.as_ref().map(|(s, found)| (*s, found.nodes)).unzip();
+        let (plies, root) = (picture.plies, Node::from(&picture.root));
+        let elapsed_ms = milliseconds(started.elapsed());
+        json_line(&Report { plies, settings, nodes, root, elapsed_ms })?;
+    } else if args.html.is_none() && args.svg.is_none() {
         io::stdout().write_all(text(&picture).as_bytes())?;
     }
     Ok(())

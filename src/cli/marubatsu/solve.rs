@@ -86,7 +86,7 @@ fn report(board: Board, settings: Settings, found: Found, elapsed_ms: f64) -> Re
 }
 
 /// Without decimals where there are none.
-fn number(points: f64) -> serde_json::Number {
+pub(super) fn number(points: f64) -> serde_json::Number {
     let whole = serde_json::Number::from(points as i64);
     if points.fract() == 0.0 {
         whole

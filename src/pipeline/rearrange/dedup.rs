@@ -217,11 +217,11 @@ fn write(
         let mut unit = 0;
         while unit < units.len() {
             let number = units.get(unit).number;
-            let next = (repeated.from(number)?, bad.from(number)?);
-            let Some(next_out) = next.0.into_iter().chain(next.1).min() else { break };
-            unit = units.position(unit, next_out);
-            if unit < units.len() && units.get(unit).number == next_out {
-                if next.0 == Some(next_out) {
+            let (next_repeated, next_bad) = (repeated.from(number)?, bad.from(number)?);
+            let Some(next) = [next_repeated, next_bad].into_iter().flatten().min() else { break };
+            unit = units.position(unit, next);
+            if unit < units.len() && units.get(unit).number == next {
+                if next_repeated == Some(next) {
                     repeated_records += units.get(unit).records;
                 }
                 left_out.push(unit);

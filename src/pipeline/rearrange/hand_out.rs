@@ -11,8 +11,8 @@ use crate::pipeline::counts::Counts;
 use crate::pipeline::in_order::{Hands, in_order};
 use crate::pipeline::run::RunError;
 
-/// Has `work` done on all buckets, each in order, and gives the results in order to `take`, which says of how many items they
-/// are.
+/// Has `work` done on all buckets, each in order, and gives the results in order to `take`, which says of how
+/// many items they are.
 pub(super) fn hand_out<T: Send + 'static>(
     sealed: Sealed,
     means: &Means,

@@ -104,3 +104,37 @@ fn what_can_be_read_can_occur() {
     }
     assert_eq!(read, 5_478);
 }
+
+#[test]
+fn every_command_says_it_as_json() {
+    let json = |arguments: &[&str]| -> Value {
+        let done = marubatsu(arguments);
+        assert!(done.status.success(), "{done:?}");
+        serde_json::from_slice(&done.stdout).unwrap()
+    };
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("all.jsonl");
+    let made = json(&["dataset", "-o", path.to_str().unwrap(), "--json"]);
+    assert_eq!((&made["positions"], made["elapsed_ms"].is_f64()), (&5478.into(), true));
+    assert_eq!(marubatsu(&["dataset", "-o", "-", "--json"]).status.code(), Some(2));
+    let board = "ox./.o./..x";
+    let shown = json(&["show", board, "--plies", "1", "--method", "alphabeta", "--json"]);
+    let root = &shown["root"];
+    assert_eq!(
+        (&root["board"], &root["value"], &root["found"]),
+        (&board.into(), &1.into(), &300.into())
+    );
+    let moves: Vec<&Value> =
+        root["children"].as_array().unwrap().iter().map(|c| &c["last"]).collect();
+    assert_eq!(moves, [2, 3, 5, 6, 7]);
+    assert_eq!(
+        (&shown["method"], &shown["nodes"]),
+        (&"alphabeta".into(), &json(&["solve", board, "--json"])["nodes"])
+    );
+    let tree = json(&["show", board, "--plies", "2", "--json"]);
+    assert_eq!((&tree["root"]["fate"], &tree["nodes"]), (&"solved".into(), &Value::Null));
+    assert_eq!(
+        marubatsu(&["match", "--players", "ai1,ai2", "--games", "0"]).status.code(),
+        Some(2)
+    );
+}
