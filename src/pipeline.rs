@@ -40,6 +40,7 @@ pub mod reading;
 pub mod rearrange;
 pub mod run;
 pub mod run_name;
+mod seek_table;
 pub mod settings;
 pub mod shard;
 pub mod shard_set;

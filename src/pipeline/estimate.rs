@@ -304,10 +304,10 @@ impl Spread {
 /// Record number `record` of the plan's range.
 fn part_at(plan: &Plan, mut record: u64) -> Option<Part> {
     for part in &plan.parts {
-        let len = part.to? - part.from;
+        let len = part.to.or(part.counted)? - part.from;
         if record < len {
-            let from = part.from + record;
-            return Some(Part { from, to: Some(from + 1), ..part.clone() });
+            let (from, mark) = (part.from + record, part.mark);
+            return Some(Part { mark, ..Part::range(part.input.clone(), from, Some(from + 1)) });
         }
         record -= len;
     }

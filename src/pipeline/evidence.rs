@@ -88,9 +88,16 @@ fn settled_dialect(input: &Input, survey: &Survey) -> Dialect {
 
 /// Looks at records from all of a file, or at its start where not every place can be gone to.
 pub(super) fn sample(input: &Input) -> Result<Survey, SourceError> {
+    if !source::can_be_computed(input) {
+        return sample_start(input);
+    }
+    // A table of frames may be wrong, and still all that the file holds can be read.
+    sample_all(input).or_else(|_| sample_start(input))
+}
+
+fn sample_all(input: &Input) -> Result<Survey, SourceError> {
     let mut survey = Survey::default();
-    let can_go = source::can_be_computed(input);
-    let records = if can_go { source::count_records(input)? } else { SAMPLE_RECORDS };
+    let records = source::count_records(input)?;
     let is_whole = records <= SAMPLE_RECORDS;
     let (places, in_each) = if is_whole { (1, SAMPLE_RECORDS) } else { (PROBES, PROBE_RECORDS) };
     for place in 0..places {
@@ -99,6 +106,15 @@ pub(super) fn sample(input: &Input) -> Result<Survey, SourceError> {
         for delivery in Source::new(vec![part], in_each) {
             take_into(&mut survey, &delivery?);
         }
+    }
+    Ok(survey)
+}
+
+fn sample_start(input: &Input) -> Result<Survey, SourceError> {
+    let mut survey = Survey::default();
+    let source = Source::new(vec![Part::whole(input.clone())], SAMPLE_RECORDS);
+    for delivery in source.limited_to(SAMPLE_RECORDS) {
+        take_into(&mut survey, &delivery?);
     }
     Ok(survey)
 }

@@ -550,9 +550,12 @@ pub(super) fn choose(
     let mut parts = Vec::new();
     for (input, (count, index)) in inputs.into_iter().zip(counted) {
         let within = |record: u64| record.saturating_sub(first).min(count);
-        let (from, to) = (within(range.start), Some(within(range.end)));
+        let (from, to) = (within(range.start), within(range.end));
         let mark = index.map_or(Mark::default(), |index| index.mark_before(from));
-        parts.push(Part { input, from, to, mark });
+        parts.push(match shard {
+            Some(_) => Part { mark, counted: Some(count), ..Part::range(input, from, Some(to)) },
+            None => Part { counted: Some(count), ..Part::whole(input) },
+        });
         first += count;
     }
     let records = Some(range.end - range.start);

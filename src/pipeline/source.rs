@@ -6,6 +6,7 @@
 mod bytes;
 mod checksummed;
 mod cut;
+mod frames;
 mod index;
 mod skip;
 
@@ -29,7 +30,7 @@ pub use super::objects::Object;
 
 pub(super) use self::checksummed::Checksummed;
 pub use self::cut::{MAX_GROUP_BYTES, MAX_LINE_BYTES};
-pub use self::index::{Index, Mark};
+pub use self::index::{INDEX_SUFFIX, Index, Mark};
 pub(super) use self::skip::Skipping;
 
 /// Records that are passed over at a time on the way to the first one wanted.
@@ -153,6 +154,20 @@ pub enum SourceError {
         /// Name of the input.
         input: String,
     },
+    /// It was counted wrong.
+    #[error(
+        "{input} holds {} records than the {counted} that its table of frames or its {INDEX_SUFFIX} says; \
+         remove the index, or write the file anew with `kyokumen convert`",
+        if found < counted { "fewer" } else { "more" }
+    )]
+    Count {
+        /// Name of the input.
+        input: String,
+        /// Records it should hold.
+        counted: u64,
+        /// Records up to the place in which that showed.
+        found: u64,
+    },
     /// Somebody wrote to it meanwhile.
     #[error("{input} changed while it was read")]
     Changed {
@@ -172,17 +187,25 @@ pub struct Part {
     pub to: Option<u64>,
     /// A record at or before the first one wanted, whose place is known.
     pub mark: Mark,
+    /// All records of the input, if they were counted. Whoever reads the last of them finds the end of the
+    /// input behind it, or it was counted wrong.
+    pub counted: Option<u64>,
 }
 
 impl Part {
     /// All of an input.
     pub const fn whole(input: Input) -> Self {
-        Self { input, from: 0, to: None, mark: Mark { record: 0, offset: 0 } }
+        Self::range(input, 0, None)
     }
 
     /// Some records of an input, of which nobody knows where they are.
     pub const fn range(input: Input, from: u64, to: Option<u64>) -> Self {
-        Self { input, from, to, mark: Mark { record: 0, offset: 0 } }
+        Self { input, from, to, mark: Mark { record: 0, offset: 0 }, counted: None }
+    }
+
+    /// Whether the last of so many records of the input is among those wanted; or there is none at all.
+    fn reaches(&self, counted: u64) -> bool {
+        self.to.is_none_or(|to| to >= counted) && (self.from < counted || counted == 0)
     }
 }
 
@@ -363,7 +386,7 @@ impl Source {
             self.records_left -= records;
             return Ok(Some(Delivery::Block(block)));
         }
-        let end = reading.end(part)?;
+        let end = reading.end(part, self.records_left == 0)?;
         self.current = None;
         self.part += 1;
         Ok(Some(Delivery::End(end)))
@@ -426,16 +449,21 @@ impl Reading {
     fn start(part: &Part, number: usize) -> Result<Self, SourceError> {
         let input = &part.input;
         let mut bytes = Bytes::open(input)?;
-        let Mark { record: mut index, mut offset } = bytes.size().map_or(Mark::default(), |size| {
+        let (mut index, mut offset) = (0, 0);
+        // All of it is read without a table of frames, which may be wrong.
+        if (part.from, part.to) != (0, None)
+            && let Some(size) = bytes.size()
+        {
             let computed = |len: usize| Mark {
                 record: part.from,
                 offset: part.from.saturating_mul(len as u64).min(size),
             };
-            input.format.record_len().map_or(part.mark, computed)
-        });
-        let until = part.to.zip(input.format.record_len());
-        let until = until.map_or(u64::MAX, |(to, len)| to.saturating_mul(len as u64));
-        bytes.go_to(input, offset, until)?;
+            let mark = input.format.record_len().map_or(part.mark, computed);
+            let until = part.to.zip(input.format.record_len());
+            let until = until.map_or(u64::MAX, |(to, len)| to.saturating_mul(len as u64));
+            bytes.go_to(input, mark.offset, until)?;
+            (index, offset) = (mark.record, mark.offset);
+        }
         let mut mid_unit = false;
         while index < part.from {
             let reach = Reach::AtMost((part.from - index).min(SKIPPED_RECORDS));
@@ -482,8 +510,35 @@ impl Reading {
         Ok(Some(block))
     }
 
-    fn end(&mut self, part: &Part) -> Result<PartRead, SourceError> {
-        self.bytes.still_as_opened(&part.input)?;
+    /// What was read, once it is clear that nothing was left out. Of records that nobody wants any more
+    /// that is not asked.
+    fn end(&mut self, part: &Part, is_limited: bool) -> Result<PartRead, SourceError> {
+        let input = &part.input;
+        self.bytes.still_as_opened(input)?;
+        let Some(counted) = part.counted.filter(|_| !is_limited) else { return Ok(self.done) };
+        let Some(to) = part.to else {
+            if self.index != counted {
+                tracing::warn!(
+                    "{} holds {} records, not {counted} as its table of frames says: write it anew, for \
+                     instance with `kyokumen convert`, before anything goes by that table",
+                    input.name,
+                    self.index
+                );
+            }
+            return Ok(self.done);
+        };
+        let last = to.min(counted).max(part.from);
+        if self.index < last || part.reaches(counted) && self.goes_on(input)? {
+            let (input, found) = (input.name.clone(), self.index);
+            return Err(SourceError::Count { input, counted, found });
+        }
         Ok(self.done)
+    }
+
+    /// Whether there is more of the input. It is counted.
+    fn goes_on(&mut self, input: &Input) -> Result<bool, SourceError> {
+        let more = self.bytes.take(input, Reach::AtLeast(1))?;
+        self.index += more.as_ref().map_or(0, |more| more.records);
+        Ok(more.is_some_and(|more| more.records > 0))
     }
 }

@@ -19,6 +19,7 @@ use super::objects::Upload;
 use super::plan::Plan;
 use super::run::RunError;
 use super::sink::partial_path;
+use super::source::INDEX_SUFFIX;
 use super::start::StartError;
 
 /// Digits of the checksum of a URL that the name of its folder has.
@@ -220,7 +221,7 @@ impl Staging {
 
     /// Takes the folder away, unless other shards have something in it.
     pub(super) fn leave(&self) {
-        let is_index = |name: &String| name.ends_with(".index.json");
+        let is_index = |name: &String| name.ends_with(INDEX_SUFFIX);
         let names = files::names_in(&self.folder).unwrap_or_default();
         if names.iter().all(is_index) {
             // Whoever comes first; another shard may begin at this moment.

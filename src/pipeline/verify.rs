@@ -26,6 +26,9 @@ pub use plan::{VerifyPlan, VerifyRequest};
 /// Records that travel together.
 const BLOCK_RECORDS: u64 = 1 << 10;
 
+/// The finding that the frames of a file do not hold what its table of them says.
+const WRONG_TABLE: &str = "wrong-table-of-frames";
+
 /// Judges the records of a file. Sets nothing under a final name unless all went well.
 ///
 /// # Errors
@@ -55,6 +58,11 @@ pub fn verify(
         Ok(())
     };
     let Done { counts, parts_read, finished } = run(&job, desk, take, progress, cancel)?;
+    if let Some(counted) = plan.records.filter(|&counted| counted != counts.input) {
+        let (record, byte) = (counts.input, parts_read.iter().map(|read| read.bytes).sum());
+        let what = format!("it ends here, and not behind {counted} records");
+        findings.count(Level::Error, WRONG_TABLE, || Example { record, byte, what });
+    }
     let report = VerifyReport::new(&plan, &counts, &parts_read, findings, finished.written());
     report.check_balance()?;
     finished.commit()?;

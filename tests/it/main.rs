@@ -25,6 +25,7 @@ mod kif;
 mod killed;
 mod layers;
 mod limits;
+mod lying_tables;
 mod marubatsu;
 mod mate_lines;
 mod matrix;

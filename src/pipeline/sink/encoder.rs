@@ -6,11 +6,10 @@
 use std::fmt;
 use std::io::{self, Write};
 
-use zeekstd::SeekTable;
-
 use super::ZSTD_LEVEL;
 use crate::pipeline::checksum::{Checksum, Sum};
 use crate::pipeline::parquet;
+use crate::pipeline::seek_table::{FrameSizes, SeekTable};
 use crate::pipeline::source::Compression;
 
 /// Buffer of one output, in bytes.
@@ -47,9 +46,6 @@ pub(super) struct Written {
     pub(super) open: Vec<u8>,
 }
 
-/// Compressed and uncompressed size, in bytes.
-pub(super) type FrameSizes = (u32, u32);
-
 impl Encoder {
     pub(super) fn new(output: Hashing, compression: Compression) -> io::Result<Self> {
         Ok(match compression {
@@ -70,9 +66,7 @@ impl Encoder {
         let mut encoder = Self::new(output, compression)?;
         match &mut encoder {
             Self::Zstd(zstd) => {
-                for &(closed, open) in frames {
-                    zstd.table.log_frame(closed, open).map_err(io::Error::other)?;
-                }
+                frames.iter().try_for_each(|&sizes| zstd.table.push(sizes))?;
                 zstd.open = open;
             }
             Self::Plain(_) if frames.is_empty() && open.is_empty() => {}
@@ -109,7 +103,7 @@ impl Encoder {
                 (writer.get_mut(), Vec::new(), Vec::new())
             }
             Self::Zstd(frames) => {
-                let (sizes, open) = (frames.sizes()?, frames.open.clone());
+                let (sizes, open) = (frames.table.sizes().collect(), frames.open.clone());
                 (&mut frames.output, sizes, open)
             }
             Self::Parquet(_) => return Err(io::ErrorKind::Unsupported.into()),
@@ -144,23 +138,8 @@ impl Frames {
     fn new(output: Hashing) -> io::Result<Self> {
         let mut compressor = zstd::bulk::Compressor::new(ZSTD_LEVEL)?;
         compressor.include_checksum(true)?;
-        let (open, closed, table) = (Vec::new(), Vec::new(), SeekTable::new());
+        let (open, closed, table) = (Vec::new(), Vec::new(), SeekTable::default());
         Ok(Self { output, compressor, open, closed, table })
-    }
-
-    /// Those of the frames that were closed.
-    fn sizes(&self) -> io::Result<Vec<FrameSizes>> {
-        let size = |size: zeekstd::Result<u64>| {
-            let size = size.map_err(io::Error::other)?;
-            u32::try_from(size).map_err(io::Error::other)
-        };
-        let table = &self.table;
-        let frames = 0..table.num_frames();
-        frames
-            .map(|frame| {
-                Ok((size(table.frame_size_comp(frame))?, size(table.frame_size_decomp(frame))?))
-            })
-            .collect()
     }
 
     /// Writes the frame that is open.
@@ -169,18 +148,17 @@ impl Frames {
         self.closed.reserve(zstd::zstd_safe::compress_bound(self.open.len()));
         self.compressor.compress_to_buffer(&self.open, &mut self.closed)?;
         let size = |bytes: &Vec<u8>| u32::try_from(bytes.len()).map_err(io::Error::other);
-        let (closed, open) = (size(&self.closed)?, size(&self.open)?);
-        self.table.log_frame(closed, open).map_err(io::Error::other)?;
+        self.table.push((size(&self.closed)?, size(&self.open)?))?;
         self.open.clear();
         self.output.write_all(&self.closed)
     }
 
     /// Writes the last frame and the table. A file without records is one empty frame.
     fn finish(mut self) -> io::Result<Hashing> {
-        if !self.open.is_empty() || self.table.num_frames() == 0 {
+        if !self.open.is_empty() || self.table.is_empty() {
             self.close()?;
         }
-        io::copy(&mut self.table.into_serializer(), &mut self.output)?;
+        self.output.write_all(&self.table.to_bytes())?;
         Ok(self.output)
     }
 }

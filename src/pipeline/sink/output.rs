@@ -6,12 +6,13 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::encoder::{self, Encoder, FrameSizes, Hashing, Writer};
+use super::encoder::{self, Encoder, Hashing, Writer};
 use super::making::{Made, make};
 use super::partial::Partial;
 use super::target::Target;
 use super::{FRAME_BYTES, FRAME_RECORDS, OutputPlan, SinkError, Written, io_error};
 use crate::pipeline::checksum::{Checksum, Sum};
+use crate::pipeline::seek_table::FrameSizes;
 use crate::pipeline::source::Compression;
 use crate::pipeline::stream::{Batch, Stream};
 

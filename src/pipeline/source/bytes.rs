@@ -4,16 +4,18 @@
 //! no signal.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 use flate2::read::MultiGzDecoder;
-use zeekstd::SeekTable;
 
 use super::cut::{Cut, FULL_BLOCK_BYTES, Reach};
+use super::frames::Frames;
 use super::{Compression, Input, Object, Place, SourceError};
 use crate::pipeline::files::State;
 use crate::pipeline::parquet;
+use crate::pipeline::seek_table::SeekTable;
 
 /// Bytes that are read at a time where nobody knows how many are wanted. The least and the most: what is
 /// read doubles while a unit does not end, as each look at it begins at its start.
@@ -57,17 +59,18 @@ impl Opened {
         }
     }
 
-    /// The table of frames at its end, if there is one.
-    fn table(&self) -> io::Result<Option<SeekTable>> {
-        match self {
+    /// The table of frames at its end, if there is one by which every byte can be gone to.
+    fn table(&self, state: &State) -> io::Result<Option<SeekTable>> {
+        let table = match self {
             Self::File(file) => {
                 let mut file = file;
-                let table = SeekTable::from_seekable(&mut file);
+                let table = SeekTable::read(&mut file, state.bytes)?;
                 file.rewind()?;
-                Ok(table.ok())
+                table
             }
-            Self::Object(object) => Ok(SeekTable::from_seekable(&mut object.reader()?).ok()),
-        }
+            Self::Object(object) => SeekTable::read(&mut object.reader()?, state.bytes)?,
+        };
+        Ok(table.filter(|table| !table.is_empty() && table.has_no_empty_frame()))
     }
 }
 
@@ -77,8 +80,8 @@ enum Places {
     Start,
     /// Every byte.
     Bytes,
-    /// The frames of a zstd file.
-    Frames(Box<SeekTable>),
+    /// The frames of a zstd file, as far as its table of them is right.
+    Frames(Arc<SeekTable>),
 }
 
 /// Whole units.
@@ -114,7 +117,9 @@ impl Bytes {
         };
         let places = match (&opened, input.compression) {
             (Some(_), Compression::None) => Places::Bytes,
-            (Some((opened, state)), Compression::Zstd) => frames(opened, state)?,
+            (Some((opened, state)), Compression::Zstd) => {
+                opened.table(state)?.map_or(Places::Start, |table| Places::Frames(Arc::new(table)))
+            }
             _ => Places::Start,
         };
         let reader = match (stream, &opened) {
@@ -124,8 +129,8 @@ impl Bytes {
         };
         let reader = match (input.compression, &opened) {
             (Compression::None, _) => reader,
-            (Compression::Zstd, _) => Box::new(zstd::Decoder::new(reader)?),
-            (Compression::Gzip, _) => Box::new(MultiGzDecoder::new(io::BufReader::new(reader))),
+            (Compression::Zstd, _) => Box::new(zstd_decoder(reader)?),
+            (Compression::Gzip, _) => Box::new(MultiGzDecoder::new(BufReader::new(reader))),
             (Compression::Parquet, Some((Opened::File(file), _))) => {
                 Box::new(parquet::Lines::open(file.try_clone()?)?)
             }
@@ -142,17 +147,19 @@ impl Bytes {
         })
     }
 
-    /// Bytes of records, uncompressed, where every one of them can be gone to.
+    /// Bytes of records, uncompressed, where every one of them can be gone to. Of a compressed file this is
+    /// what its table of frames says.
     pub(super) fn size(&self) -> Option<u64> {
         match (&self.places, &self.opened) {
             (Places::Bytes, Some((_, state))) => Some(state.bytes),
-            (Places::Frames(table), _) => Some(table.size_decomp()),
+            (Places::Frames(table), _) => Some(table.content_bytes()),
             _ => None,
         }
     }
 
     /// Goes to a byte, not the first only of an input that has a [`Bytes::size`], before anything was taken
-    /// from it. From the byte `until` on nothing is wanted.
+    /// from it. From the byte `until` on nothing is wanted. From then on a compressed file is what its table
+    /// of frames says, or cannot be read.
     pub(super) fn go_to(
         &mut self,
         input: &Input,
@@ -167,15 +174,11 @@ impl Bytes {
     fn try_go_to(&mut self, offset: u64, until: u64) -> io::Result<()> {
         match (&self.places, &self.opened) {
             (Places::Bytes, Some((opened, _))) => self.reader = opened.reader(offset, until)?,
-            (Places::Frames(table), Some((opened, _))) if offset < table.size_decomp() => {
-                let frame = table.frame_index_decomp(offset);
-                let last = table.frame_index_decomp(until.min(table.size_decomp()).max(1) - 1);
-                let start = table.frame_start_comp(frame).map_err(io::Error::other)?;
-                let end = table.frame_end_comp(last).map_err(io::Error::other)?;
-                let before = table.frame_start_decomp(frame).map_err(io::Error::other)?;
-                self.reader = Box::new(zstd::Decoder::new(opened.reader(start, end)?)?);
-                let passed = &mut self.reader.by_ref().take(offset - before);
-                io::copy(passed, &mut io::sink())?;
+            (Places::Frames(table), Some((opened, _))) => {
+                let last = table.frame(table.frame_of(until.saturating_sub(1)));
+                let end = last.map_or(u64::MAX, |last| last.compressed.end);
+                let open = |start| opened.reader(start, end);
+                self.reader = Box::new(Frames::open(Arc::clone(table), offset, open)?);
             }
             _ if offset > 0 => self.reader = Box::new(io::empty()),
             _ => {}
@@ -247,13 +250,9 @@ impl Bytes {
     }
 }
 
-/// The table of frames at the end of a file, if it speaks of all of the file: of files that were joined
-/// it knows the last one only.
-fn frames(opened: &Opened, state: &State) -> io::Result<Places> {
-    let Some(table) = opened.table()? else { return Ok(Places::Start) };
-    let own_size = table.clone().into_serializer().encoded_len() as u64;
-    let is_whole = table.num_frames() > 0 && table.size_comp() + own_size == state.bytes;
-    Ok(if is_whole { Places::Frames(Box::new(table)) } else { Places::Start })
+/// Decompresses zstd frames that stand in a row.
+pub(super) fn zstd_decoder<R: Read>(reader: R) -> io::Result<zstd::Decoder<'static, BufReader<R>>> {
+    zstd::Decoder::new(reader)
 }
 
 fn open_error(input: &Input, source: io::Error) -> SourceError {

@@ -11,11 +11,23 @@ use serde::{Deserialize, Serialize};
 use super::bytes::Bytes;
 use super::cut::Reach;
 use super::{Input, SKIPPED_RECORDS, SourceError};
+use crate::pipeline::checksum::Sum;
 use crate::pipeline::files::State;
 use crate::pipeline::platform;
 
+/// What the name of an index has behind that of its input.
+pub const INDEX_SUFFIX: &str = ".index.json";
+
 /// Uncompressed bytes between two marks.
 const MARKED_BYTES: u64 = 1 << 22;
+
+/// What stands in the file: an index that somebody edited, or that was cut off, is none.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    index: Index,
+    /// Checksum of the index as it is written here.
+    sha256: Sum,
+}
 
 /// How many records an input has, and where some of them begin.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -75,7 +87,11 @@ impl Index {
 
     /// The index in a file, if it is one and speaks of this input as it is now.
     pub fn load(path: &Path, input: &Input) -> Option<Self> {
-        let index: Self = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
+        let Kept { index, sha256 } = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
+        if sha256 != index.sum().ok()? {
+            tracing::warn!("{} is not as it was written, and is made anew", path.display());
+            return None;
+        }
         let State { bytes, modified_unix_ns, etag } = input.place.state()?;
         let is_same = index.input == input.name
             && index.format == input.format.name()
@@ -93,14 +109,19 @@ impl Index {
         let mut partial = path.as_os_str().to_owned();
         partial.push(format!(".{}.partial", std::process::id()));
         let partial = PathBuf::from(partial);
-        fs::write(&partial, serde_json::to_vec(self)?)?;
+        let kept = Kept { index: self.clone(), sha256: self.sum()? };
+        fs::write(&partial, serde_json::to_vec(&kept)?)?;
         platform::rename(&partial, path)
+    }
+
+    fn sum(&self) -> serde_json::Result<Sum> {
+        serde_json::to_vec(self).map(|bytes| Sum::of(&bytes))
     }
 
     /// Where the index of an input is kept in a folder.
     pub fn path(folder: &Path, input: &Input) -> Option<PathBuf> {
         let mut name = input.place.file_name()?.to_owned();
-        name.push(".index.json");
+        name.push(INDEX_SUFFIX);
         Some(folder.join(name))
     }
 

@@ -20,7 +20,7 @@ const MOST_EXAMPLES: usize = 3;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
-    /// The record cannot be used.
+    /// The record cannot be used, or what the file says of itself.
     Error,
     /// The record can be read and is unusual.
     Warning,

@@ -1,0 +1,295 @@
+//! Tables of frames and indices that lie: what they say is compared with what is read, and no record is lost.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use assert_cmd::cargo::cargo_bin;
+use kyokumen::format::Format;
+use kyokumen::pipeline::plan::{Plan, Request};
+use kyokumen::pipeline::shard::Shard;
+use kyokumen::pipeline::source::{Delivery, Index, Input, Source};
+use serde_json::Value;
+use tempfile::TempDir;
+use zeekstd::{EncodeOptions, FrameSizePolicy};
+
+use crate::archive::{encoded, records, write};
+
+const RECORDS: usize = 320;
+const SHARDS: u32 = 3;
+
+/// Bytes behind the sizes of the frames.
+const FOOT_BYTES: usize = 9;
+
+fn sequence(format: Format) -> Vec<u8> {
+    records(RECORDS, 3).iter().flat_map(|record| encoded(format, record)).collect()
+}
+
+fn seekable(bytes: &[u8], frame_bytes: u32) -> Vec<u8> {
+    let mut packed = Vec::new();
+    let options =
+        EncodeOptions::new().frame_size_policy(FrameSizePolicy::Uncompressed(frame_bytes));
+    let mut encoder = options.into_encoder(&mut packed).unwrap();
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap();
+    packed
+}
+
+/// Where the table of a file begins, the head of its frame included.
+fn table_start(file: &[u8]) -> usize {
+    let at = file.len() - FOOT_BYTES;
+    let frames = u32::from_le_bytes(file[at..at + 4].try_into().unwrap());
+    at - 8 * frames as usize - 8
+}
+
+/// Changes the uncompressed size of a frame, as the table says it.
+fn change_size(file: &mut [u8], frame: usize, change: impl Fn(u32) -> u32) {
+    let at = table_start(file) + 8 + 8 * frame + 4;
+    let size = u32::from_le_bytes(file[at..at + 4].try_into().unwrap());
+    file[at..at + 4].copy_from_slice(&change(size).to_le_bytes());
+}
+
+/// What all parts of a plan read, one after the other; the message if one fails.
+fn read(path: &Path, out: &Path, shard: Option<Shard>) -> Result<Vec<u8>, String> {
+    let inputs = vec![path.to_owned()];
+    let request = Request { inputs, output: out.to_owned(), shard, ..Request::default() };
+    let plan = Plan::new(request).map_err(|error| error.to_string())?;
+    for (path, index) in &plan.indexes {
+        fs::create_dir_all(out).unwrap();
+        index.save(path).unwrap();
+    }
+    let mut bytes = Vec::new();
+    for delivery in Source::new(plan.parts, 17) {
+        if let Delivery::Block(block) = delivery.map_err(told)? {
+            bytes.extend_from_slice(block.bytes());
+        }
+    }
+    Ok(bytes)
+}
+
+fn told(error: impl std::error::Error) -> String {
+    let cause = error.source().map_or(String::new(), |source| format!(": {source}"));
+    format!("{error}{cause}")
+}
+
+/// What all shards together read, or what the first one says that fails.
+fn read_shards(path: &Path, out: &Path) -> Result<Vec<u8>, String> {
+    let shards = (1..=SHARDS).map(|index| Shard::new(index, SHARDS));
+    Ok(shards.map(|shard| read(path, out, shard)).collect::<Result<Vec<_>, _>>()?.concat())
+}
+
+#[test]
+fn no_flipped_bit_of_a_table_loses_a_record() {
+    let folder = TempDir::new().unwrap();
+    let (path, out) = (folder.path().join("a.hcp.zst"), folder.path().join("out"));
+    let bytes = sequence(Format::Hcp);
+    // Frames that end within records, and one of a single byte.
+    let frames = [&bytes[..4000], &bytes[4000..4001], &bytes[4001..8192], &bytes[8192..]];
+    let whole = one_table(&frames);
+    fs::write(&path, &whole).unwrap();
+    assert!(read_shards(&path, &out).unwrap() == bytes);
+    let (mut failed, mut succeeded) = (0, 0);
+    for bit in 8 * table_start(&whole)..8 * whole.len() {
+        let mut flipped = whole.clone();
+        flipped[bit / 8] ^= 1 << (bit % 8);
+        fs::write(&path, &flipped).unwrap();
+        match read(&path, &out, None) {
+            Ok(read) => assert!(read == bytes, "bit {bit}"),
+            // The head of the last frame is no longer one that decoders pass over.
+            Err(error) => assert!(bit < 8 * (table_start(&whole) + 8), "bit {bit}: {error}"),
+        }
+        match read_shards(&path, &out) {
+            Ok(read) => {
+                assert!(read == bytes, "bit {bit}");
+                succeeded += 1;
+            }
+            Err(error) => {
+                assert!(error.contains("a.hcp.zst"), "bit {bit}: {error}");
+                failed += 1;
+            }
+        }
+    }
+    // What is no longer a table is not gone by; sizes of what frames hold are found out.
+    assert!(failed >= 4 * 32 && succeeded >= 4 * 32, "{failed} failed, {succeeded} succeeded");
+}
+
+/// A file of these frames.
+fn one_table(frames: &[&[u8]]) -> Vec<u8> {
+    let mut file = Vec::new();
+    let mut table = zeekstd::SeekTable::new();
+    for frame in frames {
+        let packed = zstd::bulk::compress(frame, 3).unwrap();
+        table.log_frame(packed.len() as u32, frame.len() as u32).unwrap();
+        file.extend(packed);
+    }
+    std::io::copy(&mut table.into_serializer(), &mut file).unwrap();
+    file
+}
+
+#[test]
+fn sizes_that_make_up_for_each_other_are_found_out() {
+    let folder = TempDir::new().unwrap();
+    let (path, out) = (folder.path().join("a.hcp.zst"), folder.path().join("out"));
+    let whole = seekable(&sequence(Format::Hcp), 1024);
+    for (one, other) in [(0, 9), (9, 0), (3, 4), (4, 3), (0, 1), (8, 9)] {
+        let mut lying = whole.clone();
+        change_size(&mut lying, one, |size| size + 32);
+        change_size(&mut lying, other, |size| size - 32);
+        fs::write(&path, &lying).unwrap();
+        let error = read_shards(&path, &out).unwrap_err();
+        assert!(error.contains("bytes than the table at the end of the file says"), "{error}");
+    }
+    // Two frames told as one are the same bytes.
+    let mut joined = whole.clone();
+    let at = table_start(&joined) + 8;
+    let size = |at: usize| u32::from_le_bytes(whole[at..at + 4].try_into().unwrap());
+    joined[at..at + 4].copy_from_slice(&(size(at) + size(at + 8)).to_le_bytes());
+    joined[at + 4..at + 8].copy_from_slice(&(size(at + 4) + size(at + 12)).to_le_bytes());
+    joined.drain(at + 8..at + 16);
+    let frames = at + 8 * 9;
+    joined[frames..frames + 4].copy_from_slice(&9_u32.to_le_bytes());
+    let head = (8 * 9 + FOOT_BYTES) as u32;
+    joined[at - 4..at].copy_from_slice(&head.to_le_bytes());
+    fs::write(&path, &joined).unwrap();
+    assert!(read_shards(&path, &out).unwrap() == sequence(Format::Hcp));
+}
+
+#[test]
+fn a_table_that_claims_nothing_is_not_gone_by() {
+    let folder = TempDir::new().unwrap();
+    let (path, out) = (folder.path().join("a.hcp.zst"), folder.path().join("out"));
+    let bytes = sequence(Format::Hcp);
+    for frame_bytes in [1024, 1 << 20] {
+        let mut lying = seekable(&bytes, frame_bytes);
+        let frames = bytes.len().div_ceil(frame_bytes as usize);
+        (0..frames).for_each(|frame| change_size(&mut lying, frame, |_| 0));
+        fs::write(&path, &lying).unwrap();
+        assert!(read(&path, &out, None).unwrap() == bytes);
+        assert!(read_shards(&path, &out).unwrap() == bytes);
+        let mut first = seekable(&bytes, frame_bytes);
+        change_size(&mut first, 0, |_| 0);
+        fs::write(&path, &first).unwrap();
+        assert!(read_shards(&path, &out).unwrap() == bytes);
+    }
+}
+
+#[test]
+fn an_index_that_somebody_edited_is_made_anew() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("out");
+    for name in ["a.sfen", "a.sfen.zst"] {
+        let text = sequence(Format::Sfen);
+        let packed = zstd::encode_all(&text[..], 1).unwrap();
+        let path = write(folder.path(), name, if name == "a.sfen" { &text } else { &packed });
+        assert!(read_shards(&path, &out).unwrap() == text);
+        let kept = out.join(format!("{name}.index.json"));
+        let right = fs::read_to_string(&kept).unwrap();
+        let halved = right.replace(r#""records":320"#, r#""records":160"#);
+        assert_ne!(halved, right);
+        fs::write(&kept, &halved).unwrap();
+        assert!(read_shards(&path, &out).unwrap() == text);
+        assert_eq!(fs::read_to_string(&kept).unwrap(), right);
+    }
+}
+
+#[test]
+fn an_index_that_lies_is_found_out_at_the_end() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("out");
+    let path = write(folder.path(), "a.sfen", &sequence(Format::Sfen));
+    let twice = [sequence(Format::Sfen), sequence(Format::Sfen)].concat();
+    for (other, how) in [(twice, "fewer"), (sequence(Format::Sfen)[..9000].to_vec(), "more")] {
+        // The index of another file under the name of this one.
+        let state = fs::metadata(&path).unwrap();
+        let other = write(folder.path(), "other.sfen", &other);
+        let index = index_of(&other);
+        let mut told: Value = serde_json::to_value(&index).unwrap();
+        let own: Value = serde_json::to_value(index_of(&path)).unwrap();
+        for key in ["input", "file_bytes", "modified_unix_ns"] {
+            told[key] = own[key].clone();
+        }
+        let lying: Index = serde_json::from_value(told).unwrap();
+        fs::create_dir_all(&out).unwrap();
+        lying.save(&out.join("a.sfen.index.json")).unwrap();
+        let error = read_shards(&path, &out).unwrap_err();
+        let expected = format!("a.sfen holds {how} records than the {}", lying.records);
+        assert!(error.contains(&expected), "{error}");
+        assert_eq!(fs::metadata(&path).unwrap().modified().unwrap(), state.modified().unwrap());
+    }
+}
+
+fn index_of(path: &Path) -> Index {
+    let format = kyokumen::pipeline::settings::FormatName::plain(Format::Sfen);
+    Index::build(&Input::named(path, format)).unwrap()
+}
+
+fn kyokumen(words: &[&str], folder: &Path) -> Output {
+    Command::new(cargo_bin("kyokumen")).args(words).current_dir(folder).output().unwrap()
+}
+
+/// A file of which the table leaves out most records.
+fn lying_file(folder: &Path) -> (PathBuf, Vec<u8>) {
+    let bytes = sequence(Format::Hcp);
+    let mut lying = seekable(&bytes, 1024);
+    change_size(&mut lying, 9, |size| size - 512);
+    (write(folder, "a.hcp.zst", &lying), bytes)
+}
+
+#[test]
+fn commands_read_all_of_a_file_whatever_its_table_says() {
+    let folder = TempDir::new().unwrap();
+    let (_, bytes) = lying_file(folder.path());
+    let whole: Vec<&[u8]> = bytes.chunks(32).collect();
+    for words in [
+        &["convert", "a.hcp.zst", "-o", "out.hcp"][..],
+        &["shuffle", "a.hcp.zst", "-o", "out.hcp", "--seed", "1"],
+        &["dedup", "--key", "bytes", "a.hcp.zst", "-o", "out.hcp"],
+        &["interleave", "a.hcp.zst", "-o", "out.hcp", "--seed", "1"],
+        &["sample", "a.hcp.zst", "-o", "out.hcp", "--count", "1000", "--seed", "1"],
+        &["split", "a.hcp.zst", "--parts", "1", "-o", "."],
+    ] {
+        let done = kyokumen(&[words, &["--progress", "none", "--force"]].concat(), folder.path());
+        let message = String::from_utf8_lossy(&done.stderr);
+        assert!(done.status.success(), "{words:?}: {message}");
+        let told = "a.hcp.zst holds 320 records, not 304 as its table of frames says";
+        assert!(message.contains(told), "{words:?}: {message}");
+        let Ok(out) = fs::read(folder.path().join("out.hcp")) else { continue };
+        let mut found: Vec<&[u8]> = out.chunks(32).collect();
+        let mut expected = whole.clone();
+        found.sort_unstable();
+        expected.sort_unstable();
+        if words[0] == "dedup" {
+            expected.dedup();
+        }
+        assert!(found == expected, "{words:?}");
+        fs::remove_file(folder.path().join("out.hcp")).unwrap();
+    }
+}
+
+#[test]
+fn a_table_that_lies_is_a_finding() {
+    let folder = TempDir::new().unwrap();
+    lying_file(folder.path());
+    let done = kyokumen(&["verify", "a.hcp.zst", "--json", "--progress", "none"], folder.path());
+    assert_eq!(done.status.code(), Some(3));
+    let report: Value = serde_json::from_slice(&done.stdout).unwrap();
+    assert_eq!((&report["records"], &report["good"]), (&320.into(), &320.into()));
+    assert_eq!(report["findings"][0]["name"], "wrong-table-of-frames");
+    let example = &report["findings"][0]["examples"][0];
+    assert_eq!((&example["record"], &example["byte"]), (&320.into(), &(320 * 32).into()));
+}
+
+#[test]
+fn a_shard_of_a_file_whose_table_lies_has_no_output() {
+    let folder = TempDir::new().unwrap();
+    lying_file(folder.path());
+    let words = ["filter", "a.hcp.zst", "-o", "out", "--nodes", "5", "--hash-mb", "1"];
+    let run = |shard| kyokumen(&[&words[..], &["--shard", shard]].concat(), folder.path());
+    assert_eq!(run("1/2").status.code(), Some(0));
+    let last = run("2/2");
+    let message = String::from_utf8_lossy(&last.stderr);
+    assert_eq!(last.status.code(), Some(1), "{message}");
+    assert!(message.contains("frame 9 holds more bytes"), "{message}");
+    assert!(!folder.path().join("out/a-00002-of-00002.hcp.zst").exists());
+}
