@@ -16,6 +16,7 @@ use super::identity::Identity;
 use super::lock::Lock;
 use super::manifest::Manifest;
 use super::objects::Upload;
+use super::patient::Patient;
 use super::plan::Plan;
 use super::run::RunError;
 use super::sink::partial_path;
@@ -181,10 +182,10 @@ impl Staging {
         let url = self.destination(path);
         let reading = |source| self.failed("read", path, source);
         let writing = |source| self.failed("write", &url, source);
-        let mut file = File::open(path).map_err(reading)?;
+        let file = File::open(path).map_err(reading)?;
         let bytes = file.metadata().map_err(reading)?.len();
         let upload = Upload::begin(&url, Some(bytes)).map_err(writing)?;
-        let mut writer = upload.writer();
+        let (mut file, mut writer) = (Patient(file), upload.writer());
         let (mut checksum, mut chunk) = (Checksum::new(expected.is_some()), vec![0; CHUNK_BYTES]);
         loop {
             if cancel.load(Ordering::Relaxed) {

@@ -12,6 +12,7 @@ use super::partial::Partial;
 use super::target::Target;
 use super::{FRAME_BYTES, FRAME_RECORDS, OutputPlan, SinkError, Written, io_error};
 use crate::pipeline::checksum::{Checksum, Sum};
+use crate::pipeline::patient::Patient;
 use crate::pipeline::source::Compression;
 use crate::pipeline::stream::{Batch, Stream};
 
@@ -201,7 +202,7 @@ fn open_stream(path: &Path) -> io::Result<Writer> {
 /// Number and checksum of the first bytes of a file.
 fn checksum_of(partial: &Partial, most: u64) -> io::Result<(u64, Checksum)> {
     let (mut bytes, mut checksum) = (0, Checksum::new(true));
-    let mut left = Read::take(&partial.file, most);
+    let mut left = Patient(&partial.file).take(most);
     let mut buffer = vec![0; 1 << 20];
     loop {
         match left.read(&mut buffer)? {

@@ -4,7 +4,7 @@
 //! no signal.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::ops::RangeInclusive;
 
 use flate2::read::MultiGzDecoder;
@@ -14,6 +14,7 @@ use super::cut::{Cut, FULL_BLOCK_BYTES, Reach};
 use super::{Compression, Input, Object, Place, SourceError};
 use crate::pipeline::files::State;
 use crate::pipeline::parquet;
+use crate::pipeline::patient::Patient;
 
 /// Bytes that are read at a time where nobody knows how many are wanted. The least and the most: what is
 /// read doubles while a unit does not end, as each look at it begins at its start.
@@ -61,7 +62,7 @@ impl Opened {
     fn table(&self) -> io::Result<Option<SeekTable>> {
         match self {
             Self::File(file) => {
-                let mut file = file;
+                let mut file = Patient(file);
                 let table = SeekTable::from_seekable(&mut file);
                 file.rewind()?;
                 Ok(table.ok())
@@ -125,7 +126,9 @@ impl Bytes {
         let reader = match (input.compression, &opened) {
             (Compression::None, _) => reader,
             (Compression::Zstd, _) => Box::new(zstd::Decoder::new(reader)?),
-            (Compression::Gzip, _) => Box::new(MultiGzDecoder::new(io::BufReader::new(reader))),
+            (Compression::Gzip, _) => {
+                Box::new(MultiGzDecoder::new(BufReader::new(Patient(reader))))
+            }
             (Compression::Parquet, Some((Opened::File(file), _))) => {
                 Box::new(parquet::Lines::open(file.try_clone()?)?)
             }
