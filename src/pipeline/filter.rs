@@ -15,7 +15,8 @@ use super::manifest::Manifest;
 use super::memo::{Memo, Memoized};
 use super::plan::{Plan, PlanError};
 use super::progress::Progress;
-use super::run::{Desk, Job, RunError, run_kept};
+use super::run::{Desk, Done, Job, RunError, run_kept};
+use super::sink::SinkError;
 use super::staging::Staging;
 use super::start::Start;
 use super::triage;
@@ -88,8 +89,10 @@ where
         staging.check_writable(&plan)?;
     }
     for (path, index) in &plan.indexes {
-        if let Err(error) = index.save(path) {
-            tracing::warn!("cannot keep the index {}: {error}", path.display());
+        match index.save(path) {
+            // Another shard's process does it.
+            Ok(()) | Err(SinkError::Busy { .. }) => {}
+            Err(error) => tracing::warn!("cannot keep the index {}: {error}", path.display()),
         }
     }
     let judges = Arc::new(FreeJudges(Mutex::default()));

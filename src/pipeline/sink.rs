@@ -22,10 +22,10 @@ use super::stream::{Batch, Stream};
 use super::table::Making;
 use making::rows_path;
 use output::{Output, Whole};
-use partial::Partial;
 use target::{Target, sync_folder_of};
 
 pub use output::OutputState;
+pub(in crate::pipeline) use partial::Partial;
 pub use partial::partial_path;
 
 /// Records in one zstd frame or Parquet row group: a fixed number, so that a file continued later is the

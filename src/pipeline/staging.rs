@@ -221,7 +221,8 @@ impl Staging {
 
     /// Takes the folder away, unless other shards have something in it.
     pub(super) fn leave(&self) {
-        let is_index = |name: &String| name.ends_with(".index.json");
+        let is_index =
+            |name: &String| name.strip_suffix(".partial").unwrap_or(name).ends_with(".index.json");
         let names = files::names_in(&self.folder).unwrap_or_default();
         if names.iter().all(is_index) {
             // Whoever comes first; another shard may begin at this moment.
