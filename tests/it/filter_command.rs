@@ -74,6 +74,19 @@ fn exit_statuses_are_those_documented() {
 }
 
 #[test]
+fn what_was_done_with_bad_records_ends_the_same_again() {
+    let folder = TempDir::new().unwrap();
+    let input = write(folder.path(), "a.hcp", &archive(Format::Hcp, 20));
+    let out = folder.path().join("out");
+    let run = |more: &[&str]| status(gen_filter().arg(&input).arg("-o").arg(&out).args(more));
+    let (code, told) = run(&[]);
+    assert_eq!(code, Some(3), "{told}");
+    let (code, told_again) = run(&["--resume"]);
+    assert_eq!(code, Some(3), "{told_again}");
+    assert_eq!(told_again, format!("nothing to do: the run was done before\n{told}"));
+}
+
+#[test]
 fn standard_input_gives_the_outputs_of_a_file() {
     let folder = TempDir::new().unwrap();
     let input = write(folder.path(), "a.hcp", &archive(Format::Hcp, 500));
