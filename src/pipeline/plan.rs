@@ -249,7 +249,7 @@ pub(super) fn input(
         let looked = object.state().map(drop);
         looked.map_err(|source| SourceError::Open { input: input.name.clone(), source })?;
     }
-    evidence::settle(&mut input, from.is_some(), dialect);
+    evidence::settle(&mut input, from.is_some(), dialect)?;
     Ok(input)
 }
 
