@@ -18,7 +18,7 @@ use super::progress::Progress;
 use super::run::{Desk, Done, Job, RunError, run_kept};
 use super::sink::SinkError;
 use super::staging::Staging;
-use super::start::Start;
+use super::start::{Earlier, Start};
 use super::triage;
 
 /// Records that travel together. Few, because one hard position keeps a thread for seconds, and what waits for
@@ -70,11 +70,12 @@ where
         .map_err(|source| RunError::Folder { folder: plan.folder.display().to_string(), source })?;
     let lock = Lock::take(&plan.lock, cancel)?;
     let identity = Identity::of(&plan);
-    if let Some(manifest) = find_sent(&plan, &identity)? {
+    let earlier = Earlier::read(&plan)?;
+    if let Some(manifest) = find_sent(&plan, &identity, &earlier)? {
         leave(&plan, lock);
         return Ok(Filtered { manifest, was_done: true });
     }
-    let resumed = match Start::find(&plan, &identity)? {
+    let resumed = match Start::find(&plan, &identity, earlier)? {
         Start::Afresh => None,
         Start::Behind(checkpoint) => Some(*checkpoint),
         Start::Done(manifest) => {
@@ -118,9 +119,13 @@ where
 }
 
 /// The manifest of a run that is to be resumed and whose outputs got to their store.
-fn find_sent(plan: &Plan, identity: &Identity) -> Result<Option<Manifest>, RunError> {
+fn find_sent(
+    plan: &Plan,
+    identity: &Identity,
+    earlier: &Earlier,
+) -> Result<Option<Manifest>, RunError> {
     match &plan.staging {
-        Some(staging) if plan.resume => staging.find_sent(plan, identity),
+        Some(staging) if plan.resume => staging.find_sent(plan, identity, earlier),
         _ => Ok(None),
     }
 }
@@ -172,8 +177,10 @@ fn write(
     if let Some(first) = &plan.first_pass {
         first.check_run(&manifest).map_err(PlanError::from)?;
     }
-    done.finished.commit_with(&plan.manifest, &manifest.to_json())?;
-    progress.finish(&done.counts);
+    let Done { finished, counts, .. } = done;
+    let finished = if plan.checkpoint.is_some() { finished.resumable() } else { finished };
+    finished.commit_with(&plan.manifest, &manifest.to_json())?;
+    progress.finish(&counts);
     Ok((manifest, keeper.done()))
 }
 

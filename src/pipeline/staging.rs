@@ -20,7 +20,7 @@ use super::patient::Patient;
 use super::plan::Plan;
 use super::run::RunError;
 use super::sink::partial_path;
-use super::start::StartError;
+use super::start::{Earlier, StartError};
 
 /// Digits of the checksum of a URL that the name of its folder has.
 const DIGITS: usize = 16;
@@ -99,12 +99,10 @@ impl Staging {
         &self,
         plan: &Plan,
         identity: &Identity,
+        earlier: &Earlier,
     ) -> Result<Option<Manifest>, RunError> {
         let path = self.destination(&plan.manifest);
-        let manifest = match Manifest::read(&path) {
-            Err(error) if error.is_not_found() => return Ok(None),
-            manifest => manifest?,
-        };
+        let Some(manifest) = earlier.manifest(&path)? else { return Ok(None) };
         if manifest.identity().difference(identity).is_some() {
             return Ok(None);
         }

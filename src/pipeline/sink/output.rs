@@ -192,6 +192,14 @@ impl Output {
     }
 }
 
+impl Whole {
+    /// From now on its files stay where they are if it does not get its name.
+    pub(super) fn keep(&mut self) {
+        self.target.iter_mut().for_each(Target::keep);
+        self.rows.iter_mut().for_each(Partial::keep);
+    }
+}
+
 fn open_stream(path: &Path) -> io::Result<Writer> {
     if path == Path::new("-") {
         return Ok(Box::new(io::stdout()));
