@@ -178,8 +178,13 @@ fn write(
         first.check_run(&manifest).map_err(PlanError::from)?;
     }
     let Done { finished, counts, .. } = done;
-    let finished = if plan.checkpoint.is_some() { finished.resumable() } else { finished };
-    finished.commit_with(&plan.manifest, &manifest.to_json())?;
+    match &plan.checkpoint {
+        Some(_) => {
+            let named = finished.resumable().commit_with(&plan.manifest, &manifest.to_json());
+            named.map_err(RunError::Unnamed)?;
+        }
+        None => finished.commit_with(&plan.manifest, &manifest.to_json())?,
+    }
     progress.finish(&counts);
     Ok((manifest, keeper.done()))
 }

@@ -63,6 +63,9 @@ pub enum RunError {
     /// An output could not be written.
     #[error(transparent)]
     Sink(#[from] SinkError),
+    /// All was written, and another process can go on.
+    #[error("the outputs did not get their names; the same command with --resume goes on")]
+    Unnamed(#[source] SinkError),
     /// An output did not get to its store.
     #[error(transparent)]
     Send(#[from] SendError),

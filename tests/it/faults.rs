@@ -282,6 +282,18 @@ fn tables_survive() {
     Job::search("dataset --to npz --checkpoint-every 0").survives();
 }
 
+#[test]
+fn who_cannot_give_names_says_what_to_do() {
+    if library().is_none() {
+        return;
+    }
+    let job = Job::search("filter");
+    let fault = Fault { call: "rename", number: 1, many: true, errno: libc::ENOSPC };
+    let (output, _) = job.faulty(&job.out(), fault);
+    let told = message(&output);
+    assert!(told.contains("the same command with --resume goes on: cannot rename"), "{told}");
+}
+
 /// So much that encoders hand on what they have while they are at work.
 #[test]
 fn interrupted_calls_are_made_again() {
