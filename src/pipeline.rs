@@ -30,6 +30,7 @@ pub mod moment;
 mod objects;
 #[cfg_attr(not(feature = "parquet"), path = "pipeline/parquet_absent.rs")]
 mod parquet;
+mod patient;
 pub mod plan;
 pub mod platform;
 pub mod position_set;

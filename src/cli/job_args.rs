@@ -152,9 +152,9 @@ pub(super) fn run_job(
     drop(progress);
     let Filtered { manifest, was_done } = done.map_err(|error| run_error(error, &interrupt))?;
     if was_done {
-        let of = manifest.shard.map_or("the run".to_owned(), |shard| format!("shard {shard}"));
+        let of =
+            manifest.shard.as_ref().map_or("the run".to_owned(), |shard| format!("shard {shard}"));
         eprintln!("nothing to do: {of} was done before");
-        return Ok(Outcome::Done);
     }
     eprintln!("{}", summary(&manifest.counts));
     list_outputs(&manifest, &folder);

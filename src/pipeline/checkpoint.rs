@@ -2,7 +2,8 @@
 //!
 //! It is written after the outputs it speaks of are on disk, and takes the place of the one before in one
 //! step: whatever ends the process, one whole checkpoint is there. First a line of JSON, then what stands in
-//! the open frames of compressed outputs, then the SHA-256 of all that in 32 bytes.
+//! the open frames of compressed outputs, then the SHA-256 of all that in 32 bytes. One without blocks says
+//! that a run has begun which is to replace what is there.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -13,6 +14,7 @@ use thiserror::Error;
 
 use super::checksum::Sum;
 use super::counts::Counts;
+use super::files;
 use super::identity::Identity;
 use super::judge::Saved;
 use super::platform;
@@ -56,6 +58,9 @@ pub struct Checkpoint {
     pub saved: Saved,
     /// Records behind which processes before this one had gone on.
     pub resumed_from: Vec<u64>,
+    /// Checksums of the manifests that the run is to replace: what they speak of is not its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replaces: Vec<Sum>,
     /// When it was written, in seconds since 1970.
     pub written_unix_s: u64,
 }
@@ -95,6 +100,40 @@ pub enum CheckpointError {
 }
 
 impl Checkpoint {
+    /// That of a run which has done nothing yet.
+    pub fn begun(identity: Identity, replaces: Vec<Sum>) -> Self {
+        Self {
+            identity,
+            place: Place::default(),
+            outputs: Vec::new(),
+            records: None,
+            elapsed_s: 0.0,
+            saved: Saved::default(),
+            resumed_from: Vec::new(),
+            replaces,
+            written_unix_s: platform::now_unix_s(),
+        }
+    }
+
+    /// Whether nothing of its run is written down but that it began.
+    pub const fn is_beginning(&self) -> bool {
+        self.place.blocks == 0
+    }
+
+    /// Whether its run is to replace the manifest that is there.
+    ///
+    /// # Errors
+    /// If the manifest cannot be read.
+    pub fn is_to_replace(&self, manifest: &Path) -> io::Result<bool> {
+        if self.replaces.is_empty() {
+            return Ok(false);
+        }
+        match files::read(manifest) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            read => read.map(|bytes| self.replaces.contains(&Sum::of(&bytes))),
+        }
+    }
+
     /// Puts it into the place of the one before, and on disk.
     ///
     /// # Errors
@@ -200,6 +239,7 @@ mod tests {
             elapsed_s: 12.5,
             saved: Saved::default(),
             resumed_from: vec![3],
+            replaces: vec![Sum::of(b"manifest")],
             written_unix_s: 1_700_000_000,
         }
     }

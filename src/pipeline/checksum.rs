@@ -11,6 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use sha2::{Digest, Sha256};
 
 use self::digesting::Digesting;
+use super::patient::Patient;
 
 /// A SHA-256, shown as 64 hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -28,7 +29,8 @@ impl Sum {
     ///
     /// # Errors
     /// Those of the reader.
-    pub fn of_reader(mut reader: impl Read) -> io::Result<Self> {
+    pub fn of_reader(reader: impl Read) -> io::Result<Self> {
+        let mut reader = Patient(reader);
         let (mut digest, mut buffer) = (Sha256::new(), vec![0; 1 << 20]);
         loop {
             match reader.read(&mut buffer)? {

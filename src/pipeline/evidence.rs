@@ -18,19 +18,25 @@ pub(super) const SAMPLE_RECORDS: u64 = PROBES * PROBE_RECORDS;
 
 /// Looks at a sample and decides what the name of an input leaves open: whether `hcpe` records have 38
 /// or 42 bytes, unless the format was given, and how moves are encoded, unless that was. Standard input
-/// and what is no file or cannot be read stays as it is: the reader will say what is wrong.
-pub(super) fn settle(input: &mut Input, is_format_given: bool, dialect: Option<Dialect>) {
+/// and what is no file or is damaged stays as it is: the reader will say what is wrong.
+///
+/// # Errors
+/// If the system refuses to read it: it may let the reader do so a moment later, who must not take the input
+/// for another one then.
+pub(super) fn settle(
+    input: &mut Input,
+    is_format_given: bool,
+    dialect: Option<Dialect>,
+) -> Result<(), SourceError> {
     let is_file = match &input.place {
         Place::Stdin => false,
         Place::File(path) => path.is_file(),
         Place::Object(_) => true,
     };
     if is_file && input.format.record_len().is_some() {
-        if let Ok(survey) = sample(input) {
-            input.evidence = Some(Box::new(survey));
-        }
+        input.evidence = found(input)?;
         if input.format == Format::Hcpe && !is_format_given {
-            settle_length(input);
+            settle_length(input)?;
         }
     }
     let settled = match (dialect, &input.evidence) {
@@ -41,26 +47,38 @@ pub(super) fn settle(input: &mut Input, is_format_given: bool, dialect: Option<D
     if settled != input.dialect {
         input.dialect = settled;
         // What became of the moves is told of those that will be read.
-        input.evidence = input.evidence.take().and_then(|_| sample(input).ok().map(Box::new));
+        if input.evidence.is_some() {
+            input.evidence = found(input)?;
+        }
+    }
+    Ok(())
+}
+
+/// What a sample shows, of what is not damaged.
+fn found(input: &Input) -> Result<Option<Box<Survey>>, SourceError> {
+    match sample(input) {
+        Err(error) if error.is_of_system() => Err(error),
+        sampled => Ok(sampled.ok().map(Box::new)),
     }
 }
 
 /// Takes `hcpe` for Apery's own records where more of them can be read so.
-fn settle_length(input: &mut Input) {
+fn settle_length(input: &mut Input) -> Result<(), SourceError> {
     let Some(survey) = input.evidence.as_ref().filter(|survey| survey.unreadable > 0) else {
-        return;
+        return Ok(());
     };
     let format = Format::Hcpe42;
     let other = Input { format, dialect: format.dialect(), ..input.clone() };
-    if let Ok(longer) = sample(&other)
+    if let Some(longer) = found(&other)?
         && longer.readable_share() > survey.readable_share()
     {
         tracing::warn!(
             "{}: taken for hcpe42, Apery's records of 42 bytes; --from hcpe forces 38",
             input.name
         );
-        *input = Input { evidence: Some(Box::new(longer)), ..other };
+        *input = Input { evidence: Some(longer), ..other };
     }
+    Ok(())
 }
 
 fn settled_dialect(input: &Input, survey: &Survey) -> Dialect {
@@ -92,7 +110,10 @@ pub(super) fn sample(input: &Input) -> Result<Survey, SourceError> {
         return sample_start(input);
     }
     // A table of frames may be wrong, and still all that the file holds can be read.
-    sample_all(input).or_else(|_| sample_start(input))
+    match sample_all(input) {
+        Err(error) if !error.is_of_system() => sample_start(input),
+        sampled => sampled,
+    }
 }
 
 fn sample_all(input: &Input) -> Result<Survey, SourceError> {

@@ -15,9 +15,10 @@ use super::manifest::Manifest;
 use super::memo::{Memo, Memoized};
 use super::plan::{Plan, PlanError};
 use super::progress::Progress;
-use super::run::{Desk, Job, RunError, run_kept};
+use super::run::{Desk, Done, Job, RunError, run_kept};
+use super::sink::SinkError;
 use super::staging::Staging;
-use super::start::Start;
+use super::start::{Earlier, Start};
 use super::triage;
 
 /// Records that travel together. Few, because one hard position keeps a thread for seconds, and what waits for
@@ -69,11 +70,12 @@ where
         .map_err(|source| RunError::Folder { folder: plan.folder.display().to_string(), source })?;
     let lock = Lock::take(&plan.lock, cancel)?;
     let identity = Identity::of(&plan);
-    if let Some(manifest) = find_sent(&plan, &identity)? {
+    let earlier = Earlier::read(&plan)?;
+    if let Some(manifest) = find_sent(&plan, &identity, &earlier)? {
         leave(&plan, lock);
         return Ok(Filtered { manifest, was_done: true });
     }
-    let resumed = match Start::find(&plan, &identity)? {
+    let resumed = match Start::find(&plan, &identity, earlier)? {
         Start::Afresh => None,
         Start::Behind(checkpoint) => Some(*checkpoint),
         Start::Done(manifest) => {
@@ -88,8 +90,10 @@ where
         staging.check_writable(&plan)?;
     }
     for (path, index) in &plan.indexes {
-        if let Err(error) = index.save(path) {
-            tracing::warn!("cannot keep the index {}: {error}", path.display());
+        match index.save(path) {
+            // Another shard's process does it.
+            Ok(()) | Err(SinkError::Busy { .. }) => {}
+            Err(error) => tracing::warn!("cannot keep the index {}: {error}", path.display()),
         }
     }
     let judges = Arc::new(FreeJudges(Mutex::default()));
@@ -115,9 +119,13 @@ where
 }
 
 /// The manifest of a run that is to be resumed and whose outputs got to their store.
-fn find_sent(plan: &Plan, identity: &Identity) -> Result<Option<Manifest>, RunError> {
+fn find_sent(
+    plan: &Plan,
+    identity: &Identity,
+    earlier: &Earlier,
+) -> Result<Option<Manifest>, RunError> {
     match &plan.staging {
-        Some(staging) if plan.resume => staging.find_sent(plan, identity),
+        Some(staging) if plan.resume => staging.find_sent(plan, identity, earlier),
         _ => Ok(None),
     }
 }
@@ -169,8 +177,15 @@ fn write(
     if let Some(first) = &plan.first_pass {
         first.check_run(&manifest).map_err(PlanError::from)?;
     }
-    done.finished.commit_with(&plan.manifest, &manifest.to_json())?;
-    progress.finish(&done.counts);
+    let Done { finished, counts, .. } = done;
+    match &plan.checkpoint {
+        Some(_) => {
+            let named = finished.resumable().commit_with(&plan.manifest, &manifest.to_json());
+            named.map_err(RunError::Unnamed)?;
+        }
+        None => finished.commit_with(&plan.manifest, &manifest.to_json())?,
+    }
+    progress.finish(&counts);
     Ok((manifest, keeper.done()))
 }
 

@@ -67,10 +67,15 @@ impl Keeper {
             elapsed_s: self.elapsed().as_secs_f64(),
             saved: self.saved(),
             resumed_from: self.resumed_from(),
+            replaces: self.resumed.as_ref().map_or(Vec::new(), |resumed| resumed.replaces.clone()),
             written_unix_s: platform::now_unix_s(),
         };
-        checkpoint.write(path)?;
-        sinks.keep();
+        let written = checkpoint.write(path);
+        // It may have its name although that could not be brought to disk, and then it needs its files.
+        if written.is_ok() || path.exists() {
+            sinks.keep();
+        }
+        written?;
         self.last = Instant::now();
         Ok(true)
     }
@@ -92,7 +97,9 @@ impl Keeper {
 
     /// Records behind which a process went on, this one the last.
     pub(super) fn resumed_from(&self) -> Vec<u64> {
-        let Some(resumed) = &self.resumed else { return Vec::new() };
+        let Some(resumed) = self.resumed.as_ref().filter(|resumed| !resumed.is_beginning()) else {
+            return Vec::new();
+        };
         let mut from = resumed.resumed_from.clone();
         from.push(resumed.place.counts.input);
         from

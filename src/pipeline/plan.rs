@@ -6,6 +6,7 @@ mod error;
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -180,6 +181,10 @@ impl Plan {
         let paths = || outputs.iter().map(|output| &output.path).chain([&manifest]);
         check_folder(&folder)?;
         check_identity(&inputs, paths().chain(&checkpoint).chain([&lock]).chain(&metrics))?;
+        outputs
+            .iter()
+            .flat_map(OutputPlan::partial_paths)
+            .try_for_each(|path| check_name(&path))?;
         if let Some(first) = &first_pass {
             check_identity(&first.files(), paths())?;
         }
@@ -244,7 +249,7 @@ pub(super) fn input(
         let looked = object.state().map(drop);
         looked.map_err(|source| SourceError::Open { input: input.name.clone(), source })?;
     }
-    evidence::settle(&mut input, from.is_some(), dialect);
+    evidence::settle(&mut input, from.is_some(), dialect)?;
     Ok(input)
 }
 
@@ -370,7 +375,7 @@ pub(super) fn check_folder(folder: &Path) -> Result<(), PlanError> {
     Ok(())
 }
 
-/// Neither an output nor its partial file may be an input, by whatever names and links.
+/// Neither an output nor its partial file may be an input, by whatever names and links, nor a folder.
 pub(super) fn check_identity<'a>(
     inputs: &[Input],
     outputs: impl Iterator<Item = &'a PathBuf>,
@@ -397,6 +402,7 @@ pub(super) fn check_identity<'a>(
             return Err(PlanError::OutputIsInput { output: output.clone(), input });
         }
         for path in [output, &partial_path(output)] {
+            check_name(path)?;
             let same = platform::identity(path).ok().and_then(|identity| identities.get(&identity));
             if let Some(&input) = same {
                 let input = input.to_owned();
@@ -405,6 +411,21 @@ pub(super) fn check_identity<'a>(
         }
     }
     Ok(())
+}
+
+/// What can never get this name would show only when all is done.
+pub(super) fn check_name(path: &Path) -> Result<(), PlanError> {
+    if path == Path::new("-") || files::is_object(path) {
+        return Ok(());
+    }
+    match path.symlink_metadata() {
+        Ok(metadata) if metadata.is_dir() => Err(PlanError::IsAFolder { output: path.to_owned() }),
+        Ok(_) => Ok(()),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            Ok(())
+        }
+        Err(source) => Err(PlanError::Look { name: path.display().to_string(), source }),
+    }
 }
 
 /// No output may exist.

@@ -63,6 +63,9 @@ pub enum RunError {
     /// An output could not be written.
     #[error(transparent)]
     Sink(#[from] SinkError),
+    /// All was written, and another process can go on.
+    #[error("the outputs did not get their names; the same command with --resume goes on")]
+    Unnamed(#[source] SinkError),
     /// An output did not get to its store.
     #[error(transparent)]
     Send(#[from] SendError),
@@ -190,8 +193,10 @@ pub(super) fn run_kept<T: Send + 'static>(
     let resumed = keeper.as_ref().and_then(|keeper| keeper.resumed.as_ref());
     let mut place = resumed.map(|resumed| resumed.place.clone()).unwrap_or_default();
     let mut sinks = match resumed {
-        Some(resumed) => Sinks::resume(job.outputs, resumed.outputs.clone())?,
-        None => Sinks::create_with(job.outputs, job.checksums)?,
+        Some(resumed) if !resumed.is_beginning() => {
+            Sinks::resume(job.outputs, resumed.outputs.clone())?
+        }
+        _ => Sinks::create_with(job.outputs, job.checksums)?,
     };
     let whither = (&mut sinks, &mut place);
     let parts_read = read_all(job, desk, take, whither, progress, cancel, keeper.as_deref_mut())?;

@@ -22,10 +22,10 @@ use super::stream::{Batch, Stream};
 use super::table::Making;
 use making::rows_path;
 use output::{Output, Whole};
-use partial::Partial;
 use target::{Target, sync_folder_of};
 
 pub use output::OutputState;
+pub(in crate::pipeline) use partial::Partial;
 pub use partial::partial_path;
 
 /// Records in one zstd frame or Parquet row group: a fixed number, so that a file continued later is the
@@ -211,7 +211,7 @@ impl Sinks {
         wants_stop: &mut dyn FnMut() -> bool,
     ) -> Result<Finished, SinkError> {
         let outputs = self.outputs.into_iter().map(|output| output.finish(wants_stop));
-        Ok(Finished { outputs: outputs.collect::<Result<_, _>>()? })
+        Ok(Finished { outputs: outputs.collect::<Result<_, _>>()?, is_resumable: false })
     }
 
     /// Whether finishing makes something of the rows that were written.
@@ -224,6 +224,7 @@ impl Sinks {
 #[derive(Debug, Default)]
 pub struct Finished {
     outputs: Vec<Whole>,
+    is_resumable: bool,
 }
 
 impl Finished {
@@ -239,24 +240,34 @@ impl Finished {
         self
     }
 
-    /// Gives the outputs their final names.
+    /// If giving names fails, everything stays under the name that it has by then, beside the partial
+    /// manifest that speaks of it: another process goes on with that.
+    #[must_use]
+    pub fn resumable(self) -> Self {
+        Self { is_resumable: true, ..self }
+    }
+
+    /// Gives the outputs their final names: all of them, or none that was not there before.
     ///
     /// # Errors
     /// [`SinkError::Io`] if a file cannot be renamed or a folder not be synchronised.
     pub fn commit(mut self) -> Result<(), SinkError> {
-        self.name()?;
+        self.name(None)?;
         self.clear();
         Ok(())
     }
 
-    fn name(&mut self) -> Result<(), SinkError> {
-        let mut paths: Vec<PathBuf> = Vec::new();
-        for target in self.outputs.iter_mut().filter_map(|output| output.target.take()) {
-            paths.push(target.final_path().to_owned());
-            target.commit()?;
+    /// The outputs, then what is to be the last of them.
+    fn name(&mut self, last: Option<Target>) -> Result<(), SinkError> {
+        let targets: Vec<_> =
+            self.outputs.iter_mut().filter_map(|output| output.target.take()).collect();
+        let mut named = Vec::new();
+        let all = give_names(targets, &mut named).and_then(|()| give_names(last, &mut named));
+        if all.is_err() && !self.is_resumable {
+            // The last first: where it is, all are.
+            named.iter().rev().for_each(|path| take_name(path));
         }
-        paths.dedup_by(|one, other| one.parent() == other.parent());
-        paths.iter().try_for_each(|path| sync_folder_of(path))
+        all
     }
 
     /// Takes away the rows that outputs were made of.
@@ -269,20 +280,47 @@ impl Finished {
     /// # Errors
     /// [`SinkError::Io`] if a file cannot be renamed or a folder not be synchronised.
     pub fn commit_with(mut self, manifest_path: &Path, manifest: &[u8]) -> Result<(), SinkError> {
-        let target = Target::create(manifest_path)?;
+        let mut target = Target::create(manifest_path)?;
         let written = target.writer().and_then(|mut writer| {
             writer.write_all(manifest)?;
             writer.flush()
         });
         let written = written.and_then(|()| target.sync_all());
         written.map_err(|source| io_error("write", manifest_path, source))?;
+        if self.is_resumable {
+            target.keep();
+            self.outputs.iter_mut().for_each(Whole::keep);
+        }
         files::remove(manifest_path)
             .map_err(|source| io_error("replace", manifest_path, source))?;
-        self.name()?;
-        target.commit()?;
-        sync_folder_of(manifest_path)?;
+        self.name(Some(target))?;
         self.clear();
         Ok(())
+    }
+}
+
+/// Gives files their final names and brings those to disk; `named` gets those that were not there before.
+fn give_names(
+    targets: impl IntoIterator<Item = Target>,
+    named: &mut Vec<PathBuf>,
+) -> Result<(), SinkError> {
+    let mut paths: Vec<PathBuf> = Vec::new();
+    for target in targets {
+        let path = target.final_path().to_owned();
+        // An object is replaced whole at any time, and asking for it takes its time.
+        let is_new = !files::is_object(&path) && path.symlink_metadata().is_err();
+        target.commit()?;
+        named.extend(is_new.then(|| path.clone()));
+        paths.push(path);
+    }
+    paths.dedup_by(|one, other| one.parent() == other.parent());
+    paths.iter().try_for_each(|path| sync_folder_of(path))
+}
+
+/// Takes a file away that got its name although others did not.
+fn take_name(path: &Path) {
+    if let Err(error) = files::remove(path) {
+        tracing::warn!("cannot remove {}: {error}", path.display());
     }
 }
 

@@ -176,6 +176,18 @@ pub enum SourceError {
     },
 }
 
+impl SourceError {
+    /// Whether the system refused, as opposed to what is wrong with the input.
+    pub(super) fn is_of_system(&self) -> bool {
+        match self {
+            Self::Open { source, .. } | Self::Read { source, .. } => {
+                source.raw_os_error().is_some()
+            }
+            Self::NotAsLeft { .. } | Self::Count { .. } | Self::Changed { .. } => false,
+        }
+    }
+}
+
 /// Which records of an input are wanted.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Part {

@@ -16,11 +16,12 @@ use super::identity::Identity;
 use super::lock::Lock;
 use super::manifest::Manifest;
 use super::objects::Upload;
+use super::patient::Patient;
 use super::plan::Plan;
 use super::run::RunError;
 use super::sink::partial_path;
 use super::source::INDEX_SUFFIX;
-use super::start::StartError;
+use super::start::{Earlier, StartError};
 
 /// Digits of the checksum of a URL that the name of its folder has.
 const DIGITS: usize = 16;
@@ -99,12 +100,10 @@ impl Staging {
         &self,
         plan: &Plan,
         identity: &Identity,
+        earlier: &Earlier,
     ) -> Result<Option<Manifest>, RunError> {
         let path = self.destination(&plan.manifest);
-        let manifest = match Manifest::read(&path) {
-            Err(error) if error.is_not_found() => return Ok(None),
-            manifest => manifest?,
-        };
+        let Some(manifest) = earlier.manifest(&path)? else { return Ok(None) };
         if manifest.identity().difference(identity).is_some() {
             return Ok(None);
         }
@@ -182,10 +181,10 @@ impl Staging {
         let url = self.destination(path);
         let reading = |source| self.failed("read", path, source);
         let writing = |source| self.failed("write", &url, source);
-        let mut file = File::open(path).map_err(reading)?;
+        let file = File::open(path).map_err(reading)?;
         let bytes = file.metadata().map_err(reading)?.len();
         let upload = Upload::begin(&url, Some(bytes)).map_err(writing)?;
-        let mut writer = upload.writer();
+        let (mut file, mut writer) = (Patient(file), upload.writer());
         let (mut checksum, mut chunk) = (Checksum::new(expected.is_some()), vec![0; CHUNK_BYTES]);
         loop {
             if cancel.load(Ordering::Relaxed) {
@@ -221,7 +220,8 @@ impl Staging {
 
     /// Takes the folder away, unless other shards have something in it.
     pub(super) fn leave(&self) {
-        let is_index = |name: &String| name.ends_with(INDEX_SUFFIX);
+        let is_index =
+            |name: &String| name.strip_suffix(".partial").unwrap_or(name).ends_with(INDEX_SUFFIX);
         let names = files::names_in(&self.folder).unwrap_or_default();
         if names.iter().all(is_index) {
             // Whoever comes first; another shard may begin at this moment.

@@ -10,6 +10,7 @@ use thiserror::Error;
 
 use super::checkpoint::Checkpoint;
 use super::checksum::Sum;
+use super::files;
 use super::identity::{Difference, Identity};
 use super::manifest::{Manifest, ManifestError};
 use super::plan::Plan;
@@ -49,11 +50,36 @@ pub enum StartError {
     },
 }
 
+/// What a run has written down that is to be resumed.
+#[derive(Default)]
+pub(super) struct Earlier {
+    checkpoint: Option<Checkpoint>,
+}
+
+impl Earlier {
+    /// Nothing, if no run is to be resumed.
+    pub(super) fn read(plan: &Plan) -> Result<Self, RunError> {
+        match plan.checkpoint.as_ref().filter(|_| plan.resume) {
+            Some(path) => Ok(Self { checkpoint: Checkpoint::read(path)? }),
+            None => Ok(Self::default()),
+        }
+    }
+
+    /// The manifest in a file; none if there is no file, or one that the run was to replace.
+    pub(super) fn manifest(&self, path: &Path) -> Result<Option<Manifest>, ManifestError> {
+        let failed = |source| ManifestError::Io { path: path.to_owned(), source };
+        match &self.checkpoint {
+            Some(checkpoint) if checkpoint.is_to_replace(path).map_err(failed)? => Ok(None),
+            _ => read(path),
+        }
+    }
+}
+
 /// Where a run begins.
 pub(super) enum Start {
     /// With the first record.
     Afresh,
-    /// Where another process stood.
+    /// Where another process stood, or this one begins to replace what is there.
     Behind(Box<Checkpoint>),
     /// Nowhere: all was done.
     Done(Box<Manifest>),
@@ -61,33 +87,28 @@ pub(super) enum Start {
 
 impl Start {
     /// Looks at what stands in the place of the outputs; takes away what a new beginning makes worthless.
-    pub(super) fn find(plan: &Plan, identity: &Identity) -> Result<Self, RunError> {
+    pub(super) fn find(
+        plan: &Plan,
+        identity: &Identity,
+        earlier: Earlier,
+    ) -> Result<Self, RunError> {
         if !plan.resume {
-            forget(plan)?;
-            return Ok(Self::Afresh);
+            return begin(plan, identity);
         }
-        let manifest = read(&plan.manifest)?;
+        let manifest = earlier.manifest(&plan.manifest)?;
         if let Some(manifest) = manifest.as_ref().filter(|manifest| is_of(manifest, identity)) {
             check_outputs(plan, manifest)?;
-            forget(plan)?;
-            // Of a run that was to replace what is there by the same.
-            remove(plan.outputs.iter().flat_map(OutputPlan::partial_paths))?;
-            return Ok(Self::Done(Box::new(manifest.clone())));
+            return done(plan, manifest.clone());
         }
-        let checkpoint = match &plan.checkpoint {
-            Some(path) => Checkpoint::read(path)?.map(|checkpoint| (path, checkpoint)),
-            None => None,
-        };
-        if let Some((path, checkpoint)) = &checkpoint {
+        let checkpoint = earlier.checkpoint.map(Box::new);
+        if let (Some(checkpoint), Some(path)) = (&checkpoint, &plan.checkpoint) {
             check_same(path, &checkpoint.identity, identity)?;
         }
         if let Some(manifest) = name_what_is_whole(plan, identity)? {
-            forget(plan)?;
-            remove(plan.outputs.iter().flat_map(OutputPlan::partial_paths))?;
-            return Ok(Self::Done(Box::new(manifest)));
+            return done(plan, manifest);
         }
-        if let Some((_, checkpoint)) = checkpoint {
-            return Ok(Self::Behind(Box::new(checkpoint)));
+        if let Some(checkpoint) = checkpoint {
+            return Ok(Self::Behind(checkpoint));
         }
         if let Some(manifest) = manifest {
             check_same(&plan.manifest, &manifest.identity(), identity)?;
@@ -100,6 +121,56 @@ impl Start {
     }
 }
 
+/// A new beginning. If it is to replace anything, that is written down before all else: who resumes it must
+/// not take what is there for its own.
+fn begin(plan: &Plan, identity: &Identity) -> Result<Start, RunError> {
+    let (Some(path), true) = (&plan.checkpoint, is_anything_there(plan)?) else {
+        forget(plan)?;
+        return Ok(Start::Afresh);
+    };
+    let begun = Checkpoint::begun(identity.clone(), sums_of_manifests(plan)?);
+    begun.write(path)?;
+    // Another run's.
+    remove([partial_path(&plan.manifest)])?;
+    Ok(Start::Behind(Box::new(begun)))
+}
+
+fn is_anything_there(plan: &Plan) -> Result<bool, RunError> {
+    let paths = plan.outputs.iter().map(|output| &output.path).chain([&plan.manifest]);
+    for path in paths {
+        for place in [path, &plan.destination(path)] {
+            if files::exists(place).map_err(|source| failed("look at", place, source))? {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(plan.checkpoint.as_ref().is_some_and(|path| path.exists()))
+}
+
+/// Checksums of the manifests that are there: on this machine, and in the store that the outputs go to.
+fn sums_of_manifests(plan: &Plan) -> Result<Vec<Sum>, RunError> {
+    let mut sums = Vec::new();
+    let destination = plan.destination(&plan.manifest);
+    for path in [Some(&plan.manifest), plan.staging.as_ref().map(|_| &destination)] {
+        let Some(path) = path else { continue };
+        match files::read(path) {
+            Ok(bytes) => sums.push(Sum::of(&bytes)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(source) => return Err(failed("read", path, source)),
+        }
+    }
+    Ok(sums)
+}
+
+/// All has its name. On disk, too: the process that gave the names may not have come to that.
+fn done(plan: &Plan, manifest: Manifest) -> Result<Start, RunError> {
+    sync_folder(&plan.folder)?;
+    forget(plan)?;
+    // Of a run that was to replace what is there by the same.
+    remove(plan.outputs.iter().flat_map(OutputPlan::partial_paths))?;
+    Ok(Start::Done(Box::new(manifest)))
+}
+
 /// Takes away what speaks of partial files: it must not outlive them.
 fn forget(plan: &Plan) -> Result<(), RunError> {
     let checkpoints = plan.checkpoint.iter().flat_map(|path| [path.clone(), partial_path(path)]);
@@ -107,7 +178,7 @@ fn forget(plan: &Plan) -> Result<(), RunError> {
 }
 
 /// Removes the files that are there.
-fn remove(paths: impl Iterator<Item = PathBuf>) -> Result<(), RunError> {
+fn remove(paths: impl IntoIterator<Item = PathBuf>) -> Result<(), RunError> {
     for path in paths {
         platform::remove_if_there(&path).map_err(|source| failed("remove", &path, source))?;
     }
@@ -132,33 +203,50 @@ fn check_outputs(plan: &Plan, manifest: &Manifest) -> Result<(), StartError> {
 /// Goes on with giving names, if the process ended while it did that: all was written, the manifest last.
 fn name_what_is_whole(plan: &Plan, identity: &Identity) -> Result<Option<Manifest>, RunError> {
     let partial = partial_path(&plan.manifest);
-    let Ok(Some(manifest)) = read(&partial) else { return Ok(None) };
-    if !is_of(&manifest, identity) {
+    let manifest = match read(&partial) {
+        // The process ended while it was written.
+        Err(ManifestError::Malformed { .. }) => None,
+        manifest => manifest?,
+    };
+    let Some(manifest) = manifest.filter(|manifest| is_of(manifest, identity)) else {
         return Ok(None);
-    }
+    };
     let mut unnamed = Vec::new();
     for output in &manifest.outputs {
         let named = plan.folder.join(&output.file);
         let unwritten = partial_path(&named);
         let found = if unwritten.exists() { &unwritten } else { &named };
-        if sum(found).ok() != output.sha256 {
+        if sum(found)?.is_none_or(|sum| Some(sum) != output.sha256) {
             return Ok(None);
         }
         if unwritten.exists() {
             unnamed.push((unwritten, named));
         }
     }
-    unnamed.push((partial, plan.manifest.clone()));
+    // It would speak of outputs that are replaced now.
+    remove([plan.manifest.clone()])?;
     for (from, to) in &unnamed {
-        platform::rename(from, to).map_err(|source| failed("rename", from, source))?;
+        rename(from, to)?;
     }
-    platform::sync_folder(&plan.folder)
-        .map_err(|source| failed("synchronise", &plan.folder, source))?;
+    sync_folder(&plan.folder)?;
+    rename(&partial, &plan.manifest)?;
     Ok(Some(manifest))
 }
 
-fn sum(path: &Path) -> io::Result<Sum> {
-    Sum::of_reader(File::open(path)?)
+fn rename(from: &Path, to: &Path) -> Result<(), RunError> {
+    platform::rename(from, to).map_err(|source| failed("rename", from, source))
+}
+
+fn sync_folder(folder: &Path) -> Result<(), RunError> {
+    platform::sync_folder(folder).map_err(|source| failed("synchronise", folder, source))
+}
+
+/// That of a file; none if there is none.
+fn sum(path: &Path) -> Result<Option<Sum>, RunError> {
+    match File::open(path).and_then(Sum::of_reader) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        sum => sum.map(Some).map_err(|source| failed("read", path, source)),
+    }
 }
 
 /// The manifest in a file; none if there is no file.

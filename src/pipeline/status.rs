@@ -110,13 +110,19 @@ fn shard_status(folder: &Path, name: &RunName) -> ShardStatus {
     let path = |suffix| folder.join(name.file(suffix));
     let shard = name.shard().map(|shard| shard.to_string());
     let holder = Holder::of(&path(LOCK_SUFFIX));
-    if let (None, Ok(manifest)) = (&holder, Manifest::read(&path(MANIFEST_SUFFIX))) {
+    let checkpoint: Result<_, CheckpointError> = Checkpoint::read(&path(CHECKPOINT_SUFFIX));
+    let checkpoint = checkpoint.ok().flatten();
+    let manifest = path(MANIFEST_SUFFIX);
+    let is_replaced =
+        |checkpoint: &Checkpoint| checkpoint.is_to_replace(&manifest).unwrap_or(false);
+    if holder.is_none()
+        && !checkpoint.as_ref().is_some_and(is_replaced)
+        && let Ok(manifest) = Manifest::read(&manifest)
+    {
         let records = Some(manifest.counts.input);
         let speed = Some(manifest.records_per_s);
         return ShardStatus::new(shard, State::Done, &manifest.counts, records, speed);
     }
-    let checkpoint: Result<_, CheckpointError> = Checkpoint::read(&path(CHECKPOINT_SUFFIX));
-    let checkpoint = checkpoint.ok().flatten();
     let state = match (&holder, &checkpoint) {
         (Some(_), _) => State::Running,
         (None, Some(_)) => State::Interrupted,

@@ -74,6 +74,63 @@ fn exit_statuses_are_those_documented() {
 }
 
 #[test]
+fn what_was_done_with_bad_records_ends_the_same_again() {
+    let folder = TempDir::new().unwrap();
+    let input = write(folder.path(), "a.hcp", &archive(Format::Hcp, 20));
+    let out = folder.path().join("out");
+    let run = |more: &[&str]| status(gen_filter().arg(&input).arg("-o").arg(&out).args(more));
+    let (code, told) = run(&[]);
+    assert_eq!(code, Some(3), "{told}");
+    let (code, told_again) = run(&["--resume"]);
+    assert_eq!(code, Some(3), "{told_again}");
+    assert_eq!(told_again, format!("nothing to do: the run was done before\n{told}"));
+}
+
+#[test]
+fn names_that_cannot_be_given_are_refused_before_the_search() {
+    let folder = TempDir::new().unwrap();
+    let input = write(folder.path(), "a.hcp", &good(20));
+    let kyokumen = || Command::new(cargo_bin("kyokumen"));
+    let refuses = |name: &str, command: &mut Command| {
+        let place = folder.path().join("out").join(name);
+        fs::create_dir_all(&place).unwrap();
+        let (code, message) = status(command.arg("--force").current_dir(&folder));
+        assert_eq!(code, Some(2), "{name}: {message}");
+        assert!(message.contains(&format!("{name} is a folder")), "{message}");
+        assert_eq!(names(&folder.path().join("out")), [name]);
+        fs::remove_dir(place).unwrap();
+    };
+    for name in [
+        "a.hcp",
+        "a.mated.hcp.partial",
+        "a.quarantine.jsonl",
+        "a.manifest.json",
+        "a.manifest.json.partial",
+        "a.checkpoint",
+        "a.checkpoint.partial",
+        "a.lock",
+    ] {
+        refuses(name, gen_filter().arg(&input).args(["-o", "out"]));
+    }
+    let dataset = ["dataset", "a.hcp", "-o", "out", "--to", "npz", "--nodes", "10"];
+    refuses("a.npz.rows.partial", kyokumen().args(dataset));
+    let quarantine = ["--on-error", "quarantine"];
+    let convert = ["convert", "a.hcp", "-o", "out/b.sfen"];
+    refuses("b.quarantine.jsonl", kyokumen().args(convert).args(quarantine));
+    let shuffle = ["shuffle", "a.hcp", "-o", "out/b.hcp"];
+    refuses("b.hcp.manifest.json", kyokumen().args(shuffle));
+    let table = ["marubatsu", "dataset", "-o", "out/b.jsonl"];
+    refuses("b.jsonl.partial", kyokumen().args(table));
+    // Longer than any name may be.
+    let name = "n".repeat(240);
+    let command = &mut gen_filter();
+    let command = command.arg(&input).args(["-o", "out", "--on-error", "skip", "--name", &name]);
+    let (code, message) = status(command.current_dir(&folder));
+    assert_eq!(code, Some(1), "{message}");
+    assert_eq!(names(&folder.path().join("out")), [""; 0]);
+}
+
+#[test]
 fn standard_input_gives_the_outputs_of_a_file() {
     let folder = TempDir::new().unwrap();
     let input = write(folder.path(), "a.hcp", &archive(Format::Hcp, 500));

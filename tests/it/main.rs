@@ -8,6 +8,7 @@ mod dataset;
 mod dialects;
 mod equal_positions;
 mod exhaustive;
+mod faults;
 mod filter;
 mod filter_command;
 mod format_damage;

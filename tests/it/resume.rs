@@ -18,6 +18,7 @@ use kyokumen::pipeline::progress::Progress;
 use kyokumen::pipeline::run::RunError;
 use kyokumen::pipeline::settings::{Settings, UnknownPolicy};
 use kyokumen::pipeline::shard::Shard;
+use kyokumen::pipeline::status::{State, status};
 use kyokumen::shogi::{Move, Position};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -320,12 +321,54 @@ fn a_run_that_replaces_another_can_be_resumed_too() {
     let left = contents(&request.output);
     assert!(!left.keys().any(|name| name.contains("checkpoint") || name.contains("partial")));
     assert!(run(request.clone(), 1).unwrap().was_done);
-    // The same again, given up: what is there is as good.
+    // The same again: what is there was to be replaced, as good as it may be.
     let again = Request { resume: false, force: true, ..request.clone() };
     run(again, 600).unwrap_err();
     assert!(contents(&request.output).len() > left.len());
-    assert!(run(request.clone(), 1).unwrap().was_done);
+    assert!(!run(request.clone(), u64::MAX).unwrap().was_done);
     assert!(contents(&request.output) == left);
+}
+
+#[test]
+fn a_run_that_replaces_another_can_be_resumed_from_its_beginning() {
+    let folder = TempDir::new().unwrap();
+    let input = write(folder.path(), "a.hcp", &archive(Format::Hcp, 500));
+    let with = |depth_plies, output: &str| {
+        let mut request = request(&input, &folder.path().join(output));
+        request.settings.search.depth_plies = depth_plies;
+        request
+    };
+    run(with(20, "whole"), u64::MAX).unwrap();
+    let whole = contents(&folder.path().join("whole"));
+    for (output, depth_plies, has_manifest) in
+        [("same", 20, true), ("other", 7, true), ("unaccounted", 20, false)]
+    {
+        let request = with(20, output);
+        run(with(depth_plies, output), u64::MAX).unwrap();
+        // Nobody would see from outside that it is to be replaced.
+        let damaged = vec![0; fs::read(request.output.join("a.hcp")).unwrap().len()];
+        write(&request.output, "a.hcp", &damaged);
+        if !has_manifest {
+            fs::remove_file(request.output.join("a.manifest.json")).unwrap();
+        }
+        let before = contents(&request.output);
+        for _ in 0..2 {
+            let force = Plan::new(Request { resume: false, force: true, ..request.clone() });
+            let judge = || -> Interrupting { unreachable!("it is interrupted before") };
+            let cancelled = AtomicBool::new(true);
+            let ended = filter_with(force.unwrap(), judge, &mut Progress::none(), &cancelled);
+            assert!(matches!(ended, Err(RunError::Interrupted)), "{ended:?}");
+        }
+        let mut left = contents(&request.output);
+        assert!(left.remove("a.checkpoint").is_some());
+        assert!(left == before);
+        let status = status(&request.output).unwrap();
+        assert_eq!(status[0].shards[0].state, State::Interrupted, "{output}");
+        let filtered = run(request.clone(), u64::MAX).unwrap();
+        assert_eq!((filtered.was_done, filtered.manifest.resumed_from.len()), (false, 0));
+        assert!(contents(&request.output) == whole, "{output}");
+        assert!(run(request, 1).unwrap().was_done);
+    }
 }
 
 #[test]

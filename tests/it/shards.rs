@@ -209,6 +209,20 @@ fn a_single_shard_is_compared_with_its_manifest() {
     assert!(refusal.contains("a.hcp is no manifest"), "{refusal}");
 }
 
+/// A process was killed while it wrote down where records begin: the next one does it, and nothing is left.
+#[test]
+fn what_was_left_of_an_index_is_taken_over() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    write(path, "a.sfen", &archive(Format::Sfen, 200));
+    fs::create_dir(path.join("out")).unwrap();
+    let half = vec![b'{'; 1 << 20];
+    write(&path.join("out"), "a.sfen.index.json.partial", &half);
+    filter(path, &["a.sfen", "-o", "out", "--shard", "1/2"]);
+    assert_eq!(json(path.join("out/a.sfen.index.json"))["records"], 200);
+    assert!(!path.join("out/a.sfen.index.json.partial").exists());
+}
+
 #[test]
 fn status_tells_the_shards_apart() {
     let folder = shards("a.hcp", 4, &[2, 3]);

@@ -5,13 +5,15 @@ use std::io::{self, Write};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
+use crate::pipeline::patient::Patient;
+
 /// Bytes after which the disk is asked for again: of 4 to 32 MiB the smaller did best, by little.
 const STEP_BYTES: usize = 8 << 20;
 
 /// Writes a file, and has a thread bring it to disk every few megabytes. The thread has done what it had to
 /// when the writer is flushed.
 pub(super) struct Ahead {
-    file: File,
+    file: Patient<File>,
     unsynced: usize,
     worker: Option<Worker>,
 }
@@ -23,13 +25,13 @@ struct Worker {
 
 impl Ahead {
     pub(super) const fn new(file: File) -> Self {
-        Self { file, unsynced: 0, worker: None }
+        Self { file: Patient(file), unsynced: 0, worker: None }
     }
 
     fn sync(&mut self) -> io::Result<()> {
         let worker = match &self.worker {
             Some(worker) => worker,
-            None => self.worker.insert(Worker::start(self.file.try_clone()?)?),
+            None => self.worker.insert(Worker::start(self.file.0.try_clone()?)?),
         };
         // Full: one in waiting is enough, a sync takes along all that was written before it. Closed: the
         // thread met an error, which flushing returns.

@@ -12,6 +12,7 @@ use super::partial::Partial;
 use super::target::Target;
 use super::{FRAME_BYTES, FRAME_RECORDS, OutputPlan, SinkError, Written, io_error};
 use crate::pipeline::checksum::{Checksum, Sum};
+use crate::pipeline::patient::Patient;
 use crate::pipeline::seek_table::FrameSizes;
 use crate::pipeline::source::Compression;
 use crate::pipeline::stream::{Batch, Stream};
@@ -192,6 +193,14 @@ impl Output {
     }
 }
 
+impl Whole {
+    /// From now on its files stay where they are if it does not get its name.
+    pub(super) fn keep(&mut self) {
+        self.target.iter_mut().for_each(Target::keep);
+        self.rows.iter_mut().for_each(Partial::keep);
+    }
+}
+
 fn open_stream(path: &Path) -> io::Result<Writer> {
     if path == Path::new("-") {
         return Ok(Box::new(io::stdout()));
@@ -202,7 +211,7 @@ fn open_stream(path: &Path) -> io::Result<Writer> {
 /// Number and checksum of the first bytes of a file.
 fn checksum_of(partial: &Partial, most: u64) -> io::Result<(u64, Checksum)> {
     let (mut bytes, mut checksum) = (0, Checksum::new(true));
-    let mut left = Read::take(&partial.file, most);
+    let mut left = Patient(&partial.file).take(most);
     let mut buffer = vec![0; 1 << 20];
     loop {
         match left.read(&mut buffer)? {

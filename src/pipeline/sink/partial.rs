@@ -17,8 +17,8 @@ pub fn partial_path(path: &Path) -> PathBuf {
 
 /// A locked file under a partial name; removed when dropped unless it was committed or is to be kept.
 #[derive(Debug)]
-pub(super) struct Partial {
-    pub(super) file: File,
+pub(in crate::pipeline) struct Partial {
+    pub(in crate::pipeline) file: File,
     path: PathBuf,
     final_path: PathBuf,
     is_kept: bool,
@@ -26,7 +26,7 @@ pub(super) struct Partial {
 
 impl Partial {
     /// An empty file.
-    pub(super) fn create(final_path: &Path) -> Result<Self, SinkError> {
+    pub(in crate::pipeline) fn create(final_path: &Path) -> Result<Self, SinkError> {
         let partial = Self::open(
             final_path,
             "create",
@@ -90,14 +90,14 @@ impl Partial {
     }
 
     /// Gives it its final name.
-    pub(super) fn commit(mut self) -> Result<(), SinkError> {
+    pub(in crate::pipeline) fn commit(mut self) -> Result<(), SinkError> {
         platform::rename(&self.path, &self.final_path)
             .map_err(|source| self.error("rename", source))?;
         self.keep();
         Ok(())
     }
 
-    pub(super) fn error(&self, verb: &'static str, source: io::Error) -> SinkError {
+    pub(in crate::pipeline) fn error(&self, verb: &'static str, source: io::Error) -> SinkError {
         io_error(verb, &self.path, source)
     }
 }

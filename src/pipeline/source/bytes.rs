@@ -15,6 +15,7 @@ use super::frames::Frames;
 use super::{Compression, Input, Object, Place, SourceError};
 use crate::pipeline::files::State;
 use crate::pipeline::parquet;
+use crate::pipeline::patient::Patient;
 use crate::pipeline::seek_table::SeekTable;
 
 /// Bytes that are read at a time where nobody knows how many are wanted. The least and the most: what is
@@ -63,7 +64,7 @@ impl Opened {
     fn table(&self, state: &State) -> io::Result<Option<SeekTable>> {
         let table = match self {
             Self::File(file) => {
-                let mut file = file;
+                let mut file = Patient(file);
                 let table = SeekTable::read(&mut file, state.bytes)?;
                 file.rewind()?;
                 table
@@ -130,7 +131,9 @@ impl Bytes {
         let reader = match (input.compression, &opened) {
             (Compression::None, _) => reader,
             (Compression::Zstd, _) => Box::new(zstd_decoder(reader)?),
-            (Compression::Gzip, _) => Box::new(MultiGzDecoder::new(BufReader::new(reader))),
+            (Compression::Gzip, _) => {
+                Box::new(MultiGzDecoder::new(BufReader::new(Patient(reader))))
+            }
             (Compression::Parquet, Some((Opened::File(file), _))) => {
                 Box::new(parquet::Lines::open(file.try_clone()?)?)
             }

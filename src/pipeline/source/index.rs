@@ -3,7 +3,7 @@
 //! What an index says of a file is trusted only while size and time of modification are the same.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ use super::cut::Reach;
 use super::{Input, SKIPPED_RECORDS, SourceError};
 use crate::pipeline::checksum::Sum;
 use crate::pipeline::files::State;
-use crate::pipeline::platform;
+use crate::pipeline::sink::{Partial, SinkError};
 
 /// What the name of an index has behind that of its input.
 pub const INDEX_SUFFIX: &str = ".index.json";
@@ -101,17 +101,19 @@ impl Index {
         is_same.then_some(index)
     }
 
-    /// Writes the index to a file, whole or not at all; several processes may do so at once.
+    /// Writes the index to a file, whole or not at all. Of several processes one does so, and what a process
+    /// left that was killed meanwhile the next one takes over.
     ///
     /// # Errors
-    /// What the system says.
-    pub fn save(&self, path: &Path) -> io::Result<()> {
-        let mut partial = path.as_os_str().to_owned();
-        partial.push(format!(".{}.partial", std::process::id()));
-        let partial = PathBuf::from(partial);
-        let kept = Kept { index: self.clone(), sha256: self.sum()? };
-        fs::write(&partial, serde_json::to_vec(&kept)?)?;
-        platform::rename(&partial, path)
+    /// [`SinkError`]; that another process is writing it, too.
+    pub fn save(&self, path: &Path) -> Result<(), SinkError> {
+        let partial = Partial::create(path)?;
+        let writing = |source| partial.error("write", source);
+        let kept = self.sum().map(|sha256| Kept { index: self.clone(), sha256 });
+        let bytes = kept.and_then(|kept| serde_json::to_vec(&kept));
+        let bytes = bytes.map_err(io::Error::from).map_err(writing)?;
+        (&partial.file).write_all(&bytes).map_err(writing)?;
+        partial.commit()
     }
 
     fn sum(&self) -> serde_json::Result<Sum> {

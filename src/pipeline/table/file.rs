@@ -6,8 +6,8 @@ use std::path::Path;
 
 use super::{Table, TableFormat, Value};
 use crate::pipeline::files;
-use crate::pipeline::plan::{PlanError, check_absence};
-use crate::pipeline::sink::{OutputPlan, SinkError, Sinks};
+use crate::pipeline::plan::{PlanError, check_absence, check_name};
+use crate::pipeline::sink::{OutputPlan, SinkError, Sinks, partial_path};
 use crate::pipeline::stream::{Batch, Stream};
 
 /// A table while it is written. Dropped before [`Self::finish`], it vanishes.
@@ -55,6 +55,8 @@ impl TableFile {
         if files::is_object(&path) && format.making(table).is_some() {
             return Err(PlanError::TableObject { output: path });
         }
+        check_name(&path)?;
+        check_name(&partial_path(&path))?;
         if !force {
             check_absence(std::iter::once(&path))?;
         }

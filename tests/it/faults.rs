@@ -1,0 +1,325 @@
+//! Calls of the system that fail: whatever they are, the same command makes the files that it would have made.
+//!
+//! `KYOKUMEN_FAULTS=1000 cargo test --release faults` lets up to so many calls of a kind fail, in every way;
+//! without it a few do. Needs Linux and a compiler for C, and says so where there is none.
+#![cfg(target_os = "linux")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+use assert_cmd::cargo::cargo_bin;
+use kyokumen::format::Format;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::archive::{archive, write};
+
+/// Kinds of calls, with what they fail: what is done again by itself last.
+const CALLS: [(&str, &[i32]); 10] = [
+    ("rename", &[libc::EIO, libc::ENOSPC, libc::EACCES]),
+    ("fsync", &[libc::EIO, libc::ENOSPC, libc::EINTR]),
+    ("open", &[libc::EACCES, libc::ENOSPC, libc::EINTR]),
+    ("look", &[libc::EIO, libc::EACCES, libc::EINTR]),
+    ("unlink", &[libc::EIO, libc::EACCES]),
+    ("ftruncate", &[libc::EIO, libc::EINTR]),
+    ("write", &[libc::ENOSPC, libc::EIO, libc::EINTR]),
+    ("read", &[libc::EIO, libc::EINTR]),
+    ("mkdir", &[libc::EACCES, libc::ENOSPC]),
+    ("flock", &[libc::EIO]),
+];
+
+/// How many calls of a kind fail in a test, if that is said.
+fn most() -> Option<u64> {
+    std::env::var("KYOKUMEN_FAULTS").ok().map(|most| most.parse().unwrap())
+}
+
+/// The library that lets calls fail, if it can be compiled here.
+fn library() -> Option<&'static Path> {
+    static LIBRARY: OnceLock<Option<(TempDir, PathBuf)>> = OnceLock::new();
+    let compile = || {
+        let folder = TempDir::new().unwrap();
+        let library = folder.path().join("faults.so");
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/faults/faults.c");
+        let mut cc = Command::new("cc");
+        cc.args(["-shared", "-fPIC", "-O1", "-o"]).arg(&library).arg(source).arg("-ldl");
+        let is_compiled = cc.status().is_ok_and(|status| status.success());
+        is_compiled.then_some((folder, library))
+    };
+    let library = LIBRARY.get_or_init(compile).as_ref().map(|(_, library)| &**library);
+    if library.is_none() {
+        eprintln!("passed over: no C compiler, without which no call of the system fails");
+    }
+    library
+}
+
+/// A call that fails.
+#[derive(Clone, Copy, Debug)]
+struct Fault {
+    call: &'static str,
+    /// Its number, from 1; 0 for none.
+    number: u64,
+    /// Whether all behind it fail, too.
+    many: bool,
+    errno: i32,
+}
+
+/// A command that writes into a folder.
+struct Job {
+    folder: TempDir,
+    /// `IN` stands for the input and `OUT` for the folder.
+    words: Vec<String>,
+    /// What is there before.
+    before: BTreeMap<String, Vec<u8>>,
+    /// What another process is to be told that goes on.
+    then: Vec<&'static str>,
+    status: i32,
+}
+
+impl Job {
+    fn new(command: &str, then: &[&'static str], status: i32) -> Self {
+        // In memory, where there is such a place: the disk is asked for often, and is slow to answer.
+        let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| TempDir::new()).unwrap();
+        write(folder.path(), "a.hcp", &archive(Format::Hcp, 100));
+        let words = command.split(' ').map(str::to_owned).collect();
+        Self { folder, words, before: BTreeMap::new(), then: then.to_vec(), status }
+    }
+
+    /// A search, which another process can go on with.
+    fn search(command: &str) -> Self {
+        let more = "IN -o OUT --nodes 10 --hash-mb 1 --threads 2 --progress none";
+        Self::new(&format!("{command} {more}"), &["--resume"], 3)
+    }
+
+    /// The same over the files of another search.
+    fn over(mut self, other: &str) -> Self {
+        let other = Self::search(other).words;
+        let mut words = std::mem::replace(&mut self.words, other);
+        self.before = self.whole();
+        words.push("--force".to_owned());
+        Self { words, ..self }
+    }
+
+    fn command(&self, out: &Path) -> Command {
+        let mut command = Command::new(cargo_bin("kyokumen"));
+        let (input, out) = (self.folder.path().join("a.hcp"), out.to_str().unwrap());
+        let place = |word: &String| word.replace("IN", input.to_str().unwrap()).replace("OUT", out);
+        command.args(self.words.iter().map(place));
+        command
+    }
+
+    /// Another process goes on, or does the same again.
+    fn again(&self, out: &Path, has_begun: bool) -> Output {
+        let mut command = self.command(out);
+        if has_begun && !self.then.is_empty() {
+            let words: Vec<_> = command.get_args().map(ToOwned::to_owned).collect();
+            command = Command::new(cargo_bin("kyokumen"));
+            command.args(words.iter().filter(|word| *word != "--force")).args(&self.then);
+        }
+        command.output().unwrap()
+    }
+
+    /// Runs it with a call that fails; as well how many of its kind there were.
+    fn faulty(&self, out: &Path, fault: Fault) -> (Output, u64) {
+        let report = self.folder.path().join("report");
+        let mut command = self.command(out);
+        command.env("LD_PRELOAD", library().unwrap()).env("FAULT_CALL", fault.call);
+        command.env("FAULT_FIRST", fault.number.to_string());
+        command.env("FAULT_MANY", u8::from(fault.many).to_string());
+        command.env("FAULT_ERRNO", fault.errno.to_string());
+        command.env("FAULT_FOLDER", self.folder.path()).env("FAULT_REPORT", &report);
+        let output = command.output().unwrap();
+        (output, fs::read_to_string(&report).unwrap().parse().unwrap())
+    }
+
+    /// The files of a run in which nothing fails.
+    fn whole(&self) -> BTreeMap<String, Vec<u8>> {
+        let out = self.out();
+        let output = self.command(&out).output().unwrap();
+        assert_eq!(output.status.code(), Some(self.status), "{}", message(&output));
+        contents(&out)
+    }
+
+    /// A folder with what is there before.
+    fn out(&self) -> PathBuf {
+        let out = self.folder.path().join("out");
+        if out.exists() {
+            fs::remove_dir_all(&out).unwrap();
+        }
+        // Searches and `split` make their folder.
+        if !self.before.is_empty() || self.then.is_empty() && self.words[0] != "split" {
+            fs::create_dir(&out).unwrap();
+        }
+        for (name, bytes) in &self.before {
+            fs::write(out.join(name), bytes).unwrap();
+        }
+        out
+    }
+
+    /// Lets calls of every kind fail, one or many in a run.
+    fn survives(&self) {
+        if library().is_none() {
+            return;
+        }
+        let (whole, mut failed, mut runs) = (self.whole(), 0, 0);
+        for (call, errnos) in CALLS {
+            let none = Fault { call, number: 0, many: false, errno: 0 };
+            let (_, calls) = self.faulty(&self.out(), none);
+            let tried = most().unwrap_or(2).min(calls);
+            for i in 0..tried {
+                // The last of all are those that give names.
+                let number = calls - i * calls / tried;
+                for (way, &errno) in errnos.iter().enumerate() {
+                    for many in [false, true] {
+                        let is_chosen = (number + way as u64 + u64::from(many)).is_multiple_of(3);
+                        if most().is_none() && !is_chosen {
+                            continue;
+                        }
+                        failed += u64::from(
+                            self.survives_one(Fault { call, number, many, errno }, &whole),
+                        );
+                        runs += 1;
+                    }
+                }
+            }
+        }
+        eprintln!("{}: {runs} runs with faults, {failed} of them failed", self.words.join(" "));
+    }
+
+    /// Whether the run failed.
+    #[track_caller]
+    fn survives_one(&self, fault: Fault, whole: &BTreeMap<String, Vec<u8>>) -> bool {
+        let out = self.out();
+        let (output, _) = self.faulty(&out, fault);
+        let told = format!("{fault:?}: {}", message(&output));
+        let has_failed = output.status.code() == Some(1);
+        assert!(has_failed || output.status.code() == Some(self.status), "{told}");
+        assert!(!(has_failed && fault.errno == libc::EINTR), "{told}");
+        let found = if out.exists() { contents(&out) } else { BTreeMap::new() };
+        for (name, expected) in whole {
+            let found = found.get(name);
+            let is_whole = found.is_some_and(|found| is_same(name, found, expected));
+            let is_before = found == self.before.get(name);
+            let is_right = match (has_failed, self.then.is_empty()) {
+                (false, _) => is_whole,
+                // Some names may have been given.
+                (true, false) => is_whole || is_before || found.is_none(),
+                (true, true) => is_before,
+            };
+            assert!(is_right, "{name}, {told}");
+        }
+        if has_failed || !self.then.is_empty() {
+            // Before it is written down that files are to be replaced, only --force replaces them.
+            let has_begun = self.before.is_empty()
+                || found.contains_key("a.checkpoint")
+                || self.before.iter().any(|(name, bytes)| found.get(name) != Some(bytes));
+            let again = self.again(&out, has_begun);
+            let told = format!("{told}\nthen: {}", message(&again));
+            assert_eq!(again.status.code(), Some(self.status), "{told}");
+            let found = contents(&out);
+            assert_eq!(
+                found.keys().collect::<Vec<_>>(),
+                whole.keys().collect::<Vec<_>>(),
+                "{told}"
+            );
+            for (name, bytes) in whole {
+                assert!(is_same(name, &found[name], bytes), "{name}, {told}");
+            }
+        }
+        has_failed
+    }
+}
+
+fn message(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Whether two files are the same, times in manifests and what varies with them apart.
+fn is_same(name: &str, one: &[u8], other: &[u8]) -> bool {
+    if !name.ends_with(".manifest.json") {
+        return one == other;
+    }
+    let content = |bytes: &[u8]| {
+        let mut manifest: Value = serde_json::from_slice(bytes).unwrap();
+        let entries = manifest.as_object_mut().unwrap();
+        for key in
+            ["ended_unix_s", "elapsed_s", "records_per_s", "nodes_per_s", "saved", "resumed_from"]
+        {
+            entries.remove(key);
+        }
+        manifest
+    };
+    content(one) == content(other)
+}
+
+/// Contents of a folder by file name.
+fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let content = |path: PathBuf| {
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        (name, fs::read(&path).unwrap())
+    };
+    files.map(content).collect()
+}
+
+#[test]
+fn a_filter_survives() {
+    Job::search("filter").survives();
+    Job::search("filter --to hcp.zst --unknown split --checkpoint-every 0").survives();
+}
+
+#[test]
+fn a_filter_over_another_survives() {
+    Job::search("filter --unknown split").over("filter --depth 1").survives();
+    Job::search("filter --checkpoint-every 0").over("filter").survives();
+}
+
+#[test]
+fn tables_survive() {
+    Job::search("dataset --to npz").survives();
+    Job::search("dataset --to npz --checkpoint-every 0").survives();
+}
+
+#[test]
+fn who_cannot_give_names_says_what_to_do() {
+    if library().is_none() {
+        return;
+    }
+    let job = Job::search("filter");
+    let fault = Fault { call: "rename", number: 1, many: true, errno: libc::ENOSPC };
+    let (output, _) = job.faulty(&job.out(), fault);
+    let told = message(&output);
+    assert!(told.contains("the same command with --resume goes on: cannot rename"), "{told}");
+}
+
+/// So much that encoders hand on what they have while they are at work.
+#[test]
+fn interrupted_calls_are_made_again() {
+    if library().is_none() {
+        return;
+    }
+    let job = Job::search("dataset --to npz --depth 1");
+    write(job.folder.path(), "a.hcp", &archive(Format::Hcp, 100).repeat(200));
+    let whole = job.whole();
+    for call in ["write", "read", "open", "look", "fsync", "ftruncate"] {
+        let fault = Fault { call, number: 1, many: true, errno: libc::EINTR };
+        assert!(!job.survives_one(fault, &whole));
+    }
+}
+
+#[test]
+fn what_cannot_be_resumed_is_done_again() {
+    let quarantine = "--on-error quarantine";
+    for (command, status) in [
+        (format!("convert IN -o OUT/b.sfen.zst {quarantine}"), 3),
+        (format!("shuffle IN -o OUT/b.hcp --seed 1 {quarantine}"), 0),
+        (format!("split IN -o OUT --parts 3 {quarantine}"), 0),
+        (format!("dedup IN -o OUT/b.hcp {quarantine}"), 3),
+        ("generate --count 20 --seed 1 -o OUT/b.hcp".to_owned(), 0),
+        ("marubatsu dataset -o OUT/b.npz --to npz".to_owned(), 0),
+    ] {
+        Job::new(&command, &[], status).survives();
+    }
+}
