@@ -2,7 +2,6 @@
 //!
 //! What an index says of a file is trusted only while size and time of modification are the same.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -11,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::bytes::Bytes;
 use super::cut::Reach;
 use super::{Input, SKIPPED_RECORDS, SourceError};
-use crate::pipeline::files::State;
+use crate::pipeline::files::{self, State};
 use crate::pipeline::platform;
 
 /// Uncompressed bytes between two marks.
@@ -75,7 +74,7 @@ impl Index {
 
     /// The index in a file, if it is one and speaks of this input as it is now.
     pub fn load(path: &Path, input: &Input) -> Option<Self> {
-        let index: Self = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
+        let index: Self = serde_json::from_slice(&files::read(path).ok()?).ok()?;
         let State { bytes, modified_unix_ns, etag } = input.place.state()?;
         let is_same = index.input == input.name
             && index.format == input.format.name()
@@ -93,7 +92,7 @@ impl Index {
         let mut partial = path.as_os_str().to_owned();
         partial.push(format!(".{}.partial", std::process::id()));
         let partial = PathBuf::from(partial);
-        fs::write(&partial, serde_json::to_vec(self)?)?;
+        platform::write_anew(&partial, &serde_json::to_vec(self)?)?;
         platform::rename(&partial, path)
     }
 
