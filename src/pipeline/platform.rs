@@ -122,39 +122,6 @@ pub fn identity(path: &Path) -> io::Result<FileIdentity> {
     path.canonicalize().map(FileIdentity)
 }
 
-/// Identity of the file that standard output writes to; none if it is no file.
-#[cfg(unix)]
-pub fn identity_of_stdout() -> Option<FileIdentity> {
-    use std::os::fd::AsFd;
-    identity_behind(&io::stdout().as_fd().try_clone_to_owned().ok()?.into())
-}
-
-/// Identity of the file that standard input reads; none if it is no file.
-#[cfg(unix)]
-pub fn identity_of_stdin() -> Option<FileIdentity> {
-    use std::os::fd::AsFd;
-    identity_behind(&io::stdin().as_fd().try_clone_to_owned().ok()?.into())
-}
-
-#[cfg(unix)]
-fn identity_behind(file: &File) -> Option<FileIdentity> {
-    use std::os::unix::fs::MetadataExt;
-    let metadata = file.metadata().ok()?;
-    metadata.is_file().then(|| FileIdentity((metadata.dev(), metadata.ino())))
-}
-
-/// Windows does not let a file be read while another process writes to it.
-#[cfg(not(unix))]
-pub fn identity_of_stdout() -> Option<FileIdentity> {
-    None
-}
-
-/// Windows does not let a file be written while another process reads it.
-#[cfg(not(unix))]
-pub fn identity_of_stdin() -> Option<FileIdentity> {
-    None
-}
-
 /// Identity of what stands behind `path`, links followed; none of terminals, other devices that give one
 /// character after the other, and sockets: what is written to them is not what is read from them.
 ///

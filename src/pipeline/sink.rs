@@ -25,7 +25,7 @@ use output::{Output, Whole};
 use partial::Partial;
 use target::{Target, sync_folder_of};
 
-pub use output::OutputState;
+pub use output::{OutputState, is_standard_output};
 pub use partial::partial_path;
 
 /// Records in one zstd frame or Parquet row group: a fixed number, so that a file continued later is the

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::{Table, TableFormat, Value};
 use crate::pipeline::files;
-use crate::pipeline::plan::{PlanError, check_absence};
+use crate::pipeline::plan::{Claims, PlanError};
 use crate::pipeline::sink::{OutputPlan, SinkError, Sinks};
 use crate::pipeline::stream::{Batch, Stream};
 
@@ -55,10 +55,12 @@ impl TableFile {
         if files::is_object(&path) && format.making(table).is_some() {
             return Err(PlanError::TableObject { output: path });
         }
-        if !force {
-            check_absence(std::iter::once(&path))?;
+        let plan = Claims::reading(&[])?.lone_output(Stream::Rows, &path, force)?;
+        let making = format.making(table);
+        if plan.is_stream && making.is_some() {
+            return Err(PlanError::NoFile { output: path });
         }
-        Ok(OutputPlan { making: format.making(table), ..OutputPlan::plain(Stream::Rows, path) })
+        Ok(OutputPlan { making, ..plan })
     }
 
     /// Opens the partial file.
