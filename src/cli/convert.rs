@@ -20,6 +20,7 @@ use crate::pipeline::platform::Interrupt;
 use crate::pipeline::progress::Progress;
 use crate::pipeline::run::RunError;
 use crate::pipeline::settings::{BadPolicy, FormatName};
+use crate::pipeline::sink::is_standard_output;
 
 /// Convert files of positions from any format to any other
 ///
@@ -231,7 +232,7 @@ fn tell(report: &ConvertReport, output: &Path) {
 fn write_json(report: &ConvertReport, output: &Path) -> anyhow::Result<()> {
     let mut line = serde_json::to_string(report)?;
     line.push('\n');
-    if output == Path::new("-") {
+    if is_standard_output(output) {
         std::io::stderr().write_all(line.as_bytes())?;
     } else {
         std::io::stdout().write_all(line.as_bytes())?;

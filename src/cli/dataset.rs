@@ -72,11 +72,13 @@ struct SettingArgs {
 
 pub(super) fn run(args: DatasetArgs) -> anyhow::Result<Outcome> {
     let DatasetArgs { inputs, mut settings, config } = args;
-    if let Some(path) = config {
-        settings = settings.or(config::read(&path)?);
+    if let Some(path) = &config {
+        settings = settings.or(config::read(path)?);
     }
     let (mode, dry_run) = (settings.job.progress(), settings.job.dry_run);
-    let plan = Plan::new(settings.request(inputs.into_paths())?).map_err(plan_error)?;
+    let read_from = config.into_iter().collect();
+    let request = Request { read_from, ..settings.request(inputs.into_paths())? };
+    let plan = Plan::new(request).map_err(plan_error)?;
     if dry_run {
         return show_plan(&plan, judges(&plan));
     }

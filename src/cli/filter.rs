@@ -83,14 +83,15 @@ struct SettingArgs {
 
 pub(super) fn run(args: FilterArgs) -> anyhow::Result<Outcome> {
     let FilterArgs { inputs, mut settings, retry_unknown, config } = args;
-    if let Some(path) = config {
-        settings = settings.or(config::read(&path)?);
+    if let Some(path) = &config {
+        settings = settings.or(config::read(path)?);
     }
     let (mode, dry_run) = (settings.job.progress(), settings.job.dry_run);
     let request = match retry_unknown {
         Some(manifest) => settings.retry(&manifest)?,
         None => settings.request(inputs.into_paths())?,
     };
+    let request = Request { read_from: config.into_iter().collect(), ..request };
     let plan = Plan::new(request).map_err(plan_error)?;
     if let Product::Records(to) = plan.product
         && plan.settings.mated == MatedPolicy::Relabel

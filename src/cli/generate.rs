@@ -1,23 +1,21 @@
 //! `kyokumen generate`.
 
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use anyhow::Context;
 use clap::Args;
 
+use super::failure::plan_error;
 use super::option::place;
 use super::report::records;
 use super::{Interrupted, Outcome, Usage};
 use crate::format::{Field, Format};
-use crate::pipeline::files;
 use crate::pipeline::generate::{Generator, Recipe, invented};
-use crate::pipeline::plan::{PlanError, check_compression};
+use crate::pipeline::plan::{Claims, check_compression};
 use crate::pipeline::platform::Interrupt;
 use crate::pipeline::settings::FormatName;
 use crate::pipeline::sink::{OutputPlan, Sinks};
-use crate::pipeline::source::Compression;
 use crate::pipeline::stream::Stream;
 
 /// Make positions of random games, with the move played and the game's result
@@ -69,11 +67,7 @@ pub(super) fn run(args: &GenerateArgs) -> anyhow::Result<Outcome> {
         most_moves: args.max_moves,
     };
     let mut generator = Generator::new(recipe);
-    if args.output == Path::new("-") {
-        to_standard_output(&mut generator, format)?;
-    } else {
-        to_file(&mut generator, format, &args.output, args.force)?;
-    }
+    write(&mut generator, format, &args.output, args.force)?;
     report(&generator, args.count, format.format);
     Ok(Outcome::Done)
 }
@@ -89,37 +83,19 @@ impl GenerateArgs {
     }
 }
 
-fn to_standard_output(generator: &mut Generator, format: FormatName) -> anyhow::Result<()> {
-    if format.compression != Compression::None {
-        return Err(Usage("compressed output needs a file".to_owned()).into());
-    }
-    let mut out = io::stdout().lock();
-    out.write_all(format.format.header())?;
-    loop {
-        let batch = generator.batch(format.format, BATCH_RECORDS)?;
-        if batch.is_empty() {
-            return Ok(out.flush()?);
-        }
-        out.write_all(batch.bytes())?;
-    }
-}
-
-fn to_file(
+fn write(
     generator: &mut Generator,
     format: FormatName,
     path: &Path,
     force: bool,
 ) -> anyhow::Result<()> {
-    if !force && files::exists(path).with_context(|| format!("cannot open {}", path.display()))? {
-        let exists = PlanError::OutputExists { output: path.to_owned() };
-        return Err(Usage(exists.to_string()).into());
-    }
-    let interrupt = Interrupt::watch().context("cannot watch for signals")?;
     let stream = Stream::Kept;
+    let lone = Claims::reading(&[]).and_then(|mut claims| claims.lone_output(stream, path, force));
+    let interrupt = Interrupt::watch().context("cannot watch for signals")?;
     let plan = OutputPlan {
         compression: format.compression,
         header: format.format.header(),
-        ..OutputPlan::plain(stream, path.to_owned())
+        ..lone.map_err(plan_error)?
     };
     let mut sinks = Sinks::create(&[plan])?;
     loop {

@@ -123,6 +123,7 @@ impl JobArgs {
             checkpoint_every: self.checkpoint_every,
             metrics: self.metrics,
             first_pass: None,
+            read_from: Vec::new(),
             settings: Settings {
                 on_error: self.on_error.unwrap_or_default(),
                 filters: records.filters(),

@@ -17,11 +17,12 @@ use super::search_args::SearchArgs;
 use super::{Interrupted, Outcome, Usage, position_arg};
 use crate::pipeline::files;
 use crate::pipeline::judge::{Answer, Judgement};
+use crate::pipeline::plan::Claims;
 use crate::pipeline::platform::Interrupt;
 use crate::pipeline::positions::{Found, Positions, Spot, Whence};
 use crate::pipeline::proof::ProofOutput;
 use crate::pipeline::settings::FormatName;
-use crate::pipeline::sink::SinkError;
+use crate::pipeline::sink::{SinkError, is_standard_output};
 use crate::pipeline::solve::{Solution, Wishes, solve};
 
 /// Say whether the side to move mates, is being mated, or neither
@@ -86,9 +87,10 @@ fn solve_file(args: &SolveArgs, input: &str) -> anyhow::Result<Outcome> {
     let (settings, threads) = (args.search.settings()?, args.threads);
     let path =
         files::place(PathBuf::from(input)).map_err(|why| Usage(format!("{input}: {why}")))?;
-    let mut proofs = Proofs::open(args, (input != "-").then_some(&path))?;
-    let mut tally = Tally::default();
     let positions = Positions::open(&path, args.from);
+    let claims = Claims::reading(std::slice::from_ref(positions.input())).map_err(plan_error)?;
+    let mut proofs = Proofs::open(args, claims)?;
+    let mut tally = Tally::default();
     let started = Instant::now();
     let wishes = args.wishes(proofs.cancel());
     solve(positions, &settings, &wishes, threads, |solved| -> anyhow::Result<()> {
@@ -135,7 +137,7 @@ fn solve_one(args: &SolveArgs, text: &str) -> anyhow::Result<Outcome> {
     let found = Found { whence, position, second_column: None };
     let one = std::iter::once(Ok(Ok(found)));
     let settings = args.search.settings()?;
-    let mut proofs = Proofs::open(args, None)?;
+    let mut proofs = Proofs::open(args, Claims::reading(&[]).map_err(plan_error)?)?;
     let wishes = Wishes { tsume_plies: true, ..args.wishes(proofs.cancel()) };
     solve(one, &settings, &wishes, 1, |solved| -> anyhow::Result<()> {
         let solution = solved.map_err(|bad| Usage(format!("SFEN: {}\n  {text}", bad.fault)))?;
@@ -159,13 +161,13 @@ struct Proofs {
 }
 
 impl Proofs {
-    fn open(args: &SolveArgs, input: Option<&Path>) -> anyhow::Result<Self> {
+    fn open(args: &SolveArgs, mut claims: Claims) -> anyhow::Result<Self> {
         let Some(path) = &args.proof else { return Ok(Self { file: None, unwritten: 0 }) };
-        if path == Path::new("-") {
+        if is_standard_output(path) {
             let message = "standard output holds the answers: --proof needs a file";
             return Err(Usage(message.to_owned()).into());
         }
-        let plan = ProofOutput::plan(path, input, args.force).map_err(plan_error)?;
+        let plan = ProofOutput::plan(path, &mut claims, args.force).map_err(plan_error)?;
         let interrupt = Interrupt::watch().context("cannot watch for signals")?;
         Ok(Self { file: Some((ProofOutput::create(plan)?, interrupt)), unwritten: 0 })
     }

@@ -5,8 +5,8 @@
 //! the open frames of compressed outputs, then the SHA-256 of all that in 32 bytes. One without blocks says
 //! that a run has begun which is to replace what is there.
 
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -141,11 +141,9 @@ impl Checkpoint {
     pub fn write(&self, path: &Path) -> Result<(), CheckpointError> {
         let partial = partial_path(path);
         let failed = |source| CheckpointError::Io { verb: "write", path: path.to_owned(), source };
-        let result = File::create(&partial)
-            .and_then(|mut file| {
-                file.write_all(&self.to_bytes()?)?;
-                file.sync_all()
-            })
+        let bytes = self.to_bytes();
+        let result = bytes
+            .and_then(|bytes| platform::write_anew(&partial, &bytes)?.sync_all())
             .and_then(|()| platform::rename(&partial, path))
             .and_then(|()| platform::sync_folder(platform::folder_of(path)));
         result.map_err(|error| {
@@ -172,7 +170,7 @@ impl Checkpoint {
     /// # Errors
     /// [`CheckpointError`] if it cannot be read or is damaged.
     pub fn read(path: &Path) -> Result<Option<Self>, CheckpointError> {
-        let bytes = match fs::read(path) {
+        let bytes = match files::read(path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(source) => {

@@ -98,7 +98,18 @@ pub(in crate::pipeline) fn state(path: &Path) -> io::Result<State> {
     if is_object(path) {
         return object(path).state().cloned();
     }
-    path.metadata().map(|metadata| State::of(&metadata))
+    let metadata = path.metadata()?;
+    check_file(&metadata).map(|()| State::of(&metadata))
+}
+
+fn check_file(metadata: &Metadata) -> io::Result<()> {
+    if metadata.is_file() {
+        return Ok(());
+    }
+    if metadata.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    Err(io::Error::new(io::ErrorKind::InvalidInput, "it is a pipe or a device: copy it to a file"))
 }
 
 /// Whether there is something of this name, a link that leads nowhere included.
@@ -125,9 +136,13 @@ pub fn open(path: &Path) -> io::Result<Box<dyn Read + Send>> {
     Ok(if is_object(path) { Box::new(object(path).reader()?) } else { Box::new(File::open(path)?) })
 }
 
-/// All that is in a file.
+/// All that is in a file, which must be one: whoever reads it so may read it twice, and nobody waits for what comes
+/// out of a pipe.
 pub(in crate::pipeline) fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
+    if !is_object(path) {
+        check_file(&path.metadata()?)?;
+    }
     open(path)?.read_to_end(&mut bytes)?;
     Ok(bytes)
 }

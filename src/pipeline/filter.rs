@@ -3,10 +3,12 @@
 //! The order of the steps is what makes the promises hold: everything written, everything on disk, the
 //! balance checked, and only then the names.
 
+use std::io;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use super::files;
 use super::identity::Identity;
 use super::judge::{Decide, Judge, Saved};
 use super::keeper::Keeper;
@@ -14,6 +16,7 @@ use super::lock::Lock;
 use super::manifest::Manifest;
 use super::memo::{Memo, Memoized};
 use super::plan::{Plan, PlanError};
+use super::platform;
 use super::progress::Progress;
 use super::run::{Desk, Done, Job, RunError, run_kept};
 use super::sink::SinkError;
@@ -66,7 +69,7 @@ where
     J: Decide + Send + 'static,
     F: Fn() -> J + Send + Sync + 'static,
 {
-    std::fs::create_dir_all(&plan.folder)
+    create_folder(&plan)
         .map_err(|source| RunError::Folder { folder: plan.folder.display().to_string(), source })?;
     let lock = Lock::take(&plan.lock, cancel)?;
     let identity = Identity::of(&plan);
@@ -116,6 +119,15 @@ where
     let (manifest, lock) = write(&plan, desk, keeper, progress, cancel)?;
     send(&plan, &manifest, lock, cancel)?;
     Ok(Filtered { manifest, was_done: false })
+}
+
+/// Makes the folder of the outputs. That of outputs on their way to a store stands where other users have
+/// theirs.
+fn create_folder(plan: &Plan) -> io::Result<()> {
+    match plan.staging {
+        Some(_) => platform::create_private_folder(&plan.folder),
+        None => files::create_folder(&plan.folder),
+    }
 }
 
 /// The manifest of a run that is to be resumed and whose outputs got to their store.

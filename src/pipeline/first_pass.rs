@@ -19,7 +19,6 @@ use super::manifest::{InputAccount, Manifest, ManifestError, OutputAccount, Pare
 use super::platform;
 use super::settings::{FormatName, Settings};
 use super::shard_set::{Problem, wrong_output};
-use super::source::Input;
 use super::source::Part;
 use super::stream::Stream;
 use crate::format::Format;
@@ -277,9 +276,8 @@ impl FirstPass {
     }
 
     /// The files that it reads: none of them may be written.
-    pub(super) fn files(&self) -> Vec<Input> {
-        let format = FormatName::plain(Format::Jsonl);
-        self.files.iter().map(|path| Input::named(path, format)).collect()
+    pub(super) fn files(&self) -> &[PathBuf] {
+        &self.files
     }
 
     /// What was found out about a record of an input; nothing if it was unknown.

@@ -9,7 +9,7 @@ use std::str::FromStr;
 use thiserror::Error;
 
 use super::evidence::{self, PROBE_RECORDS, SAMPLE_RECORDS, take_into};
-use super::plan::{PlanError, input};
+use super::plan::{Claims, PlanError, input};
 use super::reading::{Fault, Read, records};
 use super::settings::FormatName;
 use super::source::{self, Block, Delivery, Input, Part, Source, SourceError};
@@ -131,6 +131,7 @@ impl Inspection {
         range: Option<RecordRange>,
     ) -> Result<Self, InspectError> {
         let input = input(path, from, dialect)?;
+        Claims::reading(std::slice::from_ref(&input))?;
         let wanted = range.unwrap_or(RecordRange { from: 0, to: Some(1) });
         let (header, blocks) = if source::is_cheap_to_count(&input) {
             let records = source::count_records(&input)?;

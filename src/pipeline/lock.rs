@@ -4,7 +4,7 @@
 //! others know none: beside the lock the file says who holds it, and its time of modification is a sign of
 //! life that other machines see.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -85,7 +85,9 @@ impl Holder {
 
     /// Who holds the lock of this file at the moment, as far as that shows without touching it.
     pub fn of(path: &Path) -> Option<Self> {
-        let mut file = File::open(path).ok()?;
+        // To open a pipe would wait for whoever writes to it.
+        let is_file = path.symlink_metadata().is_ok_and(|metadata| metadata.is_file());
+        let mut file = is_file.then(|| File::open(path).ok()).flatten()?;
         let holder = holder(&mut file)?;
         let is_locked = matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
         let silent = file.metadata().and_then(|metadata| metadata.modified());
@@ -111,9 +113,7 @@ impl Lock {
         let failed = |source| LockError::Io { path: path.to_owned(), source };
         let mut looks = 0;
         loop {
-            let mut options = OpenOptions::new();
-            let options = options.read(true).write(true).create(true).truncate(false);
-            let mut file = options.open(path).map_err(failed)?;
+            let mut file = platform::open_own(path, true).map_err(failed)?;
             let is_ours = match file.try_lock() {
                 Ok(()) => true,
                 Err(TryLockError::Error(_)) => false,
@@ -217,6 +217,8 @@ fn is_same_file(path: &Path, file: &File) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::OpenOptions;
+
     use super::*;
 
     fn take(path: &Path) -> Result<Lock, LockError> {

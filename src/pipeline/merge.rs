@@ -13,7 +13,7 @@ use super::checksum::Sum;
 use super::counts::Counts;
 use super::files;
 use super::manifest::{InputAccount, Manifest, OutputAccount, Parent, output_account};
-use super::plan::{PlanError, check_absence, check_identity};
+use super::plan::{Claim, Claims, PlanError, check_absence, is_stream};
 use super::progress::Progress;
 use super::run::RunError;
 use super::run_name::{MANIFEST_SUFFIX, RunName};
@@ -116,7 +116,9 @@ pub struct MergePlan {
     /// What their records are; none for quarantined bytes, which are of no format.
     format: Option<FormatName>,
     output: PathBuf,
-    manifest: PathBuf,
+    is_stream: bool,
+    /// Nowhere if the output is a stream.
+    manifest: Option<PathBuf>,
 }
 
 impl MergePlan {
@@ -145,17 +147,22 @@ impl MergePlan {
         {
             return Err(MergeError::OtherFormat { shards, output, output_format });
         }
-        let manifest = output.with_file_name(format!("{name}{MANIFEST_SUFFIX}"));
-        if !force {
-            check_absence([&output, &manifest].into_iter())?;
+        let is_stream = is_stream(&output)?;
+        let manifest =
+            (!is_stream).then(|| output.with_file_name(format!("{name}{MANIFEST_SUFFIX}")));
+        if !force && !is_stream {
+            check_absence([&output].into_iter().chain(&manifest))?;
         }
         // What is missing is told with all that is wrong with the outputs.
         let paths = parts.iter().map(|part| folder.join(&part.file));
         let paths = paths.filter(|path| files::is_object(path) || path.exists());
         let any_format = format.unwrap_or(FormatName::plain(Format::Hcp));
         let inputs = paths.map(|path| Input::named(&path, any_format));
-        check_identity(&inputs.collect::<Vec<_>>(), [&output, &manifest].into_iter())?;
-        Ok(Self { set, stream, parts, format, output, manifest })
+        let manifests = set.names().map(|name| folder.join(name.file(MANIFEST_SUFFIX)));
+        let claims = Claims::reading(&inputs.collect::<Vec<_>>())?;
+        let mut claims = claims.and_reading(&manifests.collect::<Vec<_>>());
+        claims.write(manifest.iter().map(Claim::file).chain([Claim::file_or_stream(&output)]))?;
+        Ok(Self { set, stream, parts, format, output, is_stream, manifest })
     }
 
     /// Records of all shards.
@@ -191,6 +198,7 @@ pub fn merge(
     let output = OutputPlan {
         compression: plan.compression(),
         header: if plan.compression() == Compression::None { b"" } else { header },
+        is_stream: plan.is_stream,
         ..OutputPlan::plain(plan.stream, plan.output.clone())
     };
     let sinks = Sinks::create_with(&[output], true).map_err(RunError::from)?;
@@ -207,7 +215,11 @@ pub fn merge(
         .written()
         .map(|written| OutputAccount { records: plan.records(), ..output_account(written) });
     let manifest = joined(plan, written.collect(), started)?;
-    finished.commit_with(&plan.manifest, &manifest.to_json()).map_err(RunError::from)?;
+    let committed = match &plan.manifest {
+        Some(path) => finished.commit_with(path, &manifest.to_json()),
+        None => finished.commit(),
+    };
+    committed.map_err(RunError::from)?;
     progress.finish(&done);
     Ok(manifest)
 }

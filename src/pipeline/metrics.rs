@@ -3,8 +3,7 @@
 //! The text format: <https://prometheus.io/docs/instrumenting/exposition_formats/>.
 
 use std::fmt::Write as _;
-use std::fs;
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -36,7 +35,7 @@ impl Metrics {
         self.written.is_none_or(|written| written.elapsed() >= PAUSE)
     }
 
-    /// Puts a new file into the place of the one before. That it cannot be written is no reason to end a
+    /// Puts a new file into the place of the one before; a pipe or a device gets the text. That it cannot be written is no reason to end a
     /// run, and is said once.
     pub(super) fn write(&mut self, moment: &Moment, counts: &Counts, is_running: bool) {
         let text = text(&self.labels, moment, counts, is_running);
@@ -50,8 +49,11 @@ impl Metrics {
 }
 
 fn replace(path: &Path, text: &str) -> io::Result<()> {
+    if platform::is_stream(path) {
+        return platform::open_stream_at_once(path)?.write_all(text.as_bytes());
+    }
     let partial = partial_path(path);
-    fs::write(&partial, text)?;
+    platform::write_anew(&partial, text.as_bytes())?;
     platform::rename(&partial, path)
 }
 
@@ -102,6 +104,8 @@ fn quoted(value: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

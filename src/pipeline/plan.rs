@@ -2,32 +2,32 @@
 //!
 //! File names are those the command line documents: `STEM-00003-of-00010.mated.hcp` and so on.
 
+mod claims;
 mod error;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::BTreeSet;
 use std::fmt;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::dataset::{DatasetSettings, SOLVED_POSITIONS};
 use super::evidence;
-use super::files;
 use super::filters::RecordFilters;
 use super::first_pass::FirstPass;
 use super::parquet;
-use super::platform::{self, FileIdentity};
 use super::run_name::{CHECKPOINT_SUFFIX, LOCK_SUFFIX, MANIFEST_SUFFIX, RunName};
 use super::settings::{BadPolicy, FormatName, MatedPolicy, Settings, UnknownPolicy};
 use super::shard::Shard;
-use super::sink::{OutputPlan, partial_path};
+use super::sink::OutputPlan;
 use super::source::{self, Compression, Index, Input, Mark, Part, Place, SourceError};
 use super::staging::Staging;
 use super::stream::Stream;
 use crate::format::move16::Dialect;
 use crate::format::{Fill, Format, Plan as ConversionPlan, conversion_plan};
 
+pub use claims::{Claim, Claims};
+pub(super) use claims::{check_absence, check_once, check_stream, check_twice, is_stream};
 pub use error::PlanError;
 
 /// Time between two checkpoints, if nothing else is asked for.
@@ -63,6 +63,8 @@ pub struct Request {
     pub metrics: Option<PathBuf>,
     /// What an earlier run found out, if only the rest is to be searched.
     pub first_pass: Option<Arc<FirstPass>>,
+    /// Files that this was read from, if it was: they must not be written over.
+    pub read_from: Vec<PathBuf>,
     /// Everything else.
     pub settings: Settings,
 }
@@ -160,14 +162,14 @@ impl Plan {
     /// [`PlanError`] with what is wrong.
     pub fn new(request: Request) -> Result<Self, PlanError> {
         let Request { inputs, output, tmp_dir, from, dialect, to, name, shard, .. } = request;
-        let Request { force, resume, checkpoint_every, metrics, first_pass, settings, .. } =
-            request;
+        let Request { force, resume, checkpoint_every, metrics, .. } = request;
+        let Request { first_pass, read_from, settings, .. } = request;
         let staging = Staging::to(&output, tmp_dir);
         let folder = staging.as_ref().map_or(output, |staging| staging.folder.clone());
         settings.search.check()?;
         let inputs = inputs.iter().map(|path| input(path, from, dialect));
         let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
-        check_stdin(&inputs, shard)?;
+        check_once(&inputs, shard)?;
         inputs.iter().try_for_each(|input| check_filters(input, &settings.filters))?;
         let product = Product::new(&inputs, to, &settings)?;
         let stem = stem(name, &inputs)?;
@@ -180,18 +182,16 @@ impl Plan {
             can_be_resumed(&inputs, &outputs, resume)?.then(|| name(CHECKPOINT_SUFFIX));
         let paths = || outputs.iter().map(|output| &output.path).chain([&manifest]);
         check_folder(&folder)?;
-        check_identity(&inputs, paths().chain(&checkpoint).chain([&lock]).chain(&metrics))?;
-        outputs
-            .iter()
-            .flat_map(OutputPlan::partial_paths)
-            .try_for_each(|path| check_name(&path))?;
-        if let Some(first) = &first_pass {
-            check_identity(&first.files(), paths())?;
-        }
+        let mut claims = claims(&inputs, &read_from, first_pass.as_deref())?;
+        let indexes = index_paths(&inputs, shard, &folder);
+        let others = [&manifest].into_iter().chain(&checkpoint).chain(&indexes).map(Claim::file);
+        claims.write(outputs.iter().map(Claim::output).chain(others))?;
+        claims.write([Claim::in_place(&lock)])?;
+        claims.write(metrics.iter().map(Claim::file_or_stream))?;
         let is_new = !force && !resume;
         if let Some(staging) = &staging {
             let objects: Vec<_> = paths().map(|path| staging.destination(path)).collect();
-            check_identity(&inputs, objects.iter())?;
+            claims.write(objects.iter().map(Claim::in_place))?;
             check_unsent(&objects, is_new.then_some(&manifest))?;
         }
         if is_new {
@@ -237,8 +237,11 @@ pub(super) fn input(
     let mut input = Input::named(path, format.ok_or(PlanError::UnknownFormat { input: name })?);
     if input.compression == Compression::Parquet {
         check_parquet(input.format)?;
-        if input.place == Place::Stdin {
-            return Err(PlanError::Stdin { why: "Parquet is read from its end" });
+        if !input.place.can_be_read_again() {
+            return Err(PlanError::ReadOnce {
+                input: input.said(),
+                why: "Parquet is read from its end",
+            });
         }
         if matches!(input.place, Place::Object(_)) {
             return Err(PlanError::ParquetObject { input: input.name });
@@ -251,15 +254,6 @@ pub(super) fn input(
     }
     evidence::settle(&mut input, from.is_some(), dialect)?;
     Ok(input)
-}
-
-pub(super) fn check_stdin(inputs: &[Input], shard: Option<Shard>) -> Result<(), PlanError> {
-    let times = inputs.iter().filter(|input| input.place == Place::Stdin).count();
-    match (times, shard) {
-        (0, _) | (1, None) => Ok(()),
-        (1, Some(_)) => Err(PlanError::Stdin { why: "a shard needs files" }),
-        _ => Err(PlanError::Stdin { why: "it was named more than once" }),
-    }
 }
 
 fn output_format(
@@ -375,72 +369,24 @@ pub(super) fn check_folder(folder: &Path) -> Result<(), PlanError> {
     Ok(())
 }
 
-/// Neither an output nor its partial file may be an input, by whatever names and links, nor a folder.
-pub(super) fn check_identity<'a>(
+/// What a run reads, inputs and all else.
+fn claims(
     inputs: &[Input],
-    outputs: impl Iterator<Item = &'a PathBuf>,
-) -> Result<(), PlanError> {
-    let mut identities: HashMap<FileIdentity, &str> = HashMap::new();
-    let mut objects = HashSet::new();
-    for input in inputs {
-        match &input.place {
-            Place::Stdin => {
-                let file = platform::identity_of_stdin();
-                identities.extend(file.map(|identity| (identity, &*input.name)));
-            }
-            Place::File(path) => {
-                let identity = platform::identity(path)
-                    .map_err(|source| PlanError::Look { name: input.name.clone(), source })?;
-                identities.insert(identity, &input.name);
-            }
-            Place::Object(object) => drop(objects.insert(Path::new(object.url()))),
-        }
-    }
-    for output in outputs {
-        if objects.contains(output.as_path()) {
-            let input = output.display().to_string();
-            return Err(PlanError::OutputIsInput { output: output.clone(), input });
-        }
-        for path in [output, &partial_path(output)] {
-            check_name(path)?;
-            let same = platform::identity(path).ok().and_then(|identity| identities.get(&identity));
-            if let Some(&input) = same {
-                let input = input.to_owned();
-                return Err(PlanError::OutputIsInput { output: output.clone(), input });
-            }
-        }
-    }
-    Ok(())
+    read_from: &[PathBuf],
+    first_pass: Option<&FirstPass>,
+) -> Result<Claims, PlanError> {
+    let claims = Claims::reading(inputs)?.and_reading(read_from);
+    let Some(first) = first_pass else { return Ok(claims) };
+    // Whoever gives standard input gives it anew; what it gave is compared in the end.
+    let named = inputs.iter().filter(|input| input.place != Place::Stdin);
+    check_twice(named, "an earlier run has read it")?;
+    Ok(claims.and_reading(first.files()))
 }
 
-/// What can never get this name would show only when all is done.
-pub(super) fn check_name(path: &Path) -> Result<(), PlanError> {
-    if path == Path::new("-") || files::is_object(path) {
-        return Ok(());
-    }
-    match path.symlink_metadata() {
-        Ok(metadata) if metadata.is_dir() => Err(PlanError::IsAFolder { output: path.to_owned() }),
-        Ok(_) => Ok(()),
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-            Ok(())
-        }
-        Err(source) => Err(PlanError::Look { name: path.display().to_string(), source }),
-    }
-}
-
-/// No output may exist.
-pub(super) fn check_absence<'a>(
-    outputs: impl Iterator<Item = &'a PathBuf>,
-) -> Result<(), PlanError> {
-    for output in outputs {
-        let exists = files::exists(output);
-        if exists
-            .map_err(|source| PlanError::Look { name: output.display().to_string(), source })?
-        {
-            return Err(PlanError::OutputExists { output: output.clone() });
-        }
-    }
-    Ok(())
+/// Where shards may keep what they find out about their inputs, of two of one name in the same place.
+fn index_paths(inputs: &[Input], shard: Option<Shard>, folder: &Path) -> BTreeSet<PathBuf> {
+    let inputs = inputs.iter().filter(|_| shard.is_some());
+    inputs.filter_map(|input| Index::path(folder, input)).collect()
 }
 
 /// Whether another process can go on with a run.
@@ -449,12 +395,12 @@ fn can_be_resumed(
     outputs: &[OutputPlan],
     is_asked: bool,
 ) -> Result<bool, PlanError> {
-    let from_files = inputs.iter().all(|input| input.place != Place::Stdin);
+    let from_files = check_twice(inputs, "--resume needs files");
     let unable = outputs.iter().find(|output| !output.can_be_resumed());
     match unable {
-        _ if !from_files && is_asked => Err(PlanError::Stdin { why: "--resume needs files" }),
+        _ if is_asked && from_files.is_err() => from_files.map(|()| false),
         Some(output) if is_asked => Err(PlanError::NotResumable { output: output.path.clone() }),
-        unable => Ok(from_files && unable.is_none()),
+        unable => Ok(from_files.is_ok() && unable.is_none()),
     }
 }
 
@@ -471,44 +417,6 @@ fn check_unsent(objects: &[PathBuf], manifest: Option<&PathBuf>) -> Result<(), P
     let Some(manifest) = manifest else { return Ok(()) };
     check_absence(objects.iter())?;
     check_not_interrupted(Some(manifest))
-}
-
-/// Whether the output is standard output or something that is there and no file.
-pub(super) fn is_stream(output: &Path) -> Result<bool, PlanError> {
-    if output == Path::new("-") {
-        return Ok(true);
-    }
-    match output.metadata() {
-        Ok(metadata) if metadata.is_dir() => {
-            Err(PlanError::IsAFolder { output: output.to_owned() })
-        }
-        Ok(metadata) => Ok(!metadata.is_file()),
-        Err(_) => Ok(false),
-    }
-}
-
-/// What is written straight through has nothing beside it and is no input.
-pub(super) fn check_stream(
-    inputs: &[Input],
-    output: &Path,
-    on_error: BadPolicy,
-) -> Result<(), PlanError> {
-    if on_error == BadPolicy::Quarantine {
-        let output = output.to_string_lossy().into_owned();
-        return Err(PlanError::NoPlaceForQuarantine { output });
-    }
-    if output == Path::new("-")
-        && let Some(stdout) = platform::identity_of_stdout()
-    {
-        for input in inputs {
-            let Place::File(path) = &input.place else { continue };
-            if platform::identity(path).is_ok_and(|identity| identity == stdout) {
-                let (output, input) = (output.to_owned(), input.name.clone());
-                return Err(PlanError::OutputIsInput { output, input });
-            }
-        }
-    }
-    Ok(())
 }
 
 /// Where bad records go that stand beside an output.

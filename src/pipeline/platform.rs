@@ -2,7 +2,7 @@
 //!
 //! Everything else in this crate is the same on Linux, macOS and Windows.
 
-use std::fs::{File, Metadata};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -122,37 +122,214 @@ pub fn identity(path: &Path) -> io::Result<FileIdentity> {
     path.canonicalize().map(FileIdentity)
 }
 
-/// Identity of the file that standard output writes to; none if it is no file.
-#[cfg(unix)]
-pub fn identity_of_stdout() -> Option<FileIdentity> {
-    use std::os::fd::AsFd;
-    identity_behind(&io::stdout().as_fd().try_clone_to_owned().ok()?.into())
-}
-
-/// Identity of the file that standard input reads; none if it is no file.
-#[cfg(unix)]
-pub fn identity_of_stdin() -> Option<FileIdentity> {
-    use std::os::fd::AsFd;
-    identity_behind(&io::stdin().as_fd().try_clone_to_owned().ok()?.into())
+/// Identity of what stands behind `path`, links followed; none of terminals, other devices that give one
+/// character after the other, and sockets: what is written to them is not what is read from them.
+///
+/// # Errors
+/// If there is nothing or it cannot be looked at.
+pub fn identity_of_content(path: &Path) -> io::Result<Option<FileIdentity>> {
+    let metadata = path.metadata()?;
+    if has_content(&metadata) { identity(path).map(Some) } else { Ok(None) }
 }
 
 #[cfg(unix)]
-fn identity_behind(file: &File) -> Option<FileIdentity> {
-    use std::os::unix::fs::MetadataExt;
-    let metadata = file.metadata().ok()?;
-    metadata.is_file().then(|| FileIdentity((metadata.dev(), metadata.ino())))
+fn has_content(metadata: &Metadata) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    let kind = metadata.file_type();
+    !kind.is_char_device() && !kind.is_socket()
 }
 
-/// Windows does not let a file be read while another process writes to it.
 #[cfg(not(unix))]
-pub fn identity_of_stdout() -> Option<FileIdentity> {
-    None
+fn has_content(_metadata: &Metadata) -> bool {
+    true
 }
 
-/// Windows does not let a file be written while another process reads it.
+/// One of the three streams that a process has from its start.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Standard {
+    /// Standard input.
+    Input,
+    /// Standard output.
+    Output,
+    /// Standard error.
+    Error,
+}
+
+impl Standard {
+    /// Identity of the file or pipe behind it, as of [`identity_of_content`].
+    pub fn identity(self) -> Option<FileIdentity> {
+        let (identity, metadata) = self.look()?;
+        has_content(&metadata).then_some(identity)
+    }
+
+    /// Identity of whatever is behind it.
+    pub fn any_identity(self) -> Option<FileIdentity> {
+        self.look().map(|(identity, _)| identity)
+    }
+
+    /// Whether a path leads to it, through whatever links.
+    pub fn is(self, path: &Path) -> bool {
+        let found = self.any_identity();
+        found.is_some() && found == identity(path).ok()
+    }
+
+    #[cfg(unix)]
+    fn look(self) -> Option<(FileIdentity, Metadata)> {
+        use std::os::fd::AsFd;
+        use std::os::unix::fs::MetadataExt;
+        let descriptor = match self {
+            Self::Input => io::stdin().as_fd().try_clone_to_owned(),
+            Self::Output => io::stdout().as_fd().try_clone_to_owned(),
+            Self::Error => io::stderr().as_fd().try_clone_to_owned(),
+        };
+        let metadata = File::from(descriptor.ok()?).metadata().ok()?;
+        Some((FileIdentity((metadata.dev(), metadata.ino())), metadata))
+    }
+
+    /// Windows does not let a file be written while another process reads it, nor the other way round.
+    #[cfg(not(unix))]
+    fn look(self) -> Option<(FileIdentity, Metadata)> {
+        None
+    }
+}
+
+/// Whether what is written to a path does not become a file of its name: it leads, through whatever links, to
+/// a pipe, a device, or something that this process has open (`/dev/stdout`, `/proc/self/fd/3`).
+pub fn is_stream(path: &Path) -> bool {
+    let leads_to_file = |metadata: Metadata| metadata.is_file() || metadata.is_dir();
+    path.metadata().is_ok_and(|metadata| !leads_to_file(metadata)) || leads_to_descriptor(path)
+}
+
+/// As many links in a row as Linux follows.
+#[cfg(unix)]
+const MOST_LINKS: usize = 40;
+
+#[cfg(unix)]
+fn leads_to_descriptor(path: &Path) -> bool {
+    let mut path = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        let Ok(folder) = folder_of(&path).canonicalize() else { return false };
+        if folder == Path::new("/dev/fd") || folder.starts_with("/proc") {
+            return true;
+        }
+        let Ok(target) = path.read_link() else { return false };
+        path = folder.join(target);
+    }
+    false
+}
+
 #[cfg(not(unix))]
-pub fn identity_of_stdin() -> Option<FileIdentity> {
-    None
+fn leads_to_descriptor(_path: &Path) -> bool {
+    false
+}
+
+/// Opens what is written straight through. What is a file behind it is written behind its end, as whoever
+/// opened it before may have done.
+///
+/// # Errors
+/// As [`OpenOptions::open`].
+pub fn open_stream(path: &Path) -> io::Result<File> {
+    OpenOptions::new().append(true).open(path)
+}
+
+/// The same, but does not wait for a reader of a pipe: without one it is an error.
+///
+/// # Errors
+/// As [`OpenOptions::open`].
+pub fn open_stream_at_once(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.append(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(
+        &mut options,
+        rustix::fs::OFlags::NONBLOCK.bits().cast_signed(),
+    );
+    options.open(path)
+}
+
+/// Opens a file of our own making to read and write it, or makes it if `create` says so. What is there stays as it
+/// is, and must be a file that has no other name: no link is followed, since somebody else may have put it
+/// there.
+///
+/// # Errors
+/// As [`OpenOptions::open`], and if something else stands there.
+pub fn open_own(path: &Path, create: bool) -> io::Result<File> {
+    if let Ok(metadata) = path.symlink_metadata() {
+        // To open a device may do something.
+        check_own(&metadata)?;
+    }
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(create).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(
+        &mut options,
+        rustix::fs::OFlags::NOFOLLOW.bits().cast_signed(),
+    );
+    let file = options.open(path)?;
+    check_own(&file.metadata()?)?;
+    Ok(file)
+}
+
+fn check_own(metadata: &Metadata) -> io::Result<()> {
+    let what = if metadata.is_symlink() {
+        "a link stands there, which is not followed"
+    } else if !metadata.is_file() {
+        "what stands there is no regular file"
+    } else if names(metadata) > 1 {
+        "the file there has another name, too"
+    } else {
+        return Ok(());
+    };
+    let text =
+        format!("{what}: this program makes no such thing; look whose it is, and take it away");
+    Err(io::Error::new(io::ErrorKind::AlreadyExists, text))
+}
+
+/// How many names a file has, none once it was removed.
+#[cfg(unix)]
+fn names(metadata: &Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::nlink(metadata)
+}
+
+/// Windows says it only of what is open, and only to unstable Rust.
+#[cfg(not(unix))]
+fn names(_metadata: &Metadata) -> u64 {
+    1
+}
+
+/// Makes a folder that only this user can look into or write to. One that is there must be such a folder.
+///
+/// # Errors
+/// If the system refuses, or it is the folder of somebody else or open to others.
+#[cfg(unix)]
+pub fn create_private_folder(folder: &Path) -> io::Result<()> {
+    use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+    fs::create_dir_all(folder_of(folder))?;
+    match fs::DirBuilder::new().mode(0o700).create(folder) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        created => return created,
+    }
+    let metadata = folder.symlink_metadata()?;
+    let what = if !metadata.is_dir() {
+        "it is no folder, or a link to one: take it away"
+    } else if metadata.uid() != rustix::process::geteuid().as_raw() {
+        "it belongs to another user: take it away"
+    } else if metadata.mode() & 0o077 != 0 {
+        "other users can look into it: take it away, or `chmod 700` it if all in it is yours"
+    } else {
+        return Ok(());
+    };
+    let text = format!("{what}; or name another place with --tmp-dir");
+    Err(io::Error::new(io::ErrorKind::PermissionDenied, text))
+}
+
+/// Folders of temporary files are those of each user on Windows.
+///
+/// # Errors
+/// If the system refuses.
+#[cfg(not(unix))]
+pub fn create_private_folder(folder: &Path) -> io::Result<()> {
+    fs::create_dir_all(folder)
 }
 
 /// Name of this machine, as its network knows it.
@@ -163,7 +340,7 @@ pub fn host_name() -> String {
 /// A name of this start of the machine that no other start of any machine has, see random(4).
 #[cfg(target_os = "linux")]
 pub fn boot_id() -> Option<String> {
-    let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     Some(id.trim().to_owned())
 }
 
@@ -252,10 +429,22 @@ pub fn threads(threads: usize) -> usize {
 /// # Errors
 /// As [`std::fs::remove_file`], but for a file that is not there.
 pub fn remove_if_there(path: &Path) -> io::Result<()> {
-    match std::fs::remove_file(path) {
+    match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }
+}
+
+/// Makes a file with these bytes. What had its name is taken away, not written to: it may be a link that
+/// somebody else has put there.
+///
+/// # Errors
+/// As [`OpenOptions::open`] and [`File::write_all`](io::Write::write_all).
+pub fn write_anew(path: &Path, bytes: &[u8]) -> io::Result<File> {
+    remove_if_there(path)?;
+    let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
+    io::Write::write_all(&mut file, bytes)?;
+    Ok(file)
 }
 
 /// Gives `from` the name `to`, replacing what had it, in one step that a reader never sees half done.
@@ -263,13 +452,13 @@ pub fn remove_if_there(path: &Path) -> io::Result<()> {
 /// # Errors
 /// As [`std::fs::rename`], which replaces on every system that we build for.
 pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
-    std::fs::rename(from, to)
+    fs::rename(from, to)
 }
 
 /// The most memory this process has had in use so far, in bytes: what is resident, shared pages included.
 #[cfg(target_os = "linux")]
 pub fn peak_memory_bytes() -> Option<u64> {
-    peak_of(&std::fs::read_to_string("/proc/self/status").ok()?)
+    peak_of(&fs::read_to_string("/proc/self/status").ok()?)
 }
 
 /// Only Linux is asked.
@@ -286,11 +475,14 @@ fn peak_of(status: &str) -> Option<u64> {
     kilobytes.checked_mul(1024)
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(all(test, unix))]
 mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
     use super::*;
 
     #[test]
+    #[cfg(target_os = "linux")]
     fn the_peak_of_memory() {
         let status = "Name:\tkyokumen\nVmPeak:\t  9000 kB\nVmHWM:\t    5120 kB\nVmRSS:\t 4000 kB\n";
         assert_eq!(peak_of(status), Some(5 << 20));
@@ -301,5 +493,88 @@ mod tests {
         assert!(peak_memory_bytes().unwrap() > nearly);
         drop(block);
         assert!(peak_memory_bytes().unwrap() > nearly);
+    }
+
+    #[test]
+    fn only_files_of_our_own_are_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let [own, other, link] = ["own", "other", "link"].map(|name| folder.path().join(name));
+        fs::write(&other, "precious").unwrap();
+        assert_eq!(open_own(&own, false).unwrap_err().kind(), io::ErrorKind::NotFound);
+        drop(open_own(&own, true).unwrap());
+        drop(open_own(&own, true).unwrap());
+        for target in [&other, &folder.path().join("nothing"), &folder.path().to_owned()] {
+            symlink(target, &link).unwrap();
+            let error = open_own(&link, true).unwrap_err();
+            assert!(error.to_string().contains("a link stands there"), "{error}");
+            fs::remove_file(&link).unwrap();
+        }
+        fs::hard_link(&other, &link).unwrap();
+        let error = open_own(&link, true).unwrap_err();
+        assert!(error.to_string().contains("has another name"), "{error}");
+        let error = open_own(Path::new("/dev/null"), true).unwrap_err();
+        assert!(error.to_string().contains("no regular file"), "{error}");
+        assert!(!folder.path().join("nothing").exists());
+    }
+
+    #[test]
+    fn what_is_written_anew_is_no_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let [path, other] = ["path", "other"].map(|name| folder.path().join(name));
+        fs::write(&other, "precious").unwrap();
+        symlink(&other, &path).unwrap();
+        drop(write_anew(&path, b"new").unwrap());
+        drop(write_anew(&path, b"newer").unwrap());
+        assert_eq!(fs::read(&path).unwrap(), b"newer");
+        assert_eq!(fs::read(&other).unwrap(), b"precious");
+        assert!(path.symlink_metadata().unwrap().is_file());
+    }
+
+    #[test]
+    fn folders_for_temporary_files_are_of_one_user() {
+        let folder = tempfile::tempdir().unwrap();
+        let [path, link] = ["new/private", "link"].map(|name| folder.path().join(name));
+        create_private_folder(&path).unwrap();
+        assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o700);
+        create_private_folder(&path).unwrap();
+        symlink(&path, &link).unwrap();
+        let error = create_private_folder(&link).unwrap_err().to_string();
+        assert!(error.contains("a link to one: take it away; or name another place"), "{error}");
+        for mode in [0o755, 0o770, 0o777] {
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+            let error = create_private_folder(&path).unwrap_err().to_string();
+            assert!(error.contains("`chmod 700`"), "{error}");
+        }
+        // Whoever is no root owns no folder of root.
+        if rustix::process::geteuid().is_root() {
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).unwrap();
+            std::os::unix::fs::chown(&path, Some(1), None).unwrap();
+            let error = create_private_folder(&path).unwrap_err().to_string();
+            assert!(error.contains("belongs to another user"), "{error}");
+        }
+    }
+
+    #[test]
+    fn streams_are_told_from_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let [file, link, far] = ["file", "link", "far"].map(|name| folder.path().join(name));
+        fs::write(&file, "").unwrap();
+        assert!(!is_stream(&file) && !is_stream(folder.path()) && !is_stream(&link));
+        for (target, expected) in [
+            (file.as_path(), false),
+            (Path::new("file"), false),
+            (Path::new("nothing"), false),
+            (Path::new("link"), false),
+            (Path::new("/dev/null"), true),
+            (Path::new("/dev/fd/1"), true),
+            (Path::new("/dev/stdout"), true),
+        ] {
+            symlink(target, &link).unwrap();
+            symlink("link", &far).unwrap();
+            assert_eq!(is_stream(&link), expected, "{}", target.display());
+            assert_eq!(is_stream(&far), expected, "{}", target.display());
+            fs::remove_file(&link).unwrap();
+            fs::remove_file(&far).unwrap();
+        }
     }
 }

@@ -90,6 +90,11 @@ impl Positions {
         Self { input, source, block: Vec::new().into_iter(), index: 0, line: 0 }
     }
 
+    /// What is read.
+    pub const fn input(&self) -> &Input {
+        &self.input
+    }
+
     fn read(&mut self, block: &Block) -> Vec<Result<Found, BadPosition>> {
         let is_text = self.input.format == Format::Sfen;
         let mut found = Vec::new();

@@ -24,7 +24,7 @@ use making::rows_path;
 use output::{Output, Whole};
 use target::{Target, sync_folder_of};
 
-pub use output::OutputState;
+pub use output::{OutputState, is_standard_output};
 pub(in crate::pipeline) use partial::Partial;
 pub use partial::partial_path;
 

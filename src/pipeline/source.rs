@@ -11,6 +11,7 @@ mod index;
 mod skip;
 
 use std::ffi::OsStr;
+use std::fs::Metadata;
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -66,12 +67,25 @@ pub enum Place {
 
 impl Place {
     /// What is there at the moment; of an object, what was there when it was looked at first. None of
-    /// standard input and of what cannot be looked at.
+    /// standard input, of pipes and of what cannot be looked at.
     pub(super) fn state(&self) -> Option<State> {
         match self {
             Self::Stdin => None,
-            Self::File(path) => path.metadata().ok().map(|metadata| State::of(&metadata)),
+            Self::File(path) => {
+                let metadata = path.metadata().ok();
+                metadata.filter(Metadata::is_file).map(|metadata| State::of(&metadata))
+            }
             Self::Object(object) => object.state().ok().cloned(),
+        }
+    }
+
+    /// Whether it can be measured before it is read, and read again: a pipe or a device cannot. What is not
+    /// there is told where it is opened.
+    pub(super) fn can_be_read_again(&self) -> bool {
+        match self {
+            Self::Stdin => false,
+            Self::File(path) => path.is_file() || path.is_dir() || !path.exists(),
+            Self::Object(_) => true,
         }
     }
 
@@ -124,6 +138,12 @@ impl Input {
         let FormatName { format, compression } = format;
         let compression = if compression == Compression::None { by_name } else { compression };
         Self { name, place, format, dialect: format.dialect(), compression, evidence: None }
+    }
+
+    /// What it is called in a sentence.
+    pub(super) fn said(&self) -> String {
+        let is_stdin = self.place == Place::Stdin;
+        if is_stdin { "standard input".to_owned() } else { self.name.clone() }
     }
 }
 

@@ -15,15 +15,13 @@ use self::distinct::Distinct;
 use self::tally::Tally;
 use super::counts::Fate;
 use super::memory::Memory;
-use super::plan::{
-    Chosen, PlanError, check_absence, check_identity, check_stdin, choose, input, is_stream,
-};
+use super::plan::{Chosen, Claims, PlanError, check_once, choose, input};
 use super::progress::Progress;
 use super::run::{Done, Job, RunError, WAITING_BLOCKS, run};
 use super::settings::{BadPolicy, FormatName};
 use super::sink::OutputPlan;
 use super::sorting::{Next, Sorted, sort_block};
-use super::source::{Block, Compression, Input, Part};
+use super::source::{Block, Part};
 use super::stream::Stream;
 use crate::format::PositionKey;
 use crate::format::move16::Dialect;
@@ -82,21 +80,12 @@ impl StatsPlan {
         if inputs.is_empty() {
             return Err(PlanError::NoInput);
         }
-        check_stdin(&inputs, None)?;
-        let page = page.map(|path| page_plan(path, &inputs, force)).transpose()?;
+        check_once(&inputs, None)?;
+        let mut claims = Claims::reading(&inputs)?;
+        let page = page.map(|path| claims.lone_output(Stream::Kept, &path, force)).transpose()?;
         let Chosen { parts, records, .. } = choose(inputs, None, None)?;
         Ok(Self { parts, records, page, memory, threads })
     }
-}
-
-fn page_plan(path: PathBuf, inputs: &[Input], force: bool) -> Result<OutputPlan, PlanError> {
-    let is_stream = is_stream(&path)?;
-    check_identity(inputs, std::iter::once(&path))?;
-    if !force && !is_stream {
-        check_absence(std::iter::once(&path))?;
-    }
-    let (stream, compression) = (Stream::Kept, Compression::None);
-    Ok(OutputPlan { compression, is_stream, ..OutputPlan::plain(stream, path) })
 }
 
 /// What was found out about a block.

@@ -31,6 +31,7 @@ mod marubatsu;
 mod mate_lines;
 mod matrix;
 mod parquet;
+mod paths;
 mod positions;
 mod proof_properties;
 mod proofs;

@@ -10,9 +10,9 @@ use std::time::Duration;
 use clap::Args;
 use serde::Serialize;
 
-use super::super::Outcome;
 use super::super::report::{json_line, milliseconds};
 use super::super::search_args::SearchArgs;
+use super::super::{Outcome, Usage};
 use super::folder::Folder;
 use super::{Rounds, per_second, timed};
 use crate::format::Format;
@@ -57,6 +57,13 @@ struct Figure {
 pub(super) fn run(args: &FilterArgs) -> anyhow::Result<Outcome> {
     let folder = Folder::create()?;
     let input = match &args.input {
+        Some(input) if platform::is_stream(input) => {
+            let input = input.display();
+            let message = format!(
+                "{input} can be read only once; each round reads it: write it to a file first"
+            );
+            return Err(Usage(message).into());
+        }
         Some(input) => input.clone(),
         None => folder.generated(Format::Hcp, args.count)?,
     };

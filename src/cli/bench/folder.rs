@@ -5,22 +5,22 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::Context;
+use tempfile::TempDir;
 
 use crate::format::Format;
 use crate::pipeline::generate::{Generator, Recipe};
 
 /// A folder of our own among the temporary files, removed when dropped.
-pub(super) struct Folder(PathBuf);
+pub(super) struct Folder(TempDir);
 
 impl Folder {
     pub(super) fn create() -> anyhow::Result<Self> {
-        let path = std::env::temp_dir().join(format!("kyokumen-bench-{}", std::process::id()));
-        std::fs::create_dir(&path).with_context(|| format!("cannot create {}", path.display()))?;
-        Ok(Self(path))
+        let folder = tempfile::Builder::new().prefix("kyokumen-bench-").tempdir();
+        folder.map(Self).context("cannot create a temporary folder")
     }
 
     pub(super) fn path(&self, name: &str) -> PathBuf {
-        self.0.join(name)
+        self.0.path().join(name)
     }
 
     /// A file of positions of random games.
@@ -34,14 +34,6 @@ impl Folder {
                 return Ok(path);
             }
             file.write_all(batch.bytes())?;
-        }
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        if let Err(error) = std::fs::remove_dir_all(&self.0) {
-            tracing::warn!("cannot remove {}: {error}", self.0.display());
         }
     }
 }

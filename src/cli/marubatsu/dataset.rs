@@ -14,6 +14,7 @@ use super::super::report::{json_line, milliseconds};
 use super::output::make_folder;
 use crate::marubatsu::Solution;
 use crate::pipeline::dataset::{SOLVED_MARUBATSU, marubatsu_row};
+use crate::pipeline::platform;
 use crate::pipeline::table::{TableFile, TableFormat};
 
 /// Write all 5,478 positions as a table, with their values and best moves
@@ -85,8 +86,12 @@ pub(super) fn run(args: &DatasetArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The file itself, if it has the format's extension; otherwise one in this folder.
+/// The file itself, if it has the format's extension or is a pipe or a device; otherwise one in this folder.
 fn file(output: &Path, extension: &str) -> PathBuf {
     let is_file = output.extension().is_some_and(|found| found == extension);
-    if is_file { output.to_owned() } else { output.join(format!("marubatsu.{extension}")) }
+    if is_file || platform::is_stream(output) {
+        output.to_owned()
+    } else {
+        output.join(format!("marubatsu.{extension}"))
+    }
 }

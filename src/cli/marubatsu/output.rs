@@ -2,24 +2,27 @@
 //!
 //! By way of the pipeline's sinks, as all outputs of the programs.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-use super::super::Usage;
 use crate::pipeline::files;
-use crate::pipeline::plan::PlanError;
+use crate::pipeline::plan::{Claims, PlanError};
 use crate::pipeline::sink::{OutputPlan, Sinks};
 use crate::pipeline::stream::{Batch, Stream};
 
-/// Writes a file, its folder too, and refuses to replace one unless `force` says so.
-pub(super) fn write_file(path: &Path, content: &[u8], force: bool) -> anyhow::Result<()> {
-    if !force && files::exists(path).with_context(|| format!("cannot open {}", path.display()))? {
-        let exists = PlanError::OutputExists { output: path.to_owned() };
-        return Err(Usage(exists.to_string()).into());
-    }
-    make_folder(path)?;
-    let plan = OutputPlan::plain(Stream::Kept, path.to_owned());
+/// Plans files, all before the first is written, and refuses to replace one unless `force` says so.
+pub(super) fn plan_files<'a>(
+    paths: impl IntoIterator<Item = &'a PathBuf>,
+    force: bool,
+) -> Result<Vec<OutputPlan>, PlanError> {
+    let mut claims = Claims::reading(&[])?;
+    paths.into_iter().map(|path| claims.lone_output(Stream::Kept, path, force)).collect()
+}
+
+/// Writes a file, its folder too.
+pub(super) fn write_file(plan: OutputPlan, content: &[u8]) -> anyhow::Result<()> {
+    make_folder(&plan.path)?;
     let mut sinks = Sinks::create(&[plan])?;
     let mut batch = Batch::default();
     batch.push(content);

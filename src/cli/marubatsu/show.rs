@@ -8,9 +8,10 @@ use clap::Args;
 use serde::Serialize;
 
 use super::super::Usage;
+use super::super::failure::plan_error;
 use super::super::option::word;
 use super::super::report::{json_line, milliseconds};
-use super::output::write_file;
+use super::output::{plan_files, write_file};
 use super::search_args::SearchArgs;
 use super::solve::number;
 use crate::marubatsu::picture::{Bound, Drawn, Fate, Picture, html, svg, text};
@@ -105,11 +106,11 @@ pub(super) fn run(args: &ShowArgs) -> anyhow::Result<()> {
         }
     };
     let picture = picture.map_err(|error| Usage(format!("{error} (--plies)")))?;
-    if let Some(path) = &args.html {
-        write_file(path, html(&picture).as_bytes(), args.force)?;
-    }
-    if let Some(path) = &args.svg {
-        write_file(path, svg(&picture).as_bytes(), args.force)?;
+    let plans = plan_files(args.html.iter().chain(&args.svg), args.force).map_err(plan_error)?;
+    let drawings =
+        [args.html.is_some().then(|| html(&picture)), args.svg.is_some().then(|| svg(&picture))];
+    for (plan, drawing) in plans.into_iter().zip(drawings.into_iter().flatten()) {
+        write_file(plan, drawing.as_bytes())?;
     }
     if args.json {
         let (settings, nodes) = picture.search.as_ref().map(|(s, found)| (*s, found.nodes)).unzip();

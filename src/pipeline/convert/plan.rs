@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use super::super::filters::RecordFilters;
 use super::super::memory::Memory;
 use super::super::plan::{
-    Chosen, PlanError, check_absence, check_compression, check_filters, check_identity,
-    check_stdin, check_stream, choose, conversion, input, is_stream, side_outputs,
+    Chosen, Claim, Claims, PlanError, check_absence, check_compression, check_filters, check_once,
+    check_stream, choose, conversion, input, is_stream, side_outputs,
 };
 use super::super::settings::{BadPolicy, FormatName, without_compression};
 use super::super::sink::OutputPlan;
@@ -126,7 +126,7 @@ impl ConvertPlan {
         if inputs.is_empty() {
             return Err(PlanError::NoInput);
         }
-        check_stdin(&inputs, None)?;
+        check_once(&inputs, None)?;
         let to = output_format(&output, to)?;
         let mut conversions = Vec::new();
         for input in &inputs {
@@ -146,11 +146,11 @@ impl ConvertPlan {
         }
         let is_stream = is_stream(&output)?;
         if is_stream {
-            check_stream(&inputs, &output, settings.on_error)?;
+            check_stream(&output, settings.on_error)?;
         }
         let outputs = outputs(&output, to, is_stream, settings.on_error);
         let files = || outputs.iter().filter(|output| !output.is_stream).map(|output| &output.path);
-        check_identity(&inputs, files())?;
+        Claims::reading(&inputs)?.write(outputs.iter().map(Claim::output))?;
         if !force {
             check_absence(files())?;
         }

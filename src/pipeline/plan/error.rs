@@ -18,9 +18,13 @@ pub enum PlanError {
     /// No input was named.
     #[error("no input")]
     NoInput,
-    /// Standard input was named twice, or together with a shard.
-    #[error("standard input can be read only once, as a whole and from its start: {why}")]
-    Stdin {
+    /// Standard input, a pipe or a device, which cannot be measured or read again, where that is needed.
+    #[error(
+        "{input} can be read only once, as a whole and from its start: {why}; write it to a file first"
+    )]
+    ReadOnce {
+        /// The input.
+        input: String,
         /// What is in the way.
         why: &'static str,
     },
@@ -212,6 +216,26 @@ pub enum PlanError {
     #[error("two inputs would both be written to {}", output.display())]
     SameOutput {
         /// The output.
+        output: PathBuf,
+    },
+    /// Two things that are written are in each other's way.
+    #[error(
+        "{} would be written over {}, which is written by the same run; name another file",
+        path.display(), other.display()
+    )]
+    WrittenTwice {
+        /// The one.
+        path: PathBuf,
+        /// The other.
+        other: PathBuf,
+    },
+    /// Something stands in the place of a file that is not replaced by one.
+    #[error(
+        "{} is a device or a pipe, or a link to one; here a file is needed: name another, or take it away",
+        output.display()
+    )]
+    NoFile {
+        /// The place.
         output: PathBuf,
     },
     /// An output exists.

@@ -4,12 +4,10 @@
 
 use std::path::Path;
 
-use crate::format::Format;
 use crate::format::proof_file::{ProofFile, ProofText};
-use crate::pipeline::plan::{PlanError, check_absence, check_identity};
-use crate::pipeline::settings::FormatName;
+use crate::pipeline::plan::{Claims, PlanError};
 use crate::pipeline::sink::{OutputPlan, SinkError, Sinks};
-use crate::pipeline::source::{Compression, Input};
+use crate::pipeline::source::Compression;
 use crate::pipeline::stream::{Batch, Stream};
 
 const STREAM: Stream = Stream::Kept;
@@ -22,23 +20,15 @@ pub struct ProofOutput {
 }
 
 impl ProofOutput {
-    /// Where the file is to be; `input` is the file of positions, if it is one.
+    /// Where the file is to be.
     ///
     /// # Errors
-    /// [`PlanError`] if it is the input, or exists and may not be replaced by `force`.
-    pub fn plan(path: &Path, input: Option<&Path>, force: bool) -> Result<OutputPlan, PlanError> {
+    /// [`PlanError`] if it is read or written by the same run, or exists and may not be replaced by `force`.
+    pub fn plan(path: &Path, claims: &mut Claims, force: bool) -> Result<OutputPlan, PlanError> {
         let is_zstd = path.extension().is_some_and(|extension| extension == "zst");
         let compression = if is_zstd { Compression::Zstd } else { Compression::None };
-        let output = path.to_owned();
-        let inputs: Vec<Input> = input
-            .into_iter()
-            .map(|input| Input::named(input, FormatName::plain(Format::Sfen)))
-            .collect();
-        check_identity(&inputs, std::iter::once(&output))?;
-        if !force {
-            check_absence(std::iter::once(&output))?;
-        }
-        Ok(OutputPlan { compression, ..OutputPlan::plain(STREAM, output) })
+        let plan = claims.lone_output(STREAM, path, force)?;
+        Ok(OutputPlan { compression, ..plan })
     }
 
     /// Opens the partial file.

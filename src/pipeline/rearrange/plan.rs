@@ -8,15 +8,15 @@ use super::super::files;
 use super::super::identity::InputIdentity;
 use super::super::memory::Memory;
 use super::super::plan::{
-    Chosen, PlanError, check_absence, check_compression, check_folder, check_identity, check_stdin,
-    check_stream, choose, input, is_stream, side_outputs, stem,
+    Chosen, Claim, Claims, PlanError, check_absence, check_compression, check_folder, check_once,
+    check_stream, check_twice, choose, input, is_stream, side_outputs, stem,
 };
 use super::super::platform;
 use super::super::run::RunError;
 use super::super::run_name::MANIFEST_SUFFIX;
 use super::super::settings::{BadPolicy, FormatName, without_compression};
 use super::super::sink::OutputPlan;
-use super::super::source::{Compression, Input, Part, Place, SourceError};
+use super::super::source::{Compression, Input, Part, SourceError};
 use super::super::stream::Stream;
 use super::spill::Spill;
 use crate::format::Format;
@@ -117,7 +117,7 @@ impl RearrangePlan {
         let RearrangeRequest { output, force, on_error, means, .. } = request;
         let is_stream = is_stream(&output)?;
         if is_stream {
-            check_stream(&inputs, &output, on_error)?;
+            check_stream(&output, on_error)?;
         }
         let to = output_format(&output, request.to, inputs[0].format)?;
         let records = OutputPlan {
@@ -190,12 +190,12 @@ impl RearrangePlan {
 
     /// The plan with its inputs, if they go together with the outputs.
     fn over(self, inputs: Vec<Input>, force: bool) -> Result<Self, PlanError> {
-        let outputs = self.outputs.iter().chain(&self.side_outputs);
-        let files = outputs.filter(|output| !output.is_stream).map(|output| &output.path);
-        let files: Vec<&PathBuf> = files.chain(&self.manifest).collect();
-        check_identity(&inputs, files.iter().copied())?;
+        let outputs = || self.outputs.iter().chain(&self.side_outputs);
+        let claims = outputs().map(Claim::output).chain(self.manifest.iter().map(Claim::file));
+        Claims::reading(&inputs)?.write(claims)?;
         if !force {
-            check_absence(files.into_iter())?;
+            let files = outputs().filter(|output| !output.is_stream).map(|output| &output.path);
+            check_absence(files.chain(&self.manifest))?;
         }
         let Chosen { parts, records, .. } = choose(inputs, None, None)?;
         let mut means = self.means;
@@ -238,14 +238,9 @@ impl RearrangePlan {
     /// Whether the inputs can be read twice.
     ///
     /// # Errors
-    /// [`PlanError::Stdin`] if not.
+    /// [`PlanError::ReadOnce`] if not.
     pub(super) fn check_twice(&self, why: &'static str) -> Result<(), PlanError> {
-        let can_be = |part: &Part| match &part.input.place {
-            Place::Stdin => false,
-            Place::File(path) => path.is_file(),
-            Place::Object(_) => true,
-        };
-        if self.parts.iter().all(can_be) { Ok(()) } else { Err(PlanError::Stdin { why }) }
+        check_twice(self.parts.iter().map(|part| &part.input), why)
     }
 }
 
@@ -275,7 +270,7 @@ fn inputs(request: &RearrangeRequest) -> Result<Vec<Input>, PlanError> {
         let (first, second) = (first.name.clone(), other.name.clone());
         return Err(PlanError::DifferentDialects { first, second });
     }
-    check_stdin(&inputs, None)?;
+    check_once(&inputs, None)?;
     Ok(inputs)
 }
 

@@ -1,6 +1,5 @@
 //! One output of a run: records in, frames of a fixed number of them out.
 
-use std::fs::OpenOptions;
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -13,6 +12,7 @@ use super::target::Target;
 use super::{FRAME_BYTES, FRAME_RECORDS, OutputPlan, SinkError, Written, io_error};
 use crate::pipeline::checksum::{Checksum, Sum};
 use crate::pipeline::patient::Patient;
+use crate::pipeline::platform::{self, Standard};
 use crate::pipeline::seek_table::FrameSizes;
 use crate::pipeline::source::Compression;
 use crate::pipeline::stream::{Batch, Stream};
@@ -202,10 +202,15 @@ impl Whole {
 }
 
 fn open_stream(path: &Path) -> io::Result<Writer> {
-    if path == Path::new("-") {
+    if is_standard_output(path) {
         return Ok(Box::new(io::stdout()));
     }
-    Ok(Box::new(OpenOptions::new().write(true).open(path)?))
+    Ok(Box::new(platform::open_stream(path)?))
+}
+
+/// Whether what is written straight through to a path goes to standard output.
+pub fn is_standard_output(path: &Path) -> bool {
+    path == Path::new("-") || platform::is_stream(path) && Standard::Output.is(path)
 }
 
 /// Number and checksum of the first bytes of a file.

@@ -1,6 +1,6 @@
 //! A file that has not its final name yet.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -27,11 +27,7 @@ pub(in crate::pipeline) struct Partial {
 impl Partial {
     /// An empty file.
     pub(in crate::pipeline) fn create(final_path: &Path) -> Result<Self, SinkError> {
-        let partial = Self::open(
-            final_path,
-            "create",
-            OpenOptions::new().read(true).write(true).create(true),
-        )?;
+        let partial = Self::open(final_path, "create", true)?;
         // What another run left behind is emptied only when the lock shows that the run is over.
         partial.file.set_len(0).map_err(|source| partial.error("create", source))?;
         Ok(partial)
@@ -39,19 +35,15 @@ impl Partial {
 
     /// The file of an interrupted run. It is kept, whatever happens to this one.
     pub(super) fn reopen(final_path: &Path) -> Result<Self, SinkError> {
-        let mut partial =
-            Self::open(final_path, "open", OpenOptions::new().write(true).read(true))?;
+        let mut partial = Self::open(final_path, "open", false)?;
         partial.keep();
         Ok(partial)
     }
 
-    fn open(
-        final_path: &Path,
-        verb: &'static str,
-        options: &OpenOptions,
-    ) -> Result<Self, SinkError> {
+    fn open(final_path: &Path, verb: &'static str, create: bool) -> Result<Self, SinkError> {
         let path = partial_path(final_path);
-        let file = options.open(&path).map_err(|source| io_error(verb, &path, source))?;
+        let file = platform::open_own(&path, create);
+        let file = file.map_err(|source| io_error(verb, &path, source))?;
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => return Err(SinkError::Busy { path }),
             // Some network file systems know no locks; the names of a run are its own there.

@@ -2,7 +2,6 @@
 //!
 //! What an index says of a file is trusted only while size and time of modification are the same.
 
-use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -12,7 +11,7 @@ use super::bytes::Bytes;
 use super::cut::Reach;
 use super::{Input, SKIPPED_RECORDS, SourceError};
 use crate::pipeline::checksum::Sum;
-use crate::pipeline::files::State;
+use crate::pipeline::files::{self, State};
 use crate::pipeline::sink::{Partial, SinkError};
 
 /// What the name of an index has behind that of its input.
@@ -87,7 +86,7 @@ impl Index {
 
     /// The index in a file, if it is one and speaks of this input as it is now.
     pub fn load(path: &Path, input: &Input) -> Option<Self> {
-        let Kept { index, sha256 } = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
+        let Kept { index, sha256 } = serde_json::from_slice(&files::read(path).ok()?).ok()?;
         if sha256 != index.sum().ok()? {
             tracing::warn!("{} is not as it was written, and is made anew", path.display());
             return None;

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use super::{Table, TableFormat, Value};
 use crate::pipeline::files;
-use crate::pipeline::plan::{PlanError, check_absence, check_name};
-use crate::pipeline::sink::{OutputPlan, SinkError, Sinks, partial_path};
+use crate::pipeline::plan::{Claims, PlanError};
+use crate::pipeline::sink::{OutputPlan, SinkError, Sinks};
 use crate::pipeline::stream::{Batch, Stream};
 
 /// A table while it is written. Dropped before [`Self::finish`], it vanishes.
@@ -55,12 +55,12 @@ impl TableFile {
         if files::is_object(&path) && format.making(table).is_some() {
             return Err(PlanError::TableObject { output: path });
         }
-        check_name(&path)?;
-        check_name(&partial_path(&path))?;
-        if !force {
-            check_absence(std::iter::once(&path))?;
+        let plan = Claims::reading(&[])?.lone_output(Stream::Rows, &path, force)?;
+        let making = format.making(table);
+        if plan.is_stream && making.is_some() {
+            return Err(PlanError::NoFile { output: path });
         }
-        Ok(OutputPlan { making: format.making(table), ..OutputPlan::plain(Stream::Rows, path) })
+        Ok(OutputPlan { making, ..plan })
     }
 
     /// Opens the partial file.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::super::files;
 use super::super::plan::{
-    PlanError, check_absence, check_folder, check_identity, check_stdin, input, stem,
+    Claim, Claims, PlanError, check_absence, check_folder, check_once, input, stem,
 };
 use super::super::run::RunError;
 use super::super::settings::FormatName;
@@ -63,9 +63,10 @@ impl VerifyPlan {
         if inputs.is_empty() {
             return Err(PlanError::NoInput);
         }
-        check_stdin(&inputs, None)?;
+        check_once(&inputs, None)?;
+        let claims = Claims::reading(&inputs)?;
         let outputs = match &folder {
-            Some(folder) => outputs(folder, &inputs, force)?,
+            Some(folder) => outputs(folder, &inputs, claims, force)?,
             None => vec![Vec::new(); inputs.len()],
         };
         let plan = |(input, outputs): (Input, Vec<OutputPlan>)| {
@@ -88,6 +89,7 @@ impl VerifyPlan {
 fn outputs(
     folder: &Path,
     inputs: &[Input],
+    mut claims: Claims,
     force: bool,
 ) -> Result<Vec<Vec<OutputPlan>>, PlanError> {
     check_folder(folder)?;
@@ -99,7 +101,7 @@ fn outputs(
     if let Some([output, _]) = sorted.array_windows().find(|[one, other]| one == other) {
         return Err(PlanError::SameOutput { output: (*output).clone() });
     }
-    check_identity(inputs, paths())?;
+    claims.write(outputs.iter().flatten().map(Claim::output))?;
     if !force {
         check_absence(paths())?;
     }

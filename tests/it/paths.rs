@@ -1,0 +1,177 @@
+//! Paths on the command line: what can be read only once, what is read and written in one run, devices, and links
+//! that somebody else has put there.
+//!
+//! Devices are those of the system behind links in a folder of the test, and, where the test runs as root, copies
+//! of them in it.
+#![cfg(unix)]
+
+mod devices;
+mod links;
+mod once;
+mod twice;
+
+use std::ffi::CString;
+use std::fs::{self, File};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{FileTypeExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use assert_cmd::cargo::cargo_bin;
+use kyokumen::format::Format;
+use tempfile::TempDir;
+
+use crate::archive::{encoded, records};
+
+/// A folder in which programs run.
+struct Bench(TempDir);
+
+/// What became of a run.
+struct Ran {
+    code: Option<i32>,
+    stdout: Vec<u8>,
+    stderr: String,
+}
+
+impl Bench {
+    /// With ten records in `a.hcp`.
+    fn new() -> Self {
+        let bench = Self(TempDir::new().unwrap());
+        bench.write("a.hcp", &good(10));
+        bench
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+
+    fn read(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    fn link(&self, target: impl AsRef<Path>, name: &str) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        symlink(target, path).unwrap();
+    }
+
+    fn fifo(&self, name: &str) {
+        make_node(&self.path(name), libc::S_IFIFO, 0).unwrap();
+    }
+
+    /// A program with words, in which the filter does not search long.
+    fn command(&self, line: &str) -> Command {
+        let mut words = line.split(' ');
+        let mut command = Command::new(cargo_bin("kyokumen"));
+        let name = words.next().unwrap();
+        command.arg(name).args(words).current_dir(self.0.path()).stdin(Stdio::null());
+        if matches!(name, "filter" | "dataset") {
+            command.args(["--progress", "none", "--nodes", "50", "--hash-mb", "1"]);
+        }
+        command
+    }
+
+    fn run(&self, line: &str) -> Ran {
+        ran(&mut self.command(line))
+    }
+
+    #[track_caller]
+    fn succeeds(&self, line: &str) -> Ran {
+        let ran = self.run(line);
+        assert_eq!(ran.code, Some(0), "{line}: {}", ran.stderr);
+        ran
+    }
+
+    /// All that is there, links and pipes as such.
+    fn content(&self) -> Vec<(PathBuf, String)> {
+        let mut folders = vec![self.0.path().to_owned()];
+        let mut content = Vec::new();
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                let metadata = path.symlink_metadata().unwrap();
+                let what = if metadata.is_symlink() {
+                    format!("link to {}", path.read_link().unwrap().display())
+                } else if metadata.is_file() {
+                    format!("{:?}", fs::read(&path).unwrap())
+                } else {
+                    format!("{:?}", metadata.file_type())
+                };
+                if metadata.is_dir() {
+                    folders.push(path.clone());
+                }
+                content.push((path, what));
+            }
+        }
+        content.sort();
+        content
+    }
+
+    /// Runs it and looks that it ends with this status, says this, and changes nothing.
+    #[track_caller]
+    fn is_refused(&self, command: &mut Command, code: i32, message: &str) {
+        let before = self.content();
+        let ran = ran(command);
+        assert_eq!(ran.code, Some(code), "{command:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains(message), "{command:?}: {}", ran.stderr);
+        let after = self.content();
+        assert!(before == after, "{command:?}: {before:?} became {after:?}");
+    }
+}
+
+fn ran(command: &mut Command) -> Ran {
+    let output = command.output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    Ran { code: output.status.code(), stdout: output.stdout, stderr }
+}
+
+fn good(count: usize) -> Vec<u8> {
+    records(count, 11).iter().flat_map(|record| encoded(Format::Hcp, record)).collect()
+}
+
+/// Makes a pipe or a device.
+fn make_node(path: &Path, kind: libc::mode_t, device: libc::dev_t) -> std::io::Result<()> {
+    let path = CString::new(path.as_os_str().as_bytes()).unwrap();
+    #[expect(unsafe_code, reason = "the standard library makes no nodes")]
+    // SAFETY: a plain system call; the text ends with a zero and lives until it returns.
+    let made = unsafe { libc::mknod(path.as_ptr(), kind | 0o666, device) };
+    if made == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
+}
+
+/// Gives bytes to standard input through a pipe.
+fn piped(command: &mut Command, bytes: &[u8]) -> Ran {
+    use std::io::Write;
+    let (reader, mut writer) = std::io::pipe().unwrap();
+    let bytes = bytes.to_vec();
+    let thread = std::thread::spawn(move || writer.write_all(&bytes));
+    let ran = ran(command.stdin(reader));
+    // The command keeps an end of the pipe open, which must go before its writer can end.
+    command.stdin(Stdio::null());
+    drop(thread.join().unwrap());
+    ran
+}
+
+/// Writes to a pipe with a name as soon as somebody reads it.
+fn feed(path: PathBuf, bytes: Vec<u8>) -> std::thread::JoinHandle<()> {
+    std::thread::spawn(move || fs::write(path, bytes).unwrap())
+}
+
+#[track_caller]
+fn assert_is_link(path: &Path, target: &str) {
+    let found = path.read_link();
+    assert_eq!(found.ok().as_deref(), Some(Path::new(target)), "{}", path.display());
+}
+
+fn is_device(path: &Path) -> bool {
+    path.symlink_metadata().unwrap().file_type().is_char_device()
+}
+
+fn open_to_write(path: &Path) -> File {
+    File::options().create(true).append(true).open(path).unwrap()
+}

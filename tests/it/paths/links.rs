@@ -1,0 +1,122 @@
+//! Links that somebody else has put where a run makes its files: nothing is written to where they lead.
+
+use std::fs;
+
+use super::Bench;
+
+/// Commands with outputs, and the files that they write until those are whole.
+const PARTIAL: [(&str, &str); 17] = [
+    ("convert a.hcp -o b.sfen", "b.sfen.partial"),
+    ("convert a.hcp -o b.sfen.zst", "b.sfen.zst.partial"),
+    ("convert a.hcp -o b.sfen --on-error quarantine", "b.quarantine.jsonl.partial"),
+    ("shuffle a.hcp -o b.hcp", "b.hcp.partial"),
+    ("shuffle a.hcp -o b.hcp", "b.hcp.manifest.json.partial"),
+    ("split a.hcp -o out --parts 2", "out/a-00002-of-00002.hcp.partial"),
+    ("generate --count 3 -o b.psv", "b.psv.partial"),
+    ("stats a.hcp --html b.html", "b.html.partial"),
+    ("solve a.hcp --nodes 50 --proof b.zst", "b.zst.partial"),
+    ("verify a.hcp --quarantine out", "out/a.bad.hcp.partial"),
+    ("marubatsu show --plies 1 --svg b.svg", "b.svg.partial"),
+    ("marubatsu dataset --to npz -o b.npz", "b.npz.partial"),
+    ("marubatsu dataset --to npz -o b.npz", "b.npz.rows.partial"),
+    ("filter a.hcp -o out", "out/a.hcp.partial"),
+    ("filter a.hcp -o out", "out/a.quarantine.bin.partial"),
+    ("filter a.hcp -o out", "out/a.lock"),
+    ("dataset a.hcp -o out --to npz", "out/a.npz.rows.partial"),
+];
+
+#[test]
+fn no_partial_file_and_no_lock_is_a_link() {
+    for (line, name) in PARTIAL {
+        for target in ["precious", "nothing"] {
+            let bench = Bench::new();
+            bench.write("precious", b"precious");
+            bench.link(bench.path(target), name);
+            let ran = bench.run(line);
+            assert_eq!(ran.code, Some(1), "{line}: {}", ran.stderr);
+            assert!(ran.stderr.contains(name), "{line}: {}", ran.stderr);
+            assert!(ran.stderr.contains("a link stands there"), "{line}: {}", ran.stderr);
+            assert_eq!(bench.read("precious"), b"precious", "{line}");
+            assert!(!bench.path("nothing").exists(), "{line}");
+        }
+        let bench = Bench::new();
+        bench.write("precious", b"precious");
+        fs::create_dir_all(bench.path(name).parent().unwrap()).unwrap();
+        fs::hard_link(bench.path("precious"), bench.path(name)).unwrap();
+        let ran = bench.run(line);
+        assert_eq!(ran.code, Some(1), "{line}: {}", ran.stderr);
+        assert!(ran.stderr.contains("has another name"), "{line}: {}", ran.stderr);
+        assert_eq!(bench.read("precious"), b"precious", "{line}");
+    }
+}
+
+#[test]
+fn what_a_killed_run_left_is_taken_over() {
+    for (line, name) in PARTIAL {
+        let bench = Bench::new();
+        // A lock that says nothing is that of a process which died before it signed it.
+        let left = if name.strip_suffix(".partial").is_some() {
+            "x".repeat(1 << 16)
+        } else {
+            String::new()
+        };
+        bench.write(name, left.as_bytes());
+        bench.succeeds(line);
+        assert!(!bench.path(name).exists(), "{line}");
+        let output = name.strip_suffix(".partial").unwrap_or("out/a.hcp");
+        if let Ok(found) = fs::read(bench.path(output)) {
+            assert!(!found.starts_with(b"xx"), "{line}");
+        }
+    }
+}
+
+/// What is written and renamed again and again is made anew each time.
+#[test]
+fn checkpoints_metrics_and_indexes_are_new_files() {
+    for (line, name) in [
+        ("filter a.hcp -o out --metrics m.prom", "m.prom.partial"),
+        ("filter a.hcp -o out --metrics m.prom", "m.prom"),
+        ("filter a.hcp -o out --checkpoint-every 0", "out/a.checkpoint.partial"),
+        ("filter a.hcp -o out", "out/a.manifest.json.partial"),
+        ("filter a.sfen -o out --shard 1/2", "out/a.sfen.index.json"),
+    ] {
+        let bench = Bench::new();
+        bench.succeeds("convert a.hcp -o a.sfen");
+        bench.write("precious", b"precious");
+        bench.link(bench.path("precious"), name);
+        bench.succeeds(line);
+        assert_eq!(bench.read("precious"), b"precious", "{line}");
+        let now = bench.path(name).symlink_metadata();
+        assert!(now.map_or(true, |metadata| metadata.is_file()), "{line}");
+    }
+}
+
+/// With a link under its final name an output takes the place of the link.
+#[test]
+fn outputs_replace_links_and_not_what_they_lead_to() {
+    for (line, name) in [
+        ("convert a.hcp -o b.sfen", "b.sfen"),
+        ("shuffle a.hcp -o b.hcp", "b.hcp"),
+        ("shuffle a.hcp -o b.hcp", "b.hcp.manifest.json"),
+        ("generate --count 3 -o b.psv", "b.psv"),
+        ("stats a.hcp --html b.html", "b.html"),
+        ("solve a.hcp --nodes 50 --proof b.zst", "b.zst"),
+        ("verify a.hcp --quarantine out", "out/a.bad.hcp"),
+        ("marubatsu show --plies 1 --svg b.svg", "b.svg"),
+        ("marubatsu dataset -o b.jsonl", "b.jsonl"),
+        ("filter a.hcp -o out", "out/a.hcp"),
+        ("filter a.hcp -o out", "out/a.manifest.json"),
+        ("dataset a.hcp -o out --to npz", "out/a.npz"),
+    ] {
+        for target in ["precious", "nothing"] {
+            let bench = Bench::new();
+            bench.write("precious", b"precious");
+            bench.link(bench.path(target), name);
+            bench.is_refused(&mut bench.command(line), 2, "exists; replace it with --force");
+            bench.succeeds(&format!("{line} --force"));
+            assert!(bench.path(name).symlink_metadata().unwrap().is_file(), "{line}");
+            assert_eq!(bench.read("precious"), b"precious", "{line}");
+            assert!(!bench.path("nothing").exists(), "{line}");
+        }
+    }
+}

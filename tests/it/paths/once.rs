@@ -1,0 +1,150 @@
+//! Pipes, named pipes and devices as inputs: read in one pass, refused where they would be measured or read again.
+
+use std::fs;
+
+use super::{Bench, feed, good, piped, ran};
+
+const ONLY_ONCE: &str = "can be read only once";
+
+/// Commands that measure what IN stands for, or read it twice.
+const MORE_THAN_ONCE: [&str; 13] = [
+    "filter IN --from hcp -o o --shard 1/2",
+    "filter IN --from hcp -o o --shard 2/2 --dry-run",
+    "filter a.hcp IN --from hcp -o o --shard 2/2",
+    "filter IN --from hcp -o o --resume",
+    "filter IN --from sfen -o o --shard 1/2",
+    "filter IN --from hcp.zst -o o --shard 1/2",
+    "dataset IN --from hcp -o o --to jsonl --shard 1/2",
+    "dataset IN --from hcp -o o --to jsonl --resume",
+    "dedup IN --from hcp -o b.hcp",
+    "sample IN --from hcp -o b.hcp --count 3",
+    "split IN --from hcp -o o --parts 2 --by ranges",
+    "interleave IN a.hcp --from hcp -o b.hcp",
+    "convert IN IN --from hcp -o b.hcp",
+];
+
+#[test]
+fn what_can_be_read_only_once_is_neither_measured_nor_read_again() {
+    for line in MORE_THAN_ONCE {
+        // Nobody writes to it: whoever opens it waits for ever.
+        let bench = Bench::new();
+        bench.fifo("pipe");
+        bench.link("pipe", "link");
+        for name in ["pipe", "link", "/dev/zero"] {
+            let line = line.replace("IN", name);
+            bench.is_refused(&mut bench.command(&line), 2, &format!("{name} {ONLY_ONCE}"));
+        }
+        for name in ["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"] {
+            if name.starts_with("/proc") && cfg!(not(target_os = "linux")) {
+                continue;
+            }
+            let line = line.replace("IN", name);
+            let (reader, writer) = std::io::pipe().unwrap();
+            let name = if name == "-" { "standard input" } else { name };
+            let message = format!("{name} {ONLY_ONCE}");
+            bench.is_refused(bench.command(&line).stdin(reader), 2, &message);
+            drop(writer);
+        }
+    }
+}
+
+#[test]
+fn one_pipe_under_two_names_is_one() {
+    let bench = Bench::new();
+    let (reader, _writer) = std::io::pipe().unwrap();
+    let mut command = bench.command("convert - /dev/stdin --from hcp -o b.hcp");
+    bench.is_refused(command.stdin(reader), 2, "it was named more than once");
+}
+
+#[test]
+fn a_second_pass_needs_inputs_that_are_there_and_a_manifest_that_is_a_file() {
+    let bench = Bench::new();
+    bench.fifo("pipe");
+    let feeder = feed(bench.path("pipe"), good(10));
+    bench.succeeds("filter pipe --from hcp -o first");
+    feeder.join().unwrap();
+    let mut retry = bench.command("filter --retry-unknown first/pipe.manifest.json -o second");
+    bench.is_refused(&mut retry, 2, ONLY_ONCE);
+    bench.fifo("m.manifest.json");
+    let mut retry = bench.command("filter --retry-unknown m.manifest.json -o second");
+    bench.is_refused(&mut retry, 1, "it is a pipe or a device: copy it to a file");
+    let mut verify = bench.command("verify --manifest m.manifest.json");
+    bench.is_refused(&mut verify, 1, "it is a pipe or a device: copy it to a file");
+}
+
+/// Whoever looks at a folder waits for nobody.
+#[test]
+fn pipes_under_the_names_of_a_run_are_not_opened() {
+    let bench = Bench::new();
+    for name in ["a.lock", "a.checkpoint"] {
+        fs::create_dir_all(bench.path("o")).unwrap();
+        bench.fifo(&format!("o/{name}"));
+    }
+    let ran = bench.run("status o");
+    assert!(matches!(ran.code, Some(0 | 1)), "{}", ran.stderr);
+    let mut bench_filter = bench.command("bench filter o/a.lock");
+    bench.is_refused(&mut bench_filter, 2, ONLY_ONCE);
+}
+
+#[test]
+fn an_output_that_became_a_pipe_is_not_as_its_manifest_says() {
+    let bench = Bench::new();
+    bench.succeeds("filter a.hcp -o o");
+    // Of an empty output a pipe has the size, too.
+    fs::remove_file(bench.path("o/a.quarantine.bin")).unwrap();
+    bench.fifo("o/a.quarantine.bin");
+    let ran = bench.run("verify --manifest o/a.manifest.json");
+    assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+    let told = String::from_utf8(ran.stdout).unwrap();
+    assert!(told.contains("a.quarantine.bin cannot be read: it is a pipe"), "{told}");
+}
+
+/// Commands that read IN once, with what they write, `-` for standard output.
+const IN_ONE_PASS: [(&str, &str); 10] = [
+    ("convert IN --from hcp -o b.sfen", "b.sfen"),
+    ("convert IN --from hcp -o b.hcp --dedup", "b.hcp"),
+    ("filter IN --from hcp -o o --name a", "o/a.hcp"),
+    ("dataset IN --from hcp -o o --name a --to jsonl", ""),
+    ("shuffle IN --from hcp -o b.hcp --seed 3", "b.hcp"),
+    ("sample IN --from hcp -o b.hcp --rate 0.5", "b.hcp"),
+    ("solve IN --from hcp --nodes 50", ""),
+    ("stats IN --from hcp", "-"),
+    ("inspect IN --from hcp --range 3..5 --json", ""),
+    ("verify IN --from hcp", ""),
+];
+
+#[test]
+fn what_reads_once_reads_pipes() {
+    for (line, output) in IN_ONE_PASS {
+        let expected = {
+            let bench = Bench::new();
+            bench.write("records", &good(6000));
+            let ran = bench.succeeds(&line.replace("IN", "records"));
+            match output {
+                "" => Vec::new(),
+                "-" => ran.stdout,
+                name => bench.read(name),
+            }
+        };
+        for name in ["-", "/dev/stdin", "pipe"] {
+            let bench = Bench::new();
+            bench.fifo("pipe");
+            let mut command = bench.command(&line.replace("IN", name));
+            let ran = if name == "pipe" {
+                let feeder = feed(bench.path("pipe"), good(6000));
+                let ran = ran(&mut command);
+                feeder.join().unwrap();
+                ran
+            } else {
+                piped(&mut command, &good(6000))
+            };
+            assert_eq!(ran.code, Some(0), "{command:?}: {}", ran.stderr);
+            let found = match output {
+                "" => continue,
+                "-" => ran.stdout,
+                output => bench.read(output),
+            };
+            assert!(found == expected, "{command:?}");
+        }
+    }
+}
