@@ -217,7 +217,7 @@ fn what_cannot_be_done_is_refused() {
     let message = makes(folder.path(), &["a.hcp", "-o", "out", "--to", "npz"], 2);
     assert!(message.contains("a.npz exists; replace it with --force"), "{message}");
     makes(folder.path(), &["a.hcp", "-o", "out", "--to", "npz", "--force"], 3);
-    let message = makes(folder.path(), &["a.hcp", "-o", "out", "--to", "npz", "--resume"], 0);
+    let message = makes(folder.path(), &["a.hcp", "-o", "out", "--to", "npz", "--resume"], 3);
     assert!(message.contains("nothing to do"), "{message}");
 }
 
