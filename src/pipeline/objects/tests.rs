@@ -13,6 +13,7 @@ use crate::pipeline::filter::filter;
 use crate::pipeline::manifest::Manifest;
 use crate::pipeline::merge::{MergePlan, MergeRequest, merge};
 use crate::pipeline::plan::{Plan, PlanError, Request};
+use crate::pipeline::platform;
 use crate::pipeline::progress::{Progress, ProgressMode};
 use crate::pipeline::run::RunError;
 use crate::pipeline::settings::Settings;
@@ -286,6 +287,7 @@ fn what_was_made_and_not_sent_is_sent_by_the_next_run() {
     // A run whose outputs are whole, and that is interrupted before it sends them.
     let plan = Plan::new(request(out)).unwrap();
     let staging = plan.staging.clone().unwrap();
+    platform::create_private_folder(&staging.folder).unwrap();
     let here = Request { output: staging.folder.clone(), ..request(out) };
     run_filter(here).unwrap();
     assert_eq!(files::names_in(Path::new(out)).unwrap(), [""; 0]);

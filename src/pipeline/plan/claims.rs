@@ -84,7 +84,7 @@ impl Claims {
                 }
                 Place::Object(object) => Some(Key::Name(object.url().into())),
             };
-            claims.read.extend(key.map(|key| (key, input.name.clone())));
+            claims.read.extend(key.map(|key| (key, input.said())));
         }
         for (stream, name) in
             [(Standard::Output, "standard output"), (Standard::Error, "standard error")]
