@@ -179,7 +179,7 @@ impl Format {
     pub const fn record_len(self) -> Option<usize> {
         match self.spec().framing {
             Framing::Fixed(len) => Some(len),
-            Framing::Line | Framing::Group(_) => None,
+            Framing::Line | Framing::Group { .. } => None,
         }
     }
 
@@ -191,6 +191,16 @@ impl Format {
     /// Appends a unit as it is, closed if the end of a file has left it open.
     pub(crate) fn copy_unit(self, unit: &[u8], out: &mut Vec<u8>) {
         (self.spec().copy)(unit, out);
+    }
+
+    /// Whether a unit, closed, ends where it does whatever unit follows it.
+    pub(crate) fn is_closed(self, unit: &[u8]) -> bool {
+        let Framing::Group { end, next: Some(next) } = self.spec().framing else { return true };
+        let mut bytes = Vec::new();
+        self.copy_unit(unit, &mut bytes);
+        let len = bytes.len();
+        bytes.extend_from_slice(next);
+        end(&bytes, false) == Some(len)
     }
 
     /// Whether a unit is a remark to its readers and no record: a comment line.
@@ -240,7 +250,7 @@ impl Format {
         let end = match self.spec().framing {
             Framing::Fixed(len) => (bytes.len() >= len).then_some(len),
             Framing::Line => memchr::memchr(b'\n', bytes).map(|end| end + 1),
-            Framing::Group(end) => end(bytes, at_end),
+            Framing::Group { end, .. } => end(bytes, at_end),
         };
         end.or_else(|| at_end.then_some(bytes.len()))
     }

@@ -20,7 +20,7 @@ use start::Start;
 pub(super) const SPEC: Spec = Spec {
     name: "csa",
     extensions: &[],
-    framing: Framing::Group(unit_end),
+    framing: Framing::Group { end: unit_end, next: None },
     copy,
     header: b"",
     holds: Fields::ALL.without(Fields::of(Field::Candidates)),
@@ -93,6 +93,10 @@ fn read(unit: &[u8]) -> Result<Game, DecodeError> {
             take(replay, statement, at);
         }
         at += line.raw().len();
+    }
+    if replay.is_none() && start.is_cut_off() {
+        let expected = "the side to move, + or -, behind the head of a game";
+        return Err(DecodeErrorKind::syntax(expected, b"the end of the game").at(unit.len()));
     }
     Ok(replay.map_or_else(|| start.begin(), Ok)?.finish())
 }

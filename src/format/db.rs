@@ -18,7 +18,10 @@ const NEEDS: Fields = Fields::of_all(&[Field::BestMove, Field::Ply]);
 pub(super) const SPEC: Spec = Spec {
     name: "db",
     extensions: &[],
-    framing: Framing::Group(|bytes, _| lines::group_end(bytes, |_| false)),
+    framing: Framing::Group {
+        end: |bytes, _| lines::group_end(bytes, |_| false),
+        next: Some(lines::POSITION),
+    },
     copy: with_line_end,
     header: b"#YANEURAOU-DB2016 1.00\n",
     holds: NEEDS.union(Fields::of(Field::EvalCp)),

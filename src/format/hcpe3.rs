@@ -16,7 +16,7 @@ use crate::shogi::{Move, Position, Setup};
 pub(super) const SPEC: Spec = Spec {
     name: "hcpe3",
     extensions: &[],
-    framing: Framing::Group(unit_end),
+    framing: Framing::Group { end: unit_end, next: None },
     copy: as_it_is,
     header: b"",
     holds: Fields::ALL,

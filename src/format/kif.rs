@@ -24,7 +24,7 @@ use start::Start;
 pub(super) const SPEC: Spec = Spec {
     name: "kif",
     extensions: &["kifu"],
-    framing: Framing::Group(unit_end),
+    framing: Framing::Group { end: unit_end, next: Some("手合割：\n".as_bytes()) },
     copy,
     header: b"",
     holds: Fields::of_all(&[
@@ -48,6 +48,10 @@ pub(super) const SPEC: Spec = Spec {
 const FILES: [char; 9] = ['１', '２', '３', '４', '５', '６', '７', '８', '９'];
 const RANKS: [char; 9] = ['一', '二', '三', '四', '五', '六', '七', '八', '九'];
 
+/// The line above the moves, and with what it is told from the number of a move that a diagram stands behind.
+const LIST_OF_MOVES: &str = "手数----指手---------消費時間--\n";
+const BEGINS_LIST: &str = "手数-";
+
 /// Keywords with which the head of a game may begin.
 const HEAD: [&str; 14] = [
     "開始日時：",
@@ -66,35 +70,51 @@ const HEAD: [&str; 14] = [
     "先手の持駒：",
 ];
 
-/// Gives a game without a head one, as games are told apart by their heads.
+/// Gives a game without a head one, and a diagram without moves an empty list of them, as games are told apart
+/// by heads behind moves.
 fn copy(unit: &[u8], out: &mut Vec<u8>) {
-    let head = Lines::new(unit).map(|line| line.content()).take_while(|line| !is_numbered(line));
-    let is_diagram = |line: &[u8]| line.trim_ascii_start().starts_with(b"|");
-    let (has_head, has_diagram) = head.fold((false, false), |(has_head, has_diagram), line| {
-        (has_head || begins_head(line), has_diagram || is_diagram(line))
-    });
+    let (mut has_head, mut has_diagram, mut has_moves) = (false, false, false);
+    for line in Lines::new(unit).map(|line| line.content()) {
+        has_moves = begins_moves(line);
+        if has_moves {
+            break;
+        }
+        has_head |= begins_head(line);
+        has_diagram |= line.trim_ascii_start().starts_with(b"|");
+    }
+    let put = |line: &str, out: &mut Vec<u8>| match str::from_utf8(unit) {
+        Ok(_) => out.extend_from_slice(line.as_bytes()),
+        Err(_) => out.extend_from_slice(&SHIFT_JIS.encode(line).0),
+    };
     if !has_head && !unit.trim_ascii().is_empty() {
         let name = if has_diagram { start::OTHER } else { start::EVEN };
-        let line = format!("{}：{name}\n", start::HANDICAP);
-        match str::from_utf8(unit) {
-            Ok(_) => out.extend_from_slice(line.as_bytes()),
-            Err(_) => out.extend_from_slice(&SHIFT_JIS.encode(&line).0),
-        }
+        put(&format!("{}：{name}\n", start::HANDICAP), out);
     }
     with_line_end(unit, out);
+    if has_diagram && !has_moves {
+        put(LIST_OF_MOVES, out);
+    }
 }
 
 /// A game ends before the first keyword of another head.
-fn unit_end(bytes: &[u8], _at_end: bool) -> Option<usize> {
+fn unit_end(bytes: &[u8], at_end: bool) -> Option<usize> {
     let (mut at, mut has_moves) = (0, false);
     for line in Lines::new(bytes) {
-        if has_moves && line.raw().ends_with(b"\n") && begins_head(line.content()) {
+        // How a line goes on that may not be at its end is not known.
+        let is_known = at_end || line.raw().ends_with(b"\n");
+        if has_moves && is_known && begins_head(line.content()) {
             return Some(at);
         }
-        has_moves |= line.raw().ends_with(b"\n") && is_numbered(line.content());
+        has_moves = has_moves || (is_known && begins_moves(line.content()));
         at += line.raw().len();
     }
     None
+}
+
+/// Whether the head of a game ends with a line: it is above the moves, the first of them, or behind them.
+fn begins_moves(line: &[u8]) -> bool {
+    let is_text = |text: &str| text.starts_with(BEGINS_LIST) || ending::is_summary(text);
+    is_numbered(line) || (!line.is_ascii() && is_text(&decode(line)))
 }
 
 /// Whether a line holds a move or what stands in place of one: a number, spaces, and what is no number.
@@ -143,6 +163,10 @@ fn read(unit: &[u8]) -> Result<Game, DecodeError> {
             take(replay, text, at);
         }
         at += line.raw().len();
+    }
+    if replay.is_none() && start.is_cut_off() {
+        let expected = "the moves of a game behind its head";
+        return Err(DecodeErrorKind::syntax(expected, b"the end of the file").at(unit.len()));
     }
     Ok(replay.map_or_else(|| start.begin(), Ok)?.finish())
 }
@@ -194,7 +218,7 @@ fn write(game: &Game, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     let mut position = Position::try_from(&game.start).map_err(|_| EncodeError::NoGame)?;
     let mut text = String::new();
     start::write(&game.start, &mut text);
-    text.push_str("手数----指手---------消費時間--\n");
+    text.push_str(LIST_OF_MOVES);
     let mut last = None;
     for (number, played) in (1..).zip(&game.moves) {
         if !position.is_legal(played.best_move) {

@@ -17,7 +17,7 @@ use super::spec::{Codec, Framing, Spec, as_it_is, one};
 pub(super) const SPEC: Spec = Spec {
     name: "pack",
     extensions: &[],
-    framing: Framing::Group(|bytes, _| end(bytes)),
+    framing: Framing::Group { end: |bytes, _| end(bytes), next: Some(&[EVEN_START]) },
     copy: as_it_is,
     header: b"",
     holds: Fields::of_all(&[

@@ -18,7 +18,10 @@ const FIELDS: Fields = Fields::of_all(&[Field::BestMove, Field::EvalCp, Field::P
 pub(super) const SPEC: Spec = Spec {
     name: "plain",
     extensions: &[],
-    framing: Framing::Group(|bytes, _| lines::group_end(bytes, is_end)),
+    framing: Framing::Group {
+        end: |bytes, _| lines::group_end(bytes, is_end),
+        next: Some(lines::POSITION),
+    },
     copy: with_line_end,
     header: b"",
     holds: FIELDS,

@@ -21,7 +21,7 @@ use order::{nth_move, number_of};
 pub(super) const SPEC: Spec = Spec {
     name: "sbinpack",
     extensions: &[],
-    framing: Framing::Group(unit_end),
+    framing: Framing::Group { end: unit_end, next: None },
     copy: as_it_is,
     header: b"",
     holds: Fields::ALL.without(Fields::of(Field::Candidates)),

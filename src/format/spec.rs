@@ -39,10 +39,15 @@ pub(super) enum Framing {
     Fixed(usize),
     /// Every unit is one line, and one record.
     Line,
-    /// A unit is a game, or another group of games or records. The function finds the end of the first unit in
-    /// bytes that are not empty; `None` if the bytes end before it does and more may follow. The second
-    /// argument says that nothing follows.
-    Group(fn(&[u8], bool) -> Option<usize>),
+    /// A unit is a game, or another group of games or records.
+    Group {
+        /// Finds the end of the first unit in bytes that are not empty; `None` if the bytes end before it does
+        /// and more may follow. The second argument says that nothing follows.
+        end: fn(&[u8], bool) -> Option<usize>,
+        /// How a unit may begin, where one that is cut off would take in a part of the unit that follows. None
+        /// where it would be told from that.
+        next: Option<&'static [u8]>,
+    },
 }
 
 /// [`Spec::copy`] of formats whose units say themselves where they end.

@@ -176,6 +176,11 @@ impl Survey {
         1.0 - self.unreadable as f64 / self.records.max(1) as f64
     }
 
+    /// Whether more records can be read than cannot.
+    pub const fn is_mostly_readable(&self) -> bool {
+        self.unreadable.saturating_mul(2) < self.records
+    }
+
     fn look_at(&mut self, record: &RecordRef<'_>) -> Result<(), DecodeError> {
         let content = record.record()?;
         let position = Position::try_from(&content.setup).ok();

@@ -62,21 +62,34 @@ fn found(input: &Input) -> Result<Option<Box<Survey>>, SourceError> {
     }
 }
 
-/// Takes `hcpe` for Apery's own records where more of them can be read so.
+/// Takes `hcpe` for Apery's own records where most of them can be read so, and a larger share than as they are
+/// named: a few can be by chance, whatever the bytes.
 fn settle_length(input: &mut Input) -> Result<(), SourceError> {
     let Some(survey) = input.evidence.as_ref().filter(|survey| survey.unreadable > 0) else {
         return Ok(());
     };
     let format = Format::Hcpe42;
     let other = Input { format, dialect: format.dialect(), ..input.clone() };
-    if let Some(longer) = found(&other)?
-        && longer.readable_share() > survey.readable_share()
-    {
+    let Some(longer) = found(&other)? else { return Ok(()) };
+    let name = &input.name;
+    let readable = |survey: &Survey| {
+        let Survey { records, unreadable, .. } = survey;
+        format!("{} of {records} records looked at", records - unreadable)
+    };
+    let as_named = format!("as hcpe {} can be read", readable(survey));
+    if longer.is_mostly_readable() && longer.readable_share() > survey.readable_share() {
         tracing::warn!(
-            "{}: taken for hcpe42, Apery's records of 42 bytes; --from hcpe forces 38",
-            input.name
+            "{name}: taken for hcpe42, Apery's records of 42 bytes: {as_named}, as hcpe42 {}; \
+             --from hcpe forces 38",
+            readable(&longer)
         );
         *input = Input { evidence: Some(longer), ..other };
+    } else if !survey.is_mostly_readable() {
+        tracing::warn!(
+            "{name}: {as_named}, as hcpe42 {}: damaged, or of another format; taken for hcpe as its \
+             name says, --from FORMAT forces another",
+            readable(&longer)
+        );
     }
     Ok(())
 }

@@ -106,7 +106,12 @@ impl Read<'_> {
 }
 
 /// The records of a block that are wanted, in order.
-pub(super) fn records(block: &Block) -> Records<'_> {
+pub(super) fn records(block: &Block) -> impl Iterator<Item = Read<'_>> {
+    all_records(block).filter(|read| block.wanted.contains(&read.index))
+}
+
+/// The records of a block, wanted or not, in order.
+pub(super) fn all_records(block: &Block) -> Records<'_> {
     Records { block, units: block.units(), current: None, index: block.first_index }
 }
 
@@ -121,7 +126,7 @@ pub(super) fn in_unit<'a>(
     cut.into_iter().chain(whole.into_iter().flatten().map(|record| Ok(record?)))
 }
 
-/// The iterator of [`records`].
+/// The iterator of [`all_records`].
 pub(super) struct Records<'a> {
     block: &'a Block,
     units: Units<'a>,
@@ -132,7 +137,6 @@ pub(super) struct Records<'a> {
 }
 
 impl<'a> Records<'a> {
-    /// The next record, wanted or not.
     #[inline]
     fn read(&mut self) -> Option<(RawUnit<'a>, Result<RecordRef<'a>, Fault>)> {
         let (format, dialect) = (self.block.format, self.block.dialect);
@@ -162,13 +166,9 @@ impl<'a> Iterator for Records<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Read<'a>> {
-        loop {
-            let (unit, record) = self.read()?;
-            let index = self.index;
-            self.index += 1;
-            if self.block.wanted.contains(&index) {
-                return Some(Read { index, unit, record });
-            }
-        }
+        let (unit, record) = self.read()?;
+        let index = self.index;
+        self.index += 1;
+        Some(Read { index, unit, record })
     }
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 use thiserror::Error;
 
 use super::counts::{Condition, Counts, add_tally};
-use super::reading::{Fault, Read, records};
+use super::reading::{Fault, Read, all_records, in_unit};
 use super::settings::BadPolicy;
 use super::source::{Block, RawUnit};
 use super::stream::{Batch, Stream};
@@ -90,8 +90,11 @@ impl Sorted {
         *self.counts.filtered.entry(condition).or_default() += 1;
     }
 
-    /// Quarantines or skips records that cannot be used, or remembers that they end the run. A comment
-    /// of a text is only counted.
+    /// Quarantines or skips those of these records that are wanted and cannot be used, or remembers that they
+    /// end the run. A comment of a text is only counted.
+    ///
+    /// Records that are bad together have one line, and a unit's bytes are quarantined once: both where the
+    /// first of the records is, though it be in another shard.
     pub(super) fn set_aside(
         &mut self,
         fault: &Fault,
@@ -101,36 +104,44 @@ impl Sorted {
         records: Range<u64>,
         on_error: BadPolicy,
     ) {
-        let number = records.end - records.start;
+        let Range { start, end } = block.wanted;
+        let number = records.end.min(end).saturating_sub(records.start.max(start));
         self.counts.input += number;
         if fault.is_comment() {
-            *self.counts.filtered.entry(Condition::Comment).or_default() += number;
+            if number > 0 {
+                *self.counts.filtered.entry(Condition::Comment).or_default() += number;
+            }
             return;
         }
+        let is_elsewhere = records.start < start;
         let bad = BadRecord {
             file: file.to_owned(),
             index: records.start,
-            records: number,
+            records: records.end - records.start,
             offset: block.offset + unit.offset,
             bytes: unit.bytes.len(),
             reason: fault.reason(records.start),
             missing: fault.missing(),
         };
         match on_error {
+            _ if number == 0 => {}
             _ if fault.ends_run() => self.stopped_by = Some(bad),
             BadPolicy::Stop => self.stopped_by = Some(bad),
             BadPolicy::Skip => self.counts.bad.skipped += number,
             BadPolicy::Quarantine => {
                 self.counts.bad.quarantined += number;
-                let is_new = self.quarantined_unit.replace(unit.offset) != Some(unit.offset);
+                let is_new = !is_elsewhere && self.quarantined_unit != Some(unit.offset);
                 let bytes = self.batch_mut(Stream::Quarantine);
                 bytes.open_record().extend_from_slice(if is_new { unit.bytes } else { &[] });
                 bytes.end_group(number as usize);
                 let lines = self.batch_mut(Stream::QuarantineLines);
-                append_json_line(lines.open_record(), &bad);
+                if !is_elsewhere {
+                    append_json_line(lines.open_record(), &bad);
+                }
                 lines.end_group(number as usize);
             }
         }
+        self.quarantined_unit = Some(unit.offset);
     }
 }
 
@@ -237,19 +248,53 @@ impl<F: FnMut(&Item<'_>, &mut Sorted) -> Result<Next, Fault>> Sorter<'_, F> {
     }
 
     fn sort_groups(&mut self) -> Result<(), Ended> {
-        let mut reads = records(self.block).peekable();
-        while let Some(Read { index, unit, record }) = reads.next() {
+        let Range { start, end } = self.block.wanted;
+        let mut reads = all_records(self.block).peekable();
+        // Where the unit stands, and its first record.
+        let mut current = (0, self.block.first_index);
+        while let Some(Read { index, unit, record }) = reads.next_if(|read| read.index < end) {
+            if unit.offset != current.0 {
+                current = (unit.offset, index);
+            }
             let sorted = match record {
+                Ok(_) if index < start => Ok(()),
                 Ok(record) => self.sort(index, unit, record)?,
                 Err(fault) => Err(fault),
             };
             if let Err(fault) = sorted {
-                let mut end = index + 1;
+                let mut behind = index + 1;
                 // Behind a fault in a game nothing is read: the records there are bad together.
                 while reads.next_if(|next| next.is_bad_with(&unit, &fault)).is_some() {
-                    end += 1;
+                    behind += 1;
                 }
-                self.set_aside(&fault, &unit, index..end)?;
+                if current.1 < start && start <= index {
+                    self.look_back(&unit, current.1)?;
+                }
+                self.set_aside(&fault, &unit, index..behind)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds out whether a unit that begins before the records that are wanted has a bad record there, which
+    /// can be read: then its bytes are quarantined with that one.
+    fn look_back(&mut self, unit: &RawUnit<'_>, first_index: u64) -> Result<(), Ended> {
+        let is_known = self.sorted.quarantined_unit == Some(unit.offset);
+        if is_known || self.on_error != BadPolicy::Quarantine {
+            return Ok(());
+        }
+        for (index, record) in (first_index..self.block.wanted.start).zip(in_unit(self.block, unit))
+        {
+            let Ok(record) = record else { continue };
+            let number = self.block.number_of(index);
+            let item = Item { index, number, unit: *unit, record };
+            match (self.sort_one)(&item, &mut Sorted::default()) {
+                Ok(Next::Sorted) => {}
+                Ok(Next::Cancelled) => return Err(Ended::Cancelled),
+                Err(_) => {
+                    self.sorted.quarantined_unit = Some(unit.offset);
+                    break;
+                }
             }
         }
         Ok(())

@@ -34,7 +34,7 @@ pub use self::cut::{MAX_GROUP_BYTES, MAX_LINE_BYTES};
 pub use self::index::{INDEX_SUFFIX, Index, Mark};
 pub(super) use self::skip::Skipping;
 
-/// Records that are passed over at a time on the way to the first one wanted.
+/// Records that are passed over at a time.
 const SKIPPED_RECORDS: u64 = 1 << 10;
 
 /// One input, as it was given.
@@ -328,9 +328,9 @@ impl Block {
         self.read
     }
 
-    /// Number over all inputs of a wanted record with this index.
+    /// Number over all inputs of a record with this index.
     pub const fn number_of(&self, index: u64) -> u64 {
-        self.first_number + index - self.wanted.start
+        (self.first_number + index).saturating_sub(self.wanted.start)
     }
 
     /// What follows a unit of this block, as far as it was read.
@@ -498,7 +498,7 @@ impl Reading {
         }
         let mut mid_unit = false;
         while index < part.from {
-            let reach = Reach::AtMost((part.from - index).min(SKIPPED_RECORDS));
+            let reach = Reach::AtMost(part.from - index);
             let Some(skipped) = bytes.take(input, reach)? else { break };
             if skipped.bytes.is_empty() {
                 // The first record wanted is within the next unit.

@@ -203,3 +203,14 @@ fn a_game_is_written_as_the_standard_says() {
     write_game(Format::Csa, &read(text).unwrap(), &mut out).unwrap();
     assert_eq!(String::from_utf8(out).unwrap(), text);
 }
+
+/// What a file that is cut off ends with is no game.
+#[test]
+fn a_head_alone_is_a_bad_record() {
+    for head in ["V2.2\n", "V2.2\nN+A\nPI", "N+A\n$EVENT:x\n", "PI\n/\n"] {
+        assert!(read_game(Format::Csa, head.as_bytes()).is_err(), "{head}");
+    }
+    for game in ["V2.2\nPI\n+\n", "PI\n+\n%CHUDAN\n/\n", "' a remark\n"] {
+        assert!(read_game(Format::Csa, game.as_bytes()).is_ok(), "{game}");
+    }
+}

@@ -108,3 +108,18 @@ fn records_of_42_bytes_are_told_from_those_of_38() {
     let shown = kyokumen(&folder, "inspect a.hcpe");
     assert!(String::from_utf8(shown.stdout).unwrap().starts_with("a.hcpe: hcpe42, 500 records"));
 }
+
+/// Of damaged bytes a record can be read now and then in any way.
+#[test]
+fn a_name_is_believed_unless_most_records_speak_against_it() {
+    let folder = TempDir::new().unwrap();
+    let record = &encoded(Format::Hcpe, &records(1, 23)[0]);
+    let mut bytes = vec![0; 42 * 46];
+    bytes[42 * 5..][..record.len()].copy_from_slice(record);
+    fs::write(folder.path().join("a.hcpe"), &bytes).unwrap();
+    let verified = kyokumen(&folder, "verify a.hcpe");
+    let said = String::from_utf8(verified.stderr).unwrap();
+    assert!(String::from_utf8(verified.stdout).unwrap().starts_with("a.hcpe: hcpe, "), "{said}");
+    assert!(said.contains("as hcpe 0 of 51 records looked at can be read"), "{said}");
+    assert!(said.contains("as hcpe42 1 of 46 records looked at"), "{said}");
+}

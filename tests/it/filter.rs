@@ -3,6 +3,7 @@
 //! What the search says is no matter here: the promises hold for any judge.
 
 mod failures;
+mod groups;
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -123,7 +123,7 @@ fn handicaps_are_known_by_name() {
         ("五枚落ち", "2sgkgsn1/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1"),
         ("八枚落ち", "3gkg3/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1"),
     ] {
-        let game = read(&format!("手合割：{name}　　\n")).unwrap();
+        let game = read(&format!("手合割：{name}　　\n手数----指手---------消費時間--\n")).unwrap();
         assert_eq!(game.start.to_string(), start, "{name}");
         assert!(written(&game).starts_with(&format!("手合割：{name}\n")));
     }
@@ -201,4 +201,22 @@ fn variations_are_passed_over() {
     assert_eq!(usi(&read(&text).unwrap()), "7g7f 3c3d");
     let two = format!("{text}{EXAMPLE}");
     assert_eq!(units(Format::Kif, two.as_bytes()).count(), 2);
+}
+
+/// What a file that is cut off ends with is no game, and no part of the one before.
+#[test]
+fn a_head_alone_is_a_bad_record() {
+    let (keyword, head) = ("手合割：", "手合割：平手\n先手：A");
+    for rest in [keyword, head, "先手："] {
+        let file = format!("{EXAMPLE}まで2手で中断\n{rest}");
+        check_file(Format::Kif, file.as_bytes());
+        let units: Vec<&[u8]> = units(Format::Kif, file.as_bytes()).collect();
+        assert_eq!(units.len(), 2, "{rest}");
+        assert_eq!(units[1], rest.as_bytes());
+        assert!(read(rest).is_err() && read(&format!("{rest}\n")).is_err(), "{rest}");
+    }
+    // A game of no moves, and a position.
+    assert!(read(&format!("{head}\n手数----指手---------消費時間--\n")).is_ok());
+    assert!(read(&format!("{head}\nまで0手で中断\n")).is_ok());
+    assert!(read("# a remark\n").is_ok());
 }

@@ -3,6 +3,7 @@
 
 mod dedup;
 mod memory;
+mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

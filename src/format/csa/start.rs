@@ -18,6 +18,9 @@ pub(super) struct Start {
     is_arranged: bool,
     /// Where the first line that arranges anything stands.
     at: usize,
+    /// Whether there is a line of it, and whether one names the side to move, which is the last one.
+    is_begun: bool,
+    is_whole: bool,
 }
 
 impl Default for Start {
@@ -28,6 +31,8 @@ impl Default for Start {
             side_to_move: Color::Black,
             is_arranged: false,
             at: 0,
+            is_begun: false,
+            is_whole: false,
         }
     }
 }
@@ -37,11 +42,15 @@ impl Start {
     pub(super) fn take(&mut self, statement: &[u8], at: usize) -> Result<bool, DecodeError> {
         match statement {
             _ if Summary::parse(statement).is_some() => return Ok(false),
-            [] | [b'\'' | b'$' | b'V' | b'/', ..] | [b'N', b'+' | b'-', ..] => {}
-            [b'+'] => self.side_to_move = Color::Black,
-            [b'-'] => self.side_to_move = Color::White,
+            [] | [b'\'' | b'/', ..] => {}
+            [b'$' | b'V', ..] | [b'N', b'+' | b'-', ..] => self.is_begun = true,
+            [sign @ (b'+' | b'-')] => {
+                self.side_to_move = if *sign == b'+' { Color::Black } else { Color::White };
+                self.is_whole = true;
+            }
             [b'+' | b'-' | b'%', ..] => return Ok(false),
             [b'P', rest @ ..] => {
+                self.is_begun = true;
                 if !std::mem::replace(&mut self.is_arranged, true) {
                     self.at = at;
                 }
@@ -56,6 +65,11 @@ impl Start {
             }
         }
         Ok(true)
+    }
+
+    /// Whether it stops short of the moves, before the side to move is named.
+    pub(super) const fn is_cut_off(&self) -> bool {
+        self.is_begun && !self.is_whole
     }
 
     fn arrange(&mut self, text: &[u8]) -> Option<()> {

@@ -4,7 +4,7 @@
 
 use super::super::error::{DecodeError, DecodeErrorKind};
 use super::super::replay::{self, Replay};
-use super::{FILES, RANKS, behind_number, ending, moves};
+use super::{BEGINS_LIST, FILES, RANKS, behind_number, ending, moves};
 use crate::shogi::{Board, Color, Hand, HandKind, Piece, PieceKind, Setup, Square};
 
 /// Ranks of White's pieces that differ from one handicap to another: the first and the second.
@@ -45,6 +45,9 @@ pub(super) struct Start {
     handicap: Option<Setup>,
     /// Whether it is said to be one without a name.
     needs_diagram: bool,
+    /// Whether it says anything, and whether the list of moves has begun.
+    has_entries: bool,
+    has_list: bool,
     /// Ranks of the diagram, from the top.
     ranks: Vec<[Option<Piece>; 9]>,
     hands: [[u8; HandKind::COUNT]; 2],
@@ -65,7 +68,7 @@ impl Start {
             "先手番" | "下手番" => self.side_to_move = Some(Color::Black),
             "後手番" | "上手番" => self.side_to_move = Some(Color::White),
             text if text.starts_with(['#', '*', '&', '+', '９', '9']) => {}
-            text if text.starts_with("手数") => {}
+            text if text.starts_with("手数") => self.has_list |= text.starts_with(BEGINS_LIST),
             text if text.starts_with('|') => {
                 if self.ranks.is_empty() {
                     self.at = at;
@@ -76,6 +79,7 @@ impl Start {
             }
             text => match text.split_once(['：', ':']) {
                 Some(entry) => {
+                    self.has_entries = true;
                     if entry.0 == HANDICAP && self.ranks.is_empty() {
                         self.at = at;
                     }
@@ -100,6 +104,11 @@ impl Start {
             _ => {}
         }
         Some(())
+    }
+
+    /// Whether it stops short of the moves: it shows no position and does not begin a list of moves.
+    pub(super) const fn is_cut_off(&self) -> bool {
+        self.has_entries && !self.has_list && self.ranks.is_empty()
     }
 
     /// Begins the game.

@@ -102,7 +102,7 @@ impl Desk<'_> {
             index += match game {
                 Ok(read) => self.take_game(&read, unit, index),
                 Err(fault) => {
-                    self.set_aside_wanted(&fault, unit, index..index + 1);
+                    self.set_aside(&fault, unit, index..index + 1);
                     1
                 }
             };
@@ -155,7 +155,7 @@ impl Desk<'_> {
         if let Some((fault, lost)) = &read.fault
             && self.sorted.stopped_by.is_none()
         {
-            self.set_aside_wanted(&fault.clone().into(), unit, end..end + lost);
+            self.set_aside(&fault.clone().into(), unit, end..end + lost);
         }
         read.records()
     }
@@ -204,14 +204,6 @@ impl Desk<'_> {
         self.sorted.counts.count_fate(Fate::Kept);
         self.sorted.count_warnings(warnings);
         self.sorted.count_fields(written);
-    }
-
-    /// Those of these records that are wanted are bad.
-    fn set_aside_wanted(&mut self, fault: &Fault, unit: &RawUnit<'_>, records: Range<u64>) {
-        let wanted = self.wanted(records);
-        if !wanted.is_empty() {
-            self.set_aside(fault, unit, wanted);
-        }
     }
 
     fn set_aside(&mut self, fault: &Fault, unit: &RawUnit<'_>, records: Range<u64>) {

@@ -250,7 +250,9 @@ impl Sorter<'_> {
         if format.is_remark(unit.bytes) {
             return self.count(records, Some(Condition::Comment));
         }
-        let bytes = if format.record_len().is_some() || unit.bytes.ends_with(b"\n") {
+        // A game that ends with a line may lack the sign behind it, or a head of its own.
+        let is_game = format.holds_games() && !format.is_lines();
+        let bytes = if format.record_len().is_some() || (unit.bytes.ends_with(b"\n") && !is_game) {
             unit.bytes
         } else {
             self.closed.clear();
@@ -277,8 +279,17 @@ impl Sorter<'_> {
         match format.record_len() {
             Some(len) => unit.bytes.len() == len,
             None if unit.is_cut => false,
-            None => !(format.is_lines() && unit.bytes.trim_ascii().is_empty()),
+            None if format.is_lines() => !unit.bytes.trim_ascii().is_empty(),
+            None => !self.is_cut_off(unit),
         }
+    }
+
+    /// Whether a unit lacks its end, so that it would take in what it is put before. Only the last one of a
+    /// file can.
+    fn is_cut_off(&self, unit: &RawUnit<'_>) -> bool {
+        self.block.behind(unit).is_empty()
+            && matches!(in_unit(self.block, unit).next(), Some(Err(_)))
+            && !self.block.format.is_closed(unit.bytes)
     }
 
     fn set_aside(&mut self, unit: &RawUnit<'_>, records: Range<u64>) {

@@ -16,7 +16,7 @@ use super::laid::{Items, Laid};
 use super::ordered::Ordered;
 use super::pass::{Checksums, Watch, desk_of, read};
 use super::plan::RearrangePlan;
-use crate::format::{Format, count};
+use crate::format::Format;
 use crate::pipeline::progress::Progress;
 use crate::pipeline::run::RunError;
 use crate::pipeline::settings::BadPolicy;
@@ -78,10 +78,25 @@ fn lay(block: &Block, file: &str, on_error: BadPolicy, seed: u64) -> (Sorted, La
         return (sorted, Laid::row(&keys, row, len, 0));
     }
     let mut items = Items::default();
+    let mut counted = Vec::new();
     let sorted = sort_items(block, file, on_error, |item| {
-        items.push(key(item.number), item.bytes, None);
+        let bytes = if is_one_each(block.format) {
+            item.bytes
+        } else {
+            counted.clear();
+            counted.extend_from_slice(&item.records.to_le_bytes());
+            counted.extend_from_slice(item.bytes);
+            &counted
+        };
+        items.push(key(item.number), bytes, None);
     });
     (sorted, Laid::new(&items, None, 0))
+}
+
+/// Whether every unit is one record. Elsewhere their number travels in front of the unit's bytes: to count them
+/// again is to read a game again.
+const fn is_one_each(format: Format) -> bool {
+    format.is_lines() && !format.holds_games()
 }
 
 /// Seeds next to each other are to give orders that have nothing in common.
@@ -98,8 +113,13 @@ fn in_order(bucket: &Ordered, format: Format) -> Batch {
     let starts = items.starts(None);
     let mut batch = ItemBatch::default();
     for &number in order {
-        let unit = &items.bytes[starts.range(number as usize)];
-        batch.push(unit, count(format, unit));
+        let item = &items.bytes[starts.range(number as usize)];
+        match item.split_first_chunk() {
+            Some((records, unit)) if !is_one_each(format) => {
+                batch.push(unit, u64::from_le_bytes(*records));
+            }
+            _ => batch.push(item, 1),
+        }
     }
     batch.into_batch()
 }

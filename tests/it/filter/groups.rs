@@ -1,0 +1,113 @@
+//! Shards that begin in the middle of a game or a group, of which some records are bad: joined they are the whole,
+//! and what is quarantined is there once.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use kyokumen::format::{Format, count, units, write_game};
+use kyokumen::pipeline::plan::Request;
+use kyokumen::pipeline::settings::Settings;
+use kyokumen::pipeline::shard::Shard;
+use kyokumen::random::SplitMix64;
+use tempfile::TempDir;
+
+use super::{contents, joined, request, run, split_everything};
+use crate::archive::write;
+use crate::games::random_game;
+
+/// A filter of a file, and how the records are written.
+fn filtered(
+    input: &Path,
+    output: &Path,
+    to: &str,
+    shard: Option<Shard>,
+) -> BTreeMap<String, Vec<u8>> {
+    let fill = if to == "sfen" { "" } else { "result=draw" };
+    let settings = Settings { fill: fill.parse().unwrap_or_default(), ..split_everything() };
+    let to = Some(to.parse().unwrap());
+    run(Request { settings, to, shard, ..request(input, output) });
+    contents(output)
+}
+
+/// Two shards, and one for each record but no more than `most`, give what the whole gives.
+fn check(name: &str, bytes: &[u8], to: &str, most: u32) -> BTreeMap<String, Vec<u8>> {
+    let folder = TempDir::new().unwrap();
+    let input = write(folder.path(), name, bytes);
+    let whole = filtered(&input, &folder.path().join("whole"), to, None);
+    let format = Format::from_extension(name.rsplit_once('.').unwrap().1).unwrap();
+    let records: u64 = units(format, bytes).map(|unit| count(format, unit)).sum();
+    for count in [2, u32::try_from(records).unwrap().clamp(1, most)] {
+        let output = folder.path().join(format!("shards-{count}"));
+        for index in 1..=count {
+            filtered(&input, &output, to, Shard::new(index, count));
+        }
+        let shards = contents(&output);
+        for (file, bytes) in &whole {
+            assert!(joined(&shards, file, count) == *bytes, "{name} in {count}: {file}");
+        }
+    }
+    whole
+}
+
+/// Of this position Black could take the king.
+const NO_POSITION: &str = "4k4/9/9/9/4R4/9/9/9/4K4 b R2b4g4s4n4l18p 1";
+
+/// Positions with moves that cannot be read, one with White in check, one that is none.
+fn book() -> String {
+    let start = kyokumen::shogi::sfen::START;
+    format!(
+        "#YANEURAOU-DB2016 1.00\nsfen {start}\n7g7f none 5\n2g2x none 0\n2g2f none\nx none\n6g6f\n\
+         sfen {NO_POSITION}\n5e5a none 0\n5e5d none 0\n5e5c none 0\n\
+         sfen {start}\n7g7f none 5\n2g2f none 0\n6g6f none x\nsfen nothing\n1g1f\n"
+    )
+}
+
+#[test]
+fn a_damaged_group_is_quarantined_by_one_shard() {
+    let book = book();
+    let whole = check("a.db", book.as_bytes(), "db", 20);
+    // Each of the groups has something bad in it, and stands there once.
+    assert!(whole["a.quarantine.bin"] == book.as_bytes());
+    // What cannot be written is known only when it is asked for: a move without a value.
+    let whole = check("a.db", book.as_bytes(), "hcpe", 20);
+    assert!(whole["a.quarantine.jsonl"].len() > 300);
+}
+
+/// Games behind each other; of the format whose units are chunks of games, in chunks of three.
+fn games(format: Format, seed: u64) -> Vec<u8> {
+    let mut file = Vec::new();
+    for chunk in 0..3 {
+        let mut games: Vec<Vec<u8>> = (0..3)
+            .map(|game| {
+                let mut bytes = Vec::new();
+                write_game(format, &random_game(seed * 9 + chunk * 3 + game), &mut bytes).unwrap();
+                bytes
+            })
+            .collect();
+        if format == Format::Sbinpack {
+            let chains = games.iter().map(|game| &game[8..]).collect::<Vec<_>>().concat();
+            let len = u32::try_from(chains.len()).unwrap().to_le_bytes();
+            games = vec![[&b"SBN2"[..], &len, &chains].concat()];
+        }
+        file.extend(games.concat());
+    }
+    file
+}
+
+#[test]
+fn damaged_games_are_quarantined_by_one_shard() {
+    for format in Format::ALL.into_iter().filter(|format| format.holds_games()) {
+        let mut bad = 0;
+        for seed in 0..3 {
+            let mut bytes = games(format, seed);
+            let mut random = SplitMix64::new(seed);
+            for _ in 0..3 {
+                let at = random.below(bytes.len());
+                bytes[at] ^= 1 << random.below(8);
+            }
+            let whole = check(&format!("a.{format}"), &bytes, "sfen", 7);
+            bad += whole["a.quarantine.jsonl"].len();
+        }
+        assert!(bad > 0, "{format}: nothing was damaged");
+    }
+}

@@ -1,0 +1,218 @@
+//! Text as people and other programs write it, and files that are cut off: whatever is done with an archive, its
+//! units are counted as they are read, and what was written is read again as what it was.
+
+use std::path::Path;
+use std::process::Command;
+
+use assert_cmd::cargo::cargo_bin;
+use kyokumen::format::Format;
+use kyokumen::shogi::sfen::START;
+use rayon::prelude::*;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::{file, manifest, run};
+use crate::archive::write;
+
+/// Units of a format of text, and a line of it that is a remark.
+fn text(format: Format) -> ([String; 3], &'static str) {
+    let units = match format {
+        Format::Sfen => {
+            [format!("{START}\t7g7f\t5\t1\tb\n"), format!("{START}\n"), format!("{START}\n")]
+        }
+        Format::Jsonl => {
+            let line = format!("{{\"sfen\":\"{START}\",\"move\":\"7g7f\"}}\n");
+            [line.clone(), format!("{{\"sfen\":\"{START}\"}}\n"), line]
+        }
+        Format::Plain => {
+            [1, 0, -1].map(|result| format!("sfen {START}\nmove 7g7f\nresult {result}\ne\n"))
+        }
+        Format::Db => ["7g7f 3c3d 5\n2g2f none 3\n", "2g2f none 1\n", ""]
+            .map(|moves| format!("sfen {START}\n{moves}")),
+        Format::Usi => [
+            "startpos moves 7g7f 3c3d\n".to_owned(),
+            "startpos\n".to_owned(),
+            format!("position sfen {START} moves 2g2f\n"),
+        ],
+        Format::Csa => ["+7776FU\nT1\n-3334FU\n%TORYO\n", "", "+2726FU\n"]
+            .map(|moves| format!("V2.2\nN+A\nPI\n+\n{moves}/\n")),
+        Format::Kif => [
+            "   1 ７六歩(77)\n   2 ３四歩(33)   ( 0:01/00:00:01)\n   3 投了\n",
+            "",
+            "   1 ２六歩(27)\n",
+        ]
+        .map(|moves| format!("手合割：平手\n先手：A\n手数----指手---------消費時間--\n{moves}")),
+        _ => panic!("{format} is no text"),
+    };
+    (units, if format == Format::Csa { "' a remark\n" } else { "# a remark\n" })
+}
+
+/// The same in other clothes.
+fn variants(format: Format) -> Vec<(&'static str, String)> {
+    let (units, remark) = text(format);
+    let whole = units.concat();
+    vec![
+        ("plain", whole.clone()),
+        ("without its last line end", whole.trim_end().to_owned()),
+        ("CRLF", whole.replace('\n', "\r\n")),
+        ("CRLF, without its last line end", whole.trim_end().replace('\n', "\r\n") + "\r"),
+        ("blanks behind lines", whole.replace('\n', " \t \n")),
+        ("blanks before lines", format!(" {}", whole.trim_end().replace('\n', "\n\t "))),
+        ("empty lines", whole.replace('\n', "\n\n")),
+        ("empty lines between", format!("\n{}\n \t\n", units.join("\n"))),
+        ("remarks", format!("{remark}{}{remark}", units.join(remark))),
+        ("only a remark", remark.trim_end().to_owned()),
+        ("BOM", format!("\u{feff}{whole}")),
+        ("BOM before a remark", format!("\u{feff}{remark}{whole}")),
+        ("nothing but blanks", " \n".to_owned()),
+        ("cut off", whole.chars().take(whole.chars().count() * 2 / 3).collect()),
+        ("other text", format!("{whole}other text")),
+        // Games that are no files of their own have no sign behind them.
+        ("without signs", whole.replace("/\n", "").replace("手合割：平手\n先手：A\n", "")),
+    ]
+}
+
+/// What `verify` finds: records, and bad ones.
+fn verified(folder: &Path, name: &str) -> (u64, u64) {
+    let mut command = Command::new(cargo_bin("kyokumen"));
+    let output = command.args(["verify", name, "--json"]).current_dir(folder).output().unwrap();
+    assert!(matches!(output.status.code(), Some(0 | 3)), "verify {name}: {output:?}");
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    (report["records"].as_u64().unwrap(), report["bad"].as_u64().unwrap())
+}
+
+/// Each operation on a file, and the manifest of what it writes, if it writes one.
+fn operations(extension: &str) -> Vec<(Vec<String>, Option<String>)> {
+    let to = |command: &str| {
+        let words = format!("{command} -o b.{extension} --on-error quarantine --force");
+        (words, Some(format!("b.{extension}.manifest.json")))
+    };
+    let apart =
+        |words: &str, manifest: Option<&str>| (words.to_owned(), manifest.map(str::to_owned));
+    let input = format!("a.{extension}");
+    let parts =
+        format!("split {input} -o parts --name b --parts 2 --on-error quarantine --force --by");
+    [
+        to(&format!("shuffle {input}")),
+        to(&format!("dedup {input} --key bytes")),
+        to(&format!("sample {input} --rate 1")),
+        to(&format!("interleave {input} --weights 1")),
+        apart(&format!("{parts} round-robin"), Some("parts/b.manifest.json")),
+        apart(&format!("{parts} ranges"), Some("parts/b.manifest.json")),
+        apart(&format!("convert {input} -o c.{extension} --on-error quarantine --force"), None),
+        apart(&format!("convert {input} -o c.sfen --on-error quarantine --force"), None),
+        apart(
+            &format!(
+                "filter {input} -o d --to sfen --depth 1 --nodes 1 --hash-mb 1 --progress none"
+            ),
+            Some("d/a.manifest.json"),
+        ),
+        apart(&format!("stats {input} --json"), None),
+    ]
+    .into_iter()
+    .map(|(words, manifest)| (words.split(' ').map(str::to_owned).collect(), manifest))
+    .collect()
+}
+
+/// Every operation takes the file, counts what is in it, and writes what is read again.
+fn check(format: Format, variant: &str, bytes: &[u8]) {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    let input = format!("a.{format}");
+    write(folder, &input, bytes);
+    let (records, _) = verified(folder, &input);
+    for (words, account) in operations(format.name()) {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let (status, message) = run(folder, &words);
+        assert!(matches!(status, 0 | 3), "{format}, {variant}, {words:?}: {message}");
+        let Some(account) = account else { continue };
+        let counts = &manifest(folder, &account)["counts"];
+        assert_eq!(counts["input"], records, "{format}, {variant}, {words:?}");
+        if account.starts_with("b.") {
+            let (read, _) = verified(folder, &format!("b.{format}"));
+            assert_eq!(counts["written"], read, "{format}, {variant}, {words:?}");
+        }
+    }
+}
+
+#[test]
+fn every_operation_counts_text_as_it_is_read() {
+    use Format::{Csa, Db, Jsonl, Kif, Plain, Sfen, Usi};
+    [Sfen, Jsonl, Plain, Db, Usi, Csa, Kif].into_par_iter().for_each(|format| {
+        for (variant, text) in variants(format) {
+            check(format, variant, text.as_bytes());
+        }
+    });
+}
+
+/// Wherever what is cut off is put, the rest is read as it was.
+#[test]
+fn what_is_cut_off_takes_nothing_with_it() {
+    for format in
+        [Format::Pack, Format::Hcpe3, Format::Sbinpack, Format::Csa, Format::Kif, Format::Db]
+    {
+        let folder = TempDir::new().unwrap();
+        let folder = folder.path();
+        let sample =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(format!("sample.{format}"));
+        let bytes = std::fs::read(sample).unwrap();
+        for cut in [1, 5, 40] {
+            let (input, output) = (format!("a.{format}"), format!("b.{format}"));
+            write(folder, &input, &bytes[..bytes.len() - cut]);
+            let (records, bad) = verified(folder, &input);
+            for seed in ["1", "2"] {
+                let words = ["shuffle", &input, "-o", &output, "--seed", seed, "--force"];
+                let (status, message) =
+                    run(folder, &[&words[..], &["--on-error", "quarantine"]].concat());
+                assert!(matches!(status, 0 | 3), "{format} less {cut}: {message}");
+                let account = manifest(folder, &format!("{output}.manifest.json"));
+                let set_aside = account["counts"]["bad"]["quarantined"].as_u64().unwrap();
+                let (again, bad_again) = verified(folder, &output);
+                assert_eq!(
+                    (again + set_aside, bad_again + set_aside),
+                    (records, bad),
+                    "{format} less {cut}"
+                );
+            }
+        }
+    }
+}
+
+/// Files of one game each, as programs write them: no sign stands behind the game, or no head before it.
+#[test]
+fn games_of_their_own_stay_games_of_their_own() {
+    let head = "手合割：平手\n";
+    let board = "後手の持駒：なし\n|v香v桂v銀v金v玉v金v銀v桂v香|\n".to_owned()
+        + "| ・v飛 ・ ・ ・ ・ ・v角 ・|\n|v歩v歩v歩v歩v歩v歩v歩v歩v歩|\n"
+        + &"| ・ ・ ・ ・ ・ ・ ・ ・ ・|\n".repeat(3)
+        + "| 歩 歩 歩 歩 歩 歩 歩 歩 歩|\n| ・ 角 ・ ・ ・ ・ ・ 飛 ・|\n"
+        + "| 香 桂 銀 金 玉 金 銀 桂 香|\n先手の持駒：なし\n後手番\n";
+    for (format, first, second) in [
+        (
+            "csa",
+            "PI\n+\n+7776FU\n-3334FU\n%TORYO\n".to_owned(),
+            "PI\n+\n+2726FU\n%TORYO\n".to_owned(),
+        ),
+        (
+            "kif",
+            "   1 ７六歩(77)\n   2 投了\n".to_owned(),
+            "   1 ２六歩(27)\n   2 投了\n".to_owned(),
+        ),
+        ("kif", board, format!("{head}   1 ２六歩(27)\n   2 投了\n")),
+        ("kif", format!("{head}まで0手で中断\n"), format!("{head}   1 ２六歩(27)\n")),
+    ] {
+        let folder = TempDir::new().unwrap();
+        let folder = folder.path();
+        let (a, b, c) = (format!("a.{format}"), format!("b.{format}"), format!("c.{format}"));
+        write(folder, &a, first.as_bytes());
+        write(folder, &b, second.as_bytes());
+        let records = verified(folder, &a).0 + verified(folder, &b).0;
+        for seed in ["1", "2", "3", "4"] {
+            let (status, message) =
+                run(folder, &["shuffle", &a, &b, "-o", &c, "--seed", seed, "--force"]);
+            assert_eq!(status, 0, "{message}");
+            let joined = String::from_utf8(file(folder, &c)).unwrap();
+            assert_eq!(verified(folder, &c), (records, 0), "{joined}");
+        }
+    }
+}
