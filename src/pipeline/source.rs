@@ -6,7 +6,9 @@
 mod bytes;
 mod checksummed;
 mod cut;
+mod frames;
 mod index;
+mod room;
 mod skip;
 
 use std::ffi::OsStr;
@@ -19,6 +21,7 @@ use thiserror::Error;
 
 use self::bytes::Bytes;
 use self::cut::{Reach, is_cut_piece, unit_end};
+use self::room::Share;
 use super::checksum::Sum;
 use super::files::{self, State};
 use super::settings::{FormatName, without_compression};
@@ -29,7 +32,9 @@ pub use super::objects::Object;
 
 pub(super) use self::checksummed::Checksummed;
 pub use self::cut::{MAX_GROUP_BYTES, MAX_LINE_BYTES};
+pub use self::frames::MOST_WINDOW_MIB;
 pub use self::index::{Index, Mark};
+pub(super) use self::room::{Room, Within};
 pub(super) use self::skip::Skipping;
 
 /// Records that are passed over at a time on the way to the first one wanted.
@@ -208,6 +213,8 @@ pub struct Block {
     bytes: Vec<u8>,
     /// What was read of the input up to its end.
     read: PartRead,
+    /// The room that its bytes take, where that is bounded.
+    share: Option<Share>,
 }
 
 /// What the source delivers, in order.
@@ -474,6 +481,7 @@ impl Reading {
             starts_mid_unit: std::mem::replace(&mut self.mid_unit, taken.ends_mid_unit),
             bytes: taken.bytes,
             read: self.done,
+            share: None,
         };
         self.offset += block.bytes.len() as u64;
         self.done.records += block.wanted.end - block.wanted.start;

@@ -46,6 +46,7 @@ pub fn verify(
         checksums: true,
         limit: None,
         waiting_blocks: WAITING_BLOCKS,
+        room_bytes: usize::MAX,
     };
     let desk_plan = Arc::clone(&plan);
     let desk = Arc::new(move |block: &_, stop: &_| sort(&desk_plan, block, stop));
@@ -105,7 +106,11 @@ impl Desk<'_> {
         for record in in_unit(self.block, unit) {
             let judged = record.and_then(|record| judge(&record));
             if let Some(bad) = self.count(judged, unit, index) {
-                names.extend(bad.names);
+                for name in bad.names {
+                    if !names.contains(&name) {
+                        names.push(name);
+                    }
+                }
                 reason.get_or_insert(bad.reason);
             }
             index += 1;
@@ -115,7 +120,6 @@ impl Desk<'_> {
         if !self.plan.outputs.is_empty() {
             let line = reason.map(|reason| {
                 names.sort_unstable();
-                names.dedup();
                 BadLine {
                     file: &self.plan.part.input.name,
                     index: first_index,

@@ -11,6 +11,7 @@ use flate2::read::MultiGzDecoder;
 use zeekstd::SeekTable;
 
 use super::cut::{Cut, FULL_BLOCK_BYTES, Reach};
+use super::frames::Frames;
 use super::{Compression, Input, Object, Place, SourceError};
 use crate::pipeline::files::State;
 use crate::pipeline::parquet;
@@ -124,7 +125,7 @@ impl Bytes {
         };
         let reader = match (input.compression, &opened) {
             (Compression::None, _) => reader,
-            (Compression::Zstd, _) => Box::new(zstd::Decoder::new(reader)?),
+            (Compression::Zstd, _) => Box::new(Frames::new(reader)?),
             (Compression::Gzip, _) => Box::new(MultiGzDecoder::new(io::BufReader::new(reader))),
             (Compression::Parquet, Some((Opened::File(file), _))) => {
                 Box::new(parquet::Lines::open(file.try_clone()?)?)
@@ -173,7 +174,7 @@ impl Bytes {
                 let start = table.frame_start_comp(frame).map_err(io::Error::other)?;
                 let end = table.frame_end_comp(last).map_err(io::Error::other)?;
                 let before = table.frame_start_decomp(frame).map_err(io::Error::other)?;
-                self.reader = Box::new(zstd::Decoder::new(opened.reader(start, end)?)?);
+                self.reader = Box::new(Frames::new(opened.reader(start, end)?)?);
                 let passed = &mut self.reader.by_ref().take(offset - before);
                 io::copy(passed, &mut io::sink())?;
             }
@@ -204,7 +205,11 @@ impl Bytes {
         let cut = self.cut;
         self.cut = cut.behind();
         let rest = self.buffer.split_off(cut.bytes);
-        let bytes = std::mem::replace(&mut self.buffer, rest);
+        let mut bytes = std::mem::replace(&mut self.buffer, rest);
+        // What was read beyond is not to be kept twice.
+        if bytes.capacity() - bytes.len() > FULL_BLOCK_BYTES {
+            bytes.shrink_to_fit();
+        }
         self.offset += bytes.len() as u64;
         Taken { bytes, records: cut.records, ends_mid_unit: cut.ends_mid_unit }
     }
