@@ -550,10 +550,15 @@ pub(super) fn choose(
     let mut parts = Vec::new();
     for (input, (count, index)) in inputs.into_iter().zip(counted) {
         let within = |record: u64| record.saturating_sub(first).min(count);
-        let (from, to) = (within(range.start), Some(within(range.end)));
+        let (from, to) = (within(range.start), within(range.end));
         let mark = index.map_or(Mark::default(), |index| index.mark_before(from));
-        parts.push(Part { input, from, to, mark });
         first += count;
+        // What stands behind the last record and is none, a game without moves, goes with that record.
+        let has_last = range.start < first && first <= range.end;
+        let is_first = shard.is_none_or(|shard| shard.index() == 1);
+        let reads_end =
+            input.format.record_len().is_none() && (has_last || (first == 0 && is_first));
+        parts.push(Part { input, from, to: (!reads_end).then_some(to), mark });
     }
     let records = Some(range.end - range.start);
     Ok(Chosen { parts, records, first_number: range.start, indexes })

@@ -175,8 +175,13 @@ impl Desk<'_> {
     /// Lays a unit, byte for byte, on the side where it belongs.
     fn set_apart(&mut self, unit: &RawUnit<'_>, records: u64, line: Option<BadLine<'_>>) {
         let stream = if line.is_some() { Stream::Quarantine } else { Stream::Kept };
+        let is_first = self.block.offset + unit.offset == 0;
+        let header =
+            if stream == Stream::Kept && is_first { self.block.format.header() } else { b"" };
+        // The good begin with the header already.
+        let bytes = unit.bytes.strip_prefix(header).unwrap_or(unit.bytes);
         let batch = self.sorted.batch_mut(stream);
-        batch.open_record().extend_from_slice(unit.bytes);
+        batch.open_record().extend_from_slice(bytes);
         batch.end_group(records as usize);
         if let Some(line) = line {
             push_json_line(self.sorted.batch_mut(Stream::QuarantineLines), &line);
