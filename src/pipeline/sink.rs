@@ -26,6 +26,7 @@ use partial::Partial;
 use target::{Target, sync_folder_of};
 
 pub use output::OutputState;
+pub(super) use partial::PARTIAL_SUFFIX;
 pub use partial::partial_path;
 
 /// Records in one zstd frame or Parquet row group: a fixed number, so that a file continued later is the

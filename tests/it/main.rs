@@ -20,6 +20,7 @@ mod game_properties;
 mod games;
 mod graphs;
 mod hcpe3;
+mod hostile_manifests;
 mod inspect;
 mod kif;
 mod killed;
