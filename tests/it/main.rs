@@ -4,6 +4,7 @@ mod archive;
 mod cli_snapshots;
 mod convert;
 mod csa;
+mod damaged;
 mod dataset;
 mod dialects;
 mod equal_positions;
