@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::Outcome;
 use super::report::json_line;
 use crate::format::{Field, Fields, Format};
+use crate::pipeline::source::{MAX_GROUP_BYTES, MAX_LINE_BYTES, MOST_WINDOW_MIB};
 
 /// List the formats: what a unit is, what it says besides the position, what it must be given
 #[derive(Args)]
@@ -47,6 +48,13 @@ pub(super) fn run(args: &FormatsArgs) -> anyhow::Result<Outcome> {
         }
     }
     writeln!(out, "\nEach may be compressed: .zst is read and written, .gz is read.")?;
+    writeln!(
+        out,
+        "\nA line may have {} KiB, a game or another group of records {} MiB, in plain and db 64 KiB;\n\
+         what is longer is read as bad records. A zstd frame may have a window of {MOST_WINDOW_MIB} MiB.",
+        MAX_LINE_BYTES >> 10,
+        MAX_GROUP_BYTES >> 20,
+    )?;
     Ok(Outcome::Done)
 }
 

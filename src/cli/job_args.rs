@@ -179,7 +179,7 @@ pub(super) fn show_plan<J: Decide>(
 ) -> anyhow::Result<Outcome> {
     let mut out = std::io::stdout().lock();
     for part in &plan.parts {
-        let to = part.to.or(part.counted).map_or("its end".to_owned(), |to| to.to_string());
+        let to = part.end().map_or("its end".to_owned(), |to| to.to_string());
         let (input, format) = (&part.input.name, part.input.format.name());
         writeln!(out, "read {input} as {format}, records {} to {to}", part.from)?;
     }

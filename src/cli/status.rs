@@ -38,7 +38,13 @@ pub(super) fn run(args: &StatusArgs) -> anyhow::Result<Outcome> {
             write_run(run)?;
         }
     }
-    Ok(Outcome::Done)
+    match runs.iter().map(|run| run.problems.len()).sum() {
+        0 => Ok(Outcome::Done),
+        1 => anyhow::bail!("the manifests are not as they were written"),
+        problems => {
+            anyhow::bail!("the manifests are not as they were written, in {problems} points")
+        }
+    }
 }
 
 fn write_run(run: &RunStatus) -> io::Result<()> {
@@ -49,12 +55,16 @@ fn write_run(run: &RunStatus) -> io::Result<()> {
         "{:>13}  {:<11} {:>12} {:>12} {:>10} {:>9} {:>9} {:>11}",
         "shard", "state", "done", "of", "mated", "unknown", "rec/s", "left"
     )?;
-    run.shards.iter().try_for_each(|shard| write_shard(&mut out, shard))
+    run.shards.iter().try_for_each(|shard| write_shard(&mut out, shard))?;
+    run.problems.iter().try_for_each(|problem| writeln!(out, "  {problem}"))
 }
 
 /// `3 done, 1 running, 1 missing; 300 of 500 records, 12 records/s, 17 s left`
 fn summary(run: &RunStatus) -> String {
-    let number = |state| run.shards.iter().filter(|shard| shard.state == state).count();
+    let number = |state| {
+        let shards = run.shards.iter().filter(|shard| shard.state == state);
+        shards.map(|shard| u64::from(shard.shards)).sum::<u64>()
+    };
     let states = State::ALL.map(|state| (number(state), state.name()));
     let states = states.iter().filter(|(number, _)| *number > 0);
     let states: Vec<_> = states.map(|(number, name)| format!("{number} {name}")).collect();

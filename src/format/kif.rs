@@ -15,7 +15,7 @@ use crate::shogi::Position;
 use super::error::{DecodeError, DecodeErrorKind, EncodeError};
 use super::field::{Field, Fields};
 use super::game::{Ending, Game};
-use super::lines::Lines;
+use super::lines::{LONGEST_GROUP, Lines};
 use super::replay::Replay;
 use super::spec::{Codec, Framing, Spec, lost_of_text, one, with_line_end};
 use ending::Summary;
@@ -128,8 +128,8 @@ fn is_numbered(line: &[u8]) -> bool {
 }
 
 fn begins_head(line: &[u8]) -> bool {
-    // Cheaper than decoding every line of moves.
-    if line.first().is_none_or(u8::is_ascii) {
+    // Cheaper than decoding every line of moves, or one that does not end.
+    if line.first().is_none_or(u8::is_ascii) || line.len() > LONGEST_GROUP {
         return false;
     }
     let text = decode(line);

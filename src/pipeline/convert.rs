@@ -53,6 +53,7 @@ pub fn convert(
         checksums: plan.checksums,
         limit: plan.settings.limit,
         waiting_blocks: WAITING_BLOCKS,
+        room_bytes: usize::MAX,
     };
     let desk_plan = Arc::clone(&plan);
     let desk = Arc::new(move |block: &_, stop: &_| sort(&desk_plan, block, stop));

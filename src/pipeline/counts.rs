@@ -202,7 +202,7 @@ impl Counts {
         add_each(&mut self.warnings, &other.warnings);
         add_each(&mut self.lost, &other.lost);
         add_each(&mut self.invented, &other.invented);
-        self.nodes += other.nodes;
+        self.nodes = self.nodes.saturating_add(other.nodes);
     }
 
     /// Proven mates.

@@ -36,6 +36,9 @@ const MOST_TIME: Duration = Duration::from_secs(30);
 /// Records that are taken along in one pass over an input in which they cannot be gone to.
 const COLLECTED_RECORDS: u64 = 1 << 13;
 
+/// No more are collected when these have so many bytes: games may be long, and what is damaged longer.
+const COLLECTED_BYTES: usize = 1 << 28;
+
 /// What a sample says about the whole run.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Estimate {
@@ -134,15 +137,17 @@ fn collect(plan: &Plan, records: u64) -> Result<HashMap<u64, Block>, SourceError
     let mut wanted: Vec<u64> = wanted.collect();
     wanted.sort_unstable();
     let mut wanted = wanted.into_iter().peekable();
+    let mut bytes = 0;
     for delivery in Source::new(plan.parts.clone(), 1) {
         let Delivery::Block(block) = delivery? else { continue };
         let end = block.first_number + (block.wanted.end - block.wanted.start);
         if let Some(record) = wanted.next_if(|&record| record < end) {
             // Of a unit with several records the others come along.
             while wanted.next_if(|&record| record < end).is_some() {}
+            bytes += block.bytes().len();
             collected.insert(record, block);
         }
-        if wanted.peek().is_none() {
+        if wanted.peek().is_none() || bytes >= COLLECTED_BYTES {
             break;
         }
     }
@@ -304,7 +309,7 @@ impl Spread {
 /// Record number `record` of the plan's range.
 fn part_at(plan: &Plan, mut record: u64) -> Option<Part> {
     for part in &plan.parts {
-        let len = part.to.or(part.counted)? - part.from;
+        let len = part.end()? - part.from;
         if record < len {
             let (from, mark) = (part.from + record, part.mark);
             return Some(Part { mark, ..Part::range(part.input.clone(), from, Some(from + 1)) });

@@ -180,6 +180,7 @@ fn write(
         checksums: true,
         limit: None,
         waiting_blocks: WAITING_BLOCKS,
+        room_bytes: usize::MAX,
     };
     progress.start_behind(keeper.resumed.as_ref().map_or(0, |resumed| resumed.place.counts.input));
     let take = |_: &mut _, ()| Ok(());

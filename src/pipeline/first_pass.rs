@@ -4,7 +4,7 @@
 //! Everything else that is searched had been proven to be no mate.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -14,12 +14,13 @@ use thiserror::Error;
 
 use super::checksum::Sum;
 use super::files;
+use super::identity::MERGE;
 use super::judge::{Answer, Judgement};
 use super::manifest::{InputAccount, Manifest, ManifestError, OutputAccount, Parent};
 use super::platform;
 use super::settings::{FormatName, Settings};
 use super::shard_set::{Problem, wrong_output};
-use super::source::Part;
+use super::source::{MAX_LINE_BYTES, Part};
 use super::stream::Stream;
 use crate::format::Format;
 use crate::format::move16::Dialect;
@@ -156,7 +157,7 @@ impl FirstPass {
         let parent = Parent { file, sha256 };
         let folder = platform::folder_of(path);
         let list = |stream, what| {
-            let why = if manifest.command == "merge" {
+            let why = if manifest.command == MERGE {
                 "it is of shards that were joined; take those of the shards"
             } else {
                 "it was run with --mated drop or relabel, or by an older version"
@@ -170,8 +171,8 @@ impl FirstPass {
         }
         let mated = list(Stream::MatedLines, "mated")?;
         let unknown_list = list(Stream::UnknownLines, "unknown")?;
-        let unknown = places(&unknown_list, &manifest)?;
-        let places = places(&mated, &manifest)?;
+        let unknown = places(&unknown_list, Stream::UnknownLines, &manifest)?;
+        let places = places(&mated, Stream::MatedLines, &manifest)?;
         let file = File::open(&mated)
             .map_err(|source| FirstPassError::Io { path: mated.clone(), source })?;
         Ok(Self {
@@ -341,6 +342,7 @@ fn checked(folder: &Path, output: &OutputAccount) -> Result<PathBuf, FirstPassEr
 /// Whose lines stand where in a list. They stand in the order of the inputs.
 fn places(
     path: &Path,
+    stream: Stream,
     manifest: &Manifest,
 ) -> Result<Vec<(usize, u64, LinePlace)>, FirstPassError> {
     let failed = |source| FirstPassError::Io { path: path.to_owned(), source };
@@ -349,11 +351,15 @@ fn places(
     let (mut text, mut offset) = (Vec::new(), 0);
     for line in 1.. {
         text.clear();
-        let bytes = reader.read_until(b'\n', &mut text).map_err(failed)?;
+        let bytes = reader.by_ref().take(MAX_LINE_BYTES as u64).read_until(b'\n', &mut text);
+        let bytes = bytes.map_err(failed)?;
         if bytes == 0 {
             break;
         }
         let wrong = |why: String| FirstPassError::Line { path: path.to_owned(), line, why };
+        if bytes == MAX_LINE_BYTES {
+            return Err(wrong(format!("it has more than {MAX_LINE_BYTES} bytes")));
+        }
         let Whose { file, index } = parse(&text).map_err(wrong)?;
         let part = manifest.inputs.iter().position(|input| input.file == file);
         let is_behind =
@@ -361,8 +367,19 @@ fn places(
         let part = part.filter(|&part| is_behind(part));
         let part =
             part.ok_or_else(|| wrong(format!("record {index} of {file} is out of order")))?;
+        let InputAccount { from, to, .. } = manifest.inputs[part];
+        if !(from..to).contains(&index) {
+            return Err(wrong(format!(
+                "record {index} of {file} is not among those that were read"
+            )));
+        }
         places.push((part, index, LinePlace { line, offset, bytes }));
         offset += bytes as u64;
+    }
+    let (lines, expected) = (places.len() as u64, manifest.records_of(stream));
+    if lines != expected {
+        let path = path.to_owned();
+        return Err(FirstPassError::Wrong(Problem::Lines { path, lines, expected }));
     }
     Ok(places)
 }

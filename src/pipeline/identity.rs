@@ -78,6 +78,9 @@ enum ProductSettings {
 pub(super) const FILTER: &str = "filter";
 pub(super) const DATASET: &str = "dataset";
 
+/// The command that joins the outputs of shards.
+pub(super) const MERGE: &str = "merge";
+
 /// The one setting that changes no byte.
 const THREADS: &str = "threads";
 

@@ -16,6 +16,9 @@ use super::source::{self, Block, Delivery, Input, Part, Source, SourceError};
 use crate::format::move16::Dialect;
 use crate::format::{RecordRef, Survey};
 
+/// Of a stream no more is held than this and a block, however few records it is.
+const SAMPLE_BYTES: usize = 1 << 25;
+
 /// Numbers of records, from 0: `5`, `5..8`, `5..` or `..8`; the last one is not in it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RecordRange {
@@ -206,9 +209,13 @@ fn sample_stream(input: Input) -> Result<(Header, Deliveries), SourceError> {
     let mut survey = Survey::default();
     let mut start = Vec::new();
     let mut records = None;
-    while survey.records < SAMPLE_RECORDS {
+    let mut bytes = 0;
+    while survey.records < SAMPLE_RECORDS && bytes < SAMPLE_BYTES {
         let Some(delivery) = source.next().transpose()? else { break };
         take_into(&mut survey, &delivery);
+        if let Delivery::Block(block) = &delivery {
+            bytes += block.bytes().len();
+        }
         if let Delivery::End(part) = &delivery {
             records = Some(part.records);
         }

@@ -206,8 +206,8 @@ pub struct Saved {
 impl Saved {
     /// Adds what was saved elsewhere.
     pub const fn add(&mut self, other: Self) {
-        self.answers += other.answers;
-        self.nodes += other.nodes;
+        self.answers = self.answers.saturating_add(other.answers);
+        self.nodes = self.nodes.saturating_add(other.nodes);
     }
 }
 

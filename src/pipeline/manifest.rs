@@ -2,6 +2,8 @@
 //!
 //! The only output that holds times and what varies with them; everything else depends on input and settings alone.
 
+mod check;
+
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,17 +17,21 @@ use thiserror::Error;
 use super::checksum::Sum;
 use super::counts::{Counts, Imbalance, equal};
 use super::files;
-use super::identity::{DATASET, FILTER, Identity, InputIdentity};
+use super::identity::{DATASET, FILTER, Identity, InputIdentity, MERGE};
 use super::judge::Saved;
 use super::keeper::Keeper;
 use super::plan::Plan;
 use super::platform;
 use super::run::Done;
-use super::sink::Written;
+use super::run_name::{MANIFEST_SUFFIX, RunName};
+use super::sink::{PARTIAL_SUFFIX, Written};
 use super::source::{Part, PartRead};
 use super::stream::Stream;
 use crate::format::move16::Dialect;
 use crate::format::{MoveCounts, Survey};
+
+pub use check::Contradiction;
+pub(super) use check::{check_numbers, check_outputs};
 
 /// The account of a run, as it is written to `STEM.manifest.json`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -182,6 +188,14 @@ pub enum ManifestError {
         /// What is wrong with it.
         source: serde_json::Error,
     },
+    /// What it says cannot be.
+    #[error("{} contradicts itself: {why}; it is not as it was written", path.display())]
+    Contradiction {
+        /// The file.
+        path: PathBuf,
+        /// What cannot be.
+        why: Contradiction,
+    },
 }
 
 impl ManifestError {
@@ -196,8 +210,6 @@ impl ManifestError {
 pub struct Essence {
     /// What was run.
     pub command: String,
-    /// What was written.
-    pub outputs: Vec<OutputAccount>,
 }
 
 impl Essence {
@@ -211,11 +223,12 @@ impl Essence {
 
     /// Whether all of it is a [`Manifest`]: that of a run that searched, or of shards that were joined.
     pub fn is_of_search(&self) -> bool {
-        matches!(&*self.command, FILTER | DATASET | "merge")
+        matches!(&*self.command, FILTER | DATASET | MERGE)
     }
 }
 
-fn read<T: DeserializeOwned>(path: &Path) -> Result<T, ManifestError> {
+/// Reads the account of any command.
+pub(super) fn read<T: DeserializeOwned>(path: &Path) -> Result<T, ManifestError> {
     let bytes =
         files::read(path).map_err(|source| ManifestError::Io { path: path.to_owned(), source })?;
     serde_json::from_slice(&bytes)
@@ -223,11 +236,25 @@ fn read<T: DeserializeOwned>(path: &Path) -> Result<T, ManifestError> {
 }
 
 impl Manifest {
-    /// Reads one from a file.
+    /// Reads one from a file, and [checks](Self::check) it.
     ///
     /// # Errors
     /// [`ManifestError`] if there is none, or something else.
     pub fn read(path: &Path) -> Result<Self, ManifestError> {
+        let manifest = Self::read_unchecked(path)?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let name = name.strip_suffix(PARTIAL_SUFFIX).unwrap_or(&name);
+        let name = RunName::of_file(name, MANIFEST_SUFFIX);
+        let checked = manifest.check(name.as_ref());
+        checked.map_err(|why| ManifestError::Contradiction { path: path.to_owned(), why })?;
+        Ok(manifest)
+    }
+
+    /// Reads one from a file, whatever it says.
+    ///
+    /// # Errors
+    /// [`ManifestError`] if there is none, or something else.
+    pub fn read_unchecked(path: &Path) -> Result<Self, ManifestError> {
         read(path)
     }
 
@@ -288,7 +315,7 @@ impl Manifest {
                 input.offset = next.offset;
             }
             input.to = next.to;
-            input.bytes += next.bytes;
+            input.bytes = input.bytes.saturating_add(next.bytes);
         }
         self.counts.add(&next.counts);
         self.elapsed_s += next.elapsed_s;
@@ -304,9 +331,9 @@ impl Manifest {
         elapsed: Duration,
     ) -> Self {
         let elapsed_s = self.elapsed_s + elapsed.as_secs_f64();
-        let nodes = self.counts.nodes - self.saved.nodes;
+        let nodes = self.counts.nodes.saturating_sub(self.saved.nodes);
         Self {
-            command: "merge".to_owned(),
+            command: MERGE.to_owned(),
             shard: None,
             outputs,
             ended_unix_s: platform::now_unix_s(),
@@ -324,30 +351,39 @@ impl Manifest {
     /// # Errors
     /// [`Imbalance`] with the two sides that differ.
     pub fn check_balance(&self) -> Result<(), Imbalance> {
-        let counts = &self.counts;
-        counts.check_balance()?;
+        self.counts.check_balance()?;
         let read = self.inputs.iter().map(|input| input.to - input.from).sum();
-        equal("records read", read, "input", counts.input)?;
+        equal("records read", read, "input", self.counts.input)?;
         let in_file: BTreeMap<Stream, u64> =
             self.outputs.iter().map(|output| (output.stream, output.records)).collect();
-        let in_file = |stream| in_file.get(&stream).copied().unwrap_or(0);
-        let kept = counts.kept + counts.mated.relabelled;
-        equal("kept records in the file", in_file(Stream::Kept), "kept + relabelled", kept)?;
-        equal("rows in the file", in_file(Stream::Rows), "rows counted", counts.rows)?;
-        // In a table the unknown are rows like all others.
-        let unknown_lines =
-            if self.command == DATASET { 0 } else { counts.verdicts.unknown.values().sum() };
-        for (stream, count) in [
-            (Stream::Mated, counts.mated.split),
-            (Stream::MatedLines, counts.mated.split),
-            (Stream::Unknown, counts.unknown.split),
-            (Stream::UnknownLines, unknown_lines),
-            (Stream::Quarantine, counts.bad.quarantined),
-            (Stream::QuarantineLines, counts.bad.quarantined),
-        ] {
-            equal("records in a side file", in_file(stream), "records counted for it", count)?;
+        for stream in Stream::ALL {
+            let (in_file, counted) = (in_file.get(&stream).copied(), self.records_of(stream));
+            // Of shards that were joined one output was written.
+            if self.command != MERGE || in_file.is_some() {
+                equal(
+                    "records in an output",
+                    in_file.unwrap_or(0),
+                    "records counted for it",
+                    counted,
+                )?;
+            }
         }
         Ok(())
+    }
+
+    /// How many records or lines an output holds, going by the counts.
+    pub(super) fn records_of(&self, stream: Stream) -> u64 {
+        let counts = &self.counts;
+        match stream {
+            Stream::Kept => counts.kept + counts.mated.relabelled,
+            Stream::Mated | Stream::MatedLines => counts.mated.split,
+            Stream::Unknown => counts.unknown.split,
+            // In a table the unknown are rows like all others.
+            Stream::UnknownLines if counts.rows > 0 || self.command == DATASET => 0,
+            Stream::UnknownLines => counts.verdicts.unknown.values().sum(),
+            Stream::Rows => counts.rows,
+            Stream::Quarantine | Stream::QuarantineLines => counts.bad.quarantined,
+        }
     }
 
     /// The bytes of the file.

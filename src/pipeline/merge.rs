@@ -129,7 +129,7 @@ impl MergePlan {
     pub fn new(request: MergeRequest) -> Result<Self, MergeError> {
         let MergeRequest { folder, name, stream, output, force } = request;
         let set = ShardSet::in_folder(&folder, name.as_deref())?;
-        let problems = set.problems();
+        let problems = set.problems()?;
         if !problems.is_empty() {
             return Err(MergeError::Problems { folder, problems });
         }
@@ -215,6 +215,7 @@ pub fn merge(
         .written()
         .map(|written| OutputAccount { records: plan.records(), ..output_account(written) });
     let manifest = joined(plan, written.collect(), started)?;
+    manifest.check_balance().map_err(RunError::from)?;
     let committed = match &plan.manifest {
         Some(path) => finished.commit_with(path, &manifest.to_json()),
         None => finished.commit(),

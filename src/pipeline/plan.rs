@@ -20,7 +20,7 @@ use super::run_name::{CHECKPOINT_SUFFIX, LOCK_SUFFIX, MANIFEST_SUFFIX, RunName};
 use super::settings::{BadPolicy, FormatName, MatedPolicy, Settings, UnknownPolicy};
 use super::shard::Shard;
 use super::sink::OutputPlan;
-use super::source::{self, Compression, Index, Input, Mark, Part, Place, SourceError};
+use super::source::{self, Compression, Counted, Index, Input, Mark, Part, Place, SourceError};
 use super::staging::Staging;
 use super::stream::Stream;
 use crate::format::move16::Dialect;
@@ -481,11 +481,15 @@ pub(super) fn choose(
         let within = |record: u64| record.saturating_sub(first).min(count);
         let (from, to) = (within(range.start), within(range.end));
         let mark = index.map_or(Mark::default(), |index| index.mark_before(from));
-        parts.push(match shard {
-            Some(_) => Part { mark, counted: Some(count), ..Part::range(input, from, Some(to)) },
-            None => Part { counted: Some(count), ..Part::whole(input) },
-        });
         first += count;
+        // What stands behind the last record and is none, a game without moves, goes with that record.
+        let has_last = range.start < first && first <= range.end;
+        let is_first = shard.is_none_or(|shard| shard.index() == 1);
+        let reads_end =
+            input.format.record_len().is_none() && (has_last || (first == 0 && is_first));
+        let counted = Some(Counted { records: count, is_relied_on: shard.is_some() });
+        let to = (shard.is_some() && !reads_end).then_some(to);
+        parts.push(Part { mark, counted, ..Part::range(input, from, to) });
     }
     let records = Some(range.end - range.start);
     Ok(Chosen { parts, records, first_number: range.start, indexes })

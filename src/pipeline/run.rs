@@ -154,6 +154,8 @@ pub(super) struct Job<'a> {
     pub(super) checksums: bool,
     /// Blocks that may wait for one before them, however small they are.
     pub(super) waiting_blocks: usize,
+    /// Memory that blocks under way may take, if that is less than they would.
+    pub(super) room_bytes: usize,
 }
 
 /// What a worker does with a block, and what else it found out about it; nothing comes back after a

@@ -39,10 +39,10 @@ impl RunName {
             let (stem, index) = stem_and_index.rsplit_once('-')?;
             Some((stem, Shard::new(index.parse().ok()?, count.parse().ok()?)?))
         };
-        Some(match shard() {
-            Some((stem, shard)) => Self::new(stem, Some(shard)),
-            None => Self::new(name, None),
-        })
+        let run = shard().map(|(stem, shard)| Self::new(stem, Some(shard)));
+        // Two names of one shard would be two shards.
+        let run = run.filter(|run| run.to_string() == name);
+        Some(run.unwrap_or_else(|| Self::new(name, None)))
     }
 
     /// The shard; none where there are none.
@@ -76,7 +76,9 @@ mod tests {
         let name = of("a-b-00003-of-00010.manifest.json").unwrap();
         assert_eq!((&*name.stem, name.index, name.count), ("a-b", 3, 10));
         assert_eq!(name.file(".hcp"), "a-b-00003-of-00010.hcp");
-        for whole in ["a", "a-00003-of-00002", "a-00000-of-00002", "b-of-c"] {
+        for whole in
+            ["a", "a-00003-of-00002", "a-00000-of-00002", "b-of-c", "a-3-of-10", "a-+0003-of-00010"]
+        {
             let name = of(&format!("{whole}.manifest.json")).unwrap();
             assert_eq!((&*name.stem, name.shard()), (whole, None));
             assert_eq!(name.to_string(), whole);

@@ -57,6 +57,19 @@ const fn bound(records: u64, index: u32, count: u32) -> u64 {
     (records as u128 * index as u128 / count as u128) as u64
 }
 
+/// The shards that are not among these, in order, as long rows of them: there may be billions.
+pub fn missing(present: impl IntoIterator<Item = u32>, count: u32) -> Vec<(Shard, Shard)> {
+    let mut missing = Vec::new();
+    let mut next = 1;
+    for index in present.into_iter().map(Some).chain([count.checked_add(1)]) {
+        let last = index.map_or(count, |index| index - 1);
+        let row = Shard::new(next, count).zip(Shard::new(last, count));
+        missing.extend(row.filter(|_| next <= last));
+        next = last.saturating_add(2);
+    }
+    missing
+}
+
 impl FromStr for Shard {
     type Err = ParseShardError;
 
@@ -85,6 +98,23 @@ mod tests {
         for text in ["", "3", "0/3", "4/3", "0/0", "a/b", "1/", "-1/3", "1/2/3"] {
             assert!(text.parse::<Shard>().is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn missing_shards_are_told_in_rows() {
+        let missing = |present: &[u32], count| -> Vec<(u32, u32)> {
+            let rows = missing(present.iter().copied(), count).into_iter();
+            rows.map(|(first, last)| (first.index, last.index)).collect()
+        };
+        assert_eq!(missing(&[], 3), [(1, 3)]);
+        assert_eq!(missing(&[1, 2, 3], 3), []);
+        assert_eq!(missing(&[2], 3), [(1, 1), (3, 3)]);
+        assert_eq!(missing(&[1], u32::MAX), [(2, u32::MAX)]);
+        assert_eq!(missing(&[1, u32::MAX], u32::MAX), [(2, u32::MAX - 1)]);
+        assert_eq!(
+            missing(&[5, u32::MAX - 1], u32::MAX),
+            [(1, 4), (6, u32::MAX - 2), (u32::MAX, u32::MAX)]
+        );
     }
 
     proptest! {

@@ -1,6 +1,6 @@
 //! The shards of one run: whether all are there, belong together, and are as their manifests say.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,10 +10,12 @@ use thiserror::Error;
 use super::checksum::Sum;
 use super::files;
 use super::identity::{Difference, Identity, RETRY_UNKNOWN};
-use super::manifest::{Manifest, ManifestError, OutputAccount};
+use super::manifest::{Contradiction, InputAccount, Manifest, ManifestError, OutputAccount};
 use super::platform;
 use super::run_name::{CHECKPOINT_SUFFIX, LOCK_SUFFIX, MANIFEST_SUFFIX, RunName};
-use super::shard::Shard;
+use super::settings::FormatName;
+use super::shard::{Shard, missing};
+use super::source::Compression;
 use super::stream::Stream;
 
 /// Why shards cannot be looked at.
@@ -62,14 +64,28 @@ impl ShardSetError {
 /// Something that is missing or different.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Problem {
-    /// A shard was not brought to its end.
+    /// Shards in a row that nobody began.
     Missing {
+        /// The first one.
+        first: Shard,
+        /// The last one.
+        last: Shard,
+        /// The manifest of the first one.
+        manifest: PathBuf,
+    },
+    /// A shard was not brought to its end.
+    Unfinished {
         /// Which one.
         shard: Shard,
         /// Its manifest.
         manifest: PathBuf,
-        /// Whether it was begun.
-        was_begun: bool,
+    },
+    /// A manifest says what cannot be.
+    Contradiction {
+        /// The manifest.
+        manifest: PathBuf,
+        /// What cannot be.
+        why: Contradiction,
     },
     /// A shard is of another run.
     Different {
@@ -100,6 +116,15 @@ pub enum Problem {
         /// How many it should have.
         expected: u64,
     },
+    /// The shards end before an input does.
+    End {
+        /// The input.
+        file: String,
+        /// Bytes of it that were read.
+        read: u64,
+        /// Its size.
+        bytes: u64,
+    },
     /// An output is not there.
     NoOutput {
         /// The output.
@@ -121,6 +146,15 @@ pub enum Problem {
         /// What the manifest says.
         expected: u64,
     },
+    /// A list has more or fewer lines than its manifest says.
+    Lines {
+        /// The list.
+        path: PathBuf,
+        /// Its lines.
+        lines: u64,
+        /// What the manifest says.
+        expected: u64,
+    },
     /// An output has other bytes than its manifest says.
     Checksum {
         /// The output.
@@ -131,9 +165,20 @@ pub enum Problem {
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Missing { shard, manifest, was_begun } => {
-                let state = if *was_begun { "not finished" } else { "missing" };
-                write!(f, "shard {shard} is {state}: there is no {}", manifest.display())
+            Self::Missing { first, last, manifest } if first == last => {
+                write!(f, "shard {first} is missing: there is no {}", manifest.display())
+            }
+            Self::Missing { first, last, manifest } => write!(
+                f,
+                "shards {}-{last} are missing: there is no {}, nor those behind it",
+                first.index(),
+                manifest.display()
+            ),
+            Self::Unfinished { shard, manifest } => {
+                write!(f, "shard {shard} is not finished: there is no {}", manifest.display())
+            }
+            Self::Contradiction { manifest, why } => {
+                write!(f, "{} contradicts itself: {why}", manifest.display())
             }
             Self::Different { first, shard, difference: of } => {
                 let (what, was, is) = (&of.what, &of.was, &of.is);
@@ -147,12 +192,18 @@ impl fmt::Display for Problem {
             Self::Size { shard, records, expected } => {
                 write!(f, "shard {shard} has {records} records, not its part of {expected}")
             }
+            Self::End { file, read, bytes } => {
+                write!(f, "the shards end with byte {read} of {file}, which has {bytes}")
+            }
             Self::NoOutput { path } => write!(f, "{} is missing", path.display()),
             Self::Unreadable { path, error } => {
                 write!(f, "{} cannot be read: {error}", path.display())
             }
             Self::Bytes { path, bytes, expected } => {
                 write!(f, "{} has {bytes} bytes, its manifest says {expected}", path.display())
+            }
+            Self::Lines { path, lines, expected } => {
+                write!(f, "{} has {lines} lines, its manifest says {expected}", path.display())
             }
             Self::Checksum { path } => {
                 write!(f, "{} has another SHA-256 than its manifest says", path.display())
@@ -211,7 +262,7 @@ impl ShardSet {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             let name = RunName::of_file(&name, MANIFEST_SUFFIX)
                 .ok_or_else(|| ShardSetError::NoManifest { path: path.clone() })?;
-            let manifest = Manifest::read(path)?;
+            let manifest = Manifest::read_unchecked(path)?;
             let folder = platform::folder_of(path);
             let same = |set: &&mut Self| {
                 set.folder == folder && set.stem == name.stem && set.count == name.count
@@ -236,33 +287,91 @@ impl ShardSet {
 
     /// The names of the manifests that are there, in order.
     pub fn names(&self) -> impl Iterator<Item = RunName> {
-        let name = |&index| RunName { stem: self.stem.clone(), count: self.count, index };
-        self.manifests.keys().map(name)
+        self.manifests.keys().map(|&index| self.name(index))
+    }
+
+    /// The shards of a run whose manifests are these, by their numbers.
+    pub(super) fn of_manifests(
+        folder: &Path,
+        stem: &str,
+        count: u32,
+        manifests: BTreeMap<u32, Manifest>,
+    ) -> Self {
+        Self { folder: folder.to_owned(), stem: stem.to_owned(), count, manifests }
     }
 
     /// What stands in the way of joining them, going by the manifests.
-    pub fn problems(&self) -> Vec<Problem> {
+    ///
+    /// # Errors
+    /// [`ShardSetError`] if the folder cannot be read.
+    pub fn problems(&self) -> Result<Vec<Problem>, ShardSetError> {
+        let mut problems = self.contradictions();
         if self.manifests.contains_key(&0) {
-            return Vec::new();
+            return Ok(problems);
         }
-        let mut problems = self.missing();
-        problems.extend(self.different());
+        problems.extend(self.missing()?);
+        problems.extend(self.disagreements());
         if problems.is_empty() {
-            problems.extend(self.wrong_ranges());
+            problems.extend(self.unread_ends());
         }
-        problems
+        Ok(problems)
     }
 
-    fn missing(&self) -> Vec<Problem> {
-        let missing = (1..=self.count).filter(|index| !self.manifests.contains_key(index));
-        let problem = |index| {
-            let shard = Shard::new(index, self.count)?;
-            let name = RunName::new(&self.stem, Some(shard));
-            let path = |suffix| self.folder.join(name.file(suffix));
-            let was_begun = path(CHECKPOINT_SUFFIX).exists() || path(LOCK_SUFFIX).exists();
-            Some(Problem::Missing { shard, manifest: path(MANIFEST_SUFFIX), was_begun })
+    /// What no manifest of these can say.
+    pub fn contradictions(&self) -> Vec<Problem> {
+        let problem = |(&index, manifest): (&u32, &Manifest)| {
+            let name = self.name(index);
+            let why = manifest.check(Some(&name)).err()?;
+            Some(Problem::Contradiction { manifest: self.path(&name, MANIFEST_SUFFIX), why })
         };
-        missing.filter_map(problem).collect()
+        self.manifests.iter().filter_map(problem).collect()
+    }
+
+    /// In what those that are there do not belong together.
+    pub fn disagreements(&self) -> Vec<Problem> {
+        let different = self.different();
+        if different.is_empty() { self.wrong_ranges() } else { different }
+    }
+
+    fn name(&self, index: u32) -> RunName {
+        RunName { stem: self.stem.clone(), count: self.count, index }
+    }
+
+    fn path(&self, name: &RunName, suffix: &str) -> PathBuf {
+        self.folder.join(name.file(suffix))
+    }
+
+    fn missing(&self) -> Result<Vec<Problem>, ShardSetError> {
+        let manifest = |shard: Shard| self.path(&self.name(shard.index()), MANIFEST_SUFFIX);
+        let begun = self.begun()?;
+        let unfinished = begun.iter().filter(|index| !self.manifests.contains_key(index));
+        let unfinished = unfinished.filter_map(|&index| Shard::new(index, self.count));
+        let unfinished =
+            unfinished.map(|shard| Problem::Unfinished { shard, manifest: manifest(shard) });
+        let present: BTreeSet<u32> = self.manifests.keys().chain(&begun).copied().collect();
+        let missing = missing(present, self.count).into_iter();
+        let missing = missing.map(|(first, last)| Problem::Missing {
+            first,
+            last,
+            manifest: manifest(first),
+        });
+        Ok(missing.chain(unfinished).collect())
+    }
+
+    /// Shards that somebody is or was writing.
+    fn begun(&self) -> Result<BTreeSet<u32>, ShardSetError> {
+        if self.manifests.len() == self.count as usize {
+            return Ok(BTreeSet::new());
+        }
+        let names = files::names_in(&self.folder)
+            .map_err(|source| ShardSetError::Folder { folder: self.folder.clone(), source })?;
+        let suffixes = [CHECKPOINT_SUFFIX, LOCK_SUFFIX];
+        let begun = names.iter().filter_map(|name| {
+            let name = suffixes.iter().find_map(|suffix| RunName::of_file(name, suffix))?;
+            let is_own = name.stem == self.stem && name.count == self.count && name.index > 0;
+            is_own.then_some(name.index)
+        });
+        Ok(begun.collect())
     }
 
     /// Shards in order with their manifests.
@@ -282,32 +391,62 @@ impl ShardSet {
         shards.filter_map(problem).collect()
     }
 
+    /// Each shard begins where the one before it ends, if that is there.
     fn wrong_ranges(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
-        let mut ends: Vec<u64> = Vec::new();
-        let last = self.manifests.values().next_back();
-        let total = last.map_or(0, |last| last.inputs.iter().map(|input| input.to).sum());
+        let mut before: Option<(u32, &Manifest)> = None;
+        let total = self
+            .manifests
+            .get(&self.count)
+            .map(|last| last.inputs.iter().fold(0, |sum: u64, input| sum.saturating_add(input.to)));
         for (shard, manifest) in self.shards() {
-            ends.resize(manifest.inputs.len(), 0);
-            for (input, end) in manifest.inputs.iter().zip(&mut ends) {
-                if input.from != *end {
+            let last = before.filter(|&(index, _)| index + 1 == shard.index());
+            for (number, input) in manifest.inputs.iter().enumerate() {
+                let end = last.and_then(|(_, last)| last.inputs.get(number)).map(|last| last.to);
+                let expected = end.or((shard.index() == 1).then_some(0));
+                if let Some(expected) = expected.filter(|&expected| expected != input.from) {
                     let (file, from) = (input.file.clone(), input.from);
-                    problems.push(Problem::Range { shard, file, from, expected: *end });
+                    problems.push(Problem::Range { shard, file, from, expected });
                 }
-                *end = input.to;
             }
-            let range = shard.range(total);
-            let (records, expected) = (manifest.counts.input, range.end - range.start);
-            if records != expected {
+            let expected =
+                total.map(|total| shard.range(total)).map(|range| range.end - range.start);
+            let records = manifest.counts.input;
+            if let Some(expected) = expected.filter(|&expected| expected != records) {
                 problems.push(Problem::Size { shard, records, expected });
             }
+            before = Some((shard.index(), manifest));
         }
         problems
     }
 
+    /// Inputs whose last bytes no shard has read, where their size says it.
+    fn unread_ends(&self) -> Vec<Problem> {
+        let mut ends: Vec<(&InputAccount, u64)> = Vec::new();
+        for manifest in self.manifests.values() {
+            for (number, input) in manifest.inputs.iter().enumerate() {
+                let end = input.offset.saturating_add(input.bytes);
+                match ends.get_mut(number) {
+                    Some((_, last)) => *last = end.max(*last),
+                    None => ends.push((input, end)),
+                }
+            }
+        }
+        let problem = |(input, read): (&InputAccount, u64)| {
+            let name = FormatName::from_file_name(&input.file)?;
+            let bytes = input.file_bytes.filter(|_| name.compression == Compression::None)?;
+            let file = input.file.clone();
+            (read < bytes).then_some(Problem::End { file, read, bytes })
+        };
+        ends.into_iter().filter_map(problem).collect()
+    }
+
     /// What is wrong with the outputs, all or those of a stream: their bytes are read.
     pub fn wrong_outputs(&self, stream: Option<Stream>) -> Vec<Problem> {
-        let outputs = self.manifests.values().flat_map(|manifest| &manifest.outputs);
+        // Of one that contradicts itself nothing is opened.
+        let named = self.manifests.iter().map(|(&index, manifest)| (self.name(index), manifest));
+        let sound = named.filter(|(name, manifest)| manifest.check(Some(name)).is_ok());
+        let outputs = sound.flat_map(|(_, manifest)| &manifest.outputs);
         let wanted = outputs.filter(|output| stream.is_none_or(|stream| output.stream == stream));
         wanted.filter_map(|output| wrong_output(&self.folder, output)).collect()
     }

@@ -25,6 +25,7 @@ use output::{Output, Whole};
 use target::{Target, sync_folder_of};
 
 pub use output::{OutputState, is_standard_output};
+pub(super) use partial::PARTIAL_SUFFIX;
 pub(in crate::pipeline) use partial::Partial;
 pub use partial::partial_path;
 

@@ -6,8 +6,10 @@
 mod bytes;
 mod checksummed;
 mod cut;
+mod decompression;
 mod frames;
 mod index;
+mod room;
 mod skip;
 
 use std::ffi::OsStr;
@@ -21,6 +23,7 @@ use thiserror::Error;
 
 use self::bytes::Bytes;
 use self::cut::{Reach, is_cut_piece, unit_end};
+use self::room::Share;
 use super::checksum::Sum;
 use super::files::{self, State};
 use super::settings::{FormatName, without_compression};
@@ -31,7 +34,9 @@ pub use super::objects::Object;
 
 pub(super) use self::checksummed::Checksummed;
 pub use self::cut::{MAX_GROUP_BYTES, MAX_LINE_BYTES};
+pub use self::decompression::MOST_WINDOW_MIB;
 pub use self::index::{INDEX_SUFFIX, Index, Mark};
+pub(super) use self::room::{Room, Within};
 pub(super) use self::skip::Skipping;
 
 /// Records that are passed over at a time.
@@ -219,9 +224,17 @@ pub struct Part {
     pub to: Option<u64>,
     /// A record at or before the first one wanted, whose place is known.
     pub mark: Mark,
-    /// All records of the input, if they were counted. Whoever reads the last of them finds the end of the
-    /// input behind it, or it was counted wrong.
-    pub counted: Option<u64>,
+    /// How many records the whole input has, if they were counted.
+    pub counted: Option<Counted>,
+}
+
+/// How many records an input has, as they were counted before they are read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Counted {
+    /// The number.
+    pub records: u64,
+    /// Whether it says where others begin to read: a wrong one is an error then, and else a warning.
+    pub is_relied_on: bool,
 }
 
 impl Part {
@@ -233,6 +246,11 @@ impl Part {
     /// Some records of an input, of which nobody knows where they are.
     pub const fn range(input: Input, from: u64, to: Option<u64>) -> Self {
         Self { input, from, to, mark: Mark { record: 0, offset: 0 }, counted: None }
+    }
+
+    /// Index behind the last record wanted, where that is known.
+    pub fn end(&self) -> Option<u64> {
+        self.to.or(self.counted.map(|counted| counted.records))
     }
 
     /// Whether the last of so many records of the input is among those wanted; or there is none at all.
@@ -263,6 +281,8 @@ pub struct Block {
     bytes: Vec<u8>,
     /// What was read of the input up to its end.
     read: PartRead,
+    /// The room that its bytes take, where that is bounded.
+    share: Option<Share>,
 }
 
 /// What the source delivers, in order.
@@ -534,6 +554,7 @@ impl Reading {
             starts_mid_unit: std::mem::replace(&mut self.mid_unit, taken.ends_mid_unit),
             bytes: taken.bytes,
             read: self.done,
+            share: None,
         };
         self.offset += block.bytes.len() as u64;
         self.done.records += block.wanted.end - block.wanted.start;
@@ -548,29 +569,26 @@ impl Reading {
         let input = &part.input;
         self.bytes.still_as_opened(input)?;
         let Some(counted) = part.counted.filter(|_| !is_limited) else { return Ok(self.done) };
-        let Some(to) = part.to else {
-            if self.index != counted {
-                tracing::warn!(
-                    "{} holds {} records, not {counted} as its table of frames says: write it anew, for \
-                     instance with `kyokumen convert`, before anything goes by that table",
-                    input.name,
-                    self.index
-                );
-            }
+        let Counted { records, is_relied_on } = counted;
+        let last = part.to.unwrap_or(u64::MAX).min(records).max(part.from);
+        let goes_on =
+            self.index >= last && part.reaches(records) && self.goes_on(input, records)?;
+        if self.index >= last && !goes_on {
             return Ok(self.done);
-        };
-        let last = to.min(counted).max(part.from);
-        if self.index < last || part.reaches(counted) && self.goes_on(input)? {
-            let (input, found) = (input.name.clone(), self.index);
-            return Err(SourceError::Count { input, counted, found });
         }
+        let (input, found) = (input.name.clone(), self.index);
+        let error = SourceError::Count { input, counted: records, found };
+        if is_relied_on {
+            return Err(error);
+        }
+        tracing::warn!("{error}");
         Ok(self.done)
     }
 
-    /// Whether there is more of the input. It is counted.
-    fn goes_on(&mut self, input: &Input) -> Result<bool, SourceError> {
+    /// Whether there are more records in the input than so many.
+    fn goes_on(&mut self, input: &Input, records: u64) -> Result<bool, SourceError> {
         let more = self.bytes.take(input, Reach::AtLeast(1))?;
-        self.index += more.as_ref().map_or(0, |more| more.records);
-        Ok(more.is_some_and(|more| more.records > 0))
+        self.index += more.map_or(0, |more| more.records);
+        Ok(self.index > records)
     }
 }

@@ -48,6 +48,34 @@ pub enum StartError {
         /// The manifest.
         manifest: PathBuf,
     },
+    /// The manifest speaks of other records of an input.
+    #[error(
+        "{} speaks of the records from {from} to {to} of {file}, which are not those of this run; \
+         start afresh with --force", manifest.display()
+    )]
+    OtherRange {
+        /// The manifest.
+        manifest: PathBuf,
+        /// The input.
+        file: String,
+        /// The first record it speaks of.
+        from: u64,
+        /// The record behind the last one.
+        to: u64,
+    },
+    /// The manifest speaks of more or fewer records.
+    #[error(
+        "{} speaks of {found} records, and there are {records}; start afresh with --force",
+        manifest.display()
+    )]
+    OtherRecords {
+        /// The manifest.
+        manifest: PathBuf,
+        /// Records of the run.
+        records: u64,
+        /// Records of the manifest.
+        found: u64,
+    },
 }
 
 /// What a run has written down that is to be resumed.
@@ -97,6 +125,7 @@ impl Start {
         }
         let manifest = earlier.manifest(&plan.manifest)?;
         if let Some(manifest) = manifest.as_ref().filter(|manifest| is_of(manifest, identity)) {
+            check_ranges(plan, manifest)?;
             check_outputs(plan, manifest)?;
             return done(plan, manifest.clone());
         }
@@ -187,6 +216,24 @@ fn remove(paths: impl IntoIterator<Item = PathBuf>) -> Result<(), RunError> {
 
 fn is_of(manifest: &Manifest, identity: &Identity) -> bool {
     manifest.identity().difference(identity).is_none()
+}
+
+/// A run that was brought to its end has read what this one would.
+fn check_ranges(plan: &Plan, manifest: &Manifest) -> Result<(), StartError> {
+    for (part, input) in plan.parts.iter().zip(&manifest.inputs) {
+        let has_end = part.to.is_none_or(|to| to == input.to);
+        if part.from != input.from || !has_end {
+            let (manifest, file) = (plan.manifest.clone(), input.file.clone());
+            return Err(StartError::OtherRange { manifest, file, from: input.from, to: input.to });
+        }
+    }
+    match plan.records.filter(|&records| records != manifest.counts.input) {
+        Some(records) => {
+            let (manifest, found) = (plan.manifest.clone(), manifest.counts.input);
+            Err(StartError::OtherRecords { manifest, records, found })
+        }
+        None => Ok(()),
+    }
 }
 
 /// The outputs of a run that was brought to its end are there.

@@ -114,6 +114,7 @@ pub fn stats(
         checksums: true,
         limit: None,
         waiting_blocks: WAITING_BLOCKS,
+        room_bytes: usize::MAX,
     };
     let desk_plan = Arc::clone(&plan);
     let desk = Arc::new(move |block: &_, stop: &_| look_at(&desk_plan, block, stop));

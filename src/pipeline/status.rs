@@ -5,13 +5,14 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::checkpoint::{Checkpoint, CheckpointError};
+use super::checkpoint::Checkpoint;
 use super::counts::Counts;
 use super::files;
 use super::lock::Holder;
-use super::manifest::{Essence, Manifest};
+use super::manifest::{Essence, Manifest, ManifestError};
 use super::run_name::{CHECKPOINT_SUFFIX, LOCK_SUFFIX, MANIFEST_SUFFIX, RunName};
-use super::shard_set::ShardSetError;
+use super::shard::missing;
+use super::shard_set::{ShardSet, ShardSetError};
 
 /// What has become of a shard.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
@@ -19,6 +20,8 @@ use super::shard_set::ShardSetError;
 pub enum State {
     /// Its manifest is there.
     Done,
+    /// Its manifest is there, and cannot be right.
+    Damaged,
     /// A process writes it.
     Running,
     /// A process has ended before it was done, and another can go on.
@@ -29,12 +32,14 @@ pub enum State {
 
 impl State {
     /// In the order in which they are told.
-    pub const ALL: [Self; 4] = [Self::Done, Self::Running, Self::Interrupted, Self::Missing];
+    pub const ALL: [Self; 5] =
+        [Self::Done, Self::Damaged, Self::Running, Self::Interrupted, Self::Missing];
 
     /// The word for it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Done => "done",
+            Self::Damaged => "damaged",
             Self::Running => "running",
             Self::Interrupted => "interrupted",
             Self::Missing => "missing",
@@ -42,11 +47,13 @@ impl State {
     }
 }
 
-/// A shard, or a run without shards.
+/// A shard, or missing ones in a row, or a run without shards.
 #[derive(Clone, Debug, Serialize)]
 pub struct ShardStatus {
-    /// As in `3/10`; none for a run without shards.
+    /// As in `3/10`, or `3-7/10`; none for a run without shards.
     pub shard: Option<String>,
+    /// How many shards this is about.
+    pub shards: u32,
     /// What has become of it.
     pub state: State,
     /// Records dealt with, as far as that is written down.
@@ -82,6 +89,8 @@ pub struct RunStatus {
     pub eta_s: Option<f64>,
     /// Its shards in order.
     pub shards: Vec<ShardStatus>,
+    /// What is wrong with its manifests, and in what they do not belong together.
+    pub problems: Vec<String>,
 }
 
 /// The runs in a folder.
@@ -90,15 +99,26 @@ pub struct RunStatus {
 /// [`ShardSetError`] if the folder cannot be read. What cannot be read of a shard is as if it were not there.
 pub fn status(folder: &Path) -> Result<Vec<RunStatus>, ShardSetError> {
     let failed = |source| ShardSetError::Folder { folder: folder.to_owned(), source };
-    let mut runs: BTreeMap<(String, u32), BTreeMap<u32, ShardStatus>> = BTreeMap::new();
+    let mut runs: BTreeMap<(String, u32), Found> = BTreeMap::new();
     for name in files::names_in(folder).map_err(failed)? {
         let suffixes = [MANIFEST_SUFFIX, CHECKPOINT_SUFFIX, LOCK_SUFFIX];
         let found = suffixes.iter().find_map(|suffix| RunName::of_file(&name, suffix));
         let Some(name) = found.filter(|_| !is_of_another(&folder.join(&name))) else { continue };
-        let shards = runs.entry((name.stem.clone(), name.count)).or_default();
-        shards.entry(name.index).or_insert_with(|| shard_status(folder, &name));
+        let run = runs.entry((name.stem.clone(), name.count)).or_default();
+        if !run.shards.contains_key(&name.index) {
+            run.look_at(folder, &name);
+        }
     }
-    Ok(runs.into_iter().map(|((stem, count), shards)| run_status(stem, count, shards)).collect())
+    let status = |((stem, count), run): (_, Found)| run.status(folder, stem, count);
+    Ok(runs.into_iter().map(status).collect())
+}
+
+/// What there is of a run.
+#[derive(Default)]
+struct Found {
+    shards: BTreeMap<u32, ShardStatus>,
+    manifests: BTreeMap<u32, Manifest>,
+    problems: Vec<String>,
 }
 
 /// Whether a file is the manifest of a command that has no shards, `split` for instance.
@@ -106,23 +126,65 @@ fn is_of_another(path: &Path) -> bool {
     Essence::read(path).is_ok_and(|essence| !essence.is_of_search())
 }
 
-fn shard_status(folder: &Path, name: &RunName) -> ShardStatus {
-    let path = |suffix| folder.join(name.file(suffix));
-    let shard = name.shard().map(|shard| shard.to_string());
-    let holder = Holder::of(&path(LOCK_SUFFIX));
-    let checkpoint: Result<_, CheckpointError> = Checkpoint::read(&path(CHECKPOINT_SUFFIX));
-    let checkpoint = checkpoint.ok().flatten();
-    let manifest = path(MANIFEST_SUFFIX);
-    let is_replaced =
-        |checkpoint: &Checkpoint| checkpoint.is_to_replace(&manifest).unwrap_or(false);
-    if holder.is_none()
-        && !checkpoint.as_ref().is_some_and(is_replaced)
-        && let Ok(manifest) = Manifest::read(&manifest)
-    {
-        let records = Some(manifest.counts.input);
-        let speed = Some(manifest.records_per_s);
-        return ShardStatus::new(shard, State::Done, &manifest.counts, records, speed);
+impl Found {
+    fn look_at(&mut self, folder: &Path, name: &RunName) {
+        let path = |suffix| folder.join(name.file(suffix));
+        let shard = name.shard().map(|shard| shard.to_string());
+        let holder = Holder::of(&path(LOCK_SUFFIX));
+        let (manifest, checkpoint) = (path(MANIFEST_SUFFIX), path(CHECKPOINT_SUFFIX));
+        let checkpoint = Checkpoint::read(&checkpoint).ok().flatten();
+        let is_replaced =
+            |checkpoint: &Checkpoint| checkpoint.is_to_replace(&manifest).unwrap_or(false);
+        if holder.is_some() || checkpoint.as_ref().is_some_and(is_replaced) {
+            return self.insert(name, unfinished(shard, holder, checkpoint));
+        }
+        let status = match Manifest::read(&manifest) {
+            Ok(manifest) => {
+                let (counts, speed) = (&manifest.counts, Some(manifest.records_per_s));
+                let records = Some(counts.input);
+                let status = ShardStatus::new(shard, State::Done, counts, records, speed);
+                self.manifests.insert(name.index, manifest);
+                status
+            }
+            Err(ManifestError::Io { .. }) => unfinished(shard, None, checkpoint),
+            Err(error) => {
+                self.problems.push(error.to_string());
+                ShardStatus::new(shard, State::Damaged, &Counts::default(), None, None)
+            }
+        };
+        self.insert(name, status);
     }
+
+    fn insert(&mut self, name: &RunName, status: ShardStatus) {
+        self.shards.insert(name.index, status);
+    }
+
+    fn status(self, folder: &Path, stem: String, count: u32) -> RunStatus {
+        let Self { mut shards, manifests, mut problems } = self;
+        let disagreements = ShardSet::of_manifests(folder, &stem, count, manifests).disagreements();
+        problems.extend(disagreements.iter().map(ToString::to_string));
+        if !shards.contains_key(&0) {
+            for (first, last) in missing(shards.keys().copied(), count) {
+                let shard = match first.index() == last.index() {
+                    true => first.to_string(),
+                    false => format!("{}-{last}", first.index()),
+                };
+                let row =
+                    ShardStatus::new(Some(shard), State::Missing, &Counts::default(), None, None);
+                let number = last.index() - first.index() + 1;
+                shards.insert(first.index(), ShardStatus { shards: number, ..row });
+            }
+        }
+        run_status(stem, shards.into_values().collect(), problems)
+    }
+}
+
+/// A shard without a manifest.
+fn unfinished(
+    shard: Option<String>,
+    holder: Option<Holder>,
+    checkpoint: Option<Checkpoint>,
+) -> ShardStatus {
     let state = match (&holder, &checkpoint) {
         (Some(_), _) => State::Running,
         (None, Some(_)) => State::Interrupted,
@@ -154,6 +216,7 @@ impl ShardStatus {
     ) -> Self {
         Self {
             shard,
+            shards: 1,
             state,
             done: counts.input,
             records,
@@ -167,25 +230,18 @@ impl ShardStatus {
     }
 }
 
-fn run_status(name: String, count: u32, mut shards: BTreeMap<u32, ShardStatus>) -> RunStatus {
-    if !shards.contains_key(&0) {
-        for index in 1..=count {
-            shards.entry(index).or_insert_with(|| {
-                let shard = Some(format!("{index}/{count}"));
-                ShardStatus::new(shard, State::Missing, &Counts::default(), None, None)
-            });
-        }
-    }
-    let shards: Vec<ShardStatus> = shards.into_values().collect();
+fn run_status(name: String, shards: Vec<ShardStatus>, problems: Vec<String>) -> RunStatus {
     let known = || shards.iter().filter_map(|shard| shard.records);
-    let (sum, number) = (known().sum::<u64>(), known().count() as u64);
-    let records = (number > 0).then(|| sum + sum / number * (shards.len() as u64 - number));
-    let done = shards.iter().map(|shard| shard.done).sum();
+    let (sum, number) = (known().map(u128::from).sum::<u128>(), known().count() as u128);
+    let all: u128 = shards.iter().map(|shard| u128::from(shard.shards)).sum();
+    let records = (number > 0).then(|| sum + sum / number * (all - number));
+    let records = records.map(|records| u64::try_from(records).unwrap_or(u64::MAX));
+    let done = shards.iter().fold(0, |sum: u64, shard| sum.saturating_add(shard.done));
     let running = || shards.iter().filter(|shard| shard.state == State::Running);
     let records_per_s =
         running().filter_map(|shard| shard.records_per_s).fold(0.0, |sum, speed| sum + speed);
     let together = records.map(|records| records.saturating_sub(done) as f64 / records_per_s);
     let longest = running().filter_map(|shard| shard.eta_s).fold(0.0, f64::max);
     let eta_s = together.filter(|eta| eta.is_finite()).map(|eta| eta.max(longest));
-    RunStatus { name, done, records, records_per_s, eta_s, shards }
+    RunStatus { name, done, records, records_per_s, eta_s, shards, problems }
 }

@@ -2,6 +2,8 @@
 //!
 //! Names of the files as the command line documents them: `STEM.hcp`, `STEM.mated.hcp`, `STEM.mated.jsonl`, ….
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 /// One of the outputs of a run.
@@ -58,6 +60,13 @@ impl Stream {
     /// Whether it holds records of the output format, and may be compressed.
     pub const fn holds_records(self) -> bool {
         matches!(self, Self::Kept | Self::Mated | Self::Unknown)
+    }
+}
+
+impl fmt::Display for Stream {
+    /// The word in manifests.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
     }
 }
 

@@ -49,6 +49,7 @@ pub fn verify(
         checksums: true,
         limit: None,
         waiting_blocks: WAITING_BLOCKS,
+        room_bytes: usize::MAX,
     };
     let desk_plan = Arc::clone(&plan);
     let desk = Arc::new(move |block: &_, stop: &_| sort(&desk_plan, block, stop));
@@ -113,7 +114,11 @@ impl Desk<'_> {
         for record in in_unit(self.block, unit) {
             let judged = record.and_then(|record| judge(&record));
             if let Some(bad) = self.count(judged, unit, index) {
-                names.extend(bad.names);
+                for name in bad.names {
+                    if !names.contains(&name) {
+                        names.push(name);
+                    }
+                }
                 reason.get_or_insert(bad.reason);
             }
             index += 1;
@@ -123,7 +128,6 @@ impl Desk<'_> {
         if !self.plan.outputs.is_empty() {
             let line = reason.map(|reason| {
                 names.sort_unstable();
-                names.dedup();
                 BadLine {
                     file: &self.plan.part.input.name,
                     index: first_index,
@@ -179,8 +183,13 @@ impl Desk<'_> {
     /// Lays a unit, byte for byte, on the side where it belongs.
     fn set_apart(&mut self, unit: &RawUnit<'_>, records: u64, line: Option<BadLine<'_>>) {
         let stream = if line.is_some() { Stream::Quarantine } else { Stream::Kept };
+        let is_first = self.block.offset + unit.offset == 0;
+        let header =
+            if stream == Stream::Kept && is_first { self.block.format.header() } else { b"" };
+        // The good begin with the header already.
+        let bytes = unit.bytes.strip_prefix(header).unwrap_or(unit.bytes);
         let batch = self.sorted.batch_mut(stream);
-        batch.open_record().extend_from_slice(unit.bytes);
+        batch.open_record().extend_from_slice(bytes);
         batch.end_group(records as usize);
         if let Some(line) = line {
             push_json_line(self.sorted.batch_mut(Stream::QuarantineLines), &line);

@@ -13,13 +13,25 @@ use crossbeam_channel::{IntoIter, Receiver, Sender, bounded, never, select, unbo
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::checkpoint::Place;
+use super::platform;
 use super::run::{Desk, Job, RunError};
 use super::sorting::Sorted;
-use super::source::{Block, Checksummed, Delivery, PartRead, Skipping, Source, SourceError};
+use super::source::{
+    Block, Checksummed, Delivery, PartRead, Room, Skipping, Source, SourceError, Within,
+};
 use crate::search::STACK_BYTES;
 
 /// Results that wait for an earlier block may take this much memory before no new block is begun.
 const WAITING_BYTES: usize = 32 << 20;
+
+/// What a block of the usual size takes, with what a reader has read ahead.
+const USUAL_BLOCK_BYTES: usize = 5 << 18;
+
+/// Stages that read ahead of the threads.
+const STAGES: usize = 3;
+
+/// Blocks under way have this much room, however little memory there is.
+const LEAST_ROOM_BYTES: usize = 4 << 20;
 
 /// Blocks under way per thread: enough that none waits for the coordinator.
 const BLOCKS_PER_THREAD: usize = 4;
@@ -84,6 +96,7 @@ impl<T: Send + 'static> Crew<T> {
         let source = Source::new(job.parts.to_vec(), job.block_records);
         let source =
             source.numbered_from(job.first_number).limited_to(job.limit.unwrap_or(u64::MAX));
+        let source = Within::new(source, Room::of_bytes(room_bytes(job)));
         let mut reading = Reading::start("reader", source)?;
         if job.checksums {
             reading = reading.through("checksums", Checksummed::new)?;
@@ -203,6 +216,12 @@ impl<T> Drop for Crew<T> {
     }
 }
 
+/// Memory for blocks: for as many of the usual size as are under way at once. Of large ones there are fewer.
+fn room_bytes(job: &Job<'_>) -> usize {
+    let blocks = BLOCKS_PER_THREAD.saturating_mul(platform::threads(job.threads) + STAGES);
+    blocks.saturating_mul(USUAL_BLOCK_BYTES).min(job.room_bytes).max(LEAST_ROOM_BYTES)
+}
+
 fn inputs(job: &Job<'_>) -> Vec<String> {
     job.parts.iter().map(|part| part.input.name.clone()).collect()
 }
@@ -267,6 +286,7 @@ mod tests {
             checksums: false,
             limit: None,
             waiting_blocks: 1,
+            room_bytes: usize::MAX,
         };
         let source = std::iter::once_with(|| panic!("a fault in the reader"));
         let reading = Reading::start("reader", source).unwrap();

@@ -5,9 +5,11 @@
 #![cfg(unix)]
 
 use std::fs;
+use std::io::{self, Read, Write};
 use std::process::Command;
 
 use assert_cmd::cargo::cargo_bin;
+use flate2::write::GzEncoder;
 use kyokumen::format::Format;
 use tempfile::TempDir;
 
@@ -72,4 +74,56 @@ fn memory_does_not_grow_with_the_input() {
     // The limit is one: with less there is no room for the stack of a thread.
     let words = ["convert", "a.psv", "-o", "d.hcp"];
     assert_ne!(run("-d 4096", "kyokumen", &words, &folder).0, Some(0));
+}
+
+/// What does not end is cut into pieces, of which few are in memory, and quarantined piece by piece.
+#[test]
+#[cfg(target_os = "linux")]
+fn what_does_not_end_takes_no_memory() {
+    const BYTES: u64 = 200 << 20;
+    let folder = TempDir::new().unwrap();
+    let zeros = || io::repeat(0).take(BYTES);
+    let file = |name: &str| fs::File::create(folder.path().join(name)).unwrap();
+    let mut gzip = GzEncoder::new(file("a.csa.gz"), flate2::Compression::fast());
+    // No line of this ends a game.
+    let line = b"+7776FU is no game, and neither is what follows\n";
+    for _ in 0..BYTES / line.len() as u64 {
+        gzip.write_all(line).unwrap();
+    }
+    gzip.finish().unwrap();
+    zstd::stream::copy_encode(zeros(), file("a.sbinpack.zst"), 1).unwrap();
+    file("a.kif").set_len(BYTES).unwrap();
+    file("a.jsonl").set_len(BYTES).unwrap();
+    for name in ["a.csa.gz", "a.sbinpack.zst", "a.kif", "a.jsonl"] {
+        let output = format!("b{}", name[1..].trim_end_matches(".gz"));
+        let convert =
+            ["convert", name, "-o", &output, "--on-error", "quarantine", "--threads", "2"];
+        let inspect = ["inspect", name, "--json"];
+        for words in [&convert[..], &["stats", name, "--threads", "2"], &inspect] {
+            let (code, message) = run("-d 163840", "kyokumen", words, &folder);
+            let expected = if words[0] == "inspect" { [Some(0), Some(3)] } else { [Some(3); 2] };
+            assert!(expected.contains(&code), "{words:?}: {code:?} {message}");
+        }
+        let quarantined = fs::metadata(folder.path().join("b.quarantine.bin")).unwrap().len();
+        assert!(quarantined > BYTES - (1 << 20), "{name}: {quarantined}");
+        let lines = fs::read(folder.path().join("b.quarantine.jsonl")).unwrap();
+        assert!(lines.split(|&byte| byte == b'\n').all(|line| line.len() < 1000), "{name}");
+        for side in ["b.quarantine.bin", "b.quarantine.jsonl"] {
+            fs::remove_file(folder.path().join(side)).unwrap();
+        }
+    }
+}
+
+/// A frame that is to be decompressed in more memory than `zstd -d` would take.
+#[test]
+fn giant_windows_are_refused() {
+    let folder = TempDir::new().unwrap();
+    let mut encoder = zstd::Encoder::new(Vec::new(), 1).unwrap();
+    encoder.window_log(30).unwrap();
+    encoder.write_all(&[0; 64]).unwrap();
+    encoder.flush().unwrap();
+    fs::write(folder.path().join("a.hcp.zst"), encoder.finish().unwrap()).unwrap();
+    let (code, message) = run("-d 102400", "kyokumen", &["verify", "a.hcp.zst"], &folder);
+    assert_eq!(code, Some(1), "{message}");
+    assert!(message.contains("a zstd frame has a window of more than 128 MiB"), "{message}");
 }

@@ -252,7 +252,7 @@ fn commands_read_all_of_a_file_whatever_its_table_says() {
         let done = kyokumen(&[words, &["--progress", "none", "--force"]].concat(), folder.path());
         let message = String::from_utf8_lossy(&done.stderr);
         assert!(done.status.success(), "{words:?}: {message}");
-        let told = "a.hcp.zst holds 320 records, not 304 as its table of frames says";
+        let told = "a.hcp.zst holds more records than the 304 that its table of frames";
         assert!(message.contains(told), "{words:?}: {message}");
         let Ok(out) = fs::read(folder.path().join("out.hcp")) else { continue };
         let mut found: Vec<&[u8]> = out.chunks(32).collect();

@@ -159,6 +159,23 @@ fn text_is_set_apart_byte_for_byte() {
     assert_eq!(joined(&folder.path().join("q"), "b", "usi"), games.as_bytes());
 }
 
+/// The good of a book begin with its header, once.
+#[test]
+fn the_header_of_a_book_stands_once() {
+    let folder = TempDir::new().unwrap();
+    let header = std::str::from_utf8(Format::Db.header()).unwrap();
+    let (good, bad) = (format!("sfen {}\n7g7f none 0\n", sfen::START), "sfen x\n7g7f none 0\n");
+    for (book, expected) in [
+        (format!("{header}{good}{bad}"), (format!("{header}{good}"), bad.to_owned())),
+        (format!("{header}{bad}{good}"), (format!("{header}{good}"), format!("{header}{bad}"))),
+    ] {
+        write(folder.path(), "a.db", book.as_bytes());
+        assert_eq!(verify(folder.path(), &["a.db", "--quarantine", "q", "--force"]).0, Some(3));
+        let side = |name| fs::read_to_string(folder.path().join(name)).unwrap();
+        assert_eq!((side("q/a.good.db"), side("q/a.bad.db")), expected);
+    }
+}
+
 #[test]
 fn a_truncated_and_a_compressed_file() {
     let folder = TempDir::new().unwrap();

@@ -7,8 +7,9 @@ use serde::Serialize;
 
 use super::super::report::json_line;
 use super::super::{Outcome, usage_if};
-use crate::pipeline::manifest::Essence;
+use crate::pipeline::manifest::{Essence, ManifestError};
 use crate::pipeline::platform;
+use crate::pipeline::rearrange::Account;
 use crate::pipeline::run_name::MANIFEST_SUFFIX;
 use crate::pipeline::shard_set::{ShardSet, wrong_output};
 
@@ -33,13 +34,19 @@ pub(super) fn check(files: &[PathBuf], json: bool) -> anyhow::Result<Outcome> {
     for file in files {
         let is_named_so = file.to_string_lossy().ends_with(MANIFEST_SUFFIX);
         let essence = if is_named_so { Some(Essence::read(file)?) } else { None };
-        let Some(essence) = essence.filter(|essence| !essence.is_of_search()) else {
+        if essence.is_none_or(|essence| essence.is_of_search()) {
             of_filter.push(file.clone());
             continue;
+        }
+        let problems = match Account::read(file) {
+            Ok(account) => {
+                let folder = platform::folder_of(file);
+                let wrong = account.outputs.iter().filter_map(|out| wrong_output(folder, out));
+                wrong.map(|problem| problem.to_string()).collect()
+            }
+            Err(error @ ManifestError::Contradiction { .. }) => vec![error.to_string()],
+            Err(error) => return Err(error.into()),
         };
-        let folder = platform::folder_of(file);
-        let problems = essence.outputs.iter().filter_map(|output| wrong_output(folder, output));
-        let problems = problems.map(|problem| problem.to_string()).collect();
         let run = file.display().to_string();
         let run = run.strip_suffix(MANIFEST_SUFFIX).unwrap_or(&run).to_owned();
         tell(&Report { run, manifests: 1, problems })?;
@@ -48,7 +55,8 @@ pub(super) fn check(files: &[PathBuf], json: bool) -> anyhow::Result<Outcome> {
     for set in sets.map_err(|error| usage_if(error.is_usage(), error))? {
         let manifests = set.manifests().count();
         // One shard by itself is not expected to be the whole.
-        let mut problems = if manifests > 1 { set.problems() } else { Vec::new() };
+        let problems = if manifests > 1 { set.problems() } else { Ok(set.contradictions()) };
+        let mut problems = problems?;
         problems.extend(set.wrong_outputs(None));
         let problems = problems.iter().map(ToString::to_string).collect();
         let run = set.folder.join(&set.stem).display().to_string();

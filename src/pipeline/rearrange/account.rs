@@ -1,6 +1,7 @@
 //! The account of an operation: what was read, what was written, what became of every record.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
@@ -8,7 +9,9 @@ use serde_json::{Map, Value};
 
 use super::plan::RearrangePlan;
 use crate::pipeline::counts::{BadCounts, Condition, Counts, Imbalance, equal};
-use crate::pipeline::manifest::{InputAccount, OutputAccount, input_account, output_account};
+use crate::pipeline::manifest::{
+    self, InputAccount, ManifestError, OutputAccount, input_account, output_account,
+};
 use crate::pipeline::platform;
 use crate::pipeline::progress::Progress;
 use crate::pipeline::run::RunError;
@@ -110,6 +113,19 @@ impl Moved {
 }
 
 impl Account {
+    /// Reads one from a file, and checks that it can be right.
+    ///
+    /// # Errors
+    /// [`ManifestError`] if there is none, or something else.
+    pub fn read(path: &Path) -> Result<Self, ManifestError> {
+        let account: Self = manifest::read(path)?;
+        let checked = manifest::check_numbers(&account.counts, &account.inputs, &account.outputs)
+            .and_then(|()| manifest::check_outputs(&account.outputs))
+            .and_then(|()| Ok(account.check_balance()?));
+        checked.map_err(|why| ManifestError::Contradiction { path: path.to_owned(), why })?;
+        Ok(account)
+    }
+
     /// Checks that every record read is accounted for, and that the files hold what the counts say.
     ///
     /// # Errors

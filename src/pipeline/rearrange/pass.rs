@@ -18,6 +18,9 @@ const BLOCK_RECORDS: u64 = 1 << 15;
 /// Blocks that may wait for one before them: they take a megabyte each, and a thread is soon done with one.
 const WAITING_BLOCKS: usize = 8;
 
+/// Which part of the memory blocks under way may take.
+const ROOM_SHARE: u64 = 8;
+
 /// Whether checksums of the inputs are wanted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Checksums {
@@ -51,6 +54,7 @@ pub(super) fn read<T: Send + 'static>(
         checksums: checksums == Checksums::Wanted,
         limit: None,
         waiting_blocks: WAITING_BLOCKS,
+        room_bytes: usize::try_from(plan.means.memory.bytes() / ROOM_SHARE).unwrap_or(usize::MAX),
     };
     pass(&job, sinks, desk, take, watch.progress, watch.cancel)
 }

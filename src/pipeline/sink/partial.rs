@@ -8,10 +8,13 @@ use super::ahead::Ahead;
 use super::{SinkError, io_error};
 use crate::pipeline::platform;
 
+/// What the name of a file ends with while it is not whole.
+pub(in crate::pipeline) const PARTIAL_SUFFIX: &str = ".partial";
+
 /// Name of an output while it is not whole.
 pub fn partial_path(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
-    name.push(".partial");
+    name.push(PARTIAL_SUFFIX);
     PathBuf::from(name)
 }
 

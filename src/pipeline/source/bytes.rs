@@ -11,6 +11,7 @@ use std::sync::Arc;
 use flate2::read::MultiGzDecoder;
 
 use super::cut::{Cut, FULL_BLOCK_BYTES, Reach};
+use super::decompression::ZstdReader;
 use super::frames::Frames;
 use super::{Compression, Input, Object, Place, SourceError};
 use crate::pipeline::files::State;
@@ -130,7 +131,7 @@ impl Bytes {
         };
         let reader = match (input.compression, &opened) {
             (Compression::None, _) => reader,
-            (Compression::Zstd, _) => Box::new(zstd_decoder(reader)?),
+            (Compression::Zstd, _) => Box::new(ZstdReader::new(reader)?),
             (Compression::Gzip, _) => {
                 Box::new(MultiGzDecoder::new(BufReader::new(Patient(reader))))
             }
@@ -210,7 +211,11 @@ impl Bytes {
         let cut = self.cut;
         self.cut = cut.behind();
         let rest = self.buffer.split_off(cut.bytes);
-        let bytes = std::mem::replace(&mut self.buffer, rest);
+        let mut bytes = std::mem::replace(&mut self.buffer, rest);
+        // What was read beyond is not to be kept twice.
+        if bytes.capacity() - bytes.len() > FULL_BLOCK_BYTES {
+            bytes.shrink_to_fit();
+        }
         self.offset += bytes.len() as u64;
         Taken { bytes, records: cut.records, ends_mid_unit: cut.ends_mid_unit }
     }
@@ -251,11 +256,6 @@ impl Bytes {
         }
         Err(SourceError::Changed { input: input.name.clone() })
     }
-}
-
-/// Decompresses zstd frames that stand in a row.
-pub(super) fn zstd_decoder<R: Read>(reader: R) -> io::Result<zstd::Decoder<'static, BufReader<R>>> {
-    zstd::Decoder::new(reader)
 }
 
 fn open_error(input: &Input, source: io::Error) -> SourceError {

@@ -8,8 +8,9 @@ use crate::format::{Format, count};
 /// The longest line that is read as one. A position with every field takes some 200 bytes.
 pub const MAX_LINE_BYTES: usize = 1 << 16;
 
-/// The largest group of records, a game for instance, that is read as one.
-pub const MAX_GROUP_BYTES: usize = 1 << 26;
+/// The largest group of records, a game for instance, that is read as one. A game of a thousand moves, each
+/// with as many candidates as there are legal moves, takes 2.4 MB.
+pub const MAX_GROUP_BYTES: usize = 1 << 24;
 
 /// A block is closed when it has this many bytes, however few records they are.
 pub(super) const FULL_BLOCK_BYTES: usize = 1 << 20;

@@ -4,14 +4,14 @@
 //! whether that was right: of readers that together read everything, the first frame that is not as the table
 //! says fails one.
 
-use std::io::{self, BufReader, Read};
+use std::io::{self, Read};
 use std::sync::Arc;
 
-use super::bytes::zstd_decoder;
+use super::decompression::ZstdReader;
 use crate::pipeline::seek_table::{Frame, SeekTable};
 
 type Input = Box<dyn Read + Send>;
-type Decoder = zstd::Decoder<'static, BufReader<io::Take<Input>>>;
+type Decoder = ZstdReader<io::Take<Input>>;
 
 /// Reads from a byte of what the frames hold to their end.
 pub(super) struct Frames {
@@ -54,7 +54,7 @@ impl Frames {
             self.state = State::Between(input);
             return Ok(false);
         };
-        let decoder = zstd_decoder(input.take(compressed.end - compressed.start))?;
+        let decoder = ZstdReader::new(input.take(compressed.end - compressed.start))?;
         self.state = State::Within(Box::new(decoder), content.end - content.start);
         Ok(true)
     }
@@ -86,7 +86,7 @@ impl Frames {
             return Err(self.different("more"));
         }
         self.number += 1;
-        self.state = State::Between(decoder.finish().into_inner().into_inner());
+        self.state = State::Between(decoder.into_inner().into_inner());
         Ok(read)
     }
 

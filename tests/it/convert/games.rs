@@ -103,6 +103,20 @@ fn the_number_of_a_first_move_is_lost_where_there_is_no_place_for_it() {
     assert!(ran.stderr.contains("record 0, at byte 0: ply would be lost"), "{}", ran.stderr);
 }
 
+/// Where the records of a file are counted before it is read, what is behind the last one is read all the same.
+#[test]
+fn games_without_moves_stay_where_they_stand() {
+    let bench = Bench::new();
+    let none = "startpos\n".repeat(2);
+    let games = format!("{none}startpos moves 7g7f\n{none}startpos moves 2g2f 8c8d\n{none}");
+    bench.write("a.usi", games.as_bytes());
+    bench.write("b.usi", none.as_bytes());
+    for (from, expected) in [("a.usi", &games), ("b.usi", &none)] {
+        done(&bench.convert(from, "c.usi", &["--force"]));
+        assert_eq!(String::from_utf8(bench.read("c.usi")).unwrap(), *expected);
+    }
+}
+
 /// The end of a file may lack the end of its last game; the next file begins another.
 #[test]
 fn files_that_are_joined_stay_as_many_games() {

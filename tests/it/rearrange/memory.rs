@@ -22,7 +22,7 @@ const MEMORY_MIB: u64 = 24;
 const ARCHIVE_BYTES: u64 = (4 * MEMORY_MIB) << 20;
 
 /// What they may take besides: threads, blocks under way, the program itself.
-const BESIDES_MIB: u64 = 100;
+const BESIDES_MIB: u64 = 32;
 
 /// Four times as much as the memory, in positions that come again and again.
 fn large_archive(folder: &Path) {

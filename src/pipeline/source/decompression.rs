@@ -1,0 +1,75 @@
+//! Bytes of zstd frames, decompressed in bounded memory.
+
+use std::io::{self, Read};
+
+use zstd::zstd_safe;
+
+/// A frame may look back this far, as a power of two. `zstd -d` allows as much unless it is told otherwise,
+/// and no level of `zstd` needs more.
+const MOST_WINDOW_LOG: u32 = 27;
+
+/// The same in MiB.
+pub const MOST_WINDOW_MIB: u64 = (1 << MOST_WINDOW_LOG) >> 20;
+
+/// What the library calls its refusal of a larger window: `ZSTD_error_frameParameter_windowTooLarge`.
+const WINDOW_TOO_LARGE: usize = 0_usize.wrapping_sub(16);
+
+/// What a compressed reader holds.
+pub(super) struct ZstdReader<R: Read> {
+    decoder: zstd::Decoder<'static, io::BufReader<R>>,
+}
+
+impl<R: Read> ZstdReader<R> {
+    pub(super) fn new(reader: R) -> io::Result<Self> {
+        let mut decoder = zstd::Decoder::new(reader)?;
+        decoder.window_log_max(MOST_WINDOW_LOG)?;
+        Ok(Self { decoder })
+    }
+
+    /// What was decompressed, behind the last byte that was needed for that or some bytes later.
+    pub(super) fn into_inner(self) -> R {
+        self.decoder.finish().into_inner()
+    }
+}
+
+impl<R: Read> Read for ZstdReader<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.decoder.read(buffer).map_err(|error| {
+            if error.to_string() != zstd_safe::get_error_name(WINDOW_TOO_LARGE) {
+                return error;
+            }
+            io::Error::other(format!(
+                "a zstd frame has a window of more than {MOST_WINDOW_MIB} MiB; decompress it with \
+                 `zstd -d --long=31`"
+            ))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    fn packed(window_log: u32) -> Vec<u8> {
+        let mut encoder = zstd::Encoder::new(Vec::new(), 1).unwrap();
+        encoder.window_log(window_log).unwrap();
+        encoder.write_all(b"content").unwrap();
+        // Of a frame that is written at once the window is the content.
+        encoder.flush().unwrap();
+        encoder.finish().unwrap()
+    }
+
+    #[test]
+    fn giant_windows_are_refused() {
+        let read = |window_log| {
+            let mut content = Vec::new();
+            let mut reader = ZstdReader::new(io::Cursor::new(packed(window_log))).unwrap();
+            reader.read_to_end(&mut content).map(|_| content)
+        };
+        assert_eq!(read(MOST_WINDOW_LOG).unwrap(), b"content");
+        let error = read(MOST_WINDOW_LOG + 1).unwrap_err().to_string();
+        assert!(error.starts_with("a zstd frame has a window of more than 128 MiB"), "{error}");
+    }
+}

@@ -1,0 +1,475 @@
+//! Damaged files of every format, through the commands that read them: what must hold whatever the bytes.
+//!
+//! Some hundreds of files by default; `KYOKUMEN_DAMAGED=1000000` makes so many, `KYOKUMEN_DAMAGED_SEED=123`
+//! only the one that a failure names, and with both so many from that one on.
+
+mod damage;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{Read, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use flate2::read::MultiGzDecoder;
+use flate2::write::GzEncoder;
+use kyokumen::format::{Field, Fill, Format, units};
+use kyokumen::pipeline::convert::{
+    ConvertPlan, ConvertReport, ConvertRequest, ConvertSettings, convert,
+};
+use kyokumen::pipeline::filter::filter;
+use kyokumen::pipeline::generate::{Generator, Recipe};
+use kyokumen::pipeline::inspect::{InspectError, Inspection, RecordRange};
+use kyokumen::pipeline::judge::SearchSettings;
+use kyokumen::pipeline::memory::Memory;
+use kyokumen::pipeline::plan::{Plan, Request};
+use kyokumen::pipeline::progress::Progress;
+use kyokumen::pipeline::run::RunError;
+use kyokumen::pipeline::settings::{BadPolicy, FormatName, Settings, UnknownPolicy};
+use kyokumen::pipeline::shard::Shard;
+use kyokumen::pipeline::source::Compression;
+use kyokumen::pipeline::stats::{StatsPlan, StatsRequest, stats};
+use kyokumen::pipeline::verify::{VerifyPlan, VerifyRequest, verify};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::archive::{Random, write};
+use damage::damaged;
+
+const FILES: u64 = 400;
+
+/// A line about a bad record: numbers, a name, a reason with a few of the bytes.
+const MOST_LINE_BYTES: usize = 1 << 12;
+
+/// A file that says so many records which are not there is one that says how many moves a game has.
+const MOST_MOVES: u64 = u16::MAX as u64;
+
+#[test]
+fn whatever_the_bytes_nothing_is_lost_and_nothing_breaks() {
+    let number = |name| std::env::var(name).ok().map(|text: String| text.parse().unwrap());
+    let (files, first) = (number("KYOKUMEN_DAMAGED"), number("KYOKUMEN_DAMAGED_SEED"));
+    let count = files.unwrap_or(if first.is_some() { 1 } else { FILES });
+    let seeds = first.unwrap_or(0)..first.unwrap_or(0) + count;
+    let samples = samples();
+    let mut folder = TempDir::new().unwrap();
+    folder.disable_cleanup(std::env::var_os("KYOKUMEN_DAMAGED_KEEP").is_some());
+    let mut failed = Vec::new();
+    for seed in seeds {
+        let case = Case::new(seed, &samples, folder.path());
+        let name = case.name;
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| case.check())) {
+            eprintln!("{name}: KYOKUMEN_DAMAGED_SEED={seed} repeats this failure");
+            if files.is_none() {
+                resume_unwind(panic);
+            }
+            failed.push(seed);
+        }
+        if seed % 10_000 == 9_999 {
+            eprintln!("{} files, {} failures", seed + 1, failed.len());
+        }
+    }
+    assert!(failed.is_empty(), "{failed:?}");
+    #[cfg(target_os = "linux")]
+    if files.is_some() {
+        let status = fs::read_to_string("/proc/self/status").unwrap();
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+        let peak: u64 = peak.trim().trim_end_matches(" kB").parse().unwrap();
+        eprintln!("peak of memory: {peak} kB");
+        assert!(peak < 250 << 10, "{peak} kB");
+    }
+}
+
+/// A healthy file.
+struct Sample {
+    format: Format,
+    bytes: Vec<u8>,
+    /// The same as it is written compressed, with a table of its frames.
+    packed: Vec<u8>,
+}
+
+fn written_formats() -> impl Iterator<Item = Format> {
+    Format::ALL.into_iter().filter(|format| format.is_written())
+}
+
+fn samples() -> Vec<Sample> {
+    let folder = TempDir::new().unwrap();
+    let sample = |(format, (seed, every, count)): (Format, _)| {
+        let recipe = Recipe { seed, every, count, most_moves: 40 };
+        let batch = Generator::new(recipe).batch(format, 1000).unwrap();
+        let bytes = [format.header(), batch.bytes()].concat();
+        let plain = write(folder.path(), &format!("a.{format}"), &bytes);
+        let packed = folder.path().join(format!("b.{format}.zst"));
+        convert_file(&plain, &packed, Fill::default(), 1).unwrap();
+        Sample { format, bytes, packed: fs::read(packed).unwrap() }
+    };
+    let recipes = [(1, 1, 60), (2, 7, 20), (3, 40, 3)];
+    written_formats()
+        .flat_map(|format| recipes.map(|recipe| (format, recipe)))
+        .map(sample)
+        .collect()
+}
+
+/// One damaged file.
+struct Case<'a> {
+    random: Random,
+    folder: &'a Path,
+    name: FormatName,
+    file: PathBuf,
+    /// What is in it; unknown if its compression is damaged.
+    content: Option<Vec<u8>>,
+}
+
+impl<'a> Case<'a> {
+    fn new(seed: u64, samples: &[Sample], folder: &'a Path) -> Self {
+        let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) + 1);
+        let sample = &samples[random.below(samples.len())];
+        let other = &samples[random.below(samples.len())];
+        let compression = match random.below(6) {
+            0 => Compression::Zstd,
+            1 => Compression::Gzip,
+            _ => Compression::None,
+        };
+        // Damage within what is compressed is found by the formats, other damage by the decompressor.
+        let is_outside = compression != Compression::None && random.below(2) == 0;
+        let name = FormatName { format: sample.format, compression };
+        let file = folder.join(format!("a.{name}"));
+        let (bytes, content) = if is_outside {
+            let packed = match compression {
+                Compression::Zstd => sample.packed.clone(),
+                _ => compressed(compression, &sample.bytes),
+            };
+            (damaged(packed, &other.bytes, &mut random), None)
+        } else {
+            let content = damaged(sample.bytes.clone(), &other.bytes, &mut random);
+            (compressed(compression, &content), Some(content))
+        };
+        fs::write(&file, &bytes).unwrap();
+        Self { random, folder, name, file, content }
+    }
+
+    fn check(mut self) {
+        self.check_same_format();
+        match self.random.below(6) {
+            0 => self.check_other_format(),
+            1 => self.check_verify(),
+            2 => self.check_inspect(),
+            3 => self.check_stats(),
+            4 => self.check_filter(),
+            _ => {}
+        }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    fn read(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path(name)).unwrap()
+    }
+
+    /// What is wrong with the compression ends a run; nothing else may.
+    #[track_caller]
+    fn done<T>(&self, result: Result<T, RunError>) -> Option<T> {
+        match result {
+            Ok(done) => Some(done),
+            Err(RunError::Source(error)) if self.name.compression != Compression::None => {
+                assert!(!error.to_string().is_empty());
+                None
+            }
+            Err(error) => panic!("{error:?}"),
+        }
+    }
+
+    fn convert(&mut self, from: &Path, to: &Path, fill: Fill) -> Result<ConvertReport, RunError> {
+        convert_file(from, to, fill, 1 + self.random.below(2))
+    }
+
+    /// Every unit leaves as it came, or is quarantined as it came.
+    fn check_same_format(&mut self) {
+        let format = self.name.format;
+        let kept = self.path(&format!("kept.{format}"));
+        let (file, fill) = (self.file.clone(), Fill::neutral(format.needs()));
+        let report = self.convert(&file, &kept, fill);
+        let Some(report) = self.done(report) else { return };
+        let Some(content) = &self.content else { return };
+        assert_eq!(report.inputs[0].account.bytes, content.len() as u64);
+        let number = units(format, content).count() as u64;
+        assert!(report.counts.input <= content.len() as u64 + number * MOST_MOVES);
+        let bad = offsets(&self.read("kept.quarantine.jsonl"), &report);
+        check_sides(
+            format,
+            content,
+            &bad,
+            &fs::read(&kept).unwrap(),
+            &self.read("kept.quarantine.bin"),
+        );
+        let again = self.path(&format!("again.{format}"));
+        let report = self.convert(&kept, &again, fill).unwrap();
+        assert_eq!(report.counts.bad.all(), 0, "what was kept is bad");
+        assert!(
+            fs::read(&kept).unwrap() == fs::read(&again).unwrap(),
+            "what was kept is not stable"
+        );
+    }
+
+    /// What is written in another format can be read.
+    fn check_other_format(&mut self) {
+        let formats: Vec<Format> = written_formats().collect();
+        let to = formats[self.random.below(formats.len())];
+        if to.holds_games() && !self.name.format.fields().contains(Field::BestMove) {
+            return;
+        }
+        let (there, fill) = (self.path(&format!("there.{to}")), Fill::neutral(to.needs()));
+        let file = self.file.clone();
+        let report = self.convert(&file, &there, fill);
+        let Some(report) = self.done(report) else { return };
+        let back = self.path(&format!("there-again.{to}"));
+        let again = self.convert(&there, &back, fill).unwrap();
+        assert_eq!(again.counts.bad.all(), 0, "{to}: what was written is bad");
+        assert_eq!(again.counts.input, report.counts.written, "{to}");
+        assert!(fs::read(&there).unwrap() == fs::read(&back).unwrap(), "{to}: it is not stable");
+    }
+
+    fn check_verify(&mut self) {
+        let sides = self.path("sides");
+        let request = VerifyRequest {
+            inputs: vec![self.file.clone()],
+            from: Some(self.name),
+            quarantine: Some(sides.clone()),
+            force: true,
+            threads: 1,
+            ..VerifyRequest::default()
+        };
+        let plan = VerifyPlan::new(request).unwrap().remove(0);
+        let report = verify(plan, &mut Progress::none(), &AtomicBool::new(false));
+        if self.done(report).is_none() {
+            return;
+        }
+        let Some(content) = &self.content else { return };
+        let format = self.name.format;
+        let name = FormatName { compression: self.name.compression.written(), ..self.name };
+        let read = |side: &str| {
+            let bytes = fs::read(sides.join(format!("a.{side}.{name}"))).unwrap();
+            decompressed(name.compression, &bytes).unwrap()
+        };
+        let (good, bad, header) = (read("good"), read("bad"), format.header());
+        // The good begin with the header, whether it is theirs or that of bad ones.
+        assert!(good.starts_with(header));
+        let is_theirs =
+            content.starts_with(header) && (header.is_empty() || !bad.starts_with(header));
+        let more = if is_theirs { 0 } else { header.len() };
+        assert_eq!(good.len() + bad.len(), content.len() + more, "bytes of the sides");
+    }
+
+    fn check_inspect(&mut self) {
+        let range = RecordRange { from: 0, to: None };
+        let inspection = Inspection::open(&self.file, Some(self.name), None, Some(range));
+        let shown = inspection.and_then(|inspection| {
+            inspection.for_each(|found| {
+                if let Err(fault) = &found.record {
+                    assert!(fault.to_string().len() < MOST_LINE_BYTES);
+                }
+                Ok(())
+            })
+        });
+        match shown {
+            Err(InspectError::Source(error)) => {
+                self.done::<()>(Err(error.into()));
+            }
+            shown => shown.unwrap(),
+        }
+    }
+
+    fn check_stats(&mut self) {
+        let request = StatsRequest {
+            inputs: vec![self.file.clone()],
+            from: Some(self.name),
+            dialect: None,
+            memory: Memory::of_bytes(1 << 20),
+            page: None,
+            force: false,
+            threads: 1,
+        };
+        let plan = StatsPlan::new(request).unwrap();
+        let report = stats(plan, &mut Progress::none(), &AtomicBool::new(false));
+        self.done(report);
+    }
+
+    /// The shards are the whole.
+    fn check_filter(&mut self) {
+        if self.name.format.holds_games() {
+            return;
+        }
+        let shards = [None, Shard::new(1, 2), Shard::new(2, 2)];
+        for shard in shards {
+            let request = Request {
+                inputs: vec![self.file.clone()],
+                output: self.path("filtered"),
+                from: Some(self.name),
+                to: Some(FormatName::plain(self.name.format)),
+                shard,
+                force: true,
+                settings: Settings {
+                    search: SearchSettings { nodes: 3, hash_mb: 1, ..SearchSettings::default() },
+                    unknown: UnknownPolicy::Split,
+                    fill: Fill::neutral(self.name.format.needs()),
+                    threads: 1,
+                    ..Settings::default()
+                },
+                ..Request::default()
+            };
+            let plan = match Plan::new(request) {
+                Ok(plan) => plan,
+                Err(error) => {
+                    self.done::<()>(Err(error.into()));
+                    return;
+                }
+            };
+            let filtered = filter(plan, &mut Progress::none(), &AtomicBool::new(false));
+            if self.done(filtered).is_none() {
+                return;
+            }
+        }
+        let format = self.name.format;
+        let mut suffixes = vec![
+            format!(".{format}"),
+            format!(".mated.{format}"),
+            format!(".unknown.{format}"),
+            ".quarantine.jsonl".to_owned(),
+        ];
+        if format.has_single_records() {
+            suffixes.push(".quarantine.bin".to_owned());
+        }
+        for suffix in suffixes {
+            let read = |part: &str| self.read(&format!("filtered/a{part}{suffix}"));
+            let joined = [read("-00001-of-00002"), read("-00002-of-00002")].concat();
+            assert!(read("") == joined, "shards: {suffix}");
+        }
+    }
+}
+
+fn convert_file(
+    from: &Path,
+    to: &Path,
+    fill: Fill,
+    threads: usize,
+) -> Result<ConvertReport, RunError> {
+    let request = ConvertRequest {
+        inputs: vec![from.to_owned()],
+        output: to.to_owned(),
+        from: Some(FormatName::from_file_name(&from.to_string_lossy()).unwrap()),
+        force: true,
+        settings: ConvertSettings {
+            fill,
+            on_error: BadPolicy::Quarantine,
+            threads,
+            ..ConvertSettings::default()
+        },
+        ..ConvertRequest::default()
+    };
+    let plan = ConvertPlan::new(request).map_err(RunError::from)?;
+    convert(plan, &mut Progress::none(), &AtomicBool::new(false))
+}
+
+fn compressed(compression: Compression, bytes: &[u8]) -> Vec<u8> {
+    match compression {
+        Compression::Zstd => zstd::encode_all(bytes, 1).unwrap(),
+        Compression::Gzip => {
+            let mut encoder = GzEncoder::new(Vec::new(), flate2::Compression::fast());
+            encoder.write_all(bytes).unwrap();
+            encoder.finish().unwrap()
+        }
+        _ => bytes.to_vec(),
+    }
+}
+
+fn decompressed(compression: Compression, bytes: &[u8]) -> Option<Vec<u8>> {
+    let mut content = Vec::new();
+    match compression {
+        Compression::Zstd => zstd::decode_all(bytes).ok(),
+        Compression::Gzip => {
+            MultiGzDecoder::new(bytes).read_to_end(&mut content).ok().map(|_| content)
+        }
+        _ => Some(bytes.to_vec()),
+    }
+}
+
+/// Where the units stand that were set aside.
+fn offsets(lines: &[u8], report: &ConvertReport) -> BTreeSet<usize> {
+    let lines = lines.split_inclusive(|&byte| byte == b'\n');
+    let (mut records, mut offsets) = (0, BTreeSet::new());
+    for line in lines {
+        assert!(line.len() < MOST_LINE_BYTES, "a line of {} bytes", line.len());
+        let line: Value = serde_json::from_slice(line).unwrap();
+        records += line["records"].as_u64().unwrap_or(1);
+        offsets.insert(usize::try_from(line["offset"].as_u64().unwrap()).unwrap());
+    }
+    assert_eq!(records, report.counts.bad.quarantined);
+    offsets
+}
+
+/// Units in order are those that were set aside, and those that were kept. Of a game that was read up to a
+/// fault there is the start among the kept ones.
+fn check_sides(
+    format: Format,
+    content: &[u8],
+    bad: &BTreeSet<usize>,
+    kept: &[u8],
+    quarantined: &[u8],
+) {
+    let mut kept = kept.strip_prefix(format.header()).expect("the header");
+    let mut quarantined = quarantined;
+    let mut rest = content;
+    let mut at = 0;
+    while let Some(end) = format.unit_end(rest, true).filter(|_| !rest.is_empty()) {
+        let unit = &rest[..end];
+        if bad.contains(&at) {
+            quarantined = quarantined.strip_prefix(unit).unwrap_or_else(|| {
+                panic!("the unit at byte {at} is not in the quarantine as it was");
+            });
+        } else {
+            kept = behind(format, unit, kept, at);
+        }
+        at += end;
+        rest = &rest[end..];
+    }
+    assert!(quarantined.is_empty(), "{} bytes more in the quarantine", quarantined.len());
+    if format.has_single_records() {
+        assert!(kept.is_empty(), "{} bytes more among the kept", kept.len());
+    }
+}
+
+/// What follows a unit among the kept records.
+fn behind<'a>(format: Format, unit: &[u8], kept: &'a [u8], at: usize) -> &'a [u8] {
+    let text = unit.trim_ascii();
+    if text.is_empty() || (format.is_lines() && text.starts_with(b"#")) {
+        return kept.strip_prefix(unit).unwrap_or(kept);
+    }
+    if !format.has_single_records() {
+        // Header, comments and empty lines may stay behind.
+        let body = if format == Format::Db { return kept } else { unit };
+        let found = memchr::memmem::find(kept, body);
+        let found = found.unwrap_or_else(|| panic!("the game at byte {at} is not kept as it was"));
+        return &kept[found + body.len()..];
+    }
+    let rest = kept.strip_prefix(unit);
+    let rest = rest.unwrap_or_else(|| panic!("the record at byte {at} is not kept as it was"));
+    // The last line may have got its end.
+    if format.record_len().is_none() && !unit.ends_with(b"\n") {
+        &rest[rest.len().min(1)..]
+    } else {
+        rest
+    }
+}
+
+/// Compression as it is written.
+trait Written {
+    fn written(self) -> Self;
+}
+
+impl Written for Compression {
+    fn written(self) -> Self {
+        if self == Self::Zstd { self } else { Self::None }
+    }
+}

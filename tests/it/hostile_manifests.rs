@@ -1,0 +1,272 @@
+//! Manifests that were edited: no command believes what cannot be, and none takes long over it.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use assert_cmd::cargo::cargo_bin;
+use kyokumen::format::Format;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use tempfile::TempDir;
+
+use crate::archive::{archive, write};
+
+fn run(program: &str, words: &[&str], folder: &Path) -> (Option<i32>, String) {
+    let output = Command::new(cargo_bin(program)).args(words).current_dir(folder).output().unwrap();
+    let said = [output.stdout, output.stderr].concat();
+    (output.status.code(), String::from_utf8(said).unwrap())
+}
+
+const SETTINGS: [&str; 7] =
+    ["--nodes", "5", "--hash-mb", "1", "--unknown", "split", "--progress=none"];
+
+/// A folder with all three shards of a run.
+fn shards() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    write(folder.path(), "a.hcp", &archive(Format::Hcp, 303));
+    for shard in ["1/3", "2/3", "3/3"] {
+        let words = [&["a.hcp", "-o", "out", "--shard", shard], &SETTINGS[..]].concat();
+        let (code, said) = run("gen-filter", &words, folder.path());
+        assert_eq!(code, Some(3), "{said}");
+    }
+    folder
+}
+
+fn manifest(shard: u32) -> String {
+    format!("out/a-{shard:05}-of-00003.manifest.json")
+}
+
+fn edit(folder: &Path, shard: u32, edit: impl FnOnce(&mut Value)) {
+    let path = folder.join(manifest(shard));
+    let mut value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    edit(&mut value);
+    fs::write(path, serde_json::to_vec(&value).unwrap()).unwrap();
+}
+
+/// What every command says that is told by the manifest of the second shard.
+fn told(folder: &Path) -> Vec<(&'static str, Option<i32>, String)> {
+    let manifests = [1, 2, 3].map(manifest);
+    let verify = ["verify", "--manifest", &manifests[0], &manifests[1], &manifests[2]];
+    let resume = ["a.hcp", "-o", "out", "--shard", "2/3", "--resume"];
+    let resume = [&resume, &SETTINGS[..]].concat();
+    let retry = ["--retry-unknown", &manifests[1], "-o", "again", "--nodes", "9", "--hash-mb", "1"];
+    let commands = [
+        ("merge", "kyokumen", &["merge", "out", "-o", "joined.hcp"][..]),
+        ("status", "kyokumen", &["status", "out"]),
+        ("verify", "kyokumen", &verify),
+        ("verify one", "kyokumen", &["verify", "--manifest", &manifests[1]]),
+        ("resume", "gen-filter", &resume),
+        ("retry", "gen-filter", &retry),
+    ];
+    let told = commands.map(|(name, program, words)| {
+        let (code, said) = run(program, words, folder);
+        (name, code, said)
+    });
+    assert!(!folder.join("joined.hcp").exists() && !folder.join("again/a.hcp").exists());
+    told.into()
+}
+
+fn add(value: &mut Value, number: i64) {
+    *value = (value.as_i64().unwrap() + number).into();
+}
+
+type Edit = fn(&mut Value);
+
+/// Edits of a manifest by itself, and what is said about it.
+const EDITS: &[(Edit, &str)] = &[
+    (|m| m["outputs"] = json!([]), "it has 0 outputs"),
+    (
+        |m| {
+            let first = m["outputs"][0].clone();
+            m["outputs"].as_array_mut().unwrap().push(first);
+        },
+        "it names the output a-00002-of-00003.hcp twice",
+    ),
+    (
+        |m| {
+            let mut first = m["outputs"][0].clone();
+            first["file"] = "a-00002-of-00003.other.hcp".into();
+            m["outputs"].as_array_mut().unwrap().push(first);
+        },
+        "its outputs of the stream kept are 2, its settings make 1",
+    ),
+    (
+        |m| drop(m["outputs"].as_array_mut().unwrap().remove(0)),
+        "its outputs of the stream kept are 0, its settings make 1",
+    ),
+    (|m| m["settings"]["mated"] = "drop".into(), "stream mated are 1, its settings make 0"),
+    (|m| m["settings"]["mated"] = "all".into(), "settings.mated is \"all\""),
+    (|m| m["outputs"][0]["sha256"] = Value::Null, "there is no SHA-256 of a-00002-of-00003.hcp"),
+    (|m| add(&mut m["counts"]["kept"], 1), "the counts do not add up: input = 101, but"),
+    (|m| m["counts"]["kept"] = u64::MAX.into(), "a count of records is 18446744073709551615"),
+    (|m| m["counts"]["filtered"]["min_ply"] = u64::MAX.into(), "more than there can be"),
+    (|m| m["outputs"][0]["records"] = u64::MAX.into(), "a number of records is 1844"),
+    (|m| add(&mut m["outputs"][0]["records"], 1), "do not add up: records in an output"),
+    (|m| add(&mut m["outputs"][0]["bytes"], 1), "of a-00002-of-00003.hcp, hcp, do not have"),
+    (|m| m["outputs"][0]["bytes"] = u64::MAX.into(), "a number of bytes is 1844"),
+    (|m| m["outputs"][0]["file"] = "../a.hcp".into(), "\"../a.hcp\" is no name of an output"),
+    (|m| m["outputs"][0]["file"] = "/etc/passwd".into(), "\"/etc/passwd\" is no name"),
+    (|m| m["outputs"][0]["file"] = "..\\a.hcp".into(), "is no name of an output beside it"),
+    (|m| m["outputs"][0]["file"] = "".into(), "\"\" is no name of an output beside it"),
+    (
+        |m| m["outputs"][0]["file"] = "a-00001-of-00003.hcp".into(),
+        "it names the output a-00001-of-00003.hcp, which should be a-00002-of-00003.hcp",
+    ),
+    (|m| m["shard"] = "1/3".into(), "it is of shard 1/3, its name says 2/3"),
+    (|m| m["shard"] = "2/4294967295".into(), "it is of shard 2/4294967295"),
+    (|m| m["shard"] = Value::Null, "it is of shard none"),
+    (|m| add(&mut m["inputs"][0]["from"], 1), "100 records of a.hcp, hcp, do not have 3232 bytes"),
+    (|m| m["inputs"][0]["from"] = 999.into(), "of a.hcp it speaks of the records from 999 to 202"),
+    (|m| m["inputs"][0]["to"] = u64::MAX.into(), "a number of records is 1844"),
+    (|m| m["inputs"][0]["offset"] = u64::MAX.into(), "a number of bytes is 1844"),
+    (
+        |m| m["inputs"][0]["format"] = "hcp9".into(),
+        "the format of a.hcp is \"hcp9\", which is none",
+    ),
+    (|m| m["inputs"] = json!([]), "do not add up: records read = 0"),
+];
+
+#[test]
+fn what_cannot_be_is_refused_by_every_command() {
+    let folder = shards();
+    let folder = folder.path();
+    let original = fs::read(folder.join(manifest(2))).unwrap();
+    for (change, expected) in EDITS {
+        edit(folder, 2, change);
+        for (name, code, said) in told(folder) {
+            assert_eq!(code, Some(1), "{expected}, {name}: {said}");
+            assert!(said.contains(expected), "{expected}, {name}: {said}");
+        }
+        fs::write(folder.join(manifest(2)), &original).unwrap();
+    }
+    let healthy = told_by_healthy(folder);
+    assert_eq!(healthy, [0, 0, 0]);
+}
+
+fn told_by_healthy(folder: &Path) -> [i32; 3] {
+    let manifests = [1, 2, 3].map(manifest);
+    let verify = ["verify", "--manifest", &manifests[0], &manifests[1], &manifests[2]];
+    let merge = ["merge", "out", "-o", "joined.hcp"];
+    [&verify[..], &["status", "out"], &merge].map(|words| run("kyokumen", words, folder).0.unwrap())
+}
+
+#[test]
+fn shards_that_do_not_belong_together_are_told() {
+    let folder = shards();
+    let folder = folder.path();
+    edit(folder, 2, |m| {
+        add(&mut m["inputs"][0]["from"], 1);
+        add(&mut m["inputs"][0]["to"], 1);
+    });
+    for (name, code, said) in told(folder) {
+        let expected = match name {
+            "resume" => "speaks of the records from 102 to 203 of a.hcp",
+            "retry" => "record 101 of a.hcp is not among those that were read",
+            "verify one" => continue,
+            _ => "shard 2/3 begins with record 102 of a.hcp, not with 101",
+        };
+        // A new beginning would help the run that was to go on.
+        assert_eq!(code, Some(if name == "resume" { 2 } else { 1 }), "{name}: {said}");
+        assert!(said.contains(expected), "{name}: {said}");
+    }
+}
+
+#[test]
+fn shards_end_with_their_inputs() {
+    let folder = shards();
+    let folder = folder.path();
+    for shard in 1..=3 {
+        edit(folder, shard, |m| add(&mut m["inputs"][0]["file_bytes"], 320));
+    }
+    let (code, said) = run("kyokumen", &["merge", "out", "-o", "joined.hcp"], folder);
+    assert_eq!(code, Some(1));
+    let expected = "the shards end with byte 9696 of a.hcp, which has 10016";
+    assert!(said.contains(expected), "{said}");
+}
+
+/// Neither time nor memory for what is not there.
+#[test]
+fn billions_of_missing_shards_are_one_row() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    write(folder, "a.hcp", &archive(Format::Hcp, 3));
+    let words = ["a.hcp", "-o", "out", "--shard", "7/4294967295"];
+    let (code, said) = run("gen-filter", &[&words, &SETTINGS[..]].concat(), folder);
+    assert_eq!(code, Some(0), "{said}");
+    let (code, said) = run("kyokumen", &["status", "out"], folder);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.starts_with("a: 1 done, 4294967294 missing; 0 of "), "{said}");
+    assert!(said.contains("8-4294967295/4294967295  missing"), "{said}");
+    let (_, said) = run("kyokumen", &["status", "out", "--json"], folder);
+    let status: Value = serde_json::from_str(&said).unwrap();
+    let shards: Vec<_> = status["shards"].as_array().unwrap().iter().collect();
+    assert_eq!((shards.len(), &shards[0]["shard"]), (3, &"1-6/4294967295".into()));
+    assert_eq!((&shards[0]["shards"], &shards[1]["shards"]), (&6.into(), &1.into()));
+    let (code, said) = run("kyokumen", &["merge", "out", "-o", "joined.hcp"], folder);
+    assert_eq!(code, Some(1));
+    assert!(said.contains("shards 8-4294967295/4294967295 are missing"), "{said}");
+}
+
+#[test]
+fn lists_of_an_earlier_run_speak_of_its_records() {
+    let folder = shards();
+    let folder = folder.path();
+    let list = folder.join("out/a-00002-of-00003.unknown.jsonl");
+    let text = fs::read_to_string(&list).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    let without_last = lines[..lines.len() - 1].join("\n") + "\n";
+    let last = lines[lines.len() - 1];
+    let index = last.find("\"index\":").unwrap();
+    let digits = last[index + 8..].find(',').unwrap();
+    let beyond = format!("{}900{}\n", &last[..index + 8], &last[index + 8 + digits..]);
+    let one_less = format!("has {} lines, its manifest says {}", lines.len() - 1, lines.len());
+    for (text, expected) in [
+        (without_last.clone() + &beyond, "record 900 of a.hcp is not among those that were read"),
+        (without_last.clone(), &*one_less),
+        (without_last + &"x".repeat(70_000) + "\n", "it has more than 65536 bytes"),
+    ] {
+        fs::write(&list, &text).unwrap();
+        edit(folder, 2, |m| {
+            let outputs = m["outputs"].as_array_mut().unwrap();
+            let list = outputs.iter_mut().find(|out| out["stream"] == "unknown_lines").unwrap();
+            list["bytes"] = text.len().into();
+            let digits = Sha256::digest(&text).iter().map(|byte| format!("{byte:02x}")).collect();
+            list["sha256"] = Value::String(digits);
+        });
+        let words = ["--retry-unknown", &manifest(2), "-o", "again", "--nodes", "9"];
+        let (code, said) = run("gen-filter", &words, folder);
+        assert_eq!(code, Some(1), "{said}");
+        assert!(said.contains(expected), "{expected}: {said}");
+    }
+}
+
+/// The accounts of commands that do not search are looked at, too.
+#[test]
+fn accounts_of_other_commands_must_add_up() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    write(folder, "a.hcp", &archive(Format::Hcp, 30));
+    let words = ["split", "a.hcp", "-o", "out", "--parts", "2", "--on-error", "skip"];
+    let (code, said) = run("kyokumen", &words, folder);
+    assert!(matches!(code, Some(0 | 3)), "{said}");
+    let path = folder.join("out/a.manifest.json");
+    let original: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    let edits: &[(Edit, &str)] = &[
+        (|m| m["outputs"][0]["file"] = "../a.hcp".into(), "is no name of an output beside it"),
+        (|m| m["outputs"][1] = m["outputs"][0].clone(), "twice"),
+        (|m| m["outputs"][0]["sha256"] = Value::Null, "there is no SHA-256"),
+        (|m| add(&mut m["counts"]["written"], 1), "do not add up"),
+        (|m| m["counts"]["written"] = u64::MAX.into(), "more than there can be"),
+        (|m| m["outputs"] = json!([]), "it has 0 outputs"),
+    ];
+    for (change, expected) in edits {
+        let mut edited = original.clone();
+        change(&mut edited);
+        fs::write(&path, serde_json::to_vec(&edited).unwrap()).unwrap();
+        let words = ["verify", "--manifest", "out/a.manifest.json"];
+        let (code, said) = run("kyokumen", &words, folder);
+        assert_eq!(code, Some(1), "{expected}: {said}");
+        assert!(said.contains(expected), "{expected}: {said}");
+    }
+}
