@@ -40,6 +40,7 @@ pub mod reading;
 pub mod rearrange;
 pub mod run;
 pub mod run_name;
+pub mod secrets;
 pub mod settings;
 pub mod shard;
 pub mod shard_set;

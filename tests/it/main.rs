@@ -28,6 +28,8 @@ mod limits;
 mod marubatsu;
 mod mate_lines;
 mod matrix;
+mod names;
+mod options;
 mod parquet;
 mod positions;
 mod proof_properties;
