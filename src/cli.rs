@@ -16,6 +16,7 @@ mod interleave;
 mod job_args;
 mod marubatsu;
 mod merge;
+mod message;
 mod option;
 mod perft;
 mod position_arg;
@@ -36,7 +37,7 @@ use std::fmt;
 use std::io;
 use std::process::ExitCode;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use tracing::level_filters::LevelFilter;
 
 use crate::pipeline::platform;
@@ -168,15 +169,22 @@ impl fmt::Display for Interrupted {
 
 impl std::error::Error for Interrupted {}
 
+/// What can be said on the command lines of `kyokumen` and of `gen-filter`, for manuals and completions.
+pub fn command_lines() -> [clap::Command; 2] {
+    [Kyokumen::command(), GenFilter::command()]
+}
+
 /// Runs `kyokumen` with the arguments of the process.
 pub fn kyokumen() -> ExitCode {
-    let Kyokumen { command, messages } = Kyokumen::parse();
+    let Kyokumen { command, messages } =
+        Kyokumen::try_parse().unwrap_or_else(|error| message::exit(error));
     finish(&messages, || command.run())
 }
 
 /// Runs `gen-filter` with the arguments of the process.
 pub fn gen_filter() -> ExitCode {
-    let GenFilter { args, messages } = GenFilter::parse();
+    let GenFilter { args, messages } =
+        GenFilter::try_parse().unwrap_or_else(|error| message::exit(error));
     finish(&messages, || filter::run(args))
 }
 
@@ -187,7 +195,7 @@ fn finish(messages: &Messages, command: impl FnOnce() -> anyhow::Result<Outcome>
         _ => LevelFilter::DEBUG,
     };
     tracing_subscriber::fmt()
-        .with_writer(io::stderr)
+        .with_writer(|| message::Log)
         .with_max_level(level)
         .with_target(false)
         .without_time()
@@ -200,7 +208,7 @@ fn finish(messages: &Messages, command: impl FnOnce() -> anyhow::Result<Outcome>
         Ok(Outcome::BadRecords) => ExitCode::from(3),
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            message::print(&format!("error: {error:#}"));
             ExitCode::from(failure_status(&error))
         }
     }
@@ -224,8 +232,6 @@ fn is_closed_pipe(error: &anyhow::Error) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
     use crate::shogi::sfen;
 
@@ -250,7 +256,7 @@ mod tests {
 
     #[test]
     fn every_help_names_the_defaults_in_the_same_way() {
-        for program in [Kyokumen::command(), GenFilter::command()] {
+        for program in command_lines() {
             check_defaults(&program, &[program.get_name()], &program);
         }
     }

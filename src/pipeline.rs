@@ -41,6 +41,7 @@ pub mod reading;
 pub mod rearrange;
 pub mod run;
 pub mod run_name;
+pub mod secrets;
 mod seek_table;
 pub mod settings;
 pub mod shard;

@@ -34,7 +34,9 @@ pub(super) fn of_manifest<T: Args>(
 }
 
 fn parse<T: Args>(text: &str) -> Result<T, String> {
-    of_table(&toml::from_str(text).map_err(|error| error.to_string())?)
+    // Its lines are told from those of a name by their indent.
+    let refusal = |error: toml::de::Error| error.to_string().trim_end().replace('\n', "\n  ");
+    of_table(&toml::from_str(text).map_err(refusal)?)
 }
 
 fn of_table<T: Args>(table: &Table) -> Result<T, String> {

@@ -7,6 +7,7 @@ use anyhow::Context;
 use clap::Args;
 
 use super::failure::{plan_error, run_error};
+use super::message::say;
 use super::option::{place, word};
 use super::record_args::{InputArgs, RecordArgs, RunArgs};
 use super::report::{self, records};
@@ -175,11 +176,11 @@ fn announce(plan: &ConvertPlan) {
         }
         told.push(from);
         match (from == to, plan.settings.canonical || plan.settings.mirror) {
-            (true, false) => eprintln!("{from} to {to}: records are copied unchanged"),
-            (true, true) => eprintln!("{from} to {to}: records are written anew"),
+            (true, false) => say!("{from} to {to}: records are copied unchanged"),
+            (true, true) => say!("{from} to {to}: records are written anew"),
             (false, _) => {
                 let filled_in = filled_in(from, conversion.invented, plan);
-                eprintln!("{from} to {to}: lost: {}; filled in: {filled_in}", conversion.lost);
+                say!("{from} to {to}: lost: {}; filled in: {filled_in}", conversion.lost);
             }
         }
     }
@@ -214,18 +215,14 @@ fn tell(report: &ConvertReport, output: &Path) {
     let counts = &report.counts;
     let filtered = counts.filtered.values().sum::<u64>();
     let bad = counts.bad.all();
-    eprintln!(
-        "{}: {} written, {filtered} filtered, {bad} bad",
-        records(counts.input),
-        counts.written
-    );
+    say!("{}: {} written, {filtered} filtered, {bad} bad", records(counts.input), counts.written);
     report::fields(&counts.lost, &counts.invented);
     for (warning, &number) in &counts.warnings {
-        eprintln!("  {warning} in {}", records(number));
+        say!("  {warning} in {}", records(number));
     }
     for written in &report.outputs {
         let path = output.with_file_name(&written.file);
-        eprintln!("  {} ({})", path.display(), records(written.records));
+        say!("  {} ({})", path.display(), records(written.records));
     }
 }
 

@@ -5,8 +5,10 @@ use std::sync::atomic::Ordering;
 
 use anyhow::Context;
 use clap::Args;
+use clap::builder::RangedU64ValueParser;
 
 use super::failure::plan_error;
+use super::message::say;
 use super::option::place;
 use super::report::records;
 use super::{Interrupted, Outcome, Usage};
@@ -43,11 +45,11 @@ pub(super) struct GenerateArgs {
     to: Option<FormatName>,
 
     /// Take one of so many positions of each game [default: 1]
-    #[arg(long, default_value_t = 1, hide_default_value = true, value_name = "PLIES", value_parser = at_least_one)]
+    #[arg(long, default_value_t = 1, hide_default_value = true, value_name = "PLIES", value_parser = plies())]
     every: usize,
 
     /// Moves after which a game is a draw [default: 256]
-    #[arg(long, default_value_t = 256, hide_default_value = true, value_name = "MOVES", value_parser = at_least_one)]
+    #[arg(long, default_value_t = 256, hide_default_value = true, value_name = "MOVES", value_parser = plies())]
     max_moves: usize,
 
     /// Replace the file if it exists
@@ -115,16 +117,13 @@ fn report(generator: &Generator, count: u64, format: Format) {
     let ends: Vec<String> =
         generator.ends().iter().map(|(end, games)| format!("{games} by {end}")).collect();
     let how = if ends.is_empty() { "" } else { "; how the games ended: " };
-    eprintln!("{}{how}{}", records(count), ends.join(", "));
+    say!("{}{how}{}", records(count), ends.join(", "));
     if invented(format).contains(Field::EvalCp) {
-        eprintln!("evaluations are 0: nobody evaluated these positions");
+        say!("evaluations are 0: nobody evaluated these positions");
     }
 }
 
-fn at_least_one(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(0) => Err("at least 1".to_owned()),
-        Ok(number) => Ok(number),
-        Err(error) => Err(format!("{error}")),
-    }
+/// A number of plies of a game, or of games that are as long as a ply can be numbered.
+fn plies() -> RangedU64ValueParser<usize> {
+    RangedU64ValueParser::new().range(1..=u64::from(u16::MAX))
 }

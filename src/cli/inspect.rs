@@ -7,6 +7,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::failure::plan_error;
+use super::message::name;
 use super::option::place;
 use super::record_args::dialect;
 use super::report::records;
@@ -156,7 +157,7 @@ fn write_header(out: &mut impl Write, header: &Header) -> io::Result<()> {
         Compression::Gzip => ", gzip",
         Compression::Parquet => ", parquet",
     };
-    write!(out, "{}: {}{compressed}, ", input.name, input.format)?;
+    write!(out, "{}: {}{compressed}, ", name(&input.name), input.format)?;
     match number {
         Some(number) => writeln!(out, "{}", records(*number))?,
         None => writeln!(out, "more than {}", records(survey.records))?,

@@ -11,6 +11,7 @@ use anyhow::Context;
 use clap::Args;
 
 use super::failure::run_error;
+use super::message::{name, say};
 use super::option::{place, seconds, word};
 use super::record_args::{RecordArgs, RunArgs};
 use super::report::{self, records};
@@ -155,9 +156,9 @@ pub(super) fn run_job(
     if was_done {
         let of =
             manifest.shard.as_ref().map_or("the run".to_owned(), |shard| format!("shard {shard}"));
-        eprintln!("nothing to do: {of} was done before");
+        say!("nothing to do: {of} was done before");
     }
-    eprintln!("{}", summary(&manifest.counts));
+    say!("{}", summary(&manifest.counts));
     list_outputs(&manifest, &folder);
     let is_clean = manifest.counts.bad_records() == 0;
     Ok(if is_clean { Outcome::Done } else { Outcome::BadRecords })
@@ -168,7 +169,7 @@ fn list_outputs(manifest: &Manifest, folder: &Path) {
     let counts = &manifest.counts;
     report::fields(&counts.lost, &counts.invented);
     for output in &manifest.outputs {
-        eprintln!("  {} ({})", folder.join(&output.file).display(), records(output.records));
+        say!("  {} ({})", folder.join(&output.file).display(), records(output.records));
     }
 }
 
@@ -180,11 +181,11 @@ pub(super) fn show_plan<J: Decide>(
     let mut out = std::io::stdout().lock();
     for part in &plan.parts {
         let to = part.end().map_or("its end".to_owned(), |to| to.to_string());
-        let (input, format) = (&part.input.name, part.input.format.name());
+        let (input, format) = (name(&part.input.name), part.input.format.name());
         writeln!(out, "read {input} as {format}, records {} to {to}", part.from)?;
     }
     for path in plan.outputs.iter().map(|output| &output.path).chain([&plan.manifest]) {
-        writeln!(out, "write {}", plan.destination(path).display())?;
+        writeln!(out, "write {}", name(&plan.destination(path).to_string_lossy()))?;
     }
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;
     match estimate(plan, make_judge, &interrupt.cancel())? {

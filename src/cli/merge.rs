@@ -6,6 +6,7 @@ use anyhow::Context;
 use clap::Args;
 
 use super::failure::run_error;
+use super::message::say;
 use super::option::{place, word};
 use super::report::records;
 use super::{Outcome, usage_if};
@@ -68,7 +69,7 @@ pub(super) fn run(args: MergeArgs) -> anyhow::Result<Outcome> {
     })?;
     for written in &manifest.outputs {
         let shards = manifest.parents.len();
-        eprintln!("{} ({} of {shards} shards)", output.display(), records(written.records));
+        say!("{} ({} of {shards} shards)", output.display(), records(written.records));
     }
     Ok(Outcome::Done)
 }

@@ -5,21 +5,32 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::builder::{PathBufValueParser, TypedValueParser};
+use clap::builder::{PathBufValueParser, RangedU64ValueParser, TypedValueParser};
 use serde::de::value::{Error, StrDeserializer};
-use serde::de::{DeserializeOwned, IntoDeserializer};
+use serde::de::{DeserializeOwned, Error as _, IntoDeserializer};
 
+use super::message::name;
 use crate::pipeline::files;
 
 /// One of the words of an enum.
 pub(super) fn word<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
     let deserializer: StrDeserializer<'_, Error> = text.into_deserializer();
-    T::deserialize(deserializer)
+    // The word stands in what is said about it.
+    T::deserialize(deserializer).map_err(|error| Error::custom(name(&error.to_string())))
 }
 
 /// A file or a folder, or the URL of one.
 pub(super) fn place() -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().try_map(files::place)
+}
+
+/// More threads than any machine runs at once: the system would take minutes to give them out, and each takes
+/// memory.
+const MOST_THREADS: u64 = 4096;
+
+/// A number of threads, 0 for all cores.
+pub(super) fn threads() -> RangedU64ValueParser<usize> {
+    RangedU64ValueParser::new().range(..=MOST_THREADS)
 }
 
 /// A time in seconds, with decimals if need be.

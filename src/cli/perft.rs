@@ -8,6 +8,7 @@ use anyhow::Context;
 use clap::Args;
 use serde::Serialize;
 
+use super::option::threads;
 use super::report::{json_line, milliseconds};
 use super::{Outcome, position_arg};
 use crate::shogi::perft::{Perft, parallel};
@@ -39,7 +40,7 @@ pub(super) struct PerftArgs {
     json: bool,
 
     /// Threads; 0 is all cores [default: 0]
-    #[arg(long, default_value_t = 0, hide_default_value = true)]
+    #[arg(long, default_value_t = 0, hide_default_value = true, value_parser = threads())]
     threads: usize,
 }
 

@@ -7,6 +7,7 @@ use clap::Args;
 
 use super::Outcome;
 use super::failure::{plan_error, run_error};
+use super::message::say;
 use super::option::{place, word};
 use super::record_args::{InputArgs, RunArgs, dialect};
 use super::report::records;
@@ -126,7 +127,7 @@ fn tell(account: &Account, plan: &RearrangePlan) {
         0 => String::new(),
         bad => format!(", {bad} bad"),
     };
-    eprintln!("{all}: {} written{filtered}{bad}", counts.written);
+    say!("{all}: {} written{filtered}{bad}", counts.written);
     let folder = |stream| {
         let outputs = plan.outputs.iter().chain(&plan.side_outputs);
         let path =
@@ -135,10 +136,10 @@ fn tell(account: &Account, plan: &RearrangePlan) {
     };
     for output in account.outputs.iter().take(NAMED_OUTPUTS) {
         let path = folder(output.stream).join(&output.file);
-        eprintln!("  {} ({})", path.display(), records(output.records));
+        say!("  {} ({})", path.display(), records(output.records));
     }
     let more = account.outputs.len().saturating_sub(NAMED_OUTPUTS);
     if more > 0 {
-        eprintln!("  and {more} more");
+        say!("  and {more} more");
     }
 }

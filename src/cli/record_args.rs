@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::option::{place, word};
+use super::option::{place, threads, word};
 use crate::format::move16::Dialect;
 use crate::pipeline::filters::{Probability, RecordFilters, Results, Sample};
 use crate::pipeline::progress::ProgressMode;
@@ -139,7 +139,7 @@ pub(super) fn dialect(text: &str) -> Result<Dialect, String> {
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub(super) struct RunArgs {
     /// Threads; 0 is all cores [default: 0]
-    #[arg(long)]
+    #[arg(long, value_parser = threads())]
     threads: Option<usize>,
 
     /// Show progress on standard error [default: auto]

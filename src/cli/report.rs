@@ -8,6 +8,8 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use super::message::say;
+
 /// Writes one JSON object and a line end to standard output.
 pub(super) fn json_line(value: &impl Serialize) -> io::Result<()> {
     let mut line = serde_json::to_vec(value)?;
@@ -43,7 +45,7 @@ pub(super) fn milliseconds(elapsed: Duration) -> f64 {
 pub(super) fn fields(lost: &BTreeMap<String, u64>, invented: &BTreeMap<String, u64>) {
     for (what, fields) in [("lost", lost), ("filled in", invented)] {
         for (field, &number) in fields {
-            eprintln!("  {field} {what} in {}", records(number));
+            say!("  {field} {what} in {}", records(number));
         }
     }
 }

@@ -11,7 +11,8 @@ use clap::Args;
 use serde::Serialize;
 
 use super::failure::plan_error;
-use super::option::place;
+use super::message::say;
+use super::option::{place, threads};
 use super::report::{json_line, milliseconds, records};
 use super::search_args::SearchArgs;
 use super::{Interrupted, Outcome, Usage, position_arg};
@@ -52,7 +53,7 @@ pub(super) struct SolveArgs {
     search: SearchArgs,
 
     /// Threads; 0 is all cores [default: 0]
-    #[arg(long, default_value_t = 0, hide_default_value = true)]
+    #[arg(long, default_value_t = 0, hide_default_value = true, value_parser = threads())]
     threads: usize,
 
     /// Look for the shortest mates: after each mate search for a shorter one, with as many nodes again
@@ -102,7 +103,7 @@ fn solve_file(args: &SolveArgs, input: &str) -> anyhow::Result<Outcome> {
             }
             Err(bad) => {
                 tally.bad += 1;
-                eprintln!("{file}, {bad}");
+                say!("{file}, {bad}");
             }
         }
         Ok(())
@@ -185,7 +186,7 @@ impl Proofs {
             Some(Ok(proof)) => output.write(proof)?,
             Some(Err(error)) => {
                 self.unwritten += 1;
-                eprintln!("{}: {error}", solution.found.whence);
+                say!("{}: {error}", solution.found.whence);
             }
             None => {}
         }
@@ -335,14 +336,14 @@ impl Tally {
             }
         }
         let colon = if words.is_empty() { "" } else { ": " };
-        eprintln!("{}{colon}{}", records(self.positions + self.bad), words.join(", "));
+        say!("{}{colon}{}", records(self.positions + self.bad), words.join(", "));
         let seconds = elapsed.as_secs_f64();
         let (positions_s, nodes_s) = (self.positions as f64 / seconds, self.nodes as f64 / seconds);
         let known = match self.known {
             0 => String::new(),
             known => format!(", {known} known from equal ones"),
         };
-        eprintln!("{seconds:.1} s, {positions_s:.0} positions/s, {nodes_s:.0} nodes/s{known}");
+        say!("{seconds:.1} s, {positions_s:.0} positions/s, {nodes_s:.0} nodes/s{known}");
     }
 }
 

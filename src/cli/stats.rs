@@ -12,6 +12,7 @@ use clap::Args;
 
 use super::Outcome;
 use super::failure::{plan_error, run_error};
+use super::message::say;
 use super::option::place;
 use super::record_args::{RunArgs, dialect};
 use super::report::json_line;
@@ -83,7 +84,7 @@ pub(super) fn run(args: StatsArgs) -> anyhow::Result<Outcome> {
     if let Some(plan) = page {
         let path = plan.path.clone();
         write_page(plan, &page::page(&report))?;
-        eprintln!("  {}", path.display());
+        say!("  {}", path.display());
     }
     if json {
         json_line(&report)?;

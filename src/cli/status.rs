@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::Outcome;
+use super::message::name;
 use super::option::place;
 use super::report::json_line;
 use crate::pipeline::moment::duration;
@@ -49,7 +50,7 @@ pub(super) fn run(args: &StatusArgs) -> anyhow::Result<Outcome> {
 
 fn write_run(run: &RunStatus) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    writeln!(out, "{}: {}", run.name, summary(run))?;
+    writeln!(out, "{}: {}", name(&run.name), summary(run))?;
     writeln!(
         out,
         "{:>13}  {:<11} {:>12} {:>12} {:>10} {:>9} {:>9} {:>11}",
@@ -94,5 +95,5 @@ fn write_shard(out: &mut impl Write, shard: &ShardStatus) -> io::Result<()> {
         shard.mated,
         shard.unknown,
     );
-    writeln!(out, "{}", line.trim_end())
+    writeln!(out, "{}", name(line.trim_end()))
 }

@@ -11,6 +11,7 @@ use clap::Args;
 
 use super::Outcome;
 use super::failure::{plan_error, run_error};
+use super::message::{name, say};
 use super::option::place;
 use super::record_args::{RunArgs, dialect};
 use super::report::{json_line, records};
@@ -134,6 +135,7 @@ fn write_report(report: &VerifyReport) -> io::Result<()> {
         comments => format!(", {comments} comments"),
     };
     let all = records(report.records);
+    let file = name(file);
     let mut text = format!("{file}: {format}, {all}: {good} good, {bad} bad{comments}\n");
     let width = report.findings.iter().map(|finding| finding.name.len()).max().unwrap_or(0);
     for finding in &report.findings {
@@ -161,6 +163,6 @@ fn place_of(example: &Example) -> String {
 
 fn tell_outputs(report: &VerifyReport, folder: &Path) {
     for output in &report.outputs {
-        eprintln!("  {} ({})", folder.join(&output.file).display(), records(output.records));
+        say!("  {} ({})", folder.join(&output.file).display(), records(output.records));
     }
 }

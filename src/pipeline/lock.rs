@@ -19,6 +19,9 @@ use super::platform;
 /// How often the holder gives a sign of life.
 const BEAT: Duration = Duration::from_secs(10);
 
+/// No signature is longer.
+const MOST_BYTES: u64 = 1 << 16;
+
 /// After so long without a sign of life a process on another machine counts as dead.
 const SILENCE: Duration = Duration::from_mins(1);
 
@@ -165,7 +168,7 @@ impl Drop for Lock {
 fn holder(file: &mut File) -> Option<Holder> {
     let mut text = String::new();
     file.rewind().ok()?;
-    file.read_to_string(&mut text).ok()?;
+    file.take(MOST_BYTES).read_to_string(&mut text).ok()?;
     serde_json::from_str(&text).ok()
 }
 

@@ -44,11 +44,11 @@ impl FromStr for Memory {
     type Err = ParseMemoryError;
 
     fn from_str(text: &str) -> Result<Self, ParseMemoryError> {
-        let unit = UNITS.into_iter().find(|(letter, _)| text.to_uppercase().ends_with(*letter));
-        let (number, shift) = match unit {
-            Some((_, shift)) => (&text[..text.len() - 1], shift),
-            None => (text, 0),
+        let in_unit = |(letter, shift): (char, u32)| {
+            let number = text.strip_suffix([letter, letter.to_ascii_lowercase()])?;
+            Some((number, shift))
         };
+        let (number, shift) = UNITS.into_iter().find_map(in_unit).unwrap_or((text, 0));
         let number: Option<u64> = number.parse().ok();
         number
             .and_then(|number| number.checked_mul(1 << shift))
@@ -90,7 +90,7 @@ mod tests {
             let memory: Memory = text.parse().unwrap();
             assert_eq!((memory.bytes(), &*memory.to_string()), (bytes, shown));
         }
-        for text in ["", "G", "-1G", "1.5G", "1GB", "99999999999T", "ﬁ"] {
+        for text in ["", "G", "-1G", "1.5G", "1GB", "99999999999T", "ﬁ", "1ﬅ", "1Ｋ", "局"] {
             assert!(text.parse::<Memory>().is_err(), "{text}");
         }
     }

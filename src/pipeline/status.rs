@@ -165,10 +165,9 @@ impl Found {
         problems.extend(disagreements.iter().map(ToString::to_string));
         if !shards.contains_key(&0) {
             for (first, last) in missing(shards.keys().copied(), count) {
-                let shard = match first.index() == last.index() {
-                    true => first.to_string(),
-                    false => format!("{}-{last}", first.index()),
-                };
+                let is_one = first.index() == last.index();
+                let row = format!("{}-{last}", first.index());
+                let shard = if is_one { first.to_string() } else { row };
                 let row =
                     ShardStatus::new(Some(shard), State::Missing, &Counts::default(), None, None);
                 let number = last.index() - first.index() + 1;

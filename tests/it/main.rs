@@ -32,6 +32,8 @@ mod lying_tables;
 mod marubatsu;
 mod mate_lines;
 mod matrix;
+mod names;
+mod options;
 mod parquet;
 mod paths;
 mod positions;

@@ -219,7 +219,7 @@ fn what_was_left_of_an_index_is_taken_over() {
     let half = vec![b'{'; 1 << 20];
     write(&path.join("out"), "a.sfen.index.json.partial", &half);
     filter(path, &["a.sfen", "-o", "out", "--shard", "1/2"]);
-    assert_eq!(json(path.join("out/a.sfen.index.json"))["records"], 200);
+    assert_eq!(json(path.join("out/a.sfen.index.json"))["index"]["records"], 200);
     assert!(!path.join("out/a.sfen.index.json.partial").exists());
 }
 

@@ -9,6 +9,7 @@ use std::time::Duration;
 use clap::Args;
 
 use super::super::Outcome;
+use super::super::option::threads;
 use super::folder::Folder;
 use super::throughput::tell;
 use super::{Rounds, timed};
@@ -34,7 +35,7 @@ pub(super) struct ArchivesArgs {
     format: Format,
 
     /// Threads; 0 is all cores
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, value_parser = threads())]
     threads: usize,
 
     #[command(flatten)]

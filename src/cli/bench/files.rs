@@ -12,6 +12,7 @@ use anyhow::Context;
 use clap::Args;
 
 use super::super::Outcome;
+use super::super::option::threads;
 use super::folder::Folder;
 use super::throughput::tell;
 use super::{Rounds, timed};
@@ -28,7 +29,7 @@ pub(super) struct FilesArgs {
     count: u64,
 
     /// Threads; 0 is all cores
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = threads())]
     threads: usize,
 
     #[command(flatten)]

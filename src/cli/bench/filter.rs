@@ -10,6 +10,7 @@ use std::time::Duration;
 use clap::Args;
 use serde::Serialize;
 
+use super::super::option::threads;
 use super::super::report::{json_line, milliseconds};
 use super::super::search_args::SearchArgs;
 use super::super::{Outcome, Usage};
@@ -37,7 +38,7 @@ pub(super) struct FilterArgs {
     search: SearchArgs,
 
     /// Threads; 0 is all cores
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, value_parser = threads())]
     threads: usize,
 
     #[command(flatten)]

@@ -10,6 +10,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::super::Outcome;
+use super::super::option::threads;
 use super::super::report::{json_line, milliseconds};
 use super::{Rounds, per_second, timed};
 use crate::shogi::perft::{Perft, parallel};
@@ -23,7 +24,7 @@ pub(super) struct PerftArgs {
     full: bool,
 
     /// Threads; 0 is all cores
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = threads())]
     threads: usize,
 
     #[command(flatten)]

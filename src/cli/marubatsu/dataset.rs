@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::super::Usage;
 use super::super::failure::plan_error;
+use super::super::message::say;
 use super::super::option::word;
 use super::super::report::{json_line, milliseconds};
 use super::output::make_folder;
@@ -81,7 +82,7 @@ pub(super) fn run(args: &DatasetArgs) -> anyhow::Result<()> {
         let elapsed_ms = milliseconds(started.elapsed());
         json_line(&Report { file: path, positions, elapsed_ms })?;
     } else {
-        eprintln!("{positions} positions  {}", path.display());
+        say!("{positions} positions  {}", path.display());
     }
     Ok(())
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
+use super::super::message::name;
 use super::super::report::json_line;
 use super::super::{Outcome, usage_if};
 use crate::pipeline::manifest::{Essence, ManifestError};
@@ -73,6 +74,6 @@ fn write(Report { run, manifests, problems }: &Report) -> io::Result<()> {
     let mut out = io::stdout().lock();
     let s = if *manifests == 1 { " says" } else { "s say" };
     let verdict = if problems.is_empty() { "as" } else { "not as" };
-    writeln!(out, "{run}: {verdict} {manifests} manifest{s}")?;
-    problems.iter().try_for_each(|problem| writeln!(out, "  {problem}"))
+    writeln!(out, "{}: {verdict} {manifests} manifest{s}", name(run))?;
+    problems.iter().try_for_each(|problem| writeln!(out, "  {}", name(problem)))
 }

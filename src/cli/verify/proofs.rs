@@ -10,6 +10,7 @@ use rayon::ThreadPoolBuilder;
 use serde::Serialize;
 
 use super::super::Outcome;
+use super::super::message::name;
 use super::super::report::json_line;
 use crate::format::proof_file::{Claim, ProofReader};
 use crate::pipeline::files;
@@ -72,6 +73,7 @@ fn open(path: &Path) -> io::Result<Box<dyn BufRead + Send>> {
 fn write_account(account: &Account) -> io::Result<()> {
     let Account { file, proofs, win, loss, steps, longest_plies } = account;
     let mut out = io::stdout();
+    let file = name(file);
     write!(out, "{file}: {proofs} proofs hold: {win} win, {loss} loss; ")?;
     writeln!(out, "{steps} steps, the longest mate within {longest_plies} plies")
 }

@@ -4,6 +4,7 @@ use std::error::Error;
 use std::io::{self, ErrorKind};
 
 use super::store::Kind;
+use crate::pipeline::secrets::without_secrets;
 
 /// The kind of error of an object that is not what it was when it was looked at first.
 pub(super) const CHANGED: ErrorKind = ErrorKind::StaleNetworkFileHandle;
@@ -90,7 +91,8 @@ fn chain(error: &dyn Error) -> String {
         }
         cause = error.source();
     }
-    shortened(&words.split_whitespace().collect::<Vec<_>>().join(" "))
+    let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    without_secrets(&shortened(&words)).into_owned()
 }
 
 /// Without the document in which a store says why.
@@ -122,5 +124,10 @@ mod tests {
         let source = io::Error::other("the cause\n  of it");
         let error = object_store::Error::Generic { store: "S3", source: source.into() };
         assert_eq!(chain(&error), "Generic S3 error: the cause of it");
+        let source = io::Error::other(
+            "error sending request for url (http://user:hidden@host:9/a?sig=hidden)",
+        );
+        let error = object_store::Error::Generic { store: "S3", source: source.into() };
+        assert!(!refused(Kind::S3, &error).to_string().contains("hidden"));
     }
 }

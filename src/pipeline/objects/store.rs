@@ -1,6 +1,7 @@
 //! Which store a URL speaks of, and how long it is waited for.
 
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::fmt;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -89,8 +90,21 @@ impl Place {
             url.split_once("://").and_then(|(scheme, rest)| Some((Kind::of(scheme)?, rest)));
         let (kind, rest) = parts.ok_or_else(|| unusable("it is no URL of an object"))?;
         let (bucket, key) = rest.split_once('/').unwrap_or((rest, ""));
+        if rest.contains('@') && !is_word(bucket) {
+            return Err(unusable(
+                "it holds a user or a password: expected s3://BUCKET/KEY; what gives access is taken from \
+                 variables, as AWS_ACCESS_KEY_ID",
+            ));
+        }
         if bucket.is_empty() || !is_word(bucket) {
             return Err(unusable("it names no bucket: expected s3://BUCKET/KEY"));
+        }
+        // A signature would be of no use here, and would end up in logs and manifests.
+        if key.split_once('?').is_some_and(|(_, query)| query.contains('=')) {
+            return Err(unusable(
+                "it holds a query behind a question mark: expected the name of an object alone; what gives \
+                 access is taken from variables, as AWS_ACCESS_KEY_ID",
+            ));
         }
         let key = Path::parse(key).map_err(|error| unusable(&error.to_string()))?;
         let store = store(kind, bucket)?;
@@ -121,6 +135,7 @@ fn store(kind: Kind, bucket: &str) -> io::Result<Arc<Store>> {
     if let Some(store) = stores.get(&name) {
         return Ok(Arc::clone(store));
     }
+    check_variables(kind, std::env::vars_os())?;
     let client = |patience| build(kind, bucket, patience).map_err(|error| refused(kind, &error));
     #[cfg_attr(not(test), expect(unused_mut, reason = "only a store of tests is changed"))]
     let mut built = Store { look: client(LOOK)?, carry: client(CARRY)? };
@@ -131,6 +146,34 @@ fn store(kind: Kind, bucket: &str) -> io::Result<Arc<Store>> {
     let store = Arc::new(built);
     stores.insert(name, Arc::clone(&store));
     Ok(store)
+}
+
+/// Checks the variables from which a client takes its settings: they go into the headers of requests, and with a
+/// line end in one of them no request can be made.
+fn check_variables(
+    kind: Kind,
+    variables: impl Iterator<Item = (OsString, OsString)>,
+) -> io::Result<()> {
+    for (name, value) in variables {
+        let name = name.to_string_lossy();
+        let key = name.to_ascii_lowercase();
+        let is_used = match kind {
+            Kind::S3 => name.starts_with("AWS_") && key.parse::<AmazonS3ConfigKey>().is_ok(),
+            Kind::Google => name.starts_with("GOOGLE_") && key.parse::<GoogleConfigKey>().is_ok(),
+            Kind::Azure => name.starts_with("AZURE_") && key.parse::<AzureConfigKey>().is_ok(),
+            #[cfg(test)]
+            Kind::Memory => false,
+        };
+        // The key of a Google account is a document of several lines.
+        let is_fine = |text: &str| text.starts_with('{') || !text.contains(char::is_control);
+        if is_used && !value.to_str().is_some_and(is_fine) {
+            return Err(unusable(&format!(
+                "the variable {name} holds a line end, another control character or no UTF-8: expected one \
+                 line of text"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// How long a store is waited for.
@@ -200,11 +243,51 @@ fn endpoint() -> object_store::Result<Option<Url>> {
         return match Url::parse(&endpoint) {
             Ok(url) if ["http", "https"].contains(&url.scheme()) && url.has_host() => Ok(Some(url)),
             _ => {
-                let why =
-                    format!("{name} is no URL: expected http(s)://HOST:PORT, got {endpoint:?}");
+                // Not what it is: a password may stand in it.
+                let why = format!("{name} is no URL: expected http(s)://HOST:PORT");
                 Err(object_store::Error::Generic { store: "S3", source: why.into() })
             }
         };
     }
     Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_gives_access_is_not_taken_from_a_url_and_not_shown() {
+        for url in [
+            "s3://AKIAKEY:hidden@bucket/a.hcp",
+            "s3://AKIAKEY:hid/hidden@bucket/a.hcp",
+            "s3://hidden@bucket",
+            "az://container/a.hcp?sv=1&sig=hidden",
+            "s3://bucket/a.hcp?X-Amz-Signature=hidden",
+        ] {
+            let error = Place::of(url).unwrap_err().to_string();
+            assert!(error.contains("AWS_ACCESS_KEY_ID"), "{url}: {error}");
+            assert!(!error.contains("hidden") && !error.contains("AKIAKEY"), "{url}: {error}");
+        }
+        assert!(Place::of("memory://bucket/why?/a@b:c.hcp").is_ok());
+    }
+
+    #[test]
+    fn variables_that_no_header_can_hold_are_named() {
+        let check = |kind, name: &str, value: &str| {
+            check_variables(kind, std::iter::once((name.into(), value.into())))
+        };
+        for (kind, name) in [
+            (Kind::S3, "AWS_SECRET_ACCESS_KEY"),
+            (Kind::S3, "AWS_ENDPOINT_URL"),
+            (Kind::Azure, "AZURE_STORAGE_ACCOUNT_KEY"),
+            (Kind::Google, "GOOGLE_SERVICE_ACCOUNT"),
+        ] {
+            let error = check(kind, name, "hidden\n").unwrap_err().to_string();
+            assert!(error.contains(name) && !error.contains("hidden"), "{error}");
+            assert!(check(kind, name, "http://a-b:c d").is_ok(), "{name}");
+        }
+        assert!(check(Kind::S3, "AWS_OF_SOMEBODY_ELSE", "\u{1b}").is_ok());
+        assert!(check(Kind::Google, "GOOGLE_SERVICE_ACCOUNT_KEY", "{\n}").is_ok());
+    }
 }

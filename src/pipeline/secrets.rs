@@ -1,0 +1,110 @@
+//! Text without what gives access to a store: it ends up in logs that others read.
+//!
+//! URLs may carry a user and a password before the host, and a signature behind `?` (RFC 3986, section 3).
+
+use std::borrow::Cow;
+
+/// What begins the names of variables with which stores are configured.
+const FAMILIES: [&str; 3] = ["AWS_", "AZURE_", "GOOGLE_"];
+
+/// Words in such a name that say that the value is nobody's business.
+const SECRET: [&str; 6] = ["KEY", "SECRET", "TOKEN", "PASSWORD", "SAS", "SIGNATURE"];
+
+/// What is shorter is `true` or a number, and may stand anywhere.
+const SHORTEST_SECRET: usize = 8;
+
+const HIDDEN: &str = "…";
+
+/// A text without the secrets of its URLs and of the variables of this process.
+pub fn without_secrets(text: &str) -> Cow<'_, str> {
+    let variables = std::env::vars_os().filter_map(|(name, value)| {
+        let value = value.into_string().ok()?;
+        is_secret(name.to_str()?).then_some(value)
+    });
+    hide(text, variables)
+}
+
+fn is_secret(name: &str) -> bool {
+    FAMILIES.iter().any(|family| name.starts_with(family))
+        && SECRET.iter().any(|word| name.contains(word))
+}
+
+fn hide(text: &str, values: impl Iterator<Item = String>) -> Cow<'_, str> {
+    let mut hidden = Cow::Borrowed(text);
+    for value in values {
+        let value = value.trim();
+        if value.len() >= SHORTEST_SECRET && hidden.contains(value) {
+            hidden = hidden.replace(value, HIDDEN).into();
+        }
+    }
+    if hidden.contains("://") { hide_in_urls(&hidden).into() } else { hidden }
+}
+
+fn hide_in_urls(text: &str) -> String {
+    let mut hidden = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once("://") {
+        let is_end = |c: char| c.is_whitespace() || c.is_control() || "\"'`<>()".contains(c);
+        let (url, behind) = behind.split_at(behind.find(is_end).unwrap_or(behind.len()));
+        hidden.extend([before, "://"]);
+        let url =
+            without_user(url).map_or(Cow::Borrowed(url), |url| format!("{HIDDEN}@{url}").into());
+        match url.split_once('?') {
+            Some((place, query)) if query.contains('=') => hidden.extend([place, "?", HIDDEN]),
+            _ => hidden.push_str(&url),
+        }
+        rest = behind;
+    }
+    hidden + rest
+}
+
+/// What follows the user and the password of a URL without its scheme, if it has any. A password may hold a
+/// slash that should have been written as `%2F`: then the name of the host seems to hold a colon and no port.
+fn without_user(url: &str) -> Option<&str> {
+    let host = &url[..url.find(['/', '?', '#']).unwrap_or(url.len())];
+    if let Some(at) = host.rfind('@') {
+        return Some(&url[at + 1..]);
+    }
+    let (_, port) = host.split_once(':')?;
+    let is_port = port.bytes().all(|byte| byte.is_ascii_digit());
+    url.rfind('@').filter(|_| !is_port).map(|at| &url[at + 1..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hidden(text: &str) -> String {
+        hide(text, ["SECRETSECRET".to_owned(), "true".to_owned()].into_iter()).into_owned()
+    }
+
+    #[test]
+    fn users_passwords_and_signatures_are_hidden() {
+        for (text, expected) in [
+            ("cannot open s3://key:secret@bucket/a.hcp: no", "cannot open s3://…@bucket/a.hcp: no"),
+            ("s3://key:se/cr@et@bucket/a", "s3://…@bucket/a"),
+            ("(http://user@host:9000/a b)", "(http://…@host:9000/a b)"),
+            ("'az://c/a?sv=1&sig=abc' and s3://b/c", "'az://c/a?…' and s3://b/c"),
+            ("url (https://u:p@h/?X-Amz-Signature=1): true", "url (https://…@h/?…): true"),
+            (
+                "http://h:9000/a@b s3://b/a@b s3://b/why?",
+                "http://h:9000/a@b s3://b/a@b s3://b/why?",
+            ),
+            ("signed with SECRETSECRET.", "signed with …."),
+            ("局://局:局@局", "局://…@局"),
+            ("no secret at all: a@b?c=d", "no secret at all: a@b?c=d"),
+        ] {
+            assert_eq!(hidden(text), expected);
+        }
+    }
+
+    #[test]
+    fn variables_of_stores_with_secrets_are_known() {
+        for name in ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AZURE_STORAGE_SAS_KEY"] {
+            assert!(is_secret(name), "{name}");
+        }
+        for name in ["AWS_REGION", "AWS_ENDPOINT_URL", "SSH_KEY", "HOME"] {
+            assert!(!is_secret(name), "{name}");
+        }
+    }
+}

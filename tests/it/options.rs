@@ -1,0 +1,188 @@
+//! Every option of every command with values that nobody means: each is refused as a mistake in the arguments, or
+//! is taken and the command comes to an end.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use assert_cmd::cargo::cargo_bin;
+use clap::Arg;
+use kyokumen::cli::command_lines;
+use kyokumen::format::Format;
+use kyokumen::shogi::sfen::START;
+use rayon::prelude::*;
+use tempfile::TempDir;
+
+use crate::archive::{archive, write};
+
+const VALUES: [&str; 12] = [
+    "ﬅ",
+    "1ﬅ",
+    "ﬅ..ﬅ",
+    "局",
+    "１",
+    "",
+    "-",
+    "18446744073709551615",
+    "99999999999999999999",
+    "-1",
+    "NaN",
+    "inf",
+];
+
+/// Nothing ends later that ends at all: the files are small.
+const PATIENCE: Duration = Duration::from_mins(5);
+
+/// What a command needs to do its work on small files; none where the work is as long as it is asked for.
+fn arguments(command: &str) -> Option<&'static [&'static str]> {
+    Some(match command {
+        "filter" | "gen-filter" => &["a.psv", "-o", "out", "--depth", "1"],
+        "dataset" => &["a.psv", "-o", "out", "--to", "jsonl", "--depth", "1"],
+        "convert" => &["a.psv", "-o", "out.hcpe"],
+        "solve" => &[START, "--depth", "1"],
+        "usi" | "formats" | "marubatsu tree" | "marubatsu solve" | "marubatsu show" => &[],
+        "stats" | "verify" | "inspect" => &["a.psv"],
+        "status" => &["runs"],
+        "merge" => &["runs", "-o", "out.psv"],
+        "shuffle" | "dedup" => &["a.psv", "-o", "out.psv"],
+        "split" => &["a.psv", "-o", "out", "--parts", "2"],
+        "sample" => &["a.psv", "-o", "out.psv", "--count", "2"],
+        "interleave" => &["a.psv", "a.psv", "-o", "out.psv"],
+        "generate" => &["--count", "3", "-o", "out.psv"],
+        "perft" => &["1"],
+        "marubatsu check" => &["--player", "perfect"],
+        "marubatsu match" => &["--players", "perfect,random", "--games", "5"],
+        "marubatsu boards" => &["--games", "5"],
+        "marubatsu dataset" => &["-o", "out", "--to", "jsonl"],
+        _ if command.starts_with("bench ") => return None,
+        _ => panic!("{command} is not attacked"),
+    })
+}
+
+/// Numbers of things to make that are as large as it says.
+const ENDLESS: [(&str, &str); 3] =
+    [("generate", "count"), ("marubatsu match", "games"), ("marubatsu boards", "games")];
+
+/// A command line to try.
+struct Try {
+    program: &'static str,
+    command: String,
+    words: Vec<String>,
+}
+
+/// The commands that do something, below this one.
+fn leaves(path: &str, command: &clap::Command) -> Vec<(String, clap::Command)> {
+    let subcommands = command.get_subcommands().filter(|command| command.get_name() != "help");
+    let below: Vec<_> = subcommands
+        .flat_map(|command| leaves(format!("{path} {}", command.get_name()).trim(), command))
+        .collect();
+    if below.is_empty() { vec![(path.to_owned(), command.clone())] } else { below }
+}
+
+/// The arguments with this value for an option, or in the place of the first word.
+fn with_value(arguments: &[&str], option: &Arg, value: &str) -> Vec<String> {
+    let names = |word: &str| {
+        let short = option.get_short().is_some_and(|short| word == format!("-{short}"));
+        short || option.get_long().is_some_and(|long| word == format!("--{long}"))
+    };
+    let mut words: Vec<String> = arguments.iter().map(|&word| word.to_owned()).collect();
+    if let Some(at) = words.iter().position(|word| names(word)) {
+        words.drain(at..at + 2);
+    }
+    if let Some(long) = option.get_long() {
+        words.push(format!("--{long}={value}"));
+    } else {
+        // `-1` would be an option.
+        let rest = words.iter().position(|word| word.starts_with('-')).unwrap_or(words.len());
+        words.drain(..rest);
+        words.extend(["--".to_owned(), value.to_owned()]);
+    }
+    words
+}
+
+/// What clap takes; what it does not, it says with status 2.
+fn tries() -> Vec<Try> {
+    let mut tries = Vec::new();
+    for (program, definition) in ["kyokumen", "gen-filter"].into_iter().zip(command_lines()) {
+        let path = if program == "kyokumen" { "" } else { program };
+        for (command, leaf) in leaves(path, &definition) {
+            let needed = arguments(&command);
+            for option in leaf.get_arguments().filter(|option| option.get_action().takes_values()) {
+                for value in VALUES {
+                    let words = with_value(needed.unwrap_or_default(), option, value);
+                    let parsed = leaf
+                        .clone()
+                        .try_get_matches_from([&[program.to_owned()][..], &words].concat());
+                    let name = option.get_id().as_str();
+                    if parsed.is_ok() && needed.is_some() && !ENDLESS.contains(&(&*command, name)) {
+                        let command = command.clone();
+                        tries.push(Try { program, command, words });
+                    }
+                }
+            }
+        }
+    }
+    tries
+}
+
+fn check(Try { program, command, words }: &Try, folder: &Path) {
+    let subcommand = command.split(' ').filter(|word| !word.is_empty() && word != program);
+    let said = fs::File::create(folder.join("said")).unwrap();
+    let mut child = Command::new(cargo_bin(program))
+        .args(subcommand)
+        .args(words)
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(said)
+        .spawn()
+        .unwrap();
+    let started = Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            break status;
+        }
+        if started.elapsed() > PATIENCE {
+            child.kill().unwrap();
+            panic!("{command} {words:?} never ends");
+        }
+        thread::sleep(Duration::from_millis(1));
+    };
+    let said = fs::read_to_string(folder.join("said")).unwrap();
+    let is_fault = said.contains("panicked") || said.contains("internal error");
+    assert!(
+        matches!(status.code(), Some(0..=3)) && !is_fault,
+        "{command} {words:?}: {status}: {said}"
+    );
+}
+
+#[test]
+fn no_value_of_an_option_brings_a_command_down() {
+    let tries = tries();
+    assert!(tries.len() > 300, "{}", tries.len());
+    tries.par_iter().for_each(|attempt| {
+        let folder = TempDir::new().unwrap();
+        write(folder.path(), "a.psv", &archive(Format::Psv, 4));
+        fs::create_dir(folder.path().join("runs")).unwrap();
+        check(attempt, folder.path());
+    });
+}
+
+/// What asked for more than there can be, and went about it.
+#[test]
+fn numbers_without_a_meaning_are_refused() {
+    let folder = TempDir::new().unwrap();
+    for words in [
+        "generate --count 3 -o a.psv --every 18446744073709551615",
+        "generate --count 3 -o a.psv --max-moves 65536",
+        "perft 2 --threads 65535",
+        "shuffle a.psv -o b.psv --threads 4097",
+        "shuffle a.psv -o b.psv --memory 1ﬅ",
+    ] {
+        let mut command = Command::new(cargo_bin("kyokumen"));
+        let output = command.args(words.split(' ')).current_dir(folder.path()).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{words}: {output:?}");
+    }
+}
