@@ -41,13 +41,13 @@ pub(super) fn run(_args: &UsiArgs) -> anyhow::Result<Outcome> {
 }
 
 /// Reads on a thread of its own, which nobody waits for: it may be waiting for input itself.
-fn lines_of_stdin() -> io::Result<Receiver<io::Result<String>>> {
+fn lines_of_stdin() -> io::Result<Receiver<io::Result<Line>>> {
     let (sender, receiver) = bounded(LINES_AHEAD);
     thread::Builder::new().name("reader".to_owned()).spawn(move || send_lines(&sender))?;
     Ok(receiver)
 }
 
-fn send_lines(lines: &Sender<io::Result<String>>) {
+fn send_lines(lines: &Sender<io::Result<Line>>) {
     let mut input = io::stdin().lock();
     while let Some(line) = next_line(&mut input).transpose() {
         let is_last = line.is_err();
@@ -57,29 +57,42 @@ fn send_lines(lines: &Sender<io::Result<String>>) {
     }
 }
 
-/// The next line without its end; nothing behind the last one.
-fn next_line(input: &mut impl BufRead) -> io::Result<Option<String>> {
+/// A line without its end, or the beginning of one that is too long.
+struct Line {
+    text: String,
+    is_whole: bool,
+}
+
+/// The next line; nothing behind the last one. What is too long is passed over up to the end of the line.
+fn next_line(input: &mut impl BufRead) -> io::Result<Option<Line>> {
     let mut line = Vec::new();
     let read = input.take(MOST_LINE_BYTES).read_until(b'\n', &mut line)?;
-    let is_whole = line.pop_if(|last| *last == b'\n').is_some();
-    if !is_whole && read as u64 == MOST_LINE_BYTES {
-        let why = format!("a line has more than {MOST_LINE_BYTES} bytes");
-        return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+    let has_end = line.pop_if(|last| *last == b'\n').is_some();
+    let is_whole = has_end || (read as u64) < MOST_LINE_BYTES;
+    if !is_whole {
+        input.skip_until(b'\n')?;
     }
-    Ok((read > 0).then(|| String::from_utf8_lossy(&line).into_owned()))
+    let text = String::from_utf8_lossy(&line).into_owned();
+    Ok((read > 0).then_some(Line { text, is_whole }))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::iter;
+
     use super::*;
 
     #[test]
     fn lines_end_somewhere() {
         let mut input = &b"usi\n\nquit"[..];
-        let lines: Vec<_> = std::iter::from_fn(|| next_line(&mut input).unwrap()).collect();
-        assert_eq!(lines, ["usi", "", "quit"]);
-        let mut endless = io::BufReader::new(io::repeat(b'x'));
-        let error = next_line(&mut endless).unwrap_err().to_string();
-        assert_eq!(error, "a line has more than 1048576 bytes");
+        let lines: Vec<_> = iter::from_fn(|| next_line(&mut input).unwrap()).collect();
+        assert_eq!(lines.iter().map(|line| &line.text).collect::<Vec<_>>(), ["usi", "", "quit"]);
+        let most = MOST_LINE_BYTES as usize;
+        let text = [most, most - 1, 3 * most, 0].map(|bytes| "x".repeat(bytes)).join("\n");
+        let mut input = text.as_bytes();
+        let lines: Vec<_> = iter::from_fn(|| next_line(&mut input).unwrap())
+            .map(|line| (line.text.len(), line.is_whole))
+            .collect();
+        assert_eq!(lines, [(most, false), (most - 1, true), (most, false)]);
     }
 }

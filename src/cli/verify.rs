@@ -98,7 +98,7 @@ pub(super) fn run(args: VerifyArgs) -> anyhow::Result<Outcome> {
         let report = verify(plan, &mut progress, &interrupt.cancel());
         drop(progress);
         let report = report.map_err(|error| run_error(error, &interrupt))?;
-        if report.findings.iter().any(|finding| finding.level == Level::Error) {
+        if report.bad > 0 || report.findings.iter().any(|finding| finding.level == Level::Error) {
             outcome = Outcome::BadRecords;
         }
         if json {

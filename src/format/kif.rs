@@ -70,7 +70,7 @@ const HEAD: [&str; 14] = [
     "先手の持駒：",
 ];
 
-/// Gives a game without a head one, and a diagram without moves an empty list of them, as games are told apart
+/// Gives moves or a diagram without a head one, and a diagram without moves an empty list of them, as games are told apart
 /// by heads behind moves.
 fn copy(unit: &[u8], out: &mut Vec<u8>) {
     let (mut has_head, mut has_diagram, mut has_moves) = (false, false, false);
@@ -86,7 +86,7 @@ fn copy(unit: &[u8], out: &mut Vec<u8>) {
         Ok(_) => out.extend_from_slice(line.as_bytes()),
         Err(_) => out.extend_from_slice(&SHIFT_JIS.encode(line).0),
     };
-    if !has_head && !unit.trim_ascii().is_empty() {
+    if !has_head && (has_moves || has_diagram) {
         let name = if has_diagram { start::OTHER } else { start::EVEN };
         put(&format!("{}：{name}\n", start::HANDICAP), out);
     }

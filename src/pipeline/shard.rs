@@ -61,11 +61,10 @@ const fn bound(records: u64, index: u32, count: u32) -> u64 {
 pub fn missing(present: impl IntoIterator<Item = u32>, count: u32) -> Vec<(Shard, Shard)> {
     let mut missing = Vec::new();
     let mut next = 1;
-    for index in present.into_iter().map(Some).chain([count.checked_add(1)]) {
-        let last = index.map_or(count, |index| index - 1);
-        let row = Shard::new(next, count).zip(Shard::new(last, count));
-        missing.extend(row.filter(|_| next <= last));
-        next = last.saturating_add(2);
+    for index in present.into_iter().map(u64::from).chain([u64::from(count) + 1]) {
+        let shard = |index| Shard::new(u32::try_from(index).ok()?, count);
+        missing.extend(shard(next).zip(shard(index - 1)).filter(|_| next < index));
+        next = index + 1;
     }
     missing
 }

@@ -378,8 +378,14 @@ fn strange_lines_are_passed_over() {
     assert_eq!(engine.hear(), "info string error: there is no command make");
     engine.say_bytes(b"\xff\xfe\x00position");
     assert!(engine.hear().starts_with("info string error: there is no command "));
-    engine.say(&"x".repeat(1 << 20));
+    engine.say(&"x".repeat(1 << 19));
     assert!(engine.hear().len() < 200);
+    engine.say(&format!("position startpos moves{}", " 5i5h 5a5b 5h5i 5b5a".repeat(1 << 16)));
+    let passed_over = "info string error: a line of more than 1048576 bytes is passed over";
+    assert_eq!(engine.hear(), passed_over);
+    engine.say("go mate 1000");
+    assert!(engine.hear().starts_with("info string error: "));
+    assert_eq!(engine.hear(), "checkmate notimplemented");
     engine.say("isready\r");
     assert_eq!(engine.hear(), "readyok");
     engine.quit();

@@ -14,6 +14,7 @@ use super::command::{Command, PositionCommandError, Setting, SettingError, parse
 use super::options::Options;
 use super::reply::{Checkmate, Info, identity, undecided};
 use super::searcher::{Answer, GONE, Question, Searcher};
+use super::{Line, MOST_LINE_BYTES};
 use crate::pipeline::judge::InCheck;
 use crate::shogi::Position;
 use crate::solver::Control;
@@ -64,14 +65,16 @@ impl<W: Write> Engine<W> {
     }
 
     /// Converses until `quit` or the end of the lines.
-    pub(super) fn run(&mut self, lines: &Receiver<io::Result<String>>) -> anyhow::Result<()> {
+    pub(super) fn run(&mut self, lines: &Receiver<io::Result<Line>>) -> anyhow::Result<()> {
         loop {
             let alarm = self.alarm();
             select! {
                 recv(lines) -> line => match line {
                     Ok(line) => {
                         let line = line.context("standard input")?;
-                        if let Some(command) = parse(&line)
+                        if !line.is_whole {
+                            self.pass_over(&line.text)?;
+                        } else if let Some(command) = parse(&line.text)
                             && self.obey(command)? == Next::Quit
                         {
                             return self.end();
@@ -105,6 +108,14 @@ impl<W: Write> Engine<W> {
             Command::Unknown(word) => self.complain(format_args!("there is no command {word}"))?,
         }
         Ok(Next::GoOn)
+    }
+
+    /// A game that is cut off would be another one.
+    fn pass_over(&mut self, start: &str) -> io::Result<()> {
+        if start.trim_start().starts_with("position") {
+            self.position = None;
+        }
+        self.complain(format_args!("a line of more than {MOST_LINE_BYTES} bytes is passed over"))
     }
 
     const fn is_busy(&self) -> bool {
