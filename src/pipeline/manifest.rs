@@ -28,7 +28,7 @@ use super::sink::{PARTIAL_SUFFIX, Written};
 use super::source::{Part, PartRead};
 use super::stream::Stream;
 use crate::format::move16::Dialect;
-use crate::format::{MoveCounts, Survey};
+use crate::format::{Format, MoveCounts, Survey};
 
 pub use check::Contradiction;
 pub(super) use check::{check_numbers, check_outputs};
@@ -110,6 +110,19 @@ pub struct InputAccount {
     pub sha256: Option<Sum>,
     /// What a sample of all of its records shows of its writer.
     pub evidence: Option<Evidence>,
+}
+
+impl InputAccount {
+    /// Where the byte behind the last one read stands, uncompressed.
+    pub(super) const fn end(&self) -> u64 {
+        self.offset.saturating_add(self.bytes)
+    }
+
+    /// Whether the first byte read is that of the first record: where several records are read together, as in
+    /// a game, it is that of the first of these.
+    pub(super) fn begins_with_record(&self) -> bool {
+        Format::from_name(&self.format).is_some_and(Format::has_single_records)
+    }
 }
 
 /// What a sample of records shows of their writer; the same for every shard.

@@ -247,10 +247,11 @@ impl Copier<'_> {
             let chunk = batch.open_record();
             let mut left = file.by_ref().take(CHUNK_BYTES as u64);
             let read = left.read_to_end(chunk).map_err(|source| failed("read", source))?;
-            if read == 0 {
+            copied += read as u64;
+            // A file that grows is told below.
+            if read == 0 || copied > part.bytes {
                 break;
             }
-            copied += read as u64;
             let records = u128::from(part.records) * u128::from(copied) / u128::from(part.bytes);
             self.write(&batch, before + records as u64)?;
         }

@@ -107,6 +107,17 @@ pub enum Problem {
         /// The record behind the last one of the shard before.
         expected: u64,
     },
+    /// A shard does not begin with the byte behind the last one of the shard before.
+    Offset {
+        /// Which one.
+        shard: Shard,
+        /// The input.
+        file: String,
+        /// Its first byte.
+        from: u64,
+        /// The byte behind the last one of the shard before.
+        expected: u64,
+    },
     /// A shard has more or fewer records than it should.
     Size {
         /// Which one.
@@ -188,6 +199,11 @@ impl fmt::Display for Problem {
                 f,
                 "shard {shard} begins with record {from} of {file}, not with {expected}, where the one \
                  before it ends"
+            ),
+            Self::Offset { shard, file, from, expected } => write!(
+                f,
+                "shard {shard} begins with byte {from} of {file}, not with {expected}, where the one before \
+                 it ends"
             ),
             Self::Size { shard, records, expected } => {
                 write!(f, "shard {shard} has {records} records, not its part of {expected}")
@@ -402,11 +418,18 @@ impl ShardSet {
         for (shard, manifest) in self.shards() {
             let last = before.filter(|&(index, _)| index + 1 == shard.index());
             for (number, input) in manifest.inputs.iter().enumerate() {
-                let end = last.and_then(|(_, last)| last.inputs.get(number)).map(|last| last.to);
-                let expected = end.or((shard.index() == 1).then_some(0));
-                if let Some(expected) = expected.filter(|&expected| expected != input.from) {
-                    let (file, from) = (input.file.clone(), input.from);
+                let last = last.and_then(|(_, last)| last.inputs.get(number));
+                let is_first = (shard.index() == 1).then_some((0, 0));
+                let Some((to, end)) = last.map(|last| (last.to, last.end())).or(is_first) else {
+                    continue;
+                };
+                let file = input.file.clone();
+                if input.from != to {
+                    let (from, expected) = (input.from, to);
                     problems.push(Problem::Range { shard, file, from, expected });
+                } else if input.offset > end || (input.offset < end && input.begins_with_record()) {
+                    let (from, expected) = (input.offset, end);
+                    problems.push(Problem::Offset { shard, file, from, expected });
                 }
             }
             let expected =
@@ -425,7 +448,7 @@ impl ShardSet {
         let mut ends: Vec<(&InputAccount, u64)> = Vec::new();
         for manifest in self.manifests.values() {
             for (number, input) in manifest.inputs.iter().enumerate() {
-                let end = input.offset.saturating_add(input.bytes);
+                let end = input.end();
                 match ends.get_mut(number) {
                     Some((_, last)) => *last = end.max(*last),
                     None => ends.push((input, end)),

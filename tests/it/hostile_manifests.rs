@@ -173,6 +173,20 @@ fn shards_that_do_not_belong_together_are_told() {
 }
 
 #[test]
+fn bytes_of_shards_follow_one_another() {
+    let folder = shards();
+    let folder = folder.path();
+    edit(folder, 2, |m| add(&mut m["inputs"][0]["offset"], -32));
+    for (name, code, said) in told(folder) {
+        if matches!(name, "merge" | "status" | "verify") {
+            let expected = "shard 2/3 begins with byte 3200 of a.hcp, not with 3232";
+            assert!(code == Some(1) && said.contains(expected), "{name}: {said}");
+            assert!(said.contains("shard 3/3 begins with byte 6464 of a.hcp, not with 6432"));
+        }
+    }
+}
+
+#[test]
 fn shards_end_with_their_inputs() {
     let folder = shards();
     let folder = folder.path();

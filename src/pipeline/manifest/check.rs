@@ -228,7 +228,7 @@ pub(in crate::pipeline) fn check_numbers(
     counts.as_object_mut().and_then(|counts| counts.remove("nodes"));
     let records = inputs.iter().map(|input| input.from.max(input.to));
     let records = records.chain(outputs.iter().map(|output| output.records));
-    let bytes = inputs.iter().map(|input| input.offset.saturating_add(input.bytes));
+    let bytes = inputs.iter().map(InputAccount::end);
     let bytes = bytes.chain(outputs.iter().map(|output| output.bytes));
     for (what, number, most) in [
         ("a count of records", largest(&counts), MOST_RECORDS),
