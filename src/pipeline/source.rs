@@ -449,7 +449,13 @@ impl Iterator for Source {
     type Item = Result<Delivery, SourceError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.deliver().transpose()
+        let delivery = self.deliver().transpose();
+        if matches!(delivery, Some(Err(_))) {
+            // A decoder that has failed may, read again, never come back.
+            self.current = None;
+            self.part = self.parts.len();
+        }
+        delivery
     }
 }
 

@@ -7,10 +7,12 @@ mod damage;
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
@@ -28,13 +30,13 @@ use kyokumen::pipeline::progress::Progress;
 use kyokumen::pipeline::run::RunError;
 use kyokumen::pipeline::settings::{BadPolicy, FormatName, Settings, UnknownPolicy};
 use kyokumen::pipeline::shard::Shard;
-use kyokumen::pipeline::source::Compression;
+use kyokumen::pipeline::source::{Compression, Input, Part, Source};
 use kyokumen::pipeline::stats::{StatsPlan, StatsRequest, stats};
 use kyokumen::pipeline::verify::{VerifyPlan, VerifyRequest, verify};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::archive::{Random, write};
+use crate::archive::{Random, archive, write};
 use damage::damaged;
 
 const FILES: u64 = 400;
@@ -44,6 +46,9 @@ const MOST_LINE_BYTES: usize = 1 << 12;
 
 /// A file that says so many records which are not there is one that says how many moves a game has.
 const MOST_MOVES: u64 = u16::MAX as u64;
+
+/// For a reader to end of which nobody takes blocks any more.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 #[test]
 fn whatever_the_bytes_nothing_is_lost_and_nothing_breaks() {
@@ -58,7 +63,11 @@ fn whatever_the_bytes_nothing_is_lost_and_nothing_breaks() {
     for seed in seeds {
         let case = Case::new(seed, &samples, folder.path());
         let name = case.name;
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| case.check())) {
+        let checked = catch_unwind(AssertUnwindSafe(|| {
+            case.check();
+            nobody_reads_on();
+        }));
+        if let Err(panic) = checked {
             eprintln!("{name}: KYOKUMEN_DAMAGED_SEED={seed} repeats this failure");
             if files.is_none() {
                 resume_unwind(panic);
@@ -79,6 +88,34 @@ fn whatever_the_bytes_nothing_is_lost_and_nothing_breaks() {
         assert!(peak < 250 << 10, "{peak} kB");
     }
 }
+
+/// A decoder that has failed may wait for ever for what a file that grows never brings.
+#[test]
+fn what_failed_is_not_read_again() {
+    let folder = TempDir::new().unwrap();
+    let packed = compressed(Compression::Gzip, &archive(Format::Hcp, 1000));
+    let path = write(folder.path(), "a.hcp.gz", &packed[..packed.len() / 2]);
+    let name = FormatName { format: Format::Hcp, compression: Compression::Gzip };
+    let source = Source::new(vec![Part::whole(Input::named(&path, name))], 100);
+    let errors: Vec<bool> = source.take(100).map(|delivery| delivery.is_err()).collect();
+    assert_eq!(errors.iter().position(|&failed| failed), Some(errors.len() - 1));
+}
+
+/// Waits for threads that read ahead: one that never ends is one that found no end of what it read.
+#[cfg(target_os = "linux")]
+fn nobody_reads_on() {
+    let is_reader = |thread: io::Result<fs::DirEntry>| {
+        fs::read_to_string(thread.unwrap().path().join("comm")).is_ok_and(|name| name == "reader\n")
+    };
+    let started = Instant::now();
+    while fs::read_dir("/proc/self/task").unwrap().any(is_reader) {
+        assert!(started.elapsed() < PATIENCE, "a thread reads on");
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn nobody_reads_on() {}
 
 /// A healthy file.
 struct Sample {
