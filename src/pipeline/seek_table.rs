@@ -182,7 +182,9 @@ mod tests {
 
     fn table(sizes: &[FrameSizes]) -> SeekTable {
         let mut table = SeekTable::default();
-        sizes.iter().for_each(|&sizes| table.push(sizes).unwrap());
+        for &sizes in sizes {
+            table.push(sizes).unwrap();
+        }
         table
     }
 
@@ -233,7 +235,9 @@ mod tests {
         file.extend(FRAME_MAGIC.to_le_bytes());
         file.extend((2 * 12 + FOOT_BYTES as u32).to_le_bytes());
         for (compressed, content) in [(20_u32, 100_u32), (1, 2)] {
-            [compressed, content, 7].iter().for_each(|value| file.extend(value.to_le_bytes()));
+            for value in [compressed, content, 7] {
+                file.extend(value.to_le_bytes());
+            }
         }
         file.extend(2_u32.to_le_bytes());
         file.push(WITH_CHECKSUMS);
