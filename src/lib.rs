@@ -45,11 +45,10 @@
 //! ```
 
 pub mod cli;
-pub mod format;
-pub mod game;
-pub mod marubatsu;
 pub mod pipeline;
-pub mod random;
-pub mod search;
-pub mod shogi;
-pub mod solver;
+
+pub use kyokumen_format as format;
+pub use kyokumen_game::{self as game, random};
+pub use kyokumen_marubatsu as marubatsu;
+pub use kyokumen_search::{self as search, solver};
+pub use kyokumen_shogi as shogi;

@@ -1,0 +1,190 @@
+//! How a CSA game ended: the marks of the standard, and the summary that shogi-server writes.
+//!
+//! A mark speaks of the side to move. Where it cannot say what is to be said, a summary does: shogi-server
+//! writes a mark for some ends of games only, and a summary for all (`game_result.rb`).
+
+use super::super::game::{End, Ending};
+use super::put_line;
+use crate::GameResult;
+use kyokumen_shogi::{Color, Position};
+
+/// A mark for the end of a game.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mark {
+    Resignation,
+    Interruption,
+    Repetition,
+    PerpetualCheck,
+    TimeUp,
+    IllegalMove,
+    IllegalAction(Color),
+    Impasse,
+    DeclaredDraw,
+    Declaration,
+    MoveLimit,
+    Mate,
+    NoMate,
+    TakeBack,
+    Error,
+}
+
+const MARKS: [(Mark, &str); 16] = [
+    (Mark::Resignation, "%TORYO"),
+    (Mark::Interruption, "%CHUDAN"),
+    (Mark::Repetition, "%SENNICHITE"),
+    // Not of the standard, but written.
+    (Mark::PerpetualCheck, "%OUTE_SENNICHITE"),
+    (Mark::TimeUp, "%TIME_UP"),
+    (Mark::IllegalMove, "%ILLEGAL_MOVE"),
+    (Mark::IllegalAction(Color::Black), "%+ILLEGAL_ACTION"),
+    (Mark::IllegalAction(Color::White), "%-ILLEGAL_ACTION"),
+    (Mark::Impasse, "%JISHOGI"),
+    (Mark::DeclaredDraw, "%HIKIWAKE"),
+    (Mark::Declaration, "%KACHI"),
+    (Mark::MoveLimit, "%MAX_MOVES"),
+    (Mark::Mate, "%TSUMI"),
+    (Mark::NoMate, "%FUZUMI"),
+    (Mark::TakeBack, "%MATTA"),
+    (Mark::Error, "%ERROR"),
+];
+
+impl Mark {
+    pub(super) fn parse(text: &[u8]) -> Option<Self> {
+        MARKS.into_iter().find_map(|(mark, name)| (name.as_bytes() == text).then_some(mark))
+    }
+
+    fn name(self) -> &'static str {
+        MARKS.into_iter().find_map(|(mark, name)| (mark == self).then_some(name)).unwrap_or("")
+    }
+
+    /// What it says at the end of the moves.
+    pub(super) fn end(self, position: &Position) -> End {
+        let us = position.side_to_move();
+        let win_of = |color| Some(GameResult::win_of(color));
+        match self {
+            Self::Resignation | Self::Mate => (win_of(!us), None),
+            Self::Interruption | Self::Error => (None, Some(Ending::Interruption)),
+            Self::Repetition => (Some(GameResult::Draw), Some(Ending::Repetition)),
+            Self::PerpetualCheck => {
+                // Who is in check was being checked, who is not was checking.
+                let winner = if position.in_check() { us } else { !us };
+                (win_of(winner), Some(Ending::Repetition))
+            }
+            Self::TimeUp => (win_of(!us), Some(Ending::TimeUp)),
+            Self::IllegalMove => (win_of(!us), Some(Ending::IllegalMove)),
+            Self::IllegalAction(loser) => (win_of(!loser), Some(Ending::IllegalMove)),
+            Self::Impasse | Self::DeclaredDraw => (Some(GameResult::Draw), Some(Ending::Impasse)),
+            Self::Declaration => (win_of(us), Some(Ending::Declaration)),
+            Self::MoveLimit => (Some(GameResult::Draw), Some(Ending::MoveLimit)),
+            Self::NoMate | Self::TakeBack => (None, None),
+        }
+    }
+
+    pub(super) const fn is_about_illegal_moves(self) -> bool {
+        matches!(self, Self::IllegalMove | Self::IllegalAction(_))
+    }
+
+    /// What it says behind a move of this side that the rules do not allow.
+    pub(super) const fn end_after_illegal_move(self, mover: Color) -> End {
+        let loser = match self {
+            Self::IllegalAction(loser) => loser,
+            _ => mover,
+        };
+        (Some(GameResult::win_of(loser.opponent())), Some(Ending::IllegalMove))
+    }
+
+    /// The mark that comes closest to an end and names no wrong winner to programs that read no summary.
+    fn closest(end: End, position: &Position) -> Option<Self> {
+        let us = position.side_to_move();
+        let loser = end.0.map(|result| result.winner().map(|winner| !winner));
+        Some(match (end.1, loser) {
+            (Some(Ending::Interruption), _) => Self::Interruption,
+            // Nobody won and nobody drew: whatever mark there is would say more.
+            (_, None) => return None,
+            (None, Some(Some(loser))) if loser == us => Self::Resignation,
+            (Some(Ending::Repetition), Some(None)) => Self::Repetition,
+            (Some(Ending::Declaration), Some(Some(loser))) if loser != us => Self::Declaration,
+            (Some(Ending::MoveLimit), Some(None)) => Self::MoveLimit,
+            (Some(Ending::Impasse), Some(None)) => Self::Impasse,
+            (Some(Ending::TimeUp), Some(Some(loser))) if loser == us => Self::TimeUp,
+            (Some(Ending::IllegalMove | Ending::Repetition), Some(Some(loser))) => {
+                if loser == us {
+                    Self::IllegalMove
+                } else {
+                    Self::IllegalAction(loser)
+                }
+            }
+            _ => Self::Interruption,
+        })
+    }
+}
+
+/// What a line says that shogi-server writes at the end: `'summary:CAUSE:BLACK win:WHITE lose`.
+pub(super) struct Summary {
+    pub(super) end: End,
+}
+
+const SUMMARY: &str = "'summary:";
+
+/// Causes with their endings; the first one for an ending is what we write.
+const CAUSES: [(&str, Option<Ending>); 15] = [
+    ("toryo", None),
+    (DRAW, None),
+    ("oute_sennichite", Some(Ending::Repetition)),
+    ("sennichite", Some(Ending::Repetition)),
+    ("kachi", Some(Ending::Declaration)),
+    ("max_moves", Some(Ending::MoveLimit)),
+    ("time up", Some(Ending::TimeUp)),
+    ("illegal move", Some(Ending::IllegalMove)),
+    ("illegal kachi", Some(Ending::IllegalMove)),
+    ("uchifuzume", Some(Ending::IllegalMove)),
+    ("oute_kaihimore", Some(Ending::IllegalMove)),
+    ("outori", Some(Ending::IllegalMove)),
+    ("abnormal", Some(Ending::Interruption)),
+    // shogi-server knows no impasse.
+    ("jishogi", Some(Ending::Impasse)),
+    ("chudan", Some(Ending::Interruption)),
+];
+
+/// Our own cause of a draw of which nothing else is known.
+const DRAW: &str = "draw";
+
+impl Summary {
+    pub(super) fn parse(statement: &[u8]) -> Option<Self> {
+        let text = statement.strip_prefix(SUMMARY.as_bytes())?;
+        let mut parts = text.rsplitn(3, |&byte| byte == b':');
+        let (white, black, cause) = (parts.next()?, parts.next()?, parts.next()?);
+        let result = match (black, white) {
+            _ if black.ends_with(b" win") && white.ends_with(b" lose") => GameResult::BlackWin,
+            _ if black.ends_with(b" lose") && white.ends_with(b" win") => GameResult::WhiteWin,
+            _ if black.ends_with(b" draw") && white.ends_with(b" draw") => GameResult::Draw,
+            _ => return None,
+        };
+        let known = |(name, _): &(&str, _)| name.as_bytes() == cause;
+        let (_, ending) = CAUSES.into_iter().find(known)?;
+        Some(Self { end: (Some(result), ending) })
+    }
+
+    /// The line; none where nobody won and nobody drew.
+    fn line((result, ending): End) -> Option<String> {
+        let (black, white) = match result? {
+            GameResult::Draw => ("draw", "draw"),
+            GameResult::BlackWin => ("win", "lose"),
+            GameResult::WhiteWin => ("lose", "win"),
+        };
+        let (cause, _) = CAUSES.into_iter().find(|(_, said)| *said == ending)?;
+        let cause = if (result, ending) == (Some(GameResult::Draw), None) { DRAW } else { cause };
+        Some(format!("{SUMMARY}{cause}:black {black}:white {white}"))
+    }
+}
+
+/// Writes how a game ended: a mark, and a summary where the mark does not say all of it.
+pub(super) fn write(end: End, position: &Position, out: &mut Vec<u8>) {
+    let Some(mark) = Mark::closest(end, position) else { return };
+    put_line(out, mark.name().as_bytes());
+    if mark.end(position) != end
+        && let Some(line) = Summary::line(end)
+    {
+        put_line(out, line.as_bytes());
+    }
+}

@@ -1,0 +1,229 @@
+//! Where a CSA game begins: the lines of the standard that arrange pieces.
+//!
+//! Section 2.5 of the standard: `PI` with the pieces left out, ranks `P1` to `P9`, single pieces `P+`
+//! and `P-`, the side to move.
+
+use super::super::error::{DecodeError, DecodeErrorKind};
+use super::super::replay::{self, Replay};
+use super::ending::Summary;
+use super::{CODES, Piece, PieceKind, Setup, Square, kind_of, put_line, sign_of, square_of};
+use kyokumen_shogi::{Board, Color, Hand, HandKind};
+
+/// The arrangement so far.
+pub(super) struct Start {
+    board: Board,
+    hands: [[u8; HandKind::COUNT]; 2],
+    side_to_move: Color,
+    /// Whether a line has arranged anything; the start of an even game otherwise.
+    is_arranged: bool,
+    /// Where the first line that arranges anything stands.
+    at: usize,
+    /// Whether there is a line of it, and whether one names the side to move, which is the last one.
+    is_begun: bool,
+    is_whole: bool,
+}
+
+impl Default for Start {
+    fn default() -> Self {
+        Self {
+            board: [None; Square::COUNT],
+            hands: [[0; HandKind::COUNT]; 2],
+            side_to_move: Color::Black,
+            is_arranged: false,
+            at: 0,
+            is_begun: false,
+            is_whole: false,
+        }
+    }
+}
+
+impl Start {
+    /// Takes a statement; `false` if the moves begin with it.
+    pub(super) fn take(&mut self, statement: &[u8], at: usize) -> Result<bool, DecodeError> {
+        match statement {
+            _ if Summary::parse(statement).is_some() => return Ok(false),
+            [] | [b'\'' | b'/', ..] => {}
+            [b'$' | b'V', ..] | [b'N', b'+' | b'-', ..] => self.is_begun = true,
+            [sign @ (b'+' | b'-')] => {
+                self.side_to_move = if *sign == b'+' { Color::Black } else { Color::White };
+                self.is_whole = true;
+            }
+            [b'+' | b'-' | b'%', ..] => return Ok(false),
+            [b'P', rest @ ..] => {
+                self.is_begun = true;
+                if !std::mem::replace(&mut self.is_arranged, true) {
+                    self.at = at;
+                }
+                if self.arrange(rest).is_none() {
+                    let expected = "pieces of the start, as in P1-KY-KE, P+27FU or PI22KA";
+                    return Err(DecodeErrorKind::syntax(expected, statement).at(at));
+                }
+            }
+            _ => {
+                let expected = "a line of the CSA standard";
+                return Err(DecodeErrorKind::syntax(expected, statement).at(at));
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether it stops short of the moves, before the side to move is named.
+    pub(super) const fn is_cut_off(&self) -> bool {
+        self.is_begun && !self.is_whole
+    }
+
+    fn arrange(&mut self, text: &[u8]) -> Option<()> {
+        match text {
+            [b'I', left_out @ ..] => {
+                self.board = replay::even_start().board().into();
+                for [a, b, code @ ..] in groups(left_out)? {
+                    let content = &mut self.board[square_of(&[a, b])?.index()];
+                    content.filter(|piece| *CODES[piece.kind.index()] == code)?;
+                    *content = None;
+                }
+            }
+            [rank @ b'1'..=b'9', cells @ ..] => {
+                let cells = rank_of(cells)?;
+                for (file, content) in (0..9).rev().zip(cells) {
+                    self.board[Square::from_file_rank(file, rank - b'1').index()] = content;
+                }
+            }
+            [sign @ (b'+' | b'-'), pieces @ ..] => {
+                let color = if *sign == b'+' { Color::Black } else { Color::White };
+                for group in groups(pieces)? {
+                    self.add(color, group)?;
+                }
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+
+    fn add(&mut self, color: Color, group: [u8; 4]) -> Option<()> {
+        let [a, b, code @ ..] = group;
+        if group == *b"00AL" {
+            self.hands[color.index()] = self.left_over(!color);
+            return Some(());
+        }
+        let kind = kind_of(&code)?;
+        if [a, b] == *b"00" {
+            let held = HandKind::ALL.into_iter().find(|held| held.piece_kind() == kind)?;
+            let count = &mut self.hands[color.index()][held.index()];
+            *count = count.saturating_add(1);
+        } else {
+            self.board[square_of(&[a, b])?.index()] = Some(Piece::new(color, kind));
+        }
+        Some(())
+    }
+
+    /// Pieces of the set that are neither on the board nor in this hand.
+    fn left_over(&self, other: Color) -> [u8; HandKind::COUNT] {
+        let mut left = HandKind::SET;
+        for kind in self.board.iter().flatten().filter_map(|piece| piece.kind.hand_kind()) {
+            left[kind.index()] = left[kind.index()].saturating_sub(1);
+        }
+        for kind in HandKind::ALL {
+            let held = self.hands[other.index()][kind.index()];
+            left[kind.index()] = left[kind.index()].saturating_sub(held);
+        }
+        left
+    }
+
+    /// Begins the game.
+    pub(super) fn begin(&self) -> Result<Replay, DecodeError> {
+        if !self.is_arranged {
+            return Replay::new(replay::even_start(), self.at);
+        }
+        match replay::arrangement(self.board, self.hands, self.side_to_move) {
+            Ok(setup) => Replay::new(setup, self.at),
+            Err(error) => Err(DecodeErrorKind::Setup(error).at(self.at)),
+        }
+    }
+}
+
+/// Square and piece, four characters each.
+fn groups(text: &[u8]) -> Option<impl Iterator<Item = [u8; 4]>> {
+    let (groups, rest) = text.as_chunks();
+    rest.is_empty().then(|| groups.iter().copied())
+}
+
+/// The nine squares of a rank, three characters each; some writers drop spaces.
+fn rank_of(text: &[u8]) -> Option<[Option<Piece>; 9]> {
+    let by_threes = || {
+        let mut contents = [None; 9];
+        let mut cells = text.chunks(3);
+        for (content, cell) in contents.iter_mut().zip(&mut cells) {
+            *content = match cell {
+                [b'+' | b'-', ..] => Some(piece_of(cell)?),
+                [b' ', b'*' | b' ', b' '] | [b' ', b'*' | b' '] | [b' '] => None,
+                _ => return None,
+            };
+        }
+        cells.next().is_none().then_some(contents)
+    };
+    by_threes().or_else(|| without_spaces(text))
+}
+
+fn without_spaces(text: &[u8]) -> Option<[Option<Piece>; 9]> {
+    let text: Vec<u8> = text.iter().copied().filter(|byte| *byte != b' ').collect();
+    let mut rest = &text[..];
+    let mut contents = [None; 9];
+    for content in &mut contents {
+        let len = if rest.first() == Some(&b'*') { 1 } else { 3 };
+        let (cell, behind) = rest.split_at_checked(len)?;
+        *content = if len == 3 { Some(piece_of(cell)?) } else { None };
+        rest = behind;
+    }
+    rest.is_empty().then_some(contents)
+}
+
+fn piece_of(cell: &[u8]) -> Option<Piece> {
+    let (sign, code) = cell.split_first()?;
+    let color = Color::ALL.into_iter().find(|color| sign_of(*color) == *sign)?;
+    Some(Piece::new(color, kind_of(code)?))
+}
+
+/// Writes an arrangement with the side to move.
+pub(super) fn write(setup: &Setup, out: &mut Vec<u8>) {
+    if setup.clone().with_ply(1) == replay::even_start() {
+        out.extend_from_slice(b"PI\n");
+    } else {
+        for rank in 0..9 {
+            out.extend_from_slice(&[b'P', b'1' + rank]);
+            for file in (0..9).rev() {
+                let square = Square::from_file_rank(file, rank);
+                put_cell(setup.board()[square.index()], out);
+            }
+            out.push(b'\n');
+        }
+        for color in Color::ALL {
+            write_hand(color, setup.hands()[color.index()], out);
+        }
+    }
+    put_line(out, &[sign_of(setup.side_to_move())]);
+}
+
+fn put_cell(content: Option<Piece>, out: &mut Vec<u8>) {
+    match content {
+        Some(Piece { color, kind }) => {
+            out.push(sign_of(color));
+            out.extend_from_slice(CODES[kind.index()]);
+        }
+        None => out.extend_from_slice(b" * "),
+    }
+}
+
+fn write_hand(color: Color, hand: Hand, out: &mut Vec<u8>) {
+    if hand.is_empty() {
+        return;
+    }
+    out.extend_from_slice(&[b'P', sign_of(color)]);
+    for kind in HandKind::ALL {
+        for _ in 0..hand.count(kind) {
+            out.extend_from_slice(b"00");
+            let kind: PieceKind = kind.piece_kind();
+            out.extend_from_slice(CODES[kind.index()]);
+        }
+    }
+    out.push(b'\n');
+}

@@ -1,0 +1,217 @@
+//! Why bytes are no record, and why a record cannot be written.
+//!
+//! Offsets count within the record; whoever reads a file adds the file, the record and its start.
+
+use thiserror::Error;
+
+use kyokumen_shogi::sfen::SfenError;
+use kyokumen_shogi::{Color, HandKind, Move, PositionError, SetupError, Square};
+
+use super::Format;
+use super::field::{Field, Fields};
+use super::move16::MalformedMove;
+
+/// Why the bytes of one record cannot be read.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error("byte {offset}: {kind}")]
+pub struct DecodeError {
+    /// Byte offset within the record, from 0, at which the fault shows.
+    pub offset: usize,
+    /// What is wrong.
+    pub kind: DecodeErrorKind,
+}
+
+/// What is wrong with the bytes of a record.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
+pub enum DecodeErrorKind {
+    /// Too few or too many bytes, as at the end of a file that was cut off.
+    #[error("a record has {expected} bytes, found {found}")]
+    Length {
+        /// Bytes of a record of this format.
+        expected: usize,
+        /// Bytes met.
+        found: usize,
+    },
+    /// A king on a square number above 80; 81 is how these formats say "no king".
+    #[error("the {color:?} king stands on square number {number}, the board ends at 80")]
+    KingOffBoard {
+        /// Side of the king.
+        color: Color,
+        /// The number stored.
+        number: u8,
+    },
+    /// Both kings on one square.
+    #[error("both kings stand on {square}")]
+    KingsOnOneSquare {
+        /// The square.
+        square: Square,
+    },
+    /// The squares need more than 256 bits.
+    #[error("the bits end before the last square")]
+    BoardOverrun,
+    /// The last piece in hand or in the box needs more than 256 bits.
+    #[error("the bits end within a piece in hand")]
+    HandOverrun,
+    /// Bits that are no piece in hand and none in the box.
+    #[error("bits that are no piece in hand and none in the box")]
+    UnknownHandCode,
+    /// Not the 38 pieces of a set besides the kings.
+    #[error("board, hands and box hold {}, a set has {}", Counts(*.counts), Counts(HandKind::SET))]
+    PieceSet {
+        /// Pieces counted, P L N S G B R.
+        counts: [u8; HandKind::COUNT],
+    },
+    /// The position of a line of text.
+    #[error("{0}")]
+    Sfen(SfenError),
+    /// The start of a game is no arrangement of a set of pieces.
+    #[error("the game's start: {0}")]
+    Setup(SetupError),
+    /// The start of a game is no position of one.
+    #[error("the game's start: {0}")]
+    Position(PositionError),
+    /// A move of a game that the rules do not allow; the moves behind it are lost with it.
+    #[error("{best_move} cannot be played, the rest of the game is not read")]
+    IllegalMove {
+        /// The move.
+        best_move: Move,
+    },
+    /// The bytes end within a game.
+    #[error("the game has {moves} moves, the bytes end within move {within}")]
+    GameCut {
+        /// Moves that the game says it has.
+        moves: u16,
+        /// Number of the move that is not whole, from 1.
+        within: u32,
+    },
+    /// What stands behind the last move of a game is no other game.
+    #[error("behind the game's {moves} moves stands no other game")]
+    NotAGame {
+        /// Moves that the game says it has.
+        moves: u16,
+    },
+    /// A move with more candidates than any position has moves.
+    #[error("{candidates} candidates, no position has more than {most} moves")]
+    TooManyCandidates {
+        /// The number stored.
+        candidates: u16,
+        /// The largest number of moves that a position has.
+        most: u16,
+    },
+    /// A move of a game in bits that are no move.
+    #[error("{0}, the rest of the game is not read")]
+    MalformedMove(MalformedMove),
+    /// A unit without any record.
+    #[error("no record")]
+    Nothing,
+    /// What a format of text says and cannot be understood.
+    #[error("expected {expected}, found {found:?}")]
+    Syntax {
+        /// What would have been understood.
+        expected: &'static str,
+        /// What stands there.
+        found: String,
+    },
+    /// A line that begins with `#`.
+    #[error("a comment, no record")]
+    Comment,
+    /// A column behind the SFEN that cannot be read.
+    #[error("the column {column} is not {expected}")]
+    Column {
+        /// Which column.
+        column: Field,
+        /// What would have been understood.
+        expected: &'static str,
+    },
+    /// More columns than there are fields.
+    #[error("more columns than sfen, move, eval, ply and result")]
+    ExtraColumn,
+}
+
+impl DecodeErrorKind {
+    /// The key in reports: `snake_case`, stable.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Length { .. } => "length",
+            Self::KingOffBoard { .. } => "king_off_board",
+            Self::KingsOnOneSquare { .. } => "kings_on_one_square",
+            Self::BoardOverrun => "board_overrun",
+            Self::HandOverrun => "hand_overrun",
+            Self::UnknownHandCode => "unknown_hand_code",
+            Self::PieceSet { .. } => "piece_set",
+            Self::Sfen(_) => "sfen",
+            Self::Setup(_) => "setup",
+            Self::Position(_) => "position",
+            Self::GameCut { .. } => "game_cut",
+            Self::NotAGame { .. } => "not_a_game",
+            Self::TooManyCandidates { .. } => "too_many_candidates",
+            Self::MalformedMove(_) => "malformed_move",
+            Self::IllegalMove { .. } => "illegal_move",
+            Self::Nothing => "no_record",
+            Self::Syntax { .. } => "syntax",
+            Self::Comment => "comment",
+            Self::Column { .. } => "column",
+            Self::ExtraColumn => "extra_column",
+        }
+    }
+
+    pub(super) fn syntax(expected: &'static str, found: &[u8]) -> Self {
+        /// More than this of what was found would not help.
+        const MOST_BYTES: usize = 40;
+        let found = String::from_utf8_lossy(&found[..found.len().min(MOST_BYTES)]).into_owned();
+        Self::Syntax { expected, found }
+    }
+
+    pub(super) const fn at(self, offset: usize) -> DecodeError {
+        DecodeError { offset, kind: self }
+    }
+}
+
+/// Why a record cannot be written in a format.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
+pub enum EncodeError {
+    /// A packed position has no room for "no king": it would need 257 bits.
+    #[error("the {color:?} king is missing; packed positions need both kings")]
+    MissingKing {
+        /// Side without a king.
+        color: Color,
+    },
+    /// Formats of games need a move that can be played.
+    #[error("a game needs a move that can be played in the position")]
+    NoGame,
+    /// More moves or candidates than the format can count.
+    #[error("more than {most} {what}, which is all that the format can hold")]
+    TooMany {
+        /// What there is too much of.
+        what: &'static str,
+        /// The largest number.
+        most: u16,
+    },
+    /// The format is only read.
+    #[error("{format} can be read, not written")]
+    OnlyRead {
+        /// The format.
+        format: Format,
+    },
+    /// The target needs fields that the record lacks and no fill names.
+    #[error("the record has no {fields}, and no value to fill in was given")]
+    Missing {
+        /// The fields.
+        fields: Fields,
+    },
+}
+
+/// Shows piece counts as `P18 L4 …`.
+struct Counts([u8; HandKind::COUNT]);
+
+impl std::fmt::Display for Counts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for (kind, count) in HandKind::ALL.into_iter().zip(self.0) {
+            let space = if kind == HandKind::Pawn { "" } else { " " };
+            write!(f, "{space}{}{count}", char::from(kind.piece_kind().letter()))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,262 @@
+//! A game: where it began, what was played, how it ended; and its positions as records.
+//!
+//! What game records of the field (`hcpe3`, CSA, KIF, USI lines) have in common.
+
+use std::ops::Range;
+
+use kyokumen_shogi::{Move, Position, Setup};
+
+use super::error::{DecodeError, DecodeErrorKind, EncodeError};
+use super::record::{GameResult, Record};
+
+/// A game, as far as it could be read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Game {
+    /// The arrangement it began with; its move number is that of the first move.
+    pub start: Setup,
+    /// The moves, in order; each can be played unless a reader says otherwise in [`Game::broken`].
+    pub moves: Vec<Played>,
+    /// How it ended.
+    pub result: Option<GameResult>,
+    /// Why it ended, where that is not mate or resignation.
+    pub ending: Option<Ending>,
+    /// Why the reader stopped before the end of the unit: what follows [`Game::moves`].
+    pub broken: Option<DecodeError>,
+    /// How many moves the unit says it holds, where the format counts them.
+    pub announced: Option<usize>,
+}
+
+/// A move of a game with what is said about the position before it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Played {
+    /// The move.
+    pub best_move: Move,
+    /// Evaluation in centipawns, seen from the side that plays the move.
+    pub eval_cp: Option<i16>,
+    /// Moves that a search tried in the position.
+    pub candidates: Vec<Candidate>,
+    /// Whether the game's writer says that the position is not to be trained on.
+    pub is_not_for_training: bool,
+    /// Offset of the move within the unit, in bytes.
+    pub offset: usize,
+}
+
+impl Played {
+    /// A move and nothing about it.
+    pub const fn new(best_move: Move, offset: usize) -> Self {
+        Self {
+            best_move,
+            eval_cp: None,
+            candidates: Vec::new(),
+            is_not_for_training: false,
+            offset,
+        }
+    }
+}
+
+/// A move that a search tried, and how often.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Candidate {
+    /// The move.
+    pub best_move: Move,
+    /// Visits of the search.
+    pub visits: u16,
+}
+
+impl Candidate {
+    /// The same on a board whose left and right are exchanged.
+    #[must_use]
+    pub const fn mirrored(self) -> Self {
+        Self { best_move: self.best_move.mirrored(), ..self }
+    }
+}
+
+/// Why a game ended, where that is not mate or resignation.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Ending {
+    /// The same position for the fourth time; a win where one side gave perpetual check.
+    Repetition,
+    /// The winner's king entered the opponent's camp and the win was declared.
+    Declaration,
+    /// Too many moves: a draw.
+    MoveLimit,
+    /// The loser's time was up.
+    TimeUp,
+    /// The loser played what may not be played.
+    IllegalMove,
+    /// The game was broken off.
+    Interruption,
+    /// Both kings entered the opponent's camp: a draw.
+    Impasse,
+}
+
+/// How a game ended, as far as it is known.
+pub(super) type End = (Option<GameResult>, Option<Ending>);
+
+impl Ending {
+    /// Every ending.
+    pub const ALL: [Self; 7] = [
+        Self::Repetition,
+        Self::Declaration,
+        Self::MoveLimit,
+        Self::TimeUp,
+        Self::IllegalMove,
+        Self::Interruption,
+        Self::Impasse,
+    ];
+
+    /// The word in reports and in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Repetition => "repetition",
+            Self::Declaration => "declaration",
+            Self::MoveLimit => "move_limit",
+            Self::TimeUp => "time_up",
+            Self::IllegalMove => "illegal_move",
+            Self::Interruption => "interruption",
+            Self::Impasse => "impasse",
+        }
+    }
+
+    /// The ending with this [`Ending::name`].
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|ending| ending.name() == name)
+    }
+}
+
+/// Moves of the longest game that is read.
+const MOST_MOVES: usize = u16::MAX as usize;
+
+impl Game {
+    /// A game without moves.
+    pub const fn new(start: Setup) -> Self {
+        Self { start, moves: Vec::new(), result: None, ending: None, broken: None, announced: None }
+    }
+
+    /// A game of one move that says what a record says.
+    ///
+    /// # Errors
+    /// [`EncodeError::NoGame`] if the record has no move, or one that cannot be played.
+    pub fn of_record(record: &Record) -> Result<Self, EncodeError> {
+        let position = Position::try_from(&record.setup).map_err(|_| EncodeError::NoGame)?;
+        let best_move = record.best_move.filter(|&best_move| position.is_legal(best_move));
+        let best_move = best_move.ok_or(EncodeError::NoGame)?;
+        let played = Played {
+            eval_cp: record.eval_cp,
+            candidates: record.candidates.clone(),
+            is_not_for_training: record.is_not_for_training,
+            ..Played::new(best_move, 0)
+        };
+        Ok(Self {
+            moves: vec![played],
+            result: record.result,
+            ending: record.ending,
+            ..Self::new(record.setup.clone())
+        })
+    }
+
+    /// The same game with left and right of the board exchanged.
+    #[must_use]
+    pub fn mirrored(self) -> Self {
+        let mirrored = |played: Played| Played {
+            best_move: played.best_move.mirrored(),
+            candidates: played.candidates.into_iter().map(Candidate::mirrored).collect(),
+            ..played
+        };
+        let moves = self.moves.into_iter().map(mirrored).collect();
+        Self { start: self.start.mirrored(), moves, ..self }
+    }
+
+    /// These moves as a game by themselves, which begins where the first of them was played and ends as
+    /// this one; `None` if there is no such move, or it cannot be reached.
+    pub fn part(&self, moves: Range<usize>) -> Option<Self> {
+        let mut position = Position::try_from(&self.start).ok()?;
+        let played = self.moves.get(moves.clone()).filter(|played| !played.is_empty())?;
+        for before in &self.moves[..moves.start] {
+            if !position.is_legal(before.best_move) {
+                return None;
+            }
+            position.make(before.best_move);
+        }
+        let (result, ending) = (self.result, self.ending);
+        Some(Self { moves: played.to_vec(), result, ending, ..Self::new(position.setup()) })
+    }
+
+    /// Adds a move that was read. No game that was played is longer than a number of 16 bits says; one that
+    /// is takes memory without end.
+    pub(super) fn push(&mut self, played: Played) -> Result<(), DecodeError> {
+        if self.moves.len() == MOST_MOVES {
+            let kind = DecodeErrorKind::syntax("at most 65,535 moves", b"another one");
+            return Err(kind.at(played.offset));
+        }
+        self.moves.push(played);
+        Ok(())
+    }
+
+    /// The positions of the game, each with the move played in it, in order.
+    ///
+    /// A move that cannot be played, or what could not be read, is an error, and nothing is read behind
+    /// it: if the unit says how many moves it holds, each of the others is the same error.
+    pub fn records(&self) -> Vec<Result<Record, DecodeError>> {
+        let mut records = Vec::with_capacity(self.moves.len() + 1);
+        let end_ply = u16::try_from(self.moves.len())
+            .ok()
+            .and_then(|moves| self.start.ply().checked_add(moves)?.checked_sub(1));
+        let fault = self.replay(|setup, played| {
+            let number = u16::try_from(records.len()).ok();
+            let ply = number.and_then(|number| self.start.ply().checked_add(number));
+            let setup = setup.with_ply(ply.unwrap_or(1));
+            records.push(Ok(Record {
+                best_move: Some(played.best_move),
+                eval_cp: played.eval_cp,
+                ply,
+                result: self.result,
+                ending: self.ending,
+                end_ply,
+                candidates: played.candidates.clone(),
+                is_not_for_training: played.is_not_for_training,
+                ..Record::new(setup)
+            }));
+        });
+        if let Some(fault) = fault {
+            let lost = self.lost(records.len());
+            records.extend(std::iter::repeat_n(Err(fault), lost));
+        }
+        records
+    }
+
+    /// The number of [`Game::records`].
+    pub(super) fn count_records(&self) -> usize {
+        let mut records = 0;
+        let fault = self.replay(|_, _| records += 1);
+        records + fault.map_or(0, |_| self.lost(records))
+    }
+
+    /// Records that cannot be read, behind so many that can.
+    fn lost(&self, read: usize) -> usize {
+        self.announced.map_or(1, |moves| moves.saturating_sub(read))
+    }
+
+    /// Calls `visit` with each position and the move played in it, as far as the rules allow; why it
+    /// ended before the unit did.
+    fn replay(&self, mut visit: impl FnMut(Setup, &Played)) -> Option<DecodeError> {
+        let mut position = match Position::try_from(&self.start) {
+            Ok(position) => position,
+            Err(error) => return Some(DecodeErrorKind::Position(error).at(0)),
+        };
+        for played in &self.moves {
+            if !position.is_legal(played.best_move) {
+                let kind = DecodeErrorKind::IllegalMove { best_move: played.best_move };
+                return Some(kind.at(played.offset));
+            }
+            visit(position.setup(), played);
+            position.make(played.best_move);
+        }
+        self.broken.clone()
+    }
+
+    /// Whether every move of the unit was read and can be played.
+    pub(super) fn is_whole(&self) -> bool {
+        self.replay(|_, _| {}).is_none()
+    }
+}

@@ -1,0 +1,261 @@
+//! `hcpe3`: dlshogi's games, each move with the evaluation and the candidates of the search.
+//!
+//! Layout from dlshogi's `HuffmanCodedPosAndEval3`, `MoveInfo` and `MoveVisits` (`cppshogi.h`), what
+//! stands in it from its tools (`dlshogi/utils/*hcpe3*.py`). See `docs/formats/hcpe3.md`.
+
+use super::error::{DecodeError, DecodeErrorKind, EncodeError};
+use super::field::{Field, Fields};
+use super::game::{Candidate, Game, Played};
+use super::hcpe::ENDINGS;
+use super::layout::{absolute_result, ending_of_flags, result_with_flags};
+use super::move16::{Dialect, MalformedMove};
+use super::packed::{self, Family};
+use super::spec::{Codec, Framing, Spec, as_it_is, lost_unless_from_move_1, one};
+use kyokumen_shogi::{Move, Position, Setup};
+
+pub(super) const SPEC: Spec = Spec {
+    name: "hcpe3",
+    extensions: &[],
+    framing: Framing::Group { end: unit_end, next: None },
+    copy: as_it_is,
+    header: b"",
+    holds: Fields::ALL,
+    needs: Fields::of_all(&[Field::BestMove, Field::EvalCp, Field::Result]),
+    endings: ENDINGS,
+    codec: Codec::Games {
+        read: |unit| one(read(unit)),
+        count: Some(count),
+        write: Some(write),
+        lost: lost_unless_from_move_1,
+    },
+};
+
+/// Position, number of moves (u16), result with flags, and a byte of which dlshogi says who played.
+const HEADER_BYTES: usize = packed::LEN + 4;
+const MOVES_AT: usize = packed::LEN;
+const RESULT_AT: usize = packed::LEN + 2;
+/// Move, evaluation, number of candidates, 16 bits each.
+const MOVE_BYTES: usize = 6;
+/// Move, visits, 16 bits each.
+const CANDIDATE_BYTES: usize = 4;
+
+/// No position has more legal moves.
+const MOST_CANDIDATES: u16 = 593;
+
+/// How far a damaged game is searched for the next one before what was searched is given up.
+const MOST_DAMAGED_BYTES: usize = 1 << 20;
+
+/// Where the moves of a game end, going by their counts.
+enum Walk {
+    End(usize),
+    /// The bytes end before, within the move of this number, from 0.
+    Short(u16),
+    /// A move that says it has more candidates than there are moves, and its place.
+    Broken {
+        at: usize,
+        candidates: u16,
+    },
+}
+
+fn walk(bytes: &[u8]) -> Walk {
+    let Some(moves) = word(bytes, MOVES_AT) else { return Walk::Short(0) };
+    let mut at = HEADER_BYTES;
+    for number in 0..moves {
+        let Some(candidates) = word(bytes, at + 4) else { return Walk::Short(number) };
+        if candidates > MOST_CANDIDATES {
+            return Walk::Broken { at, candidates };
+        }
+        at += MOVE_BYTES + CANDIDATE_BYTES * usize::from(candidates);
+        if at > bytes.len() {
+            return Walk::Short(number);
+        }
+    }
+    Walk::End(at)
+}
+
+/// Whether a game can begin here.
+fn is_header(bytes: &[u8]) -> bool {
+    bytes.len() >= HEADER_BYTES && start_of(bytes).is_some()
+}
+
+/// Whether a game begins here for certain. A position alone is no proof: what stands two bytes behind one
+/// may be another, with the pieces that fell off at the front made up of the bytes behind it.
+fn begins_game(bytes: &[u8]) -> bool {
+    let Some(first) = first_move(bytes) else { return false };
+    let position = start_of(bytes).and_then(|setup| Position::try_from(setup).ok());
+    position.is_some_and(|position| position.is_legal(first))
+}
+
+/// The first move of what may be a game; most places in damaged bytes are none at a glance.
+fn first_move(bytes: &[u8]) -> Option<Move> {
+    let kings = [bytes.first()? >> 1, bytes.get(1)? & 0x7f];
+    let are_on_board = kings[0] != kings[1] && kings.into_iter().all(|king| king < 81);
+    let has_moves = word(bytes, MOVES_AT)? > 0;
+    let has_candidates = word(bytes, HEADER_BYTES + 4)? <= MOST_CANDIDATES;
+    let first = word(bytes, HEADER_BYTES)?;
+    (are_on_board && has_moves && has_candidates).then(|| decode(first).ok())?
+}
+
+/// A game ends where the next one begins. If none does, it ends there all the same if all its moves can
+/// be played; else something is damaged, and all bytes up to the next game belong together.
+///
+/// Whatever lies behind the end changes nothing, so that a block can be cut there.
+fn unit_end(bytes: &[u8], at_end: bool) -> Option<usize> {
+    if bytes.len() < HEADER_BYTES {
+        return at_end.then_some(bytes.len());
+    }
+    if is_header(bytes) {
+        match walk(bytes) {
+            Walk::End(end) => {
+                let behind = &bytes[end..];
+                if behind.len() < HEADER_BYTES && !at_end {
+                    return None;
+                }
+                let is_end = behind.is_empty() || is_header(behind);
+                if is_end || read(&bytes[..end]).is_ok_and(|game| game.is_whole()) {
+                    return Some(end);
+                }
+            }
+            Walk::Short(_) if !at_end => return None,
+            Walk::Short(_) | Walk::Broken { .. } => {}
+        }
+    }
+    damage_end(bytes, at_end)
+}
+
+/// Where the next game begins behind the start.
+fn damage_end(bytes: &[u8], at_end: bool) -> Option<usize> {
+    let last = bytes.len().saturating_sub(HEADER_BYTES + MOVE_BYTES).min(MOST_DAMAGED_BYTES);
+    if let Some(start) = (1..=last).find(|&start| begins_game(&bytes[start..])) {
+        return Some(start);
+    }
+    if last == MOST_DAMAGED_BYTES || (at_end && bytes.len() > MOST_DAMAGED_BYTES) {
+        return Some(MOST_DAMAGED_BYTES);
+    }
+    at_end.then_some(bytes.len())
+}
+
+/// The number of moves, or 1 for what is no whole game.
+fn count(unit: &[u8]) -> u64 {
+    match (is_header(unit), walk(unit), word(unit, MOVES_AT)) {
+        (true, Walk::End(end), Some(moves)) if end == unit.len() => moves.into(),
+        _ => 1,
+    }
+}
+
+fn read(unit: &[u8]) -> Result<Game, DecodeError> {
+    let moves = check(unit)?;
+    let Some(start) = start_of(unit) else { return Err(DecodeErrorKind::Nothing.at(0)) };
+    let mut game = Game::new(start);
+    let result = unit[RESULT_AT];
+    (game.result, game.ending) = (absolute_result(result), ending_of_flags(result));
+    game.announced = Some(moves.into());
+    let mut at = HEADER_BYTES;
+    while at < unit.len() {
+        match read_move(unit, at) {
+            Ok((played, len)) => {
+                game.moves.push(played);
+                at += len;
+            }
+            Err(error) => {
+                game.broken = Some(DecodeErrorKind::MalformedMove(error).at(at));
+                break;
+            }
+        }
+    }
+    Ok(game)
+}
+
+/// The number of moves of a unit whose counts lead to its end.
+fn check(unit: &[u8]) -> Result<u16, DecodeError> {
+    let Some(moves) = word(unit, MOVES_AT).filter(|_| unit.len() >= HEADER_BYTES) else {
+        let (expected, found) = (HEADER_BYTES, unit.len());
+        return Err(DecodeErrorKind::Length { expected, found }.at(found));
+    };
+    if let Some(position) = unit.first_chunk() {
+        packed::decode(Family::Apery, position)?;
+    }
+    match walk(unit) {
+        Walk::End(end) if end == unit.len() => Ok(moves),
+        Walk::End(end) => Err(DecodeErrorKind::NotAGame { moves }.at(end)),
+        Walk::Short(number) => {
+            let within = u32::from(number) + 1;
+            Err(DecodeErrorKind::GameCut { moves, within }.at(unit.len()))
+        }
+        Walk::Broken { at, candidates } => {
+            Err(DecodeErrorKind::TooManyCandidates { candidates, most: MOST_CANDIDATES }.at(at))
+        }
+    }
+}
+
+/// The move at a place of a unit that was checked, and its length.
+fn read_move(unit: &[u8], at: usize) -> Result<(Played, usize), MalformedMove> {
+    let number = |at: usize| word(unit, at).unwrap_or_default();
+    let mut played = Played {
+        eval_cp: Some(number(at + 2).cast_signed()),
+        ..Played::new(decode(number(at))?, at)
+    };
+    let candidates = usize::from(number(at + 4));
+    played.is_not_for_training = candidates == 0;
+    let end = at + MOVE_BYTES + CANDIDATE_BYTES * candidates;
+    for at in (at + MOVE_BYTES..end).step_by(CANDIDATE_BYTES) {
+        let candidate = Candidate { best_move: decode(number(at))?, visits: number(at + 2) };
+        played.candidates.push(candidate);
+    }
+    if played.candidates == [not_searched(played.best_move)] {
+        played.candidates.clear();
+    }
+    Ok((played, end - at))
+}
+
+/// What dlshogi's converters write for a move that no search looked at.
+const fn not_searched(best_move: Move) -> Candidate {
+    Candidate { best_move, visits: 1 }
+}
+
+fn decode(bits: u16) -> Result<Move, MalformedMove> {
+    Dialect::Apery.decode(bits)?.ok_or(MalformedMove { bits })
+}
+
+fn write(game: &Game, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+    let missing = |field| EncodeError::Missing { fields: Fields::of(field) };
+    let result = game.result.ok_or(missing(Field::Result))?;
+    out.extend_from_slice(&packed::encode(Family::Apery, &game.start)?);
+    push(out, length("moves", game.moves.len(), u16::MAX)?);
+    // Who played is not known of games from elsewhere; 0 is dlshogi's for itself.
+    out.extend_from_slice(&[result_with_flags(result, game.ending), 0]);
+    for played in &game.moves {
+        let eval_cp = played.eval_cp.ok_or(missing(Field::EvalCp))?;
+        let not_searched = [not_searched(played.best_move)];
+        let candidates = match &*played.candidates {
+            _ if played.is_not_for_training => &[],
+            [] => &not_searched[..],
+            candidates => candidates,
+        };
+        push(out, Dialect::Apery.encode(played.best_move));
+        push(out, eval_cp.cast_unsigned());
+        push(out, length("candidates", candidates.len(), MOST_CANDIDATES)?);
+        for candidate in candidates {
+            push(out, Dialect::Apery.encode(candidate.best_move));
+            push(out, candidate.visits);
+        }
+    }
+    Ok(())
+}
+
+fn length(what: &'static str, length: usize, most: u16) -> Result<u16, EncodeError> {
+    let counted = u16::try_from(length).ok().filter(|&length| length <= most);
+    counted.ok_or(EncodeError::TooMany { what, most })
+}
+
+fn push(out: &mut Vec<u8>, word: u16) {
+    out.extend_from_slice(&word.to_le_bytes());
+}
+
+fn word(bytes: &[u8], at: usize) -> Option<u16> {
+    bytes.get(at..)?.first_chunk().copied().map(u16::from_le_bytes)
+}
+
+fn start_of(bytes: &[u8]) -> Option<Setup> {
+    packed::decode_if_valid(Family::Apery, bytes.first_chunk()?)
+}

@@ -1,0 +1,68 @@
+//! A key that says whether two records hold the same position, whatever their formats.
+//!
+//! Ours; `docs/formats/packed.md` says how anybody can compute it.
+
+use std::fmt;
+
+use sha2::{Digest, Sha256};
+
+use kyokumen_shogi::Setup;
+
+use super::error::DecodeError;
+use super::packed::{self, Family, LEN};
+
+/// The first 16 bytes of the SHA-256 of the canonical `hcp` bytes of a position; where a king is
+/// missing, which `hcp` cannot say, of its canonical SFEN without the move number.
+///
+/// The move number is no part of it: positions of different games are equal.
+///
+/// ```
+/// use kyokumen_format::ContentKey;
+/// use kyokumen_shogi::Position;
+/// let key = ContentKey::of(&Position::start().setup());
+/// assert_eq!(key.to_string(), "3b45a485c44f2fea723ce26c5376d45d");
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ContentKey(pub [u8; 16]);
+
+impl ContentKey {
+    /// The key of an arrangement.
+    pub fn of(setup: &Setup) -> Self {
+        match packed::encode(Family::Apery, setup) {
+            Ok(hcp) => Self::of_bytes(&hcp),
+            Err(_) => Self::of_bytes(sfen_without_ply(setup).as_bytes()),
+        }
+    }
+
+    /// The key of a packed position, its pieces in hand in any order.
+    ///
+    /// # Errors
+    /// Those of [`packed::decode`].
+    pub fn of_packed(family: Family, bytes: &[u8; LEN]) -> Result<Self, DecodeError> {
+        let hcp = match family {
+            Family::Apery => packed::canonical(family, bytes),
+            Family::YaneuraOu => packed::transcode(family, bytes),
+        };
+        Ok(Self::of_bytes(&hcp?))
+    }
+
+    fn of_bytes(bytes: &[u8]) -> Self {
+        let digest: [u8; 32] = Sha256::digest(bytes).into();
+        let mut key = [0; 16];
+        key.copy_from_slice(&digest[..16]);
+        Self(key)
+    }
+}
+
+fn sfen_without_ply(setup: &Setup) -> String {
+    let mut sfen = setup.to_string();
+    sfen.truncate(sfen.rfind(' ').unwrap_or(sfen.len()));
+    sfen
+}
+
+impl fmt::Display for ContentKey {
+    /// 32 hexadecimal digits.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}

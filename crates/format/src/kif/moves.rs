@@ -1,0 +1,95 @@
+//! A move of a KIF file: where to, which piece, `成` or `打`, and where from.
+//!
+//! `７六歩(77)`, `同　歩成(24)`, `５五角打`; the side is not written, and `不成` need not be.
+
+use super::{FILES, RANKS};
+use kyokumen_shogi::{HandKind, Move, PieceKind, Position, Square};
+
+/// Names of the kinds; the first one of a kind is written.
+const NAMES: [(&str, PieceKind); 19] = [
+    ("歩", PieceKind::Pawn),
+    ("香", PieceKind::Lance),
+    ("桂", PieceKind::Knight),
+    ("銀", PieceKind::Silver),
+    ("金", PieceKind::Gold),
+    ("角", PieceKind::Bishop),
+    ("飛", PieceKind::Rook),
+    ("玉", PieceKind::King),
+    ("王", PieceKind::King),
+    ("と", PieceKind::ProPawn),
+    ("成香", PieceKind::ProLance),
+    ("成桂", PieceKind::ProKnight),
+    ("成銀", PieceKind::ProSilver),
+    ("馬", PieceKind::Horse),
+    ("龍", PieceKind::Dragon),
+    ("杏", PieceKind::ProLance),
+    ("圭", PieceKind::ProKnight),
+    ("全", PieceKind::ProSilver),
+    ("竜", PieceKind::Dragon),
+];
+
+/// The kind whose name the text begins with, and what follows.
+pub(super) fn kind(text: &str) -> Option<(PieceKind, &str)> {
+    NAMES.into_iter().find_map(|(name, kind)| Some((kind, text.strip_prefix(name)?)))
+}
+
+pub(super) fn name(kind: PieceKind) -> &'static str {
+    NAMES.into_iter().find_map(|(name, named)| (named == kind).then_some(name)).unwrap_or("")
+}
+
+/// The move of the side to move; `last` is where the move before it went.
+pub(super) fn parse(text: &str, position: &Position, last: Option<Square>) -> Option<Move> {
+    let (to, text) = target(text, last)?;
+    let (kind, text) = kind(text)?;
+    if text.starts_with('打') {
+        let dropped = HandKind::ALL.into_iter().find(|held| held.piece_kind() == kind)?;
+        return Some(Move::drop(dropped, to));
+    }
+    let unpromoted = text.strip_prefix("不成");
+    let promoting = text.strip_prefix('成');
+    let from = origin(unpromoted.or(promoting).unwrap_or(text))?;
+    let piece = position.piece_on(from)?;
+    let is_there = piece.color == position.side_to_move() && piece.kind == kind && from != to;
+    is_there.then(|| Move::new(from, to, promoting.is_some()))
+}
+
+fn target(text: &str, last: Option<Square>) -> Option<(Square, &str)> {
+    if let Some(text) = text.strip_prefix('同') {
+        return Some((last?, text.trim_start_matches([' ', '　'])));
+    }
+    let mut chars = text.chars();
+    let (file, rank) = (chars.next()?, chars.next()?);
+    let file = FILES.iter().position(|&name| name == file).or_else(|| digit(file))?;
+    let rank = RANKS.iter().position(|&name| name == rank)?;
+    Some((Square::from_file_rank(file as u8, rank as u8), chars.as_str()))
+}
+
+/// A digit from 1, counted from 0.
+fn digit(c: char) -> Option<usize> {
+    (c.to_digit(10)? as usize).checked_sub(1)
+}
+
+fn origin(text: &str) -> Option<Square> {
+    let mut chars = text.strip_prefix('(')?.chars();
+    let (file, rank) = (digit(chars.next()?)?, digit(chars.next()?)?);
+    chars.as_str().starts_with(')').then(|| Square::from_file_rank(file as u8, rank as u8))
+}
+
+pub(super) fn write(best_move: Move, position: &Position, last: Option<Square>) -> String {
+    let to = best_move.to();
+    let target = match last {
+        Some(last) if last == to => "同　".to_owned(),
+        _ => [FILES[usize::from(to.file())], RANKS[usize::from(to.rank())]].iter().collect(),
+    };
+    if let Some(dropped) = best_move.dropped() {
+        return format!("{target}{}打", name(dropped.piece_kind()));
+    }
+    let Some((from, piece)) =
+        best_move.from().and_then(|from| Some((from, position.piece_on(from)?)))
+    else {
+        return target;
+    };
+    let promotion = if best_move.is_promotion() { "成" } else { "" };
+    let (file, rank) = (from.file() + 1, from.rank() + 1);
+    format!("{target}{}{promotion}({file}{rank})", name(piece.kind))
+}

@@ -1,0 +1,381 @@
+//! The 32-byte packed position, at speed: one codec, driven by the tables of either family.
+//!
+//! `docs/formats/packed.md` has the layout. What is refused here is explained by [`super::reference`].
+
+mod squares;
+mod sum;
+mod tables;
+mod transcoding;
+mod words;
+
+use kyokumen_shogi::byte_board::NUMBERS;
+use kyokumen_shogi::{Color, Hand, HandKind, Setup, Square};
+
+use super::alphabet::{APERY, Alphabet, YANEURAOU};
+use super::error::{DecodeError, EncodeError};
+use super::reference;
+use squares::OtherSquares;
+use sum::Sum;
+use tables::{
+    APERY_TABLES, BOARD_BITS, BOARD_STEPS, BoardSteps, Held, OFF_BOARD_BITS, OFF_BOARD_STEPS,
+    OffBoardSteps, Tables, YANEURAOU_TABLES,
+};
+use transcoding::{canonical_two_valid, canonical_valid, transcode_two_valid, transcode_valid};
+use words::Words;
+
+/// Bytes of a packed position.
+pub const LEN: usize = 32;
+/// Bits of a packed position.
+const BITS: usize = 8 * LEN;
+/// Squares whose codes, of eight bits at most, fit in a word.
+const SQUARES_A_WORD: usize = 8;
+
+/// Which engine's alphabet a packed position uses.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Family {
+    /// Apery: `hcp`, `hcpe`.
+    Apery,
+    /// YaneuraOu: `psv`.
+    YaneuraOu,
+}
+
+impl Family {
+    /// Both families.
+    pub const ALL: [Self; 2] = [Self::Apery, Self::YaneuraOu];
+
+    /// The family that this is not.
+    #[must_use]
+    pub const fn other(self) -> Self {
+        match self {
+            Self::Apery => Self::YaneuraOu,
+            Self::YaneuraOu => Self::Apery,
+        }
+    }
+
+    pub(super) const fn alphabet(self) -> &'static Alphabet {
+        match self {
+            Self::Apery => &APERY,
+            Self::YaneuraOu => &YANEURAOU,
+        }
+    }
+
+    const fn tables(self) -> &'static Tables {
+        match self {
+            Self::Apery => &APERY_TABLES,
+            Self::YaneuraOu => &YANEURAOU_TABLES,
+        }
+    }
+}
+
+/// Reads a packed position; the move number, which it does not hold, is 1.
+///
+/// # Errors
+/// [`DecodeError`] if the kings are not on two squares of the board, if bits are missing or belong to
+/// no piece, or if board, hands and box are not exactly one set of pieces.
+#[inline]
+pub fn decode(family: Family, bytes: &[u8; LEN]) -> Result<Setup, DecodeError> {
+    decode_with_ply(family, bytes, 1)
+}
+
+/// [`decode`] with a move number, which stands beside the packed position.
+#[inline]
+pub(super) fn decode_with_ply(
+    family: Family,
+    bytes: &[u8; LEN],
+    ply: u16,
+) -> Result<Setup, DecodeError> {
+    match decode_valid(family.tables(), bytes, ply) {
+        Some(setup) => Ok(setup),
+        None => explain(family, bytes),
+    }
+}
+
+/// [`decode`] for callers who need not know what is wrong, which takes far longer to say.
+pub(super) fn decode_if_valid(family: Family, bytes: &[u8; LEN]) -> Option<Setup> {
+    decode_valid(family.tables(), bytes, 1)
+}
+
+/// Writes a packed position in canonical form: P L N S G B R in each hand and in the box.
+///
+/// # Errors
+/// [`EncodeError::MissingKing`].
+#[inline]
+pub fn encode(family: Family, setup: &Setup) -> Result<[u8; LEN], EncodeError> {
+    let tables = family.tables();
+    let king = |color| match setup.king(color) {
+        Some(king) => Ok(u64::from(king.number())),
+        None => Err(EncodeError::MissingKing { color }),
+    };
+    let header = setup.side_to_move() as u64 | king(Color::Black)? << 1 | king(Color::White)? << 8;
+    let mut words = Words::ZERO;
+    words.put(0, header);
+    let mut sum = Sum::HEADER;
+    // No branch on empty squares: they come and go as no predictor can know.
+    let mut write = |squares: &[u8]| {
+        let start = sum.bit();
+        let mut bits = 0;
+        for &number in squares {
+            let number = usize::from(number) % NUMBERS;
+            bits |= u64::from(tables.codes[number]) << (sum.bit() - start);
+            sum = sum.plus(tables.squares[number]);
+        }
+        words.put(start, bits);
+    };
+    let (groups, rest) = setup.board().numbers().as_chunks::<SQUARES_A_WORD>();
+    for group in groups {
+        write(group);
+    }
+    write(rest);
+    write_off_board(tables, &mut words, sum, setup.hands());
+    Ok(words.into_bytes())
+}
+
+/// The same position in the other family's alphabet, in canonical form: what [`encode`] makes of what
+/// [`decode`] yields, without a board between them.
+///
+/// ```
+/// use kyokumen_format::packed::{self, Family};
+/// use kyokumen_shogi::Position;
+/// let [hcp, psv] = Family::ALL.map(|f| packed::encode(f, &Position::start().setup()).unwrap());
+/// assert_eq!(packed::transcode(Family::Apery, &hcp), Ok(psv));
+/// assert_eq!(packed::transcode(Family::YaneuraOu, &psv), Ok(hcp));
+/// ```
+///
+/// # Errors
+/// Those of [`decode`].
+#[inline]
+pub fn transcode(from: Family, bytes: &[u8; LEN]) -> Result<[u8; LEN], DecodeError> {
+    match transcode_valid(from.tables(), from.other().tables(), bytes) {
+        Some(transcoded) => Ok(transcoded),
+        None => explain_rewriting(from, from.other(), bytes),
+    }
+}
+
+/// [`transcode`] of two positions in three quarters of the time: while one waits for what its next step
+/// depends on, the other takes one. `None` where `transcode` would say what is wrong.
+#[inline]
+pub fn transcode_two(from: Family, bytes: [&[u8; LEN]; 2]) -> [Option<[u8; LEN]>; 2] {
+    transcode_two_valid(from.tables(), from.other().tables(), bytes)
+}
+
+/// The same position in canonical form, which is the bytes themselves unless pieces off the board
+/// stand in another order: what [`encode`] makes of what [`decode`] yields.
+///
+/// # Errors
+/// Those of [`decode`].
+#[inline]
+pub fn canonical(family: Family, bytes: &[u8; LEN]) -> Result<[u8; LEN], DecodeError> {
+    match canonical_valid(family.tables(), bytes) {
+        Some(canonical) => Ok(canonical),
+        None => explain_rewriting(family, family, bytes),
+    }
+}
+
+/// [`canonical`] of two positions in less time than one after the other; `None` where `canonical` would say
+/// what is wrong.
+#[inline]
+pub fn canonical_two(family: Family, bytes: [&[u8; LEN]; 2]) -> [Option<[u8; LEN]>; 2] {
+    canonical_two_valid(family.tables(), bytes)
+}
+
+/// The arrangement, or `None` if these bytes are none.
+#[inline]
+fn decode_valid(tables: &Tables, bytes: &[u8; LEN], ply: u16) -> Option<Setup> {
+    let kings = kings(bytes)?;
+    let words = Words::of(bytes);
+    let mut squares = OtherSquares::ALL_EMPTY;
+    let mut sum = Sum::HEADER;
+    let last = loop {
+        let last = board_steps(&tables.board, &words, &mut sum, |index, sum| {
+            squares.write(sum.squares(), tables.board.contents[index]);
+        });
+        if let Some(index) = last {
+            break index;
+        }
+    };
+    let (mut end, index) = last_step(&tables.board, sum, last);
+    squares.write(sum.squares(), tables.board.contents[index]);
+    let mut held = Held::NOTHING;
+    while off_board_steps(&tables.off_board, &words, &mut end, |index, _| {
+        held = held.plus(tables.off_board.held[index]);
+    }) {}
+    if end != Sum::WHOLE {
+        return None;
+    }
+    let side_to_move = if bytes[0] & 1 == 0 { Color::Black } else { Color::White };
+    let hands = Color::ALL.map(|color| held.of(color));
+    Some(Setup::from_counted(squares.with_kings(kings), kings.map(Some), hands, side_to_move, ply))
+}
+
+/// Side to move and kings.
+#[inline]
+fn header(bytes: &[u8; LEN]) -> u64 {
+    u64::from(u16::from_le_bytes([bytes[0], bytes[1]]) & 0x7fff)
+}
+
+/// Where the kings stand, Black's first, if that is on two squares of the board.
+#[inline]
+fn kings(bytes: &[u8; LEN]) -> Option<[Square; 2]> {
+    let header = header(bytes);
+    let black = Square::new((header >> 1 & 0x7f) as u8)?;
+    let white = Square::new((header >> 8) as u8)?;
+    (black != white).then_some([black, white])
+}
+
+/// Takes the steps that one load of bits has room for; `step` is called with each and the sum before
+/// it. If a step fills the board, it is left for [`last_step`] and returned.
+#[inline]
+fn board_steps(
+    steps: &BoardSteps,
+    words: &Words,
+    sum: &mut Sum,
+    mut step: impl FnMut(usize, Sum),
+) -> Option<usize> {
+    let mut window = words.window(sum.bit());
+    for _ in 0..BOARD_STEPS {
+        let index = (window % (1 << BOARD_BITS)) as usize;
+        let next = sum.plus(steps.sums[index]);
+        if next.fills_board() {
+            return Some(index);
+        }
+        step(index, *sum);
+        *sum = next;
+        window = steps.sums[index].shift_out(window);
+    }
+    None
+}
+
+/// Takes of a step what the board has squares for: the sum behind it, and the step with nothing behind
+/// those squares but empty ones.
+#[inline]
+fn last_step(steps: &BoardSteps, sum: Sum, index: usize) -> (Sum, usize) {
+    let bits = steps.end(index, sum.squares_left());
+    let index = index % (1 << bits);
+    (sum.plus_last(steps.sums[index], bits), index)
+}
+
+/// Takes some steps off the board, each given to `step` with the sum before it; whether there may be
+/// more. Bits that are no code are never left behind, so that the position never becomes whole.
+#[inline]
+fn off_board_steps(
+    steps: &OffBoardSteps,
+    words: &Words,
+    sum: &mut Sum,
+    mut step: impl FnMut(usize, Sum),
+) -> bool {
+    let start = *sum;
+    let mut window = words.window(sum.bit());
+    for _ in 0..OFF_BOARD_STEPS {
+        let index = (window % (1 << OFF_BOARD_BITS)) as usize;
+        step(index, *sum);
+        *sum = sum.plus(steps.sums[index]);
+        window = steps.sums[index].shift_out(window);
+    }
+    sum.bit() < BITS && *sum != start
+}
+
+/// Kinds whose copies fit in a word together, in canonical order.
+const WORDFULS: [&[HandKind]; 3] = [
+    &[HandKind::Pawn],
+    &[HandKind::Lance, HandKind::Knight, HandKind::Silver],
+    &[HandKind::Gold, HandKind::Bishop, HandKind::Rook],
+];
+
+/// Writes hands and box, canonically, behind `board`.
+#[inline]
+fn write_off_board(tables: &Tables, words: &mut Words, board: Sum, [black, white]: [Hand; 2]) {
+    let piece_box = board.off_board().minus(black).minus(white);
+    let mut bit = board.bit();
+    for (held, copies) in [black, white, piece_box].into_iter().zip(&tables.copies) {
+        if held.is_empty() {
+            continue;
+        }
+        for kinds in WORDFULS {
+            let (mut bits, mut len) = (0, 0);
+            for &kind in kinds {
+                let (copies, copies_len) = copies[kind.index()].take(held.count(kind));
+                bits |= copies << len;
+                len += copies_len;
+            }
+            words.put(bit, bits);
+            bit += len;
+        }
+    }
+}
+
+/// Says what is wrong with bytes that no fast path accepts.
+#[cold]
+fn explain(family: Family, bytes: &[u8; LEN]) -> Result<Setup, DecodeError> {
+    reference::decode(family, bytes)
+}
+
+#[cold]
+fn explain_rewriting(
+    from: Family,
+    to: Family,
+    bytes: &[u8; LEN],
+) -> Result<[u8; LEN], DecodeError> {
+    let setup = explain(from, bytes)?;
+    Ok(encode(to, &setup).expect("a position that was decoded has both kings"))
+}
+
+#[cfg(test)]
+mod tests {
+    use bitvec::prelude::{BitVec, Lsb0};
+
+    use super::super::alphabet::Holder;
+    use super::*;
+
+    /// Kings on 5i and 5a, nothing else on the board, and these pieces off it, in this order.
+    fn bare_kings(family: Family, held: &[(HandKind, Holder)]) -> [u8; LEN] {
+        let mut bits: BitVec<u8, Lsb0> = BitVec::from_slice(&[0x58, 0x24]);
+        let header_bits = Sum::HEADER.bit();
+        bits.truncate(header_bits);
+        bits.resize(header_bits + Sum::HEADER.squares_left(), false);
+        for &(kind, holder) in held {
+            let code = family.alphabet().off_board(kind, holder);
+            bits.extend((0..code.len).map(|i| code.bits >> i & 1 != 0));
+        }
+        bits.into_vec().try_into().expect("38 pieces off the board fill 256 bits")
+    }
+
+    fn full_set(order: &[HandKind], holder: impl Fn(usize) -> Holder) -> Vec<(HandKind, Holder)> {
+        let pieces = order
+            .iter()
+            .flat_map(|&kind| std::iter::repeat_n(kind, HandKind::SET[kind.index()].into()));
+        pieces.enumerate().map(|(i, kind)| (kind, holder(i))).collect()
+    }
+
+    /// The orders of older YaneuraOu and of rshogi, and one in which hands and box alternate.
+    #[test]
+    fn pieces_in_hand_are_read_in_any_order() {
+        use HandKind::{Bishop, Gold, Knight, Lance, Pawn, Rook, Silver};
+        let orders = [
+            HandKind::ALL,
+            [Pawn, Lance, Knight, Silver, Bishop, Rook, Gold],
+            [Rook, Bishop, Gold, Silver, Knight, Lance, Pawn],
+        ];
+        for family in Family::ALL {
+            let canonical = bare_kings(family, &full_set(&HandKind::ALL, |_| Holder::Black));
+            let expected = decode(family, &canonical).unwrap();
+            assert_eq!(expected.hands()[0].count(Pawn), 18);
+            for order in orders {
+                let bytes = bare_kings(family, &full_set(&order, |_| Holder::Black));
+                assert_eq!(decode(family, &bytes), Ok(expected.clone()), "{order:?}");
+                assert_eq!(encode(family, &expected), Ok(canonical));
+            }
+            let mixed = bare_kings(family, &full_set(&orders[1], |i| Holder::ALL[i % 3]));
+            let setup = decode(family, &mixed).unwrap();
+            assert_eq!(reference::decode(family, &mixed), Ok(setup.clone()));
+            let total: u8 = HandKind::ALL
+                .iter()
+                .map(|&kind| {
+                    let [black, white] = setup.hands();
+                    black.count(kind) + white.count(kind) + setup.piece_box().count(kind)
+                })
+                .sum();
+            assert_eq!(total, 38);
+            assert_eq!([setup.hands()[0].count(Pawn), setup.hands()[1].count(Gold)], [6, 2]);
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! The 79 squares that are stored in a row, and the board that comes of them with both kings.
+
+use kyokumen_shogi::byte_board::{EMPTY, number};
+use kyokumen_shogi::{ByteBoard, Color, Piece, PieceKind, Square};
+
+use super::tables::STEP_SQUARES;
+
+/// What stands on the squares besides those of the kings, as numbers.
+///
+/// Begins with as many bytes as there are kings, so that both are put in by looking further back.
+pub(super) struct OtherSquares([u8; ROOM]);
+
+const KINGS: usize = 2;
+/// Also for the bytes behind the last square that a whole step writes.
+const ROOM: usize = 128 + KINGS + STEP_SQUARES;
+
+/// Ones for every square, then zeros for every square.
+static BELOW: [u8; 2 * Square::COUNT] = {
+    let mut below = [0; 2 * Square::COUNT];
+    let mut i = 0;
+    while i < Square::COUNT {
+        below[i] = u8::MAX;
+        i += 1;
+    }
+    below
+};
+
+impl OtherSquares {
+    pub(super) const ALL_EMPTY: Self = Self([EMPTY; ROOM]);
+
+    /// Writes a step that begins at square `at` of these.
+    #[inline]
+    pub(super) fn write(&mut self, at: usize, contents: [u8; STEP_SQUARES]) {
+        let at = at % 128 + KINGS;
+        self.0[at..at + STEP_SQUARES].copy_from_slice(&contents);
+    }
+
+    /// The board with the kings, Black's first, on two different squares.
+    #[inline]
+    pub(super) fn with_kings(&self, kings: [Square; KINGS]) -> ByteBoard {
+        let [black, white] = Color::ALL.map(|color| number(Piece::new(color, PieceKind::King)));
+        let ((first, first_king), (second, second_king)) = if kings[0] < kings[1] {
+            ((kings[0].index(), black), (kings[1].index(), white))
+        } else {
+            ((kings[1].index(), white), (kings[0].index(), black))
+        };
+        let (before_first, to_first) = (below(first), below(first + 1));
+        let (before_second, to_second) = (below(second), below(second + 1));
+        let content = |i: usize| {
+            (self.0[i + 2] & before_first[i])
+                | (first_king & to_first[i] & !before_first[i])
+                | (self.0[i + 1] & before_second[i] & !to_first[i])
+                | (second_king & to_second[i] & !before_second[i])
+                | (self.0[i] & !to_second[i])
+        };
+        let mut board = [EMPTY; Square::COUNT];
+        let (blocks, rest) = board.as_chunks_mut::<16>();
+        // Whole vectors; left alone, the compiler would do a fifth of the board byte by byte.
+        for (block, squares) in blocks.iter_mut().enumerate() {
+            for (i, square) in squares.iter_mut().enumerate() {
+                *square = content(16 * block + i);
+            }
+        }
+        rest[0] = content(Square::COUNT - 1);
+        ByteBoard::from_numbers(board)
+    }
+}
+
+/// Ones for the squares below `count`, zeros for the others.
+#[inline]
+fn below(count: usize) -> &'static [u8] {
+    &BELOW[Square::COUNT - count..][..Square::COUNT]
+}

@@ -1,0 +1,302 @@
+//! Tables by the next bits of a packed position: all codes that are whole in them, at one look.
+//!
+//! Made of [`Alphabet`] by the compiler. A family takes 88 KiB for the board and 10 KiB for the rest,
+//! of which real positions use about a tenth: it lives in the second-level cache.
+
+use kyokumen_shogi::byte_board::{EMPTY, NUMBERS, number};
+use kyokumen_shogi::{Color, Hand, HandKind, Piece, PieceKind};
+
+use super::super::alphabet::{APERY, Alphabet, Code, Holder, YANEURAOU};
+use super::sum::Sum;
+
+/// Bits that a look at the board takes. With 11 a position takes 7 % longer, with 13, for which the
+/// tables are twice as large, 1 % less.
+pub(super) const BOARD_BITS: u32 = 12;
+/// Squares in a step at most: as many as a word has bytes.
+pub(super) const STEP_SQUARES: usize = 8;
+/// Steps that 64 bits suffice for.
+pub(super) const BOARD_STEPS: usize = 5;
+/// Bits that a look off the board takes.
+pub(super) const OFF_BOARD_BITS: u32 = 9;
+/// Steps off the board between two looks at where they have led: enough for most hands.
+pub(super) const OFF_BOARD_STEPS: usize = 4;
+
+const BOARD_WINDOWS: usize = 1 << BOARD_BITS;
+const OFF_BOARD_WINDOWS: usize = 1 << OFF_BOARD_BITS;
+
+pub(super) struct Tables {
+    pub(super) board: BoardSteps,
+    pub(super) off_board: OffBoardSteps,
+    /// What a square adds, by the number of what stands there; kings, stored apart, add nothing.
+    pub(super) squares: [Sum; NUMBERS],
+    /// The codes of squares.
+    pub(super) codes: [u8; NUMBERS],
+    /// By holder and kind.
+    pub(super) copies: [[Copies; HandKind::COUNT]; 3],
+}
+
+/// Steps on the board by window: up to eight squares whose codes are whole.
+pub(super) struct BoardSteps {
+    pub(super) sums: [Sum; BOARD_WINDOWS],
+    /// Numbers of what stands on the squares; zeros behind the last.
+    pub(super) contents: [[u8; STEP_SQUARES]; BOARD_WINDOWS],
+    /// The same squares in the other alphabet: as many bits.
+    pub(super) translated: [u16; BOARD_WINDOWS],
+    /// Where each square ends, four bits each.
+    ends: [u32; BOARD_WINDOWS],
+}
+
+/// Steps off the board by window: pieces whose codes are whole, or nothing where the first is none.
+pub(super) struct OffBoardSteps {
+    pub(super) sums: [Sum; OFF_BOARD_WINDOWS],
+    /// What the hands gain.
+    pub(super) held: [Held; OFF_BOARD_WINDOWS],
+    /// The same pieces in the other alphabet: as many bits.
+    pub(super) translated: [u16; OFF_BOARD_WINDOWS],
+    pub(super) ranks: [Ranks; OFF_BOARD_WINDOWS],
+}
+
+/// Both hands, [`Hand::bits`] of Black in the lower half.
+#[derive(Clone, Copy)]
+pub(super) struct Held(u64);
+
+impl Held {
+    pub(super) const NOTHING: Self = Self(0);
+
+    /// Hostile bits may overflow, and are refused later.
+    #[inline]
+    pub(super) const fn plus(self, other: Self) -> Self {
+        Self(self.0.wrapping_add(other.0))
+    }
+
+    /// The hand of `color`, for callers who know that both are within the set.
+    #[inline]
+    pub(super) const fn of(self, color: Color) -> Hand {
+        Hand::from_bits((self.0 >> (32 * color as u32)) as u32)
+    }
+}
+
+/// Places of the first and the last piece of a step in the canonical order, from 1.
+#[derive(Clone, Copy)]
+pub(super) struct Ranks {
+    /// 0 if the step itself is not in order.
+    pub(super) first: u8,
+    pub(super) last: u8,
+}
+
+/// Many copies of the code of a piece off the board.
+#[derive(Clone, Copy)]
+pub(super) struct Copies {
+    /// As many as a set has.
+    bits: u64,
+    len: u8,
+}
+
+impl Copies {
+    /// The code `count` times, and its length.
+    #[inline]
+    pub(super) const fn take(self, count: u8) -> (u64, usize) {
+        let len = self.len as usize * count as usize;
+        (self.bits & ((1 << len) - 1), len)
+    }
+}
+
+pub(super) static APERY_TABLES: Tables = Tables::new(&APERY, &YANEURAOU);
+pub(super) static YANEURAOU_TABLES: Tables = Tables::new(&YANEURAOU, &APERY);
+
+impl Tables {
+    const fn new(alphabet: &Alphabet, other: &Alphabet) -> Self {
+        let codes = codes(alphabet);
+        let squares = squares(&codes);
+        Self {
+            board: BoardSteps::new(&codes, &squares, other),
+            off_board: OffBoardSteps::new(alphabet, other),
+            squares,
+            codes: bits(&codes),
+            copies: copies(alphabet),
+        }
+    }
+}
+
+impl BoardSteps {
+    /// Number of squares in a step is counted by [`Sum`]; `count` of them end at this bit.
+    #[inline]
+    pub(super) const fn end(&self, index: usize, count: usize) -> u8 {
+        (self.ends[index] >> (4 * (count - 1) % 32) & 15) as u8
+    }
+
+    #[expect(clippy::large_stack_arrays, reason = "the compiler's stack, not ours")]
+    const fn new(codes: &[Code; NUMBERS], squares: &[Sum; NUMBERS], other: &Alphabet) -> Self {
+        let translations = self::codes(other);
+        let numbers = numbers_by_prefix(codes);
+        let mut steps = Self {
+            sums: [Sum::ZERO; BOARD_WINDOWS],
+            contents: [[EMPTY; STEP_SQUARES]; BOARD_WINDOWS],
+            translated: [0; BOARD_WINDOWS],
+            ends: [0; BOARD_WINDOWS],
+        };
+        let mut window = 0;
+        while window < BOARD_WINDOWS {
+            let mut end = 0;
+            let mut count = 0;
+            while count < STEP_SQUARES {
+                let number = numbers[window >> end & (PREFIXES - 1)] as usize;
+                if end + codes[number].len > BOARD_BITS as u8 {
+                    break;
+                }
+                steps.sums[window] = steps.sums[window].plus(squares[number]);
+                steps.contents[window][count] = number as u8;
+                steps.translated[window] |= (translations[number].bits as u16) << end;
+                end += codes[number].len;
+                steps.ends[window] |= (end as u32) << (4 * count);
+                count += 1;
+            }
+            window += 1;
+        }
+        steps
+    }
+}
+
+/// Windows of the longest code.
+const PREFIXES: usize = 1 << 8;
+
+/// The number whose code stands at the start of a window: the codes of the board leave no gap.
+const fn numbers_by_prefix(codes: &[Code; NUMBERS]) -> [u8; PREFIXES] {
+    let mut numbers = [EMPTY; PREFIXES];
+    let mut number = 0;
+    while number < NUMBERS {
+        let code = codes[number];
+        let mut window = code.bits as usize;
+        while code.len > 0 && window < PREFIXES {
+            numbers[window] = number as u8;
+            window += 1 << code.len;
+        }
+        number += 1;
+    }
+    numbers
+}
+
+/// Codes of squares, none for kings.
+const fn codes(alphabet: &Alphabet) -> [Code; NUMBERS] {
+    let mut codes = [Code { bits: 0, len: 0 }; NUMBERS];
+    codes[EMPTY as usize].len = 1;
+    let mut i = 0;
+    while i < 2 * PieceKind::COUNT {
+        let piece = Piece::new(Color::ALL[i % 2], PieceKind::ALL[i / 2]);
+        if let Some(code) = alphabet.on_board(piece) {
+            codes[number(piece) as usize] = code;
+        }
+        i += 1;
+    }
+    codes
+}
+
+const fn bits(codes: &[Code; NUMBERS]) -> [u8; NUMBERS] {
+    let mut bits = [0; NUMBERS];
+    let mut number = 0;
+    while number < NUMBERS {
+        bits[number] = codes[number].bits;
+        number += 1;
+    }
+    bits
+}
+
+const fn squares(codes: &[Code; NUMBERS]) -> [Sum; NUMBERS] {
+    let mut squares = [Sum::ZERO; NUMBERS];
+    squares[EMPTY as usize] = Sum::SQUARE.plus(Sum::bits(1));
+    let mut i = 0;
+    while i < 2 * PieceKind::COUNT {
+        let piece = Piece::new(Color::ALL[i % 2], PieceKind::ALL[i / 2]);
+        let number = number(piece) as usize;
+        if let Some(kind) = piece.kind.hand_kind() {
+            let bits = Sum::bits(codes[number].len);
+            squares[number] = Sum::SQUARE.plus(Sum::piece(kind)).plus(bits);
+        }
+        i += 1;
+    }
+    squares
+}
+
+impl OffBoardSteps {
+    const fn new(alphabet: &Alphabet, other: &Alphabet) -> Self {
+        let mut steps = Self {
+            sums: [Sum::ZERO; OFF_BOARD_WINDOWS],
+            held: [Held::NOTHING; OFF_BOARD_WINDOWS],
+            translated: [0; OFF_BOARD_WINDOWS],
+            ranks: [Ranks { first: NO_RANK, last: NO_RANK }; OFF_BOARD_WINDOWS],
+        };
+        let mut window = 0;
+        while window < OFF_BOARD_WINDOWS {
+            let mut end = 0;
+            while let Some((kind, holder)) = first_held(alphabet, window >> end)
+                && end + alphabet.off_board(kind, holder).len <= OFF_BOARD_BITS as u8
+            {
+                let len = alphabet.off_board(kind, holder).len;
+                let sum = Sum::piece(kind).plus(Sum::bits(len));
+                steps.sums[window] = steps.sums[window].plus(sum);
+                steps.held[window] = steps.held[window].plus(held(kind, holder));
+                steps.translated[window] |= (other.off_board(kind, holder).bits as u16) << end;
+                let rank = 1 + holder as u8 * HandKind::COUNT as u8 + kind as u8;
+                steps.ranks[window] = steps.ranks[window].then(rank);
+                end += len;
+            }
+            window += 1;
+        }
+        steps
+    }
+}
+
+/// Of a step without a piece: behind everything.
+const NO_RANK: u8 = u8::MAX;
+
+impl Ranks {
+    const fn then(self, rank: u8) -> Self {
+        let first = match (self.first, self.last) {
+            (NO_RANK, NO_RANK) => rank,
+            (first, last) if last <= rank => first,
+            _ => 0,
+        };
+        Self { first, last: rank }
+    }
+}
+
+const fn held(kind: HandKind, holder: Holder) -> Held {
+    let one = Hand::EMPTY.with_count(kind, 1).bits() as u64;
+    match holder {
+        Holder::Black => Held(one),
+        Holder::White => Held(one << 32),
+        Holder::Box => Held::NOTHING,
+    }
+}
+
+/// The piece off the board whose code stands at the start of a window.
+const fn first_held(alphabet: &Alphabet, window: usize) -> Option<(HandKind, Holder)> {
+    let mut i = 0;
+    while i < 3 * HandKind::COUNT {
+        let (kind, holder) = (HandKind::ALL[i / 3], Holder::ALL[i % 3]);
+        let code = alphabet.off_board(kind, holder);
+        if window & ((1 << code.len) - 1) == code.bits as usize {
+            return Some((kind, holder));
+        }
+        i += 1;
+    }
+    None
+}
+
+const fn copies(alphabet: &Alphabet) -> [[Copies; HandKind::COUNT]; 3] {
+    let mut copies = [[Copies { bits: 0, len: 0 }; HandKind::COUNT]; 3];
+    let mut i = 0;
+    while i < 3 * HandKind::COUNT {
+        let kind = HandKind::ALL[i / 3];
+        let code = alphabet.off_board(kind, Holder::ALL[i % 3]);
+        let copies = &mut copies[i % 3][i / 3];
+        copies.len = code.len;
+        let mut count = 0;
+        while count < HandKind::SET[i / 3] {
+            copies.bits |= (code.bits as u64) << (code.len * count);
+            count += 1;
+        }
+        i += 1;
+    }
+    copies
+}

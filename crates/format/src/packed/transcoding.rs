@@ -1,0 +1,222 @@
+//! From one alphabet into the other, or into canonical order, without a board between them.
+//!
+//! The two alphabets have codes of the same lengths, so that a run of codes is translated in its place.
+
+use kyokumen_shogi::Color;
+
+use super::sum::Sum;
+use super::tables::{Held, Ranks, Tables};
+use super::words::Words;
+use super::{LEN, board_steps, header, kings, last_step, off_board_steps, write_off_board};
+
+/// The position in the other alphabet, or `None` if these bytes are none.
+#[inline]
+pub(super) fn transcode_valid(from: &Tables, to: &Tables, bytes: &[u8; LEN]) -> Option<[u8; LEN]> {
+    kings(bytes)?;
+    let mut position = Transcoding::of(bytes);
+    while !position.step_on_board(from) {}
+    position.board = position.sum;
+    while position.step_off_board(from) {}
+    position.finish(from, to, bytes)
+}
+
+/// Two positions as [`transcode_valid`] does one.
+#[inline]
+pub(super) fn transcode_two_valid(
+    from: &Tables,
+    to: &Tables,
+    bytes: [&[u8; LEN]; 2],
+) -> [Option<[u8; LEN]>; 2] {
+    let (mut a, mut b) = (Transcoding::of(bytes[0]), Transcoding::of(bytes[1]));
+    // Where one is through, the other goes on alone.
+    while !(a.step_on_board(from) | b.step_on_board(from)) {}
+    while !(a.is_behind_board() || a.step_on_board(from)) {}
+    while !(b.is_behind_board() || b.step_on_board(from)) {}
+    (a.board, b.board) = (a.sum, b.sum);
+    while a.step_off_board(from) & b.step_off_board(from) {}
+    while a.step_off_board(from) {}
+    while b.step_off_board(from) {}
+    let finish = |position: &mut Transcoding, bytes| {
+        kings(bytes)?;
+        position.finish(from, to, bytes)
+    };
+    [finish(&mut a, bytes[0]), finish(&mut b, bytes[1])]
+}
+
+/// A position on its way into the other alphabet.
+struct Transcoding {
+    words: Words,
+    out: Words,
+    sum: Sum,
+    /// The sum behind the board.
+    board: Sum,
+    order: Order,
+}
+
+impl Transcoding {
+    #[inline]
+    fn of(bytes: &[u8; LEN]) -> Self {
+        let (words, out) = (Words::of(bytes), Words::ZERO);
+        Self { words, out, sum: Sum::HEADER, board: Sum::HEADER, order: Order::START }
+    }
+
+    /// Translates as much of the board as one load of bits holds; whether that fills it.
+    #[inline]
+    fn step_on_board(&mut self, from: &Tables) -> bool {
+        let start = self.sum.bit();
+        let mut bits = 0;
+        let mut sum = self.sum;
+        let mut translate = |index: usize, sum: Sum| {
+            bits |= u64::from(from.board.translated[index]) << (sum.bit() - start);
+        };
+        let last = board_steps(&from.board, &self.words, &mut sum, &mut translate);
+        if let Some(index) = last {
+            let (end, index) = last_step(&from.board, sum, index);
+            translate(index, sum);
+            sum = end;
+        }
+        self.sum = sum;
+        self.out.put(start, bits);
+        last.is_some()
+    }
+
+    /// Translates as much off the board as one load of bits holds; whether there may be more.
+    #[inline]
+    fn step_off_board(&mut self, from: &Tables) -> bool {
+        let start = self.sum.bit();
+        let mut bits = 0;
+        let order = &mut self.order;
+        let is_more = off_board_steps(&from.off_board, &self.words, &mut self.sum, |index, sum| {
+            bits |= u64::from(from.off_board.translated[index]) << (sum.bit() - start);
+            order.step(from.off_board.ranks[index]);
+        });
+        self.out.put(start, bits);
+        is_more
+    }
+
+    fn is_behind_board(&self) -> bool {
+        self.sum.fills_board()
+    }
+
+    #[inline]
+    fn finish(&mut self, from: &Tables, to: &Tables, bytes: &[u8; LEN]) -> Option<[u8; LEN]> {
+        if self.sum != Sum::WHOLE {
+            return None;
+        }
+        if !self.order.is_canonical {
+            reorder(from, to, &self.words, self.board, &mut self.out);
+        }
+        self.out.put(0, header(bytes));
+        Some(self.out.clone().into_bytes())
+    }
+}
+
+/// The position in canonical form, or `None` if these bytes are none.
+#[inline]
+pub(super) fn canonical_valid(tables: &Tables, bytes: &[u8; LEN]) -> Option<[u8; LEN]> {
+    kings(bytes)?;
+    let mut position = Reading::of(bytes);
+    while !position.step_on_board(tables) {}
+    position.board = position.sum;
+    while position.step_off_board(tables) {}
+    position.finish(tables, bytes)
+}
+
+/// Two positions as [`canonical_valid`] does one.
+#[inline]
+pub(super) fn canonical_two_valid(
+    tables: &Tables,
+    bytes: [&[u8; LEN]; 2],
+) -> [Option<[u8; LEN]>; 2] {
+    let (mut a, mut b) = (Reading::of(bytes[0]), Reading::of(bytes[1]));
+    // Where one is through, the other goes on alone.
+    while !(a.step_on_board(tables) | b.step_on_board(tables)) {}
+    while !(a.is_behind_board() || a.step_on_board(tables)) {}
+    while !(b.is_behind_board() || b.step_on_board(tables)) {}
+    (a.board, b.board) = (a.sum, b.sum);
+    while a.step_off_board(tables) & b.step_off_board(tables) {}
+    while a.step_off_board(tables) {}
+    while b.step_off_board(tables) {}
+    [a.finish(tables, bytes[0]), b.finish(tables, bytes[1])]
+}
+
+/// A position that is read to see in which order its pieces off the board stand.
+struct Reading {
+    words: Words,
+    sum: Sum,
+    /// The sum behind the board.
+    board: Sum,
+    order: Order,
+}
+
+impl Reading {
+    #[inline]
+    fn of(bytes: &[u8; LEN]) -> Self {
+        let words = Words::of(bytes);
+        Self { words, sum: Sum::HEADER, board: Sum::HEADER, order: Order::START }
+    }
+
+    /// Reads as much of the board as one load of bits holds; whether that fills it.
+    #[inline]
+    fn step_on_board(&mut self, tables: &Tables) -> bool {
+        let mut sum = self.sum;
+        let last = board_steps(&tables.board, &self.words, &mut sum, |_, _| ());
+        self.sum = last.map_or(sum, |index| last_step(&tables.board, sum, index).0);
+        last.is_some()
+    }
+
+    /// Reads as much off the board as one load of bits holds; whether there may be more.
+    #[inline]
+    fn step_off_board(&mut self, tables: &Tables) -> bool {
+        let order = &mut self.order;
+        off_board_steps(&tables.off_board, &self.words, &mut self.sum, |index, _| {
+            order.step(tables.off_board.ranks[index]);
+        })
+    }
+
+    fn is_behind_board(&self) -> bool {
+        self.sum.fills_board()
+    }
+
+    #[inline]
+    fn finish(&self, tables: &Tables, bytes: &[u8; LEN]) -> Option<[u8; LEN]> {
+        kings(bytes)?;
+        if self.sum != Sum::WHOLE {
+            return None;
+        }
+        if self.order.is_canonical {
+            return Some(*bytes);
+        }
+        let mut out = self.words.clone();
+        reorder(tables, tables, &self.words, self.board, &mut out);
+        Some(out.into_bytes())
+    }
+}
+
+/// Whether the pieces off the board stand in canonical order so far.
+struct Order {
+    last: u8,
+    is_canonical: bool,
+}
+
+impl Order {
+    const START: Self = Self { last: 1, is_canonical: true };
+
+    #[inline]
+    fn step(&mut self, ranks: Ranks) {
+        self.is_canonical &= self.last <= ranks.first;
+        self.last = ranks.last;
+    }
+}
+
+/// Writes the pieces off the board, which come in any order behind `board`, canonically.
+#[cold]
+fn reorder(from: &Tables, to: &Tables, words: &Words, board: Sum, out: &mut Words) {
+    let mut held = Held::NOTHING;
+    let mut sum = board;
+    while off_board_steps(&from.off_board, words, &mut sum, |index, _| {
+        held = held.plus(from.off_board.held[index]);
+    }) {}
+    out.clear_from(board.bit());
+    write_off_board(to, out, board, Color::ALL.map(|color| held.of(color)));
+}

@@ -1,0 +1,254 @@
+//! A position as it is compared: board, hands and side to move, whole, in 32 bytes.
+//!
+//! The bytes are Apery's packed position in canonical form (`docs/formats/packed.md`), so that the key of a
+//! position is the same whatever format it came from.
+
+use super::Format;
+use super::error::DecodeError;
+use super::packed::{self, Family};
+use super::record::RecordRef;
+use super::spec::Codec;
+use super::transcode::Ahead;
+use kyokumen_shogi::{Board, Color, Piece, PieceKind, Setup, Square};
+
+/// Equal for equal positions and for no others; the ply does not count.
+///
+/// ```
+/// use kyokumen_format::{Format, PositionKey, RecordRef};
+/// use kyokumen_shogi::{Setup, sfen::START};
+/// let setup: Setup = START.parse().unwrap();
+/// let record = RecordRef::new(Format::Sfen, START.as_bytes()).unwrap();
+/// assert_eq!(PositionKey::of(&setup), record.position_key().unwrap());
+/// assert_eq!(PositionKey::of(&setup), PositionKey::of(&setup.with_ply(40)));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct PositionKey([u8; packed::LEN]);
+
+/// Where the number of each king's square begins in the first two bytes.
+const KING_SHIFTS: [u32; 2] = [1, 8];
+
+impl PositionKey {
+    /// The key of an arrangement.
+    pub fn of(setup: &Setup) -> Self {
+        let packed = packed::encode(Family::Apery, setup);
+        Self(packed.unwrap_or_else(|_| without_a_king(setup)))
+    }
+
+    /// The bytes.
+    pub const fn bytes(&self) -> &[u8; packed::LEN] {
+        &self.0
+    }
+}
+
+impl RecordRef<'_> {
+    /// The key of the position.
+    ///
+    /// # Errors
+    /// [`DecodeError`] if the bytes describe no arrangement of at most one set of pieces.
+    pub fn position_key(&self) -> Result<PositionKey, DecodeError> {
+        self.position_key_ahead((&mut Ahead::default(), || &[]))
+    }
+
+    /// The same where records stand in a row; the function gives what follows this one.
+    #[inline]
+    pub fn position_key_ahead<'a>(
+        &self,
+        (ahead, next): (&mut Ahead, impl FnOnce() -> &'a [u8]),
+    ) -> Result<PositionKey, DecodeError> {
+        match self.packed() {
+            Some((family, bytes)) => {
+                ahead.rewrite((family, Family::Apery), bytes, next).map(PositionKey)
+            }
+            None => self.setup().map(|setup| PositionKey::of(&setup)),
+        }
+    }
+}
+
+/// The keys of packed records that stand in a row, two at a time, which takes less time than one after the
+/// other. `None` if a record is no arrangement, or those of this format are not packed.
+pub fn position_keys_of_row(
+    format: Format,
+    row: &[u8],
+    mut each: impl FnMut(&PositionKey),
+) -> Option<()> {
+    let Codec::Packed(layout) = &format.spec().codec else { return None };
+    let rewrite_two = match layout.family {
+        Family::Apery => |both| packed::canonical_two(Family::Apery, both),
+        Family::YaneuraOu => |both| packed::transcode_two(Family::YaneuraOu, both),
+    };
+    let mut records = row.chunks_exact(layout.len).map(<[u8]>::first_chunk);
+    while let Some(first) = records.next() {
+        let first = first?;
+        match records.next() {
+            Some(second) => {
+                let [first, second] = rewrite_two([first, second?]);
+                each(&PositionKey(first?));
+                each(&PositionKey(second?));
+            }
+            None => each(&PositionKey(rewrite_two([first, first])[0]?)),
+        }
+    }
+    Some(())
+}
+
+/// A position without one of the kings would take 257 bits. The king is put on the first empty square,
+/// and the number of that square raised above those of the board. It stays below 128, the room there is:
+/// 39 pieces cannot fill more than the squares before number 39.
+fn without_a_king(setup: &Setup) -> [u8; packed::LEN] {
+    let color = if setup.king(Color::Black).is_none() { Color::Black } else { Color::White };
+    let mut board = Board::from(setup.board());
+    let empty = Square::all()
+        .find(|square| board[square.index()].is_none())
+        .expect("a set has 40 pieces, the board 81 squares");
+    board[empty.index()] = Some(Piece::new(color, PieceKind::King));
+    let setup = Setup::new(board, setup.hands(), setup.side_to_move(), setup.ply())
+        .expect("one king is no piece too many");
+    let mut bytes = packed::encode(Family::Apery, &setup).expect("both kings are on the board");
+    let raised = u16::from_le_bytes([bytes[0], bytes[1]])
+        + ((Square::COUNT as u16) << KING_SHIFTS[color.index()]);
+    bytes[..2].copy_from_slice(&raised.to_le_bytes());
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+    use crate::{Format, HandOrder, reference};
+    use kyokumen_shogi::Position;
+    use kyokumen_shogi::random_play::RandomPlay;
+
+    fn key(sfen: &str) -> PositionKey {
+        let setup: Setup = sfen.parse().unwrap_or_else(|error| panic!("{sfen}: {error}"));
+        PositionKey::of(&setup)
+    }
+
+    #[test]
+    fn keys_are_equal_for_equal_positions_only() {
+        let mut keys: HashMap<String, PositionKey> = HashMap::new();
+        for game in RandomPlay::new(5, 120).take(20) {
+            let mut position = Position::start();
+            for m in game.moves {
+                position.make(m);
+                let setup = position.setup();
+                let text = setup.clone().with_ply(1).to_string();
+                let key = PositionKey::of(&setup);
+                assert_eq!(*keys.entry(text).or_insert(key), key);
+            }
+        }
+        let mut distinct: Vec<&PositionKey> = keys.values().collect();
+        distinct.sort_unstable();
+        distinct.dedup();
+        assert_eq!(distinct.len(), keys.len());
+        assert!(keys.len() > 500);
+    }
+
+    #[test]
+    fn everything_but_the_ply_counts() {
+        let base = "4k4/9/4P4/9/9/9/9/9/4K4 b G2r2b3g4s4n4l17p 1";
+        assert_eq!(key(base), key("4k4/9/4P4/9/9/9/9/9/4K4 b G2r2b3g4s4n4l17p 8"));
+        for other in [
+            "4k4/9/4P4/9/9/9/9/9/4K4 w G2r2b3g4s4n4l17p 1",
+            "4k4/9/4P4/9/9/9/9/9/4K4 b 2r2b4g4s4n4l17p 1",
+            // One pawn less: it is in the box.
+            "4k4/9/4P4/9/9/9/9/9/4K4 b G2r2b3g4s4n4l16p 1",
+            "4k4/9/4+P4/9/9/9/9/9/4K4 b G2r2b3g4s4n4l17p 1",
+            "4k4/9/4p4/9/9/9/9/9/4K4 b G2r2b3g4s4n4l17p 1",
+            "4k4/9/3P5/9/9/9/9/9/4K4 b G2r2b3g4s4n4l17p 1",
+            "4k4/9/4P4/9/9/9/9/9/3K5 b G2r2b3g4s4n4l17p 1",
+        ] {
+            assert_ne!(key(other), key(base), "{other}");
+        }
+    }
+
+    /// Square numbers begin at 1a: there a missing king is put.
+    #[test]
+    fn a_missing_king_is_not_one_on_the_first_empty_square() {
+        let keys = [
+            "4k4/9/9/9/9/9/9/9/9 b G 1",
+            "4k3K/9/9/9/9/9/9/9/9 b G 1",
+            "4K4/9/9/9/9/9/9/9/9 b G 1",
+            "4K3k/9/9/9/9/9/9/9/9 b G 1",
+            "4K4/9/9/9/9/9/9/9/8g b - 1",
+        ]
+        .map(key);
+        for (i, key) in keys.iter().enumerate() {
+            assert!(!keys[..i].contains(key), "{i}");
+        }
+    }
+
+    /// 38 pieces and a king on the first 39 squares: the missing king goes to number 39, 120 in the key.
+    #[test]
+    fn the_raised_number_of_the_fullest_board_has_room() {
+        let file = |from: u8| (0..9).map(move |rank| from * 9 + rank);
+        let mut board = [None; Square::COUNT];
+        let mut kinds = Vec::new();
+        for (kind, copies) in PieceKind::ALL.into_iter().zip([18, 4, 4, 4, 4, 2, 2, 1]) {
+            kinds.extend(std::iter::repeat_n(kind, copies));
+        }
+        let squares = (0..5).flat_map(file);
+        for (square, kind) in squares.zip(kinds) {
+            board[usize::from(square)] = Some(Piece::new(Color::Black, kind));
+        }
+        let hands = [kyokumen_shogi::Hand::EMPTY; 2];
+        let setup = Setup::new(board, hands, Color::Black, 1).unwrap();
+        let bytes = *PositionKey::of(&setup).bytes();
+        assert_eq!(u16::from_le_bytes([bytes[0], bytes[1]]) >> 8 & 0x7f, 39 + 81);
+        // The bit behind the number is that of the first square, a pawn.
+        assert_eq!(bytes[1] >> 7, 1);
+    }
+
+    #[test]
+    fn keys_of_a_row_are_those_of_its_records() {
+        for format in [Format::Hcp, Format::Hcpe, Format::Psv] {
+            let len = format.record_len().unwrap();
+            let mut row = Vec::new();
+            for game in RandomPlay::new(5, 60).take(3) {
+                let mut position = Position::start();
+                for m in game.moves {
+                    position.make(m);
+                }
+                let setup = position.setup();
+                let family = if format == Format::Psv { Family::YaneuraOu } else { Family::Apery };
+                let order = HandOrder::ALL[row.len() / len % HandOrder::ALL.len()];
+                let packed = reference::encode_in_order(family, &setup, order.kinds()).unwrap();
+                row.extend_from_slice(&packed);
+                row.resize(row.len().next_multiple_of(len), 0);
+            }
+            for records in 0..=3 {
+                let row = &row[..records * len];
+                let mut keys = Vec::new();
+                position_keys_of_row(format, row, |key| keys.push(*key)).unwrap();
+                let one_by_one = row
+                    .chunks(len)
+                    .map(|record| RecordRef::new(format, record).unwrap().position_key().unwrap());
+                assert_eq!(keys, one_by_one.collect::<Vec<_>>(), "{format}");
+                // A wrong bit anywhere shows.
+                for record in 0..records {
+                    let mut row = row.to_vec();
+                    row[record * len..][..32].fill(0xff);
+                    assert_eq!(position_keys_of_row(format, &row, |_| ()), None);
+                }
+            }
+        }
+        assert_eq!(position_keys_of_row(Format::Sfen, b"", |_| ()), None);
+    }
+
+    #[test]
+    fn formats_and_orders_of_hands_do_not_count() {
+        let text = "l6nl/5+P1gk/2np1S3/p1p4Pp/3P2Sp1/1PPb2P1P/P5GS1/R8/LN4bKL w GR5pnsg 1";
+        let setup: Setup = text.parse().unwrap();
+        let expected = PositionKey::of(&setup);
+        for order in HandOrder::ALL {
+            for (family, format) in [(Family::Apery, Format::Hcp), (Family::YaneuraOu, Format::Psv)]
+            {
+                let mut bytes =
+                    reference::encode_in_order(family, &setup, order.kinds()).unwrap().to_vec();
+                bytes.resize(format.record_len().unwrap(), 0);
+                let record = RecordRef::new(format, &bytes).unwrap();
+                assert_eq!(record.position_key(), Ok(expected));
+            }
+        }
+    }
+}

@@ -1,0 +1,310 @@
+//! `sbinpack`: games as chains, each move its number among the legal ones and a difference of evaluations.
+//!
+//! The only definition is rsshogi's source (`records::formats::sbinpack`). See `docs/formats/sbinpack.md`.
+
+mod ending;
+mod order;
+
+use std::iter;
+
+use kyokumen_shogi::{Position, Setup};
+
+use super::error::{DecodeError, DecodeErrorKind, EncodeError};
+use super::field::{Field, Fields};
+use super::game::{End, Ending, Game, Played};
+use super::move16::{self, Dialect};
+use super::packed::{self, Family};
+use super::spec::{Codec, Framing, Games, Spec, as_it_is};
+use ending::{can_say, code_of, end_of};
+use order::{nth_move, number_of};
+
+pub(super) const SPEC: Spec = Spec {
+    name: "sbinpack",
+    extensions: &[],
+    framing: Framing::Group { end: unit_end, next: None },
+    copy: as_it_is,
+    header: b"",
+    holds: Fields::ALL.without(Fields::of(Field::Candidates)),
+    needs: Fields::of_all(&[Field::BestMove, Field::EvalCp]),
+    endings: &Ending::ALL,
+    codec: Codec::Games { read, count: Some(count), write: Some(write), lost },
+};
+
+/// What a chunk begins with, before the number of its other bytes (u32).
+const MAGIC: &[u8] = b"SBN2";
+const CHUNK_HEADER_BYTES: usize = MAGIC.len() + 4;
+
+/// Places in a chain: score (i16), first move (u16), ply and result (u16), and a byte that says how many
+/// bytes of metadata follow.
+const SCORE_AT: usize = packed::LEN;
+const END_AT: usize = packed::LEN + 4;
+const METADATA_LEN_AT: usize = packed::LEN + 6;
+const METADATA_AT: usize = METADATA_LEN_AT + 1;
+const MOST_METADATA_BYTES: u8 = 127;
+
+/// The result stands above the ply.
+const PLY_BITS: u32 = 10;
+const MOST_PLY: u16 = (1 << PLY_BITS) - 1;
+
+/// No number is longer.
+const NUMBER_BYTES: usize = 5;
+
+fn read(unit: &[u8]) -> Games<'_> {
+    Box::new(chains(unit).map(|chain| chain?.read()))
+}
+
+/// The number of moves; what is no chain, and a chain that does not begin with a position, counts as one.
+fn count(unit: &[u8]) -> u64 {
+    let count = |chain: Result<Chain<'_>, _>| match chain {
+        Ok(chain) if chain.start().is_ok() => chain.moves.into(),
+        _ => 1,
+    };
+    chains(unit).map(count).sum()
+}
+
+/// Where the chunk ends that begins here, going by its length; `None` if none begins here.
+fn chunk_end(bytes: &[u8]) -> Option<usize> {
+    let len = bytes.strip_prefix(MAGIC)?.first_chunk().copied().map(u32::from_le_bytes)?;
+    Some(CHUNK_HEADER_BYTES.saturating_add(usize::try_from(len).ok()?))
+}
+
+/// A chunk ends where its length says, if another follows or nothing. If not, something is damaged, and
+/// all bytes up to the next chunk belong together.
+fn unit_end(bytes: &[u8], at_end: bool) -> Option<usize> {
+    if bytes.len() < CHUNK_HEADER_BYTES && !at_end {
+        return None;
+    }
+    if let Some(end) = chunk_end(bytes) {
+        let behind = bytes.get(end..).unwrap_or_default();
+        if behind.len() < MAGIC.len() && !at_end {
+            return None;
+        }
+        if bytes.len() == end || behind.starts_with(MAGIC) {
+            return Some(end);
+        }
+    }
+    let next = memchr::memmem::find(bytes.get(1..)?, MAGIC).map(|at| at + 1);
+    next.or(at_end.then_some(bytes.len()))
+}
+
+/// The chains of a chunk, as far as they lead from one to the next; then, if that is not its end, why not.
+fn chains(unit: &[u8]) -> impl Iterator<Item = Result<Chain<'_>, DecodeError>> {
+    let end = chunk_end(unit);
+    let mut next = Some(CHUNK_HEADER_BYTES);
+    iter::from_fn(move || {
+        let at = next.take()?;
+        let Some(end) = end else {
+            return Some(Err(DecodeErrorKind::syntax("SBN2 and a length", unit).at(0)));
+        };
+        if at == end.min(unit.len()) {
+            return no_end(unit, end).map(Err);
+        }
+        let chain = Chain::find(&unit[..end.min(unit.len())], at);
+        next = chain.as_ref().ok().map(|chain| chain.end);
+        Some(chain)
+    })
+}
+
+/// Why a unit does not end where its length says.
+fn no_end(unit: &[u8], end: usize) -> Option<DecodeError> {
+    match unit.get(end..) {
+        None => {
+            let expected = "the rest of the chunk";
+            Some(DecodeErrorKind::syntax(expected, b"the end of the file").at(unit.len()))
+        }
+        Some([]) => None,
+        Some(behind) => Some(DecodeErrorKind::syntax("another chunk", behind).at(end)),
+    }
+}
+
+/// A game or a part of one, between bytes that were counted but not yet understood.
+struct Chain<'a> {
+    /// Those of the unit, up to the end of the chunk.
+    bytes: &'a [u8],
+    /// Where it begins.
+    at: usize,
+    moves: u16,
+    /// Where its first move stands.
+    first_move: usize,
+    end: usize,
+}
+
+impl<'a> Chain<'a> {
+    /// The chain that begins in this place.
+    fn find(bytes: &'a [u8], at: usize) -> Result<Self, DecodeError> {
+        let cut_off = || {
+            let expected = "a position with its result and the number of moves";
+            DecodeErrorKind::syntax(expected, b"the end of the chunk").at(bytes.len())
+        };
+        let metadata_len = *bytes.get(at + METADATA_LEN_AT).ok_or_else(cut_off)?;
+        if metadata_len > MOST_METADATA_BYTES {
+            let found = metadata_len.to_string();
+            let kind = DecodeErrorKind::syntax("at most 127 bytes of metadata", found.as_bytes());
+            return Err(kind.at(at + METADATA_LEN_AT));
+        }
+        let moves_at = at + METADATA_AT + usize::from(metadata_len);
+        let moves = word(bytes, moves_at).ok_or_else(cut_off)?;
+        let mut chain = Self { bytes, at, moves, first_move: moves_at + 2, end: moves_at + 2 };
+        for place in 0..moves {
+            let within = u32::from(place) + 1;
+            (_, chain.end) = chain.number_at(chain.end, within)?;
+            (_, chain.end) = chain.number_at(chain.end, within)?;
+        }
+        Ok(chain)
+    }
+
+    /// A number of the move that is the `within`th, from 1, and where it ends.
+    fn number_at(&self, at: usize, within: u32) -> Result<(u32, usize), DecodeError> {
+        let rest = &self.bytes[at..];
+        if let Some((number, len)) = uleb128(rest) {
+            return Ok((number, at + len));
+        }
+        if rest.len() < NUMBER_BYTES {
+            let kind = DecodeErrorKind::GameCut { moves: self.moves, within };
+            return Err(kind.at(self.bytes.len()));
+        }
+        let found = format!("{:02x?}", &rest[..NUMBER_BYTES]);
+        Err(DecodeErrorKind::syntax("a number of 32 bits", found.as_bytes()).at(at))
+    }
+
+    /// The position that it begins with.
+    fn start(&self) -> Result<Position, DecodeError> {
+        let cut_off = || DecodeErrorKind::Nothing.at(self.at);
+        let position = self.bytes[self.at..].first_chunk().ok_or_else(cut_off)?;
+        let setup = packed::decode(Family::YaneuraOu, position)
+            .map_err(|error| error.kind.at(self.at + error.offset))?;
+        let ply = self.end_word() & MOST_PLY;
+        Position::try_from(setup.with_ply(ply))
+            .map_err(|error| DecodeErrorKind::Position(error).at(self.at))
+    }
+
+    fn read(&self) -> Result<Game, DecodeError> {
+        let start = self.start()?;
+        let mut game = Game::new(start.setup());
+        (game.result, game.ending) = end_of(self.end_word() >> PLY_BITS);
+        game.announced = Some(self.moves.into());
+        game.broken = self.read_moves(start, &mut game.moves).err();
+        Ok(game)
+    }
+
+    /// Appends the moves, as far as they can be read.
+    fn read_moves(
+        &self,
+        mut position: Position,
+        moves: &mut Vec<Played>,
+    ) -> Result<(), DecodeError> {
+        let score = word(self.bytes, self.at + SCORE_AT).unwrap_or_default().cast_signed();
+        let (mut at, mut start_side_cp) = (self.first_move, i32::from(score));
+        for place in 0..self.moves {
+            let offset = at;
+            let within = u32::from(place) + 1;
+            let (number, eval_at) = self.number_at(at, within)?;
+            let Some(best_move) = nth_move(&position, number) else {
+                let expected = "the number of a legal move";
+                return Err(DecodeErrorKind::syntax(expected, number.to_string().as_bytes()).at(at));
+            };
+            let difference;
+            (difference, at) = self.number_at(eval_at, within)?;
+            let Some(eval_cp) = start_side_cp.checked_add(unzigzag(difference)) else {
+                let expected = "an evaluation of 32 bits";
+                return Err(DecodeErrorKind::syntax(expected, b"a larger one").at(eval_at));
+            };
+            start_side_cp = eval_cp;
+            let eval_cp = Some(nearest(seen_from_mover(eval_cp, place)));
+            moves.push(Played { eval_cp, ..Played::new(best_move, offset) });
+            position.make(best_move);
+        }
+        Ok(())
+    }
+
+    /// Ply and result.
+    fn end_word(&self) -> u16 {
+        word(self.bytes, self.at + END_AT).unwrap_or_default()
+    }
+}
+
+/// Each game becomes a chunk of one chain.
+fn write(game: &Game, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+    let mut position = Position::try_from(&game.start).map_err(|_| EncodeError::NoGame)?;
+    let first = game.moves.first();
+    let score = first.and_then(|played| played.eval_cp).unwrap_or_default();
+    let first_move = first.map_or(move16::NONE, |m| Dialect::YaneuraOu.encode(m.best_move));
+    let too_many = EncodeError::TooMany { what: "moves", most: u16::MAX };
+    let moves = u16::try_from(game.moves.len()).map_err(|_| too_many)?;
+    let ply = game.start.ply().min(MOST_PLY);
+    let end = code_of((game.result, game.ending)) << PLY_BITS | ply;
+
+    let mut chain = packed::encode(Family::YaneuraOu, &game.start)?.to_vec();
+    for word in [score.cast_unsigned(), first_move, end] {
+        chain.extend_from_slice(&word.to_le_bytes());
+    }
+    // No metadata.
+    chain.push(0);
+    chain.extend_from_slice(&moves.to_le_bytes());
+    let mut before_cp = i32::from(score);
+    for (place, played) in (0..moves).zip(&game.moves) {
+        let missing = EncodeError::Missing { fields: Fields::of(Field::EvalCp) };
+        let eval_cp = seen_from_mover(played.eval_cp.ok_or(missing)?.into(), place);
+        let number = number_of(&position, played.best_move).ok_or(EncodeError::NoGame)?;
+        put_uleb128(number, &mut chain);
+        put_uleb128(zigzag(eval_cp - before_cp), &mut chain);
+        before_cp = eval_cp;
+        position.make(played.best_move);
+    }
+    out.extend_from_slice(MAGIC);
+    // At most 65,535 moves of seven bytes.
+    out.extend_from_slice(&(chain.len() as u32).to_le_bytes());
+    out.extend_from_slice(&chain);
+    Ok(())
+}
+
+/// A number for the ply that is too large becomes the largest; some ends have no number.
+fn lost(start: &Setup, end: End) -> Fields {
+    let ply = if start.ply() > MOST_PLY { Fields::of(Field::Ply) } else { Fields::NONE };
+    if can_say(end) { ply } else { ply.union(Fields::of(Field::Ending)) }
+}
+
+/// An evaluation seen from the side that begins, as seen from the side that makes the move in this place,
+/// from 0; or the other way round.
+const fn seen_from_mover(eval_cp: i32, place: u16) -> i32 {
+    if place.is_multiple_of(2) { eval_cp } else { eval_cp.saturating_neg() }
+}
+
+/// The nearest value that 16 bits hold.
+fn nearest(eval_cp: i32) -> i16 {
+    let limit = if eval_cp < 0 { i16::MIN } else { i16::MAX };
+    i16::try_from(eval_cp).unwrap_or(limit)
+}
+
+/// The number that the bytes begin with, seven bits a byte and the lowest first, and its length.
+fn uleb128(bytes: &[u8]) -> Option<(u32, usize)> {
+    let mut number = 0;
+    for (i, &byte) in bytes.iter().take(NUMBER_BYTES).enumerate() {
+        number |= u64::from(byte & 0x7f) << (7 * i);
+        if byte < 0x80 {
+            return Some((u32::try_from(number).ok()?, i + 1));
+        }
+    }
+    None
+}
+
+fn put_uleb128(mut number: u32, out: &mut Vec<u8>) {
+    while number >= 0x80 {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+/// Numbers of either sign in turn: 0, −1, 1, −2, ….
+const fn zigzag(number: i32) -> u32 {
+    (number << 1 ^ number >> 31).cast_unsigned()
+}
+
+const fn unzigzag(number: u32) -> i32 {
+    (number >> 1).cast_signed() ^ -((number & 1).cast_signed())
+}
+
+fn word(bytes: &[u8], at: usize) -> Option<u16> {
+    bytes.get(at..)?.first_chunk().copied().map(u16::from_le_bytes)
+}

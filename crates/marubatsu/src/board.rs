@@ -1,0 +1,426 @@
+//! The rules: marks on nine squares, in two planes of nine bits.
+//!
+//! ○ moves first; squares are numbered row by row, and moves come in that order, as in the articles
+//! that the figures are from.
+
+use std::fmt;
+use std::ops::Not;
+use std::str::FromStr;
+
+use thiserror::Error;
+
+use super::squares::Squares;
+
+/// A side and its mark.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[repr(u8)]
+pub enum Mark {
+    /// ○, who moves first.
+    Circle,
+    /// ×.
+    Cross,
+}
+
+impl Mark {
+    /// Both sides, ○ first.
+    pub const ALL: [Self; 2] = [Self::Circle, Self::Cross];
+
+    /// 0 for ○, 1 for ×.
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+}
+
+impl Not for Mark {
+    type Output = Self;
+
+    fn not(self) -> Self {
+        match self {
+            Self::Circle => Self::Cross,
+            Self::Cross => Self::Circle,
+        }
+    }
+}
+
+impl fmt::Display for Mark {
+    /// `o` or `x`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Circle => "o",
+            Self::Cross => "x",
+        })
+    }
+}
+
+/// One of the nine squares, numbered row by row: column x and row y have number 3y + x.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Square(u8);
+
+impl Square {
+    /// Number of squares.
+    pub const COUNT: usize = 9;
+    /// The one in the middle.
+    pub const CENTRE: Self = Self(4);
+
+    /// All of them, row by row.
+    pub const ALL: [Self; Self::COUNT] =
+        [Self(0), Self(1), Self(2), Self(3), Self(4), Self(5), Self(6), Self(7), Self(8)];
+
+    /// The square with this number, if it is on the board.
+    pub const fn new(number: u8) -> Option<Self> {
+        if number < 9 { Some(Self(number)) } else { None }
+    }
+
+    /// All squares, row by row.
+    pub fn all() -> impl DoubleEndedIterator<Item = Self> {
+        Self::ALL.into_iter()
+    }
+
+    /// Number of the square, 0 to 8.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// Number of the square as a byte, 0 to 8.
+    pub const fn number(self) -> u8 {
+        self.0
+    }
+
+    /// Column, 0 to 2 from the left.
+    pub const fn x(self) -> u8 {
+        self.0 % 3
+    }
+
+    /// Row, 0 to 2 from the top.
+    pub const fn y(self) -> u8 {
+        self.0 / 3
+    }
+
+    /// The bit of the square in a plane.
+    pub(super) const fn bit(self) -> u16 {
+        1 << self.0
+    }
+}
+
+/// All nine squares.
+const FULL: u16 = Squares::ALL.bits();
+
+/// Number of sets of squares.
+pub(super) const SETS: usize = 1 << Square::COUNT;
+
+/// The rows, the columns and the two diagonals.
+pub(super) const LINES: [u16; 8] = [
+    0b000_000_111,
+    0b000_111_000,
+    0b111_000_000,
+    0b001_001_001,
+    0b010_010_010,
+    0b100_100_100,
+    0b100_010_001,
+    0b001_010_100,
+];
+
+/// For each set of squares whether it holds a line.
+pub(super) const HOLDS_LINE: [bool; SETS] = {
+    let mut table = [false; SETS];
+    let mut plane = 0;
+    while plane < table.len() {
+        let mut line = 0;
+        while line < LINES.len() {
+            if plane as u16 & LINES[line] == LINES[line] {
+                table[plane] = true;
+            }
+            line += 1;
+        }
+        plane += 1;
+    }
+    table
+};
+
+/// Whether a plane holds a line; bits beyond the board do not count.
+pub(super) fn holds_line(plane: u16) -> bool {
+    HOLDS_LINE[usize::from(plane & FULL)]
+}
+
+/// For each set of squares the number whose digits to the base 3, square 0 first, are 1 on them.
+static DIGITS: [u16; SETS] = {
+    let mut table = [0; SETS];
+    let mut plane = 0;
+    while plane < table.len() {
+        let mut square = 0;
+        while square < Square::COUNT {
+            table[plane] = 3 * table[plane] + (plane >> square & 1) as u16;
+            square += 1;
+        }
+        plane += 1;
+    }
+    table
+};
+
+/// How a game stands.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Status {
+    /// It goes on.
+    Playing,
+    /// One side has three in a row.
+    Won(Mark),
+    /// The board is full and nobody has.
+    Draw,
+}
+
+/// A position that can occur when the sides move in turn.
+///
+/// ```
+/// use kyokumen_marubatsu::{Board, Mark, Status};
+/// let mut board: Board = "oo./xx./...".parse().unwrap();
+/// let winning = board.moves().first().unwrap();
+/// board.play(winning);
+/// assert_eq!(board.to_string(), "ooo/xx./...");
+/// assert_eq!(board.status(), Status::Won(Mark::Circle));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Board {
+    planes: [u16; 2],
+}
+
+impl Board {
+    /// The start: no marks.
+    pub const EMPTY: Self = Self { planes: [0; 2] };
+
+    /// Squares with this mark, bit i for square number i.
+    pub const fn plane(self, mark: Mark) -> u16 {
+        self.planes[mark.index()]
+    }
+
+    /// The planes of ○ and of ×.
+    pub(super) const fn planes(self) -> [u16; 2] {
+        self.planes
+    }
+
+    /// A board of these planes, which are to have no square in common.
+    pub(super) const fn from_planes(planes: [u16; 2]) -> Self {
+        Self { planes }
+    }
+
+    /// Squares without a mark.
+    pub const fn free(self) -> Squares {
+        Squares::from_bits(!(self.planes[0] | self.planes[1]))
+    }
+
+    /// What stands on a square.
+    pub fn mark_on(self, square: Square) -> Option<Mark> {
+        Mark::ALL.into_iter().find(|mark| self.plane(*mark) & square.bit() != 0)
+    }
+
+    /// Number of marks, which is the number of moves made, 0 to 9.
+    pub const fn ply(self) -> u32 {
+        (self.planes[0] | self.planes[1]).count_ones()
+    }
+
+    /// Whose turn it is, or would be if the game went on.
+    pub const fn side_to_move(self) -> Mark {
+        if self.ply().is_multiple_of(2) { Mark::Circle } else { Mark::Cross }
+    }
+
+    /// How the game stands.
+    pub fn status(self) -> Status {
+        let has_line = |mark: Mark| holds_line(self.plane(mark));
+        match Mark::ALL.into_iter().find(|&mark| has_line(mark)) {
+            Some(mark) => Status::Won(mark),
+            None if self.planes[0] | self.planes[1] == FULL => Status::Draw,
+            None => Status::Playing,
+        }
+    }
+
+    /// The legal moves, row by row; none when the game is over.
+    pub fn moves(self) -> Squares {
+        match self.status() {
+            Status::Playing => self.free(),
+            _ => Squares::EMPTY,
+        }
+    }
+
+    /// The position after the side to move has marked a square, which is to be one of [`Board::moves`].
+    #[must_use]
+    pub const fn after(mut self, square: Square) -> Self {
+        self.play(square);
+        self
+    }
+
+    /// The side to move marks a square, which is to be one of [`Board::moves`].
+    pub const fn play(&mut self, square: Square) {
+        debug_assert!((self.planes[0] | self.planes[1]) & square.bit() == 0);
+        self.planes[self.side_to_move().index()] |= square.bit();
+    }
+
+    /// Takes back the move to a square, which is to be the one that was played last.
+    pub const fn take_back(&mut self, square: Square) {
+        self.planes[0] &= !square.bit();
+        self.planes[1] &= !square.bit();
+    }
+
+    /// Number of arrangements of ○, × and nothing on nine squares, 3⁹; [`Board::index`] is below it.
+    pub const ARRANGEMENTS: usize = 19_683;
+
+    /// A number that differs between positions, and whose order is that of their texts: to the base 3, square
+    /// 0 first, 1 for ○ and 2 for ×.
+    pub fn index(self) -> usize {
+        let [circles, crosses] = self.planes.map(|plane| DIGITS[usize::from(plane & FULL)]);
+        usize::from(circles + 2 * crosses)
+    }
+
+    /// A number that differs between positions: ○'s plane in bits 0–8, ×'s in bits 9–17.
+    pub const fn bits(self) -> u32 {
+        self.planes[0] as u32 | (self.planes[1] as u32) << Square::COUNT
+    }
+}
+
+impl fmt::Display for Board {
+    /// Rows from the top, `o`, `x` or `.` a square: `oo./xx./...`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for square in Square::all() {
+            if square.x() == 0 && square.y() > 0 {
+                f.write_str("/")?;
+            }
+            match self.mark_on(square) {
+                Some(mark) => write!(f, "{mark}")?,
+                None => f.write_str(".")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Why a text is not a position.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum ParseBoardError {
+    /// Not three rows of three, divided by slashes.
+    #[error("character {offset}: expected {expected}")]
+    Character {
+        /// Characters before the place, from 0.
+        offset: usize,
+        /// What could stand there.
+        expected: &'static str,
+    },
+    /// Nobody moves twice.
+    #[error("{circles} o and {crosses} x: o moves first, and the sides take turns")]
+    Turns {
+        /// Number of ○.
+        circles: u32,
+        /// Number of ×.
+        crosses: u32,
+    },
+    /// A game ends with the first line.
+    #[error("{0} moved although the other side had three in a row")]
+    MovedAfterEnd(Mark),
+}
+
+impl FromStr for Board {
+    type Err = ParseBoardError;
+
+    /// Reads what `Display` writes.
+    fn from_str(text: &str) -> Result<Self, ParseBoardError> {
+        let mut board = Self::EMPTY;
+        let mut characters = text.chars().enumerate();
+        let mut next = |expected| {
+            let at_end = ParseBoardError::Character { offset: text.chars().count(), expected };
+            characters.next().ok_or(at_end)
+        };
+        for square in Square::all() {
+            if square.x() == 0 && square.y() > 0 {
+                let (offset, found) = next("/")?;
+                if found != '/' {
+                    return Err(ParseBoardError::Character { offset, expected: "/" });
+                }
+            }
+            match next("o, x or .")? {
+                (_, 'o') => board.planes[0] |= square.bit(),
+                (_, 'x') => board.planes[1] |= square.bit(),
+                (_, '.') => {}
+                (offset, _) => {
+                    return Err(ParseBoardError::Character { offset, expected: "o, x or ." });
+                }
+            }
+        }
+        if let Some((offset, _)) = characters.next() {
+            return Err(ParseBoardError::Character { offset, expected: "the end" });
+        }
+        board.checked()
+    }
+}
+
+impl Board {
+    fn checked(self) -> Result<Self, ParseBoardError> {
+        let [circles, crosses] = self.planes.map(u16::count_ones);
+        if circles != crosses && circles != crosses + 1 {
+            return Err(ParseBoardError::Turns { circles, crosses });
+        }
+        let moved_last = !self.side_to_move();
+        if holds_line(self.plane(!moved_last)) {
+            return Err(ParseBoardError::MovedAfterEnd(moved_last));
+        }
+        Ok(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    /// Nodes of the whole tree, the root counted; `seen` gathers the positions.
+    fn count_nodes(board: &mut Board, seen: &mut HashSet<Board>) -> u64 {
+        seen.insert(*board);
+        let mut nodes = 1;
+        for square in board.moves() {
+            let before = *board;
+            board.play(square);
+            nodes += count_nodes(board, seen);
+            board.take_back(square);
+            assert_eq!(*board, before);
+        }
+        nodes
+    }
+
+    #[test]
+    fn the_whole_tree() {
+        let mut seen = HashSet::new();
+        assert_eq!(count_nodes(&mut Board::default(), &mut seen), 549_946);
+        assert_eq!(seen.len(), 5_478);
+        let playing = seen.iter().filter(|board| board.status() == Status::Playing).count();
+        assert_eq!(playing, 4_520);
+        for &board in &seen {
+            assert_eq!(board.to_string().parse(), Ok(board));
+        }
+        let mut by_index: Vec<Board> = seen.into_iter().collect();
+        by_index.sort_by_key(|board| board.index());
+        assert!(by_index.is_sorted_by_key(Board::to_string));
+        assert!(by_index.windows(2).all(|pair| pair[0].index() < pair[1].index()));
+        assert!(by_index.iter().all(|board| board.index() < Board::ARRANGEMENTS));
+    }
+
+    #[test]
+    fn boards_that_cannot_occur_are_refused() {
+        let error = |text: &str| text.parse::<Board>().unwrap_err().to_string();
+        assert_eq!(error("oo./xx"), "character 6: expected o, x or .");
+        assert_eq!(error("oo.xx"), "character 3: expected /");
+        assert_eq!(error("oo./x○./..."), "character 5: expected o, x or .");
+        assert_eq!(error(".../.../.../"), "character 11: expected the end");
+        assert_eq!(error("x../.../..."), "0 o and 1 x: o moves first, and the sides take turns");
+        assert_eq!(error("ooo/xxx/..."), "x moved although the other side had three in a row");
+    }
+
+    #[test]
+    fn every_line_wins() {
+        for line in LINES {
+            let squares = Square::all().filter(|square| line & square.bit() != 0);
+            assert_eq!(squares.count(), 3);
+            let board = Board { planes: [line, 0] };
+            assert_eq!(board.status(), Status::Won(Mark::Circle));
+        }
+        let drawn: Board = "oxo/oox/xox".parse().unwrap();
+        assert_eq!(drawn.status(), Status::Draw);
+        assert!(drawn.moves().is_empty());
+    }
+}

@@ -1,0 +1,155 @@
+//! Is a player unbeatable, and does it always play best?
+//!
+//! Weakly solved: whatever the other side does from the start, the player never loses. Strongly solved: in
+//! every position all its candidates are best moves. Both as article 112 of the series checks them, with its
+//! three ways to go through the game and their numbers of calls.
+
+use serde::{Deserialize, Serialize};
+
+use super::board::{Board, Mark, Status};
+use super::players::Player;
+use super::solution::{Solution, Solved};
+use super::squares::Squares;
+use super::symmetry::canonical;
+
+/// How the positions are gone through.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Method {
+    /// All of them, whatever was found.
+    Plain,
+    /// Until a lost game is found.
+    Pruned,
+    /// The same, each position once.
+    Visited,
+}
+
+impl Method {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Plain, Self::Pruned, Self::Visited];
+}
+
+/// What was found out about one side.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Weakly {
+    /// Whether the player never loses on this side.
+    pub never_loses: bool,
+    /// Positions looked at, the start among them.
+    pub calls: u64,
+}
+
+/// Goes through all games of a player on one side against every reply.
+///
+/// ```
+/// use kyokumen_marubatsu::check::{Method, weakly_solved};
+/// use kyokumen_marubatsu::{Mark, Player, Solution};
+/// let checked = weakly_solved(Player::Ai14s, Mark::Cross, Method::Visited, &Solution::new());
+/// assert_eq!((checked.never_loses, checked.calls), (true, 994));
+/// ```
+pub fn weakly_solved(player: Player, side: Mark, method: Method, solution: &Solution) -> Weakly {
+    let visited = vec![false; Board::ARRANGEMENTS];
+    let mut walk = Walk { player, side, method, solution, visited, calls: 0 };
+    let never_loses = walk.never_loses_from(Board::EMPTY);
+    Weakly { never_loses, calls: walk.calls }
+}
+
+struct Walk<'a> {
+    player: Player,
+    side: Mark,
+    method: Method,
+    solution: &'a Solution,
+    /// By index of the board.
+    visited: Vec<bool>,
+    calls: u64,
+}
+
+impl Walk<'_> {
+    fn never_loses_from(&mut self, board: Board) -> bool {
+        if self.method == Method::Visited {
+            let visited = &mut self.visited[board.index()];
+            // A lost game would have ended everything: what was visited is not lost.
+            if *visited {
+                return true;
+            }
+            *visited = true;
+        }
+        self.calls += 1;
+        match board.status() {
+            Status::Won(winner) => return winner == self.side,
+            Status::Draw => return true,
+            Status::Playing => {}
+        }
+        let moves = if board.side_to_move() == self.side {
+            self.player.candidates(board, self.solution)
+        } else {
+            board.moves()
+        };
+        let mut never_loses = true;
+        for square in moves {
+            never_loses &= self.never_loses_from(board.after(square));
+            if !never_loses && self.method != Method::Plain {
+                break;
+            }
+        }
+        never_loses
+    }
+}
+
+/// A position in which a player may go wrong.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Wrong {
+    /// The position.
+    pub board: Board,
+    /// What the player may do.
+    pub candidates: Squares,
+    /// What would be right.
+    pub best_moves: Squares,
+}
+
+/// In how many of the positions in which moves differ in value a player is never wrong.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Strongly {
+    /// All such positions.
+    pub positions: usize,
+    /// Those in which every candidate is a best move.
+    pub right: usize,
+    /// The others.
+    pub wrong: Vec<Wrong>,
+}
+
+/// Which positions are looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Positions {
+    /// All.
+    All,
+    /// Of positions that are images of each other the one whose text comes first.
+    UpToSymmetry,
+}
+
+/// Compares the candidates of a player with the best moves of the solved game.
+pub fn strongly_solved(player: Player, positions: Positions, solution: &Solution) -> Strongly {
+    judge(positions, solution, |solved| player.candidates(solved.board, solution))
+}
+
+/// The same for anything that names moves of a position.
+pub fn judge(
+    positions: Positions,
+    solution: &Solution,
+    mut candidates: impl FnMut(&Solved) -> Squares,
+) -> Strongly {
+    let mut strongly = Strongly { positions: 0, right: 0, wrong: Vec::new() };
+    for solved in solution.with_choice() {
+        let Solved { board, best_moves, .. } = *solved;
+        if positions == Positions::UpToSymmetry && canonical(board) != board {
+            continue;
+        }
+        strongly.positions += 1;
+        let candidates = candidates(solved);
+        if candidates.is_subset_of(best_moves) {
+            strongly.right += 1;
+        } else {
+            strongly.wrong.push(Wrong { board, candidates, best_moves });
+        }
+    }
+    strongly
+}

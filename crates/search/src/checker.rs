@@ -1,0 +1,145 @@
+//! Checking proofs.
+//!
+//! The checker follows the proving moves of the table from the root and demands an answer to every move
+//! of the defender, to the end of the game. It knows moves from the plain rules only. Where the table
+//! proves a board for a smaller hand than the attacker has, the check is made with that smaller hand
+//! and everything else in the defender's: if the goal is reached then, it is reached with more.
+//!
+//! Entries of a proof may have been overwritten, and found again later by way of the very positions
+//! they once proved. So each step must be shorter than the one before it; where the table has nothing
+//! short enough, the position is searched again with just the plies that are left.
+
+use kyokumen_game::{Game, Moves, NodeKind, Outcome};
+
+use super::dfpn::DfPn;
+use super::limits::MOST_PLIES;
+use super::proof::{Proof, ProofOf, Step, StepOf};
+use super::verdict::{Stats, Stop};
+use super::watch::Watch;
+
+/// Largest number of positions of a proof that is checked.
+const MOST_POSITIONS: u64 = 1 << 22;
+
+/// How often the caller is asked whether to stop; positions of the plain rules take longer than nodes.
+const WATCH_EVERY_POSITIONS: u64 = 1 << 7;
+
+struct Checker<'a, G: Game> {
+    solver: &'a mut DfPn<G>,
+    watch: &'a dyn Watch<G::Move>,
+    /// What was checked so far.
+    proof: ProofOf<G>,
+    stats: &'a mut Stats,
+}
+
+impl<G: Game> DfPn<G> {
+    /// The proof of the position that was searched last, if it was [`Verdict::Proven`](super::Verdict).
+    pub const fn proof(&self) -> Option<&Proof<G::Move, G::Hand>> {
+        self.proof.as_ref()
+    }
+
+    /// As if nothing had been searched.
+    pub(crate) fn forget_proof(&mut self) {
+        self.proof = None;
+    }
+
+    /// Checks the proof of a position that was found proven, keeps it, and returns its line. What the table
+    /// has lost is searched again, until `most_nodes` were searched in all.
+    pub(super) fn checked_line(
+        &mut self,
+        game: &mut G,
+        plies: u16,
+        most_nodes: u64,
+        watch: &dyn Watch<G::Move>,
+        stats: &mut Stats,
+    ) -> Result<Vec<G::Move>, Stop> {
+        if plies > MOST_PLIES {
+            return Err(Stop::Memory);
+        }
+        self.allow_nodes(most_nodes);
+        let mut checker = Checker { solver: self, watch, proof: Proof::new(), stats };
+        checker.check(game, plies)?;
+        let Checker { proof, .. } = checker;
+        Ok(self.proof.insert(proof).line(game))
+    }
+}
+
+impl<G: Game> Checker<'_, G> {
+    /// Plies of the checked proof from here, at most `plies`.
+    fn check(&mut self, game: &mut G, plies: u16) -> Result<u16, Stop> {
+        match game.node_kind() {
+            NodeKind::Or => self.check_attack(game, plies),
+            NodeKind::And => self.check_defences(game, plies),
+        }
+    }
+
+    fn check_defences(&mut self, game: &mut G, plies: u16) -> Result<u16, Stop> {
+        match game.plain_moves() {
+            Moves::Over(Outcome::Reached) => Ok(0),
+            Moves::Over(Outcome::Missed) => Err(Stop::Memory),
+            Moves::Some(defences) => {
+                let below = plies.checked_sub(1).ok_or(Stop::Memory)?;
+                let mut longest = 0;
+                for m in defences {
+                    let undo = game.make(m);
+                    let checked = self.check(game, below);
+                    game.unmake(m, undo);
+                    longest = longest.max(checked? + 1);
+                }
+                Ok(longest)
+            }
+        }
+    }
+
+    fn check_attack(&mut self, game: &mut G, plies: u16) -> Result<u16, Stop> {
+        let (key, hand) = (game.board_key(), game.hand());
+        if let Some(step) = self.step(game).filter(|step| step.plies <= plies) {
+            return Ok(step.plies);
+        }
+        if self.stats.proof_positions >= MOST_POSITIONS {
+            return Err(Stop::Memory);
+        }
+        if self.stats.proof_positions.is_multiple_of(WATCH_EVERY_POSITIONS)
+            && self.watch.wants_stop()
+        {
+            return Err(Stop::Cancelled);
+        }
+        if self.stats.proof_positions.is_multiple_of(WATCH_EVERY_POSITIONS)
+            && self.watch.wants_stop()
+        {
+            return Err(Stop::Cancelled);
+        }
+        let proof = match self.solver.table.shortest_proof(key, hand) {
+            Some(proof) if proof.plies <= plies => proof,
+            // Some games end in the attacker's favour when he is to move.
+            None if matches!(game.plain_moves(), Moves::Over(Outcome::Reached)) => return Ok(0),
+            _ => {
+                self.stats.rebuilt += 1;
+                self.solver.search_within(game, plies, self.watch)?;
+                let found = self.solver.table.shortest_proof(key, hand);
+                found.filter(|proof| proof.plies <= plies).ok_or(Stop::Memory)?
+            }
+        };
+        game.set_hand(proof.hand);
+        let step = self.check_move(game, proof.code, proof.plies);
+        game.set_hand(hand);
+        let step = step?;
+        self.proof.add(key, step);
+        self.stats.proof_positions += 1;
+        Ok(step.plies)
+    }
+
+    fn check_move(&mut self, game: &mut G, code: u16, plies: u16) -> Result<StepOf<G>, Stop> {
+        let m = game.plain_move(code).ok_or(Stop::Memory)?;
+        let below = plies.checked_sub(1).ok_or(Stop::Memory)?;
+        let hand = game.hand();
+        let undo = game.make(m);
+        let checked = self.check(game, below);
+        game.unmake(m, undo);
+        Ok(Step { hand, m, plies: checked? + 1 })
+    }
+
+    /// The shortest checked step from here.
+    fn step(&self, game: &G) -> Option<StepOf<G>> {
+        self.proof.shortest_step(game.board_key(), game.hand())
+    }
+}

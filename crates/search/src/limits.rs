@@ -1,0 +1,79 @@
+//! Bounds of a search, and of the memory that it may take.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// Largest depth of a search and length of a proof, in plies; longer proofs are not checked.
+pub const MOST_PLIES: u16 = 4096;
+
+/// Stack of a thread that searches, in bytes: the search and the proof check descend a call a ply.
+pub const STACK_BYTES: usize = 16 << 20;
+
+/// Bounds of one search.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// How many plies the search goes below the root, at most [`MOST_PLIES`].
+    pub depth_plies: u16,
+    /// How many positions it may enter.
+    pub nodes: u64,
+    /// What to do once it looks as if that is not enough.
+    pub when_hopeless: WhenHopeless,
+}
+
+impl Limits {
+    /// As deep as a proof is checked, and for as long as it takes.
+    pub const NONE: Self =
+        Self { depth_plies: MOST_PLIES, nodes: u64::MAX, when_hopeless: WhenHopeless::GoOn };
+
+    /// Limits of a search that gives up when it looks hopeless.
+    pub const fn new(depth_plies: u16, nodes: u64) -> Self {
+        Self { depth_plies, nodes, when_hopeless: WhenHopeless::GiveUp }
+    }
+}
+
+/// What a search does once its proof and disproof numbers are larger than the node limit is likely to
+/// bring down.
+///
+/// Most of the time of a bulk run goes into positions that hit the limit. Giving up on them early and
+/// allowing the others more nodes decides more positions in the same time; `docs/search.md` has the
+/// figures. A single problem is better searched to the end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WhenHopeless {
+    /// It ends, with [`Stop::Nodes`](crate::Stop::Nodes).
+    #[default]
+    GiveUp,
+    /// It goes on to the limit.
+    GoOn,
+}
+
+/// How much memory the table of a search may take; a small one takes some tens of KiB all the same.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct TableSize {
+    bytes: usize,
+}
+
+impl TableSize {
+    /// So many MiB, as far as this machine can count.
+    pub const fn from_mib(mib: usize) -> Self {
+        Self { bytes: mib.saturating_mul(1 << 20) }
+    }
+
+    /// Bytes.
+    pub const fn bytes(self) -> usize {
+        self.bytes
+    }
+}
+
+impl fmt::Display for TableSize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} MiB", self.bytes >> 20)
+    }
+}
+
+/// There is no memory for a table.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+#[error("there is no memory for a table of {0}")]
+pub struct TableError(pub TableSize);

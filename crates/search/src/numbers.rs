@@ -1,0 +1,194 @@
+//! Proof and disproof numbers, and how those of the children make those of their parent.
+//!
+//! Both kinds of node are one case seen from two sides (Nagai 2002): the side to move chooses by one
+//! number, the other adds up over its moves.
+
+use kyokumen_game::NodeKind;
+
+use super::table::{INFINITE, LARGEST};
+
+/// Proof and disproof number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Numbers {
+    pub(super) proof: u32,
+    pub(super) disproof: u32,
+}
+
+pub(super) const PROVEN: Numbers = Numbers { proof: 0, disproof: INFINITE };
+/// Nothing is known.
+pub(super) const UNKNOWN: Numbers = Numbers { proof: 1, disproof: 1 };
+pub(super) const DISPROVEN: Numbers = Numbers { proof: INFINITE, disproof: 0 };
+
+impl Numbers {
+    pub(super) const fn is_solved(self) -> bool {
+        self.proof == 0 || self.disproof == 0
+    }
+
+    pub(super) const fn exceeds(self, limit: Self) -> bool {
+        self.proof >= limit.proof || self.disproof >= limit.disproof
+    }
+
+    /// Whether both are larger than those of nearly all searches that came to an end within so many nodes.
+    ///
+    /// The bounds are measured, see `docs/search.md`: a search that is decided with *n* nodes mostly has a
+    /// proof number of at most ∛(n/3) all the time, or a disproof number of at most 6·n^(1/6).
+    pub(super) fn are_beyond(self, nodes: u64) -> bool {
+        let [proof, disproof, nodes] =
+            [u64::from(self.proof), u64::from(self.disproof), nodes].map(u128::from);
+        3 * proof.pow(3) > nodes && disproof.saturating_pow(6) > nodes * 6_u128.pow(6)
+    }
+
+    /// The number by which the side to move chooses, and the one that adds up over its moves.
+    const fn seen_by(self, kind: NodeKind) -> [u32; 2] {
+        match kind {
+            NodeKind::Or => [self.proof, self.disproof],
+            NodeKind::And => [self.disproof, self.proof],
+        }
+    }
+
+    const fn from_seen(kind: NodeKind, [choice, sum]: [u32; 2]) -> Self {
+        match kind {
+            NodeKind::Or => Self { proof: choice, disproof: sum },
+            NodeKind::And => Self { proof: sum, disproof: choice },
+        }
+    }
+}
+
+/// What the children say about their parent.
+pub(super) struct Summary {
+    pub(super) numbers: Numbers,
+    /// The child to search next.
+    pub(super) best: usize,
+    /// Thresholds for it.
+    second_choice: u32,
+    others_sum: u32,
+}
+
+/// The number that adds up over the moves of a node.
+#[derive(Clone, Copy)]
+struct Total {
+    kind: NodeKind,
+    sum: u64,
+    largest: u32,
+    open: u32,
+}
+
+impl Total {
+    const fn new(kind: NodeKind) -> Self {
+        Self { kind, sum: 0, largest: 0, open: 0 }
+    }
+
+    #[inline]
+    fn add(&mut self, number: u32) {
+        self.sum += u64::from(number);
+        self.largest = self.largest.max(number);
+        self.open += u32::from(number > 0);
+    }
+
+    const fn is_solved(self) -> bool {
+        self.open == 0
+    }
+
+    fn value(self) -> u32 {
+        match self.kind {
+            NodeKind::Or => self.largest.saturating_add(self.open.saturating_sub(1)).min(LARGEST),
+            NodeKind::And => capped(self.sum),
+        }
+    }
+
+    /// What the other children contribute when the one with this number is searched.
+    fn without(self, number: u32) -> u32 {
+        match self.kind {
+            NodeKind::Or => self.open.saturating_sub(1),
+            NodeKind::And => capped(self.sum - u64::from(number)),
+        }
+    }
+}
+
+/// A third more, and one: how far a search may go beyond a number before it looks elsewhere (the 1+ε
+/// trick, Pawlewicz and Lew 2007).
+const fn step_beyond(number: u32) -> u32 {
+    number.saturating_add(number / 3).saturating_add(1)
+}
+
+fn capped(sum: u64) -> u32 {
+    u32::try_from(sum).unwrap_or(LARGEST).min(LARGEST)
+}
+
+impl Summary {
+    /// Puts the numbers of the children together; a delayed child counts only once its predecessor is
+    /// solved.
+    ///
+    /// Proof numbers of defences add up. Disproof numbers of attacks do not: the largest plus one for
+    /// each other attack (the "weak" proof number of Ueda et al. 2008), since attacks transpose into
+    /// one another and would be counted many times.
+    #[inline]
+    pub(super) fn of(kind: NodeKind, children: impl Iterator<Item = (bool, Numbers)>) -> Self {
+        // One loop for each kind.
+        match kind {
+            NodeKind::Or => Self::seen_by(NodeKind::Or, children),
+            NodeKind::And => Self::seen_by(NodeKind::And, children),
+        }
+    }
+
+    /// Without branches: which child is best is a guess for the processor, too, and it guesses badly.
+    #[inline(always)]
+    fn seen_by(kind: NodeKind, children: impl Iterator<Item = (bool, Numbers)>) -> Self {
+        let mut best = 0;
+        let [mut choice, mut second] = [INFINITE; 2];
+        let mut total = Total::new(kind);
+        let mut best_sum = 0;
+        let mut held_back = false;
+        for (index, (delayed, numbers)) in children.enumerate() {
+            let is_out = delayed & held_back;
+            held_back = is_out | !numbers.is_solved();
+            let seen = numbers.seen_by(kind);
+            let child_choice = if is_out { INFINITE } else { seen[0] };
+            let child_sum = if is_out { 0 } else { seen[1] };
+            total.add(child_sum);
+            let is_best = child_choice < choice;
+            best = if is_best { index } else { best };
+            best_sum = if is_best { child_sum } else { best_sum };
+            second = second.min(child_choice.max(choice));
+            choice = choice.min(child_choice);
+        }
+        if choice == 0 {
+            let numbers = Numbers::from_seen(kind, [0, INFINITE]);
+            return Self { numbers, best, second_choice: 0, others_sum: 0 };
+        }
+        let choice = if total.is_solved() { INFINITE } else { choice.min(LARGEST) };
+        Self {
+            numbers: Numbers::from_seen(kind, [choice, total.value()]),
+            best,
+            second_choice: second,
+            others_sum: total.without(best_sum),
+        }
+    }
+
+    /// How far the best child may be searched: until it is no longer clearly the best, or its parent
+    /// reaches a limit. Where that is no more than the child has, the child gets a good step beyond: numbers
+    /// in a cycle can feed each other until sums are capped, and steps of one would then take for ever.
+    pub(super) fn limit_of_best(&self, kind: NodeKind, child: Numbers, limit: Numbers) -> Numbers {
+        let [limit_choice, limit_sum] = limit.seen_by(kind);
+        let [child_choice, child_sum] = child.seen_by(kind);
+        let choice = limit_choice.min(step_beyond(self.second_choice));
+        let sum = limit_sum.saturating_sub(self.others_sum);
+        let [choice, sum] = [(choice, child_choice), (sum, child_sum)]
+            .map(|(limit, number)| if limit > number { limit } else { step_beyond(number) });
+        Numbers::from_seen(kind, [choice, sum])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hopeless_is_beyond_both_bounds() {
+        let beyond = |proof, disproof, nodes| Numbers { proof, disproof }.are_beyond(nodes);
+        // The cube root of 3,000 / 3 is 10, and 6 times the sixth root of 4,096 is 24.
+        assert!(!beyond(10, 1_000, 3_000) && beyond(11, 1_000, 3_000));
+        assert!(!beyond(1_000, 24, 4_096) && beyond(1_000, 25, 4_096));
+        assert!(beyond(LARGEST, LARGEST, u64::MAX), "capped sums are hopeless under any limit");
+    }
+}

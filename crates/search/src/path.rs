@@ -1,0 +1,67 @@
+//! The way from the root to the current node, and what a disproof owes to it.
+//!
+//! A position that repeats an ancestor fails for the attacker on this path only; which disproofs may be
+//! kept nevertheless follows Kishimoto and Müller, *A general solution to the graph history interaction
+//! problem* (2004).
+
+use kyokumen_game::Hand;
+
+/// The ancestor nearest the root on which a disproof leans because a position would repeat.
+pub(super) type Lean = u16;
+/// A disproof that holds whatever the path.
+pub(super) const NO_LEAN: Lean = Lean::MAX;
+
+/// A disproof that leans on its own node or on nothing above it is no longer leaning.
+pub(super) fn lean_above(ply: u16, lean: Lean) -> Lean {
+    if lean >= ply { NO_LEAN } else { lean }
+}
+
+const PATH_BUCKETS: usize = 1 << 12;
+
+/// The positions from the root to the current node.
+pub(super) struct Path<H> {
+    nodes: Vec<(u64, H)>,
+    /// Ancestors per low bits of the key: most positions are found new without a walk.
+    counts: Box<[u8; PATH_BUCKETS]>,
+}
+
+impl<H: Hand> Path<H> {
+    pub(super) fn new() -> Self {
+        Self { nodes: Vec::new(), counts: Box::new([0; PATH_BUCKETS]) }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.nodes.clear();
+        self.counts.fill(0);
+    }
+
+    pub(super) fn push(&mut self, key: u64, hand: H) {
+        self.nodes.push((key, hand));
+        let count = &mut self.counts[bucket(key)];
+        *count = count.saturating_add(1);
+    }
+
+    pub(super) fn pop(&mut self) {
+        if let Some((key, _)) = self.nodes.pop() {
+            let count = &mut self.counts[bucket(key)];
+            // A saturated count stays: it only costs a walk.
+            if *count < u8::MAX {
+                *count -= 1;
+            }
+        }
+    }
+
+    /// The ancestor nearest the root with this board and at least this hand. A shortest proof never
+    /// comes back to a board without having gained, so the attacker loses nothing by not trying.
+    pub(super) fn repeats(&self, key: u64, hand: H) -> Option<Lean> {
+        if self.counts[bucket(key)] == 0 {
+            return None;
+        }
+        let index = self.nodes.iter().position(|&(k, h)| k == key && h.dominates(hand))?;
+        Lean::try_from(index).ok()
+    }
+}
+
+const fn bucket(key: u64) -> usize {
+    key as usize & (PATH_BUCKETS - 1)
+}

@@ -1,0 +1,50 @@
+//! The shortest proof there is: after each proof, is there one with fewer plies?
+//!
+//! A disproof within a depth is an answer here, so the depth limit does the work (iterative deepening
+//! from above).
+
+use kyokumen_game::Game;
+
+use super::dfpn::{DfPn, Solved};
+use super::limits::Limits;
+use super::verdict::{Stats, Verdict};
+use super::watch::Watch;
+
+impl<G: Game> DfPn<G> {
+    /// Searches as [`Self::solve`] does, and after a proof again and again for a shorter one, with as many
+    /// nodes once more for all these searches together. Also says whether it is proven that there is none;
+    /// never so without a proof.
+    pub fn solve_shortest(
+        &mut self,
+        game: &mut G,
+        limits: Limits,
+        watch: &dyn Watch<G::Move>,
+    ) -> (Solved<G::Move>, bool) {
+        let mut solved = self.solve(game, limits, watch);
+        if solved.verdict != Verdict::Proven {
+            return (solved, false);
+        }
+        let most_nodes = solved.stats.nodes.saturating_add(limits.nodes);
+        let is_shortest = loop {
+            let plies = u16::try_from(solved.line.len()).unwrap_or(u16::MAX);
+            let Some(fewer) = plies.checked_sub(G::PLIES_APART) else { break true };
+            self.allow_nodes(most_nodes);
+            let shorter = match self.search_within(game, fewer, watch) {
+                Err(_) => break false,
+                Ok(None) => break true,
+                Ok(Some(plies)) => plies,
+            };
+            let mut stats = Stats::default();
+            match self.checked_line(game, shorter, most_nodes, watch, &mut stats) {
+                Err(_) => break false,
+                Ok(line) => {
+                    solved.line = line;
+                    solved.stats.proof_positions = stats.proof_positions;
+                    solved.stats.rebuilt += stats.rebuilt;
+                }
+            }
+        };
+        solved.stats.nodes = self.nodes();
+        (solved, is_shortest)
+    }
+}

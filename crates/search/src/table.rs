@@ -1,0 +1,318 @@
+//! The transposition table: one open-addressed array of entries keyed by board, the attacker's hand in
+//! the entry.
+//!
+//! Looking up a board meets all hands it was seen with, so that proofs serve every larger hand and
+//! disproofs every smaller one (dominance; Nagai 2002, and Tadao Yamaoka's notes on Apery). An entry of
+//! an earlier search is an empty one: starting a search is counting up a number, never clearing.
+
+use std::collections::TryReserveError;
+
+use kyokumen_game::Hand;
+
+use super::kept::Ticket;
+
+/// "Infinite" proof or disproof number: solved.
+pub(super) const INFINITE: u32 = u32::MAX;
+/// Largest number of an unsolved node; sums stop here and never look solved.
+pub(super) const LARGEST: u32 = u32::MAX / 4;
+
+/// How many neighbouring slots a board may use.
+const WINDOW: usize = 8;
+
+/// Slots of the smallest table.
+const FEWEST_SLOTS: usize = 1024;
+
+/// Slots that a search begins with, if it may use so many: 256 KiB of them, which the nearer caches hold.
+const FIRST_SLOTS: usize = 1 << 13;
+
+/// How many times larger the table becomes when half of its slots are filled.
+const GROWTH: usize = 8;
+
+/// Aligned so that two share a line of the processor's cache.
+#[derive(Clone, Copy)]
+#[repr(align(32))]
+struct Entry<H> {
+    key: u64,
+    generation: u32,
+    proof_number: u32,
+    disproof_number: u32,
+    /// Nodes searched below when this was written; the least goes first when slots run out.
+    effort: u32,
+    hand: H,
+    /// Proven: plies of the proof. Disproven within the depth limit: plies that were left.
+    plies: u16,
+    /// Proven OR node: the move; 0 elsewhere.
+    code: u16,
+}
+
+impl<H> Entry<H> {
+    /// Of no generation.
+    const fn empty(hand: H) -> Self {
+        Self {
+            key: 0,
+            generation: 0,
+            proof_number: 0,
+            disproof_number: 0,
+            effort: 0,
+            hand,
+            plies: 0,
+            code: 0,
+        }
+    }
+}
+
+/// Marks a disproof without limits in the `plies` of an entry.
+const UNLIMITED: u16 = u16::MAX;
+
+/// What the table knows about a position.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Known<H> {
+    /// The goal is reached with any hand that dominates this one.
+    Proven { hand: H, plies: u16 },
+    /// The goal is missed with any hand that this one dominates.
+    Disproven { hand: H },
+    /// The goal is missed within the plies that are left.
+    DepthBound,
+    /// Being searched.
+    Open { proof_number: u32, disproof_number: u32, ticket: Ticket },
+    /// Never seen.
+    Nothing,
+}
+
+/// A proven OR node.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Proof<H> {
+    /// The least hand with which it holds.
+    pub(super) hand: H,
+    pub(super) plies: u16,
+    /// The move, see [`kyokumen_game::Game::code`].
+    pub(super) code: u16,
+}
+
+/// What a search writes down.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Finding<H> {
+    /// The goal is reached with every hand that dominates the proof's; AND nodes have code 0.
+    Proven(Proof<H>),
+    /// The goal is missed with every hand that this one dominates.
+    Disproven { hand: H },
+    /// The goal is missed within the plies that were left.
+    DepthBound { plies_left: u16 },
+    /// Not solved.
+    Open { proof_number: u32, disproof_number: u32, ticket: Ticket },
+}
+
+pub(super) struct Table<H> {
+    entries: Vec<Entry<H>>,
+    most_slots: usize,
+    /// As far as the table grows in the current search.
+    useful_slots: usize,
+    /// Slots of the current search; the window of the last one reaches beyond them.
+    slots: usize,
+    /// Slots that are filled.
+    used: usize,
+    generation: u32,
+}
+
+impl<H: Hand> Table<H> {
+    /// A table of at most `bytes`, but of at least 1,024 entries. Memory is touched as searches need it.
+    pub(super) fn new(bytes: usize) -> Result<Self, TryReserveError> {
+        let most_slots = (bytes / size_of::<Entry<H>>()).max(FEWEST_SLOTS);
+        let mut entries = Vec::new();
+        entries.try_reserve_exact(most_slots + WINDOW)?;
+        Ok(Self { entries, most_slots, useful_slots: 0, slots: 0, used: 0, generation: 0 })
+    }
+
+    /// Forgets everything. No more slots than `positions` can fill usefully will be used.
+    pub(super) fn start(&mut self, positions: u64, any_hand: H) {
+        let useful = usize::try_from(positions).unwrap_or(usize::MAX);
+        self.useful_slots = useful.clamp(FEWEST_SLOTS, self.most_slots);
+        self.empty(self.useful_slots.min(FIRST_SLOTS), any_hand);
+    }
+
+    fn empty(&mut self, slots: usize, any_hand: H) {
+        self.slots = slots;
+        self.used = 0;
+        self.generation = self.generation.wrapping_add(1);
+        if self.generation == 0 {
+            self.entries.clear();
+            self.generation = 1;
+        }
+        if self.entries.len() < slots + WINDOW {
+            self.entries.resize(slots + WINDOW, Entry::empty(any_hand));
+        }
+    }
+
+    /// Spreads the entries over more slots: so a search that ends early has stayed in the processor's cache,
+    /// whatever its limit.
+    #[cold]
+    fn grow(&mut self, any_hand: H) {
+        let generation = self.generation;
+        let in_use = self.entries[..self.slots + WINDOW].iter();
+        let entries: Vec<Entry<H>> =
+            in_use.filter(|entry| entry.generation == generation).copied().collect();
+        self.empty((self.slots * GROWTH).min(self.useful_slots), any_hand);
+        for entry in entries {
+            let slot = self.slot(entry.key, entry.hand);
+            *slot = Entry { generation: slot.generation, ..entry };
+        }
+    }
+
+    #[inline]
+    fn window(&self, key: u64) -> usize {
+        ((u128::from(key) * self.slots as u128) >> 64) as usize
+    }
+
+    #[inline]
+    fn entries_of(&self, key: u64) -> impl Iterator<Item = &Entry<H>> {
+        let start = self.window(key);
+        let generation = self.generation;
+        // A slot is only passed over when it is full, so nothing stands beyond an empty one.
+        self.entries[start..start + WINDOW]
+            .iter()
+            .take_while(move |entry| entry.generation == generation)
+            .filter(move |entry| entry.key == key)
+    }
+
+    /// The shortest proof of an OR node that holds with this hand.
+    pub(super) fn shortest_proof(&self, key: u64, hand: H) -> Option<Proof<H>> {
+        self.entries_of(key)
+            .filter(|entry| entry.proof_number == 0 && entry.code != 0)
+            .filter(|entry| hand.dominates(entry.hand))
+            .min_by_key(|entry| entry.plies)
+            .map(|entry| Proof { hand: entry.hand, plies: entry.plies, code: entry.code })
+    }
+
+    /// What is known about a board with this hand when `plies_left` may still be searched and proofs
+    /// of more than `longest_proof` plies do not count.
+    #[inline]
+    pub(super) fn look_up(
+        &self,
+        key: u64,
+        hand: H,
+        plies_left: u16,
+        longest_proof: u16,
+    ) -> Known<H> {
+        let mut known = Known::Nothing;
+        for entry in self.entries_of(key) {
+            if entry.proof_number == 0 {
+                if hand.dominates(entry.hand) && entry.plies <= longest_proof {
+                    return Known::Proven { hand: entry.hand, plies: entry.plies };
+                }
+            } else if entry.disproof_number == 0 {
+                if entry.plies == UNLIMITED {
+                    if entry.hand.dominates(hand) {
+                        return Known::Disproven { hand: entry.hand };
+                    }
+                } else if entry.hand == hand && entry.plies >= plies_left {
+                    known = Known::DepthBound;
+                }
+            } else if entry.hand == hand && known == Known::Nothing {
+                known = Known::Open {
+                    proof_number: entry.proof_number,
+                    disproof_number: entry.disproof_number,
+                    ticket: joined([entry.plies, entry.code]),
+                };
+            }
+        }
+        known
+    }
+
+    /// Writes down what was found about a board met with `hand`.
+    pub(super) fn store(&mut self, key: u64, hand: H, finding: Finding<H>, effort: u32) {
+        if 2 * self.used > self.slots && self.slots < self.useful_slots {
+            self.grow(hand);
+        }
+        let slot = self.slot(key, hand);
+        let blank = Entry { key, effort, hand, plies: 0, code: 0, ..*slot };
+        *slot = match finding {
+            Finding::Proven(Proof { hand, plies, code }) => {
+                Entry { proof_number: 0, disproof_number: INFINITE, hand, plies, code, ..blank }
+            }
+            Finding::Disproven { hand } => Entry {
+                proof_number: INFINITE,
+                disproof_number: 0,
+                hand,
+                plies: UNLIMITED,
+                ..blank
+            },
+            Finding::DepthBound { plies_left } => Entry {
+                proof_number: INFINITE,
+                disproof_number: 0,
+                plies: plies_left.min(UNLIMITED - 1),
+                ..blank
+            },
+            Finding::Open { proof_number, disproof_number, ticket } => {
+                let [plies, code] = halves(ticket);
+                Entry { proof_number, disproof_number, plies, code, ..blank }
+            }
+        };
+    }
+
+    /// The slot to write to: that of the unsolved position itself, an empty one, or the one whose loss
+    /// costs least.
+    #[inline]
+    fn slot(&mut self, key: u64, hand: H) -> &mut Entry<H> {
+        let start = self.window(key);
+        let generation = self.generation;
+        let mut chosen = start;
+        let mut least = u32::MAX;
+        for index in start..start + WINDOW {
+            let entry = &self.entries[index];
+            if entry.generation != generation {
+                chosen = index;
+                break;
+            }
+            let unlimited =
+                entry.proof_number == 0 || (entry.disproof_number == 0 && entry.plies == UNLIMITED);
+            if entry.key == key && entry.hand == hand && !unlimited {
+                chosen = index;
+                break;
+            }
+            // What is solved for good is dearer than numbers that would be found again.
+            let worth = if unlimited { entry.effort.saturating_mul(4) } else { entry.effort };
+            if worth < least {
+                least = worth;
+                chosen = index;
+            }
+        }
+        let entry = &mut self.entries[chosen];
+        self.used += usize::from(entry.generation != generation);
+        entry.generation = generation;
+        entry
+    }
+}
+
+/// An unsolved entry has neither plies nor a move: the ticket stands in their place.
+const fn halves(ticket: Ticket) -> [u16; 2] {
+    [ticket as u16, (ticket >> 16) as u16]
+}
+
+fn joined([low, high]: [u16; 2]) -> Ticket {
+    Ticket::from(low) | Ticket::from(high) << 16
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_is_found_again_after_the_table_has_grown() {
+        let keys = || (1..=20_000_u64).map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let mut table: Table<()> = Table::new(8 << 20).unwrap();
+        table.start(1_000_000, ());
+        for (n, key) in (1..).zip(keys()) {
+            let finding =
+                Finding::Open { proof_number: n, disproof_number: 1, ticket: Ticket::MAX - n };
+            table.store(key, (), finding, 1);
+        }
+        assert!(table.slots > FIRST_SLOTS && table.used == 20_000);
+        for (n, key) in (1..).zip(keys()) {
+            let known =
+                Known::Open { proof_number: n, disproof_number: 1, ticket: Ticket::MAX - n };
+            assert_eq!(table.look_up(key, (), 9, 9), known);
+        }
+        table.start(1_000_000, ());
+        assert!(keys().all(|key| table.look_up(key, (), 9, 9) == Known::Nothing));
+    }
+}

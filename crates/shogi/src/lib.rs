@@ -1,0 +1,36 @@
+//! The rules of shogi: positions, moves, attacks, legal move generation.
+//!
+//! Squares, kinds and notation follow the USI protocol; every non-promotion is a move, drop-pawn mate
+//! and a second pawn on a file are not. Repetition is a matter of the search, not of a position.
+
+pub mod attacks;
+mod bitboard;
+pub mod byte_board;
+mod check_squares;
+mod cover;
+pub mod diagram;
+mod hand;
+mod mate;
+mod mate_one;
+mod move_set;
+pub mod movegen;
+mod moves;
+pub mod perft;
+mod piece;
+pub mod plain;
+mod position;
+pub mod random_play;
+mod setup;
+pub mod sfen;
+mod square;
+mod zobrist;
+
+pub use bitboard::Bitboard;
+pub use byte_board::ByteBoard;
+pub use hand::Hand;
+pub use mate::Mate;
+pub use moves::Move;
+pub use piece::{Color, HandKind, Piece, PieceKind};
+pub use position::{Position, PositionError, Undo};
+pub use setup::{Board, Setup, SetupError, SetupWarning};
+pub use square::Square;

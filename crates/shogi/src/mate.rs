@@ -1,0 +1,320 @@
+//! Mate by unbroken checks, as an AND/OR game.
+//!
+//! OR nodes: the attacker gives check. AND nodes: the defender gets out of it, or is mated. Proof and
+//! disproof hands follow Nagai (2002) with the correction that a position in which the defender could
+//! interpose a piece inherits no proof from one in which he has none (cshogi issue 54).
+
+mod first_numbers;
+
+use std::num::NonZeroU16;
+
+use kyokumen_game::{Candidate, Expansion, Game, Moves, NodeKind, Outcome};
+
+use super::attacks;
+use super::bitboard::Bitboard;
+use super::check_squares::CheckSquares;
+use super::hand::Hand;
+use super::move_set::{Flow, MoveSet};
+use super::moves::Move;
+use super::piece::{Color, HandKind, PieceKind};
+use super::plain;
+use super::position::{Position, Undo};
+
+impl kyokumen_game::Hand for Hand {
+    fn dominates(self, other: Self) -> bool {
+        self.dominates(other)
+    }
+
+    fn union(self, other: Self) -> Self {
+        self.union(other)
+    }
+
+    fn intersection(self, other: Self) -> Self {
+        self.intersection(other)
+    }
+
+    fn bits(self) -> u32 {
+        self.bits()
+    }
+}
+
+/// The question whether one side mates the other by unbroken checks.
+#[derive(Clone, Debug)]
+pub struct Mate {
+    position: Position,
+    attacker: Color,
+}
+
+impl Mate {
+    /// Does the side to move mate?
+    pub const fn by_side_to_move(position: Position) -> Self {
+        let attacker = position.side_to_move();
+        Self { position, attacker }
+    }
+
+    /// Is the side to move, which is in check, being mated?
+    pub const fn of_side_to_move(position: Position) -> Self {
+        let attacker = position.side_to_move().opponent();
+        Self { position, attacker }
+    }
+
+    /// The position as it stands.
+    pub const fn position(&self) -> &Position {
+        &self.position
+    }
+
+    fn defender_hand(&self) -> Hand {
+        self.position.hand(!self.attacker)
+    }
+
+    fn attacks_next(&self) -> bool {
+        self.position.side_to_move() == self.attacker
+    }
+
+    /// Appends the checks. A pawn, bishop or rook that could promote and does not is held back until its
+    /// promotion is solved.
+    fn push_checks(&self, moves: &mut Vec<Candidate<Move>>) {
+        let zone = Bitboard::far_ranks(self.attacker, 3);
+        let _ = self.position.visit_checks(|set| {
+            match set {
+                MoveSet::Piece { kind, from, to, promotion: true } if yields(kind) => {
+                    let dead = self.dead_ranks(kind);
+                    for to in to {
+                        moves.push(Candidate::new(Move::new(from, to, true)));
+                        let plain = Move::new(from, to, false);
+                        if !dead.contains(to) && self.position.gives_check(plain) {
+                            moves.push(Candidate { delayed: true, ..Candidate::new(plain) });
+                        }
+                    }
+                }
+                MoveSet::Piece { kind, from, to, promotion: false } if yields(kind) => {
+                    if !zone.contains(from) {
+                        for to in to.without(zone) {
+                            moves.push(Candidate::new(Move::new(from, to, false)));
+                        }
+                    }
+                }
+                _ => set.for_each(|m| moves.push(Candidate::new(m))),
+            }
+            Flow::Continue(())
+        });
+    }
+
+    fn dead_ranks(&self, kind: PieceKind) -> Bitboard {
+        Bitboard::far_ranks(self.attacker, kind.dead_ranks())
+    }
+
+    fn push_evasions(&self, moves: &mut Vec<Candidate<Move>>) {
+        let mut drops = [Bitboard::EMPTY; HandKind::COUNT];
+        let mut droppable = Bitboard::EMPTY;
+        let _ = self.position.visit_legal_moves(|set| {
+            match set {
+                MoveSet::Drops { kind, to } => {
+                    drops[kind.index()] = to;
+                    droppable |= to;
+                }
+                _ => set.for_each(|m| moves.push(Candidate::new(m))),
+            }
+            Flow::Continue(())
+        });
+        for to in droppable {
+            let mut delayed = false;
+            for kind in HandKind::ALL {
+                if drops[kind.index()].contains(to) {
+                    moves.push(Candidate { delayed, ..Candidate::new(Move::drop(kind, to)) });
+                    delayed = true;
+                }
+            }
+        }
+    }
+}
+
+/// Kinds whose promotion attacks all they attack themselves: staying as they are matters only where
+/// a drop-pawn mate would be illegal.
+const fn yields(kind: PieceKind) -> bool {
+    matches!(kind, PieceKind::Pawn | PieceKind::Bishop | PieceKind::Rook)
+}
+
+impl Game for Mate {
+    type Move = Move;
+    type Hand = Hand;
+    type Undo = Undo;
+
+    const PLIES_APART: u16 = 2;
+
+    fn node_kind(&self) -> NodeKind {
+        if self.attacks_next() { NodeKind::Or } else { NodeKind::And }
+    }
+
+    fn board_key(&self) -> u64 {
+        self.position.board_key()
+    }
+
+    fn hand(&self) -> Hand {
+        self.position.hand(self.attacker)
+    }
+
+    fn board_key_after(&self, m: Move) -> u64 {
+        self.position.board_key_after(m)
+    }
+
+    fn hand_after(&self, m: Move) -> Hand {
+        if self.attacks_next() { self.position.hand_after(m) } else { self.hand() }
+    }
+
+    fn make(&mut self, m: Move) -> Undo {
+        self.position.make(m)
+    }
+
+    fn unmake(&mut self, m: Move, undo: Undo) {
+        self.position.unmake(m, undo);
+    }
+
+    fn code(m: Move) -> NonZeroU16 {
+        m.code()
+    }
+
+    fn expand(&self, moves: &mut Vec<Candidate<Move>>) -> Expansion {
+        let end = if self.attacks_next() {
+            self.push_checks(moves);
+            Outcome::Missed
+        } else {
+            self.push_evasions(moves);
+            Outcome::Reached
+        };
+        if moves.is_empty() { Expansion::Over(end) } else { Expansion::Moves }
+    }
+
+    fn weigh(&self, moves: &mut [Candidate<Move>]) -> Option<Move> {
+        if self.attacks_next() {
+            self.weigh_checks(moves)
+        } else {
+            self.weigh_evasions(moves);
+            None
+        }
+    }
+
+    fn plain_moves(&mut self) -> Moves<Move> {
+        let mut moves = plain::legal_moves(&self.position);
+        if self.attacks_next() {
+            moves.retain(|&m| {
+                let undo = self.position.make(m);
+                let check = plain::in_check(&self.position);
+                self.position.unmake(m, undo);
+                check
+            });
+            if moves.is_empty() { Moves::Over(Outcome::Missed) } else { Moves::Some(moves) }
+        } else if moves.is_empty() {
+            Moves::Over(Outcome::Reached)
+        } else {
+            Moves::Some(moves)
+        }
+    }
+
+    fn plain_move(&mut self, code: u16) -> Option<Move> {
+        let m = plain::legal_move(&self.position, code)?;
+        if self.attacks_next() {
+            let undo = self.position.make(m);
+            let check = plain::in_check(&self.position);
+            self.position.unmake(m, undo);
+            return check.then_some(m);
+        }
+        Some(m)
+    }
+
+    fn set_hand(&mut self, hand: Hand) {
+        self.position.share_hands(self.attacker, hand);
+    }
+
+    fn proof_hand_of_goal(&self) -> Hand {
+        self.proof_hand_of_defence(Hand::EMPTY)
+    }
+
+    /// Where the check can be interposed, the defender must not come to hold a kind that he lacks now
+    /// and could drop in between: of such a kind the attacker must hold all he has.
+    fn proof_hand_of_defence(&self, children: Hand) -> Hand {
+        let position = &self.position;
+        let defender = !self.attacker;
+        let checkers = position.checkers();
+        let (Some(king), Some(checker)) = (position.king(defender), checkers.first()) else {
+            return children;
+        };
+        let between = attacks::between(king, checker);
+        if checkers.has_many() || between.is_empty() {
+            return children;
+        }
+        let mut hand = children;
+        for (kind, count) in self.hand().iter() {
+            if !self.defender_hand().has(kind)
+                && (between & position.drop_squares(defender, kind)).has_any()
+            {
+                hand = hand.with_count(kind, count);
+            }
+        }
+        hand
+    }
+
+    fn proof_hand_of_attack(&self, m: Move, child: Hand) -> Hand {
+        let mut hand = child;
+        if let Some(kind) = m.dropped() {
+            hand.add(kind);
+        } else if let Some(kind) = self.position.captured_by(m)
+            && hand.has(kind)
+        {
+            hand.remove(kind);
+        }
+        hand
+    }
+
+    fn disproof_hand_of_attack(&self, m: Move, child: Hand) -> Hand {
+        self.proof_hand_of_attack(m, child)
+    }
+
+    /// Captures of a piece that was dropped in between, if the capturing piece then gives check alone: its
+    /// line to the king is shorter than the one that was closed.
+    fn futile_replies(&mut self, m: Move) -> Vec<Move> {
+        if !m.is_drop() {
+            return Vec::new();
+        }
+        let interposed = self.make(m);
+        let mut replies = match self.plain_moves() {
+            Moves::Some(replies) => replies,
+            Moves::Over(_) => Vec::new(),
+        };
+        replies.retain(|&reply| {
+            let undo = self.make(reply);
+            let checkers = self.position.checkers();
+            self.unmake(reply, undo);
+            reply.to() == m.to() && checkers == Bitboard::from_square(m.to())
+        });
+        self.unmake(m, interposed);
+        replies
+    }
+
+    /// More of a kind already held changes no move here; a kind not held must stay so if its drop
+    /// could give check.
+    fn disproof_hand_of_attacks(&self, children: Option<Hand>) -> Hand {
+        let position = &self.position;
+        let all = self.hand().sum(self.defender_hand());
+        let mut hand = children.map_or(all, |hand| hand.intersection(all));
+        let Some(checking) = CheckSquares::new(position) else { return hand };
+        for kind in HandKind::ALL {
+            if hand.has(kind) && !self.hand().has(kind) {
+                let squares = checking.direct(kind.piece_kind());
+                if (squares & position.drop_squares(self.attacker, kind)).has_any() {
+                    hand = hand.with_count(kind, 0);
+                }
+            }
+        }
+        hand
+    }
+
+    /// The defender must keep the piece that refutes, and the attacker cannot hold what is not there.
+    fn disproof_hand_of_defence(&self, m: Move, child: Hand) -> Hand {
+        let mut most = self.hand().sum(self.defender_hand());
+        if let Some(kind) = m.dropped() {
+            most.remove(kind);
+        }
+        child.intersection(most)
+    }
+}

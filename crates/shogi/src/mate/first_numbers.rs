@@ -1,0 +1,206 @@
+//! First proof and disproof numbers: what a look at a move says about the work behind it.
+//!
+//! Counting the answers to a check and the checks after an evasion on bitboards tells the search one ply
+//! earlier what it would find; `docs/search.md` has the figures. Nothing here need be exact.
+
+use super::super::attacks;
+use super::super::bitboard::Bitboard;
+use super::super::hand::Hand;
+use super::super::mate_one::{Answers, Siege};
+use super::super::moves::Move;
+use super::super::piece::{Color, HandKind, PieceKind};
+use super::super::position::Position;
+use super::super::square::Square;
+use super::Mate;
+use kyokumen_game::Candidate;
+
+/// Six of forty checks by a rook in hand say as much as all.
+const MOST_DROPS_THAT_MATTER: u32 = 6;
+
+impl Mate {
+    /// Proof numbers of checks by the answers there are; a check that leaves none is returned.
+    pub(super) fn weigh_checks(&self, moves: &mut [Candidate<Move>]) -> Option<Move> {
+        let siege = Siege::new(&self.position)?;
+        for candidate in moves {
+            match siege.answers(candidate.m) {
+                Answers::None => return Some(candidate.m),
+                Answers::Some(count) => candidate.proof_number = count,
+            }
+        }
+        None
+    }
+
+    /// Disproof numbers of evasions by the checks that may follow.
+    pub(super) fn weigh_evasions(&self, moves: &mut [Candidate<Move>]) {
+        let position = &self.position;
+        let Some(king) = position.king(position.side_to_move()) else { return };
+        let threats = Threats::new(position, self.attacker, king);
+        let mut of_staying = 0;
+        for candidate in moves {
+            let to = candidate.m.to();
+            candidate.disproof_number = if candidate.m.from() == Some(king) {
+                threats.first_number(to, threats.without_king, Bitboard::from_square(to))
+            } else {
+                if of_staying == 0 {
+                    let occupied = position.occupied();
+                    of_staying = threats.first_number(king, occupied, position.checkers());
+                }
+                of_staying
+            };
+        }
+    }
+}
+
+/// What the attacker has to check with, wherever the king goes.
+struct Threats<'a> {
+    position: &'a Position,
+    us: Color,
+    own: Bitboard,
+    hand: Hand,
+    golds: Bitboard,
+    /// The board with the king taken away.
+    without_king: Bitboard,
+    /// Where sliders stand, and the rest of what they can do; at most two bishops and two rooks.
+    sliders: [Slider; MOST_SLIDERS],
+    count: usize,
+}
+
+const MOST_SLIDERS: usize = 4;
+
+#[derive(Clone, Copy)]
+struct Slider {
+    from: Square,
+    is_rook: bool,
+    /// Squares it can go to.
+    reach: Bitboard,
+    /// Squares where it would check as a king does: promoted, or promoting by the way.
+    steps: Bitboard,
+}
+
+impl<'a> Threats<'a> {
+    fn new(position: &'a Position, us: Color, king: Square) -> Self {
+        let own = position.color(us);
+        let without_king = position.occupied() ^ Bitboard::from_square(king);
+        let zone = Bitboard::far_ranks(us, 3);
+        let mut threats = Self {
+            position,
+            us,
+            own,
+            hand: position.hand(us),
+            golds: position.golds(us),
+            without_king,
+            sliders: [Slider { from: king, is_rook: false, reach: zone, steps: zone };
+                MOST_SLIDERS],
+            count: 0,
+        };
+        let of = |kind: PieceKind| position.kind(kind) & own;
+        let [horses, dragons] = [of(PieceKind::Horse), of(PieceKind::Dragon)];
+        for (is_rook, promoted, pieces) in [
+            (false, horses, of(PieceKind::Bishop) | horses),
+            (true, dragons, of(PieceKind::Rook) | dragons),
+        ] {
+            for from in pieces.into_iter().take(MOST_SLIDERS - threats.count) {
+                let is_promoted = promoted.contains(from);
+                let lines = if is_rook { attacks::rook } else { attacks::bishop };
+                let near = if is_promoted { attacks::king(from) } else { Bitboard::EMPTY };
+                let reach = (lines(from, without_king) | near).without(own);
+                let promotes = is_promoted || zone.contains(from);
+                let steps = if promotes { Bitboard::ALL } else { zone };
+                threats.sliders[threats.count] = Slider { from, is_rook, reach, steps };
+                threats.count += 1;
+            }
+        }
+        threats
+    }
+
+    /// First disproof number with the defender's king on `king` and the piece on `taken` gone: the drops that
+    /// check, as far as they matter, and three for each piece that can check.
+    fn first_number(&self, king: Square, occupied: Bitboard, taken: Bitboard) -> u32 {
+        let them = !self.us;
+        let lines = Lines {
+            bishop: attacks::bishop(king, occupied),
+            rook: attacks::rook(king, occupied),
+            lance: attacks::lance(them, king, occupied),
+        };
+        let own = self.own.without(taken);
+        let drops = self.dropped_checks(king, &lines, !occupied).min(MOST_DROPS_THAT_MATTER);
+        let movers =
+            self.checking_steppers(king, own) + self.checking_sliders(king, &lines, occupied, own);
+        match drops + 3 * movers {
+            // Most likely refuted at once: to be looked at first.
+            0 => 1,
+            checks => checks + 1,
+        }
+    }
+
+    fn dropped_checks(&self, king: Square, lines: &Lines, free: Bitboard) -> u32 {
+        let (us, them) = (self.us, !self.us);
+        let hand = self.hand;
+        let mut drops = 0;
+        if hand.has(HandKind::Pawn) {
+            let front = attacks::pawn(them, king) & free;
+            drops += u32::from(front.without(self.position.pawn_files(us)).has_any());
+        }
+        if hand.has(HandKind::Knight) {
+            drops += (attacks::knight(them, king) & free).count();
+        }
+        if hand.has(HandKind::Silver) {
+            drops += (attacks::silver(them, king) & free).count_near(king);
+        }
+        if hand.has(HandKind::Gold) {
+            drops += (attacks::gold(them, king) & free).count_near(king);
+        }
+        if hand.has(HandKind::Bishop) {
+            drops += (lines.bishop & free).count();
+        }
+        if hand.has(HandKind::Rook) {
+            drops += (lines.rook & free).count();
+        }
+        if hand.has(HandKind::Lance) {
+            drops += (lines.lance & free).count();
+        }
+        drops
+    }
+
+    /// Steppers near enough to check with one move.
+    fn checking_steppers(&self, king: Square, own: Bitboard) -> u32 {
+        let near = |kind| attacks::check_origins(self.us, kind, king);
+        let kind = |kind| self.position.kind(kind) & near(kind);
+        let steppers = kind(PieceKind::Pawn)
+            | kind(PieceKind::Knight)
+            | kind(PieceKind::Silver)
+            | (self.golds & near(PieceKind::Gold));
+        (steppers & own).count()
+    }
+
+    /// Sliders that reach a square from which they check.
+    fn checking_sliders(
+        &self,
+        king: Square,
+        lines: &Lines,
+        occupied: Bitboard,
+        own: Bitboard,
+    ) -> u32 {
+        let around = attacks::king(king);
+        let checks = |slider: &&Slider| {
+            let from_king = if slider.is_rook { lines.rook } else { lines.bishop };
+            let targets = from_king | (around & slider.steps);
+            own.contains(slider.from) && (slider.reach & targets).has_any()
+        };
+        let golden = attacks::gold(!self.us, king) & Bitboard::far_ranks(self.us, 3);
+        let targets = lines.lance | golden;
+        let lance_checks = |&from: &Square| {
+            (attacks::lance(self.us, from, occupied).without(own) & targets).has_any()
+        };
+        let lances = self.position.kind(PieceKind::Lance) & own;
+        (self.sliders[..self.count].iter().filter(checks).count()
+            + lances.filter(lance_checks).count()) as u32
+    }
+}
+
+/// Lines from a king to what stands on them.
+struct Lines {
+    bishop: Bitboard,
+    rook: Bitboard,
+    lance: Bitboard,
+}

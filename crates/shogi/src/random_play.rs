@@ -1,0 +1,229 @@
+//! Games of random moves, the same for a seed everywhere and for ever: positions of our own making.
+//!
+//! Games end as the rules of the Japan Shogi Association say, but for declarations of an entering king, which
+//! nobody makes.
+
+use std::collections::HashMap;
+
+use super::hand::Hand;
+use super::moves::Move;
+use super::piece::Color;
+use super::position::Position;
+use kyokumen_game::random::SplitMix64;
+
+/// How a game ended.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum End {
+    /// The side to move has no legal move; the winner.
+    Mate(Color),
+    /// A position came for the fourth time, one side having given check all the while; the other, which
+    /// wins.
+    PerpetualCheck(Color),
+    /// A position came for the fourth time.
+    Repetition,
+    /// As many moves were made as a game may have.
+    MoveLimit,
+}
+
+impl End {
+    /// Who won; `None` for a draw.
+    pub const fn winner(self) -> Option<Color> {
+        match self {
+            Self::Mate(color) | Self::PerpetualCheck(color) => Some(color),
+            Self::Repetition | Self::MoveLimit => None,
+        }
+    }
+}
+
+/// A game from the start position of an even game.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Game {
+    /// The moves, in order.
+    pub moves: Vec<Move>,
+    /// How it ended.
+    pub end: End,
+}
+
+/// Random games without end.
+///
+/// ```
+/// use kyokumen_shogi::random_play::RandomPlay;
+/// let game = RandomPlay::new(1, 100).next().unwrap();
+/// assert_eq!(RandomPlay::new(1, 100).next(), Some(game));
+/// ```
+#[derive(Clone, Debug)]
+pub struct RandomPlay {
+    random: SplitMix64,
+    most_moves: usize,
+}
+
+impl RandomPlay {
+    /// Games of at most `most_moves` moves.
+    pub const fn new(seed: u64, most_moves: usize) -> Self {
+        Self { random: SplitMix64::new(seed), most_moves }
+    }
+
+    fn game(&mut self) -> Game {
+        let temper = self.random.pick(&Temper::ALL).expect("there are tempers");
+        let mut position = Position::start();
+        let mut seen = Seen::default();
+        let mut moves = Vec::new();
+        loop {
+            let end = seen
+                .enter(&position)
+                .or((moves.len() >= self.most_moves).then_some(End::MoveLimit));
+            let Some(m) = self.choose(&position, temper) else {
+                return Game { moves, end: End::Mate(!position.side_to_move()) };
+            };
+            if let Some(end) = end {
+                return Game { moves, end };
+            }
+            position.make(m);
+            moves.push(m);
+        }
+    }
+
+    /// A legal move to a temper's liking; `None` if there is no legal move.
+    fn choose(&mut self, position: &Position, temper: Temper) -> Option<Move> {
+        // In an order of their own, so that the generator's may change.
+        let mut moves = position.legal_moves();
+        moves.sort_unstable();
+        let likes = self.random.below(4) != 0;
+        if likes && temper.likes_checks {
+            let mut checks = position.checks();
+            checks.sort_unstable();
+            if position.mate_in_one().is_some() {
+                return checks.into_iter().find(|&m| mates(position, m));
+            }
+            if let Some(check) = self.random.pick(&checks) {
+                return Some(check);
+            }
+        }
+        if likes && temper.likes_captures {
+            let is_capture = |&m: &Move| position.captured_by(m).is_some();
+            let captures: Vec<Move> = moves.iter().copied().filter(is_capture).collect();
+            if let Some(capture) = self.random.pick(&captures) {
+                return Some(capture);
+            }
+        }
+        self.random.pick(&moves)
+    }
+}
+
+impl Iterator for RandomPlay {
+    type Item = Game;
+
+    fn next(&mut self) -> Option<Game> {
+        Some(self.game())
+    }
+}
+
+fn mates(position: &Position, m: Move) -> bool {
+    let mut child = position.clone();
+    child.make(m);
+    child.is_checkmate()
+}
+
+/// What both sides like to play, three times out of four, throughout a game. Aimless games have few
+/// pieces in hand and hardly any mates; those of the other tempers have many of both.
+#[derive(Clone, Copy, Debug)]
+struct Temper {
+    likes_checks: bool,
+    likes_captures: bool,
+}
+
+impl Temper {
+    const ALL: [Self; 4] = [
+        Self { likes_checks: false, likes_captures: false },
+        Self { likes_checks: false, likes_captures: true },
+        Self { likes_checks: true, likes_captures: false },
+        Self { likes_checks: true, likes_captures: true },
+    ];
+}
+
+/// The positions of a game so far.
+#[derive(Default)]
+struct Seen {
+    /// Plies at which each position came.
+    plies: HashMap<(u64, [Hand; 2]), Vec<usize>>,
+    /// Whether the side to move was in check, by ply.
+    in_check: Vec<bool>,
+}
+
+impl Seen {
+    /// Takes note of the next position; how the game ends if it has come three times before.
+    fn enter(&mut self, position: &Position) -> Option<End> {
+        let ply = self.in_check.len();
+        self.in_check.push(position.in_check());
+        let hands = Color::ALL.map(|color| position.hand(color));
+        let plies = self.plies.entry((position.board_key(), hands)).or_default();
+        plies.push(ply);
+        let [first, _, _, _, ..] = plies[..] else { return None };
+        let us = position.side_to_move();
+        // Every other position of the cycle has the same side to move as this one.
+        let always_in_check = |from: usize| self.in_check[from..=ply].iter().step_by(2).all(|&x| x);
+        Some(if always_in_check(first) {
+            End::PerpetualCheck(us)
+        } else if always_in_check(first + 1) {
+            End::PerpetualCheck(!us)
+        } else {
+            End::Repetition
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn games_are_legal_and_end_as_they_say() {
+        let mut ends = [0; 4];
+        for game in RandomPlay::new(7, 200).take(60) {
+            let mut position = Position::start();
+            for &m in &game.moves {
+                assert!(position.is_legal(m), "{m} in {position}");
+                position.make(m);
+            }
+            match game.end {
+                End::Mate(winner) => {
+                    assert!(!position.has_legal_move(), "{position}");
+                    assert_eq!(position.side_to_move(), !winner);
+                    ends[0] += 1;
+                }
+                End::PerpetualCheck(_) => ends[1] += 1,
+                End::Repetition => ends[2] += 1,
+                End::MoveLimit => {
+                    assert_eq!(game.moves.len(), 200);
+                    ends[3] += 1;
+                }
+            }
+        }
+        assert!(ends[0] > 10 && ends[3] > 5, "{ends:?}");
+    }
+
+    fn end_of(sfen: &str, cycle: &str) -> Vec<Option<End>> {
+        let mut position: Position = sfen.parse().expect("a legal position");
+        let mut seen = Seen::default();
+        let mut ends = vec![seen.enter(&position)];
+        for m in cycle.split(' ').cycle().take(12) {
+            let m = Move::from_usi(m).expect(m);
+            assert!(position.is_legal(m), "{m} in {position}");
+            position.make(m);
+            ends.push(seen.enter(&position));
+        }
+        ends
+    }
+
+    #[test]
+    fn the_fourth_time_is_a_draw_unless_one_side_only_gave_check() {
+        let shuffle = end_of("4k4/9/9/9/9/9/9/9/R3K4 b - 1", "9i8i 5a4a 8i9i 4a5a");
+        assert_eq!(shuffle[12], Some(End::Repetition));
+        assert_eq!(shuffle[..12], [None; 12]);
+        // The rook checks along two ranks; the king goes to and fro. Either side may be the one to move.
+        let perpetual = end_of("4k4/R8/9/9/9/9/9/9/4K4 b - 1", "9b9a 5a5b 9a9b 5b5a");
+        assert_eq!(perpetual[12], Some(End::PerpetualCheck(Color::White)));
+        let checked = end_of("R3k4/9/9/9/9/9/9/9/4K4 w - 1", "5a5b 9a9b 5b5a 9b9a");
+        assert_eq!(checked[12], Some(End::PerpetualCheck(Color::White)));
+    }
+}
