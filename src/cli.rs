@@ -40,7 +40,7 @@ use std::process::ExitCode;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use tracing::level_filters::LevelFilter;
 
-use crate::pipeline::platform;
+use crate::storage::platform;
 
 /// Shogi training positions: read packed archives, prove mates, filter, convert.
 #[derive(Parser)]

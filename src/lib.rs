@@ -24,7 +24,7 @@
 //! ```
 //! use std::sync::atomic::AtomicBool;
 //! use kyokumen::format::{Format, RecordRef};
-//! use kyokumen::pipeline::judge::{Answer, Judge, SearchSettings};
+//! use kyokumen::mate::judge::{Answer, Judge, SearchSettings};
 //! use kyokumen::shogi::Position;
 //!
 //! let lines = [
@@ -45,7 +45,12 @@
 //! ```
 
 pub mod cli;
-pub mod pipeline;
+pub mod engine;
+pub mod jobs;
+pub mod mate;
+pub mod ops;
+pub mod records;
+pub mod storage;
 
 pub use kyokumen_format as format;
 pub use kyokumen_game::{self as game, random};

@@ -12,16 +12,16 @@ use super::option::{place, word};
 use super::record_args::{InputArgs, RecordArgs, RunArgs};
 use super::report::{self, records};
 use super::{Outcome, Usage};
+use crate::engine::progress::Progress;
+use crate::engine::run::RunError;
 use crate::format::{Fields, Fill, Format};
-use crate::pipeline::convert::{
+use crate::jobs::settings::{BadPolicy, FormatName};
+use crate::ops::convert::{
     Check, ConvertPlan, ConvertReport, ConvertRequest, ConvertSettings, convert,
 };
-use crate::pipeline::memory::Memory;
-use crate::pipeline::platform::Interrupt;
-use crate::pipeline::progress::Progress;
-use crate::pipeline::run::RunError;
-use crate::pipeline::settings::{BadPolicy, FormatName};
-use crate::pipeline::sink::is_standard_output;
+use crate::records::sink::is_standard_output;
+use crate::storage::memory::Memory;
+use crate::storage::platform::Interrupt;
 
 /// Convert files of positions from any format to any other
 ///

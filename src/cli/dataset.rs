@@ -11,11 +11,11 @@ use super::record_args::{InputArgs, RecordArgs};
 use super::report::{counted, records, with_counts};
 use super::search_args::SearchArgs;
 use super::{Outcome, Usage, config};
-use crate::pipeline::counts::Counts;
-use crate::pipeline::dataset::{DatasetSettings, Shares, dataset, judges};
-use crate::pipeline::plan::{Plan, Request};
-use crate::pipeline::settings::Settings;
-use crate::pipeline::table::TableFormat;
+use crate::jobs::dataset::{DatasetSettings, Shares, dataset, judges};
+use crate::jobs::plan::{Plan, Request};
+use crate::jobs::settings::Settings;
+use crate::records::counts::Counts;
+use crate::storage::table::TableFormat;
 
 /// Make a table of solved positions, for training and for study
 ///
@@ -132,7 +132,7 @@ fn summary(counts: &Counts) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pipeline::judge::Stop;
+    use crate::mate::judge::Stop;
 
     #[test]
     fn the_summary_adds_up() {

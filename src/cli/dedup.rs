@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::Outcome;
 use super::rearrange_args::{OutputArgs, RearrangeArgs};
-use crate::pipeline::rearrange::{DedupKey, RearrangePlan, dedup};
+use crate::ops::rearrange::{DedupKey, RearrangePlan, dedup};
 
 /// Leave out repeated records of archives
 ///

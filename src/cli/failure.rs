@@ -3,9 +3,9 @@
 //! Which exit status each of them has is decided in [`super`].
 
 use super::{Interrupted, usage_if};
-use crate::pipeline::plan::PlanError;
-use crate::pipeline::platform::Interrupt;
-use crate::pipeline::run::RunError;
+use crate::engine::run::RunError;
+use crate::jobs::plan::PlanError;
+use crate::storage::platform::Interrupt;
 
 /// A run that a signal ended, or that failed.
 pub(super) fn run_error(error: RunError, interrupt: &Interrupt) -> anyhow::Error {

@@ -14,14 +14,14 @@ use super::report::{records, with_counts};
 use super::search_args::SearchArgs;
 use super::{Outcome, config, usage_if};
 use crate::format::Fill;
-use crate::pipeline::counts::Counts;
-use crate::pipeline::filter::filter;
-use crate::pipeline::first_pass::FirstPass;
-use crate::pipeline::identity::RETRY_UNKNOWN;
-use crate::pipeline::judge::Judge;
-use crate::pipeline::plan::{Plan, Product, Request};
-use crate::pipeline::run_name::{MANIFEST_SUFFIX, RunName};
-use crate::pipeline::settings::{FormatName, MatedPolicy, Settings, UnknownPolicy};
+use crate::jobs::filter::filter;
+use crate::jobs::first_pass::FirstPass;
+use crate::jobs::identity::RETRY_UNKNOWN;
+use crate::jobs::plan::{Plan, Product, Request};
+use crate::jobs::run_name::{MANIFEST_SUFFIX, RunName};
+use crate::jobs::settings::{FormatName, MatedPolicy, Settings, UnknownPolicy};
+use crate::mate::judge::Judge;
+use crate::records::counts::Counts;
 
 /// Remove positions with a proven forced mate
 ///
@@ -171,7 +171,7 @@ fn summary(counts: &Counts) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pipeline::judge::Stop;
+    use crate::mate::judge::Stop;
 
     #[test]
     fn the_summary_tells_the_unknown_that_were_kept() {

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::Outcome;
 use super::report::json_line;
 use crate::format::{Field, Fields, Format};
-use crate::pipeline::source::{MAX_GROUP_BYTES, MAX_LINE_BYTES, MOST_WINDOW_MIB};
+use crate::records::source::{MAX_GROUP_BYTES, MAX_LINE_BYTES, MOST_WINDOW_MIB};
 
 /// List the formats: what a unit is, what it says besides the position, what it must be given
 #[derive(Args)]

@@ -13,12 +13,12 @@ use super::option::place;
 use super::report::records;
 use super::{Interrupted, Outcome, Usage};
 use crate::format::{Field, Format};
-use crate::pipeline::generate::{Generator, Recipe, invented};
-use crate::pipeline::plan::{Claims, check_compression};
-use crate::pipeline::platform::Interrupt;
-use crate::pipeline::settings::FormatName;
-use crate::pipeline::sink::{OutputPlan, Sinks};
-use crate::pipeline::stream::Stream;
+use crate::jobs::plan::{Claims, check_compression};
+use crate::jobs::settings::FormatName;
+use crate::ops::generate::{Generator, Recipe, invented};
+use crate::records::sink::{OutputPlan, Sinks};
+use crate::records::stream::Stream;
+use crate::storage::platform::Interrupt;
 
 /// Make positions of random games, with the move played and the game's result
 ///

@@ -16,12 +16,12 @@ use crate::format::move16::Dialect;
 use crate::format::{
     ContentKey, DecodeError, Field, Finding, JsonRecord, RecordRef, Survey, Warning,
 };
-use crate::pipeline::checksum::hex;
-use crate::pipeline::inspect::{Found, Header, InspectError, Inspection, RecordRange};
-use crate::pipeline::settings::FormatName;
-use crate::pipeline::source::{Compression, Input};
+use crate::jobs::settings::FormatName;
+use crate::ops::inspect::{Found, Header, InspectError, Inspection, RecordRange};
+use crate::records::source::{Compression, Input};
 use crate::shogi::diagram::{KanjiDiagram, LetterDiagram};
 use crate::shogi::{Color, Position};
+use crate::storage::checksum::hex;
 
 /// Show what is in a file of positions: format, dialect, records with their boards
 ///

@@ -5,7 +5,7 @@ use clap::Args;
 use super::Outcome;
 use super::option::word;
 use super::rearrange_args::{OutputArgs, RearrangeArgs};
-use crate::pipeline::rearrange::{RearrangePlan, Until, Weights, interleave};
+use crate::ops::rearrange::{RearrangePlan, Until, Weights, interleave};
 
 /// Mix archives into one
 ///

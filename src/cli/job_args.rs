@@ -16,18 +16,18 @@ use super::option::{place, seconds, word};
 use super::record_args::{RecordArgs, RunArgs};
 use super::report::{self, records};
 use super::{Outcome, Usage};
-use crate::pipeline::counts::Counts;
-use crate::pipeline::estimate::{Estimate, estimate};
-use crate::pipeline::filter::Filtered;
-use crate::pipeline::judge::Decide;
-use crate::pipeline::manifest::Manifest;
-use crate::pipeline::moment::duration;
-use crate::pipeline::plan::{Plan, Request};
-use crate::pipeline::platform::Interrupt;
-use crate::pipeline::progress::{Progress, ProgressMode};
-use crate::pipeline::run::RunError;
-use crate::pipeline::settings::{BadPolicy, Settings};
-use crate::pipeline::shard::ShardChoice;
+use crate::engine::moment::duration;
+use crate::engine::progress::{Progress, ProgressMode};
+use crate::engine::run::RunError;
+use crate::jobs::estimate::{Estimate, estimate};
+use crate::jobs::filter::Filtered;
+use crate::jobs::manifest::Manifest;
+use crate::jobs::plan::{Plan, Request};
+use crate::jobs::settings::{BadPolicy, Settings};
+use crate::mate::judge::Decide;
+use crate::records::counts::Counts;
+use crate::records::shard::ShardChoice;
+use crate::storage::platform::Interrupt;
 
 #[derive(Args, Clone, Debug, Default)]
 pub(super) struct JobArgs {

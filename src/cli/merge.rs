@@ -10,10 +10,10 @@ use super::message::say;
 use super::option::{place, word};
 use super::report::records;
 use super::{Outcome, usage_if};
-use crate::pipeline::merge::{MergeError, MergePlan, MergeRequest, merge};
-use crate::pipeline::platform::Interrupt;
-use crate::pipeline::progress::{Progress, ProgressMode};
-use crate::pipeline::stream::Stream;
+use crate::engine::progress::{Progress, ProgressMode};
+use crate::jobs::merge::{MergeError, MergePlan, MergeRequest, merge};
+use crate::records::stream::Stream;
+use crate::storage::platform::Interrupt;
 
 /// Join the outputs of all shards of a run
 ///

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use clap::builder::StyledStr;
 use clap::error::ContextValue;
 
-use crate::pipeline::secrets::without_secrets;
+use crate::storage::secrets::without_secrets;
 
 /// Says something on standard error, as `eprintln!` does.
 macro_rules! say {

@@ -10,7 +10,7 @@ use serde::de::value::{Error, StrDeserializer};
 use serde::de::{DeserializeOwned, Error as _, IntoDeserializer};
 
 use super::message::name;
-use crate::pipeline::files;
+use crate::storage::files;
 
 /// One of the words of an enum.
 pub(super) fn word<T: DeserializeOwned>(text: &str) -> Result<T, Error> {

@@ -11,15 +11,15 @@ use super::message::say;
 use super::option::{place, word};
 use super::record_args::{InputArgs, RunArgs, dialect};
 use super::report::records;
+use crate::engine::progress::Progress;
+use crate::engine::run::RunError;
 use crate::format::move16::Dialect;
-use crate::pipeline::counts::Condition;
-use crate::pipeline::memory::Memory;
-use crate::pipeline::plan::PlanError;
-use crate::pipeline::platform::Interrupt;
-use crate::pipeline::progress::Progress;
-use crate::pipeline::rearrange::{Account, Means, RearrangePlan, RearrangeRequest};
-use crate::pipeline::run::RunError;
-use crate::pipeline::settings::{BadPolicy, FormatName};
+use crate::jobs::plan::PlanError;
+use crate::jobs::settings::{BadPolicy, FormatName};
+use crate::ops::rearrange::{Account, Means, RearrangePlan, RearrangeRequest};
+use crate::records::counts::Condition;
+use crate::storage::memory::Memory;
+use crate::storage::platform::Interrupt;
 
 /// What is read, and what may be used for it.
 #[derive(Args, Clone, Debug)]

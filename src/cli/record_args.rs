@@ -8,10 +8,10 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::option::{place, threads, word};
+use crate::engine::progress::ProgressMode;
 use crate::format::move16::Dialect;
-use crate::pipeline::filters::{Probability, RecordFilters, Results, Sample};
-use crate::pipeline::progress::ProgressMode;
-use crate::pipeline::settings::FormatName;
+use crate::jobs::settings::FormatName;
+use crate::records::filters::{Probability, RecordFilters, Results, Sample};
 
 /// What is read.
 #[derive(Args, Clone, Debug)]

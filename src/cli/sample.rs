@@ -4,8 +4,8 @@ use clap::Args;
 
 use super::Outcome;
 use super::rearrange_args::{OutputArgs, RearrangeArgs};
-use crate::pipeline::filters::Probability;
-use crate::pipeline::rearrange::{RearrangePlan, SampleSize, sample};
+use crate::ops::rearrange::{RearrangePlan, SampleSize, sample};
+use crate::records::filters::Probability;
 
 /// Take a random part of archives
 ///

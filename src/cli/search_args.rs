@@ -9,7 +9,7 @@ use clap::Args;
 
 use super::Usage;
 use super::option::word;
-use crate::pipeline::judge::{InCheck, SearchSettings, WhenHopeless};
+use crate::mate::judge::{InCheck, SearchSettings, WhenHopeless};
 
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub(super) struct SearchArgs {

@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::Outcome;
 use super::rearrange_args::{OutputArgs, RearrangeArgs};
-use crate::pipeline::rearrange::{RearrangePlan, shuffle};
+use crate::ops::rearrange::{RearrangePlan, shuffle};
 
 /// Bring the records of archives into a random order
 ///

@@ -16,15 +16,15 @@ use super::option::{place, threads};
 use super::report::{json_line, milliseconds, records};
 use super::search_args::SearchArgs;
 use super::{Interrupted, Outcome, Usage, position_arg};
-use crate::pipeline::files;
-use crate::pipeline::judge::{Answer, Judgement};
-use crate::pipeline::plan::Claims;
-use crate::pipeline::platform::Interrupt;
-use crate::pipeline::positions::{Found, Positions, Spot, Whence};
-use crate::pipeline::proof::ProofOutput;
-use crate::pipeline::settings::FormatName;
-use crate::pipeline::sink::{SinkError, is_standard_output};
-use crate::pipeline::solve::{Solution, Wishes, solve};
+use crate::jobs::plan::Claims;
+use crate::jobs::settings::FormatName;
+use crate::mate::judge::{Answer, Judgement};
+use crate::mate::positions::{Found, Positions, Spot, Whence};
+use crate::mate::proof::ProofOutput;
+use crate::mate::solve::{Solution, Wishes, solve};
+use crate::records::sink::{SinkError, is_standard_output};
+use crate::storage::files;
+use crate::storage::platform::Interrupt;
 
 /// Say whether the side to move mates, is being mated, or neither
 ///

@@ -8,8 +8,8 @@ use clap::Args;
 use super::Outcome;
 use super::option::{place, word};
 use super::rearrange_args::RearrangeArgs;
-use crate::pipeline::rearrange::{RearrangePlan, RearrangeRequest, SplitBy, split};
-use crate::pipeline::settings::FormatName;
+use crate::jobs::settings::FormatName;
+use crate::ops::rearrange::{RearrangePlan, RearrangeRequest, SplitBy, split};
 
 /// Deal the records of archives out to several files
 ///

@@ -16,14 +16,14 @@ use super::message::say;
 use super::option::place;
 use super::record_args::{RunArgs, dialect};
 use super::report::json_line;
+use crate::engine::progress::Progress;
 use crate::format::move16::Dialect;
-use crate::pipeline::memory::Memory;
-use crate::pipeline::platform::Interrupt;
-use crate::pipeline::progress::Progress;
-use crate::pipeline::settings::FormatName;
-use crate::pipeline::sink::{OutputPlan, Sinks};
-use crate::pipeline::stats::{StatsPlan, StatsRequest, stats};
-use crate::pipeline::stream::Batch;
+use crate::jobs::settings::FormatName;
+use crate::ops::stats::{StatsPlan, StatsRequest, stats};
+use crate::records::sink::{OutputPlan, Sinks};
+use crate::records::stream::Batch;
+use crate::storage::memory::Memory;
+use crate::storage::platform::Interrupt;
 
 /// Show figures about files of positions: evaluations, plies, results, moves, pieces, repetitions
 ///

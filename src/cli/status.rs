@@ -9,8 +9,8 @@ use super::Outcome;
 use super::message::name;
 use super::option::place;
 use super::report::json_line;
-use crate::pipeline::moment::duration;
-use crate::pipeline::status::{RunStatus, ShardStatus, State, status};
+use crate::engine::moment::duration;
+use crate::jobs::status::{RunStatus, ShardStatus, State, status};
 
 /// Say how far the runs have come whose outputs are written to a folder
 ///

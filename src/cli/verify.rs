@@ -15,13 +15,13 @@ use super::message::{name, say};
 use super::option::place;
 use super::record_args::{RunArgs, dialect};
 use super::report::{json_line, records};
+use crate::engine::progress::Progress;
 use crate::format::move16::Dialect;
-use crate::pipeline::platform::Interrupt;
-use crate::pipeline::progress::Progress;
-use crate::pipeline::settings::FormatName;
-use crate::pipeline::verify::{
+use crate::jobs::settings::FormatName;
+use crate::ops::verify::{
     Example, Finding, Level, VerifyPlan, VerifyReport, VerifyRequest, verify,
 };
+use crate::storage::platform::Interrupt;
 
 /// Check every record of files of positions, outputs against their manifests, or proofs of mates
 ///

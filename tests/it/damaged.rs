@@ -16,23 +16,23 @@ use std::time::{Duration, Instant};
 
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
+use kyokumen::engine::progress::Progress;
+use kyokumen::engine::run::RunError;
 use kyokumen::format::{Field, Fill, Format, units};
-use kyokumen::pipeline::convert::{
+use kyokumen::jobs::filter::filter;
+use kyokumen::jobs::plan::{Plan, Request};
+use kyokumen::jobs::settings::{BadPolicy, FormatName, Settings, UnknownPolicy};
+use kyokumen::mate::judge::SearchSettings;
+use kyokumen::ops::convert::{
     ConvertPlan, ConvertReport, ConvertRequest, ConvertSettings, convert,
 };
-use kyokumen::pipeline::filter::filter;
-use kyokumen::pipeline::generate::{Generator, Recipe};
-use kyokumen::pipeline::inspect::{InspectError, Inspection, RecordRange};
-use kyokumen::pipeline::judge::SearchSettings;
-use kyokumen::pipeline::memory::Memory;
-use kyokumen::pipeline::plan::{Plan, Request};
-use kyokumen::pipeline::progress::Progress;
-use kyokumen::pipeline::run::RunError;
-use kyokumen::pipeline::settings::{BadPolicy, FormatName, Settings, UnknownPolicy};
-use kyokumen::pipeline::shard::Shard;
-use kyokumen::pipeline::source::{Compression, Input, Part, Source};
-use kyokumen::pipeline::stats::{StatsPlan, StatsRequest, stats};
-use kyokumen::pipeline::verify::{VerifyPlan, VerifyRequest, verify};
+use kyokumen::ops::generate::{Generator, Recipe};
+use kyokumen::ops::inspect::{InspectError, Inspection, RecordRange};
+use kyokumen::ops::stats::{StatsPlan, StatsRequest, stats};
+use kyokumen::ops::verify::{VerifyPlan, VerifyRequest, verify};
+use kyokumen::records::shard::Shard;
+use kyokumen::records::source::{Compression, Input, Part, Source};
+use kyokumen::storage::memory::Memory;
 use serde_json::Value;
 use tempfile::TempDir;
 

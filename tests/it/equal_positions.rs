@@ -9,16 +9,16 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use kyokumen::engine::progress::Progress;
 use kyokumen::format::{Fill, Format, GameResult, Record, encode};
-use kyokumen::pipeline::filter::{filter, filter_with};
-use kyokumen::pipeline::judge::{Answer, Judge, Saved, SearchSettings};
-use kyokumen::pipeline::manifest::Manifest;
-use kyokumen::pipeline::memo::{FEWEST_NODES, Memo, Memoized};
-use kyokumen::pipeline::plan::{Plan, Request};
-use kyokumen::pipeline::positions::Positions;
-use kyokumen::pipeline::progress::Progress;
-use kyokumen::pipeline::settings::{Settings, UnknownPolicy};
-use kyokumen::pipeline::solve::{Solution, Wishes, solve};
+use kyokumen::jobs::filter::{filter, filter_with};
+use kyokumen::jobs::manifest::Manifest;
+use kyokumen::jobs::plan::{Plan, Request};
+use kyokumen::jobs::settings::{Settings, UnknownPolicy};
+use kyokumen::mate::judge::{Answer, Judge, Saved, SearchSettings};
+use kyokumen::mate::memo::{FEWEST_NODES, Memo, Memoized};
+use kyokumen::mate::positions::Positions;
+use kyokumen::mate::solve::{Solution, Wishes, solve};
 use kyokumen::shogi::Position;
 use tempfile::TempDir;
 

@@ -4,7 +4,7 @@
 
 use kyokumen::format::packed::{self, Family};
 use kyokumen::format::{ContentKey, reference};
-use kyokumen::pipeline::generate::{Generator, Recipe};
+use kyokumen::ops::generate::{Generator, Recipe};
 use kyokumen::shogi::{HandKind, Setup};
 use rayon::prelude::*;
 

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use assert_cmd::cargo::cargo_bin;
 use kyokumen::format::Format;
-use kyokumen::pipeline::checksum::Sum;
+use kyokumen::storage::checksum::Sum;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

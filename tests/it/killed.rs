@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use assert_cmd::cargo::cargo_bin;
 use kyokumen::format::Format;
-use kyokumen::pipeline::checkpoint::Checkpoint;
+use kyokumen::jobs::checkpoint::Checkpoint;
 use tempfile::TempDir;
 
 use crate::archive::{Random, encoded, records, write};

@@ -7,9 +7,9 @@ use std::process::{Command, Output};
 
 use assert_cmd::cargo::cargo_bin;
 use kyokumen::format::Format;
-use kyokumen::pipeline::plan::{Plan, Request};
-use kyokumen::pipeline::shard::Shard;
-use kyokumen::pipeline::source::{Delivery, Index, Input, Source};
+use kyokumen::jobs::plan::{Plan, Request};
+use kyokumen::records::shard::Shard;
+use kyokumen::records::source::{Delivery, Index, Input, Source};
 use serde_json::Value;
 use tempfile::TempDir;
 use zeekstd::{EncodeOptions, FrameSizePolicy};
@@ -220,7 +220,7 @@ fn an_index_that_lies_is_found_out_at_the_end() {
 }
 
 fn index_of(path: &Path) -> Index {
-    let format = kyokumen::pipeline::settings::FormatName::plain(Format::Sfen);
+    let format = kyokumen::jobs::settings::FormatName::plain(Format::Sfen);
     Index::build(&Input::named(path, format)).unwrap()
 }
 

@@ -7,11 +7,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
+use kyokumen::engine::progress::{Progress, ProgressMode};
 use kyokumen::format::{Field, Fill, Format, conversion_plan};
-use kyokumen::pipeline::convert::{
+use kyokumen::ops::convert::{
     ConvertPlan, ConvertReport, ConvertRequest, ConvertSettings, convert,
 };
-use kyokumen::pipeline::progress::{Progress, ProgressMode};
 use tempfile::TempDir;
 
 use crate::positions::shared;

@@ -39,7 +39,7 @@ fn a_build_without_it_names_the_feature() {
 #[cfg(feature = "parquet")]
 mod built_in {
     use kyokumen::format::Format;
-    use kyokumen::pipeline::generate::{Generator, Recipe};
+    use kyokumen::ops::generate::{Generator, Recipe};
 
     use super::*;
 

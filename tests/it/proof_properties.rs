@@ -3,7 +3,7 @@
 //! Called with damaged files by the tests and with hostile input by the fuzz target.
 
 use kyokumen::format::proof_file::{ProofFile, ProofReader, ProofText};
-use kyokumen::pipeline::proof::check;
+use kyokumen::mate::proof::check;
 
 /// Reading and checking end without a panic; a file that is whole comes back byte for byte.
 pub(crate) fn check_file(bytes: &[u8]) {

@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 
 use assert_cmd::cargo::cargo_bin;
 use kyokumen::format::{Format, RecordRef, records, units};
-use kyokumen::pipeline::judge::{Answer, Judge, SearchSettings};
+use kyokumen::mate::judge::{Answer, Judge, SearchSettings};
 use kyokumen::shogi::Position;
 use tempfile::TempDir;
 

@@ -4,7 +4,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use kyokumen::pipeline::judge::{Answer, InCheck, Judge, Judgement, SearchSettings};
+use kyokumen::mate::judge::{Answer, InCheck, Judge, Judgement, SearchSettings};
 use kyokumen::shogi::{
     Bitboard, Board, Color, Hand, HandKind, Move, Piece, PieceKind, Position, Setup, Square,
 };

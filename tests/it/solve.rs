@@ -8,9 +8,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use kyokumen::pipeline::judge::{Answer, Judge, Judgement, SearchSettings};
-use kyokumen::pipeline::positions::{Positions, Spot};
-use kyokumen::pipeline::solve::{Solution, Wishes, solve};
+use kyokumen::mate::judge::{Answer, Judge, Judgement, SearchSettings};
+use kyokumen::mate::positions::{Positions, Spot};
+use kyokumen::mate::solve::{Solution, Wishes, solve};
 use kyokumen::shogi::Position;
 use tempfile::TempDir;
 

@@ -5,8 +5,8 @@ use std::io::Write;
 use std::path::Path;
 
 use kyokumen::format::Format;
-use kyokumen::pipeline::settings::FormatName;
-use kyokumen::pipeline::source::{
+use kyokumen::jobs::settings::FormatName;
+use kyokumen::records::source::{
     Delivery, Index, Input, Mark, Part, Source, can_be_computed, count_records,
 };
 use tempfile::TempDir;

@@ -13,15 +13,15 @@ use super::super::option::threads;
 use super::folder::Folder;
 use super::throughput::tell;
 use super::{Rounds, timed};
+use crate::engine::progress::Progress;
+use crate::engine::run::RunError;
 use crate::format::Format;
-use crate::pipeline::filters::Probability;
-use crate::pipeline::memory::Memory;
-use crate::pipeline::progress::Progress;
-use crate::pipeline::rearrange::{
+use crate::ops::rearrange::{
     Account, DedupKey, Means, RearrangePlan, RearrangeRequest, SampleSize, SplitBy, Until, dedup,
     interleave, sample, shuffle, split,
 };
-use crate::pipeline::run::RunError;
+use crate::records::filters::Probability;
+use crate::storage::memory::Memory;
 
 /// Records per second of shuffle, dedup, split, sample and interleave
 #[derive(Args)]

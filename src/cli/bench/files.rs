@@ -16,10 +16,10 @@ use super::super::option::threads;
 use super::folder::Folder;
 use super::throughput::tell;
 use super::{Rounds, timed};
+use crate::engine::progress::Progress;
 use crate::format::{Fill, Format};
-use crate::pipeline::convert::{ConvertPlan, ConvertRequest, ConvertSettings, convert};
-use crate::pipeline::filters::RecordFilters;
-use crate::pipeline::progress::Progress;
+use crate::ops::convert::{ConvertPlan, ConvertRequest, ConvertSettings, convert};
+use crate::records::filters::RecordFilters;
 
 /// Records per second of whole files, read, converted and written
 #[derive(Args)]

@@ -16,13 +16,13 @@ use super::super::search_args::SearchArgs;
 use super::super::{Outcome, Usage};
 use super::folder::Folder;
 use super::{Rounds, per_second, timed};
+use crate::engine::progress::Progress;
 use crate::format::Format;
-use crate::pipeline::filter::filter;
-use crate::pipeline::manifest::Manifest;
-use crate::pipeline::plan::{Plan, Request};
-use crate::pipeline::platform;
-use crate::pipeline::progress::Progress;
-use crate::pipeline::settings::Settings;
+use crate::jobs::filter::filter;
+use crate::jobs::manifest::Manifest;
+use crate::jobs::plan::{Plan, Request};
+use crate::jobs::settings::Settings;
+use crate::storage::platform;
 
 /// Records per second of the filter, from file to files
 #[derive(Args)]

@@ -8,7 +8,7 @@ use anyhow::Context;
 use tempfile::TempDir;
 
 use crate::format::Format;
-use crate::pipeline::generate::{Generator, Recipe};
+use crate::ops::generate::{Generator, Recipe};
 
 /// A folder of our own among the temporary files, removed when dropped.
 pub(super) struct Folder(TempDir);

@@ -14,7 +14,7 @@ use super::super::Outcome;
 use super::super::report::json_line;
 use super::{Rounds, per_second, timed};
 use crate::format::{DecodeError, Format, Record, RecordRef, encode, records, units};
-use crate::pipeline::generate::{Generator, Recipe, fill};
+use crate::ops::generate::{Generator, Recipe, fill};
 use crate::shogi::Position;
 
 /// Records per second of each format, in memory, on one core

@@ -16,12 +16,12 @@ use super::super::option::word;
 use super::super::report::{json_line, milliseconds};
 use super::super::search_args;
 use super::{Rounds, per_second};
-use crate::pipeline::generate::{Generator, Recipe};
-use crate::pipeline::judge::{Answer, InCheck, SearchSettings, WhenHopeless};
-use crate::pipeline::platform::peak_memory_bytes;
-use crate::pipeline::positions::{Found, Positions, Spot, Whence};
-use crate::pipeline::solve::{Solution, Wishes, solve};
+use crate::mate::judge::{Answer, InCheck, SearchSettings, WhenHopeless};
+use crate::mate::positions::{Found, Positions, Spot, Whence};
+use crate::mate::solve::{Solution, Wishes, solve};
+use crate::ops::generate::{Generator, Recipe};
 use crate::shogi::Position;
+use crate::storage::platform::peak_memory_bytes;
 
 /// Positions per second of the search on one core; fails if a verdict is known to be wrong
 #[derive(Args)]
@@ -208,7 +208,7 @@ fn write(figure: &Figure) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pipeline::judge::Stop;
+    use crate::mate::judge::Stop;
 
     #[test]
     fn only_contradictions_are_wrong() {

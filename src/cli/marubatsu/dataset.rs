@@ -13,10 +13,10 @@ use super::super::message::say;
 use super::super::option::word;
 use super::super::report::{json_line, milliseconds};
 use super::output::make_folder;
+use crate::jobs::dataset::{SOLVED_MARUBATSU, marubatsu_row};
 use crate::marubatsu::Solution;
-use crate::pipeline::dataset::{SOLVED_MARUBATSU, marubatsu_row};
-use crate::pipeline::platform;
-use crate::pipeline::table::{TableFile, TableFormat};
+use crate::storage::platform;
+use crate::storage::table::{TableFile, TableFormat};
 
 /// Write all 5,478 positions as a table, with their values and best moves
 ///

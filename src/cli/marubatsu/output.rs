@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-use crate::pipeline::files;
-use crate::pipeline::plan::{Claims, PlanError};
-use crate::pipeline::sink::{OutputPlan, Sinks};
-use crate::pipeline::stream::{Batch, Stream};
+use crate::jobs::plan::{Claims, PlanError};
+use crate::records::sink::{OutputPlan, Sinks};
+use crate::records::stream::{Batch, Stream};
+use crate::storage::files;
 
 /// Plans files, all before the first is written, and refuses to replace one unless `force` says so.
 pub(super) fn plan_files<'a>(

@@ -4,7 +4,7 @@
 
 use super::plot::{Axis, Bar, Point, bars, curve, escaped, push, shares};
 use super::{grouped, per_position, percent};
-use crate::pipeline::stats::{Bin, Distribution, ENDGAME_FROM, MIDDLEGAME_FROM, StatsReport};
+use crate::ops::stats::{Bin, Distribution, ENDGAME_FROM, MIDDLEGAME_FROM, StatsReport};
 use crate::shogi::{HandKind, Piece, PieceKind};
 
 const STYLE: &str = include_str!("page.css");
@@ -321,7 +321,7 @@ fn unusual(report: &StatsReport) -> Option<String> {
 }
 
 fn inputs(report: &StatsReport) -> String {
-    let row = |input: &crate::pipeline::manifest::InputAccount| {
+    let row = |input: &crate::jobs::manifest::InputAccount| {
         vec![
             input.file.clone(),
             input.format.clone(),

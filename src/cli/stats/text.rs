@@ -3,7 +3,7 @@
 //! Histograms are drawn with as many marks as a line holds.
 
 use super::{grouped, per_position, percent};
-use crate::pipeline::stats::{Bin, Distribution, StatsReport};
+use crate::ops::stats::{Bin, Distribution, StatsReport};
 
 /// Lines of a histogram.
 const MOST_ROWS: usize = 16;

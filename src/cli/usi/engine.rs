@@ -15,7 +15,7 @@ use super::options::Options;
 use super::reply::{Checkmate, Info, identity, undecided};
 use super::searcher::{Answer, GONE, Question, Searcher};
 use super::{Line, MOST_LINE_BYTES};
-use crate::pipeline::judge::InCheck;
+use crate::mate::judge::InCheck;
 use crate::shogi::Position;
 use crate::solver::Control;
 

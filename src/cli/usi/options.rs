@@ -5,7 +5,7 @@
 use thiserror::Error;
 
 use super::command::Setting;
-use crate::pipeline::judge::MOST_HASH_MB;
+use crate::mate::judge::MOST_HASH_MB;
 use crate::solver::{Limits, MOST_PLIES, TableSize, WhenHopeless};
 
 /// Values that hold until they are set anew.

@@ -8,11 +8,11 @@ use serde::Serialize;
 use super::super::message::name;
 use super::super::report::json_line;
 use super::super::{Outcome, usage_if};
-use crate::pipeline::manifest::{Essence, ManifestError};
-use crate::pipeline::platform;
-use crate::pipeline::rearrange::Account;
-use crate::pipeline::run_name::MANIFEST_SUFFIX;
-use crate::pipeline::shard_set::{ShardSet, wrong_output};
+use crate::jobs::manifest::{Essence, ManifestError};
+use crate::jobs::run_name::MANIFEST_SUFFIX;
+use crate::jobs::shard_set::{ShardSet, wrong_output};
+use crate::ops::rearrange::Account;
+use crate::storage::platform;
 
 /// What there is to say about the manifests of one run.
 #[derive(Serialize)]

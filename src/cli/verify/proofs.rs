@@ -13,8 +13,8 @@ use super::super::Outcome;
 use super::super::message::name;
 use super::super::report::json_line;
 use crate::format::proof_file::{Claim, ProofReader};
-use crate::pipeline::files;
-use crate::pipeline::proof::check;
+use crate::mate::proof::check;
+use crate::storage::files;
 
 /// What a file proves.
 #[derive(Default, Serialize)]

@@ -8,12 +8,12 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use kyokumen::engine::progress::Progress;
+use kyokumen::engine::run::RunError;
 use kyokumen::format::Format;
-use kyokumen::pipeline::filter::filter_with;
-use kyokumen::pipeline::judge::{Answer, Decide, Judgement, Stop};
-use kyokumen::pipeline::plan::Plan;
-use kyokumen::pipeline::progress::Progress;
-use kyokumen::pipeline::run::RunError;
+use kyokumen::jobs::filter::filter_with;
+use kyokumen::jobs::plan::Plan;
+use kyokumen::mate::judge::{Answer, Decide, Judgement, Stop};
 use kyokumen::shogi::Position;
 use tempfile::TempDir;
 

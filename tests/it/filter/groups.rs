@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use kyokumen::format::{Format, count, units, write_game};
-use kyokumen::pipeline::plan::Request;
-use kyokumen::pipeline::settings::Settings;
-use kyokumen::pipeline::shard::Shard;
+use kyokumen::jobs::plan::Request;
+use kyokumen::jobs::settings::Settings;
 use kyokumen::random::SplitMix64;
+use kyokumen::records::shard::Shard;
 use tempfile::TempDir;
 
 use super::{contents, joined, request, run, split_everything};

@@ -1,0 +1,8 @@
+//! Blocks of records over threads, in the order of the input, with progress.
+
+pub(crate) mod in_order;
+pub(crate) mod metrics;
+pub mod moment;
+pub mod progress;
+pub mod run;
+pub(crate) mod work;

@@ -1,0 +1,123 @@
+//! How far a run has come at one moment, in figures and in words.
+
+use serde::Serialize;
+
+use crate::records::counts::Counts;
+
+/// What there is to say at one moment.
+#[derive(Serialize)]
+pub(crate) struct Moment {
+    /// Which part of a run it is, where there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    phase: Option<&'static str>,
+    pub(crate) done: u64,
+    pub(crate) total: Option<u64>,
+    /// Records a second.
+    rate: f64,
+    kept: u64,
+    bad: u64,
+    #[serde(flatten)]
+    verdicts: Option<Verdicts>,
+    pub(crate) elapsed_s: f64,
+    pub(crate) eta_s: Option<f64>,
+}
+
+/// Of runs that search.
+#[derive(Serialize)]
+struct Verdicts {
+    win: u64,
+    loss: u64,
+    unknown: u64,
+}
+
+impl Moment {
+    /// So many seconds after a process began behind so many records.
+    pub(crate) fn of(
+        counts: &Counts,
+        total: Option<u64>,
+        elapsed_s: f64,
+        before: u64,
+        searches: bool,
+    ) -> Self {
+        let done = counts.input;
+        let new = done.saturating_sub(before);
+        let rate = if elapsed_s > 0.0 { new as f64 / elapsed_s } else { 0.0 };
+        let left = total.map(|all| all.saturating_sub(done) as f64);
+        let eta_s = left.filter(|_| new > 0).map(|left| left / rate);
+        let verdicts = searches.then(|| Verdicts {
+            win: counts.verdicts.win,
+            loss: counts.verdicts.loss,
+            unknown: counts.verdicts.unknown.values().sum(),
+        });
+        let (kept, bad) = (counts.kept + counts.mated.relabelled, counts.bad_records());
+        Self { phase: None, done, total, rate, kept, bad, verdicts, elapsed_s, eta_s }
+    }
+
+    /// The same, in this part of the run.
+    pub(crate) fn in_phase(self, phase: Option<&'static str>) -> Self {
+        Self { phase, ..self }
+    }
+
+    /// A line of text.
+    pub(crate) fn line(&self) -> String {
+        let of = self.total.map_or(String::new(), |total| format!(" of {total}"));
+        let phase = self.phase.map_or(String::new(), |phase| format!("{phase}: "));
+        format!("{phase}{}{of} records, {}", self.done, self.rates())
+    }
+
+    /// Verdicts, speed and what is left.
+    pub(crate) fn rates(&self) -> String {
+        let verdicts = self.verdicts.as_ref().map_or(String::new(), |verdicts| {
+            format!("{} mated, {} unknown, ", verdicts.win + verdicts.loss, verdicts.unknown)
+        });
+        let bad = if self.bad > 0 { format!("{} bad, ", self.bad) } else { String::new() };
+        let eta = self.eta_s.map_or(String::new(), |eta_s| format!(", {} left", duration(eta_s)));
+        format!("{verdicts}{bad}{:.0} records/s{eta}", self.rate)
+    }
+}
+
+/// `42 s`, `3 min 20 s`, `5 h 04 min`.
+pub fn duration(seconds: f64) -> String {
+    // Saturates for a negative, a huge and no number.
+    #[expect(clippy::cast_sign_loss, reason = "saturates")]
+    let seconds = seconds.round() as u64;
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min {:02} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {:02} min", seconds / 3600, seconds % 3600 / 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_told_in_two_units() {
+        let told = [0.4, 59.0, 60.0, 200.0, 18_240.0, f64::INFINITY].map(duration);
+        assert_eq!(told[..5], ["0 s", "59 s", "1 min 00 s", "3 min 20 s", "5 h 04 min"]);
+    }
+
+    #[test]
+    fn a_plain_line_says_what_is_left() {
+        let mut counts = Counts { input: 500, kept: 480, ..Counts::default() };
+        (counts.verdicts.win, counts.verdicts.loss) = (4, 3);
+        counts.bad.quarantined = 1;
+        let moment = Moment::of(&counts, Some(2000), 5.0, 0, true);
+        let line = "500 of 2000 records, 7 mated, 0 unknown, 1 bad, 100 records/s, 15 s left";
+        assert_eq!(moment.line(), line);
+    }
+
+    #[test]
+    fn what_was_done_before_says_nothing_about_the_speed() {
+        let counts = Counts { input: 500, ..Counts::default() };
+        let moment = Moment::of(&counts, Some(2000), 5.0, 400, false);
+        assert_eq!(moment.line(), "500 of 2000 records, 20 records/s, 1 min 15 s left");
+        let moment = Moment::of(&counts, None, 5.0, 500, false);
+        let json = serde_json::to_value(&moment).unwrap();
+        let expected = serde_json::json!({
+            "done": 500, "total": null, "rate": 0.0, "kept": 0, "bad": 0, "elapsed_s": 5.0, "eta_s": null
+        });
+        assert_eq!(json, expected);
+    }
+}

@@ -1,0 +1,19 @@
+//! Long runs with shards, manifests and checkpoints: filter, dataset, and what joins and tells of them.
+
+pub mod checkpoint;
+pub mod dataset;
+pub mod estimate;
+pub mod filter;
+pub mod first_pass;
+pub mod identity;
+pub(crate) mod keeper;
+pub mod manifest;
+pub mod merge;
+pub mod plan;
+pub mod run_name;
+pub mod settings;
+pub mod shard_set;
+pub mod staging;
+pub(crate) mod start;
+pub mod status;
+pub(crate) mod triage;

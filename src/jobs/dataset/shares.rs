@@ -1,0 +1,134 @@
+//! Which rows are for training, for validation and for the test: decided by the position itself.
+//!
+//! Splitting by a hash of the content is the way by which copies of an example cannot stand on both sides.
+
+use std::fmt;
+use std::str::FromStr;
+
+use thiserror::Error;
+
+use crate::format::ContentKey;
+
+/// What a row is for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Split {
+    /// Training.
+    Train,
+    /// Decisions between one training and another.
+    Valid,
+    /// The last word.
+    Test,
+}
+
+impl Split {
+    /// `train`, `valid` or `test`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Train => "train",
+            Self::Valid => "valid",
+            Self::Test => "test",
+        }
+    }
+}
+
+/// How the rows are shared out, in proportion: 90, 5 and 5 are the same as 18, 1 and 1 in size, and the same
+/// rows.
+///
+/// ```
+/// use kyokumen::format::ContentKey;
+/// use kyokumen::jobs::dataset::{Shares, Split};
+///
+/// let shares: Shares = "50,25,25".parse()?;
+/// let key = |first| ContentKey([first, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+/// assert_eq!(shares.split(key(0x7f)), Split::Train);
+/// assert_eq!(shares.split(key(0x80)), Split::Valid);
+/// assert_eq!(shares.split(key(0xc0)), Split::Test);
+/// # Ok::<(), kyokumen::jobs::dataset::ParseSharesError>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Shares {
+    train: u32,
+    valid: u32,
+    test: u32,
+}
+
+/// Why a text says no shares.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error("expected three numbers, not all of them 0, as in {}", Shares::default())]
+pub struct ParseSharesError;
+
+impl Default for Shares {
+    fn default() -> Self {
+        Self { train: 90, valid: 5, test: 5 }
+    }
+}
+
+impl Shares {
+    /// What a position is for: where its key stands among all keys, in proportion to the shares.
+    pub fn split(self, ContentKey(key): ContentKey) -> Split {
+        let [train, valid, test] = [self.train, self.valid, self.test].map(u128::from);
+        let first = key.first_chunk().map_or(0, |first| u64::from_be_bytes(*first));
+        let place = (u128::from(first) * (train + valid + test)) >> u64::BITS;
+        match place {
+            _ if place < train => Split::Train,
+            _ if place < train + valid => Split::Valid,
+            _ => Split::Test,
+        }
+    }
+}
+
+impl FromStr for Shares {
+    type Err = ParseSharesError;
+
+    fn from_str(text: &str) -> Result<Self, ParseSharesError> {
+        let shares: Result<Vec<u32>, _> = text.split(',').map(str::parse).collect();
+        match shares.as_deref() {
+            Ok(&[train, valid, test]) if train != 0 || valid != 0 || test != 0 => {
+                Ok(Self { train, valid, test })
+            }
+            _ => Err(ParseSharesError),
+        }
+    }
+}
+
+impl fmt::Display for Shares {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{},{},{}", self.train, self.valid, self.test)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_three_numbers() {
+        for text in ["90,5,5", "1,0,0", "0,0,1"] {
+            assert_eq!(text.parse::<Shares>().unwrap().to_string(), text);
+        }
+        for text in ["", "90", "90,5", "90,5,5,0", "0,0,0", "-1,1,1", "a,b,c", "90, 5, 5"] {
+            assert_eq!(text.parse::<Shares>(), Err(ParseSharesError), "{text}");
+        }
+    }
+
+    /// `90,5,5` and `18,1,1` cut at the same keys.
+    #[test]
+    fn proportions_count() {
+        let (one, other): (Shares, Shares) = ("90,5,5".parse().unwrap(), "18,1,1".parse().unwrap());
+        for first in 0..=u16::MAX {
+            let mut key = [0; 16];
+            key[..2].copy_from_slice(&first.to_be_bytes());
+            assert_eq!(one.split(ContentKey(key)), other.split(ContentKey(key)), "{first:#x}");
+        }
+    }
+
+    #[test]
+    fn who_has_no_share_gets_nothing() {
+        for (shares, split) in [("1,0,0", Split::Train), ("0,1,0", Split::Valid)] {
+            let shares: Shares = shares.parse().unwrap();
+            for key in [[0; 16], [0x80; 16], [0xff; 16]] {
+                assert_eq!(shares.split(ContentKey(key)), split);
+            }
+        }
+    }
+}

@@ -1,0 +1,356 @@
+//! How long a run will take and how much it will write, measured on a sample of its records.
+//!
+//! The sample is spread evenly over the range, because archives keep the positions of a game together, and it
+//! grows until it says enough: most of the time goes to a few positions, so that small samples say little.
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use thiserror::Error;
+
+use super::plan::Plan;
+use super::triage;
+use crate::mate::judge::Decide;
+use crate::records::sink::{OutputPlan, ZSTD_LEVEL};
+use crate::records::source;
+use crate::records::source::{Block, Compression, Delivery, Part, Source, SourceError};
+use crate::search::STACK_BYTES;
+use crate::storage::platform;
+
+/// The sample is large enough when the mean is known to a tenth, in 95 of 100 cases.
+const PRECISION: f64 = 0.1;
+
+/// Standard deviations on either side within which 95 of 100 cases are.
+const DEVIATIONS: f64 = 1.96;
+
+/// Before that many records or that time nothing is known about the spread.
+const LEAST_RECORDS: u64 = 200;
+const LEAST_TIME: Duration = Duration::from_secs(1);
+
+/// The sample ends after this time in any case.
+const MOST_TIME: Duration = Duration::from_secs(30);
+
+/// Records that are taken along in one pass over an input in which they cannot be gone to.
+const COLLECTED_RECORDS: u64 = 1 << 13;
+
+/// No more are collected when these have so many bytes: games may be long, and what is damaged longer.
+const COLLECTED_BYTES: usize = 1 << 28;
+
+/// What a sample says about the whole run.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Estimate {
+    /// Records of the run.
+    pub records: u64,
+    /// Records judged for it.
+    pub sampled: u64,
+    /// Duration of the run with the plan's threads, in seconds.
+    pub seconds: Interval,
+    /// Size of all outputs, in bytes.
+    pub bytes: Interval,
+}
+
+/// A figure and where it is in 95 of 100 cases.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Interval {
+    /// The most likely value.
+    pub expected: f64,
+    /// Not less than this.
+    pub low: f64,
+    /// Not more than this.
+    pub high: f64,
+}
+
+/// Why there is no estimate.
+#[derive(Debug, Error)]
+pub enum EstimateError {
+    /// An input could not be read.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// Threads could not be started.
+    #[error("cannot start threads")]
+    Threads(#[from] io::Error),
+}
+
+/// Judges a sample on as many threads as the run will have; `None` where the number of records is not known
+/// or the input cannot be read twice. Ends early, with what is known, when `cancel` is set.
+///
+/// # Errors
+/// [`EstimateError`] if an input cannot be read.
+pub fn estimate<J: Decide>(
+    plan: &Plan,
+    make_judge: impl Fn() -> J + Sync,
+    cancel: &AtomicBool,
+) -> Result<Option<Estimate>, EstimateError> {
+    let is_seekable = plan.parts.iter().all(|part| source::is_cheap_to_count(&part.input));
+    let (Some(records), true) = (plan.records, is_seekable) else { return Ok(None) };
+    let threads = platform::threads(plan.settings.threads);
+    let survey = Survey {
+        plan,
+        records,
+        collected: collect(plan, records)?,
+        started: Instant::now(),
+        next: AtomicU64::new(0),
+        is_over: AtomicBool::new(false),
+        sample: Mutex::default(),
+        cancel,
+    };
+    thread::scope(|scope| {
+        let spawn = |_| {
+            let builder = thread::Builder::new().stack_size(STACK_BYTES);
+            builder.spawn_scoped(scope, || survey.judge(&mut make_judge()))
+        };
+        let crew = (0..threads).map(spawn).collect::<io::Result<Vec<_>>>()?;
+        let results = crew.into_iter().map(|thread| match thread.join() {
+            Ok(result) => result.map_err(EstimateError::from),
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        results.collect::<Result<(), _>>()
+    })?;
+    let sample = survey.sample.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ok(Some(sample.estimate(records, threads)))
+}
+
+/// The records of a sample, in the order in which they are judged: any number of them from the first on is
+/// spread evenly.
+fn order(records: u64) -> impl Fn(u64) -> Option<u64> {
+    let bits = records.next_power_of_two().trailing_zeros();
+    move |place| {
+        if bits == 0 {
+            return (place == 0 && records > 0).then_some(0);
+        }
+        // The digits backwards: a half, a quarter, three quarters, an eighth, … (van der Corput 1935).
+        (place >> bits == 0).then(|| place.reverse_bits() >> (u64::BITS - bits))
+    }
+}
+
+/// Records of inputs in which they cannot be gone to, from one pass over all; none if they can.
+fn collect(plan: &Plan, records: u64) -> Result<HashMap<u64, Block>, SourceError> {
+    let mut collected = HashMap::new();
+    if plan.parts.iter().all(|part| source::can_be_computed(&part.input)) {
+        return Ok(collected);
+    }
+    let order = order(records);
+    let wanted = (0..COLLECTED_RECORDS).filter_map(order).filter(|&record| record < records);
+    let mut wanted: Vec<u64> = wanted.collect();
+    wanted.sort_unstable();
+    let mut wanted = wanted.into_iter().peekable();
+    let mut bytes = 0;
+    for delivery in Source::new(plan.parts.clone(), 1) {
+        let Delivery::Block(block) = delivery? else { continue };
+        let end = block.first_number + (block.wanted.end - block.wanted.start);
+        if let Some(record) = wanted.next_if(|&record| record < end) {
+            // Of a unit with several records the others come along.
+            while wanted.next_if(|&record| record < end).is_some() {}
+            bytes += block.bytes().len();
+            collected.insert(record, block);
+        }
+        if wanted.peek().is_none() || bytes >= COLLECTED_BYTES {
+            break;
+        }
+    }
+    Ok(collected)
+}
+
+struct Survey<'a> {
+    plan: &'a Plan,
+    records: u64,
+    collected: HashMap<u64, Block>,
+    started: Instant,
+    /// Place in the order of the record that is to be judged next.
+    next: AtomicU64,
+    is_over: AtomicBool,
+    sample: Mutex<Sample>,
+    cancel: &'a AtomicBool,
+}
+
+impl Survey<'_> {
+    /// What one thread does.
+    fn judge(&self, judge: &mut dyn Decide) -> Result<(), SourceError> {
+        let order = order(self.records);
+        while !self.is_over.load(Ordering::Relaxed) && !self.cancel.load(Ordering::Relaxed) {
+            let Some(record) = order(self.next.fetch_add(1, Ordering::Relaxed)) else { break };
+            if record >= self.records {
+                continue;
+            }
+            if self.collected.is_empty() {
+                if let Some(block) = self.read(record)? {
+                    self.add(&block, judge);
+                }
+            } else if let Some(block) = self.collected.get(&record) {
+                self.add(block, judge);
+            }
+        }
+        Ok(())
+    }
+
+    fn read(&self, record: u64) -> Result<Option<Block>, SourceError> {
+        let Some(part) = part_at(self.plan, record) else { return Ok(None) };
+        let source = Source::new(vec![part], 1);
+        for delivery in source.numbered_from(self.plan.first_number + record) {
+            if let Delivery::Block(block) = delivery? {
+                return Ok(Some(block));
+            }
+        }
+        Ok(None)
+    }
+
+    fn add(&self, block: &Block, judge: &mut dyn Decide) {
+        let before = Instant::now();
+        let Some(sorted) = triage::sort(self.plan, block, judge, self.cancel) else { return };
+        let seconds = before.elapsed().as_secs_f64();
+        let mut sample = self.sample.lock().unwrap_or_else(PoisonError::into_inner);
+        let number = sorted.counts.input.max(1);
+        sample.seconds.add(seconds / number as f64);
+        let outputs = self.plan.outputs.iter();
+        let written = outputs.map(|output| {
+            let bytes = sorted.batch(output.stream).bytes();
+            sample.keep(output, bytes);
+            bytes.len() as f64
+        });
+        let written: f64 = written.sum();
+        sample.bytes.add(written / number as f64);
+        let elapsed = self.started.elapsed();
+        let is_enough = sample.seconds.number >= LEAST_RECORDS
+            && elapsed >= LEAST_TIME
+            && sample.seconds.precision(self.records) <= PRECISION;
+        if is_enough || elapsed >= MOST_TIME {
+            self.is_over.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+/// What was measured so far.
+#[derive(Default)]
+struct Sample {
+    seconds: Spread,
+    bytes: Spread,
+    /// What would be compressed.
+    compressible: Vec<u8>,
+    incompressible_bytes: u64,
+}
+
+impl Sample {
+    fn keep(&mut self, output: &OutputPlan, bytes: &[u8]) {
+        match output.compression {
+            // Columns are compressed better than rows, but rows say more than is in the columns.
+            _ if output.making.is_some() => self.compressible.extend_from_slice(bytes),
+            Compression::None => self.incompressible_bytes += bytes.len() as u64,
+            _ if output.stream.holds_records() => self.compressible.extend_from_slice(bytes),
+            _ => {}
+        }
+    }
+
+    /// Which part of the bytes is left after compression.
+    fn ratio(&self) -> f64 {
+        let before = self.compressible.len() as f64 + self.incompressible_bytes as f64;
+        let compressed = zstd::bulk::compress(&self.compressible, ZSTD_LEVEL);
+        match compressed {
+            Ok(compressed) if !self.compressible.is_empty() => {
+                (compressed.len() as f64 + self.incompressible_bytes as f64) / before
+            }
+            _ => 1.0,
+        }
+    }
+
+    fn estimate(&self, records: u64, threads: usize) -> Estimate {
+        let (sampled, ratio) = (self.seconds.number, self.ratio());
+        let seconds = self.seconds.of_all(records, 1.0 / threads as f64);
+        let bytes = self.bytes.of_all(records, ratio);
+        Estimate { records, sampled, seconds, bytes }
+    }
+}
+
+/// Mean and variance, by Welford's method.
+#[derive(Default)]
+struct Spread {
+    number: u64,
+    mean: f64,
+    /// Sum of the squares of the distances from the mean.
+    squares: f64,
+}
+
+impl Spread {
+    fn add(&mut self, value: f64) {
+        self.number += 1;
+        let before = value - self.mean;
+        self.mean += before / self.number as f64;
+        self.squares += before * (value - self.mean);
+    }
+
+    /// Half the width of the interval in which the mean of all is, if this is a sample of them.
+    fn margin(&self, all: u64) -> f64 {
+        if self.number < 2 {
+            return self.mean;
+        }
+        let number = self.number as f64;
+        let left = 1.0 - number / (all as f64).max(number);
+        DEVIATIONS * (self.squares / (number - 1.0) / number * left).sqrt()
+    }
+
+    fn precision(&self, all: u64) -> f64 {
+        if self.mean > 0.0 { self.margin(all) / self.mean } else { 0.0 }
+    }
+
+    /// The sum over all.
+    fn of_all(&self, all: u64, scale: f64) -> Interval {
+        let (margin, scale) = (self.margin(all), scale * all as f64);
+        let low = (self.mean - margin).max(0.0);
+        Interval {
+            expected: self.mean * scale,
+            low: low * scale,
+            high: (self.mean + margin) * scale,
+        }
+    }
+}
+
+/// Record number `record` of the plan's range.
+fn part_at(plan: &Plan, mut record: u64) -> Option<Part> {
+    for part in &plan.parts {
+        let len = part.end()? - part.from;
+        if record < len {
+            let (from, mark) = (part.from + record, part.mark);
+            return Some(Part { mark, ..Part::range(part.input.clone(), from, Some(from + 1)) });
+        }
+        record -= len;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_record_comes_once_and_any_number_is_spread_evenly() {
+        for records in [0, 1, 2, 3, 64, 100, 1000] {
+            let order = order(records);
+            let all: Vec<u64> = (0..).map_while(order).filter(|&place| place < records).collect();
+            assert_eq!(all.len() as u64, records);
+            assert_eq!(all.iter().collect::<BTreeSet<_>>().len() as u64, records);
+        }
+        let order = order(1 << 20);
+        let mut first: Vec<u64> = (0..8).filter_map(order).collect();
+        first.sort_unstable();
+        assert_eq!(first, (0..8).map(|eighth| eighth << 17).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn the_spread_of_a_sample() {
+        let mut spread = Spread::default();
+        for value in [2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0] {
+            spread.add(value);
+        }
+        assert!((spread.mean - 5.0).abs() < 1e-9 && (spread.squares - 32.0).abs() < 1e-9);
+        // Of all there is no doubt.
+        let sum = spread.of_all(8, 1.0);
+        assert!((sum.low - 40.0).abs() < 1e-9 && (sum.high - 40.0).abs() < 1e-9);
+        let margin = spread.margin(u64::MAX);
+        assert!((margin - 1.96 * (32.0 / 7.0 / 8.0_f64).sqrt()).abs() < 1e-9, "{margin}");
+    }
+}

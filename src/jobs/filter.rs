@@ -1,0 +1,234 @@
+//! The run of the filter: from a plan to outputs under their final names, or none at all.
+//!
+//! The order of the steps is what makes the promises hold: everything written, everything on disk, the
+//! balance checked, and only then the names.
+
+use std::io;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use super::identity::Identity;
+use super::keeper::Keeper;
+use super::manifest::Manifest;
+use super::plan::{Plan, PlanError};
+use super::staging::Staging;
+use super::start::{Earlier, Start};
+use super::triage;
+use crate::engine::progress::Progress;
+use crate::engine::run::{Desk, Done, Job, RunError, run_kept};
+use crate::mate::judge::{Decide, Judge, Saved};
+use crate::mate::memo::{Memo, Memoized};
+use crate::records::sink::SinkError;
+use crate::storage::files;
+use crate::storage::lock::Lock;
+use crate::storage::platform;
+
+/// Records that travel together. Few, because one hard position keeps a thread for seconds, and what waits for
+/// it in the order of the input is in no checkpoint.
+const BLOCK_RECORDS: u64 = 8;
+
+/// As many may wait for a hard position before them.
+const WAITING_BLOCKS: usize = 1 << 15;
+
+/// What became of a wish to filter.
+#[derive(Clone, Debug)]
+pub struct Filtered {
+    /// The account of the run.
+    pub manifest: Manifest,
+    /// Whether the run had been brought to its end before, so that nothing was left to do.
+    pub was_done: bool,
+}
+
+/// Filters with the df-pn solver, equal positions once. Sets nothing under a final name unless all went well.
+///
+/// # Errors
+/// [`RunError`]; whatever had been written is removed, unless there is a checkpoint to go on from.
+pub fn filter(
+    plan: Plan,
+    progress: &mut Progress,
+    cancel: &AtomicBool,
+) -> Result<Filtered, RunError> {
+    let search = plan.settings.search.clone();
+    let memo = Arc::new(Memo::new());
+    let make_judge = move || Memoized::new(Judge::new(&search), Arc::clone(&memo));
+    filter_with(plan, make_judge, progress, cancel)
+}
+
+/// Filters with judges of another making, one for each thread.
+///
+/// # Errors
+/// As [`filter`].
+pub fn filter_with<J, F>(
+    plan: Plan,
+    make_judge: F,
+    progress: &mut Progress,
+    cancel: &AtomicBool,
+) -> Result<Filtered, RunError>
+where
+    J: Decide + Send + 'static,
+    F: Fn() -> J + Send + Sync + 'static,
+{
+    create_folder(&plan)
+        .map_err(|source| RunError::Folder { folder: plan.folder.display().to_string(), source })?;
+    let lock = Lock::take(&plan.lock, cancel)?;
+    let identity = Identity::of(&plan);
+    let earlier = Earlier::read(&plan)?;
+    if let Some(manifest) = find_sent(&plan, &identity, &earlier)? {
+        leave(&plan, lock);
+        return Ok(Filtered { manifest, was_done: true });
+    }
+    let resumed = match Start::find(&plan, &identity, earlier)? {
+        Start::Afresh => None,
+        Start::Behind(checkpoint) => Some(*checkpoint),
+        Start::Done(manifest) => {
+            let was_done = !send(&plan, &manifest, lock, cancel)?;
+            return Ok(Filtered { manifest: *manifest, was_done });
+        }
+    };
+    if let Some(staging) = &plan.staging {
+        if plan.resume && resumed.is_none() {
+            staging.check_unsent(&plan, &identity)?;
+        }
+        staging.check_writable(&plan)?;
+    }
+    for (path, index) in &plan.indexes {
+        match index.save(path) {
+            // Another shard's process does it.
+            Ok(()) | Err(SinkError::Busy { .. }) => {}
+            Err(error) => tracing::warn!("cannot keep the index {}: {error}", path.display()),
+        }
+    }
+    let judges = Arc::new(FreeJudges(Mutex::default()));
+    let keeper = Keeper {
+        lock,
+        path: plan.checkpoint.clone(),
+        every: plan.checkpoint_every,
+        identity,
+        records: plan.records,
+        saved: Box::new({
+            let judges = Arc::clone(&judges);
+            move || judges.saved()
+        }),
+        resumed,
+        started: Instant::now(),
+        last: Instant::now(),
+    };
+    let plan = Arc::new(plan);
+    let desk = desk(Arc::clone(&plan), make_judge, judges);
+    let (manifest, lock) = write(&plan, desk, keeper, progress, cancel)?;
+    send(&plan, &manifest, lock, cancel)?;
+    Ok(Filtered { manifest, was_done: false })
+}
+
+/// Makes the folder of the outputs. That of outputs on their way to a store stands where other users have
+/// theirs.
+fn create_folder(plan: &Plan) -> io::Result<()> {
+    match plan.staging {
+        Some(_) => platform::create_private_folder(&plan.folder),
+        None => files::create_folder(&plan.folder),
+    }
+}
+
+/// The manifest of a run that is to be resumed and whose outputs got to their store.
+fn find_sent(
+    plan: &Plan,
+    identity: &Identity,
+    earlier: &Earlier,
+) -> Result<Option<Manifest>, RunError> {
+    match &plan.staging {
+        Some(staging) if plan.resume => staging.find_sent(plan, identity, earlier),
+        _ => Ok(None),
+    }
+}
+
+/// Sends the outputs to their store, if they belong into one. Whether they do.
+fn send(
+    plan: &Plan,
+    manifest: &Manifest,
+    mut lock: Lock,
+    cancel: &AtomicBool,
+) -> Result<bool, RunError> {
+    let Some(staging) = &plan.staging else { return Ok(false) };
+    staging.send(plan, manifest, &mut lock, cancel)?;
+    leave(plan, lock);
+    Ok(true)
+}
+
+/// Takes away what is on this machine of outputs that are in their store.
+fn leave(plan: &Plan, lock: Lock) {
+    let Some(staging) = &plan.staging else { return };
+    Staging::clear(plan);
+    drop(lock);
+    staging.leave();
+}
+
+/// Everything written, everything on disk, the balance checked, and then the names.
+fn write(
+    plan: &Plan,
+    desk: Desk<()>,
+    mut keeper: Keeper,
+    progress: &mut Progress,
+    cancel: &AtomicBool,
+) -> Result<(Manifest, Lock), RunError> {
+    let job = Job {
+        parts: &plan.parts,
+        outputs: &plan.outputs,
+        threads: plan.settings.threads,
+        block_records: BLOCK_RECORDS,
+        first_number: plan.first_number,
+        checksums: true,
+        limit: None,
+        waiting_blocks: WAITING_BLOCKS,
+        room_bytes: usize::MAX,
+    };
+    progress.start_behind(keeper.resumed.as_ref().map_or(0, |resumed| resumed.place.counts.input));
+    let take = |_: &mut _, ()| Ok(());
+    let done = run_kept(&job, desk, take, progress, cancel, Some(&mut keeper))?;
+    let manifest = Manifest::new(plan, &done, &keeper);
+    manifest.check_balance()?;
+    if let Some(first) = &plan.first_pass {
+        first.check_run(&manifest).map_err(PlanError::from)?;
+    }
+    let Done { finished, counts, .. } = done;
+    match &plan.checkpoint {
+        Some(_) => {
+            let named = finished.resumable().commit_with(&plan.manifest, &manifest.to_json());
+            named.map_err(RunError::Unnamed)?;
+        }
+        None => finished.commit_with(&plan.manifest, &manifest.to_json())?,
+    }
+    progress.finish(&counts);
+    Ok((manifest, keeper.done()))
+}
+
+/// Judges that judge nothing at the moment: as many as blocks were judged at once, once all are judged.
+struct FreeJudges<J>(Mutex<Vec<J>>);
+
+impl<J: Decide> FreeJudges<J> {
+    fn lock(&self) -> MutexGuard<'_, Vec<J>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What all of them answered without a search.
+    fn saved(&self) -> Saved {
+        let mut saved = Saved::default();
+        self.lock().iter().for_each(|judge| saved.add(judge.saved()));
+        saved
+    }
+}
+
+/// Sorts a block with a judge that is free, or a new one.
+fn desk<J, F>(plan: Arc<Plan>, make_judge: F, free: Arc<FreeJudges<J>>) -> Desk<()>
+where
+    J: Decide + Send + 'static,
+    F: Fn() -> J + Send + Sync + 'static,
+{
+    Arc::new(move |block, stop| {
+        let judge = free.lock().pop();
+        let mut judge = judge.unwrap_or_else(&make_judge);
+        let sorted = triage::sort(&plan, block, &mut judge, stop);
+        free.lock().push(judge);
+        Some((sorted?, ()))
+    })
+}

@@ -1,0 +1,389 @@
+//! What an earlier run found out about its records, so that another run need search only the rest.
+//!
+//! The lists beside the outputs of the earlier run tell it: of the mates and of the unknown, each by its number.
+//! Everything else that is searched had been proven to be no mate.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use thiserror::Error;
+
+use super::identity::MERGE;
+use super::manifest::{InputAccount, Manifest, ManifestError, OutputAccount, Parent};
+use super::settings::{FormatName, Settings};
+use super::shard_set::{Problem, wrong_output};
+use crate::format::Format;
+use crate::format::move16::Dialect;
+use crate::mate::judge::{Answer, Judgement};
+use crate::records::source::{MAX_LINE_BYTES, Part};
+use crate::records::stream::Stream;
+use crate::shogi::Move;
+use crate::storage::checksum::Sum;
+use crate::storage::files;
+use crate::storage::platform;
+
+/// Why an earlier run cannot be built on.
+#[derive(Debug, Error)]
+pub enum FirstPassError {
+    /// Its manifest cannot be read.
+    #[error(transparent)]
+    Manifest(#[from] ManifestError),
+    /// It has no list of its mates, or of what was unknown.
+    #[error("{} tells not which records were {what}: {why}", manifest.display())]
+    NoList {
+        /// Its manifest.
+        manifest: PathBuf,
+        /// What there is no list of.
+        what: &'static str,
+        /// Why there is none.
+        why: &'static str,
+    },
+    /// Two inputs of one name, which the lists do not tell apart.
+    #[error("{} names {file} twice: its lists do not say which of the two they speak of", manifest.display())]
+    SameName {
+        /// The manifest.
+        manifest: PathBuf,
+        /// The name.
+        file: String,
+    },
+    /// What was known is not what comes out: a fault of this program, or of the lists.
+    #[error("the verdicts do not go with those of the earlier run: {what}")]
+    Verdicts {
+        /// What is wrong.
+        what: &'static str,
+    },
+    /// A list is not as the manifest says.
+    #[error("{0}")]
+    Wrong(Problem),
+    /// A list cannot be read.
+    #[error("cannot read {}", path.display())]
+    Io {
+        /// The list.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A line of a list means nothing.
+    #[error("{}, line {line}: {why}", path.display())]
+    Line {
+        /// The list.
+        path: PathBuf,
+        /// Number of the line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// What must not change has changed.
+    #[error("--{option} decides what was searched in the earlier run: it was {was}")]
+    Settings {
+        /// The option.
+        option: String,
+        /// Its value in the earlier run.
+        was: Value,
+    },
+    /// An input is not what the earlier run read.
+    #[error("{file} is not what the earlier run read: {what}")]
+    Input {
+        /// The input.
+        file: String,
+        /// What differs.
+        what: &'static str,
+    },
+}
+
+/// The answers of an earlier run.
+#[derive(Debug)]
+pub struct FirstPass {
+    /// Its manifest, by which it is known.
+    pub parent: Parent,
+    manifest: Manifest,
+    /// The records that were unknown, by input and number, in order.
+    unknown: Vec<(usize, u64)>,
+    /// The mates in the same way, each with the place of its line.
+    mated: Vec<(usize, u64, LinePlace)>,
+    mated_lines: (PathBuf, File),
+    /// The manifest and the lists.
+    files: Vec<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct LinePlace {
+    line: usize,
+    offset: u64,
+    bytes: usize,
+}
+
+/// What a line of either list says of its record.
+#[derive(Deserialize)]
+struct Whose {
+    file: String,
+    index: u64,
+}
+
+/// What else a line of the mates says.
+#[derive(Deserialize)]
+struct Mate {
+    verdict: String,
+    line: Vec<String>,
+    nodes: u64,
+}
+
+impl FirstPassError {
+    /// Whether another command line would help, as opposed to another state of the disk.
+    pub const fn is_usage(&self) -> bool {
+        matches!(self, Self::NoList { .. } | Self::Settings { .. } | Self::SameName { .. })
+    }
+}
+
+impl FirstPass {
+    /// Reads what the run found out that has this manifest.
+    ///
+    /// # Errors
+    /// [`FirstPassError`] if that is not known, or files are missing or changed.
+    pub fn read(path: &Path) -> Result<Self, FirstPassError> {
+        let failed = |source| FirstPassError::Io { path: path.to_owned(), source };
+        if files::is_object(path) {
+            let why =
+                "the lists of an earlier run are read here and there: copy them, and it, to a disk";
+            return Err(failed(io::Error::new(io::ErrorKind::Unsupported, why)));
+        }
+        let manifest = Manifest::read(path)?;
+        let sha256 = File::open(path).and_then(Sum::of_reader).map_err(failed)?;
+        let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let parent = Parent { file, sha256 };
+        let folder = platform::folder_of(path);
+        let list = |stream, what| {
+            let why = if manifest.command == MERGE {
+                "it is of shards that were joined; take those of the shards"
+            } else {
+                "it was run with --mated drop or relabel, or by an older version"
+            };
+            let output = manifest.outputs.iter().find(|output| output.stream == stream);
+            let missing = || FirstPassError::NoList { manifest: path.to_owned(), what, why };
+            checked(folder, output.ok_or_else(missing)?)
+        };
+        if let Some(file) = same_name(&manifest) {
+            return Err(FirstPassError::SameName { manifest: path.to_owned(), file });
+        }
+        let mated = list(Stream::MatedLines, "mated")?;
+        let unknown_list = list(Stream::UnknownLines, "unknown")?;
+        let unknown = places(&unknown_list, Stream::UnknownLines, &manifest)?;
+        let places = places(&mated, Stream::MatedLines, &manifest)?;
+        let file = File::open(&mated)
+            .map_err(|source| FirstPassError::Io { path: mated.clone(), source })?;
+        Ok(Self {
+            parent,
+            unknown: unknown.into_iter().map(|(part, index, _)| (part, index)).collect(),
+            mated: places,
+            files: vec![path.to_owned(), unknown_list, mated.clone()],
+            mated_lines: (mated, file),
+            manifest,
+        })
+    }
+
+    /// The inputs of the run, as they were given.
+    pub fn inputs(&self) -> Vec<PathBuf> {
+        self.manifest.inputs.iter().map(|input| PathBuf::from(&input.file)).collect()
+    }
+
+    /// The format of its inputs, if they have one in common.
+    pub fn format(&self) -> Option<FormatName> {
+        let name = |input: &InputAccount| Format::from_name(&input.format);
+        common(self.manifest.inputs.iter().map(name))?.map(FormatName::plain)
+    }
+
+    /// How moves of its inputs were read, if that is the same for all.
+    pub fn dialect(&self) -> Option<Dialect> {
+        let dialect = |input: &InputAccount| Dialect::from_name(&input.dialect);
+        common(self.manifest.inputs.iter().map(dialect))?
+    }
+
+    /// Its settings, under the long names of the options.
+    pub const fn settings(&self) -> &Map<String, Value> {
+        &self.manifest.settings
+    }
+
+    /// Which part of the inputs it read, as in `3/10`.
+    pub fn shard(&self) -> Option<&str> {
+        self.manifest.shard.as_deref()
+    }
+
+    /// Records whose search stopped before it knew.
+    pub fn unknown(&self) -> u64 {
+        self.unknown.len() as u64
+    }
+
+    /// Whether the same records are searched, and asked the same.
+    pub(crate) fn check_settings(&self, settings: &Settings) -> Result<(), FirstPassError> {
+        let filters = serde_json::to_value(settings.filters).unwrap_or_default();
+        let in_check = serde_json::to_value(settings.search.in_check).unwrap_or_default();
+        let filters = filters.as_object().cloned().unwrap_or_default();
+        for (option, is) in filters.into_iter().chain([("in-check".to_owned(), in_check)]) {
+            let was = self.manifest.settings.get(&option).cloned().unwrap_or_default();
+            if was != is {
+                return Err(FirstPassError::Settings { option, was });
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether these parts are of the files that were read, as far as that shows without reading them.
+    pub(crate) fn check_inputs(&self, parts: &[Part]) -> Result<(), FirstPassError> {
+        for (part, input) in parts.iter().zip(&self.manifest.inputs) {
+            let differs = |what| FirstPassError::Input { file: input.file.clone(), what };
+            if part.input.format.name() != input.format
+                || part.input.dialect.name() != input.dialect
+            {
+                return Err(differs("its format or encoding of moves is another"));
+            }
+            let bytes = part.input.place.state().map(|state| state.bytes);
+            if bytes != input.file_bytes {
+                return Err(differs("its size is another"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether what was read is what the earlier run read, byte for byte, and everything that it knew is still
+    /// so.
+    pub(crate) fn check_run(&self, now: &Manifest) -> Result<(), FirstPassError> {
+        let same = |(now, before): &(&InputAccount, &InputAccount)| {
+            (now.from, now.to, now.bytes, now.sha256)
+                == (before.from, before.to, before.bytes, before.sha256)
+        };
+        let mut pairs = now.inputs.iter().zip(&self.manifest.inputs);
+        if let Some((input, _)) = pairs.find(|pair| !same(pair)) {
+            let what = "its bytes are others";
+            return Err(FirstPassError::Input { file: input.file.clone(), what });
+        }
+        let (now, before) = (&now.counts.verdicts, &self.manifest.counts.verdicts);
+        let wrong = |what| Err(FirstPassError::Verdicts { what });
+        if now.win < before.win || now.loss < before.loss {
+            return wrong("there are fewer mates");
+        }
+        if now.no_mate < before.no_mate || now.not_searched != before.not_searched {
+            return wrong("there are fewer positions without mate, or others were not searched");
+        }
+        let mates = now.win + now.loss - before.win - before.loss;
+        let found_out = mates + now.no_mate - before.no_mate;
+        if found_out + now.unknown.values().sum::<u64>() != self.unknown.len() as u64 {
+            return wrong("others were unknown");
+        }
+        Ok(())
+    }
+
+    /// The files that it reads: none of them may be written.
+    pub(crate) fn files(&self) -> &[PathBuf] {
+        &self.files
+    }
+
+    /// What was found out about a record of an input; nothing if it was unknown.
+    pub(crate) fn judgement(
+        &self,
+        part: usize,
+        index: u64,
+    ) -> Option<Result<Judgement, FirstPassError>> {
+        if self.unknown.binary_search(&(part, index)).is_ok() {
+            return None;
+        }
+        let found =
+            self.mated.binary_search_by_key(&(part, index), |&(part, index, _)| (part, index));
+        match found {
+            Ok(found) => Some(self.mate(self.mated[found].2)),
+            Err(_) => Some(Ok(Judgement::new(Answer::NoMate, Vec::new(), 0))),
+        }
+    }
+
+    fn mate(
+        &self,
+        LinePlace { line, offset, bytes }: LinePlace,
+    ) -> Result<Judgement, FirstPassError> {
+        let (path, file) = &self.mated_lines;
+        let mut text = vec![0; bytes];
+        platform::read_exact_at(file, &mut text, offset)
+            .map_err(|source| FirstPassError::Io { path: path.clone(), source })?;
+        let wrong =
+            |why: &str| FirstPassError::Line { path: path.clone(), line, why: why.to_owned() };
+        let mate: Mate = parse(&text).map_err(|why| wrong(&why))?;
+        let answer =
+            [Answer::Win, Answer::Loss].into_iter().find(|answer| answer.word() == mate.verdict);
+        let answer = answer.ok_or_else(|| wrong("the verdict is no mate"))?;
+        let line = mate.line.iter().map(|m| Move::from_usi(m)).collect::<Option<_>>();
+        let line = line.ok_or_else(|| wrong("the line has words that are no moves"))?;
+        Ok(Judgement::new(answer, line, mate.nodes))
+    }
+}
+
+/// What all have in common.
+fn common<T: PartialEq>(mut all: impl Iterator<Item = T>) -> Option<T> {
+    let first = all.next()?;
+    all.all(|other| other == first).then_some(first)
+}
+
+/// The name of an input that another one has, too.
+fn same_name(manifest: &Manifest) -> Option<String> {
+    let mut names: Vec<&str> = manifest.inputs.iter().map(|input| &*input.file).collect();
+    names.sort_unstable();
+    names.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0].to_owned())
+}
+
+/// A list that is as its manifest says.
+fn checked(folder: &Path, output: &OutputAccount) -> Result<PathBuf, FirstPassError> {
+    match wrong_output(folder, output) {
+        Some(problem) => Err(FirstPassError::Wrong(problem)),
+        None => Ok(folder.join(&output.file)),
+    }
+}
+
+/// Whose lines stand where in a list. They stand in the order of the inputs.
+fn places(
+    path: &Path,
+    stream: Stream,
+    manifest: &Manifest,
+) -> Result<Vec<(usize, u64, LinePlace)>, FirstPassError> {
+    let failed = |source| FirstPassError::Io { path: path.to_owned(), source };
+    let mut reader = BufReader::new(File::open(path).map_err(failed)?);
+    let mut places: Vec<(usize, u64, LinePlace)> = Vec::new();
+    let (mut text, mut offset) = (Vec::new(), 0);
+    for line in 1.. {
+        text.clear();
+        let bytes = reader.by_ref().take(MAX_LINE_BYTES as u64).read_until(b'\n', &mut text);
+        let bytes = bytes.map_err(failed)?;
+        if bytes == 0 {
+            break;
+        }
+        let wrong = |why: String| FirstPassError::Line { path: path.to_owned(), line, why };
+        if bytes == MAX_LINE_BYTES {
+            return Err(wrong(format!("it has more than {MAX_LINE_BYTES} bytes")));
+        }
+        let Whose { file, index } = parse(&text).map_err(wrong)?;
+        let part = manifest.inputs.iter().position(|input| input.file == file);
+        let is_behind =
+            |part| places.last().is_none_or(|&(last, at, _)| (last, at) < (part, index));
+        let part = part.filter(|&part| is_behind(part));
+        let part =
+            part.ok_or_else(|| wrong(format!("record {index} of {file} is out of order")))?;
+        let InputAccount { from, to, .. } = manifest.inputs[part];
+        if !(from..to).contains(&index) {
+            return Err(wrong(format!(
+                "record {index} of {file} is not among those that were read"
+            )));
+        }
+        places.push((part, index, LinePlace { line, offset, bytes }));
+        offset += bytes as u64;
+    }
+    let (lines, expected) = (places.len() as u64, manifest.records_of(stream));
+    if lines != expected {
+        let path = path.to_owned();
+        return Err(FirstPassError::Wrong(Problem::Lines { path, lines, expected }));
+    }
+    Ok(places)
+}
+
+fn parse<T: DeserializeOwned>(text: &[u8]) -> Result<T, String> {
+    serde_json::from_slice(text).map_err(|error| error.to_string())
+}

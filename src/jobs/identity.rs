@@ -1,0 +1,226 @@
+//! What a run is that searches: equal identities give equal bytes.
+//!
+//! A run that was interrupted goes on only under the identity it began with, and only shards of one identity
+//! are joined.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::plan::{Plan, Product};
+use super::settings::{BadPolicy, MatedPolicy, UnknownPolicy};
+use crate::mate::judge::{NODE_DEFINITION, SOLVER_VERSION, SearchSettings};
+use crate::records::filters::RecordFilters;
+use crate::records::source::Input;
+
+/// Everything that decides the bytes of the outputs.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Identity {
+    /// Name and version of the program.
+    pub program: String,
+    /// What is run.
+    pub command: String,
+    /// Which definition of a node the counts follow.
+    pub node_definition: u32,
+    /// Which solver gives the verdicts.
+    pub solver_version: u32,
+    /// The effective settings, under the long names of the options.
+    pub settings: Map<String, Value>,
+    /// Which part of the input this is, as in `3/10`.
+    pub shard: Option<String>,
+    /// What is read, in order.
+    pub inputs: Vec<InputIdentity>,
+}
+
+/// What an input is, as far as that shows without reading it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct InputIdentity {
+    /// The input, as it was given.
+    pub file: String,
+    /// Format of its records.
+    pub format: String,
+    /// How packed moves are read.
+    pub dialect: String,
+    /// Size of the file; none for standard input.
+    pub file_bytes: Option<u64>,
+    /// When the file was written last, in nanoseconds since 1970.
+    pub modified_unix_ns: Option<u64>,
+    /// What the store of an object calls this content.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub etag: Option<String>,
+}
+
+/// The settings under the long names of the options.
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct EffectiveSettings<'a> {
+    to: String,
+    #[serde(flatten)]
+    search: &'a SearchSettings,
+    #[serde(flatten)]
+    product: ProductSettings,
+    on_error: BadPolicy,
+    #[serde(flatten)]
+    filters: RecordFilters,
+    threads: usize,
+}
+
+/// Those that only one of the products has.
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case", rename_all_fields = "kebab-case", untagged)]
+enum ProductSettings {
+    Records { mated: MatedPolicy, unknown: UnknownPolicy, fill: String },
+    Rows { split: String, tsume_plies: bool },
+}
+
+/// The commands that search.
+pub(crate) const FILTER: &str = "filter";
+pub(crate) const DATASET: &str = "dataset";
+
+/// The command that joins the outputs of shards.
+pub(crate) const MERGE: &str = "merge";
+
+/// The one setting that changes no byte.
+const THREADS: &str = "threads";
+
+/// Which manifest says what was found out before. Shards have one each.
+pub const RETRY_UNKNOWN: &str = "retry-unknown";
+
+/// Something in which two identities differ.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Difference {
+    /// What it is, as a path: `settings.nodes`.
+    pub what: String,
+    /// The value of the first.
+    pub was: Value,
+    /// The value of the second.
+    pub is: Value,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} was {} and is {}", self.what, self.was, self.is)
+    }
+}
+
+impl Identity {
+    /// That of a run that is about to begin.
+    pub(crate) fn of(plan: &Plan) -> Self {
+        Self {
+            program: format!("kyokumen {}", env!("CARGO_PKG_VERSION")),
+            command: command(&plan.product).to_owned(),
+            node_definition: NODE_DEFINITION,
+            solver_version: SOLVER_VERSION,
+            settings: effective_settings(plan),
+            shard: plan.shard.map(|shard| shard.to_string()),
+            inputs: plan.parts.iter().map(|part| InputIdentity::of(&part.input)).collect(),
+        }
+    }
+
+    /// The first thing in which another identity differs from this one.
+    pub fn difference(&self, other: &Self) -> Option<Difference> {
+        difference(&self.comparable(), &other.comparable(), "")
+    }
+
+    fn comparable(&self) -> Value {
+        let mut identity = self.clone();
+        identity.settings.remove(THREADS);
+        serde_json::to_value(identity).expect("maps whose keys are words have a JSON form")
+    }
+}
+
+impl InputIdentity {
+    pub(crate) fn of(input: &Input) -> Self {
+        let state = input.place.state();
+        Self {
+            file: input.name.clone(),
+            format: input.format.name().to_owned(),
+            dialect: input.dialect.name().to_owned(),
+            file_bytes: state.as_ref().map(|state| state.bytes),
+            modified_unix_ns: state.as_ref().and_then(|state| state.modified_unix_ns),
+            etag: state.and_then(|state| state.etag),
+        }
+    }
+}
+
+const fn command(product: &Product) -> &'static str {
+    match product {
+        Product::Records(_) => FILTER,
+        Product::Rows(_) => DATASET,
+    }
+}
+
+fn effective_settings(plan: &Plan) -> Map<String, Value> {
+    let settings = &plan.settings;
+    let product = match &plan.product {
+        Product::Records(_) => ProductSettings::Records {
+            mated: settings.mated,
+            unknown: settings.unknown,
+            fill: settings.fill.to_string(),
+        },
+        Product::Rows(dataset) => ProductSettings::Rows {
+            split: dataset.shares.to_string(),
+            tsume_plies: dataset.tsume_plies,
+        },
+    };
+    let effective = EffectiveSettings {
+        to: plan.product.to_string(),
+        search: &settings.search,
+        product,
+        on_error: settings.on_error,
+        filters: settings.filters,
+        threads: settings.threads,
+    };
+    match serde_json::to_value(effective) {
+        Ok(Value::Object(mut settings)) => {
+            if let Some(first) = &plan.first_pass {
+                let parent = serde_json::to_value(&first.parent).unwrap_or_default();
+                settings.insert(RETRY_UNKNOWN.to_owned(), parent);
+            }
+            settings
+        }
+        _ => unreachable!("a struct of words and numbers has the form of an object"),
+    }
+}
+
+/// The first place in which two values differ, objects and lists looked through.
+fn difference(first: &Value, second: &Value, place: &str) -> Option<Difference> {
+    let within = |key: &str| if place.is_empty() { key.into() } else { format!("{place}.{key}") };
+    match (first, second) {
+        (Value::Object(one), Value::Object(other)) => {
+            let keys = one.keys().chain(other.keys());
+            let value = |of: &Map<String, Value>, key| of.get(key).cloned().unwrap_or_default();
+            keys.into_iter()
+                .find_map(|key| difference(&value(one, key), &value(other, key), &within(key)))
+        }
+        (Value::Array(one), Value::Array(other)) if one.len() == other.len() => {
+            let mut pairs = one.iter().zip(other).enumerate();
+            pairs.find_map(|(i, (one, other))| difference(one, other, &format!("{place}[{i}]")))
+        }
+        _ if first == second => None,
+        _ => Some(Difference { what: place.to_owned(), was: first.clone(), is: second.clone() }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_difference_says_where_it_is() {
+        let first = json!({"settings": {"nodes": 1000, "to": "hcp"}, "inputs": [{"file": "a"}]});
+        assert_eq!(difference(&first, &first, ""), None);
+        let told = |second: Value| difference(&first, &second, "").unwrap().to_string();
+        let second = json!({"settings": {"nodes": 2000, "to": "hcp"}, "inputs": [{"file": "a"}]});
+        assert_eq!(told(second), "settings.nodes was 1000 and is 2000");
+        let second = json!({"settings": {"nodes": 1000, "to": "hcp"}, "inputs": [{"file": "b"}]});
+        assert_eq!(told(second), r#"inputs[0].file was "a" and is "b""#);
+        let second = json!({"settings": {"nodes": 1000, "to": "hcp", "every": 2}, "inputs": []});
+        assert_eq!(told(second), r#"inputs was [{"file":"a"}] and is []"#);
+        let second = json!({"settings": {"nodes": 1000, "to": "hcp", "every": 2}, "inputs": [{"file": "a"}]});
+        assert_eq!(told(second), "settings.every was null and is 2");
+    }
+}

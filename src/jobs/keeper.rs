@@ -1,0 +1,118 @@
+//! Keeps checkpoints of a run while it goes on, and gives signs of life.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use super::checkpoint::{Checkpoint, Place};
+use super::identity::Identity;
+use crate::engine::run::RunError;
+use crate::mate::judge::Saved;
+use crate::records::sink::{Sinks, partial_path};
+use crate::storage::lock::Lock;
+use crate::storage::platform;
+
+/// What is to be kept of a run, and where.
+pub(crate) struct Keeper {
+    /// Whether nobody else writes the outputs; held until the keeper is dropped.
+    pub(crate) lock: Lock,
+    /// The file; none for a run that cannot be resumed.
+    pub(crate) path: Option<PathBuf>,
+    /// Time between two checkpoints.
+    pub(crate) every: Duration,
+    /// What the run is.
+    pub(crate) identity: Identity,
+    /// Records of the whole run, where that is known.
+    pub(crate) records: Option<u64>,
+    /// What this process was saved so far.
+    pub(crate) saved: Box<dyn Fn() -> Saved>,
+    /// Where the run goes on, if it does.
+    pub(crate) resumed: Option<Checkpoint>,
+    pub(crate) started: Instant,
+    pub(crate) last: Instant,
+}
+
+impl Keeper {
+    /// What there is to do between two blocks: most of the time nothing.
+    pub(crate) fn look(&mut self, sinks: &mut Sinks, place: &Place) -> Result<(), RunError> {
+        self.lock.beat();
+        if self.last.elapsed() < self.every {
+            return Ok(());
+        }
+        self.save(sinks, place).map(drop)
+    }
+
+    /// A sign of life, where nothing else is to be done.
+    pub(crate) fn beat(&mut self) {
+        self.lock.beat();
+    }
+
+    /// Why a run ends that somebody interrupted here.
+    pub(crate) fn interrupted(&mut self, sinks: &mut Sinks, place: &Place) -> RunError {
+        match self.save(sinks, place) {
+            Ok(true) => RunError::Suspended { records: place.counts.input },
+            Ok(false) => RunError::Interrupted,
+            Err(error) => error,
+        }
+    }
+
+    /// Brings everything to disk, the checkpoint last. Whether there is one.
+    fn save(&mut self, sinks: &mut Sinks, place: &Place) -> Result<bool, RunError> {
+        // Nothing is lost with nothing.
+        let Some(path) = self.path.as_ref().filter(|_| place.blocks > 0) else { return Ok(false) };
+        let checkpoint = Checkpoint {
+            identity: self.identity.clone(),
+            place: place.clone(),
+            outputs: sinks.sync()?,
+            records: self.records,
+            elapsed_s: self.elapsed().as_secs_f64(),
+            saved: self.saved(),
+            resumed_from: self.resumed_from(),
+            replaces: self.resumed.as_ref().map_or(Vec::new(), |resumed| resumed.replaces.clone()),
+            written_unix_s: platform::now_unix_s(),
+        };
+        let written = checkpoint.write(path);
+        // It may have its name although that could not be brought to disk, and then it needs its files.
+        if written.is_ok() || path.exists() {
+            sinks.keep();
+        }
+        written?;
+        self.last = Instant::now();
+        Ok(true)
+    }
+
+    /// How long the run took so far, in all its processes.
+    pub(crate) fn elapsed(&self) -> Duration {
+        let before = self.resumed.as_ref().map_or(0.0, |resumed| resumed.elapsed_s);
+        self.started.elapsed() + Duration::try_from_secs_f64(before).unwrap_or_default()
+    }
+
+    /// What the run was saved so far, in all its processes.
+    pub(crate) fn saved(&self) -> Saved {
+        let mut saved = (self.saved)();
+        if let Some(resumed) = &self.resumed {
+            saved.add(resumed.saved);
+        }
+        saved
+    }
+
+    /// Records behind which a process went on, this one the last.
+    pub(crate) fn resumed_from(&self) -> Vec<u64> {
+        let Some(resumed) = self.resumed.as_ref().filter(|resumed| !resumed.is_beginning()) else {
+            return Vec::new();
+        };
+        let mut from = resumed.resumed_from.clone();
+        from.push(resumed.place.counts.input);
+        from
+    }
+
+    /// Takes the checkpoint away: the outputs have their names. They are still nobody else's.
+    pub(crate) fn done(self) -> Lock {
+        // A process that was killed may have left a half-written one.
+        for path in self.path.iter().flat_map(|path| [path.clone(), partial_path(path)]) {
+            if let Err(error) = platform::remove_if_there(&path) {
+                tracing::warn!("cannot remove {}: {error}", path.display());
+            }
+        }
+        self.lock
+    }
+}

@@ -1,0 +1,450 @@
+//! The account of a run: what was read, what was written, what became of every record.
+//!
+//! The only output that holds times and what varies with them; everything else depends on input and settings alone.
+
+mod check;
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use thiserror::Error;
+
+use super::identity::{DATASET, FILTER, Identity, InputIdentity, MERGE};
+use super::keeper::Keeper;
+use super::plan::Plan;
+use super::run_name::{MANIFEST_SUFFIX, RunName};
+use crate::engine::run::Done;
+use crate::format::move16::Dialect;
+use crate::format::{Format, MoveCounts, Survey};
+use crate::mate::judge::Saved;
+use crate::records::counts::{Counts, Imbalance, equal};
+use crate::records::sink::{PARTIAL_SUFFIX, Written};
+use crate::records::source::{Part, PartRead};
+use crate::records::stream::Stream;
+use crate::storage::checksum::Sum;
+use crate::storage::files;
+use crate::storage::platform;
+
+pub use check::Contradiction;
+pub(crate) use check::{check_numbers, check_outputs};
+
+/// The account of a run, as it is written to `STEM.manifest.json`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Manifest {
+    /// Name and version of the program.
+    pub program: String,
+    /// What was run.
+    pub command: String,
+    /// Which definition of a node the counts follow.
+    pub node_definition: u32,
+    /// Which solver gave the verdicts.
+    pub solver_version: u32,
+    /// The effective settings, under the long names of the options.
+    pub settings: Map<String, Value>,
+    /// Which part of the input this is, as in `3/10`.
+    pub shard: Option<String>,
+    /// What was read, in order.
+    pub inputs: Vec<InputAccount>,
+    /// What was written.
+    pub outputs: Vec<OutputAccount>,
+    /// What became of the records.
+    pub counts: Counts,
+    /// When the run ended, in seconds since 1970.
+    pub ended_unix_s: u64,
+    /// How long it took.
+    pub elapsed_s: f64,
+    /// Speed.
+    pub records_per_s: f64,
+    /// Speed of the search, all threads together: without the nodes that were saved.
+    pub nodes_per_s: f64,
+    /// Records that were answered because an equal position had been searched; they stand in the counts
+    /// like all others, with the nodes of that search. Varies as the times do.
+    pub saved: Saved,
+    /// Records behind which another process went on, one for each time the run was interrupted. Varies as
+    /// the times do.
+    pub resumed_from: Vec<u64>,
+    /// The manifests of the shards whose outputs were joined.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parents: Vec<Parent>,
+}
+
+/// A manifest of which another one tells the sum.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Parent {
+    /// Its name, without the folder.
+    pub file: String,
+    /// Its SHA-256.
+    pub sha256: Sum,
+}
+
+/// What was read of one input.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct InputAccount {
+    /// The input, as it was given.
+    pub file: String,
+    /// Format of its records.
+    pub format: String,
+    /// How packed moves are read.
+    pub dialect: String,
+    /// Size of the file; none for standard input.
+    pub file_bytes: Option<u64>,
+    /// When the file was written last, in nanoseconds since 1970.
+    pub modified_unix_ns: Option<u64>,
+    /// What the store of an object calls this content.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub etag: Option<String>,
+    /// Index of the first record read.
+    pub from: u64,
+    /// Index behind the last record read.
+    pub to: u64,
+    /// Where the first byte read stands, uncompressed.
+    pub offset: u64,
+    /// Bytes read, uncompressed.
+    pub bytes: u64,
+    /// SHA-256 of these bytes; none where the command was not to compute it.
+    pub sha256: Option<Sum>,
+    /// What a sample of all of its records shows of its writer.
+    pub evidence: Option<Evidence>,
+}
+
+impl InputAccount {
+    /// Where the byte behind the last one read stands, uncompressed.
+    pub(crate) const fn end(&self) -> u64 {
+        self.offset.saturating_add(self.bytes)
+    }
+
+    /// Whether the first byte read is that of the first record: where several records are read together, as in
+    /// a game, it is that of the first of these.
+    pub(crate) fn begins_with_record(&self) -> bool {
+        Format::from_name(&self.format).is_some_and(Format::has_single_records)
+    }
+}
+
+/// What a sample of records shows of their writer; the same for every shard.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Evidence {
+    /// Records looked at.
+    pub sampled: u64,
+    /// Records that could not be read.
+    pub unreadable: u64,
+    /// Order of the pieces in hand.
+    pub hand_order: String,
+    /// Records whose padding is not zero.
+    pub padding_not_zero: u64,
+    /// Records whose result holds flags.
+    pub result_flags: u64,
+    /// What became of the stored moves, in the encoding in which they were read.
+    pub moves: MoveCounts,
+    /// The encoding in which moves are read.
+    pub dialect: String,
+    /// Moves that tell the encodings apart.
+    pub telling_moves: u64,
+    /// How many of them are legal in each encoding.
+    pub legal_in: BTreeMap<String, u64>,
+}
+
+impl Evidence {
+    fn new(survey: &Survey, dialect: Dialect) -> Self {
+        Self {
+            sampled: survey.records,
+            unreadable: survey.unreadable,
+            hand_order: survey.hand_orders().to_string(),
+            padding_not_zero: survey.padding_not_zero,
+            result_flags: survey.result_flags,
+            moves: survey.moves,
+            dialect: dialect.name().to_owned(),
+            telling_moves: survey.telling_moves,
+            legal_in: Dialect::ALL
+                .into_iter()
+                .map(|dialect| (dialect.name().to_owned(), survey.legal_in(dialect)))
+                .collect(),
+        }
+    }
+}
+
+/// One file written.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct OutputAccount {
+    /// Its name, without the folder, which may move.
+    pub file: String,
+    /// What it holds.
+    pub stream: Stream,
+    /// Records or lines in it.
+    pub records: u64,
+    /// Its size.
+    pub bytes: u64,
+    /// SHA-256 of the file; none where the command was not to compute it.
+    pub sha256: Option<Sum>,
+}
+
+/// Why a manifest cannot be used.
+#[derive(Debug, Error)]
+pub enum ManifestError {
+    /// The system refused.
+    #[error("cannot read {}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// It is none.
+    #[error("{} is no manifest that this version understands", path.display())]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+    /// What it says cannot be.
+    #[error("{} contradicts itself: {why}; it is not as it was written", path.display())]
+    Contradiction {
+        /// The file.
+        path: PathBuf,
+        /// What cannot be.
+        why: Contradiction,
+    },
+}
+
+impl ManifestError {
+    /// Whether there is no file.
+    pub fn is_not_found(&self) -> bool {
+        matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
+    }
+}
+
+/// What every manifest says, whatever was run.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Essence {
+    /// What was run.
+    pub command: String,
+}
+
+impl Essence {
+    /// Reads that of a file.
+    ///
+    /// # Errors
+    /// [`ManifestError`] if there is none, or something else.
+    pub fn read(path: &Path) -> Result<Self, ManifestError> {
+        read(path)
+    }
+
+    /// Whether all of it is a [`Manifest`]: that of a run that searched, or of shards that were joined.
+    pub fn is_of_search(&self) -> bool {
+        matches!(&*self.command, FILTER | DATASET | MERGE)
+    }
+}
+
+/// Reads the account of any command.
+pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> Result<T, ManifestError> {
+    let bytes =
+        files::read(path).map_err(|source| ManifestError::Io { path: path.to_owned(), source })?;
+    serde_json::from_slice(&bytes)
+        .map_err(|source| ManifestError::Malformed { path: path.to_owned(), source })
+}
+
+impl Manifest {
+    /// Reads one from a file, and [checks](Self::check) it.
+    ///
+    /// # Errors
+    /// [`ManifestError`] if there is none, or something else.
+    pub fn read(path: &Path) -> Result<Self, ManifestError> {
+        let manifest = Self::read_unchecked(path)?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let name = name.strip_suffix(PARTIAL_SUFFIX).unwrap_or(&name);
+        let name = RunName::of_file(name, MANIFEST_SUFFIX);
+        let checked = manifest.check(name.as_ref());
+        checked.map_err(|why| ManifestError::Contradiction { path: path.to_owned(), why })?;
+        Ok(manifest)
+    }
+
+    /// Reads one from a file, whatever it says.
+    ///
+    /// # Errors
+    /// [`ManifestError`] if there is none, or something else.
+    pub fn read_unchecked(path: &Path) -> Result<Self, ManifestError> {
+        read(path)
+    }
+
+    pub(crate) fn new(plan: &Plan, done: &Done, keeper: &Keeper) -> Self {
+        let (counts, saved) = (&done.counts, keeper.saved());
+        let elapsed_s = keeper.elapsed().as_secs_f64();
+        let Identity { program, command, node_definition, solver_version, settings, shard, .. } =
+            keeper.identity.clone();
+        Self {
+            program,
+            command,
+            node_definition,
+            solver_version,
+            settings,
+            shard,
+            inputs: done
+                .parts_read
+                .iter()
+                .map(|read| input_account(&plan.parts[read.part], read))
+                .collect(),
+            outputs: done.finished.written().map(output_account).collect(),
+            counts: counts.clone(),
+            ended_unix_s: platform::now_unix_s(),
+            elapsed_s,
+            records_per_s: per_s(counts.input, elapsed_s),
+            nodes_per_s: per_s(counts.nodes - saved.nodes, elapsed_s),
+            saved,
+            resumed_from: keeper.resumed_from(),
+            parents: plan.first_pass.iter().map(|first| first.parent.clone()).collect(),
+        }
+    }
+
+    /// What the run was.
+    pub fn identity(&self) -> Identity {
+        let input = |input: &InputAccount| InputIdentity {
+            file: input.file.clone(),
+            format: input.format.clone(),
+            dialect: input.dialect.clone(),
+            file_bytes: input.file_bytes,
+            modified_unix_ns: input.modified_unix_ns,
+            etag: input.etag.clone(),
+        };
+        Identity {
+            program: self.program.clone(),
+            command: self.command.clone(),
+            node_definition: self.node_definition,
+            solver_version: self.solver_version,
+            settings: self.settings.clone(),
+            shard: self.shard.clone(),
+            inputs: self.inputs.iter().map(input).collect(),
+        }
+    }
+
+    /// Adds the account of the next shard.
+    pub(crate) fn add(&mut self, next: &Self) {
+        for (input, next) in self.inputs.iter_mut().zip(&next.inputs) {
+            if input.from == input.to {
+                input.offset = next.offset;
+            }
+            input.to = next.to;
+            input.bytes = input.bytes.saturating_add(next.bytes);
+        }
+        self.counts.add(&next.counts);
+        self.elapsed_s += next.elapsed_s;
+        self.saved.add(next.saved);
+    }
+
+    /// The account of shards together, whose outputs were joined. The times are those that they took, one
+    /// after the other, and joining.
+    pub(crate) fn into_merged(
+        self,
+        outputs: Vec<OutputAccount>,
+        parents: Vec<Parent>,
+        elapsed: Duration,
+    ) -> Self {
+        let elapsed_s = self.elapsed_s + elapsed.as_secs_f64();
+        let nodes = self.counts.nodes.saturating_sub(self.saved.nodes);
+        Self {
+            command: MERGE.to_owned(),
+            shard: None,
+            outputs,
+            ended_unix_s: platform::now_unix_s(),
+            elapsed_s,
+            records_per_s: per_s(self.counts.input, elapsed_s),
+            nodes_per_s: per_s(nodes, elapsed_s),
+            resumed_from: Vec::new(),
+            parents,
+            ..self
+        }
+    }
+
+    /// Checks that every record read is accounted for, and that the files hold what the counts say.
+    ///
+    /// # Errors
+    /// [`Imbalance`] with the two sides that differ.
+    pub fn check_balance(&self) -> Result<(), Imbalance> {
+        self.counts.check_balance()?;
+        let read = self.inputs.iter().map(|input| input.to - input.from).sum();
+        equal("records read", read, "input", self.counts.input)?;
+        let in_file: BTreeMap<Stream, u64> =
+            self.outputs.iter().map(|output| (output.stream, output.records)).collect();
+        for stream in Stream::ALL {
+            let (in_file, counted) = (in_file.get(&stream).copied(), self.records_of(stream));
+            // Of shards that were joined one output was written.
+            if self.command != MERGE || in_file.is_some() {
+                equal(
+                    "records in an output",
+                    in_file.unwrap_or(0),
+                    "records counted for it",
+                    counted,
+                )?;
+            }
+        }
+        Ok(())
+    }
+
+    /// How many records or lines an output holds, going by the counts.
+    pub(crate) fn records_of(&self, stream: Stream) -> u64 {
+        let counts = &self.counts;
+        match stream {
+            Stream::Kept => counts.kept + counts.mated.relabelled,
+            Stream::Mated | Stream::MatedLines => counts.mated.split,
+            Stream::Unknown => counts.unknown.split,
+            // In a table the unknown are rows like all others.
+            Stream::UnknownLines if counts.rows > 0 || self.command == DATASET => 0,
+            Stream::UnknownLines => counts.verdicts.unknown.values().sum(),
+            Stream::Rows => counts.rows,
+            Stream::Quarantine | Stream::QuarantineLines => counts.bad.quarantined,
+        }
+    }
+
+    /// The bytes of the file.
+    ///
+    /// # Panics
+    /// Never: everything in it has a JSON form.
+    pub fn to_json(&self) -> Vec<u8> {
+        let mut json = serde_json::to_vec_pretty(self)
+            .expect("strings, numbers and maps with words as keys always have a JSON form");
+        json.push(b'\n');
+        json
+    }
+}
+
+pub(crate) fn input_account(part: &Part, read: &PartRead) -> InputAccount {
+    let InputIdentity { file, format, dialect, file_bytes, modified_unix_ns, etag } =
+        InputIdentity::of(&part.input);
+    InputAccount {
+        file,
+        format,
+        dialect,
+        file_bytes,
+        modified_unix_ns,
+        etag,
+        from: part.from,
+        to: part.from + read.records,
+        offset: read.offset,
+        bytes: read.bytes,
+        sha256: read.sha256,
+        evidence: part
+            .input
+            .evidence
+            .as_ref()
+            .map(|survey| Evidence::new(survey, part.input.dialect)),
+    }
+}
+
+pub(crate) fn output_account(written: &Written) -> OutputAccount {
+    let name = written.path.file_name().unwrap_or(written.path.as_os_str());
+    OutputAccount {
+        file: Path::new(name).to_string_lossy().into_owned(),
+        stream: written.stream,
+        records: written.records,
+        bytes: written.bytes,
+        sha256: written.sha256,
+    }
+}
+
+fn per_s(count: u64, elapsed_s: f64) -> f64 {
+    if elapsed_s > 0.0 { count as f64 / elapsed_s } else { 0.0 }
+}

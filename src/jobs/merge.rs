@@ -1,0 +1,320 @@
+//! Joins the outputs of shards into one file, after every check that can be made.
+//!
+//! The file is the one that a run without shards writes, frames of compressed files included.
+
+use std::io::{self, Read};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use thiserror::Error;
+
+use super::manifest::{InputAccount, Manifest, OutputAccount, Parent, output_account};
+use super::plan::{Claim, Claims, PlanError, check_absence, is_stream};
+use super::run_name::{MANIFEST_SUFFIX, RunName};
+use super::settings::FormatName;
+use super::shard_set::{Problem, ShardSet, ShardSetError};
+use crate::engine::progress::Progress;
+use crate::engine::run::RunError;
+use crate::format::{Format, count};
+use crate::records::counts::Counts;
+use crate::records::sink::{OutputPlan, SinkError, Sinks};
+use crate::records::source::{Compression, Delivery, Input, Part, Source};
+use crate::records::stream::{Batch, Stream};
+use crate::storage::checksum::Sum;
+use crate::storage::files;
+use crate::storage::table::TableFormat;
+
+/// Records that are read at a time.
+const BLOCK_RECORDS: u64 = 1 << 12;
+
+/// Bytes that are copied at a time.
+const CHUNK_BYTES: usize = 1 << 20;
+
+/// What is to be joined, not yet checked.
+#[derive(Clone, Debug)]
+pub struct MergeRequest {
+    /// Where the shards are.
+    pub folder: PathBuf,
+    /// Which run, if there are several.
+    pub name: Option<String>,
+    /// Which of their outputs.
+    pub stream: Stream,
+    /// The file to be written.
+    pub output: PathBuf,
+    /// Whether what exists may be replaced.
+    pub force: bool,
+}
+
+/// Why shards are not joined.
+#[derive(Debug, Error)]
+pub enum MergeError {
+    /// They cannot be looked at.
+    #[error(transparent)]
+    ShardSet(#[from] ShardSetError),
+    /// Something is missing or different.
+    #[error("the shards in {} cannot be joined:{}", folder.display(), list(problems))]
+    Problems {
+        /// The folder.
+        folder: PathBuf,
+        /// All that is.
+        problems: Vec<Problem>,
+    },
+    /// The run has no such output.
+    #[error("the run has no output of this kind: it was made with other settings")]
+    NoStream,
+    /// Files of columns say at their end where everything is.
+    #[error(
+        "the shards are {format}: a file of columns ends with a list of them, and cannot be joined by its bytes; tools that read such files read several as one table"
+    )]
+    Columns {
+        /// What they are.
+        format: TableFormat,
+    },
+    /// The name of the output says another format or compression than the shards have.
+    #[error("the shards are {shards}, the name of {} says {output_format}; join them as they are, and convert the file", output.display())]
+    OtherFormat {
+        /// Format of the shards.
+        shards: FormatName,
+        /// The output.
+        output: PathBuf,
+        /// What its name says.
+        output_format: FormatName,
+    },
+    /// The output cannot be written there.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// Reading or writing failed.
+    #[error(transparent)]
+    Run(#[from] RunError),
+}
+
+impl MergeError {
+    /// Whether another command line would help, as opposed to another state of the disk.
+    pub const fn is_usage(&self) -> bool {
+        match self {
+            Self::Plan(error) => error.is_usage(),
+            Self::NoStream | Self::Columns { .. } | Self::OtherFormat { .. } => true,
+            Self::ShardSet(error) => error.is_usage(),
+            Self::Problems { .. } | Self::Run(_) => false,
+        }
+    }
+}
+
+/// Each in a line of its own.
+fn list(problems: &[Problem]) -> String {
+    problems.iter().fold(String::new(), |list, problem| format!("{list}\n  {problem}"))
+}
+
+/// Shards that can be joined.
+#[derive(Clone, Debug)]
+pub struct MergePlan {
+    set: ShardSet,
+    stream: Stream,
+    /// The outputs to be joined, in order.
+    parts: Vec<OutputAccount>,
+    /// What their records are; none for quarantined bytes, which are of no format.
+    format: Option<FormatName>,
+    output: PathBuf,
+    is_stream: bool,
+    /// Nowhere if the output is a stream.
+    manifest: Option<PathBuf>,
+}
+
+impl MergePlan {
+    /// Looks at the manifests, writes nothing.
+    ///
+    /// # Errors
+    /// [`MergeError`] with everything that is missing or different.
+    pub fn new(request: MergeRequest) -> Result<Self, MergeError> {
+        let MergeRequest { folder, name, stream, output, force } = request;
+        let set = ShardSet::in_folder(&folder, name.as_deref())?;
+        let problems = set.problems()?;
+        if !problems.is_empty() {
+            return Err(MergeError::Problems { folder, problems });
+        }
+        let parts = set.manifests().flat_map(|manifest| &manifest.outputs);
+        let parts: Vec<_> = parts.filter(|output| output.stream == stream).cloned().collect();
+        let first = parts.first().ok_or(MergeError::NoStream)?;
+        if let Some(format) = TableFormat::of_columns(stream, &first.file) {
+            return Err(MergeError::Columns { format });
+        }
+        let format =
+            if stream.holds_records() { FormatName::from_file_name(&first.file) } else { None };
+        let name = output.file_name().unwrap_or_default().to_string_lossy();
+        if let (Some(shards), Some(output_format)) = (format, FormatName::from_file_name(&name))
+            && shards != output_format
+        {
+            return Err(MergeError::OtherFormat { shards, output, output_format });
+        }
+        let is_stream = is_stream(&output)?;
+        let manifest =
+            (!is_stream).then(|| output.with_file_name(format!("{name}{MANIFEST_SUFFIX}")));
+        if !force && !is_stream {
+            check_absence([&output].into_iter().chain(&manifest))?;
+        }
+        // What is missing is told with all that is wrong with the outputs.
+        let paths = parts.iter().map(|part| folder.join(&part.file));
+        let paths = paths.filter(|path| files::is_object(path) || path.exists());
+        let any_format = format.unwrap_or(FormatName::plain(Format::Hcp));
+        let inputs = paths.map(|path| Input::named(&path, any_format));
+        let manifests = set.names().map(|name| folder.join(name.file(MANIFEST_SUFFIX)));
+        let claims = Claims::reading(&inputs.collect::<Vec<_>>())?;
+        let mut claims = claims.and_reading(&manifests.collect::<Vec<_>>());
+        claims.write(manifest.iter().map(Claim::file).chain([Claim::file_or_stream(&output)]))?;
+        Ok(Self { set, stream, parts, format, output, is_stream, manifest })
+    }
+
+    /// Records of all shards.
+    pub fn records(&self) -> u64 {
+        self.parts.iter().map(|part| part.records).sum()
+    }
+
+    fn compression(&self) -> Compression {
+        self.format.map_or(Compression::None, |format| format.compression)
+    }
+
+    fn check_outputs(&self) -> Result<(), MergeError> {
+        let problems = self.set.wrong_outputs(Some(self.stream));
+        if problems.is_empty() {
+            return Ok(());
+        }
+        Err(MergeError::Problems { folder: self.set.folder.clone(), problems })
+    }
+}
+
+/// Joins shards in order. Sets nothing under a final name unless all went well.
+///
+/// # Errors
+/// [`MergeError`]; whatever had been written is removed.
+pub fn merge(
+    plan: &MergePlan,
+    progress: &mut Progress,
+    cancel: &AtomicBool,
+) -> Result<Manifest, MergeError> {
+    let started = Instant::now();
+    plan.check_outputs()?;
+    let header = plan.format.map_or(&b""[..], |format| format.format.header());
+    let output = OutputPlan {
+        compression: plan.compression(),
+        header: if plan.compression() == Compression::None { b"" } else { header },
+        is_stream: plan.is_stream,
+        ..OutputPlan::plain(plan.stream, plan.output.clone())
+    };
+    let sinks = Sinks::create_with(&[output], true).map_err(RunError::from)?;
+    let mut copier = Copier { plan, sinks, progress, cancel, done: Counts::default() };
+    for part in 0..plan.parts.len() {
+        match plan.compression() {
+            Compression::None => copier.bytes(part)?,
+            _ => copier.records(part, header)?,
+        }
+    }
+    let Copier { sinks, done, .. } = copier;
+    let finished = sinks.finish().map_err(RunError::from)?;
+    let written = finished
+        .written()
+        .map(|written| OutputAccount { records: plan.records(), ..output_account(written) });
+    let manifest = joined(plan, written.collect(), started)?;
+    manifest.check_balance().map_err(RunError::from)?;
+    let committed = match &plan.manifest {
+        Some(path) => finished.commit_with(path, &manifest.to_json()),
+        None => finished.commit(),
+    };
+    committed.map_err(RunError::from)?;
+    progress.finish(&done);
+    Ok(manifest)
+}
+
+struct Copier<'a> {
+    plan: &'a MergePlan,
+    sinks: Sinks,
+    progress: &'a mut Progress,
+    cancel: &'a AtomicBool,
+    /// What is shown.
+    done: Counts,
+}
+
+impl Copier<'_> {
+    /// A file as it is.
+    fn bytes(&mut self, part: usize) -> Result<(), RunError> {
+        let (part, before) = (&self.plan.parts[part], self.done.input);
+        let path = self.plan.set.folder.join(&part.file);
+        let failed = |verb, source| SinkError::Io { verb, path: path.clone(), source };
+        let mut file = files::open(&path).map_err(|source| failed("open", source))?;
+        let mut copied = 0;
+        loop {
+            let mut batch = Batch::default();
+            let chunk = batch.open_record();
+            let mut left = file.by_ref().take(CHUNK_BYTES as u64);
+            let read = left.read_to_end(chunk).map_err(|source| failed("read", source))?;
+            copied += read as u64;
+            // A file that grows is told below.
+            if read == 0 || copied > part.bytes {
+                break;
+            }
+            let records = u128::from(part.records) * u128::from(copied) / u128::from(part.bytes);
+            self.write(&batch, before + records as u64)?;
+        }
+        if copied != part.bytes {
+            let cut_off = io::Error::new(io::ErrorKind::UnexpectedEof, "it changed meanwhile");
+            return Err(failed("read", cut_off).into());
+        }
+        Ok(())
+    }
+
+    /// A compressed file record by record, so that frames end where they should.
+    fn records(&mut self, part: usize, header: &[u8]) -> Result<(), RunError> {
+        let path = self.plan.set.folder.join(&self.plan.parts[part].file);
+        let name = self.plan.format.expect("what is compressed are records of a format");
+        let source = Source::new(vec![Part::whole(Input::named(&path, name))], BLOCK_RECORDS);
+        for delivery in source {
+            let Delivery::Block(block) = delivery? else { continue };
+            let mut batch = Batch::default();
+            for (number, unit) in block.units().enumerate() {
+                let is_first = part == 0 && number == 0 && block.offset == 0;
+                // The sink has written the header.
+                let bytes = if is_first { unit.bytes.strip_prefix(header) } else { None };
+                batch.open_record().extend_from_slice(bytes.unwrap_or(unit.bytes));
+                let records = count(block.format, unit.without_line_end(block.format));
+                batch.end_group(usize::try_from(records).unwrap_or(usize::MAX));
+            }
+            self.write(&batch, self.done.input + batch.len())?;
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, batch: &Batch, done: u64) -> Result<(), RunError> {
+        if self.cancel.load(Ordering::Relaxed) {
+            return Err(RunError::Interrupted);
+        }
+        self.sinks.write(self.plan.stream, batch)?;
+        self.done.input = done;
+        self.progress.update(&self.done);
+        Ok(())
+    }
+}
+
+/// The account of all shards together.
+fn joined(
+    plan: &MergePlan,
+    outputs: Vec<OutputAccount>,
+    started: Instant,
+) -> Result<Manifest, RunError> {
+    let mut manifests = plan.set.manifests().cloned();
+    let mut joined = manifests.next().expect("a plan has shards");
+    for manifest in manifests {
+        joined.add(&manifest);
+    }
+    let parent = |name: RunName| {
+        let file = name.file(MANIFEST_SUFFIX);
+        let path = plan.set.folder.join(&file);
+        let sum = files::open(&path).and_then(Sum::of_reader);
+        let sha256 = sum.map_err(|source| SinkError::Io { verb: "read", path, source })?;
+        Ok::<_, SinkError>(Parent { file, sha256 })
+    };
+    let parents = plan.set.names().map(parent).collect::<Result<_, _>>()?;
+    // What was read is known shard by shard.
+    let forget = |input| InputAccount { sha256: None, ..input };
+    joined.inputs = joined.inputs.into_iter().map(forget).collect();
+    Ok(joined.into_merged(outputs, parents, started.elapsed()))
+}

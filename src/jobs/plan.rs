@@ -1,0 +1,497 @@
+//! What a run will read and write: everything is checked here, before anything is created.
+//!
+//! File names are those the command line documents: `STEM-00003-of-00010.mated.hcp` and so on.
+
+mod claims;
+mod error;
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::dataset::{DatasetSettings, SOLVED_POSITIONS};
+use super::first_pass::FirstPass;
+use super::run_name::{CHECKPOINT_SUFFIX, LOCK_SUFFIX, MANIFEST_SUFFIX, RunName};
+use super::settings::{BadPolicy, FormatName, MatedPolicy, Settings, UnknownPolicy};
+use super::staging::Staging;
+use crate::format::move16::Dialect;
+use crate::format::{Fill, Format, Plan as ConversionPlan, conversion_plan};
+use crate::records::evidence;
+use crate::records::filters::RecordFilters;
+use crate::records::shard::Shard;
+use crate::records::sink::OutputPlan;
+use crate::records::source;
+use crate::records::source::{Compression, Counted, Index, Input, Mark, Part, Place, SourceError};
+use crate::records::stream::Stream;
+use crate::storage::parquet;
+
+pub use claims::{Claim, Claims};
+pub(crate) use claims::{check_absence, check_once, check_stream, check_twice, is_stream};
+pub use error::PlanError;
+
+/// Time between two checkpoints, if nothing else is asked for.
+pub const CHECKPOINT_EVERY: Duration = Duration::from_secs(10);
+
+/// What the user asked for, not yet checked.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// Files of positions, read as one sequence; `-` is standard input.
+    pub inputs: Vec<PathBuf>,
+    /// Folder of the outputs; made if it is not there. Its URL if they are to be objects.
+    pub output: PathBuf,
+    /// Folder in which outputs are made that are to be objects; the system's for temporary files if nothing
+    /// is said.
+    pub tmp_dir: Option<PathBuf>,
+    /// Format of the inputs, where their extensions do not say it.
+    pub from: Option<FormatName>,
+    /// How packed moves are encoded; as the records show if nothing is said.
+    pub dialect: Option<Dialect>,
+    /// Format of the outputs; that of the inputs if nothing is said.
+    pub to: Option<FormatName>,
+    /// Stem of the outputs' names; the first input's if nothing is said.
+    pub name: Option<String>,
+    /// Which part of the input to take; all of it if nothing is said.
+    pub shard: Option<Shard>,
+    /// Whether outputs that exist may be replaced.
+    pub force: bool,
+    /// Whether to go on where an interrupted run stood, if there was one.
+    pub resume: bool,
+    /// Time between two checkpoints; [`CHECKPOINT_EVERY`] if nothing is said.
+    pub checkpoint_every: Option<Duration>,
+    /// Where to say for Prometheus how far the run has come.
+    pub metrics: Option<PathBuf>,
+    /// What an earlier run found out, if only the rest is to be searched.
+    pub first_pass: Option<Arc<FirstPass>>,
+    /// Files that this was read from, if it was: they must not be written over.
+    pub read_from: Vec<PathBuf>,
+    /// Everything else.
+    pub settings: Settings,
+}
+
+/// A run that can begin.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// What is read, in order.
+    pub parts: Vec<Part>,
+    /// Records that will be read, where that is known before.
+    pub records: Option<u64>,
+    /// Number, over all inputs, of the first record that will be read.
+    pub first_number: u64,
+    /// Indexes of inputs that were made for this, and where they are to be kept for the next shard.
+    pub indexes: Vec<(PathBuf, Index)>,
+    /// Which part of the input this is.
+    pub shard: Option<Shard>,
+    /// What the names of the outputs of all shards begin with.
+    pub stem: String,
+    /// Folder of the outputs, on this machine.
+    pub folder: PathBuf,
+    /// The way of the outputs to their store, if they are to be objects.
+    pub staging: Option<Staging>,
+    /// The outputs but for the manifest.
+    pub outputs: Vec<OutputPlan>,
+    /// Where the manifest will be.
+    pub manifest: PathBuf,
+    /// Where checkpoints are kept; nowhere if the run cannot be resumed.
+    pub checkpoint: Option<PathBuf>,
+    /// Time between two of them.
+    pub checkpoint_every: Duration,
+    /// Whether to go on where an interrupted run stood, if there was one.
+    pub resume: bool,
+    /// What says that the outputs are being written.
+    pub lock: PathBuf,
+    /// Where to say for Prometheus how far the run has come.
+    pub metrics: Option<PathBuf>,
+    /// What an earlier run found out, if only the rest is to be searched.
+    pub first_pass: Option<Arc<FirstPass>>,
+    /// What is made of the records.
+    pub product: Product,
+    /// The settings.
+    pub settings: Settings,
+}
+
+/// What is made of the records that are judged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Product {
+    /// They are sorted, and written in this format.
+    Records(FormatName),
+    /// Each becomes a row of [`SOLVED_POSITIONS`].
+    Rows(DatasetSettings),
+}
+
+impl Product {
+    /// Checks what is asked for.
+    fn new(
+        inputs: &[Input],
+        to: Option<FormatName>,
+        settings: &Settings,
+    ) -> Result<Self, PlanError> {
+        let first = inputs.first().ok_or(PlanError::NoInput)?;
+        if let Some(dataset) = settings.dataset {
+            return dataset.format.check().map(|()| Self::Rows(dataset));
+        }
+        let to = output_format(first, inputs, to)?;
+        if to.format.holds_games() {
+            return Err(PlanError::NoRecords { to: to.format });
+        }
+        inputs
+            .iter()
+            .try_for_each(|input| conversion(input, to.format, &settings.fill).map(drop))?;
+        Ok(Self::Records(to))
+    }
+}
+
+impl fmt::Display for Product {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Records(to) => to.fmt(f),
+            Self::Rows(dataset) => dataset.format.fmt(f),
+        }
+    }
+}
+
+impl Plan {
+    /// Where an output, or the manifest, will be in the end.
+    pub fn destination(&self, path: &Path) -> PathBuf {
+        self.staging.as_ref().map_or_else(|| path.to_owned(), |staging| staging.destination(path))
+    }
+
+    /// Checks a request. Reads inputs only to count their records, creates nothing.
+    ///
+    /// # Errors
+    /// [`PlanError`] with what is wrong.
+    pub fn new(request: Request) -> Result<Self, PlanError> {
+        let Request { inputs, output, tmp_dir, from, dialect, to, name, shard, .. } = request;
+        let Request { force, resume, checkpoint_every, metrics, .. } = request;
+        let Request { first_pass, read_from, settings, .. } = request;
+        let staging = Staging::to(&output, tmp_dir);
+        let folder = staging.as_ref().map_or(output, |staging| staging.folder.clone());
+        settings.search.check()?;
+        let inputs = inputs.iter().map(|path| input(path, from, dialect));
+        let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
+        check_once(&inputs, shard)?;
+        inputs.iter().try_for_each(|input| check_filters(input, &settings.filters))?;
+        let product = Product::new(&inputs, to, &settings)?;
+        let stem = stem(name, &inputs)?;
+        let run = RunName::new(&stem, shard);
+        let name = |suffix: &str| folder.join(run.file(suffix));
+        let is_first = shard.is_none_or(|shard| shard.index() == 1);
+        let outputs = outputs(&settings, &product, is_first, name);
+        let (manifest, lock) = (name(MANIFEST_SUFFIX), name(LOCK_SUFFIX));
+        let checkpoint =
+            can_be_resumed(&inputs, &outputs, resume)?.then(|| name(CHECKPOINT_SUFFIX));
+        let paths = || outputs.iter().map(|output| &output.path).chain([&manifest]);
+        check_folder(&folder)?;
+        let mut claims = claims(&inputs, &read_from, first_pass.as_deref())?;
+        let indexes = index_paths(&inputs, shard, &folder);
+        let others = [&manifest].into_iter().chain(&checkpoint).chain(&indexes).map(Claim::file);
+        claims.write(outputs.iter().map(Claim::output).chain(others))?;
+        claims.write([Claim::in_place(&lock)])?;
+        claims.write(metrics.iter().map(Claim::file_or_stream))?;
+        let is_new = !force && !resume;
+        if let Some(staging) = &staging {
+            let objects: Vec<_> = paths().map(|path| staging.destination(path)).collect();
+            claims.write(objects.iter().map(Claim::in_place))?;
+            check_unsent(&objects, is_new.then_some(&manifest))?;
+        }
+        if is_new {
+            check_absence(paths())?;
+            check_not_interrupted(checkpoint.as_ref())?;
+        }
+        let Chosen { parts, records, first_number, indexes } =
+            choose(inputs, shard, Some(&folder))?;
+        if let Some(first) = &first_pass {
+            first.check_settings(&settings)?;
+            first.check_inputs(&parts)?;
+        }
+        Ok(Self {
+            parts,
+            records,
+            first_number,
+            indexes,
+            shard,
+            stem,
+            folder,
+            staging,
+            outputs,
+            manifest,
+            checkpoint,
+            checkpoint_every: checkpoint_every.unwrap_or(CHECKPOINT_EVERY),
+            resume,
+            lock,
+            metrics,
+            first_pass,
+            product,
+            settings,
+        })
+    }
+}
+
+pub(crate) fn input(
+    path: &Path,
+    from: Option<FormatName>,
+    dialect: Option<Dialect>,
+) -> Result<Input, PlanError> {
+    let name = path.to_string_lossy().into_owned();
+    let format = from.or_else(|| FormatName::from_file_name(&name));
+    let mut input = Input::named(path, format.ok_or(PlanError::UnknownFormat { input: name })?);
+    if input.compression == Compression::Parquet {
+        check_parquet(input.format)?;
+        if !input.place.can_be_read_again() {
+            return Err(PlanError::ReadOnce {
+                input: input.said(),
+                why: "Parquet is read from its end",
+            });
+        }
+        if matches!(input.place, Place::Object(_)) {
+            return Err(PlanError::ParquetObject { input: input.name });
+        }
+    }
+    if let Place::Object(object) = &input.place {
+        // Looked at once, for all that will be read of it.
+        let looked = object.state().map(drop);
+        looked.map_err(|source| SourceError::Open { input: input.name.clone(), source })?;
+    }
+    evidence::settle(&mut input, from.is_some(), dialect)?;
+    Ok(input)
+}
+
+fn output_format(
+    first: &Input,
+    inputs: &[Input],
+    to: Option<FormatName>,
+) -> Result<FormatName, PlanError> {
+    if let Some(to) = to {
+        return check_compression(to);
+    }
+    if let Some(other) = inputs.iter().find(|input| input.format != first.format) {
+        let (first, second) = (first.name.clone(), other.name.clone());
+        return Err(PlanError::MixedFormats { first, second });
+    }
+    // What is only read leaves as it is inside.
+    let is_written = first.compression != Compression::Gzip;
+    let compression = if is_written { first.compression } else { Compression::None };
+    Ok(FormatName { format: first.format, compression })
+}
+
+pub(crate) fn check_filters(input: &Input, filters: &RecordFilters) -> Result<(), PlanError> {
+    let fields = input.format.fields();
+    match filters.asked().find(|&(_, field)| !fields.contains(field)) {
+        Some((filter, field)) => Err(PlanError::FilterOnMissingField {
+            filter,
+            input: input.name.clone(),
+            format: input.format.name(),
+            field,
+        }),
+        None => Ok(()),
+    }
+}
+
+pub(crate) fn conversion(
+    input: &Input,
+    to: Format,
+    fill: &Fill,
+) -> Result<ConversionPlan, PlanError> {
+    conversion_plan(input.format, to, fill)
+        .map_err(|source| PlanError::Conversion { input: input.name.clone(), source })
+}
+
+/// Outputs are compressed with zstd or not at all.
+///
+/// # Errors
+/// [`PlanError::OnlyReadCompression`].
+pub fn check_compression(to: FormatName) -> Result<FormatName, PlanError> {
+    match to.compression {
+        Compression::Gzip => Err(PlanError::OnlyReadCompression { to }),
+        Compression::None | Compression::Zstd => Ok(to),
+        Compression::Parquet => check_parquet(to.format).map(|()| to),
+    }
+}
+
+/// Whether a Parquet file can hold this format, and this program handles such files.
+fn check_parquet(format: Format) -> Result<(), PlanError> {
+    match (parquet::IS_BUILT_IN, format) {
+        (false, _) => Err(PlanError::NoParquet),
+        (true, Format::Jsonl) => Ok(()),
+        (true, _) => Err(PlanError::NotInParquet { format: format.name() }),
+    }
+}
+
+pub(crate) fn stem(name: Option<String>, inputs: &[Input]) -> Result<String, PlanError> {
+    let stem = match (name, inputs.first().map(|input| &input.place)) {
+        (Some(name), _) => name,
+        (None, None | Some(Place::Stdin)) => "stdin".to_owned(),
+        (None, Some(place)) => {
+            let name = place.file_name().unwrap_or_default().to_string_lossy();
+            FormatName::stem(&name).to_owned()
+        }
+    };
+    let is_file_name = Path::new(&stem).file_name() == Some(stem.as_ref());
+    if is_file_name { Ok(stem) } else { Err(PlanError::Name { name: stem }) }
+}
+
+fn outputs(
+    settings: &Settings,
+    product: &Product,
+    is_first: bool,
+    name: impl Fn(&str) -> PathBuf,
+) -> Vec<OutputPlan> {
+    let sorted = matches!(product, Product::Records(_));
+    let is_wanted = |stream: &Stream| match stream {
+        Stream::Kept | Stream::UnknownLines => sorted,
+        Stream::Mated | Stream::MatedLines => sorted && settings.mated == MatedPolicy::Split,
+        Stream::Unknown => sorted && settings.unknown == UnknownPolicy::Split,
+        Stream::Quarantine | Stream::QuarantineLines => settings.on_error == BadPolicy::Quarantine,
+        Stream::Rows => !sorted,
+    };
+    let extension = product.to_string();
+    let output = |stream: Stream| {
+        let plain = OutputPlan::plain(stream, name(&stream.suffix(&extension)));
+        match product {
+            Product::Records(to) if stream.holds_records() => {
+                // A shard that goes on where another ends begins with its first record.
+                let header = if is_first { to.format.header() } else { b"" };
+                OutputPlan { compression: to.compression, header, ..plain }
+            }
+            Product::Rows(dataset) if stream == Stream::Rows => {
+                OutputPlan { making: dataset.format.making(&SOLVED_POSITIONS), ..plain }
+            }
+            Product::Records(_) | Product::Rows(_) => plain,
+        }
+    };
+    Stream::ALL.into_iter().filter(is_wanted).map(output).collect()
+}
+
+pub(crate) fn check_folder(folder: &Path) -> Result<(), PlanError> {
+    if folder.exists() && !folder.is_dir() {
+        return Err(PlanError::NotAFolder { folder: folder.to_owned() });
+    }
+    Ok(())
+}
+
+/// What a run reads, inputs and all else.
+fn claims(
+    inputs: &[Input],
+    read_from: &[PathBuf],
+    first_pass: Option<&FirstPass>,
+) -> Result<Claims, PlanError> {
+    let claims = Claims::reading(inputs)?.and_reading(read_from);
+    let Some(first) = first_pass else { return Ok(claims) };
+    // Whoever gives standard input gives it anew; what it gave is compared in the end.
+    let named = inputs.iter().filter(|input| input.place != Place::Stdin);
+    check_twice(named, "an earlier run has read it")?;
+    Ok(claims.and_reading(first.files()))
+}
+
+/// Where shards may keep what they find out about their inputs, of two of one name in the same place.
+fn index_paths(inputs: &[Input], shard: Option<Shard>, folder: &Path) -> BTreeSet<PathBuf> {
+    let inputs = inputs.iter().filter(|_| shard.is_some());
+    inputs.filter_map(|input| Index::path(folder, input)).collect()
+}
+
+/// Whether another process can go on with a run.
+fn can_be_resumed(
+    inputs: &[Input],
+    outputs: &[OutputPlan],
+    is_asked: bool,
+) -> Result<bool, PlanError> {
+    let from_files = check_twice(inputs, "--resume needs files");
+    let unable = outputs.iter().find(|output| !output.can_be_resumed());
+    match unable {
+        _ if is_asked && from_files.is_err() => from_files.map(|()| false),
+        Some(output) if is_asked => Err(PlanError::NotResumable { output: output.path.clone() }),
+        unable => Ok(from_files.is_ok() && unable.is_none()),
+    }
+}
+
+/// No interrupted run may be waiting to be resumed.
+fn check_not_interrupted(checkpoint: Option<&PathBuf>) -> Result<(), PlanError> {
+    match checkpoint {
+        Some(path) if path.exists() => Err(PlanError::Interrupted { checkpoint: path.clone() }),
+        _ => Ok(()),
+    }
+}
+
+/// Of a new run no object may exist, nor its manifest on this machine, beside what was made and not sent.
+fn check_unsent(objects: &[PathBuf], manifest: Option<&PathBuf>) -> Result<(), PlanError> {
+    let Some(manifest) = manifest else { return Ok(()) };
+    check_absence(objects.iter())?;
+    check_not_interrupted(Some(manifest))
+}
+
+/// Where bad records go that stand beside an output.
+pub(crate) fn side_outputs(output: &Path, to: FormatName, on_error: BadPolicy) -> Vec<OutputPlan> {
+    if on_error != BadPolicy::Quarantine {
+        return Vec::new();
+    }
+    let name = output.file_name().unwrap_or_default().to_string_lossy();
+    let beside = |stream: Stream| {
+        let name = format!("{}{}", FormatName::stem(&name), stream.suffix(to.format.name()));
+        OutputPlan::plain(stream, output.with_file_name(name))
+    };
+    vec![beside(Stream::Quarantine), beside(Stream::QuarantineLines)]
+}
+
+/// Which records of which input are read.
+pub(crate) struct Chosen {
+    pub(crate) parts: Vec<Part>,
+    /// How many, if that is cheap to say or a shard needs it.
+    pub(crate) records: Option<u64>,
+    /// Number of the first one over all inputs, from 0.
+    pub(crate) first_number: u64,
+    /// What was found out about where records are, and where that is to be kept.
+    pub(crate) indexes: Vec<(PathBuf, Index)>,
+}
+
+/// Chooses the records of a shard, or all. What an earlier run found out about the inputs stands in
+/// `folder`.
+pub(crate) fn choose(
+    inputs: Vec<Input>,
+    shard: Option<Shard>,
+    folder: Option<&Path>,
+) -> Result<Chosen, PlanError> {
+    if shard.is_none() && !inputs.iter().all(source::is_cheap_to_count) {
+        let parts = inputs.into_iter().map(Part::whole).collect();
+        return Ok(Chosen { parts, records: None, first_number: 0, indexes: Vec::new() });
+    }
+    let mut counted = Vec::new();
+    let mut indexes = Vec::new();
+    for input in &inputs {
+        // Without a shard all is read from the start: the number of records is all that helps.
+        if shard.is_none() || source::can_be_computed(input) {
+            counted.push((source::count_records(input)?, None));
+            continue;
+        }
+        let place = folder.and_then(|folder| Index::path(folder, input));
+        let kept = place.as_ref().and_then(|path| Index::load(path, input));
+        let index = if let Some(index) = kept {
+            index
+        } else {
+            let index = Index::build(input)?;
+            indexes.extend(place.map(|path| (path, index.clone())));
+            index
+        };
+        counted.push((index.records, Some(index)));
+    }
+    let total = counted.iter().map(|(count, _)| count).sum();
+    let range = shard.map_or(0..total, |shard| shard.range(total));
+    let mut first = 0;
+    let mut parts = Vec::new();
+    for (input, (count, index)) in inputs.into_iter().zip(counted) {
+        let within = |record: u64| record.saturating_sub(first).min(count);
+        let (from, to) = (within(range.start), within(range.end));
+        let mark = index.map_or(Mark::default(), |index| index.mark_before(from));
+        first += count;
+        // What stands behind the last record and is none, a game without moves, goes with that record.
+        let has_last = range.start < first && first <= range.end;
+        let is_first = shard.is_none_or(|shard| shard.index() == 1);
+        let reads_end =
+            input.format.record_len().is_none() && (has_last || (first == 0 && is_first));
+        let counted = Some(Counted { records: count, is_relied_on: shard.is_some() });
+        let to = (shard.is_some() && !reads_end).then_some(to);
+        parts.push(Part { mark, counted, ..Part::range(input, from, to) });
+    }
+    let records = Some(range.end - range.start);
+    Ok(Chosen { parts, records, first_number: range.start, indexes })
+}

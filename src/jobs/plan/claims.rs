@@ -1,0 +1,306 @@
+//! The files of a run: what it reads, and what it writes. Nothing is both, and nothing is written twice, whatever
+//! names and links lead to it.
+//!
+//! Every command asks here before it creates anything.
+
+use std::collections::{HashMap, HashSet};
+use std::io::ErrorKind;
+use std::path::{Component, Path, PathBuf};
+
+use super::PlanError;
+use crate::jobs::settings::BadPolicy;
+use crate::records::shard::Shard;
+use crate::records::sink::{OutputPlan, partial_path};
+use crate::records::source::{Input, Place};
+use crate::records::stream::Stream;
+use crate::storage::files;
+use crate::storage::platform;
+use crate::storage::platform::{FileIdentity, Standard};
+
+/// What a run reads and writes.
+#[derive(Clone, Debug, Default)]
+pub struct Claims {
+    /// With the names by which a person knows them.
+    read: HashMap<Key, String>,
+    written: HashMap<Key, PathBuf>,
+}
+
+/// What makes two paths one place.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+enum Key {
+    /// They lead to the same bytes.
+    Content(FileIdentity),
+    /// They will, once something is there; also the URL of an object.
+    Name(PathBuf),
+}
+
+/// A place that is written.
+#[derive(Clone, Debug)]
+pub struct Claim {
+    path: PathBuf,
+    /// Files that are written in its stead until it is whole.
+    partial: Vec<PathBuf>,
+    is_stream: bool,
+}
+
+impl Claim {
+    /// That of an output.
+    pub fn output(plan: &OutputPlan) -> Self {
+        let partial = if plan.is_stream { Vec::new() } else { plan.partial_paths().collect() };
+        Self { path: plan.path.clone(), partial, is_stream: plan.is_stream }
+    }
+
+    /// That of a file that is whole when it has its name.
+    pub fn file<P: AsRef<Path>>(path: &P) -> Self {
+        let path = path.as_ref();
+        Self { path: path.to_owned(), partial: vec![partial_path(path)], is_stream: false }
+    }
+
+    /// The same, unless its path leads to a stream.
+    pub fn file_or_stream<P: AsRef<Path>>(path: &P) -> Self {
+        if platform::is_stream(path.as_ref()) { Self::in_place(path) } else { Self::file(path) }
+    }
+
+    /// That of a file that is written where it stands.
+    pub fn in_place<P: AsRef<Path>>(path: &P) -> Self {
+        let path = path.as_ref();
+        Self { path: path.to_owned(), partial: Vec::new(), is_stream: platform::is_stream(path) }
+    }
+}
+
+impl Claims {
+    /// Those of a run that reads these inputs. What it says on standard output and standard error must not go
+    /// to one of them either.
+    ///
+    /// # Errors
+    /// [`PlanError`] if an input cannot be looked at, or is written by the shell.
+    pub fn reading(inputs: &[Input]) -> Result<Self, PlanError> {
+        let mut claims = Self::default();
+        for input in inputs {
+            let looked = |source| PlanError::Look { name: input.name.clone(), source };
+            let key = match &input.place {
+                Place::Stdin => Standard::Input.identity().map(Key::Content),
+                Place::File(path) => {
+                    platform::identity_of_content(path).map_err(looked)?.map(Key::Content)
+                }
+                Place::Object(object) => Some(Key::Name(object.url().into())),
+            };
+            claims.read.extend(key.map(|key| (key, input.said())));
+        }
+        for (stream, name) in
+            [(Standard::Output, "standard output"), (Standard::Error, "standard error")]
+        {
+            let input = stream.identity().and_then(|found| claims.read.get(&Key::Content(found)));
+            if let Some(input) = input.cloned() {
+                return Err(PlanError::OutputIsInput { output: name.into(), input });
+            }
+        }
+        Ok(claims)
+    }
+
+    /// Takes in files that were read before: what is not there any more cannot be written over.
+    #[must_use]
+    pub fn and_reading<'a>(mut self, paths: impl IntoIterator<Item = &'a PathBuf>) -> Self {
+        for path in paths {
+            let content = platform::identity_of_content(path).ok().flatten();
+            let keys = content.map(Key::Content).into_iter().chain([Key::Name(normal(path))]);
+            self.read.extend(keys.map(|key| (key, path.display().to_string())));
+        }
+        self
+    }
+
+    /// Takes in places that are written. Among themselves they are told apart by their names: two names of
+    /// one file are two files when each was replaced.
+    ///
+    /// # Errors
+    /// [`PlanError`] if one is read or written already, or cannot be the place of a file.
+    pub fn write(&mut self, claims: impl IntoIterator<Item = Claim>) -> Result<(), PlanError> {
+        let mut contents = Vec::new();
+        for claim in claims {
+            let path = &claim.path;
+            if claim.is_stream && path == Path::new("-") {
+                continue;
+            }
+            for place in claim.partial.iter().chain([path]) {
+                let content = content(place).map(Key::Content);
+                self.check(path, content.as_ref())?;
+                if !claim.is_stream {
+                    check_place(place)?;
+                    check_standard(path, content.as_ref())?;
+                    let name = Key::Name(normal(place));
+                    self.check(path, Some(&name))?;
+                    self.written.insert(name, path.clone());
+                }
+                contents.extend(content.map(|content| (content, path.clone())));
+            }
+        }
+        self.written.extend(contents);
+        Ok(())
+    }
+
+    fn check(&self, path: &Path, key: Option<&Key>) -> Result<(), PlanError> {
+        let Some(key) = key else { return Ok(()) };
+        if let Some(input) = self.read.get(key) {
+            let (output, input) = (path.to_owned(), input.clone());
+            return Err(PlanError::OutputIsInput { output, input });
+        }
+        match self.written.get(key) {
+            Some(other) => {
+                Err(PlanError::WrittenTwice { path: path.to_owned(), other: other.clone() })
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Plans the one output that stands by itself at a path, uncompressed, or is written straight through where the
+    /// path leads to a stream. Without `force` no file may be there.
+    ///
+    /// # Errors
+    /// [`PlanError`] if it cannot be written there.
+    pub fn lone_output(
+        &mut self,
+        stream: Stream,
+        path: &Path,
+        force: bool,
+    ) -> Result<OutputPlan, PlanError> {
+        let is_stream = is_stream(path)?;
+        let plan = OutputPlan { is_stream, ..OutputPlan::plain(stream, path.to_owned()) };
+        self.write([Claim::output(&plan)])?;
+        if !force && !is_stream {
+            check_absence([&plan.path])?;
+        }
+        Ok(plan)
+    }
+}
+
+/// What the shell has opened for us is no place for a file, which would take its name away.
+fn check_standard(path: &Path, content: Option<&Key>) -> Result<(), PlanError> {
+    for (stream, name) in
+        [(Standard::Output, "standard output"), (Standard::Error, "standard error")]
+    {
+        if content.is_some() && content == stream.identity().map(Key::Content).as_ref() {
+            let (path, other) = (path.to_owned(), name.into());
+            return Err(PlanError::WrittenTwice { path, other });
+        }
+    }
+    Ok(())
+}
+
+fn content(path: &Path) -> Option<FileIdentity> {
+    platform::identity_of_content(path).ok().flatten()
+}
+
+/// Whether a file can get this name: what never can would show only when all is done.
+fn check_place(path: &Path) -> Result<(), PlanError> {
+    if files::is_object(path) {
+        return Ok(());
+    }
+    match path.symlink_metadata() {
+        Ok(_) => {}
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return Ok(());
+        }
+        Err(source) => return Err(PlanError::Look { name: path.display().to_string(), source }),
+    }
+    let output = path.to_owned();
+    if path.is_dir() {
+        return Err(PlanError::IsAFolder { output });
+    }
+    if platform::is_stream(path) { Err(PlanError::NoFile { output }) } else { Ok(()) }
+}
+
+/// A path without links, as far as it exists, and without `.` and `..`. The last name stays: what it links to is
+/// another file.
+fn normal(path: &Path) -> PathBuf {
+    let absolute = if files::is_object(path) { None } else { std::path::absolute(path).ok() };
+    let Some(absolute) = absolute else { return path.to_owned() };
+    for ancestor in absolute.ancestors().skip(1) {
+        if let (Ok(mut found), Ok(rest)) =
+            (ancestor.canonicalize(), absolute.strip_prefix(ancestor))
+        {
+            for component in rest.components() {
+                match component {
+                    Component::ParentDir => drop(found.pop()),
+                    component => found.push(component),
+                }
+            }
+            return found;
+        }
+    }
+    absolute
+}
+
+/// No output may exist.
+///
+/// # Errors
+/// [`PlanError::OutputExists`] for the first one that does.
+pub(crate) fn check_absence<'a>(
+    outputs: impl IntoIterator<Item = &'a PathBuf>,
+) -> Result<(), PlanError> {
+    for output in outputs {
+        let looked = |source| PlanError::Look { name: output.display().to_string(), source };
+        if files::exists(output).map_err(looked)? {
+            return Err(PlanError::OutputExists { output: output.clone() });
+        }
+    }
+    Ok(())
+}
+
+/// Whether an output is standard output or leads to something that is no file.
+///
+/// # Errors
+/// [`PlanError::IsAFolder`].
+pub(crate) fn is_stream(output: &Path) -> Result<bool, PlanError> {
+    if files::is_object(output) {
+        return Ok(false);
+    }
+    if output == Path::new("-") {
+        return Ok(true);
+    }
+    if output.is_dir() {
+        return Err(PlanError::IsAFolder { output: output.to_owned() });
+    }
+    Ok(platform::is_stream(output))
+}
+
+/// What is written straight through has nothing beside it.
+pub(crate) fn check_stream(output: &Path, on_error: BadPolicy) -> Result<(), PlanError> {
+    if on_error == BadPolicy::Quarantine {
+        let output = output.to_string_lossy().into_owned();
+        return Err(PlanError::NoPlaceForQuarantine { output });
+    }
+    Ok(())
+}
+
+/// What can be read only once cannot be named twice, nor cut into shards, whose places are found by measuring it.
+pub(crate) fn check_once(inputs: &[Input], shard: Option<Shard>) -> Result<(), PlanError> {
+    let mut found = HashSet::new();
+    for input in inputs.iter().filter(|input| !input.place.can_be_read_again()) {
+        let why = |why| Err(PlanError::ReadOnce { input: input.said(), why });
+        if shard.is_some() {
+            return why("a shard needs files");
+        }
+        let identity = match &input.place {
+            Place::File(path) => platform::identity(path).ok(),
+            _ => Standard::Input.any_identity(),
+        };
+        if !found.insert(identity) {
+            return why("it was named more than once");
+        }
+    }
+    Ok(())
+}
+
+/// Whether all inputs can be read twice.
+///
+/// # Errors
+/// [`PlanError::ReadOnce`] for the first that cannot.
+pub(crate) fn check_twice<'a>(
+    inputs: impl IntoIterator<Item = &'a Input>,
+    why: &'static str,
+) -> Result<(), PlanError> {
+    match inputs.into_iter().find(|input| !input.place.can_be_read_again()) {
+        Some(input) => Err(PlanError::ReadOnce { input: input.said(), why }),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,88 @@
+//! Names of the files of a run: `positions.hcp`, `positions-00003-of-00010.manifest.json`.
+
+use std::fmt;
+
+use crate::records::shard::Shard;
+
+/// What the name of a manifest ends with.
+pub const MANIFEST_SUFFIX: &str = ".manifest.json";
+
+/// What the name of a checkpoint ends with.
+pub const CHECKPOINT_SUFFIX: &str = ".checkpoint";
+
+/// What the name of a lock ends with.
+pub const LOCK_SUFFIX: &str = ".lock";
+
+/// The start of the names of a run's files: `positions`, or `positions-00003-of-00010` for a shard.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct RunName {
+    /// What all shards share.
+    pub stem: String,
+    /// How many shards there are; 1 where there are none.
+    pub count: u32,
+    /// Which one, from 1; 0 where there are none.
+    pub index: u32,
+}
+
+impl RunName {
+    /// That of a shard, or of the whole.
+    pub fn new(stem: &str, shard: Option<Shard>) -> Self {
+        let (index, count) = shard.map_or((0, 1), |shard| (shard.index(), shard.count()));
+        Self { stem: stem.to_owned(), count, index }
+    }
+
+    /// The start of a file's name, if it ends as it should.
+    pub fn of_file(name: &str, suffix: &str) -> Option<Self> {
+        let name = name.strip_suffix(suffix)?;
+        let shard = || {
+            let (stem_and_index, count) = name.rsplit_once("-of-")?;
+            let (stem, index) = stem_and_index.rsplit_once('-')?;
+            Some((stem, Shard::new(index.parse().ok()?, count.parse().ok()?)?))
+        };
+        let run = shard().map(|(stem, shard)| Self::new(stem, Some(shard)));
+        // Two names of one shard would be two shards.
+        let run = run.filter(|run| run.to_string() == name);
+        Some(run.unwrap_or_else(|| Self::new(name, None)))
+    }
+
+    /// The shard; none where there are none.
+    pub const fn shard(&self) -> Option<Shard> {
+        Shard::new(self.index, self.count)
+    }
+
+    /// The name of one of its files.
+    pub fn file(&self, suffix: &str) -> String {
+        format!("{self}{suffix}")
+    }
+}
+
+impl fmt::Display for RunName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { stem, count, index } = self;
+        match self.shard() {
+            Some(_) => write!(f, "{stem}-{index:05}-of-{count:05}"),
+            None => f.write_str(stem),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_runs_and_shards() {
+        let of = |name: &str| RunName::of_file(name, MANIFEST_SUFFIX);
+        let name = of("a-b-00003-of-00010.manifest.json").unwrap();
+        assert_eq!((&*name.stem, name.index, name.count), ("a-b", 3, 10));
+        assert_eq!(name.file(".hcp"), "a-b-00003-of-00010.hcp");
+        for whole in
+            ["a", "a-00003-of-00002", "a-00000-of-00002", "b-of-c", "a-3-of-10", "a-+0003-of-00010"]
+        {
+            let name = of(&format!("{whole}.manifest.json")).unwrap();
+            assert_eq!((&*name.stem, name.shard()), (whole, None));
+            assert_eq!(name.to_string(), whole);
+        }
+        assert_eq!(of("a.hcp"), None);
+    }
+}

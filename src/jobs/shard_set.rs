@@ -1,0 +1,507 @@
+//! The shards of one run: whether all are there, belong together, and are as their manifests say.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use super::identity::{Difference, Identity, RETRY_UNKNOWN};
+use super::manifest::{Contradiction, InputAccount, Manifest, ManifestError, OutputAccount};
+use super::run_name::{CHECKPOINT_SUFFIX, LOCK_SUFFIX, MANIFEST_SUFFIX, RunName};
+use super::settings::FormatName;
+use crate::records::shard::{Shard, missing};
+use crate::records::source::Compression;
+use crate::records::stream::Stream;
+use crate::storage::checksum::Sum;
+use crate::storage::files;
+use crate::storage::platform;
+
+/// Why shards cannot be looked at.
+#[derive(Debug, Error)]
+pub enum ShardSetError {
+    /// The folder could not be read.
+    #[error("cannot read the folder {}", folder.display())]
+    Folder {
+        /// The folder.
+        folder: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A manifest could not be read.
+    #[error(transparent)]
+    Manifest(#[from] ManifestError),
+    /// There is nothing to join.
+    #[error("there is no manifest of a shard in {}", folder.display())]
+    None {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// The shards are of several runs.
+    #[error("there are shards of several runs in {}: {names}; choose one with --name", folder.display())]
+    Several {
+        /// The folder.
+        folder: PathBuf,
+        /// The runs.
+        names: String,
+    },
+    /// A name that is no manifest's.
+    #[error("{} is no manifest: its name does not end with {MANIFEST_SUFFIX}", path.display())]
+    NoManifest {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+impl ShardSetError {
+    /// Whether another command line would help, as opposed to another state of the disk.
+    pub const fn is_usage(&self) -> bool {
+        matches!(self, Self::None { .. } | Self::Several { .. } | Self::NoManifest { .. })
+    }
+}
+
+/// Something that is missing or different.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Problem {
+    /// Shards in a row that nobody began.
+    Missing {
+        /// The first one.
+        first: Shard,
+        /// The last one.
+        last: Shard,
+        /// The manifest of the first one.
+        manifest: PathBuf,
+    },
+    /// A shard was not brought to its end.
+    Unfinished {
+        /// Which one.
+        shard: Shard,
+        /// Its manifest.
+        manifest: PathBuf,
+    },
+    /// A manifest says what cannot be.
+    Contradiction {
+        /// The manifest.
+        manifest: PathBuf,
+        /// What cannot be.
+        why: Contradiction,
+    },
+    /// A shard is of another run.
+    Different {
+        /// The shard that the others are compared with.
+        first: Shard,
+        /// The other one.
+        shard: Shard,
+        /// In what.
+        difference: Box<Difference>,
+    },
+    /// A shard does not begin where the one before it ended, or is not the part that it should be.
+    Range {
+        /// Which one.
+        shard: Shard,
+        /// The input.
+        file: String,
+        /// Its first record.
+        from: u64,
+        /// The record behind the last one of the shard before.
+        expected: u64,
+    },
+    /// A shard does not begin with the byte behind the last one of the shard before.
+    Offset {
+        /// Which one.
+        shard: Shard,
+        /// The input.
+        file: String,
+        /// Its first byte.
+        from: u64,
+        /// The byte behind the last one of the shard before.
+        expected: u64,
+    },
+    /// A shard has more or fewer records than it should.
+    Size {
+        /// Which one.
+        shard: Shard,
+        /// Its records.
+        records: u64,
+        /// How many it should have.
+        expected: u64,
+    },
+    /// The shards end before an input does.
+    End {
+        /// The input.
+        file: String,
+        /// Bytes of it that were read.
+        read: u64,
+        /// Its size.
+        bytes: u64,
+    },
+    /// An output is not there.
+    NoOutput {
+        /// The output.
+        path: PathBuf,
+    },
+    /// An output cannot be read.
+    Unreadable {
+        /// The output.
+        path: PathBuf,
+        /// What the system says.
+        error: String,
+    },
+    /// An output has another size than its manifest says.
+    Bytes {
+        /// The output.
+        path: PathBuf,
+        /// Its size.
+        bytes: u64,
+        /// What the manifest says.
+        expected: u64,
+    },
+    /// A list has more or fewer lines than its manifest says.
+    Lines {
+        /// The list.
+        path: PathBuf,
+        /// Its lines.
+        lines: u64,
+        /// What the manifest says.
+        expected: u64,
+    },
+    /// An output has other bytes than its manifest says.
+    Checksum {
+        /// The output.
+        path: PathBuf,
+    },
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Missing { first, last, manifest } if first == last => {
+                write!(f, "shard {first} is missing: there is no {}", manifest.display())
+            }
+            Self::Missing { first, last, manifest } => write!(
+                f,
+                "shards {}-{last} are missing: there is no {}, nor those behind it",
+                first.index(),
+                manifest.display()
+            ),
+            Self::Unfinished { shard, manifest } => {
+                write!(f, "shard {shard} is not finished: there is no {}", manifest.display())
+            }
+            Self::Contradiction { manifest, why } => {
+                write!(f, "{} contradicts itself: {why}", manifest.display())
+            }
+            Self::Different { first, shard, difference: of } => {
+                let (what, was, is) = (&of.what, &of.was, &of.is);
+                write!(f, "shard {shard} is of another run: {what} is {is}, in shard {first} {was}")
+            }
+            Self::Range { shard, file, from, expected } => write!(
+                f,
+                "shard {shard} begins with record {from} of {file}, not with {expected}, where the one \
+                 before it ends"
+            ),
+            Self::Offset { shard, file, from, expected } => write!(
+                f,
+                "shard {shard} begins with byte {from} of {file}, not with {expected}, where the one before \
+                 it ends"
+            ),
+            Self::Size { shard, records, expected } => {
+                write!(f, "shard {shard} has {records} records, not its part of {expected}")
+            }
+            Self::End { file, read, bytes } => {
+                write!(f, "the shards end with byte {read} of {file}, which has {bytes}")
+            }
+            Self::NoOutput { path } => write!(f, "{} is missing", path.display()),
+            Self::Unreadable { path, error } => {
+                write!(f, "{} cannot be read: {error}", path.display())
+            }
+            Self::Bytes { path, bytes, expected } => {
+                write!(f, "{} has {bytes} bytes, its manifest says {expected}", path.display())
+            }
+            Self::Lines { path, lines, expected } => {
+                write!(f, "{} has {lines} lines, its manifest says {expected}", path.display())
+            }
+            Self::Checksum { path } => {
+                write!(f, "{} has another SHA-256 than its manifest says", path.display())
+            }
+        }
+    }
+}
+
+/// Shards of one run, as far as their manifests are there.
+#[derive(Clone, Debug)]
+pub struct ShardSet {
+    /// The folder.
+    pub folder: PathBuf,
+    /// What the names of all begin with.
+    pub stem: String,
+    /// How many there should be.
+    pub count: u32,
+    manifests: BTreeMap<u32, Manifest>,
+}
+
+impl ShardSet {
+    /// The shards in a folder, of the run with this stem if there are several.
+    ///
+    /// # Errors
+    /// [`ShardSetError`] if there are none, or of several runs.
+    pub fn in_folder(folder: &Path, stem: Option<&str>) -> Result<Self, ShardSetError> {
+        let failed = |source| ShardSetError::Folder { folder: folder.to_owned(), source };
+        let mut runs: BTreeMap<(String, u32), Vec<PathBuf>> = BTreeMap::new();
+        for file in files::names_in(folder).map_err(failed)? {
+            let path = folder.join(&file);
+            let name = RunName::of_file(&file, MANIFEST_SUFFIX);
+            if let Some(name) = name
+                .filter(|name| name.shard().is_some() && stem.is_none_or(|stem| name.stem == stem))
+            {
+                runs.entry((name.stem, name.count)).or_default().push(path);
+            }
+        }
+        let folder = folder.to_owned();
+        if runs.len() > 1 {
+            let names = runs.keys().map(|(stem, count)| format!("{stem} ({count} shards)"));
+            let names = names.collect::<Vec<_>>().join(", ");
+            return Err(ShardSetError::Several { folder, names });
+        }
+        let (_, paths) = runs.pop_first().ok_or(ShardSetError::None { folder })?;
+        let mut sets = Self::of_files(&paths)?;
+        Ok(sets.remove(0))
+    }
+
+    /// The runs whose manifests these are.
+    ///
+    /// # Errors
+    /// [`ShardSetError`] if one is no manifest or cannot be read.
+    pub fn of_files(paths: &[PathBuf]) -> Result<Vec<Self>, ShardSetError> {
+        let mut sets: Vec<Self> = Vec::new();
+        for path in paths {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let name = RunName::of_file(&name, MANIFEST_SUFFIX)
+                .ok_or_else(|| ShardSetError::NoManifest { path: path.clone() })?;
+            let manifest = Manifest::read_unchecked(path)?;
+            let folder = platform::folder_of(path);
+            let same = |set: &&mut Self| {
+                set.folder == folder && set.stem == name.stem && set.count == name.count
+            };
+            match sets.iter_mut().find(same) {
+                Some(set) => drop(set.manifests.insert(name.index, manifest)),
+                None => sets.push(Self {
+                    folder: folder.to_owned(),
+                    stem: name.stem,
+                    count: name.count,
+                    manifests: BTreeMap::from([(name.index, manifest)]),
+                }),
+            }
+        }
+        Ok(sets)
+    }
+
+    /// Those that are there, in order.
+    pub fn manifests(&self) -> impl Iterator<Item = &Manifest> {
+        self.manifests.values()
+    }
+
+    /// The names of the manifests that are there, in order.
+    pub fn names(&self) -> impl Iterator<Item = RunName> {
+        self.manifests.keys().map(|&index| self.name(index))
+    }
+
+    /// The shards of a run whose manifests are these, by their numbers.
+    pub(crate) fn of_manifests(
+        folder: &Path,
+        stem: &str,
+        count: u32,
+        manifests: BTreeMap<u32, Manifest>,
+    ) -> Self {
+        Self { folder: folder.to_owned(), stem: stem.to_owned(), count, manifests }
+    }
+
+    /// What stands in the way of joining them, going by the manifests.
+    ///
+    /// # Errors
+    /// [`ShardSetError`] if the folder cannot be read.
+    pub fn problems(&self) -> Result<Vec<Problem>, ShardSetError> {
+        let mut problems = self.contradictions();
+        if self.manifests.contains_key(&0) {
+            return Ok(problems);
+        }
+        problems.extend(self.missing()?);
+        problems.extend(self.disagreements());
+        if problems.is_empty() {
+            problems.extend(self.unread_ends());
+        }
+        Ok(problems)
+    }
+
+    /// What no manifest of these can say.
+    pub fn contradictions(&self) -> Vec<Problem> {
+        let problem = |(&index, manifest): (&u32, &Manifest)| {
+            let name = self.name(index);
+            let why = manifest.check(Some(&name)).err()?;
+            Some(Problem::Contradiction { manifest: self.path(&name, MANIFEST_SUFFIX), why })
+        };
+        self.manifests.iter().filter_map(problem).collect()
+    }
+
+    /// In what those that are there do not belong together.
+    pub fn disagreements(&self) -> Vec<Problem> {
+        let different = self.different();
+        if different.is_empty() { self.wrong_ranges() } else { different }
+    }
+
+    fn name(&self, index: u32) -> RunName {
+        RunName { stem: self.stem.clone(), count: self.count, index }
+    }
+
+    fn path(&self, name: &RunName, suffix: &str) -> PathBuf {
+        self.folder.join(name.file(suffix))
+    }
+
+    fn missing(&self) -> Result<Vec<Problem>, ShardSetError> {
+        let manifest = |shard: Shard| self.path(&self.name(shard.index()), MANIFEST_SUFFIX);
+        let begun = self.begun()?;
+        let unfinished = begun.iter().filter(|index| !self.manifests.contains_key(index));
+        let unfinished = unfinished.filter_map(|&index| Shard::new(index, self.count));
+        let unfinished =
+            unfinished.map(|shard| Problem::Unfinished { shard, manifest: manifest(shard) });
+        let present: BTreeSet<u32> = self.manifests.keys().chain(&begun).copied().collect();
+        let missing = missing(present, self.count).into_iter();
+        let missing = missing.map(|(first, last)| Problem::Missing {
+            first,
+            last,
+            manifest: manifest(first),
+        });
+        Ok(missing.chain(unfinished).collect())
+    }
+
+    /// Shards that somebody is or was writing.
+    fn begun(&self) -> Result<BTreeSet<u32>, ShardSetError> {
+        if self.manifests.len() == self.count as usize {
+            return Ok(BTreeSet::new());
+        }
+        let names = files::names_in(&self.folder)
+            .map_err(|source| ShardSetError::Folder { folder: self.folder.clone(), source })?;
+        let suffixes = [CHECKPOINT_SUFFIX, LOCK_SUFFIX];
+        let begun = names.iter().filter_map(|name| {
+            let name = suffixes.iter().find_map(|suffix| RunName::of_file(name, suffix))?;
+            let is_own = name.stem == self.stem && name.count == self.count && name.index > 0;
+            is_own.then_some(name.index)
+        });
+        Ok(begun.collect())
+    }
+
+    /// Shards in order with their manifests.
+    fn shards(&self) -> impl Iterator<Item = (Shard, &Manifest)> {
+        let shard = |(&index, manifest)| Some((Shard::new(index, self.count)?, manifest));
+        self.manifests.iter().filter_map(shard)
+    }
+
+    fn different(&self) -> Vec<Problem> {
+        let mut shards = self.shards();
+        let Some((first, manifest)) = shards.next() else { return Vec::new() };
+        let expected = of_run(manifest);
+        let problem = |(shard, manifest): (Shard, &Manifest)| {
+            let difference = Box::new(expected.difference(&of_run(manifest))?);
+            Some(Problem::Different { first, shard, difference })
+        };
+        shards.filter_map(problem).collect()
+    }
+
+    /// Each shard begins where the one before it ends, if that is there.
+    fn wrong_ranges(&self) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        let mut before: Option<(u32, &Manifest)> = None;
+        let total = self
+            .manifests
+            .get(&self.count)
+            .map(|last| last.inputs.iter().fold(0, |sum: u64, input| sum.saturating_add(input.to)));
+        for (shard, manifest) in self.shards() {
+            let last = before.filter(|&(index, _)| index + 1 == shard.index());
+            for (number, input) in manifest.inputs.iter().enumerate() {
+                let last = last.and_then(|(_, last)| last.inputs.get(number));
+                let is_first = (shard.index() == 1).then_some((0, 0));
+                let Some((to, end)) = last.map(|last| (last.to, last.end())).or(is_first) else {
+                    continue;
+                };
+                let file = input.file.clone();
+                if input.from != to {
+                    let (from, expected) = (input.from, to);
+                    problems.push(Problem::Range { shard, file, from, expected });
+                } else if input.offset > end || (input.offset < end && input.begins_with_record()) {
+                    let (from, expected) = (input.offset, end);
+                    problems.push(Problem::Offset { shard, file, from, expected });
+                }
+            }
+            let expected =
+                total.map(|total| shard.range(total)).map(|range| range.end - range.start);
+            let records = manifest.counts.input;
+            if let Some(expected) = expected.filter(|&expected| expected != records) {
+                problems.push(Problem::Size { shard, records, expected });
+            }
+            before = Some((shard.index(), manifest));
+        }
+        problems
+    }
+
+    /// Inputs whose last bytes no shard has read, where their size says it.
+    fn unread_ends(&self) -> Vec<Problem> {
+        let mut ends: Vec<(&InputAccount, u64)> = Vec::new();
+        for manifest in self.manifests.values() {
+            for (number, input) in manifest.inputs.iter().enumerate() {
+                let end = input.end();
+                match ends.get_mut(number) {
+                    Some((_, last)) => *last = end.max(*last),
+                    None => ends.push((input, end)),
+                }
+            }
+        }
+        let problem = |(input, read): (&InputAccount, u64)| {
+            let name = FormatName::from_file_name(&input.file)?;
+            let bytes = input.file_bytes.filter(|_| name.compression == Compression::None)?;
+            let file = input.file.clone();
+            (read < bytes).then_some(Problem::End { file, read, bytes })
+        };
+        ends.into_iter().filter_map(problem).collect()
+    }
+
+    /// What is wrong with the outputs, all or those of a stream: their bytes are read.
+    pub fn wrong_outputs(&self, stream: Option<Stream>) -> Vec<Problem> {
+        // Of one that contradicts itself nothing is opened.
+        let named = self.manifests.iter().map(|(&index, manifest)| (self.name(index), manifest));
+        let sound = named.filter(|(name, manifest)| manifest.check(Some(name)).is_ok());
+        let outputs = sound.flat_map(|(_, manifest)| &manifest.outputs);
+        let wanted = outputs.filter(|output| stream.is_none_or(|stream| output.stream == stream));
+        wanted.filter_map(|output| wrong_output(&self.folder, output)).collect()
+    }
+}
+
+/// What is wrong with an output in a folder: its bytes are read.
+pub fn wrong_output(folder: &Path, output: &OutputAccount) -> Option<Problem> {
+    let path = folder.join(&output.file);
+    let bytes = match files::state(&path) {
+        Ok(state) => state.bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Some(Problem::NoOutput { path });
+        }
+        Err(error) => return Some(Problem::Unreadable { path, error: error.to_string() }),
+    };
+    if bytes != output.bytes {
+        return Some(Problem::Bytes { path, bytes, expected: output.bytes });
+    }
+    match files::open(&path).and_then(Sum::of_reader) {
+        Ok(sum) if output.sha256.is_none_or(|expected| expected == sum) => None,
+        Ok(_) => Some(Problem::Checksum { path }),
+        Err(error) => Some(Problem::Unreadable { path, error: error.to_string() }),
+    }
+}
+
+/// What a shard must have in common with the others. A copy of an input on another machine has another
+/// time of modification.
+fn of_run(manifest: &Manifest) -> Identity {
+    let mut identity = Identity { shard: None, ..manifest.identity() };
+    identity.inputs.iter_mut().for_each(|input| input.modified_unix_ns = None);
+    if let Some(parent) = identity.settings.get_mut(RETRY_UNKNOWN) {
+        *parent = true.into();
+    }
+    identity
+}

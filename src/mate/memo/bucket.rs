@@ -1,0 +1,205 @@
+//! A few answers that share a place, of which the least worth remembering gives way.
+//!
+//! The greedy dual algorithm (Young 1994): the worth of an answer is what it cost, and each time the bucket
+//! forgets something, newer answers gain on it. Dear ones stay longer, none stays for ever unless asked for.
+
+use super::super::judge::Judgement;
+use super::Memorable;
+use crate::format::PositionKey;
+use crate::shogi::{Move, Position};
+
+/// Answers in a bucket. Their fingerprints fill one line of the processor's cache.
+pub(super) const WAYS: usize = 16;
+
+/// Moves of the lines of all answers in a bucket. A mate longer than this is not remembered.
+const MOST_MOVES: usize = 128;
+
+/// What an allocation takes besides the bytes asked for.
+const ALLOCATION_BYTES: usize = 16;
+
+/// Answers, each at the same number as its fingerprint.
+pub(super) struct Bucket<V> {
+    fingerprints: [u32; WAYS],
+    entries: Vec<Entry<V>>,
+    /// Worth of what was forgotten last.
+    inflation: u64,
+}
+
+struct Entry<V> {
+    key: PositionKey,
+    value: V,
+    /// Nodes that it cost, from the inflation on at which it was last asked for.
+    worth: u64,
+}
+
+impl<V> Bucket<V> {
+    /// Most memory that a bucket takes, lock included.
+    pub(super) const MOST_BYTES: usize = size_of::<std::sync::Mutex<Self>>()
+        + WAYS * (size_of::<Entry<V>>() + ALLOCATION_BYTES)
+        + ALLOCATION_BYTES
+        + MOST_MOVES * size_of::<Move>();
+}
+
+impl<V> Default for Bucket<V> {
+    fn default() -> Self {
+        Self { fingerprints: [0; WAYS], entries: Vec::new(), inflation: 0 }
+    }
+}
+
+impl<V: Memorable> Bucket<V> {
+    pub(super) fn recall(&mut self, fingerprint: u32, position: &Position) -> Option<V> {
+        if !self.fingerprints[..self.entries.len()].contains(&fingerprint) {
+            return None;
+        }
+        let index = self.find(fingerprint, &PositionKey::of(&position.setup()))?;
+        let entry = &mut self.entries[index];
+        entry.worth = worth(self.inflation, entry.value.judgement());
+        Some(entry.value.clone())
+    }
+
+    pub(super) fn remember(&mut self, fingerprint: u32, key: PositionKey, value: V) {
+        // Two threads may have searched the same position at the same time.
+        if self.find(fingerprint, &key).is_some() {
+            return;
+        }
+        let worth = worth(self.inflation, value.judgement());
+        if self.make_room(value.judgement().line.len(), worth) {
+            self.fingerprints[self.entries.len()] = fingerprint;
+            self.entries.push(Entry { key, value, worth });
+        }
+    }
+
+    fn find(&self, fingerprint: u32, key: &PositionKey) -> Option<usize> {
+        let entries = self.fingerprints.iter().zip(&self.entries);
+        let is_it = |(&other, entry): (&u32, &Entry<V>)| other == fingerprint && entry.key == *key;
+        entries.map(is_it).position(|is_it| is_it)
+    }
+
+    /// Forgets what is worth less than a new answer with a line of this length, until there is room for it.
+    fn make_room(&mut self, line_len: usize, worth: u64) -> bool {
+        if line_len > MOST_MOVES {
+            return false;
+        }
+        while self.entries.len() == WAYS || self.moves() + line_len > MOST_MOVES {
+            let least = (0..self.entries.len()).min_by_key(|&i| self.entries[i].worth);
+            let least = least.expect("an empty bucket has room for any line that is not too long");
+            self.inflation = worth.min(self.entries[least].worth);
+            if worth < self.entries[least].worth {
+                return false;
+            }
+            self.forget(least);
+        }
+        true
+    }
+
+    fn moves(&self) -> usize {
+        self.entries.iter().map(|entry| entry.value.judgement().line.len()).sum()
+    }
+
+    fn forget(&mut self, index: usize) {
+        self.entries.swap_remove(index);
+        self.fingerprints[index] = self.fingerprints[self.entries.len()];
+    }
+}
+
+fn worth(inflation: u64, judgement: &Judgement) -> u64 {
+    inflation.saturating_add(judgement.nodes)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::mate::judge::Answer;
+    use crate::mate::memo::tests::positions;
+
+    fn judgement(nodes: u64, line_len: usize) -> Judgement {
+        let line = vec![Move::from_usi("7g7f").unwrap(); line_len];
+        Judgement::new(Answer::Win, line, nodes)
+    }
+
+    fn remember(bucket: &mut Bucket<Judgement>, position: &Position, value: Judgement) {
+        bucket.remember(7, PositionKey::of(&position.setup()), value);
+    }
+
+    /// What one test does to a bucket: which position, its nodes, the length of its line.
+    fn steps() -> impl Strategy<Value = Vec<(usize, u64, usize)>> {
+        prop::collection::vec((0usize..60, 8u64..5000, 0usize..40), 1..400)
+    }
+
+    proptest! {
+        /// All fingerprints are the same here: what is recalled is the position's own all the same.
+        #[test]
+        fn answers_are_never_mixed_up(steps in steps()) {
+            let positions = positions(60);
+            let mut bucket = Bucket::default();
+            let mut told = vec![None; positions.len()];
+            for (i, nodes, line_len) in steps {
+                if let Some(known) = bucket.recall(7, &positions[i]) {
+                    prop_assert_eq!(Some(&known), told[i].as_ref());
+                } else {
+                    let value = judgement(nodes, line_len);
+                    remember(&mut bucket, &positions[i], value.clone());
+                    told[i] = Some(value);
+                }
+                prop_assert!(bucket.entries.len() <= WAYS && bucket.moves() <= MOST_MOVES);
+                prop_assert!(bucket.entries.capacity() <= WAYS);
+            }
+            let mut recalled = 0;
+            for (position, told) in positions.iter().zip(&told) {
+                let known = bucket.recall(7, position);
+                prop_assert!(known.is_none() || known == *told);
+                recalled += usize::from(known.is_some());
+            }
+            prop_assert!(recalled > 0 && recalled == bucket.entries.len());
+        }
+    }
+
+    #[test]
+    fn a_dear_answer_outlasts_cheap_ones_but_not_for_ever() {
+        let positions = positions(60);
+        let mut bucket = Bucket::default();
+        remember(&mut bucket, &positions[0], judgement(1000, 0));
+        let mut cheap = positions[1..].iter().cycle();
+        let mut pass = |bucket: &mut Bucket<Judgement>, count: usize| {
+            for position in cheap.by_ref().take(count) {
+                if bucket.recall(7, position).is_none() {
+                    remember(bucket, position, judgement(10, 0));
+                }
+            }
+        };
+        pass(&mut bucket, 200);
+        assert_eq!(bucket.find(7, &PositionKey::of(&positions[0].setup())), Some(0));
+        // Being asked for counts like being new.
+        assert!(bucket.recall(7, &positions[0]).is_some());
+        pass(&mut bucket, 5000);
+        assert_eq!(bucket.recall(7, &positions[0]), None);
+        assert!(positions[1..].iter().any(|position| bucket.recall(7, position).is_some()));
+    }
+
+    #[test]
+    fn lines_take_no_more_room_than_there_is() {
+        let positions = positions(3);
+        let mut bucket = Bucket::default();
+        remember(&mut bucket, &positions[0], judgement(10, MOST_MOVES + 1));
+        assert_eq!(bucket.recall(7, &positions[0]), None);
+        remember(&mut bucket, &positions[0], judgement(10, MOST_MOVES));
+        assert_eq!(bucket.recall(7, &positions[0]), Some(judgement(10, MOST_MOVES)));
+        // What is worth less gives way, be it old or new.
+        remember(&mut bucket, &positions[1], judgement(9, 1));
+        assert_eq!(bucket.recall(7, &positions[1]), None);
+        remember(&mut bucket, &positions[1], judgement(90, 1));
+        assert_eq!(bucket.recall(7, &positions[1]), Some(judgement(90, 1)));
+        assert_eq!(bucket.recall(7, &positions[0]), None);
+    }
+
+    #[test]
+    fn the_same_answer_told_twice_is_remembered_once() {
+        let positions = positions(1);
+        let mut bucket = Bucket::default();
+        remember(&mut bucket, &positions[0], judgement(10, 3));
+        remember(&mut bucket, &positions[0], judgement(10, 3));
+        assert_eq!((bucket.entries.len(), bucket.moves()), (1, 3));
+    }
+}

@@ -1,0 +1,69 @@
+//! The file of proofs that a run writes: whole or not there, like every output.
+//!
+//! The steps are those of [`Sinks`]; a name that ends in `.zst` asks for zstd frames.
+
+use std::path::Path;
+
+use crate::format::proof_file::{ProofFile, ProofText};
+use crate::jobs::plan::{Claims, PlanError};
+use crate::records::sink::{OutputPlan, SinkError, Sinks};
+use crate::records::source::Compression;
+use crate::records::stream::{Batch, Stream};
+
+const STREAM: Stream = Stream::Kept;
+
+/// A file of proofs while it is written. Dropped before [`Self::finish`], it vanishes.
+#[derive(Debug)]
+pub struct ProofOutput {
+    sinks: Sinks,
+    file: ProofFile,
+}
+
+impl ProofOutput {
+    /// Where the file is to be.
+    ///
+    /// # Errors
+    /// [`PlanError`] if it is read or written by the same run, or exists and may not be replaced by `force`.
+    pub fn plan(path: &Path, claims: &mut Claims, force: bool) -> Result<OutputPlan, PlanError> {
+        let is_zstd = path.extension().is_some_and(|extension| extension == "zst");
+        let compression = if is_zstd { Compression::Zstd } else { Compression::None };
+        let plan = claims.lone_output(STREAM, path, force)?;
+        Ok(OutputPlan { compression, ..plan })
+    }
+
+    /// Opens the partial file.
+    ///
+    /// # Errors
+    /// [`SinkError`] if it cannot be created or is being written by another process.
+    pub fn create(plan: OutputPlan) -> Result<Self, SinkError> {
+        let mut sinks = Sinks::create(&[plan])?;
+        let mut batch = Batch::default();
+        let file = ProofFile::start(batch.open_record());
+        batch.end_record();
+        sinks.write(STREAM, &batch)?;
+        Ok(Self { sinks, file })
+    }
+
+    /// Appends a proof.
+    ///
+    /// # Errors
+    /// [`SinkError::Io`], a full disk for instance.
+    pub fn write(&mut self, proof: &ProofText) -> Result<(), SinkError> {
+        let mut batch = Batch::default();
+        self.file.push(proof, batch.open_record());
+        batch.end_record();
+        self.sinks.write(STREAM, &batch)
+    }
+
+    /// Completes the file and gives it its name.
+    ///
+    /// # Errors
+    /// [`SinkError::Io`], a full disk for instance.
+    pub fn finish(mut self) -> Result<(), SinkError> {
+        let mut batch = Batch::default();
+        self.file.end(batch.open_record());
+        batch.end_record();
+        self.sinks.write(STREAM, &batch)?;
+        self.sinks.finish()?.commit()
+    }
+}

@@ -1,0 +1,244 @@
+//! Questions to the solver, answered on all threads, in the order they were asked.
+//!
+//! An answer depends on the position and the settings only; what else travels along says whence it came.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use super::judge::{InCheck, Judge, Judgement, SearchSettings};
+use super::memo::{Memo, Memorable};
+use super::positions::{BadPosition, Delivered, Found};
+use crate::engine::in_order::{Hands, in_order};
+use crate::format::proof_file::{ProofText, TooManySteps};
+use crate::records::source::SourceError;
+use crate::shogi::Position;
+use crate::storage::platform;
+
+/// Positions under way per thread.
+const POSITIONS_PER_THREAD: usize = 1 << 10;
+
+/// What is wanted besides the answers, and who may end the work before its end.
+#[derive(Clone, Debug, Default)]
+pub struct Wishes {
+    /// The shortest mates, see [`Judge::shortest`].
+    pub shortest: bool,
+    /// Lengths of mates as problems count them.
+    pub tsume_plies: bool,
+    /// The proof of each mate, to be written down.
+    pub proof: bool,
+    /// Set by the caller to have searches given up; set when the work is over.
+    pub cancel: Arc<AtomicBool>,
+}
+
+/// A position with the answer.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Solution {
+    /// The position.
+    pub found: Found,
+    /// The answer; `None` if the settings leave positions in check alone and this is one.
+    pub judgement: Option<Judgement>,
+    /// How long the search took on its thread. Of an equal position searched before it is that search.
+    pub elapsed: Duration,
+    /// Whether the answer was known from an equal position. Depends on which thread met what when.
+    pub was_known: bool,
+    /// Whether the mate is proven to be the shortest, if that was wished for.
+    pub is_shortest: Option<bool>,
+    /// See [`Judge::tsume_plies`], if that was wished for.
+    pub tsume_plies: Option<u16>,
+    /// The proof of a mate, if one was wished for.
+    pub proof: Option<Result<ProofText, TooManySteps>>,
+}
+
+/// Solves positions on `threads` threads, 0 for as many as the machine runs at once, and gives the
+/// solutions to `take` in the order of the positions, as soon as they are there. Equal positions are
+/// searched once, as far as the [memo](super::memo) remembers; mates of which the proof is wished for
+/// each time.
+///
+/// # Errors
+/// What `take` returns, or why the positions could not be read to their end.
+pub fn solve<E>(
+    positions: impl Iterator<Item = Delivered> + Send + 'static,
+    settings: &SearchSettings,
+    wishes: &Wishes,
+    threads: usize,
+    take: impl FnMut(Result<Solution, BadPosition>) -> Result<(), E>,
+) -> Result<(), E>
+where
+    E: From<SourceError> + From<io::Error>,
+{
+    solve_with(positions, settings, wishes, threads, Memo::new(), take)
+}
+
+fn solve_with<E>(
+    positions: impl Iterator<Item = Delivered> + Send + 'static,
+    settings: &SearchSettings,
+    wishes: &Wishes,
+    threads: usize,
+    memo: Memo<Known>,
+    mut take: impl FnMut(Result<Solution, BadPosition>) -> Result<(), E>,
+) -> Result<(), E>
+where
+    E: From<SourceError> + From<io::Error>,
+{
+    let memo = Arc::new(memo);
+    let threads = platform::threads(threads);
+    let make_clerk = {
+        let (settings, wishes) = (settings.clone(), wishes.clone());
+        move || Clerk::new(&settings, &wishes, Arc::clone(&memo))
+    };
+    let work = |clerk: &mut Clerk, delivered: Delivered| -> Result<_, SourceError> {
+        Ok(delivered?.and_then(|found| clerk.solution(found)))
+    };
+    let hands = Hands { threads, items: threads * POSITIONS_PER_THREAD };
+    let ended = in_order(positions, hands, make_clerk, work, |solution| take(solution?));
+    wishes.cancel.store(true, Ordering::Relaxed);
+    ended
+}
+
+/// What is found out about a position besides its number and its proof.
+#[derive(Clone)]
+struct Known {
+    judgement: Judgement,
+    elapsed: Duration,
+    is_shortest: Option<bool>,
+    tsume_plies: Option<u16>,
+}
+
+impl Memorable for Known {
+    fn judgement(&self) -> &Judgement {
+        &self.judgement
+    }
+}
+
+/// Works on one thread.
+struct Clerk {
+    judge: Judge,
+    in_check: InCheck,
+    wishes: Wishes,
+    memo: Arc<Memo<Known>>,
+}
+
+impl Clerk {
+    fn new(settings: &SearchSettings, wishes: &Wishes, memo: Arc<Memo<Known>>) -> Self {
+        Self {
+            judge: Judge::new(settings).shortest(wishes.shortest),
+            in_check: settings.in_check,
+            wishes: wishes.clone(),
+            memo,
+        }
+    }
+
+    fn solution(&mut self, found: Found) -> Result<Solution, BadPosition> {
+        let started = Instant::now();
+        let is_asked = self
+            .in_check
+            .asks_about(&found.position)
+            .map_err(|nothing| BadPosition { whence: found.whence, fault: nothing.into() })?;
+        if !is_asked {
+            return Ok(Solution::not_asked(found, started.elapsed()));
+        }
+        let (known, was_known) = self.answer(&found.position);
+        let answer = known.judgement.answer;
+        let proof = if self.wishes.proof {
+            self.judge.proof(&found.position, answer, found.whence.index)
+        } else {
+            None
+        };
+        let Known { judgement, elapsed, is_shortest, tsume_plies } = known;
+        let judgement = Some(judgement);
+        Ok(Solution { found, judgement, elapsed, was_known, is_shortest, tsume_plies, proof })
+    }
+
+    /// The answer, and whether it was known before.
+    fn answer(&mut self, position: &Position) -> (Known, bool) {
+        if let Some(known) = self.memo.recall(position) {
+            return (known, true);
+        }
+        let known = self.search(position);
+        // A proof is too large to be remembered, and the judge has only that of its last search.
+        if !(self.wishes.proof && known.judgement.answer.is_mate()) {
+            self.memo.remember(position, &known, &self.wishes.cancel);
+        }
+        (known, false)
+    }
+
+    fn search(&mut self, position: &Position) -> Known {
+        let started = Instant::now();
+        let judgement = self.judge.judge(position, &*self.wishes.cancel);
+        let elapsed = started.elapsed();
+        let answer = judgement.answer;
+        let is_shortest = answer.is_mate().then(|| self.judge.is_shortest(position)).flatten();
+        let tsume_plies = self.wishes.tsume_plies.then(|| self.judge.tsume_plies(position, answer));
+        Known { judgement, elapsed, is_shortest, tsume_plies: tsume_plies.flatten() }
+    }
+}
+
+impl Solution {
+    fn not_asked(found: Found, elapsed: Duration) -> Self {
+        Self {
+            found,
+            judgement: None,
+            elapsed,
+            was_known: false,
+            is_shortest: None,
+            tsume_plies: None,
+            proof: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mate::positions::{Spot, Whence};
+    use crate::shogi::random_play::RandomPlay;
+
+    /// Some positions of each of a few games: twice soon after another, and a third time.
+    fn found() -> Vec<Found> {
+        let mut positions = Vec::new();
+        for game in RandomPlay::new(8, 160).take(12) {
+            let mut position = Position::start();
+            for (ply, m) in game.moves.into_iter().enumerate() {
+                position.make(m);
+                if ply % 4 == 3 {
+                    positions.push(position.clone());
+                }
+            }
+        }
+        let found = |(index, position)| {
+            let whence = Whence { index, spot: Spot::Byte(0) };
+            Found { whence, position, second_column: None }
+        };
+        let mut thrice: Vec<Position> =
+            positions.chunks(9).flat_map(|chunk| [chunk, chunk].concat()).collect();
+        thrice.extend(positions);
+        (0..).zip(thrice).map(found).collect()
+    }
+
+    #[test]
+    fn answers_are_the_same_however_much_is_remembered() {
+        let settings = SearchSettings { nodes: 60, hash_mb: 1, ..SearchSettings::default() };
+        let mut known = Vec::new();
+        for (buckets, threads) in [(1, 1), (1, 4), (1000, 1), (1000, 4)] {
+            let positions = found();
+            let delivered: Vec<Delivered> = positions.into_iter().map(|one| Ok(Ok(one))).collect();
+            let (memo, wishes) = (Memo::with_buckets(buckets), Wishes::default());
+            let mut solutions = Vec::new();
+            let take = |solution: Result<Solution, BadPosition>| {
+                solutions.push(solution.expect("both kings are there"));
+                Ok::<(), Box<dyn std::error::Error>>(())
+            };
+            solve_with(delivered.into_iter(), &settings, &wishes, threads, memo, take)
+                .expect("nothing fails");
+            let mut judge = Judge::new(&settings);
+            for Solution { found, judgement, .. } in &solutions {
+                let alone = judge.judge(&found.position, &AtomicBool::new(false));
+                assert_eq!(judgement.as_ref(), Some(&alone), "{}", found.position);
+            }
+            known.push(solutions.iter().filter(|solution| solution.was_known).count());
+        }
+        assert!(known[0] < known[2] && known[0] > 0 && known[3] > 0, "{known:?}");
+    }
+}

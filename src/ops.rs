@@ -1,0 +1,8 @@
+//! Operations on archives that run in one piece: convert, verify, stats, inspect, generate, and those that move records.
+
+pub mod convert;
+pub mod generate;
+pub mod inspect;
+pub mod rearrange;
+pub mod stats;
+pub mod verify;

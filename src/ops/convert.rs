@@ -1,0 +1,240 @@
+//! From files in any format to one in any format, with an account of what was lost and filled in.
+//!
+//! Where the format stays, records leave as the bytes that came in, unless canonical form is asked for.
+
+mod games;
+mod plan;
+mod report;
+mod strict;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use crate::engine::progress::Progress;
+use crate::engine::run::{Done, Job, RunError, WAITING_BLOCKS, run};
+use crate::format::{
+    Ahead, ConvertError, DecodeError, PositionKey, Record, RecordRef, Warnings, Written,
+};
+use crate::records::counts::{Condition, Fate};
+use crate::records::position_set::PositionSet;
+use crate::records::reading::Fault;
+use crate::records::sorting::{Item, Next, Sorted, copy, sort_block};
+use crate::records::source::Block;
+use crate::records::stream::Stream;
+use crate::shogi::Position;
+
+use plan::Route;
+
+pub use plan::{Check, ConvertPlan, ConvertRequest, ConvertSettings};
+pub use report::{ConvertReport, ConvertedInput, RecordCounts};
+pub use strict::Loss;
+
+/// Records that travel together: enough that handing them over costs nothing beside the work on them.
+const BLOCK_RECORDS: u64 = 1 << 12;
+
+/// Converts. Sets nothing under a final name unless all went well.
+///
+/// # Errors
+/// [`RunError`]; whatever had been written to files is removed.
+pub fn convert(
+    plan: ConvertPlan,
+    progress: &mut Progress,
+    cancel: &AtomicBool,
+) -> Result<ConvertReport, RunError> {
+    let started = Instant::now();
+    let plan = Arc::new(plan);
+    let job = Job {
+        parts: &plan.parts,
+        outputs: &plan.outputs,
+        threads: plan.settings.threads,
+        block_records: BLOCK_RECORDS,
+        first_number: 0,
+        checksums: plan.checksums,
+        limit: plan.settings.limit,
+        waiting_blocks: WAITING_BLOCKS,
+        room_bytes: usize::MAX,
+    };
+    let desk_plan = Arc::clone(&plan);
+    let desk = Arc::new(move |block: &_, stop: &_| sort(&desk_plan, block, stop));
+    let mut met = plan.settings.dedup.map(PositionSet::within);
+    let take = |sorted: &mut Sorted, candidates: Vec<Candidate>| match &mut met {
+        Some(met) => keep_first(met, sorted, candidates),
+        None => Ok(()),
+    };
+    let Done { counts, parts_read, finished } = run(&job, desk, take, progress, cancel)?;
+    let report =
+        ConvertReport::new(&plan, &counts, &parts_read, finished.written(), started.elapsed());
+    report.check_balance()?;
+    finished.commit()?;
+    progress.finish(&counts);
+    Ok(report)
+}
+
+/// A record that is written unless an equal position came before it, with what is then to be counted.
+struct Candidate {
+    position: PositionKey,
+    account: Account,
+}
+
+/// What there is to count about a record that is written.
+#[derive(Clone, Copy)]
+struct Account {
+    warnings: Warnings,
+    written: Written,
+}
+
+impl Account {
+    fn count(self, sorted: &mut Sorted) {
+        sorted.count_warnings(self.warnings);
+        sorted.counts.count_fate(Fate::Kept);
+        sorted.count_fields(self.written);
+    }
+}
+
+/// Takes the records out of a block whose positions were met before, in this block or an earlier one.
+fn keep_first(
+    met: &mut PositionSet,
+    sorted: &mut Sorted,
+    candidates: Vec<Candidate>,
+) -> Result<(), RunError> {
+    let mut is_first = Vec::with_capacity(candidates.len());
+    for Candidate { position, account } in candidates {
+        let is_new = met.insert(&position)?;
+        if is_new {
+            account.count(sorted);
+        } else {
+            sorted.count_filtered(Condition::Duplicate);
+        }
+        is_first.push(is_new);
+    }
+    sorted.batch_mut(Stream::Kept).retain(|record| is_first[record]);
+    Ok(())
+}
+
+/// Sorts a block; `None` if `cancel` was set meanwhile.
+fn sort(
+    plan: &ConvertPlan,
+    block: &Block,
+    cancel: &AtomicBool,
+) -> Option<(Sorted, Vec<Candidate>)> {
+    if block.format.holds_games() && plan.to.format.holds_games() {
+        return Some((games::sort(plan, block, cancel)?, Vec::new()));
+    }
+    let file = &plan.parts[block.part].input.name;
+    let mut desk = Desk { plan, block, ahead: Ahead::default(), candidates: Vec::new() };
+    let sorted = sort_block(block, file, plan.settings.on_error, cancel, |item, sorted| {
+        desk.convert(item, sorted)
+    });
+    Some((sorted?, desk.candidates))
+}
+
+/// Where the records of a block are converted.
+struct Desk<'a> {
+    plan: &'a ConvertPlan,
+    block: &'a Block,
+    ahead: Ahead,
+    candidates: Vec<Candidate>,
+}
+
+impl Desk<'_> {
+    fn convert(&mut self, item: &Item<'_>, sorted: &mut Sorted) -> Result<Next, Fault> {
+        let (plan, record, settings) = (self.plan, &item.record, &self.plan.settings);
+        if let Some(condition) = settings.filters.failed_by_fields(item.number, record)? {
+            sorted.count_filtered(condition);
+            return Ok(Next::Sorted);
+        }
+        let route = plan.route(record.format());
+        let content = plan.reads_content(route).then(|| record.record()).transpose()?;
+        let warnings = match examine(plan, record, content.as_ref())? {
+            Ok(warnings) => warnings,
+            Err(condition) => {
+                sorted.count_filtered(condition);
+                return Ok(Next::Sorted);
+            }
+        };
+        let key = || match &content {
+            Some(content) => Ok(PositionKey::of(&content.setup)),
+            None => record.position_key(),
+        };
+        let position = settings.dedup.map(|_| key()).transpose()?;
+        let written = self.write(route, item, content, sorted)?;
+        let account = Account { warnings, written };
+        if settings.strict {
+            strict::check(record, route, account)?;
+        }
+        match position {
+            Some(position) => self.candidates.push(Candidate { position, account }),
+            None => account.count(sorted),
+        }
+        Ok(Next::Sorted)
+    }
+
+    fn write(
+        &mut self,
+        route: Route,
+        item: &Item<'_>,
+        content: Option<Record>,
+        sorted: &mut Sorted,
+    ) -> Result<Written, Fault> {
+        let (to, fill) = (self.plan.to.format, &self.plan.settings.fill);
+        let record = &item.record;
+        let batch = sorted.batch_mut(Stream::Kept);
+        let out = batch.open_record();
+        let written = match route {
+            Route::Copy => {
+                // What cannot be read is not copied either.
+                if content.is_none() {
+                    record.check()?;
+                }
+                copy(item, out)
+            }
+            Route::Transcode => {
+                let (plan, block) = (self.plan, self.block);
+                let next = || wanted_behind(plan, block, item);
+                record.convert_ahead(to, fill, (&mut self.ahead, next), out)?
+            }
+            Route::Mirror => {
+                let content = content.map_or_else(|| record.record(), Ok)?.mirrored();
+                record.convert_content(&content, to, fill, out).map_err(ConvertError::from)?
+            }
+        };
+        batch.end_record();
+        Ok(written)
+    }
+}
+
+/// What follows a record, if it begins with one that the filters take: work ahead would be work for nothing
+/// on another.
+fn wanted_behind<'a>(plan: &ConvertPlan, block: &'a Block, item: &Item<'_>) -> &'a [u8] {
+    let rest = block.behind(&item.unit);
+    let next = block.format.record_len().and_then(|len| rest.get(..len));
+    let is_wanted = next.is_some_and(|next| {
+        RecordRef::with_dialect(block.format, block.dialect, next).is_ok_and(|next| {
+            plan.settings.filters.failed_by_fields(item.number + 1, &next) == Ok(None)
+        })
+    });
+    if is_wanted { rest } else { &[] }
+}
+
+/// What is unusual about a record, as far as it is to be examined, or which condition it fails.
+fn examine(
+    plan: &ConvertPlan,
+    record: &RecordRef<'_>,
+    content: Option<&Record>,
+) -> Result<Result<Warnings, Condition>, DecodeError> {
+    let Some(content) = content.filter(|_| plan.asks_rules()) else {
+        return record.writing_warnings().map(Ok);
+    };
+    // What is no position breaks the rules, which is counted and no reason to refuse the record.
+    let position = Position::try_from(&content.setup).ok();
+    let position = position.as_ref();
+    if let Some(failed) = plan.settings.filters.failed_by_rules(position, content.best_move) {
+        return Ok(Err(failed));
+    }
+    match plan.settings.check {
+        Check::Structure => record.writing_warnings(),
+        Check::Rules => record.warnings_about(&content.setup, position),
+    }
+    .map(Ok)
+}

@@ -1,0 +1,213 @@
+//! Games to games: each leaves as one, with every move that was read.
+//!
+//! A record is a move; of a game that cannot be read to its end the moves before the fault are written.
+//! Moves that are not to be trained on stay: without them the game would be another.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::plan::{Check, ConvertPlan, Route};
+use super::strict;
+use crate::format::{
+    ConvertError, DecodeError, Field, Fields, Game, Record, Warning, Warnings, Written, read_games,
+    write_game,
+};
+use crate::records::counts::Fate;
+use crate::records::reading::Fault;
+use crate::records::sorting::Sorted;
+use crate::records::source::{Block, RawUnit};
+use crate::records::stream::Stream;
+
+/// Writes the games of a block; `None` if `cancel` was set meanwhile.
+pub(super) fn sort(plan: &ConvertPlan, block: &Block, cancel: &AtomicBool) -> Option<Sorted> {
+    let mut desk = Desk { plan, block, sorted: Sorted::default() };
+    let mut index = block.first_index;
+    for unit in block.units() {
+        if cancel.load(Ordering::Relaxed) {
+            return None;
+        }
+        index += desk.take(&unit, index);
+        if desk.sorted.stopped_by.is_some() {
+            break;
+        }
+    }
+    Some(desk.sorted)
+}
+
+struct Desk<'a> {
+    plan: &'a ConvertPlan,
+    block: &'a Block,
+    sorted: Sorted,
+}
+
+/// A game as far as it was read.
+struct Read {
+    game: Game,
+    records: Vec<About>,
+    /// Why nothing more was read, and how many records are lost with it.
+    fault: Option<(DecodeError, u64)>,
+}
+
+/// What there is to count about a record.
+#[derive(Clone, Copy)]
+struct About {
+    /// Fields that it loses.
+    lost: Fields,
+    /// What breaks the rules, if that is asked for.
+    warnings: Warnings,
+}
+
+impl Read {
+    fn new(game: Game, plan: &ConvertPlan) -> Self {
+        let (mut records, mut fault) = (Vec::new(), None);
+        for record in game.records() {
+            match (record, &mut fault) {
+                (Ok(record), _) => records.push(About::new(&record, plan)),
+                (Err(_), Some((_, records))) => *records += 1,
+                (Err(error), none) => *none = Some((error, 1)),
+            }
+        }
+        Self { game, records, fault }
+    }
+
+    /// The number of its records, read or not.
+    fn records(&self) -> u64 {
+        self.records.len() as u64 + self.fault.as_ref().map_or(0, |(_, records)| *records)
+    }
+}
+
+impl About {
+    fn new(record: &Record, plan: &ConvertPlan) -> Self {
+        let lost = plan.to.format.losses(record.fields(), record.ending);
+        let mut warnings = Warnings::NONE;
+        if plan.settings.check == Check::Rules {
+            // Its move can be played, or there would be no record.
+            warnings.extend(record.setup.warnings().into_iter().map(Warning::from));
+        }
+        Self { lost, warnings }
+    }
+}
+
+impl Desk<'_> {
+    /// Writes the games in a unit, whose first record has this index; returns the number of its records.
+    fn take(&mut self, unit: &RawUnit<'_>, first_index: u64) -> u64 {
+        let games = self.read(unit);
+        let records = games.iter().map(|game| game.as_ref().map_or(1, Read::records)).sum::<u64>();
+        if self.is_copied(&games, first_index..first_index + records) {
+            self.copy(unit, &games);
+            return records;
+        }
+        let mut index = first_index;
+        for game in games {
+            index += match game {
+                Ok(read) => self.take_game(&read, unit, index),
+                Err(fault) => {
+                    self.set_aside(&fault, unit, index..index + 1);
+                    1
+                }
+            };
+            if self.sorted.stopped_by.is_some() {
+                break;
+            }
+        }
+        records
+    }
+
+    fn read(&self, unit: &RawUnit<'_>) -> Vec<Result<Read, Fault>> {
+        if unit.is_cut {
+            return vec![Err(Fault::CutUnit)];
+        }
+        read_games(self.block.format, unit.without_line_end(self.block.format))
+            .map(|game| Ok(Read::new(game?, self.plan)))
+            .collect()
+    }
+
+    /// Those of these records that are wanted.
+    fn wanted(&self, records: Range<u64>) -> Range<u64> {
+        let within = |index: u64| index.clamp(records.start, records.end);
+        within(self.block.wanted.start)..within(self.block.wanted.end)
+    }
+
+    /// Whether a unit with these games and records leaves as it came.
+    fn is_copied(&self, games: &[Result<Read, Fault>], records: Range<u64>) -> bool {
+        let is_whole =
+            |game: &Result<Read, _>| game.as_ref().is_ok_and(|read| read.fault.is_none());
+        self.plan.route(self.block.format) == Route::Copy
+            && self.wanted(records.clone()) == records
+            && games.iter().all(is_whole)
+    }
+
+    fn copy(&mut self, unit: &RawUnit<'_>, games: &[Result<Read, Fault>]) {
+        let batch = self.sorted.batch_mut(Stream::Kept);
+        unit.copy(self.plan.to.format, batch.open_record());
+        let records = || games.iter().flatten().flat_map(|game| &game.records);
+        batch.end_group(records().count());
+        records().for_each(|record| self.count(record.warnings, Written::default()));
+    }
+
+    /// Writes a game whose first record has this index; returns the number of its records.
+    fn take_game(&mut self, read: &Read, unit: &RawUnit<'_>, first_index: u64) -> u64 {
+        let end = first_index + read.records.len() as u64;
+        let wanted = self.wanted(first_index..end);
+        if let Err((records, fault)) = self.write(read, first_index, wanted) {
+            self.set_aside(&fault, unit, records);
+        }
+        if let Some((fault, lost)) = &read.fault
+            && self.sorted.stopped_by.is_none()
+        {
+            self.set_aside(&fault.clone().into(), unit, end..end + lost);
+        }
+        read.records()
+    }
+
+    /// Writes those of a game's moves that are wanted; the records that a fault is about, with it.
+    fn write(
+        &mut self,
+        read: &Read,
+        first_index: u64,
+        wanted: Range<u64>,
+    ) -> Result<(), (Range<u64>, Fault)> {
+        let within = |index: u64| (index - first_index) as usize;
+        let moves = within(wanted.start)..within(wanted.end);
+        let (to, settings) = (self.plan.to.format, &self.plan.settings);
+        let Some(mut part) = read.game.part(moves.clone()) else {
+            self.sorted.batch_mut(Stream::Kept).end_group(0);
+            return Ok(());
+        };
+        let invented = settings.fill.complete(&mut part, to);
+        let mut lost_of_game = to.lost_of_game(&part.start, part.result, part.ending);
+        if read.fault.is_some() || moves.len() < read.records.len() {
+            // A game that is shorter has another length.
+            lost_of_game = lost_of_game.union(Fields::of(Field::EndPly));
+        }
+        let part = if settings.mirror { part.mirrored() } else { part };
+        let records = &read.records[moves];
+        if settings.strict {
+            for (index, record) in (wanted.start..).zip(records) {
+                strict::check_fields(record.lost.union(lost_of_game))
+                    .map_err(|loss| (index..index + 1, loss.into()))?;
+            }
+        }
+        let batch = self.sorted.batch_mut(Stream::Kept);
+        write_game(to, &part, batch.open_record())
+            .map_err(|error| (wanted.clone(), ConvertError::from(error).into()))?;
+        batch.end_group(records.len());
+        for (About { lost, warnings }, invented) in records.iter().zip(invented) {
+            self.count(*warnings, Written { lost: lost.union(lost_of_game), invented });
+        }
+        Ok(())
+    }
+
+    /// Counts a record that was written.
+    fn count(&mut self, warnings: Warnings, written: Written) {
+        self.sorted.counts.input += 1;
+        self.sorted.counts.count_fate(Fate::Kept);
+        self.sorted.count_warnings(warnings);
+        self.sorted.count_fields(written);
+    }
+
+    fn set_aside(&mut self, fault: &Fault, unit: &RawUnit<'_>, records: Range<u64>) {
+        let file = &self.plan.parts[self.block.part].input.name;
+        self.sorted.set_aside(fault, file, self.block, unit, records, self.plan.settings.on_error);
+    }
+}

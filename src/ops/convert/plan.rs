@@ -1,0 +1,219 @@
+//! What a conversion will read and write: everything is checked here, before anything is created.
+//!
+//! The rules for names, formats and inputs that are outputs are those of [`crate::jobs::plan`].
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::strict;
+use crate::format::move16::Dialect;
+use crate::format::{Fill, Format, Plan as ConversionPlan};
+use crate::jobs::plan::{
+    Chosen, Claim, Claims, PlanError, check_absence, check_compression, check_filters, check_once,
+    check_stream, choose, conversion, input, is_stream, side_outputs,
+};
+use crate::jobs::settings::{BadPolicy, FormatName, without_compression};
+use crate::records::filters::RecordFilters;
+use crate::records::sink::OutputPlan;
+use crate::records::source::{Compression, Part};
+use crate::records::stream::Stream;
+use crate::storage::memory::Memory;
+
+/// What the user asked for, not yet checked.
+#[derive(Clone, Debug, Default)]
+pub struct ConvertRequest {
+    /// Files of positions, read as one sequence; `-` is standard input.
+    pub inputs: Vec<PathBuf>,
+    /// The output; `-` is standard output.
+    pub output: PathBuf,
+    /// Format of the inputs, where their extensions do not say it.
+    pub from: Option<FormatName>,
+    /// How packed moves of the inputs are encoded; as the records show if nothing is said.
+    pub dialect: Option<Dialect>,
+    /// Format of the output, where its extension does not say it.
+    pub to: Option<FormatName>,
+    /// Whether an output that exists may be replaced.
+    pub force: bool,
+    /// Whether the report is to have checksums of what is read and written.
+    pub checksums: bool,
+    /// Everything else.
+    pub settings: ConvertSettings,
+}
+
+/// Everything that decides which bytes come out, and the number of threads, which does not.
+#[derive(Clone, Debug)]
+pub struct ConvertSettings {
+    /// Which records are written.
+    pub filters: RecordFilters,
+    /// Whether only the first of equal positions is written, and the memory to remember them in.
+    pub dedup: Option<Memory>,
+    /// Whether left and right of the board are exchanged.
+    pub mirror: bool,
+    /// What is examined of records that are written.
+    pub check: Check,
+    /// Whether the conversion is refused if anything of a record is lost.
+    pub strict: bool,
+    /// What is written into fields that a record does not have.
+    pub fill: Fill,
+    /// Whether records are written anew also where the format stays.
+    pub canonical: bool,
+    /// Records to read, all if nothing is said.
+    pub limit: Option<u64>,
+    /// What becomes of records that cannot be used.
+    pub on_error: BadPolicy,
+    /// Threads, 0 for as many as the machine runs at once.
+    pub threads: usize,
+}
+
+/// What is examined of records that are written; what is found is counted and no reason to refuse them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Check {
+    /// What their bytes show: padding, a result without a meaning, a move that is none.
+    #[default]
+    Structure,
+    /// The rules of the game too: two pawns, dead pieces, a king that could be taken, the stored move.
+    Rules,
+}
+
+impl Default for ConvertSettings {
+    fn default() -> Self {
+        Self {
+            filters: RecordFilters::default(),
+            dedup: None,
+            mirror: false,
+            check: Check::Structure,
+            strict: false,
+            fill: Fill::default(),
+            canonical: false,
+            limit: None,
+            on_error: BadPolicy::Stop,
+            threads: 0,
+        }
+    }
+}
+
+/// A conversion that can begin.
+#[derive(Clone, Debug)]
+pub struct ConvertPlan {
+    /// What is read, in order.
+    pub parts: Vec<Part>,
+    /// Records that will be read, where that is known before.
+    pub records: Option<u64>,
+    /// The output and, if bad records are to be kept, their files beside it.
+    pub outputs: Vec<OutputPlan>,
+    /// How the output is written.
+    pub to: FormatName,
+    /// What is lost and invented on the way from each input's format to the output's.
+    pub conversions: Vec<ConversionPlan>,
+    /// Whether the report is to have checksums of what is read and written.
+    pub checksums: bool,
+    /// The settings.
+    pub settings: ConvertSettings,
+}
+
+impl ConvertPlan {
+    /// Checks a request. Reads inputs only to count their records, creates nothing.
+    ///
+    /// # Errors
+    /// [`PlanError`] with what is wrong.
+    pub fn new(request: ConvertRequest) -> Result<Self, PlanError> {
+        let ConvertRequest { inputs, output, from, dialect, to, force, checksums, settings } =
+            request;
+        let inputs = inputs.iter().map(|path| input(path, from, dialect));
+        let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
+        if inputs.is_empty() {
+            return Err(PlanError::NoInput);
+        }
+        check_once(&inputs, None)?;
+        let to = output_format(&output, to)?;
+        let mut conversions = Vec::new();
+        for input in &inputs {
+            check_filters(input, &settings.filters)?;
+            let chooses = settings.dedup.is_some() || settings.filters.leave_out();
+            if chooses && input.format.holds_games() && to.format.holds_games() {
+                let (input, to) = (input.name.clone(), to.format);
+                return Err(PlanError::GamesAreNotFiltered { input, to });
+            }
+            let conversion = conversion(input, to.format, &settings.fill)?;
+            let fields = strict::certain_loss(input.format, conversion);
+            if settings.strict && !fields.is_empty() {
+                let (input, to) = (input.name.clone(), to.format);
+                return Err(PlanError::Loss { input, to, fields });
+            }
+            conversions.push(conversion);
+        }
+        let is_stream = is_stream(&output)?;
+        if is_stream {
+            check_stream(&output, settings.on_error)?;
+        }
+        let outputs = outputs(&output, to, is_stream, settings.on_error);
+        let files = || outputs.iter().filter(|output| !output.is_stream).map(|output| &output.path);
+        Claims::reading(&inputs)?.write(outputs.iter().map(Claim::output))?;
+        if !force {
+            check_absence(files())?;
+        }
+        let Chosen { parts, records, .. } = choose(inputs, None, None)?;
+        let records = records.map(|records| records.min(settings.limit.unwrap_or(u64::MAX)));
+        Ok(Self { parts, records, outputs, to, conversions, checksums, settings })
+    }
+}
+
+/// How records of one format become records of the output.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Route {
+    /// Their bytes are copied, if they can be read.
+    Copy,
+    /// From bytes to bytes: [`RecordRef::convert`](crate::format::RecordRef::convert) takes the shortest way
+    /// that there is between the two formats.
+    Transcode,
+    /// Their content is mirrored and written anew.
+    Mirror,
+}
+
+impl ConvertPlan {
+    /// How records of this format are written.
+    pub(super) fn route(&self, from: Format) -> Route {
+        if self.settings.mirror {
+            Route::Mirror
+        } else if from == self.to.format && !self.settings.canonical {
+            Route::Copy
+        } else {
+            Route::Transcode
+        }
+    }
+
+    /// Whether the content of records is read that take this route.
+    pub(super) fn reads_content(&self, route: Route) -> bool {
+        route == Route::Mirror || self.asks_rules()
+    }
+
+    /// Whether anything is asked that needs the position on a board.
+    pub(super) fn asks_rules(&self) -> bool {
+        self.settings.filters.ask_rules() || self.settings.check == Check::Rules
+    }
+}
+
+fn output_format(output: &Path, to: Option<FormatName>) -> Result<FormatName, PlanError> {
+    let name = output.to_string_lossy();
+    let by_name = FormatName::from_file_name(&name);
+    let Some(mut to) = to.or(by_name) else {
+        return Err(PlanError::UnknownOutputFormat { output: name.into_owned() });
+    };
+    // A file whose name promises compression is compressed whatever --to says about the records inside.
+    if to.compression == Compression::None {
+        to.compression = without_compression(&name).1;
+    }
+    check_compression(to)
+}
+
+fn outputs(output: &Path, to: FormatName, is_stream: bool, on_error: BadPolicy) -> Vec<OutputPlan> {
+    let records = OutputPlan {
+        compression: to.compression,
+        header: to.format.header(),
+        is_stream,
+        ..OutputPlan::plain(Stream::Kept, output.to_owned())
+    };
+    std::iter::once(records).chain(side_outputs(output, to, on_error)).collect()
+}

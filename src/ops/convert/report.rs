@@ -1,0 +1,153 @@
+//! The account of a conversion: what was read and written, lost and filled in, unusual or bad.
+//!
+//! Sums are checked before the output gets its name: a record that is missing in them was lost.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::plan::{Check, ConvertPlan};
+use crate::format::{Field, Fields};
+use crate::jobs::manifest::{InputAccount, OutputAccount, input_account, output_account};
+use crate::records::counts::{BadCounts, Condition, Counts, Imbalance, equal};
+use crate::records::filters::RecordFilters;
+use crate::records::sink::Written;
+use crate::records::source::PartRead;
+use crate::records::stream::Stream;
+use crate::storage::memory::Memory;
+
+/// The account of a conversion.
+#[derive(Clone, Debug, Serialize)]
+pub struct ConvertReport {
+    /// Name and version of the program.
+    pub program: String,
+    /// What was run.
+    pub command: &'static str,
+    /// How the output was written.
+    pub to: String,
+    /// What was to be filled in, as in `eval=0,ply=0`.
+    pub fill: String,
+    /// Whether records were written anew also where the format stayed.
+    pub canonical: bool,
+    /// Whether left and right of the board were exchanged.
+    pub mirror: bool,
+    /// Whether only the first of equal positions was written, and the memory there was for them.
+    pub dedup: Option<Memory>,
+    /// Which records were taken.
+    pub filters: RecordFilters,
+    /// What was examined of records that were written: what `warnings` can speak of.
+    pub check: Check,
+    /// Whether any loss would have been refused.
+    pub strict: bool,
+    /// What was read, in order.
+    pub inputs: Vec<ConvertedInput>,
+    /// What was written.
+    pub outputs: Vec<OutputAccount>,
+    /// What became of the records.
+    pub counts: RecordCounts,
+    /// How long it took.
+    pub elapsed_s: f64,
+    /// Speed.
+    pub records_per_s: f64,
+}
+
+/// What was read of one input, and what the formats alone say about its conversion.
+#[derive(Clone, Debug, Serialize)]
+pub struct ConvertedInput {
+    /// What was read.
+    #[serde(flatten)]
+    pub account: InputAccount,
+    /// Fields of the input's format that the output's format cannot hold.
+    pub cannot_hold: Vec<&'static str>,
+    /// Fields of the output's format that the input's format lacks and that are filled in.
+    pub filled_in: Vec<&'static str>,
+}
+
+/// What became of the records of a conversion. `input` = `written` + `filtered` + `bad`.
+#[derive(Clone, Debug, Serialize)]
+pub struct RecordCounts {
+    /// Records read.
+    pub input: u64,
+    /// Records written.
+    pub written: u64,
+    /// Records that a filter took out, by the first condition that did not hold.
+    pub filtered: BTreeMap<Condition, u64>,
+    /// Records that could not be used.
+    pub bad: BadCounts,
+    /// Oddities of records that were written all the same, by kind.
+    pub warnings: BTreeMap<String, u64>,
+    /// Records that lost a field because the output format cannot hold it, by field.
+    pub lost: BTreeMap<String, u64>,
+    /// Records into which a field was filled that they lacked, by field.
+    pub invented: BTreeMap<String, u64>,
+}
+
+impl ConvertReport {
+    pub(super) fn new<'a>(
+        plan: &ConvertPlan,
+        counts: &Counts,
+        parts_read: &[PartRead],
+        written: impl Iterator<Item = &'a Written>,
+        elapsed: Duration,
+    ) -> Self {
+        let elapsed_s = elapsed.as_secs_f64();
+        Self {
+            program: format!("kyokumen {}", env!("CARGO_PKG_VERSION")),
+            command: "convert",
+            to: plan.to.to_string(),
+            fill: plan.settings.fill.to_string(),
+            canonical: plan.settings.canonical,
+            mirror: plan.settings.mirror,
+            dedup: plan.settings.dedup,
+            filters: plan.settings.filters,
+            check: plan.settings.check,
+            strict: plan.settings.strict,
+            inputs: parts_read.iter().map(|read| converted_input(plan, read)).collect(),
+            outputs: written.map(output_account).collect(),
+            counts: RecordCounts {
+                input: counts.input,
+                written: counts.kept,
+                filtered: counts.filtered.clone(),
+                bad: counts.bad.clone(),
+                warnings: counts.warnings.clone(),
+                lost: counts.lost.clone(),
+                invented: counts.invented.clone(),
+            },
+            elapsed_s,
+            records_per_s: if elapsed_s > 0.0 { counts.input as f64 / elapsed_s } else { 0.0 },
+        }
+    }
+
+    /// Checks that every record read is accounted for, and that the files hold what the counts say.
+    ///
+    /// # Errors
+    /// [`Imbalance`] with the two sides that differ.
+    pub fn check_balance(&self) -> Result<(), Imbalance> {
+        let counts = &self.counts;
+        let filtered = counts.filtered.values().sum::<u64>();
+        let bad = counts.bad.all();
+        let all = counts.written + filtered + bad;
+        equal("input", counts.input, "written + filtered + bad", all)?;
+        let read = self.inputs.iter().map(|input| input.account.to - input.account.from).sum();
+        equal("records read", read, "input", counts.input)?;
+        for output in &self.outputs {
+            let counted = match output.stream {
+                Stream::Quarantine | Stream::QuarantineLines => counts.bad.quarantined,
+                _ => counts.written,
+            };
+            equal("records in an output", output.records, "records counted for it", counted)?;
+        }
+        Ok(())
+    }
+}
+
+fn converted_input(plan: &ConvertPlan, read: &PartRead) -> ConvertedInput {
+    let names = |fields: Fields| fields.iter().map(Field::name).collect();
+    let conversion = plan.conversions[read.part];
+    ConvertedInput {
+        account: input_account(&plan.parts[read.part], read),
+        cannot_hold: names(conversion.lost),
+        filled_in: names(conversion.invented),
+    }
+}

@@ -1,0 +1,181 @@
+//! What is compared of records, as 128 bits of XXH3 each: <https://github.com/Cyan4973/xxHash>.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use twox_hash::XxHash3_128;
+
+use super::super::items::{sort_items, sort_row};
+use super::super::laid::{Items, Laid};
+use super::super::plan::RearrangePlan;
+use super::DedupKey;
+use crate::engine::run::Desk;
+use crate::format::move16::Dialect;
+use crate::format::{Ahead, PositionKey, Record, RecordRef, position_keys_of_row};
+use crate::jobs::settings::BadPolicy;
+use crate::records::reading::Fault;
+use crate::records::sorting::{Next, Sorted, sort_block};
+use crate::records::source::Block;
+
+/// What is kept of a record while records are compared: 8 bytes of its hash, the key, and 16 more.
+pub(super) const COMPARED_BYTES: usize = 2 * size_of::<u64>();
+
+/// Hashes of a block that are remembered.
+const RECENT_HASHES: usize = 1 << 10;
+
+/// The hashes of a block, laid into buckets with the numbers of their records.
+pub(super) struct Hashed {
+    pub(super) laid: Laid,
+    /// Numbers of records that say what an earlier one of the block says, as far as that was noticed: of
+    /// positions that come again and again, as that from which games start, the buckets get but one a block.
+    pub(super) repeated: Vec<u64>,
+    /// Numbers of records that cannot be read.
+    pub(super) bad: Vec<u64>,
+}
+
+/// A desk that hashes records.
+pub(super) fn hashing_desk(plan: &RearrangePlan, key: DedupKey) -> Desk<Hashed> {
+    let names: Vec<String> = plan.parts.iter().map(|part| part.input.name.clone()).collect();
+    let on_error = plan.on_error;
+    Arc::new(move |block: &Block, cancel: &AtomicBool| {
+        let file = &names[block.part];
+        let (sorted, hashes, bad) = match hash_row(block, key) {
+            Some((hashes, len)) => (sort_row(block, len, file, on_error).0, hashes, Vec::new()),
+            None if key == DedupKey::Bytes => {
+                let (sorted, hashes) = hash_units(block, file, on_error);
+                (sorted, hashes, Vec::new())
+            }
+            None => hash_records(block, file, key, on_error, cancel)?,
+        };
+        let laid = Laid::new(&hashes.items, Some(COMPARED_BYTES), 0);
+        Some((sorted, Hashed { laid, repeated: hashes.repeated, bad }))
+    })
+}
+
+/// The hashes of records of one size, and that size. None if one of them is bad, or they are to be looked at
+/// one by one for another reason.
+fn hash_row(block: &Block, key: DedupKey) -> Option<(Hashes, usize)> {
+    let len = block.format.record_len().filter(|len| block.bytes().len().is_multiple_of(*len))?;
+    let mut numbers = block.first_number..;
+    let mut hashes = Hashes::default();
+    let mut push = |bytes: &[u8]| {
+        let number = numbers.next().unwrap_or(u64::MAX);
+        hashes.push(XxHash3_128::oneshot(bytes), number);
+    };
+    match key {
+        DedupKey::Bytes => block.bytes().chunks_exact(len).for_each(push),
+        DedupKey::Position => {
+            position_keys_of_row(block.format, block.bytes(), |key| push(key.bytes()))?;
+        }
+        DedupKey::PositionAndMove | DedupKey::Content => return None,
+    }
+    Some((hashes, len))
+}
+
+/// The hashes of units as they are.
+fn hash_units(block: &Block, file: &str, on_error: BadPolicy) -> (Sorted, Hashes) {
+    let mut hashes = Hashes::default();
+    let sorted = sort_items(block, file, on_error, |item| {
+        // A game without moves has no number of its own. It stays.
+        if item.records > 0 {
+            hashes.push(XxHash3_128::oneshot(item.bytes), item.number);
+        }
+    });
+    (sorted, hashes)
+}
+
+/// The hashes of what records say, and the numbers of those that say nothing.
+fn hash_records(
+    block: &Block,
+    file: &str,
+    key: DedupKey,
+    on_error: BadPolicy,
+    cancel: &AtomicBool,
+) -> Option<(Sorted, Hashes, Vec<u64>)> {
+    let (mut bytes, mut bad) = (Vec::new(), Vec::new());
+    let (mut hashes, mut ahead) = (Hashes::default(), Ahead::default());
+    let mut next = block.first_number;
+    let sorted = sort_block(block, file, on_error, cancel, |item, sorted| {
+        bytes.clear();
+        let ahead = (&mut ahead, || block.behind(&item.unit));
+        say(&item.record, key, ahead, &mut bytes)?;
+        hashes.push(XxHash3_128::oneshot(&bytes), item.number);
+        sorted.counts.kept += 1;
+        bad.extend(next..item.number);
+        next = item.number + 1;
+        Ok(Next::Sorted)
+    })?;
+    bad.extend(next..block.number_of(block.wanted.end));
+    Some((sorted, hashes, bad))
+}
+
+/// Hashes of a block with the numbers of their records.
+struct Hashes {
+    items: Items,
+    repeated: Vec<u64>,
+    /// The last ones that were met, each where its last bits say.
+    recent: Vec<u128>,
+}
+
+impl Default for Hashes {
+    fn default() -> Self {
+        let (items, repeated) = (Items::default(), Vec::new());
+        Self { items, repeated, recent: vec![0; RECENT_HASHES] }
+    }
+}
+
+impl Hashes {
+    #[inline]
+    fn push(&mut self, hash: u128, number: u64) {
+        let recent = &mut self.recent[hash as usize % RECENT_HASHES];
+        if *recent == hash {
+            return self.repeated.push(number);
+        }
+        *recent = hash;
+        let mut bytes = [0; COMPARED_BYTES];
+        bytes[..8].copy_from_slice(&(hash as u64).to_le_bytes());
+        bytes[8..].copy_from_slice(&number.to_le_bytes());
+        self.items.push((hash >> u64::BITS) as u64, &bytes, Some(COMPARED_BYTES));
+    }
+}
+
+/// Appends what is compared of a record.
+fn say<'a>(
+    record: &RecordRef<'_>,
+    key: DedupKey,
+    ahead: (&mut Ahead, impl FnOnce() -> &'a [u8]),
+    out: &mut Vec<u8>,
+) -> Result<(), Fault> {
+    match key {
+        DedupKey::Position => out.extend_from_slice(record.position_key_ahead(ahead)?.bytes()),
+        DedupKey::PositionAndMove => {
+            out.extend_from_slice(record.position_key_ahead(ahead)?.bytes());
+            let bits = record.best_move()?.map(|best| Dialect::YaneuraOu.encode(best));
+            // No move has the bits of another: 0 is none of YaneuraOu's.
+            out.extend_from_slice(&bits.unwrap_or(0).to_le_bytes());
+        }
+        DedupKey::Content => say_content(&record.record()?, out),
+        DedupKey::Bytes => {}
+    }
+    Ok(())
+}
+
+/// Appends all that a record says. What stands between two fields tells where one ends.
+fn say_content(record: &Record, out: &mut Vec<u8>) {
+    let Record { setup, best_move, eval_cp, ply, result, ending, end_ply, candidates, .. } = record;
+    out.extend_from_slice(PositionKey::of(setup).bytes());
+    let mut field = |field: Option<u16>| {
+        out.push(field.is_some().into());
+        out.extend_from_slice(&field.unwrap_or(0).to_le_bytes());
+    };
+    field(best_move.map(|best| Dialect::YaneuraOu.encode(best)));
+    field(eval_cp.map(i16::cast_unsigned));
+    field(*ply);
+    field(result.map(|result| result as u16));
+    field(ending.map(|ending| ending as u16));
+    field(*end_ply);
+    field(Some(record.is_not_for_training.into()));
+    if !candidates.is_empty() {
+        out.extend_from_slice(format!("{candidates:?}").as_bytes());
+    }
+}

@@ -1,0 +1,407 @@
+//! Mixes archives into one: again and again one of them gives its next unit. The order within each stays.
+
+use std::fmt;
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use super::account::{Account, Moved};
+use super::items::{ItemBatch, Units, sort_units};
+use super::pass::{Watch, count};
+use super::plan::RearrangePlan;
+use crate::engine::progress::Progress;
+use crate::engine::run::RunError;
+use crate::jobs::plan::PlanError;
+use crate::random::SplitMix64;
+use crate::records::counts::Counts;
+use crate::records::sink::Sinks;
+use crate::records::sorting::Sorted;
+use crate::records::source::{Checksummed, Delivery, Part, PartRead, Source, SourceError};
+use crate::records::stream::Stream;
+
+/// The most and the fewest records that are read at a time of each input, as memory allows.
+const BLOCK_RECORDS: RangeInclusive<u64> = 1 << 6..=1 << 12;
+
+/// Blocks of each input that are read ahead.
+const BLOCKS_AHEAD: usize = 2;
+
+/// Memory for a record of each input, those that are read ahead and the reader's own included.
+const BYTES_A_RECORD: u64 = 1 << 10;
+
+/// How long an interruption may go unnoticed.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// Units that are written at a time.
+const WRITTEN_UNITS: usize = 1 << 12;
+
+/// How often each input has its turn, relative to the others.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Weights(Vec<u32>);
+
+/// Why a text is no [`Weights`].
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error("{text:?} is no list of weights: expected numbers from 1 on, as in 3,1,1")]
+pub struct ParseWeightsError {
+    text: String,
+}
+
+impl FromStr for Weights {
+    type Err = ParseWeightsError;
+
+    fn from_str(text: &str) -> Result<Self, ParseWeightsError> {
+        let weights =
+            text.split(',').map(|weight| weight.parse().ok().filter(|&weight| weight > 0));
+        let weights: Option<Vec<u32>> = weights.collect();
+        weights.map(Self).ok_or_else(|| ParseWeightsError { text: text.to_owned() })
+    }
+}
+
+impl fmt::Display for Weights {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let weights: Vec<String> = self.0.iter().map(u32::to_string).collect();
+        f.write_str(&weights.join(","))
+    }
+}
+
+/// When mixing ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Until {
+    /// When every input is at its end.
+    #[default]
+    All,
+    /// When it is the turn of an input that is at its end: the mixture is the same up to there.
+    First,
+}
+
+impl Until {
+    /// Its name on the command line and in manifests.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::First => "first",
+        }
+    }
+}
+
+/// Checks that the weights go with the inputs, or that the inputs can be counted if there are none.
+fn check(plan: &RearrangePlan, weights: Option<&Weights>) -> Result<(), PlanError> {
+    let inputs = plan.parts.len();
+    match weights {
+        None => plan.check_twice("without --weights the records of each input are counted first"),
+        Some(Weights(weights)) if weights.len() == inputs => Ok(()),
+        Some(Weights(weights)) => {
+            Err(PlanError::WeightsOfInputs { weights: weights.len(), inputs })
+        }
+    }
+}
+
+/// Mixes the inputs. Without weights each has its turn with a probability that goes with what is left of it,
+/// so that every mixture is as likely as any other. Sets nothing under a final name unless all went well.
+///
+/// # Errors
+/// [`RunError`]; whatever had been written is removed.
+pub fn interleave(
+    plan: &RearrangePlan,
+    weights: Option<&Weights>,
+    until: Until,
+    seed: u64,
+    progress: &mut Progress,
+    cancel: &AtomicBool,
+) -> Result<Account, RunError> {
+    check(plan, weights)?;
+    let started = Instant::now();
+    let before = plan.identities();
+    let outputs: Vec<_> = plan.outputs.iter().chain(&plan.side_outputs).cloned().collect();
+    let sinks = Sinks::create_with(&outputs, true)?;
+    let counted = if weights.is_some() {
+        None
+    } else {
+        let counts = count(plan, &mut Watch { progress, cancel })?;
+        Some(counts.iter().map(|input| input.written).collect::<Vec<_>>())
+    };
+    progress.begin("writing", counted.as_ref().map(|counts| counts.iter().sum()));
+    let turns = match (weights, counted) {
+        (Some(Weights(weights)), _) => weights.iter().map(|&weight| weight.into()).collect(),
+        (None, counted) => counted.unwrap_or_default(),
+    };
+    let feeds = plan.parts.iter().map(|part| Feed::start(part, plan));
+    let mut mixer = Mixer {
+        feeds: feeds.collect::<Result<_, _>>()?,
+        turns: Turns::new(&turns, seed),
+        are_counted: weights.is_none(),
+        until,
+        sinks,
+        counts: Counts::default(),
+    };
+    mixer.mix(progress, cancel)?;
+    plan.check_same(&before)?;
+    let Mixer { feeds, sinks, counts, .. } = mixer;
+    let parts_read = (0..).zip(&feeds).map(|(part, feed)| PartRead { part, ..feed.read }).collect();
+    let finished = sinks.finish()?;
+    let settings = vec![
+        ("weights", weights.map(ToString::to_string).into()),
+        ("until", until.name().into()),
+        ("seed", seed.into()),
+    ];
+    Moved { command: "interleave", settings, counts, parts_read, finished, started }
+        .commit(plan, progress)
+}
+
+struct Mixer {
+    feeds: Vec<Feed>,
+    turns: Turns,
+    /// Whether weights are the records that are left.
+    are_counted: bool,
+    until: Until,
+    sinks: Sinks,
+    counts: Counts,
+}
+
+impl Mixer {
+    fn mix(&mut self, progress: &mut Progress, cancel: &AtomicBool) -> Result<(), RunError> {
+        let mut goes_on = true;
+        while goes_on {
+            if cancel.load(Ordering::Relaxed) {
+                return Err(RunError::Interrupted);
+            }
+            let mut batch = ItemBatch::default();
+            for _ in 0..WRITTEN_UNITS {
+                goes_on = self.turn(&mut batch, cancel)?;
+                if !goes_on {
+                    break;
+                }
+            }
+            let batch = batch.into_batch();
+            self.counts.kept += batch.len();
+            self.sinks.write(Stream::Kept, &batch)?;
+            progress.update(&self.counts);
+        }
+        self.feeds.iter_mut().for_each(|feed| feed.give_back(&mut self.counts));
+        Ok(())
+    }
+
+    /// Lets one of the inputs give a unit; false if that was the end.
+    fn turn(&mut self, batch: &mut ItemBatch, cancel: &AtomicBool) -> Result<bool, RunError> {
+        // What counts for nothing, a game without moves, may be left when nothing else is.
+        let drawn = self.turns.draw().or_else(|| self.feeds.iter().position(|feed| !feed.at_end));
+        let Some(drawn) = drawn else { return Ok(false) };
+        let feed = &mut self.feeds[drawn];
+        if feed.next >= feed.units.len()
+            && !feed.refill(&mut self.sinks, &mut self.counts, cancel)?
+        {
+            self.turns.close(drawn);
+            return Ok(self.until == Until::All);
+        }
+        let item = feed.units.get(feed.next);
+        feed.next += 1;
+        batch.push(item.bytes, item.records);
+        if self.are_counted {
+            self.turns.lessen(drawn, item.records);
+        }
+        Ok(true)
+    }
+}
+
+/// One input, read on a thread of its own.
+struct Feed {
+    blocks: Receiver<Fed>,
+    units: Units,
+    /// Number, among these, of the next one.
+    next: usize,
+    at_end: bool,
+    read: PartRead,
+}
+
+type Fed = Result<(Option<(Sorted, Units)>, PartRead), SourceError>;
+
+impl Feed {
+    fn start(part: &Part, plan: &RearrangePlan) -> Result<Self, RunError> {
+        let (sender, blocks) = bounded(BLOCKS_AHEAD);
+        let (part, on_error) = (part.clone(), plan.on_error);
+        let share = plan.means.memory.bytes() / (plan.parts.len() as u64 * BYTES_A_RECORD);
+        let block_records = share.clamp(*BLOCK_RECORDS.start(), *BLOCK_RECORDS.end());
+        let body = move || {
+            let name = part.input.name.clone();
+            let source = Source::new(vec![part], block_records);
+            for delivery in Checksummed::new(source) {
+                let fed = delivery.map(|delivery| match delivery {
+                    Delivery::End(read) => (None, read),
+                    Delivery::Block(block) => {
+                        (Some(sort_units(&block, &name, on_error)), block.read())
+                    }
+                });
+                if sender.send(fed).is_err() {
+                    return;
+                }
+            }
+        };
+        thread::Builder::new().name("reader".to_owned()).spawn(body).map_err(RunError::Threads)?;
+        let read = PartRead { part: 0, records: 0, offset: 0, bytes: 0, sha256: None };
+        Ok(Self { blocks, units: Units::default(), next: 0, at_end: false, read })
+    }
+
+    /// Takes the next block in which there is something; false at the end.
+    fn refill(
+        &mut self,
+        sinks: &mut Sinks,
+        counts: &mut Counts,
+        cancel: &AtomicBool,
+    ) -> Result<bool, RunError> {
+        while !self.at_end {
+            let (block, read) = self.receive(cancel)?;
+            self.read = read;
+            let Some((sorted, units)) = block else {
+                self.at_end = true;
+                break;
+            };
+            for stream in [Stream::Quarantine, Stream::QuarantineLines] {
+                sinks.write(stream, sorted.batch(stream))?;
+            }
+            let mut sorted = sorted.settled();
+            if let Some(bad) = sorted.stopped_by.take() {
+                return Err(RunError::BadRecord(bad));
+            }
+            // What is kept is counted when it is written.
+            counts.add(&Counts { kept: 0, ..sorted.counts });
+            (self.units, self.next) = (units, 0);
+            if self.units.len() > 0 {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn receive(
+        &self,
+        cancel: &AtomicBool,
+    ) -> Result<(Option<(Sorted, Units)>, PartRead), RunError> {
+        loop {
+            match self.blocks.recv_timeout(PATIENCE) {
+                Ok(fed) => return Ok(fed?),
+                // A reader that is gone without an end has panicked.
+                Err(RecvTimeoutError::Disconnected) => return Err(RunError::ReaderPanicked),
+                Err(RecvTimeoutError::Timeout) if cancel.load(Ordering::Relaxed) => {
+                    return Err(RunError::Interrupted);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+    }
+
+    /// What was read and not taken is as if it had not been read.
+    fn give_back(&mut self, counts: &mut Counts) {
+        if self.at_end {
+            return;
+        }
+        for unit in self.next..self.units.len() {
+            let item = self.units.get(unit);
+            counts.input -= item.records;
+            self.read.records -= item.records;
+            // A unit that had to be closed is longer than what was read of it.
+            self.read.bytes = self.read.bytes.saturating_sub(item.bytes.len() as u64);
+        }
+        self.read.sha256 = None;
+    }
+}
+
+/// Draws inputs with probabilities that go with their weights.
+///
+/// The weights stand in a tree of sums (Fenwick, Software: Practice and Experience 24, 1994), so that
+/// drawing from a thousand inputs is no slower than mixing needs.
+struct Turns {
+    sums: Vec<u64>,
+    weights: Vec<u64>,
+    total: u64,
+    random: SplitMix64,
+}
+
+impl Turns {
+    fn new(weights: &[u64], seed: u64) -> Self {
+        let mut turns = Self {
+            sums: vec![0; weights.len() + 1],
+            weights: vec![0; weights.len()],
+            total: 0,
+            random: SplitMix64::new(seed),
+        };
+        for (input, &weight) in weights.iter().enumerate() {
+            turns.weights[input] = weight;
+            turns.change(input, |sum| sum + weight);
+        }
+        turns
+    }
+
+    /// Changes every sum that holds an input's weight.
+    fn change(&mut self, input: usize, change: impl Fn(u64) -> u64) {
+        self.total = change(self.total);
+        let mut node = input + 1;
+        while node < self.sums.len() {
+            self.sums[node] = change(self.sums[node]);
+            node += node & node.wrapping_neg();
+        }
+    }
+
+    fn lessen(&mut self, input: usize, by: u64) {
+        // An input that has grown since it was counted is found out when it is read to its end.
+        let by = by.min(self.weights[input]);
+        self.weights[input] -= by;
+        self.change(input, |sum| sum - by);
+    }
+
+    fn close(&mut self, input: usize) {
+        self.lessen(input, self.weights[input]);
+    }
+
+    /// An input, if any has a weight.
+    fn draw(&mut self) -> Option<usize> {
+        if self.total == 0 {
+            return None;
+        }
+        let mut left =
+            ((u128::from(self.random.next_bits()) * u128::from(self.total)) >> 64) as u64;
+        let mut node = 0;
+        let mut step = self.sums.len().next_power_of_two() / 2;
+        while step > 0 {
+            if let Some(&sum) = self.sums.get(node + step)
+                && sum <= left
+            {
+                node += step;
+                left -= sum;
+            }
+            step /= 2;
+        }
+        Some(node)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inputs_are_drawn_as_often_as_their_weights_say() {
+        let weights = [5, 0, 3, 1, 0, 7];
+        let mut turns = Turns::new(&weights, 1);
+        let mut drawn = [0_u64; 6];
+        for _ in 0..160_000 {
+            drawn[turns.draw().unwrap()] += 1;
+        }
+        for (drawn, weight) in drawn.into_iter().zip(weights) {
+            assert!(drawn.abs_diff(weight * 10_000) < 500, "{drawn} for {weight}");
+        }
+        turns.close(5);
+        turns.lessen(0, 4);
+        let rest: Vec<usize> = (0..1000).map(|_| turns.draw().unwrap()).collect();
+        assert!(rest.iter().all(|input| [0, 2, 3].contains(input)));
+        for input in [0, 2, 3] {
+            turns.close(input);
+        }
+        assert_eq!(turns.draw(), None);
+    }
+}

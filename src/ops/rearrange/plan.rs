@@ -1,0 +1,294 @@
+//! What will be read and written: everything is checked here, before anything is created.
+//!
+//! The rules for names, formats and inputs that are outputs are those of [`crate::jobs::plan`].
+
+use std::path::{Path, PathBuf};
+
+use super::spill::Spill;
+use crate::engine::run::RunError;
+use crate::format::Format;
+use crate::format::move16::Dialect;
+use crate::jobs::identity::InputIdentity;
+use crate::jobs::plan::{
+    Chosen, Claim, Claims, PlanError, check_absence, check_compression, check_folder, check_once,
+    check_stream, check_twice, choose, input, is_stream, side_outputs, stem,
+};
+use crate::jobs::run_name::MANIFEST_SUFFIX;
+use crate::jobs::settings::{BadPolicy, FormatName, without_compression};
+use crate::records::sink::OutputPlan;
+use crate::records::source::{Compression, Input, Part, SourceError};
+use crate::records::stream::Stream;
+use crate::storage::files;
+use crate::storage::memory::Memory;
+use crate::storage::platform;
+
+/// What an operation may use. None of it changes a byte.
+#[derive(Clone, Debug)]
+pub struct Means {
+    /// Threads, 0 for as many as the machine runs at once.
+    pub threads: usize,
+    /// Memory for records.
+    pub memory: Memory,
+    /// Where to put what does not fit; beside the output if nothing is said, or where the system has such
+    /// files if that is no place on disk.
+    pub tmp_dir: Option<PathBuf>,
+}
+
+impl Default for Means {
+    fn default() -> Self {
+        Self { threads: 0, memory: Memory::gib(2), tmp_dir: None }
+    }
+}
+
+impl Means {
+    pub(super) fn folder(&self) -> PathBuf {
+        self.tmp_dir.clone().unwrap_or_else(std::env::temp_dir)
+    }
+
+    /// Checks now what else would show when memory is full.
+    pub(super) fn check_folder(&self) -> Result<(), RunError> {
+        Spill::create(&self.folder()).map(drop)
+    }
+
+    pub(super) fn threads(&self) -> usize {
+        platform::threads(self.threads)
+    }
+
+    /// Buckets that are read, put in order or waiting to be written.
+    pub(super) fn buckets_under_way(&self) -> usize {
+        2 * self.threads() + 1
+    }
+}
+
+/// What the user asked for, not yet checked.
+#[derive(Clone, Debug, Default)]
+pub struct RearrangeRequest {
+    /// Files of positions, read as one sequence; `-` is standard input.
+    pub inputs: Vec<PathBuf>,
+    /// The output; `-` is standard output. Of several parts, their folder, made if it is not there.
+    pub output: PathBuf,
+    /// Format of the inputs, where their extensions do not say it.
+    pub from: Option<FormatName>,
+    /// How packed moves of the inputs are encoded; as the records show if nothing is said.
+    pub dialect: Option<Dialect>,
+    /// Format of parts, which may be compressed in another way than the inputs.
+    pub to: Option<FormatName>,
+    /// Stem of the names of parts; the first input's if nothing is said.
+    pub name: Option<String>,
+    /// Whether outputs that exist may be replaced.
+    pub force: bool,
+    /// What becomes of records that cannot be used.
+    pub on_error: BadPolicy,
+    /// What may be used.
+    pub means: Means,
+}
+
+/// As many as their names have room for.
+const MOST_PARTS: u32 = 99_999;
+
+/// An operation that can begin.
+#[derive(Clone, Debug)]
+pub struct RearrangePlan {
+    /// What is read, in order.
+    pub parts: Vec<Part>,
+    /// Records that will be read, where that is known before.
+    pub records: Option<u64>,
+    /// The outputs with records.
+    pub outputs: Vec<OutputPlan>,
+    /// Where bad records go, if they are kept.
+    pub side_outputs: Vec<OutputPlan>,
+    /// Where the manifest will be; nowhere if the output is a stream.
+    pub manifest: Option<PathBuf>,
+    /// How records are written.
+    pub to: FormatName,
+    /// What becomes of records that cannot be used.
+    pub on_error: BadPolicy,
+    /// What may be used.
+    pub means: Means,
+}
+
+impl RearrangePlan {
+    /// An operation with one output.
+    ///
+    /// # Errors
+    /// [`PlanError`] with what is wrong.
+    pub fn new(request: RearrangeRequest) -> Result<Self, PlanError> {
+        let inputs = inputs(&request)?;
+        let RearrangeRequest { output, force, on_error, means, .. } = request;
+        let is_stream = is_stream(&output)?;
+        if is_stream {
+            check_stream(&output, on_error)?;
+        }
+        let to = output_format(&output, request.to, inputs[0].format)?;
+        let records = OutputPlan {
+            compression: to.compression,
+            header: to.format.header(),
+            is_stream,
+            ..OutputPlan::plain(Stream::Kept, output.clone())
+        };
+        let name = output.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let manifest = (!is_stream).then(|| output.with_file_name(name + MANIFEST_SUFFIX));
+        let side_outputs = side_outputs(&output, to, on_error);
+        Self {
+            parts: Vec::new(),
+            records: None,
+            outputs: vec![records],
+            side_outputs,
+            manifest,
+            to,
+            on_error,
+            means,
+        }
+        .over(inputs, force)
+    }
+
+    /// An operation whose output is cut into so many parts.
+    ///
+    /// # Errors
+    /// [`PlanError`] with what is wrong.
+    pub fn in_parts(request: RearrangeRequest, parts: u32) -> Result<Self, PlanError> {
+        if parts > MOST_PARTS {
+            return Err(PlanError::MoreParts { parts, most: MOST_PARTS });
+        }
+        if request.output == Path::new("-") {
+            return Err(PlanError::NotAFolder { folder: request.output });
+        }
+        let inputs = inputs(&request)?;
+        let RearrangeRequest { output: folder, name, to, force, on_error, means, .. } = request;
+        check_folder(&folder)?;
+        let first = &inputs[0];
+        let compression = match first.compression {
+            Compression::Gzip => Compression::None,
+            compression => compression,
+        };
+        let to = to.unwrap_or(FormatName { format: first.format, compression });
+        let to = output_format(&folder.join(to.to_string()), Some(to), first.format)?;
+        let stem = stem(name, &inputs)?;
+        let part = |number: u32| {
+            let path = folder.join(format!("{stem}-{number:05}-of-{parts:05}.{to}"));
+            OutputPlan {
+                compression: to.compression,
+                header: to.format.header(),
+                ..OutputPlan::plain(Stream::Kept, path)
+            }
+        };
+        let outputs = (1..=parts).map(part).collect();
+        let manifest = Some(folder.join(format!("{stem}{MANIFEST_SUFFIX}")));
+        let side_outputs = side_outputs(&folder.join(format!("{stem}.{to}")), to, on_error);
+        Self {
+            parts: Vec::new(),
+            records: None,
+            outputs,
+            side_outputs,
+            manifest,
+            to,
+            on_error,
+            means,
+        }
+        .over(inputs, force)
+    }
+
+    /// The plan with its inputs, if they go together with the outputs.
+    fn over(self, inputs: Vec<Input>, force: bool) -> Result<Self, PlanError> {
+        let outputs = || self.outputs.iter().chain(&self.side_outputs);
+        let claims = outputs().map(Claim::output).chain(self.manifest.iter().map(Claim::file));
+        Claims::reading(&inputs)?.write(claims)?;
+        if !force {
+            let files = outputs().filter(|output| !output.is_stream).map(|output| &output.path);
+            check_absence(files.chain(&self.manifest))?;
+        }
+        let Chosen { parts, records, .. } = choose(inputs, None, None)?;
+        let mut means = self.means;
+        let beside = self.manifest.as_deref().filter(|manifest| !files::is_object(manifest));
+        means.tmp_dir =
+            means.tmp_dir.or(beside.map(|manifest| platform::folder_of(manifest).into()));
+        Ok(Self { parts, records, means, ..self })
+    }
+
+    /// The format of all inputs and outputs.
+    pub fn format(&self) -> Format {
+        self.to.format
+    }
+
+    /// Makes the folder of the parts; whether it was not there.
+    pub(super) fn create_folder(&self) -> Result<NewFolder, RunError> {
+        let folder = self.manifest.as_deref().map_or(Path::new("."), platform::folder_of);
+        let is_new = !files::is_object(folder) && !folder.exists();
+        files::create_folder(folder)
+            .map_err(|source| RunError::Folder { folder: folder.display().to_string(), source })?;
+        Ok(NewFolder(is_new.then(|| folder.to_owned())))
+    }
+
+    /// What the inputs are, as far as that shows without reading them.
+    pub(super) fn identities(&self) -> Vec<InputIdentity> {
+        self.parts.iter().map(|part| InputIdentity::of(&part.input)).collect()
+    }
+
+    /// Whether the inputs are what they were.
+    ///
+    /// # Errors
+    /// [`SourceError::Changed`] for the first one that is not.
+    pub(super) fn check_same(&self, before: &[InputIdentity]) -> Result<(), SourceError> {
+        let now = self.identities();
+        let changed = before.iter().zip(&now).find(|(before, now)| before != now);
+        changed
+            .map_or(Ok(()), |(before, _)| Err(SourceError::Changed { input: before.file.clone() }))
+    }
+
+    /// Whether the inputs can be read twice.
+    ///
+    /// # Errors
+    /// [`PlanError::ReadOnce`] if not.
+    pub(super) fn check_twice(&self, why: &'static str) -> Result<(), PlanError> {
+        check_twice(self.parts.iter().map(|part| &part.input), why)
+    }
+}
+
+/// A folder that was made for the outputs; gone when dropped while it is empty.
+pub(super) struct NewFolder(Option<PathBuf>);
+
+impl Drop for NewFolder {
+    fn drop(&mut self) {
+        if let Some(folder) = &self.0 {
+            // With the outputs in it, it stays.
+            drop(std::fs::remove_dir(folder));
+        }
+    }
+}
+
+/// The inputs, all of one format.
+fn inputs(request: &RearrangeRequest) -> Result<Vec<Input>, PlanError> {
+    let RearrangeRequest { inputs, from, dialect, .. } = request;
+    let inputs = inputs.iter().map(|path| input(path, *from, *dialect));
+    let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
+    let first = inputs.first().ok_or(PlanError::NoInput)?;
+    if let Some(other) = inputs.iter().find(|input| input.format != first.format) {
+        let (first, second) = (first.name.clone(), other.name.clone());
+        return Err(PlanError::DifferentFormats { first, second });
+    }
+    if let Some(other) = inputs.iter().find(|input| input.dialect != first.dialect) {
+        let (first, second) = (first.name.clone(), other.name.clone());
+        return Err(PlanError::DifferentDialects { first, second });
+    }
+    check_once(&inputs, None)?;
+    Ok(inputs)
+}
+
+/// That of the inputs; compression is the output's own.
+fn output_format(
+    output: &Path,
+    to: Option<FormatName>,
+    format: Format,
+) -> Result<FormatName, PlanError> {
+    let name = output.to_string_lossy();
+    let said = to.or_else(|| FormatName::from_file_name(&name));
+    let mut to = said.unwrap_or(FormatName::plain(format));
+    if to.format != format {
+        let output = name.into_owned();
+        return Err(PlanError::NotConverted { output, to: to.format, from: format });
+    }
+    if to.compression == Compression::None {
+        to.compression = without_compression(&name).1;
+    }
+    check_compression(to)
+}

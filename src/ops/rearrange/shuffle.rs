@@ -1,0 +1,189 @@
+//! Brings the units of an archive into a random order.
+//!
+//! Each unit gets a random key from the seed and its number, and all are brought into the order of their
+//! keys: every order is as likely as any other, and neither memory nor threads have a say in it. Of a key
+//! 48 bits count. The few units that agree in them (of 10 billion one in 30,000) stay in their order.
+
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use super::account::{Account, Moved};
+use super::buckets::{Buckets, Share};
+use super::copying::gather;
+use super::hand_out::hand_out;
+use super::items::{ItemBatch, sort_items, sort_row};
+use super::laid::{Items, Laid};
+use super::ordered::Ordered;
+use super::pass::{Checksums, Watch, desk_of, read};
+use super::plan::RearrangePlan;
+use crate::engine::progress::Progress;
+use crate::engine::run::RunError;
+use crate::format::Format;
+use crate::jobs::settings::BadPolicy;
+use crate::random::SplitMix64;
+use crate::records::sink::Sinks;
+use crate::records::sorting::Sorted;
+use crate::records::source::Block;
+use crate::records::stream::{Batch, Stream};
+
+/// Shuffles. Sets nothing under a final name unless all went well.
+///
+/// # Errors
+/// [`RunError`]; whatever had been written is removed.
+pub fn shuffle(
+    plan: &RearrangePlan,
+    seed: u64,
+    progress: &mut Progress,
+    cancel: &AtomicBool,
+) -> Result<Account, RunError> {
+    plan.means.check_folder()?;
+    let started = Instant::now();
+    let mut watch = Watch { progress, cancel };
+    watch.progress.begin("reading", plan.records);
+    let mut side = Sinks::create_with(&plan.side_outputs, true)?;
+    let mut sinks = Sinks::create_with(&plan.outputs, true)?;
+    let (format, len) = (plan.format(), plan.format().record_len());
+    let keys = keys(seed);
+    let on_error = plan.on_error;
+    let lay = desk_of(plan, move |block, file| lay(block, file, on_error, keys));
+    let mut buckets = Buckets::new(&plan.means, len, Share::ALL);
+    let take = |_: &mut _, laid| buckets.add(laid);
+    let passed = read(plan, &mut side, Checksums::Wanted, lay, take, &mut watch)?;
+    let write = |batch: Batch| {
+        sinks.write(Stream::Kept, &batch)?;
+        Ok(batch.len())
+    };
+    watch.progress.begin("writing", Some(passed.counts.kept));
+    hand_out(
+        buckets.seal()?,
+        &plan.means,
+        move |bucket| in_order(bucket, format),
+        write,
+        &mut watch,
+    )?;
+    let finished = sinks.finish()?.and(side.finish()?);
+    let (counts, parts_read) = (passed.counts, passed.parts_read);
+    let settings = vec![("seed", seed.into())];
+    let moved = Moved { command: "shuffle", settings, counts, parts_read, finished, started };
+    moved.commit(plan, watch.progress)
+}
+
+/// The units of a block with their keys, laid into buckets.
+fn lay(block: &Block, file: &str, on_error: BadPolicy, seed: u64) -> (Sorted, Laid) {
+    let key = |number| SplitMix64::nth_bits(seed, number);
+    if let Some(len) = block.format.record_len() {
+        let (sorted, row) = sort_row(block, len, file, on_error);
+        let numbers = block.first_number..block.first_number + (row.len() / len) as u64;
+        let keys: Vec<u64> = numbers.map(key).collect();
+        return (sorted, Laid::row(&keys, row, len, 0));
+    }
+    let mut items = Items::default();
+    let mut counted = Vec::new();
+    let sorted = sort_items(block, file, on_error, |item| {
+        let bytes = if is_one_each(block.format) {
+            item.bytes
+        } else {
+            counted.clear();
+            counted.extend_from_slice(&item.records.to_le_bytes());
+            counted.extend_from_slice(item.bytes);
+            &counted
+        };
+        items.push(key(item.number), bytes, None);
+    });
+    (sorted, Laid::new(&items, None, 0))
+}
+
+/// Whether every unit is one record. Elsewhere their number travels in front of the unit's bytes: to count them
+/// again is to read a game again.
+const fn is_one_each(format: Format) -> bool {
+    format.is_lines() && !format.holds_games()
+}
+
+/// Seeds next to each other are to give orders that have nothing in common.
+const fn keys(seed: u64) -> u64 {
+    SplitMix64::nth_bits(seed, 0)
+}
+
+/// The units of a bucket in the order of their keys.
+fn in_order(bucket: &Ordered, format: Format) -> Batch {
+    let Ordered { items, len, order, .. } = bucket;
+    if let Some(len) = *len {
+        return Batch::of_row(gather(&items.bytes, len, order), len);
+    }
+    let starts = items.starts(None);
+    let mut batch = ItemBatch::default();
+    for &number in order {
+        let item = &items.bytes[starts.range(number as usize)];
+        match item.split_first_chunk() {
+            Some((records, unit)) if !is_one_each(format) => {
+                batch.push(unit, u64::from_le_bytes(*records));
+            }
+            _ => batch.push(item, 1),
+        }
+    }
+    batch.into_batch()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+
+    /// The order of so many units that a seed gives.
+    fn order(seed: u64, units: u64) -> Vec<u64> {
+        let keys = keys(seed);
+        let mut order: Vec<u64> = (0..units).collect();
+        order.sort_by_key(|&unit| SplitMix64::nth_bits(keys, unit));
+        order
+    }
+
+    /// The sum of squares that is to be compared with the chi-square distribution.
+    fn chi_square(counts: impl Iterator<Item = u32>, expected: f64) -> f64 {
+        counts.map(|count| (f64::from(count) - expected).powi(2) / expected).sum()
+    }
+
+    #[test]
+    fn every_order_of_four_is_as_likely() {
+        let mut counts = HashMap::new();
+        for seed in 0..24_000 {
+            *counts.entry(order(seed, 4)).or_insert(0) += 1;
+        }
+        assert_eq!(counts.len(), 24);
+        // 23 degrees of freedom; exceeded by chance once in a thousand.
+        let chi_square = chi_square(counts.into_values(), 1000.0);
+        assert!(chi_square < 49.7, "{chi_square}");
+    }
+
+    #[test]
+    fn every_unit_is_as_likely_in_every_place() {
+        for distance in [1, 1 << 32, 0x9e3779b97f4a7c15] {
+            let mut counts = [[0; 10]; 10];
+            for seed in 0..10_000_u64 {
+                let order = order(seed.wrapping_mul(distance), 10);
+                order.iter().zip(&mut counts).for_each(|(&unit, place)| place[unit as usize] += 1);
+            }
+            // 81 degrees of freedom; exceeded by chance once in a thousand.
+            let chi_square = chi_square(counts.into_iter().flatten(), 1000.0);
+            assert!(chi_square < 126.1, "{distance}: {chi_square}");
+        }
+    }
+
+    /// Seeds in a row, and seeds as far apart as the numbers of units are in the generator.
+    #[test]
+    fn neighbouring_seeds_have_nothing_in_common() {
+        for distance in [1, 0x9e3779b97f4a7c15] {
+            let orders = (0..1000_u64).map(|seed| order(seed.wrapping_mul(distance), 20));
+            let orders: Vec<_> = orders.collect();
+            let same = |pair: &[Vec<u64>]| {
+                let steps =
+                    |order: &[u64]| -> Vec<_> { order.windows(2).map(<[u64]>::to_vec).collect() };
+                let (one, other) = (steps(&pair[0]), steps(&pair[1]));
+                one.iter().filter(|step| other.contains(step)).count()
+            };
+            // Of 19 steps from one unit to the next one is the same by chance.
+            let same: usize = orders.windows(2).map(same).sum();
+            assert!((800..1100).contains(&same), "{distance}: {same}");
+        }
+    }
+}

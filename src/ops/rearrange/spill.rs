@@ -1,0 +1,106 @@
+//! Buckets on disk: one file without a name, which vanishes with its process whatever ends that.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::laid::{BUCKETS, Items, Laid, Len};
+use crate::engine::run::RunError;
+use crate::storage::platform;
+
+/// A temporary file of buckets.
+pub(super) struct Spill {
+    file: File,
+    folder: PathBuf,
+    end: u64,
+    extents: Vec<Vec<Extent>>,
+}
+
+/// Items of one bucket that stand in a row: their keys, their lengths unless all have the same, their bytes.
+#[derive(Clone, Copy)]
+pub(super) struct Extent {
+    offset: u64,
+    items: u64,
+    bytes: u64,
+}
+
+impl Spill {
+    pub(super) fn create(folder: &Path) -> Result<Self, RunError> {
+        let file =
+            tempfile::tempfile_in(folder).map_err(|source| error("create", folder, source))?;
+        let (extents, folder) = (vec![Vec::new(); BUCKETS], folder.to_owned());
+        Ok(Self { file, folder, end: 0, extents })
+    }
+
+    /// Writes one bucket of all these behind what is there of it.
+    pub(super) fn append(&mut self, bucket: usize, all: &[Laid]) -> Result<(), RunError> {
+        let mut extent = Extent { offset: self.end, items: 0, bytes: 0 };
+        let mut words = Vec::new();
+        for (keys, _, bytes) in all.iter().map(|laid| laid.bucket(bucket)) {
+            words.extend(keys.iter().flat_map(|key| key.to_le_bytes()));
+            extent.items += keys.len() as u64;
+            extent.bytes += bytes.len() as u64;
+        }
+        if extent.items == 0 {
+            return Ok(());
+        }
+        for (_, lens, _) in all.iter().map(|laid| laid.bucket(bucket)) {
+            words.extend(lens.iter().flat_map(|len| len.to_le_bytes()));
+        }
+        let mut written = self.file.write_all(&words);
+        // Small pieces are gathered: a call of the system for each would take longer than the copy.
+        let mut gathered = words;
+        gathered.clear();
+        for (_, _, bytes) in all.iter().map(|laid| laid.bucket(bucket)) {
+            gathered.extend_from_slice(bytes);
+        }
+        written = written.and_then(|()| self.file.write_all(&gathered));
+        written.map_err(|source| error("write", &self.folder, source))?;
+        self.end += extent.items * size_of::<u64>() as u64 + extent.bytes;
+        if all.iter().any(|laid| !laid.bucket(bucket).1.is_empty()) {
+            self.end += extent.items * size_of::<u32>() as u64;
+        }
+        self.extents[bucket].push(extent);
+        Ok(())
+    }
+
+    /// Where a bucket is, in the order in which it was written.
+    pub(super) fn extents(&self, bucket: usize) -> impl Iterator<Item = Extent> {
+        self.extents[bucket].iter().copied()
+    }
+
+    /// Items and bytes of a bucket.
+    pub(super) fn count(&self, bucket: usize) -> (u64, u64) {
+        let add = |(items, bytes), extent: Extent| (items + extent.items, bytes + extent.bytes);
+        self.extents(bucket).fold((0, 0), add)
+    }
+
+    /// Reads items behind others.
+    pub(super) fn load(&self, extent: Extent, len: Len, items: &mut Items) -> Result<(), RunError> {
+        self.try_load(extent, len, items).map_err(|source| error("read", &self.folder, source))
+    }
+
+    fn try_load(&self, extent: Extent, len: Len, items: &mut Items) -> io::Result<()> {
+        let count = extent.items as usize;
+        let mut offset = extent.offset;
+        let mut words = vec![0; count * size_of::<u64>()];
+        platform::read_exact_at(&self.file, &mut words, offset)?;
+        offset += words.len() as u64;
+        let (keys, _) = words.as_chunks();
+        items.keys.extend(keys.iter().map(|key| u64::from_le_bytes(*key)));
+        if len.is_none() {
+            let words = &mut words[..count * size_of::<u32>()];
+            platform::read_exact_at(&self.file, words, offset)?;
+            offset += words.len() as u64;
+            let (lens, _) = words.as_chunks();
+            items.lens.extend(lens.iter().map(|len| u32::from_le_bytes(*len)));
+        }
+        let start = items.bytes.len();
+        items.bytes.resize(start + extent.bytes as usize, 0);
+        platform::read_exact_at(&self.file, &mut items.bytes[start..], offset)
+    }
+}
+
+fn error(verb: &'static str, folder: &Path, source: io::Error) -> RunError {
+    RunError::Temporary { verb, folder: folder.to_owned(), source }
+}

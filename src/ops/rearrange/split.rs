@@ -1,0 +1,200 @@
+//! Deals the units of an archive out to several files.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+
+use super::account::{Account, Moved};
+use super::items::{ItemBatch, Units};
+use super::pass::{Checksums, Watch, count, desk_of_units, read};
+use super::plan::RearrangePlan;
+use crate::engine::progress::Progress;
+use crate::engine::run::{Passed, RunError};
+use crate::jobs::plan::PlanError;
+use crate::records::shard::Shard;
+use crate::records::sink::{FRAME_RECORDS, Finished, Sinks};
+use crate::records::source::Compression;
+use crate::records::stream::Stream;
+use crate::storage::memory::Memory;
+
+/// Which part a unit goes to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SplitBy {
+    /// The first unit to the first part, the second to the second, and so on, again and again.
+    #[default]
+    RoundRobin,
+    /// Parts are stretches of the input, as long as each other but for one record: those of `--shard`.
+    /// A game goes where its first record does.
+    Ranges,
+}
+
+impl SplitBy {
+    /// Its name on the command line and in manifests.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::RoundRobin => "round-robin",
+            Self::Ranges => "ranges",
+        }
+    }
+}
+
+/// Bytes of a record where its format does not say it.
+const TEXT_RECORD_BYTES: u64 = 100;
+
+/// Checks that the parts can be written.
+fn check(plan: &RearrangePlan, by: SplitBy) -> Result<(), PlanError> {
+    match by {
+        SplitBy::Ranges => plan.check_twice("ranges need the number of all records before"),
+        SplitBy::RoundRobin if plan.to.compression == Compression::None => Ok(()),
+        SplitBy::RoundRobin => {
+            // Of each file, one frame is in memory.
+            let record = plan.format().record_len().map_or(TEXT_RECORD_BYTES, |len| len as u64);
+            let (parts, memory): (_, Memory) = (plan.outputs.len() as u64, plan.means.memory);
+            if parts * record * FRAME_RECORDS <= memory.bytes() {
+                return Ok(());
+            }
+            let parts = u32::try_from(parts).unwrap_or(u32::MAX);
+            Err(PlanError::TooManyParts { parts, memory })
+        }
+    }
+}
+
+/// Splits. Sets nothing under a final name unless all went well.
+///
+/// # Errors
+/// [`RunError`]; whatever had been written is removed.
+pub fn split(
+    plan: &RearrangePlan,
+    by: SplitBy,
+    progress: &mut Progress,
+    cancel: &AtomicBool,
+) -> Result<Account, RunError> {
+    check(plan, by)?;
+    let started = Instant::now();
+    // Dropped last, when outputs that are not whole are gone.
+    let _folder = plan.create_folder()?;
+    let before = plan.identities();
+    let mut watch = Watch { progress, cancel };
+    let ends = match by {
+        SplitBy::RoundRobin => None,
+        SplitBy::Ranges => Some(ends(plan, &mut watch)?),
+    };
+    let mut parts = Parts::create(plan, ends)?;
+    let mut side = Sinks::create_with(&plan.side_outputs, true)?;
+    let take = |_: &mut _, units: Units| parts.deal(&units);
+    let desk = desk_of_units(plan, plan.on_error);
+    watch.progress.begin("writing", plan.records);
+    let Passed { counts, parts_read } =
+        read(plan, &mut side, Checksums::Wanted, desk, take, &mut watch)?;
+    plan.check_same(&before)?;
+    let finished = parts.finish()?.and(side.finish()?);
+    let settings = vec![("parts", plan.outputs.len().into()), ("by", by.name().into())];
+    Moved { command: "split", settings, counts, parts_read, finished, started }
+        .commit(plan, watch.progress)
+}
+
+/// The parts, and which one comes next.
+struct Parts {
+    /// Those that are being written.
+    open: VecDeque<Sinks>,
+    /// Those that are whole.
+    finished: Finished,
+    dealer: Dealer,
+}
+
+enum Dealer {
+    /// Units that were dealt out.
+    RoundRobin(usize),
+    /// Number of the record behind each part that is open.
+    Ranges(VecDeque<u64>),
+}
+
+impl Parts {
+    fn create(plan: &RearrangePlan, ends: Option<VecDeque<u64>>) -> Result<Self, RunError> {
+        let open = plan.outputs.iter();
+        let open = open.map(|output| Sinks::create_with(std::slice::from_ref(output), true));
+        let open = open.collect::<Result<_, _>>()?;
+        let dealer = ends.map_or(Dealer::RoundRobin(0), Dealer::Ranges);
+        Ok(Self { open, finished: Finished::default(), dealer })
+    }
+
+    fn deal(&mut self, units: &Units) -> Result<(), RunError> {
+        if matches!(self.dealer, Dealer::Ranges(_)) {
+            return self.deal_in_ranges(units);
+        }
+        let parts = self.open.len();
+        let mut batches: Vec<ItemBatch> = Vec::new();
+        batches.resize_with(parts, ItemBatch::default);
+        if let Dealer::RoundRobin(dealt) = &mut self.dealer {
+            for item in units.iter() {
+                batches[*dealt % parts].push(item.bytes, item.records);
+                *dealt += 1;
+            }
+        }
+        for (sinks, batch) in self.open.iter_mut().zip(batches) {
+            sinks.write(Stream::Kept, &batch.into_batch())?;
+        }
+        Ok(())
+    }
+
+    fn deal_in_ranges(&mut self, units: &Units) -> Result<(), RunError> {
+        let mut from = 0;
+        for unit in 0..units.len() {
+            while self.is_behind_first(units.get(unit).number) {
+                self.write_first(units, from..unit)?;
+                from = unit;
+                self.finish_first()?;
+            }
+        }
+        self.write_first(units, from..units.len())
+    }
+
+    /// Whether a record belongs to a later part than the first one that is open. What there is more of than
+    /// was counted goes to the last part.
+    fn is_behind_first(&self, number: u64) -> bool {
+        match &self.dealer {
+            Dealer::Ranges(ends) if self.open.len() > 1 => {
+                ends.front().is_some_and(|&end| end <= number)
+            }
+            _ => false,
+        }
+    }
+
+    fn write_first(&mut self, units: &Units, range: Range<usize>) -> Result<(), RunError> {
+        let mut batch = ItemBatch::default();
+        batch.push_all(units, range);
+        match self.open.front_mut() {
+            Some(sinks) => Ok(sinks.write(Stream::Kept, &batch.into_batch())?),
+            None => Ok(()),
+        }
+    }
+
+    /// The first part is whole: what is kept of it in memory goes to disk.
+    fn finish_first(&mut self) -> Result<(), RunError> {
+        if let (Some(sinks), Dealer::Ranges(ends)) = (self.open.pop_front(), &mut self.dealer) {
+            ends.pop_front();
+            self.finished = std::mem::take(&mut self.finished).and(sinks.finish()?);
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<Finished, RunError> {
+        let mut finished = self.finished;
+        for sinks in self.open {
+            finished = finished.and(sinks.finish()?);
+        }
+        Ok(finished)
+    }
+}
+
+/// Number of the record behind each part, if parts are ranges of all records.
+fn ends(plan: &RearrangePlan, watch: &mut Watch<'_>) -> Result<VecDeque<u64>, RunError> {
+    let total = count(plan, watch)?.iter().map(|input| input.all).sum();
+    let parts = plan.outputs.len() as u32;
+    let shards = (1..=parts).filter_map(|index| Shard::new(index, parts));
+    Ok(shards.map(|shard| shard.range(total).end).collect())
+}

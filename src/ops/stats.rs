@@ -1,0 +1,147 @@
+//! Figures about the records of files: what they say, where the games stand, how often positions come again.
+//!
+//! All files are read as one sequence. Records that cannot be read are counted and say nothing else.
+
+mod distinct;
+mod histogram;
+mod report;
+mod tally;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use self::distinct::Distinct;
+use self::tally::Tally;
+use crate::engine::progress::Progress;
+use crate::engine::run::{Done, Job, RunError, WAITING_BLOCKS, run};
+use crate::format::PositionKey;
+use crate::format::move16::Dialect;
+use crate::jobs::plan::{Chosen, Claims, PlanError, check_once, choose, input};
+use crate::jobs::settings::{BadPolicy, FormatName};
+use crate::records::counts::Fate;
+use crate::records::sink::OutputPlan;
+use crate::records::sorting::{Next, Sorted, sort_block};
+use crate::records::source::{Block, Part};
+use crate::records::stream::Stream;
+use crate::storage::memory::Memory;
+
+pub use distinct::DistinctPositions;
+pub use histogram::{Bin, Distribution, Percentiles};
+pub use report::{
+    EvalBin, MovesReport, PhaseReport, PiecesReport, ResultsReport, SidesReport, StatsReport,
+};
+pub use tally::{ENDGAME_FROM, MIDDLEGAME_FROM, Outcomes};
+
+/// Records that travel together: many, as the tables of each block are added up.
+const BLOCK_RECORDS: u64 = 1 << 12;
+
+/// What the user asked for, not yet checked.
+#[derive(Clone, Debug)]
+pub struct StatsRequest {
+    /// Files of positions, read as one sequence; `-` is standard input.
+    pub inputs: Vec<PathBuf>,
+    /// Format of the inputs, where their extensions do not say it.
+    pub from: Option<FormatName>,
+    /// How packed moves are encoded, whatever the records show; as they show it if nothing is said.
+    pub dialect: Option<Dialect>,
+    /// Memory in which positions are told apart; what goes beyond it is estimated.
+    pub memory: Memory,
+    /// File for a page of the report; `-` is standard output.
+    pub page: Option<PathBuf>,
+    /// Whether a page that is there may be replaced.
+    pub force: bool,
+    /// Threads, 0 for as many as the machine runs at once.
+    pub threads: usize,
+}
+
+/// A reading that can begin.
+#[derive(Clone, Debug)]
+pub struct StatsPlan {
+    /// What is read, in order.
+    pub parts: Vec<Part>,
+    /// Records that will be read, where that is known before.
+    pub records: Option<u64>,
+    /// Where a page of the report goes.
+    pub page: Option<OutputPlan>,
+    memory: Memory,
+    threads: usize,
+}
+
+impl StatsPlan {
+    /// Checks a request. Reads inputs only to count their records.
+    ///
+    /// # Errors
+    /// [`PlanError`] with what is wrong.
+    pub fn new(request: StatsRequest) -> Result<Self, PlanError> {
+        let StatsRequest { inputs, from, dialect, memory, page, force, threads } = request;
+        let inputs = inputs.iter().map(|path| input(path, from, dialect));
+        let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
+        if inputs.is_empty() {
+            return Err(PlanError::NoInput);
+        }
+        check_once(&inputs, None)?;
+        let mut claims = Claims::reading(&inputs)?;
+        let page = page.map(|path| claims.lone_output(Stream::Kept, &path, force)).transpose()?;
+        let Chosen { parts, records, .. } = choose(inputs, None, None)?;
+        Ok(Self { parts, records, page, memory, threads })
+    }
+}
+
+/// What was found out about a block.
+#[derive(Default)]
+struct Found {
+    tally: Tally,
+    positions: Vec<PositionKey>,
+}
+
+/// Reads everything and adds it up.
+///
+/// # Errors
+/// [`RunError`] if an input cannot be read or the run was interrupted.
+pub fn stats(
+    plan: StatsPlan,
+    progress: &mut Progress,
+    cancel: &AtomicBool,
+) -> Result<StatsReport, RunError> {
+    let plan = Arc::new(plan);
+    let job = Job {
+        parts: &plan.parts,
+        outputs: &[],
+        threads: plan.threads,
+        block_records: BLOCK_RECORDS,
+        first_number: 0,
+        checksums: true,
+        limit: None,
+        waiting_blocks: WAITING_BLOCKS,
+        room_bytes: usize::MAX,
+    };
+    let desk_plan = Arc::clone(&plan);
+    let desk = Arc::new(move |block: &_, stop: &_| look_at(&desk_plan, block, stop));
+    let mut tally = Tally::default();
+    let mut distinct = Distinct::within(plan.memory);
+    let take = |_: &mut Sorted, found: Found| {
+        tally.add(&found.tally);
+        found.positions.iter().for_each(|position| distinct.insert(position));
+        Ok(())
+    };
+    let Done { counts, parts_read, finished } = run(&job, desk, take, progress, cancel)?;
+    finished.commit()?;
+    let report = StatsReport::new(&plan.parts, &parts_read, &counts, &tally, distinct.count());
+    report.check_balance()?;
+    progress.finish(&counts);
+    Ok(report)
+}
+
+fn look_at(plan: &StatsPlan, block: &Block, cancel: &AtomicBool) -> Option<(Sorted, Found)> {
+    let file = &plan.parts[block.part].input.name;
+    let mut found = Found::default();
+    let sorted = sort_block(block, file, BadPolicy::Skip, cancel, |item, sorted| {
+        let content = item.record.record()?;
+        found.tally.take(&item.record, &content)?;
+        found.positions.push(PositionKey::of(&content.setup));
+        sorted.counts.count_fate(Fate::Kept);
+        Ok(Next::Sorted)
+    });
+    Some((sorted?, found))
+}

@@ -1,0 +1,244 @@
+//! The figures about files of positions as they are told: by the names in JSON.
+//!
+//! Evaluations, plies and results are told of the records that have them.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::distinct::DistinctPositions;
+use super::histogram::{Bins, Distribution};
+use super::tally::{ENDGAME_FROM, EVAL_BINS, MIDDLEGAME_FROM, Outcomes, Tally};
+use crate::format::{GameResult, Warning};
+use crate::jobs::manifest::{InputAccount, input_account};
+use crate::records::counts::{Counts, Imbalance, equal};
+use crate::records::source::{Part, PartRead};
+use crate::shogi::{Color, HandKind, Piece, PieceKind};
+
+const PLY_BINS: Bins = Bins { width: 10, from: 0, below: 400 };
+const MATERIAL_BINS: Bins = Bins { width: 200, from: -4100, below: 4100 };
+/// Of numbers of pieces, each by itself.
+const PIECE_BINS: Bins = Bins { width: 1, from: 0, below: 40 };
+
+/// Figures about files of positions. `records` = `good` + `bad` + `comments`.
+#[derive(Clone, Debug, Serialize)]
+pub struct StatsReport {
+    /// Name and version of the program.
+    pub program: String,
+    /// What was run.
+    pub command: &'static str,
+    /// What was read, in order.
+    pub inputs: Vec<InputAccount>,
+    /// Records in all inputs.
+    pub records: u64,
+    /// Those that could be read. All that follows is about them.
+    pub good: u64,
+    /// Those that could not.
+    pub bad: u64,
+    /// Lines of text that are comments.
+    pub comments: u64,
+    /// How many different positions (board, hands, side to move) there are.
+    pub distinct: DistinctPositions,
+    /// Whose turn it is.
+    pub to_move: SidesReport,
+    /// Positions whose side to move is in check.
+    pub in_check: u64,
+    /// Evaluations in centipawns, seen from the side to move.
+    pub evals: Option<Distribution>,
+    /// Move numbers.
+    pub plies: Option<Distribution>,
+    /// How the games ended.
+    pub results: ResultsReport,
+    /// The same, seen from the side to move.
+    pub outcomes: Outcomes,
+    /// The same by evaluation, of records that have both.
+    pub outcomes_by_eval: Vec<EvalBin>,
+    /// What the stored moves are.
+    pub moves: MovesReport,
+    /// Where the pieces are.
+    pub pieces: PiecesReport,
+    /// How far the games have gone, by the pieces.
+    pub phases: PhaseReport,
+    /// What the pieces of the side to move are worth more than its opponent's, in points, of which a pawn has
+    /// 90 and a rook 990.
+    pub material: Option<Distribution>,
+    /// What is unusual, by kind, in so many records.
+    pub warnings: BTreeMap<&'static str, u64>,
+}
+
+/// Something of both sides.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct SidesReport {
+    pub black: u64,
+    pub white: u64,
+}
+
+/// How games ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct ResultsReport {
+    pub black: u64,
+    pub white: u64,
+    pub draw: u64,
+    /// Records that do not say it.
+    pub none: u64,
+}
+
+/// How games ended for the side to move where evaluations lie between two, both included.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct EvalBin {
+    /// In centipawns.
+    pub from: i32,
+    /// In centipawns.
+    pub to: i32,
+    /// How they ended.
+    #[serde(flatten)]
+    pub outcomes: Outcomes,
+}
+
+/// What the stored moves are. Captures, promotions and drops are told of the legal ones.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct MovesReport {
+    pub none: u64,
+    pub legal: u64,
+    pub illegal: u64,
+    pub captures: u64,
+    pub promotions: u64,
+    pub drops: u64,
+}
+
+/// Where the pieces are.
+#[derive(Clone, Debug, Serialize)]
+pub struct PiecesReport {
+    /// On the board, by the SFEN name of the kind, of both sides, over all positions.
+    pub on_board: BTreeMap<String, u64>,
+    /// In the hands, likewise.
+    pub in_hand: BTreeMap<String, u64>,
+    /// Of the set and nowhere, over all positions.
+    pub in_box: u64,
+    /// Number of pieces on the board, kings included, in a position.
+    pub on_board_in_position: Option<Distribution>,
+    /// Number of pieces in both hands in a position.
+    pub in_hand_in_position: Option<Distribution>,
+}
+
+/// How far the games have gone. Opening, middlegame and endgame are told apart by the number of pieces in hand
+/// or promoted: from [`MIDDLEGAME_FROM`] and from [`ENDGAME_FROM`] on.
+#[derive(Clone, Debug, Serialize)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct PhaseReport {
+    pub opening: u64,
+    pub middlegame: u64,
+    pub endgame: u64,
+    /// Number of pieces in hand or promoted in a position.
+    pub in_hand_or_promoted: Option<Distribution>,
+}
+
+impl StatsReport {
+    pub(super) fn new(
+        parts: &[Part],
+        parts_read: &[PartRead],
+        counts: &Counts,
+        tally: &Tally,
+        distinct: DistinctPositions,
+    ) -> Self {
+        let account = |read: &PartRead| input_account(&parts[read.part], read);
+        let [black, white] = tally.to_move;
+        Self {
+            program: format!("kyokumen {}", env!("CARGO_PKG_VERSION")),
+            command: "stats",
+            inputs: parts_read.iter().map(account).collect(),
+            records: parts_read.iter().map(|read| read.records).sum(),
+            good: counts.kept,
+            bad: counts.bad_records(),
+            comments: counts.filtered.values().sum(),
+            distinct,
+            to_move: SidesReport { black, white },
+            in_check: tally.in_check,
+            evals: tally.evals.distribution(EVAL_BINS),
+            plies: tally.plies.distribution(PLY_BINS),
+            results: results(tally, counts.kept),
+            outcomes: tally.outcomes,
+            outcomes_by_eval: outcomes_by_eval(tally),
+            moves: moves(tally, counts.kept),
+            pieces: pieces(tally),
+            phases: phases(tally),
+            material: tally.material.distribution(MATERIAL_BINS),
+            warnings: warnings(tally),
+        }
+    }
+
+    /// Checks that every record read is accounted for.
+    ///
+    /// # Errors
+    /// [`Imbalance`] with the two sides that differ.
+    pub fn check_balance(&self) -> Result<(), Imbalance> {
+        let told = self.good + self.bad + self.comments;
+        equal("records read", self.records, "good + bad + comments", told)?;
+        let SidesReport { black, white } = self.to_move;
+        equal("good records", self.good, "black + white to move", black + white)
+    }
+}
+
+fn results(tally: &Tally, records: u64) -> ResultsReport {
+    let of = |result: GameResult| tally.results[result as usize];
+    let none = records - tally.results.iter().sum::<u64>();
+    let (black, white) = (of(GameResult::BlackWin), of(GameResult::WhiteWin));
+    ResultsReport { black, white, draw: of(GameResult::Draw), none }
+}
+
+fn outcomes_by_eval(tally: &Tally) -> Vec<EvalBin> {
+    let (lowest, highest) = (EVAL_BINS.from - EVAL_BINS.width, EVAL_BINS.below);
+    let bin = |(&from, &outcomes)| EvalBin {
+        from: if from == lowest { i16::MIN.into() } else { from },
+        to: if from == highest { i16::MAX.into() } else { from + EVAL_BINS.width - 1 },
+        outcomes,
+    };
+    tally.by_eval.iter().map(bin).collect()
+}
+
+fn moves(tally: &Tally, records: u64) -> MovesReport {
+    let moves = tally.moves;
+    MovesReport {
+        none: records - moves.stored,
+        legal: moves.stored - moves.illegal,
+        illegal: moves.illegal,
+        captures: moves.captures,
+        promotions: moves.promotions,
+        drops: moves.drops,
+    }
+}
+
+fn pieces(tally: &Tally) -> PiecesReport {
+    let name = |kind| Piece::new(Color::Black, kind).to_string();
+    let on_board =
+        PieceKind::ALL.into_iter().map(|kind| (name(kind), tally.on_board[kind.index()]));
+    let in_hand = HandKind::ALL
+        .into_iter()
+        .map(|kind| (name(kind.piece_kind()), tally.in_hand[kind.index()]));
+    PiecesReport {
+        on_board: on_board.collect(),
+        in_hand: in_hand.collect(),
+        in_box: tally.in_box,
+        on_board_in_position: tally.pieces_on_board.distribution(PIECE_BINS),
+        in_hand_in_position: tally.pieces_in_hand.distribution(PIECE_BINS),
+    }
+}
+
+fn phases(tally: &Tally) -> PhaseReport {
+    let between = |from, below| tally.phases.between(from, below);
+    PhaseReport {
+        opening: between(0, MIDDLEGAME_FROM),
+        middlegame: between(MIDDLEGAME_FROM, ENDGAME_FROM),
+        endgame: between(ENDGAME_FROM, PIECE_BINS.below),
+        in_hand_or_promoted: tally.phases.distribution(PIECE_BINS),
+    }
+}
+
+fn warnings(tally: &Tally) -> BTreeMap<&'static str, u64> {
+    let counted = Warning::ALL.into_iter().map(|warning| (warning.name(), warning as usize));
+    let met = counted.map(|(name, number)| (name, tally.warnings[number]));
+    met.filter(|&(_, count)| count > 0).collect()
+}

@@ -1,0 +1,211 @@
+//! Every record of a file judged: its bytes, its position, its move, its result; the bad ones set apart.
+//!
+//! What cannot be read is bad. What can be read and breaks a rule is a warning (`docs/formats/` names them).
+
+mod findings;
+mod plan;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde::Serialize;
+
+use crate::engine::progress::Progress;
+use crate::engine::run::{Done, Job, RunError, WAITING_BLOCKS, run};
+use crate::format::{RecordRef, Warning, Warnings};
+use crate::records::counts::{Condition, Fate};
+use crate::records::reading::{Fault, in_unit};
+use crate::records::sorting::{Sorted, push_json_line};
+use crate::records::source::{Block, RawUnit};
+use crate::records::stream::Stream;
+use crate::shogi::Position;
+
+pub use findings::{Example, Finding, Findings, Level, VerifyReport};
+pub use plan::{VerifyPlan, VerifyRequest};
+
+/// Records that travel together.
+const BLOCK_RECORDS: u64 = 1 << 10;
+
+/// The finding that the frames of a file do not hold what its table of them says.
+const WRONG_TABLE: &str = "wrong-table-of-frames";
+
+/// Judges the records of a file. Sets nothing under a final name unless all went well.
+///
+/// # Errors
+/// [`RunError`]; whatever had been written is removed.
+pub fn verify(
+    plan: VerifyPlan,
+    progress: &mut Progress,
+    cancel: &AtomicBool,
+) -> Result<VerifyReport, RunError> {
+    plan.create_folder()?;
+    let plan = Arc::new(plan);
+    let job = Job {
+        parts: std::slice::from_ref(&plan.part),
+        outputs: &plan.outputs,
+        threads: plan.threads,
+        block_records: BLOCK_RECORDS,
+        first_number: 0,
+        checksums: true,
+        limit: None,
+        waiting_blocks: WAITING_BLOCKS,
+        room_bytes: usize::MAX,
+    };
+    let desk_plan = Arc::clone(&plan);
+    let desk = Arc::new(move |block: &_, stop: &_| sort(&desk_plan, block, stop));
+    let mut findings = Findings::default();
+    let take = |_: &mut Sorted, found: Findings| {
+        findings.add(found);
+        Ok(())
+    };
+    let Done { counts, parts_read, finished } = run(&job, desk, take, progress, cancel)?;
+    if let Some(counted) = plan.records.filter(|&counted| counted != counts.input) {
+        let (record, byte) = (counts.input, parts_read.iter().map(|read| read.bytes).sum());
+        let what = format!("it ends here, and not behind {counted} records");
+        findings.count(Level::Error, WRONG_TABLE, || Example { record, byte, what });
+    }
+    let report = VerifyReport::new(&plan, &counts, &parts_read, findings, finished.written());
+    report.check_balance()?;
+    finished.commit()?;
+    progress.finish(&counts);
+    Ok(report)
+}
+
+/// Judges the units of a block; `None` if `cancel` was set meanwhile.
+fn sort(plan: &VerifyPlan, block: &Block, cancel: &AtomicBool) -> Option<(Sorted, Findings)> {
+    let mut desk = Desk { plan, block, sorted: Sorted::default(), findings: Findings::default() };
+    let mut index = block.first_index;
+    for unit in block.units() {
+        if cancel.load(Ordering::Relaxed) {
+            return None;
+        }
+        index += desk.take(&unit, index);
+    }
+    Some((desk.sorted, desk.findings))
+}
+
+struct Desk<'a> {
+    plan: &'a VerifyPlan,
+    block: &'a Block,
+    sorted: Sorted,
+    findings: Findings,
+}
+
+/// One line about bytes that are set apart.
+#[derive(Serialize)]
+struct BadLine<'a> {
+    file: &'a str,
+    /// Number of the first record, from 0.
+    index: u64,
+    records: u64,
+    offset: u64,
+    bytes: usize,
+    findings: Vec<&'static str>,
+    /// What is wrong with the first bad record.
+    reason: String,
+}
+
+impl Desk<'_> {
+    /// Judges the records of a unit, whose first one has this index; returns their number.
+    fn take(&mut self, unit: &RawUnit<'_>, first_index: u64) -> u64 {
+        let mut index = first_index;
+        let mut names = Vec::new();
+        let mut reason = None;
+        for record in in_unit(self.block, unit) {
+            let judged = record.and_then(|record| judge(&record));
+            if let Some(bad) = self.count(judged, unit, index) {
+                for name in bad.names {
+                    if !names.contains(&name) {
+                        names.push(name);
+                    }
+                }
+                reason.get_or_insert(bad.reason);
+            }
+            index += 1;
+        }
+        let records = index - first_index;
+        self.sorted.counts.input += records;
+        if !self.plan.outputs.is_empty() {
+            let line = reason.map(|reason| {
+                names.sort_unstable();
+                BadLine {
+                    file: &self.plan.part.input.name,
+                    index: first_index,
+                    records,
+                    offset: self.block.offset + unit.offset,
+                    bytes: unit.bytes.len(),
+                    findings: names,
+                    reason,
+                }
+            });
+            self.set_apart(unit, records, line);
+        }
+        records
+    }
+
+    /// Counts what was found out about a record; what makes it bad, if it is.
+    fn count(
+        &mut self,
+        judged: Result<Warnings, Fault>,
+        unit: &RawUnit<'_>,
+        index: u64,
+    ) -> Option<Bad> {
+        let byte = self.block.offset + unit.offset;
+        let example = |what: String| Example { record: index, byte, what };
+        let counts = &mut self.sorted.counts;
+        match judged {
+            Err(fault) if fault.is_comment() => {
+                *counts.filtered.entry(Condition::Comment).or_default() += 1;
+                None
+            }
+            Err(fault) => {
+                counts.bad.skipped += 1;
+                let (name, reason) = (fault.name(), fault.to_string());
+                self.findings.count(Level::Error, name, || example(reason.clone()));
+                Some(Bad { names: vec![name], reason })
+            }
+            Ok(warnings) => {
+                let names: Vec<&str> = warnings.iter().map(Warning::name).collect();
+                for name in &names {
+                    self.findings.count(Level::Warning, name, || example(String::new()));
+                }
+                if self.plan.strict && !names.is_empty() {
+                    counts.bad.skipped += 1;
+                    let reason = names.join(", ");
+                    return Some(Bad { names, reason });
+                }
+                counts.count_fate(Fate::Kept);
+                None
+            }
+        }
+    }
+
+    /// Lays a unit, byte for byte, on the side where it belongs.
+    fn set_apart(&mut self, unit: &RawUnit<'_>, records: u64, line: Option<BadLine<'_>>) {
+        let stream = if line.is_some() { Stream::Quarantine } else { Stream::Kept };
+        let is_first = self.block.offset + unit.offset == 0;
+        let header =
+            if stream == Stream::Kept && is_first { self.block.format.header() } else { b"" };
+        // The good begin with the header already.
+        let bytes = unit.bytes.strip_prefix(header).unwrap_or(unit.bytes);
+        let batch = self.sorted.batch_mut(stream);
+        batch.open_record().extend_from_slice(bytes);
+        batch.end_group(records as usize);
+        if let Some(line) = line {
+            push_json_line(self.sorted.batch_mut(Stream::QuarantineLines), &line);
+        }
+    }
+}
+
+/// Why a record is bad.
+struct Bad {
+    names: Vec<&'static str>,
+    reason: String,
+}
+
+/// What is unusual about a record that can be read.
+fn judge(record: &RecordRef<'_>) -> Result<Warnings, Fault> {
+    let content = record.record()?;
+    let position = Position::try_from(&content.setup).ok();
+    Ok(record.warnings_about(&content.setup, position.as_ref())?)
+}

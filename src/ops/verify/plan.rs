@@ -1,0 +1,131 @@
+//! What a check will read and write: everything is looked at here, before anything is created.
+//!
+//! Beside `STEM.good.psv` and `STEM.bad.psv` stands `STEM.bad.jsonl` with what is wrong.
+
+use std::path::{Path, PathBuf};
+
+use crate::engine::run::RunError;
+use crate::format::move16::Dialect;
+use crate::jobs::plan::{
+    Claim, Claims, PlanError, check_absence, check_folder, check_once, input, stem,
+};
+use crate::jobs::settings::FormatName;
+use crate::records::sink::OutputPlan;
+use crate::records::source;
+use crate::records::source::{Compression, Input, Part};
+use crate::records::stream::Stream;
+use crate::storage::files;
+
+/// What the user asked for, not yet checked.
+#[derive(Clone, Debug, Default)]
+pub struct VerifyRequest {
+    /// Files of positions, each judged by itself; `-` is standard input.
+    pub inputs: Vec<PathBuf>,
+    /// Format of the inputs, where their extensions do not say it.
+    pub from: Option<FormatName>,
+    /// How packed moves of the inputs are encoded; as the records show if nothing is said.
+    pub dialect: Option<Dialect>,
+    /// Folder in which the bad records are set apart from the good.
+    pub quarantine: Option<PathBuf>,
+    /// Whether outputs that exist may be replaced.
+    pub force: bool,
+    /// Whether a warning makes a record bad.
+    pub strict: bool,
+    /// Threads, 0 for as many as the machine runs at once.
+    pub threads: usize,
+}
+
+/// A check of one file that can begin.
+#[derive(Clone, Debug)]
+pub struct VerifyPlan {
+    /// What is read.
+    pub part: Part,
+    /// Records that will be read, where that is known before.
+    pub records: Option<u64>,
+    /// The good, the bad, and what is wrong with these; nothing if they are not to be set apart.
+    pub outputs: Vec<OutputPlan>,
+    /// Whether a warning makes a record bad.
+    pub strict: bool,
+    /// Threads, 0 for as many as the machine runs at once.
+    pub threads: usize,
+    folder: Option<PathBuf>,
+}
+
+impl VerifyPlan {
+    /// Checks a request and makes a plan for each of its inputs. Creates nothing.
+    ///
+    /// # Errors
+    /// [`PlanError`] with what is wrong.
+    pub fn new(request: VerifyRequest) -> Result<Vec<Self>, PlanError> {
+        let VerifyRequest { inputs, from, dialect, quarantine: folder, force, strict, threads } =
+            request;
+        let inputs =
+            inputs.iter().map(|path| input(path, from, dialect)).collect::<Result<Vec<_>, _>>()?;
+        if inputs.is_empty() {
+            return Err(PlanError::NoInput);
+        }
+        check_once(&inputs, None)?;
+        let claims = Claims::reading(&inputs)?;
+        let outputs = match &folder {
+            Some(folder) => outputs(folder, &inputs, claims, force)?,
+            None => vec![Vec::new(); inputs.len()],
+        };
+        let plan = |(input, outputs): (Input, Vec<OutputPlan>)| {
+            let is_cheap = source::is_cheap_to_count(&input);
+            let records = is_cheap.then(|| source::count_records(&input)).transpose()?;
+            let part = Part::whole(input);
+            Ok(Self { part, records, outputs, strict, threads, folder: folder.clone() })
+        };
+        inputs.into_iter().zip(outputs).map(plan).collect()
+    }
+
+    pub(super) fn create_folder(&self) -> Result<(), RunError> {
+        let Some(folder) = &self.folder else { return Ok(()) };
+        files::create_folder(folder)
+            .map_err(|source| RunError::Folder { folder: folder.display().to_string(), source })
+    }
+}
+
+/// The outputs of each input.
+fn outputs(
+    folder: &Path,
+    inputs: &[Input],
+    mut claims: Claims,
+    force: bool,
+) -> Result<Vec<Vec<OutputPlan>>, PlanError> {
+    check_folder(folder)?;
+    let outputs: Vec<Vec<OutputPlan>> =
+        inputs.iter().map(|input| outputs_of(folder, input)).collect::<Result<_, _>>()?;
+    let paths = || outputs.iter().flatten().map(|output| &output.path);
+    let mut sorted: Vec<&PathBuf> = paths().collect();
+    sorted.sort_unstable();
+    if let Some([output, _]) = sorted.array_windows().find(|[one, other]| one == other) {
+        return Err(PlanError::SameOutput { output: (*output).clone() });
+    }
+    claims.write(outputs.iter().flatten().map(Claim::output))?;
+    if !force {
+        check_absence(paths())?;
+    }
+    Ok(outputs)
+}
+
+fn outputs_of(folder: &Path, input: &Input) -> Result<Vec<OutputPlan>, PlanError> {
+    let stem = stem(None, std::slice::from_ref(input))?;
+    let compression = match input.compression {
+        Compression::Zstd => Compression::Zstd,
+        _ => Compression::None,
+    };
+    let records = FormatName { format: input.format, compression }.to_string();
+    // The bad records of jsonl have the usual name of the reasons.
+    let reasons = if records == "jsonl" { "bad.reasons.jsonl" } else { "bad.jsonl" };
+    let output = |stream, suffix: &str, compression| OutputPlan {
+        header: if stream == Stream::Kept { input.format.header() } else { b"" },
+        compression,
+        ..OutputPlan::plain(stream, folder.join(format!("{stem}.{suffix}")))
+    };
+    Ok(vec![
+        output(Stream::Kept, &format!("good.{records}"), compression),
+        output(Stream::Quarantine, &format!("bad.{records}"), compression),
+        output(Stream::QuarantineLines, reasons, Compression::None),
+    ])
+}

@@ -1,0 +1,313 @@
+//! What became of every record; the sums that show that none was lost.
+//!
+//! The balance is the third promise of the pipeline: input = kept + mated + unknown + filtered + bad.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::mate::judge::{Answer, Stop};
+
+/// A record filter that did not hold. Where several do not, the first in this order is counted.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Condition {
+    /// A comment line of a text: no record at all.
+    Comment,
+    /// The writer of the game says that the position is not to be trained on.
+    NotForTraining,
+    /// Not one of the so-manieth records.
+    Every,
+    /// Not in the random sample.
+    Sample,
+    /// The record has no evaluation to compare.
+    NoEval,
+    /// The evaluation is too far from 0.
+    MaxAbsEval,
+    /// The record has no ply to compare.
+    NoPly,
+    /// Too early in the game.
+    MinPly,
+    /// Too late in the game.
+    MaxPly,
+    /// The record has no result to compare.
+    NoResult,
+    /// The game ended in another way.
+    Result,
+    /// No move is stored, or bits that are none.
+    NoMove,
+    /// The side to move is in check.
+    InCheck,
+    /// The stored move cannot be played.
+    IllegalMove,
+    /// An equal position was met before.
+    Duplicate,
+}
+
+/// What became of a record that was judged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fate {
+    /// Written to the kept records as it was.
+    Kept,
+    /// Written to the kept records with the result of the proof.
+    Relabelled,
+    /// Written to the mated records.
+    MatedSplit,
+    /// A mate, not written.
+    MatedDropped,
+    /// Written to the unknown records.
+    UnknownSplit,
+    /// Unknown, not written.
+    UnknownDropped,
+    /// Written as a row of a table, whatever the verdict.
+    Row,
+}
+
+/// How many records met which fate and got which verdict.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Counts {
+    /// Records read.
+    pub input: u64,
+    /// Records written to the kept ones as they were.
+    pub kept: u64,
+    /// Mates.
+    pub mated: MatedCounts,
+    /// Unknown verdicts that were not kept.
+    pub unknown: UnknownCounts,
+    /// Records that became rows of a table, whatever the verdict.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub rows: u64,
+    /// Records that a filter took out, by the first condition that did not hold.
+    pub filtered: BTreeMap<Condition, u64>,
+    /// Records that could not be used.
+    pub bad: BadCounts,
+    /// Verdicts on the records that came as far as the search.
+    pub verdicts: VerdictCounts,
+    /// Oddities of records that were used all the same, by kind.
+    pub warnings: BTreeMap<String, u64>,
+    /// Records that lost a field because the output format cannot hold it, by field.
+    pub lost: BTreeMap<String, u64>,
+    /// Records into which a field was filled that they lacked, by field.
+    pub invented: BTreeMap<String, u64>,
+    /// Nodes searched.
+    pub nodes: u64,
+}
+
+/// What became of the mates.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct MatedCounts {
+    /// Written to the mated records.
+    pub split: u64,
+    /// Not written.
+    pub dropped: u64,
+    /// Written to the kept records with the result of the proof.
+    pub relabelled: u64,
+}
+
+/// What became of the unknown, if they were not kept.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct UnknownCounts {
+    /// Written to the unknown records.
+    pub split: u64,
+    /// Not written.
+    pub dropped: u64,
+}
+
+/// What became of the bad records.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct BadCounts {
+    /// Written to the quarantine.
+    pub quarantined: u64,
+    /// Not written.
+    pub skipped: u64,
+}
+
+impl BadCounts {
+    /// All of them.
+    pub const fn all(&self) -> u64 {
+        self.quarantined + self.skipped
+    }
+}
+
+/// How many records got which verdict.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct VerdictCounts {
+    /// The side to move mates.
+    pub win: u64,
+    /// The side to move is being mated.
+    pub loss: u64,
+    /// Neither.
+    pub no_mate: u64,
+    /// The search stopped before it knew, by the stop.
+    pub unknown: BTreeMap<Stop, u64>,
+    /// In check, and positions in check were not to be searched.
+    pub not_searched: u64,
+}
+
+/// Counts that do not add up: a fault of the program, never of the data.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error("the counts do not add up: {left_name} = {left}, but {right_name} = {right}")]
+pub struct Imbalance {
+    left_name: &'static str,
+    left: u64,
+    right_name: &'static str,
+    right: u64,
+}
+
+impl Counts {
+    /// Counts a verdict; `None` for a position that was not to be searched.
+    pub fn count_verdict(&mut self, answer: Option<Answer>) {
+        let verdicts = &mut self.verdicts;
+        *match answer {
+            Some(Answer::Win) => &mut verdicts.win,
+            Some(Answer::Loss) => &mut verdicts.loss,
+            Some(Answer::NoMate) => &mut verdicts.no_mate,
+            Some(Answer::Unknown(stop)) => verdicts.unknown.entry(stop).or_default(),
+            None => &mut verdicts.not_searched,
+        } += 1;
+    }
+
+    /// Counts what became of a judged record.
+    pub fn count_fate(&mut self, fate: Fate) {
+        *match fate {
+            Fate::Kept => &mut self.kept,
+            Fate::Relabelled => &mut self.mated.relabelled,
+            Fate::MatedSplit => &mut self.mated.split,
+            Fate::MatedDropped => &mut self.mated.dropped,
+            Fate::UnknownSplit => &mut self.unknown.split,
+            Fate::UnknownDropped => &mut self.unknown.dropped,
+            Fate::Row => &mut self.rows,
+        } += 1;
+    }
+
+    /// Adds the counts of other records.
+    pub fn add(&mut self, other: &Self) {
+        self.input += other.input;
+        self.kept += other.kept;
+        self.mated.split += other.mated.split;
+        self.mated.dropped += other.mated.dropped;
+        self.mated.relabelled += other.mated.relabelled;
+        self.unknown.split += other.unknown.split;
+        self.unknown.dropped += other.unknown.dropped;
+        self.rows += other.rows;
+        add_each(&mut self.filtered, &other.filtered);
+        self.bad.quarantined += other.bad.quarantined;
+        self.bad.skipped += other.bad.skipped;
+        self.verdicts.win += other.verdicts.win;
+        self.verdicts.loss += other.verdicts.loss;
+        self.verdicts.no_mate += other.verdicts.no_mate;
+        add_each(&mut self.verdicts.unknown, &other.verdicts.unknown);
+        self.verdicts.not_searched += other.verdicts.not_searched;
+        add_each(&mut self.warnings, &other.warnings);
+        add_each(&mut self.lost, &other.lost);
+        add_each(&mut self.invented, &other.invented);
+        self.nodes = self.nodes.saturating_add(other.nodes);
+    }
+
+    /// Proven mates.
+    pub fn mates(&self) -> u64 {
+        self.verdicts.win + self.verdicts.loss
+    }
+
+    /// Records that could not be used.
+    pub fn bad_records(&self) -> u64 {
+        self.bad.all()
+    }
+
+    /// Checks that every record met exactly one fate and every searched one got exactly one verdict.
+    ///
+    /// # Errors
+    /// [`Imbalance`] with the two sides that differ.
+    pub fn check_balance(&self) -> Result<(), Imbalance> {
+        let mated = self.mated.split + self.mated.dropped + self.mated.relabelled;
+        let unknown = self.unknown.split + self.unknown.dropped;
+        let judged = self.kept + mated + unknown + self.rows;
+        let not_judged = self.filtered.values().sum::<u64>() + self.bad_records();
+        let stopped = self.verdicts.unknown.values().sum::<u64>();
+        let verdicts = self.mates() + self.verdicts.no_mate + stopped + self.verdicts.not_searched;
+        if self.rows > 0 {
+            equal("input", self.input, "rows + filtered + bad", judged + not_judged)?;
+            return equal("verdicts", verdicts, "rows", self.rows);
+        }
+        equal("input", self.input, "kept + mated + unknown + filtered + bad", judged + not_judged)?;
+        equal("verdicts", verdicts, "kept + mated + unknown", judged)?;
+        equal("win + loss", self.mates(), "mated", mated)
+    }
+}
+
+/// Adds what was counted under names.
+pub(crate) fn add_tally(
+    counts: &mut BTreeMap<String, u64>,
+    tally: impl Iterator<Item = (&'static str, u64)>,
+) {
+    for (name, count) in tally.filter(|&(_, count)| count > 0) {
+        *counts.entry(name.to_owned()).or_default() += count;
+    }
+}
+
+pub(crate) fn equal(
+    left_name: &'static str,
+    left: u64,
+    right_name: &'static str,
+    right: u64,
+) -> Result<(), Imbalance> {
+    if left == right { Ok(()) } else { Err(Imbalance { left_name, left, right_name, right }) }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
+const fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+fn add_each<K: Ord + Clone>(sums: &mut BTreeMap<K, u64>, others: &BTreeMap<K, u64>) {
+    for (key, count) in others {
+        *sums.entry(key.clone()).or_default() += count;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lost_record_is_an_imbalance() {
+        let mut counts = Counts { input: 3, ..Counts::default() };
+        counts.count_verdict(Some(Answer::NoMate));
+        counts.count_fate(Fate::Kept);
+        counts.count_verdict(Some(Answer::Win));
+        counts.count_fate(Fate::MatedSplit);
+        assert_eq!(
+            counts.check_balance().unwrap_err().to_string(),
+            "the counts do not add up: input = 3, but kept + mated + unknown + filtered + bad = 2"
+        );
+        counts.filtered.insert(Condition::MinPly, 1);
+        assert_eq!(counts.check_balance(), Ok(()));
+    }
+
+    #[test]
+    fn a_row_may_have_any_verdict() {
+        let mut counts = Counts { input: 2, ..Counts::default() };
+        for answer in [Answer::Win, Answer::NoMate] {
+            counts.count_verdict(Some(answer));
+            counts.count_fate(Fate::Row);
+        }
+        assert_eq!(counts.check_balance(), Ok(()));
+        counts.input += 1;
+        assert_eq!(
+            counts.check_balance().unwrap_err().to_string(),
+            "the counts do not add up: input = 3, but rows + filtered + bad = 2"
+        );
+    }
+
+    #[test]
+    fn a_verdict_without_a_fate_is_an_imbalance() {
+        let mut counts = Counts { input: 1, ..Counts::default() };
+        counts.count_verdict(Some(Answer::Loss));
+        counts.count_fate(Fate::Kept);
+        assert_eq!(
+            counts.check_balance().unwrap_err().to_string(),
+            "the counts do not add up: win + loss = 1, but mated = 0"
+        );
+    }
+}

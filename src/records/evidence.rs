@@ -1,0 +1,161 @@
+//! What the records of an input show of its writer, looked at before anything is read in earnest.
+//!
+//! The sample is taken at fixed places of the whole input, so that every shard comes to the same view.
+
+use super::reading::records;
+use super::source::{self, Delivery, Input, Part, Place, Source, SourceError};
+use crate::format::move16::Dialect;
+use crate::format::{Finding, Format, Survey};
+
+/// Places at which a file is sampled.
+const PROBES: u64 = 64;
+
+/// Records looked at in each place.
+pub(crate) const PROBE_RECORDS: u64 = 64;
+
+/// Records that are looked at in all, from the start where not every place can be gone to.
+pub(crate) const SAMPLE_RECORDS: u64 = PROBES * PROBE_RECORDS;
+
+/// Looks at a sample and decides what the name of an input leaves open: whether `hcpe` records have 38
+/// or 42 bytes, unless the format was given, and how moves are encoded, unless that was. Standard input
+/// and what is no file or is damaged stays as it is: the reader will say what is wrong.
+///
+/// # Errors
+/// If the system refuses to read it: it may let the reader do so a moment later, who must not take the input
+/// for another one then.
+pub(crate) fn settle(
+    input: &mut Input,
+    is_format_given: bool,
+    dialect: Option<Dialect>,
+) -> Result<(), SourceError> {
+    let is_file = match &input.place {
+        Place::Stdin => false,
+        Place::File(path) => path.is_file(),
+        Place::Object(_) => true,
+    };
+    if is_file && input.format.record_len().is_some() {
+        input.evidence = found(input)?;
+        if input.format == Format::Hcpe && !is_format_given {
+            settle_length(input)?;
+        }
+    }
+    let settled = match (dialect, &input.evidence) {
+        (Some(dialect), _) => dialect,
+        (None, Some(survey)) => settled_dialect(input, survey),
+        (None, None) => input.format.dialect(),
+    };
+    if settled != input.dialect {
+        input.dialect = settled;
+        // What became of the moves is told of those that will be read.
+        if input.evidence.is_some() {
+            input.evidence = found(input)?;
+        }
+    }
+    Ok(())
+}
+
+/// What a sample shows, of what is not damaged.
+fn found(input: &Input) -> Result<Option<Box<Survey>>, SourceError> {
+    match sample(input) {
+        Err(error) if error.is_of_system() => Err(error),
+        sampled => Ok(sampled.ok().map(Box::new)),
+    }
+}
+
+/// Takes `hcpe` for Apery's own records where most of them can be read so, and a larger share than as they are
+/// named: a few can be by chance, whatever the bytes.
+fn settle_length(input: &mut Input) -> Result<(), SourceError> {
+    let Some(survey) = input.evidence.as_ref().filter(|survey| survey.unreadable > 0) else {
+        return Ok(());
+    };
+    let format = Format::Hcpe42;
+    let other = Input { format, dialect: format.dialect(), ..input.clone() };
+    let Some(longer) = found(&other)? else { return Ok(()) };
+    let name = &input.name;
+    let readable = |survey: &Survey| {
+        let Survey { records, unreadable, .. } = survey;
+        format!("{} of {records} records looked at", records - unreadable)
+    };
+    let as_named = format!("as hcpe {} can be read", readable(survey));
+    if longer.is_mostly_readable() && longer.readable_share() > survey.readable_share() {
+        tracing::warn!(
+            "{name}: taken for hcpe42, Apery's records of 42 bytes: {as_named}, as hcpe42 {}; \
+             --from hcpe forces 38",
+            readable(&longer)
+        );
+        *input = Input { evidence: Some(longer), ..other };
+    } else if !survey.is_mostly_readable() {
+        tracing::warn!(
+            "{name}: {as_named}, as hcpe42 {}: damaged, or of another format; taken for hcpe as its \
+             name says, --from FORMAT forces another",
+            readable(&longer)
+        );
+    }
+    Ok(())
+}
+
+fn settled_dialect(input: &Input, survey: &Survey) -> Dialect {
+    let own = input.format.dialect();
+    let finding = survey.dialect(own);
+    let name = &input.name;
+    match finding {
+        Finding::Sure(dialect) if dialect != own => tracing::warn!(
+            "{name}: moves are encoded as by {}, not {}: {} of {} moves that tell are legal so; \
+             --dialect {} forces the other",
+            dialect.name(),
+            own.name(),
+            survey.legal_in(dialect),
+            survey.telling_moves,
+            own.name()
+        ),
+        Finding::Unsure => tracing::warn!(
+            "{name}: in no known encoding are most of the moves legal; taken for {}",
+            own.name()
+        ),
+        Finding::Sure(_) | Finding::Untold => {}
+    }
+    finding.dialect(own)
+}
+
+/// Looks at records from all of a file, or at its start where not every place can be gone to.
+pub(crate) fn sample(input: &Input) -> Result<Survey, SourceError> {
+    if !source::can_be_computed(input) {
+        return sample_start(input);
+    }
+    // A table of frames may be wrong, and still all that the file holds can be read.
+    match sample_all(input) {
+        Err(error) if !error.is_of_system() => sample_start(input),
+        sampled => sampled,
+    }
+}
+
+fn sample_all(input: &Input) -> Result<Survey, SourceError> {
+    let mut survey = Survey::default();
+    let records = source::count_records(input)?;
+    let is_whole = records <= SAMPLE_RECORDS;
+    let (places, in_each) = if is_whole { (1, SAMPLE_RECORDS) } else { (PROBES, PROBE_RECORDS) };
+    for place in 0..places {
+        let from = (u128::from(records) * u128::from(place) / u128::from(places)) as u64;
+        let part = Part::range(input.clone(), from, Some(from + in_each));
+        for delivery in Source::new(vec![part], in_each) {
+            take_into(&mut survey, &delivery?);
+        }
+    }
+    Ok(survey)
+}
+
+fn sample_start(input: &Input) -> Result<Survey, SourceError> {
+    let mut survey = Survey::default();
+    let source = Source::new(vec![Part::whole(input.clone())], SAMPLE_RECORDS);
+    for delivery in source.limited_to(SAMPLE_RECORDS) {
+        take_into(&mut survey, &delivery?);
+    }
+    Ok(survey)
+}
+
+/// Looks at the records of a delivery, if it has any.
+pub(crate) fn take_into(survey: &mut Survey, delivery: &Delivery) {
+    if let Delivery::Block(block) = delivery {
+        records(block).for_each(|read| survey.add(read.record.ok()));
+    }
+}

@@ -1,0 +1,280 @@
+//! Which records are taken: conditions on their number, their fields and their position. All must hold.
+//!
+//! The words are those of the command line. What needs nothing but bytes is asked before anything is
+//! decoded, so that a record that nobody wants costs next to nothing.
+
+use std::fmt;
+use std::num::NonZeroU64;
+use std::str::FromStr;
+
+use serde::{Serialize, Serializer};
+use thiserror::Error;
+
+use super::counts::Condition;
+use crate::format::{DecodeError, Field, GameResult, RecordRef};
+use crate::random::SplitMix64;
+use crate::shogi::{Move, Position};
+
+/// Conditions on a record; all must hold.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
+pub struct RecordFilters {
+    /// Whether positions are taken of which the game's writer says that they are not to be trained on.
+    /// Where games are written they stay in any case.
+    pub keep_untrained: bool,
+    /// One of so many records, the first one and every so-manieth behind it.
+    pub every: Option<NonZeroU64>,
+    /// A random part of the records.
+    #[serde(flatten)]
+    pub sample: Option<Sample>,
+    /// Largest distance of the evaluation from 0, in centipawns.
+    #[serde(rename = "max-abs-eval")]
+    pub max_abs_eval_cp: Option<u16>,
+    /// Smallest ply.
+    pub min_ply: Option<u16>,
+    /// Largest ply.
+    pub max_ply: Option<u16>,
+    /// Results of the game.
+    #[serde(rename = "result")]
+    pub results: Option<Results>,
+    /// Whether a move must be stored.
+    pub has_move: bool,
+    /// Whether the side to move may not be in check.
+    pub drop_in_check: bool,
+    /// Whether a move must be stored that can be played.
+    pub legal_move: bool,
+}
+
+impl RecordFilters {
+    /// Fields that a format must have for these conditions, with the long name of the option that asks.
+    pub(crate) fn asked(&self) -> impl Iterator<Item = (&'static str, Field)> {
+        [
+            ("max-abs-eval", self.max_abs_eval_cp.is_some(), Field::EvalCp),
+            ("min-ply", self.min_ply.is_some(), Field::Ply),
+            ("max-ply", self.max_ply.is_some(), Field::Ply),
+            ("result", self.results.is_some(), Field::Result),
+            ("has-move", self.has_move, Field::BestMove),
+            ("legal-move", self.legal_move, Field::BestMove),
+        ]
+        .into_iter()
+        .filter_map(|(option, is_asked, field)| is_asked.then_some((option, field)))
+    }
+
+    /// Whether there is any condition besides what the writers of games say.
+    pub(crate) fn leave_out(&self) -> bool {
+        Self { keep_untrained: false, ..*self } != Self::default()
+    }
+
+    /// Whether [`Self::failed_by_rules`] has anything to ask.
+    pub(crate) const fn ask_rules(&self) -> bool {
+        self.drop_in_check || self.legal_move
+    }
+
+    /// The first condition on number and fields that does not hold, in the order of [`Condition`].
+    ///
+    /// `number` counts the records of all inputs, from 0. Nothing but text is decoded.
+    pub(crate) fn failed_by_fields(
+        &self,
+        number: u64,
+        record: &RecordRef<'_>,
+    ) -> Result<Option<Condition>, DecodeError> {
+        if record.is_not_for_training() && !self.keep_untrained {
+            return Ok(Some(Condition::NotForTraining));
+        }
+        if !self.leave_out() {
+            return Ok(None);
+        }
+        if record.is_comment() {
+            return Ok(Some(Condition::Comment));
+        }
+        if self.every.is_some_and(|every| number % every != 0) {
+            return Ok(Some(Condition::Every));
+        }
+        if self.sample.is_some_and(|sample| !sample.takes(number)) {
+            return Ok(Some(Condition::Sample));
+        }
+        if let failed @ Some(_) = self.failed_by_eval(record)? {
+            return Ok(failed);
+        }
+        if let failed @ Some(_) = self.failed_by_ply(record)? {
+            return Ok(failed);
+        }
+        if let Some(results) = self.results {
+            match record.result()? {
+                None => return Ok(Some(Condition::NoResult)),
+                Some(result) if !results.contains(result) => return Ok(Some(Condition::Result)),
+                Some(_) => {}
+            }
+        }
+        let lacks_move = (self.has_move || self.legal_move) && record.best_move()?.is_none();
+        Ok(lacks_move.then_some(Condition::NoMove))
+    }
+
+    fn failed_by_eval(&self, record: &RecordRef<'_>) -> Result<Option<Condition>, DecodeError> {
+        let Some(most) = self.max_abs_eval_cp else { return Ok(None) };
+        Ok(match record.eval_cp()? {
+            None => Some(Condition::NoEval),
+            Some(eval_cp) => (eval_cp.unsigned_abs() > most).then_some(Condition::MaxAbsEval),
+        })
+    }
+
+    fn failed_by_ply(&self, record: &RecordRef<'_>) -> Result<Option<Condition>, DecodeError> {
+        if self.min_ply.is_none() && self.max_ply.is_none() {
+            return Ok(None);
+        }
+        let Some(ply) = record.ply()? else { return Ok(Some(Condition::NoPly)) };
+        if self.min_ply.is_some_and(|least| ply < least) {
+            return Ok(Some(Condition::MinPly));
+        }
+        Ok(self.max_ply.is_some_and(|most| ply > most).then_some(Condition::MaxPly))
+    }
+
+    /// The first condition on the position that does not hold, in the order of [`Condition`].
+    ///
+    /// Where the side to move could take the king there is no position: nobody is in check there, and no
+    /// move can be played.
+    pub(crate) fn failed_by_rules(
+        &self,
+        position: Option<&Position>,
+        best_move: Option<Move>,
+    ) -> Option<Condition> {
+        if self.drop_in_check && position.is_some_and(Position::in_check) {
+            return Some(Condition::InCheck);
+        }
+        let is_legal = || position.zip(best_move).is_some_and(|(position, m)| position.is_legal(m));
+        (self.legal_move && !is_legal()).then_some(Condition::IllegalMove)
+    }
+}
+
+/// A random part of the records, the same on any machine and in any shard.
+///
+/// Record number `n`, counted from 0 over all inputs, is taken if the `n`-th number of `SplitMix64` behind
+/// the seed lies below the probability times 2⁶⁴.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Sample {
+    /// With which each record is taken.
+    #[serde(rename = "sample")]
+    pub probability: Probability,
+    /// Seed of the random numbers.
+    pub seed: u64,
+}
+
+impl Sample {
+    /// Whether the record with this number is in it.
+    pub fn takes(self, number: u64) -> bool {
+        u128::from(SplitMix64::nth_bits(self.seed, number)) < self.probability.threshold()
+    }
+}
+
+/// A probability above 0.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Probability(f64);
+
+/// Why a text is no [`Probability`].
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error("{text:?} is no probability: expected a number above 0 and at most 1, as in 0.25")]
+pub struct ParseProbabilityError {
+    text: String,
+}
+
+impl Probability {
+    /// The probability, if it is one and not 0.
+    pub fn new(probability: f64) -> Option<Self> {
+        (probability > 0.0 && probability <= 1.0).then_some(Self(probability))
+    }
+
+    #[expect(clippy::cast_sign_loss, reason = "it is above 0")]
+    fn threshold(self) -> u128 {
+        (self.0 * 2_f64.powi(64)) as u128
+    }
+}
+
+impl FromStr for Probability {
+    type Err = ParseProbabilityError;
+
+    fn from_str(text: &str) -> Result<Self, ParseProbabilityError> {
+        let probability = text.parse().ok().and_then(Self::new);
+        probability.ok_or_else(|| ParseProbabilityError { text: text.to_owned() })
+    }
+}
+
+/// A set of results of games, not empty: `black,draw`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Results([bool; GameResult::ALL.len()]);
+
+/// Why a text is no [`Results`].
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error("{word:?} is no result: expected black, white or draw, or several with commas between")]
+pub struct ParseResultsError {
+    word: String,
+}
+
+impl Results {
+    /// Whether a result is in the set.
+    pub const fn contains(self, result: GameResult) -> bool {
+        self.0[result as usize]
+    }
+}
+
+impl FromStr for Results {
+    type Err = ParseResultsError;
+
+    fn from_str(text: &str) -> Result<Self, ParseResultsError> {
+        let mut results = Self([false; GameResult::ALL.len()]);
+        for word in text.split(',').map(str::trim) {
+            let result = GameResult::from_name(word);
+            let result = result.ok_or_else(|| ParseResultsError { word: word.to_owned() })?;
+            results.0[result as usize] = true;
+        }
+        Ok(results)
+    }
+}
+
+impl fmt::Display for Results {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = GameResult::ALL.into_iter().filter(|&result| self.contains(result));
+        f.write_str(&names.map(GameResult::name).collect::<Vec<_>>().join(","))
+    }
+}
+
+impl Serialize for Results {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_read_in_any_order_and_written_in_one() {
+        let results: Results = "white, draw".parse().unwrap();
+        assert_eq!(results.to_string(), "draw,white");
+        assert!(results.contains(GameResult::Draw) && !results.contains(GameResult::BlackWin));
+        for text in ["", "black,", "loss", "b"] {
+            assert!(text.parse::<Results>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_probability_lies_above_0() {
+        for text in ["0", "-0.1", "1.01", "nan", "inf", "half", ""] {
+            assert!(text.parse::<Probability>().is_err(), "{text}");
+        }
+        let all = Sample { probability: "1".parse().unwrap(), seed: 3 };
+        assert!((0..1000).all(|number| all.takes(number)));
+    }
+
+    #[test]
+    fn a_sample_is_about_as_large_as_its_probability_says() {
+        for (probability, seed) in [(0.5, 1), (0.01, 2), (0.9, u64::MAX)] {
+            let sample = Sample { probability: Probability(probability), seed };
+            let taken = (0..100_000).filter(|&number| sample.takes(number)).count() as f64;
+            // Five standard deviations of the binomial distribution.
+            let deviation = (100_000.0 * probability * (1.0 - probability)).sqrt();
+            assert!((taken - 100_000.0 * probability).abs() < 5.0 * deviation, "{taken}");
+        }
+    }
+}

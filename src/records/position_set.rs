@@ -1,0 +1,180 @@
+//! Positions met so far, each once, within a bounded number of bytes.
+//!
+//! Whole positions are kept, not hashes of them: what is said to be equal is equal. The table is one of
+//! open addressing with linear probing (Knuth, The Art of Computer Programming, volume 3, 6.4).
+
+use thiserror::Error;
+
+use crate::format::PositionKey;
+use crate::random::SplitMix64;
+use crate::storage::memory::Memory;
+
+/// Positions in one allocation, so that the set never copies them.
+const CHUNK: usize = 1 << 11;
+
+/// Slots of the smallest table.
+const FEWEST_SLOTS: usize = 1 << 10;
+
+/// The table grows when more than this many of four slots are taken.
+const MOST_OF_FOUR: usize = 3;
+
+/// A set of positions.
+#[derive(Debug)]
+pub struct PositionSet {
+    chunks: Vec<Vec<PositionKey>>,
+    /// Numbers of positions from 1 on; 0 is an empty slot. As many as a power of two.
+    slots: Vec<u32>,
+    len: usize,
+    most: Memory,
+}
+
+/// There is no room for another position.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+#[error("{positions} positions fill the {memory}")]
+pub struct Full {
+    /// Positions in the set.
+    pub positions: usize,
+    /// The memory that it may take.
+    pub memory: Memory,
+}
+
+impl PositionSet {
+    /// A set that takes no more than this.
+    pub const fn within(memory: Memory) -> Self {
+        Self { chunks: Vec::new(), slots: Vec::new(), len: 0, most: memory }
+    }
+
+    /// Number of positions.
+    pub const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is none.
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The positions, in the order in which they came.
+    pub fn iter(&self) -> impl Iterator<Item = &PositionKey> {
+        self.chunks.iter().flatten()
+    }
+
+    /// Puts a position in; whether it is new.
+    ///
+    /// # Errors
+    /// [`Full`] if it is new and there is no room for it.
+    pub fn insert(&mut self, key: &PositionKey) -> Result<bool, Full> {
+        if self.slots.is_empty() {
+            self.grow()?;
+        }
+        let mut slot = self.slot_of(key);
+        if self.slots[slot] != 0 {
+            return Ok(false);
+        }
+        if (self.len + 1) * 4 > self.slots.len() * MOST_OF_FOUR {
+            self.grow()?;
+            slot = self.slot_of(key);
+        }
+        self.push(key)?;
+        self.slots[slot] = self.len as u32;
+        Ok(true)
+    }
+
+    /// The slot with this position, or the empty one where it would stand.
+    fn slot_of(&self, key: &PositionKey) -> usize {
+        let mask = self.slots.len() - 1;
+        let mut slot = hash(key) as usize & mask;
+        loop {
+            match self.slots[slot] {
+                0 => return slot,
+                number if self.position(number as usize - 1) == key => return slot,
+                _ => slot = (slot + 1) & mask,
+            }
+        }
+    }
+
+    fn position(&self, index: usize) -> &PositionKey {
+        &self.chunks[index / CHUNK][index % CHUNK]
+    }
+
+    fn push(&mut self, key: &PositionKey) -> Result<(), Full> {
+        if self.len.is_multiple_of(CHUNK) {
+            self.check(self.slots.len(), self.chunks.len() + 1)?;
+            self.chunks.push(Vec::with_capacity(CHUNK));
+        }
+        if let Some(chunk) = self.chunks.last_mut() {
+            chunk.push(*key);
+        }
+        self.len += 1;
+        Ok(())
+    }
+
+    fn grow(&mut self) -> Result<(), Full> {
+        let more = (2 * self.slots.len()).max(FEWEST_SLOTS);
+        // While it grows there are both tables.
+        self.check(self.slots.len() + more, self.chunks.len())?;
+        self.slots = vec![0; more];
+        for index in 0..self.len {
+            let slot = self.slot_of(self.position(index));
+            self.slots[slot] = index as u32 + 1;
+        }
+        Ok(())
+    }
+
+    fn check(&self, slots: usize, chunks: usize) -> Result<(), Full> {
+        let bytes = slots * size_of::<u32>() + chunks * CHUNK * size_of::<PositionKey>();
+        if bytes as u64 > self.most.bytes() || self.len >= u32::MAX as usize {
+            return Err(Full { positions: self.len, memory: self.most });
+        }
+        Ok(())
+    }
+}
+
+/// Mixes all bits of a position, word by word as SplitMix64 mixes its counter.
+pub(crate) fn hash(key: &PositionKey) -> u64 {
+    let (words, _) = key.bytes().as_chunks::<8>();
+    words.iter().fold(0, |hash, word| SplitMix64::new(hash ^ u64::from_le_bytes(*word)).next_bits())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shogi::Position;
+    use crate::shogi::random_play::RandomPlay;
+    use std::collections::HashSet;
+
+    /// The positions of some games, the openings of which meet again and again.
+    fn keys(games: usize) -> Vec<PositionKey> {
+        let mut keys = Vec::new();
+        for game in RandomPlay::new(9, 60).take(games) {
+            let mut position = Position::start();
+            for m in game.moves {
+                keys.push(PositionKey::of(&position.setup()));
+                position.make(m);
+            }
+        }
+        keys
+    }
+
+    #[test]
+    fn each_position_is_new_once() {
+        let mut set = PositionSet::within("1M".parse().unwrap());
+        let mut expected = HashSet::new();
+        for key in keys(200) {
+            assert_eq!(set.insert(&key), Ok(expected.insert(key)));
+        }
+        assert_eq!(set.len(), expected.len());
+        assert!(set.len() > 5000, "the table has grown");
+    }
+
+    #[test]
+    fn a_full_set_still_knows_what_is_in_it() {
+        let memory: Memory = "200K".parse().unwrap();
+        let mut set = PositionSet::within(memory);
+        let keys = keys(200);
+        let full = keys.iter().find_map(|key| set.insert(key).err());
+        assert_eq!(full, Some(Full { positions: set.len(), memory }));
+        assert!((1000..6400).contains(&set.len()), "{}", set.len());
+        assert_eq!(set.insert(&keys[0]), Ok(false));
+    }
+}

@@ -1,0 +1,200 @@
+//! Bytes on their way into a file: as they are, as zstd frames with a table of them at the end, or as columns.
+//!
+//! Frames are those of the seekable format, which any zstd decoder reads:
+//! <https://github.com/facebook/zstd>, `contrib/seekable_format`.
+
+use std::fmt;
+use std::io::{self, Write};
+
+use super::ZSTD_LEVEL;
+use crate::records::source::Compression;
+use crate::storage::checksum::{Checksum, Sum};
+use crate::storage::parquet;
+use crate::storage::seek_table::{FrameSizes, SeekTable};
+
+/// Buffer of one output, in bytes.
+const BUFFER_BYTES: usize = 1 << 16;
+
+pub(super) type Writer = Box<dyn Write + Send>;
+
+pub(super) enum Encoder {
+    Plain(io::BufWriter<Hashing>),
+    Zstd(Box<Frames>),
+    Parquet(Box<parquet::Records<Hashing>>),
+}
+
+impl fmt::Debug for Encoder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Plain(_) => "Plain",
+            Self::Zstd(_) => "Zstd",
+            Self::Parquet(_) => "Parquet",
+        })
+    }
+}
+
+/// What an encoder has let go of and what it still holds.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct Written {
+    /// Bytes in the file.
+    pub(super) bytes: u64,
+    /// Their SHA-256, if it is asked for.
+    pub(super) sha256: Option<Sum>,
+    /// Compressed and uncompressed size of the frames among them.
+    pub(super) frames: Vec<FrameSizes>,
+    /// What stands in the frame that is open, uncompressed.
+    pub(super) open: Vec<u8>,
+}
+
+impl Encoder {
+    pub(super) fn new(output: Hashing, compression: Compression) -> io::Result<Self> {
+        Ok(match compression {
+            Compression::None => Self::Plain(io::BufWriter::with_capacity(BUFFER_BYTES, output)),
+            Compression::Zstd => Self::Zstd(Box::new(Frames::new(output)?)),
+            Compression::Parquet => Self::Parquet(Box::new(parquet::Records::new(output)?)),
+            Compression::Gzip => return Err(io::ErrorKind::Unsupported.into()),
+        })
+    }
+
+    /// Goes on behind frames that were closed, with what stood in the open one.
+    pub(super) fn resume(
+        output: Hashing,
+        compression: Compression,
+        frames: &[FrameSizes],
+        open: Vec<u8>,
+    ) -> io::Result<Self> {
+        let mut encoder = Self::new(output, compression)?;
+        match &mut encoder {
+            Self::Zstd(zstd) => {
+                frames.iter().try_for_each(|&sizes| zstd.table.push(sizes))?;
+                zstd.open = open;
+            }
+            Self::Plain(_) if frames.is_empty() && open.is_empty() => {}
+            Self::Plain(_) | Self::Parquet(_) => return Err(io::ErrorKind::Unsupported.into()),
+        }
+        Ok(encoder)
+    }
+
+    pub(super) fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Self::Plain(writer) => writer.write_all(bytes),
+            Self::Zstd(frames) => {
+                frames.open.extend_from_slice(bytes);
+                Ok(())
+            }
+            Self::Parquet(table) => table.take(bytes),
+        }
+    }
+
+    pub(super) fn next_frame(&mut self) -> io::Result<()> {
+        match self {
+            Self::Plain(_) => Ok(()),
+            Self::Zstd(frames) => frames.close(),
+            Self::Parquet(table) => table.close_group(),
+        }
+    }
+
+    /// Hands over to the system what need not be held, and says where that leads. Of columns nobody can go
+    /// on in the middle.
+    pub(super) fn flush(&mut self) -> io::Result<Written> {
+        let (output, frames, open) = match self {
+            Self::Plain(writer) => {
+                writer.flush()?;
+                (writer.get_mut(), Vec::new(), Vec::new())
+            }
+            Self::Zstd(frames) => {
+                let (sizes, open) = (frames.table.sizes().collect(), frames.open.clone());
+                (&mut frames.output, sizes, open)
+            }
+            Self::Parquet(_) => return Err(io::ErrorKind::Unsupported.into()),
+        };
+        output.flush()?;
+        let sha256 = output.checksum.sum();
+        Ok(Written { bytes: output.bytes, sha256, frames, open })
+    }
+
+    /// Size of the file, and its SHA-256 if that was asked for.
+    pub(super) fn finish(self) -> io::Result<(u64, Option<Sum>)> {
+        let mut output = match self {
+            Self::Plain(writer) => writer.into_inner().map_err(io::IntoInnerError::into_error)?,
+            Self::Zstd(frames) => frames.finish()?,
+            Self::Parquet(table) => table.finish()?,
+        };
+        output.flush()?;
+        Ok(output.written())
+    }
+}
+
+pub(super) struct Frames {
+    output: Hashing,
+    compressor: zstd::bulk::Compressor<'static>,
+    /// What is to be in the frame that is open, and the frame when it is closed.
+    open: Vec<u8>,
+    closed: Vec<u8>,
+    table: SeekTable,
+}
+
+impl Frames {
+    fn new(output: Hashing) -> io::Result<Self> {
+        let mut compressor = zstd::bulk::Compressor::new(ZSTD_LEVEL)?;
+        compressor.include_checksum(true)?;
+        let (open, closed, table) = (Vec::new(), Vec::new(), SeekTable::default());
+        Ok(Self { output, compressor, open, closed, table })
+    }
+
+    /// Writes the frame that is open.
+    fn close(&mut self) -> io::Result<()> {
+        self.closed.clear();
+        self.closed.reserve(zstd::zstd_safe::compress_bound(self.open.len()));
+        self.compressor.compress_to_buffer(&self.open, &mut self.closed)?;
+        let size = |bytes: &Vec<u8>| u32::try_from(bytes.len()).map_err(io::Error::other);
+        self.table.push((size(&self.closed)?, size(&self.open)?))?;
+        self.open.clear();
+        self.output.write_all(&self.closed)
+    }
+
+    /// Writes the last frame and the table. A file without records is one empty frame.
+    fn finish(mut self) -> io::Result<Hashing> {
+        if !self.open.is_empty() || self.table.is_empty() {
+            self.close()?;
+        }
+        self.output.write_all(&self.table.to_bytes())?;
+        Ok(self.output)
+    }
+}
+
+/// Passes bytes on, and knows their number and checksum.
+pub(super) struct Hashing {
+    writer: Writer,
+    bytes: u64,
+    checksum: Checksum,
+}
+
+impl Hashing {
+    pub(super) fn new(writer: Writer, with_checksum: bool) -> Self {
+        Self::behind(writer, 0, Checksum::new(with_checksum))
+    }
+
+    /// Number of the bytes, and their SHA-256 if that was asked for.
+    pub(super) fn written(self) -> (u64, Option<Sum>) {
+        (self.bytes, self.checksum.sum())
+    }
+
+    /// Goes on behind bytes that were written before.
+    pub(super) const fn behind(writer: Writer, bytes: u64, checksum: Checksum) -> Self {
+        Self { writer, bytes, checksum }
+    }
+}
+
+impl Write for Hashing {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.writer.write(bytes)?;
+        self.checksum.update(&bytes[..written]);
+        self.bytes += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.writer.flush()
+    }
+}

@@ -1,0 +1,231 @@
+//! One output of a run: records in, frames of a fixed number of them out.
+
+use std::io::{self, Read};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::encoder::{self, Encoder, Hashing, Writer};
+use super::making::{Made, make};
+use super::partial::Partial;
+use super::target::Target;
+use super::{FRAME_BYTES, FRAME_RECORDS, OutputPlan, SinkError, Written, io_error};
+use crate::records::source::Compression;
+use crate::records::stream::{Batch, Stream};
+use crate::storage::checksum::{Checksum, Sum};
+use crate::storage::patient::Patient;
+use crate::storage::platform;
+use crate::storage::platform::Standard;
+use crate::storage::seek_table::FrameSizes;
+
+/// How far an output has come: enough for another process to go on.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct OutputState {
+    /// What it holds.
+    pub stream: Stream,
+    /// Records or lines that were handed over.
+    pub records: u64,
+    /// Bytes in the file.
+    pub bytes: u64,
+    /// SHA-256 of these bytes, if it is asked for.
+    pub sha256: Option<Sum>,
+    /// Compressed and uncompressed size of the zstd frames among them.
+    pub frames: Vec<FrameSizes>,
+    /// Records in the frame that is open.
+    pub records_in_frame: u64,
+    /// Bytes in the frame that is open, uncompressed: they are in no file yet.
+    #[serde(skip)]
+    pub open_frame: Vec<u8>,
+}
+
+#[derive(Debug)]
+pub(super) struct Output {
+    pub(super) plan: OutputPlan,
+    // Before `target` in order of fields: its writer is dropped before the file is removed.
+    encoder: Encoder,
+    /// None of a stream.
+    target: Option<Target>,
+    with_checksum: bool,
+    pub(super) records: u64,
+    records_in_frame: u64,
+    bytes_in_frame: usize,
+}
+
+/// An output that is whole and on disk.
+#[derive(Debug)]
+pub(super) struct Whole {
+    /// None of a stream.
+    pub(super) target: Option<Target>,
+    /// The rows that it was made of, if it was.
+    pub(super) rows: Option<Partial>,
+    pub(super) written: Written,
+}
+
+impl Output {
+    pub(super) fn create(plan: &OutputPlan, with_checksum: bool) -> Result<Self, SinkError> {
+        let target = (!plan.is_stream).then(|| Target::create(&plan.written_path())).transpose()?;
+        let encoder = match &target {
+            Some(target) => target.writer(),
+            None => open_stream(&plan.path),
+        }
+        .and_then(|writer| Encoder::new(Hashing::new(writer, with_checksum), plan.compression));
+        let mut encoder = encoder.map_err(|source| io_error("open", &plan.path, source))?;
+        let headed = encoder.write_all(plan.header);
+        headed.map_err(|source| io_error("write", &plan.path, source))?;
+        Ok(Self {
+            plan: plan.clone(),
+            encoder,
+            target,
+            with_checksum,
+            records: 0,
+            records_in_frame: 0,
+            bytes_in_frame: plan.header.len(),
+        })
+    }
+
+    /// Goes on where an interrupted run stood; what that wrote behind this place is cut off.
+    pub(super) fn resume(plan: &OutputPlan, state: OutputState) -> Result<Self, SinkError> {
+        let partial = Partial::reopen(&plan.written_path())?;
+        let failed = |source| partial.error("read", source);
+        let (bytes, checksum) = checksum_of(&partial, state.bytes).map_err(failed)?;
+        let sha256 = checksum.sum();
+        if bytes != state.bytes || sha256 != state.sha256 {
+            return Err(SinkError::NotAsLeft { path: partial.path().to_owned() });
+        }
+        // Reading ended behind the last byte that counts: there the writer goes on.
+        let encoder = partial.file.set_len(bytes).and_then(|()| partial.writer());
+        let bytes_in_frame = state.open_frame.len();
+        let encoder = encoder.and_then(|writer| {
+            let output = Hashing::behind(writer, bytes, checksum);
+            Encoder::resume(output, plan.compression, &state.frames, state.open_frame)
+        });
+        Ok(Self {
+            plan: plan.clone(),
+            encoder: encoder.map_err(|source| partial.error("write", source))?,
+            target: Some(Target::File(partial)),
+            with_checksum: sha256.is_some(),
+            records: state.records,
+            records_in_frame: state.records_in_frame,
+            bytes_in_frame,
+        })
+    }
+
+    pub(super) fn write(&mut self, batch: &Batch) -> Result<(), SinkError> {
+        self.try_write(batch).map_err(|source| io_error("write", &self.plan.path, source))
+    }
+
+    fn try_write(&mut self, batch: &Batch) -> io::Result<()> {
+        if self.plan.compression == Compression::None {
+            self.records += batch.len();
+            return self.encoder.write_all(batch.bytes());
+        }
+        // A batch without records may have bytes: games without moves.
+        if batch.is_empty() {
+            return self.write_in_frame(batch.bytes(), 0);
+        }
+        let mut from = 0;
+        while from < batch.len() {
+            let to = batch.len().min(from + FRAME_RECORDS - self.records_in_frame % FRAME_RECORDS);
+            self.write_in_frame(batch.bytes_of(from, to), to - from)?;
+            from = to;
+        }
+        Ok(())
+    }
+
+    /// Writes bytes of so many records, for which the frame or the next one has room.
+    fn write_in_frame(&mut self, bytes: &[u8], records: u64) -> io::Result<()> {
+        if self.records_in_frame == FRAME_RECORDS || self.bytes_in_frame >= FRAME_BYTES {
+            self.encoder.next_frame()?;
+            (self.records_in_frame, self.bytes_in_frame) = (0, 0);
+        }
+        self.encoder.write_all(bytes)?;
+        self.bytes_in_frame += bytes.len();
+        self.records_in_frame += records;
+        self.records += records;
+        Ok(())
+    }
+
+    /// How far it has come, once all of that is on disk.
+    pub(super) fn sync(&mut self) -> Result<OutputState, SinkError> {
+        let flushed = self.encoder.flush().and_then(|flushed| {
+            self.target.as_ref().map_or(Ok(()), Target::sync_data)?;
+            Ok(flushed)
+        });
+        let encoder::Written { bytes, sha256, frames, open } =
+            flushed.map_err(|source| io_error("write", &self.plan.path, source))?;
+        Ok(OutputState {
+            stream: self.plan.stream,
+            records: self.records,
+            bytes,
+            sha256,
+            frames,
+            records_in_frame: self.records_in_frame,
+            open_frame: open,
+        })
+    }
+
+    /// From now on its file stays if the run ends before its time.
+    pub(super) const fn keep(&mut self) {
+        if let Some(target) = &mut self.target {
+            target.keep();
+        }
+    }
+
+    /// Brings it to disk, whole. Only where something is made of it, `wants_stop` is asked now and then.
+    pub(super) fn finish(self, wants_stop: &mut dyn FnMut() -> bool) -> Result<Whole, SinkError> {
+        let Self { plan, encoder, target, with_checksum, records, .. } = self;
+        let failed = |source| io_error("write", &plan.path, source);
+        let (bytes, sha256) = encoder.finish().map_err(failed)?;
+        let (target, rows, bytes, sha256) = match (plan.making, target) {
+            (Some(making), Some(Target::File(rows))) => {
+                let from = (&rows, records);
+                let made = make(&plan, making, from, with_checksum, wants_stop)?;
+                let Made { target, bytes, sha256 } = made;
+                (Some(target), Some(rows), bytes, sha256)
+            }
+            (Some(_), _) => return Err(failed(io::ErrorKind::Unsupported.into())),
+            (None, target) => {
+                target.as_ref().map_or(Ok(()), Target::sync_all).map_err(failed)?;
+                (target, None, bytes, sha256)
+            }
+        };
+        let written = Written { stream: plan.stream, path: plan.path, records, bytes, sha256 };
+        Ok(Whole { target, rows, written })
+    }
+}
+
+impl Whole {
+    /// From now on its files stay where they are if it does not get its name.
+    pub(super) fn keep(&mut self) {
+        self.target.iter_mut().for_each(Target::keep);
+        self.rows.iter_mut().for_each(Partial::keep);
+    }
+}
+
+fn open_stream(path: &Path) -> io::Result<Writer> {
+    if is_standard_output(path) {
+        return Ok(Box::new(io::stdout()));
+    }
+    Ok(Box::new(platform::open_stream(path)?))
+}
+
+/// Whether what is written straight through to a path goes to standard output.
+pub fn is_standard_output(path: &Path) -> bool {
+    path == Path::new("-") || platform::is_stream(path) && Standard::Output.is(path)
+}
+
+/// Number and checksum of the first bytes of a file.
+fn checksum_of(partial: &Partial, most: u64) -> io::Result<(u64, Checksum)> {
+    let (mut bytes, mut checksum) = (0, Checksum::new(true));
+    let mut left = Patient(&partial.file).take(most);
+    let mut buffer = vec![0; 1 << 20];
+    loop {
+        match left.read(&mut buffer)? {
+            0 => return Ok((bytes, checksum)),
+            read => {
+                checksum.update(&buffer[..read]);
+                bytes += read as u64;
+            }
+        }
+    }
+}

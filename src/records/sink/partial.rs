@@ -1,0 +1,108 @@
+//! A file that has not its final name yet.
+
+use std::fs::{File, TryLockError};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::ahead::Ahead;
+use super::{SinkError, io_error};
+use crate::storage::platform;
+
+/// What the name of a file ends with while it is not whole.
+pub(crate) const PARTIAL_SUFFIX: &str = ".partial";
+
+/// Name of an output while it is not whole.
+pub fn partial_path(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(PARTIAL_SUFFIX);
+    PathBuf::from(name)
+}
+
+/// A locked file under a partial name; removed when dropped unless it was committed or is to be kept.
+#[derive(Debug)]
+pub(crate) struct Partial {
+    pub(crate) file: File,
+    path: PathBuf,
+    final_path: PathBuf,
+    is_kept: bool,
+}
+
+impl Partial {
+    /// An empty file.
+    pub(crate) fn create(final_path: &Path) -> Result<Self, SinkError> {
+        let partial = Self::open(final_path, "create", true)?;
+        // What another run left behind is emptied only when the lock shows that the run is over.
+        partial.file.set_len(0).map_err(|source| partial.error("create", source))?;
+        Ok(partial)
+    }
+
+    /// The file of an interrupted run. It is kept, whatever happens to this one.
+    pub(super) fn reopen(final_path: &Path) -> Result<Self, SinkError> {
+        let mut partial = Self::open(final_path, "open", false)?;
+        partial.keep();
+        Ok(partial)
+    }
+
+    fn open(final_path: &Path, verb: &'static str, create: bool) -> Result<Self, SinkError> {
+        let path = partial_path(final_path);
+        let file = platform::open_own(&path, create);
+        let file = file.map_err(|source| io_error(verb, &path, source))?;
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => return Err(SinkError::Busy { path }),
+            // Some network file systems know no locks; the names of a run are its own there.
+            Err(TryLockError::Error(_)) | Ok(()) => {}
+        }
+        if !path.exists() {
+            // Renamed or removed by its owner between our opening and our locking.
+            return Err(SinkError::Busy { path });
+        }
+        Ok(Self { file, path, final_path: final_path.to_owned(), is_kept: false })
+    }
+
+    /// From now on it stays where it is if the run ends before its time.
+    pub(super) const fn keep(&mut self) {
+        self.is_kept = true;
+    }
+
+    /// Takes it away.
+    pub(super) fn remove(mut self) {
+        self.is_kept = false;
+    }
+
+    /// Where it is.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where it is to be.
+    pub(super) fn final_path(&self) -> &Path {
+        &self.final_path
+    }
+
+    /// Writes from the place in which the file stands.
+    pub(super) fn writer(&self) -> io::Result<Box<dyn Write + Send>> {
+        Ok(Box::new(Ahead::new(self.file.try_clone()?)))
+    }
+
+    /// Gives it its final name.
+    pub(crate) fn commit(mut self) -> Result<(), SinkError> {
+        platform::rename(&self.path, &self.final_path)
+            .map_err(|source| self.error("rename", source))?;
+        self.keep();
+        Ok(())
+    }
+
+    pub(crate) fn error(&self, verb: &'static str, source: io::Error) -> SinkError {
+        io_error(verb, &self.path, source)
+    }
+}
+
+impl Drop for Partial {
+    fn drop(&mut self) {
+        if !self.is_kept
+            && let Err(error) = std::fs::remove_file(&self.path)
+        {
+            tracing::warn!("cannot remove {}: {error}", self.path.display());
+        }
+    }
+}

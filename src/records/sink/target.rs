@@ -1,0 +1,88 @@
+//! Where the bytes of an output stand while it is not whole: in a file beside its place, or in the parts of
+//! an object.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::partial::Partial;
+use super::{SinkError, io_error};
+use crate::storage::objects::Upload;
+use crate::storage::{files, platform};
+
+/// An output that has not its final name yet; gone when dropped unless it was committed.
+#[derive(Debug)]
+pub(super) enum Target {
+    File(Partial),
+    Object(Upload),
+}
+
+impl Target {
+    /// An empty one.
+    pub(super) fn create(final_path: &Path) -> Result<Self, SinkError> {
+        if !files::is_object(final_path) {
+            return Partial::create(final_path).map(Self::File);
+        }
+        let begun = Upload::begin(final_path, None);
+        begun.map(Self::Object).map_err(|source| io_error("create", final_path, source))
+    }
+
+    /// Where it is to be.
+    pub(super) fn final_path(&self) -> &Path {
+        match self {
+            Self::File(partial) => partial.final_path(),
+            Self::Object(upload) => upload.url(),
+        }
+    }
+
+    /// Writes from the place in which a file stands.
+    pub(super) fn writer(&self) -> io::Result<Box<dyn Write + Send>> {
+        match self {
+            Self::File(partial) => partial.writer(),
+            Self::Object(upload) => Ok(upload.writer()),
+        }
+    }
+
+    /// Brings what was written to disk, from where another process can go on.
+    pub(super) fn sync_data(&self) -> io::Result<()> {
+        match self {
+            Self::File(partial) => partial.file.sync_data(),
+            Self::Object(_) => Err(io::ErrorKind::Unsupported.into()),
+        }
+    }
+
+    /// Brings all that was written to disk. Of an object it is sent with the last part.
+    pub(super) fn sync_all(&self) -> io::Result<()> {
+        match self {
+            Self::File(partial) => partial.file.sync_all(),
+            Self::Object(_) => Ok(()),
+        }
+    }
+
+    /// From now on a file stays where it is if the run ends before its time.
+    pub(super) const fn keep(&mut self) {
+        match self {
+            Self::File(partial) => partial.keep(),
+            Self::Object(_) => {}
+        }
+    }
+
+    /// Gives it its final name.
+    pub(super) fn commit(self) -> Result<(), SinkError> {
+        match self {
+            Self::File(partial) => partial.commit(),
+            Self::Object(upload) => {
+                let url = upload.url().to_owned();
+                upload.commit().map_err(|source| io_error("write", &url, source))
+            }
+        }
+    }
+}
+
+/// Makes the names in the folder of an output survive a loss of power.
+pub(super) fn sync_folder_of(path: &Path) -> Result<(), SinkError> {
+    if files::is_object(path) {
+        return Ok(());
+    }
+    let folder = platform::folder_of(path);
+    platform::sync_folder(folder).map_err(|source| io_error("synchronise", folder, source))
+}

@@ -1,0 +1,355 @@
+//! One block of records, whatever is asked of them: each is read, laid on a stream, or set aside as bad.
+//!
+//! What makes a record bad is the same for every command; what becomes of it is the user's choice.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde::Serialize;
+use thiserror::Error;
+
+use super::counts::{Condition, Counts, add_tally};
+use super::reading::{Fault, Read, all_records, in_unit};
+use super::source::{Block, RawUnit};
+use super::stream::{Batch, Stream};
+use crate::format::{Fields, RecordRef, Warning, Warnings, Written};
+use crate::jobs::settings::BadPolicy;
+
+/// A block after sorting.
+#[derive(Debug, Default)]
+pub(crate) struct Sorted {
+    batches: [Batch; Stream::ALL.len()],
+    pub(crate) counts: Counts,
+    tallies: Tallies,
+    /// The first record that could not be used, if that ends the run.
+    pub(crate) stopped_by: Option<BadRecord>,
+    /// Where the unit stands in the block that was quarantined last: its bytes are there once, however
+    /// many of its records are bad.
+    quarantined_unit: Option<u64>,
+}
+
+/// What is counted of every record, under numbers: names are looked up once a block. Fields are counted
+/// as sets, of which the records of a file have few.
+#[derive(Debug)]
+struct Tallies {
+    warnings: [u64; Warning::ALL.len()],
+    lost: [u64; Fields::COUNT],
+    invented: [u64; Fields::COUNT],
+}
+
+impl Default for Tallies {
+    fn default() -> Self {
+        Self {
+            warnings: [0; Warning::ALL.len()],
+            lost: [0; Fields::COUNT],
+            invented: [0; Fields::COUNT],
+        }
+    }
+}
+
+impl Sorted {
+    pub(crate) fn batch(&self, stream: Stream) -> &Batch {
+        &self.batches[stream as usize]
+    }
+
+    pub(crate) fn batch_mut(&mut self, stream: Stream) -> &mut Batch {
+        &mut self.batches[stream as usize]
+    }
+
+    /// Memory that the streams take, in bytes.
+    pub(crate) fn size(&self) -> usize {
+        self.batches.iter().map(Batch::size).sum()
+    }
+
+    pub(crate) fn count_warnings(&mut self, warnings: Warnings) {
+        if warnings.is_empty() {
+            return;
+        }
+        for warning in warnings.iter() {
+            self.tallies.warnings[warning as usize] += 1;
+        }
+    }
+
+    /// Counts the fields that a record lost or gained when it was written.
+    pub(crate) fn count_fields(&mut self, written: Written) {
+        self.tallies.lost[written.lost.index()] += 1;
+        self.tallies.invented[written.invented.index()] += 1;
+    }
+
+    /// The block with everything that was counted in its counts.
+    pub(crate) fn settled(mut self) -> Self {
+        let Tallies { warnings, lost, invented } = std::mem::take(&mut self.tallies);
+        let names = Warning::ALL.map(Warning::name);
+        add_tally(&mut self.counts.warnings, names.into_iter().zip(warnings));
+        add_tally(&mut self.counts.lost, by_field(&lost));
+        add_tally(&mut self.counts.invented, by_field(&invented));
+        self
+    }
+
+    pub(crate) fn count_filtered(&mut self, condition: Condition) {
+        *self.counts.filtered.entry(condition).or_default() += 1;
+    }
+
+    /// Quarantines or skips those of these records that are wanted and cannot be used, or remembers that they
+    /// end the run. A comment of a text is only counted.
+    ///
+    /// Records that are bad together have one line, and a unit's bytes are quarantined once: both where the
+    /// first of the records is, though it be in another shard.
+    pub(crate) fn set_aside(
+        &mut self,
+        fault: &Fault,
+        file: &str,
+        block: &Block,
+        unit: &RawUnit<'_>,
+        records: Range<u64>,
+        on_error: BadPolicy,
+    ) {
+        let Range { start, end } = block.wanted;
+        let number = records.end.min(end).saturating_sub(records.start.max(start));
+        self.counts.input += number;
+        if fault.is_comment() {
+            if number > 0 {
+                *self.counts.filtered.entry(Condition::Comment).or_default() += number;
+            }
+            return;
+        }
+        let is_elsewhere = records.start < start;
+        let bad = BadRecord {
+            file: file.to_owned(),
+            index: records.start,
+            records: records.end - records.start,
+            offset: block.offset + unit.offset,
+            bytes: unit.bytes.len(),
+            reason: fault.reason(records.start),
+            missing: fault.missing(),
+        };
+        match on_error {
+            _ if number == 0 => {}
+            _ if fault.ends_run() => self.stopped_by = Some(bad),
+            BadPolicy::Stop => self.stopped_by = Some(bad),
+            BadPolicy::Skip => self.counts.bad.skipped += number,
+            BadPolicy::Quarantine => {
+                self.counts.bad.quarantined += number;
+                let is_new = !is_elsewhere && self.quarantined_unit != Some(unit.offset);
+                let bytes = self.batch_mut(Stream::Quarantine);
+                bytes.open_record().extend_from_slice(if is_new { unit.bytes } else { &[] });
+                bytes.end_group(number as usize);
+                let lines = self.batch_mut(Stream::QuarantineLines);
+                if !is_elsewhere {
+                    append_json_line(lines.open_record(), &bad);
+                }
+                lines.end_group(number as usize);
+            }
+        }
+        self.quarantined_unit = Some(unit.offset);
+    }
+}
+
+/// How often each field is in the sets that were counted.
+fn by_field(sets: &[u64; Fields::COUNT]) -> impl Iterator<Item = (&'static str, u64)> {
+    let counted = sets.iter().enumerate().filter(|&(_, &count)| count > 0);
+    counted.flat_map(|(index, &count)| {
+        let fields = Fields::from_index(index).unwrap_or(Fields::NONE);
+        fields.iter().map(move |field| (field.name(), count))
+    })
+}
+
+/// A record that could not be used.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Error)]
+#[error("{file}, record {index}, at byte {offset}: {reason}")]
+pub struct BadRecord {
+    /// The input, as it was given.
+    pub file: String,
+    /// Number of the record within the file, from 0.
+    pub index: u64,
+    /// Records of a game that are bad together.
+    #[serde(skip_serializing_if = "is_one")]
+    pub records: u64,
+    /// Where it begins within the file, uncompressed.
+    pub offset: u64,
+    /// Its length.
+    pub bytes: usize,
+    /// What is wrong; byte numbers in it count from the start of the record.
+    pub reason: String,
+    /// Fields that the output needs and the record lacks, if that is all that is wrong.
+    #[serde(skip)]
+    pub missing: Fields,
+}
+
+/// A record whose bytes are as many as there should be.
+pub(crate) struct Item<'a> {
+    /// Number within the input, from 0.
+    pub(crate) index: u64,
+    /// Number over all inputs, from 0.
+    pub(crate) number: u64,
+    /// The unit that it stands in.
+    pub(crate) unit: RawUnit<'a>,
+    pub(crate) record: RecordRef<'a>,
+}
+
+/// Whether to go on after a record.
+pub(crate) enum Next {
+    Sorted,
+    Cancelled,
+}
+
+/// Sorts the records of a block of `file` by asking `sort_one` about each; `None` if `cancel` was set
+/// meanwhile.
+pub(crate) fn sort_block(
+    block: &Block,
+    file: &str,
+    on_error: BadPolicy,
+    cancel: &AtomicBool,
+    sort_one: impl FnMut(&Item<'_>, &mut Sorted) -> Result<Next, Fault>,
+) -> Option<Sorted> {
+    let sorted = Sorted::default();
+    let mut sorter = Sorter { block, file, on_error, cancel, sort_one, sorted };
+    let is_single = block.format.record_len().is_some();
+    match if is_single { sorter.sort_records() } else { sorter.sort_groups() } {
+        Err(Ended::Cancelled) => None,
+        Ok(()) | Err(Ended::Stopped) => Some(sorter.sorted),
+    }
+}
+
+/// A block while it is sorted.
+struct Sorter<'a, F> {
+    block: &'a Block,
+    file: &'a str,
+    on_error: BadPolicy,
+    cancel: &'a AtomicBool,
+    sort_one: F,
+    sorted: Sorted,
+}
+
+/// Why the sorting ended before the block did.
+enum Ended {
+    Cancelled,
+    /// By a bad record.
+    Stopped,
+}
+
+impl<F: FnMut(&Item<'_>, &mut Sorted) -> Result<Next, Fault>> Sorter<'_, F> {
+    /// Records of one size stand by themselves, which spares the detour over the records of a unit.
+    fn sort_records(&mut self) -> Result<(), Ended> {
+        let Block { format, dialect, first_index, .. } = *self.block;
+        for (unit, index) in self.block.units().zip(first_index..) {
+            if !self.block.wanted.contains(&index) {
+                continue;
+            }
+            let sorted = match RecordRef::with_dialect(format, dialect, unit.bytes) {
+                Ok(record) => self.sort(index, unit, record)?,
+                Err(error) => Err(error.into()),
+            };
+            if let Err(fault) = sorted {
+                self.set_aside(&fault, &unit, index..index + 1)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn sort_groups(&mut self) -> Result<(), Ended> {
+        let Range { start, end } = self.block.wanted;
+        let mut reads = all_records(self.block).peekable();
+        // Where the unit stands, and its first record.
+        let mut current = (0, self.block.first_index);
+        while let Some(Read { index, unit, record }) = reads.next_if(|read| read.index < end) {
+            if unit.offset != current.0 {
+                current = (unit.offset, index);
+            }
+            let sorted = match record {
+                Ok(_) if index < start => Ok(()),
+                Ok(record) => self.sort(index, unit, record)?,
+                Err(fault) => Err(fault),
+            };
+            if let Err(fault) = sorted {
+                let mut behind = index + 1;
+                // Behind a fault in a game nothing is read: the records there are bad together.
+                while reads.next_if(|next| next.is_bad_with(&unit, &fault)).is_some() {
+                    behind += 1;
+                }
+                if current.1 < start && start <= index {
+                    self.look_back(&unit, current.1)?;
+                }
+                self.set_aside(&fault, &unit, index..behind)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds out whether a unit that begins before the records that are wanted has a bad record there, which
+    /// can be read: then its bytes are quarantined with that one.
+    fn look_back(&mut self, unit: &RawUnit<'_>, first_index: u64) -> Result<(), Ended> {
+        let is_known = self.sorted.quarantined_unit == Some(unit.offset);
+        if is_known || self.on_error != BadPolicy::Quarantine {
+            return Ok(());
+        }
+        for (index, record) in (first_index..self.block.wanted.start).zip(in_unit(self.block, unit))
+        {
+            let Ok(record) = record else { continue };
+            let number = self.block.number_of(index);
+            let item = Item { index, number, unit: *unit, record };
+            match (self.sort_one)(&item, &mut Sorted::default()) {
+                Ok(Next::Sorted) => {}
+                Ok(Next::Cancelled) => return Err(Ended::Cancelled),
+                Err(_) => {
+                    self.sorted.quarantined_unit = Some(unit.offset);
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn sort(
+        &mut self,
+        index: u64,
+        unit: RawUnit<'_>,
+        record: RecordRef<'_>,
+    ) -> Result<Result<(), Fault>, Ended> {
+        if self.cancel.load(Ordering::Relaxed) {
+            return Err(Ended::Cancelled);
+        }
+        let item = Item { index, number: self.block.number_of(index), unit, record };
+        match (self.sort_one)(&item, &mut self.sorted) {
+            Ok(Next::Sorted) => self.sorted.counts.input += 1,
+            Ok(Next::Cancelled) => return Err(Ended::Cancelled),
+            Err(fault) => return Ok(Err(fault)),
+        }
+        Ok(Ok(()))
+    }
+
+    fn set_aside(
+        &mut self,
+        fault: &Fault,
+        unit: &RawUnit<'_>,
+        records: Range<u64>,
+    ) -> Result<(), Ended> {
+        self.sorted.set_aside(fault, self.file, self.block, unit, records, self.on_error);
+        if self.sorted.stopped_by.is_some() { Err(Ended::Stopped) } else { Ok(()) }
+    }
+}
+
+/// Appends a record as the bytes that were read.
+pub(crate) fn copy(item: &Item<'_>, out: &mut Vec<u8>) -> Written {
+    match item.record.own_bytes() {
+        Some(bytes) => out.extend_from_slice(bytes),
+        None => item.unit.copy(item.record.format(), out),
+    }
+    Written::default()
+}
+
+pub(crate) fn push_json_line(batch: &mut Batch, line: &impl Serialize) {
+    append_json_line(batch.open_record(), line);
+    batch.end_record();
+}
+
+fn append_json_line(out: &mut Vec<u8>, line: &impl Serialize) {
+    serde_json::to_writer(&mut *out, line).expect("strings and numbers always have a JSON form");
+    out.push(b'\n');
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
+const fn is_one(number: &u64) -> bool {
+    *number == 1
+}

@@ -1,0 +1,272 @@
+//! The bytes of an opened input, read from its start or, where it can be sought, from any place.
+//!
+//! Files are read, not mapped: a file that somebody shortens meanwhile ends early, which is an error, and
+//! no signal.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use flate2::read::MultiGzDecoder;
+
+use super::cut::{Cut, FULL_BLOCK_BYTES, Reach};
+use super::decompression::ZstdReader;
+use super::frames::Frames;
+use super::{Compression, Input, Object, Place, SourceError};
+use crate::storage::files::State;
+use crate::storage::parquet;
+use crate::storage::patient::Patient;
+use crate::storage::seek_table::SeekTable;
+
+/// Bytes that are read at a time where nobody knows how many are wanted. The least and the most: what is
+/// read doubles while a unit does not end, as each look at it begins at its start.
+const CHUNK_BYTES: RangeInclusive<usize> = 1 << 17..=1 << 23;
+
+pub(super) struct Bytes {
+    reader: Box<dyn Read + Send>,
+    /// What is read, and what it was when it was opened; none of streams.
+    opened: Option<(Opened, State)>,
+    places: Places,
+    /// Bytes read and not yet taken.
+    buffer: Vec<u8>,
+    /// The units at the start of the buffer that were looked at, none between two takes.
+    cut: Cut,
+    at_end: bool,
+    /// Bytes taken.
+    offset: u64,
+}
+
+/// What can be opened once more, at another place.
+enum Opened {
+    File(File),
+    Object(Object),
+}
+
+impl Opened {
+    /// Its bytes from a place on; behind the end of those that are wanted there may be none. Two readers of
+    /// a file share their place.
+    fn reader(&self, from: u64, until: u64) -> io::Result<Box<dyn Read + Send>> {
+        match self {
+            Self::File(file) => {
+                let mut file = file.try_clone()?;
+                file.seek(SeekFrom::Start(from))?;
+                Ok(Box::new(file))
+            }
+            Self::Object(object) => {
+                let mut reader = object.reader()?.until(until);
+                reader.seek(SeekFrom::Start(from))?;
+                Ok(Box::new(reader))
+            }
+        }
+    }
+
+    /// The table of frames at its end, if there is one by which every byte can be gone to.
+    fn table(&self, state: &State) -> io::Result<Option<SeekTable>> {
+        let table = match self {
+            Self::File(file) => {
+                let mut file = Patient(file);
+                let table = SeekTable::read(&mut file, state.bytes)?;
+                file.rewind()?;
+                table
+            }
+            Self::Object(object) => SeekTable::read(&mut object.reader()?, state.bytes)?,
+        };
+        Ok(table.filter(|table| !table.is_empty() && table.has_no_empty_frame()))
+    }
+}
+
+/// Which places of an input can be gone to.
+enum Places {
+    /// None: standard input, or compressed without a table of its frames.
+    Start,
+    /// Every byte.
+    Bytes,
+    /// The frames of a zstd file, as far as its table of them is right.
+    Frames(Arc<SeekTable>),
+}
+
+/// Whole units.
+pub(super) struct Taken {
+    pub(super) bytes: Vec<u8>,
+    pub(super) records: u64,
+    pub(super) ends_mid_unit: bool,
+}
+
+impl Bytes {
+    pub(super) fn open(input: &Input) -> Result<Self, SourceError> {
+        Self::try_open(input).map_err(|source| open_error(input, source))
+    }
+
+    fn try_open(input: &Input) -> io::Result<Self> {
+        let (stream, opened): (Option<Box<dyn Read + Send>>, _) = match &input.place {
+            Place::Stdin => (Some(Box::new(io::stdin())), None),
+            Place::File(path) => {
+                let file = File::open(path)?;
+                let metadata = file.metadata()?;
+                if metadata.is_dir() {
+                    return Err(io::ErrorKind::IsADirectory.into());
+                }
+                if metadata.is_file() {
+                    (None, Some((Opened::File(file), State::of(&metadata))))
+                } else {
+                    (Some(Box::new(file)), None)
+                }
+            }
+            Place::Object(object) => {
+                (None, Some((Opened::Object(object.clone()), object.state()?.clone())))
+            }
+        };
+        let places = match (&opened, input.compression) {
+            (Some(_), Compression::None) => Places::Bytes,
+            (Some((opened, state)), Compression::Zstd) => {
+                opened.table(state)?.map_or(Places::Start, |table| Places::Frames(Arc::new(table)))
+            }
+            _ => Places::Start,
+        };
+        let reader = match (stream, &opened) {
+            (Some(stream), _) => stream,
+            (None, Some((opened, _))) => opened.reader(0, u64::MAX)?,
+            (None, None) => Box::new(io::empty()),
+        };
+        let reader = match (input.compression, &opened) {
+            (Compression::None, _) => reader,
+            (Compression::Zstd, _) => Box::new(ZstdReader::new(reader)?),
+            (Compression::Gzip, _) => {
+                Box::new(MultiGzDecoder::new(BufReader::new(Patient(reader))))
+            }
+            (Compression::Parquet, Some((Opened::File(file), _))) => {
+                Box::new(parquet::Lines::open(file.try_clone()?)?)
+            }
+            (Compression::Parquet, _) => return Err(io::ErrorKind::NotSeekable.into()),
+        };
+        Ok(Self {
+            reader,
+            opened,
+            places,
+            buffer: Vec::new(),
+            cut: Cut::default(),
+            at_end: false,
+            offset: 0,
+        })
+    }
+
+    /// Bytes of records, uncompressed, where every one of them can be gone to. Of a compressed file this is
+    /// what its table of frames says.
+    pub(super) fn size(&self) -> Option<u64> {
+        match (&self.places, &self.opened) {
+            (Places::Bytes, Some((_, state))) => Some(state.bytes),
+            (Places::Frames(table), _) => Some(table.content_bytes()),
+            _ => None,
+        }
+    }
+
+    /// Goes to a byte, not the first only of an input that has a [`Bytes::size`], before anything was taken
+    /// from it. From the byte `until` on nothing is wanted. From then on a compressed file is what its table
+    /// of frames says, or cannot be read.
+    pub(super) fn go_to(
+        &mut self,
+        input: &Input,
+        offset: u64,
+        until: u64,
+    ) -> Result<(), SourceError> {
+        self.try_go_to(offset, until).map_err(|source| read_error(input, 0, source))?;
+        self.offset = offset;
+        Ok(())
+    }
+
+    fn try_go_to(&mut self, offset: u64, until: u64) -> io::Result<()> {
+        match (&self.places, &self.opened) {
+            (Places::Bytes, Some((opened, _))) => self.reader = opened.reader(offset, until)?,
+            (Places::Frames(table), Some((opened, _))) => {
+                let last = table.frame(table.frame_of(until.saturating_sub(1)));
+                let end = last.map_or(u64::MAX, |last| last.compressed.end);
+                let open = |start| opened.reader(start, end);
+                self.reader = Box::new(Frames::open(Arc::clone(table), offset, open)?);
+            }
+            _ if offset > 0 => self.reader = Box::new(io::empty()),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The next units; `None` at the end. With [`Reach::AtMost`], none if the next one holds too many.
+    pub(super) fn take(
+        &mut self,
+        input: &Input,
+        reach: Reach,
+    ) -> Result<Option<Taken>, SourceError> {
+        loop {
+            if self.cut.extend(input.format, &self.buffer, reach, self.at_end) {
+                let is_end = self.buffer.is_empty() && self.at_end;
+                return Ok((!is_end).then(|| self.split_off()));
+            }
+            let offset = self.offset + self.buffer.len() as u64;
+            let read = self.read_more(self.missing(input, reach));
+            read.map_err(|source| read_error(input, offset, source))?;
+        }
+    }
+
+    fn split_off(&mut self) -> Taken {
+        let cut = self.cut;
+        self.cut = cut.behind();
+        let rest = self.buffer.split_off(cut.bytes);
+        let mut bytes = std::mem::replace(&mut self.buffer, rest);
+        // What was read beyond is not to be kept twice.
+        if bytes.capacity() - bytes.len() > FULL_BLOCK_BYTES {
+            bytes.shrink_to_fit();
+        }
+        self.offset += bytes.len() as u64;
+        Taken { bytes, records: cut.records, ends_mid_unit: cut.ends_mid_unit }
+    }
+
+    /// How many bytes to read before the next look at them: those of a block where all records have the
+    /// same size, so that nothing is left over and copied.
+    fn missing(&self, input: &Input, reach: Reach) -> usize {
+        let (Reach::AtLeast(wanted) | Reach::AtMost(wanted)) = reach;
+        let Some(len) = input.format.record_len() else {
+            return self.buffer.len().clamp(*CHUNK_BYTES.start(), *CHUNK_BYTES.end());
+        };
+        let most = FULL_BLOCK_BYTES.div_ceil(len);
+        let wanted = usize::try_from(wanted).map_or(most, |wanted| wanted.min(most)) * len;
+        wanted.saturating_sub(self.buffer.len()).max(1)
+    }
+
+    /// Appends what the reader has, up to a number of bytes.
+    fn read_more(&mut self, missing: usize) -> io::Result<()> {
+        let before = self.buffer.len();
+        self.buffer.reserve_exact(missing);
+        self.reader.by_ref().take(missing as u64).read_to_end(&mut self.buffer)?;
+        self.at_end = self.buffer.len() == before;
+        Ok(())
+    }
+
+    /// What was opened, if it is no stream.
+    pub(super) fn opened(&self) -> Option<&State> {
+        self.opened.as_ref().map(|(_, state)| state)
+    }
+
+    /// Size and time of modification of a file are those of the moment it was opened. Of an object nothing
+    /// is read that has changed.
+    pub(super) fn still_as_opened(&self, input: &Input) -> Result<(), SourceError> {
+        let Some((Opened::File(file), opened)) = &self.opened else { return Ok(()) };
+        let now = file.metadata().map_err(|source| open_error(input, source))?;
+        if State::of(&now) == *opened {
+            return Ok(());
+        }
+        Err(SourceError::Changed { input: input.name.clone() })
+    }
+}
+
+fn open_error(input: &Input, source: io::Error) -> SourceError {
+    SourceError::Open { input: input.name.clone(), source }
+}
+
+/// Objects say themselves that they have changed.
+fn read_error(input: &Input, offset: u64, source: io::Error) -> SourceError {
+    let input = input.name.clone();
+    match source.kind() {
+        io::ErrorKind::StaleNetworkFileHandle => SourceError::Changed { input },
+        _ => SourceError::Read { input, offset, source },
+    }
+}

@@ -1,0 +1,120 @@
+//! Some of the frames of a seekable zstd file, each compared with what the table of frames says of it.
+//!
+//! Where a reader begins follows from what the table says of all frames before. Whoever reads those finds out
+//! whether that was right: of readers that together read everything, the first frame that is not as the table
+//! says fails one.
+
+use std::io::{self, Read};
+use std::sync::Arc;
+
+use super::decompression::ZstdReader;
+use crate::storage::seek_table::{Frame, SeekTable};
+
+type Input = Box<dyn Read + Send>;
+type Decoder = ZstdReader<io::Take<Input>>;
+
+/// Reads from a byte of what the frames hold to their end.
+pub(super) struct Frames {
+    table: Arc<SeekTable>,
+    /// Number of the frame that is open or is opened next.
+    number: usize,
+    state: State,
+}
+
+enum State {
+    /// Between two frames.
+    Between(Input),
+    /// In a frame of which so many bytes are still to come.
+    Within(Box<Decoder>, u64),
+    /// An error was told.
+    Failed,
+}
+
+impl Frames {
+    /// Begins at a byte; `open` opens the file at a place.
+    pub(super) fn open(
+        table: Arc<SeekTable>,
+        content_byte: u64,
+        open: impl FnOnce(u64) -> io::Result<Input>,
+    ) -> io::Result<Self> {
+        let number = table.frame_of(content_byte);
+        let first = table.frame(number);
+        let first =
+            first.unwrap_or(Frame { compressed: 0..0, content: content_byte..content_byte });
+        let state = State::Between(open(first.compressed.start)?);
+        let mut frames = Self { table, number, state };
+        let before = &mut frames.by_ref().take(content_byte - first.content.start);
+        io::copy(before, &mut io::sink())?;
+        Ok(frames)
+    }
+
+    /// Opens the next frame. Whether there is one.
+    fn next_frame(&mut self, input: Input) -> io::Result<bool> {
+        let Some(Frame { compressed, content }) = self.table.frame(self.number) else {
+            self.state = State::Between(input);
+            return Ok(false);
+        };
+        let decoder = ZstdReader::new(input.take(compressed.end - compressed.start))?;
+        self.state = State::Within(Box::new(decoder), content.end - content.start);
+        Ok(true)
+    }
+
+    /// Reads from the open frame, and closes it behind its last byte.
+    fn read_frame(
+        &mut self,
+        mut decoder: Box<Decoder>,
+        left: u64,
+        bytes: &mut [u8],
+    ) -> io::Result<usize> {
+        let most = usize::try_from(left).map_or(bytes.len(), |left| left.min(bytes.len()));
+        let read = match decoder.read(&mut bytes[..most]) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {
+                self.state = State::Within(decoder, left);
+                return Err(error);
+            }
+            read => read?,
+        };
+        let left = left - read as u64;
+        if left > 0 {
+            if read == 0 {
+                return Err(self.different("fewer"));
+            }
+            self.state = State::Within(decoder, left);
+            return Ok(read);
+        }
+        if io::copy(&mut decoder.by_ref().take(1), &mut io::sink())? > 0 {
+            return Err(self.different("more"));
+        }
+        self.number += 1;
+        self.state = State::Between(decoder.into_inner().into_inner());
+        Ok(read)
+    }
+
+    fn different(&self, how: &str) -> io::Error {
+        let told = format!(
+            "frame {} holds {how} bytes than the table at the end of the file says; \
+             `kyokumen convert`, without shards, reads the file without the table and writes a right one",
+            self.number
+        );
+        io::Error::new(io::ErrorKind::InvalidData, told)
+    }
+}
+
+impl Read for Frames {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        if bytes.is_empty() {
+            return Ok(0);
+        }
+        loop {
+            match std::mem::replace(&mut self.state, State::Failed) {
+                State::Within(decoder, left) => return self.read_frame(decoder, left, bytes),
+                State::Between(input) => {
+                    if !self.next_frame(input)? {
+                        return Ok(0);
+                    }
+                }
+                State::Failed => return Err(io::Error::other("it was read on after an error")),
+            }
+        }
+    }
+}

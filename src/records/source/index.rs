@@ -1,0 +1,135 @@
+//! Where records begin that are not all of one size: found in one pass, kept in a file for the next shard.
+//!
+//! What an index says of a file is trusted only while size and time of modification are the same.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::bytes::Bytes;
+use super::cut::Reach;
+use super::{Input, SKIPPED_RECORDS, SourceError};
+use crate::records::sink::{Partial, SinkError};
+use crate::storage::checksum::Sum;
+use crate::storage::files;
+use crate::storage::files::State;
+
+/// What the name of an index has behind that of its input.
+pub const INDEX_SUFFIX: &str = ".index.json";
+
+/// Uncompressed bytes between two marks.
+const MARKED_BYTES: u64 = 1 << 22;
+
+/// What stands in the file: an index that somebody edited, or that was cut off, is none.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    index: Index,
+    /// Checksum of the index as it is written here.
+    sha256: Sum,
+}
+
+/// How many records an input has, and where some of them begin.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Index {
+    /// The input, as it was given.
+    input: String,
+    /// Its format.
+    format: String,
+    /// Size of the file, in bytes.
+    file_bytes: u64,
+    /// When the file was written last, in nanoseconds since 1970.
+    modified_unix_ns: Option<u64>,
+    /// What its store calls this content.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    etag: Option<String>,
+    /// All its records.
+    pub records: u64,
+    /// In order; the first record is not among them.
+    marks: Vec<Mark>,
+}
+
+/// A record that begins a unit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Mark {
+    /// Its number, from 0.
+    pub record: u64,
+    /// Where it begins, uncompressed.
+    pub offset: u64,
+}
+
+impl Index {
+    /// Reads an input to its end.
+    ///
+    /// # Errors
+    /// [`SourceError`] if that fails.
+    pub fn build(input: &Input) -> Result<Self, SourceError> {
+        let mut bytes = Bytes::open(input)?;
+        let (mut records, mut offset, mut mid_unit) = (0, 0, false);
+        let mut marks: Vec<Mark> = Vec::new();
+        while let Some(taken) = bytes.take(input, Reach::AtLeast(SKIPPED_RECORDS))? {
+            let next = marks.last().map_or(0, |mark| mark.offset) + MARKED_BYTES;
+            if offset >= next && !mid_unit {
+                marks.push(Mark { record: records, offset });
+            }
+            records += taken.records;
+            offset += taken.bytes.len() as u64;
+            mid_unit = taken.ends_mid_unit;
+        }
+        bytes.still_as_opened(input)?;
+        // Of the file that was read, whatever has its name by now.
+        let none = State { bytes: 0, modified_unix_ns: None, etag: None };
+        let State { bytes: file_bytes, modified_unix_ns, etag } =
+            bytes.opened().cloned().unwrap_or(none);
+        let (format, input) = (input.format.to_string(), input.name.clone());
+        Ok(Self { input, format, file_bytes, modified_unix_ns, etag, records, marks })
+    }
+
+    /// The index in a file, if it is one and speaks of this input as it is now.
+    pub fn load(path: &Path, input: &Input) -> Option<Self> {
+        let Kept { index, sha256 } = serde_json::from_slice(&files::read(path).ok()?).ok()?;
+        if sha256 != index.sum().ok()? {
+            tracing::warn!("{} is not as it was written, and is made anew", path.display());
+            return None;
+        }
+        let State { bytes, modified_unix_ns, etag } = input.place.state()?;
+        let is_same = index.input == input.name
+            && index.format == input.format.name()
+            && modified_unix_ns.is_some()
+            && (index.file_bytes, index.modified_unix_ns) == (bytes, modified_unix_ns)
+            && index.etag == etag;
+        is_same.then_some(index)
+    }
+
+    /// Writes the index to a file, whole or not at all. Of several processes one does so, and what a process
+    /// left that was killed meanwhile the next one takes over.
+    ///
+    /// # Errors
+    /// [`SinkError`]; that another process is writing it, too.
+    pub fn save(&self, path: &Path) -> Result<(), SinkError> {
+        let partial = Partial::create(path)?;
+        let writing = |source| partial.error("write", source);
+        let kept = self.sum().map(|sha256| Kept { index: self.clone(), sha256 });
+        let bytes = kept.and_then(|kept| serde_json::to_vec(&kept));
+        let bytes = bytes.map_err(io::Error::from).map_err(writing)?;
+        (&partial.file).write_all(&bytes).map_err(writing)?;
+        partial.commit()
+    }
+
+    fn sum(&self) -> serde_json::Result<Sum> {
+        serde_json::to_vec(self).map(|bytes| Sum::of(&bytes))
+    }
+
+    /// Where the index of an input is kept in a folder.
+    pub fn path(folder: &Path, input: &Input) -> Option<PathBuf> {
+        let mut name = input.place.file_name()?.to_owned();
+        name.push(INDEX_SUFFIX);
+        Some(folder.join(name))
+    }
+
+    /// The last mark that is not behind a record.
+    pub fn mark_before(&self, record: u64) -> Mark {
+        let behind = self.marks.partition_point(|mark| mark.record <= record);
+        self.marks[..behind].last().copied().unwrap_or_default()
+    }
+}

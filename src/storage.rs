@@ -1,0 +1,15 @@
+//! Where bytes are kept: files and objects, locks, checksums, compression, tables.
+
+pub mod checksum;
+pub mod files;
+pub mod lock;
+pub mod memory;
+#[cfg_attr(not(feature = "object-store"), path = "storage/objects_absent.rs")]
+pub(crate) mod objects;
+#[cfg_attr(not(feature = "parquet"), path = "storage/parquet_absent.rs")]
+pub(crate) mod parquet;
+pub(crate) mod patient;
+pub mod platform;
+pub mod secrets;
+pub(crate) mod seek_table;
+pub mod table;

@@ -1,0 +1,116 @@
+//! SHA-256 of what is read and written, where somebody is going to look at it.
+//!
+//! It takes a tenth of the time of a conversion between packed formats.
+
+mod digesting;
+
+use std::fmt;
+use std::io::{self, Read};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use sha2::{Digest, Sha256};
+
+use self::digesting::Digesting;
+use super::patient::Patient;
+
+/// A SHA-256, shown as 64 hexadecimal digits.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Sum([u8; Self::LEN]);
+
+impl Sum {
+    const LEN: usize = 32;
+
+    /// Of bytes that are at hand.
+    pub fn of(bytes: &[u8]) -> Self {
+        Self(Sha256::digest(bytes).into())
+    }
+
+    /// Of all that a reader has.
+    ///
+    /// # Errors
+    /// Those of the reader.
+    pub fn of_reader(reader: impl Read) -> io::Result<Self> {
+        let mut reader = Patient(reader);
+        let (mut digest, mut buffer) = (Sha256::new(), vec![0; 1 << 20]);
+        loop {
+            match reader.read(&mut buffer)? {
+                0 => return Ok(Self(digest.finalize().into())),
+                read => digest.update(&buffer[..read]),
+            }
+        }
+    }
+
+    /// Its bytes.
+    pub const fn bytes(&self) -> &[u8; Self::LEN] {
+        &self.0
+    }
+}
+
+impl From<Sha256> for Sum {
+    fn from(digest: Sha256) -> Self {
+        Self(digest.finalize().into())
+    }
+}
+
+impl fmt::Display for Sum {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&hex(&self.0))
+    }
+}
+
+impl fmt::Debug for Sum {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl Serialize for Sum {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Sum {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let byte = |at: usize| u8::from_str_radix(text.get(2 * at..2 * at + 2)?, 16).ok();
+        let mut bytes = [0; Self::LEN];
+        for (at, place) in bytes.iter_mut().enumerate() {
+            let expected = || de::Error::custom("expected a SHA-256 of 64 hexadecimal digits");
+            *place = byte(at).filter(|_| text.len() == 2 * Self::LEN).ok_or_else(expected)?;
+        }
+        Ok(Self(bytes))
+    }
+}
+
+/// The bytes so far, or nothing if nobody asked.
+#[derive(Debug)]
+pub(crate) struct Checksum(Option<Digesting>);
+
+impl Checksum {
+    pub(crate) fn new(is_asked: bool) -> Self {
+        Self(is_asked.then(Digesting::default))
+    }
+
+    pub(crate) fn update(&mut self, bytes: &[u8]) {
+        if let Some(digesting) = &mut self.0 {
+            digesting.update(bytes);
+        }
+    }
+
+    /// The checksum of what came so far; none if nobody asked.
+    pub(crate) fn sum(&self) -> Option<Sum> {
+        self.0.as_ref().map(|digesting| digesting.digest().into())
+    }
+}
+
+/// Bytes as hexadecimal digits, as checksums are shown.
+pub fn hex(bytes: &[u8]) -> String {
+    let mut digits = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        for nibble in [byte >> 4, byte & 15] {
+            digits.push(char::from_digit(nibble.into(), 16).expect("a nibble is below 16"));
+        }
+    }
+    digits
+}

@@ -1,0 +1,212 @@
+//! Files by their names: those of the system and, by URL, the objects of a store.
+//!
+//! A URL travels as the path that it looks like; what opens one asks here which it is.
+
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use super::objects::{self, Object};
+use super::platform;
+
+/// What a URL of a store begins with, and what is behind it.
+const SCHEMES: &[&str] = &[
+    "s3://",
+    "gs://",
+    "az://",
+    #[cfg(test)]
+    "memory://",
+];
+
+/// What a file is, as far as that shows without reading it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct State {
+    /// Its size.
+    pub(crate) bytes: u64,
+    /// When it was written last, in nanoseconds since 1970.
+    pub(crate) modified_unix_ns: Option<u64>,
+    /// What a store calls this content.
+    pub(crate) etag: Option<String>,
+}
+
+impl State {
+    pub(crate) fn of(metadata: &Metadata) -> Self {
+        let modified_unix_ns = platform::modified_unix_ns(metadata);
+        Self { bytes: metadata.len(), modified_unix_ns, etag: None }
+    }
+}
+
+/// The path that a word of the command line means: `file:///a/b` is `/a/b`, the URL of an object stays.
+///
+/// # Errors
+/// What is wrong with a URL, or that this build knows none.
+pub fn place(word: PathBuf) -> Result<PathBuf, String> {
+    match word.to_str() {
+        Some(text) if text.contains("://") => place_of_url(text),
+        _ => Ok(word),
+    }
+}
+
+fn place_of_url(word: &str) -> Result<PathBuf, String> {
+    if let Some(rest) = word.strip_prefix("file://") {
+        let path = rest.strip_prefix("localhost").unwrap_or(rest);
+        if !path.starts_with('/') {
+            return Err("a file:// URL begins with three slashes".to_owned());
+        }
+        return decoded(path).map(PathBuf::from).ok_or_else(|| "it is no path in UTF-8".to_owned());
+    }
+    let path = PathBuf::from(word);
+    if is_object(&path) {
+        objects::check(word)?;
+    } else if word.split_once("://").is_some_and(|(scheme, _)| is_scheme(scheme)) {
+        return Err("of URLs only s3://, gs://, az:// and file:// are known".to_owned());
+    }
+    Ok(path)
+}
+
+/// Whether a path is the URL of an object, or of what stands for a folder of them.
+pub fn is_object(path: &Path) -> bool {
+    let text = path.as_os_str().as_encoded_bytes();
+    SCHEMES.iter().any(|scheme| text.starts_with(scheme.as_bytes()))
+}
+
+/// Two letters at least: one alone is a drive.
+fn is_scheme(text: &str) -> bool {
+    text.len() > 1 && text.bytes().all(|c| c.is_ascii_alphanumeric() || b"+-.".contains(&c))
+}
+
+/// Without the `%20` of URLs.
+fn decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once('%') {
+        bytes.extend_from_slice(before.as_bytes());
+        let digits = behind.get(..2).filter(|text| text.bytes().all(|c| c.is_ascii_hexdigit()))?;
+        bytes.push(u8::from_str_radix(digits, 16).ok()?);
+        rest = &behind[2..];
+    }
+    bytes.extend_from_slice(rest.as_bytes());
+    String::from_utf8(bytes).ok()
+}
+
+fn object(path: &Path) -> Object {
+    Object::named(&path.to_string_lossy())
+}
+
+/// What a file is at the moment.
+pub(crate) fn state(path: &Path) -> io::Result<State> {
+    if is_object(path) {
+        return object(path).state().cloned();
+    }
+    let metadata = path.metadata()?;
+    check_file(&metadata).map(|()| State::of(&metadata))
+}
+
+fn check_file(metadata: &Metadata) -> io::Result<()> {
+    if metadata.is_file() {
+        return Ok(());
+    }
+    if metadata.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    Err(io::Error::new(io::ErrorKind::InvalidInput, "it is a pipe or a device: copy it to a file"))
+}
+
+/// Whether there is something of this name, a link that leads nowhere included.
+///
+/// # Errors
+/// What a store says that does not say whether.
+pub fn exists(path: &Path) -> io::Result<bool> {
+    let found =
+        if is_object(path) { state(path).map(drop) } else { path.symlink_metadata().map(drop) };
+    match found {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        // What is no folder holds nothing.
+        Err(_) if !is_object(path) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Opens a file to read it from its start.
+///
+/// # Errors
+/// What the system or the store says; an object that changes while it is read is an error of the reader.
+pub fn open(path: &Path) -> io::Result<Box<dyn Read + Send>> {
+    Ok(if is_object(path) { Box::new(object(path).reader()?) } else { Box::new(File::open(path)?) })
+}
+
+/// All that is in a file, which must be one: whoever reads it so may read it twice, and nobody waits for what comes
+/// out of a pipe.
+pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    if !is_object(path) {
+        check_file(&path.metadata()?)?;
+    }
+    open(path)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// The names of what is in a folder; none where no object has a name that begins with its URL.
+pub(crate) fn names_in(folder: &Path) -> io::Result<Vec<String>> {
+    if is_object(folder) {
+        return objects::names_in(&folder.to_string_lossy());
+    }
+    let name = |entry: io::Result<fs::DirEntry>| {
+        entry.map(|entry| entry.file_name().to_string_lossy().into_owned())
+    };
+    fs::read_dir(folder)?.map(name).collect()
+}
+
+/// Makes a folder; stores need none.
+pub(crate) fn create_folder(folder: &Path) -> io::Result<()> {
+    if is_object(folder) { Ok(()) } else { fs::create_dir_all(folder) }
+}
+
+/// Takes a file away, if there is one.
+pub(crate) fn remove(path: &Path) -> io::Result<()> {
+    if !is_object(path) {
+        return platform::remove_if_there(path);
+    }
+    match objects::remove(&path.to_string_lossy()) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_and_paths_are_told_apart() {
+        for path in ["a/b.hcp", "-", "C://a", "s3:/a/b", "gs.hcp", "s3//a"] {
+            assert!(!is_object(Path::new(path)), "{path}");
+            assert_eq!(place(path.into()), Ok(path.into()));
+        }
+        for url in ["s3://a/b.hcp", "gs://a/b", "az://a/b"] {
+            assert!(is_object(Path::new(url)), "{url}");
+        }
+        assert_eq!(place("s3://a/b.hcp".into()).is_ok(), objects::IS_BUILT_IN);
+        for url in ["http://a/b", "https://a/b", "ftp://a/b.hcp", "S3://a/b"] {
+            assert!(place(url.into()).unwrap_err().starts_with("of URLs only"), "{url}");
+        }
+    }
+
+    #[test]
+    fn urls_of_files_are_paths() {
+        assert_eq!(place("file:///a/b%20c%e5%b1%80.hcp".into()), Ok(PathBuf::from("/a/b c局.hcp")));
+        assert_eq!(place("file://localhost/a".into()), Ok(PathBuf::from("/a")));
+        for url in ["file://host/a", "file://", "file:///%zz", "file:///%e5", "file:///%+1"] {
+            assert!(place(url.into()).is_err(), "{url}");
+        }
+    }
+
+    #[test]
+    fn paths_and_urls_are_joined_alike() {
+        let folder = Path::new("s3://bucket/a b");
+        assert_eq!(folder.join("c.hcp").to_str(), Some("s3://bucket/a b/c.hcp"));
+        assert_eq!(folder.with_file_name("d").to_str(), Some("s3://bucket/d"));
+        assert_eq!(Path::new("s3://bucket/c.hcp").parent(), Some(Path::new("s3://bucket")));
+    }
+}

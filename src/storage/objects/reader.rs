@@ -1,0 +1,175 @@
+//! Reads an object by ranges, several of them under way ahead of whoever reads.
+//!
+//! Requests grow while reading goes on, so that a look at a few records costs little.
+
+use std::collections::VecDeque;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
+
+use bytes::{Buf, Bytes};
+use object_store::{GetOptions, GetRange, ObjectMeta};
+use tokio::task::JoinHandle;
+
+use super::refusal::{changed, refused};
+use super::store::{Place, runtime};
+use super::{Object, Pinned};
+
+/// Bytes of a request: the first, and the most. Each is twice as large as the one before.
+const FIRST_REQUEST: u64 = 1 << 17;
+const LARGEST_REQUEST: u64 = 1 << 22;
+
+/// Requests under way once reading goes on.
+const MOST_REQUESTS: usize = 4;
+
+/// The end of an object that is read at once and kept: tables of frames stand there, and whoever samples a
+/// file reads them for each place anew.
+const TAIL_BYTES: u64 = 1 << 16;
+
+/// The bytes of an object from some place on.
+pub(crate) struct Reader {
+    object: Object,
+    /// The byte that is read next.
+    position: u64,
+    /// Behind the last byte that is wanted.
+    end: u64,
+    /// Bytes at hand, the next one first.
+    ready: Bytes,
+    /// What was asked for and is not at hand, in order.
+    asked: VecDeque<Request>,
+    /// Where the next request begins.
+    next: u64,
+    request_bytes: u64,
+    most_requests: usize,
+}
+
+impl Reader {
+    pub(super) fn new(object: Object) -> Self {
+        Self {
+            object,
+            position: 0,
+            end: u64::MAX,
+            ready: Bytes::new(),
+            asked: VecDeque::new(),
+            next: 0,
+            request_bytes: FIRST_REQUEST,
+            most_requests: 1,
+        }
+    }
+
+    /// The same, and nothing from this byte on is wanted.
+    pub(crate) fn until(self, end: u64) -> Self {
+        Self { end, ..self }
+    }
+
+    /// Gets the next bytes at hand; none at the end.
+    fn fill(&mut self) -> io::Result<()> {
+        let object = self.object.clone();
+        let pinned = object.pinned()?;
+        let end = self.end.min(pinned.meta.size);
+        if self.asked.is_empty() && self.position < end && is_in_tail(self.position, &pinned.meta) {
+            return self.fill_from_tail(pinned, end);
+        }
+        while self.asked.len() < self.most_requests && self.next < end {
+            let to = end.min(self.next + self.request_bytes);
+            self.asked.push_back(Request::begin(pinned, self.next..to)?);
+            self.next = to;
+            self.request_bytes = LARGEST_REQUEST.min(2 * self.request_bytes);
+        }
+        self.most_requests = MOST_REQUESTS.min(self.most_requests + 1);
+        if let Some(first) = self.asked.pop_front() {
+            self.ready = first.answer()?;
+        }
+        Ok(())
+    }
+
+    fn fill_from_tail(&mut self, pinned: &Pinned, end: u64) -> io::Result<()> {
+        let start = pinned.meta.size.saturating_sub(TAIL_BYTES);
+        let tail = if let Some(tail) = pinned.tail.get() {
+            tail
+        } else {
+            let tail = Request::begin(pinned, start..pinned.meta.size)?.answer()?;
+            pinned.tail.get_or_init(|| tail)
+        };
+        self.ready = tail.slice((self.position - start) as usize..(end - start) as usize);
+        self.next = end;
+        Ok(())
+    }
+}
+
+impl Read for Reader {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        if self.ready.is_empty() && !bytes.is_empty() {
+            self.fill()?;
+        }
+        let read = bytes.len().min(self.ready.len());
+        self.ready.copy_to_slice(&mut bytes[..read]);
+        self.position += read as u64;
+        Ok(read)
+    }
+}
+
+impl Seek for Reader {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let from = |place: u64, by: i64| place.checked_add_signed(by);
+        let position = match to {
+            SeekFrom::Start(position) => Some(position),
+            SeekFrom::Current(by) => from(self.position, by),
+            SeekFrom::End(by) => from(self.object.pinned()?.meta.size, by),
+        };
+        let position = position.ok_or(io::ErrorKind::InvalidInput)?;
+        if position != self.position {
+            let object = self.object.clone();
+            *self = Self { position, next: position, end: self.end, ..Self::new(object) };
+        }
+        Ok(position)
+    }
+}
+
+/// A request that is under way; given up when dropped.
+struct Request(JoinHandle<io::Result<Bytes>>);
+
+impl Request {
+    fn begin(pinned: &Pinned, range: Range<u64>) -> io::Result<Self> {
+        let (place, meta) = (pinned.place.clone(), pinned.meta.clone());
+        Ok(Self(runtime()?.spawn(get(place, meta, range))))
+    }
+
+    /// Waits for its answer.
+    fn answer(mut self) -> io::Result<Bytes> {
+        runtime()?.block_on(&mut self.0).map_err(io::Error::other)?
+    }
+}
+
+impl Drop for Request {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+const fn is_in_tail(position: u64, meta: &ObjectMeta) -> bool {
+    position >= meta.size.saturating_sub(TAIL_BYTES)
+}
+
+/// Some bytes of an object that is still what it was.
+async fn get(place: Place, meta: ObjectMeta, range: Range<u64>) -> io::Result<Bytes> {
+    // A weak name is equal for contents that are not.
+    let if_match = meta.e_tag.clone().filter(|etag| !etag.starts_with("W/"));
+    let if_unmodified_since = if_match.is_none().then_some(meta.last_modified);
+    let wanted = range.end - range.start;
+    let range = Some(GetRange::Bounded(range));
+    let options = GetOptions { if_match, if_unmodified_since, range, ..GetOptions::default() };
+    let refused = |error: object_store::Error| refused(place.kind, &error);
+    let found = place.store.carry.get_opts(&place.key, options).await.map_err(refused)?;
+    // Some stores do not look at conditions.
+    let is_same = (found.meta.size, &found.meta.e_tag) == (meta.size, &meta.e_tag)
+        && found.meta.last_modified == meta.last_modified;
+    if !is_same {
+        return Err(changed());
+    }
+    let bytes = found.bytes().await.map_err(refused)?;
+    if bytes.len() as u64 != wanted {
+        let cut_off = format!("the store sent {} bytes where {wanted} were asked for", bytes.len());
+        return Err(io::Error::new(io::ErrorKind::UnexpectedEof, cut_off));
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,133 @@
+//! What a store says when it refuses, in words of somebody who can do something about it.
+
+use std::error::Error;
+use std::io::{self, ErrorKind};
+
+use super::store::Kind;
+use crate::storage::secrets::without_secrets;
+
+/// The kind of error of an object that is not what it was when it was looked at first.
+pub(super) const CHANGED: ErrorKind = ErrorKind::StaleNetworkFileHandle;
+
+/// What a machine in the cloud is asked for its own credentials, by those who were given none.
+const OWN_CREDENTIALS: [&str; 3] =
+    ["/latest/api/token", "/computeMetadata/", "/metadata/identity/"];
+
+/// A URL that no store can be asked about.
+pub(super) fn unusable(why: &str) -> io::Error {
+    io::Error::new(ErrorKind::InvalidInput, why)
+}
+
+/// What has changed since it was looked at.
+pub(super) fn changed() -> io::Error {
+    io::Error::new(CHANGED, "it is not what it was when it was looked at first")
+}
+
+/// The error of a store, told with what to do about it.
+pub(super) fn refused(kind: Kind, error: &object_store::Error) -> io::Error {
+    use object_store::Error as Store;
+    let words = chain(error);
+    let (error_kind, advice) = match error {
+        _ if words.contains("NoSuchBucket") => {
+            (ErrorKind::NotFound, "there is no such bucket".into())
+        }
+        Store::NotFound { .. } => {
+            let advice = "there is no such object, or no such bucket".to_owned();
+            (ErrorKind::NotFound, advice)
+        }
+        Store::AlreadyExists { .. } => (ErrorKind::AlreadyExists, "it exists".to_owned()),
+        Store::Precondition { .. } | Store::NotModified { .. } => return changed(),
+        Store::PermissionDenied { .. } | Store::Unauthenticated { .. } => {
+            let advice = format!("access was denied: {}", credentials(kind));
+            (ErrorKind::PermissionDenied, advice)
+        }
+        Store::NotImplemented { .. } | Store::NotSupported { .. } => {
+            (ErrorKind::Unsupported, "the store does not know how".to_owned())
+        }
+        _ if OWN_CREDENTIALS.iter().any(|path| words.contains(path)) => (
+            ErrorKind::PermissionDenied,
+            format!("there are no credentials: {}", credentials(kind)),
+        ),
+        _ if words.contains("error sending request") => {
+            (ErrorKind::NotConnected, format!("the store does not answer: {}", endpoint(kind)))
+        }
+        _ => (ErrorKind::Other, "the store refuses".to_owned()),
+    };
+    io::Error::new(error_kind, format!("{advice} ({words})"))
+}
+
+/// What says who asks.
+const fn credentials(kind: Kind) -> &'static str {
+    match kind {
+        Kind::S3 => {
+            "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_SKIP_SIGNATURE=true for a bucket \
+             that is open to all"
+        }
+        Kind::Google => "set GOOGLE_SERVICE_ACCOUNT to the file of a service account",
+        Kind::Azure => "set AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY",
+        #[cfg(test)]
+        Kind::Memory => "",
+    }
+}
+
+/// What says where the store is.
+const fn endpoint(kind: Kind) -> &'static str {
+    match kind {
+        Kind::S3 => "AWS_ENDPOINT_URL says where it is, AWS_REGION in which region",
+        Kind::Google | Kind::Azure => "is there a network?",
+        #[cfg(test)]
+        Kind::Memory => "",
+    }
+}
+
+/// An error and its causes, as far as each says more than the one before, on one line.
+fn chain(error: &dyn Error) -> String {
+    let mut words = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let said = error.to_string();
+        if !words.contains(&said) {
+            words = format!("{words}: {said}");
+        }
+        cause = error.source();
+    }
+    let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    without_secrets(&shortened(&words)).into_owned()
+}
+
+/// Without the document in which a store says why.
+fn shortened(words: &str) -> String {
+    let Some((before, document)) = words.split_once('<') else { return words.to_owned() };
+    let within = |tag: &str| {
+        let (_, behind) = document.split_once(&format!("<{tag}>"))?;
+        behind.split_once("</").map(|(text, _)| text)
+    };
+    match (within("Code"), within("Message")) {
+        (Some(code), Some(message)) => format!("{before}{code}: {message}"),
+        (Some(code), None) => format!("{before}{code}"),
+        _ => words.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_store_says_is_one_short_line() {
+        let document = "404: <?xml version=\"1.0\"?> <Error><Code>NoSuchBucket</Code><Message>There is \
+                        none</Message><HostId>abc</HostId></Error>";
+        assert_eq!(shortened(document), "404: NoSuchBucket: There is none");
+        for words in ["refused", "a < b", "<html><b>no</b></html>"] {
+            assert_eq!(shortened(words), words);
+        }
+        let source = io::Error::other("the cause\n  of it");
+        let error = object_store::Error::Generic { store: "S3", source: source.into() };
+        assert_eq!(chain(&error), "Generic S3 error: the cause of it");
+        let source = io::Error::other(
+            "error sending request for url (http://user:hidden@host:9/a?sig=hidden)",
+        );
+        let error = object_store::Error::Generic { store: "S3", source: source.into() };
+        assert!(!refused(Kind::S3, &error).to_string().contains("hidden"));
+    }
+}

@@ -1,0 +1,345 @@
+//! Runs from and to a store in memory; `tests/interop/object_store.py` does the same with a server of S3.
+
+use std::fs;
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use super::*;
+use crate::engine::progress::{Progress, ProgressMode};
+use crate::engine::run::RunError;
+use crate::jobs::filter::filter;
+use crate::jobs::manifest::Manifest;
+use crate::jobs::merge::{MergePlan, MergeRequest, merge};
+use crate::jobs::plan::{Plan, PlanError, Request};
+use crate::jobs::settings::Settings;
+use crate::jobs::shard_set::ShardSet;
+use crate::jobs::staging::SendError;
+use crate::jobs::start::StartError;
+use crate::jobs::status::{State as ShardState, status};
+use crate::ops::convert::{ConvertPlan, ConvertRequest, convert};
+use crate::records::shard::Shard;
+use crate::records::source::{Input, Part, Source, SourceError};
+use crate::records::stream::Stream;
+use crate::storage::checksum::Sum;
+use crate::storage::files;
+use crate::storage::platform;
+
+fn put(url: &str, bytes: &[u8]) {
+    let upload = Upload::begin(Path::new(url), None).unwrap();
+    upload.writer().write_all(bytes).unwrap();
+    upload.commit().unwrap();
+}
+
+fn bytes(len: usize, factor: usize) -> Vec<u8> {
+    (0..len).map(|i| ((i * factor) >> 3) as u8).collect()
+}
+
+fn progress() -> Progress {
+    Progress::new(ProgressMode::None, None)
+}
+
+/// The first records of the sample.
+fn sample(records: usize) -> Vec<u8> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/sample.hcp");
+    fs::read(path).unwrap()[..32 * records].to_vec()
+}
+
+#[test]
+fn any_part_of_an_object_can_be_read() {
+    let url = "memory://reader/a";
+    let whole = bytes(20 << 20, 7);
+    put(url, &whole);
+    let object = Object::named(url);
+    let mut read = Vec::new();
+    object.reader().unwrap().read_to_end(&mut read).unwrap();
+    assert!(read == whole);
+    let (len, mut reader) = (whole.len() as u64, object.reader().unwrap());
+    for from in [0, 1, 1 << 17, 5_000_000, len - 70_000, len - 65_536, len - 3, len, 9] {
+        let mut some = vec![0; 300_000.min(len - from) as usize];
+        assert_eq!(reader.seek(SeekFrom::Start(from)).unwrap(), from);
+        reader.read_exact(&mut some).unwrap();
+        assert!(some == whole[from as usize..][..some.len()], "{from}");
+    }
+    assert_eq!(reader.seek(SeekFrom::End(-8)).unwrap(), len - 8);
+    assert_eq!(reader.seek(SeekFrom::Current(3)).unwrap(), len - 5);
+    read.clear();
+    reader.read_to_end(&mut read).unwrap();
+    assert_eq!(read, whole[whole.len() - 5..]);
+    for (from, until) in [(0, 10), (3, 3), (5, 1 << 20), (len - 100, len - 90), (len - 1, u64::MAX)]
+    {
+        let mut reader = object.reader().unwrap().until(until);
+        reader.seek(SeekFrom::Start(from)).unwrap();
+        read.clear();
+        reader.read_to_end(&mut read).unwrap();
+        assert!(read == whole[from as usize..until.min(len) as usize], "{from} {until}");
+    }
+}
+
+#[test]
+fn an_object_that_changes_while_it_is_read_is_an_error() {
+    let url = "memory://changes/a.hcp";
+    let whole: Vec<u8> = sample(200).repeat(3000);
+    put(url, &whole);
+    let format = "hcp".parse().unwrap();
+    let part = Part::whole(Input::named(Path::new(url), format));
+    let mut source = Source::new(vec![part], 1000);
+    assert!(source.next().unwrap().is_ok());
+    put(url, &whole);
+    let end = source.find_map(Result::err);
+    assert!(matches!(end, Some(SourceError::Changed { .. })), "{end:?}");
+    // What is missing is another error.
+    let part = Part::whole(Input::named(Path::new("memory://changes/b.hcp"), format));
+    let end = Source::new(vec![part], 1000).find_map(Result::err);
+    assert!(matches!(end, Some(SourceError::Open { .. })), "{end:?}");
+}
+
+#[test]
+fn an_object_has_its_name_when_all_of_it_is_there() {
+    for (name, len) in [("empty", 0), ("small", 1000), ("one part", 8 << 20), ("parts", 50_000_000)]
+    {
+        let url = PathBuf::from(format!("memory://upload/{name}"));
+        let whole = bytes(len, 5);
+        for is_wanted in [false, true] {
+            let upload = Upload::begin(&url, None).unwrap();
+            whole.chunks(100_003).for_each(|some| upload.writer().write_all(some).unwrap());
+            assert!(!files::exists(&url).unwrap(), "{name}");
+            if is_wanted {
+                upload.commit().unwrap();
+            }
+        }
+        assert!(files::read(&url).unwrap() == whole, "{name}");
+    }
+}
+
+#[test]
+fn what_somebody_makes_meanwhile_is_not_replaced() {
+    for len in [10, 20 << 20] {
+        let url = PathBuf::from(format!("memory://meanwhile/{len}"));
+        let upload = Upload::begin(&url, None).unwrap();
+        upload.writer().write_all(&bytes(len, 3)).unwrap();
+        put(&url.to_string_lossy(), b"other");
+        let error = upload.commit().unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(files::read(&url).unwrap(), b"other");
+        // What was there from the beginning is: --force has allowed it.
+        put(&url.to_string_lossy(), &bytes(len, 3));
+        assert!(files::read(&url).unwrap() == bytes(len, 3));
+        files::remove(&url).unwrap();
+        assert!(!files::exists(&url).unwrap());
+    }
+}
+
+fn convert_request(input: &Path, output: &Path) -> ConvertRequest {
+    let (inputs, output) = (vec![input.to_owned()], output.to_owned());
+    ConvertRequest { inputs, output, ..ConvertRequest::default() }
+}
+
+fn run_convert(input: &Path, output: &Path) {
+    let plan = ConvertPlan::new(convert_request(input, output)).unwrap();
+    convert(plan, &mut progress(), &AtomicBool::new(false)).unwrap();
+}
+
+#[test]
+fn converting_up_and_down_gives_the_same_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let local = folder.path().join("a.hcp");
+    fs::write(&local, sample(2000)).unwrap();
+    for name in ["a.hcp", "a.hcp.zst", "a.sfen", "a.sfen.zst"] {
+        let (beside, down) =
+            (folder.path().join(format!("local-{name}")), folder.path().join("down.hcp"));
+        let up = PathBuf::from(format!("memory://convert/x y/{name}"));
+        run_convert(&local, &up);
+        run_convert(&local, &beside);
+        assert!(files::read(&up).unwrap() == fs::read(&beside).unwrap(), "{name}");
+        run_convert(&up, &down);
+        assert!(fs::read(&down).unwrap() == sample(2000), "{name}");
+        fs::remove_file(&down).unwrap();
+        let again = ConvertPlan::new(convert_request(&local, &up));
+        assert!(matches!(again, Err(PlanError::OutputExists { .. })), "{name}");
+        let itself = ConvertRequest { force: true, ..convert_request(&up, &up) };
+        let itself = ConvertPlan::new(itself);
+        assert!(matches!(itself, Err(PlanError::OutputIsInput { .. })), "{name}");
+    }
+}
+
+/// A wish to filter.
+fn request(input: &str, output: &str, folder: &Path) -> Request {
+    let mut settings = Settings::default();
+    settings.search.nodes = 100;
+    settings.search.hash_mb = 1;
+    Request {
+        inputs: vec![PathBuf::from(input)],
+        output: PathBuf::from(output),
+        tmp_dir: Some(folder.to_owned()),
+        settings,
+        ..Request::default()
+    }
+}
+
+fn run_filter(request: Request) -> Result<bool, RunError> {
+    let plan = Plan::new(request).unwrap();
+    let filtered = filter(plan, &mut progress(), &AtomicBool::new(false))?;
+    Ok(filtered.was_done)
+}
+
+/// The files of two folders are the same, manifests in what does not vary.
+#[track_caller]
+fn assert_same(one: &Path, other: &Path) {
+    let names = |folder| {
+        let mut names = files::names_in(folder).unwrap();
+        names.sort();
+        names
+    };
+    assert_eq!(names(one), names(other));
+    for name in names(one) {
+        let read = |folder: &Path| files::read(&folder.join(&name)).unwrap();
+        if name.ends_with(".manifest.json") {
+            let sums = |folder: &Path| -> Vec<Option<Sum>> {
+                let manifest = Manifest::read(&folder.join(&name)).unwrap();
+                let inputs = manifest.inputs.iter().map(|input| input.sha256);
+                inputs.chain(manifest.outputs.iter().map(|output| output.sha256)).collect()
+            };
+            assert_eq!(sums(one), sums(other), "{name}");
+        } else {
+            assert!(read(one) == read(other), "{name}");
+        }
+    }
+}
+
+#[test]
+fn shards_in_a_store_are_those_on_a_disk() {
+    let folder = tempfile::tempdir().unwrap();
+    let temporary = folder.path().join("temporary");
+    let local = folder.path().join("a.hcp");
+    fs::write(&local, sample(400)).unwrap();
+    put("memory://shards/a.hcp", &sample(400));
+    let out = folder.path().join("out");
+    for index in 1..=3 {
+        let shard = Shard::new(index, 3);
+        let there = request("memory://shards/a.hcp", "memory://shards/out", &temporary);
+        let here = request(local.to_str().unwrap(), out.to_str().unwrap(), &temporary);
+        assert!(!run_filter(Request { shard, ..there.clone() }).unwrap());
+        assert!(!run_filter(Request { shard, ..here }).unwrap());
+        assert!(run_filter(Request { shard, resume: true, ..there.clone() }).unwrap());
+        let again = Plan::new(Request { shard, ..there });
+        assert!(matches!(again, Err(PlanError::OutputExists { .. })));
+        let number = status(Path::new("memory://shards/out")).unwrap()[0]
+            .shards
+            .iter()
+            .filter(|shard| shard.state == ShardState::Done)
+            .count();
+        assert_eq!(number, index as usize);
+    }
+    assert_eq!(fs::read_dir(&temporary).unwrap().count(), 0);
+    let url = PathBuf::from("memory://shards/out");
+    // Lines name the input as it was given.
+    for name in files::names_in(&url).unwrap() {
+        let path = out.join(&name);
+        if path.extension().is_some_and(|extension| extension == "jsonl") {
+            let lines = fs::read_to_string(&path).unwrap();
+            let lines = lines.replace(local.to_str().unwrap(), "memory://shards/a.hcp");
+            assert!(files::read(&url.join(&name)).unwrap() == lines.as_bytes(), "{name}");
+            fs::write(path, files::read(&url.join(&name)).unwrap()).unwrap();
+        } else if !name.ends_with(".manifest.json") {
+            assert!(files::read(&url.join(&name)).unwrap() == fs::read(path).unwrap(), "{name}");
+        }
+    }
+    check_merged(&url, &out);
+}
+
+fn check_merged(url: &Path, out: &Path) {
+    let merged = |folder: &Path, output: &Path| {
+        let (name, stream, force) = (None, Stream::Kept, false);
+        let (folder, output) = (folder.to_owned(), output.to_owned());
+        let plan = MergePlan::new(MergeRequest { folder, name, stream, output, force }).unwrap();
+        merge(&plan, &mut progress(), &AtomicBool::new(false)).unwrap();
+    };
+    let (there, here) = (PathBuf::from("memory://shards/merged.hcp"), out.with_file_name("m.hcp"));
+    merged(url, &there);
+    merged(out, &here);
+    assert!(files::read(&there).unwrap() == fs::read(&here).unwrap());
+    let manifests = [
+        "memory://shards/merged.hcp.manifest.json",
+        "memory://shards/out/a-00001-of-00003.manifest.json",
+    ];
+    let damage = url.join("a-00001-of-00003.hcp");
+    let kept = files::read(&damage).unwrap();
+    for (bytes, problems) in [(kept.clone(), 0), ([&kept[1..], b"x"].concat(), 1), (b"".into(), 1)]
+    {
+        put(&damage.to_string_lossy(), &bytes);
+        let sets = ShardSet::of_files(&manifests.map(PathBuf::from)).unwrap();
+        let found: Vec<_> = sets.iter().flat_map(|set| set.wrong_outputs(None)).collect();
+        assert_eq!(found.len(), problems, "{found:?}");
+    }
+    files::remove(&damage).unwrap();
+    let sets = ShardSet::of_files(&manifests.map(PathBuf::from)).unwrap();
+    assert!(sets.iter().any(|set| !set.wrong_outputs(None).is_empty()));
+}
+
+#[test]
+fn what_was_made_and_not_sent_is_sent_by_the_next_run() {
+    let folder = tempfile::tempdir().unwrap();
+    put("memory://send/a.hcp", &sample(300));
+    let (whole, out) = ("memory://send/whole", "memory://send/out");
+    let request = |output| request("memory://send/a.hcp", output, folder.path());
+    run_filter(request(whole)).unwrap();
+    // A run whose outputs are whole, and that is interrupted before it sends them.
+    let plan = Plan::new(request(out)).unwrap();
+    let staging = plan.staging.clone().unwrap();
+    platform::create_private_folder(&staging.folder).unwrap();
+    let here = Request { output: staging.folder.clone(), ..request(out) };
+    run_filter(here).unwrap();
+    assert_eq!(files::names_in(Path::new(out)).unwrap(), [""; 0]);
+    let refused = Plan::new(request(out));
+    assert!(matches!(refused, Err(PlanError::Interrupted { .. })), "{refused:?}");
+    let resumed = || Plan::new(Request { resume: true, ..request(out) }).unwrap();
+    let cancelled = filter(resumed(), &mut progress(), &AtomicBool::new(true));
+    assert!(matches!(cancelled, Err(RunError::Send(SendError::Interrupted))), "{cancelled:?}");
+    // Nothing of an output that somebody wrote to gets its name.
+    let kept = staging.folder.join("a.hcp");
+    let bytes = fs::read(&kept).unwrap();
+    fs::write(&kept, [&bytes[1..], b"x"].concat()).unwrap();
+    let damaged = run_filter(Request { resume: true, ..request(out) });
+    assert!(matches!(damaged, Err(RunError::Send(SendError::Checksum { .. }))), "{damaged:?}");
+    assert!(!files::exists(&Path::new(out).join("a.hcp")).unwrap());
+    fs::write(&kept, bytes).unwrap();
+    assert!(!run_filter(Request { resume: true, ..request(out) }).unwrap());
+    assert_same(Path::new(whole), Path::new(out));
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    assert!(run_filter(Request { resume: true, ..request(out) }).unwrap());
+}
+
+#[test]
+fn only_the_same_run_is_gone_on_with() {
+    let folder = tempfile::tempdir().unwrap();
+    put("memory://same/a.hcp", &sample(100));
+    let out = "memory://same/out";
+    let request = || request("memory://same/a.hcp", out, folder.path());
+    run_filter(request()).unwrap();
+    let manifest = Manifest::read(&Path::new(out).join("a.manifest.json")).unwrap();
+    assert!(manifest.inputs[0].etag.is_some() && manifest.identity().inputs[0].etag.is_some());
+    let mut other = Request { resume: true, ..request() };
+    other.settings.search.nodes = 101;
+    let different = run_filter(other);
+    assert!(
+        matches!(different, Err(RunError::Start(StartError::Different { .. }))),
+        "{different:?}"
+    );
+    // The same bytes under the same name, written once more, are another input.
+    put("memory://same/a.hcp", &sample(100));
+    let changed = run_filter(Request { resume: true, ..request() });
+    let Err(RunError::Start(error @ StartError::Different { .. })) = changed else {
+        panic!("{changed:?}")
+    };
+    assert!(error.to_string().contains("inputs[0]."), "{error}");
+    run_filter(Request { force: true, ..request() }).unwrap();
+    assert!(run_filter(Request { resume: true, ..request() }).unwrap());
+    // Outputs without the manifest, and one that is not as the manifest says.
+    files::remove(&Path::new(out).join("a.mated.hcp")).unwrap();
+    let lost = run_filter(Request { resume: true, ..request() });
+    assert!(matches!(lost, Err(RunError::Start(StartError::NotAsSaid { .. }))), "{lost:?}");
+    files::remove(&Path::new(out).join("a.manifest.json")).unwrap();
+    let lost = run_filter(Request { resume: true, ..request() });
+    assert!(matches!(lost, Err(RunError::Start(StartError::Unaccounted { .. }))), "{lost:?}");
+}

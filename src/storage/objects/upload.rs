@@ -1,0 +1,266 @@
+//! Writes an object part by part; it has its name only when all of it is there.
+//!
+//! A store keeps the parts of an upload that was neither completed nor aborted, under no name: a rule of the
+//! bucket can take them away after some days (`AbortIncompleteMultipartUpload` in S3).
+
+use std::fmt;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use object_store::{MultipartUpload, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload};
+use tokio::sync::Semaphore;
+use tokio::task::{JoinError, JoinSet};
+
+use super::refusal::refused;
+use super::store::{Place, runtime};
+
+/// Bytes of a part, as long as that is enough.
+const PART_BYTES: usize = 1 << 23;
+
+/// Stores take no more than 10,000 parts. Where nobody knows how many bytes will come, parts become twice
+/// as large after so many, which reaches 8 TiB.
+const PARTS_OF_A_SIZE: u32 = 1000;
+
+/// Parts that are under way at once, of all uploads together, fewer where they are larger than usual: what
+/// is under way is in memory.
+const MOST_UNDER_WAY: u32 = 4;
+
+static UNDER_WAY: Semaphore = Semaphore::const_new(MOST_UNDER_WAY as usize);
+
+/// An object that is being written. Dropped before [`Upload::commit`], nothing of it stays.
+#[derive(Debug)]
+pub(crate) struct Upload {
+    path: PathBuf,
+    parts: Arc<Mutex<Parts>>,
+}
+
+struct Parts {
+    place: Place,
+    /// Whether there was an object of this name at the beginning: then it is replaced, and else none may
+    /// be there at the end.
+    replaces: bool,
+    /// How many bytes there will be, if somebody knows.
+    whole: Option<u64>,
+    /// What is not sent yet.
+    open: Vec<u8>,
+    /// None until the first part is full.
+    upload: Option<Box<dyn MultipartUpload>>,
+    begun: u32,
+    under_way: JoinSet<object_store::Result<()>>,
+}
+
+impl Upload {
+    /// Begins with nothing, of so many bytes if that is known.
+    pub(crate) fn begin(path: &Path, whole: Option<u64>) -> io::Result<Self> {
+        let place = Place::of(&path.to_string_lossy())?;
+        let replaces = exists(&place)?;
+        let parts = Parts {
+            place,
+            replaces,
+            whole,
+            open: Vec::new(),
+            upload: None,
+            begun: 0,
+            under_way: JoinSet::new(),
+        };
+        Ok(Self { path: path.to_owned(), parts: Arc::new(Mutex::new(parts)) })
+    }
+
+    /// Whether an object could be written there: begins and takes back, leaves nothing.
+    pub(crate) fn check(path: &Path) -> io::Result<()> {
+        let place = Place::of(&path.to_string_lossy())?;
+        place.ask(async |place| place.store.look.put_multipart(&place.key).await?.abort().await)
+    }
+
+    /// What takes the bytes, in order. They may wait in memory until the next ones come.
+    pub(crate) fn writer(&self) -> Box<dyn Write + Send> {
+        Box::new(Writer(Arc::clone(&self.parts)))
+    }
+
+    /// Where it is to be.
+    pub(crate) fn url(&self) -> &Path {
+        &self.path
+    }
+
+    /// Gives it its name.
+    pub(crate) fn commit(self) -> io::Result<()> {
+        lock(&self.parts).commit()
+    }
+}
+
+impl Drop for Upload {
+    fn drop(&mut self) {
+        if let Err(error) = lock(&self.parts).abort() {
+            let url = self.path.display();
+            tracing::warn!("cannot take back what was sent of {url}: {error}");
+        }
+    }
+}
+
+struct Writer(Arc<Mutex<Parts>>);
+
+impl Write for Writer {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        lock(&self.0).take(bytes)
+    }
+
+    /// What is in no full part yet cannot be sent.
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Parts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Parts")
+            .field("place", &self.place)
+            .field("begun", &self.begun)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Parts {
+    fn take(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let full = part_bytes(self.whole, self.begun);
+        if self.open.len() >= full {
+            self.send()?;
+        }
+        let taken = bytes.len().min(full.saturating_sub(self.open.len()).max(1));
+        self.open.extend_from_slice(&bytes[..taken]);
+        Ok(taken)
+    }
+
+    /// Sends what is at hand as a part, once there are not too many under way.
+    fn send(&mut self) -> io::Result<()> {
+        while let Some(sent) = self.under_way.try_join_next() {
+            self.check_sent(sent)?;
+        }
+        let bytes = std::mem::take(&mut self.open);
+        let usual = u32::try_from(bytes.len().div_ceil(PART_BYTES)).unwrap_or(MOST_UNDER_WAY);
+        let room = UNDER_WAY.acquire_many(usual.min(MOST_UNDER_WAY));
+        let room = runtime()?.block_on(room).map_err(io::Error::other)?;
+        if self.upload.is_none() {
+            let begun = async |place: &Place| place.store.carry.put_multipart(&place.key).await;
+            self.upload = Some(self.place.ask(begun)?);
+        }
+        if let Some(upload) = &mut self.upload {
+            let part = upload.put_part(PutPayload::from(bytes));
+            let part = async move {
+                let _room = room;
+                part.await
+            };
+            self.under_way.spawn_on(part, runtime()?.handle());
+            self.begun += 1;
+        }
+        Ok(())
+    }
+
+    fn check_sent(&self, sent: Result<object_store::Result<()>, JoinError>) -> io::Result<()> {
+        let sent = sent.map_err(io::Error::other)?;
+        sent.map_err(|error| refused(self.place.kind, &error))
+    }
+
+    fn commit(&mut self) -> io::Result<()> {
+        if self.upload.is_none() {
+            let bytes = PutPayload::from(std::mem::take(&mut self.open));
+            return put(&self.place, &bytes, self.replaces);
+        }
+        if !self.open.is_empty() {
+            self.send()?;
+        }
+        while let Some(sent) = runtime()?.block_on(self.under_way.join_next()) {
+            self.check_sent(sent)?;
+        }
+        if !self.replaces && exists(&self.place)? {
+            return Err(made_meanwhile());
+        }
+        let Some(upload) = &mut self.upload else { return Ok(()) };
+        let completed = runtime()?.block_on(upload.complete());
+        completed.map_err(|error| refused(self.place.kind, &error))?;
+        self.upload = None;
+        Ok(())
+    }
+
+    fn abort(&mut self) -> io::Result<()> {
+        let Some(mut upload) = self.upload.take() else { return Ok(()) };
+        let under_way = &mut self.under_way;
+        self.place.ask(async |_| {
+            // A part that comes after the end of its upload would stay.
+            under_way.shutdown().await;
+            upload.abort().await
+        })
+    }
+}
+
+/// Writes a small object in one step.
+fn put(place: &Place, bytes: &PutPayload, replaces: bool) -> io::Result<()> {
+    let put = |mode: PutMode| {
+        let bytes = bytes.clone();
+        place.ask(async move |place| {
+            let options = PutOptions::from(mode);
+            place.store.carry.put_opts(&place.key, bytes, options).await.map(drop)
+        })
+    };
+    if replaces {
+        return put(PutMode::Overwrite);
+    }
+    match put(PutMode::Create) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(made_meanwhile()),
+        // The next best: to look before.
+        Err(error) if error.kind() == io::ErrorKind::Unsupported => {
+            if exists(place)? {
+                Err(made_meanwhile())
+            } else {
+                put(PutMode::Overwrite)
+            }
+        }
+        done => done,
+    }
+}
+
+fn exists(place: &Place) -> io::Result<bool> {
+    match place.ask(async |place| place.store.look.head(&place.key).await) {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+fn made_meanwhile() -> io::Error {
+    let why = "somebody has made it meanwhile; replace it with --force";
+    io::Error::new(io::ErrorKind::AlreadyExists, why)
+}
+
+/// Bytes of the next part.
+fn part_bytes(whole: Option<u64>, begun: u32) -> usize {
+    let least = PART_BYTES as u64;
+    let bytes = match whole {
+        // One size for all, since some stores want that.
+        Some(whole) => least.max(whole.div_ceil(9000).next_multiple_of(1 << 20)),
+        None => least << (begun / PARTS_OF_A_SIZE).min(10),
+    };
+    usize::try_from(bytes).unwrap_or(usize::MAX)
+}
+
+fn lock(parts: &Mutex<Parts>) -> MutexGuard<'_, Parts> {
+    parts.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_few_enough_and_large_enough() {
+        let most: u64 = 5 << 40;
+        for whole in [1, 80 << 30, most] {
+            let bytes = part_bytes(Some(whole), 0) as u64;
+            assert!(bytes >= 5 << 20 && whole.div_ceil(bytes) <= 9000, "{whole}");
+            assert_eq!(part_bytes(Some(whole), 5000) as u64, bytes);
+        }
+        let sizes = (0..10_000).map(|begun| part_bytes(None, begun) as u64);
+        assert!(sizes.clone().all(|bytes| bytes >= 5 << 20));
+        assert!(sizes.sum::<u64>() > most);
+    }
+}

@@ -1,0 +1,28 @@
+//! Parquet, files of columns: tables of any kind are written; what is read are records, as lines of `jsonl`.
+//!
+//! The file format is that of <https://parquet.apache.org/docs/file-format/>; `docs/formats/parquet.md` has
+//! the columns.
+
+mod columns;
+mod reader;
+mod writer;
+
+pub(crate) use columns::Columns;
+pub(crate) use reader::Lines;
+pub(crate) use writer::Records;
+
+/// Whether this build reads and writes such files.
+pub(crate) const IS_BUILT_IN: bool = true;
+
+/// The columns with the keys that they are in `jsonl`, in order. The first one is the position.
+const COLUMNS: [(&str, &str); 9] = [
+    ("sfen", "sfen"),
+    ("move", "move"),
+    ("eval_cp", "eval"),
+    ("ply", "ply"),
+    ("result", "result"),
+    ("ending", "ending"),
+    ("end_ply", "end_ply"),
+    ("candidates", "candidates"),
+    ("for_training", "for_training"),
+];

@@ -1,0 +1,89 @@
+//! Lines of `jsonl` as the rows of a Parquet file.
+//!
+//! The columns are those of `docs/formats/parquet.md`.
+
+use std::io::{self, Write};
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::Columns;
+use crate::storage::table::{Column, Kind, Table, Value};
+
+/// The columns, in the order of [`super::COLUMNS`].
+const RECORDS: Table = Table {
+    name: "kyokumen",
+    columns: &[
+        Column::new("sfen", Kind::Text).distinct(),
+        Column::new("move", Kind::Text).nullable(),
+        Column::new("eval_cp", Kind::Int16).nullable(),
+        Column::new("ply", Kind::Int32).nullable(),
+        Column::new("result", Kind::Text).nullable(),
+        Column::new("ending", Kind::Text).nullable(),
+        Column::new("end_ply", Kind::Int32).nullable(),
+        Column::new("candidates", Kind::Text).nullable(),
+        Column::new("for_training", Kind::Bool).nullable(),
+    ],
+};
+
+/// A file of records that is being written.
+pub(crate) struct Records<W: Write + Send> {
+    columns: Columns<W>,
+}
+
+/// A line.
+#[derive(Deserialize)]
+struct Row<'a> {
+    sfen: String,
+    #[serde(rename = "move")]
+    best_move: Option<String>,
+    eval: Option<i16>,
+    ply: Option<i32>,
+    result: Option<String>,
+    ending: Option<String>,
+    end_ply: Option<i32>,
+    #[serde(borrow)]
+    candidates: Option<&'a RawValue>,
+    for_training: Option<bool>,
+}
+
+impl<W: Write + Send> Records<W> {
+    pub(crate) fn new(output: W) -> io::Result<Self> {
+        Ok(Self { columns: Columns::new(output, &RECORDS)? })
+    }
+
+    /// Takes whole lines.
+    pub(crate) fn take(&mut self, lines: &[u8]) -> io::Result<()> {
+        for line in lines.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
+            self.columns.push(&serde_json::from_slice::<Row<'_>>(line)?.values());
+        }
+        Ok(())
+    }
+
+    /// Writes the rows that were taken as a group.
+    pub(crate) fn close_group(&mut self) -> io::Result<()> {
+        self.columns.close_group()
+    }
+
+    /// Writes what is left and the end of the file.
+    pub(crate) fn finish(self) -> io::Result<W> {
+        self.columns.finish()
+    }
+}
+
+impl<'a> Row<'a> {
+    fn values(self) -> [Value<'a>; RECORDS.columns.len()] {
+        let candidates = self.candidates.map(RawValue::get).filter(|&all| all != "[]");
+        [
+            Value::Text(self.sfen.into()),
+            Value::text(self.best_move),
+            Value::int(self.eval),
+            Value::int(self.ply),
+            Value::text(self.result),
+            Value::text(self.ending),
+            Value::int(self.end_ply),
+            Value::text(candidates),
+            self.for_training.map_or(Value::Null, Value::Bool),
+        ]
+    }
+}

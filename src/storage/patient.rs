@@ -1,0 +1,99 @@
+//! Reads and writes that are made again when a signal interrupts them.
+//!
+//! POSIX, `EINTR`: nothing has happened then. `read_exact`, `read_to_end` and `write_all` begin again by
+//! themselves; encoders and decoders that stand between them and a file do not all.
+
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
+
+/// A file or stream of which nobody notices interruptions.
+pub(crate) struct Patient<T>(pub(crate) T);
+
+/// Calls until the call is not interrupted.
+fn again<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    loop {
+        match call() {
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            called => return called,
+        }
+    }
+}
+
+impl<T: Read> Read for Patient<T> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        again(|| self.0.read(bytes))
+    }
+}
+
+impl<T: Write> Write for Patient<T> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        again(|| self.0.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        again(|| self.0.flush())
+    }
+}
+
+impl<T: Seek> Seek for Patient<T> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        again(|| self.0.seek(to))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::storage::checksum::Sum;
+
+    /// Interrupted before each byte.
+    struct Signalled {
+        bytes: Vec<u8>,
+        is_calm: bool,
+    }
+
+    impl Signalled {
+        fn calls(&mut self) -> io::Result<()> {
+            self.is_calm = !self.is_calm;
+            if self.is_calm { Ok(()) } else { Err(ErrorKind::Interrupted.into()) }
+        }
+    }
+
+    impl Read for Signalled {
+        fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+            self.calls()?;
+            let Some(byte) = self.bytes.pop() else { return Ok(0) };
+            bytes[0] = byte;
+            Ok(1)
+        }
+    }
+
+    impl Write for Signalled {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.calls()?;
+            self.bytes.push(bytes[0]);
+            Ok(1)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            self.calls()
+        }
+    }
+
+    #[test]
+    fn signals_lose_nothing() {
+        let mut file = Patient(Signalled { bytes: Vec::new(), is_calm: true });
+        assert_eq!(file.write(b"abc").unwrap(), 1);
+        assert_eq!(file.write(b"bc").unwrap(), 1);
+        file.flush().unwrap();
+        let mut bytes = [0; 4];
+        assert_eq!((file.read(&mut bytes).unwrap(), bytes[0]), (1, b'b'));
+        assert_eq!((file.read(&mut bytes).unwrap(), bytes[0]), (1, b'a'));
+        assert_eq!(file.read(&mut bytes).unwrap(), 0);
+    }
+
+    #[test]
+    fn checksums_are_of_all_that_is_read() {
+        let file = Signalled { bytes: b"cba".to_vec(), is_calm: true };
+        assert_eq!(Sum::of_reader(file).unwrap(), Sum::of(b"abc"));
+    }
+}

@@ -1,0 +1,262 @@
+//! The table at the end of a seekable zstd file: how large each frame is, compressed and not.
+//!
+//! The format: <https://github.com/facebook/zstd>, `contrib/seekable_format`, version 0.1.0. Decoders pass
+//! over the table, and nothing guards it: it is a hint, and whoever goes by it compares it with what the
+//! frames hold.
+
+use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
+
+/// First bytes of a skippable frame of this kind.
+const FRAME_MAGIC: u32 = 0x184D_2A5E;
+
+/// Last bytes of a seekable file.
+const TABLE_MAGIC: u32 = 0x8F92_EAB1;
+
+/// Magic number and length of the skippable frame.
+const HEAD_BYTES: u64 = 8;
+
+/// Number of frames, descriptor and magic number.
+const FOOT_BYTES: u64 = 9;
+
+/// The most frames that the format allows in one file.
+const MOST_FRAMES: u32 = 0x800_0000;
+
+/// Bit of the descriptor: a checksum of its content stands behind the sizes of each frame.
+const WITH_CHECKSUMS: u8 = 1 << 7;
+
+/// Bits of the descriptor that say nothing.
+const UNUSED_BITS: u8 = 0b11;
+
+/// Compressed and uncompressed size of a frame, in bytes.
+pub(crate) type FrameSizes = (u32, u32);
+
+/// The frames of a file, in order.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct SeekTable {
+    /// Where each frame ends.
+    ends: Vec<Place>,
+}
+
+/// A place between two frames, in bytes from the first one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Place {
+    compressed: u64,
+    content: u64,
+}
+
+/// Where one frame is, in bytes from the first one.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Frame {
+    /// In the file.
+    pub(crate) compressed: Range<u64>,
+    /// In what all frames hold.
+    pub(crate) content: Range<u64>,
+}
+
+impl SeekTable {
+    /// Adds a frame.
+    ///
+    /// # Errors
+    /// If the format has no room for more.
+    pub(crate) fn push(&mut self, sizes: FrameSizes) -> io::Result<()> {
+        if self.ends.len() >= MOST_FRAMES as usize {
+            return Err(io::Error::other("a seekable file has 134,217,728 frames at the most"));
+        }
+        let end = self.end();
+        self.ends.push(Place {
+            compressed: end.compressed + u64::from(sizes.0),
+            content: end.content + u64::from(sizes.1),
+        });
+        Ok(())
+    }
+
+    /// The table of a file of this size, if it has one that speaks of all of it: of files that were joined
+    /// the last table knows the last file only.
+    ///
+    /// # Errors
+    /// What reading fails with.
+    pub(crate) fn read(file: &mut (impl Read + Seek), file_bytes: u64) -> io::Result<Option<Self>> {
+        let Some(foot_at) = file_bytes.checked_sub(FOOT_BYTES) else { return Ok(None) };
+        let mut foot = [0; FOOT_BYTES as usize];
+        file.seek(SeekFrom::Start(foot_at))?;
+        file.read_exact(&mut foot)?;
+        let (frames, descriptor) = (u32_at(&foot, 0), foot[4]);
+        let with_checksums = descriptor & WITH_CHECKSUMS != 0;
+        let is_table = u32_at(&foot, 5) == TABLE_MAGIC
+            && descriptor & !(WITH_CHECKSUMS | UNUSED_BITS) == 0
+            && frames <= MOST_FRAMES;
+        let entry_bytes = if with_checksums { 12 } else { 8 };
+        let table_bytes = u64::from(frames) * entry_bytes + FOOT_BYTES;
+        let Some(start) = file_bytes.checked_sub(HEAD_BYTES + table_bytes) else { return Ok(None) };
+        if !is_table {
+            return Ok(None);
+        }
+        let mut bytes = vec![0; (HEAD_BYTES + table_bytes - FOOT_BYTES) as usize];
+        file.seek(SeekFrom::Start(start))?;
+        file.read_exact(&mut bytes)?;
+        let (head, entries) = bytes.split_at(HEAD_BYTES as usize);
+        if u32_at(head, 0) != FRAME_MAGIC || u64::from(u32_at(head, 4)) != table_bytes {
+            return Ok(None);
+        }
+        let mut table = Self::default();
+        for entry in entries.chunks_exact(entry_bytes as usize) {
+            table.push((u32_at(entry, 0), u32_at(entry, 4)))?;
+        }
+        Ok((table.end().compressed == start).then_some(table))
+    }
+
+    /// As it stands in a file, behind the frames.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        let frames = self.ends.len() as u32;
+        let table_bytes = 8 * frames + FOOT_BYTES as u32;
+        let mut bytes = Vec::with_capacity((HEAD_BYTES + u64::from(table_bytes)) as usize);
+        let mut push = |value: u32| bytes.extend_from_slice(&value.to_le_bytes());
+        push(FRAME_MAGIC);
+        push(table_bytes);
+        for (compressed, content) in self.sizes() {
+            push(compressed);
+            push(content);
+        }
+        push(frames);
+        bytes.push(0);
+        bytes.extend_from_slice(&TABLE_MAGIC.to_le_bytes());
+        bytes
+    }
+
+    /// Whether it knows no frame.
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// Size of each frame.
+    pub(crate) fn sizes(&self) -> impl Iterator<Item = FrameSizes> {
+        let starts = std::iter::once(Place::default()).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, end)| {
+            ((end.compressed - start.compressed) as u32, (end.content - start.content) as u32)
+        })
+    }
+
+    /// Whether it says of each frame that it holds something. What holds nothing is read by nobody, so that
+    /// nobody would see that it does.
+    pub(crate) fn has_no_empty_frame(&self) -> bool {
+        self.sizes().all(|(_, content)| content > 0)
+    }
+
+    /// Bytes that all frames hold.
+    pub(crate) fn content_bytes(&self) -> u64 {
+        self.end().content
+    }
+
+    /// Number, from 0, of the frame that holds this byte.
+    pub(crate) fn frame_of(&self, content_byte: u64) -> usize {
+        self.ends.partition_point(|end| end.content <= content_byte)
+    }
+
+    /// Where a frame is.
+    pub(crate) fn frame(&self, number: usize) -> Option<Frame> {
+        let end = self.ends.get(number)?;
+        let start = number.checked_sub(1).map_or_else(Place::default, |before| self.ends[before]);
+        Some(Frame {
+            compressed: start.compressed..end.compressed,
+            content: start.content..end.content,
+        })
+    }
+
+    fn end(&self) -> Place {
+        self.ends.last().copied().unwrap_or_default()
+    }
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use zeekstd::BytesWrapper;
+
+    use super::*;
+
+    fn table(sizes: &[FrameSizes]) -> SeekTable {
+        let mut table = SeekTable::default();
+        for &sizes in sizes {
+            table.push(sizes).unwrap();
+        }
+        table
+    }
+
+    /// A file of frames of these sizes, whatever they hold.
+    fn file(table: &SeekTable) -> Vec<u8> {
+        let mut file = vec![0; table.end().compressed as usize];
+        file.extend(table.to_bytes());
+        file
+    }
+
+    fn read(file: &[u8]) -> Option<SeekTable> {
+        SeekTable::read(&mut Cursor::new(file), file.len() as u64).unwrap()
+    }
+
+    #[test]
+    fn another_writer_and_reader_agree() {
+        let sizes = [(20, 100), (1, 2), (300, u32::MAX), (13, 0)];
+        for count in 0..=sizes.len() {
+            let table = table(&sizes[..count]);
+            let mut theirs = zeekstd::SeekTable::new();
+            sizes[..count].iter().for_each(|&(c, d)| theirs.log_frame(c, d).unwrap());
+            let mut bytes = Vec::new();
+            io::copy(&mut theirs.clone().into_serializer(), &mut bytes).unwrap();
+            assert_eq!(table.to_bytes(), bytes);
+            let file = file(&table);
+            assert_eq!(read(&file).as_ref(), Some(&table));
+            let read = zeekstd::SeekTable::from_seekable(&mut BytesWrapper::new(&file));
+            assert_eq!(read.unwrap(), theirs);
+        }
+    }
+
+    #[test]
+    fn frames_are_found_by_what_they_hold() {
+        let table = table(&[(20, 100), (1, 2), (300, 50)]);
+        assert_eq!(
+            [0, 99, 100, 101, 102, 151].map(|byte| table.frame_of(byte)),
+            [0, 0, 1, 1, 2, 2]
+        );
+        assert_eq!(table.frame(1), Some(Frame { compressed: 20..21, content: 100..102 }));
+        assert_eq!(table.frame(table.frame_of(152)), None);
+        assert_eq!((table.content_bytes(), table.has_no_empty_frame()), (152, true));
+    }
+
+    #[test]
+    fn checksums_behind_the_sizes_are_passed_over() {
+        let table = table(&[(20, 100), (1, 2)]);
+        let mut file = vec![0; 21];
+        file.extend(FRAME_MAGIC.to_le_bytes());
+        file.extend((2 * 12 + FOOT_BYTES as u32).to_le_bytes());
+        for (compressed, content) in [(20_u32, 100_u32), (1, 2)] {
+            for value in [compressed, content, 7] {
+                file.extend(value.to_le_bytes());
+            }
+        }
+        file.extend(2_u32.to_le_bytes());
+        file.push(WITH_CHECKSUMS);
+        file.extend(TABLE_MAGIC.to_le_bytes());
+        assert_eq!(read(&file), Some(table));
+    }
+
+    #[test]
+    fn what_does_not_speak_of_all_of_the_file_is_no_table() {
+        let whole = file(&table(&[(20, 100), (1, 2)]));
+        assert!(read(&whole).is_some());
+        assert_eq!(read(&[&[0][..], &whole].concat()), None, "something stands before");
+        assert_eq!(read(&[&whole[..], &whole].concat()), None, "two files");
+        for len in 0..whole.len() {
+            assert_eq!(read(&whole[..len]), None, "cut at {len}");
+        }
+        let mut most = whole.clone();
+        let at = most.len() - FOOT_BYTES as usize;
+        most[at..at + 4].copy_from_slice(&MOST_FRAMES.to_le_bytes());
+        assert_eq!(read(&most), None, "more frames than there is room for");
+    }
+}

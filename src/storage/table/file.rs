@@ -1,0 +1,96 @@
+//! The file of a table that is made in one go: whole or not there, like every output.
+//!
+//! The steps are those of [`Sinks`].
+
+use std::path::Path;
+
+use super::{Table, TableFormat, Value};
+use crate::jobs::plan::{Claims, PlanError};
+use crate::records::sink::{OutputPlan, SinkError, Sinks};
+use crate::records::stream::{Batch, Stream};
+use crate::storage::files;
+
+/// A table while it is written. Dropped before [`Self::finish`], it vanishes.
+///
+/// ```
+/// use kyokumen::storage::table::{Column, Kind, Table, TableFile, TableFormat, Value};
+///
+/// const SQUARES: Table = Table {
+///     name: "squares",
+///     columns: &[Column::new("number", Kind::Int32), Column::new("square", Kind::Int64)],
+/// };
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("squares.jsonl");
+/// let plan = TableFile::plan(&path, &SQUARES, TableFormat::Jsonl, false)?;
+/// let mut file = TableFile::create(plan, &SQUARES, TableFormat::Jsonl)?;
+/// for number in 1..=3 {
+///     file.push(&[Value::Int(number), Value::Int(number * number)])?;
+/// }
+/// file.finish()?;
+/// let lines = std::fs::read_to_string(&path)?;
+/// assert_eq!(lines.lines().nth(2), Some(r#"{"number":3,"square":9}"#));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct TableFile {
+    sinks: Sinks,
+    table: &'static Table,
+    format: TableFormat,
+}
+
+impl TableFile {
+    /// Where the file is to be.
+    ///
+    /// # Errors
+    /// [`PlanError`] if this build does not write the format, or the file exists and may not be replaced by
+    /// `force`.
+    pub fn plan(
+        path: &Path,
+        table: &'static Table,
+        format: TableFormat,
+        force: bool,
+    ) -> Result<OutputPlan, PlanError> {
+        format.check()?;
+        let path = path.to_owned();
+        if files::is_object(&path) && format.making(table).is_some() {
+            return Err(PlanError::TableObject { output: path });
+        }
+        let plan = Claims::reading(&[])?.lone_output(Stream::Rows, &path, force)?;
+        let making = format.making(table);
+        if plan.is_stream && making.is_some() {
+            return Err(PlanError::NoFile { output: path });
+        }
+        Ok(OutputPlan { making, ..plan })
+    }
+
+    /// Opens the partial file.
+    ///
+    /// # Errors
+    /// [`SinkError`] if it cannot be created or is being written by another process.
+    pub fn create(
+        plan: OutputPlan,
+        table: &'static Table,
+        format: TableFormat,
+    ) -> Result<Self, SinkError> {
+        Ok(Self { sinks: Sinks::create(&[plan])?, table, format })
+    }
+
+    /// Appends a row.
+    ///
+    /// # Errors
+    /// [`SinkError::Io`], a full disk for instance.
+    pub fn push(&mut self, row: &[Value<'_>]) -> Result<(), SinkError> {
+        let mut batch = Batch::default();
+        self.format.push_row(self.table, row, batch.open_record());
+        batch.end_record();
+        self.sinks.write(Stream::Rows, &batch)
+    }
+
+    /// Completes the file and gives it its name.
+    ///
+    /// # Errors
+    /// [`SinkError::Io`], a full disk for instance.
+    pub fn finish(self) -> Result<(), SinkError> {
+        self.sinks.finish()?.commit()
+    }
+}
