@@ -1,5 +1,6 @@
 //! Blocks of records over threads, in the order of the input, with progress.
 
+pub mod error;
 pub(crate) mod in_order;
 pub(crate) mod metrics;
 pub mod moment;

@@ -2,6 +2,7 @@
 
 pub mod checkpoint;
 pub mod dataset;
+pub mod error;
 pub mod estimate;
 pub mod filter;
 pub mod first_pass;

@@ -1,6 +1,7 @@
 //! Operations on archives that run in one piece: convert, verify, stats, inspect, generate, and those that move records.
 
 pub mod convert;
+pub mod error;
 pub mod generate;
 pub mod inspect;
 pub mod rearrange;

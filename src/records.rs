@@ -1,12 +1,24 @@
 //! Records on their way: read from inputs, classified, counted, written to outputs.
 
+pub mod account;
+pub mod account_check;
+pub mod account_file;
+pub mod answer;
+pub mod bad_record;
+pub mod claims;
 pub mod counts;
 pub(crate) mod evidence;
 pub mod filters;
+pub mod format_name;
+pub mod opening;
+pub mod plan_error;
 pub mod position_set;
 pub mod reading;
+pub mod resume_point;
+pub mod selection;
 pub mod shard;
 pub mod sink;
 pub(crate) mod sorting;
 pub mod source;
 pub mod stream;
+pub mod table_file;

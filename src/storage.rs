@@ -1,6 +1,7 @@
 //! Where bytes are kept: files and objects, locks, checksums, compression, tables.
 
 pub mod checksum;
+pub mod compression;
 pub mod files;
 pub mod lock;
 pub mod memory;

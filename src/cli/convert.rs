@@ -12,13 +12,15 @@ use super::option::{place, word};
 use super::record_args::{InputArgs, RecordArgs, RunArgs};
 use super::report::{self, records};
 use super::{Outcome, Usage};
+use crate::engine::error::RunError;
 use crate::engine::progress::Progress;
-use crate::engine::run::RunError;
 use crate::format::{Fields, Fill, Format};
-use crate::jobs::settings::{BadPolicy, FormatName};
 use crate::ops::convert::{
     Check, ConvertPlan, ConvertReport, ConvertRequest, ConvertSettings, convert,
 };
+use crate::ops::error::OperationError;
+use crate::records::bad_record::BadPolicy;
+use crate::records::format_name::FormatName;
 use crate::records::sink::is_standard_output;
 use crate::storage::memory::Memory;
 use crate::storage::platform::Interrupt;
@@ -125,7 +127,7 @@ pub(super) fn run(args: ConvertArgs) -> anyhow::Result<Outcome> {
     let report = convert(plan, &mut progress, &interrupt.cancel());
     drop(progress);
     let report = report.map_err(|error| match error {
-        RunError::BadRecord(bad) if !bad.missing.is_empty() => {
+        OperationError::Run(RunError::BadRecord(bad)) if !bad.missing.is_empty() => {
             let fill = Fill::neutral(bad.missing);
             Usage(format!("{bad}; --fill {fill} would give it one")).into()
         }

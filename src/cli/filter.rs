@@ -18,10 +18,12 @@ use crate::jobs::filter::filter;
 use crate::jobs::first_pass::FirstPass;
 use crate::jobs::identity::RETRY_UNKNOWN;
 use crate::jobs::plan::{Plan, Product, Request};
-use crate::jobs::run_name::{MANIFEST_SUFFIX, RunName};
-use crate::jobs::settings::{FormatName, MatedPolicy, Settings, UnknownPolicy};
+use crate::jobs::run_name::RunName;
+use crate::jobs::settings::{MatedPolicy, Settings, UnknownPolicy};
 use crate::mate::judge::Judge;
+use crate::records::account_file::MANIFEST_SUFFIX;
 use crate::records::counts::Counts;
+use crate::records::format_name::FormatName;
 
 /// Remove positions with a proven forced mate
 ///

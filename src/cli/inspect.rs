@@ -16,12 +16,13 @@ use crate::format::move16::Dialect;
 use crate::format::{
     ContentKey, DecodeError, Field, Finding, JsonRecord, RecordRef, Survey, Warning,
 };
-use crate::jobs::settings::FormatName;
 use crate::ops::inspect::{Found, Header, InspectError, Inspection, RecordRange};
-use crate::records::source::{Compression, Input};
+use crate::records::format_name::FormatName;
+use crate::records::source::Input;
 use crate::shogi::diagram::{KanjiDiagram, LetterDiagram};
 use crate::shogi::{Color, Position};
 use crate::storage::checksum::hex;
+use crate::storage::compression::Compression;
 
 /// Show what is in a file of positions: format, dialect, records with their boards
 ///

@@ -18,13 +18,14 @@ use super::report::{self, records};
 use super::{Outcome, Usage};
 use crate::engine::moment::duration;
 use crate::engine::progress::{Progress, ProgressMode};
-use crate::engine::run::RunError;
+use crate::jobs::error::JobError;
 use crate::jobs::estimate::{Estimate, estimate};
 use crate::jobs::filter::Filtered;
 use crate::jobs::manifest::Manifest;
 use crate::jobs::plan::{Plan, Request};
-use crate::jobs::settings::{BadPolicy, Settings};
+use crate::jobs::settings::Settings;
 use crate::mate::judge::Decide;
+use crate::records::bad_record::BadPolicy;
 use crate::records::counts::Counts;
 use crate::records::shard::ShardChoice;
 use crate::storage::platform::Interrupt;
@@ -139,7 +140,7 @@ impl JobArgs {
 pub(super) fn run_job(
     plan: Plan,
     mode: ProgressMode,
-    work: impl FnOnce(Plan, &mut Progress, &AtomicBool) -> Result<Filtered, RunError>,
+    work: impl FnOnce(Plan, &mut Progress, &AtomicBool) -> Result<Filtered, JobError>,
     summary: impl FnOnce(&Counts) -> String,
 ) -> anyhow::Result<Outcome> {
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;

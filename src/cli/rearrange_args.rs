@@ -12,12 +12,13 @@ use super::option::{place, word};
 use super::record_args::{InputArgs, RunArgs, dialect};
 use super::report::records;
 use crate::engine::progress::Progress;
-use crate::engine::run::RunError;
 use crate::format::move16::Dialect;
-use crate::jobs::plan::PlanError;
-use crate::jobs::settings::{BadPolicy, FormatName};
+use crate::ops::error::OperationError;
 use crate::ops::rearrange::{Account, Means, RearrangePlan, RearrangeRequest};
+use crate::records::bad_record::BadPolicy;
 use crate::records::counts::Condition;
+use crate::records::format_name::FormatName;
+use crate::records::plan_error::PlanError;
 use crate::storage::memory::Memory;
 use crate::storage::platform::Interrupt;
 
@@ -80,7 +81,7 @@ impl RearrangeArgs {
             &RearrangePlan,
             &mut Progress,
             &std::sync::atomic::AtomicBool,
-        ) -> Result<Account, RunError>,
+        ) -> Result<Account, OperationError>,
     ) -> anyhow::Result<Outcome> {
         let plan = plan.map_err(plan_error)?;
         let interrupt = Interrupt::watch().context("cannot watch for signals")?;

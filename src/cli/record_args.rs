@@ -10,8 +10,8 @@ use clap::Args;
 use super::option::{place, threads, word};
 use crate::engine::progress::ProgressMode;
 use crate::format::move16::Dialect;
-use crate::jobs::settings::FormatName;
 use crate::records::filters::{Probability, RecordFilters, Results, Sample};
+use crate::records::format_name::FormatName;
 
 /// What is read.
 #[derive(Args, Clone, Debug)]

@@ -8,8 +8,8 @@ use clap::Args;
 use super::Outcome;
 use super::option::{place, word};
 use super::rearrange_args::RearrangeArgs;
-use crate::jobs::settings::FormatName;
 use crate::ops::rearrange::{RearrangePlan, RearrangeRequest, SplitBy, split};
+use crate::records::format_name::FormatName;
 
 /// Deal the records of archives out to several files
 ///

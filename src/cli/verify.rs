@@ -17,10 +17,10 @@ use super::record_args::{RunArgs, dialect};
 use super::report::{json_line, records};
 use crate::engine::progress::Progress;
 use crate::format::move16::Dialect;
-use crate::jobs::settings::FormatName;
 use crate::ops::verify::{
     Example, Finding, Level, VerifyPlan, VerifyReport, VerifyRequest, verify,
 };
+use crate::records::format_name::FormatName;
 use crate::storage::platform::Interrupt;
 
 /// Check every record of files of positions, outputs against their manifests, or proofs of mates

@@ -12,8 +12,9 @@ use std::time::Duration;
 use crossbeam_channel::{IntoIter, Receiver, Sender, bounded, never, select, unbounded};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use super::run::{Desk, Job, RunError};
-use crate::jobs::checkpoint::Place;
+use super::run::{Desk, Job};
+use crate::engine::error::RunError;
+use crate::records::resume_point::Place;
 use crate::records::sorting::Sorted;
 use crate::records::source::{
     Block, Checksummed, Delivery, PartRead, Room, Skipping, Source, SourceError, Within,

@@ -5,6 +5,7 @@
 //! the open frames of compressed outputs, then the SHA-256 of all that in 32 bytes. One without blocks says
 //! that a run has begun which is to replace what is there.
 
+use crate::records::resume_point::Place;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,32 +15,10 @@ use thiserror::Error;
 
 use super::identity::Identity;
 use crate::mate::judge::Saved;
-use crate::records::counts::Counts;
 use crate::records::sink::{OutputState, partial_path};
-use crate::records::source::PartRead;
 use crate::storage::checksum::Sum;
 use crate::storage::files;
 use crate::storage::platform;
-
-/// The place in a run between two blocks.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Place {
-    /// Blocks that were dealt with.
-    pub blocks: u64,
-    /// What became of the records in them.
-    pub counts: Counts,
-    /// What was read of the input in which the last of them stood.
-    pub read: Option<PartRead>,
-}
-
-impl Place {
-    /// Behind another block.
-    pub fn advance(&mut self, block: &Counts, read: PartRead) {
-        self.blocks += 1;
-        self.counts.add(block);
-        self.read = Some(read);
-    }
-}
 
 /// Everything that another process needs to go on.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -205,6 +184,8 @@ mod tests {
     use serde_json::Map;
 
     use super::*;
+    use crate::records::counts::Counts;
+    use crate::records::source::PartRead;
     use crate::records::stream::Stream;
 
     fn checkpoint() -> Checkpoint {

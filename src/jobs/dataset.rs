@@ -12,12 +12,13 @@ use std::sync::atomic::AtomicBool;
 use super::filter::{Filtered, filter_with};
 use super::plan::Plan;
 use crate::engine::progress::Progress;
-use crate::engine::run::RunError;
 use crate::format::move16::{self, Dialect};
 use crate::format::packed::{self, Family};
 use crate::format::{ContentKey, DecodeError, GameResult, RecordRef};
-use crate::mate::judge::{Answer, Judge, Judgement};
+use crate::jobs::error::JobError;
+use crate::mate::judge::{Judge, Judgement};
 use crate::mate::memo::{Memo, Memoized};
+use crate::records::answer::Answer;
 use crate::shogi::{Move, Position, Setup};
 use crate::storage::table::{Column, Kind, Table, TableFormat, Value};
 
@@ -68,12 +69,12 @@ pub struct DatasetSettings {
 /// searched once.
 ///
 /// # Errors
-/// [`RunError`]; whatever had been written is removed, unless there is a checkpoint to go on from.
+/// [`JobError`]; whatever had been written is removed, unless there is a checkpoint to go on from.
 pub fn dataset(
     plan: Plan,
     progress: &mut Progress,
     cancel: &AtomicBool,
-) -> Result<Filtered, RunError> {
+) -> Result<Filtered, JobError> {
     let make_judge = judges(&plan);
     filter_with(plan, make_judge, progress, cancel)
 }

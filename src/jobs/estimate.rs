@@ -15,10 +15,12 @@ use thiserror::Error;
 use super::plan::Plan;
 use super::triage;
 use crate::mate::judge::Decide;
-use crate::records::sink::{OutputPlan, ZSTD_LEVEL};
+use crate::records::sink::OutputPlan;
 use crate::records::source;
-use crate::records::source::{Block, Compression, Delivery, Part, Source, SourceError};
+use crate::records::source::{Block, Delivery, Part, Source, SourceError};
 use crate::search::STACK_BYTES;
+use crate::storage::compression::Compression;
+use crate::storage::compression::ZSTD_LEVEL;
 use crate::storage::platform;
 
 /// The sample is large enough when the mean is known to a tenth, in 95 of 100 cases.

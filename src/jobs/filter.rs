@@ -11,12 +11,13 @@ use std::time::Instant;
 use super::identity::Identity;
 use super::keeper::Keeper;
 use super::manifest::Manifest;
-use super::plan::{Plan, PlanError};
+use super::plan::Plan;
 use super::staging::Staging;
 use super::start::{Earlier, Start};
 use super::triage;
 use crate::engine::progress::Progress;
-use crate::engine::run::{Desk, Done, Job, RunError, run_kept};
+use crate::engine::run::{Desk, Done, Job, run_kept};
+use crate::jobs::error::JobError;
 use crate::mate::judge::{Decide, Judge, Saved};
 use crate::mate::memo::{Memo, Memoized};
 use crate::records::sink::SinkError;
@@ -43,12 +44,12 @@ pub struct Filtered {
 /// Filters with the df-pn solver, equal positions once. Sets nothing under a final name unless all went well.
 ///
 /// # Errors
-/// [`RunError`]; whatever had been written is removed, unless there is a checkpoint to go on from.
+/// [`JobError`]; whatever had been written is removed, unless there is a checkpoint to go on from.
 pub fn filter(
     plan: Plan,
     progress: &mut Progress,
     cancel: &AtomicBool,
-) -> Result<Filtered, RunError> {
+) -> Result<Filtered, JobError> {
     let search = plan.settings.search.clone();
     let memo = Arc::new(Memo::new());
     let make_judge = move || Memoized::new(Judge::new(&search), Arc::clone(&memo));
@@ -64,13 +65,13 @@ pub fn filter_with<J, F>(
     make_judge: F,
     progress: &mut Progress,
     cancel: &AtomicBool,
-) -> Result<Filtered, RunError>
+) -> Result<Filtered, JobError>
 where
     J: Decide + Send + 'static,
     F: Fn() -> J + Send + Sync + 'static,
 {
     create_folder(&plan)
-        .map_err(|source| RunError::Folder { folder: plan.folder.display().to_string(), source })?;
+        .map_err(|source| JobError::Folder { folder: plan.folder.display().to_string(), source })?;
     let lock = Lock::take(&plan.lock, cancel)?;
     let identity = Identity::of(&plan);
     let earlier = Earlier::read(&plan)?;
@@ -135,7 +136,7 @@ fn find_sent(
     plan: &Plan,
     identity: &Identity,
     earlier: &Earlier,
-) -> Result<Option<Manifest>, RunError> {
+) -> Result<Option<Manifest>, JobError> {
     match &plan.staging {
         Some(staging) if plan.resume => staging.find_sent(plan, identity, earlier),
         _ => Ok(None),
@@ -148,7 +149,7 @@ fn send(
     manifest: &Manifest,
     mut lock: Lock,
     cancel: &AtomicBool,
-) -> Result<bool, RunError> {
+) -> Result<bool, JobError> {
     let Some(staging) = &plan.staging else { return Ok(false) };
     staging.send(plan, manifest, &mut lock, cancel)?;
     leave(plan, lock);
@@ -170,7 +171,7 @@ fn write(
     mut keeper: Keeper,
     progress: &mut Progress,
     cancel: &AtomicBool,
-) -> Result<(Manifest, Lock), RunError> {
+) -> Result<(Manifest, Lock), JobError> {
     let job = Job {
         parts: &plan.parts,
         outputs: &plan.outputs,
@@ -188,13 +189,13 @@ fn write(
     let manifest = Manifest::new(plan, &done, &keeper);
     manifest.check_balance()?;
     if let Some(first) = &plan.first_pass {
-        first.check_run(&manifest).map_err(PlanError::from)?;
+        first.check_run(&manifest)?;
     }
     let Done { finished, counts, .. } = done;
     match &plan.checkpoint {
         Some(_) => {
             let named = finished.resumable().commit_with(&plan.manifest, &manifest.to_json());
-            named.map_err(RunError::Unnamed)?;
+            named.map_err(JobError::Unnamed)?;
         }
         None => finished.commit_with(&plan.manifest, &manifest.to_json())?,
     }

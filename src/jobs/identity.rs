@@ -3,16 +3,17 @@
 //! A run that was interrupted goes on only under the identity it began with, and only shards of one identity
 //! are joined.
 
+use crate::records::account::InputIdentity;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::plan::{Plan, Product};
-use super::settings::{BadPolicy, MatedPolicy, UnknownPolicy};
+use super::settings::{MatedPolicy, UnknownPolicy};
 use crate::mate::judge::{NODE_DEFINITION, SOLVER_VERSION, SearchSettings};
+use crate::records::bad_record::BadPolicy;
 use crate::records::filters::RecordFilters;
-use crate::records::source::Input;
 
 /// Everything that decides the bytes of the outputs.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -31,24 +32,6 @@ pub struct Identity {
     pub shard: Option<String>,
     /// What is read, in order.
     pub inputs: Vec<InputIdentity>,
-}
-
-/// What an input is, as far as that shows without reading it.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct InputIdentity {
-    /// The input, as it was given.
-    pub file: String,
-    /// Format of its records.
-    pub format: String,
-    /// How packed moves are read.
-    pub dialect: String,
-    /// Size of the file; none for standard input.
-    pub file_bytes: Option<u64>,
-    /// When the file was written last, in nanoseconds since 1970.
-    pub modified_unix_ns: Option<u64>,
-    /// What the store of an object calls this content.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub etag: Option<String>,
 }
 
 /// The settings under the long names of the options.
@@ -127,20 +110,6 @@ impl Identity {
         let mut identity = self.clone();
         identity.settings.remove(THREADS);
         serde_json::to_value(identity).expect("maps whose keys are words have a JSON form")
-    }
-}
-
-impl InputIdentity {
-    pub(crate) fn of(input: &Input) -> Self {
-        let state = input.place.state();
-        Self {
-            file: input.name.clone(),
-            format: input.format.name().to_owned(),
-            dialect: input.dialect.name().to_owned(),
-            file_bytes: state.as_ref().map(|state| state.bytes),
-            modified_unix_ns: state.as_ref().and_then(|state| state.modified_unix_ns),
-            etag: state.and_then(|state| state.etag),
-        }
     }
 }
 

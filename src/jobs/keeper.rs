@@ -3,10 +3,14 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use super::checkpoint::{Checkpoint, Place};
+use super::checkpoint::Checkpoint;
 use super::identity::Identity;
-use crate::engine::run::RunError;
+use crate::engine::error::RunError;
+use crate::engine::run::Checkpoints;
+use crate::jobs::error::JobError;
 use crate::mate::judge::Saved;
+use crate::records::resume_point::Place;
+use crate::records::sink::OutputState;
 use crate::records::sink::{Sinks, partial_path};
 use crate::storage::lock::Lock;
 use crate::storage::platform;
@@ -31,9 +35,16 @@ pub(crate) struct Keeper {
     pub(crate) last: Instant,
 }
 
-impl Keeper {
-    /// What there is to do between two blocks: most of the time nothing.
-    pub(crate) fn look(&mut self, sinks: &mut Sinks, place: &Place) -> Result<(), RunError> {
+impl Checkpoints for Keeper {
+    type Error = JobError;
+
+    fn resumed(&self) -> Option<(&Place, &[OutputState])> {
+        let resumed = self.resumed.as_ref().filter(|resumed| !resumed.is_beginning())?;
+        Some((&resumed.place, &resumed.outputs))
+    }
+
+    /// Most of the time nothing.
+    fn look(&mut self, sinks: &mut Sinks, place: &Place) -> Result<(), JobError> {
         self.lock.beat();
         if self.last.elapsed() < self.every {
             return Ok(());
@@ -41,22 +52,21 @@ impl Keeper {
         self.save(sinks, place).map(drop)
     }
 
-    /// A sign of life, where nothing else is to be done.
-    pub(crate) fn beat(&mut self) {
+    fn beat(&mut self) {
         self.lock.beat();
     }
 
-    /// Why a run ends that somebody interrupted here.
-    pub(crate) fn interrupted(&mut self, sinks: &mut Sinks, place: &Place) -> RunError {
-        match self.save(sinks, place) {
-            Ok(true) => RunError::Suspended { records: place.counts.input },
-            Ok(false) => RunError::Interrupted,
-            Err(error) => error,
-        }
+    fn interrupted(&mut self, sinks: &mut Sinks, place: &Place) -> Result<JobError, JobError> {
+        Ok(match self.save(sinks, place)? {
+            true => JobError::Suspended { records: place.counts.input },
+            false => RunError::Interrupted.into(),
+        })
     }
+}
 
+impl Keeper {
     /// Brings everything to disk, the checkpoint last. Whether there is one.
-    fn save(&mut self, sinks: &mut Sinks, place: &Place) -> Result<bool, RunError> {
+    fn save(&mut self, sinks: &mut Sinks, place: &Place) -> Result<bool, JobError> {
         // Nothing is lost with nothing.
         let Some(path) = self.path.as_ref().filter(|_| place.blocks > 0) else { return Ok(false) };
         let checkpoint = Checkpoint {

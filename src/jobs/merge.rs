@@ -9,19 +9,27 @@ use std::time::Instant;
 
 use thiserror::Error;
 
-use super::manifest::{InputAccount, Manifest, OutputAccount, Parent, output_account};
-use super::plan::{Claim, Claims, PlanError, check_absence, is_stream};
-use super::run_name::{MANIFEST_SUFFIX, RunName};
-use super::settings::FormatName;
+use super::manifest::{Manifest, Parent};
+use super::run_name::RunName;
 use super::shard_set::{Problem, ShardSet, ShardSetError};
+use crate::engine::error::RunError;
 use crate::engine::progress::Progress;
-use crate::engine::run::RunError;
 use crate::format::{Format, count};
+use crate::jobs::error::JobError;
+use crate::records::account::{InputAccount, OutputAccount, output_account};
+use crate::records::account_file::MANIFEST_SUFFIX;
+use crate::records::claims::Claim;
+use crate::records::claims::Claims;
+use crate::records::claims::check_absence;
+use crate::records::claims::is_stream;
 use crate::records::counts::Counts;
+use crate::records::format_name::FormatName;
+use crate::records::plan_error::PlanError;
 use crate::records::sink::{OutputPlan, SinkError, Sinks};
-use crate::records::source::{Compression, Delivery, Input, Part, Source};
+use crate::records::source::{Delivery, Input, Part, Source};
 use crate::records::stream::{Batch, Stream};
 use crate::storage::checksum::Sum;
+use crate::storage::compression::Compression;
 use crate::storage::files;
 use crate::storage::table::TableFormat;
 
@@ -86,7 +94,7 @@ pub enum MergeError {
     Plan(#[from] PlanError),
     /// Reading or writing failed.
     #[error(transparent)]
-    Run(#[from] RunError),
+    Run(#[from] JobError),
 }
 
 impl MergeError {
@@ -136,7 +144,9 @@ impl MergePlan {
         let parts = set.manifests().flat_map(|manifest| &manifest.outputs);
         let parts: Vec<_> = parts.filter(|output| output.stream == stream).cloned().collect();
         let first = parts.first().ok_or(MergeError::NoStream)?;
-        if let Some(format) = TableFormat::of_columns(stream, &first.file) {
+        if let Some(format) =
+            TableFormat::of_columns(&first.file).filter(|_| stream == Stream::Rows)
+        {
             return Err(MergeError::Columns { format });
         }
         let format =
@@ -201,7 +211,7 @@ pub fn merge(
         is_stream: plan.is_stream,
         ..OutputPlan::plain(plan.stream, plan.output.clone())
     };
-    let sinks = Sinks::create_with(&[output], true).map_err(RunError::from)?;
+    let sinks = Sinks::create_with(&[output], true).map_err(JobError::from)?;
     let mut copier = Copier { plan, sinks, progress, cancel, done: Counts::default() };
     for part in 0..plan.parts.len() {
         match plan.compression() {
@@ -210,17 +220,17 @@ pub fn merge(
         }
     }
     let Copier { sinks, done, .. } = copier;
-    let finished = sinks.finish().map_err(RunError::from)?;
+    let finished = sinks.finish().map_err(JobError::from)?;
     let written = finished
         .written()
         .map(|written| OutputAccount { records: plan.records(), ..output_account(written) });
     let manifest = joined(plan, written.collect(), started)?;
-    manifest.check_balance().map_err(RunError::from)?;
+    manifest.check_balance().map_err(JobError::from)?;
     let committed = match &plan.manifest {
         Some(path) => finished.commit_with(path, &manifest.to_json()),
         None => finished.commit(),
     };
-    committed.map_err(RunError::from)?;
+    committed.map_err(JobError::from)?;
     progress.finish(&done);
     Ok(manifest)
 }
@@ -236,7 +246,7 @@ struct Copier<'a> {
 
 impl Copier<'_> {
     /// A file as it is.
-    fn bytes(&mut self, part: usize) -> Result<(), RunError> {
+    fn bytes(&mut self, part: usize) -> Result<(), JobError> {
         let (part, before) = (&self.plan.parts[part], self.done.input);
         let path = self.plan.set.folder.join(&part.file);
         let failed = |verb, source| SinkError::Io { verb, path: path.clone(), source };
@@ -263,7 +273,7 @@ impl Copier<'_> {
     }
 
     /// A compressed file record by record, so that frames end where they should.
-    fn records(&mut self, part: usize, header: &[u8]) -> Result<(), RunError> {
+    fn records(&mut self, part: usize, header: &[u8]) -> Result<(), JobError> {
         let path = self.plan.set.folder.join(&self.plan.parts[part].file);
         let name = self.plan.format.expect("what is compressed are records of a format");
         let source = Source::new(vec![Part::whole(Input::named(&path, name))], BLOCK_RECORDS);
@@ -283,9 +293,9 @@ impl Copier<'_> {
         Ok(())
     }
 
-    fn write(&mut self, batch: &Batch, done: u64) -> Result<(), RunError> {
+    fn write(&mut self, batch: &Batch, done: u64) -> Result<(), JobError> {
         if self.cancel.load(Ordering::Relaxed) {
-            return Err(RunError::Interrupted);
+            return Err(RunError::Interrupted.into());
         }
         self.sinks.write(self.plan.stream, batch)?;
         self.done.input = done;
@@ -299,7 +309,7 @@ fn joined(
     plan: &MergePlan,
     outputs: Vec<OutputAccount>,
     started: Instant,
-) -> Result<Manifest, RunError> {
+) -> Result<Manifest, JobError> {
     let mut manifests = plan.set.manifests().cloned();
     let mut joined = manifests.next().expect("a plan has shards");
     for manifest in manifests {

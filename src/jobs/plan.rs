@@ -2,9 +2,10 @@
 //!
 //! File names are those the command line documents: `STEM-00003-of-00010.mated.hcp` and so on.
 
-mod claims;
-mod error;
-
+use crate::records::opening::{
+    check_compression, check_filters, check_folder, conversion, input, stem,
+};
+use crate::records::selection::{Chosen, choose};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -13,23 +14,25 @@ use std::time::Duration;
 
 use super::dataset::{DatasetSettings, SOLVED_POSITIONS};
 use super::first_pass::FirstPass;
-use super::run_name::{CHECKPOINT_SUFFIX, LOCK_SUFFIX, MANIFEST_SUFFIX, RunName};
-use super::settings::{BadPolicy, FormatName, MatedPolicy, Settings, UnknownPolicy};
+use super::run_name::{CHECKPOINT_SUFFIX, LOCK_SUFFIX, RunName};
+use super::settings::{MatedPolicy, Settings, UnknownPolicy};
 use super::staging::Staging;
 use crate::format::move16::Dialect;
-use crate::format::{Fill, Format, Plan as ConversionPlan, conversion_plan};
-use crate::records::evidence;
-use crate::records::filters::RecordFilters;
+use crate::records::account_file::MANIFEST_SUFFIX;
+
+use crate::records::bad_record::BadPolicy;
+use crate::records::claims::{Claim, Claims, check_absence, check_once, check_twice};
+
+use crate::jobs::error::JobError;
+use crate::records::format_name::FormatName;
+use crate::records::opening::check_table_format;
+use crate::records::plan_error::PlanError;
 use crate::records::shard::Shard;
 use crate::records::sink::OutputPlan;
-use crate::records::source;
-use crate::records::source::{Compression, Counted, Index, Input, Mark, Part, Place, SourceError};
-use crate::records::stream::Stream;
-use crate::storage::parquet;
 
-pub use claims::{Claim, Claims};
-pub(crate) use claims::{check_absence, check_once, check_stream, check_twice, is_stream};
-pub use error::PlanError;
+use crate::records::source::{Index, Input, Part, Place};
+use crate::records::stream::Stream;
+use crate::storage::compression::Compression;
 
 /// Time between two checkpoints, if nothing else is asked for.
 pub const CHECKPOINT_EVERY: Duration = Duration::from_secs(10);
@@ -129,7 +132,7 @@ impl Product {
     ) -> Result<Self, PlanError> {
         let first = inputs.first().ok_or(PlanError::NoInput)?;
         if let Some(dataset) = settings.dataset {
-            return dataset.format.check().map(|()| Self::Rows(dataset));
+            return check_table_format(dataset.format).map(|()| Self::Rows(dataset));
         }
         let to = output_format(first, inputs, to)?;
         if to.format.holds_games() {
@@ -160,8 +163,8 @@ impl Plan {
     /// Checks a request. Reads inputs only to count their records, creates nothing.
     ///
     /// # Errors
-    /// [`PlanError`] with what is wrong.
-    pub fn new(request: Request) -> Result<Self, PlanError> {
+    /// [`JobError`] with what is wrong.
+    pub fn new(request: Request) -> Result<Self, JobError> {
         let Request { inputs, output, tmp_dir, from, dialect, to, name, shard, .. } = request;
         let Request { force, resume, checkpoint_every, metrics, .. } = request;
         let Request { first_pass, read_from, settings, .. } = request;
@@ -228,35 +231,6 @@ impl Plan {
     }
 }
 
-pub(crate) fn input(
-    path: &Path,
-    from: Option<FormatName>,
-    dialect: Option<Dialect>,
-) -> Result<Input, PlanError> {
-    let name = path.to_string_lossy().into_owned();
-    let format = from.or_else(|| FormatName::from_file_name(&name));
-    let mut input = Input::named(path, format.ok_or(PlanError::UnknownFormat { input: name })?);
-    if input.compression == Compression::Parquet {
-        check_parquet(input.format)?;
-        if !input.place.can_be_read_again() {
-            return Err(PlanError::ReadOnce {
-                input: input.said(),
-                why: "Parquet is read from its end",
-            });
-        }
-        if matches!(input.place, Place::Object(_)) {
-            return Err(PlanError::ParquetObject { input: input.name });
-        }
-    }
-    if let Place::Object(object) = &input.place {
-        // Looked at once, for all that will be read of it.
-        let looked = object.state().map(drop);
-        looked.map_err(|source| SourceError::Open { input: input.name.clone(), source })?;
-    }
-    evidence::settle(&mut input, from.is_some(), dialect)?;
-    Ok(input)
-}
-
 fn output_format(
     first: &Input,
     inputs: &[Input],
@@ -273,62 +247,6 @@ fn output_format(
     let is_written = first.compression != Compression::Gzip;
     let compression = if is_written { first.compression } else { Compression::None };
     Ok(FormatName { format: first.format, compression })
-}
-
-pub(crate) fn check_filters(input: &Input, filters: &RecordFilters) -> Result<(), PlanError> {
-    let fields = input.format.fields();
-    match filters.asked().find(|&(_, field)| !fields.contains(field)) {
-        Some((filter, field)) => Err(PlanError::FilterOnMissingField {
-            filter,
-            input: input.name.clone(),
-            format: input.format.name(),
-            field,
-        }),
-        None => Ok(()),
-    }
-}
-
-pub(crate) fn conversion(
-    input: &Input,
-    to: Format,
-    fill: &Fill,
-) -> Result<ConversionPlan, PlanError> {
-    conversion_plan(input.format, to, fill)
-        .map_err(|source| PlanError::Conversion { input: input.name.clone(), source })
-}
-
-/// Outputs are compressed with zstd or not at all.
-///
-/// # Errors
-/// [`PlanError::OnlyReadCompression`].
-pub fn check_compression(to: FormatName) -> Result<FormatName, PlanError> {
-    match to.compression {
-        Compression::Gzip => Err(PlanError::OnlyReadCompression { to }),
-        Compression::None | Compression::Zstd => Ok(to),
-        Compression::Parquet => check_parquet(to.format).map(|()| to),
-    }
-}
-
-/// Whether a Parquet file can hold this format, and this program handles such files.
-fn check_parquet(format: Format) -> Result<(), PlanError> {
-    match (parquet::IS_BUILT_IN, format) {
-        (false, _) => Err(PlanError::NoParquet),
-        (true, Format::Jsonl) => Ok(()),
-        (true, _) => Err(PlanError::NotInParquet { format: format.name() }),
-    }
-}
-
-pub(crate) fn stem(name: Option<String>, inputs: &[Input]) -> Result<String, PlanError> {
-    let stem = match (name, inputs.first().map(|input| &input.place)) {
-        (Some(name), _) => name,
-        (None, None | Some(Place::Stdin)) => "stdin".to_owned(),
-        (None, Some(place)) => {
-            let name = place.file_name().unwrap_or_default().to_string_lossy();
-            FormatName::stem(&name).to_owned()
-        }
-    };
-    let is_file_name = Path::new(&stem).file_name() == Some(stem.as_ref());
-    if is_file_name { Ok(stem) } else { Err(PlanError::Name { name: stem }) }
 }
 
 fn outputs(
@@ -361,13 +279,6 @@ fn outputs(
         }
     };
     Stream::ALL.into_iter().filter(is_wanted).map(output).collect()
-}
-
-pub(crate) fn check_folder(folder: &Path) -> Result<(), PlanError> {
-    if folder.exists() && !folder.is_dir() {
-        return Err(PlanError::NotAFolder { folder: folder.to_owned() });
-    }
-    Ok(())
 }
 
 /// What a run reads, inputs and all else.
@@ -418,80 +329,4 @@ fn check_unsent(objects: &[PathBuf], manifest: Option<&PathBuf>) -> Result<(), P
     let Some(manifest) = manifest else { return Ok(()) };
     check_absence(objects.iter())?;
     check_not_interrupted(Some(manifest))
-}
-
-/// Where bad records go that stand beside an output.
-pub(crate) fn side_outputs(output: &Path, to: FormatName, on_error: BadPolicy) -> Vec<OutputPlan> {
-    if on_error != BadPolicy::Quarantine {
-        return Vec::new();
-    }
-    let name = output.file_name().unwrap_or_default().to_string_lossy();
-    let beside = |stream: Stream| {
-        let name = format!("{}{}", FormatName::stem(&name), stream.suffix(to.format.name()));
-        OutputPlan::plain(stream, output.with_file_name(name))
-    };
-    vec![beside(Stream::Quarantine), beside(Stream::QuarantineLines)]
-}
-
-/// Which records of which input are read.
-pub(crate) struct Chosen {
-    pub(crate) parts: Vec<Part>,
-    /// How many, if that is cheap to say or a shard needs it.
-    pub(crate) records: Option<u64>,
-    /// Number of the first one over all inputs, from 0.
-    pub(crate) first_number: u64,
-    /// What was found out about where records are, and where that is to be kept.
-    pub(crate) indexes: Vec<(PathBuf, Index)>,
-}
-
-/// Chooses the records of a shard, or all. What an earlier run found out about the inputs stands in
-/// `folder`.
-pub(crate) fn choose(
-    inputs: Vec<Input>,
-    shard: Option<Shard>,
-    folder: Option<&Path>,
-) -> Result<Chosen, PlanError> {
-    if shard.is_none() && !inputs.iter().all(source::is_cheap_to_count) {
-        let parts = inputs.into_iter().map(Part::whole).collect();
-        return Ok(Chosen { parts, records: None, first_number: 0, indexes: Vec::new() });
-    }
-    let mut counted = Vec::new();
-    let mut indexes = Vec::new();
-    for input in &inputs {
-        // Without a shard all is read from the start: the number of records is all that helps.
-        if shard.is_none() || source::can_be_computed(input) {
-            counted.push((source::count_records(input)?, None));
-            continue;
-        }
-        let place = folder.and_then(|folder| Index::path(folder, input));
-        let kept = place.as_ref().and_then(|path| Index::load(path, input));
-        let index = if let Some(index) = kept {
-            index
-        } else {
-            let index = Index::build(input)?;
-            indexes.extend(place.map(|path| (path, index.clone())));
-            index
-        };
-        counted.push((index.records, Some(index)));
-    }
-    let total = counted.iter().map(|(count, _)| count).sum();
-    let range = shard.map_or(0..total, |shard| shard.range(total));
-    let mut first = 0;
-    let mut parts = Vec::new();
-    for (input, (count, index)) in inputs.into_iter().zip(counted) {
-        let within = |record: u64| record.saturating_sub(first).min(count);
-        let (from, to) = (within(range.start), within(range.end));
-        let mark = index.map_or(Mark::default(), |index| index.mark_before(from));
-        first += count;
-        // What stands behind the last record and is none, a game without moves, goes with that record.
-        let has_last = range.start < first && first <= range.end;
-        let is_first = shard.is_none_or(|shard| shard.index() == 1);
-        let reads_end =
-            input.format.record_len().is_none() && (has_last || (first == 0 && is_first));
-        let counted = Some(Counted { records: count, is_relied_on: shard.is_some() });
-        let to = (shard.is_some() && !reads_end).then_some(to);
-        parts.push(Part { mark, counted, ..Part::range(input, from, to) });
-    }
-    let records = Some(range.end - range.start);
-    Ok(Chosen { parts, records, first_number: range.start, indexes })
 }

@@ -4,9 +4,6 @@ use std::fmt;
 
 use crate::records::shard::Shard;
 
-/// What the name of a manifest ends with.
-pub const MANIFEST_SUFFIX: &str = ".manifest.json";
-
 /// What the name of a checkpoint ends with.
 pub const CHECKPOINT_SUFFIX: &str = ".checkpoint";
 
@@ -69,6 +66,7 @@ impl fmt::Display for RunName {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::records::account_file::MANIFEST_SUFFIX;
 
     #[test]
     fn names_of_runs_and_shards() {

@@ -8,13 +8,17 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use super::identity::{Difference, Identity, RETRY_UNKNOWN};
-use super::manifest::{Contradiction, InputAccount, Manifest, ManifestError, OutputAccount};
-use super::run_name::{CHECKPOINT_SUFFIX, LOCK_SUFFIX, MANIFEST_SUFFIX, RunName};
-use super::settings::FormatName;
+use super::manifest::Manifest;
+use super::run_name::{CHECKPOINT_SUFFIX, LOCK_SUFFIX, RunName};
+use crate::records::account::{InputAccount, OutputAccount};
+use crate::records::account_check::Contradiction;
+use crate::records::account_file::MANIFEST_SUFFIX;
+use crate::records::account_file::ManifestError;
+use crate::records::format_name::FormatName;
 use crate::records::shard::{Shard, missing};
-use crate::records::source::Compression;
 use crate::records::stream::Stream;
 use crate::storage::checksum::Sum;
+use crate::storage::compression::Compression;
 use crate::storage::files;
 use crate::storage::platform;
 

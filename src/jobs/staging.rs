@@ -14,7 +14,7 @@ use super::identity::Identity;
 use super::manifest::Manifest;
 use super::plan::Plan;
 use super::start::{Earlier, StartError};
-use crate::engine::run::RunError;
+use crate::jobs::error::JobError;
 use crate::records::sink::partial_path;
 use crate::records::source::INDEX_SUFFIX;
 use crate::storage::checksum::{Checksum, Sum};
@@ -101,7 +101,7 @@ impl Staging {
         plan: &Plan,
         identity: &Identity,
         earlier: &Earlier,
-    ) -> Result<Option<Manifest>, RunError> {
+    ) -> Result<Option<Manifest>, JobError> {
         let path = self.destination(&plan.manifest);
         let Some(manifest) = earlier.manifest(&path)? else { return Ok(None) };
         if manifest.identity().difference(identity).is_some() {
@@ -130,7 +130,7 @@ impl Staging {
     }
 
     /// Whether a run that begins afresh would write over what is there.
-    pub(crate) fn check_unsent(&self, plan: &Plan, identity: &Identity) -> Result<(), RunError> {
+    pub(crate) fn check_unsent(&self, plan: &Plan, identity: &Identity) -> Result<(), JobError> {
         let path = self.destination(&plan.manifest);
         match Manifest::read(&path) {
             Err(error) if error.is_not_found() => {}

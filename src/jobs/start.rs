@@ -10,9 +10,10 @@ use thiserror::Error;
 
 use super::checkpoint::Checkpoint;
 use super::identity::{Difference, Identity};
-use super::manifest::{Manifest, ManifestError};
+use super::manifest::Manifest;
 use super::plan::Plan;
-use crate::engine::run::RunError;
+use crate::jobs::error::JobError;
+use crate::records::account_file::ManifestError;
 use crate::records::sink::{OutputPlan, partial_path};
 use crate::storage::checksum::Sum;
 use crate::storage::files;
@@ -86,7 +87,7 @@ pub(crate) struct Earlier {
 
 impl Earlier {
     /// Nothing, if no run is to be resumed.
-    pub(crate) fn read(plan: &Plan) -> Result<Self, RunError> {
+    pub(crate) fn read(plan: &Plan) -> Result<Self, JobError> {
         match plan.checkpoint.as_ref().filter(|_| plan.resume) {
             Some(path) => Ok(Self { checkpoint: Checkpoint::read(path)? }),
             None => Ok(Self::default()),
@@ -119,7 +120,7 @@ impl Start {
         plan: &Plan,
         identity: &Identity,
         earlier: Earlier,
-    ) -> Result<Self, RunError> {
+    ) -> Result<Self, JobError> {
         if !plan.resume {
             return begin(plan, identity);
         }
@@ -152,7 +153,7 @@ impl Start {
 
 /// A new beginning. If it is to replace anything, that is written down before all else: who resumes it must
 /// not take what is there for its own.
-fn begin(plan: &Plan, identity: &Identity) -> Result<Start, RunError> {
+fn begin(plan: &Plan, identity: &Identity) -> Result<Start, JobError> {
     let (Some(path), true) = (&plan.checkpoint, is_anything_there(plan)?) else {
         forget(plan)?;
         return Ok(Start::Afresh);
@@ -164,7 +165,7 @@ fn begin(plan: &Plan, identity: &Identity) -> Result<Start, RunError> {
     Ok(Start::Behind(Box::new(begun)))
 }
 
-fn is_anything_there(plan: &Plan) -> Result<bool, RunError> {
+fn is_anything_there(plan: &Plan) -> Result<bool, JobError> {
     let paths = plan.outputs.iter().map(|output| &output.path).chain([&plan.manifest]);
     for path in paths {
         for place in [path, &plan.destination(path)] {
@@ -177,7 +178,7 @@ fn is_anything_there(plan: &Plan) -> Result<bool, RunError> {
 }
 
 /// Checksums of the manifests that are there: on this machine, and in the store that the outputs go to.
-fn sums_of_manifests(plan: &Plan) -> Result<Vec<Sum>, RunError> {
+fn sums_of_manifests(plan: &Plan) -> Result<Vec<Sum>, JobError> {
     let mut sums = Vec::new();
     let destination = plan.destination(&plan.manifest);
     for path in [Some(&plan.manifest), plan.staging.as_ref().map(|_| &destination)] {
@@ -192,7 +193,7 @@ fn sums_of_manifests(plan: &Plan) -> Result<Vec<Sum>, RunError> {
 }
 
 /// All has its name. On disk, too: the process that gave the names may not have come to that.
-fn done(plan: &Plan, manifest: Manifest) -> Result<Start, RunError> {
+fn done(plan: &Plan, manifest: Manifest) -> Result<Start, JobError> {
     sync_folder(&plan.folder)?;
     forget(plan)?;
     // Of a run that was to replace what is there by the same.
@@ -201,13 +202,13 @@ fn done(plan: &Plan, manifest: Manifest) -> Result<Start, RunError> {
 }
 
 /// Takes away what speaks of partial files: it must not outlive them.
-fn forget(plan: &Plan) -> Result<(), RunError> {
+fn forget(plan: &Plan) -> Result<(), JobError> {
     let checkpoints = plan.checkpoint.iter().flat_map(|path| [path.clone(), partial_path(path)]);
     remove(checkpoints.chain([partial_path(&plan.manifest)]))
 }
 
 /// Removes the files that are there.
-fn remove(paths: impl IntoIterator<Item = PathBuf>) -> Result<(), RunError> {
+fn remove(paths: impl IntoIterator<Item = PathBuf>) -> Result<(), JobError> {
     for path in paths {
         platform::remove_if_there(&path).map_err(|source| failed("remove", &path, source))?;
     }
@@ -248,7 +249,7 @@ fn check_outputs(plan: &Plan, manifest: &Manifest) -> Result<(), StartError> {
 }
 
 /// Goes on with giving names, if the process ended while it did that: all was written, the manifest last.
-fn name_what_is_whole(plan: &Plan, identity: &Identity) -> Result<Option<Manifest>, RunError> {
+fn name_what_is_whole(plan: &Plan, identity: &Identity) -> Result<Option<Manifest>, JobError> {
     let partial = partial_path(&plan.manifest);
     let manifest = match read(&partial) {
         // The process ended while it was written.
@@ -280,16 +281,16 @@ fn name_what_is_whole(plan: &Plan, identity: &Identity) -> Result<Option<Manifes
     Ok(Some(manifest))
 }
 
-fn rename(from: &Path, to: &Path) -> Result<(), RunError> {
+fn rename(from: &Path, to: &Path) -> Result<(), JobError> {
     platform::rename(from, to).map_err(|source| failed("rename", from, source))
 }
 
-fn sync_folder(folder: &Path) -> Result<(), RunError> {
+fn sync_folder(folder: &Path) -> Result<(), JobError> {
     platform::sync_folder(folder).map_err(|source| failed("synchronise", folder, source))
 }
 
 /// That of a file; none if there is none.
-fn sum(path: &Path) -> Result<Option<Sum>, RunError> {
+fn sum(path: &Path) -> Result<Option<Sum>, JobError> {
     match File::open(path).and_then(Sum::of_reader) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         sum => sum.map(Some).map_err(|source| failed("read", path, source)),
@@ -314,6 +315,6 @@ fn check_same(path: &Path, found: &Identity, identity: &Identity) -> Result<(), 
     }
 }
 
-fn failed(verb: &'static str, path: &Path, source: io::Error) -> RunError {
+fn failed(verb: &'static str, path: &Path, source: io::Error) -> JobError {
     crate::records::sink::SinkError::Io { verb, path: path.to_owned(), source }.into()
 }

@@ -6,9 +6,11 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::checkpoint::Checkpoint;
-use super::manifest::{Essence, Manifest, ManifestError};
-use super::run_name::{CHECKPOINT_SUFFIX, LOCK_SUFFIX, MANIFEST_SUFFIX, RunName};
+use super::manifest::{Essence, Manifest};
+use super::run_name::{CHECKPOINT_SUFFIX, LOCK_SUFFIX, RunName};
 use super::shard_set::{ShardSet, ShardSetError};
+use crate::records::account_file::MANIFEST_SUFFIX;
+use crate::records::account_file::ManifestError;
 use crate::records::counts::Counts;
 use crate::records::shard::missing;
 use crate::storage::files;

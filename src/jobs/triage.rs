@@ -9,12 +9,14 @@ use serde::Serialize;
 
 use super::dataset::{DatasetSettings, SOLVED_POSITIONS, Solved};
 use super::plan::{Plan, Product};
-use super::settings::{FormatName, MatedPolicy, UnknownPolicy};
+use super::settings::{MatedPolicy, UnknownPolicy};
 use crate::format::{
     ConvertError, DecodeError, Format, GameResult, Outcome, RecordRef, Written, encode,
 };
-use crate::mate::judge::{Answer, Decide, Judgement, Stop};
+use crate::mate::judge::{Decide, Judgement, Stop};
+use crate::records::answer::Answer;
 use crate::records::counts::{Condition, Fate};
+use crate::records::format_name::FormatName;
 use crate::records::reading::Fault;
 use crate::records::sorting::{Item, Next, Sorted, copy, push_json_line, sort_block};
 use crate::records::source::Block;
@@ -119,7 +121,7 @@ impl Triage<'_> {
         let known =
             self.plan.first_pass.as_ref().and_then(|first| first.judgement(self.part, index));
         match known {
-            Some(known) => Ok(known?),
+            Some(known) => known.map_err(|error| Fault::FirstPass(error.into())),
             None => Ok(self.judge.judge(position, self.cancel)),
         }
     }

@@ -3,6 +3,8 @@
 //! The words and the modes for positions in check follow `gen-filter`'s command line; the search itself
 //! lives in the rooms `solver` and `search`.
 
+use crate::records::answer::Answer;
+use crate::records::reading::NothingToMate;
 use std::sync::atomic::AtomicBool;
 
 use serde::{Deserialize, Serialize};
@@ -13,7 +15,7 @@ pub use crate::solver::{NODE_DEFINITION, SOLVER_VERSION, Stop, WhenHopeless};
 use super::proof::proof_text;
 use crate::format::proof_file::{Claim, ProofHead, ProofText, TooManySteps};
 use crate::search::Watch;
-use crate::shogi::{Color, Move, Position};
+use crate::shogi::{Move, Position};
 use crate::solver::{Attacker, Limits, MOST_PLIES, Solver, TableSize, Verdict};
 
 /// Limits of the search of one position; together with the position they determine the answer.
@@ -103,11 +105,6 @@ pub enum InCheck {
     Skip,
 }
 
-/// A position that lacks the king that would be mated.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
-#[error("the {0:?} king is missing: there is nothing to mate")]
-pub struct NothingToMate(pub Color);
-
 impl InCheck {
     /// Whether a position is searched at all.
     ///
@@ -123,36 +120,6 @@ impl InCheck {
         }
         let them = !position.side_to_move();
         position.king(them).map(|_| true).ok_or(NothingToMate(them))
-    }
-}
-
-/// The verdict on a position, seen from the side to move.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Answer {
-    /// It mates.
-    Win,
-    /// It is being mated, or has no legal move.
-    Loss,
-    /// Neither, proven without limits.
-    NoMate,
-    /// The search stopped before it knew.
-    Unknown(Stop),
-}
-
-impl Answer {
-    /// `win`, `loss`, `no_mate` or `unknown`.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Win => "win",
-            Self::Loss => "loss",
-            Self::NoMate => "no_mate",
-            Self::Unknown(_) => "unknown",
-        }
-    }
-
-    /// Whether one side is proven to be mated.
-    pub const fn is_mate(self) -> bool {
-        matches!(self, Self::Win | Self::Loss)
     }
 }
 

@@ -146,7 +146,8 @@ impl<J: Decide> Decide for Memoized<J> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mate::judge::{Answer, Stop};
+    use crate::mate::judge::Stop;
+    use crate::records::answer::Answer;
     use crate::shogi::random_play::RandomPlay;
 
     /// Positions of random games, no two of them equal.

@@ -9,7 +9,7 @@ use std::path::Path;
 use thiserror::Error;
 
 use crate::format::{Format, RecordRef};
-use crate::jobs::settings::FormatName;
+use crate::records::format_name::FormatName;
 use crate::records::reading::{Fault, Read, records};
 use crate::records::source::{Block, Delivery, Input, Part, Source, SourceError};
 use crate::shogi::Position;

@@ -12,10 +12,11 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use crate::engine::progress::Progress;
-use crate::engine::run::{Done, Job, RunError, WAITING_BLOCKS, run};
+use crate::engine::run::{Done, Job, WAITING_BLOCKS, run};
 use crate::format::{
     Ahead, ConvertError, DecodeError, PositionKey, Record, RecordRef, Warnings, Written,
 };
+use crate::ops::error::OperationError;
 use crate::records::counts::{Condition, Fate};
 use crate::records::position_set::PositionSet;
 use crate::records::reading::Fault;
@@ -26,9 +27,9 @@ use crate::shogi::Position;
 
 use plan::Route;
 
+pub use crate::records::reading::Loss;
 pub use plan::{Check, ConvertPlan, ConvertRequest, ConvertSettings};
 pub use report::{ConvertReport, ConvertedInput, RecordCounts};
-pub use strict::Loss;
 
 /// Records that travel together: enough that handing them over costs nothing beside the work on them.
 const BLOCK_RECORDS: u64 = 1 << 12;
@@ -36,12 +37,12 @@ const BLOCK_RECORDS: u64 = 1 << 12;
 /// Converts. Sets nothing under a final name unless all went well.
 ///
 /// # Errors
-/// [`RunError`]; whatever had been written to files is removed.
+/// [`OperationError`]; whatever had been written to files is removed.
 pub fn convert(
     plan: ConvertPlan,
     progress: &mut Progress,
     cancel: &AtomicBool,
-) -> Result<ConvertReport, RunError> {
+) -> Result<ConvertReport, OperationError> {
     let started = Instant::now();
     let plan = Arc::new(plan);
     let job = Job {
@@ -97,7 +98,7 @@ fn keep_first(
     met: &mut PositionSet,
     sorted: &mut Sorted,
     candidates: Vec<Candidate>,
-) -> Result<(), RunError> {
+) -> Result<(), OperationError> {
     let mut is_first = Vec::with_capacity(candidates.len());
     for Candidate { position, account } in candidates {
         let is_new = met.insert(&position)?;

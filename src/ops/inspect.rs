@@ -10,10 +10,12 @@ use thiserror::Error;
 
 use crate::format::move16::Dialect;
 use crate::format::{RecordRef, Survey};
-use crate::jobs::plan::{Claims, PlanError, input};
-use crate::jobs::settings::FormatName;
+use crate::records::claims::Claims;
 use crate::records::evidence;
 use crate::records::evidence::{PROBE_RECORDS, SAMPLE_RECORDS, take_into};
+use crate::records::format_name::FormatName;
+use crate::records::opening::input;
+use crate::records::plan_error::PlanError;
 use crate::records::reading::{Fault, Read, records};
 use crate::records::source;
 use crate::records::source::{Block, Delivery, Input, Part, Source, SourceError};

@@ -14,12 +14,18 @@ use std::sync::atomic::AtomicBool;
 use self::distinct::Distinct;
 use self::tally::Tally;
 use crate::engine::progress::Progress;
-use crate::engine::run::{Done, Job, RunError, WAITING_BLOCKS, run};
+use crate::engine::run::{Done, Job, WAITING_BLOCKS, run};
 use crate::format::PositionKey;
 use crate::format::move16::Dialect;
-use crate::jobs::plan::{Chosen, Claims, PlanError, check_once, choose, input};
-use crate::jobs::settings::{BadPolicy, FormatName};
+use crate::ops::error::OperationError;
+use crate::records::bad_record::BadPolicy;
+use crate::records::claims::Claims;
+use crate::records::claims::check_once;
 use crate::records::counts::Fate;
+use crate::records::format_name::FormatName;
+use crate::records::opening::input;
+use crate::records::plan_error::PlanError;
+use crate::records::selection::{Chosen, choose};
 use crate::records::sink::OutputPlan;
 use crate::records::sorting::{Next, Sorted, sort_block};
 use crate::records::source::{Block, Part};
@@ -98,12 +104,12 @@ struct Found {
 /// Reads everything and adds it up.
 ///
 /// # Errors
-/// [`RunError`] if an input cannot be read or the run was interrupted.
+/// [`OperationError`] if an input cannot be read or the run was interrupted.
 pub fn stats(
     plan: StatsPlan,
     progress: &mut Progress,
     cancel: &AtomicBool,
-) -> Result<StatsReport, RunError> {
+) -> Result<StatsReport, OperationError> {
     let plan = Arc::new(plan);
     let job = Job {
         parts: &plan.parts,
@@ -123,7 +129,7 @@ pub fn stats(
     let take = |_: &mut Sorted, found: Found| {
         tally.add(&found.tally);
         found.positions.iter().for_each(|position| distinct.insert(position));
-        Ok(())
+        Ok::<(), OperationError>(())
     };
     let Done { counts, parts_read, finished } = run(&job, desk, take, progress, cancel)?;
     finished.commit()?;

@@ -11,8 +11,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde::Serialize;
 
 use crate::engine::progress::Progress;
-use crate::engine::run::{Done, Job, RunError, WAITING_BLOCKS, run};
+use crate::engine::run::{Done, Job, WAITING_BLOCKS, run};
 use crate::format::{RecordRef, Warning, Warnings};
+use crate::ops::error::OperationError;
 use crate::records::counts::{Condition, Fate};
 use crate::records::reading::{Fault, in_unit};
 use crate::records::sorting::{Sorted, push_json_line};
@@ -32,12 +33,12 @@ const WRONG_TABLE: &str = "wrong-table-of-frames";
 /// Judges the records of a file. Sets nothing under a final name unless all went well.
 ///
 /// # Errors
-/// [`RunError`]; whatever had been written is removed.
+/// [`OperationError`]; whatever had been written is removed.
 pub fn verify(
     plan: VerifyPlan,
     progress: &mut Progress,
     cancel: &AtomicBool,
-) -> Result<VerifyReport, RunError> {
+) -> Result<VerifyReport, OperationError> {
     plan.create_folder()?;
     let plan = Arc::new(plan);
     let job = Job {
@@ -56,7 +57,7 @@ pub fn verify(
     let mut findings = Findings::default();
     let take = |_: &mut Sorted, found: Findings| {
         findings.add(found);
-        Ok(())
+        Ok::<(), OperationError>(())
     };
     let Done { counts, parts_read, finished } = run(&job, desk, take, progress, cancel)?;
     if let Some(counted) = plan.records.filter(|&counted| counted != counts.input) {

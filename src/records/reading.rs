@@ -2,15 +2,14 @@
 //!
 //! What makes a record unusable is the same for every command; what becomes of it is the command's concern.
 
+use crate::shogi::Color;
+
 use thiserror::Error;
 
 use super::source::{Block, MAX_GROUP_BYTES, MAX_LINE_BYTES, RawUnit, Units};
-use crate::format::{
-    self, ConvertError, DecodeError, DecodeErrorKind, EncodeError, Fields, RecordRef,
-};
-use crate::jobs::first_pass::FirstPassError;
-use crate::mate::judge::NothingToMate;
-use crate::ops::convert::Loss;
+use crate::format;
+use crate::format::{ConvertError, DecodeError, DecodeErrorKind, EncodeError, Fields, RecordRef};
+
 use crate::shogi::PositionError;
 
 /// Why a record cannot be used.
@@ -32,7 +31,7 @@ pub enum Fault {
     #[error(transparent)]
     Loss(#[from] Loss),
     #[error(transparent)]
-    FirstPass(#[from] FirstPassError),
+    FirstPass(Box<dyn std::error::Error + Send + Sync>),
 }
 
 impl Fault {
@@ -171,4 +170,16 @@ impl<'a> Iterator for Records<'a> {
         self.index += 1;
         Some(Read { index, unit, record })
     }
+}
+
+/// A position that lacks the king that would be mated.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+#[error("the {0:?} king is missing: there is nothing to mate")]
+pub struct NothingToMate(pub Color);
+
+/// Something of a record that the output cannot say.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error("{what} would be lost, which --strict refuses")]
+pub struct Loss {
+    pub(crate) what: String,
 }

@@ -10,14 +10,15 @@ mod output;
 mod partial;
 mod target;
 
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use super::source::Compression;
 use super::stream::{Batch, Stream};
 use crate::storage::checksum::Sum;
+use crate::storage::compression::Compression;
 use crate::storage::files;
 use crate::storage::table::Making;
 use making::rows_path;
@@ -28,17 +29,6 @@ pub use output::{OutputState, is_standard_output};
 pub(crate) use partial::PARTIAL_SUFFIX;
 pub(crate) use partial::Partial;
 pub use partial::partial_path;
-
-/// Records in one zstd frame or Parquet row group: a fixed number, so that a file continued later is the
-/// same file.
-pub const FRAME_RECORDS: u64 = 1 << 16;
-
-/// Bytes after which a frame or group of long records ends before it has all its records. All of it is kept
-/// in memory.
-pub const FRAME_BYTES: usize = 1 << 25;
-
-/// Level of the zstd compression of frames and columns.
-pub const ZSTD_LEVEL: i32 = 3;
 
 /// Where one output is to be, and how it is written.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -336,6 +326,7 @@ mod tests {
     use zeekstd::SeekTable;
 
     use super::*;
+    use crate::storage::compression::{FRAME_BYTES, FRAME_RECORDS};
 
     /// Frames of the file that comes of so many records of this size.
     fn frames(records: usize, bytes: usize) -> u32 {

@@ -2,18 +2,18 @@
 //!
 //! What makes a record bad is the same for every command; what becomes of it is the user's choice.
 
+use crate::records::bad_record::BadRecord;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
-use thiserror::Error;
 
 use super::counts::{Condition, Counts, add_tally};
 use super::reading::{Fault, Read, all_records, in_unit};
 use super::source::{Block, RawUnit};
 use super::stream::{Batch, Stream};
 use crate::format::{Fields, RecordRef, Warning, Warnings, Written};
-use crate::jobs::settings::BadPolicy;
+use crate::records::bad_record::BadPolicy;
 
 /// A block after sorting.
 #[derive(Debug, Default)]
@@ -152,28 +152,6 @@ fn by_field(sets: &[u64; Fields::COUNT]) -> impl Iterator<Item = (&'static str, 
         let fields = Fields::from_index(index).unwrap_or(Fields::NONE);
         fields.iter().map(move |field| (field.name(), count))
     })
-}
-
-/// A record that could not be used.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Error)]
-#[error("{file}, record {index}, at byte {offset}: {reason}")]
-pub struct BadRecord {
-    /// The input, as it was given.
-    pub file: String,
-    /// Number of the record within the file, from 0.
-    pub index: u64,
-    /// Records of a game that are bad together.
-    #[serde(skip_serializing_if = "is_one")]
-    pub records: u64,
-    /// Where it begins within the file, uncompressed.
-    pub offset: u64,
-    /// Its length.
-    pub bytes: usize,
-    /// What is wrong; byte numbers in it count from the start of the record.
-    pub reason: String,
-    /// Fields that the output needs and the record lacks, if that is all that is wrong.
-    #[serde(skip)]
-    pub missing: Fields,
 }
 
 /// A record whose bytes are as many as there should be.
@@ -347,9 +325,4 @@ pub(crate) fn push_json_line(batch: &mut Batch, line: &impl Serialize) {
 fn append_json_line(out: &mut Vec<u8>, line: &impl Serialize) {
     serde_json::to_writer(&mut *out, line).expect("strings and numbers always have a JSON form");
     out.push(b'\n');
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
-const fn is_one(number: &u64) -> bool {
-    *number == 1
 }

@@ -12,6 +12,7 @@ mod index;
 mod room;
 mod skip;
 
+use crate::storage::compression::Compression;
 use std::ffi::OsStr;
 use std::fs::Metadata;
 use std::io;
@@ -26,7 +27,7 @@ use self::cut::{Reach, is_cut_piece, unit_end};
 use self::room::Share;
 use crate::format::move16::Dialect;
 use crate::format::{Format, Survey};
-use crate::jobs::settings::{FormatName, without_compression};
+use crate::records::format_name::{FormatName, without_compression};
 use crate::storage::checksum::Sum;
 use crate::storage::files;
 use crate::storage::files::State;
@@ -101,31 +102,6 @@ impl Place {
             Self::Stdin => None,
             Self::File(path) => path.file_name(),
             Self::Object(object) => Path::new(object.url()).file_name(),
-        }
-    }
-}
-
-/// How the bytes of a file are compressed.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Compression {
-    /// Not at all.
-    None,
-    /// Zstandard, RFC 8878: `.zst`.
-    Zstd,
-    /// gzip, RFC 1952: `.gz`. Only read.
-    Gzip,
-    /// Columns of a Parquet file, which hold records of `jsonl`: `.parquet`.
-    Parquet,
-}
-
-impl Compression {
-    /// What the names of such files end with.
-    pub const fn suffix(self) -> &'static str {
-        match self {
-            Self::None => "",
-            Self::Zstd => ".zst",
-            Self::Gzip => ".gz",
-            Self::Parquet => ".parquet",
         }
     }
 }

@@ -3,7 +3,6 @@
 //! The types are those that Parquet, numpy and JSON have in common; `docs/datasets.md` says how each of them
 //! writes a value, a list, and nothing.
 
-mod file;
 mod json;
 mod npy;
 mod npz;
@@ -17,10 +16,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::parquet;
-use crate::jobs::plan::PlanError;
-use crate::records::stream::Stream;
 
-pub use file::TableFile;
 pub use writer::TableWriter;
 
 /// What a table is: its name and its columns, in order.
@@ -170,20 +166,17 @@ impl TableFormat {
         }
     }
 
-    /// The format of a file of rows if it is one of columns.
-    pub(crate) fn of_columns(stream: Stream, file: &str) -> Option<Self> {
-        let (_, extension) = file.rsplit_once('.').filter(|_| stream == Stream::Rows)?;
+    /// The format of a file of columns with this name.
+    pub(crate) fn of_columns(file: &str) -> Option<Self> {
+        let (_, extension) = file.rsplit_once('.')?;
         [Self::Parquet, Self::Npz].into_iter().find(|format| format.name() == extension)
     }
 
     /// Whether this build writes it.
-    ///
-    /// # Errors
-    /// [`PlanError::NoParquet`].
-    pub const fn check(self) -> Result<(), PlanError> {
+    pub const fn is_built_in(self) -> bool {
         match self {
-            Self::Parquet if !parquet::IS_BUILT_IN => Err(PlanError::NoParquet),
-            Self::Parquet | Self::Jsonl | Self::Npz => Ok(()),
+            Self::Parquet => parquet::IS_BUILT_IN,
+            Self::Jsonl | Self::Npz => true,
         }
     }
 

@@ -16,22 +16,27 @@ use std::time::{Duration, Instant};
 
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
+use kyokumen::engine::error::RunError;
 use kyokumen::engine::progress::Progress;
-use kyokumen::engine::run::RunError;
 use kyokumen::format::{Field, Fill, Format, units};
+use kyokumen::jobs::error::JobError;
 use kyokumen::jobs::filter::filter;
 use kyokumen::jobs::plan::{Plan, Request};
-use kyokumen::jobs::settings::{BadPolicy, FormatName, Settings, UnknownPolicy};
+use kyokumen::jobs::settings::{Settings, UnknownPolicy};
 use kyokumen::mate::judge::SearchSettings;
 use kyokumen::ops::convert::{
     ConvertPlan, ConvertReport, ConvertRequest, ConvertSettings, convert,
 };
+use kyokumen::ops::error::OperationError;
 use kyokumen::ops::generate::{Generator, Recipe};
 use kyokumen::ops::inspect::{InspectError, Inspection, RecordRange};
 use kyokumen::ops::stats::{StatsPlan, StatsRequest, stats};
 use kyokumen::ops::verify::{VerifyPlan, VerifyRequest, verify};
+use kyokumen::records::bad_record::BadPolicy;
+use kyokumen::records::format_name::FormatName;
 use kyokumen::records::shard::Shard;
-use kyokumen::records::source::{Compression, Input, Part, Source};
+use kyokumen::records::source::{Input, Part, Source};
+use kyokumen::storage::compression::Compression;
 use kyokumen::storage::memory::Memory;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -46,6 +51,29 @@ const MOST_LINE_BYTES: usize = 1 << 12;
 
 /// A file that says so many records which are not there is one that says how many moves a game has.
 const MOST_MOVES: u64 = u16::MAX as u64;
+
+/// What ended a job or an operation.
+trait Ended: std::fmt::Debug {
+    fn of_run(&self) -> Option<&RunError>;
+}
+
+impl Ended for RunError {
+    fn of_run(&self) -> Option<&RunError> {
+        Some(self)
+    }
+}
+
+impl Ended for JobError {
+    fn of_run(&self) -> Option<&RunError> {
+        if let Self::Run(error) = self { Some(error) } else { None }
+    }
+}
+
+impl Ended for OperationError {
+    fn of_run(&self) -> Option<&RunError> {
+        if let Self::Run(error) = self { Some(error) } else { None }
+    }
+}
 
 /// For a reader to end of which nobody takes blocks any more.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -207,18 +235,25 @@ impl<'a> Case<'a> {
 
     /// What is wrong with the compression ends a run; nothing else may.
     #[track_caller]
-    fn done<T>(&self, result: Result<T, RunError>) -> Option<T> {
+    fn done<T>(&self, result: Result<T, impl Ended>) -> Option<T> {
         match result {
             Ok(done) => Some(done),
-            Err(RunError::Source(error)) if self.name.compression != Compression::None => {
-                assert!(!error.to_string().is_empty());
-                None
-            }
-            Err(error) => panic!("{error:?}"),
+            Err(error) => match error.of_run() {
+                Some(RunError::Source(error)) if self.name.compression != Compression::None => {
+                    assert!(!error.to_string().is_empty());
+                    None
+                }
+                _ => panic!("{error:?}"),
+            },
         }
     }
 
-    fn convert(&mut self, from: &Path, to: &Path, fill: Fill) -> Result<ConvertReport, RunError> {
+    fn convert(
+        &mut self,
+        from: &Path,
+        to: &Path,
+        fill: Fill,
+    ) -> Result<ConvertReport, OperationError> {
         convert_file(from, to, fill, 1 + self.random.below(2))
     }
 
@@ -312,7 +347,7 @@ impl<'a> Case<'a> {
         });
         match shown {
             Err(InspectError::Source(error)) => {
-                self.done::<()>(Err(error.into()));
+                self.done::<()>(Err(RunError::from(error)));
             }
             shown => shown.unwrap(),
         }
@@ -359,7 +394,7 @@ impl<'a> Case<'a> {
             let plan = match Plan::new(request) {
                 Ok(plan) => plan,
                 Err(error) => {
-                    self.done::<()>(Err(error.into()));
+                    self.done::<()>(Err(error));
                     return;
                 }
             };
@@ -391,7 +426,7 @@ fn convert_file(
     to: &Path,
     fill: Fill,
     threads: usize,
-) -> Result<ConvertReport, RunError> {
+) -> Result<ConvertReport, OperationError> {
     let request = ConvertRequest {
         inputs: vec![from.to_owned()],
         output: to.to_owned(),
@@ -405,7 +440,7 @@ fn convert_file(
         },
         ..ConvertRequest::default()
     };
-    let plan = ConvertPlan::new(request).map_err(RunError::from)?;
+    let plan = ConvertPlan::new(request).map_err(OperationError::from)?;
     convert(plan, &mut Progress::none(), &AtomicBool::new(false))
 }
 

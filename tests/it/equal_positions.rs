@@ -15,10 +15,11 @@ use kyokumen::jobs::filter::{filter, filter_with};
 use kyokumen::jobs::manifest::Manifest;
 use kyokumen::jobs::plan::{Plan, Request};
 use kyokumen::jobs::settings::{Settings, UnknownPolicy};
-use kyokumen::mate::judge::{Answer, Judge, Saved, SearchSettings};
+use kyokumen::mate::judge::{Judge, Saved, SearchSettings};
 use kyokumen::mate::memo::{FEWEST_NODES, Memo, Memoized};
 use kyokumen::mate::positions::Positions;
 use kyokumen::mate::solve::{Solution, Wishes, solve};
+use kyokumen::records::answer::Answer;
 use kyokumen::shogi::Position;
 use tempfile::TempDir;
 

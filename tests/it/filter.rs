@@ -12,14 +12,17 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use kyokumen::engine::progress::Progress;
-use kyokumen::engine::run::RunError;
 use kyokumen::format::Format;
+use kyokumen::jobs::error::JobError;
 use kyokumen::jobs::filter::filter_with;
 use kyokumen::jobs::manifest::Manifest;
-use kyokumen::jobs::plan::{Plan, PlanError, Request};
-use kyokumen::jobs::settings::{BadPolicy, MatedPolicy, Settings, UnknownPolicy};
-use kyokumen::mate::judge::{Answer, Decide, InCheck, Judgement, Stop};
+use kyokumen::jobs::plan::{Plan, Request};
+use kyokumen::jobs::settings::{MatedPolicy, Settings, UnknownPolicy};
+use kyokumen::mate::judge::{Decide, InCheck, Judgement, Stop};
+use kyokumen::records::answer::Answer;
+use kyokumen::records::bad_record::BadPolicy;
 use kyokumen::records::counts::Condition;
+use kyokumen::records::plan_error::PlanError;
 use kyokumen::records::shard::Shard;
 use kyokumen::shogi::{Move, Position};
 use serde_json::Value;
@@ -53,7 +56,7 @@ impl Decide for FakeJudge {
     }
 }
 
-fn try_run(request: Request) -> Result<Manifest, RunError> {
+fn try_run(request: Request) -> Result<Manifest, JobError> {
     let plan = Plan::new(request).unwrap();
     filter_with(plan, || FakeJudge, &mut Progress::none(), &AtomicBool::new(false))
         .map(|filtered| filtered.manifest)
@@ -455,7 +458,10 @@ fn a_change_of_format_says_what_it_lost_and_filled_in() {
     let to = Some("psv".parse().unwrap());
     let without = Request { to, ..request(&input, &folder.path().join("without")) };
     let error = Plan::new(without).unwrap_err();
-    assert!(matches!(error, PlanError::Conversion { .. }) && error.is_usage(), "{error}");
+    assert!(
+        matches!(error, JobError::Plan(PlanError::Conversion { .. })) && error.is_usage(),
+        "{error}"
+    );
 
     let settings = Settings { fill: "ply=7".parse().unwrap(), ..Settings::default() };
     let out = folder.path().join("out");
@@ -504,7 +510,7 @@ fn an_output_that_is_an_input_is_refused_whatever_its_name() {
     fs::create_dir(&out).unwrap();
     let refused = || {
         let error = Plan::new(Request { force: true, ..request(&input, &out) }).unwrap_err();
-        matches!(error, PlanError::OutputIsInput { .. }) && error.is_usage()
+        matches!(error, JobError::Plan(PlanError::OutputIsInput { .. })) && error.is_usage()
     };
     for output in ["input.hcp", "input.mated.hcp", "input.hcp.partial", "input.manifest.json"] {
         let link = out.join(output);

@@ -220,7 +220,7 @@ fn an_index_that_lies_is_found_out_at_the_end() {
 }
 
 fn index_of(path: &Path) -> Index {
-    let format = kyokumen::jobs::settings::FormatName::plain(Format::Sfen);
+    let format = kyokumen::records::format_name::FormatName::plain(Format::Sfen);
     Index::build(&Input::named(path, format)).unwrap()
 }
 

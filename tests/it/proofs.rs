@@ -11,11 +11,12 @@ use std::path::Path;
 use kyokumen::format::proof_file::{
     MOST_PROOF_STEPS, ProofFile, ProofReader, ProofText, parse_step,
 };
-use kyokumen::mate::judge::{Answer, SearchSettings};
+use kyokumen::mate::judge::SearchSettings;
 use kyokumen::mate::positions::{Found, Spot, Whence};
 use kyokumen::mate::proof::check;
 use kyokumen::mate::solve::{Wishes, solve};
 use kyokumen::ops::generate::{Generator, Recipe};
+use kyokumen::records::answer::Answer;
 use kyokumen::shogi::Position;
 use rsshogi::board;
 

@@ -9,15 +9,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
+use kyokumen::engine::error::RunError;
 use kyokumen::engine::progress::Progress;
-use kyokumen::engine::run::RunError;
 use kyokumen::format::Format;
 use kyokumen::jobs::dataset::{DatasetSettings, Shares};
+use kyokumen::jobs::error::JobError;
 use kyokumen::jobs::filter::{Filtered, filter_with};
-use kyokumen::jobs::plan::{Plan, PlanError, Request};
+use kyokumen::jobs::plan::{Plan, Request};
 use kyokumen::jobs::settings::{Settings, UnknownPolicy};
 use kyokumen::jobs::status::{State, status};
-use kyokumen::mate::judge::{Answer, Decide, Judgement, Stop};
+use kyokumen::mate::judge::{Decide, Judgement, Stop};
+use kyokumen::records::answer::Answer;
+use kyokumen::records::plan_error::PlanError;
 use kyokumen::records::shard::Shard;
 use kyokumen::shogi::{Move, Position};
 use serde_json::Value;
@@ -48,7 +51,7 @@ impl Decide for Interrupting {
 }
 
 /// Filters, but for an interruption after so many verdicts.
-fn run(request: Request, verdicts: u64) -> Result<Filtered, RunError> {
+fn run(request: Request, verdicts: u64) -> Result<Filtered, JobError> {
     let plan = Plan::new(request).unwrap();
     let (left, cancel) = (Arc::new(AtomicU64::new(verdicts)), Arc::new(AtomicBool::new(false)));
     let make_judge = {
@@ -76,7 +79,7 @@ fn run_in_pieces(request: &Request, verdicts: u64) -> u64 {
                 assert!(manifest.resumed_from.is_sorted());
                 return manifest.resumed_from.len() as u64;
             }
-            Err(RunError::Suspended { .. } | RunError::Interrupted) => {}
+            Err(JobError::Suspended { .. } | JobError::Run(RunError::Interrupted)) => {}
             Err(error) => panic!("{error}"),
         }
     }
@@ -193,7 +196,7 @@ fn interrupted() -> Interrupted {
     let input = write(folder.path(), "a.hcp", &archive(Format::Hcp, 2000));
     let request = request(&input, &folder.path().join("out"));
     let error = run(request.clone(), 600).unwrap_err();
-    assert!(matches!(error, RunError::Suspended { records: 64.. }), "{error}");
+    assert!(matches!(error, JobError::Suspended { records: 64.. }), "{error}");
     Interrupted { folder, request }
 }
 
@@ -298,7 +301,7 @@ fn an_interrupted_run_is_not_begun_afresh_unasked() {
     let left = interrupted();
     let plan = |force| Plan::new(Request { resume: false, force, ..left.request.clone() });
     let error = plan(false).unwrap_err();
-    assert!(matches!(error, PlanError::Interrupted { .. }) && error.is_usage());
+    assert!(matches!(error, JobError::Plan(PlanError::Interrupted { .. })) && error.is_usage());
     assert!(plan(true).is_ok());
     let afresh = Request { resume: false, force: true, ..left.request.clone() };
     let filtered = run(afresh, u64::MAX).unwrap();
@@ -314,7 +317,7 @@ fn a_run_that_replaces_another_can_be_resumed_too() {
     request.settings.search.nodes = 5;
     let afresh = Request { resume: false, force: true, ..request.clone() };
     let error = run(afresh, 600).unwrap_err();
-    assert!(matches!(error, RunError::Suspended { .. }), "{error}");
+    assert!(matches!(error, JobError::Suspended { .. }), "{error}");
     fs::write(request.output.join("a.checkpoint.partial"), "half a checkpoint").unwrap();
     let filtered = run(request.clone(), u64::MAX).unwrap();
     assert_eq!((filtered.was_done, filtered.manifest.resumed_from.len()), (false, 1));
@@ -357,7 +360,7 @@ fn a_run_that_replaces_another_can_be_resumed_from_its_beginning() {
             let judge = || -> Interrupting { unreachable!("it is interrupted before") };
             let cancelled = AtomicBool::new(true);
             let ended = filter_with(force.unwrap(), judge, &mut Progress::none(), &cancelled);
-            assert!(matches!(ended, Err(RunError::Interrupted)), "{ended:?}");
+            assert!(matches!(ended, Err(JobError::Run(RunError::Interrupted))), "{ended:?}");
         }
         let mut left = contents(&request.output);
         assert!(left.remove("a.checkpoint").is_some());

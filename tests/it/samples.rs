@@ -9,7 +9,8 @@ use std::sync::atomic::AtomicBool;
 
 use assert_cmd::cargo::cargo_bin;
 use kyokumen::format::{Format, RecordRef, records, units};
-use kyokumen::mate::judge::{Answer, Judge, SearchSettings};
+use kyokumen::mate::judge::{Judge, SearchSettings};
+use kyokumen::records::answer::Answer;
 use kyokumen::shogi::Position;
 use tempfile::TempDir;
 

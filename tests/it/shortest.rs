@@ -4,7 +4,8 @@
 
 use std::sync::atomic::AtomicBool;
 
-use kyokumen::mate::judge::{Answer, InCheck, Judge, Judgement, SearchSettings};
+use kyokumen::mate::judge::{InCheck, Judge, Judgement, SearchSettings};
+use kyokumen::records::answer::Answer;
 use kyokumen::shogi::{
     Bitboard, Board, Color, Hand, HandKind, Move, Piece, PieceKind, Position, Setup, Square,
 };

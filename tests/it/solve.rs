@@ -8,9 +8,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use kyokumen::mate::judge::{Answer, Judge, Judgement, SearchSettings};
+use kyokumen::mate::judge::{Judge, Judgement, SearchSettings};
 use kyokumen::mate::positions::{Positions, Spot};
 use kyokumen::mate::solve::{Solution, Wishes, solve};
+use kyokumen::records::answer::Answer;
 use kyokumen::shogi::Position;
 use tempfile::TempDir;
 

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 
 use kyokumen::format::Format;
-use kyokumen::jobs::settings::FormatName;
+use kyokumen::records::format_name::FormatName;
 use kyokumen::records::source::{
     Delivery, Index, Input, Mark, Part, Source, can_be_computed, count_records,
 };

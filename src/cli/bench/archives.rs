@@ -14,8 +14,8 @@ use super::folder::Folder;
 use super::throughput::tell;
 use super::{Rounds, timed};
 use crate::engine::progress::Progress;
-use crate::engine::run::RunError;
 use crate::format::Format;
+use crate::ops::error::OperationError;
 use crate::ops::rearrange::{
     Account, DedupKey, Means, RearrangePlan, RearrangeRequest, SampleSize, SplitBy, Until, dedup,
     interleave, sample, shuffle, split,
@@ -42,7 +42,7 @@ pub(super) struct ArchivesArgs {
     rounds: Rounds,
 }
 
-type Operation = fn(&RearrangePlan) -> Result<Account, RunError>;
+type Operation = fn(&RearrangePlan) -> Result<Account, OperationError>;
 
 /// What is measured, and whether it has but a quarter of the memory that the file would take.
 const OPERATIONS: [(&str, bool, Operation); 8] = [
@@ -64,15 +64,15 @@ fn none() -> Progress {
     Progress::none()
 }
 
-fn shuffled(plan: &RearrangePlan) -> Result<Account, RunError> {
+fn shuffled(plan: &RearrangePlan) -> Result<Account, OperationError> {
     shuffle(plan, 1, &mut none(), &NEVER)
 }
 
-fn deduped(plan: &RearrangePlan, key: DedupKey) -> Result<Account, RunError> {
+fn deduped(plan: &RearrangePlan, key: DedupKey) -> Result<Account, OperationError> {
     dedup(plan, key, &mut none(), &NEVER)
 }
 
-fn sampled(plan: &RearrangePlan) -> Result<Account, RunError> {
+fn sampled(plan: &RearrangePlan) -> Result<Account, OperationError> {
     let rate = Probability::new(0.1).expect("it is between 0 and 1");
     sample(plan, SampleSize::Rate(rate), 1, &mut none(), &NEVER)
 }

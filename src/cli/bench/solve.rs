@@ -16,10 +16,11 @@ use super::super::option::word;
 use super::super::report::{json_line, milliseconds};
 use super::super::search_args;
 use super::{Rounds, per_second};
-use crate::mate::judge::{Answer, InCheck, SearchSettings, WhenHopeless};
+use crate::mate::judge::{InCheck, SearchSettings, WhenHopeless};
 use crate::mate::positions::{Found, Positions, Spot, Whence};
 use crate::mate::solve::{Solution, Wishes, solve};
 use crate::ops::generate::{Generator, Recipe};
+use crate::records::answer::Answer;
 use crate::shogi::Position;
 use crate::storage::platform::peak_memory_bytes;
 

@@ -15,8 +15,9 @@ use super::super::report::{json_line, milliseconds};
 use super::output::make_folder;
 use crate::jobs::dataset::{SOLVED_MARUBATSU, marubatsu_row};
 use crate::marubatsu::Solution;
+use crate::records::table_file::TableFile;
 use crate::storage::platform;
-use crate::storage::table::{TableFile, TableFormat};
+use crate::storage::table::TableFormat;
 
 /// Write all 5,478 positions as a table, with their values and best moves
 ///

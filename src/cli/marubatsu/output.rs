@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-use crate::jobs::plan::{Claims, PlanError};
+use crate::records::claims::Claims;
+use crate::records::plan_error::PlanError;
 use crate::records::sink::{OutputPlan, Sinks};
 use crate::records::stream::{Batch, Stream};
 use crate::storage::files;

@@ -8,10 +8,11 @@ use serde::Serialize;
 use super::super::message::name;
 use super::super::report::json_line;
 use super::super::{Outcome, usage_if};
-use crate::jobs::manifest::{Essence, ManifestError};
-use crate::jobs::run_name::MANIFEST_SUFFIX;
+use crate::jobs::manifest::Essence;
 use crate::jobs::shard_set::{ShardSet, wrong_output};
 use crate::ops::rearrange::Account;
+use crate::records::account_file::MANIFEST_SUFFIX;
+use crate::records::account_file::ManifestError;
 use crate::storage::platform;
 
 /// What there is to say about the manifests of one run.

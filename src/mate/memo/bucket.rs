@@ -111,8 +111,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::mate::judge::Answer;
     use crate::mate::memo::tests::positions;
+    use crate::records::answer::Answer;
 
     fn judgement(nodes: u64, line_len: usize) -> Judgement {
         let line = vec![Move::from_usi("7g7f").unwrap(); line_len];

@@ -5,10 +5,11 @@
 use std::path::Path;
 
 use crate::format::proof_file::{ProofFile, ProofText};
-use crate::jobs::plan::{Claims, PlanError};
+use crate::records::claims::Claims;
+use crate::records::plan_error::PlanError;
 use crate::records::sink::{OutputPlan, SinkError, Sinks};
-use crate::records::source::Compression;
 use crate::records::stream::{Batch, Stream};
+use crate::storage::compression::Compression;
 
 const STREAM: Stream = Stream::Kept;
 

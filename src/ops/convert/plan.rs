@@ -9,15 +9,22 @@ use serde::{Deserialize, Serialize};
 use super::strict;
 use crate::format::move16::Dialect;
 use crate::format::{Fill, Format, Plan as ConversionPlan};
-use crate::jobs::plan::{
-    Chosen, Claim, Claims, PlanError, check_absence, check_compression, check_filters, check_once,
-    check_stream, choose, conversion, input, is_stream, side_outputs,
-};
-use crate::jobs::settings::{BadPolicy, FormatName, without_compression};
+use crate::records::bad_record::BadPolicy;
+use crate::records::claims::Claim;
+use crate::records::claims::Claims;
+use crate::records::claims::check_absence;
+use crate::records::claims::check_once;
+use crate::records::claims::check_stream;
+use crate::records::claims::is_stream;
 use crate::records::filters::RecordFilters;
+use crate::records::format_name::{FormatName, without_compression};
+use crate::records::opening::{check_compression, check_filters, conversion, input, side_outputs};
+use crate::records::plan_error::PlanError;
+use crate::records::selection::{Chosen, choose};
 use crate::records::sink::OutputPlan;
-use crate::records::source::{Compression, Part};
+use crate::records::source::Part;
 use crate::records::stream::Stream;
+use crate::storage::compression::Compression;
 use crate::storage::memory::Memory;
 
 /// What the user asked for, not yet checked.

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::plan::{Check, ConvertPlan};
 use crate::format::{Field, Fields};
-use crate::jobs::manifest::{InputAccount, OutputAccount, input_account, output_account};
+use crate::records::account::{InputAccount, OutputAccount, input_account, output_account};
 use crate::records::counts::{BadCounts, Condition, Counts, Imbalance, equal};
 use crate::records::filters::RecordFilters;
 use crate::records::sink::Written;

@@ -3,18 +3,11 @@
 //! Fields that a packed format always has are refused before the run; what single records lose shows when
 //! they are written, and ends it.
 
-use thiserror::Error;
+use crate::records::reading::Loss;
 
 use super::Account;
 use super::plan::Route;
 use crate::format::{Field, Fields, Format, Plan, RecordRef, Warning};
-
-/// Something of a record that the output cannot say.
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error("{what} would be lost, which --strict refuses")]
-pub struct Loss {
-    what: String,
-}
 
 /// Fields that every record of a format loses; of text and games none, as they may lack any field.
 pub(super) fn certain_loss(from: Format, conversion: Plan) -> Fields {

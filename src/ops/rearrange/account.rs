@@ -9,15 +9,14 @@ use serde_json::{Map, Value};
 
 use super::plan::RearrangePlan;
 use crate::engine::progress::Progress;
-use crate::engine::run::RunError;
-use crate::jobs::manifest;
-use crate::jobs::manifest::{
-    InputAccount, ManifestError, OutputAccount, input_account, output_account,
-};
+use crate::ops::error::OperationError;
+use crate::records::account::{InputAccount, OutputAccount, input_account, output_account};
+use crate::records::account_file::ManifestError;
 use crate::records::counts::{BadCounts, Condition, Counts, Imbalance, equal};
 use crate::records::sink::Finished;
 use crate::records::source::PartRead;
 use crate::records::stream::Stream;
+use crate::records::{account_check, account_file};
 use crate::storage::platform;
 
 /// The account of an operation, as it is written to `FILE.manifest.json`.
@@ -73,7 +72,7 @@ impl Moved {
         self,
         plan: &RearrangePlan,
         progress: &mut Progress,
-    ) -> Result<Account, RunError> {
+    ) -> Result<Account, OperationError> {
         let elapsed_s = self.started.elapsed().as_secs_f64();
         let Self { command, counts, parts_read, finished, .. } = self;
         let shown = counts.clone();
@@ -119,10 +118,11 @@ impl Account {
     /// # Errors
     /// [`ManifestError`] if there is none, or something else.
     pub fn read(path: &Path) -> Result<Self, ManifestError> {
-        let account: Self = manifest::read(path)?;
-        let checked = manifest::check_numbers(&account.counts, &account.inputs, &account.outputs)
-            .and_then(|()| manifest::check_outputs(&account.outputs))
-            .and_then(|()| Ok(account.check_balance()?));
+        let account: Self = account_file::read(path)?;
+        let checked =
+            account_check::check_numbers(&account.counts, &account.inputs, &account.outputs)
+                .and_then(|()| account_check::check_outputs(&account.outputs))
+                .and_then(|()| Ok(account.check_balance()?));
         checked.map_err(|why| ManifestError::Contradiction { path: path.to_owned(), why })?;
         Ok(account)
     }

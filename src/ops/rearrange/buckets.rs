@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::laid::{BUCKET_BITS, BUCKETS, Items, KEY_BITS, Laid, Len, NUMBER_MASK};
 use super::plan::Means;
 use super::spill::Spill;
-use crate::engine::run::RunError;
+use crate::ops::error::OperationError;
 
 /// The share of the user's memory, in eighths, that items may take before they are written to disk. The
 /// rest is for blocks and buckets under way.
@@ -72,7 +72,7 @@ impl Buckets {
     }
 
     /// Adds items behind all that came before.
-    pub(super) fn add(&mut self, laid: Laid) -> Result<(), RunError> {
+    pub(super) fn add(&mut self, laid: Laid) -> Result<(), OperationError> {
         self.held_bytes += laid.size();
         self.items += laid.len();
         self.held.push(laid);
@@ -89,7 +89,7 @@ impl Buckets {
         self.items
     }
 
-    fn write_held(&mut self) -> Result<(), RunError> {
+    fn write_held(&mut self) -> Result<(), OperationError> {
         let spill = match &mut self.spill {
             Some(spill) => spill,
             none => none.insert(Spill::create(&self.means.folder())?),
@@ -107,7 +107,7 @@ impl Buckets {
     }
 
     /// Nothing more is added.
-    pub(super) fn seal(mut self) -> Result<Sealed, RunError> {
+    pub(super) fn seal(mut self) -> Result<Sealed, OperationError> {
         // Buckets that are under way from now on need memory, too.
         let under_way = size_in_memory(self.largest()) * self.means.buckets_under_way() as u64;
         if self.spill.is_some() || self.held_bytes + under_way > self.means.memory.bytes() {
@@ -175,7 +175,7 @@ impl Sealed {
         (is_large || items > NUMBER_MASK) && can_be_split
     }
 
-    fn read(&self, bucket: usize, items: &mut Items) -> Result<(), RunError> {
+    fn read(&self, bucket: usize, items: &mut Items) -> Result<(), OperationError> {
         let (count, bytes) = self.count(bucket);
         items.keys.reserve(count as usize);
         items.bytes.reserve(bytes as usize);
@@ -192,7 +192,7 @@ impl Sealed {
     }
 
     /// Lays a bucket into buckets.
-    fn again(&self, bucket: usize) -> Result<Self, RunError> {
+    fn again(&self, bucket: usize) -> Result<Self, OperationError> {
         let level = self.level + 1;
         let mut buckets = Buckets::on_level(&self.means, self.len, level, Share::AGAIN);
         for laid in &self.held {
@@ -219,12 +219,12 @@ pub(super) struct Bucket {
 
 impl Bucket {
     /// Puts what is in it behind other items, in the order in which it came.
-    pub(super) fn read(&self, items: &mut Items) -> Result<(), RunError> {
+    pub(super) fn read(&self, items: &mut Items) -> Result<(), OperationError> {
         self.store.read(self.bucket, items)
     }
 
     /// The keys of what is in it, in the order in which it came.
-    pub(super) fn keys(&self) -> Result<Vec<u64>, RunError> {
+    pub(super) fn keys(&self) -> Result<Vec<u64>, OperationError> {
         let mut items = Items::default();
         self.read(&mut items)?;
         Ok(items.keys)
@@ -243,7 +243,7 @@ pub(super) struct Emptying {
 }
 
 impl Iterator for Emptying {
-    type Item = Result<Bucket, RunError>;
+    type Item = Result<Bucket, OperationError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {

@@ -24,11 +24,12 @@ use super::ordered::Ordered;
 use super::pass::{Checksums, Watch, desk_of_units, read};
 use super::plan::RearrangePlan;
 use crate::engine::progress::Progress;
-use crate::engine::run::{Passed, RunError};
+use crate::engine::run::Passed;
 use crate::format::Field;
-use crate::jobs::plan::PlanError;
-use crate::jobs::settings::BadPolicy;
+use crate::ops::error::OperationError;
+use crate::records::bad_record::BadPolicy;
 use crate::records::counts::Condition;
+use crate::records::plan_error::PlanError;
 use crate::records::sink::Sinks;
 use crate::records::sorting::Sorted;
 use crate::records::stream::Stream;
@@ -88,13 +89,13 @@ const MOST_RECORDS: u64 = 1 << 40;
 /// Leaves out repeated records. Sets nothing under a final name unless all went well.
 ///
 /// # Errors
-/// [`RunError`]; whatever had been written is removed.
+/// [`OperationError`]; whatever had been written is removed.
 pub fn dedup(
     plan: &RearrangePlan,
     key: DedupKey,
     progress: &mut Progress,
     cancel: &AtomicBool,
-) -> Result<Account, RunError> {
+) -> Result<Account, OperationError> {
     check(plan, key)?;
     plan.means.check_folder()?;
     let started = Instant::now();
@@ -206,7 +207,7 @@ fn write(
     left_out: LeftOut,
     sinks: &mut Sinks,
     watch: &mut Watch<'_>,
-) -> Result<u64, RunError> {
+) -> Result<u64, OperationError> {
     let mut bad = left_out.bad.ascending()?;
     let mut repeated = left_out.repeated.ascending()?;
     let mut repeated_records = 0;

@@ -15,11 +15,12 @@ use super::account::{Account, Moved};
 use super::items::{ItemBatch, Units, sort_units};
 use super::pass::{Watch, count};
 use super::plan::RearrangePlan;
+use crate::engine::error::RunError;
 use crate::engine::progress::Progress;
-use crate::engine::run::RunError;
-use crate::jobs::plan::PlanError;
+use crate::ops::error::OperationError;
 use crate::random::SplitMix64;
 use crate::records::counts::Counts;
+use crate::records::plan_error::PlanError;
 use crate::records::sink::Sinks;
 use crate::records::sorting::Sorted;
 use crate::records::source::{Checksummed, Delivery, Part, PartRead, Source, SourceError};
@@ -106,7 +107,7 @@ fn check(plan: &RearrangePlan, weights: Option<&Weights>) -> Result<(), PlanErro
 /// so that every mixture is as likely as any other. Sets nothing under a final name unless all went well.
 ///
 /// # Errors
-/// [`RunError`]; whatever had been written is removed.
+/// [`OperationError`]; whatever had been written is removed.
 pub fn interleave(
     plan: &RearrangePlan,
     weights: Option<&Weights>,
@@ -114,7 +115,7 @@ pub fn interleave(
     seed: u64,
     progress: &mut Progress,
     cancel: &AtomicBool,
-) -> Result<Account, RunError> {
+) -> Result<Account, OperationError> {
     check(plan, weights)?;
     let started = Instant::now();
     let before = plan.identities();
@@ -165,11 +166,11 @@ struct Mixer {
 }
 
 impl Mixer {
-    fn mix(&mut self, progress: &mut Progress, cancel: &AtomicBool) -> Result<(), RunError> {
+    fn mix(&mut self, progress: &mut Progress, cancel: &AtomicBool) -> Result<(), OperationError> {
         let mut goes_on = true;
         while goes_on {
             if cancel.load(Ordering::Relaxed) {
-                return Err(RunError::Interrupted);
+                return Err(RunError::Interrupted.into());
             }
             let mut batch = ItemBatch::default();
             for _ in 0..WRITTEN_UNITS {
@@ -188,7 +189,7 @@ impl Mixer {
     }
 
     /// Lets one of the inputs give a unit; false if that was the end.
-    fn turn(&mut self, batch: &mut ItemBatch, cancel: &AtomicBool) -> Result<bool, RunError> {
+    fn turn(&mut self, batch: &mut ItemBatch, cancel: &AtomicBool) -> Result<bool, OperationError> {
         // What counts for nothing, a game without moves, may be left when nothing else is.
         let drawn = self.turns.draw().or_else(|| self.feeds.iter().position(|feed| !feed.at_end));
         let Some(drawn) = drawn else { return Ok(false) };
@@ -222,7 +223,7 @@ struct Feed {
 type Fed = Result<(Option<(Sorted, Units)>, PartRead), SourceError>;
 
 impl Feed {
-    fn start(part: &Part, plan: &RearrangePlan) -> Result<Self, RunError> {
+    fn start(part: &Part, plan: &RearrangePlan) -> Result<Self, OperationError> {
         let (sender, blocks) = bounded(BLOCKS_AHEAD);
         let (part, on_error) = (part.clone(), plan.on_error);
         let share = plan.means.memory.bytes() / (plan.parts.len() as u64 * BYTES_A_RECORD);
@@ -253,7 +254,7 @@ impl Feed {
         sinks: &mut Sinks,
         counts: &mut Counts,
         cancel: &AtomicBool,
-    ) -> Result<bool, RunError> {
+    ) -> Result<bool, OperationError> {
         while !self.at_end {
             let (block, read) = self.receive(cancel)?;
             self.read = read;
@@ -266,7 +267,7 @@ impl Feed {
             }
             let mut sorted = sorted.settled();
             if let Some(bad) = sorted.stopped_by.take() {
-                return Err(RunError::BadRecord(bad));
+                return Err(RunError::BadRecord(bad).into());
             }
             // What is kept is counted when it is written.
             counts.add(&Counts { kept: 0, ..sorted.counts });
@@ -281,14 +282,14 @@ impl Feed {
     fn receive(
         &self,
         cancel: &AtomicBool,
-    ) -> Result<(Option<(Sorted, Units)>, PartRead), RunError> {
+    ) -> Result<(Option<(Sorted, Units)>, PartRead), OperationError> {
         loop {
             match self.blocks.recv_timeout(PATIENCE) {
                 Ok(fed) => return Ok(fed?),
                 // A reader that is gone without an end has panicked.
-                Err(RecvTimeoutError::Disconnected) => return Err(RunError::ReaderPanicked),
+                Err(RecvTimeoutError::Disconnected) => return Err(RunError::ReaderPanicked.into()),
                 Err(RecvTimeoutError::Timeout) if cancel.load(Ordering::Relaxed) => {
-                    return Err(RunError::Interrupted);
+                    return Err(RunError::Interrupted.into());
                 }
                 Err(RecvTimeoutError::Timeout) => {}
             }

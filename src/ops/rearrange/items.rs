@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use crate::format::count;
-use crate::jobs::settings::BadPolicy;
+use crate::records::bad_record::BadPolicy;
 use crate::records::counts::Condition;
 use crate::records::reading::in_unit;
 use crate::records::sorting::Sorted;

@@ -5,7 +5,7 @@ use std::vec;
 use super::buckets::{Bucket, Buckets, Emptying, Share};
 use super::laid::{Items, Laid};
 use super::plan::Means;
-use crate::engine::run::RunError;
+use crate::ops::error::OperationError;
 
 /// Numbers are the keys of items that are nothing else.
 const NO_BYTES: usize = 0;
@@ -26,7 +26,7 @@ impl Numbers {
     }
 
     /// Adds numbers in any order, none of which is there.
-    pub(super) fn add(&mut self, numbers: &[u64]) -> Result<(), RunError> {
+    pub(super) fn add(&mut self, numbers: &[u64]) -> Result<(), OperationError> {
         if numbers.is_empty() {
             return Ok(());
         }
@@ -36,7 +36,7 @@ impl Numbers {
     }
 
     /// All of them.
-    pub(super) fn ascending(self) -> Result<Ascending, RunError> {
+    pub(super) fn ascending(self) -> Result<Ascending, OperationError> {
         let (buckets, shift) = (self.buckets.seal()?.buckets(), self.shift);
         Ok(Ascending { buckets, shift, current: Vec::new().into_iter() })
     }
@@ -51,7 +51,7 @@ pub(super) struct Ascending {
 
 impl Ascending {
     /// The first of them from a number on, which is not smaller than any that was asked for before.
-    pub(super) fn from(&mut self, number: u64) -> Result<Option<u64>, RunError> {
+    pub(super) fn from(&mut self, number: u64) -> Result<Option<u64>, OperationError> {
         loop {
             match self.current.as_slice().first() {
                 Some(&next) if next >= number => return Ok(Some(next)),
@@ -64,7 +64,7 @@ impl Ascending {
         }
     }
 
-    fn sorted(&self, bucket: &Bucket) -> Result<Vec<u64>, RunError> {
+    fn sorted(&self, bucket: &Bucket) -> Result<Vec<u64>, OperationError> {
         let mut keys = bucket.keys()?;
         keys.sort_unstable();
         for key in &mut keys {

@@ -2,7 +2,7 @@
 
 use super::buckets::Bucket;
 use super::laid::{BUCKET_BITS, Items, Len, NUMBER_MASK, counted};
-use crate::engine::run::RunError;
+use crate::ops::error::OperationError;
 
 /// One bucket after the other in the same memory.
 #[derive(Default)]
@@ -19,7 +19,7 @@ pub(super) struct Ordered {
 
 impl Ordered {
     /// Reads a bucket in the place of the one before.
-    pub(super) fn load(&mut self, bucket: &Bucket) -> Result<(), RunError> {
+    pub(super) fn load(&mut self, bucket: &Bucket) -> Result<(), OperationError> {
         self.items.clear();
         self.len = bucket.len();
         bucket.read(&mut self.items)?;

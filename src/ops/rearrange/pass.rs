@@ -6,8 +6,9 @@ use std::sync::atomic::AtomicBool;
 use super::items::{Units, sort_units};
 use super::plan::RearrangePlan;
 use crate::engine::progress::Progress;
-use crate::engine::run::{Desk, Job, Passed, RunError, pass};
-use crate::jobs::settings::BadPolicy;
+use crate::engine::run::{Desk, Job, Passed, pass};
+use crate::ops::error::OperationError;
+use crate::records::bad_record::BadPolicy;
 use crate::records::sink::Sinks;
 use crate::records::sorting::Sorted;
 use crate::records::source::{Block, can_be_computed, count_records};
@@ -42,9 +43,9 @@ pub(super) fn read<T: Send + 'static>(
     sinks: &mut Sinks,
     checksums: Checksums,
     desk: Desk<T>,
-    take: impl FnMut(&mut Sorted, T) -> Result<(), RunError>,
+    take: impl FnMut(&mut Sorted, T) -> Result<(), OperationError>,
     watch: &mut Watch<'_>,
-) -> Result<Passed, RunError> {
+) -> Result<Passed, OperationError> {
     let job = Job {
         parts: &plan.parts,
         outputs: &[],
@@ -69,7 +70,10 @@ pub(super) struct InInput {
 }
 
 /// What is in each input, counted in a reading of its own where the size does not tell.
-pub(super) fn count(plan: &RearrangePlan, watch: &mut Watch<'_>) -> Result<Vec<InInput>, RunError> {
+pub(super) fn count(
+    plan: &RearrangePlan,
+    watch: &mut Watch<'_>,
+) -> Result<Vec<InInput>, OperationError> {
     if plan.parts.iter().all(|part| can_be_computed(&part.input)) {
         let records = plan.parts.iter().map(|part| count_records(&part.input));
         let in_input = |all| InInput { all, written: all };

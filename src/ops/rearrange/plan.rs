@@ -5,19 +5,27 @@
 use std::path::{Path, PathBuf};
 
 use super::spill::Spill;
-use crate::engine::run::RunError;
 use crate::format::Format;
 use crate::format::move16::Dialect;
-use crate::jobs::identity::InputIdentity;
-use crate::jobs::plan::{
-    Chosen, Claim, Claims, PlanError, check_absence, check_compression, check_folder, check_once,
-    check_stream, check_twice, choose, input, is_stream, side_outputs, stem,
-};
-use crate::jobs::run_name::MANIFEST_SUFFIX;
-use crate::jobs::settings::{BadPolicy, FormatName, without_compression};
+use crate::ops::error::OperationError;
+use crate::records::account::InputIdentity;
+use crate::records::account_file::MANIFEST_SUFFIX;
+use crate::records::bad_record::BadPolicy;
+use crate::records::claims::Claim;
+use crate::records::claims::Claims;
+use crate::records::claims::check_absence;
+use crate::records::claims::check_once;
+use crate::records::claims::check_stream;
+use crate::records::claims::check_twice;
+use crate::records::claims::is_stream;
+use crate::records::format_name::{FormatName, without_compression};
+use crate::records::opening::{check_compression, check_folder, input, side_outputs, stem};
+use crate::records::plan_error::PlanError;
+use crate::records::selection::{Chosen, choose};
 use crate::records::sink::OutputPlan;
-use crate::records::source::{Compression, Input, Part, SourceError};
+use crate::records::source::{Input, Part, SourceError};
 use crate::records::stream::Stream;
+use crate::storage::compression::Compression;
 use crate::storage::files;
 use crate::storage::memory::Memory;
 use crate::storage::platform;
@@ -46,7 +54,7 @@ impl Means {
     }
 
     /// Checks now what else would show when memory is full.
-    pub(super) fn check_folder(&self) -> Result<(), RunError> {
+    pub(super) fn check_folder(&self) -> Result<(), OperationError> {
         Spill::create(&self.folder()).map(drop)
     }
 
@@ -211,11 +219,13 @@ impl RearrangePlan {
     }
 
     /// Makes the folder of the parts; whether it was not there.
-    pub(super) fn create_folder(&self) -> Result<NewFolder, RunError> {
+    pub(super) fn create_folder(&self) -> Result<NewFolder, OperationError> {
         let folder = self.manifest.as_deref().map_or(Path::new("."), platform::folder_of);
         let is_new = !files::is_object(folder) && !folder.exists();
-        files::create_folder(folder)
-            .map_err(|source| RunError::Folder { folder: folder.display().to_string(), source })?;
+        files::create_folder(folder).map_err(|source| OperationError::Folder {
+            folder: folder.display().to_string(),
+            source,
+        })?;
         Ok(NewFolder(is_new.then(|| folder.to_owned())))
     }
 

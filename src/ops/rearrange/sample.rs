@@ -14,12 +14,13 @@ use super::laid::{Items, Laid};
 use super::pass::{Checksums, Watch, desk_of, desk_of_units, read};
 use super::plan::RearrangePlan;
 use crate::engine::progress::Progress;
-use crate::engine::run::{Passed, RunError};
-use crate::jobs::plan::PlanError;
-use crate::jobs::settings::BadPolicy;
+use crate::engine::run::Passed;
+use crate::ops::error::OperationError;
 use crate::random::SplitMix64;
+use crate::records::bad_record::BadPolicy;
 use crate::records::counts::Condition;
 use crate::records::filters::{Probability, Sample};
+use crate::records::plan_error::PlanError;
 use crate::records::sink::Sinks;
 use crate::records::sorting::Sorted;
 use crate::records::stream::Stream;
@@ -44,14 +45,14 @@ fn check(plan: &RearrangePlan, size: SampleSize) -> Result<(), PlanError> {
 /// Takes a sample. Sets nothing under a final name unless all went well.
 ///
 /// # Errors
-/// [`RunError`]; whatever had been written is removed.
+/// [`OperationError`]; whatever had been written is removed.
 pub fn sample(
     plan: &RearrangePlan,
     size: SampleSize,
     seed: u64,
     progress: &mut Progress,
     cancel: &AtomicBool,
-) -> Result<Account, RunError> {
+) -> Result<Account, OperationError> {
     check(plan, size)?;
     let started = Instant::now();
     let mut watch = Watch { progress, cancel };
@@ -120,7 +121,7 @@ impl Choice {
         count: u64,
         seed: u64,
         watch: &mut Watch<'_>,
-    ) -> Result<Self, RunError> {
+    ) -> Result<Self, OperationError> {
         watch.progress.begin("counting", plan.records);
         // What is bad is set aside when records are written, unless it ends all.
         let on_error = match plan.on_error {

@@ -17,10 +17,10 @@ use super::ordered::Ordered;
 use super::pass::{Checksums, Watch, desk_of, read};
 use super::plan::RearrangePlan;
 use crate::engine::progress::Progress;
-use crate::engine::run::RunError;
 use crate::format::Format;
-use crate::jobs::settings::BadPolicy;
+use crate::ops::error::OperationError;
 use crate::random::SplitMix64;
+use crate::records::bad_record::BadPolicy;
 use crate::records::sink::Sinks;
 use crate::records::sorting::Sorted;
 use crate::records::source::Block;
@@ -29,13 +29,13 @@ use crate::records::stream::{Batch, Stream};
 /// Shuffles. Sets nothing under a final name unless all went well.
 ///
 /// # Errors
-/// [`RunError`]; whatever had been written is removed.
+/// [`OperationError`]; whatever had been written is removed.
 pub fn shuffle(
     plan: &RearrangePlan,
     seed: u64,
     progress: &mut Progress,
     cancel: &AtomicBool,
-) -> Result<Account, RunError> {
+) -> Result<Account, OperationError> {
     plan.means.check_folder()?;
     let started = Instant::now();
     let mut watch = Watch { progress, cancel };

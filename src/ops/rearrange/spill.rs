@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::laid::{BUCKETS, Items, Laid, Len};
-use crate::engine::run::RunError;
+use crate::ops::error::OperationError;
 use crate::storage::platform;
 
 /// A temporary file of buckets.
@@ -25,7 +25,7 @@ pub(super) struct Extent {
 }
 
 impl Spill {
-    pub(super) fn create(folder: &Path) -> Result<Self, RunError> {
+    pub(super) fn create(folder: &Path) -> Result<Self, OperationError> {
         let file =
             tempfile::tempfile_in(folder).map_err(|source| error("create", folder, source))?;
         let (extents, folder) = (vec![Vec::new(); BUCKETS], folder.to_owned());
@@ -33,7 +33,7 @@ impl Spill {
     }
 
     /// Writes one bucket of all these behind what is there of it.
-    pub(super) fn append(&mut self, bucket: usize, all: &[Laid]) -> Result<(), RunError> {
+    pub(super) fn append(&mut self, bucket: usize, all: &[Laid]) -> Result<(), OperationError> {
         let mut extent = Extent { offset: self.end, items: 0, bytes: 0 };
         let mut words = Vec::new();
         for (keys, _, bytes) in all.iter().map(|laid| laid.bucket(bucket)) {
@@ -76,7 +76,12 @@ impl Spill {
     }
 
     /// Reads items behind others.
-    pub(super) fn load(&self, extent: Extent, len: Len, items: &mut Items) -> Result<(), RunError> {
+    pub(super) fn load(
+        &self,
+        extent: Extent,
+        len: Len,
+        items: &mut Items,
+    ) -> Result<(), OperationError> {
         self.try_load(extent, len, items).map_err(|source| error("read", &self.folder, source))
     }
 
@@ -101,6 +106,6 @@ impl Spill {
     }
 }
 
-fn error(verb: &'static str, folder: &Path, source: io::Error) -> RunError {
-    RunError::Temporary { verb, folder: folder.to_owned(), source }
+fn error(verb: &'static str, folder: &Path, source: io::Error) -> OperationError {
+    OperationError::Temporary { verb, folder: folder.to_owned(), source }
 }

@@ -12,12 +12,14 @@ use super::items::{ItemBatch, Units};
 use super::pass::{Checksums, Watch, count, desk_of_units, read};
 use super::plan::RearrangePlan;
 use crate::engine::progress::Progress;
-use crate::engine::run::{Passed, RunError};
-use crate::jobs::plan::PlanError;
+use crate::engine::run::Passed;
+use crate::ops::error::OperationError;
+use crate::records::plan_error::PlanError;
 use crate::records::shard::Shard;
-use crate::records::sink::{FRAME_RECORDS, Finished, Sinks};
-use crate::records::source::Compression;
+use crate::records::sink::{Finished, Sinks};
 use crate::records::stream::Stream;
+use crate::storage::compression::Compression;
+use crate::storage::compression::FRAME_RECORDS;
 use crate::storage::memory::Memory;
 
 /// Which part a unit goes to.
@@ -66,13 +68,13 @@ fn check(plan: &RearrangePlan, by: SplitBy) -> Result<(), PlanError> {
 /// Splits. Sets nothing under a final name unless all went well.
 ///
 /// # Errors
-/// [`RunError`]; whatever had been written is removed.
+/// [`OperationError`]; whatever had been written is removed.
 pub fn split(
     plan: &RearrangePlan,
     by: SplitBy,
     progress: &mut Progress,
     cancel: &AtomicBool,
-) -> Result<Account, RunError> {
+) -> Result<Account, OperationError> {
     check(plan, by)?;
     let started = Instant::now();
     // Dropped last, when outputs that are not whole are gone.
@@ -114,7 +116,7 @@ enum Dealer {
 }
 
 impl Parts {
-    fn create(plan: &RearrangePlan, ends: Option<VecDeque<u64>>) -> Result<Self, RunError> {
+    fn create(plan: &RearrangePlan, ends: Option<VecDeque<u64>>) -> Result<Self, OperationError> {
         let open = plan.outputs.iter();
         let open = open.map(|output| Sinks::create_with(std::slice::from_ref(output), true));
         let open = open.collect::<Result<_, _>>()?;
@@ -122,7 +124,7 @@ impl Parts {
         Ok(Self { open, finished: Finished::default(), dealer })
     }
 
-    fn deal(&mut self, units: &Units) -> Result<(), RunError> {
+    fn deal(&mut self, units: &Units) -> Result<(), OperationError> {
         if matches!(self.dealer, Dealer::Ranges(_)) {
             return self.deal_in_ranges(units);
         }
@@ -141,7 +143,7 @@ impl Parts {
         Ok(())
     }
 
-    fn deal_in_ranges(&mut self, units: &Units) -> Result<(), RunError> {
+    fn deal_in_ranges(&mut self, units: &Units) -> Result<(), OperationError> {
         let mut from = 0;
         for unit in 0..units.len() {
             while self.is_behind_first(units.get(unit).number) {
@@ -164,7 +166,7 @@ impl Parts {
         }
     }
 
-    fn write_first(&mut self, units: &Units, range: Range<usize>) -> Result<(), RunError> {
+    fn write_first(&mut self, units: &Units, range: Range<usize>) -> Result<(), OperationError> {
         let mut batch = ItemBatch::default();
         batch.push_all(units, range);
         match self.open.front_mut() {
@@ -174,7 +176,7 @@ impl Parts {
     }
 
     /// The first part is whole: what is kept of it in memory goes to disk.
-    fn finish_first(&mut self) -> Result<(), RunError> {
+    fn finish_first(&mut self) -> Result<(), OperationError> {
         if let (Some(sinks), Dealer::Ranges(ends)) = (self.open.pop_front(), &mut self.dealer) {
             ends.pop_front();
             self.finished = std::mem::take(&mut self.finished).and(sinks.finish()?);
@@ -182,7 +184,7 @@ impl Parts {
         Ok(())
     }
 
-    fn finish(self) -> Result<Finished, RunError> {
+    fn finish(self) -> Result<Finished, OperationError> {
         let mut finished = self.finished;
         for sinks in self.open {
             finished = finished.and(sinks.finish()?);
@@ -192,7 +194,7 @@ impl Parts {
 }
 
 /// Number of the record behind each part, if parts are ranges of all records.
-fn ends(plan: &RearrangePlan, watch: &mut Watch<'_>) -> Result<VecDeque<u64>, RunError> {
+fn ends(plan: &RearrangePlan, watch: &mut Watch<'_>) -> Result<VecDeque<u64>, OperationError> {
     let total = count(plan, watch)?.iter().map(|input| input.all).sum();
     let parts = plan.outputs.len() as u32;
     let shards = (1..=parts).filter_map(|index| Shard::new(index, parts));

@@ -10,7 +10,7 @@ use super::distinct::DistinctPositions;
 use super::histogram::{Bins, Distribution};
 use super::tally::{ENDGAME_FROM, EVAL_BINS, MIDDLEGAME_FROM, Outcomes, Tally};
 use crate::format::{GameResult, Warning};
-use crate::jobs::manifest::{InputAccount, input_account};
+use crate::records::account::{InputAccount, input_account};
 use crate::records::counts::{Counts, Imbalance, equal};
 use crate::records::source::{Part, PartRead};
 use crate::shogi::{Color, HandKind, Piece, PieceKind};

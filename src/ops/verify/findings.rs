@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::plan::VerifyPlan;
-use crate::jobs::manifest::{OutputAccount, output_account};
+use crate::records::account::{OutputAccount, output_account};
 use crate::records::counts::{Counts, Imbalance, equal};
 use crate::records::sink::Written;
 use crate::records::source::PartRead;

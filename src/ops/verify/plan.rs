@@ -4,16 +4,20 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::engine::run::RunError;
 use crate::format::move16::Dialect;
-use crate::jobs::plan::{
-    Claim, Claims, PlanError, check_absence, check_folder, check_once, input, stem,
-};
-use crate::jobs::settings::FormatName;
+use crate::ops::error::OperationError;
+use crate::records::claims::Claim;
+use crate::records::claims::Claims;
+use crate::records::claims::check_absence;
+use crate::records::claims::check_once;
+use crate::records::format_name::FormatName;
+use crate::records::opening::{check_folder, input, stem};
+use crate::records::plan_error::PlanError;
 use crate::records::sink::OutputPlan;
 use crate::records::source;
-use crate::records::source::{Compression, Input, Part};
+use crate::records::source::{Input, Part};
 use crate::records::stream::Stream;
+use crate::storage::compression::Compression;
 use crate::storage::files;
 
 /// What the user asked for, not yet checked.
@@ -79,10 +83,12 @@ impl VerifyPlan {
         inputs.into_iter().zip(outputs).map(plan).collect()
     }
 
-    pub(super) fn create_folder(&self) -> Result<(), RunError> {
+    pub(super) fn create_folder(&self) -> Result<(), OperationError> {
         let Some(folder) = &self.folder else { return Ok(()) };
-        files::create_folder(folder)
-            .map_err(|source| RunError::Folder { folder: folder.display().to_string(), source })
+        files::create_folder(folder).map_err(|source| OperationError::Folder {
+            folder: folder.display().to_string(),
+            source,
+        })
     }
 }
 

@@ -6,9 +6,9 @@
 use std::fmt;
 use std::io::{self, Write};
 
-use super::ZSTD_LEVEL;
-use crate::records::source::Compression;
 use crate::storage::checksum::{Checksum, Sum};
+use crate::storage::compression::Compression;
+use crate::storage::compression::ZSTD_LEVEL;
 use crate::storage::parquet;
 use crate::storage::seek_table::{FrameSizes, SeekTable};
 

@@ -4,7 +4,7 @@
 //! it also shows that the input is still the same, and costs nothing beside the work that is not done again.
 
 use super::{Delivery, PartRead, SourceError};
-use crate::jobs::checkpoint::Place;
+use crate::records::resume_point::Place;
 
 /// Leaves out the first blocks of a source.
 pub(crate) struct Skipping<S> {

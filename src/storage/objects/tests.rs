@@ -7,17 +7,18 @@ use std::sync::atomic::AtomicBool;
 
 use super::*;
 use crate::engine::progress::{Progress, ProgressMode};
-use crate::engine::run::RunError;
+use crate::jobs::error::JobError;
 use crate::jobs::filter::filter;
 use crate::jobs::manifest::Manifest;
 use crate::jobs::merge::{MergePlan, MergeRequest, merge};
-use crate::jobs::plan::{Plan, PlanError, Request};
+use crate::jobs::plan::{Plan, Request};
 use crate::jobs::settings::Settings;
 use crate::jobs::shard_set::ShardSet;
 use crate::jobs::staging::SendError;
 use crate::jobs::start::StartError;
 use crate::jobs::status::{State as ShardState, status};
 use crate::ops::convert::{ConvertPlan, ConvertRequest, convert};
+use crate::records::plan_error::PlanError;
 use crate::records::shard::Shard;
 use crate::records::source::{Input, Part, Source, SourceError};
 use crate::records::stream::Stream;
@@ -177,7 +178,7 @@ fn request(input: &str, output: &str, folder: &Path) -> Request {
     }
 }
 
-fn run_filter(request: Request) -> Result<bool, RunError> {
+fn run_filter(request: Request) -> Result<bool, JobError> {
     let plan = Plan::new(request).unwrap();
     let filtered = filter(plan, &mut progress(), &AtomicBool::new(false))?;
     Ok(filtered.was_done)
@@ -295,13 +296,13 @@ fn what_was_made_and_not_sent_is_sent_by_the_next_run() {
     assert!(matches!(refused, Err(PlanError::Interrupted { .. })), "{refused:?}");
     let resumed = || Plan::new(Request { resume: true, ..request(out) }).unwrap();
     let cancelled = filter(resumed(), &mut progress(), &AtomicBool::new(true));
-    assert!(matches!(cancelled, Err(RunError::Send(SendError::Interrupted))), "{cancelled:?}");
+    assert!(matches!(cancelled, Err(JobError::Send(SendError::Interrupted))), "{cancelled:?}");
     // Nothing of an output that somebody wrote to gets its name.
     let kept = staging.folder.join("a.hcp");
     let bytes = fs::read(&kept).unwrap();
     fs::write(&kept, [&bytes[1..], b"x"].concat()).unwrap();
     let damaged = run_filter(Request { resume: true, ..request(out) });
-    assert!(matches!(damaged, Err(RunError::Send(SendError::Checksum { .. }))), "{damaged:?}");
+    assert!(matches!(damaged, Err(JobError::Send(SendError::Checksum { .. }))), "{damaged:?}");
     assert!(!files::exists(&Path::new(out).join("a.hcp")).unwrap());
     fs::write(&kept, bytes).unwrap();
     assert!(!run_filter(Request { resume: true, ..request(out) }).unwrap());
@@ -323,13 +324,13 @@ fn only_the_same_run_is_gone_on_with() {
     other.settings.search.nodes = 101;
     let different = run_filter(other);
     assert!(
-        matches!(different, Err(RunError::Start(StartError::Different { .. }))),
+        matches!(different, Err(JobError::Start(StartError::Different { .. }))),
         "{different:?}"
     );
     // The same bytes under the same name, written once more, are another input.
     put("memory://same/a.hcp", &sample(100));
     let changed = run_filter(Request { resume: true, ..request() });
-    let Err(RunError::Start(error @ StartError::Different { .. })) = changed else {
+    let Err(JobError::Start(error @ StartError::Different { .. })) = changed else {
         panic!("{changed:?}")
     };
     assert!(error.to_string().contains("inputs[0]."), "{error}");
@@ -338,8 +339,8 @@ fn only_the_same_run_is_gone_on_with() {
     // Outputs without the manifest, and one that is not as the manifest says.
     files::remove(&Path::new(out).join("a.mated.hcp")).unwrap();
     let lost = run_filter(Request { resume: true, ..request() });
-    assert!(matches!(lost, Err(RunError::Start(StartError::NotAsSaid { .. }))), "{lost:?}");
+    assert!(matches!(lost, Err(JobError::Start(StartError::NotAsSaid { .. }))), "{lost:?}");
     files::remove(&Path::new(out).join("a.manifest.json")).unwrap();
     let lost = run_filter(Request { resume: true, ..request() });
-    assert!(matches!(lost, Err(RunError::Start(StartError::Unaccounted { .. }))), "{lost:?}");
+    assert!(matches!(lost, Err(JobError::Start(StartError::Unaccounted { .. }))), "{lost:?}");
 }

@@ -19,7 +19,7 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::ColumnPath;
 
-use crate::records::sink::{FRAME_BYTES, FRAME_RECORDS, ZSTD_LEVEL};
+use crate::storage::compression::{FRAME_BYTES, FRAME_RECORDS, ZSTD_LEVEL};
 use crate::storage::table::{Column, Kind, Table, Value};
 
 /// Bytes that a value takes at least, with the levels that say where it belongs.

@@ -8,12 +8,14 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use kyokumen::engine::error::RunError;
 use kyokumen::engine::progress::Progress;
-use kyokumen::engine::run::RunError;
 use kyokumen::format::Format;
+use kyokumen::jobs::error::JobError;
 use kyokumen::jobs::filter::filter_with;
 use kyokumen::jobs::plan::Plan;
-use kyokumen::mate::judge::{Answer, Decide, Judgement, Stop};
+use kyokumen::mate::judge::{Decide, Judgement, Stop};
+use kyokumen::records::answer::Answer;
 use kyokumen::shogi::Position;
 use tempfile::TempDir;
 
@@ -48,7 +50,7 @@ fn a_cancelled_run_leaves_nothing() {
         });
         filter_with(plan, || Endless, &mut Progress::none(), &cancel)
     });
-    assert!(matches!(result, Err(RunError::Interrupted)));
+    assert!(matches!(result, Err(JobError::Run(RunError::Interrupted))));
     assert_eq!(fs::read_dir(&out).unwrap().count(), 0);
 }
 
@@ -129,6 +131,6 @@ fn a_judge_that_panics_fails_the_run_and_leaves_nothing() {
     let out = folder.path().join("out");
     let plan = Plan::new(request(&input, &out)).unwrap();
     let result = filter_with(plan, || Broken, &mut Progress::none(), &AtomicBool::new(false));
-    assert!(matches!(result, Err(RunError::Panicked { first_index: 0, .. })));
+    assert!(matches!(result, Err(JobError::Run(RunError::Panicked { first_index: 0, .. }))));
     assert_eq!(fs::read_dir(&out).unwrap().count(), 0);
 }

@@ -12,7 +12,7 @@ use super::DedupKey;
 use crate::engine::run::Desk;
 use crate::format::move16::Dialect;
 use crate::format::{Ahead, PositionKey, Record, RecordRef, position_keys_of_row};
-use crate::jobs::settings::BadPolicy;
+use crate::records::bad_record::BadPolicy;
 use crate::records::reading::Fault;
 use crate::records::sorting::{Next, Sorted, sort_block};
 use crate::records::source::Block;

@@ -6,9 +6,8 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 use crate::format::{Field, Fields, Fill, Format, NoConversion};
-use crate::jobs::first_pass::FirstPassError;
-use crate::jobs::settings::FormatName;
-use crate::mate::judge::LimitError;
+
+use crate::records::format_name::FormatName;
 use crate::records::source::SourceError;
 use crate::storage::memory::Memory;
 
@@ -279,12 +278,6 @@ pub enum PlanError {
         /// What the system says.
         source: io::Error,
     },
-    /// A limit of the search is too large.
-    #[error(transparent)]
-    Limit(#[from] LimitError),
-    /// What an earlier run found out cannot be used.
-    #[error(transparent)]
-    FirstPass(#[from] FirstPassError),
     /// An input could not be read.
     #[error(transparent)]
     Source(#[from] SourceError),
@@ -295,7 +288,6 @@ impl PlanError {
     pub const fn is_usage(&self) -> bool {
         match self {
             Self::Look { .. } | Self::Source(_) => false,
-            Self::FirstPass(error) => error.is_usage(),
             _ => true,
         }
     }

@@ -4,11 +4,15 @@
 
 use std::path::Path;
 
-use super::{Table, TableFormat, Value};
-use crate::jobs::plan::{Claims, PlanError};
+use crate::records::claims::Claims;
+use crate::records::opening::check_table_format;
+use crate::records::plan_error::PlanError;
 use crate::records::sink::{OutputPlan, SinkError, Sinks};
 use crate::records::stream::{Batch, Stream};
 use crate::storage::files;
+use crate::storage::table::Table;
+use crate::storage::table::TableFormat;
+use crate::storage::table::Value;
 
 /// A table while it is written. Dropped before [`Self::finish`], it vanishes.
 ///
@@ -32,7 +36,7 @@ use crate::storage::files;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct TableFile {
+pub(crate) struct TableFile {
     sinks: Sinks,
     table: &'static Table,
     format: TableFormat,
@@ -44,13 +48,13 @@ impl TableFile {
     /// # Errors
     /// [`PlanError`] if this build does not write the format, or the file exists and may not be replaced by
     /// `force`.
-    pub fn plan(
+    pub(crate) fn plan(
         path: &Path,
         table: &'static Table,
         format: TableFormat,
         force: bool,
     ) -> Result<OutputPlan, PlanError> {
-        format.check()?;
+        check_table_format(format)?;
         let path = path.to_owned();
         if files::is_object(&path) && format.making(table).is_some() {
             return Err(PlanError::TableObject { output: path });
@@ -67,7 +71,7 @@ impl TableFile {
     ///
     /// # Errors
     /// [`SinkError`] if it cannot be created or is being written by another process.
-    pub fn create(
+    pub(crate) fn create(
         plan: OutputPlan,
         table: &'static Table,
         format: TableFormat,
@@ -79,7 +83,7 @@ impl TableFile {
     ///
     /// # Errors
     /// [`SinkError::Io`], a full disk for instance.
-    pub fn push(&mut self, row: &[Value<'_>]) -> Result<(), SinkError> {
+    pub(crate) fn push(&mut self, row: &[Value<'_>]) -> Result<(), SinkError> {
         let mut batch = Batch::default();
         self.format.push_row(self.table, row, batch.open_record());
         batch.end_record();
@@ -90,7 +94,7 @@ impl TableFile {
     ///
     /// # Errors
     /// [`SinkError::Io`], a full disk for instance.
-    pub fn finish(self) -> Result<(), SinkError> {
+    pub(crate) fn finish(self) -> Result<(), SinkError> {
         self.sinks.finish()?.commit()
     }
 }

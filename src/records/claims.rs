@@ -7,8 +7,8 @@ use std::collections::{HashMap, HashSet};
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
-use super::PlanError;
-use crate::jobs::settings::BadPolicy;
+use crate::records::bad_record::BadPolicy;
+use crate::records::plan_error::PlanError;
 use crate::records::shard::Shard;
 use crate::records::sink::{OutputPlan, partial_path};
 use crate::records::source::{Input, Place};

@@ -1,0 +1,47 @@
+//! Errors of runs over blocks.
+
+use std::io;
+
+use thiserror::Error;
+
+use crate::records::bad_record::BadRecord;
+use crate::records::counts::Imbalance;
+use crate::records::sink::SinkError;
+use crate::records::source::SourceError;
+
+/// Why a run over blocks ended.
+#[derive(Debug, Error)]
+pub enum RunError {
+    /// The caller cancelled it.
+    #[error("interrupted; unfinished outputs were removed")]
+    Interrupted,
+    /// A bad record, when the first one is to end the run.
+    #[error(transparent)]
+    BadRecord(BadRecord),
+    /// An input could not be read.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// An output could not be written.
+    #[error(transparent)]
+    Sink(#[from] SinkError),
+    /// Threads could not be started.
+    #[error("cannot start threads")]
+    Threads(#[source] io::Error),
+    /// The pool of threads could not be started.
+    #[error("cannot start threads")]
+    Pool(#[from] rayon::ThreadPoolBuildError),
+    /// A fault of this program.
+    #[error("internal error at one of the records from number {first_index} of {file}")]
+    Panicked {
+        /// The input.
+        file: String,
+        /// First record of the block.
+        first_index: u64,
+    },
+    /// A fault of this program.
+    #[error("internal error while reading")]
+    ReaderPanicked,
+    /// A fault of this program.
+    #[error("internal error")]
+    Imbalance(#[from] Imbalance),
+}

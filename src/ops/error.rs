@@ -1,0 +1,84 @@
+//! Errors of operations on archives.
+
+use std::io;
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use crate::engine::error::RunError;
+use crate::records::account_file::ManifestError;
+use crate::records::counts::Imbalance;
+use crate::records::plan_error::PlanError;
+use crate::records::position_set::Full;
+use crate::records::sink::SinkError;
+use crate::records::source::SourceError;
+
+/// Why an operation ended without outputs.
+#[derive(Debug, Error)]
+pub enum OperationError {
+    /// What is asked for cannot be done with these inputs and outputs.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// The account of an earlier operation could not be read.
+    #[error(transparent)]
+    Manifest(#[from] ManifestError),
+    /// The folder of the outputs could not be made.
+    #[error("cannot create the folder {folder}")]
+    Folder {
+        /// The folder.
+        folder: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The run over the records ended.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// More positions than can be remembered.
+    #[error(
+        "{0} of --memory; allow more, or use `kyokumen dedup`, which does not keep them in memory"
+    )]
+    TooManyPositions(#[from] Full),
+    /// What does not fit into memory could not be kept on disk.
+    #[error("cannot {verb} temporary files in {}; --tmp-dir says where they stand", folder.display())]
+    Temporary {
+        /// What was tried.
+        verb: &'static str,
+        /// The folder.
+        folder: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+}
+
+impl OperationError {
+    /// Whether somebody wished it to end.
+    pub const fn is_interruption(&self) -> bool {
+        matches!(self, Self::Run(RunError::Interrupted))
+    }
+
+    /// Whether another command line would help, as opposed to another state of the disk.
+    pub const fn is_usage(&self) -> bool {
+        match self {
+            Self::Plan(error) => error.is_usage(),
+            _ => false,
+        }
+    }
+}
+
+impl From<SourceError> for OperationError {
+    fn from(error: SourceError) -> Self {
+        Self::Run(error.into())
+    }
+}
+
+impl From<SinkError> for OperationError {
+    fn from(error: SinkError) -> Self {
+        Self::Run(error.into())
+    }
+}
+
+impl From<Imbalance> for OperationError {
+    fn from(error: Imbalance) -> Self {
+        Self::Run(error.into())
+    }
+}

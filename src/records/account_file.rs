@@ -1,0 +1,57 @@
+//! Accounts read from their files.
+
+use serde::de::DeserializeOwned;
+use std::io;
+use std::path::Path;
+use std::path::PathBuf;
+use thiserror::Error;
+
+use crate::records::account_check::Contradiction;
+use crate::storage::files;
+
+/// Why a manifest cannot be used.
+#[derive(Debug, Error)]
+pub enum ManifestError {
+    /// The system refused.
+    #[error("cannot read {}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// It is none.
+    #[error("{} is no manifest that this version understands", path.display())]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+    /// What it says cannot be.
+    #[error("{} contradicts itself: {why}; it is not as it was written", path.display())]
+    Contradiction {
+        /// The file.
+        path: PathBuf,
+        /// What cannot be.
+        why: Contradiction,
+    },
+}
+
+impl ManifestError {
+    /// Whether there is no file.
+    pub fn is_not_found(&self) -> bool {
+        matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
+    }
+}
+
+/// Reads the account of any command.
+pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> Result<T, ManifestError> {
+    let bytes =
+        files::read(path).map_err(|source| ManifestError::Io { path: path.to_owned(), source })?;
+    serde_json::from_slice(&bytes)
+        .map_err(|source| ManifestError::Malformed { path: path.to_owned(), source })
+}
+
+/// What the name of a manifest ends with.
+pub const MANIFEST_SUFFIX: &str = ".manifest.json";

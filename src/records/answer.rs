@@ -1,0 +1,33 @@
+//! The verdict on a position, in one word.
+
+pub use crate::search::Stop;
+
+/// The verdict on a position, seen from the side to move.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Answer {
+    /// It mates.
+    Win,
+    /// It is being mated, or has no legal move.
+    Loss,
+    /// Neither, proven without limits.
+    NoMate,
+    /// The search stopped before it knew.
+    Unknown(Stop),
+}
+
+impl Answer {
+    /// `win`, `loss`, `no_mate` or `unknown`.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Win => "win",
+            Self::Loss => "loss",
+            Self::NoMate => "no_mate",
+            Self::Unknown(_) => "unknown",
+        }
+    }
+
+    /// Whether one side is proven to be mated.
+    pub const fn is_mate(self) -> bool {
+        matches!(self, Self::Win | Self::Loss)
+    }
+}

@@ -1,0 +1,98 @@
+//! The name of a format and of how its bytes are compressed: `hcp`, `hcp.zst`, `hcp.gz`.
+
+use std::fmt;
+use std::str::FromStr;
+use thiserror::Error;
+
+use crate::format::Format;
+
+use crate::storage::compression::Compression;
+
+/// A format and how its bytes are compressed: `hcp`, `hcp.zst`, `hcp.gz`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FormatName {
+    /// The format of the records.
+    pub format: Format,
+    /// How the file is compressed.
+    pub compression: Compression,
+}
+
+/// Why a text is not the name of a format.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error(
+    "{text:?} is not a format: expected one of {}, each also with .zst or .gz, or parquet",
+    format_names()
+)]
+pub struct ParseFormatNameError {
+    text: String,
+}
+
+pub(crate) fn format_names() -> String {
+    Format::ALL.map(Format::name).join(", ")
+}
+
+impl FormatName {
+    /// Records in the columns of a Parquet file.
+    pub const PARQUET: Self = Self { format: Format::Jsonl, compression: Compression::Parquet };
+
+    /// The format without compression.
+    pub const fn plain(format: Format) -> Self {
+        Self { format, compression: Compression::None }
+    }
+
+    /// The name that the file name shows; `None` if its extension is no format's.
+    pub fn from_file_name(name: &str) -> Option<Self> {
+        let (name, compression) = without_compression(name);
+        if compression == Compression::Parquet {
+            return Some(Self::PARQUET);
+        }
+        let (_, extension) = name.rsplit_once('.')?;
+        Some(Self { format: Format::from_extension(extension)?, compression })
+    }
+
+    /// The file name without what says how it is written.
+    pub fn stem(name: &str) -> &str {
+        let (name, compression) = without_compression(name);
+        if compression == Compression::Parquet {
+            return name;
+        }
+        match name.rsplit_once('.') {
+            Some((stem, _)) if !stem.is_empty() => stem,
+            _ => name,
+        }
+    }
+}
+
+/// The name without the suffix of a compression, and the compression.
+pub(crate) fn without_compression(name: &str) -> (&str, Compression) {
+    for compression in [Compression::Zstd, Compression::Gzip, Compression::Parquet] {
+        if let Some(name) = name.strip_suffix(compression.suffix()) {
+            return (name, compression);
+        }
+    }
+    (name, Compression::None)
+}
+
+impl FromStr for FormatName {
+    type Err = ParseFormatNameError;
+
+    fn from_str(text: &str) -> Result<Self, ParseFormatNameError> {
+        let (name, compression) = without_compression(text.strip_prefix('.').unwrap_or(text));
+        if name == Self::PARQUET.to_string() {
+            return Ok(Self::PARQUET);
+        }
+        match Format::from_name(name) {
+            Some(format) => Ok(Self { format, compression }),
+            None => Err(ParseFormatNameError { text: text.to_owned() }),
+        }
+    }
+}
+
+impl fmt::Display for FormatName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.compression {
+            Compression::Parquet => f.write_str("parquet"),
+            _ => write!(f, "{}{}", self.format.name(), self.compression.suffix()),
+        }
+    }
+}

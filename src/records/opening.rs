@@ -1,0 +1,136 @@
+//! Inputs and outputs as they are asked for: looked at, with their formats settled, before anything is created.
+
+use std::path::Path;
+
+use crate::format::Fill;
+use crate::format::Format;
+use crate::format::Plan as ConversionPlan;
+use crate::format::conversion_plan;
+use crate::format::move16::Dialect;
+use crate::records::bad_record::BadPolicy;
+
+use crate::records::evidence;
+use crate::records::filters::RecordFilters;
+use crate::records::format_name::FormatName;
+use crate::records::plan_error::PlanError;
+
+use crate::records::sink::OutputPlan;
+
+use crate::records::source::Input;
+
+use crate::records::source::Place;
+use crate::records::source::SourceError;
+use crate::records::stream::Stream;
+use crate::storage::compression::Compression;
+use crate::storage::parquet;
+use crate::storage::table::TableFormat;
+
+pub(crate) fn input(
+    path: &Path,
+    from: Option<FormatName>,
+    dialect: Option<Dialect>,
+) -> Result<Input, PlanError> {
+    let name = path.to_string_lossy().into_owned();
+    let format = from.or_else(|| FormatName::from_file_name(&name));
+    let mut input = Input::named(path, format.ok_or(PlanError::UnknownFormat { input: name })?);
+    if input.compression == Compression::Parquet {
+        check_parquet(input.format)?;
+        if !input.place.can_be_read_again() {
+            return Err(PlanError::ReadOnce {
+                input: input.said(),
+                why: "Parquet is read from its end",
+            });
+        }
+        if matches!(input.place, Place::Object(_)) {
+            return Err(PlanError::ParquetObject { input: input.name });
+        }
+    }
+    if let Place::Object(object) = &input.place {
+        // Looked at once, for all that will be read of it.
+        let looked = object.state().map(drop);
+        looked.map_err(|source| SourceError::Open { input: input.name.clone(), source })?;
+    }
+    evidence::settle(&mut input, from.is_some(), dialect)?;
+    Ok(input)
+}
+
+pub(crate) fn check_filters(input: &Input, filters: &RecordFilters) -> Result<(), PlanError> {
+    let fields = input.format.fields();
+    match filters.asked().find(|&(_, field)| !fields.contains(field)) {
+        Some((filter, field)) => Err(PlanError::FilterOnMissingField {
+            filter,
+            input: input.name.clone(),
+            format: input.format.name(),
+            field,
+        }),
+        None => Ok(()),
+    }
+}
+
+pub(crate) fn conversion(
+    input: &Input,
+    to: Format,
+    fill: &Fill,
+) -> Result<ConversionPlan, PlanError> {
+    conversion_plan(input.format, to, fill)
+        .map_err(|source| PlanError::Conversion { input: input.name.clone(), source })
+}
+
+/// Outputs are compressed with zstd or not at all.
+///
+/// # Errors
+/// [`PlanError::OnlyReadCompression`].
+pub fn check_compression(to: FormatName) -> Result<FormatName, PlanError> {
+    match to.compression {
+        Compression::Gzip => Err(PlanError::OnlyReadCompression { to }),
+        Compression::None | Compression::Zstd => Ok(to),
+        Compression::Parquet => check_parquet(to.format).map(|()| to),
+    }
+}
+
+/// Whether a Parquet file can hold this format, and this program handles such files.
+pub(crate) fn check_parquet(format: Format) -> Result<(), PlanError> {
+    match (parquet::IS_BUILT_IN, format) {
+        (false, _) => Err(PlanError::NoParquet),
+        (true, Format::Jsonl) => Ok(()),
+        (true, _) => Err(PlanError::NotInParquet { format: format.name() }),
+    }
+}
+
+pub(crate) fn stem(name: Option<String>, inputs: &[Input]) -> Result<String, PlanError> {
+    let stem = match (name, inputs.first().map(|input| &input.place)) {
+        (Some(name), _) => name,
+        (None, None | Some(Place::Stdin)) => "stdin".to_owned(),
+        (None, Some(place)) => {
+            let name = place.file_name().unwrap_or_default().to_string_lossy();
+            FormatName::stem(&name).to_owned()
+        }
+    };
+    let is_file_name = Path::new(&stem).file_name() == Some(stem.as_ref());
+    if is_file_name { Ok(stem) } else { Err(PlanError::Name { name: stem }) }
+}
+
+pub(crate) fn check_folder(folder: &Path) -> Result<(), PlanError> {
+    if folder.exists() && !folder.is_dir() {
+        return Err(PlanError::NotAFolder { folder: folder.to_owned() });
+    }
+    Ok(())
+}
+
+/// Where bad records go that stand beside an output.
+pub(crate) fn side_outputs(output: &Path, to: FormatName, on_error: BadPolicy) -> Vec<OutputPlan> {
+    if on_error != BadPolicy::Quarantine {
+        return Vec::new();
+    }
+    let name = output.file_name().unwrap_or_default().to_string_lossy();
+    let beside = |stream: Stream| {
+        let name = format!("{}{}", FormatName::stem(&name), stream.suffix(to.format.name()));
+        OutputPlan::plain(stream, output.with_file_name(name))
+    };
+    vec![beside(Stream::Quarantine), beside(Stream::QuarantineLines)]
+}
+
+/// Whether this program writes tables in this format.
+pub(crate) const fn check_table_format(format: TableFormat) -> Result<(), PlanError> {
+    if format.is_built_in() { Ok(()) } else { Err(PlanError::NoParquet) }
+}

@@ -1,0 +1,28 @@
+//! Where a run stands between two blocks.
+
+use serde::Deserialize;
+use serde::Serialize;
+
+use crate::records::counts::Counts;
+
+use crate::records::source::PartRead;
+
+/// The place in a run between two blocks.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Place {
+    /// Blocks that were dealt with.
+    pub blocks: u64,
+    /// What became of the records in them.
+    pub counts: Counts,
+    /// What was read of the input in which the last of them stood.
+    pub read: Option<PartRead>,
+}
+
+impl Place {
+    /// Behind another block.
+    pub fn advance(&mut self, block: &Counts, read: PartRead) {
+        self.blocks += 1;
+        self.counts.add(block);
+        self.read = Some(read);
+    }
+}

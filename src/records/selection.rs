@@ -1,0 +1,77 @@
+//! Which records of which input are read.
+
+use std::path::Path;
+use std::path::PathBuf;
+
+use crate::records::plan_error::PlanError;
+use crate::records::shard::Shard;
+
+use crate::records::source;
+use crate::records::source::Counted;
+use crate::records::source::Index;
+use crate::records::source::Input;
+use crate::records::source::Mark;
+use crate::records::source::Part;
+
+/// Which records of which input are read.
+pub(crate) struct Chosen {
+    pub(crate) parts: Vec<Part>,
+    /// How many, if that is cheap to say or a shard needs it.
+    pub(crate) records: Option<u64>,
+    /// Number of the first one over all inputs, from 0.
+    pub(crate) first_number: u64,
+    /// What was found out about where records are, and where that is to be kept.
+    pub(crate) indexes: Vec<(PathBuf, Index)>,
+}
+
+/// Chooses the records of a shard, or all. What an earlier run found out about the inputs stands in
+/// `folder`.
+pub(crate) fn choose(
+    inputs: Vec<Input>,
+    shard: Option<Shard>,
+    folder: Option<&Path>,
+) -> Result<Chosen, PlanError> {
+    if shard.is_none() && !inputs.iter().all(source::is_cheap_to_count) {
+        let parts = inputs.into_iter().map(Part::whole).collect();
+        return Ok(Chosen { parts, records: None, first_number: 0, indexes: Vec::new() });
+    }
+    let mut counted = Vec::new();
+    let mut indexes = Vec::new();
+    for input in &inputs {
+        // Without a shard all is read from the start: the number of records is all that helps.
+        if shard.is_none() || source::can_be_computed(input) {
+            counted.push((source::count_records(input)?, None));
+            continue;
+        }
+        let place = folder.and_then(|folder| Index::path(folder, input));
+        let kept = place.as_ref().and_then(|path| Index::load(path, input));
+        let index = if let Some(index) = kept {
+            index
+        } else {
+            let index = Index::build(input)?;
+            indexes.extend(place.map(|path| (path, index.clone())));
+            index
+        };
+        counted.push((index.records, Some(index)));
+    }
+    let total = counted.iter().map(|(count, _)| count).sum();
+    let range = shard.map_or(0..total, |shard| shard.range(total));
+    let mut first = 0;
+    let mut parts = Vec::new();
+    for (input, (count, index)) in inputs.into_iter().zip(counted) {
+        let within = |record: u64| record.saturating_sub(first).min(count);
+        let (from, to) = (within(range.start), within(range.end));
+        let mark = index.map_or(Mark::default(), |index| index.mark_before(from));
+        first += count;
+        // What stands behind the last record and is none, a game without moves, goes with that record.
+        let has_last = range.start < first && first <= range.end;
+        let is_first = shard.is_none_or(|shard| shard.index() == 1);
+        let reads_end =
+            input.format.record_len().is_none() && (has_last || (first == 0 && is_first));
+        let counted = Some(Counted { records: count, is_relied_on: shard.is_some() });
+        let to = (shard.is_some() && !reads_end).then_some(to);
+        parts.push(Part { mark, counted, ..Part::range(input, from, to) });
+    }
+    let records = Some(range.end - range.start);
+    Ok(Chosen { parts, records, first_number: range.start, indexes })
+}
