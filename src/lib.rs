@@ -53,7 +53,9 @@ pub mod records;
 pub mod storage;
 
 pub use kyokumen_format as format;
-pub use kyokumen_game::{self as game, random};
+pub use kyokumen_game as game;
+pub use kyokumen_game::random;
 pub use kyokumen_marubatsu as marubatsu;
-pub use kyokumen_search::{self as search, solver};
+pub use kyokumen_search as search;
+pub use kyokumen_search::solver;
 pub use kyokumen_shogi as shogi;

@@ -13,4 +13,5 @@ pub(crate) mod patient;
 pub mod platform;
 pub mod secrets;
 pub(crate) mod seek_table;
+pub(crate) mod state;
 pub mod table;

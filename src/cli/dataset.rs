@@ -11,9 +11,10 @@ use super::record_args::{InputArgs, RecordArgs};
 use super::report::{counted, records, with_counts};
 use super::search_args::SearchArgs;
 use super::{Outcome, Usage, config};
-use crate::jobs::dataset::{DatasetSettings, Shares, dataset, judges};
+use crate::jobs::dataset::{dataset, judges};
 use crate::jobs::plan::{Plan, Request};
-use crate::jobs::settings::Settings;
+use crate::jobs::settings::{DatasetSettings, Settings};
+use crate::jobs::shares::Shares;
 use crate::records::counts::Counts;
 use crate::storage::table::TableFormat;
 

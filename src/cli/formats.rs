@@ -1,6 +1,7 @@
 //! `kyokumen formats`.
 
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
 
 use clap::Args;
 use serde::Serialize;

@@ -1,6 +1,7 @@
 //! `kyokumen inspect`.
 
-use std::io::{self, BufWriter, Write};
+use std::io;
+use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
 use clap::Args;

@@ -14,8 +14,8 @@ use super::failure::run_error;
 use super::message::{name, say};
 use super::option::{place, seconds, word};
 use super::record_args::{RecordArgs, RunArgs};
-use super::report::{self, records};
-use super::{Outcome, Usage};
+use super::report::records;
+use super::{Outcome, Usage, report};
 use crate::engine::moment::duration;
 use crate::engine::progress::{Progress, ProgressMode};
 use crate::jobs::error::JobError;
@@ -27,7 +27,7 @@ use crate::jobs::settings::Settings;
 use crate::mate::judge::Decide;
 use crate::records::bad_record::BadPolicy;
 use crate::records::counts::Counts;
-use crate::records::shard::ShardChoice;
+use crate::records::shard_choice::ShardChoice;
 use crate::storage::platform::Interrupt;
 
 #[derive(Args, Clone, Debug, Default)]

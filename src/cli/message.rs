@@ -4,7 +4,8 @@
 //! as Rust's literals write them; JSON has its own way.
 
 use std::borrow::Cow;
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
 
 use clap::builder::StyledStr;
 use clap::error::ContextValue;

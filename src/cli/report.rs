@@ -3,7 +3,8 @@
 //! Every line is written at once, so that a reader behind a pipe sees it when it is there.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
 use std::time::Duration;
 
 use serde::Serialize;

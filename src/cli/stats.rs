@@ -4,7 +4,8 @@ mod page;
 mod plot;
 mod text;
 
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::Context;

@@ -1,6 +1,7 @@
 //! `kyokumen status`.
 
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;

@@ -8,8 +8,8 @@ mod options;
 mod reply;
 mod searcher;
 
-use std::io::{self, BufRead, Read};
-use std::thread;
+use std::io::{BufRead, Read};
+use std::{io, thread};
 
 use clap::Args;
 use crossbeam_channel::{Receiver, Sender, bounded};

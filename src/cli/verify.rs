@@ -3,7 +3,8 @@
 mod manifests;
 mod proofs;
 
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;

@@ -3,10 +3,9 @@
 //! A bounded number of items is under way at any time, so memory does not grow with their number.
 
 use std::collections::BTreeMap;
-use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
-use std::thread;
+use std::{io, thread};
 
 use crossbeam_channel::{bounded, unbounded};
 

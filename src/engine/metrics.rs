@@ -3,7 +3,8 @@
 //! The text format: <https://prometheus.io/docs/instrumenting/exposition_formats/>.
 
 use std::fmt::Write as _;
-use std::io::{self, Write as _};
+use std::io;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 

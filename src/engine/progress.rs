@@ -2,7 +2,8 @@
 //!
 //! The bar is indicatif's; where nobody watches, a line every ten seconds says the same.
 
-use std::io::{self, IsTerminal, Write};
+use std::io;
+use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 

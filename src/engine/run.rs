@@ -2,44 +2,21 @@
 //!
 //! Nothing gets its final name here: the caller does that when the sums are right.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::error::RunError;
 use super::progress::Progress;
 use super::work::{Crew, Judged, Step};
+use crate::engine::job::{Desk, Job};
 use crate::records::counts::Counts;
 use crate::records::resume_point::Place;
-use crate::records::sink::{Finished, OutputPlan, OutputState, SinkError, Sinks};
+use crate::records::sink::{Finished, OutputState, SinkError, Sinks};
 use crate::records::sorting::Sorted;
-use crate::records::source::{Block, Part, PartRead};
+use crate::records::source::PartRead;
 use crate::records::stream::Stream;
 
 /// Blocks that may wait for one before them, where they are small.
 pub(crate) const WAITING_BLOCKS: usize = 1 << 12;
-
-/// What is to be read and written.
-pub(crate) struct Job<'a> {
-    pub(crate) parts: &'a [Part],
-    pub(crate) outputs: &'a [OutputPlan],
-    /// 0 for as many as the machine runs at once.
-    pub(crate) threads: usize,
-    pub(crate) block_records: u64,
-    /// Number, over all inputs, of the first record.
-    pub(crate) first_number: u64,
-    /// Records after which reading stops.
-    pub(crate) limit: Option<u64>,
-    /// Whether checksums of what is read and written are wanted.
-    pub(crate) checksums: bool,
-    /// Blocks that may wait for one before them, however small they are.
-    pub(crate) waiting_blocks: usize,
-    /// Memory that blocks under way may take, if that is less than they would.
-    pub(crate) room_bytes: usize,
-}
-
-/// What a worker does with a block, and what else it found out about it; nothing comes back after a
-/// cancellation.
-pub(crate) type Desk<T> = Arc<dyn Fn(&Block, &AtomicBool) -> Option<(Sorted, T)> + Send + Sync>;
 
 /// Who keeps checkpoints of a run while it goes on.
 pub(crate) trait Checkpoints {

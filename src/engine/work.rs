@@ -6,14 +6,15 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::{self, JoinHandle};
+use std::thread;
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use crossbeam_channel::{IntoIter, Receiver, Sender, bounded, never, select, unbounded};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use super::run::{Desk, Job};
 use crate::engine::error::RunError;
+use crate::engine::job::{Desk, Job};
 use crate::records::resume_point::Place;
 use crate::records::sorting::Sorted;
 use crate::records::source::{

@@ -5,20 +5,18 @@
 //! the open frames of compressed outputs, then the SHA-256 of all that in 32 bytes. One without blocks says
 //! that a run has begun which is to replace what is there.
 
-use crate::records::resume_point::Place;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::identity::Identity;
 use crate::mate::judge::Saved;
+use crate::records::resume_point::Place;
 use crate::records::sink::{OutputState, partial_path};
 use crate::storage::checksum::Sum;
-use crate::storage::files;
-use crate::storage::platform;
+use crate::storage::{files, platform};
 
 /// Everything that another process needs to go on.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

@@ -1,14 +1,14 @@
 //! Errors of jobs: whatever ends them, from the plan to the last name.
 
 use std::io;
+use std::path::PathBuf;
 
 use thiserror::Error;
 
 use super::checkpoint::CheckpointError;
 use super::first_pass::FirstPassError;
-use super::staging::SendError;
-use super::start::StartError;
 use crate::engine::error::RunError;
+use crate::jobs::identity::Difference;
 use crate::mate::judge::LimitError;
 use crate::records::account_file::ManifestError;
 use crate::records::counts::Imbalance;
@@ -107,4 +107,102 @@ impl From<Imbalance> for JobError {
     fn from(error: Imbalance) -> Self {
         Self::Run(error.into())
     }
+}
+
+/// Why outputs did not get to their store.
+#[derive(Debug, Error)]
+pub enum SendError {
+    /// The system or the store refused.
+    #[error(
+        "cannot {verb} {}; what is done waits in {}, and the same command with --resume goes on", path.display(), folder.display()
+    )]
+    Io {
+        /// What was tried.
+        verb: &'static str,
+        /// The file or the object.
+        path: PathBuf,
+        /// Where the outputs are on this machine.
+        folder: PathBuf,
+        /// What the system or the store says.
+        source: io::Error,
+    },
+    /// The store refused before anything was done.
+    #[error("cannot {verb} {}", path.display())]
+    Look {
+        /// What was tried.
+        verb: &'static str,
+        /// The object.
+        path: PathBuf,
+        /// What the store says.
+        source: io::Error,
+    },
+    /// Somebody wrote to an output before it was sent.
+    #[error("{} has another SHA-256 than its manifest says; start afresh with --force", path.display())]
+    Checksum {
+        /// The output.
+        path: PathBuf,
+    },
+    /// The user or the system ended the process.
+    #[error("interrupted while outputs were sent; the same command with --resume sends them")]
+    Interrupted,
+}
+
+/// Why a run cannot go on where another stood.
+#[derive(Debug, Error)]
+pub enum StartError {
+    /// That was another run.
+    #[error(
+        "{} is of a run in which {difference}; go on as it began, or start afresh with --force",
+        path.display()
+    )]
+    Different {
+        /// The checkpoint or the manifest.
+        path: PathBuf,
+        /// In what.
+        difference: Box<Difference>,
+    },
+    /// Outputs stand there of which nobody knows how they were made.
+    #[error("{} exists without a manifest; replace it with --force", path.display())]
+    Unaccounted {
+        /// The output.
+        path: PathBuf,
+    },
+    /// The manifest speaks of an output that is not there or has another size.
+    #[error(
+        "{} is not as {} says; start afresh with --force", path.display(), manifest.display()
+    )]
+    NotAsSaid {
+        /// The output.
+        path: PathBuf,
+        /// The manifest.
+        manifest: PathBuf,
+    },
+    /// The manifest speaks of other records of an input.
+    #[error(
+        "{} speaks of the records from {from} to {to} of {file}, which are not those of this run; \
+         start afresh with --force", manifest.display()
+    )]
+    OtherRange {
+        /// The manifest.
+        manifest: PathBuf,
+        /// The input.
+        file: String,
+        /// The first record it speaks of.
+        from: u64,
+        /// The record behind the last one.
+        to: u64,
+    },
+    /// The manifest speaks of more or fewer records.
+    #[error(
+        "{} speaks of {found} records, and there are {records}; start afresh with --force",
+        manifest.display()
+    )]
+    OtherRecords {
+        /// The manifest.
+        manifest: PathBuf,
+        /// Records of the run.
+        records: u64,
+        /// Records of the manifest.
+        found: u64,
+    },
 }

@@ -4,11 +4,10 @@
 //! grows until it says enough: most of the time goes to a few positions, so that small samples say little.
 
 use std::collections::HashMap;
-use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{io, thread};
 
 use thiserror::Error;
 
@@ -19,8 +18,7 @@ use crate::records::sink::OutputPlan;
 use crate::records::source;
 use crate::records::source::{Block, Delivery, Part, Source, SourceError};
 use crate::search::STACK_BYTES;
-use crate::storage::compression::Compression;
-use crate::storage::compression::ZSTD_LEVEL;
+use crate::storage::compression::{Compression, ZSTD_LEVEL};
 use crate::storage::platform;
 
 /// The sample is large enough when the mean is known to a tenth, in 95 of 100 cases.

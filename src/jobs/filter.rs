@@ -15,15 +15,17 @@ use super::plan::Plan;
 use super::staging::Staging;
 use super::start::{Earlier, Start};
 use super::triage;
+use crate::engine::job::{Desk, Job};
 use crate::engine::progress::Progress;
-use crate::engine::run::{Desk, Done, Job, run_kept};
+use crate::engine::run::{Done, run_kept};
 use crate::jobs::error::JobError;
+use crate::jobs::manifest::per_s;
 use crate::mate::judge::{Decide, Judge, Saved};
 use crate::mate::memo::{Memo, Memoized};
+use crate::records::account::{input_account, output_account};
 use crate::records::sink::SinkError;
-use crate::storage::files;
 use crate::storage::lock::Lock;
-use crate::storage::platform;
+use crate::storage::{files, platform};
 
 /// Records that travel together. Few, because one hard position keeps a thread for seconds, and what waits for
 /// it in the order of the input is in no checkpoint.
@@ -186,7 +188,7 @@ fn write(
     progress.start_behind(keeper.resumed.as_ref().map_or(0, |resumed| resumed.place.counts.input));
     let take = |_: &mut _, ()| Ok(());
     let done = run_kept(&job, desk, take, progress, cancel, Some(&mut keeper))?;
-    let manifest = Manifest::new(plan, &done, &keeper);
+    let manifest = account(plan, &done, &keeper);
     manifest.check_balance()?;
     if let Some(first) = &plan.first_pass {
         first.check_run(&manifest)?;
@@ -201,6 +203,36 @@ fn write(
     }
     progress.finish(&counts);
     Ok((manifest, keeper.done()))
+}
+
+/// The account of a run whose outputs are whole.
+fn account(plan: &Plan, done: &Done, keeper: &Keeper) -> Manifest {
+    let (counts, saved) = (&done.counts, keeper.saved());
+    let elapsed_s = keeper.elapsed().as_secs_f64();
+    let Identity { program, command, node_definition, solver_version, settings, shard, .. } =
+        keeper.identity.clone();
+    Manifest {
+        program,
+        command,
+        node_definition,
+        solver_version,
+        settings,
+        shard,
+        inputs: done
+            .parts_read
+            .iter()
+            .map(|read| input_account(&plan.parts[read.part], read))
+            .collect(),
+        outputs: done.finished.written().map(output_account).collect(),
+        counts: counts.clone(),
+        ended_unix_s: platform::now_unix_s(),
+        elapsed_s,
+        records_per_s: per_s(counts.input, elapsed_s),
+        nodes_per_s: per_s(counts.nodes - saved.nodes, elapsed_s),
+        saved,
+        resumed_from: keeper.resumed_from(),
+        parents: plan.first_pass.iter().map(|first| first.parent.clone()).collect(),
+    }
 }
 
 /// Judges that judge nothing at the moment: as many as blocks were judged at once, once all are judged.

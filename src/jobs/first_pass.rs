@@ -4,7 +4,8 @@
 //! Everything else that is searched had been proven to be no mate.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io;
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -27,8 +28,7 @@ use crate::records::source::{MAX_LINE_BYTES, Part};
 use crate::records::stream::Stream;
 use crate::shogi::Move;
 use crate::storage::checksum::Sum;
-use crate::storage::files;
-use crate::storage::platform;
+use crate::storage::{files, platform};
 
 /// Why an earlier run cannot be built on.
 #[derive(Debug, Error)]

@@ -3,17 +3,12 @@
 //! A run that was interrupted goes on only under the identity it began with, and only shards of one identity
 //! are joined.
 
-use crate::records::account::InputIdentity;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::plan::{Plan, Product};
-use super::settings::{MatedPolicy, UnknownPolicy};
-use crate::mate::judge::{NODE_DEFINITION, SOLVER_VERSION, SearchSettings};
-use crate::records::bad_record::BadPolicy;
-use crate::records::filters::RecordFilters;
+use crate::records::account::InputIdentity;
 
 /// Everything that decides the bytes of the outputs.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -32,29 +27,6 @@ pub struct Identity {
     pub shard: Option<String>,
     /// What is read, in order.
     pub inputs: Vec<InputIdentity>,
-}
-
-/// The settings under the long names of the options.
-#[derive(Serialize)]
-#[serde(rename_all = "kebab-case")]
-struct EffectiveSettings<'a> {
-    to: String,
-    #[serde(flatten)]
-    search: &'a SearchSettings,
-    #[serde(flatten)]
-    product: ProductSettings,
-    on_error: BadPolicy,
-    #[serde(flatten)]
-    filters: RecordFilters,
-    threads: usize,
-}
-
-/// Those that only one of the products has.
-#[derive(Serialize)]
-#[serde(rename_all = "kebab-case", rename_all_fields = "kebab-case", untagged)]
-enum ProductSettings {
-    Records { mated: MatedPolicy, unknown: UnknownPolicy, fill: String },
-    Rows { split: String, tsume_plies: bool },
 }
 
 /// The commands that search.
@@ -88,19 +60,6 @@ impl fmt::Display for Difference {
 }
 
 impl Identity {
-    /// That of a run that is about to begin.
-    pub(crate) fn of(plan: &Plan) -> Self {
-        Self {
-            program: format!("kyokumen {}", env!("CARGO_PKG_VERSION")),
-            command: command(&plan.product).to_owned(),
-            node_definition: NODE_DEFINITION,
-            solver_version: SOLVER_VERSION,
-            settings: effective_settings(plan),
-            shard: plan.shard.map(|shard| shard.to_string()),
-            inputs: plan.parts.iter().map(|part| InputIdentity::of(&part.input)).collect(),
-        }
-    }
-
     /// The first thing in which another identity differs from this one.
     pub fn difference(&self, other: &Self) -> Option<Difference> {
         difference(&self.comparable(), &other.comparable(), "")
@@ -110,46 +69,6 @@ impl Identity {
         let mut identity = self.clone();
         identity.settings.remove(THREADS);
         serde_json::to_value(identity).expect("maps whose keys are words have a JSON form")
-    }
-}
-
-const fn command(product: &Product) -> &'static str {
-    match product {
-        Product::Records(_) => FILTER,
-        Product::Rows(_) => DATASET,
-    }
-}
-
-fn effective_settings(plan: &Plan) -> Map<String, Value> {
-    let settings = &plan.settings;
-    let product = match &plan.product {
-        Product::Records(_) => ProductSettings::Records {
-            mated: settings.mated,
-            unknown: settings.unknown,
-            fill: settings.fill.to_string(),
-        },
-        Product::Rows(dataset) => ProductSettings::Rows {
-            split: dataset.shares.to_string(),
-            tsume_plies: dataset.tsume_plies,
-        },
-    };
-    let effective = EffectiveSettings {
-        to: plan.product.to_string(),
-        search: &settings.search,
-        product,
-        on_error: settings.on_error,
-        filters: settings.filters,
-        threads: settings.threads,
-    };
-    match serde_json::to_value(effective) {
-        Ok(Value::Object(mut settings)) => {
-            if let Some(first) = &plan.first_pass {
-                let parent = serde_json::to_value(&first.parent).unwrap_or_default();
-                settings.insert(RETRY_UNKNOWN.to_owned(), parent);
-            }
-            settings
-        }
-        _ => unreachable!("a struct of words and numbers has the form of an object"),
     }
 }
 

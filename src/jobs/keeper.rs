@@ -10,8 +10,7 @@ use crate::engine::run::Checkpoints;
 use crate::jobs::error::JobError;
 use crate::mate::judge::Saved;
 use crate::records::resume_point::Place;
-use crate::records::sink::OutputState;
-use crate::records::sink::{Sinks, partial_path};
+use crate::records::sink::{OutputState, Sinks, partial_path};
 use crate::storage::lock::Lock;
 use crate::storage::platform;
 

@@ -4,10 +4,7 @@
 
 mod check;
 
-use crate::records::account::{InputAccount, OutputAccount, input_account, output_account};
-use crate::records::account_file::{ManifestError, read};
 use std::collections::BTreeMap;
-
 use std::path::Path;
 use std::time::Duration;
 
@@ -15,20 +12,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::identity::{DATASET, FILTER, Identity, MERGE};
-use super::keeper::Keeper;
-use super::plan::Plan;
 use super::run_name::RunName;
-use crate::engine::run::Done;
-use crate::records::account::InputIdentity;
-use crate::records::account_file::MANIFEST_SUFFIX;
-
 use crate::mate::judge::Saved;
+use crate::records::account::{InputAccount, InputIdentity, OutputAccount};
+use crate::records::account_file::{MANIFEST_SUFFIX, ManifestError, read};
 use crate::records::counts::{Counts, Imbalance, equal};
 use crate::records::sink::PARTIAL_SUFFIX;
-
 use crate::records::stream::Stream;
 use crate::storage::checksum::Sum;
-
 use crate::storage::platform;
 
 /// The account of a run, as it is written to `STEM.manifest.json`.
@@ -123,35 +114,6 @@ impl Manifest {
     /// [`ManifestError`] if there is none, or something else.
     pub fn read_unchecked(path: &Path) -> Result<Self, ManifestError> {
         read(path)
-    }
-
-    pub(crate) fn new(plan: &Plan, done: &Done, keeper: &Keeper) -> Self {
-        let (counts, saved) = (&done.counts, keeper.saved());
-        let elapsed_s = keeper.elapsed().as_secs_f64();
-        let Identity { program, command, node_definition, solver_version, settings, shard, .. } =
-            keeper.identity.clone();
-        Self {
-            program,
-            command,
-            node_definition,
-            solver_version,
-            settings,
-            shard,
-            inputs: done
-                .parts_read
-                .iter()
-                .map(|read| input_account(&plan.parts[read.part], read))
-                .collect(),
-            outputs: done.finished.written().map(output_account).collect(),
-            counts: counts.clone(),
-            ended_unix_s: platform::now_unix_s(),
-            elapsed_s,
-            records_per_s: per_s(counts.input, elapsed_s),
-            nodes_per_s: per_s(counts.nodes - saved.nodes, elapsed_s),
-            saved,
-            resumed_from: keeper.resumed_from(),
-            parents: plan.first_pass.iter().map(|first| first.parent.clone()).collect(),
-        }
     }
 
     /// What the run was.
@@ -265,6 +227,6 @@ impl Manifest {
     }
 }
 
-fn per_s(count: u64, elapsed_s: f64) -> f64 {
+pub(crate) fn per_s(count: u64, elapsed_s: f64) -> f64 {
     if elapsed_s > 0.0 { count as f64 / elapsed_s } else { 0.0 }
 }

@@ -2,7 +2,8 @@
 //!
 //! The file is the one that a run without shards writes, frames of compressed files included.
 
-use std::io::{self, Read};
+use std::io;
+use std::io::Read;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -18,10 +19,7 @@ use crate::format::{Format, count};
 use crate::jobs::error::JobError;
 use crate::records::account::{InputAccount, OutputAccount, output_account};
 use crate::records::account_file::MANIFEST_SUFFIX;
-use crate::records::claims::Claim;
-use crate::records::claims::Claims;
-use crate::records::claims::check_absence;
-use crate::records::claims::is_stream;
+use crate::records::claims::{Claim, Claims, check_absence, is_stream};
 use crate::records::counts::Counts;
 use crate::records::format_name::FormatName;
 use crate::records::plan_error::PlanError;

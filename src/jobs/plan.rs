@@ -2,34 +2,31 @@
 //!
 //! File names are those the command line documents: `STEM-00003-of-00010.mated.hcp` and so on.
 
-use crate::records::opening::{
-    check_compression, check_filters, check_folder, conversion, input, stem,
-};
-use crate::records::selection::{Chosen, choose};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::dataset::{DatasetSettings, SOLVED_POSITIONS};
 use super::first_pass::FirstPass;
 use super::run_name::{CHECKPOINT_SUFFIX, LOCK_SUFFIX, RunName};
 use super::settings::{MatedPolicy, Settings, UnknownPolicy};
 use super::staging::Staging;
 use crate::format::move16::Dialect;
+use crate::jobs::error::JobError;
+use crate::jobs::settings::DatasetSettings;
+use crate::jobs::solved_positions::SOLVED_POSITIONS;
 use crate::records::account_file::MANIFEST_SUFFIX;
-
 use crate::records::bad_record::BadPolicy;
 use crate::records::claims::{Claim, Claims, check_absence, check_once, check_twice};
-
-use crate::jobs::error::JobError;
 use crate::records::format_name::FormatName;
-use crate::records::opening::check_table_format;
+use crate::records::opening::{
+    check_compression, check_filters, check_folder, check_table_format, conversion, input, stem,
+};
 use crate::records::plan_error::PlanError;
+use crate::records::selection::{Chosen, choose};
 use crate::records::shard::Shard;
 use crate::records::sink::OutputPlan;
-
 use crate::records::source::{Index, Input, Part, Place};
 use crate::records::stream::Stream;
 use crate::storage::compression::Compression;

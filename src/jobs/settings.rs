@@ -2,14 +2,14 @@
 //!
 //! The words are those of `gen-filter`'s command line, here, in configuration files and in manifests.
 
-use crate::records::bad_record::BadPolicy;
-
 use serde::{Deserialize, Serialize};
 
-use super::dataset::DatasetSettings;
 use crate::format::Fill;
+use crate::jobs::shares::Shares;
 use crate::mate::judge::SearchSettings;
+use crate::records::bad_record::BadPolicy;
 use crate::records::filters::RecordFilters;
+use crate::storage::table::TableFormat;
 
 /// Everything that decides which bytes come out, and the number of threads, which does not.
 #[derive(Clone, Debug, Default)]
@@ -57,4 +57,15 @@ pub enum UnknownPolicy {
     Drop,
     /// They are written to a file of their own.
     Split,
+}
+
+/// What may be chosen about a dataset besides the search.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DatasetSettings {
+    /// How it is written.
+    pub format: TableFormat,
+    /// How much of it is for what.
+    pub shares: Shares,
+    /// Whether mates are also measured as problems count them.
+    pub tsume_plies: bool,
 }

@@ -1,9 +1,8 @@
 //! The shards of one run: whether all are there, belong together, and are as their manifests say.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fmt, io};
 
 use thiserror::Error;
 
@@ -12,15 +11,13 @@ use super::manifest::Manifest;
 use super::run_name::{CHECKPOINT_SUFFIX, LOCK_SUFFIX, RunName};
 use crate::records::account::{InputAccount, OutputAccount};
 use crate::records::account_check::Contradiction;
-use crate::records::account_file::MANIFEST_SUFFIX;
-use crate::records::account_file::ManifestError;
+use crate::records::account_file::{MANIFEST_SUFFIX, ManifestError};
 use crate::records::format_name::FormatName;
 use crate::records::shard::{Shard, missing};
 use crate::records::stream::Stream;
 use crate::storage::checksum::Sum;
 use crate::storage::compression::Compression;
-use crate::storage::files;
-use crate::storage::platform;
+use crate::storage::{files, platform};
 
 /// Why shards cannot be looked at.
 #[derive(Debug, Error)]

@@ -6,78 +6,15 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use thiserror::Error;
-
 use super::checkpoint::Checkpoint;
-use super::identity::{Difference, Identity};
+use super::identity::Identity;
 use super::manifest::Manifest;
 use super::plan::Plan;
-use crate::jobs::error::JobError;
+use crate::jobs::error::{JobError, StartError};
 use crate::records::account_file::ManifestError;
 use crate::records::sink::{OutputPlan, partial_path};
 use crate::storage::checksum::Sum;
-use crate::storage::files;
-use crate::storage::platform;
-
-/// Why a run cannot go on where another stood.
-#[derive(Debug, Error)]
-pub enum StartError {
-    /// That was another run.
-    #[error(
-        "{} is of a run in which {difference}; go on as it began, or start afresh with --force",
-        path.display()
-    )]
-    Different {
-        /// The checkpoint or the manifest.
-        path: PathBuf,
-        /// In what.
-        difference: Box<Difference>,
-    },
-    /// Outputs stand there of which nobody knows how they were made.
-    #[error("{} exists without a manifest; replace it with --force", path.display())]
-    Unaccounted {
-        /// The output.
-        path: PathBuf,
-    },
-    /// The manifest speaks of an output that is not there or has another size.
-    #[error(
-        "{} is not as {} says; start afresh with --force", path.display(), manifest.display()
-    )]
-    NotAsSaid {
-        /// The output.
-        path: PathBuf,
-        /// The manifest.
-        manifest: PathBuf,
-    },
-    /// The manifest speaks of other records of an input.
-    #[error(
-        "{} speaks of the records from {from} to {to} of {file}, which are not those of this run; \
-         start afresh with --force", manifest.display()
-    )]
-    OtherRange {
-        /// The manifest.
-        manifest: PathBuf,
-        /// The input.
-        file: String,
-        /// The first record it speaks of.
-        from: u64,
-        /// The record behind the last one.
-        to: u64,
-    },
-    /// The manifest speaks of more or fewer records.
-    #[error(
-        "{} speaks of {found} records, and there are {records}; start afresh with --force",
-        manifest.display()
-    )]
-    OtherRecords {
-        /// The manifest.
-        manifest: PathBuf,
-        /// Records of the run.
-        records: u64,
-        /// Records of the manifest.
-        found: u64,
-    },
-}
+use crate::storage::{files, platform};
 
 /// What a run has written down that is to be resumed.
 #[derive(Default)]

@@ -7,12 +7,13 @@ use std::sync::atomic::AtomicBool;
 
 use serde::Serialize;
 
-use super::dataset::{DatasetSettings, SOLVED_POSITIONS, Solved};
 use super::plan::{Plan, Product};
 use super::settings::{MatedPolicy, UnknownPolicy};
 use crate::format::{
     ConvertError, DecodeError, Format, GameResult, Outcome, RecordRef, Written, encode,
 };
+use crate::jobs::settings::DatasetSettings;
+use crate::jobs::solved_positions::{SOLVED_POSITIONS, Solved};
 use crate::mate::judge::{Decide, Judgement, Stop};
 use crate::records::answer::Answer;
 use crate::records::counts::{Condition, Fate};

@@ -3,20 +3,20 @@
 //! The words and the modes for positions in check follow `gen-filter`'s command line; the search itself
 //! lives in the rooms `solver` and `search`.
 
-use crate::records::answer::Answer;
-use crate::records::reading::NothingToMate;
 use std::sync::atomic::AtomicBool;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-pub use crate::solver::{NODE_DEFINITION, SOLVER_VERSION, Stop, WhenHopeless};
-
 use super::proof::proof_text;
 use crate::format::proof_file::{Claim, ProofHead, ProofText, TooManySteps};
+use crate::records::answer::Answer;
+use crate::records::reading::NothingToMate;
 use crate::search::Watch;
 use crate::shogi::{Move, Position};
 use crate::solver::{Attacker, Limits, MOST_PLIES, Solver, TableSize, Verdict};
+
+pub use crate::solver::{NODE_DEFINITION, SOLVER_VERSION, Stop, WhenHopeless};
 
 /// Limits of the search of one position; together with the position they determine the answer.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]

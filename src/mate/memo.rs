@@ -13,13 +13,7 @@ use super::judge::{Decide, Judgement, Saved};
 use crate::format::PositionKey;
 use crate::shogi::{Color, Position};
 
-/// What a memo can hold: a judgement, and perhaps what else was found out on the way to it.
-///
-/// It must be a function of board, hands and side to move, or differ in nothing that anybody relies on.
-pub trait Memorable: Clone {
-    /// The verdict with its price.
-    fn judgement(&self) -> &Judgement;
-}
+pub use bucket::Memorable;
 
 impl Memorable for Judgement {
     fn judgement(&self) -> &Judgement {

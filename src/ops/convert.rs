@@ -11,13 +11,14 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
+use crate::engine::job::Job;
 use crate::engine::progress::Progress;
-use crate::engine::run::{Done, Job, WAITING_BLOCKS, run};
+use crate::engine::run::{Done, WAITING_BLOCKS, run};
 use crate::format::{
     Ahead, ConvertError, DecodeError, PositionKey, Record, RecordRef, Warnings, Written,
 };
 use crate::ops::error::OperationError;
-use crate::records::counts::{Condition, Fate};
+use crate::records::counts::Condition;
 use crate::records::position_set::PositionSet;
 use crate::records::reading::Fault;
 use crate::records::sorting::{Item, Next, Sorted, copy, sort_block};
@@ -25,11 +26,10 @@ use crate::records::source::Block;
 use crate::records::stream::Stream;
 use crate::shogi::Position;
 
-use plan::Route;
-
 pub use crate::records::reading::Loss;
 pub use plan::{Check, ConvertPlan, ConvertRequest, ConvertSettings};
 pub use report::{ConvertReport, ConvertedInput, RecordCounts};
+pub(crate) use strict::{Account, Route};
 
 /// Records that travel together: enough that handing them over costs nothing beside the work on them.
 const BLOCK_RECORDS: u64 = 1 << 12;
@@ -76,21 +76,6 @@ pub fn convert(
 struct Candidate {
     position: PositionKey,
     account: Account,
-}
-
-/// What there is to count about a record that is written.
-#[derive(Clone, Copy)]
-struct Account {
-    warnings: Warnings,
-    written: Written,
-}
-
-impl Account {
-    fn count(self, sorted: &mut Sorted) {
-        sorted.count_warnings(self.warnings);
-        sorted.counts.count_fate(Fate::Kept);
-        sorted.count_fields(self.written);
-    }
 }
 
 /// Takes the records out of a block whose positions were met before, in this block or an earlier one.

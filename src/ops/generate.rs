@@ -4,14 +4,14 @@
 
 use std::collections::BTreeMap;
 
+use crate::format;
 use crate::format::{
-    self, EncodeError, Ending, Fields, Fill, Format, GameResult, Played, Record, encode, write_game,
+    EncodeError, Ending, Fields, Fill, Format, GameResult, Played, Record, encode, write_game,
 };
 use crate::random::SplitMix64;
+use crate::records::stream::Batch;
 use crate::shogi::Position;
 use crate::shogi::random_play::{End, Game, RandomPlay};
-
-use crate::records::stream::Batch;
 
 /// What decides which records are made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -11,14 +11,13 @@ use thiserror::Error;
 use crate::format::move16::Dialect;
 use crate::format::{RecordRef, Survey};
 use crate::records::claims::Claims;
-use crate::records::evidence;
 use crate::records::evidence::{PROBE_RECORDS, SAMPLE_RECORDS, take_into};
 use crate::records::format_name::FormatName;
 use crate::records::opening::input;
 use crate::records::plan_error::PlanError;
 use crate::records::reading::{Fault, Read, records};
-use crate::records::source;
 use crate::records::source::{Block, Delivery, Input, Part, Source, SourceError};
+use crate::records::{evidence, source};
 
 /// Of a stream no more is held than this and a block, however few records it is.
 const SAMPLE_BYTES: usize = 1 << 25;

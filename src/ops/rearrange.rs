@@ -9,6 +9,7 @@ mod account;
 mod buckets;
 mod copying;
 mod dedup;
+pub(super) mod dedup_key;
 mod hand_out;
 mod interleave;
 mod items;
@@ -22,8 +23,9 @@ mod shuffle;
 mod spill;
 mod split;
 
+pub use crate::ops::rearrange::dedup_key::{DedupKey, UnknownDedupKey};
 pub use account::Account;
-pub use dedup::{DedupKey, UnknownDedupKey, dedup};
+pub use dedup::dedup;
 pub use interleave::{ParseWeightsError, Until, Weights, interleave};
 pub use plan::{Means, RearrangePlan, RearrangeRequest};
 pub use sample::{SampleSize, sample};

@@ -13,14 +13,14 @@ use std::sync::atomic::AtomicBool;
 
 use self::distinct::Distinct;
 use self::tally::Tally;
+use crate::engine::job::Job;
 use crate::engine::progress::Progress;
-use crate::engine::run::{Done, Job, WAITING_BLOCKS, run};
+use crate::engine::run::{Done, WAITING_BLOCKS, run};
 use crate::format::PositionKey;
 use crate::format::move16::Dialect;
 use crate::ops::error::OperationError;
 use crate::records::bad_record::BadPolicy;
-use crate::records::claims::Claims;
-use crate::records::claims::check_once;
+use crate::records::claims::{Claims, check_once};
 use crate::records::counts::Fate;
 use crate::records::format_name::FormatName;
 use crate::records::opening::input;

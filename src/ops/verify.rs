@@ -10,8 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
 
+use crate::engine::job::Job;
 use crate::engine::progress::Progress;
-use crate::engine::run::{Done, Job, WAITING_BLOCKS, run};
+use crate::engine::run::{Done, WAITING_BLOCKS, run};
 use crate::format::{RecordRef, Warning, Warnings};
 use crate::ops::error::OperationError;
 use crate::records::counts::{Condition, Fate};

@@ -1,21 +1,14 @@
 //! Accounts of what was read and written, as they stand in manifests and reports.
 
-use crate::records::source::Input;
 use std::collections::BTreeMap;
-
 use std::path::Path;
 
-use serde::Deserialize;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use crate::format::Format;
-use crate::format::MoveCounts;
-use crate::format::Survey;
 use crate::format::move16::Dialect;
-
+use crate::format::{Format, MoveCounts, Survey};
 use crate::records::sink::Written;
-use crate::records::source::Part;
-use crate::records::source::PartRead;
+use crate::records::source::{Input, Part, PartRead};
 use crate::records::stream::Stream;
 use crate::storage::checksum::Sum;
 

@@ -1,18 +1,15 @@
 //! Whether an account can be right: what holds of the numbers of every account that this program writes.
 
-use serde::Serialize;
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use serde::Serialize;
 use serde_json::Value;
 use thiserror::Error;
 
 use crate::format::Format;
-
-use crate::records::account::InputAccount;
-use crate::records::account::OutputAccount;
+use crate::records::account::{InputAccount, OutputAccount};
 use crate::records::counts::Imbalance;
-
 use crate::records::stream::Stream;
 
 /// More records than any archive has; so many of anything can be added up.

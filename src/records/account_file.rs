@@ -1,9 +1,9 @@
 //! Accounts read from their files.
 
-use serde::de::DeserializeOwned;
 use std::io;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use serde::de::DeserializeOwned;
 use thiserror::Error;
 
 use crate::records::account_check::Contradiction;

@@ -1,8 +1,6 @@
 //! Records that cannot be used.
 
-use serde::Deserialize;
-
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::format::Fields;

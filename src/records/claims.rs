@@ -13,9 +13,8 @@ use crate::records::shard::Shard;
 use crate::records::sink::{OutputPlan, partial_path};
 use crate::records::source::{Input, Place};
 use crate::records::stream::Stream;
-use crate::storage::files;
-use crate::storage::platform;
 use crate::storage::platform::{FileIdentity, Standard};
+use crate::storage::{files, platform};
 
 /// What a run reads and writes.
 #[derive(Clone, Debug, Default)]

@@ -3,7 +3,8 @@
 //! The sample is taken at fixed places of the whole input, so that every shard comes to the same view.
 
 use super::reading::records;
-use super::source::{self, Delivery, Input, Part, Place, Source, SourceError};
+use super::source;
+use super::source::{Delivery, Input, Part, Place, Source, SourceError};
 use crate::format::move16::Dialect;
 use crate::format::{Finding, Format, Survey};
 

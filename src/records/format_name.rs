@@ -2,10 +2,10 @@
 
 use std::fmt;
 use std::str::FromStr;
+
 use thiserror::Error;
 
 use crate::format::Format;
-
 use crate::storage::compression::Compression;
 
 /// A format and how its bytes are compressed: `hcp`, `hcp.zst`, `hcp.gz`.

@@ -2,24 +2,15 @@
 
 use std::path::Path;
 
-use crate::format::Fill;
-use crate::format::Format;
-use crate::format::Plan as ConversionPlan;
-use crate::format::conversion_plan;
 use crate::format::move16::Dialect;
+use crate::format::{Fill, Format, Plan as ConversionPlan, conversion_plan};
 use crate::records::bad_record::BadPolicy;
-
 use crate::records::evidence;
 use crate::records::filters::RecordFilters;
 use crate::records::format_name::FormatName;
 use crate::records::plan_error::PlanError;
-
 use crate::records::sink::OutputPlan;
-
-use crate::records::source::Input;
-
-use crate::records::source::Place;
-use crate::records::source::SourceError;
+use crate::records::source::{Input, Place, SourceError};
 use crate::records::stream::Stream;
 use crate::storage::compression::Compression;
 use crate::storage::parquet;

@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 use crate::format::{Field, Fields, Fill, Format, NoConversion};
-
 use crate::records::format_name::FormatName;
 use crate::records::source::SourceError;
 use crate::storage::memory::Memory;

@@ -2,15 +2,12 @@
 //!
 //! What makes a record unusable is the same for every command; what becomes of it is the command's concern.
 
-use crate::shogi::Color;
-
 use thiserror::Error;
 
 use super::source::{Block, MAX_GROUP_BYTES, MAX_LINE_BYTES, RawUnit, Units};
 use crate::format;
 use crate::format::{ConvertError, DecodeError, DecodeErrorKind, EncodeError, Fields, RecordRef};
-
-use crate::shogi::PositionError;
+use crate::shogi::{Color, PositionError};
 
 /// Why a record cannot be used.
 #[derive(Debug, Error)]

@@ -1,10 +1,8 @@
 //! Where a run stands between two blocks.
 
-use serde::Deserialize;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::records::counts::Counts;
-
 use crate::records::source::PartRead;
 
 /// The place in a run between two blocks.

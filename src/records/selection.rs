@@ -1,17 +1,11 @@
 //! Which records of which input are read.
 
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::records::plan_error::PlanError;
 use crate::records::shard::Shard;
-
 use crate::records::source;
-use crate::records::source::Counted;
-use crate::records::source::Index;
-use crate::records::source::Input;
-use crate::records::source::Mark;
-use crate::records::source::Part;
+use crate::records::source::{Counted, Index, Input, Mark, Part};
 
 /// Which records of which input are read.
 pub(crate) struct Chosen {

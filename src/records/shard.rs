@@ -1,13 +1,9 @@
 //! Parts of an input, one for each machine or job.
 
-mod auto;
-
 use std::fmt;
 use std::str::FromStr;
 
 use thiserror::Error;
-
-pub use auto::{AutoShardError, ShardChoice};
 
 /// One of several equal parts of the input, counted from 1 as in `3/10`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,7 +16,7 @@ pub struct Shard {
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("{text:?} is not a shard: expected I/N with 1 ≤ I ≤ N, as in 3/10")]
 pub struct ParseShardError {
-    text: String,
+    pub(crate) text: String,
 }
 
 impl Shard {

@@ -2,7 +2,6 @@
 //!
 //! What makes a record bad is the same for every command; what becomes of it is the user's choice.
 
-use crate::records::bad_record::BadRecord;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -13,7 +12,7 @@ use super::reading::{Fault, Read, all_records, in_unit};
 use super::source::{Block, RawUnit};
 use super::stream::{Batch, Stream};
 use crate::format::{Fields, RecordRef, Warning, Warnings, Written};
-use crate::records::bad_record::BadPolicy;
+use crate::records::bad_record::{BadPolicy, BadRecord};
 
 /// A block after sorting.
 #[derive(Debug, Default)]

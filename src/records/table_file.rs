@@ -10,9 +10,7 @@ use crate::records::plan_error::PlanError;
 use crate::records::sink::{OutputPlan, SinkError, Sinks};
 use crate::records::stream::{Batch, Stream};
 use crate::storage::files;
-use crate::storage::table::Table;
-use crate::storage::table::TableFormat;
-use crate::storage::table::Value;
+use crate::storage::table::{Table, TableFormat, Value};
 
 /// A table while it is written. Dropped before [`Self::finish`], it vanishes.
 ///

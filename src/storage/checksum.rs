@@ -4,8 +4,8 @@
 
 mod digesting;
 
-use std::fmt;
-use std::io::{self, Read};
+use std::io::Read;
+use std::{fmt, io};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use sha2::{Digest, Sha256};

@@ -2,12 +2,14 @@
 //!
 //! A URL travels as the path that it looks like; what opens one asks here which it is.
 
-use std::fs::{self, File, Metadata};
-use std::io::{self, Read};
+use std::fs::{File, Metadata};
+use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
-use super::objects::{self, Object};
-use super::platform;
+use super::objects::Object;
+use super::{objects, platform};
+use crate::storage::state::State;
 
 /// What a URL of a store begins with, and what is behind it.
 const SCHEMES: &[&str] = &[
@@ -17,24 +19,6 @@ const SCHEMES: &[&str] = &[
     #[cfg(test)]
     "memory://",
 ];
-
-/// What a file is, as far as that shows without reading it.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct State {
-    /// Its size.
-    pub(crate) bytes: u64,
-    /// When it was written last, in nanoseconds since 1970.
-    pub(crate) modified_unix_ns: Option<u64>,
-    /// What a store calls this content.
-    pub(crate) etag: Option<String>,
-}
-
-impl State {
-    pub(crate) fn of(metadata: &Metadata) -> Self {
-        let modified_unix_ns = platform::modified_unix_ns(metadata);
-        Self { bytes: metadata.len(), modified_unix_ns, etag: None }
-    }
-}
 
 /// The path that a word of the command line means: `file:///a/b` is `/a/b`, the URL of an object stays.
 ///

@@ -3,10 +3,11 @@
 //! The command line refuses URLs before any of this is called.
 
 use std::convert::Infallible;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io;
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use super::files::State;
+use crate::storage::state::State;
 
 /// Whether this build reads and writes objects.
 #[cfg(test)]

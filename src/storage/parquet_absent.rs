@@ -4,7 +4,8 @@
 
 use std::convert::Infallible;
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io;
+use std::io::{Read, Write};
 
 use super::table::{Table, Value};
 

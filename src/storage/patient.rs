@@ -3,7 +3,8 @@
 //! POSIX, `EINTR`: nothing has happened then. `read_exact`, `read_to_end` and `write_all` begin again by
 //! themselves; encoders and decoders that stand between them and a file do not all.
 
-use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::io;
+use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 
 /// A file or stream of which nobody notices interruptions.
 pub(crate) struct Patient<T>(pub(crate) T);

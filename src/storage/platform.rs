@@ -2,12 +2,12 @@
 //!
 //! Everything else in this crate is the same on Linux, macOS and Windows.
 
-use std::fs::{self, File, Metadata, OpenOptions};
-use std::io;
+use std::fs::{File, Metadata, OpenOptions};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
+use std::{fs, io};
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;

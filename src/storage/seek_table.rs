@@ -4,7 +4,8 @@
 //! over the table, and nothing guards it: it is a hint, and whoever goes by it compares it with what the
 //! frames hold.
 
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io;
+use std::io::{Read, Seek, SeekFrom};
 use std::ops::Range;
 
 /// First bytes of a skippable frame of this kind.

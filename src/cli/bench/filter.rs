@@ -2,7 +2,8 @@
 //!
 //! The outputs go to a folder of their own among the system's temporary files, and away again.
 
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;

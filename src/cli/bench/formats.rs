@@ -3,7 +3,8 @@
 //! The records are positions of random games with everything a format can hold.
 
 use std::hint::black_box;
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
 use std::time::Duration;
 
 use anyhow::Context;

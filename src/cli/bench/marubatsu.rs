@@ -3,7 +3,8 @@
 //! Counts are those of the articles that `docs/marubatsu.md` names.
 
 use std::hint::black_box;
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 

@@ -3,7 +3,8 @@
 //! Figures of the start position are those of YaneuraOu's `perft`, which agree with aki's article
 //! "将棋でPerftしてみたまとめ"; the other positions are a busy middle game and one with 593 moves.
 
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
 
 use anyhow::{Context, bail};
 use clap::Args;

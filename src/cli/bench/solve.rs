@@ -3,7 +3,8 @@
 //! Files name positions in the first column and may know the truth in the second: `mate`, `none`, `open`.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -11,10 +12,9 @@ use anyhow::{Context, bail};
 use clap::Args;
 use serde::Serialize;
 
-use super::super::Outcome;
 use super::super::option::word;
 use super::super::report::{json_line, milliseconds};
-use super::super::search_args;
+use super::super::{Outcome, search_args};
 use super::{Rounds, per_second};
 use crate::mate::judge::{InCheck, SearchSettings, WhenHopeless};
 use crate::mate::positions::{Found, Positions, Spot, Whence};

@@ -1,6 +1,7 @@
 //! A line about how many records a second something does with whole files.
 
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
 use std::time::Duration;
 
 use serde::Serialize;

@@ -1,7 +1,8 @@
 //! `kyokumen marubatsu boards`.
 
 use std::hint::black_box;
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
 use std::time::{Duration, Instant};
 
 use clap::Args;
@@ -9,11 +10,10 @@ use serde::Serialize;
 
 use super::super::report::{json_line, milliseconds};
 use super::games::GamesArgs;
-use crate::marubatsu::Mark;
-use crate::marubatsu::Square;
 use crate::marubatsu::matches::random_game;
-use crate::marubatsu::representation::{self, Representation, Visitor};
+use crate::marubatsu::representation::{Representation, Visitor};
 use crate::marubatsu::tree::GameTree;
+use crate::marubatsu::{Mark, Square, representation};
 use crate::random::SplitMix64;
 
 /// Compare ways to keep the marks of a board: match speed, copy, move, unmove, the complete tree

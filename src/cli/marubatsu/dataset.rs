@@ -1,6 +1,7 @@
 //! `kyokumen marubatsu dataset`.
 
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -13,8 +14,8 @@ use super::super::message::say;
 use super::super::option::word;
 use super::super::report::{json_line, milliseconds};
 use super::output::make_folder;
-use crate::jobs::dataset::{SOLVED_MARUBATSU, marubatsu_row};
 use crate::marubatsu::Solution;
+use crate::ops::solved_marubatsu::{SOLVED_MARUBATSU, marubatsu_row};
 use crate::records::table_file::TableFile;
 use crate::storage::platform;
 use crate::storage::table::TableFormat;

@@ -1,6 +1,7 @@
 //! `kyokumen marubatsu match`.
 
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
 use std::time::Instant;
 
 use clap::Args;

@@ -1,6 +1,7 @@
 //! `kyokumen marubatsu show`.
 
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
 use std::path::PathBuf;
 use std::time::Instant;
 

@@ -1,6 +1,7 @@
 //! `kyokumen marubatsu solve`.
 
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
 use std::time::Instant;
 
 use clap::Args;

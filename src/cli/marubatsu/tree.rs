@@ -1,6 +1,7 @@
 //! `kyokumen marubatsu tree`.
 
-use std::io::{self, BufWriter, Write};
+use std::io;
+use std::io::{BufWriter, Write};
 use std::time::Instant;
 
 use clap::Args;

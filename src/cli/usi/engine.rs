@@ -2,10 +2,10 @@
 //!
 //! One thread reads, one searches, this one decides what is said; no command has to wait for a search.
 
-use std::fmt;
-use std::io::{self, Write};
+use std::io::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use std::{fmt, io};
 
 use anyhow::Context;
 use crossbeam_channel::{Receiver, after, never, select};

@@ -2,9 +2,8 @@
 //!
 //! It keeps one solver, and makes another only when the size of the table changes.
 
-use std::io;
 use std::sync::Arc;
-use std::thread;
+use std::{io, thread};
 
 use anyhow::Context;
 use crossbeam_channel::{Receiver, Sender, unbounded};

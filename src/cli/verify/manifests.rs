@@ -1,6 +1,7 @@
 //! `kyokumen verify --manifest`.
 
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
 use std::path::PathBuf;
 
 use serde::Serialize;
@@ -11,8 +12,7 @@ use super::super::{Outcome, usage_if};
 use crate::jobs::manifest::Essence;
 use crate::jobs::shard_set::{ShardSet, wrong_output};
 use crate::ops::rearrange::Account;
-use crate::records::account_file::MANIFEST_SUFFIX;
-use crate::records::account_file::ManifestError;
+use crate::records::account_file::{MANIFEST_SUFFIX, ManifestError};
 use crate::storage::platform;
 
 /// What there is to say about the manifests of one run.

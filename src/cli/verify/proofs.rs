@@ -2,7 +2,8 @@
 //!
 //! A fault ends the check: a proof that does not hold proves nothing else in its file either.
 
-use std::io::{self, BufRead, BufReader, Write};
+use std::io;
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;

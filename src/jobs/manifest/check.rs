@@ -3,8 +3,6 @@
 //! Manifests are text, and may have been edited, cut or mixed up. What is wrong with one is told before any
 //! file that it speaks of is opened.
 
-use crate::records::account_check::{Contradiction, check_numbers, check_outputs};
-
 use serde_json::{Map, Value};
 
 use super::Manifest;
@@ -12,7 +10,7 @@ use crate::format::Format;
 use crate::jobs::identity::{DATASET, FILTER, MERGE};
 use crate::jobs::run_name::RunName;
 use crate::records::account::{InputAccount, OutputAccount};
-
+use crate::records::account_check::{Contradiction, check_numbers, check_outputs};
 use crate::records::format_name::FormatName;
 use crate::records::stream::Stream;
 use crate::storage::compression::Compression;

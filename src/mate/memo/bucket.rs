@@ -4,7 +4,6 @@
 //! forgets something, newer answers gain on it. Dear ones stay longer, none stays for ever unless asked for.
 
 use super::super::judge::Judgement;
-use super::Memorable;
 use crate::format::PositionKey;
 use crate::shogi::{Move, Position};
 
@@ -104,6 +103,14 @@ impl<V: Memorable> Bucket<V> {
 
 fn worth(inflation: u64, judgement: &Judgement) -> u64 {
     inflation.saturating_add(judgement.nodes)
+}
+
+/// What a memo can hold: a judgement, and perhaps what else was found out on the way to it.
+///
+/// It must be a function of board, hands and side to move, or differ in nothing that anybody relies on.
+pub trait Memorable: Clone {
+    /// The verdict with its price.
+    fn judgement(&self) -> &Judgement;
 }
 
 #[cfg(test)]

@@ -6,12 +6,13 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::plan::{Check, ConvertPlan, Route};
+use super::plan::{Check, ConvertPlan};
 use super::strict;
 use crate::format::{
     ConvertError, DecodeError, Field, Fields, Game, Record, Warning, Warnings, Written, read_games,
     write_game,
 };
+use crate::ops::convert::Route;
 use crate::records::counts::Fate;
 use crate::records::reading::Fault;
 use crate::records::sorting::Sorted;

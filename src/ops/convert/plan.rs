@@ -9,13 +9,9 @@ use serde::{Deserialize, Serialize};
 use super::strict;
 use crate::format::move16::Dialect;
 use crate::format::{Fill, Format, Plan as ConversionPlan};
+use crate::ops::convert::Route;
 use crate::records::bad_record::BadPolicy;
-use crate::records::claims::Claim;
-use crate::records::claims::Claims;
-use crate::records::claims::check_absence;
-use crate::records::claims::check_once;
-use crate::records::claims::check_stream;
-use crate::records::claims::is_stream;
+use crate::records::claims::{Claim, Claims, check_absence, check_once, check_stream, is_stream};
 use crate::records::filters::RecordFilters;
 use crate::records::format_name::{FormatName, without_compression};
 use crate::records::opening::{check_compression, check_filters, conversion, input, side_outputs};
@@ -165,18 +161,6 @@ impl ConvertPlan {
         let records = records.map(|records| records.min(settings.limit.unwrap_or(u64::MAX)));
         Ok(Self { parts, records, outputs, to, conversions, checksums, settings })
     }
-}
-
-/// How records of one format become records of the output.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Route {
-    /// Their bytes are copied, if they can be read.
-    Copy,
-    /// From bytes to bytes: [`RecordRef::convert`](crate::format::RecordRef::convert) takes the shortest way
-    /// that there is between the two formats.
-    Transcode,
-    /// Their content is mirrored and written anew.
-    Mirror,
 }
 
 impl ConvertPlan {

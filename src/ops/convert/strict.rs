@@ -3,11 +3,10 @@
 //! Fields that a packed format always has are refused before the run; what single records lose shows when
 //! they are written, and ends it.
 
+use crate::format::{Field, Fields, Format, Plan, RecordRef, Warning, Warnings, Written};
+use crate::records::counts::Fate;
 use crate::records::reading::Loss;
-
-use super::Account;
-use super::plan::Route;
-use crate::format::{Field, Fields, Format, Plan, RecordRef, Warning};
+use crate::records::sorting::Sorted;
 
 /// Fields that every record of a format loses; of text and games none, as they may lack any field.
 pub(super) fn certain_loss(from: Format, conversion: Plan) -> Fields {
@@ -48,4 +47,31 @@ pub(super) fn check_fields(fields: Fields) -> Result<(), Loss> {
 
 fn lost(names: &[&str]) -> Result<(), Loss> {
     if names.is_empty() { Ok(()) } else { Err(Loss { what: names.join(", ") }) }
+}
+
+/// What there is to count about a record that is written.
+#[derive(Clone, Copy)]
+pub(crate) struct Account {
+    pub(crate) warnings: Warnings,
+    pub(crate) written: Written,
+}
+
+impl Account {
+    pub(crate) fn count(self, sorted: &mut Sorted) {
+        sorted.count_warnings(self.warnings);
+        sorted.counts.count_fate(Fate::Kept);
+        sorted.count_fields(self.written);
+    }
+}
+
+/// How records of one format become records of the output.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Route {
+    /// Their bytes are copied, if they can be read.
+    Copy,
+    /// From bytes to bytes: [`RecordRef::convert`](crate::format::RecordRef::convert) takes the shortest way
+    /// that there is between the two formats.
+    Transcode,
+    /// Their content is mirrored and written anew.
+    Mirror,
 }

@@ -6,12 +6,8 @@
 
 mod hashing;
 
-use std::fmt;
-use std::str::FromStr;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
-
-use thiserror::Error;
 
 use self::hashing::{COMPARED_BYTES, Hashed, hashing_desk};
 use super::account::{Account, Moved};
@@ -27,61 +23,13 @@ use crate::engine::progress::Progress;
 use crate::engine::run::Passed;
 use crate::format::Field;
 use crate::ops::error::OperationError;
+use crate::ops::rearrange::dedup_key::DedupKey;
 use crate::records::bad_record::BadPolicy;
 use crate::records::counts::Condition;
 use crate::records::plan_error::PlanError;
 use crate::records::sink::Sinks;
 use crate::records::sorting::Sorted;
 use crate::records::stream::Stream;
-
-/// What makes two records one.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum DedupKey {
-    /// Board, hands and side to move.
-    #[default]
-    Position,
-    /// The same, and the stored move.
-    PositionAndMove,
-    /// All that a record says, in whatever bytes.
-    Content,
-    /// Its bytes, padding included.
-    Bytes,
-}
-
-/// A word that names no [`DedupKey`].
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error("{0:?} is none of position, position+move, content and bytes")]
-pub struct UnknownDedupKey(String);
-
-impl DedupKey {
-    /// Every key.
-    pub const ALL: [Self; 4] = [Self::Position, Self::PositionAndMove, Self::Content, Self::Bytes];
-
-    /// Its name on the command line and in manifests.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Position => "position",
-            Self::PositionAndMove => "position+move",
-            Self::Content => "content",
-            Self::Bytes => "bytes",
-        }
-    }
-}
-
-impl fmt::Display for DedupKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for DedupKey {
-    type Err = UnknownDedupKey;
-
-    fn from_str(name: &str) -> Result<Self, UnknownDedupKey> {
-        let found = Self::ALL.into_iter().find(|key| key.name() == name);
-        found.ok_or_else(|| UnknownDedupKey(name.to_owned()))
-    }
-}
 
 /// Records that nobody has.
 const MOST_RECORDS: u64 = 1 << 40;

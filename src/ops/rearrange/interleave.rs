@@ -1,11 +1,10 @@
 //! Mixes archives into one: again and again one of them gives its next unit. The order within each stays.
 
-use std::fmt;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{fmt, thread};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
 use serde::{Deserialize, Serialize};

@@ -5,8 +5,9 @@ use std::sync::atomic::AtomicBool;
 
 use super::items::{Units, sort_units};
 use super::plan::RearrangePlan;
+use crate::engine::job::{Desk, Job};
 use crate::engine::progress::Progress;
-use crate::engine::run::{Desk, Job, Passed, pass};
+use crate::engine::run::{Passed, pass};
 use crate::ops::error::OperationError;
 use crate::records::bad_record::BadPolicy;
 use crate::records::sink::Sinks;

@@ -11,13 +11,9 @@ use crate::ops::error::OperationError;
 use crate::records::account::InputIdentity;
 use crate::records::account_file::MANIFEST_SUFFIX;
 use crate::records::bad_record::BadPolicy;
-use crate::records::claims::Claim;
-use crate::records::claims::Claims;
-use crate::records::claims::check_absence;
-use crate::records::claims::check_once;
-use crate::records::claims::check_stream;
-use crate::records::claims::check_twice;
-use crate::records::claims::is_stream;
+use crate::records::claims::{
+    Claim, Claims, check_absence, check_once, check_stream, check_twice, is_stream,
+};
 use crate::records::format_name::{FormatName, without_compression};
 use crate::records::opening::{check_compression, check_folder, input, side_outputs, stem};
 use crate::records::plan_error::PlanError;
@@ -26,9 +22,8 @@ use crate::records::sink::OutputPlan;
 use crate::records::source::{Input, Part, SourceError};
 use crate::records::stream::Stream;
 use crate::storage::compression::Compression;
-use crate::storage::files;
 use crate::storage::memory::Memory;
-use crate::storage::platform;
+use crate::storage::{files, platform};
 
 /// What an operation may use. None of it changes a byte.
 #[derive(Clone, Debug)]

@@ -1,7 +1,8 @@
 //! Buckets on disk: one file without a name, which vanishes with its process whatever ends that.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::laid::{BUCKETS, Items, Laid, Len};

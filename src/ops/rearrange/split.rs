@@ -18,8 +18,7 @@ use crate::records::plan_error::PlanError;
 use crate::records::shard::Shard;
 use crate::records::sink::{Finished, Sinks};
 use crate::records::stream::Stream;
-use crate::storage::compression::Compression;
-use crate::storage::compression::FRAME_RECORDS;
+use crate::storage::compression::{Compression, FRAME_RECORDS};
 use crate::storage::memory::Memory;
 
 /// Which part a unit goes to.

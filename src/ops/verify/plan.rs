@@ -6,10 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::format::move16::Dialect;
 use crate::ops::error::OperationError;
-use crate::records::claims::Claim;
-use crate::records::claims::Claims;
-use crate::records::claims::check_absence;
-use crate::records::claims::check_once;
+use crate::records::claims::{Claim, Claims, check_absence, check_once};
 use crate::records::format_name::FormatName;
 use crate::records::opening::{check_folder, input, stem};
 use crate::records::plan_error::PlanError;

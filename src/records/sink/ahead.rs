@@ -1,7 +1,8 @@
 //! A file that goes to disk while it is still being written, so that little is left to wait for at its end.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::JoinHandle;
 

@@ -3,12 +3,11 @@
 //! Frames are those of the seekable format, which any zstd decoder reads:
 //! <https://github.com/facebook/zstd>, `contrib/seekable_format`.
 
-use std::fmt;
-use std::io::{self, Write};
+use std::io::Write;
+use std::{fmt, io};
 
 use crate::storage::checksum::{Checksum, Sum};
-use crate::storage::compression::Compression;
-use crate::storage::compression::ZSTD_LEVEL;
+use crate::storage::compression::{Compression, ZSTD_LEVEL};
 use crate::storage::parquet;
 use crate::storage::seek_table::{FrameSizes, SeekTable};
 

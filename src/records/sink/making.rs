@@ -4,7 +4,6 @@
 //! is the same file.
 
 use std::io::{BufReader, Seek, Write};
-use std::path::{Path, PathBuf};
 
 use super::encoder::Hashing;
 use super::partial::Partial;
@@ -17,13 +16,6 @@ use crate::storage::table::{Making, TableWriter};
 
 /// Rows after which the caller is asked whether to stop.
 const WATCH_EVERY_ROWS: u64 = 1 << 12;
-
-/// The place that the rows of an output would have; they never get there, and stand beside it.
-pub(super) fn rows_path(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".rows");
-    PathBuf::from(name)
-}
 
 /// A file made of rows.
 pub(super) struct Made {

@@ -1,19 +1,19 @@
 //! One output of a run: records in, frames of a fixed number of them out.
 
-use std::io::{self, Read};
+use std::io;
+use std::io::Read;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::encoder::{self, Encoder, Hashing, Writer};
+use super::encoder::{Encoder, Hashing, Writer};
 use super::making::{Made, make};
 use super::partial::Partial;
 use super::target::Target;
-use super::{OutputPlan, SinkError, Written, io_error};
+use super::{OutputPlan, SinkError, Written, encoder, io_error};
 use crate::records::stream::{Batch, Stream};
 use crate::storage::checksum::{Checksum, Sum};
-use crate::storage::compression::Compression;
-use crate::storage::compression::{FRAME_BYTES, FRAME_RECORDS};
+use crate::storage::compression::{Compression, FRAME_BYTES, FRAME_RECORDS};
 use crate::storage::patient::Patient;
 use crate::storage::platform;
 use crate::storage::platform::Standard;

@@ -1,7 +1,8 @@
 //! A file that has not its final name yet.
 
 use std::fs::{File, TryLockError};
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::ahead::Ahead;

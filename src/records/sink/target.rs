@@ -1,7 +1,8 @@
 //! Where the bytes of an output stand while it is not whole: in a file beside its place, or in the parts of
 //! an object.
 
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
 use std::path::Path;
 
 use super::partial::Partial;

@@ -4,7 +4,8 @@
 //! no signal.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::io;
+use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -15,10 +16,10 @@ use super::decompression::ZstdReader;
 use super::frames::Frames;
 use super::{Input, Object, Place, SourceError};
 use crate::storage::compression::Compression;
-use crate::storage::files::State;
 use crate::storage::parquet;
 use crate::storage::patient::Patient;
 use crate::storage::seek_table::SeekTable;
+use crate::storage::state::State;
 
 /// Bytes that are read at a time where nobody knows how many are wanted. The least and the most: what is
 /// read doubles while a unit does not end, as each look at it begins at its start.

@@ -1,6 +1,7 @@
 //! Bytes of zstd frames, decompressed in bounded memory.
 
-use std::io::{self, Read};
+use std::io;
+use std::io::Read;
 
 use zstd::zstd_safe;
 

@@ -4,7 +4,8 @@
 //! whether that was right: of readers that together read everything, the first frame that is not as the table
 //! says fails one.
 
-use std::io::{self, Read};
+use std::io;
+use std::io::Read;
 use std::sync::Arc;
 
 use super::decompression::ZstdReader;

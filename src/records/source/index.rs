@@ -2,7 +2,8 @@
 //!
 //! What an index says of a file is trusted only while size and time of modification are the same.
 
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -11,12 +12,10 @@ use super::bytes::Bytes;
 use super::cut::Reach;
 use super::{Input, SKIPPED_RECORDS, SourceError};
 use crate::records::sink::{Partial, SinkError};
+use crate::records::source::{INDEX_SUFFIX, Mark};
 use crate::storage::checksum::Sum;
 use crate::storage::files;
-use crate::storage::files::State;
-
-/// What the name of an index has behind that of its input.
-pub const INDEX_SUFFIX: &str = ".index.json";
+use crate::storage::state::State;
 
 /// Uncompressed bytes between two marks.
 const MARKED_BYTES: u64 = 1 << 22;
@@ -47,15 +46,6 @@ pub struct Index {
     pub records: u64,
     /// In order; the first record is not among them.
     marks: Vec<Mark>,
-}
-
-/// A record that begins a unit.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Mark {
-    /// Its number, from 0.
-    pub record: u64,
-    /// Where it begins, uncompressed.
-    pub offset: u64,
 }
 
 impl Index {

@@ -4,8 +4,6 @@
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::{Delivery, SourceError};
-
 /// Memory for the bytes of blocks.
 #[derive(Debug)]
 pub(crate) struct Room {
@@ -16,7 +14,7 @@ pub(crate) struct Room {
 
 /// A share of a [`Room`], given back when it is dropped.
 #[derive(Debug)]
-pub(super) struct Share {
+pub(crate) struct Share {
     room: Arc<Room>,
     bytes: usize,
 }
@@ -28,7 +26,7 @@ impl Room {
     }
 
     /// Waits until there is room.
-    fn take(self: &Arc<Self>, bytes: usize) -> Share {
+    pub(crate) fn take(self: &Arc<Self>, bytes: usize) -> Share {
         let mut taken = self.lock();
         while *taken > 0 && taken.saturating_add(bytes) > self.most {
             taken = self.freed.wait(taken).unwrap_or_else(PoisonError::into_inner);
@@ -46,30 +44,6 @@ impl Drop for Share {
     fn drop(&mut self) {
         *self.room.lock() -= self.bytes;
         self.room.freed.notify_one();
-    }
-}
-
-/// The deliveries of a source, each when there is room for its bytes.
-pub(crate) struct Within<S> {
-    source: S,
-    room: Arc<Room>,
-}
-
-impl<S> Within<S> {
-    pub(crate) const fn new(source: S, room: Arc<Room>) -> Self {
-        Self { source, room }
-    }
-}
-
-impl<S: Iterator<Item = Result<Delivery, SourceError>>> Iterator for Within<S> {
-    type Item = S::Item;
-
-    fn next(&mut self) -> Option<S::Item> {
-        let mut delivery = self.source.next()?;
-        if let Ok(Delivery::Block(block)) = &mut delivery {
-            block.share = Some(self.room.take(block.bytes.capacity()));
-        }
-        Some(delivery)
     }
 }
 

@@ -1,7 +1,6 @@
 //! A digest that moves to a thread of its own when there is much to do: whoever writes has enough to do.
 
-use std::mem;
-use std::thread;
+use std::{mem, thread};
 
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use sha2::{Digest, Sha256};

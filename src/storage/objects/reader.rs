@@ -3,7 +3,8 @@
 //! Requests grow while reading goes on, so that a look at a few records costs little.
 
 use std::collections::VecDeque;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io;
+use std::io::{Read, Seek, SeekFrom};
 use std::ops::Range;
 
 use bytes::{Buf, Bytes};
@@ -40,6 +41,14 @@ pub(crate) struct Reader {
     next: u64,
     request_bytes: u64,
     most_requests: usize,
+}
+
+impl Object {
+    /// Reads it from its start.
+    pub(crate) fn reader(&self) -> io::Result<Reader> {
+        self.pinned()?;
+        Ok(Reader::new(self.clone()))
+    }
 }
 
 impl Reader {

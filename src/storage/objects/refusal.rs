@@ -1,9 +1,10 @@
 //! What a store says when it refuses, in words of somebody who can do something about it.
 
 use std::error::Error;
-use std::io::{self, ErrorKind};
+use std::io;
+use std::io::ErrorKind;
 
-use super::store::Kind;
+use crate::storage::objects::kind::Kind;
 use crate::storage::secrets::without_secrets;
 
 /// The kind of error of an object that is not what it was when it was looked at first.

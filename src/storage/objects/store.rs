@@ -2,11 +2,10 @@
 
 use std::collections::HashMap;
 use std::ffi::OsString;
-use std::fmt;
-use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::Duration;
+use std::{fmt, io};
 
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
@@ -17,6 +16,7 @@ use tokio::runtime::{Builder, Runtime};
 use url::Url;
 
 use super::refusal::{refused, unusable};
+use crate::storage::objects::kind::Kind;
 
 /// What waits for the network: threads are few, as all they do is to wait and to encrypt.
 const THREADS: usize = 2;
@@ -50,29 +50,6 @@ pub(super) struct Place {
     pub(super) kind: Kind,
     pub(super) store: Arc<Store>,
     pub(super) key: Path,
-}
-
-/// Whose protocol a store speaks.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
-    S3,
-    Google,
-    Azure,
-    #[cfg(test)]
-    Memory,
-}
-
-impl Kind {
-    fn of(scheme: &str) -> Option<Self> {
-        Some(match scheme {
-            "s3" => Self::S3,
-            "gs" => Self::Google,
-            "az" => Self::Azure,
-            #[cfg(test)]
-            "memory" => Self::Memory,
-            _ => return None,
-        })
-    }
 }
 
 impl fmt::Display for Place {

@@ -7,15 +7,13 @@ use std::sync::atomic::AtomicBool;
 
 use super::*;
 use crate::engine::progress::{Progress, ProgressMode};
-use crate::jobs::error::JobError;
+use crate::jobs::error::{JobError, SendError, StartError};
 use crate::jobs::filter::filter;
 use crate::jobs::manifest::Manifest;
 use crate::jobs::merge::{MergePlan, MergeRequest, merge};
 use crate::jobs::plan::{Plan, Request};
 use crate::jobs::settings::Settings;
 use crate::jobs::shard_set::ShardSet;
-use crate::jobs::staging::SendError;
-use crate::jobs::start::StartError;
 use crate::jobs::status::{State as ShardState, status};
 use crate::ops::convert::{ConvertPlan, ConvertRequest, convert};
 use crate::records::plan_error::PlanError;
@@ -23,8 +21,7 @@ use crate::records::shard::Shard;
 use crate::records::source::{Input, Part, Source, SourceError};
 use crate::records::stream::Stream;
 use crate::storage::checksum::Sum;
-use crate::storage::files;
-use crate::storage::platform;
+use crate::storage::{files, platform};
 
 fn put(url: &str, bytes: &[u8]) {
     let upload = Upload::begin(Path::new(url), None).unwrap();

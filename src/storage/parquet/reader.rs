@@ -4,7 +4,8 @@
 //! judged for.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
+use std::io::Read;
 use std::panic::AssertUnwindSafe;
 
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
@@ -17,7 +18,8 @@ use serde::ser::Serializer as _;
 use serde_json::Value;
 
 use super::COLUMNS;
-use crate::format::packed::{self, Family};
+use crate::format::packed;
+use crate::format::packed::Family;
 
 /// Rows that are read at a time.
 const BATCH_ROWS: usize = 1 << 10;

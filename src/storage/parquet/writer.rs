@@ -2,7 +2,8 @@
 //!
 //! The columns are those of `docs/formats/parquet.md`.
 
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;

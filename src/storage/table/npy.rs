@@ -2,7 +2,8 @@
 //!
 //! Format: <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>, version 1.0.
 
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
 
 const MAGIC: &[u8] = b"\x93NUMPY\x01\x00";
 

@@ -4,7 +4,8 @@
 //! what the tag promises; numbers have their lowest byte first.
 
 use std::borrow::Cow;
-use std::io::{self, Read};
+use std::io;
+use std::io::Read;
 
 use super::Value;
 

@@ -2,7 +2,8 @@
 //!
 //! Equal rows make equal files, whatever the time and the machine.
 
-use std::io::{self, BufWriter, Write};
+use std::io;
+use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use super::npz::Arrays;

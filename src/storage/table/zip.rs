@@ -5,7 +5,8 @@
 //! for large members and small ones.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Seek, Write};
+use std::io;
+use std::io::{BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use flate2::write::DeflateEncoder;

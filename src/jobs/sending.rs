@@ -1,0 +1,169 @@
+//! Sending outputs to their store when they are whole.
+//!
+//! The manifest goes last: where it is, all are.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::{fs, io};
+
+use crate::jobs::error::{JobError, SendError, StartError};
+use crate::jobs::identity::Identity;
+use crate::jobs::manifest::Manifest;
+use crate::jobs::plan::Plan;
+use crate::jobs::staging::Staging;
+use crate::jobs::start::Earlier;
+use crate::records::sink::partial_path;
+use crate::records::source::INDEX_SUFFIX;
+use crate::storage::checksum::{Checksum, Sum};
+use crate::storage::files;
+use crate::storage::lock::Lock;
+use crate::storage::objects::Upload;
+use crate::storage::patient::Patient;
+
+/// Bytes that are sent at a time.
+const CHUNK_BYTES: usize = 1 << 20;
+
+impl Staging {
+    /// The manifest of the run, if everything was sent before.
+    pub(crate) fn find_sent(
+        &self,
+        plan: &Plan,
+        identity: &Identity,
+        earlier: &Earlier,
+    ) -> Result<Option<Manifest>, JobError> {
+        let path = self.destination(&plan.manifest);
+        let Some(manifest) = earlier.manifest(&path)? else { return Ok(None) };
+        if manifest.identity().difference(identity).is_some() {
+            return Ok(None);
+        }
+        for output in &manifest.outputs {
+            let sent = self.url.join(&output.file);
+            let bytes = match files::state(&sent) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+                Err(source) => {
+                    return Err(SendError::Look { verb: "look at", path: sent, source }.into());
+                }
+                Ok(state) => Some(state.bytes),
+            };
+            if bytes != Some(output.bytes) {
+                return Err(StartError::NotAsSaid { path: sent, manifest: path }.into());
+            }
+        }
+        Ok(Some(manifest))
+    }
+
+    /// Whether what a run will make can be sent: it may take days until that is tried.
+    pub(crate) fn check_writable(&self, plan: &Plan) -> Result<(), SendError> {
+        let path = self.destination(&plan.manifest);
+        Upload::check(&path).map_err(|source| SendError::Look { verb: "write", path, source })
+    }
+
+    /// Whether a run that begins afresh would write over what is there.
+    pub(crate) fn check_unsent(&self, plan: &Plan, identity: &Identity) -> Result<(), JobError> {
+        let path = self.destination(&plan.manifest);
+        match Manifest::read(&path) {
+            Err(error) if error.is_not_found() => {}
+            manifest => {
+                let difference = manifest?.identity().difference(identity).map(Box::new);
+                let different = |difference| StartError::Different { path, difference };
+                return difference.map_or(Ok(()), |difference| Err(different(difference).into()));
+            }
+        }
+        for output in &plan.outputs {
+            let path = self.destination(&output.path);
+            match files::exists(&path) {
+                Ok(false) => {}
+                Ok(true) => return Err(StartError::Unaccounted { path }.into()),
+                Err(source) => {
+                    return Err(SendError::Look { verb: "look at", path, source }.into());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends everything that a manifest speaks of, and the manifest itself.
+    pub(crate) fn send(
+        &self,
+        plan: &Plan,
+        manifest: &Manifest,
+        lock: &mut Lock,
+        cancel: &AtomicBool,
+    ) -> Result<(), SendError> {
+        let account = self.destination(&plan.manifest);
+        files::remove(&account).map_err(|source| self.failed("replace", &account, source))?;
+        for output in &manifest.outputs {
+            let path = self.folder.join(&output.file);
+            self.send_file(&path, output.sha256, lock, cancel)?;
+        }
+        self.send_file(&plan.manifest, None, lock, cancel)
+    }
+
+    /// Sends a file, which has this checksum if that is known.
+    fn send_file(
+        &self,
+        path: &Path,
+        expected: Option<Sum>,
+        lock: &mut Lock,
+        cancel: &AtomicBool,
+    ) -> Result<(), SendError> {
+        let url = self.destination(path);
+        let reading = |source| self.failed("read", path, source);
+        let writing = |source| self.failed("write", &url, source);
+        let file = File::open(path).map_err(reading)?;
+        let bytes = file.metadata().map_err(reading)?.len();
+        let upload = Upload::begin(&url, Some(bytes)).map_err(writing)?;
+        let (mut file, mut writer) = (Patient(file), upload.writer());
+        let (mut checksum, mut chunk) = (Checksum::new(expected.is_some()), vec![0; CHUNK_BYTES]);
+        loop {
+            if cancel.load(Ordering::Relaxed) {
+                return Err(SendError::Interrupted);
+            }
+            lock.beat();
+            let read = file.read(&mut chunk).map_err(reading)?;
+            if read == 0 {
+                break;
+            }
+            checksum.update(&chunk[..read]);
+            writer.write_all(&chunk[..read]).map_err(writing)?;
+        }
+        if checksum.sum() != expected {
+            return Err(SendError::Checksum { path: path.to_owned() });
+        }
+        upload.commit().map_err(writing)
+    }
+
+    /// Takes away all that this machine has of a run that was sent.
+    pub(crate) fn clear(plan: &Plan) {
+        let outputs = plan.outputs.iter();
+        let outputs =
+            outputs.flat_map(|output| output.partial_paths().chain([output.path.clone()]));
+        let others = [&plan.manifest].into_iter().chain(&plan.checkpoint);
+        let others = others.flat_map(|path| [path.clone(), partial_path(path)]);
+        for path in outputs.chain(others) {
+            if let Err(error) = files::remove(&path) {
+                tracing::warn!("cannot remove {}: {error}", path.display());
+            }
+        }
+    }
+
+    /// Takes the folder away, unless other shards have something in it.
+    pub(crate) fn leave(&self) {
+        let is_index =
+            |name: &String| name.strip_suffix(".partial").unwrap_or(name).ends_with(INDEX_SUFFIX);
+        let names = files::names_in(&self.folder).unwrap_or_default();
+        if names.iter().all(is_index) {
+            // Whoever comes first; another shard may begin at this moment.
+            for name in names {
+                drop(fs::remove_file(self.folder.join(name)));
+            }
+            drop(fs::remove_dir(&self.folder));
+        }
+    }
+
+    fn failed(&self, verb: &'static str, path: &Path, source: io::Error) -> SendError {
+        SendError::Io { verb, path: path.to_owned(), folder: self.folder.clone(), source }
+    }
+}

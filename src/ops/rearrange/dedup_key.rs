@@ -1,0 +1,55 @@
+//! Which records are equal.
+
+use std::fmt;
+use std::str::FromStr;
+
+use thiserror::Error;
+
+/// What makes two records one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum DedupKey {
+    /// Board, hands and side to move.
+    #[default]
+    Position,
+    /// The same, and the stored move.
+    PositionAndMove,
+    /// All that a record says, in whatever bytes.
+    Content,
+    /// Its bytes, padding included.
+    Bytes,
+}
+
+/// A word that names no [`DedupKey`].
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error("{0:?} is none of position, position+move, content and bytes")]
+pub struct UnknownDedupKey(String);
+
+impl DedupKey {
+    /// Every key.
+    pub const ALL: [Self; 4] = [Self::Position, Self::PositionAndMove, Self::Content, Self::Bytes];
+
+    /// Its name on the command line and in manifests.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Position => "position",
+            Self::PositionAndMove => "position+move",
+            Self::Content => "content",
+            Self::Bytes => "bytes",
+        }
+    }
+}
+
+impl fmt::Display for DedupKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for DedupKey {
+    type Err = UnknownDedupKey;
+
+    fn from_str(name: &str) -> Result<Self, UnknownDedupKey> {
+        let found = Self::ALL.into_iter().find(|key| key.name() == name);
+        found.ok_or_else(|| UnknownDedupKey(name.to_owned()))
+    }
+}

@@ -1,0 +1,63 @@
+//! What an output is to be.
+
+use std::path::{Path, PathBuf};
+
+use crate::records::sink::partial_path;
+use crate::records::stream::Stream;
+use crate::storage::compression::Compression;
+use crate::storage::table::Making;
+
+/// Where one output is to be, and how it is written.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct OutputPlan {
+    /// What it holds.
+    pub stream: Stream,
+    /// Its final name; `-` is standard output.
+    pub path: PathBuf,
+    /// How it is compressed.
+    pub compression: Compression,
+    /// What stands before the first record.
+    pub header: &'static [u8],
+    /// Of a file of columns: what is made of the rows that are written, when all are there.
+    pub making: Option<Making>,
+    /// Whether it is written straight through: standard output, a pipe, a device. Nothing that was
+    /// written there can be taken back.
+    pub is_stream: bool,
+}
+
+impl OutputPlan {
+    /// An uncompressed file.
+    pub const fn plain(stream: Stream, path: PathBuf) -> Self {
+        Self {
+            stream,
+            path,
+            compression: Compression::None,
+            header: b"",
+            making: None,
+            is_stream: false,
+        }
+    }
+
+    /// What its bytes stand under until they have their name: two files of what is made of rows.
+    pub fn partial_paths(&self) -> impl Iterator<Item = PathBuf> {
+        let rows = self.making.map(|_| partial_path(&rows_path(&self.path)));
+        std::iter::once(partial_path(&self.path)).chain(rows)
+    }
+
+    /// The name of the file that is written from the start.
+    pub(crate) fn written_path(&self) -> PathBuf {
+        if self.making.is_some() { rows_path(&self.path) } else { self.path.clone() }
+    }
+
+    /// Whether writing can go on after a crash.
+    pub fn can_be_resumed(&self) -> bool {
+        !self.is_stream && self.compression != Compression::Parquet
+    }
+}
+
+/// The place that the rows of an output would have; they never get there, and stand beside it.
+pub(crate) fn rows_path(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".rows");
+    PathBuf::from(name)
+}

@@ -1,0 +1,202 @@
+//! All outputs of a run, written together and named together.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use crate::records::sink::output::{Output, Whole};
+use crate::records::sink::target::{Target, sync_folder_of};
+use crate::records::sink::{OutputPlan, OutputState, Partial, SinkError, Written, io_error};
+use crate::records::stream::{Batch, Stream};
+use crate::storage::files;
+
+/// The outputs of a run while they have no final names. Dropped before [`Finished::commit`], they vanish.
+#[derive(Debug)]
+pub struct Sinks {
+    outputs: Vec<Output>,
+}
+
+impl Sinks {
+    /// Opens the partial file of every output.
+    ///
+    /// # Errors
+    /// [`SinkError`] if one cannot be created or is being written by another process.
+    pub fn create(plans: &[OutputPlan]) -> Result<Self, SinkError> {
+        Self::create_with(plans, false)
+    }
+
+    /// [`Sinks::create`] with checksums of the files.
+    ///
+    /// # Errors
+    /// As [`Sinks::create`].
+    pub fn create_with(plans: &[OutputPlan], checksums: bool) -> Result<Self, SinkError> {
+        let create = |plan| Output::create(plan, checksums);
+        Ok(Self { outputs: plans.iter().map(create).collect::<Result<_, _>>()? })
+    }
+
+    /// Goes on with the partial files of an interrupted run. They stay, whatever happens to this one.
+    ///
+    /// # Errors
+    /// [`SinkError`] if one is not as it was left.
+    pub fn resume(plans: &[OutputPlan], states: Vec<OutputState>) -> Result<Self, SinkError> {
+        let resume = |(plan, state)| Output::resume(plan, state);
+        Ok(Self { outputs: plans.iter().zip(states).map(resume).collect::<Result<_, _>>()? })
+    }
+
+    /// Brings what was written to disk and says how far each output has come.
+    ///
+    /// # Errors
+    /// [`SinkError::Io`], a full disk for instance, or if one cannot be resumed.
+    pub fn sync(&mut self) -> Result<Vec<OutputState>, SinkError> {
+        self.outputs.iter_mut().map(Output::sync).collect()
+    }
+
+    /// From now on the partial files stay if the run ends before its time.
+    pub fn keep(&mut self) {
+        self.outputs.iter_mut().for_each(Output::keep);
+    }
+
+    /// Appends the records of a block to their stream.
+    ///
+    /// # Errors
+    /// [`SinkError::Io`], a full disk for instance.
+    pub fn write(&mut self, stream: Stream, batch: &Batch) -> Result<(), SinkError> {
+        match self.outputs.iter_mut().find(|output| output.plan.stream == stream) {
+            Some(output) => output.write(batch),
+            None => Ok(()),
+        }
+    }
+
+    /// Records written to each output so far.
+    pub fn records(&self) -> impl Iterator<Item = (Stream, u64)> {
+        self.outputs.iter().map(|output| (output.plan.stream, output.records))
+    }
+
+    /// Brings every output to disk, without giving it its name.
+    ///
+    /// # Errors
+    /// [`SinkError::Io`], a full disk for instance.
+    pub fn finish(self) -> Result<Finished, SinkError> {
+        self.finish_watched(&mut || false)
+    }
+
+    /// The same. Making files of columns takes its time: `wants_stop` is asked every moment of it.
+    ///
+    /// # Errors
+    /// [`SinkError::Io`], or [`SinkError::Interrupted`] if that was wanted.
+    pub fn finish_watched(
+        self,
+        wants_stop: &mut dyn FnMut() -> bool,
+    ) -> Result<Finished, SinkError> {
+        let outputs = self.outputs.into_iter().map(|output| output.finish(wants_stop));
+        Ok(Finished { outputs: outputs.collect::<Result<_, _>>()?, is_resumable: false })
+    }
+
+    /// Whether finishing makes something of the rows that were written.
+    pub fn make_something(&self) -> bool {
+        self.outputs.iter().any(|output| output.plan.making.is_some())
+    }
+}
+
+/// Outputs that are whole and on disk, under their partial names. Dropped, they vanish.
+#[derive(Debug, Default)]
+pub struct Finished {
+    outputs: Vec<Whole>,
+    is_resumable: bool,
+}
+
+impl Finished {
+    /// What was written.
+    pub fn written(&self) -> impl Iterator<Item = &Written> {
+        self.outputs.iter().map(|output| &output.written)
+    }
+
+    /// These, then the others, as if they had been written together.
+    #[must_use]
+    pub fn and(mut self, others: Self) -> Self {
+        self.outputs.extend(others.outputs);
+        self
+    }
+
+    /// If giving names fails, everything stays under the name that it has by then, beside the partial
+    /// manifest that speaks of it: another process goes on with that.
+    #[must_use]
+    pub fn resumable(self) -> Self {
+        Self { is_resumable: true, ..self }
+    }
+
+    /// Gives the outputs their final names: all of them, or none that was not there before.
+    ///
+    /// # Errors
+    /// [`SinkError::Io`] if a file cannot be renamed or a folder not be synchronised.
+    pub fn commit(mut self) -> Result<(), SinkError> {
+        self.name(None)?;
+        self.clear();
+        Ok(())
+    }
+
+    /// The outputs, then what is to be the last of them.
+    fn name(&mut self, last: Option<Target>) -> Result<(), SinkError> {
+        let targets: Vec<_> =
+            self.outputs.iter_mut().filter_map(|output| output.target.take()).collect();
+        let mut named = Vec::new();
+        let all = give_names(targets, &mut named).and_then(|()| give_names(last, &mut named));
+        if all.is_err() && !self.is_resumable {
+            // The last first: where it is, all are.
+            named.iter().rev().for_each(|path| take_name(path));
+        }
+        all
+    }
+
+    /// Takes away the rows that outputs were made of.
+    fn clear(self) {
+        self.outputs.into_iter().filter_map(|output| output.rows).for_each(Partial::remove);
+    }
+
+    /// Gives the outputs their final names, then writes `manifest` as the last file: where it is, all are.
+    ///
+    /// # Errors
+    /// [`SinkError::Io`] if a file cannot be renamed or a folder not be synchronised.
+    pub fn commit_with(mut self, manifest_path: &Path, manifest: &[u8]) -> Result<(), SinkError> {
+        let mut target = Target::create(manifest_path)?;
+        let written = target.writer().and_then(|mut writer| {
+            writer.write_all(manifest)?;
+            writer.flush()
+        });
+        let written = written.and_then(|()| target.sync_all());
+        written.map_err(|source| io_error("write", manifest_path, source))?;
+        if self.is_resumable {
+            target.keep();
+            self.outputs.iter_mut().for_each(Whole::keep);
+        }
+        files::remove(manifest_path)
+            .map_err(|source| io_error("replace", manifest_path, source))?;
+        self.name(Some(target))?;
+        self.clear();
+        Ok(())
+    }
+}
+
+/// Gives files their final names and brings those to disk; `named` gets those that were not there before.
+pub(crate) fn give_names(
+    targets: impl IntoIterator<Item = Target>,
+    named: &mut Vec<PathBuf>,
+) -> Result<(), SinkError> {
+    let mut paths: Vec<PathBuf> = Vec::new();
+    for target in targets {
+        let path = target.final_path().to_owned();
+        // An object is replaced whole at any time, and asking for it takes its time.
+        let is_new = !files::is_object(&path) && path.symlink_metadata().is_err();
+        target.commit()?;
+        named.extend(is_new.then(|| path.clone()));
+        paths.push(path);
+    }
+    paths.dedup_by(|one, other| one.parent() == other.parent());
+    paths.iter().try_for_each(|path| sync_folder_of(path))
+}
+
+/// Takes a file away that got its name although others did not.
+pub(crate) fn take_name(path: &Path) {
+    if let Err(error) = files::remove(path) {
+        tracing::warn!("cannot remove {}: {error}", path.display());
+    }
+}

@@ -1,0 +1,213 @@
+//! Reading inputs block by block.
+
+use crate::records::source::bytes::Bytes;
+use crate::records::source::cut::Reach;
+use crate::records::source::{
+    Block, Counted, Delivery, Input, Mark, Part, PartRead, Place, SKIPPED_RECORDS, SourceError,
+};
+use crate::storage::compression::Compression;
+
+/// Reads parts one after the other as if they were one.
+pub struct Source {
+    parts: Vec<Part>,
+    part: usize,
+    current: Option<Reading>,
+    block_records: u64,
+    /// Number, over all inputs, of the next record.
+    number: u64,
+    records_left: u64,
+}
+
+impl Source {
+    /// Blocks of `block_records` records, fewer at the end of a part or where a block is full before, more
+    /// where a unit holds several. Nothing is opened before the first one is asked for.
+    pub fn new(parts: Vec<Part>, block_records: u64) -> Self {
+        Self { parts, part: 0, current: None, block_records, number: 0, records_left: u64::MAX }
+    }
+
+    /// The same, but the first record is not number 0 over all inputs: it is that of a shard.
+    #[must_use]
+    pub fn numbered_from(self, number: u64) -> Self {
+        Self { number, ..self }
+    }
+
+    /// The same, but no more than this many records over all parts.
+    #[must_use]
+    pub fn limited_to(self, records: u64) -> Self {
+        Self { records_left: records, ..self }
+    }
+
+    fn deliver(&mut self) -> Result<Option<Delivery>, SourceError> {
+        let Some(part) = self.parts.get(self.part) else { return Ok(None) };
+        let reading = match &mut self.current {
+            Some(reading) => reading,
+            none => none.insert(Reading::start(part, self.part)?),
+        };
+        let block = reading.block(part, self.block_records, self.records_left)?;
+        if let Some(mut block) = block {
+            let records = block.wanted.end - block.wanted.start;
+            block.first_number = self.number;
+            self.number += records;
+            self.records_left -= records;
+            return Ok(Some(Delivery::Block(block)));
+        }
+        let end = reading.end(part, self.records_left == 0)?;
+        self.current = None;
+        self.part += 1;
+        Ok(Some(Delivery::End(end)))
+    }
+}
+
+impl Iterator for Source {
+    type Item = Result<Delivery, SourceError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let delivery = self.deliver().transpose();
+        if matches!(delivery, Some(Err(_))) {
+            // A decoder that has failed may, read again, never come back.
+            self.current = None;
+            self.part = self.parts.len();
+        }
+        delivery
+    }
+}
+
+/// Counts the records of an input. A file of fixed-size records is not read for it.
+///
+/// # Errors
+/// [`SourceError`] if the input cannot be read to its end.
+pub fn count_records(input: &Input) -> Result<u64, SourceError> {
+    let mut bytes = Bytes::open(input)?;
+    if let (Some(size), Some(len)) = (bytes.size(), input.format.record_len()) {
+        return Ok(size.div_ceil(len as u64));
+    }
+    let mut count = 0;
+    while let Some(taken) = bytes.take(input, Reach::AtLeast(SKIPPED_RECORDS))? {
+        count += taken.records;
+    }
+    Ok(count)
+}
+
+/// Whether [`count_records`] needs no decompression and does not consume the input.
+pub fn is_cheap_to_count(input: &Input) -> bool {
+    match &input.place {
+        Place::File(path) if !path.is_file() => false,
+        Place::File(_) => input.compression == Compression::None || can_be_computed(input),
+        // To count the lines of an object is to carry it once more.
+        Place::Object(_) => can_be_computed(input),
+        Place::Stdin => false,
+    }
+}
+
+/// Whether the place of a record follows from its number, and can be gone to.
+pub fn can_be_computed(input: &Input) -> bool {
+    input.format.record_len().is_some()
+        && Bytes::open(input).is_ok_and(|bytes| bytes.size().is_some())
+}
+
+/// One part being read.
+pub(crate) struct Reading {
+    part: usize,
+    bytes: Bytes,
+    /// Index of the first record of the next unit.
+    index: u64,
+    offset: u64,
+    mid_unit: bool,
+    done: PartRead,
+}
+
+impl Reading {
+    fn start(part: &Part, number: usize) -> Result<Self, SourceError> {
+        let input = &part.input;
+        let mut bytes = Bytes::open(input)?;
+        let (mut index, mut offset) = (0, 0);
+        // All of it is read without a table of frames, which may be wrong.
+        if (part.from, part.to) != (0, None)
+            && let Some(size) = bytes.size()
+        {
+            let computed = |len: usize| Mark {
+                record: part.from,
+                offset: part.from.saturating_mul(len as u64).min(size),
+            };
+            let mark = input.format.record_len().map_or(part.mark, computed);
+            let until = part.to.zip(input.format.record_len());
+            let until = until.map_or(u64::MAX, |(to, len)| to.saturating_mul(len as u64));
+            bytes.go_to(input, mark.offset, until)?;
+            (index, offset) = (mark.record, mark.offset);
+        }
+        let mut mid_unit = false;
+        while index < part.from {
+            let reach = Reach::AtMost(part.from - index);
+            let Some(skipped) = bytes.take(input, reach)? else { break };
+            if skipped.bytes.is_empty() {
+                // The first record wanted is within the next unit.
+                break;
+            }
+            index += skipped.records;
+            offset += skipped.bytes.len() as u64;
+            mid_unit = skipped.ends_mid_unit;
+        }
+        let done = PartRead { part: number, records: 0, offset, bytes: 0, sha256: None };
+        Ok(Self { part: number, bytes, index, offset, mid_unit, done })
+    }
+
+    /// The next records, as many as wanted unless the part ends or the block is full before.
+    fn block(&mut self, part: &Part, wanted: u64, most: u64) -> Result<Option<Block>, SourceError> {
+        let from = self.index.max(part.from);
+        let to = part.to.unwrap_or(u64::MAX).min(from.saturating_add(most));
+        if from >= to {
+            return Ok(None);
+        }
+        let reach = Reach::AtLeast(wanted.min(to - self.index));
+        let Some(taken) = self.bytes.take(&part.input, reach)? else { return Ok(None) };
+        let first_index = self.index;
+        self.index += taken.records;
+        let mut block = Block {
+            part: self.part,
+            format: part.input.format,
+            dialect: part.input.dialect,
+            first_index,
+            offset: self.offset,
+            first_number: 0,
+            wanted: from.min(self.index)..to.min(self.index),
+            starts_mid_unit: std::mem::replace(&mut self.mid_unit, taken.ends_mid_unit),
+            bytes: taken.bytes,
+            read: self.done,
+            share: None,
+        };
+        self.offset += block.bytes.len() as u64;
+        self.done.records += block.wanted.end - block.wanted.start;
+        self.done.bytes += block.bytes.len() as u64;
+        block.read = self.done;
+        Ok(Some(block))
+    }
+
+    /// What was read, once it is clear that nothing was left out. Of records that nobody wants any more
+    /// that is not asked.
+    fn end(&mut self, part: &Part, is_limited: bool) -> Result<PartRead, SourceError> {
+        let input = &part.input;
+        self.bytes.still_as_opened(input)?;
+        let Some(counted) = part.counted.filter(|_| !is_limited) else { return Ok(self.done) };
+        let Counted { records, is_relied_on } = counted;
+        let last = part.to.unwrap_or(u64::MAX).min(records).max(part.from);
+        let goes_on =
+            self.index >= last && part.reaches(records) && self.goes_on(input, records)?;
+        if self.index >= last && !goes_on {
+            return Ok(self.done);
+        }
+        let (input, found) = (input.name.clone(), self.index);
+        let error = SourceError::Count { input, counted: records, found };
+        if is_relied_on {
+            return Err(error);
+        }
+        tracing::warn!("{error}");
+        Ok(self.done)
+    }
+
+    /// Whether there are more records in the input than so many.
+    fn goes_on(&mut self, input: &Input, records: u64) -> Result<bool, SourceError> {
+        let more = self.bytes.take(input, Reach::AtLeast(1))?;
+        self.index += more.map_or(0, |more| more.records);
+        Ok(self.index > records)
+    }
+}

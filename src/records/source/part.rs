@@ -1,0 +1,67 @@
+//! Parts of inputs, and what was read of them.
+
+use serde::{Deserialize, Serialize};
+
+use crate::records::source::{Input, Mark};
+use crate::storage::checksum::Sum;
+
+/// Which records of an input are wanted.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Part {
+    /// The input.
+    pub input: Input,
+    /// Index of the first record wanted.
+    pub from: u64,
+    /// Index behind the last record wanted; `None` for all there are.
+    pub to: Option<u64>,
+    /// A record at or before the first one wanted, whose place is known.
+    pub mark: Mark,
+    /// How many records the whole input has, if they were counted.
+    pub counted: Option<Counted>,
+}
+
+/// How many records an input has, as they were counted before they are read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Counted {
+    /// The number.
+    pub records: u64,
+    /// Whether it says where others begin to read: a wrong one is an error then, and else a warning.
+    pub is_relied_on: bool,
+}
+
+impl Part {
+    /// All of an input.
+    pub const fn whole(input: Input) -> Self {
+        Self::range(input, 0, None)
+    }
+
+    /// Some records of an input, of which nobody knows where they are.
+    pub const fn range(input: Input, from: u64, to: Option<u64>) -> Self {
+        Self { input, from, to, mark: Mark { record: 0, offset: 0 }, counted: None }
+    }
+
+    /// Index behind the last record wanted, where that is known.
+    pub fn end(&self) -> Option<u64> {
+        self.to.or(self.counted.map(|counted| counted.records))
+    }
+
+    /// Whether the last of so many records of the input is among those wanted; or there is none at all.
+    pub(crate) fn reaches(&self, counted: u64) -> bool {
+        self.to.is_none_or(|to| to >= counted) && (self.from < counted || counted == 0)
+    }
+}
+
+/// What was read of one input.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct PartRead {
+    /// Which of the parts, from 0.
+    pub part: usize,
+    /// Records read.
+    pub records: u64,
+    /// Offset of the first byte read, uncompressed.
+    pub offset: u64,
+    /// Bytes read, uncompressed.
+    pub bytes: u64,
+    /// SHA-256 of these bytes, if it was asked for: a [`Source`] by itself makes none.
+    pub sha256: Option<Sum>,
+}

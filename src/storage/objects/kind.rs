@@ -1,0 +1,24 @@
+//! The stores that objects are kept in.
+
+/// Whose protocol a store speaks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    S3,
+    Google,
+    Azure,
+    #[cfg(test)]
+    Memory,
+}
+
+impl Kind {
+    fn of(scheme: &str) -> Option<Self> {
+        Some(match scheme {
+            "s3" => Self::S3,
+            "gs" => Self::Google,
+            "az" => Self::Azure,
+            #[cfg(test)]
+            "memory" => Self::Memory,
+            _ => return None,
+        })
+    }
+}

@@ -1,0 +1,69 @@
+//! An object of a store, by its URL.
+
+use std::io;
+use std::sync::{Arc, OnceLock};
+
+use object_store::ObjectMeta;
+
+use crate::storage::objects::store::Place;
+use crate::storage::state::State;
+
+/// An object of a store, by its URL. What it was when it was looked at first is what is read of it, or
+/// nothing: equal bytes for all readers of one object.
+#[derive(Clone, Debug)]
+pub struct Object {
+    url: String,
+    pinned: Arc<OnceLock<Pinned>>,
+}
+
+/// An object as it was when it was looked at first.
+#[derive(Debug)]
+pub(crate) struct Pinned {
+    place: Place,
+    meta: ObjectMeta,
+    state: State,
+    /// Its last bytes, once somebody wanted some of them: tables stand there.
+    tail: OnceLock<bytes::Bytes>,
+}
+
+impl PartialEq for Object {
+    fn eq(&self, other: &Self) -> bool {
+        self.url == other.url
+    }
+}
+
+impl Eq for Object {}
+
+impl Object {
+    /// That of a URL, not looked at yet.
+    pub(crate) fn named(url: &str) -> Self {
+        Self { url: url.to_owned(), pinned: Arc::default() }
+    }
+
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// What it was when it was looked at first.
+    pub(crate) fn state(&self) -> io::Result<&State> {
+        self.pinned().map(|pinned| &pinned.state)
+    }
+
+    fn pinned(&self) -> io::Result<&Pinned> {
+        if let Some(pinned) = self.pinned.get() {
+            return Ok(pinned);
+        }
+        let place = Place::of(&self.url)?;
+        let meta = place.ask(async |place| place.store.look.head(&place.key).await)?;
+        let state = State {
+            bytes: meta.size,
+            modified_unix_ns: meta
+                .last_modified
+                .timestamp_nanos_opt()
+                .and_then(|ns| ns.try_into().ok()),
+            etag: meta.e_tag.clone(),
+        };
+        // Another thread may have looked meanwhile; what it saw counts.
+        Ok(self.pinned.get_or_init(|| Pinned { place, meta, state, tail: OnceLock::new() }))
+    }
+}
