@@ -7,6 +7,7 @@ mod config;
 mod convert;
 mod dataset;
 mod dedup;
+mod exit;
 mod failure;
 mod filter;
 mod formats;
@@ -34,11 +35,11 @@ mod usi;
 mod verify;
 
 use std::process::ExitCode;
-use std::{fmt, io};
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use tracing::level_filters::LevelFilter;
 
+use crate::cli::exit::{Outcome, failure_status, is_closed_pipe};
 use crate::storage::platform;
 
 /// Shogi training positions: read packed archives, prove mates, filter, convert.
@@ -118,56 +119,6 @@ struct Messages {
     verbose: u8,
 }
 
-/// How a command ended when it did not fail.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Outcome {
-    /// Everything was done.
-    Done,
-    /// Done, but bad records were met and skipped or quarantined.
-    BadRecords,
-}
-
-/// A mistake in the arguments that clap cannot see; exit status 2.
-#[derive(Debug)]
-struct Usage(String);
-
-impl fmt::Display for Usage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Usage {}
-
-/// An error, as a mistake in the arguments if it is one.
-fn usage_if(is_usage: bool, error: impl Into<anyhow::Error>) -> anyhow::Error {
-    let error = error.into();
-    if is_usage { Usage(format!("{error:#}")).into() } else { error }
-}
-
-/// A signal ended the command early; exit status 128 + signal.
-#[derive(Debug)]
-struct Interrupted {
-    signal: u8,
-    /// What is left behind.
-    what: String,
-}
-
-impl Interrupted {
-    /// Nothing is left of a command that cannot go on.
-    fn removed(signal: u8) -> Self {
-        Self { signal, what: "interrupted; unfinished outputs were removed".to_owned() }
-    }
-}
-
-impl fmt::Display for Interrupted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.what)
-    }
-}
-
-impl std::error::Error for Interrupted {}
-
 /// What can be said on the command lines of `kyokumen` and of `gen-filter`, for manuals and completions.
 pub fn command_lines() -> [clap::Command; 2] {
     [Kyokumen::command(), GenFilter::command()]
@@ -211,22 +162,6 @@ fn finish(messages: &Messages, command: impl FnOnce() -> anyhow::Result<Outcome>
             ExitCode::from(failure_status(&error))
         }
     }
-}
-
-/// 2 for usage, 128 + signal for an interruption, 1 for everything else.
-fn failure_status(error: &anyhow::Error) -> u8 {
-    if let Some(Interrupted { signal, .. }) = error.downcast_ref() {
-        return 128 + signal;
-    }
-    if error.is::<Usage>() { 2 } else { 1 }
-}
-
-/// Whoever reads our output has read enough: nothing to complain about.
-fn is_closed_pipe(error: &anyhow::Error) -> bool {
-    error
-        .chain()
-        .filter_map(|cause| cause.downcast_ref::<io::Error>())
-        .any(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
 }
 
 #[cfg(test)]

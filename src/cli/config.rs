@@ -10,7 +10,7 @@ use clap::error::ContextKind;
 use clap::{Arg, ArgAction, Args, Command};
 use toml::{Table, Value};
 
-use super::Usage;
+use crate::cli::exit::Usage;
 
 /// Reads the options that a file sets; all others are as if they had not been given.
 pub(super) fn read<T: Args>(path: &Path) -> anyhow::Result<T> {

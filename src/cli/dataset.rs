@@ -4,13 +4,14 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::config;
 use super::failure::plan_error;
 use super::job_args::{JobArgs, run_job, show_plan};
 use super::option::word;
 use super::record_args::{InputArgs, RecordArgs};
 use super::report::{counted, records, with_counts};
 use super::search_args::SearchArgs;
-use super::{Outcome, Usage, config};
+use crate::cli::exit::{Outcome, Usage};
 use crate::jobs::dataset::{dataset, judges};
 use crate::jobs::plan::{Plan, Request};
 use crate::jobs::settings::{DatasetSettings, Settings};

@@ -2,8 +2,8 @@
 
 use clap::Args;
 
-use super::Outcome;
 use super::rearrange_args::{OutputArgs, RearrangeArgs};
+use crate::cli::exit::Outcome;
 use crate::ops::rearrange::{DedupKey, RearrangePlan, dedup};
 
 /// Leave out repeated records of archives

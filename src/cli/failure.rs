@@ -4,7 +4,7 @@
 
 use std::error::Error;
 
-use super::{Interrupted, usage_if};
+use crate::cli::exit::{Interrupted, usage_if};
 use crate::jobs::error::JobError;
 use crate::ops::error::OperationError;
 use crate::records::plan_error::PlanError;

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use anyhow::Context;
 use clap::Args;
 
+use super::config;
 use super::failure::plan_error;
 use super::job_args::{JobArgs, run_job, show_plan};
 use super::option::word;
 use super::record_args::{InputArgs, RecordArgs};
 use super::report::{records, with_counts};
 use super::search_args::SearchArgs;
-use super::{Outcome, config, usage_if};
+use crate::cli::exit::{Outcome, usage_if};
 use crate::format::Fill;
 use crate::jobs::filter::filter;
 use crate::jobs::first_pass::FirstPass;

@@ -6,8 +6,8 @@ use std::io::Write;
 use clap::Args;
 use serde::Serialize;
 
-use super::Outcome;
 use super::report::json_line;
+use crate::cli::exit::Outcome;
 use crate::format::{Field, Fields, Format};
 use crate::records::source::{MAX_GROUP_BYTES, MAX_LINE_BYTES, MOST_WINDOW_MIB};
 

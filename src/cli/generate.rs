@@ -11,7 +11,7 @@ use super::failure::plan_error;
 use super::message::say;
 use super::option::place;
 use super::report::records;
-use super::{Interrupted, Outcome, Usage};
+use crate::cli::exit::{Interrupted, Outcome, Usage};
 use crate::format::{Field, Format};
 use crate::ops::generate::{Generator, Recipe, invented};
 use crate::records::claims::Claims;

@@ -12,7 +12,7 @@ use super::message::name;
 use super::option::place;
 use super::record_args::dialect;
 use super::report::records;
-use super::{Outcome, Usage};
+use crate::cli::exit::{Outcome, Usage};
 use crate::format::move16::Dialect;
 use crate::format::{
     ContentKey, DecodeError, Field, Finding, JsonRecord, RecordRef, Survey, Warning,

@@ -2,9 +2,9 @@
 
 use clap::Args;
 
-use super::Outcome;
 use super::option::word;
 use super::rearrange_args::{OutputArgs, RearrangeArgs};
+use crate::cli::exit::Outcome;
 use crate::ops::rearrange::{RearrangePlan, Until, Weights, interleave};
 
 /// Mix archives into one

@@ -14,7 +14,7 @@ mod tree;
 
 use clap::{Args, Subcommand};
 
-use super::Outcome;
+use crate::cli::exit::Outcome;
 
 /// Tic-tac-toe, solved: its tree, searches, players and matches
 ///

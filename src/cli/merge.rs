@@ -9,7 +9,7 @@ use super::failure::run_error;
 use super::message::say;
 use super::option::{place, word};
 use super::report::records;
-use super::{Outcome, usage_if};
+use crate::cli::exit::{Outcome, usage_if};
 use crate::engine::progress::{Progress, ProgressMode};
 use crate::jobs::merge::{MergeError, MergePlan, MergeRequest, merge};
 use crate::records::stream::Stream;

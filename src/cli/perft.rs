@@ -9,8 +9,9 @@ use clap::Args;
 use serde::Serialize;
 
 use super::option::threads;
+use super::position_arg;
 use super::report::{json_line, milliseconds};
-use super::{Outcome, position_arg};
+use crate::cli::exit::Outcome;
 use crate::shogi::perft::{Perft, parallel};
 use crate::shogi::{Position, sfen};
 

@@ -2,7 +2,7 @@
 //!
 //! The messages are those of the SFEN reader; a line below them points into the text.
 
-use super::Usage;
+use crate::cli::exit::Usage;
 use crate::shogi::Position;
 use crate::shogi::sfen::{ParsePositionError, SfenError};
 

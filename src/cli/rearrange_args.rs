@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::Args;
 
-use super::Outcome;
 use super::failure::{plan_error, run_error};
 use super::message::say;
 use super::option::{place, word};
 use super::record_args::{InputArgs, RunArgs, dialect};
 use super::report::records;
+use crate::cli::exit::Outcome;
 use crate::engine::progress::Progress;
 use crate::format::move16::Dialect;
 use crate::ops::error::OperationError;

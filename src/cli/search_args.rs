@@ -7,8 +7,8 @@ use std::hint::black_box;
 use anyhow::bail;
 use clap::Args;
 
-use super::Usage;
 use super::option::word;
+use crate::cli::exit::Usage;
 use crate::mate::judge::{InCheck, SearchSettings, WhenHopeless};
 
 #[derive(Args, Clone, Copy, Debug, Default)]

@@ -2,8 +2,8 @@
 
 use clap::Args;
 
-use super::Outcome;
 use super::rearrange_args::{OutputArgs, RearrangeArgs};
+use crate::cli::exit::Outcome;
 use crate::ops::rearrange::{RearrangePlan, shuffle};
 
 /// Bring the records of archives into a random order

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::Outcome;
 use super::option::{place, word};
 use super::rearrange_args::RearrangeArgs;
+use crate::cli::exit::Outcome;
 use crate::ops::rearrange::{RearrangePlan, RearrangeRequest, SplitBy, split};
 use crate::records::format_name::FormatName;
 

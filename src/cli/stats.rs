@@ -1,5 +1,6 @@
 //! `kyokumen stats`.
 
+mod numbers;
 mod page;
 mod plot;
 mod text;
@@ -11,12 +12,12 @@ use std::path::PathBuf;
 use anyhow::Context;
 use clap::Args;
 
-use super::Outcome;
 use super::failure::{plan_error, run_error};
 use super::message::say;
 use super::option::place;
 use super::record_args::{RunArgs, dialect};
 use super::report::json_line;
+use crate::cli::exit::Outcome;
 use crate::engine::progress::Progress;
 use crate::format::move16::Dialect;
 use crate::ops::stats::{StatsPlan, StatsRequest, stats};
@@ -102,46 +103,4 @@ fn write_page(plan: OutputPlan, page: &str) -> anyhow::Result<()> {
     batch.push(page.as_bytes());
     sinks.write(stream, &batch)?;
     Ok(sinks.finish()?.commit()?)
-}
-
-/// A part of a whole in per cent, with one decimal; of nothing it is 0.
-fn percent(part: u64, whole: u64) -> String {
-    let percent = if whole == 0 { 0.0 } else { part as f64 * 100.0 / whole as f64 };
-    format!("{percent:.1} %")
-}
-
-/// How many per position, with two decimals.
-fn per_position(count: u64, positions: u64) -> String {
-    let each = if positions == 0 { 0.0 } else { count as f64 / positions as f64 };
-    format!("{each:.2}")
-}
-
-/// `12,345`.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut grouped = String::with_capacity(digits.len() * 4 / 3);
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn digits_stand_in_groups_of_three() {
-        let shown = [0, 999, 1000, 12_345, 1_234_567].map(grouped);
-        assert_eq!(shown, ["0", "999", "1,000", "12,345", "1,234,567"]);
-    }
-
-    #[test]
-    fn a_part_of_nothing_is_none_of_it() {
-        assert_eq!(percent(1, 3), "33.3 %");
-        assert_eq!(percent(0, 0), "0.0 %");
-    }
 }

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::Outcome;
 use super::message::name;
 use super::option::place;
 use super::report::json_line;
+use crate::cli::exit::Outcome;
 use crate::engine::moment::duration;
 use crate::jobs::status::{RunStatus, ShardStatus, State, status};
 

@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::Args;
 
-use super::Outcome;
 use super::failure::{plan_error, run_error};
 use super::message::{name, say};
 use super::option::place;
 use super::record_args::{RunArgs, dialect};
 use super::report::{json_line, records};
+use crate::cli::exit::Outcome;
 use crate::engine::progress::Progress;
 use crate::format::move16::Dialect;
 use crate::ops::verify::{

@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::super::Outcome;
 use super::super::option::threads;
 use super::folder::Folder;
 use super::throughput::tell;
-use super::{Rounds, timed};
+use crate::cli::bench::rounds::{Rounds, timed};
+use crate::cli::exit::Outcome;
 use crate::engine::progress::Progress;
 use crate::format::Format;
 use crate::ops::error::OperationError;

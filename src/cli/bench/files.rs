@@ -11,11 +11,11 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::Args;
 
-use super::super::Outcome;
 use super::super::option::threads;
 use super::folder::Folder;
 use super::throughput::tell;
-use super::{Rounds, timed};
+use crate::cli::bench::rounds::{Rounds, timed};
+use crate::cli::exit::Outcome;
 use crate::engine::progress::Progress;
 use crate::format::{Fill, Format};
 use crate::ops::convert::{ConvertPlan, ConvertRequest, ConvertSettings, convert};

@@ -11,9 +11,9 @@ use anyhow::Context;
 use clap::Args;
 use serde::Serialize;
 
-use super::super::Outcome;
 use super::super::report::json_line;
-use super::{Rounds, per_second, timed};
+use crate::cli::bench::rounds::{Rounds, per_second, timed};
+use crate::cli::exit::Outcome;
 use crate::format::{DecodeError, Format, Record, RecordRef, encode, records, units};
 use crate::ops::generate::{Generator, Recipe, fill};
 use crate::shogi::Position;

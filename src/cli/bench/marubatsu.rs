@@ -12,9 +12,9 @@ use anyhow::bail;
 use clap::Args;
 use serde::Serialize;
 
-use super::super::Outcome;
 use super::super::report::json_line;
-use super::{Rounds, per_second, timed};
+use crate::cli::bench::rounds::{Rounds, per_second, timed};
+use crate::cli::exit::Outcome;
 use crate::marubatsu::matches::{exact, play};
 use crate::marubatsu::representation::Planes;
 use crate::marubatsu::search::{Method, Settings, search};

@@ -10,10 +10,10 @@ use anyhow::{Context, bail};
 use clap::Args;
 use serde::Serialize;
 
-use super::super::Outcome;
 use super::super::option::threads;
 use super::super::report::{json_line, milliseconds};
-use super::{Rounds, per_second, timed};
+use crate::cli::bench::rounds::{Rounds, per_second, timed};
+use crate::cli::exit::Outcome;
 use crate::shogi::perft::{Perft, parallel};
 use crate::shogi::{Position, sfen};
 

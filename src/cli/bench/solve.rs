@@ -14,8 +14,9 @@ use serde::Serialize;
 
 use super::super::option::word;
 use super::super::report::{json_line, milliseconds};
-use super::super::{Outcome, search_args};
-use super::{Rounds, per_second};
+use super::super::search_args;
+use crate::cli::bench::rounds::{Rounds, per_second};
+use crate::cli::exit::Outcome;
 use crate::mate::judge::{InCheck, SearchSettings, WhenHopeless};
 use crate::mate::positions::{Found, Positions, Spot, Whence};
 use crate::mate::solve::{Solution, Wishes, solve};

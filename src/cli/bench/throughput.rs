@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::super::report::json_line;
-use super::{Rounds, per_second};
+use crate::cli::bench::rounds::{Rounds, per_second};
 
 #[derive(Serialize)]
 struct Figure {

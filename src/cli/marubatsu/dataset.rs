@@ -8,12 +8,12 @@ use std::time::Instant;
 use clap::Args;
 use serde::Serialize;
 
-use super::super::Usage;
 use super::super::failure::plan_error;
 use super::super::message::say;
 use super::super::option::word;
 use super::super::report::{json_line, milliseconds};
 use super::output::make_folder;
+use crate::cli::exit::Usage;
 use crate::marubatsu::Solution;
 use crate::ops::solved_marubatsu::{SOLVED_MARUBATSU, marubatsu_row};
 use crate::records::table_file::TableFile;

@@ -79,7 +79,9 @@ impl Percent {
 pub(super) fn run(args: &MatchArgs) -> anyhow::Result<()> {
     let &[o, x] = &args.players[..] else {
         let found = args.players.len();
-        return Err(super::super::Usage(format!("--players takes two players, not {found}")).into());
+        return Err(
+            crate::cli::exit::Usage(format!("--players takes two players, not {found}")).into()
+        );
     };
     let GamesArgs { games, seed } = args.games;
     let solution = Solution::new();

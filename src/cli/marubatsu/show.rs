@@ -8,13 +8,13 @@ use std::time::Instant;
 use clap::Args;
 use serde::Serialize;
 
-use super::super::Usage;
 use super::super::failure::plan_error;
 use super::super::option::word;
 use super::super::report::{json_line, milliseconds};
 use super::output::{plan_files, write_file};
 use super::search_args::SearchArgs;
 use super::solve::number;
+use crate::cli::exit::Usage;
 use crate::marubatsu::picture::{Bound, Drawn, Fate, Picture, html, svg, text};
 use crate::marubatsu::search::{Method, Settings};
 use crate::marubatsu::{Board, Solution, Square};

@@ -3,7 +3,7 @@
 //! No scripts, no fonts, no pictures from elsewhere; light or dark as the reader's system is.
 
 use super::plot::{Axis, Bar, Point, bars, curve, escaped, push, shares};
-use super::{grouped, per_position, percent};
+use crate::cli::stats::numbers::{grouped, per_position, percent};
 use crate::ops::stats::{Bin, Distribution, ENDGAME_FROM, MIDDLEGAME_FROM, StatsReport};
 use crate::shogi::{HandKind, Piece, PieceKind};
 

@@ -4,7 +4,7 @@
 
 use std::fmt::Write;
 
-use super::grouped;
+use crate::cli::stats::numbers::grouped;
 
 const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 270.0;
@@ -93,7 +93,7 @@ pub(super) fn shares(parts: &[(&str, u64, &'static str)]) -> String {
     let mut bar = String::from("<div class=\"shares\">");
     let mut legend = String::from("<p class=\"legend\">");
     for &(name, count, class) in parts.iter().filter(|(_, count, _)| *count > 0) {
-        let percent = super::percent(count, all);
+        let percent = crate::cli::stats::numbers::percent(count, all);
         push(
             &mut bar,
             format_args!(

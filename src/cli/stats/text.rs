@@ -2,7 +2,7 @@
 //!
 //! Histograms are drawn with as many marks as a line holds.
 
-use super::{grouped, per_position, percent};
+use crate::cli::stats::numbers::{grouped, per_position, percent};
 use crate::ops::stats::{Bin, Distribution, StatsReport};
 
 /// Lines of a histogram.

@@ -14,7 +14,7 @@ use super::command::{Command, PositionCommandError, Setting, SettingError, parse
 use super::options::Options;
 use super::reply::{Checkmate, Info, identity, undecided};
 use super::searcher::{Answer, GONE, Question, Searcher};
-use super::{Line, MOST_LINE_BYTES};
+use crate::cli::usi::line::{Line, MOST_LINE_BYTES};
 use crate::mate::judge::InCheck;
 use crate::shogi::Position;
 use crate::solver::Control;

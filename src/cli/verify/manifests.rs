@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::super::message::name;
 use super::super::report::json_line;
-use super::super::{Outcome, usage_if};
+use crate::cli::exit::{Outcome, usage_if};
 use crate::jobs::manifest::Essence;
 use crate::jobs::shard_set::{ShardSet, wrong_output};
 use crate::ops::rearrange::Account;

@@ -10,9 +10,9 @@ use anyhow::Context;
 use rayon::ThreadPoolBuilder;
 use serde::Serialize;
 
-use super::super::Outcome;
 use super::super::message::name;
 use super::super::report::json_line;
+use crate::cli::exit::Outcome;
 use crate::format::proof_file::{Claim, ProofReader};
 use crate::mate::proof::check;
 use crate::storage::files;

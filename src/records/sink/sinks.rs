@@ -200,3 +200,41 @@ pub(crate) fn take_name(path: &Path) {
         tracing::warn!("cannot remove {}: {error}", path.display());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+
+    use zeekstd::SeekTable;
+
+    use super::*;
+    use crate::records::stream::{Batch, Stream};
+    use crate::storage::compression::Compression;
+    use crate::storage::compression::{FRAME_BYTES, FRAME_RECORDS};
+
+    /// Frames of the file that comes of so many records of this size.
+    fn frames(records: usize, bytes: usize) -> u32 {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file.zst");
+        let plan = OutputPlan {
+            compression: Compression::Zstd,
+            ..OutputPlan::plain(Stream::Kept, path.clone())
+        };
+        let mut sinks = Sinks::create(&[plan]).unwrap();
+        let mut batch = Batch::default();
+        (0..records).for_each(|_| batch.push(&vec![7; bytes]));
+        sinks.write(Stream::Kept, &batch).unwrap();
+        sinks.write(Stream::Kept, &batch).unwrap();
+        sinks.finish().unwrap().commit().unwrap();
+        let content = zstd::decode_all(File::open(&path).unwrap()).unwrap();
+        assert_eq!(content.len(), 2 * records * bytes);
+        SeekTable::from_seekable(&mut File::open(&path).unwrap()).unwrap().num_frames()
+    }
+
+    #[test]
+    fn frames_end_by_records_or_by_bytes() {
+        let whole = FRAME_RECORDS as usize;
+        assert_eq!([frames(whole / 2, 1), frames(whole / 2 + 1, 1)], [1, 2]);
+        assert_eq!([frames(1, FRAME_BYTES - 1), frames(1, FRAME_BYTES)], [1, 2]);
+    }
+}

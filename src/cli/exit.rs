@@ -1,0 +1,69 @@
+//! How a command ends, and the exit status that says it.
+
+use std::{fmt, io};
+
+/// How a command ended when it did not fail.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Outcome {
+    /// Everything was done.
+    Done,
+    /// Done, but bad records were met and skipped or quarantined.
+    BadRecords,
+}
+
+/// A mistake in the arguments that clap cannot see; exit status 2.
+#[derive(Debug)]
+pub(crate) struct Usage(pub(crate) String);
+
+impl fmt::Display for Usage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Usage {}
+
+/// An error, as a mistake in the arguments if it is one.
+pub(crate) fn usage_if(is_usage: bool, error: impl Into<anyhow::Error>) -> anyhow::Error {
+    let error = error.into();
+    if is_usage { Usage(format!("{error:#}")).into() } else { error }
+}
+
+/// A signal ended the command early; exit status 128 + signal.
+#[derive(Debug)]
+pub(crate) struct Interrupted {
+    pub(crate) signal: u8,
+    /// What is left behind.
+    pub(crate) what: String,
+}
+
+impl Interrupted {
+    /// Nothing is left of a command that cannot go on.
+    pub(crate) fn removed(signal: u8) -> Self {
+        Self { signal, what: "interrupted; unfinished outputs were removed".to_owned() }
+    }
+}
+
+impl fmt::Display for Interrupted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.what)
+    }
+}
+
+impl std::error::Error for Interrupted {}
+
+/// 2 for usage, 128 + signal for an interruption, 1 for everything else.
+pub(crate) fn failure_status(error: &anyhow::Error) -> u8 {
+    if let Some(Interrupted { signal, .. }) = error.downcast_ref() {
+        return 128 + signal;
+    }
+    if error.is::<Usage>() { 2 } else { 1 }
+}
+
+/// Whoever reads our output has read enough: nothing to complain about.
+pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    error
+        .chain()
+        .filter_map(|cause| cause.downcast_ref::<io::Error>())
+        .any(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
+}
