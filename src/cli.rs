@@ -21,6 +21,7 @@ mod message;
 mod option;
 mod perft;
 mod position_arg;
+mod progress;
 mod rearrange_args;
 mod record_args;
 mod report;

@@ -4,7 +4,7 @@ pub mod error;
 pub(crate) mod in_order;
 pub mod job;
 pub(crate) mod metrics;
-pub mod moment;
 pub mod progress;
 pub mod run;
+pub mod snapshot;
 pub(crate) mod work;

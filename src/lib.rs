@@ -5,7 +5,7 @@
 //! whatever the number of threads, shards and machines.
 //!
 //! ```text
-//! bytes ──format──▶ Record ──shogi──▶ Position ──search──▶ Verdict ──pipeline──▶ kept | mated | …
+//! bytes ──format──▶ Record ──shogi──▶ Position ──search──▶ Verdict ──jobs──▶ kept | mated | …
 //! ```
 //!
 //! The rooms, each of which may use only those before it:
@@ -17,8 +17,15 @@
 //! - [`format`](mod@format): records in bytes and text;
 //! - [`search`]: df-pn with checked proofs, generic over the game;
 //! - [`solver`]: the mate solver, search and shogi put together;
-//! - [`pipeline`]: from input files to outputs and their manifest;
-//! - [`cli`]: the command line.
+//! - [`storage`]: files and objects, locks, checksums, compression, tables;
+//! - [`records`]: records read from inputs, counted, and written to outputs;
+//! - [`engine`]: blocks of records over threads, in order, with progress;
+//! - [`mate`]: positions judged, with proofs and a memo of answers;
+//! - [`jobs`]: runs with shards, manifests and checkpoints: filter, dataset, merge, status;
+//! - [`ops`]: operations in one piece: convert, verify, stats, inspect, generate, shuffle and the like;
+//! - `cli`: the command line (feature `cli`).
+//!
+//! The first six are crates of their own.
 //!
 //! # Filtering three positions
 //! ```
@@ -44,6 +51,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#[cfg(feature = "cli")]
 pub mod cli;
 pub mod engine;
 pub mod jobs;

@@ -5,6 +5,6 @@ pub mod error;
 pub mod generate;
 pub mod inspect;
 pub mod rearrange;
-pub(crate) mod solved_marubatsu;
+pub mod solved_marubatsu;
 pub mod stats;
 pub mod verify;

@@ -17,7 +17,7 @@ pub mod reading;
 pub mod resume_point;
 pub mod selection;
 pub mod shard;
-pub(crate) mod shard_choice;
+pub mod shard_choice;
 pub mod sink;
 pub(crate) mod sorting;
 pub mod source;

@@ -14,7 +14,6 @@ use super::report;
 use super::report::records;
 use crate::cli::exit::{Outcome, Usage};
 use crate::engine::error::RunError;
-use crate::engine::progress::Progress;
 use crate::format::{Fields, Fill, Format};
 use crate::ops::convert::{
     Check, ConvertPlan, ConvertReport, ConvertRequest, ConvertSettings, convert,
@@ -124,7 +123,7 @@ pub(super) fn run(args: ConvertArgs) -> anyhow::Result<Outcome> {
         announce(&plan);
     }
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;
-    let mut progress = Progress::new(mode, plan.records);
+    let mut progress = mode.over(plan.records);
     let report = convert(plan, &mut progress, &interrupt.cancel());
     drop(progress);
     let report = report.map_err(|error| match error {

@@ -17,8 +17,9 @@ use super::record_args::{RecordArgs, RunArgs};
 use super::report;
 use super::report::records;
 use crate::cli::exit::{Outcome, Usage};
-use crate::engine::moment::duration;
-use crate::engine::progress::{Progress, ProgressMode};
+use crate::cli::progress::ProgressMode;
+use crate::engine::progress::Progress;
+use crate::engine::snapshot::duration;
 use crate::jobs::error::JobError;
 use crate::jobs::estimate::{Estimate, estimate};
 use crate::jobs::filter::Filtered;
@@ -145,7 +146,7 @@ pub(super) fn run_job(
     summary: impl FnOnce(&Counts) -> String,
 ) -> anyhow::Result<Outcome> {
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;
-    let mut progress = Progress::new(mode, plan.records).with_verdicts();
+    let mut progress = mode.over(plan.records).with_verdicts();
     if let Some(path) = &plan.metrics {
         let shard = plan.shard.map(|shard| shard.to_string());
         progress = progress.with_metrics(path.clone(), &plan.stem, shard.as_deref());

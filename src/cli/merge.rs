@@ -10,7 +10,7 @@ use super::message::say;
 use super::option::{place, word};
 use super::report::records;
 use crate::cli::exit::{Outcome, usage_if};
-use crate::engine::progress::{Progress, ProgressMode};
+use crate::cli::progress::ProgressMode;
 use crate::jobs::merge::{MergeError, MergePlan, MergeRequest, merge};
 use crate::records::stream::Stream;
 use crate::storage::platform::Interrupt;
@@ -60,7 +60,7 @@ pub(super) fn run(args: MergeArgs) -> anyhow::Result<Outcome> {
     let request = MergeRequest { folder, name, stream, output: output.clone(), force };
     let plan = MergePlan::new(request).map_err(usage)?;
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;
-    let mut progress = Progress::new(progress.unwrap_or_default(), Some(plan.records()));
+    let mut progress = progress.unwrap_or_default().over(Some(plan.records()));
     let merged = merge(&plan, &mut progress, &interrupt.cancel());
     drop(progress);
     let manifest = merged.map_err(|error| match error {

@@ -85,7 +85,7 @@ impl RearrangeArgs {
     ) -> anyhow::Result<Outcome> {
         let plan = plan.map_err(plan_error)?;
         let interrupt = Interrupt::watch().context("cannot watch for signals")?;
-        let mut progress = Progress::new(self.run.progress(), plan.records);
+        let mut progress = self.run.progress().over(plan.records);
         let account = operation(&plan, &mut progress, &interrupt.cancel());
         drop(progress);
         let account = account.map_err(|error| run_error(error, &interrupt))?;

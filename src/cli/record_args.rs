@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::option::{place, threads, word};
-use crate::engine::progress::ProgressMode;
+use crate::cli::progress::ProgressMode;
 use crate::format::move16::Dialect;
 use crate::records::filters::{Probability, RecordFilters, Results, Sample};
 use crate::records::format_name::FormatName;

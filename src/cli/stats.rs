@@ -18,7 +18,6 @@ use super::option::place;
 use super::record_args::{RunArgs, dialect};
 use super::report::json_line;
 use crate::cli::exit::Outcome;
-use crate::engine::progress::Progress;
 use crate::format::move16::Dialect;
 use crate::ops::stats::{StatsPlan, StatsRequest, stats};
 use crate::records::format_name::FormatName;
@@ -79,7 +78,7 @@ pub(super) fn run(args: StatsArgs) -> anyhow::Result<Outcome> {
     let mut plan = StatsPlan::new(request).map_err(plan_error)?;
     let page = plan.page.take();
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;
-    let mut progress = Progress::new(run.progress(), plan.records);
+    let mut progress = run.progress().over(plan.records);
     let report = stats(plan, &mut progress, &interrupt.cancel());
     drop(progress);
     let report = report.map_err(|error| run_error(error, &interrupt))?;

@@ -10,7 +10,7 @@ use super::message::name;
 use super::option::place;
 use super::report::json_line;
 use crate::cli::exit::Outcome;
-use crate::engine::moment::duration;
+use crate::engine::snapshot::duration;
 use crate::jobs::status::{RunStatus, ShardStatus, State, status};
 
 /// Say how far the runs have come whose outputs are written to a folder

@@ -16,7 +16,6 @@ use super::option::place;
 use super::record_args::{RunArgs, dialect};
 use super::report::{json_line, records};
 use crate::cli::exit::Outcome;
-use crate::engine::progress::Progress;
 use crate::format::move16::Dialect;
 use crate::ops::verify::{
     Example, Finding, Level, VerifyPlan, VerifyReport, VerifyRequest, verify,
@@ -95,7 +94,7 @@ pub(super) fn run(args: VerifyArgs) -> anyhow::Result<Outcome> {
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;
     let mut outcome = Outcome::Done;
     for plan in plans {
-        let mut progress = Progress::new(mode, plan.records);
+        let mut progress = mode.over(plan.records);
         let report = verify(plan, &mut progress, &interrupt.cancel());
         drop(progress);
         let report = report.map_err(|error| run_error(error, &interrupt))?;

@@ -8,7 +8,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::moment::Moment;
+use crate::engine::snapshot::Snapshot;
 use crate::records::counts::Counts;
 use crate::records::sink::partial_path;
 use crate::storage::platform;
@@ -38,8 +38,8 @@ impl Metrics {
 
     /// Puts a new file into the place of the one before; a pipe or a device gets the text. That it cannot be written is no reason to end a
     /// run, and is said once.
-    pub(crate) fn write(&mut self, moment: &Moment, counts: &Counts, is_running: bool) {
-        let text = text(&self.labels, moment, counts, is_running);
+    pub(crate) fn write(&mut self, snapshot: &Snapshot, counts: &Counts, is_running: bool) {
+        let text = text(&self.labels, snapshot, counts, is_running);
         let is_first = self.written.replace(Instant::now()).is_none();
         if let Err(error) = replace(&self.path, &text)
             && is_first
@@ -58,7 +58,7 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
     platform::rename(&partial, path)
 }
 
-fn text(labels: &str, moment: &Moment, counts: &Counts, is_running: bool) -> String {
+fn text(labels: &str, snapshot: &Snapshot, counts: &Counts, is_running: bool) -> String {
     let mut text = String::new();
     let mut add = |name: &str, kind: &str, help: &str, values: &[(&str, f64)]| {
         let _ = writeln!(text, "# HELP kyokumen_{name} {help}\n# TYPE kyokumen_{name} {kind}");
@@ -86,11 +86,11 @@ fn text(labels: &str, moment: &Moment, counts: &Counts, is_running: bool) -> Str
     ];
     add("verdicts_total", "counter", "Positions searched.", &verdicts);
     add("nodes_total", "counter", "Nodes searched.", &number(counts.nodes));
-    if let Some(total) = moment.total {
+    if let Some(total) = snapshot.total {
         add("records_planned", "gauge", "Records that there are to deal with.", &number(total));
     }
-    add("elapsed_seconds", "gauge", "How long it has run.", &[("", moment.elapsed_s)]);
-    if let Some(eta_s) = moment.eta_s {
+    add("elapsed_seconds", "gauge", "How long it has run.", &[("", snapshot.elapsed_s)]);
+    if let Some(eta_s) = snapshot.eta_s {
         add("eta_seconds", "gauge", "How long the rest will take.", &[("", eta_s)]);
     }
     add("running", "gauge", "1 while it runs, 0 afterwards.", &number(is_running.into()));
@@ -117,9 +117,9 @@ mod tests {
         let mut counts = Counts { input: 20, kept: 17, nodes: 500, ..Counts::default() };
         counts.verdicts.win = 3;
         counts.verdicts.no_mate = 17;
-        let moment = Moment::of(&counts, Some(100), 2.5, 0, true);
+        let snapshot = Snapshot::of(&counts, Some(100), 2.5, 0, true);
         assert!(metrics.is_due());
-        metrics.write(&moment, &counts, true);
+        metrics.write(&snapshot, &counts, true);
         assert!(!metrics.is_due());
         let text = fs::read_to_string(&path).unwrap();
         for line in [
@@ -135,7 +135,7 @@ mod tests {
         ] {
             assert!(text.lines().any(|found| found == line), "{line}\n{text}");
         }
-        metrics.write(&moment, &counts, false);
+        metrics.write(&snapshot, &counts, false);
         assert!(fs::read_to_string(&path).unwrap().ends_with("shard=\"3/10\"} 0\n"));
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
     }

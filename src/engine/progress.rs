@@ -1,39 +1,34 @@
-//! How far a run has come, for people (a bar, lines) and for programs (JSON lines), on standard error.
-//!
-//! The bar is indicatif's; where nobody watches, a line every ten seconds says the same.
+//! How far a run has come, handed now and then to whoever shows it.
 
-use std::io;
-use std::io::{IsTerminal, Write};
+use std::fmt;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use serde::{Deserialize, Serialize};
-
 use super::metrics::Metrics;
-use super::moment::Moment;
+use super::snapshot::Snapshot;
 use crate::records::counts::Counts;
 
-/// How progress is shown.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ProgressMode {
-    /// A bar on a terminal, plain lines otherwise.
-    #[default]
-    Auto,
-    /// A bar that is drawn over and over.
-    Bar,
-    /// A line of text every ten seconds.
-    Plain,
-    /// A JSON object a line, every second.
-    Json,
-    /// Not at all.
-    None,
+/// Shows the progress of a run to people or programs. What cannot be shown is no reason to end the run.
+pub trait ProgressDisplay: Send {
+    /// Least time between two snapshots.
+    fn pause(&self) -> Duration;
+
+    /// Another part of the run begins, over this many records, if that is known.
+    fn begin(&mut self, _records: Option<u64>) {}
+
+    /// Shows how far the run has come.
+    fn show(&mut self, snapshot: &Snapshot);
+
+    /// The run is done.
+    fn finish(&mut self, _last: &Snapshot) {}
+
+    /// Takes away what is drawn over and over: the run has ended, done or not.
+    fn clear(&mut self) {}
 }
 
-/// Shows progress now and then.
+/// The progress of a run.
 pub struct Progress {
-    display: Display,
+    display: Option<Box<dyn ProgressDisplay>>,
     records: Option<u64>,
     searches: bool,
     phase: Option<&'static str>,
@@ -46,26 +41,18 @@ pub struct Progress {
     last: Counts,
 }
 
-enum Display {
-    Bar(ProgressBar),
-    Plain,
-    Json,
-    None,
+impl fmt::Debug for Progress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Progress").field("records", &self.records).finish_non_exhaustive()
+    }
 }
 
 impl Progress {
-    /// For a run over this many records, if that is known.
-    pub fn new(mode: ProgressMode, records: Option<u64>) -> Self {
-        let display = match mode {
-            ProgressMode::Auto if io::stderr().is_terminal() => Display::Bar(bar(records)),
-            ProgressMode::Bar => Display::Bar(bar(records)),
-            ProgressMode::Auto | ProgressMode::Plain => Display::Plain,
-            ProgressMode::Json => Display::Json,
-            ProgressMode::None => Display::None,
-        };
+    /// Shows nothing.
+    pub fn none() -> Self {
         Self {
-            display,
-            records,
+            display: None,
+            records: None,
             searches: false,
             phase: None,
             started: Instant::now(),
@@ -74,6 +61,14 @@ impl Progress {
             metrics: None,
             last: Counts::default(),
         }
+    }
+
+    /// Of a run over this many records, if that is known.
+    pub fn new(display: impl ProgressDisplay + 'static, records: Option<u64>) -> Self {
+        let mut progress = Self::none();
+        progress.display = Some(Box::new(display));
+        progress.records = records;
+        progress
     }
 
     /// The same, with verdicts: for runs that search.
@@ -97,9 +92,8 @@ impl Progress {
         self.started = Instant::now();
         self.shown = None;
         self.before = 0;
-        if let Display::Bar(bar) = &self.display {
-            bar.set_length(records.unwrap_or(0));
-            bar.set_style(style(records));
+        if let Some(display) = &mut self.display {
+            display.begin(records);
         }
     }
 
@@ -108,22 +102,15 @@ impl Progress {
         self.before = records;
     }
 
-    /// Shows nothing.
-    pub fn none() -> Self {
-        Self::new(ProgressMode::None, None)
-    }
-
     /// Shows how far the run has come, unless it was shown a moment ago.
     pub fn update(&mut self, counts: &Counts) {
         self.update_metrics(counts);
-        let pause = match self.display {
-            Display::None => return,
-            Display::Bar(_) => Duration::from_millis(100),
-            Display::Json => Duration::from_secs(1),
-            Display::Plain => Duration::from_secs(10),
-        };
+        let Some(pause) = self.display.as_ref().map(|display| display.pause()) else { return };
         if self.shown.unwrap_or(self.started).elapsed() >= pause {
-            self.show(counts);
+            let snapshot = self.snapshot(counts);
+            if let Some(display) = &mut self.display {
+                display.show(&snapshot);
+            }
             self.shown = Some(Instant::now());
         }
     }
@@ -132,9 +119,9 @@ impl Progress {
         if !self.metrics.as_ref().is_some_and(Metrics::is_due) {
             return;
         }
-        let moment = self.moment(counts);
+        let snapshot = self.snapshot(counts);
         if let Some(metrics) = &mut self.metrics {
-            metrics.write(&moment, counts, true);
+            metrics.write(&snapshot, counts, true);
             self.last = counts.clone();
         }
     }
@@ -142,60 +129,28 @@ impl Progress {
     /// Shows the end of a run.
     pub fn finish(&mut self, counts: &Counts) {
         self.last = counts.clone();
-        match &self.display {
-            Display::Bar(bar) => bar.finish_and_clear(),
-            Display::Json => self.show(counts),
-            Display::Plain | Display::None => {}
+        let snapshot = self.snapshot(counts);
+        if let Some(display) = &mut self.display {
+            display.finish(&snapshot);
         }
     }
 
-    fn show(&self, counts: &Counts) {
-        let moment = self.moment(counts);
-        let said = match &self.display {
-            Display::Bar(bar) => {
-                bar.set_position(moment.done);
-                bar.set_message(moment.rates());
-                return;
-            }
-            Display::Plain => writeln!(io::stderr(), "{}", moment.line()),
-            Display::Json => serde_json::to_string(&moment)
-                .map_err(io::Error::from)
-                .and_then(|line| writeln!(io::stderr(), "{line}")),
-            Display::None => return,
-        };
-        // Nobody reads the messages any more: the work goes on without them.
-        drop(said);
-    }
-
-    fn moment(&self, counts: &Counts) -> Moment {
+    fn snapshot(&self, counts: &Counts) -> Snapshot {
         let elapsed_s = self.started.elapsed().as_secs_f64();
-        let moment = Moment::of(counts, self.records, elapsed_s, self.before, self.searches);
-        moment.in_phase(self.phase)
+        let snapshot = Snapshot::of(counts, self.records, elapsed_s, self.before, self.searches);
+        snapshot.in_phase(self.phase)
     }
 }
 
 impl Drop for Progress {
-    /// A failed run leaves no half-drawn bar behind, and does not seem to go on.
+    /// A failed run leaves nothing half drawn behind, and does not seem to go on.
     fn drop(&mut self) {
-        let moment = self.moment(&self.last);
+        let snapshot = self.snapshot(&self.last);
         if let Some(metrics) = &mut self.metrics {
-            metrics.write(&moment, &self.last, false);
+            metrics.write(&snapshot, &self.last, false);
         }
-        if let Display::Bar(bar) = &self.display {
-            bar.finish_and_clear();
+        if let Some(display) = &mut self.display {
+            display.clear();
         }
     }
-}
-
-fn bar(records: Option<u64>) -> ProgressBar {
-    ProgressBar::with_draw_target(records, ProgressDrawTarget::stderr()).with_style(style(records))
-}
-
-fn style(records: Option<u64>) -> ProgressStyle {
-    let template = if records.is_some() {
-        "{wide_bar} {percent:>3} %  {human_pos} of {human_len}  {msg}"
-    } else {
-        "{spinner} {human_pos} records  {msg}"
-    };
-    ProgressStyle::with_template(template).expect("the templates above are valid")
 }

@@ -4,7 +4,7 @@ use crate::marubatsu::Solved;
 use crate::storage::table::{Column, Kind, Table, Value};
 
 /// The columns; `docs/datasets.md` says what they mean.
-pub(crate) const SOLVED_MARUBATSU: Table = Table {
+pub const SOLVED_MARUBATSU: Table = Table {
     name: "solved_marubatsu",
     columns: &[
         Column::new("board", Kind::Text).distinct(),
@@ -17,7 +17,7 @@ pub(crate) const SOLVED_MARUBATSU: Table = Table {
 };
 
 /// The row of a position.
-pub(crate) fn marubatsu_row(solved: &Solved) -> [Value<'static>; SOLVED_MARUBATSU.columns.len()] {
+pub fn marubatsu_row(solved: &Solved) -> [Value<'static>; SOLVED_MARUBATSU.columns.len()] {
     [
         Value::Text(solved.board.to_string().into()),
         Value::Text(solved.to_move.to_string().into()),

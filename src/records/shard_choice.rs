@@ -17,7 +17,7 @@ const OWN_COUNT: &str = "KYOKUMEN_SHARDS";
 
 /// A wish for a shard: which one, or that the job system says it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum ShardChoice {
+pub enum ShardChoice {
     /// This one.
     This(Shard),
     /// That of the job.
@@ -29,7 +29,7 @@ pub(crate) enum ShardChoice {
 
 /// Why the variables of the job do not say which shard it is.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
-pub(crate) enum AutoShardError {
+pub enum AutoShardError {
     /// There is no job.
     #[error(
         "--shard auto: no job variable is set: there is no {OWN}, SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX, \
@@ -134,7 +134,7 @@ impl ShardChoice {
     ///
     /// # Errors
     /// [`AutoShardError`] with the variable that is missing or wrong.
-    pub(crate) fn settle(self) -> Result<Shard, AutoShardError> {
+    pub fn settle(self) -> Result<Shard, AutoShardError> {
         self.settle_by(|name| std::env::var(name).ok())
     }
 

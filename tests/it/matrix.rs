@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use kyokumen::engine::progress::{Progress, ProgressMode};
+use kyokumen::engine::progress::Progress;
 use kyokumen::format::{Field, Fill, Format, conversion_plan};
 use kyokumen::ops::convert::{
     ConvertPlan, ConvertReport, ConvertRequest, ConvertSettings, convert,
@@ -39,7 +39,7 @@ fn run(from: &Path, to: &Path, fill: Fill) -> ConvertReport {
     let plan = ConvertPlan::new(request).unwrap_or_else(|error| {
         panic!("{} to {}: {error}", from.display(), to.display());
     });
-    let mut progress = Progress::new(ProgressMode::None, None);
+    let mut progress = Progress::none();
     convert(plan, &mut progress, &AtomicBool::new(false)).unwrap_or_else(|error| {
         panic!("{} to {}: {error}", from.display(), to.display());
     })

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use super::*;
-use crate::engine::progress::{Progress, ProgressMode};
+use crate::engine::progress::Progress;
 use crate::jobs::error::{JobError, SendError, StartError};
 use crate::jobs::filter::filter;
 use crate::jobs::manifest::Manifest;
@@ -34,7 +34,7 @@ fn bytes(len: usize, factor: usize) -> Vec<u8> {
 }
 
 fn progress() -> Progress {
-    Progress::new(ProgressMode::None, None)
+    Progress::none()
 }
 
 /// The first records of the sample.

@@ -1,36 +1,47 @@
-//! How far a run has come at one moment, in figures and in words.
+//! Snapshots of the progress of a run, in figures and in words.
 
 use serde::Serialize;
 
 use crate::records::counts::Counts;
 
-/// What there is to say at one moment.
-#[derive(Serialize)]
-pub(crate) struct Moment {
+/// How far a run has come.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct Snapshot {
     /// Which part of a run it is, where there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
-    phase: Option<&'static str>,
-    pub(crate) done: u64,
-    pub(crate) total: Option<u64>,
+    pub phase: Option<&'static str>,
+    /// Records that were dealt with.
+    pub done: u64,
+    /// Records of the run, where that is known.
+    pub total: Option<u64>,
     /// Records a second.
-    rate: f64,
-    kept: u64,
-    bad: u64,
+    pub rate: f64,
+    /// Records that were kept.
+    pub kept: u64,
+    /// Records that could not be used.
+    pub bad: u64,
+    /// Verdicts, in runs that search.
     #[serde(flatten)]
-    verdicts: Option<Verdicts>,
-    pub(crate) elapsed_s: f64,
-    pub(crate) eta_s: Option<f64>,
+    pub verdicts: Option<Verdicts>,
+    /// Seconds since this process began.
+    pub elapsed_s: f64,
+    /// Seconds that are left at this rate.
+    pub eta_s: Option<f64>,
 }
 
-/// Of runs that search.
-#[derive(Serialize)]
-struct Verdicts {
-    win: u64,
-    loss: u64,
-    unknown: u64,
+/// Verdicts so far.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Verdicts {
+    /// Positions whose side to move mates.
+    pub win: u64,
+    /// Positions whose side to move is being mated.
+    pub loss: u64,
+    /// Positions that the search did not decide.
+    pub unknown: u64,
 }
 
-impl Moment {
+impl Snapshot {
     /// So many seconds after a process began behind so many records.
     pub(crate) fn of(
         counts: &Counts,
@@ -59,14 +70,14 @@ impl Moment {
     }
 
     /// A line of text.
-    pub(crate) fn line(&self) -> String {
+    pub fn line(&self) -> String {
         let of = self.total.map_or(String::new(), |total| format!(" of {total}"));
         let phase = self.phase.map_or(String::new(), |phase| format!("{phase}: "));
         format!("{phase}{}{of} records, {}", self.done, self.rates())
     }
 
     /// Verdicts, speed and what is left.
-    pub(crate) fn rates(&self) -> String {
+    pub fn rates(&self) -> String {
         let verdicts = self.verdicts.as_ref().map_or(String::new(), |verdicts| {
             format!("{} mated, {} unknown, ", verdicts.win + verdicts.loss, verdicts.unknown)
         });
@@ -103,18 +114,18 @@ mod tests {
         let mut counts = Counts { input: 500, kept: 480, ..Counts::default() };
         (counts.verdicts.win, counts.verdicts.loss) = (4, 3);
         counts.bad.quarantined = 1;
-        let moment = Moment::of(&counts, Some(2000), 5.0, 0, true);
+        let snapshot = Snapshot::of(&counts, Some(2000), 5.0, 0, true);
         let line = "500 of 2000 records, 7 mated, 0 unknown, 1 bad, 100 records/s, 15 s left";
-        assert_eq!(moment.line(), line);
+        assert_eq!(snapshot.line(), line);
     }
 
     #[test]
     fn what_was_done_before_says_nothing_about_the_speed() {
         let counts = Counts { input: 500, ..Counts::default() };
-        let moment = Moment::of(&counts, Some(2000), 5.0, 400, false);
-        assert_eq!(moment.line(), "500 of 2000 records, 20 records/s, 1 min 15 s left");
-        let moment = Moment::of(&counts, None, 5.0, 500, false);
-        let json = serde_json::to_value(&moment).unwrap();
+        let snapshot = Snapshot::of(&counts, Some(2000), 5.0, 400, false);
+        assert_eq!(snapshot.line(), "500 of 2000 records, 20 records/s, 1 min 15 s left");
+        let snapshot = Snapshot::of(&counts, None, 5.0, 500, false);
+        let json = serde_json::to_value(&snapshot).unwrap();
         let expected = serde_json::json!({
             "done": 500, "total": null, "rate": 0.0, "kept": 0, "bad": 0, "elapsed_s": 5.0, "eta_s": null
         });

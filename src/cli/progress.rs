@@ -1,0 +1,116 @@
+//! Progress on standard error: for people a bar or lines of text, for programs lines of JSON.
+//!
+//! The bar is indicatif's; where nobody watches, a line every ten seconds says the same.
+
+use std::io::{self, IsTerminal, Write};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde::{Deserialize, Serialize};
+
+use crate::engine::progress::{Progress, ProgressDisplay};
+use crate::engine::snapshot::Snapshot;
+
+/// How progress is shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum ProgressMode {
+    /// A bar on a terminal, plain lines otherwise.
+    #[default]
+    Auto,
+    /// A bar that is drawn over and over.
+    Bar,
+    /// A line of text every ten seconds.
+    Plain,
+    /// A JSON object a line, every second.
+    Json,
+    /// Not at all.
+    None,
+}
+
+impl ProgressMode {
+    /// The progress of a run over this many records, if that is known.
+    pub(super) fn over(self, records: Option<u64>) -> Progress {
+        match self {
+            Self::Auto if io::stderr().is_terminal() => Progress::new(Bar::new(records), records),
+            Self::Bar => Progress::new(Bar::new(records), records),
+            Self::Auto | Self::Plain => Progress::new(Plain, records),
+            Self::Json => Progress::new(Json, records),
+            Self::None => Progress::none(),
+        }
+    }
+}
+
+struct Bar(ProgressBar);
+
+impl Bar {
+    fn new(records: Option<u64>) -> Self {
+        let target = ProgressDrawTarget::stderr();
+        Self(ProgressBar::with_draw_target(records, target).with_style(style(records)))
+    }
+}
+
+fn style(records: Option<u64>) -> ProgressStyle {
+    let template = if records.is_some() {
+        "{wide_bar} {percent:>3} %  {human_pos} of {human_len}  {msg}"
+    } else {
+        "{spinner} {human_pos} records  {msg}"
+    };
+    ProgressStyle::with_template(template).expect("the templates above are valid")
+}
+
+impl ProgressDisplay for Bar {
+    fn pause(&self) -> Duration {
+        Duration::from_millis(100)
+    }
+
+    fn begin(&mut self, records: Option<u64>) {
+        self.0.set_length(records.unwrap_or(0));
+        self.0.set_style(style(records));
+    }
+
+    fn show(&mut self, snapshot: &Snapshot) {
+        self.0.set_position(snapshot.done);
+        self.0.set_message(snapshot.rates());
+    }
+
+    fn finish(&mut self, _last: &Snapshot) {
+        self.clear();
+    }
+
+    fn clear(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
+
+struct Plain;
+
+impl ProgressDisplay for Plain {
+    fn pause(&self) -> Duration {
+        Duration::from_secs(10)
+    }
+
+    fn show(&mut self, snapshot: &Snapshot) {
+        // Nobody reads the messages any more where this fails: the work goes on without them.
+        drop(writeln!(io::stderr(), "{}", snapshot.line()));
+    }
+}
+
+struct Json;
+
+impl ProgressDisplay for Json {
+    fn pause(&self) -> Duration {
+        Duration::from_secs(1)
+    }
+
+    fn show(&mut self, snapshot: &Snapshot) {
+        if let Ok(line) = serde_json::to_string(snapshot) {
+            // As above.
+            drop(writeln!(io::stderr(), "{line}"));
+        }
+    }
+
+    fn finish(&mut self, last: &Snapshot) {
+        self.show(last);
+    }
+}
