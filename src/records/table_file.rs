@@ -34,7 +34,7 @@ use crate::storage::table::{Table, TableFormat, Value};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub(crate) struct TableFile {
+pub struct TableFile {
     sinks: Sinks,
     table: &'static Table,
     format: TableFormat,
@@ -46,7 +46,7 @@ impl TableFile {
     /// # Errors
     /// [`PlanError`] if this build does not write the format, or the file exists and may not be replaced by
     /// `force`.
-    pub(crate) fn plan(
+    pub fn plan(
         path: &Path,
         table: &'static Table,
         format: TableFormat,
@@ -69,7 +69,7 @@ impl TableFile {
     ///
     /// # Errors
     /// [`SinkError`] if it cannot be created or is being written by another process.
-    pub(crate) fn create(
+    pub fn create(
         plan: OutputPlan,
         table: &'static Table,
         format: TableFormat,
@@ -81,7 +81,7 @@ impl TableFile {
     ///
     /// # Errors
     /// [`SinkError::Io`], a full disk for instance.
-    pub(crate) fn push(&mut self, row: &[Value<'_>]) -> Result<(), SinkError> {
+    pub fn push(&mut self, row: &[Value<'_>]) -> Result<(), SinkError> {
         let mut batch = Batch::default();
         self.format.push_row(self.table, row, batch.open_record());
         batch.end_record();
@@ -92,7 +92,7 @@ impl TableFile {
     ///
     /// # Errors
     /// [`SinkError::Io`], a full disk for instance.
-    pub(crate) fn finish(self) -> Result<(), SinkError> {
+    pub fn finish(self) -> Result<(), SinkError> {
         self.sinks.finish()?.commit()
     }
 }
