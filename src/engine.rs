@@ -1,10 +1,11 @@
 //! Blocks of records over threads, in the order of the input, with progress.
 
+pub(crate) mod blocks;
 pub mod error;
 pub(crate) mod in_order;
 pub mod job;
 pub(crate) mod metrics;
+pub(crate) mod prefetch;
 pub mod progress;
 pub mod run;
 pub mod snapshot;
-pub(crate) mod work;

@@ -103,7 +103,8 @@ pub(super) fn run(args: FilterArgs) -> anyhow::Result<Outcome> {
         tracing::warn!("{to} records hold positions only: relabelled mates stay as they are");
     }
     if dry_run {
-        return show_plan(&plan, || Judge::new(&plan.settings.search));
+        let search = plan.settings.search.clone();
+        return show_plan(&plan, move || Judge::new(&search));
     }
     run_job(plan, mode, filter, summary)
 }

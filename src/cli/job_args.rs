@@ -177,9 +177,9 @@ fn list_outputs(manifest: &Manifest, folder: &Path) {
 }
 
 /// Says what a plan would do, and how long that would take with such judges.
-pub(super) fn show_plan<J: Decide>(
+pub(super) fn show_plan<J: Decide + 'static>(
     plan: &Plan,
-    make_judge: impl Fn() -> J + Sync,
+    make_judge: impl Fn() -> J + Send + Sync + 'static,
 ) -> anyhow::Result<Outcome> {
     let mut out = std::io::stdout().lock();
     for part in &plan.parts {

@@ -1,53 +1,74 @@
 //! Items over threads: any thread may take any item, results come back in the order of the items.
 //!
-//! A bounded number of items is under way at any time, so memory does not grow with their number.
+//! A bounded number of items is under way at any time, so memory does not grow with their number. Everything that
+//! works on many threads goes through here.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
-use std::{io, thread};
+use std::thread;
+use std::time::Duration;
 
-use crossbeam_channel::{bounded, unbounded};
+use crossbeam_channel::{RecvTimeoutError, bounded, unbounded};
 
+use super::error::RunError;
 use crate::search::STACK_BYTES;
 
-/// Who works, and how far ahead of the results.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Hands {
+/// How long the caller is left without a word.
+pub(crate) const PATIENCE: Duration = Duration::from_millis(50);
+
+/// How many threads work, and how far they may be ahead of what is taken.
+#[derive(Debug)]
+pub(crate) struct Parallelism<T> {
     /// As many work at once.
     pub(crate) threads: usize,
-    /// Items under way: one hard item must not leave the other threads idle.
-    pub(crate) items: usize,
+    /// Items that are begun and not done.
+    pub(crate) running: usize,
+    /// Items that are begun and not taken: one hard item must not leave the other threads idle.
+    pub(crate) under_way: usize,
+    /// Memory of the results that wait for one before them, in bytes, beyond which no item is begun.
+    pub(crate) waiting_bytes: usize,
+    /// Memory of a result.
+    pub(crate) bytes_of: fn(&T) -> usize,
 }
 
-/// Hands every item to `work` on one of several threads, and the results in order to `take`.
+impl<T> Parallelism<T> {
+    /// So many threads, and so many items under way.
+    pub(crate) fn new(threads: usize, items: usize) -> Self {
+        let waiting_bytes = usize::MAX;
+        Self { threads, running: items, under_way: items, waiting_bytes, bytes_of: |_| 0 }
+    }
+}
+
+/// Hands every item to `work` on one of several threads, and the results in order to `take`: nothing where there
+/// is none for [`PATIENCE`], or another one has to come first.
 ///
 /// Each thread makes a worker for itself when it has something to do. Whatever ends the call, threads are not
 /// waited for, nor is an iterator that waits for its input.
 ///
 /// # Errors
-/// What `take` returns, or the system's refusal to start a thread.
+/// What `take` returns, or [`RunError::Threads`].
 ///
 /// # Panics
 /// If the items, `make_worker` or `work` panic.
 pub(crate) fn in_order<I, W, T, E>(
     items: impl Iterator<Item = I> + Send + 'static,
-    hands: Hands,
+    parallelism: Parallelism<T>,
     make_worker: impl Fn() -> W + Send + Sync + 'static,
     work: impl Fn(&mut W, I) -> T + Send + Sync + 'static,
-    mut take: impl FnMut(T) -> Result<(), E>,
+    mut take: impl FnMut(Option<T>) -> Result<(), E>,
 ) -> Result<(), E>
 where
     I: Send + 'static,
     W: 'static,
     T: Send + 'static,
-    E: From<io::Error>,
+    E: From<RunError>,
 {
-    let Hands { threads, items: room } = hands;
-    let (tickets, ticket) = bounded(room);
-    let (tasks, task) = bounded(threads);
+    let (tickets, ticket) = bounded(parallelism.running);
+    let (tasks, task) = bounded(parallelism.threads);
     let (results, result) = unbounded();
-    spawn("reader", move || {
+    spawn("feeder", move || {
         let mut items = items;
         for sequence in 0u64.. {
             // A panic takes the place of the item: it must not pass for the end of the items.
@@ -61,12 +82,13 @@ where
                 return;
             }
         }
-    })?;
-    let crew = Arc::new((make_worker, work));
-    for number in 0..threads {
-        let (crew, task, results) = (Arc::clone(&crew), task.clone(), results.clone());
+    })
+    .map_err(RunError::Threads)?;
+    let workers = Arc::new((make_worker, work));
+    for number in 0..parallelism.threads {
+        let (workers, task, results) = (Arc::clone(&workers), task.clone(), results.clone());
         spawn(&format!("worker-{number}"), move || {
-            let (make_worker, work) = &*crew;
+            let (make_worker, work) = &*workers;
             let mut worker = None;
             for (sequence, item) in task {
                 let done = item.and_then(|item| {
@@ -78,25 +100,69 @@ where
                     return;
                 }
             }
-        })?;
+        })
+        .map_err(RunError::Threads)?;
     }
     drop((task, results));
-    // The reader has ended if nobody wants its tickets.
-    let admit = || {
-        let _ = tickets.try_send(());
-    };
-    (0..room).for_each(|_| admit());
-    let mut waiting = BTreeMap::new();
-    let mut next = 0;
-    for (sequence, done) in result {
-        waiting.insert(sequence, done);
-        while let Some(done) = waiting.remove(&next) {
-            take(done.unwrap_or_else(|panic| resume_unwind(panic)))?;
-            admit();
-            next += 1;
+    let mut order = Order::new(parallelism);
+    loop {
+        for _ in 0..order.room() {
+            // The feeder has ended if nobody wants its tickets.
+            drop(tickets.try_send(()));
+            order.running += 1;
+        }
+        match result.recv_timeout(PATIENCE) {
+            Ok((sequence, done)) => {
+                order.put(sequence, done.unwrap_or_else(|panic| resume_unwind(panic)));
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return Ok(()),
+        }
+        take(order.next())?;
+        while let Some(done) = order.next() {
+            take(Some(done))?;
         }
     }
-    Ok(())
+}
+
+/// Results until those before them are there.
+struct Order<T> {
+    parallelism: Parallelism<T>,
+    /// Items that may be begun, or are and not done.
+    running: usize,
+    waiting: BTreeMap<u64, T>,
+    waiting_bytes: usize,
+    /// Number of the result that is to be taken next.
+    next: u64,
+}
+
+impl<T> Order<T> {
+    const fn new(parallelism: Parallelism<T>) -> Self {
+        Self { parallelism, running: 0, waiting: BTreeMap::new(), waiting_bytes: 0, next: 0 }
+    }
+
+    /// How many more items may be begun.
+    fn room(&self) -> usize {
+        if self.waiting_bytes >= self.parallelism.waiting_bytes {
+            return 0;
+        }
+        let under_way = self.running + self.waiting.len();
+        let most = self.parallelism.running.saturating_sub(self.running);
+        most.min(self.parallelism.under_way.saturating_sub(under_way))
+    }
+
+    fn put(&mut self, sequence: u64, done: T) {
+        self.running -= 1;
+        self.waiting_bytes += (self.parallelism.bytes_of)(&done);
+        self.waiting.insert(sequence, done);
+    }
+
+    fn next(&mut self) -> Option<T> {
+        let done = self.waiting.remove(&self.next)?;
+        self.next += 1;
+        self.waiting_bytes -= (self.parallelism.bytes_of)(&done);
+        Some(done)
+    }
 }
 
 fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> io::Result<()> {
@@ -108,8 +174,8 @@ fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    fn hands(threads: usize) -> Hands {
-        Hands { threads, items: 100 }
+    fn parallelism<T>(threads: usize) -> Parallelism<T> {
+        Parallelism::new(threads, 100)
     }
 
     fn squares(threads: usize, items: std::ops::Range<u64>) -> Vec<u64> {
@@ -121,11 +187,11 @@ mod tests {
         };
         in_order(
             items,
-            hands(threads),
+            parallelism(threads),
             || 0,
             work,
-            |square| -> io::Result<()> {
-                squares.push(square);
+            |square| -> Result<(), RunError> {
+                squares.extend(square);
                 Ok(())
             },
         )
@@ -147,22 +213,23 @@ mod tests {
         let mut left = 10;
         let ended = in_order(
             0..,
-            hands(2),
+            parallelism(2),
             || (),
             |(), item: u64| item,
-            |_| {
-                left -= 1;
-                if left > 0 { Ok(()) } else { Err(io::Error::other("enough")) }
+            |item| {
+                left -= i32::from(item.is_some());
+                if left > 0 { Ok(()) } else { Err(RunError::Interrupted) }
             },
         );
-        assert_eq!(ended.unwrap_err().to_string(), "enough");
+        assert!(matches!(ended, Err(RunError::Interrupted)));
     }
 
     #[test]
     #[should_panic(expected = "item 3")]
     fn a_panic_of_a_worker_is_the_callers() {
         let work = |(): &mut (), item: u64| assert!(item != 3, "item {item}");
-        let _ = in_order(0..10, hands(2), || (), work, |()| -> io::Result<()> { Ok(()) });
+        let _ =
+            in_order(0..10, parallelism(2), || (), work, |_| -> Result<(), RunError> { Ok(()) });
     }
 
     #[test]
@@ -171,10 +238,10 @@ mod tests {
         let items = (0..10).inspect(|&item| assert!(item != 7, "item {item}"));
         let _ = in_order(
             items,
-            hands(2),
+            parallelism(2),
             || (),
             |(), item: u64| item,
-            |_| -> io::Result<()> { Ok(()) },
+            |_| -> Result<(), RunError> { Ok(()) },
         );
     }
 
@@ -184,10 +251,10 @@ mod tests {
         let work = |(): &mut (), _: u64| ();
         let _ = in_order(
             0..10,
-            hands(2),
+            parallelism(2),
             || panic!("no room"),
             work,
-            |()| -> io::Result<()> { Ok(()) },
+            |_| -> Result<(), RunError> { Ok(()) },
         );
     }
 }

@@ -26,6 +26,23 @@ pub(crate) struct Job<'a> {
     pub(crate) room_bytes: usize,
 }
 
-/// What a worker does with a block, and what else it found out about it; nothing comes back after a
-/// cancellation.
-pub(crate) type Desk<T> = Arc<dyn Fn(&Block, &AtomicBool) -> Option<(Sorted, T)> + Send + Sync>;
+/// What works on blocks, one after the other, on one thread.
+pub(crate) trait BlockWorker {
+    /// What it finds out about a block, besides what becomes of its records.
+    type Found: Send + 'static;
+
+    /// What becomes of the records of a block; nothing if `stop` was set meanwhile.
+    fn process(&mut self, block: &Block, stop: &AtomicBool) -> Option<(Sorted, Self::Found)>;
+}
+
+/// A worker that keeps nothing from block to block.
+pub(crate) type BlockFunction<T> =
+    Arc<dyn Fn(&Block, &AtomicBool) -> Option<(Sorted, T)> + Send + Sync>;
+
+impl<T: Send + 'static> BlockWorker for BlockFunction<T> {
+    type Found = T;
+
+    fn process(&mut self, block: &Block, stop: &AtomicBool) -> Option<(Sorted, T)> {
+        self(block, stop)
+    }
+}

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::error::RunError;
 use super::progress::Progress;
-use super::work::{Crew, Judged, Step};
-use crate::engine::job::{Desk, Job};
+use crate::engine::blocks::{Processed, ProcessedBlock, process_blocks};
+use crate::engine::job::{BlockWorker, Job};
 use crate::records::counts::Counts;
 use crate::records::resume_point::Place;
 use crate::records::sink::{Finished, OutputState, SinkError, Sinks};
@@ -48,21 +48,21 @@ pub(crate) struct Done {
 ///
 /// Before a block is written, `take` gets what was found out about it: block after block in the order of
 /// the input, whatever the threads.
-pub(crate) fn run<T: Send + 'static, E: From<RunError>>(
+pub(crate) fn run<W: BlockWorker + 'static, E: From<RunError>>(
     job: &Job<'_>,
-    desk: Desk<T>,
-    take: impl FnMut(&mut Sorted, T) -> Result<(), E>,
+    make_worker: impl Fn() -> W + Send + Sync + 'static,
+    take: impl FnMut(&mut Sorted, W::Found) -> Result<(), E>,
     progress: &mut Progress,
     cancel: &AtomicBool,
 ) -> Result<Done, E> {
-    run_kept(job, desk, take, progress, cancel, None)
+    run_kept(job, make_worker, take, progress, cancel, None)
 }
 
 /// The same, with checkpoints from which another process can go on.
-pub(crate) fn run_kept<T: Send + 'static, E: From<RunError>>(
+pub(crate) fn run_kept<W: BlockWorker + 'static, E: From<RunError>>(
     job: &Job<'_>,
-    desk: Desk<T>,
-    take: impl FnMut(&mut Sorted, T) -> Result<(), E>,
+    make_worker: impl Fn() -> W + Send + Sync + 'static,
+    take: impl FnMut(&mut Sorted, W::Found) -> Result<(), E>,
     progress: &mut Progress,
     cancel: &AtomicBool,
     mut keeper: Option<&mut (dyn Checkpoints<Error = E> + '_)>,
@@ -78,7 +78,8 @@ pub(crate) fn run_kept<T: Send + 'static, E: From<RunError>>(
         }
     };
     let whither = (&mut sinks, &mut place);
-    let parts_read = read_all(job, desk, take, whither, progress, cancel, keeper.as_deref_mut())?;
+    let parts_read =
+        read_all(job, make_worker, take, whither, progress, cancel, keeper.as_deref_mut())?;
     let finished = finish(sinks, &place, cancel, keeper)?;
     Ok(Done { counts: place.counts, parts_read, finished })
 }
@@ -117,50 +118,53 @@ pub(crate) struct Passed {
 }
 
 /// Reads everything once and writes to outputs that are not finished with that.
-pub(crate) fn pass<T: Send + 'static, E: From<RunError>>(
+pub(crate) fn pass<W: BlockWorker + 'static, E: From<RunError>>(
     job: &Job<'_>,
     sinks: &mut Sinks,
-    desk: Desk<T>,
-    take: impl FnMut(&mut Sorted, T) -> Result<(), E>,
+    make_worker: impl Fn() -> W + Send + Sync + 'static,
+    take: impl FnMut(&mut Sorted, W::Found) -> Result<(), E>,
     progress: &mut Progress,
     cancel: &AtomicBool,
 ) -> Result<Passed, E> {
     let mut place = Place::default();
-    let parts_read = read_all(job, desk, take, (sinks, &mut place), progress, cancel, None)?;
+    let parts_read = read_all(job, make_worker, take, (sinks, &mut place), progress, cancel, None)?;
     Ok(Passed { counts: place.counts, parts_read })
 }
 
-fn read_all<T: Send + 'static, E: From<RunError>>(
+fn read_all<W: BlockWorker + 'static, E: From<RunError>>(
     job: &Job<'_>,
-    desk: Desk<T>,
-    mut take: impl FnMut(&mut Sorted, T) -> Result<(), E>,
+    make_worker: impl Fn() -> W + Send + Sync + 'static,
+    mut take: impl FnMut(&mut Sorted, W::Found) -> Result<(), E>,
     (sinks, place): (&mut Sinks, &mut Place),
     progress: &mut Progress,
     cancel: &AtomicBool,
     mut keeper: Option<&mut (dyn Checkpoints<Error = E> + '_)>,
 ) -> Result<Vec<PartRead>, E> {
-    let mut crew = Crew::start(job, desk, place)?;
-    loop {
+    let mut parts_read = Vec::new();
+    let behind = place.clone();
+    process_blocks(job, &behind, make_worker, |processed| {
         if is_set(cancel) {
-            return Err(match keeper {
+            return Err(match &mut keeper {
                 Some(keeper) => keeper.interrupted(sinks, place)?,
                 None => RunError::Interrupted.into(),
             });
         }
-        match crew.step()? {
-            Step::Sorted(block) => {
-                let Judged { mut sorted, found, read } = *block;
+        match processed {
+            Some(Processed::Block(block)) => {
+                let ProcessedBlock { mut sorted, found, read } = *block;
                 take(&mut sorted, found)?;
                 write(sinks, sorted.settled(), read, place)?;
             }
-            Step::Waiting => {}
-            Step::End => return Ok(crew.into_parts_read()),
+            Some(Processed::End(read)) => parts_read.push(read),
+            None => {}
         }
         progress.update(&place.counts);
-        if let Some(keeper) = &mut keeper {
-            keeper.look(sinks, place)?;
+        match &mut keeper {
+            Some(keeper) => keeper.look(sinks, place),
+            None => Ok(()),
         }
-    }
+    })?;
+    Ok(parts_read)
 }
 
 fn is_set(cancel: &AtomicBool) -> bool {

@@ -4,20 +4,19 @@
 //! grows until it says enough: most of the time goes to a few positions, so that small samples say little.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use std::{io, thread};
-
-use thiserror::Error;
 
 use super::plan::Plan;
 use super::triage;
+use crate::engine::error::RunError;
+use crate::engine::in_order::{Parallelism, in_order};
 use crate::mate::judge::Decide;
 use crate::records::sink::OutputPlan;
+use crate::records::sorting::Sorted;
 use crate::records::source;
 use crate::records::source::{Block, Delivery, Part, Source, SourceError};
-use crate::search::STACK_BYTES;
 use crate::storage::compression::{Compression, ZSTD_LEVEL};
 use crate::storage::platform;
 
@@ -39,6 +38,9 @@ const COLLECTED_RECORDS: u64 = 1 << 13;
 
 /// No more are collected when these have so many bytes: games may be long, and what is damaged longer.
 const COLLECTED_BYTES: usize = 1 << 28;
+
+/// Records under way per thread: enough that none waits for a hard one.
+const RECORDS_PER_THREAD: usize = 64;
 
 /// What a sample says about the whole run.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -64,54 +66,50 @@ pub struct Interval {
     pub high: f64,
 }
 
-/// Why there is no estimate.
-#[derive(Debug, Error)]
-pub enum EstimateError {
-    /// An input could not be read.
-    #[error(transparent)]
-    Source(#[from] SourceError),
-    /// Threads could not be started.
-    #[error("cannot start threads")]
-    Threads(#[from] io::Error),
-}
-
 /// Judges a sample on as many threads as the run will have; `None` where the number of records is not known
 /// or the input cannot be read twice. Ends early, with what is known, when `cancel` is set.
 ///
 /// # Errors
-/// [`EstimateError`] if an input cannot be read.
-pub fn estimate<J: Decide>(
+/// [`RunError`] if an input cannot be read.
+pub fn estimate<J: Decide + 'static>(
     plan: &Plan,
-    make_judge: impl Fn() -> J + Sync,
+    make_judge: impl Fn() -> J + Send + Sync + 'static,
     cancel: &AtomicBool,
-) -> Result<Option<Estimate>, EstimateError> {
+) -> Result<Option<Estimate>, RunError> {
     let is_seekable = plan.parts.iter().all(|part| source::is_cheap_to_count(&part.input));
     let (Some(records), true) = (plan.records, is_seekable) else { return Ok(None) };
     let threads = platform::threads(plan.settings.threads);
-    let survey = Survey {
-        plan,
-        records,
-        collected: collect(plan, records)?,
-        started: Instant::now(),
-        next: AtomicU64::new(0),
-        is_over: AtomicBool::new(false),
-        sample: Mutex::default(),
-        cancel,
-    };
-    thread::scope(|scope| {
-        let spawn = |_| {
-            let builder = thread::Builder::new().stack_size(STACK_BYTES);
-            builder.spawn_scoped(scope, || survey.judge(&mut make_judge()))
-        };
-        let crew = (0..threads).map(spawn).collect::<io::Result<Vec<_>>>()?;
-        let results = crew.into_iter().map(|thread| match thread.join() {
-            Ok(result) => result.map_err(EstimateError::from),
-            Err(panic) => std::panic::resume_unwind(panic),
-        });
-        results.collect::<Result<(), _>>()
-    })?;
-    let sample = survey.sample.into_inner().unwrap_or_else(PoisonError::into_inner);
-    Ok(Some(sample.estimate(records, threads)))
+    let sampled = Arc::new(Sampled { plan: plan.clone(), collected: collect(plan, records)? });
+    let order = (0..).map_while(order(records)).filter(move |&record| record < records);
+    let is_over = Arc::new(AtomicBool::new(false));
+    let stop = Arc::clone(&is_over);
+    let work = move |judge: &mut J, record| sampled.judge(record, judge, &stop);
+    let (mut sample, started) = (Sample::default(), Instant::now());
+    let parallelism = Parallelism::new(threads, threads * RECORDS_PER_THREAD);
+    let ended = in_order(order, parallelism, make_judge, work, |judged| {
+        if let Some(Some(judged)) = judged.transpose()? {
+            sample.add(plan, &judged);
+        }
+        let is_over = cancel.load(Ordering::Relaxed) || sample.says_enough(records, started);
+        if is_over { Err(Ended::Enough) } else { Ok(()) }
+    });
+    is_over.store(true, Ordering::Relaxed);
+    match ended {
+        Err(Ended::Failed(error)) => Err(error),
+        Ok(()) | Err(Ended::Enough) => Ok(Some(sample.estimate(records, threads))),
+    }
+}
+
+/// Why no more records are judged.
+enum Ended {
+    Enough,
+    Failed(RunError),
+}
+
+impl<E: Into<RunError>> From<E> for Ended {
+    fn from(error: E) -> Self {
+        Self::Failed(error.into())
+    }
 }
 
 /// The records of a sample, in the order in which they are judged: any number of them from the first on is
@@ -155,40 +153,37 @@ fn collect(plan: &Plan, records: u64) -> Result<HashMap<u64, Block>, SourceError
     Ok(collected)
 }
 
-struct Survey<'a> {
-    plan: &'a Plan,
-    records: u64,
+/// What records of a sample are read from.
+struct Sampled {
+    plan: Plan,
     collected: HashMap<u64, Block>,
-    started: Instant,
-    /// Place in the order of the record that is to be judged next.
-    next: AtomicU64,
-    is_over: AtomicBool,
-    sample: Mutex<Sample>,
-    cancel: &'a AtomicBool,
 }
 
-impl Survey<'_> {
-    /// What one thread does.
-    fn judge(&self, judge: &mut dyn Decide) -> Result<(), SourceError> {
-        let order = order(self.records);
-        while !self.is_over.load(Ordering::Relaxed) && !self.cancel.load(Ordering::Relaxed) {
-            let Some(record) = order(self.next.fetch_add(1, Ordering::Relaxed)) else { break };
-            if record >= self.records {
-                continue;
-            }
-            if self.collected.is_empty() {
-                if let Some(block) = self.read(record)? {
-                    self.add(&block, judge);
-                }
-            } else if let Some(block) = self.collected.get(&record) {
-                self.add(block, judge);
-            }
-        }
-        Ok(())
+/// What was found out about a few records.
+struct Judged {
+    seconds: f64,
+    sorted: Sorted,
+}
+
+impl Sampled {
+    /// Nothing where there is no record, or `stop` was set meanwhile.
+    fn judge(
+        &self,
+        record: u64,
+        judge: &mut dyn Decide,
+        stop: &AtomicBool,
+    ) -> Result<Option<Judged>, SourceError> {
+        let read = if self.collected.is_empty() { self.read(record)? } else { None };
+        let Some(block) = read.as_ref().or_else(|| self.collected.get(&record)) else {
+            return Ok(None);
+        };
+        let before = Instant::now();
+        let sorted = triage::sort(&self.plan, block, judge, stop);
+        Ok(sorted.map(|sorted| Judged { seconds: before.elapsed().as_secs_f64(), sorted }))
     }
 
     fn read(&self, record: u64) -> Result<Option<Block>, SourceError> {
-        let Some(part) = part_at(self.plan, record) else { return Ok(None) };
+        let Some(part) = part_at(&self.plan, record) else { return Ok(None) };
         let source = Source::new(vec![part], 1);
         for delivery in source.numbered_from(self.plan.first_number + record) {
             if let Delivery::Block(block) = delivery? {
@@ -196,30 +191,6 @@ impl Survey<'_> {
             }
         }
         Ok(None)
-    }
-
-    fn add(&self, block: &Block, judge: &mut dyn Decide) {
-        let before = Instant::now();
-        let Some(sorted) = triage::sort(self.plan, block, judge, self.cancel) else { return };
-        let seconds = before.elapsed().as_secs_f64();
-        let mut sample = self.sample.lock().unwrap_or_else(PoisonError::into_inner);
-        let number = sorted.counts.input.max(1);
-        sample.seconds.add(seconds / number as f64);
-        let outputs = self.plan.outputs.iter();
-        let written = outputs.map(|output| {
-            let bytes = sorted.batch(output.stream).bytes();
-            sample.keep(output, bytes);
-            bytes.len() as f64
-        });
-        let written: f64 = written.sum();
-        sample.bytes.add(written / number as f64);
-        let elapsed = self.started.elapsed();
-        let is_enough = sample.seconds.number >= LEAST_RECORDS
-            && elapsed >= LEAST_TIME
-            && sample.seconds.precision(self.records) <= PRECISION;
-        if is_enough || elapsed >= MOST_TIME {
-            self.is_over.store(true, Ordering::Relaxed);
-        }
     }
 }
 
@@ -234,6 +205,26 @@ struct Sample {
 }
 
 impl Sample {
+    fn add(&mut self, plan: &Plan, Judged { seconds, sorted }: &Judged) {
+        let number = sorted.counts.input.max(1) as f64;
+        self.seconds.add(seconds / number);
+        let mut written = 0;
+        for output in &plan.outputs {
+            let bytes = sorted.batch(output.stream).bytes();
+            self.keep(output, bytes);
+            written += bytes.len();
+        }
+        self.bytes.add(written as f64 / number);
+    }
+
+    fn says_enough(&self, records: u64, started: Instant) -> bool {
+        let elapsed = started.elapsed();
+        let is_precise = self.seconds.number >= LEAST_RECORDS
+            && elapsed >= LEAST_TIME
+            && self.seconds.precision(records) <= PRECISION;
+        is_precise || elapsed >= MOST_TIME
+    }
+
     fn keep(&mut self, output: &OutputPlan, bytes: &[u8]) {
         match output.compression {
             // Columns are compressed better than rows, but rows say more than is in the columns.

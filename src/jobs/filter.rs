@@ -4,8 +4,9 @@
 //! balance checked, and only then the names.
 
 use std::io;
+use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use super::identity::Identity;
@@ -15,7 +16,7 @@ use super::plan::Plan;
 use super::staging::Staging;
 use super::start::{Earlier, Start};
 use super::triage;
-use crate::engine::job::{Desk, Job};
+use crate::engine::job::{BlockWorker, Job};
 use crate::engine::progress::Progress;
 use crate::engine::run::{Done, run_kept};
 use crate::jobs::error::JobError;
@@ -24,6 +25,8 @@ use crate::mate::judge::{Decide, Judge, Saved};
 use crate::mate::memo::{Memo, Memoized};
 use crate::records::account::{input_account, output_account};
 use crate::records::sink::SinkError;
+use crate::records::sorting::Sorted;
+use crate::records::source::Block;
 use crate::storage::lock::Lock;
 use crate::storage::{files, platform};
 
@@ -102,24 +105,21 @@ where
             Err(error) => tracing::warn!("cannot keep the index {}: {error}", path.display()),
         }
     }
-    let judges = Arc::new(FreeJudges(Mutex::default()));
     let keeper = Keeper {
         lock,
         path: plan.checkpoint.clone(),
         every: plan.checkpoint_every,
         identity,
         records: plan.records,
-        saved: Box::new({
-            let judges = Arc::clone(&judges);
-            move || judges.saved()
-        }),
+        saved: Rc::default(),
         resumed,
         started: Instant::now(),
         last: Instant::now(),
     };
     let plan = Arc::new(plan);
-    let desk = desk(Arc::clone(&plan), make_judge, judges);
-    let (manifest, lock) = write(&plan, desk, keeper, progress, cancel)?;
+    let judged = Arc::clone(&plan);
+    let make_worker = move || JudgeWorker { plan: Arc::clone(&judged), judge: make_judge() };
+    let (manifest, lock) = write(&plan, make_worker, keeper, progress, cancel)?;
     send(&plan, &manifest, lock, cancel)?;
     Ok(Filtered { manifest, was_done: false })
 }
@@ -167,9 +167,9 @@ fn leave(plan: &Plan, lock: Lock) {
 }
 
 /// Everything written, everything on disk, the balance checked, and then the names.
-fn write(
+fn write<J: Decide + 'static>(
     plan: &Plan,
-    desk: Desk<()>,
+    make_worker: impl Fn() -> JudgeWorker<J> + Send + Sync + 'static,
     mut keeper: Keeper,
     progress: &mut Progress,
     cancel: &AtomicBool,
@@ -186,8 +186,14 @@ fn write(
         room_bytes: usize::MAX,
     };
     progress.start_behind(keeper.resumed.as_ref().map_or(0, |resumed| resumed.place.counts.input));
-    let take = |_: &mut _, ()| Ok(());
-    let done = run_kept(&job, desk, take, progress, cancel, Some(&mut keeper))?;
+    let saved = Rc::clone(&keeper.saved);
+    let take = |_: &mut _, found| {
+        let mut all = saved.get();
+        all.add(found);
+        saved.set(all);
+        Ok(())
+    };
+    let done = run_kept(&job, make_worker, take, progress, cancel, Some(&mut keeper))?;
     let manifest = account(plan, &done, &keeper);
     manifest.check_balance()?;
     if let Some(first) = &plan.first_pass {
@@ -235,33 +241,19 @@ fn account(plan: &Plan, done: &Done, keeper: &Keeper) -> Manifest {
     }
 }
 
-/// Judges that judge nothing at the moment: as many as blocks were judged at once, once all are judged.
-struct FreeJudges<J>(Mutex<Vec<J>>);
-
-impl<J: Decide> FreeJudges<J> {
-    fn lock(&self) -> MutexGuard<'_, Vec<J>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// What all of them answered without a search.
-    fn saved(&self) -> Saved {
-        let mut saved = Saved::default();
-        self.lock().iter().for_each(|judge| saved.add(judge.saved()));
-        saved
-    }
+/// A judge, and the records that it judges.
+struct JudgeWorker<J> {
+    plan: Arc<Plan>,
+    judge: J,
 }
 
-/// Sorts a block with a judge that is free, or a new one.
-fn desk<J, F>(plan: Arc<Plan>, make_judge: F, free: Arc<FreeJudges<J>>) -> Desk<()>
-where
-    J: Decide + Send + 'static,
-    F: Fn() -> J + Send + Sync + 'static,
-{
-    Arc::new(move |block, stop| {
-        let judge = free.lock().pop();
-        let mut judge = judge.unwrap_or_else(&make_judge);
-        let sorted = triage::sort(&plan, block, &mut judge, stop);
-        free.lock().push(judge);
-        Some((sorted?, ()))
-    })
+impl<J: Decide> BlockWorker for JudgeWorker<J> {
+    /// What was answered without a search.
+    type Found = Saved;
+
+    fn process(&mut self, block: &Block, stop: &AtomicBool) -> Option<(Sorted, Saved)> {
+        let before = self.judge.saved();
+        let sorted = triage::sort(&self.plan, block, &mut self.judge, stop)?;
+        Some((sorted, self.judge.saved().since(before)))
+    }
 }

@@ -1,6 +1,8 @@
 //! Keeps checkpoints of a run while it goes on, and gives signs of life.
 
+use std::cell::Cell;
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use super::checkpoint::Checkpoint;
@@ -27,7 +29,7 @@ pub(crate) struct Keeper {
     /// Records of the whole run, where that is known.
     pub(crate) records: Option<u64>,
     /// What this process was saved so far.
-    pub(crate) saved: Box<dyn Fn() -> Saved>,
+    pub(crate) saved: Rc<Cell<Saved>>,
     /// Where the run goes on, if it does.
     pub(crate) resumed: Option<Checkpoint>,
     pub(crate) started: Instant,
@@ -97,7 +99,7 @@ impl Keeper {
 
     /// What the run was saved so far, in all its processes.
     pub(crate) fn saved(&self) -> Saved {
-        let mut saved = (self.saved)();
+        let mut saved = self.saved.get();
         if let Some(resumed) = &self.resumed {
             saved.add(resumed.saved);
         }

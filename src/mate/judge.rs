@@ -171,6 +171,11 @@ pub struct Saved {
 }
 
 impl Saved {
+    /// What was saved since it was so much.
+    pub(crate) const fn since(self, before: Self) -> Self {
+        Self { answers: self.answers - before.answers, nodes: self.nodes - before.nodes }
+    }
+
     /// Adds what was saved elsewhere.
     pub const fn add(&mut self, other: Self) {
         self.answers = self.answers.saturating_add(other.answers);

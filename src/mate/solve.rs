@@ -2,7 +2,6 @@
 //!
 //! An answer depends on the position and the settings only; what else travels along says whence it came.
 
-use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -10,7 +9,8 @@ use std::time::{Duration, Instant};
 use super::judge::{InCheck, Judge, Judgement, SearchSettings};
 use super::memo::{Memo, Memorable};
 use super::positions::{BadPosition, Delivered, Found};
-use crate::engine::in_order::{Hands, in_order};
+use crate::engine::error::RunError;
+use crate::engine::in_order::{Parallelism, in_order};
 use crate::format::proof_file::{ProofText, TooManySteps};
 use crate::records::source::SourceError;
 use crate::shogi::Position;
@@ -66,7 +66,7 @@ pub fn solve<E>(
     take: impl FnMut(Result<Solution, BadPosition>) -> Result<(), E>,
 ) -> Result<(), E>
 where
-    E: From<SourceError> + From<io::Error>,
+    E: From<SourceError> + From<RunError>,
 {
     solve_with(positions, settings, wishes, threads, Memo::new(), take)
 }
@@ -80,7 +80,7 @@ fn solve_with<E>(
     mut take: impl FnMut(Result<Solution, BadPosition>) -> Result<(), E>,
 ) -> Result<(), E>
 where
-    E: From<SourceError> + From<io::Error>,
+    E: From<SourceError> + From<RunError>,
 {
     let memo = Arc::new(memo);
     let threads = platform::threads(threads);
@@ -91,8 +91,11 @@ where
     let work = |clerk: &mut Clerk, delivered: Delivered| -> Result<_, SourceError> {
         Ok(delivered?.and_then(|found| clerk.solution(found)))
     };
-    let hands = Hands { threads, items: threads * POSITIONS_PER_THREAD };
-    let ended = in_order(positions, hands, make_clerk, work, |solution| take(solution?));
+    let parallelism = Parallelism::new(threads, threads * POSITIONS_PER_THREAD);
+    let ended = in_order(positions, parallelism, make_clerk, work, |solution| match solution {
+        Some(solution) => take(solution?),
+        None => Ok(()),
+    });
     wishes.cancel.store(true, Ordering::Relaxed);
     ended
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use crate::engine::job::Job;
+use crate::engine::job::{BlockFunction, Job};
 use crate::engine::progress::Progress;
 use crate::engine::run::{Done, WAITING_BLOCKS, run};
 use crate::format::{
@@ -57,13 +57,14 @@ pub fn convert(
         room_bytes: usize::MAX,
     };
     let desk_plan = Arc::clone(&plan);
-    let desk = Arc::new(move |block: &_, stop: &_| sort(&desk_plan, block, stop));
+    let desk: BlockFunction<_> = Arc::new(move |block, stop| sort(&desk_plan, block, stop));
     let mut met = plan.settings.dedup.map(PositionSet::within);
     let take = |sorted: &mut Sorted, candidates: Vec<Candidate>| match &mut met {
         Some(met) => keep_first(met, sorted, candidates),
         None => Ok(()),
     };
-    let Done { counts, parts_read, finished } = run(&job, desk, take, progress, cancel)?;
+    let Done { counts, parts_read, finished } =
+        run(&job, move || Arc::clone(&desk), take, progress, cancel)?;
     let report =
         ConvertReport::new(&plan, &counts, &parts_read, finished.written(), started.elapsed());
     report.check_balance()?;

@@ -13,7 +13,7 @@ use std::sync::atomic::AtomicBool;
 
 use self::distinct::Distinct;
 use self::tally::Tally;
-use crate::engine::job::Job;
+use crate::engine::job::{BlockFunction, Job};
 use crate::engine::progress::Progress;
 use crate::engine::run::{Done, WAITING_BLOCKS, run};
 use crate::format::PositionKey;
@@ -123,7 +123,7 @@ pub fn stats(
         room_bytes: usize::MAX,
     };
     let desk_plan = Arc::clone(&plan);
-    let desk = Arc::new(move |block: &_, stop: &_| look_at(&desk_plan, block, stop));
+    let desk: BlockFunction<_> = Arc::new(move |block, stop| look_at(&desk_plan, block, stop));
     let mut tally = Tally::default();
     let mut distinct = Distinct::within(plan.memory);
     let take = |_: &mut Sorted, found: Found| {
@@ -131,7 +131,8 @@ pub fn stats(
         found.positions.iter().for_each(|position| distinct.insert(position));
         Ok::<(), OperationError>(())
     };
-    let Done { counts, parts_read, finished } = run(&job, desk, take, progress, cancel)?;
+    let Done { counts, parts_read, finished } =
+        run(&job, move || Arc::clone(&desk), take, progress, cancel)?;
     finished.commit()?;
     let report = StatsReport::new(&plan.parts, &parts_read, &counts, &tally, distinct.count());
     report.check_balance()?;

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
 
-use crate::engine::job::Job;
+use crate::engine::job::{BlockFunction, Job};
 use crate::engine::progress::Progress;
 use crate::engine::run::{Done, WAITING_BLOCKS, run};
 use crate::format::{RecordRef, Warning, Warnings};
@@ -54,13 +54,14 @@ pub fn verify(
         room_bytes: usize::MAX,
     };
     let desk_plan = Arc::clone(&plan);
-    let desk = Arc::new(move |block: &_, stop: &_| sort(&desk_plan, block, stop));
+    let desk: BlockFunction<_> = Arc::new(move |block, stop| sort(&desk_plan, block, stop));
     let mut findings = Findings::default();
     let take = |_: &mut Sorted, found: Findings| {
         findings.add(found);
         Ok::<(), OperationError>(())
     };
-    let Done { counts, parts_read, finished } = run(&job, desk, take, progress, cancel)?;
+    let Done { counts, parts_read, finished } =
+        run(&job, move || Arc::clone(&desk), take, progress, cancel)?;
     if let Some(counted) = plan.records.filter(|&counted| counted != counts.input) {
         let (record, byte) = (counts.input, parts_read.iter().map(|read| read.bytes).sum());
         let what = format!("it ends here, and not behind {counted} records");

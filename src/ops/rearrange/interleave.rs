@@ -1,12 +1,12 @@
 //! Mixes archives into one: again and again one of them gives its next unit. The order within each stays.
 
+use crate::engine::prefetch::Prefetch;
+use std::fmt;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use std::{fmt, thread};
 
-use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -211,7 +211,7 @@ impl Mixer {
 
 /// One input, read on a thread of its own.
 struct Feed {
-    blocks: Receiver<Fed>,
+    blocks: Prefetch<Fed>,
     units: Units,
     /// Number, among these, of the next one.
     next: usize,
@@ -223,26 +223,18 @@ type Fed = Result<(Option<(Sorted, Units)>, PartRead), SourceError>;
 
 impl Feed {
     fn start(part: &Part, plan: &RearrangePlan) -> Result<Self, OperationError> {
-        let (sender, blocks) = bounded(BLOCKS_AHEAD);
         let (part, on_error) = (part.clone(), plan.on_error);
         let share = plan.means.memory.bytes() / (plan.parts.len() as u64 * BYTES_A_RECORD);
         let block_records = share.clamp(*BLOCK_RECORDS.start(), *BLOCK_RECORDS.end());
-        let body = move || {
-            let name = part.input.name.clone();
-            let source = Source::new(vec![part], block_records);
-            for delivery in Checksummed::new(source) {
-                let fed = delivery.map(|delivery| match delivery {
-                    Delivery::End(read) => (None, read),
-                    Delivery::Block(block) => {
-                        (Some(sort_units(&block, &name, on_error)), block.read())
-                    }
-                });
-                if sender.send(fed).is_err() {
-                    return;
-                }
-            }
-        };
-        thread::Builder::new().name("reader".to_owned()).spawn(body).map_err(RunError::Threads)?;
+        let name = part.input.name.clone();
+        let source = Checksummed::new(Source::new(vec![part], block_records));
+        let blocks = source.map(move |delivery| {
+            Ok(match delivery? {
+                Delivery::End(read) => (None, read),
+                Delivery::Block(block) => (Some(sort_units(&block, &name, on_error)), block.read()),
+            })
+        });
+        let blocks = Prefetch::start(blocks, BLOCKS_AHEAD).map_err(RunError::Threads)?;
         let read = PartRead { part: 0, records: 0, offset: 0, bytes: 0, sha256: None };
         Ok(Self { blocks, units: Units::default(), next: 0, at_end: false, read })
     }
@@ -255,7 +247,9 @@ impl Feed {
         cancel: &AtomicBool,
     ) -> Result<bool, OperationError> {
         while !self.at_end {
-            let (block, read) = self.receive(cancel)?;
+            // A reader that is gone without an end has panicked.
+            let fed = self.blocks.next_unless(cancel)?.ok_or(RunError::ReaderPanicked)?;
+            let (block, read) = fed?;
             self.read = read;
             let Some((sorted, units)) = block else {
                 self.at_end = true;
@@ -276,23 +270,6 @@ impl Feed {
             }
         }
         Ok(false)
-    }
-
-    fn receive(
-        &self,
-        cancel: &AtomicBool,
-    ) -> Result<(Option<(Sorted, Units)>, PartRead), OperationError> {
-        loop {
-            match self.blocks.recv_timeout(PATIENCE) {
-                Ok(fed) => return Ok(fed?),
-                // A reader that is gone without an end has panicked.
-                Err(RecvTimeoutError::Disconnected) => return Err(RunError::ReaderPanicked.into()),
-                Err(RecvTimeoutError::Timeout) if cancel.load(Ordering::Relaxed) => {
-                    return Err(RunError::Interrupted.into());
-                }
-                Err(RecvTimeoutError::Timeout) => {}
-            }
-        }
     }
 
     /// What was read and not taken is as if it had not been read.

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use super::items::{Units, sort_units};
 use super::plan::RearrangePlan;
-use crate::engine::job::{Desk, Job};
+use crate::engine::job::{BlockFunction, Job};
 use crate::engine::progress::Progress;
 use crate::engine::run::{Passed, pass};
 use crate::ops::error::OperationError;
@@ -43,7 +43,7 @@ pub(super) fn read<T: Send + 'static>(
     plan: &RearrangePlan,
     sinks: &mut Sinks,
     checksums: Checksums,
-    desk: Desk<T>,
+    desk: BlockFunction<T>,
     take: impl FnMut(&mut Sorted, T) -> Result<(), OperationError>,
     watch: &mut Watch<'_>,
 ) -> Result<Passed, OperationError> {
@@ -58,7 +58,7 @@ pub(super) fn read<T: Send + 'static>(
         waiting_blocks: WAITING_BLOCKS,
         room_bytes: usize::try_from(plan.means.memory.bytes() / ROOM_SHARE).unwrap_or(usize::MAX),
     };
-    pass(&job, sinks, desk, take, watch.progress, watch.cancel)
+    pass(&job, sinks, move || Arc::clone(&desk), take, watch.progress, watch.cancel)
 }
 
 /// What is in an input.
@@ -97,7 +97,7 @@ pub(super) fn count(
 }
 
 /// A desk that hands on the units of a block.
-pub(super) fn desk_of_units(plan: &RearrangePlan, on_error: BadPolicy) -> Desk<Units> {
+pub(super) fn desk_of_units(plan: &RearrangePlan, on_error: BadPolicy) -> BlockFunction<Units> {
     desk_of(plan, move |block, file| sort_units(block, file, on_error))
 }
 
@@ -105,7 +105,7 @@ pub(super) fn desk_of_units(plan: &RearrangePlan, on_error: BadPolicy) -> Desk<U
 pub(super) fn desk_of<T: Send + 'static>(
     plan: &RearrangePlan,
     work: impl Fn(&Block, &str) -> (Sorted, T) + Send + Sync + 'static,
-) -> Desk<T> {
+) -> BlockFunction<T> {
     let names: Vec<String> = plan.parts.iter().map(|part| part.input.name.clone()).collect();
     Arc::new(move |block: &Block, _: &AtomicBool| Some(work(block, &names[block.part])))
 }

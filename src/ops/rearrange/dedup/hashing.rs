@@ -8,7 +8,7 @@ use twox_hash::XxHash3_128;
 use super::super::items::{sort_items, sort_row};
 use super::super::laid::{Items, Laid};
 use super::super::plan::RearrangePlan;
-use crate::engine::job::Desk;
+use crate::engine::job::BlockFunction;
 use crate::format::move16::Dialect;
 use crate::format::{Ahead, PositionKey, Record, RecordRef, position_keys_of_row};
 use crate::ops::rearrange::dedup_key::DedupKey;
@@ -34,7 +34,7 @@ pub(super) struct Hashed {
 }
 
 /// A desk that hashes records.
-pub(super) fn hashing_desk(plan: &RearrangePlan, key: DedupKey) -> Desk<Hashed> {
+pub(super) fn hashing_desk(plan: &RearrangePlan, key: DedupKey) -> BlockFunction<Hashed> {
     let names: Vec<String> = plan.parts.iter().map(|part| part.input.name.clone()).collect();
     let on_error = plan.on_error;
     Arc::new(move |block: &Block, cancel: &AtomicBool| {

@@ -1,0 +1,88 @@
+//! An iterator that runs ahead on a thread of its own.
+
+use std::io;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+
+use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
+
+use super::error::RunError;
+use super::in_order::PATIENCE;
+
+/// The items of an iterator, a few of which are read ahead.
+pub(crate) struct Prefetch<I> {
+    items: Receiver<I>,
+    /// Until it has ended.
+    thread: Option<JoinHandle<()>>,
+}
+
+impl<I: Send + 'static> Prefetch<I> {
+    /// Starts to read, at most so many items ahead.
+    pub(crate) fn start(
+        items: impl Iterator<Item = I> + Send + 'static,
+        ahead: usize,
+    ) -> io::Result<Self> {
+        let (sender, receiver) = bounded(ahead);
+        let read = move || {
+            for item in items {
+                if sender.send(item).is_err() {
+                    break;
+                }
+            }
+        };
+        let thread = thread::Builder::new().name("reader".to_owned()).spawn(read)?;
+        Ok(Self { items: receiver, thread: Some(thread) })
+    }
+
+    /// The next item; nothing at the end.
+    ///
+    /// # Errors
+    /// [`RunError::Interrupted`] if `cancel` is set while there is none, [`RunError::ReaderPanicked`] if the
+    /// iterator did.
+    pub(crate) fn next_unless(&mut self, cancel: &AtomicBool) -> Result<Option<I>, RunError> {
+        loop {
+            match self.items.recv_timeout(PATIENCE) {
+                Ok(item) => return Ok(Some(item)),
+                Err(RecvTimeoutError::Disconnected) => {
+                    let ended = self.thread.take().map_or(Ok(()), JoinHandle::join);
+                    return ended.map(|()| None).map_err(|_| RunError::ReaderPanicked);
+                }
+                Err(RecvTimeoutError::Timeout) if cancel.load(Ordering::Relaxed) => {
+                    return Err(RunError::Interrupted);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+    }
+}
+
+impl<I> Iterator for Prefetch<I> {
+    type Item = I;
+
+    /// Panics as the iterator did: that must not pass for its end.
+    fn next(&mut self) -> Option<I> {
+        if let Ok(item) = self.items.recv() {
+            return Some(item);
+        }
+        self.thread.take()?.join().unwrap_or_else(|panic| resume_unwind(panic));
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reader_that_panics_does_not_pass_for_the_end() {
+        let items = || (0..3).inspect(|&item| assert!(item < 2, "a fault in the reader"));
+        let never = AtomicBool::new(false);
+        let mut prefetch = Prefetch::start(items(), 1).unwrap();
+        assert_eq!(prefetch.next_unless(&never).unwrap(), Some(0));
+        assert_eq!(prefetch.next_unless(&never).unwrap(), Some(1));
+        assert!(matches!(prefetch.next_unless(&never), Err(RunError::ReaderPanicked)));
+        let all = std::panic::catch_unwind(|| Prefetch::start(items(), 9).unwrap().count());
+        assert!(all.is_err());
+    }
+}
