@@ -27,9 +27,6 @@ pub enum RunError {
     /// Threads could not be started.
     #[error("cannot start threads")]
     Threads(#[source] io::Error),
-    /// The pool of threads could not be started.
-    #[error("cannot start threads")]
-    Pool(#[from] rayon::ThreadPoolBuildError),
     /// A fault of this program.
     #[error("internal error at one of the records from number {first_index} of {file}")]
     Panicked {

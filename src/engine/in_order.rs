@@ -108,7 +108,7 @@ where
     loop {
         for _ in 0..order.room() {
             // The feeder has ended if nobody wants its tickets.
-            drop(tickets.try_send(()));
+            let _ = tickets.try_send(());
             order.running += 1;
         }
         match result.recv_timeout(PATIENCE) {

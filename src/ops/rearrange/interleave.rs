@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -33,9 +33,6 @@ const BLOCKS_AHEAD: usize = 2;
 
 /// Memory for a record of each input, those that are read ahead and the reader's own included.
 const BYTES_A_RECORD: u64 = 1 << 10;
-
-/// How long an interruption may go unnoticed.
-const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Units that are written at a time.
 const WRITTEN_UNITS: usize = 1 << 12;
