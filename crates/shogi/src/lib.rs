@@ -26,11 +26,11 @@ mod square;
 mod zobrist;
 
 pub use bitboard::Bitboard;
-pub use byte_board::ByteBoard;
+pub use byte_board::{Board, ByteBoard};
 pub use hand::Hand;
 pub use mate::Mate;
 pub use moves::Move;
 pub use piece::{Color, HandKind, Piece, PieceKind};
 pub use position::{Position, PositionError, Undo};
-pub use setup::{Board, Setup, SetupError, SetupWarning};
+pub use setup::{Setup, SetupError, SetupWarning};
 pub use square::Square;
