@@ -6,9 +6,10 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::board::{Board, Square};
+use super::board::Board;
 use super::evaluation::{Score, ai14s};
 use super::solution::Solution;
+use super::square::Square;
 use super::squares::Squares;
 
 /// A player: among its candidates it chooses at random, each with the same probability.
