@@ -1,8 +1,8 @@
-//! What a search needs of a game: an AND/OR position, its key, its moves.
+#![doc = include_str!("../README.md")]
 //!
-//! An attacker tries to reach a goal ("mate", "○ wins", "○ at least draws") against every defence.
-//! Nodes with the attacker to move are OR nodes, the others AND nodes (Nilsson 1971). The same trait
-//! serves shogi, where one board occurs with many hands, and games that have no hands at all.
+//! # Where to begin
+//! [`Game`] is what a game implements, [`Hand`] what its hands can do where it has some; [`Candidate`] is a move
+//! with what the search should know of it. OR and AND nodes are those of Nilsson (1971).
 
 mod game;
 pub mod random;
