@@ -208,6 +208,7 @@ impl fmt::Display for Board {
 
 /// Why a text is not a position.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
 pub enum ParseBoardError {
     /// Not three rows of three, divided by slashes.
     #[error("character {offset}: expected {expected}")]

@@ -50,6 +50,7 @@ impl Neg for Score {
 /// How positions are judged.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Evaluation {
     /// By the rule of `ai14s`: 300 for a win, less for what may become one.
     #[default]

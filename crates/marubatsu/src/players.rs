@@ -15,6 +15,7 @@ use super::squares::Squares;
 /// A player: among its candidates it chooses at random, each with the same probability.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Player {
     /// Takes the first free square, row by row.
     Ai1,

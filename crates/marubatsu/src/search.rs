@@ -24,6 +24,7 @@ use trace::Observer;
 
 /// What a search found.
 #[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
 pub struct Found {
     /// Value of the position, seen from ○.
     pub value: Score,

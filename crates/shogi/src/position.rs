@@ -51,6 +51,7 @@ pub struct Undo {
 
 /// Why an arrangement is not a position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum PositionError {
     /// The side to move could take the king.
     OpponentInCheck {

@@ -26,6 +26,7 @@ pub struct Setup {
 
 /// Why an arrangement is none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum SetupError {
     /// More pieces of a kind than a set has, board and hands together.
     TooMany {

@@ -158,6 +158,7 @@ impl Error for SfenWarning {}
 
 /// An arrangement read from text with what was unusual about the spelling.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct Parsed {
     /// The arrangement.
     pub setup: Setup,

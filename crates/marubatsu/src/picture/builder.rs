@@ -16,6 +16,7 @@ pub const MOST_BOARDS: usize = 20_000;
 
 /// Why a picture was not made.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
 pub enum PictureError {
     /// Nobody could look at it.
     #[error("a picture of more than {MOST_BOARDS} boards: fewer plies make fewer")]

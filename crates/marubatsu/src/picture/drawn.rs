@@ -71,6 +71,7 @@ impl Bound {
 
 /// A position in a picture.
 #[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
 pub struct Drawn {
     /// The position.
     pub board: Board,
@@ -111,6 +112,7 @@ impl Drawn {
 
 /// The tree under a position, and the search that is shown in it.
 #[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
 pub struct Picture {
     /// The position.
     pub root: Drawn,

@@ -34,6 +34,7 @@ impl Observer for () {}
 
 /// A node that a search entered.
 #[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
 pub struct TraceNode {
     /// The move that led here.
     pub last: Option<Square>,
