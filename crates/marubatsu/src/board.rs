@@ -9,6 +9,8 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
+use super::lines::{SETS, holds_line};
+use super::square::Square;
 use super::squares::Squares;
 
 /// A side and its mark.
@@ -52,96 +54,6 @@ impl fmt::Display for Mark {
     }
 }
 
-/// One of the nine squares, numbered row by row: column x and row y have number 3y + x.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Square(u8);
-
-impl Square {
-    /// Number of squares.
-    pub const COUNT: usize = 9;
-    /// The one in the middle.
-    pub const CENTRE: Self = Self(4);
-
-    /// All of them, row by row.
-    pub const ALL: [Self; Self::COUNT] =
-        [Self(0), Self(1), Self(2), Self(3), Self(4), Self(5), Self(6), Self(7), Self(8)];
-
-    /// The square with this number, if it is on the board.
-    pub const fn new(number: u8) -> Option<Self> {
-        if number < 9 { Some(Self(number)) } else { None }
-    }
-
-    /// All squares, row by row.
-    pub fn all() -> impl DoubleEndedIterator<Item = Self> {
-        Self::ALL.into_iter()
-    }
-
-    /// Number of the square, 0 to 8.
-    pub const fn index(self) -> usize {
-        self.0 as usize
-    }
-
-    /// Number of the square as a byte, 0 to 8.
-    pub const fn number(self) -> u8 {
-        self.0
-    }
-
-    /// Column, 0 to 2 from the left.
-    pub const fn x(self) -> u8 {
-        self.0 % 3
-    }
-
-    /// Row, 0 to 2 from the top.
-    pub const fn y(self) -> u8 {
-        self.0 / 3
-    }
-
-    /// The bit of the square in a plane.
-    pub(super) const fn bit(self) -> u16 {
-        1 << self.0
-    }
-}
-
-/// All nine squares.
-const FULL: u16 = Squares::ALL.bits();
-
-/// Number of sets of squares.
-pub(super) const SETS: usize = 1 << Square::COUNT;
-
-/// The rows, the columns and the two diagonals.
-pub(super) const LINES: [u16; 8] = [
-    0b000_000_111,
-    0b000_111_000,
-    0b111_000_000,
-    0b001_001_001,
-    0b010_010_010,
-    0b100_100_100,
-    0b100_010_001,
-    0b001_010_100,
-];
-
-/// For each set of squares whether it holds a line.
-pub(super) const HOLDS_LINE: [bool; SETS] = {
-    let mut table = [false; SETS];
-    let mut plane = 0;
-    while plane < table.len() {
-        let mut line = 0;
-        while line < LINES.len() {
-            if plane as u16 & LINES[line] == LINES[line] {
-                table[plane] = true;
-            }
-            line += 1;
-        }
-        plane += 1;
-    }
-    table
-};
-
-/// Whether a plane holds a line; bits beyond the board do not count.
-pub(super) fn holds_line(plane: u16) -> bool {
-    HOLDS_LINE[usize::from(plane & FULL)]
-}
-
 /// For each set of squares the number whose digits to the base 3, square 0 first, are 1 on them.
 static DIGITS: [u16; SETS] = {
     let mut table = [0; SETS];
@@ -182,6 +94,9 @@ pub enum Status {
 pub struct Board {
     planes: [u16; 2],
 }
+
+/// All nine squares.
+const FULL: u16 = Squares::ALL.bits();
 
 impl Board {
     /// The start: no marks.
@@ -293,6 +208,7 @@ impl fmt::Display for Board {
 
 /// Why a text is not a position.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
 pub enum ParseBoardError {
     /// Not three rows of three, divided by slashes.
     #[error("character {offset}: expected {expected}")]
@@ -367,6 +283,7 @@ impl Board {
 mod tests {
     use std::collections::HashSet;
 
+    use super::super::lines::LINES;
     use super::*;
 
     /// Nodes of the whole tree, the root counted; `seen` gathers the positions.

@@ -6,7 +6,8 @@ use std::num::NonZeroU16;
 
 use kyokumen_game::{Candidate, Expansion, Game, Moves, NodeKind, Outcome};
 
-use super::board::{Board, Mark, Square, Status};
+use super::board::{Board, Mark, Status};
+use super::square::Square;
 
 /// What the attacker is after.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -7,8 +7,10 @@ use std::ops::Neg;
 
 use serde::{Deserialize, Serialize};
 
-use super::board::{Board, LINES, Mark, Square};
+use super::board::{Board, Mark};
+use super::lines::{LINES, SETS};
 use super::solution::Solution;
+use super::square::Square;
 
 /// A value in halves of a point, more being better.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
@@ -48,6 +50,7 @@ impl Neg for Score {
 /// How positions are judged.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Evaluation {
     /// By the rule of `ai14s`: 300 for a win, less for what may become one.
     #[default]
@@ -109,8 +112,8 @@ fn is_trap(board: Board) -> bool {
 }
 
 /// How many squares a set has.
-static MARKS: [u8; super::board::SETS] = {
-    let mut table = [0; super::board::SETS];
+static MARKS: [u8; SETS] = {
+    let mut table = [0; SETS];
     let mut plane = 0;
     while plane < table.len() {
         table[plane] = plane.count_ones() as u8;

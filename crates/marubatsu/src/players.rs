@@ -6,14 +6,16 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::board::{Board, Square};
+use super::board::Board;
 use super::evaluation::{Score, ai14s};
 use super::solution::Solution;
+use super::square::Square;
 use super::squares::Squares;
 
 /// A player: among its candidates it chooses at random, each with the same probability.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Player {
     /// Takes the first free square, row by row.
     Ai1,

@@ -7,7 +7,7 @@ use std::iter::FusedIterator;
 
 use serde::{Serialize, Serializer};
 
-use super::board::Square;
+use super::square::Square;
 
 /// A set of squares.
 ///

@@ -3,7 +3,9 @@
 //! Their order is that of `calc_same_boardtexts` in the articles: which move a table keeps for a board that is
 //! its own image depends on it, and with that the number of nodes of PVS (article 186).
 
-use super::board::{Board, SETS, Square};
+use super::board::Board;
+use super::lines::SETS;
+use super::square::Square;
 
 /// One of the eight symmetries.
 ///

@@ -3,8 +3,9 @@
 //! 549,946 nodes, as in the articles, which build it by copying positions and later search by taking moves
 //! back (article 186). Both are here, on any representation, to be compared.
 
-use super::board::{Mark, Square};
+use super::board::Mark;
 use super::representation::Representation;
+use super::square::Square;
 
 /// Nodes of the complete tree.
 pub const NODES: usize = 549_946;

@@ -1,10 +1,9 @@
-//! Solving: does the attacker reach the goal against every defence?
+#![doc = include_str!("../README.md")]
 //!
-//! [`DfPn`] is a depth- and node-limited df-pn search (Nagai 2002), generic over [`kyokumen_game::Game`]: a game
-//! needs its moves, a key and who has won. What the search calls proven has been checked against the plain rules of
-//! the game. [`solver`] puts it together with the rules of shogi to a mate solver.
-//!
-//! The search is described in `docs/search.md` of the project.
+//! # Where to begin
+//! [`solver`] is the mate solver of shogi, [`DfPn`] the search for any [`kyokumen_game::Game`]. [`Limits`] and
+//! [`TableSize`] go in, a [`Verdict`] and [`Stats`] come out; [`Watch`] looks on and may stop it, [`Proof`] is what can
+//! be kept and checked elsewhere.
 
 mod checker;
 mod dfpn;

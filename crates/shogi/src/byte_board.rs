@@ -7,8 +7,10 @@ use std::ops::Index;
 
 use super::bitboard::Bitboard;
 use super::piece::{Color, Piece, PieceKind};
-use super::setup::Board;
 use super::square::Square;
+
+/// Contents of the 81 squares, by square number: an [`Option`] each.
+pub type Board = [Option<Piece>; Square::COUNT];
 
 /// Contents of the 81 squares, by square number.
 ///

@@ -1,7 +1,9 @@
-//! The rules of shogi: positions, moves, attacks, legal move generation.
+#![doc = include_str!("../README.md")]
 //!
-//! Squares, kinds and notation follow the USI protocol; every non-promotion is a move, drop-pawn mate
-//! and a second pawn on a file are not. Repetition is a matter of the search, not of a position.
+//! # Where to begin
+//! [`Position`] has the moves ([`movegen`]) and makes them, [`Setup`] is what a decoder yields, [`sfen`] reads and
+//! writes text. Squares, kinds and notation follow the USI protocol; every non-promotion is a move, drop-pawn mate
+//! and a second pawn on a file are not. [`Bitboard`] and [`attacks`] are what all that is made of.
 
 pub mod attacks;
 mod bitboard;
@@ -26,11 +28,11 @@ mod square;
 mod zobrist;
 
 pub use bitboard::Bitboard;
-pub use byte_board::ByteBoard;
+pub use byte_board::{Board, ByteBoard};
 pub use hand::Hand;
 pub use mate::Mate;
 pub use moves::Move;
 pub use piece::{Color, HandKind, Piece, PieceKind};
 pub use position::{Position, PositionError, Undo};
-pub use setup::{Board, Setup, SetupError, SetupWarning};
+pub use setup::{Setup, SetupError, SetupWarning};
 pub use square::Square;

@@ -3,11 +3,11 @@
 //! This is the judge of everything that is fast: the generators are tested against it, and the proof
 //! checker of the search trusts nothing else. It shares no table and no bitboard with them.
 
+use super::byte_board::Board;
 use super::hand::Hand;
 use super::moves::Move;
 use super::piece::{Color, HandKind, Piece, PieceKind};
 use super::position::Position;
-use super::setup::Board;
 use super::square::Square;
 
 /// A step as (files to the left, ranks down) seen from the mover's seat, and whether it repeats.

@@ -5,15 +5,15 @@
 use std::error::Error;
 use std::fmt;
 
+use super::attacks;
 use super::bitboard::Bitboard;
-use super::byte_board::ByteBoard;
+use super::byte_board::{self, Board, ByteBoard};
 use super::hand::Hand;
 use super::moves::Move;
 use super::piece::{Color, HandKind, Piece, PieceKind};
-use super::setup::{Board, Setup};
+use super::setup::Setup;
 use super::square::Square;
 use super::zobrist;
-use super::{attacks, byte_board};
 
 /// A position in which the side not to move is not in check.
 ///
@@ -51,6 +51,7 @@ pub struct Undo {
 
 /// Why an arrangement is not a position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum PositionError {
     /// The side to move could take the king.
     OpponentInCheck {

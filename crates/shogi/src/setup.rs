@@ -11,9 +11,6 @@ use super::hand::Hand;
 use super::piece::{Color, HandKind, Piece, PieceKind};
 use super::square::Square;
 
-/// Contents of the 81 squares, by square number.
-pub type Board = [Option<Piece>; Square::COUNT];
-
 /// At most the real piece set, at most one king a side, at least one king; nothing else is promised.
 #[derive(Clone, PartialEq, Eq, Debug)]
 // The board first: a copy then reads in the steps in which a decoder has just written, which a processor
@@ -29,6 +26,7 @@ pub struct Setup {
 
 /// Why an arrangement is none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum SetupError {
     /// More pieces of a kind than a set has, board and hands together.
     TooMany {

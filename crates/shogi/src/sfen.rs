@@ -8,10 +8,11 @@ use std::fmt;
 use std::ops::Index;
 use std::str::FromStr;
 
+use super::byte_board::Board;
 use super::hand::Hand;
 use super::piece::{Color, HandKind, Piece, PieceKind};
 use super::position::{Position, PositionError};
-use super::setup::{Board, Setup, SetupError};
+use super::setup::{Setup, SetupError};
 use super::square::Square;
 
 /// SFEN of the start position of an even game.
@@ -157,6 +158,7 @@ impl Error for SfenWarning {}
 
 /// An arrangement read from text with what was unusual about the spelling.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct Parsed {
     /// The arrangement.
     pub setup: Setup,

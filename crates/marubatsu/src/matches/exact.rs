@@ -7,7 +7,8 @@ use serde::Serialize;
 use super::super::board::{Board, Mark, Status};
 use super::super::players::Player;
 use super::super::solution::Solution;
-use super::{Fraction, Tally};
+use super::fraction::Fraction;
+use super::tally::Tally;
 
 /// How probable each end of a game is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]

@@ -7,11 +7,13 @@
 //! no branches that depend on moves: a game that is over takes no more marks, and several games fill
 //! the pipeline of one core.
 
-use super::super::board::{Board, HOLDS_LINE, SETS, Square, holds_line};
+use super::super::board::Board;
+use super::super::lines::{HOLDS_LINE, SETS, holds_line};
 use super::super::players::Player;
 use super::super::solution::Solution;
+use super::super::square::Square;
 use super::super::squares::Squares;
-use super::Tally;
+use super::tally::Tally;
 use kyokumen_game::random::SplitMix64;
 
 /// Games that are played at once.

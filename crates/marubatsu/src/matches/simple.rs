@@ -2,8 +2,9 @@
 //!
 //! The articles' `ai_match` with `ai2` on both sides.
 
-use super::super::board::{Mark, Square, Status};
+use super::super::board::{Mark, Status};
 use super::super::representation::Representation;
+use super::super::square::Square;
 use kyokumen_game::random::SplitMix64;
 
 /// Plays a game of random moves.

@@ -3,9 +3,9 @@
 //! No scripts, no fonts, no pictures from elsewhere; light or dark as the reader's system is.
 
 use super::super::board::Mark;
+use super::drawn::{Fate, Picture};
 use super::svg::drawing;
 use super::text::push;
-use super::{Fate, Picture};
 
 const STYLE: &str = include_str!("picture.css");
 

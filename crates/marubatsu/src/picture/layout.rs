@@ -2,7 +2,7 @@
 //!
 //! Leaves stand under each other; a position stands beside the middle of those after it.
 
-use super::{Drawn, Picture};
+use super::drawn::{Drawn, Picture};
 
 /// Width of a column, in units of the picture.
 pub(super) const COLUMN: f64 = 150.0;

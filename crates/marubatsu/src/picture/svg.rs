@@ -2,10 +2,11 @@
 //!
 //! Colours are classes of one style sheet, which follows the light or dark theme of the reader.
 
-use super::super::board::{Mark, Square};
+use super::super::board::Mark;
+use super::super::square::Square;
+use super::drawn::{Drawn, Fate, Picture, value_text};
 use super::layout::{BOARD, BRANCH, COLUMN, Placed, places};
 use super::text::push;
-use super::{Drawn, Fate, Picture, value_text};
 
 const STYLE: &str = include_str!("picture.css");
 

@@ -4,7 +4,7 @@
 
 use std::fmt::Write;
 
-use super::{Fate, Picture, value_text};
+use super::drawn::{Fate, Picture, value_text};
 
 /// The picture as lines.
 ///

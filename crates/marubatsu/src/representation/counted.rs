@@ -2,9 +2,10 @@
 //!
 //! `count_linemark=True` of the articles: a win is then seen without looking at squares.
 
-use super::super::board::{Board, Mark, Square};
+use super::super::board::{Board, Mark};
+use super::super::square::Square;
 use super::super::squares::Squares;
-use super::Representation;
+use super::interface::Representation;
 
 /// A representation and how many marks of each kind stand on each line.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

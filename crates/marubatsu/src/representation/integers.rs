@@ -2,8 +2,10 @@
 //!
 //! The articles' `NpIntBoard`.
 
-use super::super::board::{Mark, Square};
-use super::{LINES_THROUGH, Representation};
+use super::super::board::Mark;
+use super::super::lines::LINES_THROUGH;
+use super::super::square::Square;
+use super::interface::Representation;
 
 /// For each square 1, −1 or 0.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

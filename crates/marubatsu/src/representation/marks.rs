@@ -2,8 +2,10 @@
 //!
 //! The articles' `ListBoard` and `NpBoard`, which keep a letter for each square.
 
-use super::super::board::{Mark, Square};
-use super::{LINES_THROUGH, Representation};
+use super::super::board::Mark;
+use super::super::lines::LINES_THROUGH;
+use super::super::square::Square;
+use super::interface::Representation;
 
 /// For each square its mark.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

@@ -2,9 +2,11 @@
 //!
 //! The articles' `NpBoolBoard`, whose planes are arrays of Booleans; the planes of [`Board`].
 
-use super::super::board::{Board, Mark, Square, holds_line};
+use super::super::board::{Board, Mark};
+use super::super::lines::holds_line;
+use super::super::square::Square;
 use super::super::squares::Squares;
-use super::Representation;
+use super::interface::Representation;
 
 /// For each mark the set of its squares.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

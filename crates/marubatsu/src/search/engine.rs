@@ -5,25 +5,14 @@
 
 use std::ops::ControlFlow;
 
-use serde::{Deserialize, Serialize};
-
-use super::super::board::{Board, Square, Status};
+use super::super::board::{Board, Status};
 use super::super::evaluation::Score;
 use super::super::solution::Solution;
+use super::super::square::Square;
+use super::settings::{Method, Settings, Undo};
 use super::table::{Entry, Table, TableScope};
 use super::trace::{Answer, Observer};
-use super::{Method, Settings};
-
-/// When PVS takes back a move after which it searches a second time.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Undo {
-    /// After each of the two searches, and so makes it twice: the articles' first way.
-    Twice,
-    /// After the last of them: their second way.
-    #[default]
-    Once,
-}
+use super::window::Window;
 
 /// What a search did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -43,27 +32,6 @@ pub(super) struct Engine<'a, O> {
     board: Board,
     observer: &'a mut O,
     pub(super) counts: Counts,
-}
-
-/// Between which values a node is searched, seen from the side to move.
-#[derive(Clone, Copy)]
-pub(super) struct Window {
-    pub(super) alpha: Score,
-    pub(super) beta: Score,
-}
-
-impl Window {
-    const OPEN: Self = Self { alpha: Score::MIN, beta: Score::MAX };
-
-    /// The same for the other side.
-    fn turned(self) -> Self {
-        Self { alpha: -self.beta, beta: -self.alpha }
-    }
-
-    /// One point above what is there already: is a move better?
-    const fn test(self) -> Self {
-        Self { alpha: self.alpha, beta: self.alpha.point_more() }
-    }
 }
 
 impl<'a, O: Observer> Engine<'a, O> {

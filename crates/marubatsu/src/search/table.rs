@@ -5,8 +5,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::super::board::{Board, Square};
+use super::super::board::Board;
 use super::super::evaluation::Score;
+use super::super::square::Square;
 use super::super::symmetry::Symmetry;
 
 /// Which positions a table answers.

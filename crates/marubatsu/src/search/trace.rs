@@ -2,9 +2,9 @@
 //!
 //! The articles draw the subtree that a search visited and, darker, what it left out.
 
-use super::super::board::Square;
 use super::super::evaluation::Score;
-use super::engine::Window;
+use super::super::square::Square;
+use super::window::Window;
 
 /// How a node got its value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -34,6 +34,7 @@ impl Observer for () {}
 
 /// A node that a search entered.
 #[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
 pub struct TraceNode {
     /// The move that led here.
     pub last: Option<Square>,

@@ -1,0 +1,166 @@
+//! Pictures of the complete tree and of what a search did in it.
+//!
+//! Built from the positions and the trace of the search.
+
+use thiserror::Error;
+
+use super::super::board::{Board, Mark};
+use super::super::evaluation::Score;
+use super::super::search::{Answer, Settings, Trace, TraceNode, search_traced};
+use super::super::solution::Solution;
+use super::super::square::Square;
+use super::drawn::{Bound, Drawn, Fate, Picture};
+
+/// Boards that a picture holds at most; more are of no use to anybody who looks at it.
+pub const MOST_BOARDS: usize = 20_000;
+
+/// Why a picture was not made.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
+pub enum PictureError {
+    /// Nobody could look at it.
+    #[error("a picture of more than {MOST_BOARDS} boards: fewer plies make fewer")]
+    TooLarge,
+}
+
+impl Picture {
+    /// The complete tree with the values of the solved game, so many plies of it.
+    ///
+    /// # Errors
+    /// [`PictureError::TooLarge`] if there are too many positions.
+    pub fn of_tree(board: Board, plies: u8, solution: &Solution) -> Result<Self, PictureError> {
+        let mut builder = Builder { solution, trace: None, boards: 0 };
+        let root = builder.draw(board, None, Some(0), plies)?;
+        Ok(Self { root, plies, search: None })
+    }
+
+    /// What a search to the full depth visits and cuts, so many plies of it.
+    ///
+    /// # Errors
+    /// [`PictureError::TooLarge`] if there are too many positions.
+    pub fn of_search(
+        board: Board,
+        plies: u8,
+        settings: Settings,
+        solution: &Solution,
+    ) -> Result<Self, PictureError> {
+        let (found, trace) = search_traced(board, settings, solution);
+        let mut builder = Builder { solution, trace: Some(&trace), boards: 0 };
+        let mut root = builder.draw(board, None, Some(0), plies)?;
+        root.found = Some((Bound::Equal, found.value));
+        Ok(Self { root, plies, search: Some((settings, found)) })
+    }
+}
+
+struct Builder<'a> {
+    solution: &'a Solution,
+    trace: Option<&'a Trace>,
+    boards: usize,
+}
+
+impl Builder<'_> {
+    /// A position; `number` is that of the node in the trace, if the search entered it.
+    fn draw(
+        &mut self,
+        board: Board,
+        last: Option<Square>,
+        number: Option<usize>,
+        plies: u8,
+    ) -> Result<Drawn, PictureError> {
+        self.boards += 1;
+        if self.boards > MOST_BOARDS {
+            return Err(PictureError::TooLarge);
+        }
+        let node = self.trace.zip(number).and_then(|(trace, number)| trace.nodes().get(number));
+        let fate = match node.map(|node| node.answer) {
+            Some(Answer::Searched) => Fate::Searched,
+            Some(Answer::Evaluated) => Fate::Evaluated,
+            Some(Answer::Table) => Fate::Table,
+            None if self.trace.is_some() => Fate::Cut,
+            None => Fate::Solved,
+        };
+        let mut children = Vec::new();
+        if plies > 0 && matches!(fate, Fate::Searched | Fate::Solved) {
+            for (square, child) in self.moves(board, number) {
+                children.push(self.draw(board.after(square), Some(square), child, plies - 1)?);
+            }
+        }
+        Ok(Drawn {
+            board,
+            last,
+            fate,
+            found: node.filter(|node| node.visits > 0).map(|node| seen_from_circle(board, node)),
+            visits: node.map_or(0, |node| node.visits),
+            value: self.solution.value(board),
+            children,
+        })
+    }
+
+    /// The moves with their numbers in the trace: first those that were searched, as they came.
+    fn moves(&self, board: Board, number: Option<usize>) -> Vec<(Square, Option<usize>)> {
+        let child = |square| self.trace.zip(number).and_then(|(trace, n)| trace.child(n, square));
+        let mut moves: Vec<_> =
+            board.moves().iter().map(|square| (square, child(square))).collect();
+        moves.sort_by_key(|&(_, child)| child.unwrap_or(usize::MAX));
+        moves
+    }
+}
+
+fn seen_from_circle(board: Board, node: &TraceNode) -> (Bound, Score) {
+    let bound = match node.value {
+        value if value <= node.alpha => Bound::AtMost,
+        value if value >= node.beta => Bound::AtLeast,
+        _ => Bound::Equal,
+    };
+    match board.side_to_move() {
+        Mark::Circle => (bound, node.value),
+        Mark::Cross => (bound.turned(), -node.value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::search::{Method, Ordering, TableKind};
+    use super::*;
+
+    /// Without a table every node that was entered is drawn, and every other move of its parent as cut.
+    #[test]
+    fn all_that_was_visited_is_drawn() {
+        let solution = Solution::new();
+        let board: Board = "ox./.o./..x".parse().unwrap();
+        let settings = Settings {
+            table: TableKind::None,
+            ordering: Ordering::None,
+            ..Settings::new(Method::AlphaBeta)
+        };
+        let picture = Picture::of_search(board, 9, settings, &solution).unwrap();
+        let (_, found) = picture.search.as_ref().unwrap();
+        let root = &picture.root;
+        let visited = root.count(Fate::Searched) + root.count(Fate::Evaluated) - 1;
+        assert_eq!(visited as u64, found.nodes);
+        assert!(root.count(Fate::Cut) > 0);
+        root.each(&mut |drawn, _| {
+            let is_expanded = drawn.fate == Fate::Searched;
+            let moves = if is_expanded { drawn.board.moves().len() } else { 0 };
+            assert_eq!(drawn.children.len(), moves, "{}", drawn.board);
+            // Bounds and values must be true: 300 points are a won game.
+            if let Some((bound, score)) = drawn.found {
+                let value = Score::points(300 * i16::from(drawn.value));
+                assert!(match bound {
+                    Bound::Equal => value == score,
+                    Bound::AtMost => value <= score,
+                    Bound::AtLeast => value >= score,
+                });
+            }
+        });
+    }
+
+    #[test]
+    fn the_tree_itself() {
+        let solution = Solution::new();
+        let picture = Picture::of_tree(Board::EMPTY, 3, &solution).unwrap();
+        assert_eq!(picture.root.count(Fate::Solved), 1 + 9 + 72 + 504);
+        let whole = Picture::of_tree(Board::EMPTY, 9, &solution);
+        assert_eq!(whole, Err(PictureError::TooLarge));
+    }
+}

@@ -1,0 +1,70 @@
+//! All representations, one after the other.
+//!
+//! Each is a type of its own, so that what is done with it is compiled for it.
+
+use super::counted::Counted;
+use super::integers::Integers;
+use super::interface::Representation;
+use super::marks::Marks;
+use super::planes::Planes;
+
+/// Something to be done with each of the representations.
+pub trait Visitor {
+    /// Does it with one.
+    fn visit<R: Representation>(&mut self);
+}
+
+/// Does something with each of the six, the plain ones before those that count lines.
+pub fn visit_all(visitor: &mut impl Visitor) {
+    visitor.visit::<Marks>();
+    visitor.visit::<Integers>();
+    visitor.visit::<Planes>();
+    visitor.visit::<Counted<Marks>>();
+    visitor.visit::<Counted<Integers>>();
+    visitor.visit::<Counted<Planes>>();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::board::{Board, Status};
+    use super::super::super::square::Square;
+    use super::*;
+
+    /// Plays through the whole tree beside [`Board`].
+    struct Equality {
+        nodes: Vec<u64>,
+    }
+
+    impl Visitor for Equality {
+        fn visit<R: Representation>(&mut self) {
+            self.nodes.push(compare(&mut R::default(), Board::EMPTY, None));
+        }
+    }
+
+    fn compare<R: Representation>(marks: &mut R, board: Board, last: Option<Square>) -> u64 {
+        assert_eq!(marks.board(), board, "{}", R::NAME);
+        assert_eq!(marks.free(), board.free(), "{} {board}", R::NAME);
+        let moved = !board.side_to_move();
+        let won = last.is_some_and(|square| marks.has_line_through(square, moved));
+        assert_eq!(won, board.status() == Status::Won(moved), "{} {board}", R::NAME);
+        for square in Square::all() {
+            assert_eq!(marks.mark_on(square), board.mark_on(square), "{} {board}", R::NAME);
+        }
+        let mut nodes = 1;
+        for square in board.moves() {
+            let mark = board.side_to_move();
+            marks.put(square, mark);
+            nodes += compare(marks, board.after(square), Some(square));
+            marks.remove(square, mark);
+        }
+        assert_eq!(marks.board(), board, "{} taken back", R::NAME);
+        nodes
+    }
+
+    #[test]
+    fn all_are_equal_over_the_whole_tree() {
+        let mut equality = Equality { nodes: Vec::new() };
+        visit_all(&mut equality);
+        assert_eq!(equality.nodes, [549_946; 6]);
+    }
+}
