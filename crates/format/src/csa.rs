@@ -3,17 +3,20 @@
 //! The standard is "CSA標準棋譜ファイル形式" V2.2 and V3.0; evaluations and the summary are those of
 //! shogi-server, which runs Floodgate. See `docs/formats/csa.md`.
 
+mod codes;
 mod ending;
 mod start;
 
-use kyokumen_shogi::{Color, HandKind, Move, Piece, PieceKind, Position, Setup, Square};
+use kyokumen_shogi::{Color, HandKind, Move, Position, Square};
 
 use super::error::{DecodeError, DecodeErrorKind, EncodeError};
 use super::field::{Field, Fields};
-use super::game::{Ending, Game};
+use super::game::Game;
 use super::lines::Lines;
 use super::replay::Replay;
 use super::spec::{Codec, Framing, Spec, lost_of_text, one, with_line_end};
+use crate::csa::codes::{CODES, kind_of, put_line, sign_of, square_of};
+use crate::ending::Ending;
 use ending::{Mark, Summary};
 use start::Start;
 
@@ -39,21 +42,6 @@ const VERSION: &str = "V3.0";
 const SEPARATOR: &[u8] = b"/";
 /// What a comment for programs begins with that gives the evaluation of the move before it.
 const EVALUATION: &[u8] = b"'**";
-
-/// Kinds in the order of [`PieceKind::ALL`].
-const CODES: [&[u8; 2]; PieceKind::COUNT] = [
-    b"FU", b"KY", b"KE", b"GI", b"KI", b"KA", b"HI", b"OU", b"TO", b"NY", b"NK", b"NG", b"UM",
-    b"RY",
-];
-
-fn kind_of(code: &[u8]) -> Option<PieceKind> {
-    PieceKind::ALL.into_iter().find(|kind| CODES[kind.index()] == code)
-}
-
-fn square_of(digits: &[u8]) -> Option<Square> {
-    let [file @ b'1'..=b'9', rank @ b'1'..=b'9'] = digits else { return None };
-    Some(Square::from_file_rank(file - b'1', rank - b'1'))
-}
 
 /// Closes a game with the separator, as every game that is written.
 fn copy(unit: &[u8], out: &mut Vec<u8>) {
@@ -209,13 +197,6 @@ fn parse_move(statement: &[u8], position: &Position) -> Option<Move> {
     }
 }
 
-const fn sign_of(color: Color) -> u8 {
-    match color {
-        Color::Black => b'+',
-        Color::White => b'-',
-    }
-}
-
 fn write(game: &Game, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     let mut position = Position::try_from(&game.start).map_err(|_| EncodeError::NoGame)?;
     put_line(out, VERSION.as_bytes());
@@ -252,9 +233,4 @@ fn write_move(best_move: Move, position: &Position, out: &mut Vec<u8>) {
 
 fn put_square(square: Square, out: &mut Vec<u8>) {
     out.extend_from_slice(&[b'1' + square.file(), b'1' + square.rank()]);
-}
-
-fn put_line(out: &mut Vec<u8>, line: &[u8]) {
-    out.extend_from_slice(line);
-    out.push(b'\n');
 }

@@ -7,11 +7,10 @@ use kyokumen_shogi::{Move, Setup};
 
 use super::error::{DecodeError, DecodeErrorKind, EncodeError};
 use super::field::{Field, Fields};
-use super::lines;
 use super::record::{Parsed, Record};
-use super::sfen_text;
 use super::spec::{Codec, Framing, Spec, with_line_end};
 use super::warning::{Warning, Warnings};
+use super::{lines, sfen_text};
 
 const NEEDS: Fields = Fields::of_all(&[Field::BestMove, Field::Ply]);
 

@@ -2,12 +2,10 @@
 //!
 //! Offsets count within the record; whoever reads a file adds the file, the record and its start.
 
-use thiserror::Error;
-
 use kyokumen_shogi::sfen::SfenError;
 use kyokumen_shogi::{Color, HandKind, Move, PositionError, SetupError, Square};
+use thiserror::Error;
 
-use super::Format;
 use super::field::{Field, Fields};
 use super::move16::MalformedMove;
 
@@ -193,7 +191,7 @@ pub enum EncodeError {
     #[error("{format} can be read, not written")]
     OnlyRead {
         /// The format.
-        format: Format,
+        format: &'static str,
     },
     /// The target needs fields that the record lacks and no fill names.
     #[error("the record has no {fields}, and no value to fill in was given")]
@@ -214,4 +212,15 @@ impl std::fmt::Display for Counts {
         }
         Ok(())
     }
+}
+
+/// Why a record cannot be converted.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum ConvertError {
+    /// The record cannot be read.
+    #[error(transparent)]
+    Decode(#[from] DecodeError),
+    /// The record cannot be written.
+    #[error(transparent)]
+    Encode(#[from] EncodeError),
 }

@@ -7,7 +7,10 @@ use std::ops::Range;
 use kyokumen_shogi::{Move, Position, Setup};
 
 use super::error::{DecodeError, DecodeErrorKind, EncodeError};
-use super::record::{GameResult, Record};
+use super::record::Record;
+use crate::candidate::Candidate;
+use crate::ending::Ending;
+use crate::game_result::GameResult;
 
 /// A game, as far as it could be read.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -51,76 +54,6 @@ impl Played {
             is_not_for_training: false,
             offset,
         }
-    }
-}
-
-/// A move that a search tried, and how often.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Candidate {
-    /// The move.
-    pub best_move: Move,
-    /// Visits of the search.
-    pub visits: u16,
-}
-
-impl Candidate {
-    /// The same on a board whose left and right are exchanged.
-    #[must_use]
-    pub const fn mirrored(self) -> Self {
-        Self { best_move: self.best_move.mirrored(), ..self }
-    }
-}
-
-/// Why a game ended, where that is not mate or resignation.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Ending {
-    /// The same position for the fourth time; a win where one side gave perpetual check.
-    Repetition,
-    /// The winner's king entered the opponent's camp and the win was declared.
-    Declaration,
-    /// Too many moves: a draw.
-    MoveLimit,
-    /// The loser's time was up.
-    TimeUp,
-    /// The loser played what may not be played.
-    IllegalMove,
-    /// The game was broken off.
-    Interruption,
-    /// Both kings entered the opponent's camp: a draw.
-    Impasse,
-}
-
-/// How a game ended, as far as it is known.
-pub(super) type End = (Option<GameResult>, Option<Ending>);
-
-impl Ending {
-    /// Every ending.
-    pub const ALL: [Self; 7] = [
-        Self::Repetition,
-        Self::Declaration,
-        Self::MoveLimit,
-        Self::TimeUp,
-        Self::IllegalMove,
-        Self::Interruption,
-        Self::Impasse,
-    ];
-
-    /// The word in reports and in JSON.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Repetition => "repetition",
-            Self::Declaration => "declaration",
-            Self::MoveLimit => "move_limit",
-            Self::TimeUp => "time_up",
-            Self::IllegalMove => "illegal_move",
-            Self::Interruption => "interruption",
-            Self::Impasse => "impasse",
-        }
-    }
-
-    /// The ending with this [`Ending::name`].
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|ending| ending.name() == name)
     }
 }
 

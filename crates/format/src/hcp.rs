@@ -2,10 +2,10 @@
 //!
 //! Layout from Apery's `HuffmanCodedPos`; see `docs/formats/hcp.md`.
 
-use super::Fields;
 use super::layout::Layout;
-use super::packed::{self, Family};
 use super::spec::{Codec, Framing, Spec, as_it_is};
+use super::{Fields, packed};
+use crate::packed::family::Family;
 
 pub(super) const SPEC: Spec = Spec {
     name: "hcp",

@@ -4,10 +4,11 @@
 //! See `docs/formats/hcpe.md`.
 
 use super::field::{Field, Fields};
-use super::game::Ending;
 use super::layout::{Layout, ResultCode};
-use super::packed::{self, Family};
+use super::packed;
 use super::spec::{Codec, Framing, Spec, as_it_is};
+use crate::ending::Ending;
+use crate::packed::family::Family;
 
 const LAYOUT: Layout = Layout {
     len: packed::LEN + 6,

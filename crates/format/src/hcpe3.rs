@@ -3,15 +3,18 @@
 //! Layout from dlshogi's `HuffmanCodedPosAndEval3`, `MoveInfo` and `MoveVisits` (`cppshogi.h`), what
 //! stands in it from its tools (`dlshogi/utils/*hcpe3*.py`). See `docs/formats/hcpe3.md`.
 
+use kyokumen_shogi::{Move, Position, Setup};
+
 use super::error::{DecodeError, DecodeErrorKind, EncodeError};
 use super::field::{Field, Fields};
-use super::game::{Candidate, Game, Played};
+use super::game::{Game, Played};
 use super::hcpe::ENDINGS;
 use super::layout::{absolute_result, ending_of_flags, result_with_flags};
 use super::move16::{Dialect, MalformedMove};
-use super::packed::{self, Family};
+use super::packed;
 use super::spec::{Codec, Framing, Spec, as_it_is, lost_unless_from_move_1, one};
-use kyokumen_shogi::{Move, Position, Setup};
+use crate::candidate::Candidate;
+use crate::packed::family::Family;
 
 pub(super) const SPEC: Spec = Spec {
     name: "hcpe3",
@@ -31,9 +34,9 @@ pub(super) const SPEC: Spec = Spec {
 };
 
 /// Position, number of moves (u16), result with flags, and a byte of which dlshogi says who played.
-const HEADER_BYTES: usize = packed::LEN + 4;
-const MOVES_AT: usize = packed::LEN;
-const RESULT_AT: usize = packed::LEN + 2;
+pub(crate) const HEADER_BYTES: usize = packed::LEN + 4;
+pub(crate) const MOVES_AT: usize = packed::LEN;
+pub(crate) const RESULT_AT: usize = packed::LEN + 2;
 /// Move, evaluation, number of candidates, 16 bits each.
 const MOVE_BYTES: usize = 6;
 /// Move, visits, 16 bits each.

@@ -2,17 +2,18 @@
 //!
 //! JSON is RFC 8259; the keys are those of `kyokumen inspect --json`. See `docs/formats/jsonl.md`.
 
+use kyokumen_shogi::Move;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use kyokumen_shogi::Move;
-
 use super::error::{DecodeError, DecodeErrorKind, EncodeError};
 use super::field::Fields;
-use super::game::{Candidate, Ending};
-use super::record::{GameResult, Parsed, Record};
+use super::record::{Parsed, Record};
 use super::sfen_text;
 use super::spec::{Codec, Framing, Spec, with_line_end};
+use crate::candidate::Candidate;
+use crate::ending::Ending;
+use crate::game_result::GameResult;
 
 pub(super) const SPEC: Spec = Spec {
     name: "jsonl",

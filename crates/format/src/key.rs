@@ -4,12 +4,13 @@
 
 use std::fmt;
 
+use kyokumen_shogi::Setup;
 use sha2::{Digest, Sha256};
 
-use kyokumen_shogi::Setup;
-
 use super::error::DecodeError;
-use super::packed::{self, Family, LEN};
+use super::packed;
+use crate::packed::family::Family;
+use crate::packed::words::LEN;
 
 /// The first 16 bytes of the SHA-256 of the canonical `hcp` bytes of a position; where a king is
 /// missing, which `hcp` cannot say, of its canonical SFEN without the move number.

@@ -4,20 +4,22 @@
 
 mod ending;
 mod moves;
+mod signs;
 mod start;
 
 use std::borrow::Cow;
 
 use encoding_rs::SHIFT_JIS;
-
 use kyokumen_shogi::Position;
 
 use super::error::{DecodeError, DecodeErrorKind, EncodeError};
 use super::field::{Field, Fields};
-use super::game::{Ending, Game};
+use super::game::Game;
 use super::lines::{LONGEST_GROUP, Lines};
 use super::replay::Replay;
 use super::spec::{Codec, Framing, Spec, lost_of_text, one, with_line_end};
+use crate::ending::Ending;
+use crate::kif::signs::{BEGINS_LIST, behind_number, put_numbered};
 use ending::Summary;
 use start::Start;
 
@@ -44,13 +46,8 @@ pub(super) const SPEC: Spec = Spec {
     },
 };
 
-/// Files and ranks as numerals, wide and Chinese.
-const FILES: [char; 9] = ['１', '２', '３', '４', '５', '６', '７', '８', '９'];
-const RANKS: [char; 9] = ['一', '二', '三', '四', '五', '六', '七', '八', '九'];
-
 /// The line above the moves, and with what it is told from the number of a move that a diagram stands behind.
 const LIST_OF_MOVES: &str = "手数----指手---------消費時間--\n";
-const BEGINS_LIST: &str = "手数-";
 
 /// Keywords with which the head of a game may begin.
 const HEAD: [&str; 14] = [
@@ -207,13 +204,6 @@ fn take_line(replay: &mut Replay, line: &str, at: usize) -> Result<(), DecodeErr
     }
 }
 
-/// What follows the number of a move.
-fn behind_number(line: &str) -> Option<&str> {
-    let line = line.trim_start_matches(' ');
-    let text = line.trim_start_matches(|c: char| c.is_ascii_digit());
-    (text.len() < line.len() && text.starts_with(' ')).then(|| text.trim_start_matches(' '))
-}
-
 fn write(game: &Game, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     let mut position = Position::try_from(&game.start).map_err(|_| EncodeError::NoGame)?;
     let mut text = String::new();
@@ -231,8 +221,4 @@ fn write(game: &Game, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     ending::write((game.result, game.ending), &position, game.moves.len(), &mut text);
     out.extend_from_slice(text.as_bytes());
     Ok(())
-}
-
-fn put_numbered(number: usize, text: &str, out: &mut String) {
-    out.extend([&format!("{number:>4} "), text, "\n"]);
 }

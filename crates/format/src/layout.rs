@@ -7,11 +7,13 @@ use std::ops::Range;
 use kyokumen_shogi::{Color, Move};
 
 use super::field::{Field, Fields};
-use super::game::Ending;
-use super::move16::{self, Dialect, MalformedMove};
-use super::packed::{self, Family};
-use super::record::{GameResult, Record};
+use super::move16::{Dialect, MalformedMove};
+use super::record::Record;
 use super::warning::{Warning, Warnings};
+use super::{move16, packed};
+use crate::ending::Ending;
+use crate::game_result::GameResult;
+use crate::packed::family::Family;
 
 /// Where the fields of a record stand, counted in bytes from its start. The position comes first.
 #[derive(Debug)]
@@ -219,7 +221,7 @@ impl Layout {
 
     /// Appends a position with what stands behind it.
     #[inline]
-    pub(super) fn append(&self, position: &[u8; packed::LEN], tail: &Tail, out: &mut Vec<u8>) {
+    pub(crate) fn append(&self, position: &[u8; packed::LEN], tail: &Tail, out: &mut Vec<u8>) {
         let mut bytes = [0; MOST_BYTES];
         bytes[..packed::LEN].copy_from_slice(position);
         self.put(tail, self.dialect, &mut bytes);

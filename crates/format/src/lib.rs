@@ -3,18 +3,19 @@
 //! Layouts are those of Apery (`hcp`, `hcpe`), YaneuraOu (`psv`) and the USI protocol (SFEN text);
 //! `docs/formats/` has a page on each with its bit diagram.
 
-use serde::{Deserialize, Serialize};
-use thiserror::Error;
-
-use spec::{Codec, Framing, Spec};
-
 mod alphabet;
+mod candidate;
+mod conversion_plan;
 mod convert;
 mod csa;
 mod db;
+mod ending;
 mod error;
 mod field;
+mod fill;
+mod format;
 mod game;
+mod game_result;
 mod hcp;
 mod hcpe;
 mod hcpe3;
@@ -32,6 +33,7 @@ mod position_key;
 pub mod proof_file;
 mod psv;
 mod record;
+mod record_ref;
 mod records;
 pub mod reference;
 mod replay;
@@ -43,302 +45,25 @@ mod transcode;
 mod usi_game;
 mod warning;
 
-pub use convert::{
-    ConvertError, Fill, FillError, NoConversion, Plan, Written, conversion_plan, encode,
-    read_games, write_game,
-};
+pub use crate::candidate::Candidate;
+pub use crate::conversion_plan::{NoConversion, Plan, Written, conversion_plan};
+pub use crate::ending::Ending;
+pub use crate::error::ConvertError;
+pub use crate::fill::{Fill, FillError};
+pub use crate::game_result::GameResult;
+pub use crate::record_ref::RecordRef;
+pub use convert::{encode, read_games, write_game};
 pub use error::{DecodeError, DecodeErrorKind, EncodeError};
 pub use field::{Field, Fields};
-pub use game::{Candidate, Ending, Game, Played};
+pub use format::{Format, UnknownFormat};
+pub use game::{Game, Played};
 pub use jsonl::JsonRecord;
 pub use key::ContentKey;
 pub use lines::{Line, Lines};
 pub use outcome::Outcome;
-pub use position_key::PositionKey;
-pub use position_key::position_keys_of_row;
-pub use record::{GameResult, Record, RecordRef};
+pub use position_key::{PositionKey, position_keys_of_row};
+pub use record::Record;
 pub use records::{Records, count, records, units};
 pub use survey::{Finding, HandOrder, HandOrders, MoveCounts, Survey};
 pub use transcode::Ahead;
 pub use warning::{Warning, Warnings};
-
-/// A format of records, each record with one position.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[non_exhaustive]
-pub enum Format {
-    /// Apery's packed position, 32 bytes.
-    Hcp,
-    /// Packed position with evaluation, move and result, 38 bytes.
-    Hcpe,
-    /// The same, 38 bytes, with flags in the result that say how the game ended.
-    Hcpe2,
-    /// The same with ply and length of the game as Apery itself writes it, 42 bytes.
-    Hcpe42,
-    /// dlshogi's games, with the candidates of the search.
-    Hcpe3,
-    /// YaneuraOu's `PackedSfenValue`, 40 bytes.
-    Psv,
-    /// Lines of text: an SFEN, then optionally move, evaluation, ply and result behind tabs.
-    Sfen,
-    /// Lines of text: a game as the USI command `position` says it.
-    Usi,
-    /// Lines of JSON: an object a record.
-    Jsonl,
-    /// Blocks of text lines, one thing a line, as YaneuraOu's learner converts them.
-    Plain,
-    /// YaneuraOu's opening books as text.
-    Db,
-    /// Games in bytes, as YaneuraOu's `GenSfen` writes them.
-    Pack,
-    /// Games in chunks of bytes, each move a number among the legal ones.
-    Sbinpack,
-    /// Game records of the Computer Shogi Association.
-    Csa,
-    /// Games as Kakinoki's programs write them.
-    Kif,
-}
-
-/// A word that names no format.
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error("unknown format {0:?}; known are {known}", known = known())]
-pub struct UnknownFormat(pub String);
-
-impl Format {
-    /// Every format.
-    pub const ALL: [Self; 15] = [
-        Self::Hcp,
-        Self::Hcpe,
-        Self::Hcpe2,
-        Self::Hcpe42,
-        Self::Hcpe3,
-        Self::Psv,
-        Self::Pack,
-        Self::Sbinpack,
-        Self::Sfen,
-        Self::Jsonl,
-        Self::Plain,
-        Self::Db,
-        Self::Usi,
-        Self::Csa,
-        Self::Kif,
-    ];
-
-    const fn spec(self) -> &'static Spec {
-        match self {
-            Self::Hcp => &hcp::SPEC,
-            Self::Hcpe => &hcpe::SPEC,
-            Self::Hcpe2 => &hcpe::SPEC_WITH_FLAGS,
-            Self::Hcpe42 => &hcpe::SPEC_OF_APERY,
-            Self::Hcpe3 => &hcpe3::SPEC,
-            Self::Psv => &psv::SPEC,
-            Self::Sfen => &sfen_text::SPEC,
-            Self::Usi => &usi_game::SPEC,
-            Self::Jsonl => &jsonl::SPEC,
-            Self::Plain => &plain::SPEC,
-            Self::Db => &db::SPEC,
-            Self::Pack => &pack::SPEC,
-            Self::Sbinpack => &sbinpack::SPEC,
-            Self::Csa => &csa::SPEC,
-            Self::Kif => &kif::SPEC,
-        }
-    }
-
-    /// The word on the command line and in manifests; also the usual file extension.
-    pub const fn name(self) -> &'static str {
-        self.spec().name
-    }
-
-    /// The format with this [`Format::name`].
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|format| format.name() == name)
-    }
-
-    /// The format of files with this extension, with or without its dot, in either case.
-    ///
-    /// `.bin` is used for several formats and therefore names none.
-    ///
-    /// ```
-    /// use kyokumen_format::Format;
-    /// assert_eq!(Format::from_extension(".hcpe"), Some(Format::Hcpe));
-    /// assert_eq!(Format::from_extension("bin"), None);
-    /// ```
-    pub fn from_extension(extension: &str) -> Option<Self> {
-        let extension = extension.strip_prefix('.').unwrap_or(extension).to_ascii_lowercase();
-        let has_it = |format: &Self| format.spec().extensions.contains(&&*extension);
-        Self::from_name(&extension).or_else(|| Self::ALL.into_iter().find(has_it))
-    }
-
-    /// The extensions of files, the usual one first.
-    pub fn extensions(self) -> Vec<&'static str> {
-        let spec = self.spec();
-        [spec.name].into_iter().chain(spec.extensions.iter().copied()).collect()
-    }
-
-    /// Bytes of a record; `None` where not all records have the same.
-    pub const fn record_len(self) -> Option<usize> {
-        match self.spec().framing {
-            Framing::Fixed(len) => Some(len),
-            Framing::Line | Framing::Group { .. } => None,
-        }
-    }
-
-    /// Whether its units, the least that can be read by itself, are lines.
-    pub const fn is_lines(self) -> bool {
-        matches!(self.spec().framing, Framing::Line)
-    }
-
-    /// Appends a unit as it is, closed if the end of a file has left it open.
-    pub fn copy_unit(self, unit: &[u8], out: &mut Vec<u8>) {
-        (self.spec().copy)(unit, out);
-    }
-
-    /// Whether a unit, closed, ends where it does whatever unit follows it.
-    pub fn is_closed(self, unit: &[u8]) -> bool {
-        let Framing::Group { end, next: Some(next) } = self.spec().framing else { return true };
-        let mut bytes = Vec::new();
-        self.copy_unit(unit, &mut bytes);
-        let len = bytes.len();
-        bytes.extend_from_slice(next);
-        end(&bytes, false) == Some(len)
-    }
-
-    /// Whether a unit is a remark to its readers and no record: a comment line.
-    pub fn is_remark(self, unit: &[u8]) -> bool {
-        match self.spec().codec {
-            Codec::Columns => lines::is_comment(unit),
-            Codec::Games { .. } => self.is_lines() && lines::is_comment(unit),
-            _ => unit.is_empty(),
-        }
-    }
-
-    /// A unit without the header of its file, if it stands before it.
-    pub fn without_header(self, unit: &[u8]) -> &[u8] {
-        let header = self.header().trim_ascii_end();
-        match unit.strip_prefix(header) {
-            Some(rest) if !header.is_empty() => rest.trim_ascii_start(),
-            _ => unit,
-        }
-    }
-
-    /// Whether its units hold games: [`read_games`] reads them.
-    pub const fn holds_games(self) -> bool {
-        matches!(self.spec().codec, Codec::Games { .. })
-    }
-
-    /// Whether its units are records, each one of its own.
-    pub fn has_single_records(self) -> bool {
-        !self.holds_games() && self != Self::Db
-    }
-
-    /// Whether its records may lack fields that others of the same file have.
-    pub const fn is_sparse(self) -> bool {
-        matches!(self.spec().codec, Codec::Columns | Codec::Records { .. })
-    }
-
-    /// Whether it can be written, not only read.
-    pub const fn is_written(self) -> bool {
-        !matches!(
-            self.spec().codec,
-            Codec::Records { write: None, .. } | Codec::Games { write: None, .. }
-        )
-    }
-
-    /// Where the first unit ends in bytes that are not empty; `None` if it does not end in them and more
-    /// may follow, which `at_end` excludes.
-    pub fn unit_end(self, bytes: &[u8], at_end: bool) -> Option<usize> {
-        let end = match self.spec().framing {
-            Framing::Fixed(len) => (bytes.len() >= len).then_some(len),
-            Framing::Line => memchr::memchr(b'\n', bytes).map(|end| end + 1),
-            Framing::Group { end, .. } => end(bytes, at_end),
-        };
-        end.or_else(|| at_end.then_some(bytes.len()))
-    }
-
-    /// Whose codes pack the position; `None` where it is text.
-    pub const fn family(self) -> Option<packed::Family> {
-        match &self.spec().codec {
-            Codec::Packed(layout) => Some(layout.family),
-            _ => None,
-        }
-    }
-
-    /// How the format encodes moves in 16 bits, where it does.
-    pub const fn dialect(self) -> move16::Dialect {
-        match &self.spec().codec {
-            Codec::Packed(layout) => layout.dialect,
-            _ => move16::Dialect::Apery,
-        }
-    }
-
-    /// What stands before the first record of a file.
-    pub const fn header(self) -> &'static [u8] {
-        self.spec().header
-    }
-
-    /// What a record can say besides the position.
-    pub const fn fields(self) -> Fields {
-        self.spec().holds
-    }
-
-    /// What a record must say.
-    pub const fn needs(self) -> Fields {
-        self.spec().needs
-    }
-}
-
-fn known() -> String {
-    let names = Format::ALL.map(Format::name);
-    let (last, others) = names.split_last().unwrap_or((&"", &[]));
-    format!("{} and {last}", others.join(", "))
-}
-
-impl std::fmt::Display for Format {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl std::str::FromStr for Format {
-    type Err = UnknownFormat;
-
-    fn from_str(name: &str) -> Result<Self, UnknownFormat> {
-        Self::from_name(name).ok_or_else(|| UnknownFormat(name.to_owned()))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_and_lengths_are_those_of_the_field() {
-        let lengths = Format::ALL.map(|format| (format.name(), format.record_len()));
-        assert_eq!(
-            lengths,
-            [
-                ("hcp", Some(32)),
-                ("hcpe", Some(38)),
-                ("hcpe2", Some(38)),
-                ("hcpe42", Some(42)),
-                ("hcpe3", None),
-                ("psv", Some(40)),
-                ("pack", None),
-                ("sbinpack", None),
-                ("sfen", None),
-                ("jsonl", None),
-                ("plain", None),
-                ("db", None),
-                ("usi", None),
-                ("csa", None),
-                ("kif", None),
-            ]
-        );
-        for format in Format::ALL {
-            assert_eq!(format.name().parse(), Ok(format));
-            assert_eq!(serde_json::to_string(&format).unwrap(), format!("\"{format}\""));
-        }
-        assert_eq!(Format::from_extension(".PSV"), Some(Format::Psv));
-        assert_eq!(Format::from_extension(""), None);
-    }
-}

@@ -3,9 +3,8 @@
 //! Layouts from the public sources of Apery (`move.hpp`), YaneuraOu (`types.h`) and rshogi
 //! (`migrate_psv_move16`); all put the target in bits 0–6 and number the pieces in hand P L N S B R G from 1.
 
-use thiserror::Error;
-
 use kyokumen_shogi::{HandKind, Move, Square};
+use thiserror::Error;
 
 /// Who wrote the 16 bits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

@@ -2,10 +2,15 @@
 //!
 //! The places of the three fields are those of `docs/formats/`; hand order, ply and padding lie elsewhere.
 
-use super::convert::{ConvertError, Fill, encode};
-use super::layout::Tail;
-use super::record::{GameResult, Packed, Record, RecordRef};
 use kyokumen_shogi::Move;
+
+use super::convert::encode;
+use super::layout::Tail;
+use super::record::Record;
+use crate::error::ConvertError;
+use crate::fill::Fill;
+use crate::game_result::GameResult;
+use crate::record_ref::{Packed, RecordRef};
 
 /// What a proof says about a position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

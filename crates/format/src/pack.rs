@@ -6,13 +6,15 @@ use kyokumen_shogi::Setup;
 
 use super::error::{DecodeError, DecodeErrorKind, EncodeError};
 use super::field::{Field, Fields};
-use super::game::{Ending, Game, Played};
+use super::game::{Game, Played};
 use super::layout::result_with_flags;
 use super::move16::Dialect;
-use super::packed::{self, Family};
-use super::record::GameResult;
+use super::packed;
 use super::replay::even_start;
 use super::spec::{Codec, Framing, Spec, as_it_is, one};
+use crate::ending::Ending;
+use crate::game_result::GameResult;
+use crate::packed::family::Family;
 
 pub(super) const SPEC: Spec = Spec {
     name: "pack",
@@ -42,7 +44,7 @@ pub(super) const SPEC: Spec = Spec {
 const OWN_START: u8 = 0;
 const EVEN_START: u8 = 1;
 /// Bytes before the first move: the byte above, the position, the ply.
-const OWN_START_LEN: usize = 1 + packed::LEN + 2;
+pub(crate) const OWN_START_LEN: usize = 1 + packed::LEN + 2;
 /// A move and its evaluation.
 const MOVE_LEN: usize = 4;
 /// The mark of the end and the reason.

@@ -2,70 +2,31 @@
 //!
 //! `docs/formats/packed.md` has the layout. What is refused here is explained by [`super::reference`].
 
+pub(crate) mod family;
 mod squares;
+mod steps;
 mod sum;
 mod tables;
 mod transcoding;
-mod words;
+pub(crate) mod words;
 
 use kyokumen_shogi::byte_board::NUMBERS;
-use kyokumen_shogi::{Color, Hand, HandKind, Setup, Square};
+use kyokumen_shogi::{Color, Setup};
 
-use super::alphabet::{APERY, Alphabet, YANEURAOU};
 use super::error::{DecodeError, EncodeError};
 use super::reference;
+use crate::packed::steps::{board_steps, kings, last_step, off_board_steps, write_off_board};
 use squares::OtherSquares;
 use sum::Sum;
-use tables::{
-    APERY_TABLES, BOARD_BITS, BOARD_STEPS, BoardSteps, Held, OFF_BOARD_BITS, OFF_BOARD_STEPS,
-    OffBoardSteps, Tables, YANEURAOU_TABLES,
-};
+use tables::{Held, Tables};
 use transcoding::{canonical_two_valid, canonical_valid, transcode_two_valid, transcode_valid};
 use words::Words;
 
-/// Bytes of a packed position.
-pub const LEN: usize = 32;
-/// Bits of a packed position.
-const BITS: usize = 8 * LEN;
+pub use crate::packed::words::LEN;
+pub use family::Family;
+
 /// Squares whose codes, of eight bits at most, fit in a word.
 const SQUARES_A_WORD: usize = 8;
-
-/// Which engine's alphabet a packed position uses.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Family {
-    /// Apery: `hcp`, `hcpe`.
-    Apery,
-    /// YaneuraOu: `psv`.
-    YaneuraOu,
-}
-
-impl Family {
-    /// Both families.
-    pub const ALL: [Self; 2] = [Self::Apery, Self::YaneuraOu];
-
-    /// The family that this is not.
-    #[must_use]
-    pub const fn other(self) -> Self {
-        match self {
-            Self::Apery => Self::YaneuraOu,
-            Self::YaneuraOu => Self::Apery,
-        }
-    }
-
-    pub(super) const fn alphabet(self) -> &'static Alphabet {
-        match self {
-            Self::Apery => &APERY,
-            Self::YaneuraOu => &YANEURAOU,
-        }
-    }
-
-    const fn tables(self) -> &'static Tables {
-        match self {
-            Self::Apery => &APERY_TABLES,
-            Self::YaneuraOu => &YANEURAOU_TABLES,
-        }
-    }
-}
 
 /// Reads a packed position; the move number, which it does not hold, is 1.
 ///
@@ -207,102 +168,6 @@ fn decode_valid(tables: &Tables, bytes: &[u8; LEN], ply: u16) -> Option<Setup> {
     Some(Setup::from_counted(squares.with_kings(kings), kings.map(Some), hands, side_to_move, ply))
 }
 
-/// Side to move and kings.
-#[inline]
-fn header(bytes: &[u8; LEN]) -> u64 {
-    u64::from(u16::from_le_bytes([bytes[0], bytes[1]]) & 0x7fff)
-}
-
-/// Where the kings stand, Black's first, if that is on two squares of the board.
-#[inline]
-fn kings(bytes: &[u8; LEN]) -> Option<[Square; 2]> {
-    let header = header(bytes);
-    let black = Square::new((header >> 1 & 0x7f) as u8)?;
-    let white = Square::new((header >> 8) as u8)?;
-    (black != white).then_some([black, white])
-}
-
-/// Takes the steps that one load of bits has room for; `step` is called with each and the sum before
-/// it. If a step fills the board, it is left for [`last_step`] and returned.
-#[inline]
-fn board_steps(
-    steps: &BoardSteps,
-    words: &Words,
-    sum: &mut Sum,
-    mut step: impl FnMut(usize, Sum),
-) -> Option<usize> {
-    let mut window = words.window(sum.bit());
-    for _ in 0..BOARD_STEPS {
-        let index = (window % (1 << BOARD_BITS)) as usize;
-        let next = sum.plus(steps.sums[index]);
-        if next.fills_board() {
-            return Some(index);
-        }
-        step(index, *sum);
-        *sum = next;
-        window = steps.sums[index].shift_out(window);
-    }
-    None
-}
-
-/// Takes of a step what the board has squares for: the sum behind it, and the step with nothing behind
-/// those squares but empty ones.
-#[inline]
-fn last_step(steps: &BoardSteps, sum: Sum, index: usize) -> (Sum, usize) {
-    let bits = steps.end(index, sum.squares_left());
-    let index = index % (1 << bits);
-    (sum.plus_last(steps.sums[index], bits), index)
-}
-
-/// Takes some steps off the board, each given to `step` with the sum before it; whether there may be
-/// more. Bits that are no code are never left behind, so that the position never becomes whole.
-#[inline]
-fn off_board_steps(
-    steps: &OffBoardSteps,
-    words: &Words,
-    sum: &mut Sum,
-    mut step: impl FnMut(usize, Sum),
-) -> bool {
-    let start = *sum;
-    let mut window = words.window(sum.bit());
-    for _ in 0..OFF_BOARD_STEPS {
-        let index = (window % (1 << OFF_BOARD_BITS)) as usize;
-        step(index, *sum);
-        *sum = sum.plus(steps.sums[index]);
-        window = steps.sums[index].shift_out(window);
-    }
-    sum.bit() < BITS && *sum != start
-}
-
-/// Kinds whose copies fit in a word together, in canonical order.
-const WORDFULS: [&[HandKind]; 3] = [
-    &[HandKind::Pawn],
-    &[HandKind::Lance, HandKind::Knight, HandKind::Silver],
-    &[HandKind::Gold, HandKind::Bishop, HandKind::Rook],
-];
-
-/// Writes hands and box, canonically, behind `board`.
-#[inline]
-fn write_off_board(tables: &Tables, words: &mut Words, board: Sum, [black, white]: [Hand; 2]) {
-    let piece_box = board.off_board().minus(black).minus(white);
-    let mut bit = board.bit();
-    for (held, copies) in [black, white, piece_box].into_iter().zip(&tables.copies) {
-        if held.is_empty() {
-            continue;
-        }
-        for kinds in WORDFULS {
-            let (mut bits, mut len) = (0, 0);
-            for &kind in kinds {
-                let (copies, copies_len) = copies[kind.index()].take(held.count(kind));
-                bits |= copies << len;
-                len += copies_len;
-            }
-            words.put(bit, bits);
-            bit += len;
-        }
-    }
-}
-
 /// Says what is wrong with bytes that no fast path accepts.
 #[cold]
 fn explain(family: Family, bytes: &[u8; LEN]) -> Result<Setup, DecodeError> {
@@ -324,6 +189,8 @@ mod tests {
     use bitvec::prelude::{BitVec, Lsb0};
 
     use super::super::alphabet::Holder;
+    use kyokumen_shogi::HandKind;
+
     use super::*;
 
     /// Kings on 5i and 5a, nothing else on the board, and these pieces off it, in this order.

@@ -7,11 +7,11 @@ use kyokumen_shogi::{Color, Move, sfen};
 
 use super::error::{DecodeError, DecodeErrorKind, EncodeError};
 use super::field::{Field, Fields};
-use super::lines;
-use super::record::{GameResult, Parsed, Record};
-use super::sfen_text;
+use super::record::{Parsed, Record};
 use super::spec::{Codec, Framing, Spec, with_line_end};
 use super::warning::{Warning, Warnings};
+use super::{lines, sfen_text};
+use crate::game_result::GameResult;
 
 const FIELDS: Fields = Fields::of_all(&[Field::BestMove, Field::EvalCp, Field::Ply, Field::Result]);
 

@@ -3,13 +3,14 @@
 //! The bytes are Apery's packed position in canonical form (`docs/formats/packed.md`), so that the key of a
 //! position is the same whatever format it came from.
 
-use super::Format;
+use kyokumen_shogi::{Board, Color, Piece, PieceKind, Setup, Square};
+
 use super::error::DecodeError;
-use super::packed::{self, Family};
-use super::record::RecordRef;
 use super::spec::Codec;
 use super::transcode::Ahead;
-use kyokumen_shogi::{Board, Color, Piece, PieceKind, Setup, Square};
+use super::{Format, packed};
+use crate::packed::family::Family;
+use crate::record_ref::RecordRef;
 
 /// Equal for equal positions and for no others; the ply does not count.
 ///
@@ -94,7 +95,7 @@ pub fn position_keys_of_row(
 /// A position without one of the kings would take 257 bits. The king is put on the first empty square,
 /// and the number of that square raised above those of the board. It stays below 128, the room there is:
 /// 39 pieces cannot fill more than the squares before number 39.
-fn without_a_king(setup: &Setup) -> [u8; packed::LEN] {
+pub(crate) fn without_a_king(setup: &Setup) -> [u8; packed::LEN] {
     let color = if setup.king(Color::Black).is_none() { Color::Black } else { Color::White };
     let mut board = Board::from(setup.board());
     let empty = Square::all()

@@ -3,8 +3,9 @@
 //! Layout from YaneuraOu's `sfen_packer`; see `docs/formats/psv.md`.
 
 use super::layout::{Layout, ResultCode};
-use super::packed::{self, Family};
+use super::packed;
 use super::spec::{Codec, Framing, Spec, as_it_is};
+use crate::packed::family::Family;
 
 const LAYOUT: Layout = Layout {
     len: packed::LEN + 8,

@@ -5,9 +5,12 @@
 use super::error::DecodeError;
 use super::game::Game;
 use super::move16::Dialect;
-use super::record::{Parsed, RecordRef};
+use super::record::Parsed;
 use super::spec::Codec;
 use super::{Format, lines};
+use crate::DecodeErrorKind;
+use crate::record_ref::{Content, Packed, RecordRef};
+use crate::sfen_text::Columns;
 
 /// The records of one unit, in order; those that cannot be read as errors.
 ///
@@ -16,14 +19,14 @@ use super::{Format, lines};
 pub fn records(format: Format, dialect: Dialect, unit: &[u8]) -> Records<'_> {
     let content = match &format.spec().codec {
         Codec::Packed(_) | Codec::Columns => {
-            Content::Single(Some(RecordRef::with_dialect(format, dialect, unit)))
+            Unread::Single(Some(RecordRef::with_dialect(format, dialect, unit)))
         }
         Codec::Records { read, .. } => {
             let mut parsed = Vec::new();
             read(unit, &mut parsed);
-            Content::Parsed(Box::new(parsed.into_iter()))
+            Unread::Parsed(Box::new(parsed.into_iter()))
         }
-        Codec::Games { read, .. } => Content::Parsed(Box::new(read(unit).flat_map(|game| {
+        Codec::Games { read, .. } => Unread::Parsed(Box::new(read(unit).flat_map(|game| {
             let records = game.map_or_else(|error| vec![Err(error)], |game| game.records());
             records.into_iter().map(|record| record.map(Parsed::from))
         }))),
@@ -63,10 +66,10 @@ pub fn count(format: Format, unit: &[u8]) -> u64 {
 pub struct Records<'a> {
     format: Format,
     unit: &'a [u8],
-    content: Content<'a>,
+    content: Unread<'a>,
 }
 
-enum Content<'a> {
+enum Unread<'a> {
     Single(Option<Result<RecordRef<'a>, DecodeError>>),
     Parsed(Box<dyn Iterator<Item = Result<Parsed, DecodeError>> + 'a>),
 }
@@ -77,11 +80,53 @@ impl<'a> Iterator for Records<'a> {
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         match &mut self.content {
-            Content::Single(record) => record.take(),
-            Content::Parsed(parsed) => {
+            Unread::Single(record) => record.take(),
+            Unread::Parsed(parsed) => {
                 let parsed = parsed.next()?;
                 Some(parsed.map(|parsed| RecordRef::parsed(self.format, self.unit, parsed)))
             }
         }
+    }
+}
+
+impl<'a> RecordRef<'a> {
+    /// Takes the bytes of one record; of text, the line without its end. Of a group of records, the
+    /// first one: [`records`](super::records) yields all.
+    ///
+    /// # Errors
+    /// [`DecodeErrorKind::Length`] if the number of bytes is not that of a record: the truncated end
+    /// of a file. Of packed formats and of SFEN text nothing else is judged.
+    #[inline]
+    pub fn new(format: Format, bytes: &'a [u8]) -> Result<Self, DecodeError> {
+        Self::with_dialect(format, format.dialect(), bytes)
+    }
+
+    /// [`RecordRef::new`] for packed records whose moves are encoded in another way than the format's.
+    ///
+    /// # Errors
+    /// As [`RecordRef::new`].
+    #[inline]
+    pub fn with_dialect(
+        format: Format,
+        dialect: Dialect,
+        bytes: &'a [u8],
+    ) -> Result<Self, DecodeError> {
+        let content = match &format.spec().codec {
+            Codec::Packed(layout) => match bytes.first_chunk() {
+                Some(position) if bytes.len() == layout.len => {
+                    Content::Packed(Packed { layout, dialect, position })
+                }
+                _ => {
+                    let (expected, found) = (layout.len, bytes.len());
+                    return Err(DecodeErrorKind::Length { expected, found }.at(found.min(expected)));
+                }
+            },
+            Codec::Columns => Content::Columns(Columns::split(bytes)),
+            Codec::Records { .. } | Codec::Games { .. } => {
+                let first = records(format, dialect, bytes).next();
+                return first.unwrap_or(Err(DecodeErrorKind::Nothing.at(0)));
+            }
+        };
+        Ok(Self { format, bytes, content })
     }
 }

@@ -4,12 +4,12 @@
 
 use bitvec::prelude::{BitSlice, BitVec, Lsb0};
 use bitvec::view::BitView;
-
 use kyokumen_shogi::{Board, ByteBoard, Color, Hand, HandKind, Piece, PieceKind, Setup, Square};
 
 use super::alphabet::{Code, Holder, board_pieces};
 use super::error::{DecodeError, DecodeErrorKind, EncodeError};
-use super::packed::{Family, LEN};
+use crate::packed::family::Family;
+use crate::packed::words::LEN;
 
 type Bits = BitSlice<u8, Lsb0>;
 

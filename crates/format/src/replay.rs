@@ -5,7 +5,8 @@
 use kyokumen_shogi::{Board, Color, Hand, HandKind, Move, Position, Setup, SetupError, sfen};
 
 use super::error::{DecodeError, DecodeErrorKind};
-use super::game::{End, Ending, Game, Played};
+use super::game::{Game, Played};
+use crate::ending::{End, Ending};
 
 /// A game as far as it was read.
 pub(super) struct Replay {

@@ -11,10 +11,12 @@ use kyokumen_shogi::{Position, Setup};
 
 use super::error::{DecodeError, DecodeErrorKind, EncodeError};
 use super::field::{Field, Fields};
-use super::game::{End, Ending, Game, Played};
-use super::move16::{self, Dialect};
-use super::packed::{self, Family};
+use super::game::{Game, Played};
+use super::move16::Dialect;
 use super::spec::{Codec, Framing, Games, Spec, as_it_is};
+use super::{move16, packed};
+use crate::ending::{End, Ending};
+use crate::packed::family::Family;
 use ending::{can_say, code_of, end_of};
 use order::{nth_move, number_of};
 
@@ -36,9 +38,9 @@ const CHUNK_HEADER_BYTES: usize = MAGIC.len() + 4;
 
 /// Places in a chain: score (i16), first move (u16), ply and result (u16), and a byte that says how many
 /// bytes of metadata follow.
-const SCORE_AT: usize = packed::LEN;
-const END_AT: usize = packed::LEN + 4;
-const METADATA_LEN_AT: usize = packed::LEN + 6;
+pub(crate) const SCORE_AT: usize = packed::LEN;
+pub(crate) const END_AT: usize = packed::LEN + 4;
+pub(crate) const METADATA_LEN_AT: usize = packed::LEN + 6;
 const METADATA_AT: usize = METADATA_LEN_AT + 1;
 const MOST_METADATA_BYTES: u8 = 127;
 

@@ -3,15 +3,16 @@
 //! The SFEN is that of the USI protocol; the columns are those in which training positions are passed
 //! around as text. See `docs/formats/sfen.md`.
 
-use kyokumen_shogi::sfen::{self, SfenError, SfenWarning};
-use kyokumen_shogi::{Move, Setup};
+use kyokumen_shogi::sfen::{SfenError, SfenWarning};
+use kyokumen_shogi::{Move, Setup, sfen};
 
 use super::error::{DecodeError, DecodeErrorKind};
 use super::field::{Field, Fields};
 use super::lines;
-use super::record::{GameResult, Record};
+use super::record::Record;
 use super::spec::{Codec, Framing, Spec, with_line_end};
 use super::warning::{Warning, Warnings};
+use crate::game_result::GameResult;
 
 /// What stands in a column that says nothing; a move is also `none`, a result `u`.
 const NOTHING: &[u8] = b"-";

@@ -2,12 +2,14 @@
 //!
 //! The module of each format holds its entry; [`Format::spec`](super::Format) is the table.
 
+use kyokumen_shogi::Setup;
+
 use super::error::{DecodeError, EncodeError};
 use super::field::{Field, Fields};
-use super::game::{End, Ending, Game};
+use super::game::Game;
 use super::layout::Layout;
 use super::record::Parsed;
-use kyokumen_shogi::Setup;
+use crate::ending::{End, Ending};
 
 /// One format.
 pub(super) struct Spec {

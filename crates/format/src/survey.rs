@@ -4,16 +4,16 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
-
 use kyokumen_shogi::{HandKind, Position, Setup};
+use serde::{Deserialize, Serialize};
 
 use super::alphabet::Holder;
 use super::move16::Dialect;
-use super::packed::{Family, LEN};
-use super::record::RecordRef;
 use super::warning::Warning;
 use super::{DecodeError, Field};
+use crate::packed::family::Family;
+use crate::packed::words::LEN;
+use crate::record_ref::RecordRef;
 
 /// An order in which programs write the pieces of a hand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

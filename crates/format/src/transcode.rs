@@ -3,13 +3,15 @@
 //! The two families are two alphabets of one text, so nothing is laid on a board; see
 //! [`packed::transcode`].
 
-use super::Format;
-use super::convert::{ConvertError, Fill, Written};
 use super::error::DecodeError;
 use super::field::{Field, Fields};
 use super::layout::Layout;
-use super::packed::{self, Family};
-use super::record::{Packed, RecordRef};
+use super::{Format, packed};
+use crate::conversion_plan::Written;
+use crate::error::ConvertError;
+use crate::fill::Fill;
+use crate::packed::family::Family;
+use crate::record_ref::{Packed, RecordRef};
 
 /// A position that was rewritten together with the one before it, which takes less time than one after the
 /// other.

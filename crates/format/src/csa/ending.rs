@@ -3,10 +3,11 @@
 //! A mark speaks of the side to move. Where it cannot say what is to be said, a summary does: shogi-server
 //! writes a mark for some ends of games only, and a summary for all (`game_result.rb`).
 
-use super::super::game::{End, Ending};
-use super::put_line;
-use crate::GameResult;
 use kyokumen_shogi::{Color, Position};
+
+use crate::GameResult;
+use crate::csa::codes::put_line;
+use crate::ending::{End, Ending};
 
 /// A mark for the end of a game.
 #[derive(Clone, Copy, PartialEq, Eq)]

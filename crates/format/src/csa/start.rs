@@ -3,11 +3,13 @@
 //! Section 2.5 of the standard: `PI` with the pieces left out, ranks `P1` to `P9`, single pieces `P+`
 //! and `P-`, the side to move.
 
+use kyokumen_shogi::{Board, Color, Hand, HandKind, Piece, PieceKind, Setup, Square};
+
 use super::super::error::{DecodeError, DecodeErrorKind};
-use super::super::replay::{self, Replay};
+use super::super::replay;
+use super::super::replay::Replay;
 use super::ending::Summary;
-use super::{CODES, Piece, PieceKind, Setup, Square, kind_of, put_line, sign_of, square_of};
-use kyokumen_shogi::{Board, Color, Hand, HandKind};
+use crate::csa::codes::{CODES, kind_of, put_line, sign_of, square_of};
 
 /// The arrangement so far.
 pub(super) struct Start {

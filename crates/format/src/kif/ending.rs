@@ -2,11 +2,12 @@
 //!
 //! The words are those of the KIF format. A word speaks of the side to move; the summary names a winner.
 
-use super::super::game::{End, Ending};
-use super::super::replay::Replay;
-use super::put_numbered;
-use crate::GameResult;
 use kyokumen_shogi::{Color, Position};
+
+use super::super::replay::Replay;
+use crate::GameResult;
+use crate::ending::{End, Ending};
+use crate::kif::signs::put_numbered;
 
 /// Words with what they say: who won, seen from the side to move, and how.
 const WORDS: [(&str, Winner, Option<Ending>); 16] = [

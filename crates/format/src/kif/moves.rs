@@ -2,8 +2,9 @@
 //!
 //! `７六歩(77)`, `同　歩成(24)`, `５五角打`; the side is not written, and `不成` need not be.
 
-use super::{FILES, RANKS};
 use kyokumen_shogi::{HandKind, Move, PieceKind, Position, Square};
+
+use crate::kif::signs::{FILES, RANKS};
 
 /// Names of the kinds; the first one of a kind is written.
 const NAMES: [(&str, PieceKind); 19] = [

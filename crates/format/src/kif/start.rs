@@ -2,10 +2,13 @@
 //!
 //! The diagram is that of Kakinoki's BOD format; names of handicaps are those of the KIF format.
 
-use super::super::error::{DecodeError, DecodeErrorKind};
-use super::super::replay::{self, Replay};
-use super::{BEGINS_LIST, FILES, RANKS, behind_number, ending, moves};
 use kyokumen_shogi::{Board, Color, Hand, HandKind, Piece, PieceKind, Setup, Square};
+
+use super::super::error::{DecodeError, DecodeErrorKind};
+use super::super::replay;
+use super::super::replay::Replay;
+use super::{ending, moves};
+use crate::kif::signs::{BEGINS_LIST, FILES, RANKS, behind_number};
 
 /// Ranks of White's pieces that differ from one handicap to another: the first and the second.
 const HANDICAPS: [(&str, &str, &str); 15] = [

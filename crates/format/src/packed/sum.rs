@@ -2,7 +2,7 @@
 
 use kyokumen_shogi::{Hand, HandKind};
 
-use super::BITS;
+use crate::packed::words::BITS;
 
 /// Bits read, squares filled and pieces met so far, or what a code adds to them.
 ///

@@ -7,7 +7,10 @@ use kyokumen_shogi::Color;
 use super::sum::Sum;
 use super::tables::{Held, Ranks, Tables};
 use super::words::Words;
-use super::{LEN, board_steps, header, kings, last_step, off_board_steps, write_off_board};
+use crate::packed::steps::{
+    board_steps, header, kings, last_step, off_board_steps, write_off_board,
+};
+use crate::packed::words::LEN;
 
 /// The position in the other alphabet, or `None` if these bytes are none.
 #[inline]

@@ -1,7 +1,5 @@
 //! The 256 bits of a packed position as words: read and written at any bit, without a branch.
 
-use super::LEN;
-
 /// Words of the position, then room for whatever hostile bits lead to.
 #[derive(Clone)]
 pub(super) struct Words([u64; ROOM + 1]);
@@ -60,3 +58,9 @@ impl Words {
         bytes
     }
 }
+
+/// Bytes of a packed position.
+pub const LEN: usize = 32;
+
+/// Bits of a packed position.
+pub(crate) const BITS: usize = 8 * LEN;

@@ -2,8 +2,10 @@
 //!
 //! Lines and proofs have a largest size, so that no file, however made, takes more memory than that.
 
-use std::io::{self, BufRead, Read};
+use std::io;
+use std::io::{BufRead, Read};
 
+use kyokumen_shogi::Position;
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
@@ -11,7 +13,6 @@ use super::{
     Claim, MOST_PROOF_STEPS, PROOF_FILE_VERSION, ProofHead, ProofLineError, ProofText, end_line,
     number, parse_setup,
 };
-use kyokumen_shogi::Position;
 
 /// The longest line that could be one of ours has about 250 bytes.
 const MOST_LINE_BYTES: u64 = 400;

@@ -2,8 +2,8 @@
 //!
 //! The numbers are those of rsshogi's `GameResult`.
 
-use crate::game::{End, Ending};
-use crate::record::GameResult::{BlackWin, Draw, WhiteWin};
+use crate::ending::{End, Ending};
+use crate::game_result::GameResult::{BlackWin, Draw, WhiteWin};
 
 /// The number that says that nothing is known.
 const UNKNOWN: u16 = 7;

@@ -1,0 +1,81 @@
+//! What becomes of the fields of records on their way into another format.
+
+use thiserror::Error;
+
+use crate::Format;
+use crate::field::{Field, Fields};
+use crate::fill::Fill;
+
+/// What happened to the fields of a record when it was written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Written {
+    /// Fields that the record has and the format cannot hold.
+    pub lost: Fields,
+    /// Fields that the record lacks and that were filled in.
+    pub invented: Fields,
+}
+
+/// What a conversion does to fields, known before a record is read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Plan {
+    /// Fields that the source format can hold and the target cannot.
+    pub lost: Fields,
+    /// Fields that the target holds and the source never does: they are filled in. A plain SFEN always
+    /// has a move number; where the source has none it is 1, and the ply is listed here.
+    pub invented: Fields,
+}
+
+/// A conversion that would have to make something up, or that nothing can write.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+pub enum NoConversion {
+    /// Fields that nothing gives a value.
+    #[error("{to} needs {fields}, which {from} does not hold and no fill names")]
+    Missing {
+        /// Source format.
+        from: Format,
+        /// Target format.
+        to: Format,
+        /// Fields without a value.
+        fields: Fields,
+    },
+    /// The target holds games, and the source no moves to make them of.
+    #[error("{to} holds games, and {from} no moves")]
+    NoMoves {
+        /// Source format.
+        from: Format,
+        /// Target format.
+        to: Format,
+    },
+    /// The target is only read.
+    #[error("{to} can be read, not written")]
+    OnlyRead {
+        /// Target format.
+        to: Format,
+    },
+}
+
+/// Judges a conversion before it begins.
+///
+/// Text may lack fields in some lines only: that shows when they are converted.
+///
+/// # Errors
+/// [`NoConversion`] if the target needs fields that the source format cannot hold and `fill` lacks, or
+/// if it is never written.
+pub fn conversion_plan(from: Format, to: Format, fill: &Fill) -> Result<Plan, NoConversion> {
+    if !to.is_written() {
+        return Err(NoConversion::OnlyRead { to });
+    }
+    if to.holds_games() && !from.fields().contains(Field::BestMove) {
+        return Err(NoConversion::NoMoves { from, to });
+    }
+    let lacking = to.fields().without(from.fields());
+    let fields = to.needs().without(from.fields()).without(fill.fields());
+    if !fields.is_empty() {
+        return Err(NoConversion::Missing { from, to, fields });
+    }
+    let mut invented = lacking.intersection(fill.fields());
+    if to == Format::Sfen && from.fields().is_empty() {
+        invented = invented.union(Fields::of(Field::Ply));
+    }
+    Ok(Plan { lost: from.fields().without(to.fields()), invented })
+}

@@ -1,0 +1,110 @@
+//! Packed positions taken apart, several squares and pieces at a step.
+
+use kyokumen_shogi::{Hand, HandKind, Square};
+
+use crate::packed::sum::Sum;
+use crate::packed::tables::{
+    BOARD_BITS, BOARD_STEPS, BoardSteps, OFF_BOARD_BITS, OFF_BOARD_STEPS, OffBoardSteps, Tables,
+};
+use crate::packed::words::{BITS, LEN, Words};
+
+/// Side to move and kings.
+#[inline]
+pub(crate) fn header(bytes: &[u8; LEN]) -> u64 {
+    u64::from(u16::from_le_bytes([bytes[0], bytes[1]]) & 0x7fff)
+}
+
+/// Where the kings stand, Black's first, if that is on two squares of the board.
+#[inline]
+pub(crate) fn kings(bytes: &[u8; LEN]) -> Option<[Square; 2]> {
+    let header = header(bytes);
+    let black = Square::new((header >> 1 & 0x7f) as u8)?;
+    let white = Square::new((header >> 8) as u8)?;
+    (black != white).then_some([black, white])
+}
+
+/// Takes the steps that one load of bits has room for; `step` is called with each and the sum before
+/// it. If a step fills the board, it is left for [`last_step`] and returned.
+#[inline]
+pub(crate) fn board_steps(
+    steps: &BoardSteps,
+    words: &Words,
+    sum: &mut Sum,
+    mut step: impl FnMut(usize, Sum),
+) -> Option<usize> {
+    let mut window = words.window(sum.bit());
+    for _ in 0..BOARD_STEPS {
+        let index = (window % (1 << BOARD_BITS)) as usize;
+        let next = sum.plus(steps.sums[index]);
+        if next.fills_board() {
+            return Some(index);
+        }
+        step(index, *sum);
+        *sum = next;
+        window = steps.sums[index].shift_out(window);
+    }
+    None
+}
+
+/// Takes of a step what the board has squares for: the sum behind it, and the step with nothing behind
+/// those squares but empty ones.
+#[inline]
+pub(crate) fn last_step(steps: &BoardSteps, sum: Sum, index: usize) -> (Sum, usize) {
+    let bits = steps.end(index, sum.squares_left());
+    let index = index % (1 << bits);
+    (sum.plus_last(steps.sums[index], bits), index)
+}
+
+/// Takes some steps off the board, each given to `step` with the sum before it; whether there may be
+/// more. Bits that are no code are never left behind, so that the position never becomes whole.
+#[inline]
+pub(crate) fn off_board_steps(
+    steps: &OffBoardSteps,
+    words: &Words,
+    sum: &mut Sum,
+    mut step: impl FnMut(usize, Sum),
+) -> bool {
+    let start = *sum;
+    let mut window = words.window(sum.bit());
+    for _ in 0..OFF_BOARD_STEPS {
+        let index = (window % (1 << OFF_BOARD_BITS)) as usize;
+        step(index, *sum);
+        *sum = sum.plus(steps.sums[index]);
+        window = steps.sums[index].shift_out(window);
+    }
+    sum.bit() < BITS && *sum != start
+}
+
+/// Kinds whose copies fit in a word together, in canonical order.
+pub(crate) const WORDFULS: [&[HandKind]; 3] = [
+    &[HandKind::Pawn],
+    &[HandKind::Lance, HandKind::Knight, HandKind::Silver],
+    &[HandKind::Gold, HandKind::Bishop, HandKind::Rook],
+];
+
+/// Writes hands and box, canonically, behind `board`.
+#[inline]
+pub(crate) fn write_off_board(
+    tables: &Tables,
+    words: &mut Words,
+    board: Sum,
+    [black, white]: [Hand; 2],
+) {
+    let piece_box = board.off_board().minus(black).minus(white);
+    let mut bit = board.bit();
+    for (held, copies) in [black, white, piece_box].into_iter().zip(&tables.copies) {
+        if held.is_empty() {
+            continue;
+        }
+        for kinds in WORDFULS {
+            let (mut bits, mut len) = (0, 0);
+            for &kind in kinds {
+                let (copies, copies_len) = copies[kind.index()].take(held.count(kind));
+                bits |= copies << len;
+                len += copies_len;
+            }
+            words.put(bit, bits);
+            bit += len;
+        }
+    }
+}
