@@ -13,16 +13,3 @@ pub(crate) use writer::Records;
 
 /// Whether this build reads and writes such files.
 pub(crate) const IS_BUILT_IN: bool = true;
-
-/// The columns with the keys that they are in `jsonl`, in order. The first one is the position.
-const COLUMNS: [(&str, &str); 9] = [
-    ("sfen", "sfen"),
-    ("move", "move"),
-    ("eval_cp", "eval"),
-    ("ply", "ply"),
-    ("result", "result"),
-    ("ending", "ending"),
-    ("end_ply", "end_ply"),
-    ("candidates", "candidates"),
-    ("for_training", "for_training"),
-];

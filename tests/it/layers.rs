@@ -88,7 +88,6 @@ fn no_circles_in_search() {
 }
 
 #[test]
-#[should_panic = "circles of files in crates/format/"]
 fn no_circles_in_format() {
     assert_no_circles("crates/format/");
 }
@@ -98,9 +97,7 @@ fn no_circles_in_marubatsu() {
     assert_no_circles("crates/marubatsu/");
 }
 
-// Until the rooms are laid out: `should_panic` goes where a test says that it did not.
 #[test]
-#[should_panic = "circles of files in src/"]
 fn no_circles_in_src() {
     assert_no_circles("src/");
 }
@@ -111,7 +108,6 @@ fn crates_keep_their_order() {
 }
 
 #[test]
-#[should_panic = "arrows against the order"]
 fn rooms_keep_their_order() {
     assert_order("src/");
 }

@@ -23,6 +23,19 @@ use parquet::schema::types::ColumnPath;
 use crate::storage::compression::{FRAME_BYTES, FRAME_RECORDS, ZSTD_LEVEL};
 use crate::storage::table::{Column, Kind, Table, Value};
 
+/// The columns with the keys that they are in `jsonl`, in order. The first one is the position.
+pub(super) const COLUMNS: [(&str, &str); 9] = [
+    ("sfen", "sfen"),
+    ("move", "move"),
+    ("eval_cp", "eval"),
+    ("ply", "ply"),
+    ("result", "result"),
+    ("ending", "ending"),
+    ("end_ply", "end_ply"),
+    ("candidates", "candidates"),
+    ("for_training", "for_training"),
+];
+
 /// Bytes that a value takes at least, with the levels that say where it belongs.
 const VALUE_BYTES: usize = 8;
 

@@ -17,7 +17,7 @@ use parquet::schema::types::ColumnDescriptor;
 use serde::ser::Serializer as _;
 use serde_json::Value;
 
-use super::COLUMNS;
+use super::columns::COLUMNS;
 use crate::format::packed;
 use crate::format::packed::Family;
 

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use super::Columns;
 use crate::storage::table::{Column, Kind, Table, Value};
 
-/// The columns, in the order of [`super::COLUMNS`].
+/// The columns, in the order of [`COLUMNS`](super::columns::COLUMNS).
 const RECORDS: Table = Table {
     name: "kyokumen",
     columns: &[
