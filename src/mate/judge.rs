@@ -146,7 +146,7 @@ impl Judgement {
     }
 }
 
-/// What a worker asks about a position; the promises of the pipeline hold for any answerer whose
+/// What a worker asks about a position; the promises hold for any answerer whose
 /// answer depends on nothing but the position.
 pub trait Decide {
     /// Judges one position; gives up with [`Stop::Cancelled`] soon after `cancel` is set.

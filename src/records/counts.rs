@@ -1,6 +1,6 @@
 //! What became of every record; the sums that show that none was lost.
 //!
-//! The balance is the third promise of the pipeline: input = kept + mated + unknown + filtered + bad.
+//! The balance is the third promise: input = kept + mated + unknown + filtered + bad.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The streams that leave the pipeline, and records on their way into one.
+//! The streams of records that a run writes, and records on their way into one.
 //!
 //! Names of the files as the command line documents them: `STEM.hcp`, `STEM.mated.hcp`, `STEM.mated.jsonl`, ….
 

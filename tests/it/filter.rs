@@ -1,4 +1,4 @@
-//! The promises of the pipeline, with a judge whose verdicts are a plain function of the position.
+//! The promises of runs, with a judge whose verdicts are a plain function of the position.
 //!
 //! What the search says is no matter here: the promises hold for any judge.
 

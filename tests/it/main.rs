@@ -1,5 +1,7 @@
 //! Contracts of the library and of its programs, in one binary.
 
+#![cfg(feature = "cli")]
+
 mod archive;
 mod cli_snapshots;
 mod convert;

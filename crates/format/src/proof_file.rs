@@ -1,7 +1,7 @@
 //! Proofs of mates as text: for every position the attacker may come to, one move, one line.
 //!
 //! The format is our own; `docs/formats/proof.md` describes it for whoever reads it with other programs.
-//! Whether the lines prove anything is for `pipeline::proof` to say: here they are only read and written.
+//! Whether the lines prove anything is for `kyokumen::mate::proof` to say: here they are only read and written.
 
 mod reader;
 mod text;

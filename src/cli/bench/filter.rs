@@ -1,4 +1,4 @@
-//! `kyokumen bench filter`: records per second of the whole pipeline, from file to files.
+//! `kyokumen bench filter`: records per second of a whole run, from file to files.
 //!
 //! The outputs go to a folder of their own among the system's temporary files, and away again.
 

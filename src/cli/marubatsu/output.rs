@@ -1,6 +1,6 @@
 //! Files that are whole when they have their names.
 //!
-//! By way of the pipeline's sinks, as all outputs of the programs.
+//! By way of the sinks, as all outputs of the programs.
 
 use std::path::{Path, PathBuf};
 
