@@ -40,7 +40,7 @@ use std::process::ExitCode;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use tracing::level_filters::LevelFilter;
 
-use crate::cli::exit::{Outcome, failure_status, is_closed_pipe};
+use crate::cli::exit::{ExitStatus, failure_status, is_closed_pipe};
 use crate::storage::platform;
 
 /// Shogi training positions: read packed archives, prove mates, filter, convert.
@@ -78,7 +78,7 @@ enum Command {
 }
 
 impl Command {
-    fn run(self) -> anyhow::Result<Outcome> {
+    fn run(self) -> anyhow::Result<ExitStatus> {
         match self {
             Self::Filter(args) => filter::run(*args),
             Self::Convert(args) => convert::run(*args),
@@ -139,7 +139,7 @@ pub fn gen_filter() -> ExitCode {
     finish(&messages, || filter::run(args))
 }
 
-fn finish(messages: &Messages, command: impl FnOnce() -> anyhow::Result<Outcome>) -> ExitCode {
+fn finish(messages: &Messages, command: impl FnOnce() -> anyhow::Result<ExitStatus>) -> ExitCode {
     let level = match messages.verbose {
         0 => LevelFilter::WARN,
         1 => LevelFilter::INFO,
@@ -155,8 +155,8 @@ fn finish(messages: &Messages, command: impl FnOnce() -> anyhow::Result<Outcome>
         tracing::warn!("a file that grows too large will end the program: {error}");
     }
     match command() {
-        Ok(Outcome::Done) => ExitCode::SUCCESS,
-        Ok(Outcome::BadRecords) => ExitCode::from(3),
+        Ok(ExitStatus::Done) => ExitCode::SUCCESS,
+        Ok(ExitStatus::BadRecords) => ExitCode::from(3),
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             message::print(&format!("error: {error:#}"));

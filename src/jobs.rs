@@ -1,17 +1,18 @@
-//! Long runs with shards, manifests and checkpoints: filter, dataset, and what joins and tells of them.
+//! Long runs with shards, manifests and checkpoints: filter, dataset, merge and status.
 
 pub mod checkpoint;
+pub(crate) mod checkpointer;
+pub(crate) mod classify;
 pub mod dataset;
 pub mod error;
 pub mod estimate;
 pub mod filter;
-pub mod first_pass;
 pub mod identity;
-pub(crate) mod keeper;
 pub mod manifest;
 pub mod merge;
 pub mod plan;
 pub mod plan_identity;
+pub mod previous_run;
 pub mod run_name;
 mod sending;
 pub mod settings;
@@ -21,4 +22,3 @@ pub mod solved_positions;
 pub mod staging;
 pub(crate) mod start;
 pub mod status;
-pub(crate) mod triage;

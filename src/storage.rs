@@ -9,8 +9,8 @@ pub mod memory;
 pub(crate) mod objects;
 #[cfg_attr(not(feature = "parquet"), path = "storage/parquet_absent.rs")]
 pub(crate) mod parquet;
-pub(crate) mod patient;
 pub mod platform;
+pub(crate) mod retry_interrupted;
 pub mod secrets;
 pub(crate) mod seek_table;
 pub(crate) mod state;

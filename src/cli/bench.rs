@@ -15,17 +15,17 @@ mod throughput;
 
 use clap::{Args, Subcommand};
 
-use crate::cli::exit::Outcome;
+use crate::cli::exit::ExitStatus;
 
 /// Measure the figures of the README on this machine
 #[derive(Args)]
 pub(super) struct BenchArgs {
     #[command(subcommand)]
-    what: What,
+    what: Benchmark,
 }
 
 #[derive(Subcommand)]
-enum What {
+enum Benchmark {
     Perft(perft::PerftArgs),
     Formats(formats::FormatsArgs),
     Solve(solve::SolveArgs),
@@ -35,14 +35,14 @@ enum What {
     Marubatsu(marubatsu::MarubatsuArgs),
 }
 
-pub(super) fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
+pub(super) fn run(args: &BenchArgs) -> anyhow::Result<ExitStatus> {
     match &args.what {
-        What::Perft(args) => perft::run(args),
-        What::Formats(args) => formats::run(args),
-        What::Solve(args) => solve::run(args),
-        What::Filter(args) => filter::run(args),
-        What::Files(args) => files::run(args),
-        What::Archives(args) => archives::run(args),
-        What::Marubatsu(args) => marubatsu::run(args),
+        Benchmark::Perft(args) => perft::run(args),
+        Benchmark::Formats(args) => formats::run(args),
+        Benchmark::Solve(args) => solve::run(args),
+        Benchmark::Filter(args) => filter::run(args),
+        Benchmark::Files(args) => files::run(args),
+        Benchmark::Archives(args) => archives::run(args),
+        Benchmark::Marubatsu(args) => marubatsu::run(args),
     }
 }

@@ -8,11 +8,11 @@ use clap::Args;
 
 use super::failure::{plan_error, run_error};
 use super::message::say;
-use super::option::{place, word};
+use super::option::{location, word};
 use super::record_args::{InputArgs, RecordArgs, RunArgs};
 use super::report;
 use super::report::records;
-use crate::cli::exit::{Outcome, Usage};
+use crate::cli::exit::{ExitStatus, Usage};
 use crate::engine::error::RunError;
 use crate::format::{Fields, Fill, Format};
 use crate::ops::convert::{
@@ -56,7 +56,7 @@ pub(super) struct ConvertArgs {
     inputs: InputArgs,
 
     /// The output; `-` is standard output
-    #[arg(short, long, value_name = "OUTPUT", required = true, value_parser = place())]
+    #[arg(short, long, value_name = "OUTPUT", required = true, value_parser = location())]
     output: PathBuf,
 
     /// Format of the output [default: by extension]
@@ -115,7 +115,7 @@ pub(super) struct ConvertArgs {
 /// What remembering positions may take if nothing is said.
 const MEMORY: Memory = Memory::gib(1);
 
-pub(super) fn run(args: ConvertArgs) -> anyhow::Result<Outcome> {
+pub(super) fn run(args: ConvertArgs) -> anyhow::Result<ExitStatus> {
     let (mode, json) = (args.run.progress(), args.json);
     let output = args.output.clone();
     let plan = ConvertPlan::new(args.request()).map_err(plan_error)?;
@@ -136,10 +136,10 @@ pub(super) fn run(args: ConvertArgs) -> anyhow::Result<Outcome> {
     if json {
         write_json(&report, &output)?;
     } else {
-        tell(&report, &output);
+        write_summary(&report, &output);
     }
     let bad = report.counts.bad.all();
-    Ok(if bad == 0 { Outcome::Done } else { Outcome::BadRecords })
+    Ok(if bad == 0 { ExitStatus::Done } else { ExitStatus::BadRecords })
 }
 
 impl ConvertArgs {
@@ -213,7 +213,7 @@ fn filled_in(from: Format, invented: Fields, plan: &ConvertPlan) -> String {
     format!("{values}{}", if by_line.is_empty() { "" } else { " where a line lacks it" })
 }
 
-fn tell(report: &ConvertReport, output: &Path) {
+fn write_summary(report: &ConvertReport, output: &Path) {
     let counts = &report.counts;
     let filtered = counts.filtered.values().sum::<u64>();
     let bad = counts.bad.all();

@@ -11,9 +11,9 @@ use super::option::word;
 use super::record_args::{InputArgs, RecordArgs};
 use super::report::{counted, records, with_counts};
 use super::search_args::SearchArgs;
-use crate::cli::exit::{Outcome, Usage};
+use crate::cli::exit::{ExitStatus, Usage};
 use crate::jobs::dataset::{dataset, judges};
-use crate::jobs::plan::{Plan, Request};
+use crate::jobs::plan::{JobPlan, JobRequest};
 use crate::jobs::settings::{DatasetSettings, Settings};
 use crate::jobs::shares::Shares;
 use crate::records::counts::Counts;
@@ -72,15 +72,15 @@ struct SettingArgs {
     records: RecordArgs,
 }
 
-pub(super) fn run(args: DatasetArgs) -> anyhow::Result<Outcome> {
+pub(super) fn run(args: DatasetArgs) -> anyhow::Result<ExitStatus> {
     let DatasetArgs { inputs, mut settings, config } = args;
     if let Some(path) = &config {
         settings = settings.or(config::read(path)?);
     }
     let (mode, dry_run) = (settings.job.progress(), settings.job.dry_run);
     let read_from = config.into_iter().collect();
-    let request = Request { read_from, ..settings.request(inputs.into_paths())? };
-    let plan = Plan::new(request).map_err(plan_error)?;
+    let request = JobRequest { read_from, ..settings.request(inputs.into_paths())? };
+    let plan = JobPlan::new(request).map_err(plan_error)?;
     if dry_run {
         return show_plan(&plan, judges(&plan));
     }
@@ -100,7 +100,7 @@ impl SettingArgs {
         }
     }
 
-    fn request(self, inputs: Vec<PathBuf>) -> anyhow::Result<Request> {
+    fn request(self, inputs: Vec<PathBuf>) -> anyhow::Result<JobRequest> {
         let format = self.to.ok_or_else(|| {
             Usage("no format of the table: --to parquet, --to jsonl or --to npz".to_owned())
         })?;

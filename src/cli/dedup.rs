@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::rearrange_args::{OutputArgs, RearrangeArgs};
-use crate::cli::exit::Outcome;
+use crate::cli::exit::ExitStatus;
 use crate::ops::rearrange::{DedupKey, RearrangePlan, dedup};
 
 /// Leave out repeated records of archives
@@ -39,7 +39,7 @@ pub(super) struct DedupArgs {
     key: DedupKey,
 }
 
-pub(super) fn run(args: &DedupArgs) -> anyhow::Result<Outcome> {
+pub(super) fn run(args: &DedupArgs) -> anyhow::Result<ExitStatus> {
     let plan = RearrangePlan::new(args.common.request(args.output.output.clone(), None));
     args.common.run(plan, |plan, progress, cancel| dedup(plan, args.key, progress, cancel))
 }

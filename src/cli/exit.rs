@@ -4,7 +4,7 @@ use std::{fmt, io};
 
 /// How a command ended when it did not fail.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Outcome {
+pub(crate) enum ExitStatus {
     /// Everything was done.
     Done,
     /// Done, but bad records were met and skipped or quarantined.

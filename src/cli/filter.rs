@@ -13,12 +13,12 @@ use super::option::word;
 use super::record_args::{InputArgs, RecordArgs};
 use super::report::{records, with_counts};
 use super::search_args::SearchArgs;
-use crate::cli::exit::{Outcome, usage_if};
+use crate::cli::exit::{ExitStatus, usage_if};
 use crate::format::Fill;
 use crate::jobs::filter::filter;
-use crate::jobs::first_pass::FirstPass;
 use crate::jobs::identity::RETRY_UNKNOWN;
-use crate::jobs::plan::{Plan, Product, Request};
+use crate::jobs::plan::{JobPlan, JobRequest, Product};
+use crate::jobs::previous_run::PreviousRun;
 use crate::jobs::run_name::RunName;
 use crate::jobs::settings::{MatedPolicy, Settings, UnknownPolicy};
 use crate::mate::judge::Judge;
@@ -84,7 +84,7 @@ struct SettingArgs {
     records: RecordArgs,
 }
 
-pub(super) fn run(args: FilterArgs) -> anyhow::Result<Outcome> {
+pub(super) fn run(args: FilterArgs) -> anyhow::Result<ExitStatus> {
     let FilterArgs { inputs, mut settings, retry_unknown, config } = args;
     if let Some(path) = &config {
         settings = settings.or(config::read(path)?);
@@ -94,8 +94,8 @@ pub(super) fn run(args: FilterArgs) -> anyhow::Result<Outcome> {
         Some(manifest) => settings.retry(&manifest)?,
         None => settings.request(inputs.into_paths())?,
     };
-    let request = Request { read_from: config.into_iter().collect(), ..request };
-    let plan = Plan::new(request).map_err(plan_error)?;
+    let request = JobRequest { read_from: config.into_iter().collect(), ..request };
+    let plan = JobPlan::new(request).map_err(plan_error)?;
     if let Product::Records(to) = plan.product
         && plan.settings.mated == MatedPolicy::Relabel
         && to.format.fields().is_empty()
@@ -124,8 +124,8 @@ impl SettingArgs {
     }
 
     /// A second pass over what an earlier run did not find out.
-    fn retry(self, manifest: &Path) -> anyhow::Result<Request> {
-        let first = FirstPass::read(manifest);
+    fn retry(self, manifest: &Path) -> anyhow::Result<JobRequest> {
+        let first = PreviousRun::read(manifest);
         let first = first.map_err(|error| usage_if(error.is_usage(), error))?;
         let mut earlier = first.settings().clone();
         earlier.remove(RETRY_UNKNOWN);
@@ -140,10 +140,10 @@ impl SettingArgs {
         settings.records.dialect = settings.records.dialect.or(first.dialect());
         tracing::info!("{} to be searched again", records(first.unknown()));
         let inputs = first.inputs();
-        Ok(Request { first_pass: Some(Arc::new(first)), ..settings.request(inputs)? })
+        Ok(JobRequest { previous_run: Some(Arc::new(first)), ..settings.request(inputs)? })
     }
 
-    fn request(self, inputs: Vec<PathBuf>) -> anyhow::Result<Request> {
+    fn request(self, inputs: Vec<PathBuf>) -> anyhow::Result<JobRequest> {
         let settings = Settings {
             search: self.search.settings()?,
             mated: self.mated.unwrap_or_default(),
@@ -152,7 +152,7 @@ impl SettingArgs {
             ..Settings::default()
         };
         let request = self.job.request(inputs, self.records, settings)?;
-        Ok(Request { to: self.to, ..request })
+        Ok(JobRequest { to: self.to, ..request })
     }
 }
 

@@ -7,9 +7,9 @@ use clap::Args;
 use serde::Serialize;
 
 use super::report::json_line;
-use crate::cli::exit::Outcome;
+use crate::cli::exit::ExitStatus;
 use crate::format::{Field, Fields, Format};
-use crate::records::source::{MAX_GROUP_BYTES, MAX_LINE_BYTES, MOST_WINDOW_MIB};
+use crate::records::source::{MAX_GROUP_BYTES, MAX_LINE_BYTES, MAX_WINDOW_MIB};
 
 /// List the formats: what a unit is, what it says besides the position, what it must be given
 #[derive(Args)]
@@ -30,11 +30,11 @@ struct Described {
     written: bool,
 }
 
-pub(super) fn run(args: &FormatsArgs) -> anyhow::Result<Outcome> {
+pub(super) fn run(args: &FormatsArgs) -> anyhow::Result<ExitStatus> {
     let formats = Format::ALL.map(Described::new);
     if args.json {
         formats.iter().try_for_each(json_line)?;
-        return Ok(Outcome::Done);
+        return Ok(ExitStatus::Done);
     }
     let mut out = io::stdout().lock();
     writeln!(out, "{:<8} {:<14} holds besides the position", "format", "unit")?;
@@ -52,11 +52,11 @@ pub(super) fn run(args: &FormatsArgs) -> anyhow::Result<Outcome> {
     writeln!(
         out,
         "\nA line may have {} KiB, a game or another group of records {} MiB, in plain and db 64 KiB;\n\
-         what is longer is read as bad records. A zstd frame may have a window of {MOST_WINDOW_MIB} MiB.",
+         what is longer is read as bad records. A zstd frame may have a window of {MAX_WINDOW_MIB} MiB.",
         MAX_LINE_BYTES >> 10,
         MAX_GROUP_BYTES >> 20,
     )?;
-    Ok(Outcome::Done)
+    Ok(ExitStatus::Done)
 }
 
 impl Described {

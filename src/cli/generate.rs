@@ -9,12 +9,12 @@ use clap::builder::RangedU64ValueParser;
 
 use super::failure::plan_error;
 use super::message::say;
-use super::option::place;
+use super::option::location;
 use super::report::records;
-use crate::cli::exit::{Interrupted, Outcome, Usage};
+use crate::cli::exit::{ExitStatus, Interrupted, Usage};
 use crate::format::{Field, Format};
-use crate::ops::generate::{Generator, Recipe, invented};
-use crate::records::claims::Claims;
+use crate::ops::generate::{GenerateSettings, Generator, invented};
+use crate::records::claims::FileClaims;
 use crate::records::format_name::FormatName;
 use crate::records::opening::check_compression;
 use crate::records::sink::{OutputPlan, Sinks};
@@ -38,7 +38,7 @@ pub(super) struct GenerateArgs {
     seed: u64,
 
     /// File to write; `-` is standard output
-    #[arg(short, long, value_name = "FILE", value_parser = place())]
+    #[arg(short, long, value_name = "FILE", value_parser = location())]
     output: PathBuf,
 
     /// Format of the file, one of `kyokumen formats`, as in psv or psv.zst [default: by extension]
@@ -61,9 +61,9 @@ pub(super) struct GenerateArgs {
 /// Records encoded before they are written.
 const BATCH_RECORDS: usize = 1 << 12;
 
-pub(super) fn run(args: &GenerateArgs) -> anyhow::Result<Outcome> {
+pub(super) fn run(args: &GenerateArgs) -> anyhow::Result<ExitStatus> {
     let format = args.format()?;
-    let recipe = Recipe {
+    let recipe = GenerateSettings {
         count: args.count,
         seed: args.seed,
         every: args.every,
@@ -72,7 +72,7 @@ pub(super) fn run(args: &GenerateArgs) -> anyhow::Result<Outcome> {
     let mut generator = Generator::new(recipe);
     write(&mut generator, format, &args.output, args.force)?;
     report(&generator, args.count, format.format);
-    Ok(Outcome::Done)
+    Ok(ExitStatus::Done)
 }
 
 impl GenerateArgs {
@@ -93,7 +93,8 @@ fn write(
     force: bool,
 ) -> anyhow::Result<()> {
     let stream = Stream::Kept;
-    let lone = Claims::reading(&[]).and_then(|mut claims| claims.lone_output(stream, path, force));
+    let lone =
+        FileClaims::reading(&[]).and_then(|mut claims| claims.lone_output(stream, path, force));
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;
     let plan = OutputPlan {
         compression: format.compression,

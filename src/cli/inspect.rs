@@ -9,15 +9,15 @@ use serde::Serialize;
 
 use super::failure::plan_error;
 use super::message::name;
-use super::option::place;
+use super::option::location;
 use super::record_args::dialect;
 use super::report::records;
-use crate::cli::exit::{Outcome, Usage};
+use crate::cli::exit::{ExitStatus, Usage};
 use crate::format::move16::Dialect;
 use crate::format::{
-    ContentKey, DecodeError, Field, Finding, JsonRecord, RecordRef, Survey, Warning,
+    ContentKey, DecodeError, DialectFinding, Field, JsonRecord, RecordRef, Survey, Warning,
 };
-use crate::ops::inspect::{Found, Header, InspectError, Inspection, RecordRange};
+use crate::ops::inspect::{Header, InspectError, InspectedRecord, Inspection, RecordRange};
 use crate::records::format_name::FormatName;
 use crate::records::source::Input;
 use crate::shogi::diagram::{KanjiDiagram, LetterDiagram};
@@ -35,7 +35,7 @@ use crate::storage::compression::Compression;
 Exit status: 0 done, 1 failed, 2 usage, 3 done but a record that was to be shown is bad.")]
 pub(super) struct InspectArgs {
     /// File of positions; `-` is standard input
-    #[arg(value_name = "FILE", value_parser = place())]
+    #[arg(value_name = "FILE", value_parser = location())]
     file: PathBuf,
 
     /// Records to show, counted from 0: a..b (without b), a.., ..b or a [default: 0..1]
@@ -63,7 +63,7 @@ pub(super) struct InspectArgs {
     json: bool,
 }
 
-pub(super) fn run(args: &InspectArgs) -> anyhow::Result<Outcome> {
+pub(super) fn run(args: &InspectArgs) -> anyhow::Result<ExitStatus> {
     let inspection =
         Inspection::open(&args.file, args.from, args.dialect, args.range).map_err(usage)?;
     let mut out = BufWriter::new(io::stdout().lock());
@@ -71,11 +71,11 @@ pub(super) fn run(args: &InspectArgs) -> anyhow::Result<Outcome> {
         write_header(&mut out, &inspection.header)?;
     }
     let file = inspection.header.input.name.clone();
-    let mut outcome = Outcome::Done;
+    let mut outcome = ExitStatus::Done;
     let shown = inspection.for_each(|found| {
         let described = Described::new(&file, found, args.hex);
         if described.error.is_some() {
-            outcome = Outcome::BadRecords;
+            outcome = ExitStatus::BadRecords;
         }
         if args.json {
             serde_json::to_writer(&mut out, &described).map_err(io::Error::from)?;
@@ -125,10 +125,10 @@ struct Content {
 }
 
 impl<'a> Described<'a> {
-    fn new(file: &'a str, found: &Found<'_>, with_hex: bool) -> Self {
+    fn new(file: &'a str, found: &InspectedRecord<'_>, with_hex: bool) -> Self {
         let content = match &found.record {
             Ok(record) => content(record).map_err(|error| error.to_string()),
-            Err(fault) => Err(fault.to_string()),
+            Err(error) => Err(error.to_string()),
         };
         let (content, error) = match content {
             Ok(content) => (Some(content), None),
@@ -203,13 +203,13 @@ fn encoding(input: &Input, survey: &Survey) -> String {
     let others = Dialect::ALL.into_iter().filter(|&other| other != dialect).map(legal);
     let others = others.collect::<Vec<_>>().join(", ");
     match survey.dialect(own) {
-        Finding::Untold => format!("{} (no move tells)", dialect.name()),
-        Finding::Sure(found) if found == dialect => format!(
+        DialectFinding::Undetermined => format!("{} (no move tells)", dialect.name()),
+        DialectFinding::Sure(found) if found == dialect => format!(
             "{}: {} of {telling} moves that tell are legal so ({others})",
             dialect.name(),
             survey.legal_in(dialect)
         ),
-        Finding::Sure(_) | Finding::Unsure => format!(
+        DialectFinding::Sure(_) | DialectFinding::Unsure => format!(
             "not sure; read as {}: {} of {telling} moves that tell are legal so ({others})",
             dialect.name(),
             survey.legal_in(dialect)
@@ -219,7 +219,7 @@ fn encoding(input: &Input, survey: &Survey) -> String {
 
 fn write_record(
     out: &mut impl Write,
-    found: &Found<'_>,
+    found: &InspectedRecord<'_>,
     described: &Described<'_>,
     kanji: bool,
 ) -> io::Result<()> {

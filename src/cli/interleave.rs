@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::option::word;
 use super::rearrange_args::{OutputArgs, RearrangeArgs};
-use crate::cli::exit::Outcome;
+use crate::cli::exit::ExitStatus;
 use crate::ops::rearrange::{RearrangePlan, Until, Weights, interleave};
 
 /// Mix archives into one
@@ -41,7 +41,7 @@ pub(super) struct InterleaveArgs {
     seed: u64,
 }
 
-pub(super) fn run(args: &InterleaveArgs) -> anyhow::Result<Outcome> {
+pub(super) fn run(args: &InterleaveArgs) -> anyhow::Result<ExitStatus> {
     let plan = RearrangePlan::new(args.common.request(args.output.output.clone(), None));
     let until = args.until.unwrap_or_default();
     let weights = args.weights.as_ref();

@@ -12,11 +12,11 @@ use clap::Args;
 
 use super::failure::run_error;
 use super::message::{name, say};
-use super::option::{place, seconds, word};
+use super::option::{location, seconds, word};
 use super::record_args::{RecordArgs, RunArgs};
 use super::report;
 use super::report::records;
-use crate::cli::exit::{Outcome, Usage};
+use crate::cli::exit::{ExitStatus, Usage};
 use crate::cli::progress::ProgressMode;
 use crate::engine::progress::Progress;
 use crate::engine::snapshot::duration;
@@ -24,9 +24,9 @@ use crate::jobs::error::JobError;
 use crate::jobs::estimate::{Estimate, estimate};
 use crate::jobs::filter::Filtered;
 use crate::jobs::manifest::Manifest;
-use crate::jobs::plan::{Plan, Request};
+use crate::jobs::plan::{JobPlan, JobRequest};
 use crate::jobs::settings::Settings;
-use crate::mate::judge::Decide;
+use crate::mate::judge::PositionJudge;
 use crate::records::bad_record::BadPolicy;
 use crate::records::counts::Counts;
 use crate::records::shard_choice::ShardChoice;
@@ -35,7 +35,7 @@ use crate::storage::platform::Interrupt;
 #[derive(Args, Clone, Debug, Default)]
 pub(super) struct JobArgs {
     /// Folder of the outputs, made if it is not there, or its URL
-    #[arg(short, long, value_name = "DIR", value_parser = place())]
+    #[arg(short, long, value_name = "DIR", value_parser = location())]
     output: Option<PathBuf>,
 
     /// Folder in which outputs are made that go to a URL; for --resume it must be the same again
@@ -105,15 +105,15 @@ impl JobArgs {
         inputs: Vec<PathBuf>,
         records: RecordArgs,
         settings: Settings,
-    ) -> anyhow::Result<Request> {
+    ) -> anyhow::Result<JobRequest> {
         if self.resume && self.run.force {
             return Err(Usage("--resume goes on with what --force would replace".into()).into());
         }
         let output =
             self.output.ok_or_else(|| Usage("no folder for the outputs: -o DIR".to_owned()))?;
-        let shard = self.shard.map(ShardChoice::settle).transpose();
+        let shard = self.shard.map(ShardChoice::resolve).transpose();
         let shard = shard.map_err(|error| Usage(error.to_string()))?;
-        Ok(Request {
+        Ok(JobRequest {
             inputs,
             output,
             tmp_dir: self.tmp_dir,
@@ -126,7 +126,7 @@ impl JobArgs {
             resume: self.resume,
             checkpoint_every: self.checkpoint_every,
             metrics: self.metrics,
-            first_pass: None,
+            previous_run: None,
             read_from: Vec::new(),
             settings: Settings {
                 on_error: self.on_error.unwrap_or_default(),
@@ -140,11 +140,11 @@ impl JobArgs {
 
 /// Does the work that a plan asks for, and reports; `summary` puts the counts into a line.
 pub(super) fn run_job(
-    plan: Plan,
+    plan: JobPlan,
     mode: ProgressMode,
-    work: impl FnOnce(Plan, &mut Progress, &AtomicBool) -> Result<Filtered, JobError>,
+    work: impl FnOnce(JobPlan, &mut Progress, &AtomicBool) -> Result<Filtered, JobError>,
     summary: impl FnOnce(&Counts) -> String,
-) -> anyhow::Result<Outcome> {
+) -> anyhow::Result<ExitStatus> {
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;
     let mut progress = mode.over(plan.records).with_verdicts();
     if let Some(path) = &plan.metrics {
@@ -164,7 +164,7 @@ pub(super) fn run_job(
     say!("{}", summary(&manifest.counts));
     list_outputs(&manifest, &folder);
     let is_clean = manifest.counts.bad_records() == 0;
-    Ok(if is_clean { Outcome::Done } else { Outcome::BadRecords })
+    Ok(if is_clean { ExitStatus::Done } else { ExitStatus::BadRecords })
 }
 
 /// What was written, and what that changed of the records.
@@ -177,10 +177,10 @@ fn list_outputs(manifest: &Manifest, folder: &Path) {
 }
 
 /// Says what a plan would do, and how long that would take with such judges.
-pub(super) fn show_plan<J: Decide + 'static>(
-    plan: &Plan,
+pub(super) fn show_plan<J: PositionJudge + 'static>(
+    plan: &JobPlan,
     make_judge: impl Fn() -> J + Send + Sync + 'static,
-) -> anyhow::Result<Outcome> {
+) -> anyhow::Result<ExitStatus> {
     let mut out = std::io::stdout().lock();
     for part in &plan.parts {
         let to = part.end().map_or("its end".to_owned(), |to| to.to_string());
@@ -197,7 +197,7 @@ pub(super) fn show_plan<J: Decide + 'static>(
             writeln!(out, "no estimate: the number of records is known only after reading them")?;
         }
     }
-    Ok(Outcome::Done)
+    Ok(ExitStatus::Done)
 }
 
 fn write_estimate(out: &mut impl Write, estimate: &Estimate) -> std::io::Result<()> {

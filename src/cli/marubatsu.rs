@@ -14,7 +14,7 @@ mod tree;
 
 use clap::{Args, Subcommand};
 
-use crate::cli::exit::Outcome;
+use crate::cli::exit::ExitStatus;
 
 /// Tic-tac-toe, solved: its tree, searches, players and matches
 ///
@@ -23,11 +23,11 @@ use crate::cli::exit::Outcome;
 #[derive(Args)]
 pub(super) struct MarubatsuArgs {
     #[command(subcommand)]
-    what: What,
+    what: MarubatsuCommand,
 }
 
 #[derive(Subcommand)]
-enum What {
+enum MarubatsuCommand {
     Tree(tree::TreeArgs),
     Boards(boards::BoardsArgs),
     Solve(solve::SolveArgs),
@@ -37,15 +37,15 @@ enum What {
     Dataset(dataset::DatasetArgs),
 }
 
-pub(super) fn run(args: &MarubatsuArgs) -> anyhow::Result<Outcome> {
+pub(super) fn run(args: &MarubatsuArgs) -> anyhow::Result<ExitStatus> {
     match &args.what {
-        What::Tree(args) => tree::run(args),
-        What::Boards(args) => boards::run(args),
-        What::Solve(args) => solve::run(args),
-        What::Check(args) => check::run(args),
-        What::Match(args) => games::run(args),
-        What::Show(args) => show::run(args),
-        What::Dataset(args) => dataset::run(args),
+        MarubatsuCommand::Tree(args) => tree::run(args),
+        MarubatsuCommand::Boards(args) => boards::run(args),
+        MarubatsuCommand::Solve(args) => solve::run(args),
+        MarubatsuCommand::Check(args) => check::run(args),
+        MarubatsuCommand::Match(args) => games::run(args),
+        MarubatsuCommand::Show(args) => show::run(args),
+        MarubatsuCommand::Dataset(args) => dataset::run(args),
     }?;
-    Ok(Outcome::Done)
+    Ok(ExitStatus::Done)
 }

@@ -7,9 +7,9 @@ use clap::Args;
 
 use super::failure::run_error;
 use super::message::say;
-use super::option::{place, word};
+use super::option::{location, word};
 use super::report::records;
-use crate::cli::exit::{Outcome, usage_if};
+use crate::cli::exit::{ExitStatus, usage_if};
 use crate::cli::progress::ProgressMode;
 use crate::jobs::merge::{MergeError, MergePlan, MergeRequest, merge};
 use crate::records::stream::Stream;
@@ -30,11 +30,11 @@ Examples:
 Exit status: 0 joined, 1 failed, or something is missing or different, 2 usage, 130 or 143 interrupted.")]
 pub(super) struct MergeArgs {
     /// Folder of the shards, or its URL
-    #[arg(value_name = "DIR", value_parser = place())]
+    #[arg(value_name = "DIR", value_parser = location())]
     folder: PathBuf,
 
     /// The file to be written
-    #[arg(short, long, value_name = "FILE", value_parser = place())]
+    #[arg(short, long, value_name = "FILE", value_parser = location())]
     output: PathBuf,
 
     /// Which of the outputs [default: kept]
@@ -54,7 +54,7 @@ pub(super) struct MergeArgs {
     force: bool,
 }
 
-pub(super) fn run(args: MergeArgs) -> anyhow::Result<Outcome> {
+pub(super) fn run(args: MergeArgs) -> anyhow::Result<ExitStatus> {
     let MergeArgs { folder, output, stream, name, progress, force } = args;
     let stream = stream.unwrap_or(Stream::Kept);
     let request = MergeRequest { folder, name, stream, output: output.clone(), force };
@@ -71,7 +71,7 @@ pub(super) fn run(args: MergeArgs) -> anyhow::Result<Outcome> {
         let shards = manifest.parents.len();
         say!("{} ({} of {shards} shards)", output.display(), records(written.records));
     }
-    Ok(Outcome::Done)
+    Ok(ExitStatus::Done)
 }
 
 fn usage(error: MergeError) -> anyhow::Error {

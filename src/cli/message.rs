@@ -1,4 +1,4 @@
-//! What is said to people: on standard error, and names in what is shown on standard output.
+//! Messages for people: on standard error, and escaped names on standard output.
 //!
 //! The names of files are whatever somebody made them, escape sequences of terminals included. Those are written
 //! as Rust's literals write them; JSON has its own way.

@@ -20,17 +20,17 @@ pub(super) fn word<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
 }
 
 /// A file or a folder, or the URL of one.
-pub(super) fn place() -> impl TypedValueParser<Value = PathBuf> {
-    PathBufValueParser::new().try_map(files::place)
+pub(super) fn location() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(files::parse_location)
 }
 
 /// More threads than any machine runs at once: the system would take minutes to give them out, and each takes
 /// memory.
-const MOST_THREADS: u64 = 4096;
+const MAX_THREADS: u64 = 4096;
 
 /// A number of threads, 0 for all cores.
 pub(super) fn threads() -> RangedU64ValueParser<usize> {
-    RangedU64ValueParser::new().range(..=MOST_THREADS)
+    RangedU64ValueParser::new().range(..=MAX_THREADS)
 }
 
 /// A time in seconds, with decimals if need be.

@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::option::threads;
 use super::position_arg;
 use super::report::{json_line, milliseconds};
-use crate::cli::exit::Outcome;
+use crate::cli::exit::ExitStatus;
 use crate::shogi::perft::{Perft, parallel};
 use crate::shogi::{Position, sfen};
 
@@ -45,7 +45,7 @@ pub(super) struct PerftArgs {
     threads: usize,
 }
 
-pub(super) fn run(args: &PerftArgs) -> anyhow::Result<Outcome> {
+pub(super) fn run(args: &PerftArgs) -> anyhow::Result<ExitStatus> {
     let position = position_arg::parse("--sfen", &args.sfen)?;
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(args.threads)
@@ -56,7 +56,7 @@ pub(super) fn run(args: &PerftArgs) -> anyhow::Result<Outcome> {
         (false, true) => total_json(args, &position),
         (true, _) => divide(args, &position),
     })?;
-    Ok(Outcome::Done)
+    Ok(ExitStatus::Done)
 }
 
 /// One line of `--json`.

@@ -7,14 +7,14 @@ use clap::Args;
 
 use super::failure::{plan_error, run_error};
 use super::message::say;
-use super::option::{place, word};
+use super::option::{location, word};
 use super::record_args::{InputArgs, RunArgs, dialect};
 use super::report::records;
-use crate::cli::exit::Outcome;
+use crate::cli::exit::ExitStatus;
 use crate::engine::progress::Progress;
 use crate::format::move16::Dialect;
 use crate::ops::error::OperationError;
-use crate::ops::rearrange::{Account, Means, RearrangePlan, RearrangeRequest};
+use crate::ops::rearrange::{OperationManifest, RearrangePlan, RearrangeRequest, Resources};
 use crate::records::bad_record::BadPolicy;
 use crate::records::counts::Condition;
 use crate::records::format_name::FormatName;
@@ -65,7 +65,7 @@ impl RearrangeArgs {
             name: None,
             force: args.run.force,
             on_error: args.on_error.unwrap_or(BadPolicy::Stop),
-            means: Means {
+            resources: Resources {
                 threads: args.run.threads(),
                 memory: args.memory,
                 tmp_dir: args.tmp_dir,
@@ -81,17 +81,17 @@ impl RearrangeArgs {
             &RearrangePlan,
             &mut Progress,
             &std::sync::atomic::AtomicBool,
-        ) -> Result<Account, OperationError>,
-    ) -> anyhow::Result<Outcome> {
+        ) -> Result<OperationManifest, OperationError>,
+    ) -> anyhow::Result<ExitStatus> {
         let plan = plan.map_err(plan_error)?;
         let interrupt = Interrupt::watch().context("cannot watch for signals")?;
         let mut progress = self.run.progress().over(plan.records);
         let account = operation(&plan, &mut progress, &interrupt.cancel());
         drop(progress);
         let account = account.map_err(|error| run_error(error, &interrupt))?;
-        tell(&account, &plan);
+        write_summary(&account, &plan);
         let is_good = account.counts.bad.all() == 0;
-        Ok(if is_good { Outcome::Done } else { Outcome::BadRecords })
+        Ok(if is_good { ExitStatus::Done } else { ExitStatus::BadRecords })
     }
 }
 
@@ -99,7 +99,7 @@ impl RearrangeArgs {
 #[derive(Args, Clone, Debug)]
 pub(super) struct OutputArgs {
     /// The output, compressed if its name ends in .zst; `-` is standard output
-    #[arg(short, long, value_name = "OUTPUT", required = true, value_parser = place())]
+    #[arg(short, long, value_name = "OUTPUT", required = true, value_parser = location())]
     pub(super) output: PathBuf,
 }
 
@@ -115,7 +115,7 @@ fn why_left_out(condition: Condition) -> &'static str {
 /// As many parts as fit on a screen are named.
 const NAMED_OUTPUTS: usize = 20;
 
-fn tell(account: &Account, plan: &RearrangePlan) {
+fn write_summary(account: &OperationManifest, plan: &RearrangePlan) {
     let counts = &account.counts;
     let filtered: Vec<String> = counts
         .filtered

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::option::{place, threads, word};
+use super::option::{location, threads, word};
 use crate::cli::progress::ProgressMode;
 use crate::format::move16::Dialect;
 use crate::records::filters::{Probability, RecordFilters, Results, Sample};
@@ -17,11 +17,11 @@ use crate::records::format_name::FormatName;
 #[derive(Args, Clone, Debug)]
 pub(super) struct InputArgs {
     /// Files of positions, or their URLs, read as one sequence; `-` is standard input
-    #[arg(value_name = "INPUT", required_unless_present = "input", value_parser = place())]
+    #[arg(value_name = "INPUT", required_unless_present = "input", value_parser = location())]
     inputs: Vec<PathBuf>,
 
     /// The same as INPUT
-    #[arg(short, long, value_name = "INPUT", conflicts_with = "inputs", value_parser = place())]
+    #[arg(short, long, value_name = "INPUT", conflicts_with = "inputs", value_parser = location())]
     input: Vec<PathBuf>,
 }
 

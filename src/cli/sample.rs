@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::rearrange_args::{OutputArgs, RearrangeArgs};
-use crate::cli::exit::Outcome;
+use crate::cli::exit::ExitStatus;
 use crate::ops::rearrange::{RearrangePlan, SampleSize, sample};
 use crate::records::filters::Probability;
 
@@ -54,7 +54,7 @@ impl SizeArgs {
     }
 }
 
-pub(super) fn run(args: &SampleArgs) -> anyhow::Result<Outcome> {
+pub(super) fn run(args: &SampleArgs) -> anyhow::Result<ExitStatus> {
     let plan = RearrangePlan::new(args.common.request(args.output.output.clone(), None));
     let size = args.size.size();
     args.common.run(plan, |plan, progress, cancel| sample(plan, size, args.seed, progress, cancel))

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::rearrange_args::{OutputArgs, RearrangeArgs};
-use crate::cli::exit::Outcome;
+use crate::cli::exit::ExitStatus;
 use crate::ops::rearrange::{RearrangePlan, shuffle};
 
 /// Bring the records of archives into a random order
@@ -32,7 +32,7 @@ pub(super) struct ShuffleArgs {
     seed: u64,
 }
 
-pub(super) fn run(args: &ShuffleArgs) -> anyhow::Result<Outcome> {
+pub(super) fn run(args: &ShuffleArgs) -> anyhow::Result<ExitStatus> {
     let plan = RearrangePlan::new(args.common.request(args.output.output.clone(), None));
     args.common.run(plan, |plan, progress, cancel| shuffle(plan, args.seed, progress, cancel))
 }

@@ -13,17 +13,17 @@ use serde::Serialize;
 
 use super::failure::plan_error;
 use super::message::say;
-use super::option::{place, threads};
+use super::option::{location, threads};
 use super::position_arg;
 use super::report::{json_line, milliseconds, records};
 use super::search_args::SearchArgs;
-use crate::cli::exit::{Interrupted, Outcome, Usage};
+use crate::cli::exit::{ExitStatus, Interrupted, Usage};
 use crate::mate::judge::Judgement;
-use crate::mate::positions::{Found, Positions, Spot, Whence};
+use crate::mate::positions::{InputPosition, LineOrByte, Positions, RecordLocation};
 use crate::mate::proof::ProofOutput;
-use crate::mate::solve::{Solution, Wishes, solve};
+use crate::mate::solve::{Solution, SolveOptions, solve};
 use crate::records::answer::Answer;
-use crate::records::claims::Claims;
+use crate::records::claims::FileClaims;
 use crate::records::format_name::FormatName;
 use crate::records::sink::{SinkError, is_standard_output};
 use crate::storage::files;
@@ -65,7 +65,7 @@ pub(super) struct SolveArgs {
 
     /// Write the proofs of all mates to a file, to be checked by `kyokumen verify --proof`; zstd-compressed
     /// if its name ends in .zst
-    #[arg(long, value_name = "FILE", value_parser = place())]
+    #[arg(long, value_name = "FILE", value_parser = location())]
     proof: Option<PathBuf>,
 
     /// Replace the file of proofs if it exists
@@ -77,7 +77,7 @@ pub(super) struct SolveArgs {
     json: bool,
 }
 
-pub(super) fn run(args: &SolveArgs) -> anyhow::Result<Outcome> {
+pub(super) fn run(args: &SolveArgs) -> anyhow::Result<ExitStatus> {
     // The four parts of an SFEN need no quotes.
     let input = args.input.join(" ");
     if is_sfen(&input) {
@@ -86,18 +86,19 @@ pub(super) fn run(args: &SolveArgs) -> anyhow::Result<Outcome> {
     solve_file(args, &input)
 }
 
-fn solve_file(args: &SolveArgs, input: &str) -> anyhow::Result<Outcome> {
+fn solve_file(args: &SolveArgs, input: &str) -> anyhow::Result<ExitStatus> {
     let file = if input == "-" { "standard input" } else { input };
     let (settings, threads) = (args.search.settings()?, args.threads);
-    let path =
-        files::place(PathBuf::from(input)).map_err(|why| Usage(format!("{input}: {why}")))?;
+    let path = files::parse_location(PathBuf::from(input))
+        .map_err(|why| Usage(format!("{input}: {why}")))?;
     let positions = Positions::open(&path, args.from);
-    let claims = Claims::reading(std::slice::from_ref(positions.input())).map_err(plan_error)?;
+    let claims =
+        FileClaims::reading(std::slice::from_ref(positions.input())).map_err(plan_error)?;
     let mut proofs = Proofs::open(args, claims)?;
     let mut tally = Tally::default();
     let started = Instant::now();
-    let wishes = args.wishes(proofs.cancel());
-    solve(positions, &settings, &wishes, threads, |solved| -> anyhow::Result<()> {
+    let options = args.options(proofs.cancel());
+    solve(positions, &settings, &options, threads, |solved| -> anyhow::Result<()> {
         match solved {
             Ok(solution) => {
                 proofs.take(&solution)?;
@@ -113,12 +114,12 @@ fn solve_file(args: &SolveArgs, input: &str) -> anyhow::Result<Outcome> {
     })?;
     let unwritten = proofs.finish()?;
     tally.report(started.elapsed());
-    Ok(if tally.bad + unwritten == 0 { Outcome::Done } else { Outcome::BadRecords })
+    Ok(if tally.bad + unwritten == 0 { ExitStatus::Done } else { ExitStatus::BadRecords })
 }
 
 impl SolveArgs {
-    fn wishes(&self, cancel: Arc<AtomicBool>) -> Wishes {
-        Wishes {
+    fn options(&self, cancel: Arc<AtomicBool>) -> SolveOptions {
+        SolveOptions {
             shortest: self.shortest,
             tsume_plies: self.json,
             proof: self.proof.is_some(),
@@ -135,16 +136,16 @@ fn is_sfen(text: &str) -> bool {
         && (has_nine_ranks || matches!(board, "sfen" | "position" | "startpos"))
 }
 
-fn solve_one(args: &SolveArgs, text: &str) -> anyhow::Result<Outcome> {
+fn solve_one(args: &SolveArgs, text: &str) -> anyhow::Result<ExitStatus> {
     let position = position_arg::parse("SFEN", text)?;
-    let whence = Whence { index: 0, spot: Spot::Line(1) };
-    let found = Found { whence, position, second_column: None };
+    let location = RecordLocation { index: 0, spot: LineOrByte::Line(1) };
+    let found = InputPosition { location, position, second_column: None };
     let one = std::iter::once(Ok(Ok(found)));
     let settings = args.search.settings()?;
-    let mut proofs = Proofs::open(args, Claims::reading(&[]).map_err(plan_error)?)?;
-    let wishes = Wishes { tsume_plies: true, ..args.wishes(proofs.cancel()) };
-    solve(one, &settings, &wishes, 1, |solved| -> anyhow::Result<()> {
-        let solution = solved.map_err(|bad| Usage(format!("SFEN: {}\n  {text}", bad.fault)))?;
+    let mut proofs = Proofs::open(args, FileClaims::reading(&[]).map_err(plan_error)?)?;
+    let options = SolveOptions { tsume_plies: true, ..args.options(proofs.cancel()) };
+    solve(one, &settings, &options, 1, |solved| -> anyhow::Result<()> {
+        let solution = solved.map_err(|bad| Usage(format!("SFEN: {}\n  {text}", bad.error)))?;
         proofs.take(&solution)?;
         if args.json {
             write_solution(&solution, true)?;
@@ -154,7 +155,7 @@ fn solve_one(args: &SolveArgs, text: &str) -> anyhow::Result<Outcome> {
         Ok(())
     })?;
     let unwritten = proofs.finish()?;
-    Ok(if unwritten == 0 { Outcome::Done } else { Outcome::BadRecords })
+    Ok(if unwritten == 0 { ExitStatus::Done } else { ExitStatus::BadRecords })
 }
 
 /// The file of proofs, if one is wanted.
@@ -165,7 +166,7 @@ struct Proofs {
 }
 
 impl Proofs {
-    fn open(args: &SolveArgs, mut claims: Claims) -> anyhow::Result<Self> {
+    fn open(args: &SolveArgs, mut claims: FileClaims) -> anyhow::Result<Self> {
         let Some(path) = &args.proof else { return Ok(Self { file: None, unwritten: 0 }) };
         if is_standard_output(path) {
             let message = "standard output holds the answers: --proof needs a file";
@@ -189,7 +190,7 @@ impl Proofs {
             Some(Ok(proof)) => output.write(proof)?,
             Some(Err(error)) => {
                 self.unwritten += 1;
-                say!("{}: {error}", solution.found.whence);
+                say!("{}: {error}", solution.found.location);
             }
             None => {}
         }
@@ -230,7 +231,7 @@ impl Line {
             _ => None,
         };
         Self {
-            index: solution.found.whence.index,
+            index: solution.found.location.index,
             sfen: solution.found.position.to_string(),
             verdict: judgement.map(|judgement| judgement.answer.word()),
             stop,

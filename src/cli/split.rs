@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::option::{place, word};
+use super::option::{location, word};
 use super::rearrange_args::RearrangeArgs;
-use crate::cli::exit::Outcome;
+use crate::cli::exit::ExitStatus;
 use crate::ops::rearrange::{RearrangePlan, RearrangeRequest, SplitBy, split};
 use crate::records::format_name::FormatName;
 
@@ -30,7 +30,7 @@ pub(super) struct SplitArgs {
     common: RearrangeArgs,
 
     /// Folder of the parts, made if it is not there
-    #[arg(short, long, value_name = "DIR", value_parser = place())]
+    #[arg(short, long, value_name = "DIR", value_parser = location())]
     output: PathBuf,
 
     /// Number of parts
@@ -50,7 +50,7 @@ pub(super) struct SplitArgs {
     name: Option<String>,
 }
 
-pub(super) fn run(args: &SplitArgs) -> anyhow::Result<Outcome> {
+pub(super) fn run(args: &SplitArgs) -> anyhow::Result<ExitStatus> {
     let request = args.common.request(args.output.clone(), args.to);
     let request = RearrangeRequest { name: args.name.clone(), ..request };
     let plan = RearrangePlan::in_parts(request, args.parts.get());

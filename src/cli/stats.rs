@@ -14,10 +14,10 @@ use clap::Args;
 
 use super::failure::{plan_error, run_error};
 use super::message::say;
-use super::option::place;
+use super::option::location;
 use super::record_args::{RunArgs, dialect};
 use super::report::json_line;
-use crate::cli::exit::Outcome;
+use crate::cli::exit::ExitStatus;
 use crate::format::move16::Dialect;
 use crate::ops::stats::{StatsPlan, StatsRequest, stats};
 use crate::records::format_name::FormatName;
@@ -40,7 +40,7 @@ Exit status: 0 done, 1 failed, 2 usage, 3 done but records were met that cannot 
 130 or 143 interrupted.")]
 pub(super) struct StatsArgs {
     /// Files of positions, read as one sequence; `-` is standard input
-    #[arg(value_name = "FILE", required = true, value_parser = place())]
+    #[arg(value_name = "FILE", required = true, value_parser = location())]
     files: Vec<PathBuf>,
 
     /// Format of the files, one of `kyokumen formats`, as in psv or psv.zst [default: by extension]
@@ -56,7 +56,7 @@ pub(super) struct StatsArgs {
     memory: Option<Memory>,
 
     /// Write a page with plots that needs nothing but a browser
-    #[arg(long, value_name = "REPORT.html", value_parser = place())]
+    #[arg(long, value_name = "REPORT.html", value_parser = location())]
     html: Option<PathBuf>,
 
     #[command(flatten)]
@@ -70,7 +70,7 @@ pub(super) struct StatsArgs {
 /// What telling positions apart may take if nothing is said.
 const MEMORY: Memory = Memory::gib(1);
 
-pub(super) fn run(args: StatsArgs) -> anyhow::Result<Outcome> {
+pub(super) fn run(args: StatsArgs) -> anyhow::Result<ExitStatus> {
     let StatsArgs { files, from, dialect, memory, html, run, json } = args;
     let memory = memory.unwrap_or(MEMORY);
     let (page, force, threads) = (html, run.force, run.threads());
@@ -92,7 +92,7 @@ pub(super) fn run(args: StatsArgs) -> anyhow::Result<Outcome> {
     } else {
         io::stdout().write_all(text::text(&report).as_bytes())?;
     }
-    Ok(if report.bad == 0 { Outcome::Done } else { Outcome::BadRecords })
+    Ok(if report.bad == 0 { ExitStatus::Done } else { ExitStatus::BadRecords })
 }
 
 fn write_page(plan: OutputPlan, page: &str) -> anyhow::Result<()> {

@@ -7,11 +7,11 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::message::name;
-use super::option::place;
+use super::option::location;
 use super::report::json_line;
-use crate::cli::exit::Outcome;
+use crate::cli::exit::ExitStatus;
 use crate::engine::snapshot::duration;
-use crate::jobs::status::{RunStatus, ShardStatus, State, status};
+use crate::jobs::status::{RunStatus, ShardState, ShardStatus, status};
 
 /// Say how far the runs have come whose outputs are written to a folder
 ///
@@ -20,7 +20,7 @@ use crate::jobs::status::{RunStatus, ShardStatus, State, status};
 #[derive(Args)]
 pub(super) struct StatusArgs {
     /// Folder of the outputs, or its URL
-    #[arg(value_name = "DIR", value_parser = place())]
+    #[arg(value_name = "DIR", value_parser = location())]
     folder: PathBuf,
 
     /// One JSON object a line for each run
@@ -28,7 +28,7 @@ pub(super) struct StatusArgs {
     json: bool,
 }
 
-pub(super) fn run(args: &StatusArgs) -> anyhow::Result<Outcome> {
+pub(super) fn run(args: &StatusArgs) -> anyhow::Result<ExitStatus> {
     let runs = status(&args.folder)?;
     if runs.is_empty() {
         anyhow::bail!("there are no runs in {}", args.folder.display());
@@ -41,7 +41,7 @@ pub(super) fn run(args: &StatusArgs) -> anyhow::Result<Outcome> {
         }
     }
     match runs.iter().map(|run| run.problems.len()).sum() {
-        0 => Ok(Outcome::Done),
+        0 => Ok(ExitStatus::Done),
         1 => anyhow::bail!("the manifests are not as they were written"),
         problems => {
             anyhow::bail!("the manifests are not as they were written, in {problems} points")
@@ -67,7 +67,7 @@ fn summary(run: &RunStatus) -> String {
         let shards = run.shards.iter().filter(|shard| shard.state == state);
         shards.map(|shard| u64::from(shard.shards)).sum::<u64>()
     };
-    let states = State::ALL.map(|state| (number(state), state.name()));
+    let states = ShardState::ALL.map(|state| (number(state), state.name()));
     let states = states.iter().filter(|(number, _)| *number > 0);
     let states: Vec<_> = states.map(|(number, name)| format!("{number} {name}")).collect();
     let of = run.records.map_or(String::new(), |records| format!(" of {records}"));

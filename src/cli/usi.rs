@@ -14,7 +14,7 @@ use std::{io, thread};
 use clap::Args;
 use crossbeam_channel::{Receiver, Sender, bounded};
 
-use crate::cli::exit::Outcome;
+use crate::cli::exit::ExitStatus;
 use crate::cli::usi::line::{Line, next_line};
 use engine::Engine;
 
@@ -32,10 +32,10 @@ pub(super) struct UsiArgs {}
 /// Lines that wait while the engine is busy with another.
 const LINES_AHEAD: usize = 16;
 
-pub(super) fn run(_args: &UsiArgs) -> anyhow::Result<Outcome> {
+pub(super) fn run(_args: &UsiArgs) -> anyhow::Result<ExitStatus> {
     let lines = lines_of_stdin()?;
     Engine::new(io::stdout())?.run(&lines)?;
-    Ok(Outcome::Done)
+    Ok(ExitStatus::Done)
 }
 
 /// Reads on a thread of its own, which nobody waits for: it may be waiting for input itself.

@@ -12,10 +12,10 @@ use clap::Args;
 
 use super::failure::{plan_error, run_error};
 use super::message::{name, say};
-use super::option::place;
+use super::option::location;
 use super::record_args::{RunArgs, dialect};
 use super::report::{json_line, records};
-use crate::cli::exit::Outcome;
+use crate::cli::exit::ExitStatus;
 use crate::format::move16::Dialect;
 use crate::ops::verify::{
     Example, Finding, Level, VerifyPlan, VerifyReport, VerifyRequest, verify,
@@ -46,16 +46,16 @@ Exit status: 0 every record is good, every output as said, every proof holds; 1 
 3 bad records were met; 130 or 143 interrupted.")]
 pub(super) struct VerifyArgs {
     /// Files of positions; `-` is standard input
-    #[arg(value_name = "FILE", required_unless_present_any = ["proof", "manifest"], value_parser = place())]
+    #[arg(value_name = "FILE", required_unless_present_any = ["proof", "manifest"], value_parser = location())]
     files: Vec<PathBuf>,
 
     /// Files of proofs, zstd-compressed if the name ends in .zst; `-` is standard input
-    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["files", "from", "dialect", "strict", "quarantine", "force", "progress"], value_parser = place())]
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["files", "from", "dialect", "strict", "quarantine", "force", "progress"], value_parser = location())]
     proof: Vec<PathBuf>,
 
     /// Manifests of outputs: whether these are as they say, and of several shards whether they are one run
     /// without gaps
-    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["files", "proof", "from", "dialect", "strict", "quarantine", "force", "progress", "threads"], value_parser = place())]
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["files", "proof", "from", "dialect", "strict", "quarantine", "force", "progress", "threads"], value_parser = location())]
     manifest: Vec<PathBuf>,
 
     /// Format of the files, one of `kyokumen formats`, as in psv or psv.zst [default: by extension]
@@ -71,7 +71,7 @@ pub(super) struct VerifyArgs {
     strict: bool,
 
     /// Write the good and the bad records to files in this folder, made if it is not there
-    #[arg(long, value_name = "DIR", value_parser = place())]
+    #[arg(long, value_name = "DIR", value_parser = location())]
     quarantine: Option<PathBuf>,
 
     #[command(flatten)]
@@ -82,7 +82,7 @@ pub(super) struct VerifyArgs {
     json: bool,
 }
 
-pub(super) fn run(args: VerifyArgs) -> anyhow::Result<Outcome> {
+pub(super) fn run(args: VerifyArgs) -> anyhow::Result<ExitStatus> {
     if !args.proof.is_empty() {
         return proofs::check_files(&args.proof, args.run.threads(), args.json);
     }
@@ -92,14 +92,14 @@ pub(super) fn run(args: VerifyArgs) -> anyhow::Result<Outcome> {
     let (mode, json, folder) = (args.run.progress(), args.json, args.quarantine.clone());
     let plans = VerifyPlan::new(args.request()).map_err(plan_error)?;
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;
-    let mut outcome = Outcome::Done;
+    let mut outcome = ExitStatus::Done;
     for plan in plans {
         let mut progress = mode.over(plan.records);
         let report = verify(plan, &mut progress, &interrupt.cancel());
         drop(progress);
         let report = report.map_err(|error| run_error(error, &interrupt))?;
         if report.bad > 0 || report.findings.iter().any(|finding| finding.level == Level::Error) {
-            outcome = Outcome::BadRecords;
+            outcome = ExitStatus::BadRecords;
         }
         if json {
             json_line(&report)?;
@@ -107,7 +107,7 @@ pub(super) fn run(args: VerifyArgs) -> anyhow::Result<Outcome> {
         }
         write_report(&report)?;
         if let Some(folder) = &folder {
-            tell_outputs(&report, folder);
+            write_outputs(&report, folder);
         }
     }
     Ok(outcome)
@@ -161,7 +161,7 @@ fn place_of(example: &Example) -> String {
     format!("record {record} at byte {byte}{colon}{what}")
 }
 
-fn tell_outputs(report: &VerifyReport, folder: &Path) {
+fn write_outputs(report: &VerifyReport, folder: &Path) {
     for output in &report.outputs {
         say!("  {} ({})", folder.join(&output.file).display(), records(output.records));
     }

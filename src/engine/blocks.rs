@@ -1,6 +1,6 @@
 //! The blocks of a job: read, worked on by all threads, and back in the order of the input.
 //!
-//! Reading and hashing have threads of their own where both are needed; whoever hashes hands the blocks to the
+//! Where reading and hashing are both needed, each runs on a thread of its own; the hashing thread passes the blocks to
 //! workers.
 
 use std::io;
@@ -12,10 +12,10 @@ use super::error::RunError;
 use super::in_order::{Parallelism, in_order};
 use super::job::{BlockWorker, Job};
 use super::prefetch::Prefetch;
-use crate::records::resume_point::Place;
-use crate::records::sorting::Sorted;
+use crate::records::processing::ProcessedBlock;
+use crate::records::resume_point::ResumePoint;
 use crate::records::source::{
-    Checksummed, Delivery, PartRead, Room, Skipping, Source, SourceError, Within,
+    Checksummed, Delivery, MemoryBounded, MemoryBudget, PartRead, SkipBlocks, Source, SourceError,
 };
 use crate::storage::platform;
 
@@ -28,15 +28,15 @@ const USUAL_BLOCK_BYTES: usize = 5 << 18;
 /// Stages that read ahead of the threads.
 const STAGES: usize = 3;
 
-/// Blocks under way have this much room, however little memory there is.
-const LEAST_ROOM_BYTES: usize = 4 << 20;
+/// Minimum memory for blocks in flight, however low the memory limit is.
+const MIN_BLOCK_MEMORY_BYTES: usize = 4 << 20;
 
 /// Blocks under way per thread: enough that none waits for the coordinator.
 const BLOCKS_PER_THREAD: usize = 4;
 
 /// What became of a block.
-pub(crate) struct ProcessedBlock<T> {
-    pub(crate) sorted: Sorted,
+pub(crate) struct BlockResult<T> {
+    pub(crate) processed: ProcessedBlock,
     /// What else was found out about it.
     pub(crate) found: T,
     /// What was read of its input up to its end.
@@ -44,8 +44,8 @@ pub(crate) struct ProcessedBlock<T> {
 }
 
 /// What became of what was read.
-pub(crate) enum Processed<T> {
-    Block(Box<ProcessedBlock<T>>),
+pub(crate) enum ProcessedDelivery<T> {
+    Block(Box<BlockResult<T>>),
     /// The end of an input, or of the part that is read of it.
     End(PartRead),
 }
@@ -57,9 +57,9 @@ pub(crate) enum Processed<T> {
 /// What `take` returns, and [`RunError`] for what cannot be read or processed.
 pub(crate) fn process_blocks<W, E>(
     job: &Job<'_>,
-    behind: &Place,
+    behind: &ResumePoint,
     make_worker: impl Fn() -> W + Send + Sync + 'static,
-    mut take: impl FnMut(Option<Processed<W::Found>>) -> Result<(), E>,
+    mut take: impl FnMut(Option<ProcessedDelivery<W::Found>>) -> Result<(), E>,
 ) -> Result<(), E>
 where
     W: BlockWorker + 'static,
@@ -70,7 +70,7 @@ where
     let parallelism = Parallelism {
         threads,
         running,
-        under_way: running.saturating_add(job.waiting_blocks),
+        in_flight: running.saturating_add(job.waiting_blocks),
         waiting_bytes: WAITING_BYTES,
         bytes_of,
     };
@@ -82,7 +82,7 @@ where
     in_order(deliveries, parallelism, make_worker, work, |processed| take(processed.transpose()?))
 }
 
-/// Work under way ends soon when the run does; nobody waits for it, nor for a reader that waits for its input.
+/// Stops work in flight soon after the run ends; neither the workers nor a reader blocked on its input are joined.
 struct StopWhenDropped(Arc<AtomicBool>);
 
 impl Drop for StopWhenDropped {
@@ -96,15 +96,17 @@ fn process<W: BlockWorker>(
     delivery: Result<Delivery, RunError>,
     inputs: &[String],
     stop: &AtomicBool,
-) -> Result<Processed<W::Found>, RunError> {
+) -> Result<ProcessedDelivery<W::Found>, RunError> {
     let block = match delivery? {
         Delivery::Block(block) => block,
-        Delivery::End(read) => return Ok(Processed::End(read)),
+        Delivery::End(read) => return Ok(ProcessedDelivery::End(read)),
     };
     match catch_unwind(AssertUnwindSafe(|| worker.process(&block, stop))) {
-        Ok(Some((sorted, found))) => {
-            Ok(Processed::Block(Box::new(ProcessedBlock { sorted, found, read: block.read() })))
-        }
+        Ok(Some((processed, found))) => Ok(ProcessedDelivery::Block(Box::new(BlockResult {
+            processed,
+            found,
+            read: block.read(),
+        }))),
         Ok(None) => Err(RunError::Interrupted),
         Err(_) => {
             let file = inputs[block.part].clone();
@@ -113,35 +115,36 @@ fn process<W: BlockWorker>(
     }
 }
 
-fn bytes_of<T>(processed: &Result<Processed<T>, RunError>) -> usize {
+fn bytes_of<T>(processed: &Result<ProcessedDelivery<T>, RunError>) -> usize {
     match processed {
-        Ok(Processed::Block(block)) => block.sorted.size(),
-        Ok(Processed::End(_)) | Err(_) => 0,
+        Ok(ProcessedDelivery::Block(block)) => block.processed.size(),
+        Ok(ProcessedDelivery::End(_)) | Err(_) => 0,
     }
 }
 
 type Deliveries = Box<dyn Iterator<Item = Result<Delivery, SourceError>> + Send>;
 
 /// What is read for a job, behind what was done before.
-fn deliveries(job: &Job<'_>, behind: &Place, threads: usize) -> io::Result<CaughtPanics> {
+fn deliveries(job: &Job<'_>, behind: &ResumePoint, threads: usize) -> io::Result<CaughtPanics> {
     let source = Source::new(job.parts.to_vec(), job.block_records);
     let source = source.numbered_from(job.first_number).limited_to(job.limit.unwrap_or(u64::MAX));
-    let source = Within::new(source, Room::of_bytes(room_bytes(job, threads)));
+    let source =
+        MemoryBounded::new(source, MemoryBudget::of_bytes(block_memory_bytes(job, threads)));
     let mut deliveries: Deliveries = Box::new(source);
     if job.checksums {
         deliveries = Box::new(Checksummed::new(Prefetch::start(deliveries, BLOCKS_PER_THREAD)?));
     }
     if behind.blocks > 0 {
         let inputs = job.parts.iter().map(|part| part.input.name.clone()).collect();
-        deliveries = Box::new(Skipping::new(deliveries, behind, inputs));
+        deliveries = Box::new(SkipBlocks::new(deliveries, behind, inputs));
     }
     Ok(CaughtPanics(Some(deliveries)))
 }
 
 /// Memory for blocks: for as many of the usual size as are under way at once. Of large ones there are fewer.
-fn room_bytes(job: &Job<'_>, threads: usize) -> usize {
+fn block_memory_bytes(job: &Job<'_>, threads: usize) -> usize {
     let blocks = BLOCKS_PER_THREAD.saturating_mul(threads + STAGES);
-    blocks.saturating_mul(USUAL_BLOCK_BYTES).min(job.room_bytes).max(LEAST_ROOM_BYTES)
+    blocks.saturating_mul(USUAL_BLOCK_BYTES).min(job.block_memory_bytes).max(MIN_BLOCK_MEMORY_BYTES)
 }
 
 /// Deliveries, a panic while reading being the last: it must not pass for the end of the inputs.

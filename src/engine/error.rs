@@ -5,7 +5,7 @@ use std::io;
 use thiserror::Error;
 
 use crate::records::bad_record::BadRecord;
-use crate::records::counts::Imbalance;
+use crate::records::counts::ImbalanceError;
 use crate::records::sink::SinkError;
 use crate::records::source::SourceError;
 
@@ -40,5 +40,5 @@ pub enum RunError {
     ReaderPanicked,
     /// A fault of this program.
     #[error("internal error")]
-    Imbalance(#[from] Imbalance),
+    Imbalance(#[from] ImbalanceError),
 }

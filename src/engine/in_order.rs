@@ -1,7 +1,7 @@
-//! Items over threads: any thread may take any item, results come back in the order of the items.
+//! Processes items on several threads: any thread may take any item, and results are delivered in input order.
 //!
-//! A bounded number of items is under way at any time, so memory does not grow with their number. Everything that
-//! works on many threads goes through here.
+//! The number of items in flight is bounded, so memory does not grow with the input. All multi-threaded work
+//! goes through this function.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -15,18 +15,18 @@ use crossbeam_channel::{RecvTimeoutError, bounded, unbounded};
 use super::error::RunError;
 use crate::search::STACK_BYTES;
 
-/// How long the caller is left without a word.
-pub(crate) const PATIENCE: Duration = Duration::from_millis(50);
+/// Longest wait before `take` is called without a result.
+pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// How many threads work, and how far they may be ahead of what is taken.
 #[derive(Debug)]
 pub(crate) struct Parallelism<T> {
-    /// As many work at once.
+    /// Threads that process items.
     pub(crate) threads: usize,
-    /// Items that are begun and not done.
+    /// Most items that are started and not finished.
     pub(crate) running: usize,
-    /// Items that are begun and not taken: one hard item must not leave the other threads idle.
-    pub(crate) under_way: usize,
+    /// Most items that are started and not delivered: one slow item must not leave the other threads idle.
+    pub(crate) in_flight: usize,
     /// Memory of the results that wait for one before them, in bytes, beyond which no item is begun.
     pub(crate) waiting_bytes: usize,
     /// Memory of a result.
@@ -37,12 +37,12 @@ impl<T> Parallelism<T> {
     /// So many threads, and so many items under way.
     pub(crate) fn new(threads: usize, items: usize) -> Self {
         let waiting_bytes = usize::MAX;
-        Self { threads, running: items, under_way: items, waiting_bytes, bytes_of: |_| 0 }
+        Self { threads, running: items, in_flight: items, waiting_bytes, bytes_of: |_| 0 }
     }
 }
 
 /// Hands every item to `work` on one of several threads, and the results in order to `take`: nothing where there
-/// is none for [`PATIENCE`], or another one has to come first.
+/// is none for [`POLL_INTERVAL`], or another one has to come first.
 ///
 /// Each thread makes a worker for itself when it has something to do. Whatever ends the call, threads are not
 /// waited for, nor is an iterator that waits for its input.
@@ -65,7 +65,7 @@ where
     T: Send + 'static,
     E: From<RunError>,
 {
-    let (tickets, ticket) = bounded(parallelism.running);
+    let (permits, permit) = bounded(parallelism.running);
     let (tasks, task) = bounded(parallelism.threads);
     let (results, result) = unbounded();
     spawn("feeder", move || {
@@ -78,7 +78,7 @@ where
                 Err(panic) => Err(panic),
             };
             let is_panic = item.is_err();
-            if ticket.recv().is_err() || tasks.send((sequence, item)).is_err() || is_panic {
+            if permit.recv().is_err() || tasks.send((sequence, item)).is_err() || is_panic {
                 return;
             }
         }
@@ -104,14 +104,14 @@ where
         .map_err(RunError::Threads)?;
     }
     drop((task, results));
-    let mut order = Order::new(parallelism);
+    let mut order = ReorderBuffer::new(parallelism);
     loop {
-        for _ in 0..order.room() {
-            // The feeder has ended if nobody wants its tickets.
-            let _ = tickets.try_send(());
+        for _ in 0..order.capacity() {
+            // The send fails once the feeder has ended.
+            let _ = permits.try_send(());
             order.running += 1;
         }
-        match result.recv_timeout(PATIENCE) {
+        match result.recv_timeout(POLL_INTERVAL) {
             Ok((sequence, done)) => {
                 order.put(sequence, done.unwrap_or_else(|panic| resume_unwind(panic)));
             }
@@ -126,7 +126,7 @@ where
 }
 
 /// Results until those before them are there.
-struct Order<T> {
+struct ReorderBuffer<T> {
     parallelism: Parallelism<T>,
     /// Items that may be begun, or are and not done.
     running: usize,
@@ -136,19 +136,19 @@ struct Order<T> {
     next: u64,
 }
 
-impl<T> Order<T> {
+impl<T> ReorderBuffer<T> {
     const fn new(parallelism: Parallelism<T>) -> Self {
         Self { parallelism, running: 0, waiting: BTreeMap::new(), waiting_bytes: 0, next: 0 }
     }
 
     /// How many more items may be begun.
-    fn room(&self) -> usize {
+    fn capacity(&self) -> usize {
         if self.waiting_bytes >= self.parallelism.waiting_bytes {
             return 0;
         }
-        let under_way = self.running + self.waiting.len();
+        let in_flight = self.running + self.waiting.len();
         let most = self.parallelism.running.saturating_sub(self.running);
-        most.min(self.parallelism.under_way.saturating_sub(under_way))
+        most.min(self.parallelism.in_flight.saturating_sub(in_flight))
     }
 
     fn put(&mut self, sequence: u64, done: T) {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use crate::records::processing::ProcessedBlock;
 use crate::records::sink::OutputPlan;
-use crate::records::sorting::Sorted;
 use crate::records::source::{Block, Part};
 
 /// What is to be read and written.
@@ -23,7 +23,7 @@ pub(crate) struct Job<'a> {
     /// Blocks that may wait for one before them, however small they are.
     pub(crate) waiting_blocks: usize,
     /// Memory that blocks under way may take, if that is less than they would.
-    pub(crate) room_bytes: usize,
+    pub(crate) block_memory_bytes: usize,
 }
 
 /// What works on blocks, one after the other, on one thread.
@@ -32,17 +32,21 @@ pub(crate) trait BlockWorker {
     type Found: Send + 'static;
 
     /// What becomes of the records of a block; nothing if `stop` was set meanwhile.
-    fn process(&mut self, block: &Block, stop: &AtomicBool) -> Option<(Sorted, Self::Found)>;
+    fn process(
+        &mut self,
+        block: &Block,
+        stop: &AtomicBool,
+    ) -> Option<(ProcessedBlock, Self::Found)>;
 }
 
 /// A worker that keeps nothing from block to block.
 pub(crate) type BlockFunction<T> =
-    Arc<dyn Fn(&Block, &AtomicBool) -> Option<(Sorted, T)> + Send + Sync>;
+    Arc<dyn Fn(&Block, &AtomicBool) -> Option<(ProcessedBlock, T)> + Send + Sync>;
 
 impl<T: Send + 'static> BlockWorker for BlockFunction<T> {
     type Found = T;
 
-    fn process(&mut self, block: &Block, stop: &AtomicBool) -> Option<(Sorted, T)> {
+    fn process(&mut self, block: &Block, stop: &AtomicBool) -> Option<(ProcessedBlock, T)> {
         self(block, stop)
     }
 }

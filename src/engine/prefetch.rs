@@ -8,7 +8,7 @@ use std::thread::{self, JoinHandle};
 use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
 
 use super::error::RunError;
-use super::in_order::PATIENCE;
+use super::in_order::POLL_INTERVAL;
 
 /// The items of an iterator, a few of which are read ahead.
 pub(crate) struct Prefetch<I> {
@@ -42,7 +42,7 @@ impl<I: Send + 'static> Prefetch<I> {
     /// iterator did.
     pub(crate) fn next_unless(&mut self, cancel: &AtomicBool) -> Result<Option<I>, RunError> {
         loop {
-            match self.items.recv_timeout(PATIENCE) {
+            match self.items.recv_timeout(POLL_INTERVAL) {
                 Ok(item) => return Ok(Some(item)),
                 Err(RecvTimeoutError::Disconnected) => {
                     let ended = self.thread.take().map_or(Ok(()), JoinHandle::join);

@@ -1,4 +1,4 @@
-//! How far a run has come, handed now and then to whoever shows it.
+//! Progress of a run, passed at intervals to a display.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use super::metrics::Metrics;
 use super::snapshot::Snapshot;
 use crate::records::counts::Counts;
 
-/// Shows the progress of a run to people or programs. What cannot be shown is no reason to end the run.
+/// Shows the progress of a run to people or programs. An error while displaying does not end the run.
 pub trait ProgressDisplay: Send {
     /// Least time between two snapshots.
     fn pause(&self) -> Duration;
@@ -22,7 +22,7 @@ pub trait ProgressDisplay: Send {
     /// The run is done.
     fn finish(&mut self, _last: &Snapshot) {}
 
-    /// Takes away what is drawn over and over: the run has ended, done or not.
+    /// Clears what is redrawn in place: the run has ended, successfully or not.
     fn clear(&mut self) {}
 }
 

@@ -1,107 +1,122 @@
 //! The run that every command on archives shares: blocks over threads, outputs in the order of the input.
 //!
-//! Nothing gets its final name here: the caller does that when the sums are right.
+//! Outputs keep their partial names here; the caller renames them after the counts have been checked.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::error::RunError;
 use super::progress::Progress;
-use crate::engine::blocks::{Processed, ProcessedBlock, process_blocks};
+use crate::engine::blocks::{BlockResult, ProcessedDelivery, process_blocks};
 use crate::engine::job::{BlockWorker, Job};
 use crate::records::counts::Counts;
-use crate::records::resume_point::Place;
-use crate::records::sink::{Finished, OutputState, SinkError, Sinks};
-use crate::records::sorting::Sorted;
+use crate::records::processing::ProcessedBlock;
+use crate::records::resume_point::ResumePoint;
+use crate::records::sink::{FinishedOutputs, OutputState, SinkError, Sinks};
 use crate::records::source::PartRead;
 use crate::records::stream::Stream;
 
 /// Blocks that may wait for one before them, where they are small.
 pub(crate) const WAITING_BLOCKS: usize = 1 << 12;
 
-/// Who keeps checkpoints of a run while it goes on.
-pub(crate) trait Checkpoints {
+/// Called by a run to keep checkpoints while it goes on.
+pub(crate) trait CheckpointHooks {
     /// What ends the run.
     type Error: From<RunError>;
 
-    /// Where the run goes on, and how far each output had come there; none where it begins.
-    fn resumed(&self) -> Option<(&Place, &[OutputState])>;
+    /// The point at which the run resumes and the state of each output there; none for a new run.
+    fn resumed(&self) -> Option<(&ResumePoint, &[OutputState])>;
 
-    /// What there is to do between two blocks.
-    fn look(&mut self, sinks: &mut Sinks, place: &Place) -> Result<(), Self::Error>;
+    /// Called between two blocks.
+    fn between_blocks(
+        &mut self,
+        sinks: &mut Sinks,
+        resume_point: &ResumePoint,
+    ) -> Result<(), Self::Error>;
 
-    /// A sign of life, where nothing else is to be done.
-    fn beat(&mut self);
+    /// Renews the lock when no block is being processed.
+    fn heartbeat(&mut self);
 
-    /// Writes down where the run was interrupted; what is to be said then.
-    fn interrupted(&mut self, sinks: &mut Sinks, place: &Place)
-    -> Result<Self::Error, Self::Error>;
+    /// Writes a final checkpoint and returns the error to report.
+    fn interrupted(
+        &mut self,
+        sinks: &mut Sinks,
+        resume_point: &ResumePoint,
+    ) -> Result<Self::Error, Self::Error>;
 }
 
 /// A run whose outputs are whole and on disk.
-pub(crate) struct Done {
+pub(crate) struct CompletedRun {
     pub(crate) counts: Counts,
     pub(crate) parts_read: Vec<PartRead>,
-    pub(crate) finished: Finished,
+    pub(crate) finished: FinishedOutputs,
 }
 
-/// Reads everything, sorts it at the desk and writes the outputs, without giving them their names.
+/// Reads all parts, processes the blocks and writes the outputs, without giving them their final names.
 ///
-/// Before a block is written, `take` gets what was found out about it: block after block in the order of
+/// Before a block is written, `take` receives its findings: block after block in the order of
 /// the input, whatever the threads.
 pub(crate) fn run<W: BlockWorker + 'static, E: From<RunError>>(
     job: &Job<'_>,
     make_worker: impl Fn() -> W + Send + Sync + 'static,
-    take: impl FnMut(&mut Sorted, W::Found) -> Result<(), E>,
+    take: impl FnMut(&mut ProcessedBlock, W::Found) -> Result<(), E>,
     progress: &mut Progress,
     cancel: &AtomicBool,
-) -> Result<Done, E> {
-    run_kept(job, make_worker, take, progress, cancel, None)
+) -> Result<CompletedRun, E> {
+    run_with_checkpoints(job, make_worker, take, progress, cancel, None)
 }
 
 /// The same, with checkpoints from which another process can go on.
-pub(crate) fn run_kept<W: BlockWorker + 'static, E: From<RunError>>(
+pub(crate) fn run_with_checkpoints<W: BlockWorker + 'static, E: From<RunError>>(
     job: &Job<'_>,
     make_worker: impl Fn() -> W + Send + Sync + 'static,
-    take: impl FnMut(&mut Sorted, W::Found) -> Result<(), E>,
+    take: impl FnMut(&mut ProcessedBlock, W::Found) -> Result<(), E>,
     progress: &mut Progress,
     cancel: &AtomicBool,
-    mut keeper: Option<&mut (dyn Checkpoints<Error = E> + '_)>,
-) -> Result<Done, E> {
-    let resumed = keeper.as_ref().and_then(|keeper| keeper.resumed());
-    let (mut place, mut sinks) = match resumed {
-        Some((place, outputs)) => {
-            (place.clone(), Sinks::resume(job.outputs, outputs.to_vec()).map_err(RunError::from)?)
-        }
+    mut checkpointer: Option<&mut (dyn CheckpointHooks<Error = E> + '_)>,
+) -> Result<CompletedRun, E> {
+    let resumed = checkpointer.as_ref().and_then(|checkpointer| checkpointer.resumed());
+    let (mut resume_point, mut sinks) = match resumed {
+        Some((resume_point, outputs)) => (
+            resume_point.clone(),
+            Sinks::resume(job.outputs, outputs.to_vec()).map_err(RunError::from)?,
+        ),
         None => {
             let sinks = Sinks::create_with(job.outputs, job.checksums).map_err(RunError::from)?;
-            (Place::default(), sinks)
+            (ResumePoint::default(), sinks)
         }
     };
-    let whither = (&mut sinks, &mut place);
-    let parts_read =
-        read_all(job, make_worker, take, whither, progress, cancel, keeper.as_deref_mut())?;
-    let finished = finish(sinks, &place, cancel, keeper)?;
-    Ok(Done { counts: place.counts, parts_read, finished })
+    let sinks_and_point = (&mut sinks, &mut resume_point);
+    let parts_read = read_all(
+        job,
+        make_worker,
+        take,
+        sinks_and_point,
+        progress,
+        cancel,
+        checkpointer.as_deref_mut(),
+    )?;
+    let finished = finish(sinks, &resume_point, cancel, checkpointer)?;
+    Ok(CompletedRun { counts: resume_point.counts, parts_read, finished })
 }
 
-/// Brings the outputs to disk. Whoever interrupts it now gets the whole, since everything is written; unless
-/// files are still to be made of it, which may take minutes.
+/// Flushes the outputs to disk. An interruption at this point is ignored, since everything is written, unless
+/// tables are still to be built, which may take minutes.
 fn finish<E: From<RunError>>(
     mut sinks: Sinks,
-    place: &Place,
+    resume_point: &ResumePoint,
     cancel: &AtomicBool,
-    mut keeper: Option<&mut (dyn Checkpoints<Error = E> + '_)>,
-) -> Result<Finished, E> {
-    if !sinks.make_something() {
+    mut checkpointer: Option<&mut (dyn CheckpointHooks<Error = E> + '_)>,
+) -> Result<FinishedOutputs, E> {
+    if !sinks.has_deferred_tables() {
         return Ok(sinks.finish().map_err(RunError::from)?);
     }
-    let interrupted = match &mut keeper {
-        Some(keeper) => keeper.interrupted(&mut sinks, place)?,
+    let interrupted = match &mut checkpointer {
+        Some(checkpointer) => checkpointer.interrupted(&mut sinks, resume_point)?,
         None => RunError::Interrupted.into(),
     };
-    let finished = sinks.finish_watched(&mut || {
-        if let Some(keeper) = &mut keeper {
-            keeper.beat();
+    let finished = sinks.finish_cancellable(&mut || {
+        if let Some(checkpointer) = &mut checkpointer {
+            checkpointer.heartbeat();
         }
         is_set(cancel)
     });
@@ -112,7 +127,7 @@ fn finish<E: From<RunError>>(
 }
 
 /// What was read in one pass over the inputs.
-pub(crate) struct Passed {
+pub(crate) struct CompletedPass {
     pub(crate) counts: Counts,
     pub(crate) parts_read: Vec<PartRead>,
 }
@@ -122,45 +137,46 @@ pub(crate) fn pass<W: BlockWorker + 'static, E: From<RunError>>(
     job: &Job<'_>,
     sinks: &mut Sinks,
     make_worker: impl Fn() -> W + Send + Sync + 'static,
-    take: impl FnMut(&mut Sorted, W::Found) -> Result<(), E>,
+    take: impl FnMut(&mut ProcessedBlock, W::Found) -> Result<(), E>,
     progress: &mut Progress,
     cancel: &AtomicBool,
-) -> Result<Passed, E> {
-    let mut place = Place::default();
-    let parts_read = read_all(job, make_worker, take, (sinks, &mut place), progress, cancel, None)?;
-    Ok(Passed { counts: place.counts, parts_read })
+) -> Result<CompletedPass, E> {
+    let mut resume_point = ResumePoint::default();
+    let parts_read =
+        read_all(job, make_worker, take, (sinks, &mut resume_point), progress, cancel, None)?;
+    Ok(CompletedPass { counts: resume_point.counts, parts_read })
 }
 
 fn read_all<W: BlockWorker + 'static, E: From<RunError>>(
     job: &Job<'_>,
     make_worker: impl Fn() -> W + Send + Sync + 'static,
-    mut take: impl FnMut(&mut Sorted, W::Found) -> Result<(), E>,
-    (sinks, place): (&mut Sinks, &mut Place),
+    mut take: impl FnMut(&mut ProcessedBlock, W::Found) -> Result<(), E>,
+    (sinks, resume_point): (&mut Sinks, &mut ResumePoint),
     progress: &mut Progress,
     cancel: &AtomicBool,
-    mut keeper: Option<&mut (dyn Checkpoints<Error = E> + '_)>,
+    mut checkpointer: Option<&mut (dyn CheckpointHooks<Error = E> + '_)>,
 ) -> Result<Vec<PartRead>, E> {
     let mut parts_read = Vec::new();
-    let behind = place.clone();
+    let behind = resume_point.clone();
     process_blocks(job, &behind, make_worker, |processed| {
         if is_set(cancel) {
-            return Err(match &mut keeper {
-                Some(keeper) => keeper.interrupted(sinks, place)?,
+            return Err(match &mut checkpointer {
+                Some(checkpointer) => checkpointer.interrupted(sinks, resume_point)?,
                 None => RunError::Interrupted.into(),
             });
         }
         match processed {
-            Some(Processed::Block(block)) => {
-                let ProcessedBlock { mut sorted, found, read } = *block;
-                take(&mut sorted, found)?;
-                write(sinks, sorted.settled(), read, place)?;
+            Some(ProcessedDelivery::Block(block)) => {
+                let BlockResult { mut processed, found, read } = *block;
+                take(&mut processed, found)?;
+                write(sinks, processed.with_tallies(), read, resume_point)?;
             }
-            Some(Processed::End(read)) => parts_read.push(read),
+            Some(ProcessedDelivery::End(read)) => parts_read.push(read),
             None => {}
         }
-        progress.update(&place.counts);
-        match &mut keeper {
-            Some(keeper) => keeper.look(sinks, place),
+        progress.update(&resume_point.counts);
+        match &mut checkpointer {
+            Some(checkpointer) => checkpointer.between_blocks(sinks, resume_point),
             None => Ok(()),
         }
     })?;
@@ -173,15 +189,15 @@ fn is_set(cancel: &AtomicBool) -> bool {
 
 fn write(
     sinks: &mut Sinks,
-    sorted: Sorted,
+    processed: ProcessedBlock,
     read: PartRead,
-    place: &mut Place,
+    resume_point: &mut ResumePoint,
 ) -> Result<(), RunError> {
     for stream in Stream::ALL {
-        sinks.write(stream, sorted.batch(stream))?;
+        sinks.write(stream, processed.batch(stream))?;
     }
-    place.advance(&sorted.counts, read);
-    match sorted.stopped_by {
+    resume_point.advance(&processed.counts, read);
+    match processed.stopped_by {
         Some(bad) => Err(RunError::BadRecord(bad)),
         None => Ok(()),
     }

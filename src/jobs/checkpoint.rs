@@ -12,10 +12,10 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::identity::Identity;
-use crate::mate::judge::Saved;
-use crate::records::resume_point::Place;
+use crate::mate::judge::MemoHits;
+use crate::records::resume_point::ResumePoint;
 use crate::records::sink::{OutputState, partial_path};
-use crate::storage::checksum::Sum;
+use crate::storage::checksum::Sha256Sum;
 use crate::storage::{files, platform};
 
 /// Everything that another process needs to go on.
@@ -24,7 +24,7 @@ pub struct Checkpoint {
     /// What the run is.
     pub identity: Identity,
     /// How far it has come.
-    pub place: Place,
+    pub place: ResumePoint,
     /// How far each output has come.
     pub outputs: Vec<OutputState>,
     /// Records of the whole run, where that is known.
@@ -32,12 +32,12 @@ pub struct Checkpoint {
     /// How long the run took so far.
     pub elapsed_s: f64,
     /// Answers that took no search.
-    pub saved: Saved,
+    pub saved: MemoHits,
     /// Records behind which processes before this one had gone on.
     pub resumed_from: Vec<u64>,
     /// Checksums of the manifests that the run is to replace: what they speak of is not its own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub replaces: Vec<Sum>,
+    pub replaces: Vec<Sha256Sum>,
     /// When it was written, in seconds since 1970.
     pub written_unix_s: u64,
 }
@@ -78,14 +78,14 @@ pub enum CheckpointError {
 
 impl Checkpoint {
     /// That of a run which has done nothing yet.
-    pub fn begun(identity: Identity, replaces: Vec<Sum>) -> Self {
+    pub fn begun(identity: Identity, replaces: Vec<Sha256Sum>) -> Self {
         Self {
             identity,
-            place: Place::default(),
+            place: ResumePoint::default(),
             outputs: Vec::new(),
             records: None,
             elapsed_s: 0.0,
-            saved: Saved::default(),
+            saved: MemoHits::default(),
             resumed_from: Vec::new(),
             replaces,
             written_unix_s: platform::now_unix_s(),
@@ -107,7 +107,7 @@ impl Checkpoint {
         }
         match files::read(manifest) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-            read => read.map(|bytes| self.replaces.contains(&Sum::of(&bytes))),
+            read => read.map(|bytes| self.replaces.contains(&Sha256Sum::of(&bytes))),
         }
     }
 
@@ -138,7 +138,7 @@ impl Checkpoint {
         for output in &self.outputs {
             bytes.extend_from_slice(&output.open_frame);
         }
-        bytes.extend_from_slice(Sum::of(&bytes).bytes());
+        bytes.extend_from_slice(Sha256Sum::of(&bytes).bytes());
         Ok(bytes)
     }
 
@@ -160,7 +160,7 @@ impl Checkpoint {
 
     fn from_bytes(bytes: &[u8]) -> Result<Self, &'static str> {
         let (content, sum) = bytes.split_last_chunk().ok_or("it is cut off")?;
-        if Sum::of(content).bytes() != sum {
+        if Sha256Sum::of(content).bytes() != sum {
             return Err("its checksum does not hold");
         }
         let end = memchr::memchr(b'\n', content).ok_or("its first line does not end")?;
@@ -200,13 +200,13 @@ mod tests {
             stream,
             records: 70_000,
             bytes: 1000,
-            sha256: Some(Sum::of(b"outputs")),
+            sha256: Some(Sha256Sum::of(b"outputs")),
             frames: vec![(1000, 2_097_152)],
             records_in_frame: 4464,
             open_frame: open_frame.to_vec(),
         };
         let read = PartRead { part: 0, records: 5, offset: 0, bytes: 160, sha256: None };
-        let mut place = Place::default();
+        let mut place = ResumePoint::default();
         place.advance(&Counts { input: 5, kept: 5, ..Counts::default() }, read);
         Checkpoint {
             identity,
@@ -214,9 +214,9 @@ mod tests {
             outputs: vec![output(Stream::Kept, b"one\nopen\xff"), output(Stream::Mated, b"")],
             records: Some(100_000),
             elapsed_s: 12.5,
-            saved: Saved::default(),
+            saved: MemoHits::default(),
             resumed_from: vec![3],
-            replaces: vec![Sum::of(b"manifest")],
+            replaces: vec![Sha256Sum::of(b"manifest")],
             written_unix_s: 1_700_000_000,
         }
     }

@@ -1,4 +1,4 @@
-//! Datasets of solved positions: a row for every position, with its verdict, its mate and whence it came.
+//! Datasets of solved positions: one row per position, with verdict, mate and source.
 //!
 //! `docs/datasets.md` has the columns and what is to be known before one trains on them.
 
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::filter::{Filtered, filter_with};
-use super::plan::Plan;
+use super::plan::JobPlan;
 use crate::engine::progress::Progress;
 use crate::jobs::error::JobError;
 use crate::mate::judge::Judge;
@@ -18,7 +18,7 @@ use crate::mate::memo::{Memo, Memoized};
 /// # Errors
 /// [`JobError`]; whatever had been written is removed, unless there is a checkpoint to go on from.
 pub fn dataset(
-    plan: Plan,
+    plan: JobPlan,
     progress: &mut Progress,
     cancel: &AtomicBool,
 ) -> Result<Filtered, JobError> {
@@ -27,7 +27,7 @@ pub fn dataset(
 }
 
 /// Makes the judges that a plan needs.
-pub fn judges(plan: &Plan) -> impl Fn() -> Memoized<Judge> + Send + Sync + use<> {
+pub fn judges(plan: &JobPlan) -> impl Fn() -> Memoized<Judge> + Send + Sync + use<> {
     let search = plan.settings.search.clone();
     let tsume_plies = plan.settings.dataset.is_some_and(|dataset| dataset.tsume_plies);
     let memo = Arc::new(Memo::new());

@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 use super::checkpoint::CheckpointError;
-use super::first_pass::FirstPassError;
+use super::previous_run::PreviousRunError;
 use crate::engine::error::RunError;
-use crate::jobs::identity::Difference;
+use crate::jobs::identity::IdentityDifference;
 use crate::mate::judge::LimitError;
 use crate::records::account_file::ManifestError;
-use crate::records::counts::Imbalance;
+use crate::records::counts::ImbalanceError;
 use crate::records::plan_error::PlanError;
 use crate::records::sink::SinkError;
 use crate::records::source::SourceError;
@@ -28,7 +28,7 @@ pub enum JobError {
     Limit(#[from] LimitError),
     /// What an earlier run found out cannot be used.
     #[error(transparent)]
-    FirstPass(#[from] FirstPassError),
+    PreviousRun(#[from] PreviousRunError),
     /// It cannot begin as it was asked to.
     #[error(transparent)]
     Start(#[from] StartError),
@@ -85,7 +85,7 @@ impl JobError {
         match self {
             Self::Start(_) | Self::Limit(_) => true,
             Self::Plan(error) => error.is_usage(),
-            Self::FirstPass(error) => error.is_usage(),
+            Self::PreviousRun(error) => error.is_usage(),
             _ => false,
         }
     }
@@ -103,8 +103,8 @@ impl From<SinkError> for JobError {
     }
 }
 
-impl From<Imbalance> for JobError {
-    fn from(error: Imbalance) -> Self {
+impl From<ImbalanceError> for JobError {
+    fn from(error: ImbalanceError) -> Self {
         Self::Run(error.into())
     }
 }
@@ -159,7 +159,7 @@ pub enum StartError {
         /// The checkpoint or the manifest.
         path: PathBuf,
         /// In what.
-        difference: Box<Difference>,
+        difference: Box<IdentityDifference>,
     },
     /// Outputs stand there of which nobody knows how they were made.
     #[error("{} exists without a manifest; replace it with --force", path.display())]

@@ -1,20 +1,20 @@
 //! How long a run will take and how much it will write, measured on a sample of its records.
 //!
 //! The sample is spread evenly over the range, because archives keep the positions of a game together, and it
-//! grows until it says enough: most of the time goes to a few positions, so that small samples say little.
+//! grows until it is sufficient: most of the time is spent on few positions, so that small samples are imprecise.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use super::plan::Plan;
-use super::triage;
+use super::classify;
+use super::plan::JobPlan;
 use crate::engine::error::RunError;
 use crate::engine::in_order::{Parallelism, in_order};
-use crate::mate::judge::Decide;
+use crate::mate::judge::PositionJudge;
+use crate::records::processing::ProcessedBlock;
 use crate::records::sink::OutputPlan;
-use crate::records::sorting::Sorted;
 use crate::records::source;
 use crate::records::source::{Block, Delivery, Part, Source, SourceError};
 use crate::storage::compression::{Compression, ZSTD_LEVEL};
@@ -27,11 +27,11 @@ const PRECISION: f64 = 0.1;
 const DEVIATIONS: f64 = 1.96;
 
 /// Before that many records or that time nothing is known about the spread.
-const LEAST_RECORDS: u64 = 200;
-const LEAST_TIME: Duration = Duration::from_secs(1);
+const MIN_RECORDS: u64 = 200;
+const MIN_TIME: Duration = Duration::from_secs(1);
 
 /// The sample ends after this time in any case.
-const MOST_TIME: Duration = Duration::from_secs(30);
+const MAX_TIME: Duration = Duration::from_secs(30);
 
 /// Records that are taken along in one pass over an input in which they cannot be gone to.
 const COLLECTED_RECORDS: u64 = 1 << 13;
@@ -71,42 +71,42 @@ pub struct Interval {
 ///
 /// # Errors
 /// [`RunError`] if an input cannot be read.
-pub fn estimate<J: Decide + 'static>(
-    plan: &Plan,
+pub fn estimate<J: PositionJudge + 'static>(
+    plan: &JobPlan,
     make_judge: impl Fn() -> J + Send + Sync + 'static,
     cancel: &AtomicBool,
 ) -> Result<Option<Estimate>, RunError> {
     let is_seekable = plan.parts.iter().all(|part| source::is_cheap_to_count(&part.input));
     let (Some(records), true) = (plan.records, is_seekable) else { return Ok(None) };
     let threads = platform::threads(plan.settings.threads);
-    let sampled = Arc::new(Sampled { plan: plan.clone(), collected: collect(plan, records)? });
+    let sampled = Arc::new(SampleSource { plan: plan.clone(), collected: collect(plan, records)? });
     let order = (0..).map_while(order(records)).filter(move |&record| record < records);
     let is_over = Arc::new(AtomicBool::new(false));
     let stop = Arc::clone(&is_over);
     let work = move |judge: &mut J, record| sampled.judge(record, judge, &stop);
-    let (mut sample, started) = (Sample::default(), Instant::now());
+    let (mut sample, started) = (SampleStats::default(), Instant::now());
     let parallelism = Parallelism::new(threads, threads * RECORDS_PER_THREAD);
     let ended = in_order(order, parallelism, make_judge, work, |judged| {
         if let Some(Some(judged)) = judged.transpose()? {
             sample.add(plan, &judged);
         }
-        let is_over = cancel.load(Ordering::Relaxed) || sample.says_enough(records, started);
-        if is_over { Err(Ended::Enough) } else { Ok(()) }
+        let is_over = cancel.load(Ordering::Relaxed) || sample.is_sufficient(records, started);
+        if is_over { Err(StopReason::Enough) } else { Ok(()) }
     });
     is_over.store(true, Ordering::Relaxed);
     match ended {
-        Err(Ended::Failed(error)) => Err(error),
-        Ok(()) | Err(Ended::Enough) => Ok(Some(sample.estimate(records, threads))),
+        Err(StopReason::Failed(error)) => Err(error),
+        Ok(()) | Err(StopReason::Enough) => Ok(Some(sample.estimate(records, threads))),
     }
 }
 
 /// Why no more records are judged.
-enum Ended {
+enum StopReason {
     Enough,
     Failed(RunError),
 }
 
-impl<E: Into<RunError>> From<E> for Ended {
+impl<E: Into<RunError>> From<E> for StopReason {
     fn from(error: E) -> Self {
         Self::Failed(error.into())
     }
@@ -126,7 +126,7 @@ fn order(records: u64) -> impl Fn(u64) -> Option<u64> {
 }
 
 /// Records of inputs in which they cannot be gone to, from one pass over all; none if they can.
-fn collect(plan: &Plan, records: u64) -> Result<HashMap<u64, Block>, SourceError> {
+fn collect(plan: &JobPlan, records: u64) -> Result<HashMap<u64, Block>, SourceError> {
     let mut collected = HashMap::new();
     if plan.parts.iter().all(|part| source::can_be_computed(&part.input)) {
         return Ok(collected);
@@ -154,32 +154,33 @@ fn collect(plan: &Plan, records: u64) -> Result<HashMap<u64, Block>, SourceError
 }
 
 /// What records of a sample are read from.
-struct Sampled {
-    plan: Plan,
+struct SampleSource {
+    plan: JobPlan,
     collected: HashMap<u64, Block>,
 }
 
 /// What was found out about a few records.
-struct Judged {
+struct SampledBlock {
     seconds: f64,
-    sorted: Sorted,
+    processed: ProcessedBlock,
 }
 
-impl Sampled {
+impl SampleSource {
     /// Nothing where there is no record, or `stop` was set meanwhile.
     fn judge(
         &self,
         record: u64,
-        judge: &mut dyn Decide,
+        judge: &mut dyn PositionJudge,
         stop: &AtomicBool,
-    ) -> Result<Option<Judged>, SourceError> {
+    ) -> Result<Option<SampledBlock>, SourceError> {
         let read = if self.collected.is_empty() { self.read(record)? } else { None };
         let Some(block) = read.as_ref().or_else(|| self.collected.get(&record)) else {
             return Ok(None);
         };
         let before = Instant::now();
-        let sorted = triage::sort(&self.plan, block, judge, stop);
-        Ok(sorted.map(|sorted| Judged { seconds: before.elapsed().as_secs_f64(), sorted }))
+        let processed = classify::classify_block(&self.plan, block, judge, stop);
+        Ok(processed
+            .map(|processed| SampledBlock { seconds: before.elapsed().as_secs_f64(), processed }))
     }
 
     fn read(&self, record: u64) -> Result<Option<Block>, SourceError> {
@@ -196,39 +197,39 @@ impl Sampled {
 
 /// What was measured so far.
 #[derive(Default)]
-struct Sample {
-    seconds: Spread,
-    bytes: Spread,
+struct SampleStats {
+    seconds: RunningVariance,
+    bytes: RunningVariance,
     /// What would be compressed.
     compressible: Vec<u8>,
     incompressible_bytes: u64,
 }
 
-impl Sample {
-    fn add(&mut self, plan: &Plan, Judged { seconds, sorted }: &Judged) {
-        let number = sorted.counts.input.max(1) as f64;
+impl SampleStats {
+    fn add(&mut self, plan: &JobPlan, SampledBlock { seconds, processed }: &SampledBlock) {
+        let number = processed.counts.input.max(1) as f64;
         self.seconds.add(seconds / number);
         let mut written = 0;
         for output in &plan.outputs {
-            let bytes = sorted.batch(output.stream).bytes();
+            let bytes = processed.batch(output.stream).bytes();
             self.keep(output, bytes);
             written += bytes.len();
         }
         self.bytes.add(written as f64 / number);
     }
 
-    fn says_enough(&self, records: u64, started: Instant) -> bool {
+    fn is_sufficient(&self, records: u64, started: Instant) -> bool {
         let elapsed = started.elapsed();
-        let is_precise = self.seconds.number >= LEAST_RECORDS
-            && elapsed >= LEAST_TIME
+        let is_precise = self.seconds.number >= MIN_RECORDS
+            && elapsed >= MIN_TIME
             && self.seconds.precision(records) <= PRECISION;
-        is_precise || elapsed >= MOST_TIME
+        is_precise || elapsed >= MAX_TIME
     }
 
     fn keep(&mut self, output: &OutputPlan, bytes: &[u8]) {
         match output.compression {
             // Columns are compressed better than rows, but rows say more than is in the columns.
-            _ if output.making.is_some() => self.compressible.extend_from_slice(bytes),
+            _ if output.deferred_table.is_some() => self.compressible.extend_from_slice(bytes),
             Compression::None => self.incompressible_bytes += bytes.len() as u64,
             _ if output.stream.holds_records() => self.compressible.extend_from_slice(bytes),
             _ => {}
@@ -257,14 +258,14 @@ impl Sample {
 
 /// Mean and variance, by Welford's method.
 #[derive(Default)]
-struct Spread {
+struct RunningVariance {
     number: u64,
     mean: f64,
     /// Sum of the squares of the distances from the mean.
     squares: f64,
 }
 
-impl Spread {
+impl RunningVariance {
     fn add(&mut self, value: f64) {
         self.number += 1;
         let before = value - self.mean;
@@ -299,7 +300,7 @@ impl Spread {
 }
 
 /// Record number `record` of the plan's range.
-fn part_at(plan: &Plan, mut record: u64) -> Option<Part> {
+fn part_at(plan: &JobPlan, mut record: u64) -> Option<Part> {
     for part in &plan.parts {
         let len = part.end()? - part.from;
         if record < len {
@@ -333,7 +334,7 @@ mod tests {
 
     #[test]
     fn the_spread_of_a_sample() {
-        let mut spread = Spread::default();
+        let mut spread = RunningVariance::default();
         for value in [2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0] {
             spread.add(value);
         }

@@ -9,35 +9,35 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
+use super::checkpointer::Checkpointer;
+use super::classify;
 use super::identity::Identity;
-use super::keeper::Keeper;
 use super::manifest::Manifest;
-use super::plan::Plan;
+use super::plan::JobPlan;
 use super::staging::Staging;
-use super::start::{Earlier, Start};
-use super::triage;
+use super::start::{ResumeState, StartPoint};
 use crate::engine::job::{BlockWorker, Job};
 use crate::engine::progress::Progress;
-use crate::engine::run::{Done, run_kept};
+use crate::engine::run::{CompletedRun, run_with_checkpoints};
 use crate::jobs::error::JobError;
 use crate::jobs::manifest::per_s;
-use crate::mate::judge::{Decide, Judge, Saved};
+use crate::mate::judge::{Judge, MemoHits, PositionJudge};
 use crate::mate::memo::{Memo, Memoized};
-use crate::records::account::{input_account, output_account};
+use crate::records::account::{input_entry, output_entry};
+use crate::records::processing::ProcessedBlock;
 use crate::records::sink::SinkError;
-use crate::records::sorting::Sorted;
 use crate::records::source::Block;
 use crate::storage::lock::Lock;
 use crate::storage::{files, platform};
 
-/// Records that travel together. Few, because one hard position keeps a thread for seconds, and what waits for
+/// Records per block. Few, because one hard position keeps a thread busy for seconds, and results that wait for
 /// it in the order of the input is in no checkpoint.
 const BLOCK_RECORDS: u64 = 8;
 
 /// As many may wait for a hard position before them.
 const WAITING_BLOCKS: usize = 1 << 15;
 
-/// What became of a wish to filter.
+/// The result of a filter run.
 #[derive(Clone, Debug)]
 pub struct Filtered {
     /// The account of the run.
@@ -51,7 +51,7 @@ pub struct Filtered {
 /// # Errors
 /// [`JobError`]; whatever had been written is removed, unless there is a checkpoint to go on from.
 pub fn filter(
-    plan: Plan,
+    plan: JobPlan,
     progress: &mut Progress,
     cancel: &AtomicBool,
 ) -> Result<Filtered, JobError> {
@@ -66,28 +66,28 @@ pub fn filter(
 /// # Errors
 /// As [`filter`].
 pub fn filter_with<J, F>(
-    plan: Plan,
+    plan: JobPlan,
     make_judge: F,
     progress: &mut Progress,
     cancel: &AtomicBool,
 ) -> Result<Filtered, JobError>
 where
-    J: Decide + Send + 'static,
+    J: PositionJudge + Send + 'static,
     F: Fn() -> J + Send + Sync + 'static,
 {
     create_folder(&plan)
         .map_err(|source| JobError::Folder { folder: plan.folder.display().to_string(), source })?;
     let lock = Lock::take(&plan.lock, cancel)?;
     let identity = Identity::of(&plan);
-    let earlier = Earlier::read(&plan)?;
-    if let Some(manifest) = find_sent(&plan, &identity, &earlier)? {
+    let resume_state = ResumeState::read(&plan)?;
+    if let Some(manifest) = find_sent(&plan, &identity, &resume_state)? {
         leave(&plan, lock);
         return Ok(Filtered { manifest, was_done: true });
     }
-    let resumed = match Start::find(&plan, &identity, earlier)? {
-        Start::Afresh => None,
-        Start::Behind(checkpoint) => Some(*checkpoint),
-        Start::Done(manifest) => {
+    let resumed = match StartPoint::find(&plan, &identity, resume_state)? {
+        StartPoint::Fresh => None,
+        StartPoint::Resumed(checkpoint) => Some(*checkpoint),
+        StartPoint::Done(manifest) => {
             let was_done = !send(&plan, &manifest, lock, cancel)?;
             return Ok(Filtered { manifest: *manifest, was_done });
         }
@@ -105,7 +105,7 @@ where
             Err(error) => tracing::warn!("cannot keep the index {}: {error}", path.display()),
         }
     }
-    let keeper = Keeper {
+    let checkpointer = Checkpointer {
         lock,
         path: plan.checkpoint.clone(),
         every: plan.checkpoint_every,
@@ -119,14 +119,14 @@ where
     let plan = Arc::new(plan);
     let judged = Arc::clone(&plan);
     let make_worker = move || JudgeWorker { plan: Arc::clone(&judged), judge: make_judge() };
-    let (manifest, lock) = write(&plan, make_worker, keeper, progress, cancel)?;
+    let (manifest, lock) = write(&plan, make_worker, checkpointer, progress, cancel)?;
     send(&plan, &manifest, lock, cancel)?;
     Ok(Filtered { manifest, was_done: false })
 }
 
 /// Makes the folder of the outputs. That of outputs on their way to a store stands where other users have
 /// theirs.
-fn create_folder(plan: &Plan) -> io::Result<()> {
+fn create_folder(plan: &JobPlan) -> io::Result<()> {
     match plan.staging {
         Some(_) => platform::create_private_folder(&plan.folder),
         None => files::create_folder(&plan.folder),
@@ -135,19 +135,19 @@ fn create_folder(plan: &Plan) -> io::Result<()> {
 
 /// The manifest of a run that is to be resumed and whose outputs got to their store.
 fn find_sent(
-    plan: &Plan,
+    plan: &JobPlan,
     identity: &Identity,
-    earlier: &Earlier,
+    resume_state: &ResumeState,
 ) -> Result<Option<Manifest>, JobError> {
     match &plan.staging {
-        Some(staging) if plan.resume => staging.find_sent(plan, identity, earlier),
+        Some(staging) if plan.resume => staging.find_sent(plan, identity, resume_state),
         _ => Ok(None),
     }
 }
 
 /// Sends the outputs to their store, if they belong into one. Whether they do.
 fn send(
-    plan: &Plan,
+    plan: &JobPlan,
     manifest: &Manifest,
     mut lock: Lock,
     cancel: &AtomicBool,
@@ -159,7 +159,7 @@ fn send(
 }
 
 /// Takes away what is on this machine of outputs that are in their store.
-fn leave(plan: &Plan, lock: Lock) {
+fn leave(plan: &JobPlan, lock: Lock) {
     let Some(staging) = &plan.staging else { return };
     Staging::clear(plan);
     drop(lock);
@@ -167,10 +167,10 @@ fn leave(plan: &Plan, lock: Lock) {
 }
 
 /// Everything written, everything on disk, the balance checked, and then the names.
-fn write<J: Decide + 'static>(
-    plan: &Plan,
+fn write<J: PositionJudge + 'static>(
+    plan: &JobPlan,
     make_worker: impl Fn() -> JudgeWorker<J> + Send + Sync + 'static,
-    mut keeper: Keeper,
+    mut checkpointer: Checkpointer,
     progress: &mut Progress,
     cancel: &AtomicBool,
 ) -> Result<(Manifest, Lock), JobError> {
@@ -183,23 +183,26 @@ fn write<J: Decide + 'static>(
         checksums: true,
         limit: None,
         waiting_blocks: WAITING_BLOCKS,
-        room_bytes: usize::MAX,
+        block_memory_bytes: usize::MAX,
     };
-    progress.start_behind(keeper.resumed.as_ref().map_or(0, |resumed| resumed.place.counts.input));
-    let saved = Rc::clone(&keeper.saved);
+    progress.start_behind(
+        checkpointer.resumed.as_ref().map_or(0, |resumed| resumed.place.counts.input),
+    );
+    let saved = Rc::clone(&checkpointer.saved);
     let take = |_: &mut _, found| {
         let mut all = saved.get();
         all.add(found);
         saved.set(all);
         Ok(())
     };
-    let done = run_kept(&job, make_worker, take, progress, cancel, Some(&mut keeper))?;
-    let manifest = account(plan, &done, &keeper);
+    let done =
+        run_with_checkpoints(&job, make_worker, take, progress, cancel, Some(&mut checkpointer))?;
+    let manifest = account(plan, &done, &checkpointer);
     manifest.check_balance()?;
-    if let Some(first) = &plan.first_pass {
+    if let Some(first) = &plan.previous_run {
         first.check_run(&manifest)?;
     }
-    let Done { finished, counts, .. } = done;
+    let CompletedRun { finished, counts, .. } = done;
     match &plan.checkpoint {
         Some(_) => {
             let named = finished.resumable().commit_with(&plan.manifest, &manifest.to_json());
@@ -208,15 +211,15 @@ fn write<J: Decide + 'static>(
         None => finished.commit_with(&plan.manifest, &manifest.to_json())?,
     }
     progress.finish(&counts);
-    Ok((manifest, keeper.done()))
+    Ok((manifest, checkpointer.done()))
 }
 
 /// The account of a run whose outputs are whole.
-fn account(plan: &Plan, done: &Done, keeper: &Keeper) -> Manifest {
-    let (counts, saved) = (&done.counts, keeper.saved());
-    let elapsed_s = keeper.elapsed().as_secs_f64();
+fn account(plan: &JobPlan, done: &CompletedRun, checkpointer: &Checkpointer) -> Manifest {
+    let (counts, saved) = (&done.counts, checkpointer.saved());
+    let elapsed_s = checkpointer.elapsed().as_secs_f64();
     let Identity { program, command, node_definition, solver_version, settings, shard, .. } =
-        keeper.identity.clone();
+        checkpointer.identity.clone();
     Manifest {
         program,
         command,
@@ -227,33 +230,33 @@ fn account(plan: &Plan, done: &Done, keeper: &Keeper) -> Manifest {
         inputs: done
             .parts_read
             .iter()
-            .map(|read| input_account(&plan.parts[read.part], read))
+            .map(|read| input_entry(&plan.parts[read.part], read))
             .collect(),
-        outputs: done.finished.written().map(output_account).collect(),
+        outputs: done.finished.written().map(output_entry).collect(),
         counts: counts.clone(),
         ended_unix_s: platform::now_unix_s(),
         elapsed_s,
         records_per_s: per_s(counts.input, elapsed_s),
         nodes_per_s: per_s(counts.nodes - saved.nodes, elapsed_s),
         saved,
-        resumed_from: keeper.resumed_from(),
-        parents: plan.first_pass.iter().map(|first| first.parent.clone()).collect(),
+        resumed_from: checkpointer.resumed_from(),
+        parents: plan.previous_run.iter().map(|first| first.parent.clone()).collect(),
     }
 }
 
 /// A judge, and the records that it judges.
 struct JudgeWorker<J> {
-    plan: Arc<Plan>,
+    plan: Arc<JobPlan>,
     judge: J,
 }
 
-impl<J: Decide> BlockWorker for JudgeWorker<J> {
+impl<J: PositionJudge> BlockWorker for JudgeWorker<J> {
     /// What was answered without a search.
-    type Found = Saved;
+    type Found = MemoHits;
 
-    fn process(&mut self, block: &Block, stop: &AtomicBool) -> Option<(Sorted, Saved)> {
+    fn process(&mut self, block: &Block, stop: &AtomicBool) -> Option<(ProcessedBlock, MemoHits)> {
         let before = self.judge.saved();
-        let sorted = triage::sort(&self.plan, block, &mut self.judge, stop)?;
-        Some((sorted, self.judge.saved().since(before)))
+        let processed = classify::classify_block(&self.plan, block, &mut self.judge, stop)?;
+        Some((processed, self.judge.saved().since(before)))
     }
 }

@@ -44,7 +44,7 @@ pub const RETRY_UNKNOWN: &str = "retry-unknown";
 
 /// Something in which two identities differ.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Difference {
+pub struct IdentityDifference {
     /// What it is, as a path: `settings.nodes`.
     pub what: String,
     /// The value of the first.
@@ -53,7 +53,7 @@ pub struct Difference {
     pub is: Value,
 }
 
-impl fmt::Display for Difference {
+impl fmt::Display for IdentityDifference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} was {} and is {}", self.what, self.was, self.is)
     }
@@ -61,7 +61,7 @@ impl fmt::Display for Difference {
 
 impl Identity {
     /// The first thing in which another identity differs from this one.
-    pub fn difference(&self, other: &Self) -> Option<Difference> {
+    pub fn difference(&self, other: &Self) -> Option<IdentityDifference> {
         difference(&self.comparable(), &other.comparable(), "")
     }
 
@@ -73,7 +73,7 @@ impl Identity {
 }
 
 /// The first place in which two values differ, objects and lists looked through.
-fn difference(first: &Value, second: &Value, place: &str) -> Option<Difference> {
+fn difference(first: &Value, second: &Value, place: &str) -> Option<IdentityDifference> {
     let within = |key: &str| if place.is_empty() { key.into() } else { format!("{place}.{key}") };
     match (first, second) {
         (Value::Object(one), Value::Object(other)) => {
@@ -87,7 +87,11 @@ fn difference(first: &Value, second: &Value, place: &str) -> Option<Difference> 
             pairs.find_map(|(i, (one, other))| difference(one, other, &format!("{place}[{i}]")))
         }
         _ if first == second => None,
-        _ => Some(Difference { what: place.to_owned(), was: first.clone(), is: second.clone() }),
+        _ => Some(IdentityDifference {
+            what: place.to_owned(),
+            was: first.clone(),
+            is: second.clone(),
+        }),
     }
 }
 

@@ -13,13 +13,13 @@ use serde_json::{Map, Value};
 
 use super::identity::{DATASET, FILTER, Identity, MERGE};
 use super::run_name::RunName;
-use crate::mate::judge::Saved;
-use crate::records::account::{InputAccount, InputIdentity, OutputAccount};
+use crate::mate::judge::MemoHits;
+use crate::records::account::{InputEntry, InputIdentity, OutputEntry};
 use crate::records::account_file::{MANIFEST_SUFFIX, ManifestError, read};
-use crate::records::counts::{Counts, Imbalance, equal};
+use crate::records::counts::{Counts, ImbalanceError, equal};
 use crate::records::sink::PARTIAL_SUFFIX;
 use crate::records::stream::Stream;
-use crate::storage::checksum::Sum;
+use crate::storage::checksum::Sha256Sum;
 use crate::storage::platform;
 
 /// The account of a run, as it is written to `STEM.manifest.json`.
@@ -38,9 +38,9 @@ pub struct Manifest {
     /// Which part of the input this is, as in `3/10`.
     pub shard: Option<String>,
     /// What was read, in order.
-    pub inputs: Vec<InputAccount>,
+    pub inputs: Vec<InputEntry>,
     /// What was written.
-    pub outputs: Vec<OutputAccount>,
+    pub outputs: Vec<OutputEntry>,
     /// What became of the records.
     pub counts: Counts,
     /// When the run ended, in seconds since 1970.
@@ -53,32 +53,32 @@ pub struct Manifest {
     pub nodes_per_s: f64,
     /// Records that were answered because an equal position had been searched; they stand in the counts
     /// like all others, with the nodes of that search. Varies as the times do.
-    pub saved: Saved,
+    pub saved: MemoHits,
     /// Records behind which another process went on, one for each time the run was interrupted. Varies as
     /// the times do.
     pub resumed_from: Vec<u64>,
     /// The manifests of the shards whose outputs were joined.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub parents: Vec<Parent>,
+    pub parents: Vec<ParentManifest>,
 }
 
 /// A manifest of which another one tells the sum.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Parent {
+pub struct ParentManifest {
     /// Its name, without the folder.
     pub file: String,
     /// Its SHA-256.
-    pub sha256: Sum,
+    pub sha256: Sha256Sum,
 }
 
 /// What every manifest says, whatever was run.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Essence {
+pub struct ManifestHead {
     /// What was run.
     pub command: String,
 }
 
-impl Essence {
+impl ManifestHead {
     /// Reads that of a file.
     ///
     /// # Errors
@@ -118,7 +118,7 @@ impl Manifest {
 
     /// What the run was.
     pub fn identity(&self) -> Identity {
-        let input = |input: &InputAccount| InputIdentity {
+        let input = |input: &InputEntry| InputIdentity {
             file: input.file.clone(),
             format: input.format.clone(),
             dialect: input.dialect.clone(),
@@ -155,8 +155,8 @@ impl Manifest {
     /// after the other, and joining.
     pub(crate) fn into_merged(
         self,
-        outputs: Vec<OutputAccount>,
-        parents: Vec<Parent>,
+        outputs: Vec<OutputEntry>,
+        parents: Vec<ParentManifest>,
         elapsed: Duration,
     ) -> Self {
         let elapsed_s = self.elapsed_s + elapsed.as_secs_f64();
@@ -178,8 +178,8 @@ impl Manifest {
     /// Checks that every record read is accounted for, and that the files hold what the counts say.
     ///
     /// # Errors
-    /// [`Imbalance`] with the two sides that differ.
-    pub fn check_balance(&self) -> Result<(), Imbalance> {
+    /// [`ImbalanceError`] with the two sides that differ.
+    pub fn check_balance(&self) -> Result<(), ImbalanceError> {
         self.counts.check_balance()?;
         let read = self.inputs.iter().map(|input| input.to - input.from).sum();
         equal("records read", read, "input", self.counts.input)?;

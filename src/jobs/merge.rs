@@ -10,23 +10,23 @@ use std::time::Instant;
 
 use thiserror::Error;
 
-use super::manifest::{Manifest, Parent};
+use super::manifest::{Manifest, ParentManifest};
 use super::run_name::RunName;
-use super::shard_set::{Problem, ShardSet, ShardSetError};
+use super::shard_set::{ShardError, ShardSet, ShardSetError};
 use crate::engine::error::RunError;
 use crate::engine::progress::Progress;
 use crate::format::{Format, count};
 use crate::jobs::error::JobError;
-use crate::records::account::{InputAccount, OutputAccount, output_account};
+use crate::records::account::{InputEntry, OutputEntry, output_entry};
 use crate::records::account_file::MANIFEST_SUFFIX;
-use crate::records::claims::{Claim, Claims, check_absence, is_stream};
+use crate::records::claims::{FileClaim, FileClaims, check_absence, is_stream};
 use crate::records::counts::Counts;
 use crate::records::format_name::FormatName;
 use crate::records::plan_error::PlanError;
 use crate::records::sink::{OutputPlan, SinkError, Sinks};
 use crate::records::source::{Delivery, Input, Part, Source};
 use crate::records::stream::{Batch, Stream};
-use crate::storage::checksum::Sum;
+use crate::storage::checksum::Sha256Sum;
 use crate::storage::compression::Compression;
 use crate::storage::files;
 use crate::storage::table::TableFormat;
@@ -64,7 +64,7 @@ pub enum MergeError {
         /// The folder.
         folder: PathBuf,
         /// All that is.
-        problems: Vec<Problem>,
+        problems: Vec<ShardError>,
     },
     /// The run has no such output.
     #[error("the run has no output of this kind: it was made with other settings")]
@@ -108,7 +108,7 @@ impl MergeError {
 }
 
 /// Each in a line of its own.
-fn list(problems: &[Problem]) -> String {
+fn list(problems: &[ShardError]) -> String {
     problems.iter().fold(String::new(), |list, problem| format!("{list}\n  {problem}"))
 }
 
@@ -118,7 +118,7 @@ pub struct MergePlan {
     set: ShardSet,
     stream: Stream,
     /// The outputs to be joined, in order.
-    parts: Vec<OutputAccount>,
+    parts: Vec<OutputEntry>,
     /// What their records are; none for quarantined bytes, which are of no format.
     format: Option<FormatName>,
     output: PathBuf,
@@ -161,15 +161,17 @@ impl MergePlan {
         if !force && !is_stream {
             check_absence([&output].into_iter().chain(&manifest))?;
         }
-        // What is missing is told with all that is wrong with the outputs.
+        // Missing files are reported with the other errors of the outputs.
         let paths = parts.iter().map(|part| folder.join(&part.file));
         let paths = paths.filter(|path| files::is_object(path) || path.exists());
         let any_format = format.unwrap_or(FormatName::plain(Format::Hcp));
         let inputs = paths.map(|path| Input::named(&path, any_format));
         let manifests = set.names().map(|name| folder.join(name.file(MANIFEST_SUFFIX)));
-        let claims = Claims::reading(&inputs.collect::<Vec<_>>())?;
+        let claims = FileClaims::reading(&inputs.collect::<Vec<_>>())?;
         let mut claims = claims.and_reading(&manifests.collect::<Vec<_>>());
-        claims.write(manifest.iter().map(Claim::file).chain([Claim::file_or_stream(&output)]))?;
+        claims.write(
+            manifest.iter().map(FileClaim::file).chain([FileClaim::file_or_stream(&output)]),
+        )?;
         Ok(Self { set, stream, parts, format, output, is_stream, manifest })
     }
 
@@ -221,7 +223,7 @@ pub fn merge(
     let finished = sinks.finish().map_err(JobError::from)?;
     let written = finished
         .written()
-        .map(|written| OutputAccount { records: plan.records(), ..output_account(written) });
+        .map(|written| OutputEntry { records: plan.records(), ..output_entry(written) });
     let manifest = joined(plan, written.collect(), started)?;
     manifest.check_balance().map_err(JobError::from)?;
     let committed = match &plan.manifest {
@@ -256,7 +258,7 @@ impl Copier<'_> {
             let mut left = file.by_ref().take(CHUNK_BYTES as u64);
             let read = left.read_to_end(chunk).map_err(|source| failed("read", source))?;
             copied += read as u64;
-            // A file that grows is told below.
+            // A file that grows is reported below.
             if read == 0 || copied > part.bytes {
                 break;
             }
@@ -305,7 +307,7 @@ impl Copier<'_> {
 /// The account of all shards together.
 fn joined(
     plan: &MergePlan,
-    outputs: Vec<OutputAccount>,
+    outputs: Vec<OutputEntry>,
     started: Instant,
 ) -> Result<Manifest, JobError> {
     let mut manifests = plan.set.manifests().cloned();
@@ -316,13 +318,13 @@ fn joined(
     let parent = |name: RunName| {
         let file = name.file(MANIFEST_SUFFIX);
         let path = plan.set.folder.join(&file);
-        let sum = files::open(&path).and_then(Sum::of_reader);
+        let sum = files::open(&path).and_then(Sha256Sum::of_reader);
         let sha256 = sum.map_err(|source| SinkError::Io { verb: "read", path, source })?;
-        Ok::<_, SinkError>(Parent { file, sha256 })
+        Ok::<_, SinkError>(ParentManifest { file, sha256 })
     };
     let parents = plan.set.names().map(parent).collect::<Result<_, _>>()?;
     // What was read is known shard by shard.
-    let forget = |input| InputAccount { sha256: None, ..input };
+    let forget = |input| InputEntry { sha256: None, ..input };
     joined.inputs = joined.inputs.into_iter().map(forget).collect();
     Ok(joined.into_merged(outputs, parents, started.elapsed()))
 }

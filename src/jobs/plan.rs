@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::first_pass::FirstPass;
+use super::previous_run::PreviousRun;
 use super::run_name::{CHECKPOINT_SUFFIX, LOCK_SUFFIX, RunName};
 use super::settings::{MatedPolicy, Settings, UnknownPolicy};
 use super::staging::Staging;
@@ -18,16 +18,16 @@ use crate::jobs::settings::DatasetSettings;
 use crate::jobs::solved_positions::SOLVED_POSITIONS;
 use crate::records::account_file::MANIFEST_SUFFIX;
 use crate::records::bad_record::BadPolicy;
-use crate::records::claims::{Claim, Claims, check_absence, check_once, check_twice};
+use crate::records::claims::{FileClaim, FileClaims, check_absence, check_once, check_twice};
 use crate::records::format_name::FormatName;
 use crate::records::opening::{
     check_compression, check_filters, check_folder, check_table_format, conversion, input, stem,
 };
 use crate::records::plan_error::PlanError;
-use crate::records::selection::{Chosen, choose};
+use crate::records::selection::{Selection, select_records};
 use crate::records::shard::Shard;
 use crate::records::sink::OutputPlan;
-use crate::records::source::{Index, Input, Part, Place};
+use crate::records::source::{Index, Input, InputLocation, Part};
 use crate::records::stream::Stream;
 use crate::storage::compression::Compression;
 
@@ -36,7 +36,7 @@ pub const CHECKPOINT_EVERY: Duration = Duration::from_secs(10);
 
 /// What the user asked for, not yet checked.
 #[derive(Clone, Debug, Default)]
-pub struct Request {
+pub struct JobRequest {
     /// Files of positions, read as one sequence; `-` is standard input.
     pub inputs: Vec<PathBuf>,
     /// Folder of the outputs; made if it is not there. Its URL if they are to be objects.
@@ -63,7 +63,7 @@ pub struct Request {
     /// Where to say for Prometheus how far the run has come.
     pub metrics: Option<PathBuf>,
     /// What an earlier run found out, if only the rest is to be searched.
-    pub first_pass: Option<Arc<FirstPass>>,
+    pub previous_run: Option<Arc<PreviousRun>>,
     /// Files that this was read from, if it was: they must not be written over.
     pub read_from: Vec<PathBuf>,
     /// Everything else.
@@ -72,7 +72,7 @@ pub struct Request {
 
 /// A run that can begin.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct JobPlan {
     /// What is read, in order.
     pub parts: Vec<Part>,
     /// Records that will be read, where that is known before.
@@ -104,7 +104,7 @@ pub struct Plan {
     /// Where to say for Prometheus how far the run has come.
     pub metrics: Option<PathBuf>,
     /// What an earlier run found out, if only the rest is to be searched.
-    pub first_pass: Option<Arc<FirstPass>>,
+    pub previous_run: Option<Arc<PreviousRun>>,
     /// What is made of the records.
     pub product: Product,
     /// The settings.
@@ -151,7 +151,7 @@ impl fmt::Display for Product {
     }
 }
 
-impl Plan {
+impl JobPlan {
     /// Where an output, or the manifest, will be in the end.
     pub fn destination(&self, path: &Path) -> PathBuf {
         self.staging.as_ref().map_or_else(|| path.to_owned(), |staging| staging.destination(path))
@@ -161,10 +161,10 @@ impl Plan {
     ///
     /// # Errors
     /// [`JobError`] with what is wrong.
-    pub fn new(request: Request) -> Result<Self, JobError> {
-        let Request { inputs, output, tmp_dir, from, dialect, to, name, shard, .. } = request;
-        let Request { force, resume, checkpoint_every, metrics, .. } = request;
-        let Request { first_pass, read_from, settings, .. } = request;
+    pub fn new(request: JobRequest) -> Result<Self, JobError> {
+        let JobRequest { inputs, output, tmp_dir, from, dialect, to, name, shard, .. } = request;
+        let JobRequest { force, resume, checkpoint_every, metrics, .. } = request;
+        let JobRequest { previous_run, read_from, settings, .. } = request;
         let staging = Staging::to(&output, tmp_dir);
         let folder = staging.as_ref().map_or(output, |staging| staging.folder.clone());
         settings.search.check()?;
@@ -183,25 +183,26 @@ impl Plan {
             can_be_resumed(&inputs, &outputs, resume)?.then(|| name(CHECKPOINT_SUFFIX));
         let paths = || outputs.iter().map(|output| &output.path).chain([&manifest]);
         check_folder(&folder)?;
-        let mut claims = claims(&inputs, &read_from, first_pass.as_deref())?;
+        let mut claims = claims(&inputs, &read_from, previous_run.as_deref())?;
         let indexes = index_paths(&inputs, shard, &folder);
-        let others = [&manifest].into_iter().chain(&checkpoint).chain(&indexes).map(Claim::file);
-        claims.write(outputs.iter().map(Claim::output).chain(others))?;
-        claims.write([Claim::in_place(&lock)])?;
-        claims.write(metrics.iter().map(Claim::file_or_stream))?;
+        let others =
+            [&manifest].into_iter().chain(&checkpoint).chain(&indexes).map(FileClaim::file);
+        claims.write(outputs.iter().map(FileClaim::output).chain(others))?;
+        claims.write([FileClaim::in_place(&lock)])?;
+        claims.write(metrics.iter().map(FileClaim::file_or_stream))?;
         let is_new = !force && !resume;
         if let Some(staging) = &staging {
             let objects: Vec<_> = paths().map(|path| staging.destination(path)).collect();
-            claims.write(objects.iter().map(Claim::in_place))?;
+            claims.write(objects.iter().map(FileClaim::in_place))?;
             check_unsent(&objects, is_new.then_some(&manifest))?;
         }
         if is_new {
             check_absence(paths())?;
             check_not_interrupted(checkpoint.as_ref())?;
         }
-        let Chosen { parts, records, first_number, indexes } =
-            choose(inputs, shard, Some(&folder))?;
-        if let Some(first) = &first_pass {
+        let Selection { parts, records, first_number, indexes } =
+            select_records(inputs, shard, Some(&folder))?;
+        if let Some(first) = &previous_run {
             first.check_settings(&settings)?;
             first.check_inputs(&parts)?;
         }
@@ -221,7 +222,7 @@ impl Plan {
             resume,
             lock,
             metrics,
-            first_pass,
+            previous_run,
             product,
             settings,
         })
@@ -252,13 +253,15 @@ fn outputs(
     is_first: bool,
     name: impl Fn(&str) -> PathBuf,
 ) -> Vec<OutputPlan> {
-    let sorted = matches!(product, Product::Records(_));
+    let writes_records = matches!(product, Product::Records(_));
     let is_wanted = |stream: &Stream| match stream {
-        Stream::Kept | Stream::UnknownLines => sorted,
-        Stream::Mated | Stream::MatedLines => sorted && settings.mated == MatedPolicy::Split,
-        Stream::Unknown => sorted && settings.unknown == UnknownPolicy::Split,
+        Stream::Kept | Stream::UnknownLines => writes_records,
+        Stream::Mated | Stream::MatedLines => {
+            writes_records && settings.mated == MatedPolicy::Split
+        }
+        Stream::Unknown => writes_records && settings.unknown == UnknownPolicy::Split,
         Stream::Quarantine | Stream::QuarantineLines => settings.on_error == BadPolicy::Quarantine,
-        Stream::Rows => !sorted,
+        Stream::Rows => !writes_records,
     };
     let extension = product.to_string();
     let output = |stream: Stream| {
@@ -269,9 +272,10 @@ fn outputs(
                 let header = if is_first { to.format.header() } else { b"" };
                 OutputPlan { compression: to.compression, header, ..plain }
             }
-            Product::Rows(dataset) if stream == Stream::Rows => {
-                OutputPlan { making: dataset.format.making(&SOLVED_POSITIONS), ..plain }
-            }
+            Product::Rows(dataset) if stream == Stream::Rows => OutputPlan {
+                deferred_table: dataset.format.deferred_table(&SOLVED_POSITIONS),
+                ..plain
+            },
             Product::Records(_) | Product::Rows(_) => plain,
         }
     };
@@ -282,12 +286,12 @@ fn outputs(
 fn claims(
     inputs: &[Input],
     read_from: &[PathBuf],
-    first_pass: Option<&FirstPass>,
-) -> Result<Claims, PlanError> {
-    let claims = Claims::reading(inputs)?.and_reading(read_from);
-    let Some(first) = first_pass else { return Ok(claims) };
-    // Whoever gives standard input gives it anew; what it gave is compared in the end.
-    let named = inputs.iter().filter(|input| input.place != Place::Stdin);
+    previous_run: Option<&PreviousRun>,
+) -> Result<FileClaims, PlanError> {
+    let claims = FileClaims::reading(inputs)?.and_reading(read_from);
+    let Some(first) = previous_run else { return Ok(claims) };
+    // Standard input must be given again; its content is compared at the end.
+    let named = inputs.iter().filter(|input| input.location != InputLocation::Stdin);
     check_twice(named, "an earlier run has read it")?;
     Ok(claims.and_reading(first.files()))
 }

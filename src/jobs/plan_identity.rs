@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::jobs::identity::{DATASET, FILTER, Identity, RETRY_UNKNOWN};
-use crate::jobs::plan::{Plan, Product};
+use crate::jobs::plan::{JobPlan, Product};
 use crate::jobs::settings::{MatedPolicy, UnknownPolicy};
 use crate::mate::judge::{NODE_DEFINITION, SOLVER_VERSION, SearchSettings};
 use crate::records::account::InputIdentity;
@@ -13,7 +13,7 @@ use crate::records::filters::RecordFilters;
 
 impl Identity {
     /// That of a run that is about to begin.
-    pub(crate) fn of(plan: &Plan) -> Self {
+    pub(crate) fn of(plan: &JobPlan) -> Self {
         Self {
             program: format!("kyokumen {}", env!("CARGO_PKG_VERSION")),
             command: command(&plan.product).to_owned(),
@@ -49,7 +49,7 @@ pub(crate) enum ProductSettings {
     Rows { split: String, tsume_plies: bool },
 }
 
-pub(crate) fn effective_settings(plan: &Plan) -> Map<String, Value> {
+pub(crate) fn effective_settings(plan: &JobPlan) -> Map<String, Value> {
     let settings = &plan.settings;
     let product = match &plan.product {
         Product::Records(_) => ProductSettings::Records {
@@ -72,7 +72,7 @@ pub(crate) fn effective_settings(plan: &Plan) -> Map<String, Value> {
     };
     match serde_json::to_value(effective) {
         Ok(Value::Object(mut settings)) => {
-            if let Some(first) = &plan.first_pass {
+            if let Some(first) = &plan.previous_run {
                 let parent = serde_json::to_value(&first.parent).unwrap_or_default();
                 settings.insert(RETRY_UNKNOWN.to_owned(), parent);
             }

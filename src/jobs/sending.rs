@@ -11,16 +11,16 @@ use std::{fs, io};
 use crate::jobs::error::{JobError, SendError, StartError};
 use crate::jobs::identity::Identity;
 use crate::jobs::manifest::Manifest;
-use crate::jobs::plan::Plan;
+use crate::jobs::plan::JobPlan;
 use crate::jobs::staging::Staging;
-use crate::jobs::start::Earlier;
+use crate::jobs::start::ResumeState;
 use crate::records::sink::partial_path;
 use crate::records::source::INDEX_SUFFIX;
-use crate::storage::checksum::{Checksum, Sum};
+use crate::storage::checksum::{RunningChecksum, Sha256Sum};
 use crate::storage::files;
 use crate::storage::lock::Lock;
 use crate::storage::objects::Upload;
-use crate::storage::patient::Patient;
+use crate::storage::retry_interrupted::RetryInterrupted;
 
 /// Bytes that are sent at a time.
 const CHUNK_BYTES: usize = 1 << 20;
@@ -29,12 +29,12 @@ impl Staging {
     /// The manifest of the run, if everything was sent before.
     pub(crate) fn find_sent(
         &self,
-        plan: &Plan,
+        plan: &JobPlan,
         identity: &Identity,
-        earlier: &Earlier,
+        resume_state: &ResumeState,
     ) -> Result<Option<Manifest>, JobError> {
         let path = self.destination(&plan.manifest);
-        let Some(manifest) = earlier.manifest(&path)? else { return Ok(None) };
+        let Some(manifest) = resume_state.manifest(&path)? else { return Ok(None) };
         if manifest.identity().difference(identity).is_some() {
             return Ok(None);
         }
@@ -55,13 +55,13 @@ impl Staging {
     }
 
     /// Whether what a run will make can be sent: it may take days until that is tried.
-    pub(crate) fn check_writable(&self, plan: &Plan) -> Result<(), SendError> {
+    pub(crate) fn check_writable(&self, plan: &JobPlan) -> Result<(), SendError> {
         let path = self.destination(&plan.manifest);
         Upload::check(&path).map_err(|source| SendError::Look { verb: "write", path, source })
     }
 
     /// Whether a run that begins afresh would write over what is there.
-    pub(crate) fn check_unsent(&self, plan: &Plan, identity: &Identity) -> Result<(), JobError> {
+    pub(crate) fn check_unsent(&self, plan: &JobPlan, identity: &Identity) -> Result<(), JobError> {
         let path = self.destination(&plan.manifest);
         match Manifest::read(&path) {
             Err(error) if error.is_not_found() => {}
@@ -87,7 +87,7 @@ impl Staging {
     /// Sends everything that a manifest speaks of, and the manifest itself.
     pub(crate) fn send(
         &self,
-        plan: &Plan,
+        plan: &JobPlan,
         manifest: &Manifest,
         lock: &mut Lock,
         cancel: &AtomicBool,
@@ -105,7 +105,7 @@ impl Staging {
     fn send_file(
         &self,
         path: &Path,
-        expected: Option<Sum>,
+        expected: Option<Sha256Sum>,
         lock: &mut Lock,
         cancel: &AtomicBool,
     ) -> Result<(), SendError> {
@@ -115,13 +115,14 @@ impl Staging {
         let file = File::open(path).map_err(reading)?;
         let bytes = file.metadata().map_err(reading)?.len();
         let upload = Upload::begin(&url, Some(bytes)).map_err(writing)?;
-        let (mut file, mut writer) = (Patient(file), upload.writer());
-        let (mut checksum, mut chunk) = (Checksum::new(expected.is_some()), vec![0; CHUNK_BYTES]);
+        let (mut file, mut writer) = (RetryInterrupted(file), upload.writer());
+        let (mut checksum, mut chunk) =
+            (RunningChecksum::new(expected.is_some()), vec![0; CHUNK_BYTES]);
         loop {
             if cancel.load(Ordering::Relaxed) {
                 return Err(SendError::Interrupted);
             }
-            lock.beat();
+            lock.heartbeat();
             let read = file.read(&mut chunk).map_err(reading)?;
             if read == 0 {
                 break;
@@ -136,7 +137,7 @@ impl Staging {
     }
 
     /// Takes away all that this machine has of a run that was sent.
-    pub(crate) fn clear(plan: &Plan) {
+    pub(crate) fn clear(plan: &JobPlan) {
         let outputs = plan.outputs.iter();
         let outputs =
             outputs.flat_map(|output| output.partial_paths().chain([output.path.clone()]));

@@ -6,16 +6,16 @@ use std::{fmt, io};
 
 use thiserror::Error;
 
-use super::identity::{Difference, Identity, RETRY_UNKNOWN};
+use super::identity::{Identity, IdentityDifference, RETRY_UNKNOWN};
 use super::manifest::Manifest;
 use super::run_name::{CHECKPOINT_SUFFIX, LOCK_SUFFIX, RunName};
-use crate::records::account::{InputAccount, OutputAccount};
-use crate::records::account_check::Contradiction;
+use crate::records::account::{InputEntry, OutputEntry};
+use crate::records::account_check::ContradictionError;
 use crate::records::account_file::{MANIFEST_SUFFIX, ManifestError};
 use crate::records::format_name::FormatName;
 use crate::records::shard::{Shard, missing};
 use crate::records::stream::Stream;
-use crate::storage::checksum::Sum;
+use crate::storage::checksum::Sha256Sum;
 use crate::storage::compression::Compression;
 use crate::storage::{files, platform};
 
@@ -64,8 +64,8 @@ impl ShardSetError {
 
 /// Something that is missing or different.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Problem {
-    /// Shards in a row that nobody began.
+pub enum ShardError {
+    /// Consecutive shards that were never started.
     Missing {
         /// The first one.
         first: Shard,
@@ -86,7 +86,7 @@ pub enum Problem {
         /// The manifest.
         manifest: PathBuf,
         /// What cannot be.
-        why: Contradiction,
+        why: ContradictionError,
     },
     /// A shard is of another run.
     Different {
@@ -95,7 +95,7 @@ pub enum Problem {
         /// The other one.
         shard: Shard,
         /// In what.
-        difference: Box<Difference>,
+        difference: Box<IdentityDifference>,
     },
     /// A shard does not begin where the one before it ended, or is not the part that it should be.
     Range {
@@ -174,7 +174,7 @@ pub enum Problem {
     },
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for ShardError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Missing { first, last, manifest } if first == last => {
@@ -321,7 +321,7 @@ impl ShardSet {
     ///
     /// # Errors
     /// [`ShardSetError`] if the folder cannot be read.
-    pub fn problems(&self) -> Result<Vec<Problem>, ShardSetError> {
+    pub fn problems(&self) -> Result<Vec<ShardError>, ShardSetError> {
         let mut problems = self.contradictions();
         if self.manifests.contains_key(&0) {
             return Ok(problems);
@@ -335,17 +335,17 @@ impl ShardSet {
     }
 
     /// What no manifest of these can say.
-    pub fn contradictions(&self) -> Vec<Problem> {
+    pub fn contradictions(&self) -> Vec<ShardError> {
         let problem = |(&index, manifest): (&u32, &Manifest)| {
             let name = self.name(index);
             let why = manifest.check(Some(&name)).err()?;
-            Some(Problem::Contradiction { manifest: self.path(&name, MANIFEST_SUFFIX), why })
+            Some(ShardError::Contradiction { manifest: self.path(&name, MANIFEST_SUFFIX), why })
         };
         self.manifests.iter().filter_map(problem).collect()
     }
 
     /// In what those that are there do not belong together.
-    pub fn disagreements(&self) -> Vec<Problem> {
+    pub fn disagreements(&self) -> Vec<ShardError> {
         let different = self.different();
         if different.is_empty() { self.wrong_ranges() } else { different }
     }
@@ -358,16 +358,16 @@ impl ShardSet {
         self.folder.join(name.file(suffix))
     }
 
-    fn missing(&self) -> Result<Vec<Problem>, ShardSetError> {
+    fn missing(&self) -> Result<Vec<ShardError>, ShardSetError> {
         let manifest = |shard: Shard| self.path(&self.name(shard.index()), MANIFEST_SUFFIX);
         let begun = self.begun()?;
         let unfinished = begun.iter().filter(|index| !self.manifests.contains_key(index));
         let unfinished = unfinished.filter_map(|&index| Shard::new(index, self.count));
         let unfinished =
-            unfinished.map(|shard| Problem::Unfinished { shard, manifest: manifest(shard) });
+            unfinished.map(|shard| ShardError::Unfinished { shard, manifest: manifest(shard) });
         let present: BTreeSet<u32> = self.manifests.keys().chain(&begun).copied().collect();
         let missing = missing(present, self.count).into_iter();
-        let missing = missing.map(|(first, last)| Problem::Missing {
+        let missing = missing.map(|(first, last)| ShardError::Missing {
             first,
             last,
             manifest: manifest(first),
@@ -375,7 +375,7 @@ impl ShardSet {
         Ok(missing.chain(unfinished).collect())
     }
 
-    /// Shards that somebody is or was writing.
+    /// Shards that have a lock or a checkpoint.
     fn begun(&self) -> Result<BTreeSet<u32>, ShardSetError> {
         if self.manifests.len() == self.count as usize {
             return Ok(BTreeSet::new());
@@ -397,19 +397,19 @@ impl ShardSet {
         self.manifests.iter().filter_map(shard)
     }
 
-    fn different(&self) -> Vec<Problem> {
+    fn different(&self) -> Vec<ShardError> {
         let mut shards = self.shards();
         let Some((first, manifest)) = shards.next() else { return Vec::new() };
         let expected = of_run(manifest);
         let problem = |(shard, manifest): (Shard, &Manifest)| {
             let difference = Box::new(expected.difference(&of_run(manifest))?);
-            Some(Problem::Different { first, shard, difference })
+            Some(ShardError::Different { first, shard, difference })
         };
         shards.filter_map(problem).collect()
     }
 
     /// Each shard begins where the one before it ends, if that is there.
-    fn wrong_ranges(&self) -> Vec<Problem> {
+    fn wrong_ranges(&self) -> Vec<ShardError> {
         let mut problems = Vec::new();
         let mut before: Option<(u32, &Manifest)> = None;
         let total = self
@@ -427,17 +427,17 @@ impl ShardSet {
                 let file = input.file.clone();
                 if input.from != to {
                     let (from, expected) = (input.from, to);
-                    problems.push(Problem::Range { shard, file, from, expected });
+                    problems.push(ShardError::Range { shard, file, from, expected });
                 } else if input.offset > end || (input.offset < end && input.begins_with_record()) {
                     let (from, expected) = (input.offset, end);
-                    problems.push(Problem::Offset { shard, file, from, expected });
+                    problems.push(ShardError::Offset { shard, file, from, expected });
                 }
             }
             let expected =
                 total.map(|total| shard.range(total)).map(|range| range.end - range.start);
             let records = manifest.counts.input;
             if let Some(expected) = expected.filter(|&expected| expected != records) {
-                problems.push(Problem::Size { shard, records, expected });
+                problems.push(ShardError::Size { shard, records, expected });
             }
             before = Some((shard.index(), manifest));
         }
@@ -445,8 +445,8 @@ impl ShardSet {
     }
 
     /// Inputs whose last bytes no shard has read, where their size says it.
-    fn unread_ends(&self) -> Vec<Problem> {
-        let mut ends: Vec<(&InputAccount, u64)> = Vec::new();
+    fn unread_ends(&self) -> Vec<ShardError> {
+        let mut ends: Vec<(&InputEntry, u64)> = Vec::new();
         for manifest in self.manifests.values() {
             for (number, input) in manifest.inputs.iter().enumerate() {
                 let end = input.end();
@@ -456,17 +456,17 @@ impl ShardSet {
                 }
             }
         }
-        let problem = |(input, read): (&InputAccount, u64)| {
+        let problem = |(input, read): (&InputEntry, u64)| {
             let name = FormatName::from_file_name(&input.file)?;
             let bytes = input.file_bytes.filter(|_| name.compression == Compression::None)?;
             let file = input.file.clone();
-            (read < bytes).then_some(Problem::End { file, read, bytes })
+            (read < bytes).then_some(ShardError::End { file, read, bytes })
         };
         ends.into_iter().filter_map(problem).collect()
     }
 
     /// What is wrong with the outputs, all or those of a stream: their bytes are read.
-    pub fn wrong_outputs(&self, stream: Option<Stream>) -> Vec<Problem> {
+    pub fn wrong_outputs(&self, stream: Option<Stream>) -> Vec<ShardError> {
         // Of one that contradicts itself nothing is opened.
         let named = self.manifests.iter().map(|(&index, manifest)| (self.name(index), manifest));
         let sound = named.filter(|(name, manifest)| manifest.check(Some(name)).is_ok());
@@ -477,22 +477,22 @@ impl ShardSet {
 }
 
 /// What is wrong with an output in a folder: its bytes are read.
-pub fn wrong_output(folder: &Path, output: &OutputAccount) -> Option<Problem> {
+pub fn wrong_output(folder: &Path, output: &OutputEntry) -> Option<ShardError> {
     let path = folder.join(&output.file);
     let bytes = match files::state(&path) {
         Ok(state) => state.bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Some(Problem::NoOutput { path });
+            return Some(ShardError::NoOutput { path });
         }
-        Err(error) => return Some(Problem::Unreadable { path, error: error.to_string() }),
+        Err(error) => return Some(ShardError::Unreadable { path, error: error.to_string() }),
     };
     if bytes != output.bytes {
-        return Some(Problem::Bytes { path, bytes, expected: output.bytes });
+        return Some(ShardError::Bytes { path, bytes, expected: output.bytes });
     }
-    match files::open(&path).and_then(Sum::of_reader) {
+    match files::open(&path).and_then(Sha256Sum::of_reader) {
         Ok(sum) if output.sha256.is_none_or(|expected| expected == sum) => None,
-        Ok(_) => Some(Problem::Checksum { path }),
-        Err(error) => Some(Problem::Unreadable { path, error: error.to_string() }),
+        Ok(_) => Some(ShardError::Checksum { path }),
+        Err(error) => Some(ShardError::Unreadable { path, error: error.to_string() }),
     }
 }
 

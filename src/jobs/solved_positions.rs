@@ -9,39 +9,39 @@ use crate::jobs::shares::Shares;
 use crate::mate::judge::Judgement;
 use crate::records::answer::Answer;
 use crate::shogi::{Move, Position, Setup};
-use crate::storage::table::{Column, Kind, Table, Value};
+use crate::storage::table::{Column, ColumnType, Table, Value};
 
 /// A solved position a row.
 pub const SOLVED_POSITIONS: Table = Table {
     name: "solved_positions",
     columns: &[
-        Column::new("sfen", Kind::Text).distinct(),
-        Column::new("hcp", Kind::Bytes(packed::LEN)).nullable().distinct(),
-        Column::new("verdict", Kind::Text),
-        Column::new("stop", Kind::Text).nullable(),
-        Column::new("value", Kind::Int8).nullable(),
-        Column::new("plies", Kind::Int32).nullable(),
-        Column::new("tsume_plies", Kind::Int32).nullable(),
-        Column::new("move", Kind::Text).nullable(),
-        Column::new("move_apery", Kind::UInt16),
-        Column::new("move_yaneuraou", Kind::UInt16),
-        Column::new("line", Kind::Texts),
-        Column::new("proof_nodes", Kind::Int64),
-        Column::new("nodes", Kind::Int64),
-        Column::new("in_check", Kind::Bool),
-        Column::new("file", Kind::Text),
-        Column::new("index", Kind::Int64),
-        Column::new("key", Kind::Bytes(size_of::<ContentKey>())).distinct(),
-        Column::new("split", Kind::Text),
-        Column::new("source_move", Kind::Text).nullable(),
-        Column::new("source_eval_cp", Kind::Int16).nullable(),
-        Column::new("source_ply", Kind::Int32).nullable(),
-        Column::new("source_result", Kind::Text).nullable(),
+        Column::new("sfen", ColumnType::Text).distinct(),
+        Column::new("hcp", ColumnType::Bytes(packed::LEN)).nullable().distinct(),
+        Column::new("verdict", ColumnType::Text),
+        Column::new("stop", ColumnType::Text).nullable(),
+        Column::new("value", ColumnType::Int8).nullable(),
+        Column::new("plies", ColumnType::Int32).nullable(),
+        Column::new("tsume_plies", ColumnType::Int32).nullable(),
+        Column::new("move", ColumnType::Text).nullable(),
+        Column::new("move_apery", ColumnType::UInt16),
+        Column::new("move_yaneuraou", ColumnType::UInt16),
+        Column::new("line", ColumnType::Texts),
+        Column::new("proof_nodes", ColumnType::Int64),
+        Column::new("nodes", ColumnType::Int64),
+        Column::new("in_check", ColumnType::Bool),
+        Column::new("file", ColumnType::Text),
+        Column::new("index", ColumnType::Int64),
+        Column::new("key", ColumnType::Bytes(size_of::<ContentKey>())).distinct(),
+        Column::new("split", ColumnType::Text),
+        Column::new("source_move", ColumnType::Text).nullable(),
+        Column::new("source_eval_cp", ColumnType::Int16).nullable(),
+        Column::new("source_ply", ColumnType::Int32).nullable(),
+        Column::new("source_result", ColumnType::Text).nullable(),
     ],
 };
 
 /// A position with all that is known of it.
-pub(crate) struct Solved<'a> {
+pub(crate) struct SolvedRow<'a> {
     /// The input, as it was given.
     pub(crate) file: &'a str,
     /// Number within it, from 0.
@@ -52,7 +52,7 @@ pub(crate) struct Solved<'a> {
     pub(crate) judgement: &'a Judgement,
 }
 
-impl Solved<'_> {
+impl SolvedRow<'_> {
     /// The row of [`SOLVED_POSITIONS`].
     pub(crate) fn row(
         &self,

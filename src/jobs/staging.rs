@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::storage::checksum::Sum;
+use crate::storage::checksum::Sha256Sum;
 use crate::storage::files;
 
 /// Digits of the checksum of a URL that the name of its folder has.
@@ -26,7 +26,7 @@ impl Staging {
             return None;
         }
         let text = url.to_string_lossy();
-        let sum = Sum::of(text.trim_end_matches('/').as_bytes()).to_string();
+        let sum = Sha256Sum::of(text.trim_end_matches('/').as_bytes()).to_string();
         let name = format!("kyokumen-{}", &sum[..DIGITS]);
         let folder = temporary.unwrap_or_else(std::env::temp_dir).join(name);
         Some(Self { url: url.to_owned(), folder })

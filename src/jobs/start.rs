@@ -1,4 +1,4 @@
-//! Where a run begins: afresh, where an interrupted one stood, or not at all because everything is done.
+//! Where a run begins: at the first record, at a checkpoint, or not at all because everything is done.
 //!
 //! Asked under the lock of the outputs, so that what is found stays as it is.
 
@@ -9,22 +9,22 @@ use std::path::{Path, PathBuf};
 use super::checkpoint::Checkpoint;
 use super::identity::Identity;
 use super::manifest::Manifest;
-use super::plan::Plan;
+use super::plan::JobPlan;
 use crate::jobs::error::{JobError, StartError};
 use crate::records::account_file::ManifestError;
 use crate::records::sink::{OutputPlan, partial_path};
-use crate::storage::checksum::Sum;
+use crate::storage::checksum::Sha256Sum;
 use crate::storage::{files, platform};
 
 /// What a run has written down that is to be resumed.
 #[derive(Default)]
-pub(crate) struct Earlier {
+pub(crate) struct ResumeState {
     checkpoint: Option<Checkpoint>,
 }
 
-impl Earlier {
+impl ResumeState {
     /// Nothing, if no run is to be resumed.
-    pub(crate) fn read(plan: &Plan) -> Result<Self, JobError> {
+    pub(crate) fn read(plan: &JobPlan) -> Result<Self, JobError> {
         match plan.checkpoint.as_ref().filter(|_| plan.resume) {
             Some(path) => Ok(Self { checkpoint: Checkpoint::read(path)? }),
             None => Ok(Self::default()),
@@ -42,32 +42,32 @@ impl Earlier {
 }
 
 /// Where a run begins.
-pub(crate) enum Start {
+pub(crate) enum StartPoint {
     /// With the first record.
-    Afresh,
+    Fresh,
     /// Where another process stood, or this one begins to replace what is there.
-    Behind(Box<Checkpoint>),
+    Resumed(Box<Checkpoint>),
     /// Nowhere: all was done.
     Done(Box<Manifest>),
 }
 
-impl Start {
-    /// Looks at what stands in the place of the outputs; takes away what a new beginning makes worthless.
+impl StartPoint {
+    /// Examines existing outputs; removes what a new run makes obsolete.
     pub(crate) fn find(
-        plan: &Plan,
+        plan: &JobPlan,
         identity: &Identity,
-        earlier: Earlier,
+        resume_state: ResumeState,
     ) -> Result<Self, JobError> {
         if !plan.resume {
             return begin(plan, identity);
         }
-        let manifest = earlier.manifest(&plan.manifest)?;
+        let manifest = resume_state.manifest(&plan.manifest)?;
         if let Some(manifest) = manifest.as_ref().filter(|manifest| is_of(manifest, identity)) {
             check_ranges(plan, manifest)?;
             check_outputs(plan, manifest)?;
             return done(plan, manifest.clone());
         }
-        let checkpoint = earlier.checkpoint.map(Box::new);
+        let checkpoint = resume_state.checkpoint.map(Box::new);
         if let (Some(checkpoint), Some(path)) = (&checkpoint, &plan.checkpoint) {
             check_same(path, &checkpoint.identity, identity)?;
         }
@@ -75,7 +75,7 @@ impl Start {
             return done(plan, manifest);
         }
         if let Some(checkpoint) = checkpoint {
-            return Ok(Self::Behind(checkpoint));
+            return Ok(Self::Resumed(checkpoint));
         }
         if let Some(manifest) = manifest {
             check_same(&plan.manifest, &manifest.identity(), identity)?;
@@ -83,26 +83,26 @@ impl Start {
         let mut paths = plan.outputs.iter().map(|output| &output.path);
         match paths.find(|path| path.symlink_metadata().is_ok()) {
             Some(path) => Err(StartError::Unaccounted { path: path.clone() }.into()),
-            None => Ok(Self::Afresh),
+            None => Ok(Self::Fresh),
         }
     }
 }
 
-/// A new beginning. If it is to replace anything, that is written down before all else: who resumes it must
-/// not take what is there for its own.
-fn begin(plan: &Plan, identity: &Identity) -> Result<Start, JobError> {
+/// Begins a new run. If it replaces anything, a checkpoint says so first: a process that resumes it must
+/// not take the existing files for its own.
+fn begin(plan: &JobPlan, identity: &Identity) -> Result<StartPoint, JobError> {
     let (Some(path), true) = (&plan.checkpoint, is_anything_there(plan)?) else {
         forget(plan)?;
-        return Ok(Start::Afresh);
+        return Ok(StartPoint::Fresh);
     };
     let begun = Checkpoint::begun(identity.clone(), sums_of_manifests(plan)?);
     begun.write(path)?;
     // Another run's.
     remove([partial_path(&plan.manifest)])?;
-    Ok(Start::Behind(Box::new(begun)))
+    Ok(StartPoint::Resumed(Box::new(begun)))
 }
 
-fn is_anything_there(plan: &Plan) -> Result<bool, JobError> {
+fn is_anything_there(plan: &JobPlan) -> Result<bool, JobError> {
     let paths = plan.outputs.iter().map(|output| &output.path).chain([&plan.manifest]);
     for path in paths {
         for place in [path, &plan.destination(path)] {
@@ -115,13 +115,13 @@ fn is_anything_there(plan: &Plan) -> Result<bool, JobError> {
 }
 
 /// Checksums of the manifests that are there: on this machine, and in the store that the outputs go to.
-fn sums_of_manifests(plan: &Plan) -> Result<Vec<Sum>, JobError> {
+fn sums_of_manifests(plan: &JobPlan) -> Result<Vec<Sha256Sum>, JobError> {
     let mut sums = Vec::new();
     let destination = plan.destination(&plan.manifest);
     for path in [Some(&plan.manifest), plan.staging.as_ref().map(|_| &destination)] {
         let Some(path) = path else { continue };
         match files::read(path) {
-            Ok(bytes) => sums.push(Sum::of(&bytes)),
+            Ok(bytes) => sums.push(Sha256Sum::of(&bytes)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(source) => return Err(failed("read", path, source)),
         }
@@ -130,16 +130,16 @@ fn sums_of_manifests(plan: &Plan) -> Result<Vec<Sum>, JobError> {
 }
 
 /// All has its name. On disk, too: the process that gave the names may not have come to that.
-fn done(plan: &Plan, manifest: Manifest) -> Result<Start, JobError> {
+fn done(plan: &JobPlan, manifest: Manifest) -> Result<StartPoint, JobError> {
     sync_folder(&plan.folder)?;
     forget(plan)?;
     // Of a run that was to replace what is there by the same.
     remove(plan.outputs.iter().flat_map(OutputPlan::partial_paths))?;
-    Ok(Start::Done(Box::new(manifest)))
+    Ok(StartPoint::Done(Box::new(manifest)))
 }
 
 /// Takes away what speaks of partial files: it must not outlive them.
-fn forget(plan: &Plan) -> Result<(), JobError> {
+fn forget(plan: &JobPlan) -> Result<(), JobError> {
     let checkpoints = plan.checkpoint.iter().flat_map(|path| [path.clone(), partial_path(path)]);
     remove(checkpoints.chain([partial_path(&plan.manifest)]))
 }
@@ -157,7 +157,7 @@ fn is_of(manifest: &Manifest, identity: &Identity) -> bool {
 }
 
 /// A run that was brought to its end has read what this one would.
-fn check_ranges(plan: &Plan, manifest: &Manifest) -> Result<(), StartError> {
+fn check_ranges(plan: &JobPlan, manifest: &Manifest) -> Result<(), StartError> {
     for (part, input) in plan.parts.iter().zip(&manifest.inputs) {
         let has_end = part.to.is_none_or(|to| to == input.to);
         if part.from != input.from || !has_end {
@@ -175,7 +175,7 @@ fn check_ranges(plan: &Plan, manifest: &Manifest) -> Result<(), StartError> {
 }
 
 /// The outputs of a run that was brought to its end are there.
-fn check_outputs(plan: &Plan, manifest: &Manifest) -> Result<(), StartError> {
+fn check_outputs(plan: &JobPlan, manifest: &Manifest) -> Result<(), StartError> {
     for output in &manifest.outputs {
         let path = plan.folder.join(&output.file);
         if path.metadata().map(|metadata| metadata.len()).ok() != Some(output.bytes) {
@@ -186,7 +186,7 @@ fn check_outputs(plan: &Plan, manifest: &Manifest) -> Result<(), StartError> {
 }
 
 /// Goes on with giving names, if the process ended while it did that: all was written, the manifest last.
-fn name_what_is_whole(plan: &Plan, identity: &Identity) -> Result<Option<Manifest>, JobError> {
+fn name_what_is_whole(plan: &JobPlan, identity: &Identity) -> Result<Option<Manifest>, JobError> {
     let partial = partial_path(&plan.manifest);
     let manifest = match read(&partial) {
         // The process ended while it was written.
@@ -227,8 +227,8 @@ fn sync_folder(folder: &Path) -> Result<(), JobError> {
 }
 
 /// That of a file; none if there is none.
-fn sum(path: &Path) -> Result<Option<Sum>, JobError> {
-    match File::open(path).and_then(Sum::of_reader) {
+fn sum(path: &Path) -> Result<Option<Sha256Sum>, JobError> {
+    match File::open(path).and_then(Sha256Sum::of_reader) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         sum => sum.map(Some).map_err(|source| failed("read", path, source)),
     }

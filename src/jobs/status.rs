@@ -1,4 +1,4 @@
-//! How far the runs have come whose files lie in a folder: shard by shard, on whatever machine.
+//! Progress of the runs in a folder, shard by shard, on any machine.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::checkpoint::Checkpoint;
-use super::manifest::{Essence, Manifest};
+use super::manifest::{Manifest, ManifestHead};
 use super::run_name::{CHECKPOINT_SUFFIX, LOCK_SUFFIX, RunName};
 use super::shard_set::{ShardSet, ShardSetError};
 use crate::records::account_file::{MANIFEST_SUFFIX, ManifestError};
@@ -18,7 +18,7 @@ use crate::storage::lock::Holder;
 /// What has become of a shard.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum State {
+pub enum ShardState {
     /// Its manifest is there.
     Done,
     /// Its manifest is there, and cannot be right.
@@ -31,7 +31,7 @@ pub enum State {
     Missing,
 }
 
-impl State {
+impl ShardState {
     /// In the order in which they are told.
     pub const ALL: [Self; 5] =
         [Self::Done, Self::Damaged, Self::Running, Self::Interrupted, Self::Missing];
@@ -56,14 +56,14 @@ pub struct ShardStatus {
     /// How many shards this is about.
     pub shards: u32,
     /// What has become of it.
-    pub state: State,
+    pub state: ShardState,
     /// Records dealt with, as far as that is written down.
     pub done: u64,
     /// Records of the shard, where that is known.
     pub records: Option<u64>,
     /// Proven mates among those that were dealt with.
     pub mated: u64,
-    /// Positions among them of which nobody knows.
+    /// Positions among them that the search did not decide.
     pub unknown: u64,
     /// Records among them that could not be used.
     pub bad: u64,
@@ -100,7 +100,7 @@ pub struct RunStatus {
 /// [`ShardSetError`] if the folder cannot be read. What cannot be read of a shard is as if it were not there.
 pub fn status(folder: &Path) -> Result<Vec<RunStatus>, ShardSetError> {
     let failed = |source| ShardSetError::Folder { folder: folder.to_owned(), source };
-    let mut runs: BTreeMap<(String, u32), Found> = BTreeMap::new();
+    let mut runs: BTreeMap<(String, u32), FoundRun> = BTreeMap::new();
     for name in files::names_in(folder).map_err(failed)? {
         let suffixes = [MANIFEST_SUFFIX, CHECKPOINT_SUFFIX, LOCK_SUFFIX];
         let found = suffixes.iter().find_map(|suffix| RunName::of_file(&name, suffix));
@@ -110,13 +110,13 @@ pub fn status(folder: &Path) -> Result<Vec<RunStatus>, ShardSetError> {
             run.look_at(folder, &name);
         }
     }
-    let status = |((stem, count), run): (_, Found)| run.status(folder, stem, count);
+    let status = |((stem, count), run): (_, FoundRun)| run.status(folder, stem, count);
     Ok(runs.into_iter().map(status).collect())
 }
 
 /// What there is of a run.
 #[derive(Default)]
-struct Found {
+struct FoundRun {
     shards: BTreeMap<u32, ShardStatus>,
     manifests: BTreeMap<u32, Manifest>,
     problems: Vec<String>,
@@ -124,10 +124,10 @@ struct Found {
 
 /// Whether a file is the manifest of a command that has no shards, `split` for instance.
 fn is_of_another(path: &Path) -> bool {
-    Essence::read(path).is_ok_and(|essence| !essence.is_of_search())
+    ManifestHead::read(path).is_ok_and(|head| !head.is_of_search())
 }
 
-impl Found {
+impl FoundRun {
     fn look_at(&mut self, folder: &Path, name: &RunName) {
         let path = |suffix| folder.join(name.file(suffix));
         let shard = name.shard().map(|shard| shard.to_string());
@@ -143,14 +143,14 @@ impl Found {
             Ok(manifest) => {
                 let (counts, speed) = (&manifest.counts, Some(manifest.records_per_s));
                 let records = Some(counts.input);
-                let status = ShardStatus::new(shard, State::Done, counts, records, speed);
+                let status = ShardStatus::new(shard, ShardState::Done, counts, records, speed);
                 self.manifests.insert(name.index, manifest);
                 status
             }
             Err(ManifestError::Io { .. }) => unfinished(shard, None, checkpoint),
             Err(error) => {
                 self.problems.push(error.to_string());
-                ShardStatus::new(shard, State::Damaged, &Counts::default(), None, None)
+                ShardStatus::new(shard, ShardState::Damaged, &Counts::default(), None, None)
             }
         };
         self.insert(name, status);
@@ -169,8 +169,13 @@ impl Found {
                 let is_one = first.index() == last.index();
                 let row = format!("{}-{last}", first.index());
                 let shard = if is_one { first.to_string() } else { row };
-                let row =
-                    ShardStatus::new(Some(shard), State::Missing, &Counts::default(), None, None);
+                let row = ShardStatus::new(
+                    Some(shard),
+                    ShardState::Missing,
+                    &Counts::default(),
+                    None,
+                    None,
+                );
                 let number = last.index() - first.index() + 1;
                 shards.insert(first.index(), ShardStatus { shards: number, ..row });
             }
@@ -186,9 +191,9 @@ fn unfinished(
     checkpoint: Option<Checkpoint>,
 ) -> ShardStatus {
     let state = match (&holder, &checkpoint) {
-        (Some(_), _) => State::Running,
-        (None, Some(_)) => State::Interrupted,
-        (None, None) => State::Missing,
+        (Some(_), _) => ShardState::Running,
+        (None, Some(_)) => ShardState::Interrupted,
+        (None, None) => ShardState::Missing,
     };
     let Some(Checkpoint { place, records, elapsed_s, .. }) = checkpoint else {
         return ShardStatus {
@@ -200,7 +205,7 @@ fn unfinished(
     let speed = (elapsed_s > 0.0).then_some(done as f64 / elapsed_s);
     let left = records.map(|records| records.saturating_sub(done) as f64);
     let eta_s = match (state, left, speed) {
-        (State::Running, Some(left), Some(speed)) if speed > 0.0 => Some(left / speed),
+        (ShardState::Running, Some(left), Some(speed)) if speed > 0.0 => Some(left / speed),
         _ => None,
     };
     ShardStatus { eta_s, holder, ..ShardStatus::new(shard, state, &place.counts, records, speed) }
@@ -209,7 +214,7 @@ fn unfinished(
 impl ShardStatus {
     fn new(
         shard: Option<String>,
-        state: State,
+        state: ShardState,
         counts: &Counts,
         records: Option<u64>,
         records_per_s: Option<f64>,
@@ -237,7 +242,7 @@ fn run_status(name: String, shards: Vec<ShardStatus>, problems: Vec<String>) -> 
     let records = (number > 0).then(|| sum + sum / number * (all - number));
     let records = records.map(|records| u64::try_from(records).unwrap_or(u64::MAX));
     let done = shards.iter().fold(0, |sum: u64, shard| sum.saturating_add(shard.done));
-    let running = || shards.iter().filter(|shard| shard.state == State::Running);
+    let running = || shards.iter().filter(|shard| shard.state == ShardState::Running);
     let records_per_s =
         running().filter_map(|shard| shard.records_per_s).fold(0.0, |sum, speed| sum + speed);
     let together = records.map(|records| records.saturating_sub(done) as f64 / records_per_s);

@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::proof::proof_text;
-use crate::format::proof_file::{Claim, ProofHead, ProofText, TooManySteps};
+use crate::format::proof_file::{ProofClaim, ProofHead, ProofText, TooManySteps};
 use crate::records::answer::Answer;
-use crate::records::reading::NothingToMate;
-use crate::search::Watch;
+use crate::records::reading::NothingToMateError;
+use crate::search::SearchObserver;
 use crate::shogi::{Move, Position};
-use crate::solver::{Attacker, Limits, MOST_PLIES, Solver, TableSize, Verdict};
+use crate::solver::{Attacker, Limits, MAX_PLIES, Solver, TableSize, Verdict};
 
 pub use crate::solver::{NODE_DEFINITION, SOLVER_VERSION, Stop, WhenHopeless};
 
@@ -48,19 +48,19 @@ impl Default for SearchSettings {
 }
 
 /// Largest table of one thread, in MiB.
-pub const MOST_HASH_MB: usize = 1 << 20;
+pub const MAX_HASH_MB: usize = 1 << 20;
 
 /// A limit of the search that cannot be kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum LimitError {
     /// Deeper than a thread's stack allows.
-    #[error("a depth of {depth_plies} plies is more than the {MOST_PLIES} there can be")]
+    #[error("a depth of {depth_plies} plies is more than the {MAX_PLIES} there can be")]
     Depth {
         /// What was asked for.
         depth_plies: u16,
     },
     /// A table larger than any machine's memory.
-    #[error("a table of {hash_mb} MiB is more than the {MOST_HASH_MB} there can be")]
+    #[error("a table of {hash_mb} MiB is more than the {MAX_HASH_MB} there can be")]
     Hash {
         /// What was asked for.
         hash_mb: usize,
@@ -80,10 +80,10 @@ impl SearchSettings {
     /// [`LimitError`] for the first one that is too large.
     pub const fn check(&self) -> Result<(), LimitError> {
         let &Self { depth_plies, hash_mb, .. } = self;
-        if depth_plies > MOST_PLIES {
+        if depth_plies > MAX_PLIES {
             return Err(LimitError::Depth { depth_plies });
         }
-        if hash_mb > MOST_HASH_MB {
+        if hash_mb > MAX_HASH_MB {
             return Err(LimitError::Hash { hash_mb });
         }
         Ok(())
@@ -109,8 +109,8 @@ impl InCheck {
     /// Whether a position is searched at all.
     ///
     /// # Errors
-    /// [`NothingToMate`] if it is and the king that would be mated is not there.
-    pub fn asks_about(self, position: &Position) -> Result<bool, NothingToMate> {
+    /// [`NothingToMateError`] if it is and the king that would be mated is not there.
+    pub fn asks_about(self, position: &Position) -> Result<bool, NothingToMateError> {
         if position.in_check() {
             match self {
                 Self::Skip => return Ok(false),
@@ -119,7 +119,7 @@ impl InCheck {
             }
         }
         let them = !position.side_to_move();
-        position.king(them).map(|_| true).ok_or(NothingToMate(them))
+        position.king(them).map(|_| true).ok_or(NothingToMateError(them))
     }
 }
 
@@ -148,29 +148,29 @@ impl Judgement {
 
 /// What a worker asks about a position; the promises hold for any answerer whose
 /// answer depends on nothing but the position.
-pub trait Decide {
+pub trait PositionJudge {
     /// Judges one position; gives up with [`Stop::Cancelled`] soon after `cancel` is set.
     ///
     /// The king that a search would have to mate may not be missing; the position is left as it was.
     fn judge(&mut self, position: &mut Position, cancel: &AtomicBool) -> Judgement;
 
     /// What this judge has answered so far without a search, because it knew an equal position.
-    fn saved(&self) -> Saved {
-        Saved::default()
+    fn saved(&self) -> MemoHits {
+        MemoHits::default()
     }
 }
 
 /// Answers that took no search, because an equal position had been searched. Depends on which thread met
 /// what when, as times do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Saved {
+pub struct MemoHits {
     /// How many.
     pub answers: u64,
     /// Nodes that searching again would have taken.
     pub nodes: u64,
 }
 
-impl Saved {
+impl MemoHits {
     /// What was saved since it was so much.
     pub(crate) const fn since(self, before: Self) -> Self {
         Self { answers: self.answers - before.answers, nodes: self.nodes - before.nodes }
@@ -220,12 +220,12 @@ impl Judge {
         Self { tsume, ..self }
     }
 
-    /// Judges one position; gives up with [`Stop::Cancelled`] soon after `watch` wants it to.
+    /// Judges one position; gives up with [`Stop::Cancelled`] soon after `observer` wants it to.
     ///
     /// With [`InCheck::And`] or [`InCheck::Or`] a position in check gets [`Answer::NoMate`] when the one
     /// question that was asked is answered with no; with [`InCheck::Skip`] it must not be asked about.
-    pub fn judge(&mut self, position: &Position, watch: &dyn Watch<Move>) -> Judgement {
-        let judgement = self.answer(position, watch);
+    pub fn judge(&mut self, position: &Position, observer: &dyn SearchObserver<Move>) -> Judgement {
+        let judgement = self.answer(position, observer);
         if !self.tsume {
             return judgement;
         }
@@ -233,20 +233,20 @@ impl Judge {
         Judgement { tsume_plies, ..judgement }
     }
 
-    fn answer(&mut self, position: &Position, watch: &dyn Watch<Move>) -> Judgement {
+    fn answer(&mut self, position: &Position, observer: &dyn SearchObserver<Move>) -> Judgement {
         if !position.has_legal_move() {
             return Judgement::new(Answer::Loss, Vec::new(), 0);
         }
         match self.in_check {
-            _ if !position.in_check() => self.ask(position, Attacker::SideToMove, watch),
-            InCheck::And => self.ask(position, Attacker::Opponent, watch),
-            InCheck::Or => self.ask(position, Attacker::SideToMove, watch),
+            _ if !position.in_check() => self.ask(position, Attacker::SideToMove, observer),
+            InCheck::And => self.ask(position, Attacker::Opponent, observer),
+            InCheck::Or => self.ask(position, Attacker::SideToMove, observer),
             InCheck::Both | InCheck::Skip => {
-                let mated = self.ask(position, Attacker::Opponent, watch);
+                let mated = self.ask(position, Attacker::Opponent, observer);
                 if matches!(mated.answer, Answer::Loss | Answer::Unknown(Stop::Cancelled)) {
                     return mated;
                 }
-                let mut mates = self.ask(position, Attacker::SideToMove, watch);
+                let mut mates = self.ask(position, Attacker::SideToMove, observer);
                 mates.nodes += mated.nodes;
                 if mates.answer == Answer::NoMate {
                     mates.answer = mated.answer;
@@ -285,8 +285,8 @@ impl Judge {
         index: u64,
     ) -> Option<Result<ProofText, TooManySteps>> {
         let claim = match answer {
-            Answer::Win => Claim::Win,
-            Answer::Loss => Claim::Loss,
+            Answer::Win => ProofClaim::Win,
+            Answer::Loss => ProofClaim::Loss,
             Answer::NoMate | Answer::Unknown(_) => return None,
         };
         let head = ProofHead { index, claim, plies: 0, root: position.clone() };
@@ -299,15 +299,15 @@ impl Judge {
         &mut self,
         position: &Position,
         attacker: Attacker,
-        watch: &dyn Watch<Move>,
+        observer: &dyn SearchObserver<Move>,
     ) -> Judgement {
         let outcome = if self.shortest {
             let (outcome, is_shortest) =
-                self.solver.solve_shortest(position, attacker, &self.limits, watch);
+                self.solver.solve_shortest(position, attacker, &self.limits, observer);
             self.is_shortest = is_shortest;
             outcome
         } else {
-            self.solver.solve_watched(position, attacker, &self.limits, watch)
+            self.solver.solve_observed(position, attacker, &self.limits, observer)
         };
         let answer = match (outcome.verdict, attacker) {
             (Verdict::Proven, Attacker::SideToMove) => Answer::Win,
@@ -321,7 +321,7 @@ impl Judge {
     }
 }
 
-impl Decide for Judge {
+impl PositionJudge for Judge {
     fn judge(&mut self, position: &mut Position, cancel: &AtomicBool) -> Judgement {
         Self::judge(self, position, cancel)
     }
@@ -360,7 +360,7 @@ mod tests {
         assert_eq!(settings.check(), Ok(()));
         let deep = SearchSettings { depth_plies: 4097, ..settings.clone() };
         assert_eq!(deep.check(), Err(LimitError::Depth { depth_plies: 4097 }));
-        let wide = SearchSettings { hash_mb: MOST_HASH_MB + 1, ..settings };
+        let wide = SearchSettings { hash_mb: MAX_HASH_MB + 1, ..settings };
         assert!(matches!(wide.check(), Err(LimitError::Hash { .. })));
     }
 

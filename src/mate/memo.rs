@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use self::bucket::Bucket;
-use super::judge::{Decide, Judgement, Saved};
+use super::judge::{Judgement, MemoHits, PositionJudge};
 use crate::format::PositionKey;
 use crate::shogi::{Color, Position};
 
@@ -22,11 +22,11 @@ impl Memorable for Judgement {
 }
 
 /// Most memory that a memo takes, in bytes, whatever is remembered.
-pub const MOST_BYTES: usize = 32 << 20;
+pub const MAX_BYTES: usize = 32 << 20;
 
 /// What took fewer nodes is not remembered: in archives of games one answer in eight is asked for again, so
 /// that one which took eight nodes saves one on average, and packing its position costs almost as much.
-pub const FEWEST_NODES: u64 = 8;
+pub const MIN_NODES: u64 = 8;
 
 /// Answers under one and the same settings.
 ///
@@ -52,9 +52,9 @@ pub struct Memo<V = Judgement> {
 }
 
 impl<V: Memorable> Memo<V> {
-    /// As large as [`MOST_BYTES`] allow.
+    /// As large as [`MAX_BYTES`] allow.
     pub fn new() -> Self {
-        Self::with_buckets(MOST_BYTES / Bucket::<V>::MOST_BYTES)
+        Self::with_buckets(MAX_BYTES / Bucket::<V>::MAX_BYTES)
     }
 
     /// Of `buckets` buckets, at least one, of [`WAYS`](Self::WAYS) answers at most.
@@ -74,7 +74,7 @@ impl<V: Memorable> Memo<V> {
     /// Remembers an answer, unless it was cheap or `cancel` has been set: then it may be one of a search
     /// that was given up.
     pub fn remember(&self, position: &Position, value: &V, cancel: &AtomicBool) {
-        if value.judgement().nodes < FEWEST_NODES || cancel.load(Ordering::Relaxed) {
+        if value.judgement().nodes < MIN_NODES || cancel.load(Ordering::Relaxed) {
             return;
         }
         let hash = hash(position);
@@ -111,20 +111,20 @@ const fn fingerprint(hash: u64) -> u32 {
 pub struct Memoized<J> {
     judge: J,
     memo: Arc<Memo>,
-    saved: Saved,
+    saved: MemoHits,
 }
 
 impl<J> Memoized<J> {
     /// `memo` may hold nothing but answers of judges like this one.
     pub const fn new(judge: J, memo: Arc<Memo>) -> Self {
-        Self { judge, memo, saved: Saved { answers: 0, nodes: 0 } }
+        Self { judge, memo, saved: MemoHits { answers: 0, nodes: 0 } }
     }
 }
 
-impl<J: Decide> Decide for Memoized<J> {
+impl<J: PositionJudge> PositionJudge for Memoized<J> {
     fn judge(&mut self, position: &mut Position, cancel: &AtomicBool) -> Judgement {
         if let Some(known) = self.memo.recall(position) {
-            self.saved.add(Saved { answers: 1, nodes: known.nodes });
+            self.saved.add(MemoHits { answers: 1, nodes: known.nodes });
             return known;
         }
         let judgement = self.judge.judge(position, cancel);
@@ -132,7 +132,7 @@ impl<J: Decide> Decide for Memoized<J> {
         judgement
     }
 
-    fn saved(&self) -> Saved {
+    fn saved(&self) -> MemoHits {
         self.saved
     }
 }
@@ -170,12 +170,12 @@ mod tests {
         asked: u64,
     }
 
-    impl Decide for Counting {
+    impl PositionJudge for Counting {
         fn judge(&mut self, position: &mut Position, cancel: &AtomicBool) -> Judgement {
             self.asked += 1;
             let cancelled = cancel.load(Ordering::Relaxed);
             let stop = if cancelled { Stop::Cancelled } else { Stop::Nodes };
-            let nodes = FEWEST_NODES + position.board_key() % 100;
+            let nodes = MIN_NODES + position.board_key() % 100;
             Judgement::new(Answer::Unknown(stop), Vec::new(), nodes)
         }
     }
@@ -195,7 +195,7 @@ mod tests {
             nodes += judgement.nodes;
         }
         assert_eq!(judge.judge.asked, 200);
-        assert_eq!(judge.saved(), Saved { answers: 400, nodes: nodes / 3 * 2 });
+        assert_eq!(judge.saved(), MemoHits { answers: 400, nodes: nodes / 3 * 2 });
     }
 
     #[test]
@@ -232,16 +232,16 @@ mod tests {
         let memo = Memo::new();
         let go = AtomicBool::new(false);
         let judged = |nodes| Judgement::new(Answer::NoMate, Vec::new(), nodes);
-        memo.remember(&Position::start(), &judged(FEWEST_NODES - 1), &go);
+        memo.remember(&Position::start(), &judged(MIN_NODES - 1), &go);
         assert_eq!(memo.recall(&Position::start()), None);
-        memo.remember(&Position::start(), &judged(FEWEST_NODES), &go);
-        assert_eq!(memo.recall(&Position::start()), Some(judged(FEWEST_NODES)));
+        memo.remember(&Position::start(), &judged(MIN_NODES), &go);
+        assert_eq!(memo.recall(&Position::start()), Some(judged(MIN_NODES)));
     }
 
     #[test]
     fn memory_is_bounded() {
         let memo: Memo = Memo::new();
-        let most = memo.buckets.len() * Bucket::<Judgement>::MOST_BYTES;
-        assert!(most <= MOST_BYTES && most > MOST_BYTES / 10 * 9, "{most}");
+        let most = memo.buckets.len() * Bucket::<Judgement>::MAX_BYTES;
+        assert!(most <= MAX_BYTES && most > MAX_BYTES / 10 * 9, "{most}");
     }
 }

@@ -10,15 +10,15 @@ use thiserror::Error;
 
 use crate::format::{Format, RecordRef};
 use crate::records::format_name::FormatName;
-use crate::records::reading::{Fault, Read, records};
+use crate::records::reading::{ReadRecord, RecordError, wanted_records};
 use crate::records::source::{Block, Delivery, Input, Part, Source, SourceError};
 use crate::shogi::Position;
 
 /// A position with where it stood.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Found {
+pub struct InputPosition {
     /// Where it stood.
-    pub whence: Whence,
+    pub location: RecordLocation,
     /// The position.
     pub position: Position,
     /// Text behind the first tab, up to the second.
@@ -27,49 +27,49 @@ pub struct Found {
 
 /// Where a position stands in its input.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Whence {
+pub struct RecordLocation {
     /// Number of the record, from 0; lines that are passed over are none.
     pub index: u64,
     /// How a person finds it.
-    pub spot: Spot,
+    pub spot: LineOrByte,
 }
 
 /// How a person finds a record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Spot {
+pub enum LineOrByte {
     /// Number of the line, from 1.
     Line(u64),
     /// Offset of its first byte, uncompressed.
     Byte(u64),
 }
 
-impl fmt::Display for Whence {
+impl fmt::Display for RecordLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.spot {
-            Spot::Line(line) => write!(f, "line {line}"),
-            Spot::Byte(offset) => write!(f, "record {} at byte {offset}", self.index),
+            LineOrByte::Line(line) => write!(f, "line {line}"),
+            LineOrByte::Byte(offset) => write!(f, "record {} at byte {offset}", self.index),
         }
     }
 }
 
 /// A record that holds no position to ask about.
 #[derive(Debug, Error)]
-#[error("{whence}: {fault}")]
+#[error("{location}: {error}")]
 pub struct BadPosition {
     /// Where it stood.
-    pub whence: Whence,
+    pub location: RecordLocation,
     /// What is wrong.
-    pub fault: Fault,
+    pub error: RecordError,
 }
 
 /// What comes of the next record: a position, a reason why there is none, or nothing more.
-pub type Delivered = Result<Result<Found, BadPosition>, SourceError>;
+pub type PositionResult = Result<Result<InputPosition, BadPosition>, SourceError>;
 
 /// The positions of one input, in order.
 pub struct Positions {
     input: Input,
     source: Source,
-    block: std::vec::IntoIter<Result<Found, BadPosition>>,
+    block: std::vec::IntoIter<Result<InputPosition, BadPosition>>,
     index: u64,
     line: u64,
 }
@@ -95,36 +95,36 @@ impl Positions {
         &self.input
     }
 
-    fn read(&mut self, block: &Block) -> Vec<Result<Found, BadPosition>> {
+    fn read(&mut self, block: &Block) -> Vec<Result<InputPosition, BadPosition>> {
         let is_text = self.input.format == Format::Sfen;
         let mut found = Vec::new();
-        for Read { unit, record, .. } in records(block) {
+        for ReadRecord { unit, record, .. } in wanted_records(block) {
             let content = unit.without_line_end(self.input.format);
             self.line += 1;
             if is_text && (content.starts_with(b"#") || content.trim_ascii().is_empty()) {
                 continue;
             }
             let spot = if is_text {
-                Spot::Line(self.line)
+                LineOrByte::Line(self.line)
             } else {
-                Spot::Byte(block.offset + unit.offset)
+                LineOrByte::Byte(block.offset + unit.offset)
             };
-            let whence = Whence { index: self.index, spot };
+            let location = RecordLocation { index: self.index, spot };
             self.index += 1;
             let position = record.and_then(|record| self.decode(&record));
             found.push(match position {
-                Ok(position) => Ok(Found {
-                    whence,
+                Ok(position) => Ok(InputPosition {
+                    location,
                     position,
                     second_column: second_column(content).filter(|_| is_text),
                 }),
-                Err(fault) => Err(BadPosition { whence, fault }),
+                Err(error) => Err(BadPosition { location, error }),
             });
         }
         found
     }
 
-    fn decode(&self, record: &RecordRef<'_>) -> Result<Position, Fault> {
+    fn decode(&self, record: &RecordRef<'_>) -> Result<Position, RecordError> {
         let setup = match self.input.format {
             // Columns that are no concern of ours may hold anything, as long as the SFEN stands in front.
             Format::Sfen => RecordRef::new(Format::Sfen, first_column(record.bytes()))?
@@ -137,9 +137,9 @@ impl Positions {
 }
 
 impl Iterator for Positions {
-    type Item = Delivered;
+    type Item = PositionResult;
 
-    fn next(&mut self) -> Option<Delivered> {
+    fn next(&mut self) -> Option<PositionResult> {
         loop {
             if let Some(found) = self.block.next() {
                 return Some(Ok(found));

@@ -1,18 +1,18 @@
 //! Proofs of mates on their way out of the solver, and the check of those that come back in.
 //!
-//! What leaves is what `search` has checked while it searched; what comes in is believed of nobody.
+//! Outgoing proofs were checked by `search`; incoming ones are not trusted and are checked here.
 
 mod check;
 mod file;
 
 use std::collections::HashSet;
 
-use crate::format::proof_file::{Claim, ProofHead, ProofStep, ProofText, TooManySteps};
+use crate::format::proof_file::{ProofClaim, ProofHead, ProofStep, ProofText, TooManySteps};
 use crate::game::Game;
 use crate::search::{Proof, Step};
 use crate::shogi::{Hand, Mate, Move, plain};
 
-pub use check::{Refutation, RefutationKind, check};
+pub use check::{ProofCheckError, ProofCheckErrorKind, check};
 pub use file::ProofOutput;
 
 /// A mate's proof as text: the steps that its root needs, each once, in the order of a walk along them.
@@ -28,8 +28,8 @@ pub fn proof_text(
     let mut walk = Walk { proof, seen: HashSet::new(), open: Vec::new() };
     let root = head.root.clone();
     let game = match head.claim {
-        Claim::Win => Mate::by_side_to_move(root),
-        Claim::Loss => Mate::of_side_to_move(root),
+        ProofClaim::Win => Mate::by_side_to_move(root),
+        ProofClaim::Loss => Mate::of_side_to_move(root),
     };
     head.plies = walk.plies(&game);
     let mut text = ProofText::new(head);

@@ -1,6 +1,6 @@
 //! Questions to the solver, answered on all threads, in the order they were asked.
 //!
-//! An answer depends on the position and the settings only; what else travels along says whence it came.
+//! An answer depends only on position and settings; each solution also says where the position was read.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::judge::{InCheck, Judge, Judgement, SearchSettings};
 use super::memo::{Memo, Memorable};
-use super::positions::{BadPosition, Delivered, Found};
+use super::positions::{BadPosition, InputPosition, PositionResult};
 use crate::engine::error::RunError;
 use crate::engine::in_order::{Parallelism, in_order};
 use crate::format::proof_file::{ProofText, TooManySteps};
@@ -21,7 +21,7 @@ const POSITIONS_PER_THREAD: usize = 1 << 10;
 
 /// What is wanted besides the answers, and who may end the work before its end.
 #[derive(Clone, Debug, Default)]
-pub struct Wishes {
+pub struct SolveOptions {
     /// The shortest mates, see [`Judge::shortest`].
     pub shortest: bool,
     /// Lengths of mates as problems count them.
@@ -36,7 +36,7 @@ pub struct Wishes {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Solution {
     /// The position.
-    pub found: Found,
+    pub found: InputPosition,
     /// The answer; `None` if the settings leave positions in check alone and this is one.
     pub judgement: Option<Judgement>,
     /// How long the search took on its thread. Of an equal position searched before it is that search.
@@ -59,24 +59,24 @@ pub struct Solution {
 /// # Errors
 /// What `take` returns, or why the positions could not be read to their end.
 pub fn solve<E>(
-    positions: impl Iterator<Item = Delivered> + Send + 'static,
+    positions: impl Iterator<Item = PositionResult> + Send + 'static,
     settings: &SearchSettings,
-    wishes: &Wishes,
+    options: &SolveOptions,
     threads: usize,
     take: impl FnMut(Result<Solution, BadPosition>) -> Result<(), E>,
 ) -> Result<(), E>
 where
     E: From<SourceError> + From<RunError>,
 {
-    solve_with(positions, settings, wishes, threads, Memo::new(), take)
+    solve_with(positions, settings, options, threads, Memo::new(), take)
 }
 
 fn solve_with<E>(
-    positions: impl Iterator<Item = Delivered> + Send + 'static,
+    positions: impl Iterator<Item = PositionResult> + Send + 'static,
     settings: &SearchSettings,
-    wishes: &Wishes,
+    options: &SolveOptions,
     threads: usize,
-    memo: Memo<Known>,
+    memo: Memo<SolvedPosition>,
     mut take: impl FnMut(Result<Solution, BadPosition>) -> Result<(), E>,
 ) -> Result<(), E>
 where
@@ -84,102 +84,107 @@ where
 {
     let memo = Arc::new(memo);
     let threads = platform::threads(threads);
-    let make_clerk = {
-        let (settings, wishes) = (settings.clone(), wishes.clone());
-        move || Clerk::new(&settings, &wishes, Arc::clone(&memo))
+    let make_worker = {
+        let (settings, options) = (settings.clone(), options.clone());
+        move || SolveWorker::new(&settings, &options, Arc::clone(&memo))
     };
-    let work = |clerk: &mut Clerk, delivered: Delivered| -> Result<_, SourceError> {
-        Ok(delivered?.and_then(|found| clerk.solution(found)))
+    let work = |worker: &mut SolveWorker, delivered: PositionResult| -> Result<_, SourceError> {
+        Ok(delivered?.and_then(|found| worker.solution(found)))
     };
     let parallelism = Parallelism::new(threads, threads * POSITIONS_PER_THREAD);
-    let ended = in_order(positions, parallelism, make_clerk, work, |solution| match solution {
+    let ended = in_order(positions, parallelism, make_worker, work, |solution| match solution {
         Some(solution) => take(solution?),
         None => Ok(()),
     });
-    wishes.cancel.store(true, Ordering::Relaxed);
+    options.cancel.store(true, Ordering::Relaxed);
     ended
 }
 
 /// What is found out about a position besides its number and its proof.
 #[derive(Clone)]
-struct Known {
+struct SolvedPosition {
     judgement: Judgement,
     elapsed: Duration,
     is_shortest: Option<bool>,
     tsume_plies: Option<u16>,
 }
 
-impl Memorable for Known {
+impl Memorable for SolvedPosition {
     fn judgement(&self) -> &Judgement {
         &self.judgement
     }
 }
 
 /// Works on one thread.
-struct Clerk {
+struct SolveWorker {
     judge: Judge,
     in_check: InCheck,
-    wishes: Wishes,
-    memo: Arc<Memo<Known>>,
+    options: SolveOptions,
+    memo: Arc<Memo<SolvedPosition>>,
 }
 
-impl Clerk {
-    fn new(settings: &SearchSettings, wishes: &Wishes, memo: Arc<Memo<Known>>) -> Self {
+impl SolveWorker {
+    fn new(
+        settings: &SearchSettings,
+        options: &SolveOptions,
+        memo: Arc<Memo<SolvedPosition>>,
+    ) -> Self {
         Self {
-            judge: Judge::new(settings).shortest(wishes.shortest),
+            judge: Judge::new(settings).shortest(options.shortest),
             in_check: settings.in_check,
-            wishes: wishes.clone(),
+            options: options.clone(),
             memo,
         }
     }
 
-    fn solution(&mut self, found: Found) -> Result<Solution, BadPosition> {
+    fn solution(&mut self, found: InputPosition) -> Result<Solution, BadPosition> {
         let started = Instant::now();
         let is_asked = self
             .in_check
             .asks_about(&found.position)
-            .map_err(|nothing| BadPosition { whence: found.whence, fault: nothing.into() })?;
+            .map_err(|nothing| BadPosition { location: found.location, error: nothing.into() })?;
         if !is_asked {
             return Ok(Solution::not_asked(found, started.elapsed()));
         }
         let (known, was_known) = self.answer(&found.position);
         let answer = known.judgement.answer;
-        let proof = if self.wishes.proof {
-            self.judge.proof(&found.position, answer, found.whence.index)
+        let proof = if self.options.proof {
+            self.judge.proof(&found.position, answer, found.location.index)
         } else {
             None
         };
-        let Known { judgement, elapsed, is_shortest, tsume_plies } = known;
+        let SolvedPosition { judgement, elapsed, is_shortest, tsume_plies } = known;
         let judgement = Some(judgement);
         Ok(Solution { found, judgement, elapsed, was_known, is_shortest, tsume_plies, proof })
     }
 
     /// The answer, and whether it was known before.
-    fn answer(&mut self, position: &Position) -> (Known, bool) {
+    fn answer(&mut self, position: &Position) -> (SolvedPosition, bool) {
         if let Some(known) = self.memo.recall(position) {
             return (known, true);
         }
         let known = self.search(position);
         // A proof is too large to be remembered, and the judge has only that of its last search.
-        if !(self.wishes.proof && known.judgement.answer.is_mate()) {
-            self.memo.remember(position, &known, &self.wishes.cancel);
+        if !(self.options.proof && known.judgement.answer.is_mate()) {
+            self.memo.remember(position, &known, &self.options.cancel);
         }
         (known, false)
     }
 
-    fn search(&mut self, position: &Position) -> Known {
+    fn search(&mut self, position: &Position) -> SolvedPosition {
         let started = Instant::now();
-        let judgement = self.judge.judge(position, &*self.wishes.cancel);
+        let judgement = self.judge.judge(position, &*self.options.cancel);
         let elapsed = started.elapsed();
         let answer = judgement.answer;
         let is_shortest = answer.is_mate().then(|| self.judge.is_shortest(position)).flatten();
-        let tsume_plies = self.wishes.tsume_plies.then(|| self.judge.tsume_plies(position, answer));
-        Known { judgement, elapsed, is_shortest, tsume_plies: tsume_plies.flatten() }
+        let tsume_plies =
+            self.options.tsume_plies.then(|| self.judge.tsume_plies(position, answer));
+        SolvedPosition { judgement, elapsed, is_shortest, tsume_plies: tsume_plies.flatten() }
     }
 }
 
 impl Solution {
-    fn not_asked(found: Found, elapsed: Duration) -> Self {
+    fn not_asked(found: InputPosition, elapsed: Duration) -> Self {
         Self {
             found,
             judgement: None,
@@ -195,11 +200,11 @@ impl Solution {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mate::positions::{Spot, Whence};
+    use crate::mate::positions::{LineOrByte, RecordLocation};
     use crate::shogi::random_play::RandomPlay;
 
     /// Some positions of each of a few games: twice soon after another, and a third time.
-    fn found() -> Vec<Found> {
+    fn found() -> Vec<InputPosition> {
         let mut positions = Vec::new();
         for game in RandomPlay::new(8, 160).take(12) {
             let mut position = Position::start();
@@ -211,8 +216,8 @@ mod tests {
             }
         }
         let found = |(index, position)| {
-            let whence = Whence { index, spot: Spot::Byte(0) };
-            Found { whence, position, second_column: None }
+            let location = RecordLocation { index, spot: LineOrByte::Byte(0) };
+            InputPosition { location, position, second_column: None }
         };
         let mut thrice: Vec<Position> =
             positions.chunks(9).flat_map(|chunk| [chunk, chunk].concat()).collect();
@@ -226,14 +231,15 @@ mod tests {
         let mut known = Vec::new();
         for (buckets, threads) in [(1, 1), (1, 4), (1000, 1), (1000, 4)] {
             let positions = found();
-            let delivered: Vec<Delivered> = positions.into_iter().map(|one| Ok(Ok(one))).collect();
-            let (memo, wishes) = (Memo::with_buckets(buckets), Wishes::default());
+            let delivered: Vec<PositionResult> =
+                positions.into_iter().map(|one| Ok(Ok(one))).collect();
+            let (memo, options) = (Memo::with_buckets(buckets), SolveOptions::default());
             let mut solutions = Vec::new();
             let take = |solution: Result<Solution, BadPosition>| {
                 solutions.push(solution.expect("both kings are there"));
                 Ok::<(), Box<dyn std::error::Error>>(())
             };
-            solve_with(delivered.into_iter(), &settings, &wishes, threads, memo, take)
+            solve_with(delivered.into_iter(), &settings, &options, threads, memo, take)
                 .expect("nothing fails");
             let mut judge = Judge::new(&settings);
             for Solution { found, judgement, .. } in &solutions {

@@ -13,23 +13,25 @@ use std::time::Instant;
 
 use crate::engine::job::{BlockFunction, Job};
 use crate::engine::progress::Progress;
-use crate::engine::run::{Done, WAITING_BLOCKS, run};
+use crate::engine::run::{CompletedRun, WAITING_BLOCKS, run};
 use crate::format::{
-    Ahead, ConvertError, DecodeError, PositionKey, Record, RecordRef, Warnings, Written,
+    ConvertError, DecodeError, FieldChanges, Lookahead, PositionKey, Record, RecordRef, Warnings,
 };
 use crate::ops::error::OperationError;
 use crate::records::counts::Condition;
 use crate::records::position_set::PositionSet;
-use crate::records::reading::Fault;
-use crate::records::sorting::{Item, Next, Sorted, copy, sort_block};
+use crate::records::processing::{
+    AfterRecord, NumberedRecord, ProcessedBlock, copy, process_block,
+};
+use crate::records::reading::RecordError;
 use crate::records::source::Block;
 use crate::records::stream::Stream;
 use crate::shogi::Position;
 
-pub use crate::records::reading::Loss;
+pub use crate::records::reading::LossError;
 pub use plan::{Check, ConvertPlan, ConvertRequest, ConvertSettings};
 pub use report::{ConvertReport, ConvertedInput, RecordCounts};
-pub(crate) use strict::{Account, Route};
+pub(crate) use strict::{RecordEffects, Route};
 
 /// Records that travel together: enough that handing them over costs nothing beside the work on them.
 const BLOCK_RECORDS: u64 = 1 << 12;
@@ -54,17 +56,18 @@ pub fn convert(
         checksums: plan.checksums,
         limit: plan.settings.limit,
         waiting_blocks: WAITING_BLOCKS,
-        room_bytes: usize::MAX,
+        block_memory_bytes: usize::MAX,
     };
-    let desk_plan = Arc::clone(&plan);
-    let desk: BlockFunction<_> = Arc::new(move |block, stop| sort(&desk_plan, block, stop));
+    let worker_plan = Arc::clone(&plan);
+    let worker: BlockFunction<_> =
+        Arc::new(move |block, stop| convert_block(&worker_plan, block, stop));
     let mut met = plan.settings.dedup.map(PositionSet::within);
-    let take = |sorted: &mut Sorted, candidates: Vec<Candidate>| match &mut met {
-        Some(met) => keep_first(met, sorted, candidates),
+    let take = |processed: &mut ProcessedBlock, candidates: Vec<Candidate>| match &mut met {
+        Some(met) => keep_first(met, processed, candidates),
         None => Ok(()),
     };
-    let Done { counts, parts_read, finished } =
-        run(&job, move || Arc::clone(&desk), take, progress, cancel)?;
+    let CompletedRun { counts, parts_read, finished } =
+        run(&job, move || Arc::clone(&worker), take, progress, cancel)?;
     let report =
         ConvertReport::new(&plan, &counts, &parts_read, finished.written(), started.elapsed());
     report.check_balance()?;
@@ -76,68 +79,74 @@ pub fn convert(
 /// A record that is written unless an equal position came before it, with what is then to be counted.
 struct Candidate {
     position: PositionKey,
-    account: Account,
+    effects: RecordEffects,
 }
 
 /// Takes the records out of a block whose positions were met before, in this block or an earlier one.
 fn keep_first(
     met: &mut PositionSet,
-    sorted: &mut Sorted,
+    processed: &mut ProcessedBlock,
     candidates: Vec<Candidate>,
 ) -> Result<(), OperationError> {
     let mut is_first = Vec::with_capacity(candidates.len());
-    for Candidate { position, account } in candidates {
+    for Candidate { position, effects } in candidates {
         let is_new = met.insert(&position)?;
         if is_new {
-            account.count(sorted);
+            effects.count(processed);
         } else {
-            sorted.count_filtered(Condition::Duplicate);
+            processed.count_filtered(Condition::Duplicate);
         }
         is_first.push(is_new);
     }
-    sorted.batch_mut(Stream::Kept).retain(|record| is_first[record]);
+    processed.batch_mut(Stream::Kept).retain(|record| is_first[record]);
     Ok(())
 }
 
 /// Sorts a block; `None` if `cancel` was set meanwhile.
-fn sort(
+fn convert_block(
     plan: &ConvertPlan,
     block: &Block,
     cancel: &AtomicBool,
-) -> Option<(Sorted, Vec<Candidate>)> {
+) -> Option<(ProcessedBlock, Vec<Candidate>)> {
     if block.format.holds_games() && plan.to.format.holds_games() {
-        return Some((games::sort(plan, block, cancel)?, Vec::new()));
+        return Some((games::convert_block(plan, block, cancel)?, Vec::new()));
     }
     let file = &plan.parts[block.part].input.name;
-    let mut desk = Desk { plan, block, ahead: Ahead::default(), candidates: Vec::new() };
-    let sorted = sort_block(block, file, plan.settings.on_error, cancel, |item, sorted| {
-        desk.convert(item, sorted)
-    });
-    Some((sorted?, desk.candidates))
+    let mut worker =
+        RecordConverter { plan, block, lookahead: Lookahead::default(), candidates: Vec::new() };
+    let processed =
+        process_block(block, file, plan.settings.on_error, cancel, |item, processed| {
+            worker.convert(item, processed)
+        });
+    Some((processed?, worker.candidates))
 }
 
 /// Where the records of a block are converted.
-struct Desk<'a> {
+struct RecordConverter<'a> {
     plan: &'a ConvertPlan,
     block: &'a Block,
-    ahead: Ahead,
+    lookahead: Lookahead,
     candidates: Vec<Candidate>,
 }
 
-impl Desk<'_> {
-    fn convert(&mut self, item: &Item<'_>, sorted: &mut Sorted) -> Result<Next, Fault> {
+impl RecordConverter<'_> {
+    fn convert(
+        &mut self,
+        item: &NumberedRecord<'_>,
+        processed: &mut ProcessedBlock,
+    ) -> Result<AfterRecord, RecordError> {
         let (plan, record, settings) = (self.plan, &item.record, &self.plan.settings);
         if let Some(condition) = settings.filters.failed_by_fields(item.number, record)? {
-            sorted.count_filtered(condition);
-            return Ok(Next::Sorted);
+            processed.count_filtered(condition);
+            return Ok(AfterRecord::Continue);
         }
         let route = plan.route(record.format());
         let content = plan.reads_content(route).then(|| record.record()).transpose()?;
         let warnings = match examine(plan, record, content.as_ref())? {
             Ok(warnings) => warnings,
             Err(condition) => {
-                sorted.count_filtered(condition);
-                return Ok(Next::Sorted);
+                processed.count_filtered(condition);
+                return Ok(AfterRecord::Continue);
             }
         };
         let key = || match &content {
@@ -145,28 +154,28 @@ impl Desk<'_> {
             None => record.position_key(),
         };
         let position = settings.dedup.map(|_| key()).transpose()?;
-        let written = self.write(route, item, content, sorted)?;
-        let account = Account { warnings, written };
+        let written = self.write(route, item, content, processed)?;
+        let effects = RecordEffects { warnings, written };
         if settings.strict {
-            strict::check(record, route, account)?;
+            strict::check(record, route, effects)?;
         }
         match position {
-            Some(position) => self.candidates.push(Candidate { position, account }),
-            None => account.count(sorted),
+            Some(position) => self.candidates.push(Candidate { position, effects }),
+            None => effects.count(processed),
         }
-        Ok(Next::Sorted)
+        Ok(AfterRecord::Continue)
     }
 
     fn write(
         &mut self,
         route: Route,
-        item: &Item<'_>,
+        item: &NumberedRecord<'_>,
         content: Option<Record>,
-        sorted: &mut Sorted,
-    ) -> Result<Written, Fault> {
+        processed: &mut ProcessedBlock,
+    ) -> Result<FieldChanges, RecordError> {
         let (to, fill) = (self.plan.to.format, &self.plan.settings.fill);
         let record = &item.record;
-        let batch = sorted.batch_mut(Stream::Kept);
+        let batch = processed.batch_mut(Stream::Kept);
         let out = batch.open_record();
         let written = match route {
             Route::Copy => {
@@ -179,7 +188,7 @@ impl Desk<'_> {
             Route::Transcode => {
                 let (plan, block) = (self.plan, self.block);
                 let next = || wanted_behind(plan, block, item);
-                record.convert_ahead(to, fill, (&mut self.ahead, next), out)?
+                record.convert_with_lookahead(to, fill, (&mut self.lookahead, next), out)?
             }
             Route::Mirror => {
                 let content = content.map_or_else(|| record.record(), Ok)?.mirrored();
@@ -193,7 +202,7 @@ impl Desk<'_> {
 
 /// What follows a record, if it begins with one that the filters take: work ahead would be work for nothing
 /// on another.
-fn wanted_behind<'a>(plan: &ConvertPlan, block: &'a Block, item: &Item<'_>) -> &'a [u8] {
+fn wanted_behind<'a>(plan: &ConvertPlan, block: &'a Block, item: &NumberedRecord<'_>) -> &'a [u8] {
     let rest = block.behind(&item.unit);
     let next = block.format.record_len().and_then(|len| rest.get(..len));
     let is_wanted = next.is_some_and(|next| {

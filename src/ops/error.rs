@@ -7,9 +7,9 @@ use thiserror::Error;
 
 use crate::engine::error::RunError;
 use crate::records::account_file::ManifestError;
-use crate::records::counts::Imbalance;
+use crate::records::counts::ImbalanceError;
 use crate::records::plan_error::PlanError;
-use crate::records::position_set::Full;
+use crate::records::position_set::SetFullError;
 use crate::records::sink::SinkError;
 use crate::records::source::SourceError;
 
@@ -37,7 +37,7 @@ pub enum OperationError {
     #[error(
         "{0} of --memory; allow more, or use `kyokumen dedup`, which does not keep them in memory"
     )]
-    TooManyPositions(#[from] Full),
+    TooManyPositions(#[from] SetFullError),
     /// What does not fit into memory could not be kept on disk.
     #[error("cannot {verb} temporary files in {}; --tmp-dir says where they stand", folder.display())]
     Temporary {
@@ -77,8 +77,8 @@ impl From<SinkError> for OperationError {
     }
 }
 
-impl From<Imbalance> for OperationError {
-    fn from(error: Imbalance) -> Self {
+impl From<ImbalanceError> for OperationError {
+    fn from(error: ImbalanceError) -> Self {
         Self::Run(error.into())
     }
 }

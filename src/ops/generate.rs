@@ -1,4 +1,4 @@
-//! Training records of our own making: positions of random games with the move played and the result.
+//! Generated training records: positions of random games with the move played and the result.
 //!
 //! Nobody evaluates these positions: formats that hold an evaluation get 0, and the report says so.
 
@@ -15,7 +15,7 @@ use crate::shogi::random_play::{End, Game, RandomPlay};
 
 /// What decides which records are made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Recipe {
+pub struct GenerateSettings {
     /// Records to make.
     pub count: u64,
     /// Seed of all random numbers.
@@ -26,7 +26,7 @@ pub struct Recipe {
     pub most_moves: usize,
 }
 
-impl Default for Recipe {
+impl Default for GenerateSettings {
     fn default() -> Self {
         Self { count: 1000, seed: 1, every: 1, most_moves: 256 }
     }
@@ -35,15 +35,15 @@ impl Default for Recipe {
 /// The records of a recipe, in the order of the games; their [`Record::eval_cp`] is `None`.
 ///
 /// ```
-/// use kyokumen::ops::generate::{Generator, Recipe};
-/// let recipe = Recipe { count: 10, ..Recipe::default() };
+/// use kyokumen::ops::generate::{Generator, GenerateSettings};
+/// let recipe = GenerateSettings { count: 10, ..GenerateSettings::default() };
 /// let records: Vec<_> = Generator::new(recipe).collect();
 /// assert_eq!(records.len(), 10);
 /// assert_eq!(records, Generator::new(recipe).collect::<Vec<_>>());
 /// ```
 #[derive(Debug)]
 pub struct Generator {
-    recipe: Recipe,
+    settings: GenerateSettings,
     play: RandomPlay,
     /// Draws where in a game the sampling begins; apart from the games, so that they stay the same.
     offsets: SplitMix64,
@@ -54,11 +54,11 @@ pub struct Generator {
 
 impl Generator {
     /// Begins at the first record.
-    pub fn new(recipe: Recipe) -> Self {
+    pub fn new(settings: GenerateSettings) -> Self {
         Self {
-            recipe,
-            play: RandomPlay::new(recipe.seed, recipe.most_moves),
-            offsets: SplitMix64::new(!recipe.seed),
+            settings,
+            play: RandomPlay::new(settings.seed, settings.most_moves),
+            offsets: SplitMix64::new(!settings.seed),
             game: Vec::new().into_iter(),
             made: 0,
             ends: BTreeMap::new(),
@@ -76,7 +76,7 @@ impl Generator {
     /// [`EncodeError`]: never, as these records lack nothing but the evaluation.
     pub fn batch(&mut self, format: Format, count: usize) -> Result<Batch, EncodeError> {
         let mut batch = Batch::default();
-        if format.holds_games() && self.recipe.every <= 1 {
+        if format.holds_games() && self.settings.every <= 1 {
             while batch.len() < count as u64
                 && let Some(records) = self.rest_of_game()
             {
@@ -97,7 +97,7 @@ impl Generator {
     /// The records of a game from the next one on; none at the end.
     fn rest_of_game(&mut self) -> Option<Vec<Record>> {
         let mut records = vec![self.next()?];
-        let left = usize::try_from(self.recipe.count - self.made).unwrap_or(usize::MAX);
+        let left = usize::try_from(self.settings.count - self.made).unwrap_or(usize::MAX);
         records.extend(self.game.by_ref().take(left));
         self.made += records.len() as u64 - 1;
         Some(records)
@@ -133,7 +133,7 @@ impl Iterator for Generator {
     type Item = Record;
 
     fn next(&mut self) -> Option<Record> {
-        if self.made == self.recipe.count {
+        if self.made == self.settings.count {
             return None;
         }
         loop {
@@ -143,7 +143,7 @@ impl Iterator for Generator {
             }
             let game = self.play.next()?;
             *self.ends.entry(word(game.end)).or_default() += 1;
-            let every = self.recipe.every.max(1);
+            let every = self.settings.every.max(1);
             self.game = sampled(&game, self.offsets.below(every), every).into_iter();
         }
     }
@@ -191,7 +191,8 @@ mod tests {
     use crate::format::{Field, read_games, records, units};
     use crate::shogi::Setup;
 
-    const RECIPE: Recipe = Recipe { count: 500, seed: 3, every: 7, most_moves: 150 };
+    const RECIPE: GenerateSettings =
+        GenerateSettings { count: 500, seed: 3, every: 7, most_moves: 150 };
 
     #[test]
     fn records_are_positions_with_a_legal_move() {
@@ -213,17 +214,18 @@ mod tests {
 
     #[test]
     fn the_games_do_not_depend_on_how_they_are_sampled() {
-        let all = Generator::new(Recipe { every: 1, count: 7 * 500, ..RECIPE });
+        let all = Generator::new(GenerateSettings { every: 1, count: 7 * 500, ..RECIPE });
         let all: Vec<Record> = all.collect();
-        let mut sampled: Vec<Record> = Generator::new(Recipe { count: 400, ..RECIPE }).collect();
+        let mut sampled: Vec<Record> =
+            Generator::new(GenerateSettings { count: 400, ..RECIPE }).collect();
         sampled.retain(|record| !all.contains(record));
         assert_eq!(sampled, []);
     }
 
     #[test]
     fn formats_of_games_hold_whole_games() {
-        let recipe = Recipe { every: 1, count: 1000, ..RECIPE };
-        let mut generator = Generator::new(recipe);
+        let settings = GenerateSettings { every: 1, count: 1000, ..RECIPE };
+        let mut generator = Generator::new(settings);
         let mut read = Vec::new();
         loop {
             let batch = generator.batch(Format::Usi, 100).expect("nothing is missing");
@@ -237,7 +239,7 @@ mod tests {
                 }
             }
         }
-        let made: Vec<Setup> = Generator::new(recipe).map(|record| record.setup).collect();
+        let made: Vec<Setup> = Generator::new(settings).map(|record| record.setup).collect();
         assert!(read == made);
     }
 

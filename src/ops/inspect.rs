@@ -10,12 +10,12 @@ use thiserror::Error;
 
 use crate::format::move16::Dialect;
 use crate::format::{RecordRef, Survey};
-use crate::records::claims::Claims;
+use crate::records::claims::FileClaims;
 use crate::records::evidence::{PROBE_RECORDS, SAMPLE_RECORDS, take_into};
 use crate::records::format_name::FormatName;
 use crate::records::opening::input;
 use crate::records::plan_error::PlanError;
-use crate::records::reading::{Fault, Read, records};
+use crate::records::reading::{ReadRecord, RecordError, wanted_records};
 use crate::records::source::{Block, Delivery, Input, Part, Source, SourceError};
 use crate::records::{evidence, source};
 
@@ -101,9 +101,9 @@ pub struct Header {
     pub survey: Survey,
 }
 
-/// A record, or why it is none.
+/// A record, or the error that makes it unusable.
 #[derive(Debug)]
-pub struct Found<'a> {
+pub struct InspectedRecord<'a> {
     /// Number within the file, from 0.
     pub index: u64,
     /// Where it begins within the file, uncompressed.
@@ -111,7 +111,7 @@ pub struct Found<'a> {
     /// All its bytes.
     pub bytes: &'a [u8],
     /// The record.
-    pub record: Result<RecordRef<'a>, Fault>,
+    pub record: Result<RecordRef<'a>, RecordError>,
 }
 
 /// An opened file.
@@ -137,7 +137,7 @@ impl Inspection {
         range: Option<RecordRange>,
     ) -> Result<Self, InspectError> {
         let input = input(path, from, dialect)?;
-        Claims::reading(std::slice::from_ref(&input))?;
+        FileClaims::reading(std::slice::from_ref(&input))?;
         let wanted = range.unwrap_or(RecordRange { from: 0, to: Some(1) });
         let (header, blocks) = if source::is_cheap_to_count(&input) {
             let records = source::count_records(&input)?;
@@ -167,7 +167,7 @@ impl Inspection {
     /// fails with.
     pub fn for_each<E: From<InspectError>>(
         mut self,
-        mut show: impl FnMut(&Found<'_>) -> Result<(), E>,
+        mut show: impl FnMut(&InspectedRecord<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut read = None;
         for delivery in self.blocks.by_ref() {
@@ -196,8 +196,8 @@ impl Inspection {
     }
 }
 
-fn found(block: &Block) -> impl Iterator<Item = Found<'_>> {
-    records(block).map(|Read { index, unit, record }| Found {
+fn found(block: &Block) -> impl Iterator<Item = InspectedRecord<'_>> {
+    wanted_records(block).map(|ReadRecord { index, unit, record }| InspectedRecord {
         index,
         offset: block.offset + unit.offset,
         bytes: unit.bytes,

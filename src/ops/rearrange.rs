@@ -6,28 +6,28 @@
 //! on disk.
 
 mod account;
-mod buckets;
 mod copying;
 mod dedup;
 pub(super) mod dedup_key;
-mod hand_out;
 mod interleave;
 mod items;
-mod laid;
 mod numbers;
-mod ordered;
+mod partitioned;
+mod partitions;
 mod pass;
 mod plan;
+mod process_partitions;
 mod sample;
 mod shuffle;
+mod sorted_partition;
 mod spill;
 mod split;
 
-pub use crate::ops::rearrange::dedup_key::{DedupKey, UnknownDedupKey};
-pub use account::Account;
+pub use crate::ops::rearrange::dedup_key::{DedupKey, ParseDedupKeyError};
+pub use account::OperationManifest;
 pub use dedup::dedup;
 pub use interleave::{ParseWeightsError, Until, Weights, interleave};
-pub use plan::{Means, RearrangePlan, RearrangeRequest};
+pub use plan::{RearrangePlan, RearrangeRequest, Resources};
 pub use sample::{SampleSize, sample};
 pub use shuffle::shuffle;
 pub use split::{SplitBy, split};

@@ -1,18 +1,18 @@
 //! Every position of marubatsu, solved, a row each.
 
 use crate::marubatsu::Solved;
-use crate::storage::table::{Column, Kind, Table, Value};
+use crate::storage::table::{Column, ColumnType, Table, Value};
 
 /// The columns; `docs/datasets.md` says what they mean.
 pub const SOLVED_MARUBATSU: Table = Table {
     name: "solved_marubatsu",
     columns: &[
-        Column::new("board", Kind::Text).distinct(),
-        Column::new("to_move", Kind::Text),
-        Column::new("value", Kind::Int8),
-        Column::new("distance", Kind::Int8),
-        Column::new("best_moves", Kind::Int8s),
-        Column::new("symmetry_class", Kind::Int16),
+        Column::new("board", ColumnType::Text).distinct(),
+        Column::new("to_move", ColumnType::Text),
+        Column::new("value", ColumnType::Int8),
+        Column::new("distance", ColumnType::Int8),
+        Column::new("best_moves", ColumnType::Int8s),
+        Column::new("symmetry_class", ColumnType::Int16),
     ],
 };
 

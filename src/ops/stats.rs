@@ -15,19 +15,19 @@ use self::distinct::Distinct;
 use self::tally::Tally;
 use crate::engine::job::{BlockFunction, Job};
 use crate::engine::progress::Progress;
-use crate::engine::run::{Done, WAITING_BLOCKS, run};
+use crate::engine::run::{CompletedRun, WAITING_BLOCKS, run};
 use crate::format::PositionKey;
 use crate::format::move16::Dialect;
 use crate::ops::error::OperationError;
 use crate::records::bad_record::BadPolicy;
-use crate::records::claims::{Claims, check_once};
-use crate::records::counts::Fate;
+use crate::records::claims::{FileClaims, check_once};
+use crate::records::counts::Disposition;
 use crate::records::format_name::FormatName;
 use crate::records::opening::input;
 use crate::records::plan_error::PlanError;
-use crate::records::selection::{Chosen, choose};
+use crate::records::processing::{AfterRecord, ProcessedBlock, process_block};
+use crate::records::selection::{Selection, select_records};
 use crate::records::sink::OutputPlan;
-use crate::records::sorting::{Next, Sorted, sort_block};
 use crate::records::source::{Block, Part};
 use crate::records::stream::Stream;
 use crate::storage::memory::Memory;
@@ -87,16 +87,16 @@ impl StatsPlan {
             return Err(PlanError::NoInput);
         }
         check_once(&inputs, None)?;
-        let mut claims = Claims::reading(&inputs)?;
+        let mut claims = FileClaims::reading(&inputs)?;
         let page = page.map(|path| claims.lone_output(Stream::Kept, &path, force)).transpose()?;
-        let Chosen { parts, records, .. } = choose(inputs, None, None)?;
+        let Selection { parts, records, .. } = select_records(inputs, None, None)?;
         Ok(Self { parts, records, page, memory, threads })
     }
 }
 
 /// What was found out about a block.
 #[derive(Default)]
-struct Found {
+struct BlockStats {
     tally: Tally,
     positions: Vec<PositionKey>,
 }
@@ -120,19 +120,19 @@ pub fn stats(
         checksums: true,
         limit: None,
         waiting_blocks: WAITING_BLOCKS,
-        room_bytes: usize::MAX,
+        block_memory_bytes: usize::MAX,
     };
-    let desk_plan = Arc::clone(&plan);
-    let desk: BlockFunction<_> = Arc::new(move |block, stop| look_at(&desk_plan, block, stop));
+    let worker_plan = Arc::clone(&plan);
+    let worker: BlockFunction<_> = Arc::new(move |block, stop| look_at(&worker_plan, block, stop));
     let mut tally = Tally::default();
     let mut distinct = Distinct::within(plan.memory);
-    let take = |_: &mut Sorted, found: Found| {
+    let take = |_: &mut ProcessedBlock, found: BlockStats| {
         tally.add(&found.tally);
         found.positions.iter().for_each(|position| distinct.insert(position));
         Ok::<(), OperationError>(())
     };
-    let Done { counts, parts_read, finished } =
-        run(&job, move || Arc::clone(&desk), take, progress, cancel)?;
+    let CompletedRun { counts, parts_read, finished } =
+        run(&job, move || Arc::clone(&worker), take, progress, cancel)?;
     finished.commit()?;
     let report = StatsReport::new(&plan.parts, &parts_read, &counts, &tally, distinct.count());
     report.check_balance()?;
@@ -140,15 +140,19 @@ pub fn stats(
     Ok(report)
 }
 
-fn look_at(plan: &StatsPlan, block: &Block, cancel: &AtomicBool) -> Option<(Sorted, Found)> {
+fn look_at(
+    plan: &StatsPlan,
+    block: &Block,
+    cancel: &AtomicBool,
+) -> Option<(ProcessedBlock, BlockStats)> {
     let file = &plan.parts[block.part].input.name;
-    let mut found = Found::default();
-    let sorted = sort_block(block, file, BadPolicy::Skip, cancel, |item, sorted| {
+    let mut found = BlockStats::default();
+    let processed = process_block(block, file, BadPolicy::Skip, cancel, |item, processed| {
         let content = item.record.record()?;
         found.tally.take(&item.record, &content)?;
         found.positions.push(PositionKey::of(&content.setup));
-        sorted.counts.count_fate(Fate::Kept);
-        Ok(Next::Sorted)
+        processed.counts.count_disposition(Disposition::Kept);
+        Ok(AfterRecord::Continue)
     });
-    Some((sorted?, found))
+    Some((processed?, found))
 }

@@ -12,12 +12,12 @@ use serde::Serialize;
 
 use crate::engine::job::{BlockFunction, Job};
 use crate::engine::progress::Progress;
-use crate::engine::run::{Done, WAITING_BLOCKS, run};
+use crate::engine::run::{CompletedRun, WAITING_BLOCKS, run};
 use crate::format::{RecordRef, Warning, Warnings};
 use crate::ops::error::OperationError;
-use crate::records::counts::{Condition, Fate};
-use crate::records::reading::{Fault, in_unit};
-use crate::records::sorting::{Sorted, push_json_line};
+use crate::records::counts::{Condition, Disposition};
+use crate::records::processing::{ProcessedBlock, push_json_line};
+use crate::records::reading::{RecordError, records_in_unit};
 use crate::records::source::{Block, RawUnit};
 use crate::records::stream::Stream;
 use crate::shogi::Position;
@@ -51,17 +51,18 @@ pub fn verify(
         checksums: true,
         limit: None,
         waiting_blocks: WAITING_BLOCKS,
-        room_bytes: usize::MAX,
+        block_memory_bytes: usize::MAX,
     };
-    let desk_plan = Arc::clone(&plan);
-    let desk: BlockFunction<_> = Arc::new(move |block, stop| sort(&desk_plan, block, stop));
+    let worker_plan = Arc::clone(&plan);
+    let worker: BlockFunction<_> =
+        Arc::new(move |block, stop| verify_block(&worker_plan, block, stop));
     let mut findings = Findings::default();
-    let take = |_: &mut Sorted, found: Findings| {
+    let take = |_: &mut ProcessedBlock, found: Findings| {
         findings.add(found);
         Ok::<(), OperationError>(())
     };
-    let Done { counts, parts_read, finished } =
-        run(&job, move || Arc::clone(&desk), take, progress, cancel)?;
+    let CompletedRun { counts, parts_read, finished } =
+        run(&job, move || Arc::clone(&worker), take, progress, cancel)?;
     if let Some(counted) = plan.records.filter(|&counted| counted != counts.input) {
         let (record, byte) = (counts.input, parts_read.iter().map(|read| read.bytes).sum());
         let what = format!("it ends here, and not behind {counted} records");
@@ -75,22 +76,31 @@ pub fn verify(
 }
 
 /// Judges the units of a block; `None` if `cancel` was set meanwhile.
-fn sort(plan: &VerifyPlan, block: &Block, cancel: &AtomicBool) -> Option<(Sorted, Findings)> {
-    let mut desk = Desk { plan, block, sorted: Sorted::default(), findings: Findings::default() };
+fn verify_block(
+    plan: &VerifyPlan,
+    block: &Block,
+    cancel: &AtomicBool,
+) -> Option<(ProcessedBlock, Findings)> {
+    let mut worker = RecordVerifier {
+        plan,
+        block,
+        processed: ProcessedBlock::default(),
+        findings: Findings::default(),
+    };
     let mut index = block.first_index;
     for unit in block.units() {
         if cancel.load(Ordering::Relaxed) {
             return None;
         }
-        index += desk.take(&unit, index);
+        index += worker.take(&unit, index);
     }
-    Some((desk.sorted, desk.findings))
+    Some((worker.processed, worker.findings))
 }
 
-struct Desk<'a> {
+struct RecordVerifier<'a> {
     plan: &'a VerifyPlan,
     block: &'a Block,
-    sorted: Sorted,
+    processed: ProcessedBlock,
     findings: Findings,
 }
 
@@ -108,13 +118,13 @@ struct BadLine<'a> {
     reason: String,
 }
 
-impl Desk<'_> {
+impl RecordVerifier<'_> {
     /// Judges the records of a unit, whose first one has this index; returns their number.
     fn take(&mut self, unit: &RawUnit<'_>, first_index: u64) -> u64 {
         let mut index = first_index;
         let mut names = Vec::new();
         let mut reason = None;
-        for record in in_unit(self.block, unit) {
+        for record in records_in_unit(self.block, unit) {
             let judged = record.and_then(|record| judge(&record));
             if let Some(bad) = self.count(judged, unit, index) {
                 for name in bad.names {
@@ -127,7 +137,7 @@ impl Desk<'_> {
             index += 1;
         }
         let records = index - first_index;
-        self.sorted.counts.input += records;
+        self.processed.counts.input += records;
         if !self.plan.outputs.is_empty() {
             let line = reason.map(|reason| {
                 names.sort_unstable();
@@ -149,21 +159,21 @@ impl Desk<'_> {
     /// Counts what was found out about a record; what makes it bad, if it is.
     fn count(
         &mut self,
-        judged: Result<Warnings, Fault>,
+        judged: Result<Warnings, RecordError>,
         unit: &RawUnit<'_>,
         index: u64,
     ) -> Option<Bad> {
         let byte = self.block.offset + unit.offset;
         let example = |what: String| Example { record: index, byte, what };
-        let counts = &mut self.sorted.counts;
+        let counts = &mut self.processed.counts;
         match judged {
-            Err(fault) if fault.is_comment() => {
+            Err(error) if error.is_comment() => {
                 *counts.filtered.entry(Condition::Comment).or_default() += 1;
                 None
             }
-            Err(fault) => {
+            Err(error) => {
                 counts.bad.skipped += 1;
-                let (name, reason) = (fault.name(), fault.to_string());
+                let (name, reason) = (error.name(), error.to_string());
                 self.findings.count(Level::Error, name, || example(reason.clone()));
                 Some(Bad { names: vec![name], reason })
             }
@@ -177,7 +187,7 @@ impl Desk<'_> {
                     let reason = names.join(", ");
                     return Some(Bad { names, reason });
                 }
-                counts.count_fate(Fate::Kept);
+                counts.count_disposition(Disposition::Kept);
                 None
             }
         }
@@ -191,11 +201,11 @@ impl Desk<'_> {
             if stream == Stream::Kept && is_first { self.block.format.header() } else { b"" };
         // The good begin with the header already.
         let bytes = unit.bytes.strip_prefix(header).unwrap_or(unit.bytes);
-        let batch = self.sorted.batch_mut(stream);
+        let batch = self.processed.batch_mut(stream);
         batch.open_record().extend_from_slice(bytes);
         batch.end_group(records as usize);
         if let Some(line) = line {
-            push_json_line(self.sorted.batch_mut(Stream::QuarantineLines), &line);
+            push_json_line(self.processed.batch_mut(Stream::QuarantineLines), &line);
         }
     }
 }
@@ -207,7 +217,7 @@ struct Bad {
 }
 
 /// What is unusual about a record that can be read.
-fn judge(record: &RecordRef<'_>) -> Result<Warnings, Fault> {
+fn judge(record: &RecordRef<'_>) -> Result<Warnings, RecordError> {
     let content = record.record()?;
     let position = Position::try_from(&content.setup).ok();
     Ok(record.warnings_about(&content.setup, position.as_ref())?)

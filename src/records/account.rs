@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::format::move16::Dialect;
 use crate::format::{Format, MoveCounts, Survey};
-use crate::records::sink::Written;
+use crate::records::sink::WrittenOutput;
 use crate::records::source::{Input, Part, PartRead};
 use crate::records::stream::Stream;
-use crate::storage::checksum::Sum;
+use crate::storage::checksum::Sha256Sum;
 
 /// What was read of one input.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct InputAccount {
+pub struct InputEntry {
     /// The input, as it was given.
     pub file: String,
     /// Format of its records.
@@ -37,12 +37,12 @@ pub struct InputAccount {
     /// Bytes read, uncompressed.
     pub bytes: u64,
     /// SHA-256 of these bytes; none where the command was not to compute it.
-    pub sha256: Option<Sum>,
+    pub sha256: Option<Sha256Sum>,
     /// What a sample of all of its records shows of its writer.
     pub evidence: Option<Evidence>,
 }
 
-impl InputAccount {
+impl InputEntry {
     /// Where the byte behind the last one read stands, uncompressed.
     pub(crate) const fn end(&self) -> u64 {
         self.offset.saturating_add(self.bytes)
@@ -99,7 +99,7 @@ impl Evidence {
 
 /// One file written.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct OutputAccount {
+pub struct OutputEntry {
     /// Its name, without the folder, which may move.
     pub file: String,
     /// What it holds.
@@ -109,13 +109,13 @@ pub struct OutputAccount {
     /// Its size.
     pub bytes: u64,
     /// SHA-256 of the file; none where the command was not to compute it.
-    pub sha256: Option<Sum>,
+    pub sha256: Option<Sha256Sum>,
 }
 
-pub(crate) fn input_account(part: &Part, read: &PartRead) -> InputAccount {
+pub(crate) fn input_entry(part: &Part, read: &PartRead) -> InputEntry {
     let InputIdentity { file, format, dialect, file_bytes, modified_unix_ns, etag } =
         InputIdentity::of(&part.input);
-    InputAccount {
+    InputEntry {
         file,
         format,
         dialect,
@@ -135,9 +135,9 @@ pub(crate) fn input_account(part: &Part, read: &PartRead) -> InputAccount {
     }
 }
 
-pub(crate) fn output_account(written: &Written) -> OutputAccount {
+pub(crate) fn output_entry(written: &WrittenOutput) -> OutputEntry {
     let name = written.path.file_name().unwrap_or(written.path.as_os_str());
-    OutputAccount {
+    OutputEntry {
         file: Path::new(name).to_string_lossy().into_owned(),
         stream: written.stream,
         records: written.records,
@@ -166,7 +166,7 @@ pub struct InputIdentity {
 
 impl InputIdentity {
     pub(crate) fn of(input: &Input) -> Self {
-        let state = input.place.state();
+        let state = input.location.state();
         Self {
             file: input.name.clone(),
             format: input.format.name().to_owned(),

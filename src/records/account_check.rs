@@ -8,22 +8,22 @@ use serde_json::Value;
 use thiserror::Error;
 
 use crate::format::Format;
-use crate::records::account::{InputAccount, OutputAccount};
-use crate::records::counts::Imbalance;
+use crate::records::account::{InputEntry, OutputEntry};
+use crate::records::counts::ImbalanceError;
 use crate::records::stream::Stream;
 
 /// More records than any archive has; so many of anything can be added up.
-pub(crate) const MOST_RECORDS: u64 = 1 << 48;
+pub(crate) const MAX_RECORDS: u64 = 1 << 48;
 
 /// More bytes than any archive has.
-pub(crate) const MOST_BYTES: u64 = 1 << 60;
+pub(crate) const MAX_BYTES: u64 = 1 << 60;
 
 /// What cannot be in a manifest.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
-pub enum Contradiction {
+pub enum ContradictionError {
     /// The sums are wrong.
     #[error(transparent)]
-    Imbalance(#[from] Imbalance),
+    Imbalance(#[from] ImbalanceError),
     /// A number is larger than there can be of anything.
     #[error("{what} is {number}, more than there can be")]
     Number {
@@ -72,7 +72,7 @@ pub enum Contradiction {
     },
     /// The name of an output leads out of the folder, or is no name.
     #[error("{file:?} is no name of an output beside it")]
-    Place {
+    OutsideFolder {
         /// The name.
         file: String,
     },
@@ -127,31 +127,31 @@ pub enum Contradiction {
 /// Checks what holds of the inputs, outputs and counts of any command.
 ///
 /// # Errors
-/// [`Contradiction`] with the first thing that cannot be.
+/// [`ContradictionError`] with the first thing that cannot be.
 pub(crate) fn check_numbers(
     counts: &impl Serialize,
-    inputs: &[InputAccount],
-    outputs: &[OutputAccount],
-) -> Result<(), Contradiction> {
+    inputs: &[InputEntry],
+    outputs: &[OutputEntry],
+) -> Result<(), ContradictionError> {
     let mut counts = serde_json::to_value(counts).unwrap_or_default();
     // Nodes are no records, and are only added up.
     counts.as_object_mut().and_then(|counts| counts.remove("nodes"));
     let records = inputs.iter().map(|input| input.from.max(input.to));
     let records = records.chain(outputs.iter().map(|output| output.records));
-    let bytes = inputs.iter().map(InputAccount::end);
+    let bytes = inputs.iter().map(InputEntry::end);
     let bytes = bytes.chain(outputs.iter().map(|output| output.bytes));
     for (what, number, most) in [
-        ("a count of records", largest(&counts), MOST_RECORDS),
-        ("a number of records", records.max().unwrap_or(0), MOST_RECORDS),
-        ("a number of bytes", bytes.max().unwrap_or(0), MOST_BYTES),
+        ("a count of records", largest(&counts), MAX_RECORDS),
+        ("a number of records", records.max().unwrap_or(0), MAX_RECORDS),
+        ("a number of bytes", bytes.max().unwrap_or(0), MAX_BYTES),
     ] {
         if number > most {
-            return Err(Contradiction::Number { what, number });
+            return Err(ContradictionError::Number { what, number });
         }
     }
-    for InputAccount { file, from, to, .. } in inputs {
+    for InputEntry { file, from, to, .. } in inputs {
         if from > to {
-            return Err(Contradiction::Range { file: file.clone(), from: *from, to: *to });
+            return Err(ContradictionError::Range { file: file.clone(), from: *from, to: *to });
         }
     }
     Ok(())
@@ -169,24 +169,24 @@ pub(crate) fn largest(value: &Value) -> u64 {
 /// Outputs stand beside their manifest, each under a name of its own and with a checksum.
 ///
 /// # Errors
-/// [`Contradiction`] with the first thing that cannot be.
-pub(crate) fn check_outputs(outputs: &[OutputAccount]) -> Result<(), Contradiction> {
+/// [`ContradictionError`] with the first thing that cannot be.
+pub(crate) fn check_outputs(outputs: &[OutputEntry]) -> Result<(), ContradictionError> {
     if outputs.is_empty() {
-        return Err(Contradiction::Outputs { found: 0, expected: "some" });
+        return Err(ContradictionError::Outputs { found: 0, expected: "some" });
     }
     let mut names = BTreeSet::new();
-    for OutputAccount { file, sha256, .. } in outputs {
+    for OutputEntry { file, sha256, .. } in outputs {
         // A name on one system may be a path on another.
         let is_name =
             Path::new(file).file_name() == Some(file.as_ref()) && !file.contains(['/', '\\', '\0']);
         if !is_name {
-            return Err(Contradiction::Place { file: file.clone() });
+            return Err(ContradictionError::OutsideFolder { file: file.clone() });
         }
         if !names.insert(file) {
-            return Err(Contradiction::Twice { file: file.clone() });
+            return Err(ContradictionError::Twice { file: file.clone() });
         }
         if sha256.is_none() {
-            return Err(Contradiction::NoChecksum { file: file.clone() });
+            return Err(ContradictionError::NoChecksum { file: file.clone() });
         }
     }
     Ok(())

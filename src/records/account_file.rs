@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 use thiserror::Error;
 
-use crate::records::account_check::Contradiction;
+use crate::records::account_check::ContradictionError;
 use crate::storage::files;
 
 /// Why a manifest cannot be used.
@@ -20,7 +20,7 @@ pub enum ManifestError {
         /// What the system says.
         source: io::Error,
     },
-    /// It is none.
+    /// It is not a manifest.
     #[error("{} is no manifest that this version understands", path.display())]
     Malformed {
         /// The file.
@@ -34,7 +34,7 @@ pub enum ManifestError {
         /// The file.
         path: PathBuf,
         /// What cannot be.
-        why: Contradiction,
+        why: ContradictionError,
     },
 }
 

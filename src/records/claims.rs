@@ -1,7 +1,7 @@
-//! The files of a run: what it reads, and what it writes. Nothing is both, and nothing is written twice, whatever
+//! The files that a run reads and writes. No file may be both, and none may be written twice, whatever
 //! names and links lead to it.
 //!
-//! Every command asks here before it creates anything.
+//! Every command checks its files here before it creates anything.
 
 use std::collections::{HashMap, HashSet};
 use std::io::ErrorKind;
@@ -11,14 +11,14 @@ use crate::records::bad_record::BadPolicy;
 use crate::records::plan_error::PlanError;
 use crate::records::shard::Shard;
 use crate::records::sink::{OutputPlan, partial_path};
-use crate::records::source::{Input, Place};
+use crate::records::source::{Input, InputLocation};
 use crate::records::stream::Stream;
 use crate::storage::platform::{FileIdentity, Standard};
 use crate::storage::{files, platform};
 
 /// What a run reads and writes.
 #[derive(Clone, Debug, Default)]
-pub struct Claims {
+pub struct FileClaims {
     /// With the names by which a person knows them.
     read: HashMap<Key, String>,
     written: HashMap<Key, PathBuf>,
@@ -35,14 +35,14 @@ enum Key {
 
 /// A place that is written.
 #[derive(Clone, Debug)]
-pub struct Claim {
+pub struct FileClaim {
     path: PathBuf,
     /// Files that are written in its stead until it is whole.
     partial: Vec<PathBuf>,
     is_stream: bool,
 }
 
-impl Claim {
+impl FileClaim {
     /// That of an output.
     pub fn output(plan: &OutputPlan) -> Self {
         let partial = if plan.is_stream { Vec::new() } else { plan.partial_paths().collect() };
@@ -67,7 +67,7 @@ impl Claim {
     }
 }
 
-impl Claims {
+impl FileClaims {
     /// Those of a run that reads these inputs. What it says on standard output and standard error must not go
     /// to one of them either.
     ///
@@ -77,14 +77,14 @@ impl Claims {
         let mut claims = Self::default();
         for input in inputs {
             let looked = |source| PlanError::Look { name: input.name.clone(), source };
-            let key = match &input.place {
-                Place::Stdin => Standard::Input.identity().map(Key::Content),
-                Place::File(path) => {
+            let key = match &input.location {
+                InputLocation::Stdin => Standard::Input.identity().map(Key::Content),
+                InputLocation::File(path) => {
                     platform::identity_of_content(path).map_err(looked)?.map(Key::Content)
                 }
-                Place::Object(object) => Some(Key::Name(object.url().into())),
+                InputLocation::Object(object) => Some(Key::Name(object.url().into())),
             };
-            claims.read.extend(key.map(|key| (key, input.said())));
+            claims.read.extend(key.map(|key| (key, input.display_name())));
         }
         for (stream, name) in
             [(Standard::Output, "standard output"), (Standard::Error, "standard error")]
@@ -113,7 +113,7 @@ impl Claims {
     ///
     /// # Errors
     /// [`PlanError`] if one is read or written already, or cannot be the place of a file.
-    pub fn write(&mut self, claims: impl IntoIterator<Item = Claim>) -> Result<(), PlanError> {
+    pub fn write(&mut self, claims: impl IntoIterator<Item = FileClaim>) -> Result<(), PlanError> {
         let mut contents = Vec::new();
         for claim in claims {
             let path = &claim.path;
@@ -164,7 +164,7 @@ impl Claims {
     ) -> Result<OutputPlan, PlanError> {
         let is_stream = is_stream(path)?;
         let plan = OutputPlan { is_stream, ..OutputPlan::plain(stream, path.to_owned()) };
-        self.write([Claim::output(&plan)])?;
+        self.write([FileClaim::output(&plan)])?;
         if !force && !is_stream {
             check_absence([&plan.path])?;
         }
@@ -274,13 +274,13 @@ pub(crate) fn check_stream(output: &Path, on_error: BadPolicy) -> Result<(), Pla
 /// What can be read only once cannot be named twice, nor cut into shards, whose places are found by measuring it.
 pub(crate) fn check_once(inputs: &[Input], shard: Option<Shard>) -> Result<(), PlanError> {
     let mut found = HashSet::new();
-    for input in inputs.iter().filter(|input| !input.place.can_be_read_again()) {
-        let why = |why| Err(PlanError::ReadOnce { input: input.said(), why });
+    for input in inputs.iter().filter(|input| !input.location.can_be_read_again()) {
+        let why = |why| Err(PlanError::ReadOnce { input: input.display_name(), why });
         if shard.is_some() {
             return why("a shard needs files");
         }
-        let identity = match &input.place {
-            Place::File(path) => platform::identity(path).ok(),
+        let identity = match &input.location {
+            InputLocation::File(path) => platform::identity(path).ok(),
             _ => Standard::Input.any_identity(),
         };
         if !found.insert(identity) {
@@ -298,8 +298,8 @@ pub(crate) fn check_twice<'a>(
     inputs: impl IntoIterator<Item = &'a Input>,
     why: &'static str,
 ) -> Result<(), PlanError> {
-    match inputs.into_iter().find(|input| !input.place.can_be_read_again()) {
-        Some(input) => Err(PlanError::ReadOnce { input: input.said(), why }),
+    match inputs.into_iter().find(|input| !input.location.can_be_read_again()) {
+        Some(input) => Err(PlanError::ReadOnce { input: input.display_name(), why }),
         None => Ok(()),
     }
 }

@@ -18,7 +18,7 @@ pub enum Condition {
     Comment,
     /// The writer of the game says that the position is not to be trained on.
     NotForTraining,
-    /// Not one of the so-manieth records.
+    /// Not selected by `--every`.
     Every,
     /// Not in the random sample.
     Sample,
@@ -36,7 +36,7 @@ pub enum Condition {
     NoResult,
     /// The game ended in another way.
     Result,
-    /// No move is stored, or bits that are none.
+    /// No move is stored, or bits that encode no move.
     NoMove,
     /// The side to move is in check.
     InCheck,
@@ -48,7 +48,7 @@ pub enum Condition {
 
 /// What became of a record that was judged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Fate {
+pub enum Disposition {
     /// Written to the kept records as it was.
     Kept,
     /// Written to the kept records with the result of the proof.
@@ -149,7 +149,7 @@ pub struct VerdictCounts {
 /// Counts that do not add up: a fault of the program, never of the data.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("the counts do not add up: {left_name} = {left}, but {right_name} = {right}")]
-pub struct Imbalance {
+pub struct ImbalanceError {
     left_name: &'static str,
     left: u64,
     right_name: &'static str,
@@ -170,15 +170,15 @@ impl Counts {
     }
 
     /// Counts what became of a judged record.
-    pub fn count_fate(&mut self, fate: Fate) {
-        *match fate {
-            Fate::Kept => &mut self.kept,
-            Fate::Relabelled => &mut self.mated.relabelled,
-            Fate::MatedSplit => &mut self.mated.split,
-            Fate::MatedDropped => &mut self.mated.dropped,
-            Fate::UnknownSplit => &mut self.unknown.split,
-            Fate::UnknownDropped => &mut self.unknown.dropped,
-            Fate::Row => &mut self.rows,
+    pub fn count_disposition(&mut self, disposition: Disposition) {
+        *match disposition {
+            Disposition::Kept => &mut self.kept,
+            Disposition::Relabelled => &mut self.mated.relabelled,
+            Disposition::MatedSplit => &mut self.mated.split,
+            Disposition::MatedDropped => &mut self.mated.dropped,
+            Disposition::UnknownSplit => &mut self.unknown.split,
+            Disposition::UnknownDropped => &mut self.unknown.dropped,
+            Disposition::Row => &mut self.rows,
         } += 1;
     }
 
@@ -219,8 +219,8 @@ impl Counts {
     /// Checks that every record met exactly one fate and every searched one got exactly one verdict.
     ///
     /// # Errors
-    /// [`Imbalance`] with the two sides that differ.
-    pub fn check_balance(&self) -> Result<(), Imbalance> {
+    /// [`ImbalanceError`] with the two sides that differ.
+    pub fn check_balance(&self) -> Result<(), ImbalanceError> {
         let mated = self.mated.split + self.mated.dropped + self.mated.relabelled;
         let unknown = self.unknown.split + self.unknown.dropped;
         let judged = self.kept + mated + unknown + self.rows;
@@ -252,8 +252,8 @@ pub(crate) fn equal(
     left: u64,
     right_name: &'static str,
     right: u64,
-) -> Result<(), Imbalance> {
-    if left == right { Ok(()) } else { Err(Imbalance { left_name, left, right_name, right }) }
+) -> Result<(), ImbalanceError> {
+    if left == right { Ok(()) } else { Err(ImbalanceError { left_name, left, right_name, right }) }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
@@ -275,9 +275,9 @@ mod tests {
     fn a_lost_record_is_an_imbalance() {
         let mut counts = Counts { input: 3, ..Counts::default() };
         counts.count_verdict(Some(Answer::NoMate));
-        counts.count_fate(Fate::Kept);
+        counts.count_disposition(Disposition::Kept);
         counts.count_verdict(Some(Answer::Win));
-        counts.count_fate(Fate::MatedSplit);
+        counts.count_disposition(Disposition::MatedSplit);
         assert_eq!(
             counts.check_balance().unwrap_err().to_string(),
             "the counts do not add up: input = 3, but kept + mated + unknown + filtered + bad = 2"
@@ -291,7 +291,7 @@ mod tests {
         let mut counts = Counts { input: 2, ..Counts::default() };
         for answer in [Answer::Win, Answer::NoMate] {
             counts.count_verdict(Some(answer));
-            counts.count_fate(Fate::Row);
+            counts.count_disposition(Disposition::Row);
         }
         assert_eq!(counts.check_balance(), Ok(()));
         counts.input += 1;
@@ -305,7 +305,7 @@ mod tests {
     fn a_verdict_without_a_fate_is_an_imbalance() {
         let mut counts = Counts { input: 1, ..Counts::default() };
         counts.count_verdict(Some(Answer::Loss));
-        counts.count_fate(Fate::Kept);
+        counts.count_disposition(Disposition::Kept);
         assert_eq!(
             counts.check_balance().unwrap_err().to_string(),
             "the counts do not add up: win + loss = 1, but mated = 0"

@@ -1,12 +1,12 @@
-//! What the records of an input show of its writer, looked at before anything is read in earnest.
+//! Detects format and move encoding of an input from a sample, before the input is read.
 //!
-//! The sample is taken at fixed places of the whole input, so that every shard comes to the same view.
+//! The sample is taken at fixed positions of the whole input, so that every shard gets the same result.
 
-use super::reading::records;
+use super::reading::wanted_records;
 use super::source;
-use super::source::{Delivery, Input, Part, Place, Source, SourceError};
+use super::source::{Delivery, Input, InputLocation, Part, Source, SourceError};
 use crate::format::move16::Dialect;
-use crate::format::{Finding, Format, Survey};
+use crate::format::{DialectFinding, Format, Survey};
 
 /// Places at which a file is sampled.
 const PROBES: u64 = 64;
@@ -24,30 +24,30 @@ pub(crate) const SAMPLE_RECORDS: u64 = PROBES * PROBE_RECORDS;
 /// # Errors
 /// If the system refuses to read it: it may let the reader do so a moment later, who must not take the input
 /// for another one then.
-pub(crate) fn settle(
+pub(crate) fn detect_format(
     input: &mut Input,
     is_format_given: bool,
     dialect: Option<Dialect>,
 ) -> Result<(), SourceError> {
-    let is_file = match &input.place {
-        Place::Stdin => false,
-        Place::File(path) => path.is_file(),
-        Place::Object(_) => true,
+    let is_file = match &input.location {
+        InputLocation::Stdin => false,
+        InputLocation::File(path) => path.is_file(),
+        InputLocation::Object(_) => true,
     };
     if is_file && input.format.record_len().is_some() {
         input.evidence = found(input)?;
         if input.format == Format::Hcpe && !is_format_given {
-            settle_length(input)?;
+            detect_record_length(input)?;
         }
     }
     let settled = match (dialect, &input.evidence) {
         (Some(dialect), _) => dialect,
-        (None, Some(survey)) => settled_dialect(input, survey),
+        (None, Some(survey)) => detected_dialect(input, survey),
         (None, None) => input.format.dialect(),
     };
     if settled != input.dialect {
         input.dialect = settled;
-        // What became of the moves is told of those that will be read.
+        // The move counts must be those of the encoding that will be used.
         if input.evidence.is_some() {
             input.evidence = found(input)?;
         }
@@ -65,7 +65,7 @@ fn found(input: &Input) -> Result<Option<Box<Survey>>, SourceError> {
 
 /// Takes `hcpe` for Apery's own records where most of them can be read so, and a larger share than as they are
 /// named: a few can be by chance, whatever the bytes.
-fn settle_length(input: &mut Input) -> Result<(), SourceError> {
+fn detect_record_length(input: &mut Input) -> Result<(), SourceError> {
     let Some(survey) = input.evidence.as_ref().filter(|survey| survey.unreadable > 0) else {
         return Ok(());
     };
@@ -95,12 +95,12 @@ fn settle_length(input: &mut Input) -> Result<(), SourceError> {
     Ok(())
 }
 
-fn settled_dialect(input: &Input, survey: &Survey) -> Dialect {
+fn detected_dialect(input: &Input, survey: &Survey) -> Dialect {
     let own = input.format.dialect();
     let finding = survey.dialect(own);
     let name = &input.name;
     match finding {
-        Finding::Sure(dialect) if dialect != own => tracing::warn!(
+        DialectFinding::Sure(dialect) if dialect != own => tracing::warn!(
             "{name}: moves are encoded as by {}, not {}: {} of {} moves that tell are legal so; \
              --dialect {} forces the other",
             dialect.name(),
@@ -109,11 +109,11 @@ fn settled_dialect(input: &Input, survey: &Survey) -> Dialect {
             survey.telling_moves,
             own.name()
         ),
-        Finding::Unsure => tracing::warn!(
+        DialectFinding::Unsure => tracing::warn!(
             "{name}: in no known encoding are most of the moves legal; taken for {}",
             own.name()
         ),
-        Finding::Sure(_) | Finding::Untold => {}
+        DialectFinding::Sure(_) | DialectFinding::Undetermined => {}
     }
     finding.dialect(own)
 }
@@ -157,6 +157,6 @@ fn sample_start(input: &Input) -> Result<Survey, SourceError> {
 /// Looks at the records of a delivery, if it has any.
 pub(crate) fn take_into(survey: &mut Survey, delivery: &Delivery) {
     if let Delivery::Block(block) = delivery {
-        records(block).for_each(|read| survey.add(read.record.ok()));
+        wanted_records(block).for_each(|read| survey.add(read.record.ok()));
     }
 }

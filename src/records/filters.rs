@@ -1,7 +1,7 @@
 //! Which records are taken: conditions on their number, their fields and their position. All must hold.
 //!
 //! The words are those of the command line. What needs nothing but bytes is asked before anything is
-//! decoded, so that a record that nobody wants costs next to nothing.
+//! decoded, so that a record that is filtered out costs very little.
 
 use std::fmt;
 use std::num::NonZeroU64;
@@ -23,7 +23,7 @@ pub struct RecordFilters {
     /// Whether positions are taken of which the game's writer says that they are not to be trained on.
     /// Where games are written they stay in any case.
     pub keep_untrained: bool,
-    /// One of so many records, the first one and every so-manieth behind it.
+    /// Takes every n-th record, beginning with the first.
     pub every: Option<NonZeroU64>,
     /// A random part of the records.
     #[serde(flatten)]
@@ -132,7 +132,7 @@ impl RecordFilters {
 
     /// The first condition on the position that does not hold, in the order of [`Condition`].
     ///
-    /// Where the side to move could take the king there is no position: nobody is in check there, and no
+    /// Where the side to move could capture the king there is no position: the filter reports no check, and no
     /// move can be played.
     pub(crate) fn failed_by_rules(
         &self,

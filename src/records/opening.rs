@@ -3,14 +3,14 @@
 use std::path::Path;
 
 use crate::format::move16::Dialect;
-use crate::format::{Fill, Format, Plan as ConversionPlan, conversion_plan};
+use crate::format::{ConversionPlan, Fill, Format, conversion_plan};
 use crate::records::bad_record::BadPolicy;
 use crate::records::evidence;
 use crate::records::filters::RecordFilters;
 use crate::records::format_name::FormatName;
 use crate::records::plan_error::PlanError;
 use crate::records::sink::OutputPlan;
-use crate::records::source::{Input, Place, SourceError};
+use crate::records::source::{Input, InputLocation, SourceError};
 use crate::records::stream::Stream;
 use crate::storage::compression::Compression;
 use crate::storage::parquet;
@@ -26,22 +26,22 @@ pub(crate) fn input(
     let mut input = Input::named(path, format.ok_or(PlanError::UnknownFormat { input: name })?);
     if input.compression == Compression::Parquet {
         check_parquet(input.format)?;
-        if !input.place.can_be_read_again() {
+        if !input.location.can_be_read_again() {
             return Err(PlanError::ReadOnce {
-                input: input.said(),
+                input: input.display_name(),
                 why: "Parquet is read from its end",
             });
         }
-        if matches!(input.place, Place::Object(_)) {
+        if matches!(input.location, InputLocation::Object(_)) {
             return Err(PlanError::ParquetObject { input: input.name });
         }
     }
-    if let Place::Object(object) = &input.place {
+    if let InputLocation::Object(object) = &input.location {
         // Looked at once, for all that will be read of it.
         let looked = object.state().map(drop);
         looked.map_err(|source| SourceError::Open { input: input.name.clone(), source })?;
     }
-    evidence::settle(&mut input, from.is_some(), dialect)?;
+    evidence::detect_format(&mut input, from.is_some(), dialect)?;
     Ok(input)
 }
 
@@ -89,9 +89,9 @@ pub(crate) fn check_parquet(format: Format) -> Result<(), PlanError> {
 }
 
 pub(crate) fn stem(name: Option<String>, inputs: &[Input]) -> Result<String, PlanError> {
-    let stem = match (name, inputs.first().map(|input| &input.place)) {
+    let stem = match (name, inputs.first().map(|input| &input.location)) {
         (Some(name), _) => name,
-        (None, None | Some(Place::Stdin)) => "stdin".to_owned(),
+        (None, None | Some(InputLocation::Stdin)) => "stdin".to_owned(),
         (None, Some(place)) => {
             let name = place.file_name().unwrap_or_default().to_string_lossy();
             FormatName::stem(&name).to_owned()

@@ -1,11 +1,11 @@
-//! What can be wrong with a wish before anything is created.
+//! Errors found while a request is checked, before anything is created.
 
 use std::io;
 use std::path::PathBuf;
 
 use thiserror::Error;
 
-use crate::format::{Field, Fields, Fill, Format, NoConversion};
+use crate::format::{Field, Fields, Fill, Format, UnsupportedConversionError};
 use crate::records::format_name::FormatName;
 use crate::records::source::SourceError;
 use crate::storage::memory::Memory;
@@ -148,7 +148,7 @@ pub enum PlanError {
         /// The input.
         input: String,
         /// What is in the way.
-        source: NoConversion,
+        source: UnsupportedConversionError,
     },
     /// A loss where none is allowed.
     #[error("--strict: {input} holds {fields}, which {to} cannot hold")]
@@ -252,7 +252,7 @@ pub enum PlanError {
         checkpoint: PathBuf,
     },
     /// Columns, whose end says where all their parts are.
-    #[error("{} cannot be gone on with: write jsonl.zst, and convert it", output.display())]
+    #[error("{} cannot be resumed: write jsonl.zst, and convert it", output.display())]
     NotResumable {
         /// The output.
         output: PathBuf,
@@ -292,11 +292,12 @@ impl PlanError {
     }
 }
 
-fn advice(source: NoConversion) -> String {
+fn advice(source: UnsupportedConversionError) -> String {
     match source {
-        NoConversion::Missing { fields, .. } => {
+        UnsupportedConversionError::Missing { fields, .. } => {
             format!(" without --fill {}", Fill::neutral(fields))
         }
-        NoConversion::OnlyRead { to } | NoConversion::NoMoves { to, .. } => format!(" to {to}"),
+        UnsupportedConversionError::OnlyRead { to }
+        | UnsupportedConversionError::NoMoves { to, .. } => format!(" to {to}"),
     }
 }

@@ -13,10 +13,10 @@ use crate::storage::memory::Memory;
 const CHUNK: usize = 1 << 11;
 
 /// Slots of the smallest table.
-const FEWEST_SLOTS: usize = 1 << 10;
+const MIN_SLOTS: usize = 1 << 10;
 
 /// The table grows when more than this many of four slots are taken.
-const MOST_OF_FOUR: usize = 3;
+const MAX_QUARTERS_FULL: usize = 3;
 
 /// A set of positions.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub struct PositionSet {
 /// There is no room for another position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[error("{positions} positions fill the {memory}")]
-pub struct Full {
+pub struct SetFullError {
     /// Positions in the set.
     pub positions: usize,
     /// The memory that it may take.
@@ -62,8 +62,8 @@ impl PositionSet {
     /// Puts a position in; whether it is new.
     ///
     /// # Errors
-    /// [`Full`] if it is new and there is no room for it.
-    pub fn insert(&mut self, key: &PositionKey) -> Result<bool, Full> {
+    /// [`SetFullError`] if it is new and there is no room for it.
+    pub fn insert(&mut self, key: &PositionKey) -> Result<bool, SetFullError> {
         if self.slots.is_empty() {
             self.grow()?;
         }
@@ -71,7 +71,7 @@ impl PositionSet {
         if self.slots[slot] != 0 {
             return Ok(false);
         }
-        if (self.len + 1) * 4 > self.slots.len() * MOST_OF_FOUR {
+        if (self.len + 1) * 4 > self.slots.len() * MAX_QUARTERS_FULL {
             self.grow()?;
             slot = self.slot_of(key);
         }
@@ -97,7 +97,7 @@ impl PositionSet {
         &self.chunks[index / CHUNK][index % CHUNK]
     }
 
-    fn push(&mut self, key: &PositionKey) -> Result<(), Full> {
+    fn push(&mut self, key: &PositionKey) -> Result<(), SetFullError> {
         if self.len.is_multiple_of(CHUNK) {
             self.check(self.slots.len(), self.chunks.len() + 1)?;
             self.chunks.push(Vec::with_capacity(CHUNK));
@@ -109,8 +109,8 @@ impl PositionSet {
         Ok(())
     }
 
-    fn grow(&mut self) -> Result<(), Full> {
-        let more = (2 * self.slots.len()).max(FEWEST_SLOTS);
+    fn grow(&mut self) -> Result<(), SetFullError> {
+        let more = (2 * self.slots.len()).max(MIN_SLOTS);
         // While it grows there are both tables.
         self.check(self.slots.len() + more, self.chunks.len())?;
         self.slots = vec![0; more];
@@ -121,10 +121,10 @@ impl PositionSet {
         Ok(())
     }
 
-    fn check(&self, slots: usize, chunks: usize) -> Result<(), Full> {
+    fn check(&self, slots: usize, chunks: usize) -> Result<(), SetFullError> {
         let bytes = slots * size_of::<u32>() + chunks * CHUNK * size_of::<PositionKey>();
         if bytes as u64 > self.most.bytes() || self.len >= u32::MAX as usize {
-            return Err(Full { positions: self.len, memory: self.most });
+            return Err(SetFullError { positions: self.len, memory: self.most });
         }
         Ok(())
     }
@@ -173,7 +173,7 @@ mod tests {
         let mut set = PositionSet::within(memory);
         let keys = keys(200);
         let full = keys.iter().find_map(|key| set.insert(key).err());
-        assert_eq!(full, Some(Full { positions: set.len(), memory }));
+        assert_eq!(full, Some(SetFullError { positions: set.len(), memory }));
         assert!((1000..6400).contains(&set.len()), "{}", set.len());
         assert_eq!(set.insert(&keys[0]), Ok(false));
     }

@@ -1,6 +1,6 @@
-//! One raw record on its way to a position, and all that can be wrong with it on the way.
+//! Decoding of raw records, and every error that can make a record unusable.
 //!
-//! What makes a record unusable is the same for every command; what becomes of it is the command's concern.
+//! The definition of an unusable record is the same for every command; each command decides how to handle it.
 
 use thiserror::Error;
 
@@ -12,7 +12,7 @@ use crate::shogi::{Color, PositionError};
 /// Why a record cannot be used.
 #[derive(Debug, Error)]
 #[expect(missing_docs, reason = "the messages say it")]
-pub enum Fault {
+pub enum RecordError {
     #[error(
         "part of a line longer than {MAX_LINE_BYTES} bytes, or of a game longer than {MAX_GROUP_BYTES}"
     )]
@@ -22,16 +22,16 @@ pub enum Fault {
     #[error(transparent)]
     Position(#[from] PositionError),
     #[error(transparent)]
-    NothingToMate(#[from] NothingToMate),
+    NothingToMate(#[from] NothingToMateError),
     #[error(transparent)]
     Convert(#[from] ConvertError),
     #[error(transparent)]
-    Loss(#[from] Loss),
+    Loss(#[from] LossError),
     #[error(transparent)]
-    FirstPass(Box<dyn std::error::Error + Send + Sync>),
+    PreviousRun(Box<dyn std::error::Error + Send + Sync>),
 }
 
-impl Fault {
+impl RecordError {
     /// What is wrong with the record of this number.
     pub(crate) fn reason(&self, index: u64) -> String {
         let is_cut_off = matches!(
@@ -63,13 +63,13 @@ impl Fault {
             Self::NothingToMate(_) => "nothing_to_mate",
             Self::Convert(ConvertError::Encode(_)) => "cannot_be_written",
             Self::Loss(_) => "loss",
-            Self::FirstPass(_) => "first_pass",
+            Self::PreviousRun(_) => "first_pass",
         }
     }
 
-    /// Whether it ends the run whatever else is to become of records that cannot be used.
+    /// Whether the run ends with it, whatever the policy for bad records.
     pub(crate) const fn ends_run(&self) -> bool {
-        matches!(self, Self::Loss(_) | Self::FirstPass(_))
+        matches!(self, Self::Loss(_) | Self::PreviousRun(_))
     }
 
     /// Fields that the output needs and the record lacks, if that is all that is wrong.
@@ -81,20 +81,20 @@ impl Fault {
     }
 }
 
-/// A record of a block, or why it is none.
-pub(crate) struct Read<'a> {
+/// A record of a block, or the error that makes it unusable.
+pub(crate) struct ReadRecord<'a> {
     /// Number within the input, from 0.
     pub(crate) index: u64,
     /// The unit that it stands in.
     pub(crate) unit: RawUnit<'a>,
-    pub(crate) record: Result<RecordRef<'a>, Fault>,
+    pub(crate) record: Result<RecordRef<'a>, RecordError>,
 }
 
-impl Read<'_> {
+impl ReadRecord<'_> {
     /// Whether it is of this unit and bad for the same reason.
-    pub(crate) fn is_bad_with(&self, unit: &RawUnit<'_>, fault: &Fault) -> bool {
-        let is_same = match (&self.record, fault) {
-            (Err(Fault::Decode(own)), Fault::Decode(other)) => own == other,
+    pub(crate) fn is_bad_with(&self, unit: &RawUnit<'_>, error: &RecordError) -> bool {
+        let is_same = match (&self.record, error) {
+            (Err(RecordError::Decode(own)), RecordError::Decode(other)) => own == other,
             _ => false,
         };
         is_same && self.unit.offset == unit.offset
@@ -102,28 +102,28 @@ impl Read<'_> {
 }
 
 /// The records of a block that are wanted, in order.
-pub(crate) fn records(block: &Block) -> impl Iterator<Item = Read<'_>> {
+pub(crate) fn wanted_records(block: &Block) -> impl Iterator<Item = ReadRecord<'_>> {
     all_records(block).filter(|read| block.wanted.contains(&read.index))
 }
 
 /// The records of a block, wanted or not, in order.
-pub(crate) fn all_records(block: &Block) -> Records<'_> {
-    Records { block, units: block.units(), current: None, index: block.first_index }
+pub(crate) fn all_records(block: &Block) -> BlockRecords<'_> {
+    BlockRecords { block, units: block.units(), current: None, index: block.first_index }
 }
 
 /// The records of one unit, wanted or not.
-pub(crate) fn in_unit<'a>(
+pub(crate) fn records_in_unit<'a>(
     block: &Block,
     unit: &RawUnit<'a>,
-) -> impl Iterator<Item = Result<RecordRef<'a>, Fault>> + use<'a> {
-    let cut = unit.is_cut.then_some(Err(Fault::CutUnit));
+) -> impl Iterator<Item = Result<RecordRef<'a>, RecordError>> + use<'a> {
+    let cut = unit.is_cut.then_some(Err(RecordError::CutUnit));
     let whole = (!unit.is_cut)
         .then(|| format::records(block.format, block.dialect, unit.without_line_end(block.format)));
     cut.into_iter().chain(whole.into_iter().flatten().map(|record| Ok(record?)))
 }
 
 /// The iterator of [`all_records`].
-pub(crate) struct Records<'a> {
+pub(crate) struct BlockRecords<'a> {
     block: &'a Block,
     units: Units<'a>,
     /// The unit that is being read, if it may hold several records.
@@ -132,51 +132,51 @@ pub(crate) struct Records<'a> {
     index: u64,
 }
 
-impl<'a> Records<'a> {
+impl<'a> BlockRecords<'a> {
     #[inline]
-    fn read(&mut self) -> Option<(RawUnit<'a>, Result<RecordRef<'a>, Fault>)> {
+    fn read(&mut self) -> Option<(RawUnit<'a>, Result<RecordRef<'a>, RecordError>)> {
         let (format, dialect) = (self.block.format, self.block.dialect);
         loop {
             if let Some((unit, records)) = &mut self.current {
                 if let Some(record) = records.next() {
-                    return Some((*unit, record.map_err(Fault::from)));
+                    return Some((*unit, record.map_err(RecordError::from)));
                 }
                 self.current = None;
             }
             let unit = self.units.next()?;
             if unit.is_cut {
-                return Some((unit, Err(Fault::CutUnit)));
+                return Some((unit, Err(RecordError::CutUnit)));
             }
             let bytes = unit.without_line_end(format);
             if format.record_len().is_some() {
                 let record = RecordRef::with_dialect(format, dialect, bytes);
-                return Some((unit, record.map_err(Fault::from)));
+                return Some((unit, record.map_err(RecordError::from)));
             }
             self.current = Some((unit, format::records(format, dialect, bytes)));
         }
     }
 }
 
-impl<'a> Iterator for Records<'a> {
-    type Item = Read<'a>;
+impl<'a> Iterator for BlockRecords<'a> {
+    type Item = ReadRecord<'a>;
 
     #[inline]
-    fn next(&mut self) -> Option<Read<'a>> {
+    fn next(&mut self) -> Option<ReadRecord<'a>> {
         let (unit, record) = self.read()?;
         let index = self.index;
         self.index += 1;
-        Some(Read { index, unit, record })
+        Some(ReadRecord { index, unit, record })
     }
 }
 
 /// A position that lacks the king that would be mated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[error("the {0:?} king is missing: there is nothing to mate")]
-pub struct NothingToMate(pub Color);
+pub struct NothingToMateError(pub Color);
 
-/// Something of a record that the output cannot say.
+/// Content of a record that the output format cannot hold.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("{what} would be lost, which --strict refuses")]
-pub struct Loss {
+pub struct LossError {
     pub(crate) what: String,
 }

@@ -7,7 +7,7 @@ use crate::records::source::PartRead;
 
 /// The place in a run between two blocks.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Place {
+pub struct ResumePoint {
     /// Blocks that were dealt with.
     pub blocks: u64,
     /// What became of the records in them.
@@ -16,7 +16,7 @@ pub struct Place {
     pub read: Option<PartRead>,
 }
 
-impl Place {
+impl ResumePoint {
     /// Behind another block.
     pub fn advance(&mut self, block: &Counts, read: PartRead) {
         self.blocks += 1;

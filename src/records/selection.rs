@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use crate::records::plan_error::PlanError;
 use crate::records::shard::Shard;
 use crate::records::source;
-use crate::records::source::{Counted, Index, Input, Mark, Part};
+use crate::records::source::{Index, Input, Part, RecordCount, SeekPoint};
 
 /// Which records of which input are read.
-pub(crate) struct Chosen {
+pub(crate) struct Selection {
     pub(crate) parts: Vec<Part>,
     /// How many, if that is cheap to say or a shard needs it.
     pub(crate) records: Option<u64>,
@@ -20,14 +20,14 @@ pub(crate) struct Chosen {
 
 /// Chooses the records of a shard, or all. What an earlier run found out about the inputs stands in
 /// `folder`.
-pub(crate) fn choose(
+pub(crate) fn select_records(
     inputs: Vec<Input>,
     shard: Option<Shard>,
     folder: Option<&Path>,
-) -> Result<Chosen, PlanError> {
+) -> Result<Selection, PlanError> {
     if shard.is_none() && !inputs.iter().all(source::is_cheap_to_count) {
         let parts = inputs.into_iter().map(Part::whole).collect();
-        return Ok(Chosen { parts, records: None, first_number: 0, indexes: Vec::new() });
+        return Ok(Selection { parts, records: None, first_number: 0, indexes: Vec::new() });
     }
     let mut counted = Vec::new();
     let mut indexes = Vec::new();
@@ -55,17 +55,17 @@ pub(crate) fn choose(
     for (input, (count, index)) in inputs.into_iter().zip(counted) {
         let within = |record: u64| record.saturating_sub(first).min(count);
         let (from, to) = (within(range.start), within(range.end));
-        let mark = index.map_or(Mark::default(), |index| index.mark_before(from));
+        let mark = index.map_or(SeekPoint::default(), |index| index.mark_before(from));
         first += count;
         // What stands behind the last record and is none, a game without moves, goes with that record.
         let has_last = range.start < first && first <= range.end;
         let is_first = shard.is_none_or(|shard| shard.index() == 1);
         let reads_end =
             input.format.record_len().is_none() && (has_last || (first == 0 && is_first));
-        let counted = Some(Counted { records: count, is_relied_on: shard.is_some() });
+        let counted = Some(RecordCount { records: count, is_relied_on: shard.is_some() });
         let to = (shard.is_some() && !reads_end).then_some(to);
         parts.push(Part { mark, counted, ..Part::range(input, from, to) });
     }
     let records = Some(range.end - range.start);
-    Ok(Chosen { parts, records, first_number: range.start, indexes })
+    Ok(Selection { parts, records, first_number: range.start, indexes })
 }

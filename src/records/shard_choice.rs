@@ -15,7 +15,7 @@ const OWN: &str = "KYOKUMEN_SHARD";
 /// Says how many shards there are where the job system does not.
 const OWN_COUNT: &str = "KYOKUMEN_SHARDS";
 
-/// A wish for a shard: which one, or that the job system says it.
+/// Which shard to process: a given one, or the one that the job system assigns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ShardChoice {
     /// This one.
@@ -79,7 +79,7 @@ pub enum AutoShardError {
         /// The distance between two.
         step: u32,
     },
-    /// The number of the task is none of a shard.
+    /// The number of the task belongs to no shard.
     #[error(
         "--shard auto/{count}: {name} is {index}: tasks are to be numbered from {first} to {last}"
     )]
@@ -103,7 +103,7 @@ struct Array {
     first: &'static str,
     last: &'static str,
     step: &'static str,
-    /// How many tasks there are, if that is told.
+    /// How many tasks there are, if a variable states it.
     count: Option<&'static str>,
 }
 
@@ -134,11 +134,11 @@ impl ShardChoice {
     ///
     /// # Errors
     /// [`AutoShardError`] with the variable that is missing or wrong.
-    pub fn settle(self) -> Result<Shard, AutoShardError> {
-        self.settle_by(|name| std::env::var(name).ok())
+    pub fn resolve(self) -> Result<Shard, AutoShardError> {
+        self.resolve_with(|name| std::env::var(name).ok())
     }
 
-    fn settle_by(self, read: impl Fn(&str) -> Option<String>) -> Result<Shard, AutoShardError> {
+    fn resolve_with(self, read: impl Fn(&str) -> Option<String>) -> Result<Shard, AutoShardError> {
         let count = match self {
             Self::This(shard) => return Ok(shard),
             Self::OfJob { count } => count,
@@ -266,7 +266,7 @@ mod tests {
             let mut pairs = variables.split(' ').filter_map(|pair| pair.split_once('='));
             pairs.find(|(key, _)| *key == name).map(|(_, value)| value.to_owned())
         };
-        match choice.parse::<ShardChoice>().unwrap().settle_by(read) {
+        match choice.parse::<ShardChoice>().unwrap().resolve_with(read) {
             Ok(shard) => shard.to_string(),
             Err(error) => error.to_string(),
         }

@@ -3,10 +3,10 @@
 //! The order of steps (partial file, fsync, rename, fsync of the folder) is that of any database that
 //! survives a crash; compressed files follow RFC 8878 (Zstandard), which lets frames stand in a row.
 
-mod ahead;
+mod background_sync;
+mod deferred_table;
 mod encoder;
 mod error;
-mod making;
 mod output;
 mod partial;
 mod plan;
@@ -20,5 +20,5 @@ pub use output::{OutputState, is_standard_output};
 pub use partial::partial_path;
 pub(crate) use partial::{PARTIAL_SUFFIX, Partial};
 pub use plan::OutputPlan;
-pub use sinks::{Finished, Sinks};
-pub use written::Written;
+pub use sinks::{FinishedOutputs, Sinks};
+pub use written::WrittenOutput;

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use crate::records::claims::Claims;
+use crate::records::claims::FileClaims;
 use crate::records::opening::check_table_format;
 use crate::records::plan_error::PlanError;
 use crate::records::sink::{OutputPlan, SinkError, Sinks};
@@ -15,11 +15,11 @@ use crate::storage::table::{Table, TableFormat, Value};
 /// A table while it is written. Dropped before [`Self::finish`], it vanishes.
 ///
 /// ```
-/// use kyokumen::storage::table::{Column, Kind, Table, TableFile, TableFormat, Value};
+/// use kyokumen::storage::table::{Column, ColumnType, Table, TableFile, TableFormat, Value};
 ///
 /// const SQUARES: Table = Table {
 ///     name: "squares",
-///     columns: &[Column::new("number", Kind::Int32), Column::new("square", Kind::Int64)],
+///     columns: &[Column::new("number", ColumnType::Int32), Column::new("square", ColumnType::Int64)],
 /// };
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("squares.jsonl");
@@ -54,15 +54,15 @@ impl TableFile {
     ) -> Result<OutputPlan, PlanError> {
         check_table_format(format)?;
         let path = path.to_owned();
-        if files::is_object(&path) && format.making(table).is_some() {
+        if files::is_object(&path) && format.deferred_table(table).is_some() {
             return Err(PlanError::TableObject { output: path });
         }
-        let plan = Claims::reading(&[])?.lone_output(Stream::Rows, &path, force)?;
-        let making = format.making(table);
-        if plan.is_stream && making.is_some() {
+        let plan = FileClaims::reading(&[])?.lone_output(Stream::Rows, &path, force)?;
+        let deferred_table = format.deferred_table(table);
+        if plan.is_stream && deferred_table.is_some() {
             return Err(PlanError::NoFile { output: path });
         }
-        Ok(OutputPlan { making, ..plan })
+        Ok(OutputPlan { deferred_table, ..plan })
     }
 
     /// Opens the partial file.

@@ -1,6 +1,6 @@
 //! Files by their names: those of the system and, by URL, the objects of a store.
 //!
-//! A URL travels as the path that it looks like; what opens one asks here which it is.
+//! A URL is passed around as a path; code that opens one asks here which kind it is.
 
 use std::fs::{File, Metadata};
 use std::io::Read;
@@ -9,7 +9,7 @@ use std::{fs, io};
 
 use super::objects::Object;
 use super::{objects, platform};
-use crate::storage::state::State;
+use crate::storage::state::FileState;
 
 /// What a URL of a store begins with, and what is behind it.
 const SCHEMES: &[&str] = &[
@@ -24,7 +24,7 @@ const SCHEMES: &[&str] = &[
 ///
 /// # Errors
 /// What is wrong with a URL, or that this build knows none.
-pub fn place(word: PathBuf) -> Result<PathBuf, String> {
+pub fn parse_location(word: PathBuf) -> Result<PathBuf, String> {
     match word.to_str() {
         Some(text) if text.contains("://") => place_of_url(text),
         _ => Ok(word),
@@ -78,12 +78,12 @@ fn object(path: &Path) -> Object {
 }
 
 /// What a file is at the moment.
-pub(crate) fn state(path: &Path) -> io::Result<State> {
+pub(crate) fn state(path: &Path) -> io::Result<FileState> {
     if is_object(path) {
         return object(path).state().cloned();
     }
     let metadata = path.metadata()?;
-    check_file(&metadata).map(|()| State::of(&metadata))
+    check_file(&metadata).map(|()| FileState::of(&metadata))
 }
 
 fn check_file(metadata: &Metadata) -> io::Result<()> {
@@ -120,8 +120,8 @@ pub fn open(path: &Path) -> io::Result<Box<dyn Read + Send>> {
     Ok(if is_object(path) { Box::new(object(path).reader()?) } else { Box::new(File::open(path)?) })
 }
 
-/// All that is in a file, which must be one: whoever reads it so may read it twice, and nobody waits for what comes
-/// out of a pipe.
+/// The content of a regular file. Pipes are refused: callers may read the file twice, and must not block on
+/// a pipe.
 pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     if !is_object(path) {
@@ -166,23 +166,26 @@ mod tests {
     fn urls_and_paths_are_told_apart() {
         for path in ["a/b.hcp", "-", "C://a", "s3:/a/b", "gs.hcp", "s3//a"] {
             assert!(!is_object(Path::new(path)), "{path}");
-            assert_eq!(place(path.into()), Ok(path.into()));
+            assert_eq!(parse_location(path.into()), Ok(path.into()));
         }
         for url in ["s3://a/b.hcp", "gs://a/b", "az://a/b"] {
             assert!(is_object(Path::new(url)), "{url}");
         }
-        assert_eq!(place("s3://a/b.hcp".into()).is_ok(), objects::IS_BUILT_IN);
+        assert_eq!(parse_location("s3://a/b.hcp".into()).is_ok(), objects::IS_BUILT_IN);
         for url in ["http://a/b", "https://a/b", "ftp://a/b.hcp", "S3://a/b"] {
-            assert!(place(url.into()).unwrap_err().starts_with("of URLs only"), "{url}");
+            assert!(parse_location(url.into()).unwrap_err().starts_with("of URLs only"), "{url}");
         }
     }
 
     #[test]
     fn urls_of_files_are_paths() {
-        assert_eq!(place("file:///a/b%20c%e5%b1%80.hcp".into()), Ok(PathBuf::from("/a/b c局.hcp")));
-        assert_eq!(place("file://localhost/a".into()), Ok(PathBuf::from("/a")));
+        assert_eq!(
+            parse_location("file:///a/b%20c%e5%b1%80.hcp".into()),
+            Ok(PathBuf::from("/a/b c局.hcp"))
+        );
+        assert_eq!(parse_location("file://localhost/a".into()), Ok(PathBuf::from("/a")));
         for url in ["file://host/a", "file://", "file:///%zz", "file:///%e5", "file:///%+1"] {
-            assert!(place(url.into()).is_err(), "{url}");
+            assert!(parse_location(url.into()).is_err(), "{url}");
         }
     }
 

@@ -17,21 +17,21 @@ use thiserror::Error;
 
 use super::platform;
 
-/// How often the holder gives a sign of life.
-const BEAT: Duration = Duration::from_secs(10);
+/// Time between two heartbeats of the holder.
+const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(10);
 
 /// No signature is longer.
-const MOST_BYTES: u64 = 1 << 16;
+const MAX_BYTES: u64 = 1 << 16;
 
-/// After so long without a sign of life a process on another machine counts as dead.
-const SILENCE: Duration = Duration::from_mins(1);
+/// A process on another machine without a heartbeat for this long counts as dead.
+const STALE_AFTER: Duration = Duration::from_mins(1);
 
-/// After so long by the clock nobody listens for a sign of life any more: no two clocks differ so much.
-const LONG_SILENCE: Duration = Duration::from_mins(30);
+/// A lock file older than this is not waited for: clocks of two machines do not differ by so much.
+const STALE_BY_CLOCK_AFTER: Duration = Duration::from_mins(30);
 
-/// How long, and how often, the lock is waited for that somebody holds who only looks at it.
-const LOOK: Duration = Duration::from_millis(20);
-const MOST_LOOKS: u32 = 5;
+/// Pause between, and number of, attempts to take a lock that another process holds only for a moment.
+const RETRY_INTERVAL: Duration = Duration::from_millis(20);
+const MAX_RETRIES: u32 = 5;
 
 /// Who holds a lock.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -81,8 +81,8 @@ impl Holder {
         Self { host, boot, pid: std::process::id() }
     }
 
-    /// Whether it is a process of this machine, since that was started last.
-    fn is_near(&self) -> bool {
+    /// Whether the process ran on this machine, since its last boot.
+    fn is_on_this_machine(&self) -> bool {
         let this = Self::this();
         (&self.host, &self.boot) == (&this.host, &this.boot)
     }
@@ -96,7 +96,7 @@ impl Holder {
         let is_locked = matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
         let silent = file.metadata().and_then(|metadata| metadata.modified());
         let silent = silent.ok().and_then(|modified| modified.elapsed().ok()).unwrap_or_default();
-        (is_locked || !holder.is_near() && silent < SILENCE).then_some(holder)
+        (is_locked || !holder.is_on_this_machine() && silent < STALE_AFTER).then_some(holder)
     }
 }
 
@@ -105,7 +105,7 @@ impl Holder {
 pub struct Lock {
     path: PathBuf,
     file: File,
-    last_beat: Instant,
+    last_heartbeat: Instant,
 }
 
 impl Lock {
@@ -122,9 +122,9 @@ impl Lock {
                 Ok(()) => true,
                 Err(TryLockError::Error(_)) => false,
                 // Somebody who only looks holds it for a moment.
-                Err(TryLockError::WouldBlock) if looks < MOST_LOOKS => {
+                Err(TryLockError::WouldBlock) if looks < MAX_RETRIES => {
                     looks += 1;
-                    sleep(LOOK);
+                    sleep(RETRY_INTERVAL);
                     continue;
                 }
                 Err(TryLockError::WouldBlock) => {
@@ -132,25 +132,25 @@ impl Lock {
                 }
             };
             if let Some(before) = holder(&mut file)
-                && !(is_ours && before.is_near())
+                && !(is_ours && before.is_on_this_machine())
             {
-                await_silence(path, &file, before, cancel)?;
+                wait_until_stale(path, &file, before, cancel)?;
             }
             if !is_same_file(path, &file) {
                 // Its holder ended, and took the file along, between our opening and our locking.
                 continue;
             }
             sign(&mut file).map_err(failed)?;
-            return Ok(Self { path: path.to_owned(), file, last_beat: Instant::now() });
+            return Ok(Self { path: path.to_owned(), file, last_heartbeat: Instant::now() });
         }
     }
 
     /// Gives a sign of life if it is time for one.
-    pub fn beat(&mut self) {
-        if self.last_beat.elapsed() < BEAT {
+    pub fn heartbeat(&mut self) {
+        if self.last_heartbeat.elapsed() < HEARTBEAT_INTERVAL {
             return;
         }
-        self.last_beat = Instant::now();
+        self.last_heartbeat = Instant::now();
         if let Err(error) = self.file.set_modified(SystemTime::now()) {
             tracing::warn!("cannot touch {}: {error}", self.path.display());
         }
@@ -169,7 +169,7 @@ impl Drop for Lock {
 fn holder(file: &mut File) -> Option<Holder> {
     let mut text = String::new();
     file.rewind().ok()?;
-    file.take(MOST_BYTES).read_to_string(&mut text).ok()?;
+    file.take(MAX_BYTES).read_to_string(&mut text).ok()?;
     serde_json::from_str(&text).ok()
 }
 
@@ -182,7 +182,7 @@ fn sign(file: &mut File) -> io::Result<()> {
 }
 
 /// Waits until a process on another machine has given no sign of life for long enough.
-fn await_silence(
+fn wait_until_stale(
     path: &Path,
     file: &File,
     holder: Holder,
@@ -191,17 +191,17 @@ fn await_silence(
     let modified = || file.metadata().and_then(|metadata| metadata.modified());
     let failed = |source| LockError::Io { path: path.to_owned(), source };
     let first = modified().map_err(failed)?;
-    if first.elapsed().is_ok_and(|silent| silent > LONG_SILENCE) {
+    if first.elapsed().is_ok_and(|silent| silent > STALE_BY_CLOCK_AFTER) {
         return Ok(());
     }
-    let (silence, holder) = (SILENCE.as_secs(), Some(holder));
+    let (silence, holder) = (STALE_AFTER.as_secs(), Some(holder));
     tracing::warn!(
         "{} was held{}: waiting {silence} s for a sign of life",
         path.display(),
         by(holder.as_ref())
     );
     let started = Instant::now();
-    while started.elapsed() < SILENCE {
+    while started.elapsed() < STALE_AFTER {
         if cancel.load(Ordering::Relaxed) {
             return Err(LockError::Interrupted);
         }
@@ -261,9 +261,12 @@ mod tests {
     #[cfg(target_os = "linux")]
     fn machines_of_one_name_are_told_apart() {
         let this = Holder::this();
-        assert!(this.is_near() && this.boot.is_some());
+        assert!(this.is_on_this_machine() && this.boot.is_some());
         let other = Holder { boot: Some("another".to_owned()), ..this.clone() };
-        assert!(!other.is_near() && !Holder { host: "another".to_owned(), ..this }.is_near());
+        assert!(
+            !other.is_on_this_machine()
+                && !Holder { host: "another".to_owned(), ..this }.is_on_this_machine()
+        );
     }
 
     #[test]
@@ -284,7 +287,7 @@ mod tests {
         let error = take(&path).unwrap_err();
         assert!(error.to_string().contains("by process 1 on a-machine-far-away"), "{error}");
         beating.join().unwrap();
-        let long_ago = SystemTime::now() - 2 * LONG_SILENCE;
+        let long_ago = SystemTime::now() - 2 * STALE_BY_CLOCK_AFTER;
         OpenOptions::new().write(true).open(&path).unwrap().set_modified(long_ago).unwrap();
         drop(take(&path).unwrap());
     }

@@ -44,11 +44,11 @@ impl FromStr for Memory {
     type Err = ParseMemoryError;
 
     fn from_str(text: &str) -> Result<Self, ParseMemoryError> {
-        let in_unit = |(letter, shift): (char, u32)| {
+        let records_in_unit = |(letter, shift): (char, u32)| {
             let number = text.strip_suffix([letter, letter.to_ascii_lowercase()])?;
             Some((number, shift))
         };
-        let (number, shift) = UNITS.into_iter().find_map(in_unit).unwrap_or((text, 0));
+        let (number, shift) = UNITS.into_iter().find_map(records_in_unit).unwrap_or((text, 0));
         let number: Option<u64> = number.parse().ok();
         number
             .and_then(|number| number.checked_mul(1 << shift))

@@ -7,7 +7,7 @@ use std::io;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use crate::storage::state::State;
+use crate::storage::state::FileState;
 
 /// Whether this build reads and writes objects.
 #[cfg(test)]
@@ -40,30 +40,30 @@ impl Object {
         &self.url
     }
 
-    pub(crate) fn state(&self) -> io::Result<&State> {
+    pub(crate) fn state(&self) -> io::Result<&FileState> {
         Err(absent())
     }
 
-    pub(crate) fn reader(&self) -> io::Result<Reader> {
+    pub(crate) fn reader(&self) -> io::Result<ObjectReader> {
         Err(absent())
     }
 }
 
-pub(crate) struct Reader(Infallible);
+pub(crate) struct ObjectReader(Infallible);
 
-impl Reader {
+impl ObjectReader {
     pub(crate) fn until(self, _: u64) -> Self {
         match self.0 {}
     }
 }
 
-impl Read for Reader {
+impl Read for ObjectReader {
     fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
         match self.0 {}
     }
 }
 
-impl Seek for Reader {
+impl Seek for ObjectReader {
     fn seek(&mut self, _: SeekFrom) -> io::Result<u64> {
         match self.0 {}
     }

@@ -12,26 +12,26 @@ use super::table::{Table, Value};
 /// Whether this build reads and writes such files.
 pub(crate) const IS_BUILT_IN: bool = false;
 
-pub(crate) struct Lines(Infallible);
+pub(crate) struct LineReader(Infallible);
 
-impl Lines {
+impl LineReader {
     pub(crate) fn open(_: File) -> io::Result<Self> {
         Err(io::ErrorKind::Unsupported.into())
     }
 }
 
-impl Read for Lines {
+impl Read for LineReader {
     fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
         match self.0 {}
     }
 }
 
-pub(crate) struct Records<W> {
+pub(crate) struct RecordColumns<W> {
     never: Infallible,
     _output: W,
 }
 
-impl<W: Write + Send> Records<W> {
+impl<W: Write + Send> RecordColumns<W> {
     pub(crate) fn new(_: W) -> io::Result<Self> {
         Err(io::ErrorKind::Unsupported.into())
     }

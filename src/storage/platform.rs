@@ -12,7 +12,7 @@ use std::{fs, io};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
-/// The wish of the user or the system that the process end.
+/// A request of the user or the system to end the process.
 #[derive(Clone, Debug)]
 pub struct Interrupt {
     cancel: Arc<AtomicBool>,
@@ -202,12 +202,12 @@ pub fn is_stream(path: &Path) -> bool {
 
 /// As many links in a row as Linux follows.
 #[cfg(unix)]
-const MOST_LINKS: usize = 40;
+const MAX_LINKS: usize = 40;
 
 #[cfg(unix)]
 fn leads_to_descriptor(path: &Path) -> bool {
     let mut path = path.to_owned();
-    for _ in 0..MOST_LINKS {
+    for _ in 0..MAX_LINKS {
         let Ok(folder) = folder_of(&path).canonicalize() else { return false };
         if folder == Path::new("/dev/fd") || folder.starts_with("/proc") {
             return true;

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 /// What begins the names of variables with which stores are configured.
 const FAMILIES: [&str; 3] = ["AWS_", "AZURE_", "GOOGLE_"];
 
-/// Words in such a name that say that the value is nobody's business.
+/// Words in the name of a variable whose value is a secret.
 const SECRET: [&str; 6] = ["KEY", "SECRET", "TOKEN", "PASSWORD", "SAS", "SIGNATURE"];
 
 /// What is shorter is `true` or a number, and may stand anywhere.

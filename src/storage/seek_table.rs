@@ -1,7 +1,7 @@
 //! The table at the end of a seekable zstd file: how large each frame is, compressed and not.
 //!
 //! The format: <https://github.com/facebook/zstd>, `contrib/seekable_format`, version 0.1.0. Decoders pass
-//! over the table, and nothing guards it: it is a hint, and whoever goes by it compares it with what the
+//! over the table, and no checksum protects it: it is a hint, and a reader that uses it compares it with what the
 //! frames hold.
 
 use std::io;
@@ -21,7 +21,7 @@ const HEAD_BYTES: u64 = 8;
 const FOOT_BYTES: u64 = 9;
 
 /// The most frames that the format allows in one file.
-const MOST_FRAMES: u32 = 0x800_0000;
+const MAX_FRAMES: u32 = 0x800_0000;
 
 /// Bit of the descriptor: a checksum of its content stands behind the sizes of each frame.
 const WITH_CHECKSUMS: u8 = 1 << 7;
@@ -36,12 +36,12 @@ pub(crate) type FrameSizes = (u32, u32);
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct SeekTable {
     /// Where each frame ends.
-    ends: Vec<Place>,
+    ends: Vec<FrameOffset>,
 }
 
 /// A place between two frames, in bytes from the first one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-struct Place {
+struct FrameOffset {
     compressed: u64,
     content: u64,
 }
@@ -61,11 +61,11 @@ impl SeekTable {
     /// # Errors
     /// If the format has no room for more.
     pub(crate) fn push(&mut self, sizes: FrameSizes) -> io::Result<()> {
-        if self.ends.len() >= MOST_FRAMES as usize {
+        if self.ends.len() >= MAX_FRAMES as usize {
             return Err(io::Error::other("a seekable file has 134,217,728 frames at the most"));
         }
         let end = self.end();
-        self.ends.push(Place {
+        self.ends.push(FrameOffset {
             compressed: end.compressed + u64::from(sizes.0),
             content: end.content + u64::from(sizes.1),
         });
@@ -86,7 +86,7 @@ impl SeekTable {
         let with_checksums = descriptor & WITH_CHECKSUMS != 0;
         let is_table = u32_at(&foot, 5) == TABLE_MAGIC
             && descriptor & !(WITH_CHECKSUMS | UNUSED_BITS) == 0
-            && frames <= MOST_FRAMES;
+            && frames <= MAX_FRAMES;
         let entry_bytes = if with_checksums { 12 } else { 8 };
         let table_bytes = u64::from(frames) * entry_bytes + FOOT_BYTES;
         let Some(start) = file_bytes.checked_sub(HEAD_BYTES + table_bytes) else { return Ok(None) };
@@ -132,14 +132,14 @@ impl SeekTable {
 
     /// Size of each frame.
     pub(crate) fn sizes(&self) -> impl Iterator<Item = FrameSizes> {
-        let starts = std::iter::once(Place::default()).chain(self.ends.iter().copied());
+        let starts = std::iter::once(FrameOffset::default()).chain(self.ends.iter().copied());
         starts.zip(&self.ends).map(|(start, end)| {
             ((end.compressed - start.compressed) as u32, (end.content - start.content) as u32)
         })
     }
 
-    /// Whether it says of each frame that it holds something. What holds nothing is read by nobody, so that
-    /// nobody would see that it does.
+    /// Whether every frame in the table has content. An empty frame is never read, so that
+    /// a wrong entry for it would not be noticed.
     pub(crate) fn has_no_empty_frame(&self) -> bool {
         self.sizes().all(|(_, content)| content > 0)
     }
@@ -157,14 +157,15 @@ impl SeekTable {
     /// Where a frame is.
     pub(crate) fn frame(&self, number: usize) -> Option<Frame> {
         let end = self.ends.get(number)?;
-        let start = number.checked_sub(1).map_or_else(Place::default, |before| self.ends[before]);
+        let start =
+            number.checked_sub(1).map_or_else(FrameOffset::default, |before| self.ends[before]);
         Some(Frame {
             compressed: start.compressed..end.compressed,
             content: start.content..end.content,
         })
     }
 
-    fn end(&self) -> Place {
+    fn end(&self) -> FrameOffset {
         self.ends.last().copied().unwrap_or_default()
     }
 }
@@ -257,7 +258,7 @@ mod tests {
         }
         let mut most = whole.clone();
         let at = most.len() - FOOT_BYTES as usize;
-        most[at..at + 4].copy_from_slice(&MOST_FRAMES.to_le_bytes());
+        most[at..at + 4].copy_from_slice(&MAX_FRAMES.to_le_bytes());
         assert_eq!(read(&most), None, "more frames than there is room for");
     }
 }

@@ -6,7 +6,7 @@ use crate::storage::platform;
 
 /// What a file is, as far as that shows without reading it.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct State {
+pub(crate) struct FileState {
     /// Its size.
     pub(crate) bytes: u64,
     /// When it was written last, in nanoseconds since 1970.
@@ -15,7 +15,7 @@ pub(crate) struct State {
     pub(crate) etag: Option<String>,
 }
 
-impl State {
+impl FileState {
     pub(crate) fn of(metadata: &Metadata) -> Self {
         let modified_unix_ns = platform::modified_unix_ns(metadata);
         Self { bytes: metadata.len(), modified_unix_ns, etag: None }

@@ -12,8 +12,8 @@ mod schema;
 mod writer;
 mod zip;
 
-pub use format::{Making, TableFormat};
-pub use schema::{Column, Kind, Table, Value};
+pub use format::{DeferredTable, TableFormat};
+pub use schema::{Column, ColumnType, Table, Value};
 pub use writer::TableWriter;
 
 #[cfg(test)]
@@ -24,18 +24,18 @@ pub(crate) mod tests {
     pub(crate) const EVERYTHING: Table = Table {
         name: "everything",
         columns: &[
-            Column::new("text", Kind::Text).distinct(),
-            Column::new("word", Kind::Text).nullable(),
-            Column::new("texts", Kind::Texts),
-            Column::new("bytes", Kind::Bytes(3)),
-            Column::new("code", Kind::Bytes(2)).nullable().distinct(),
-            Column::new("flag", Kind::Bool),
-            Column::new("sign", Kind::Int8).nullable(),
-            Column::new("eval", Kind::Int16),
-            Column::new("plies", Kind::Int32).nullable(),
-            Column::new("nodes", Kind::Int64),
-            Column::new("bits", Kind::UInt16),
-            Column::new("steps", Kind::Int8s),
+            Column::new("text", ColumnType::Text).distinct(),
+            Column::new("word", ColumnType::Text).nullable(),
+            Column::new("texts", ColumnType::Texts),
+            Column::new("bytes", ColumnType::Bytes(3)),
+            Column::new("code", ColumnType::Bytes(2)).nullable().distinct(),
+            Column::new("flag", ColumnType::Bool),
+            Column::new("sign", ColumnType::Int8).nullable(),
+            Column::new("eval", ColumnType::Int16),
+            Column::new("plies", ColumnType::Int32).nullable(),
+            Column::new("nodes", ColumnType::Int64),
+            Column::new("bits", ColumnType::UInt16),
+            Column::new("steps", ColumnType::Int8s),
         ],
     };
 

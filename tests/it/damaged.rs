@@ -21,14 +21,14 @@ use kyokumen::engine::progress::Progress;
 use kyokumen::format::{Field, Fill, Format, units};
 use kyokumen::jobs::error::JobError;
 use kyokumen::jobs::filter::filter;
-use kyokumen::jobs::plan::{Plan, Request};
+use kyokumen::jobs::plan::{JobPlan, JobRequest};
 use kyokumen::jobs::settings::{Settings, UnknownPolicy};
 use kyokumen::mate::judge::SearchSettings;
 use kyokumen::ops::convert::{
     ConvertPlan, ConvertReport, ConvertRequest, ConvertSettings, convert,
 };
 use kyokumen::ops::error::OperationError;
-use kyokumen::ops::generate::{Generator, Recipe};
+use kyokumen::ops::generate::{GenerateSettings, Generator};
 use kyokumen::ops::inspect::{InspectError, Inspection, RecordRange};
 use kyokumen::ops::stats::{StatsPlan, StatsRequest, stats};
 use kyokumen::ops::verify::{VerifyPlan, VerifyRequest, verify};
@@ -47,10 +47,10 @@ use damage::damaged;
 const FILES: u64 = 400;
 
 /// A line about a bad record: numbers, a name, a reason with a few of the bytes.
-const MOST_LINE_BYTES: usize = 1 << 12;
+const MAX_LINE_BYTES: usize = 1 << 12;
 
 /// A file that says so many records which are not there is one that says how many moves a game has.
-const MOST_MOVES: u64 = u16::MAX as u64;
+const MAX_MOVES: u64 = u16::MAX as u64;
 
 /// What ended a job or an operation.
 trait Ended: std::fmt::Debug {
@@ -160,7 +160,7 @@ fn written_formats() -> impl Iterator<Item = Format> {
 fn samples() -> Vec<Sample> {
     let folder = TempDir::new().unwrap();
     let sample = |(format, (seed, every, count)): (Format, _)| {
-        let recipe = Recipe { seed, every, count, most_moves: 40 };
+        let recipe = GenerateSettings { seed, every, count, most_moves: 40 };
         let batch = Generator::new(recipe).batch(format, 1000).unwrap();
         let bytes = [format.header(), batch.bytes()].concat();
         let plain = write(folder.path(), &format!("a.{format}"), &bytes);
@@ -267,7 +267,7 @@ impl<'a> Case<'a> {
         let Some(content) = &self.content else { return };
         assert_eq!(report.inputs[0].account.bytes, content.len() as u64);
         let number = units(format, content).count() as u64;
-        assert!(report.counts.input <= content.len() as u64 + number * MOST_MOVES);
+        assert!(report.counts.input <= content.len() as u64 + number * MAX_MOVES);
         let bad = offsets(&self.read("kept.quarantine.jsonl"), &report);
         check_sides(
             format,
@@ -340,7 +340,7 @@ impl<'a> Case<'a> {
         let shown = inspection.and_then(|inspection| {
             inspection.for_each(|found| {
                 if let Err(fault) = &found.record {
-                    assert!(fault.to_string().len() < MOST_LINE_BYTES);
+                    assert!(fault.to_string().len() < MAX_LINE_BYTES);
                 }
                 Ok(())
             })
@@ -375,7 +375,7 @@ impl<'a> Case<'a> {
         }
         let shards = [None, Shard::new(1, 2), Shard::new(2, 2)];
         for shard in shards {
-            let request = Request {
+            let request = JobRequest {
                 inputs: vec![self.file.clone()],
                 output: self.path("filtered"),
                 from: Some(self.name),
@@ -389,9 +389,9 @@ impl<'a> Case<'a> {
                     threads: 1,
                     ..Settings::default()
                 },
-                ..Request::default()
+                ..JobRequest::default()
             };
-            let plan = match Plan::new(request) {
+            let plan = match JobPlan::new(request) {
                 Ok(plan) => plan,
                 Err(error) => {
                     self.done::<()>(Err(error));
@@ -472,7 +472,7 @@ fn offsets(lines: &[u8], report: &ConvertReport) -> BTreeSet<usize> {
     let lines = lines.split_inclusive(|&byte| byte == b'\n');
     let (mut records, mut offsets) = (0, BTreeSet::new());
     for line in lines {
-        assert!(line.len() < MOST_LINE_BYTES, "a line of {} bytes", line.len());
+        assert!(line.len() < MAX_LINE_BYTES, "a line of {} bytes", line.len());
         let line: Value = serde_json::from_slice(line).unwrap();
         records += line["records"].as_u64().unwrap_or(1);
         offsets.insert(usize::try_from(line["offset"].as_u64().unwrap()).unwrap());

@@ -13,12 +13,12 @@ use kyokumen::engine::progress::Progress;
 use kyokumen::format::{Fill, Format, GameResult, Record, encode};
 use kyokumen::jobs::filter::{filter, filter_with};
 use kyokumen::jobs::manifest::Manifest;
-use kyokumen::jobs::plan::{Plan, Request};
+use kyokumen::jobs::plan::{JobPlan, JobRequest};
 use kyokumen::jobs::settings::{Settings, UnknownPolicy};
-use kyokumen::mate::judge::{Judge, Saved, SearchSettings};
-use kyokumen::mate::memo::{FEWEST_NODES, Memo, Memoized};
+use kyokumen::mate::judge::{Judge, MemoHits, SearchSettings};
+use kyokumen::mate::memo::{MIN_NODES, Memo, Memoized};
 use kyokumen::mate::positions::Positions;
-use kyokumen::mate::solve::{Solution, Wishes, solve};
+use kyokumen::mate::solve::{Solution, SolveOptions, solve};
 use kyokumen::records::answer::Answer;
 use kyokumen::shogi::Position;
 use tempfile::TempDir;
@@ -75,7 +75,7 @@ fn filtered(
 ) -> (BTreeMap<String, Vec<u8>>, Manifest) {
     let folder = input.with_extension(format!("{way:?}-{threads}"));
     let search = search(nodes);
-    let request = Request {
+    let request = JobRequest {
         inputs: vec![input.to_owned()],
         output: folder.clone(),
         settings: Settings {
@@ -84,9 +84,9 @@ fn filtered(
             threads,
             ..Settings::default()
         },
-        ..Request::default()
+        ..JobRequest::default()
     };
-    let plan = Plan::new(request).unwrap();
+    let plan = JobPlan::new(request).unwrap();
     let (mut progress, cancel) = (Progress::none(), AtomicBool::new(false));
     let filtered = match way {
         Way::EachByItself => filter_with(plan, move || Judge::new(&search), &mut progress, &cancel),
@@ -112,7 +112,7 @@ fn a_filter_that_remembers_writes_the_same_bytes() {
         let folder = TempDir::new().unwrap();
         let input = write(folder.path(), "a.psv", &psv(&positions));
         let (expected, alone) = filtered(&input, Way::EachByItself, 2, 300);
-        assert_eq!(alone.saved, Saved::default());
+        assert_eq!(alone.saved, MemoHits::default());
         assert!(expected["a.mated.jsonl"].len() > 1000 && expected["a.unknown.psv"].len() > 400);
         for way in [Way::AsTheProgram, Way::Forgetful] {
             for threads in [1, 4] {
@@ -138,15 +138,15 @@ fn one_thread_searches_each_position_once() {
     let input = write(folder.path(), "a.psv", &psv(&positions));
     let mut judge = Judge::new(&search(200));
     let mut seen = Vec::new();
-    let mut expected = Saved::default();
+    let mut expected = MemoHits::default();
     for position in &positions {
         let judgement = judge.judge(position, &AtomicBool::new(false));
         let setup = position.setup().with_ply(1);
-        if judgement.nodes < FEWEST_NODES {
+        if judgement.nodes < MIN_NODES {
             continue;
         }
         if seen.contains(&setup) {
-            expected.add(Saved { answers: 1, nodes: judgement.nodes });
+            expected.add(MemoHits { answers: 1, nodes: judgement.nodes });
         } else {
             seen.push(setup);
         }
@@ -158,7 +158,7 @@ fn one_thread_searches_each_position_once() {
 }
 
 /// All that a solution says about its position.
-fn solved(file: &Path, wishes: &Wishes, threads: usize) -> Vec<Solution> {
+fn solved(file: &Path, wishes: &SolveOptions, threads: usize) -> Vec<Solution> {
     let mut solutions = Vec::new();
     let positions = Positions::open(file, None);
     let ended = solve(positions, &search(150), wishes, threads, |solved| {
@@ -177,13 +177,14 @@ fn a_solution_from_memory_is_that_of_a_search() {
     let text = lines.join("\n");
     let file = write(folder.path(), "a.sfen", text.as_bytes());
     for (proof, threads) in [(true, 1), (false, 1), (false, 4)] {
-        let wishes = || Wishes { shortest: true, tsume_plies: true, proof, ..Wishes::default() };
+        let wishes =
+            || SolveOptions { shortest: true, tsume_plies: true, proof, ..SolveOptions::default() };
         let mut known = BTreeMap::new();
         for (position, solution) in positions.iter().zip(solved(&file, &wishes(), threads)) {
             let mut judge = Judge::new(&search(150)).shortest(true);
             let judgement = judge.judge(position, &AtomicBool::new(false));
             let answer = judgement.answer;
-            let index = solution.found.whence.index;
+            let index = solution.found.location.index;
             assert_eq!(solution.judgement.as_ref(), Some(&judgement), "{position}");
             assert_eq!(solution.tsume_plies, judge.tsume_plies(position, answer), "{position}");
             if answer.is_mate() {

@@ -54,14 +54,14 @@ impl EveryMove {
     }
 }
 
-const MOST_MOVES: u32 = 300_000;
+const MAX_MOVES: u32 = 300_000;
 
 fn mates_within(position: &Position, plies: u16) -> Option<bool> {
-    EveryMove { moves_left: MOST_MOVES }.mates(&mut position.clone(), plies)
+    EveryMove { moves_left: MAX_MOVES }.mates(&mut position.clone(), plies)
 }
 
 fn is_mated_within(position: &Position, plies: u16) -> Option<bool> {
-    EveryMove { moves_left: MOST_MOVES }.is_mated(&mut position.clone(), plies)
+    EveryMove { moves_left: MAX_MOVES }.is_mated(&mut position.clone(), plies)
 }
 
 /// What was compared: mates, and positions without one in the greatest depth.

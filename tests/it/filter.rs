@@ -16,9 +16,9 @@ use kyokumen::format::Format;
 use kyokumen::jobs::error::JobError;
 use kyokumen::jobs::filter::filter_with;
 use kyokumen::jobs::manifest::Manifest;
-use kyokumen::jobs::plan::{Plan, Request};
+use kyokumen::jobs::plan::{JobPlan, JobRequest};
 use kyokumen::jobs::settings::{MatedPolicy, Settings, UnknownPolicy};
-use kyokumen::mate::judge::{Decide, InCheck, Judgement, Stop};
+use kyokumen::mate::judge::{InCheck, Judgement, PositionJudge, Stop};
 use kyokumen::records::answer::Answer;
 use kyokumen::records::bad_record::BadPolicy;
 use kyokumen::records::counts::Condition;
@@ -34,7 +34,7 @@ use crate::archive::{archive, encoded, records, write};
 /// Takes its verdicts from the key of the board; slow now and then, so that blocks overtake each other.
 struct FakeJudge;
 
-impl Decide for FakeJudge {
+impl PositionJudge for FakeJudge {
     fn judge(&mut self, position: &mut Position, _cancel: &AtomicBool) -> Judgement {
         let key = position.board_key();
         if key.is_multiple_of(97) {
@@ -56,22 +56,22 @@ impl Decide for FakeJudge {
     }
 }
 
-fn try_run(request: Request) -> Result<Manifest, JobError> {
-    let plan = Plan::new(request).unwrap();
+fn try_run(request: JobRequest) -> Result<Manifest, JobError> {
+    let plan = JobPlan::new(request).unwrap();
     filter_with(plan, || FakeJudge, &mut Progress::none(), &AtomicBool::new(false))
         .map(|filtered| filtered.manifest)
 }
 
-fn run(request: Request) -> Manifest {
+fn run(request: JobRequest) -> Manifest {
     try_run(request).unwrap()
 }
 
-fn request(input: &Path, output: &Path) -> Request {
-    Request {
+fn request(input: &Path, output: &Path) -> JobRequest {
+    JobRequest {
         inputs: vec![input.to_owned()],
         output: output.to_owned(),
         settings: Settings { threads: 2, ..Settings::default() },
-        ..Request::default()
+        ..JobRequest::default()
     }
 }
 
@@ -108,7 +108,7 @@ fn shards_in_order_are_the_unsharded_output_for_any_number_of_threads() {
         let folder = TempDir::new().unwrap();
         let input = write(folder.path(), name, &archive(format, 1003));
         let whole = folder.path().join("whole");
-        run(Request { settings: split_everything(), ..request(&input, &whole) });
+        run(JobRequest { settings: split_everything(), ..request(&input, &whole) });
         let whole = contents(&whole);
         assert_eq!(whole.len(), 7);
         assert!(whole.values().all(|bytes| !bytes.is_empty()), "every stream is exercised");
@@ -117,7 +117,7 @@ fn shards_in_order_are_the_unsharded_output_for_any_number_of_threads() {
             for index in 1..=10 {
                 let settings = Settings { threads, ..split_everything() };
                 let shard = Shard::new(index, 10);
-                run(Request { shard, settings, ..request(&input, &shards) });
+                run(JobRequest { shard, settings, ..request(&input, &shards) });
             }
             let shards = contents(&shards);
             for (name, bytes) in &whole {
@@ -136,11 +136,11 @@ fn several_inputs_are_one_sequence_with_their_own_numbers() {
         vec![write(folder.path(), "first.hcpe", head), write(folder.path(), "second.hcpe", tail)];
     let one = write(folder.path(), "both.hcpe", &bytes);
     let [both, alone, shards] = ["both", "alone", "shards"].map(|name| folder.path().join(name));
-    run(Request { inputs: inputs.clone(), ..request(&one, &both) });
-    run(Request { name: Some("first".to_owned()), ..request(&one, &alone) });
+    run(JobRequest { inputs: inputs.clone(), ..request(&one, &both) });
+    run(JobRequest { name: Some("first".to_owned()), ..request(&one, &alone) });
     for index in 1..=3 {
         let shard = Shard::new(index, 3);
-        run(Request { inputs: inputs.clone(), shard, ..request(&one, &shards) });
+        run(JobRequest { inputs: inputs.clone(), shard, ..request(&one, &shards) });
     }
     let [both, alone, shards] = [both, alone, shards].map(|folder| contents(&folder));
     assert!(both["first.hcpe"] == alone["first.hcpe"]);
@@ -163,7 +163,7 @@ fn no_byte_is_lost_or_changed() {
         bytes.extend([9; 17]);
         let input = write(folder.path(), name, &bytes);
         let out = folder.path().join("out");
-        let manifest = run(Request { settings: split_everything(), ..request(&input, &out) });
+        let manifest = run(JobRequest { settings: split_everything(), ..request(&input, &out) });
         let out = contents(&out);
         let extension = format.name();
         let names = ["", "mated.", "unknown."].map(|infix| format!("a.{infix}{extension}"));
@@ -231,13 +231,13 @@ fn on_error_skip_counts_and_stop_leaves_nothing() {
     let input = write(folder.path(), "a.psv", &archive(Format::Psv, 200));
     let out = folder.path().join("skip");
     let settings = Settings { on_error: BadPolicy::Skip, ..split_everything() };
-    let manifest = run(Request { settings, ..request(&input, &out) });
+    let manifest = run(JobRequest { settings, ..request(&input, &out) });
     assert_eq!((manifest.counts.bad.skipped, manifest.counts.bad.quarantined), (18, 0));
     assert!(!contents(&out).keys().any(|name| name.contains("quarantine")));
 
     let out = folder.path().join("stop");
     let settings = Settings { on_error: BadPolicy::Stop, ..split_everything() };
-    let error = try_run(Request { settings, ..request(&input, &out) }).unwrap_err();
+    let error = try_run(JobRequest { settings, ..request(&input, &out) }).unwrap_err();
     assert!(error.to_string().contains("a.psv, record 5, at byte 200: "), "{error}");
     assert_eq!(fs::read_dir(&out).unwrap().count(), 0);
 }
@@ -254,7 +254,7 @@ fn a_compressed_input_gives_the_outputs_of_the_plain_one() {
             let streams = [(&plain, "plain"), (&packed, "packed")].map(|(input, name)| {
                 let out = folder.path().join(name).join(shard.is_some().to_string());
                 let to = Some(extension.parse().unwrap());
-                run(Request { to, shard, settings: split_everything(), ..request(input, &out) });
+                run(JobRequest { to, shard, settings: split_everything(), ..request(input, &out) });
                 let mut streams = contents(&out);
                 // The lines hold the name of the input; what had to be counted has an index.
                 let index =
@@ -280,7 +280,7 @@ fn compressed_outputs_hold_the_plain_ones_in_shards_too() {
     run(request(&input, &plain));
     for index in 1..=2 {
         let to = Some("psv.zst".parse().unwrap());
-        run(Request { to, shard: Shard::new(index, 2), ..request(&input, &packed) });
+        run(JobRequest { to, shard: Shard::new(index, 2), ..request(&input, &packed) });
     }
     let (plain, packed) = (contents(&plain), contents(&packed));
     for stream in ["a.psv", "a.mated.psv"] {
@@ -328,7 +328,7 @@ fn dropped_mates_and_unknowns_are_counted() {
     let out = folder.path().join("out");
     let (mated, unknown) = (MatedPolicy::Drop, UnknownPolicy::Drop);
     let settings = Settings { mated, unknown, ..split_everything() };
-    let counts = run(Request { settings, ..request(&input, &out) }).counts;
+    let counts = run(JobRequest { settings, ..request(&input, &out) }).counts;
     assert_eq!(counts.mated.dropped, counts.verdicts.win + counts.verdicts.loss);
     assert_eq!(counts.unknown.dropped, counts.verdicts.unknown.values().sum::<u64>());
     assert!(counts.mated.dropped > 0 && counts.unknown.dropped > 0);
@@ -348,7 +348,7 @@ fn relabelled_mates_keep_their_place_and_every_other_byte() {
     let input = write(folder.path(), "a.psv", &bytes);
     let out = folder.path().join("out");
     let settings = Settings { mated: MatedPolicy::Relabel, ..Settings::default() };
-    let counts = run(Request { settings, ..request(&input, &out) }).counts;
+    let counts = run(JobRequest { settings, ..request(&input, &out) }).counts;
     let kept = &contents(&out)["a.psv"];
     assert_eq!(kept.len(), bytes.len());
     let mut changed = 0;
@@ -381,7 +381,7 @@ fn filters_must_all_hold_and_the_first_that_fails_is_counted() {
     settings.filters.max_abs_eval_cp = Some(500);
     settings.filters.min_ply = Some(4);
     settings.filters.max_ply = Some(80);
-    let counts = run(Request { settings, ..request(&input, &folder.path().join("out")) }).counts;
+    let counts = run(JobRequest { settings, ..request(&input, &folder.path().join("out")) }).counts;
     let filtered = [(Condition::MaxAbsEval, 3), (Condition::MinPly, 1), (Condition::MaxPly, 1)];
     assert_eq!(counts.filtered, BTreeMap::from(filtered));
     assert_eq!(counts.input, 7);
@@ -395,7 +395,7 @@ fn positions_in_check_are_not_searched_on_request() {
     let mut settings = Settings::default();
     settings.search.in_check = InCheck::Skip;
     let out = folder.path().join("out");
-    let counts = run(Request { settings, ..request(&input, &out) }).counts;
+    let counts = run(JobRequest { settings, ..request(&input, &out) }).counts;
     assert_eq!((counts.verdicts.not_searched, counts.kept), (1, 1));
     assert_eq!(contents(&out)["a.sfen"], text.as_bytes());
 }
@@ -412,7 +412,7 @@ fn text_lines_pass_untouched_but_for_a_missing_last_line_end() {
     let mut settings = Settings::default();
     settings.search.in_check = InCheck::Skip;
     let out = folder.path().join("out");
-    run(Request { inputs, settings, ..request(folder.path(), &out) });
+    run(JobRequest { inputs, settings, ..request(folder.path(), &out) });
     let kept = &contents(&out)["a.sfen"];
     assert_eq!(String::from_utf8_lossy(kept), format!("{first}\n{second}"));
 }
@@ -432,13 +432,13 @@ fn a_line_that_hardly_ends_is_quarantined_in_pieces_even_if_one_reads_as_a_posit
         for (input, out) in [(plain, "plain"), (packed, "packed")] {
             let out = folder.path().join(name).join(out);
             let to = Some("sfen".parse().unwrap());
-            let counts = run(Request { to, ..request(&input, &out) }).counts;
+            let counts = run(JobRequest { to, ..request(&input, &out) }).counts;
             let records = before as u64 + 4;
             assert_eq!((counts.input, counts.bad.quarantined), (records, 3), "{name}");
             // One record a shard: two begin in the middle of the line.
             let shards = (before..before + 3).map(|i| Shard::new(i as u32 + 1, records as u32));
             for shard in shards {
-                let counts = run(Request { to, shard, ..request(&input, &out) }).counts;
+                let counts = run(JobRequest { to, shard, ..request(&input, &out) }).counts;
                 assert_eq!((counts.input, counts.bad.quarantined), (1, 1), "{name}");
             }
             let out = contents(&out);
@@ -456,8 +456,8 @@ fn a_change_of_format_says_what_it_lost_and_filled_in() {
     let folder = TempDir::new().unwrap();
     let input = write(folder.path(), "a.hcpe", &archive(Format::Hcpe, 100));
     let to = Some("psv".parse().unwrap());
-    let without = Request { to, ..request(&input, &folder.path().join("without")) };
-    let error = Plan::new(without).unwrap_err();
+    let without = JobRequest { to, ..request(&input, &folder.path().join("without")) };
+    let error = JobPlan::new(without).unwrap_err();
     assert!(
         matches!(error, JobError::Plan(PlanError::Conversion { .. })) && error.is_usage(),
         "{error}"
@@ -465,7 +465,7 @@ fn a_change_of_format_says_what_it_lost_and_filled_in() {
 
     let settings = Settings { fill: "ply=7".parse().unwrap(), ..Settings::default() };
     let out = folder.path().join("out");
-    let counts = run(Request { to, settings, ..request(&input, &out) }).counts;
+    let counts = run(JobRequest { to, settings, ..request(&input, &out) }).counts;
     let converted = counts.input - counts.bad.quarantined;
     assert_eq!(counts.invented, BTreeMap::from([("ply".to_owned(), converted)]));
     assert_eq!(counts.lost, BTreeMap::new());
@@ -473,7 +473,7 @@ fn a_change_of_format_says_what_it_lost_and_filled_in() {
     assert!(!kept.is_empty() && kept.chunks(40).all(|record| record[36..38] == [7, 0]));
 
     let to = Some("hcp".parse().unwrap());
-    let counts = run(Request { to, force: true, ..request(&input, &out) }).counts;
+    let counts = run(JobRequest { to, force: true, ..request(&input, &out) }).counts;
     assert_eq!(counts.lost.keys().collect::<Vec<_>>(), ["eval", "move", "result"]);
 }
 
@@ -483,7 +483,7 @@ fn empty_inputs_give_empty_outputs() {
     for name in ["a.hcp", "b.sfen"] {
         let input = write(folder.path(), name, b"");
         let out = folder.path().join(name).with_extension("out");
-        let manifest = run(Request { settings: split_everything(), ..request(&input, &out) });
+        let manifest = run(JobRequest { settings: split_everything(), ..request(&input, &out) });
         assert_eq!(manifest.counts.input, 0);
         let out = contents(&out);
         assert_eq!((out.len(), out.values().all(Vec::is_empty)), (7, true));
@@ -496,7 +496,7 @@ fn more_shards_than_records_are_fine() {
     let input = write(folder.path(), "a.hcp", &archive(Format::Hcp, 2));
     let out = folder.path().join("out");
     let counts = (1..=5).map(|index| {
-        run(Request { shard: Shard::new(index, 5), ..request(&input, &out) }).counts.input
+        run(JobRequest { shard: Shard::new(index, 5), ..request(&input, &out) }).counts.input
     });
     assert_eq!(counts.sum::<u64>(), 2);
 }
@@ -509,7 +509,7 @@ fn an_output_that_is_an_input_is_refused_whatever_its_name() {
     let out = folder.path().join("out");
     fs::create_dir(&out).unwrap();
     let refused = || {
-        let error = Plan::new(Request { force: true, ..request(&input, &out) }).unwrap_err();
+        let error = JobPlan::new(JobRequest { force: true, ..request(&input, &out) }).unwrap_err();
         matches!(error, JobError::Plan(PlanError::OutputIsInput { .. })) && error.is_usage()
     };
     for output in ["input.hcp", "input.mated.hcp", "input.hcp.partial", "input.manifest.json"] {
@@ -529,7 +529,7 @@ fn the_manifest_describes_the_files_beside_it() {
     let folder = TempDir::new().unwrap();
     let input = write(folder.path(), "a.psv", &archive(Format::Psv, 300));
     let out = folder.path().join("out");
-    run(Request { shard: Shard::new(2, 3), ..request(&input, &out) });
+    run(JobRequest { shard: Shard::new(2, 3), ..request(&input, &out) });
     let manifest = fs::read(out.join("a-00002-of-00003.manifest.json")).unwrap();
     let manifest: Value = serde_json::from_slice(&manifest).unwrap();
     let hex = |bytes: &[u8]| {

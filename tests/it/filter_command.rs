@@ -328,6 +328,6 @@ fn what_cannot_be_resumed_is_refused() {
     assert!(message.contains("--resume goes on with what --force would replace"), "{message}");
     if cfg!(feature = "parquet") {
         let message = refusal(&[input, "--to", "parquet"]);
-        assert!(message.contains("cannot be gone on with"), "{message}");
+        assert!(message.contains("cannot be resumed"), "{message}");
     }
 }

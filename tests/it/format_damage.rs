@@ -4,7 +4,7 @@
 
 use kyokumen::format::packed::{self, Family};
 use kyokumen::format::{ContentKey, reference};
-use kyokumen::ops::generate::{Generator, Recipe};
+use kyokumen::ops::generate::{GenerateSettings, Generator};
 use kyokumen::shogi::{HandKind, Setup};
 use rayon::prelude::*;
 
@@ -22,7 +22,11 @@ fn setups() -> Vec<Setup> {
         "3gkg3/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
         "4k4/9/9/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
     ];
-    let recipe = Recipe { count: 1000 - handicaps.len() as u64, every: 7, ..Recipe::default() };
+    let recipe = GenerateSettings {
+        count: 1000 - handicaps.len() as u64,
+        every: 7,
+        ..GenerateSettings::default()
+    };
     handicaps
         .into_iter()
         .map(|sfen| sfen.parse().unwrap())

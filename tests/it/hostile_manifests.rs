@@ -6,7 +6,7 @@ use std::process::Command;
 
 use assert_cmd::cargo::cargo_bin;
 use kyokumen::format::Format;
-use kyokumen::storage::checksum::Sum;
+use kyokumen::storage::checksum::Sha256Sum;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -245,7 +245,7 @@ fn lists_of_an_earlier_run_speak_of_its_records() {
             let outputs = m["outputs"].as_array_mut().unwrap();
             let list = outputs.iter_mut().find(|out| out["stream"] == "unknown_lines").unwrap();
             list["bytes"] = text.len().into();
-            list["sha256"] = Sum::of(text.as_bytes()).to_string().into();
+            list["sha256"] = Sha256Sum::of(text.as_bytes()).to_string().into();
         });
         let words = ["--retry-unknown", &manifest(2), "-o", "again", "--nodes", "9"];
         let (code, said) = run("gen-filter", &words, folder);

@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 
 use assert_cmd::cargo::cargo_bin;
 use kyokumen::format::Format;
-use kyokumen::jobs::plan::{Plan, Request};
+use kyokumen::jobs::plan::{JobPlan, JobRequest};
 use kyokumen::records::shard::Shard;
 use kyokumen::records::source::{Delivery, Index, Input, Source};
 use serde_json::Value;
@@ -53,8 +53,8 @@ fn change_size(file: &mut [u8], frame: usize, change: impl Fn(u32) -> u32) {
 /// What all parts of a plan read, one after the other; the message if one fails.
 fn read(path: &Path, out: &Path, shard: Option<Shard>) -> Result<Vec<u8>, String> {
     let inputs = vec![path.to_owned()];
-    let request = Request { inputs, output: out.to_owned(), shard, ..Request::default() };
-    let plan = Plan::new(request).map_err(|error| error.to_string())?;
+    let request = JobRequest { inputs, output: out.to_owned(), shard, ..JobRequest::default() };
+    let plan = JobPlan::new(request).map_err(|error| error.to_string())?;
     for (path, index) in &plan.indexes {
         fs::create_dir_all(out).unwrap();
         index.save(path).unwrap();

@@ -4,7 +4,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use kyokumen::search::{DfPn, Limits, Solved, Stop, TableSize, Verdict, WhenHopeless};
+use kyokumen::search::{DfPn, Limits, SearchResult, Stop, TableSize, Verdict, WhenHopeless};
 use kyokumen::shogi::{Mate, Move, Position, plain};
 use rsshogi::board;
 
@@ -16,7 +16,11 @@ pub(crate) fn limits(depth_plies: u16, nodes: u64) -> Limits {
 }
 
 /// Does the side to move mate?
-pub(crate) fn attack(solver: &mut DfPn<Mate>, position: &Position, limits: Limits) -> Solved<Move> {
+pub(crate) fn attack(
+    solver: &mut DfPn<Mate>,
+    position: &Position,
+    limits: Limits,
+) -> SearchResult<Move> {
     let mut game = Mate::by_side_to_move(position.clone());
     let solved = solver.solve(&mut game, limits, &AtomicBool::new(false));
     assert_eq!(game.position(), position, "a search puts everything back");
@@ -25,7 +29,11 @@ pub(crate) fn attack(solver: &mut DfPn<Mate>, position: &Position, limits: Limit
 }
 
 /// Is the side to move, which is in check, being mated?
-pub(crate) fn defend(solver: &mut DfPn<Mate>, position: &Position, limits: Limits) -> Solved<Move> {
+pub(crate) fn defend(
+    solver: &mut DfPn<Mate>,
+    position: &Position,
+    limits: Limits,
+) -> SearchResult<Move> {
     let mut game = Mate::of_side_to_move(position.clone());
     let solved = solver.solve(&mut game, limits, &AtomicBool::new(false));
     assert_eq!(game.position(), position, "a search puts everything back");
@@ -35,7 +43,7 @@ pub(crate) fn defend(solver: &mut DfPn<Mate>, position: &Position, limits: Limit
 
 /// A proof has a line to checkmate in which the attacker always checks; his are the moves of even
 /// index if `defender_moves` is 0, of odd index if it is 1. Anything else has no line.
-fn check_line(position: &Position, defender_moves: usize, solved: &Solved<Move>) {
+fn check_line(position: &Position, defender_moves: usize, solved: &SearchResult<Move>) {
     if solved.verdict != Verdict::Proven {
         assert!(solved.line.is_empty(), "{position}");
         return;
@@ -86,7 +94,7 @@ fn a_line_that_ends_too_early_is_seen() {
     assert_eq!(solved.line.len(), 1);
     let quiet = Move::from_usi("G*1a").unwrap();
     for line in [vec![], vec![quiet]] {
-        let wrong = Solved { line, ..solved.clone() };
+        let wrong = SearchResult { line, ..solved.clone() };
         assert!(std::panic::catch_unwind(|| check_line(&position, 0, &wrong)).is_err());
     }
 }

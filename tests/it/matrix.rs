@@ -17,7 +17,7 @@ use tempfile::TempDir;
 use crate::positions::shared;
 
 /// Records of a file that are taken; `tests/interop/matrix.py` takes all.
-const MOST_RECORDS: u64 = 2000;
+const MAX_RECORDS: u64 = 2000;
 
 fn written_formats() -> impl Iterator<Item = Format> {
     Format::ALL.into_iter().filter(|format| format.is_written())
@@ -31,7 +31,7 @@ fn run(from: &Path, to: &Path, fill: Fill) -> ConvertReport {
         settings: ConvertSettings {
             fill,
             canonical: true,
-            limit: Some(MOST_RECORDS),
+            limit: Some(MAX_RECORDS),
             ..ConvertSettings::default()
         },
         ..ConvertRequest::default()
@@ -116,7 +116,7 @@ fn all_ways_lead_to_the_same_psv() {
         [data.join("sample.psv")].into_iter().chain(shared("dev.psv")).collect();
     for source in sources {
         let mut expected = fs::read(&source).unwrap();
-        expected.truncate(MOST_RECORDS as usize * 40);
+        expected.truncate(MAX_RECORDS as usize * 40);
         for by in written_formats().filter(|by| *by != Format::Psv) {
             let held = Format::Psv.fields().intersection(by.fields());
             if held != Format::Psv.fields() || by.holds_games() {

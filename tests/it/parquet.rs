@@ -39,14 +39,15 @@ fn a_build_without_it_names_the_feature() {
 #[cfg(feature = "parquet")]
 mod built_in {
     use kyokumen::format::Format;
-    use kyokumen::ops::generate::{Generator, Recipe};
+    use kyokumen::ops::generate::{GenerateSettings, Generator};
 
     use super::*;
 
     /// Games enough for two row groups.
-    const RECIPE: Recipe = Recipe { count: 70_000, seed: 5, every: 1, most_moves: 200 };
+    const RECIPE: GenerateSettings =
+        GenerateSettings { count: 70_000, seed: 5, every: 1, most_moves: 200 };
 
-    fn generated(format: Format, recipe: Recipe) -> Vec<u8> {
+    fn generated(format: Format, recipe: GenerateSettings) -> Vec<u8> {
         let mut generator = Generator::new(recipe);
         let mut bytes = Vec::new();
         loop {
@@ -99,7 +100,7 @@ mod built_in {
     #[test]
     fn damage_is_an_error() {
         let folder = TempDir::new().unwrap();
-        let lines = generated(Format::Jsonl, Recipe { count: 300, ..RECIPE });
+        let lines = generated(Format::Jsonl, GenerateSettings { count: 300, ..RECIPE });
         write(folder.path(), "a.jsonl", &lines);
         convert(folder.path(), "a.jsonl", "a.parquet", &[]);
         let whole = fs::read(folder.path().join("a.parquet")).unwrap();

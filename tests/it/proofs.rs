@@ -9,13 +9,13 @@ use std::fs;
 use std::path::Path;
 
 use kyokumen::format::proof_file::{
-    MOST_PROOF_STEPS, ProofFile, ProofReader, ProofText, parse_step,
+    MAX_PROOF_STEPS, ProofFile, ProofReader, ProofText, parse_step,
 };
 use kyokumen::mate::judge::SearchSettings;
-use kyokumen::mate::positions::{Found, Spot, Whence};
+use kyokumen::mate::positions::{InputPosition, LineOrByte, RecordLocation};
 use kyokumen::mate::proof::check;
-use kyokumen::mate::solve::{Wishes, solve};
-use kyokumen::ops::generate::{Generator, Recipe};
+use kyokumen::mate::solve::{SolveOptions, solve};
+use kyokumen::ops::generate::{GenerateSettings, Generator};
 use kyokumen::records::answer::Answer;
 use kyokumen::shogi::Position;
 use rsshogi::board;
@@ -181,10 +181,10 @@ fn file_of_proofs(positions: impl Iterator<Item = Position> + Send + 'static, mo
     let settings =
         SearchSettings { depth_plies: 31, nodes: 1_000, hash_mb: 1, ..SearchSettings::default() };
     let found = (0..).zip(positions).map(|(index, position)| {
-        let whence = Whence { index, spot: Spot::Line(index + 1) };
-        Ok(Ok(Found { whence, position, second_column: None }))
+        let location = RecordLocation { index, spot: LineOrByte::Line(index + 1) };
+        Ok(Ok(InputPosition { location, position, second_column: None }))
     });
-    let wishes = Wishes { proof: true, ..Wishes::default() };
+    let wishes = SolveOptions { proof: true, ..SolveOptions::default() };
     let mut bytes = Vec::new();
     let mut file = ProofFile::start(&mut bytes);
     let mut written = 0;
@@ -206,7 +206,7 @@ fn file_of_proofs(positions: impl Iterator<Item = Position> + Send + 'static, mo
 
 /// Positions of random games, the final ones excepted.
 fn generated(seed: u64, count: u64) -> impl Iterator<Item = Position> + Send + 'static {
-    let recipe = Recipe { count, seed, every: 2, ..Recipe::default() };
+    let recipe = GenerateSettings { count, seed, every: 2, ..GenerateSettings::default() };
     Generator::new(recipe).map(|record| Position::try_from(&record.setup).unwrap())
 }
 
@@ -325,17 +325,17 @@ fn plies_that_do_not_shrink_are_refused() {
 #[test]
 fn the_size_of_a_proof_is_bounded() {
     let (head, steps) = proof_of(MATE_IN_THREE);
-    let number = MOST_PROOF_STEPS + 1;
+    let number = MAX_PROOF_STEPS + 1;
     let more = head.replace(&format!("\t3\t{}\t", steps.len()), &format!("\t3\t{number}\t"));
     let error = read(&file_of_lines(&head, &steps).replace(&head, &more)).unwrap_err();
     assert!(error.contains("a proof of 1048577 steps"), "{error}");
     let mut proof = read(&file_of_lines(&head, &steps)).unwrap().remove(0);
     let step = parse_step(&steps[0]).unwrap();
-    for _ in proof.steps()..MOST_PROOF_STEPS {
+    for _ in proof.steps()..MAX_PROOF_STEPS {
         proof.push(step.clone()).unwrap();
     }
     assert!(proof.push(step).is_err());
-    assert_eq!(proof.steps(), MOST_PROOF_STEPS);
+    assert_eq!(proof.steps(), MAX_PROOF_STEPS);
 }
 
 /// The first step would need a silver that White holds.

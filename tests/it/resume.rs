@@ -14,12 +14,12 @@ use kyokumen::engine::progress::Progress;
 use kyokumen::format::Format;
 use kyokumen::jobs::error::JobError;
 use kyokumen::jobs::filter::{Filtered, filter_with};
-use kyokumen::jobs::plan::{Plan, Request};
+use kyokumen::jobs::plan::{JobPlan, JobRequest};
 use kyokumen::jobs::settings::DatasetSettings;
 use kyokumen::jobs::settings::{Settings, UnknownPolicy};
 use kyokumen::jobs::shares::Shares;
-use kyokumen::jobs::status::{State, status};
-use kyokumen::mate::judge::{Decide, Judgement, Stop};
+use kyokumen::jobs::status::{ShardState, status};
+use kyokumen::mate::judge::{Judgement, PositionJudge, Stop};
 use kyokumen::records::answer::Answer;
 use kyokumen::records::plan_error::PlanError;
 use kyokumen::records::shard::Shard;
@@ -36,7 +36,7 @@ struct Interrupting {
     cancel: Arc<AtomicBool>,
 }
 
-impl Decide for Interrupting {
+impl PositionJudge for Interrupting {
     fn judge(&mut self, position: &mut Position, _cancel: &AtomicBool) -> Judgement {
         if self.left.fetch_sub(1, Ordering::Relaxed) == 1 {
             self.cancel.store(true, Ordering::Relaxed);
@@ -52,8 +52,8 @@ impl Decide for Interrupting {
 }
 
 /// Filters, but for an interruption after so many verdicts.
-fn run(request: Request, verdicts: u64) -> Result<Filtered, JobError> {
-    let plan = Plan::new(request).unwrap();
+fn run(request: JobRequest, verdicts: u64) -> Result<Filtered, JobError> {
+    let plan = JobPlan::new(request).unwrap();
     let (left, cancel) = (Arc::new(AtomicU64::new(verdicts)), Arc::new(AtomicBool::new(false)));
     let make_judge = {
         let cancel = Arc::clone(&cancel);
@@ -62,19 +62,25 @@ fn run(request: Request, verdicts: u64) -> Result<Filtered, JobError> {
     filter_with(plan, make_judge, &mut Progress::none(), &cancel)
 }
 
-fn request(input: &Path, output: &Path) -> Request {
+fn request(input: &Path, output: &Path) -> JobRequest {
     let settings = Settings { unknown: UnknownPolicy::Split, threads: 2, ..Settings::default() };
     let inputs = vec![input.to_owned()];
-    Request { inputs, output: output.to_owned(), settings, resume: true, ..Request::default() }
+    JobRequest {
+        inputs,
+        output: output.to_owned(),
+        settings,
+        resume: true,
+        ..JobRequest::default()
+    }
 }
 
 /// Interrupts the run again and again until it comes to its end; how often.
-fn run_in_pieces(request: &Request, verdicts: u64) -> u64 {
+fn run_in_pieces(request: &JobRequest, verdicts: u64) -> u64 {
     // More each time: what several threads had begun is begun again.
     for interruptions in 0.. {
         let threads = (interruptions % 3) as usize + 1;
         let settings = Settings { threads, ..request.settings.clone() };
-        match run(Request { settings, ..request.clone() }, verdicts + 100 * interruptions) {
+        match run(JobRequest { settings, ..request.clone() }, verdicts + 100 * interruptions) {
             Ok(Filtered { manifest, was_done }) => {
                 assert!(!was_done);
                 assert!(manifest.resumed_from.is_sorted());
@@ -111,9 +117,9 @@ fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 
 /// The pieces of a run make the same files as the whole one.
 #[track_caller]
-fn check(request: &Request, verdicts: u64) {
+fn check(request: &JobRequest, verdicts: u64) {
     let whole = request.output.with_extension("whole");
-    run(Request { output: whole.clone(), ..request.clone() }, u64::MAX).unwrap();
+    run(JobRequest { output: whole.clone(), ..request.clone() }, u64::MAX).unwrap();
     let interruptions = run_in_pieces(request, verdicts);
     assert!(interruptions > 0);
     let (whole, pieces) = (contents(&whole), contents(&request.output));
@@ -133,7 +139,7 @@ fn pieces_make_the_whole_in_any_format() {
         let bytes = if compression { zstd::encode_all(&bytes[..], 1).unwrap() } else { bytes };
         let input = write(folder.path(), name, &bytes);
         check(&request(&input, &folder.path().join("out")), 500);
-        let shard = Request {
+        let shard = JobRequest {
             shard: Shard::new(2, 3),
             checkpoint_every: Some(Duration::ZERO),
             ..request(&input, &folder.path().join("shard"))
@@ -151,9 +157,9 @@ fn pieces_make_the_whole_table() {
         let dataset = DatasetSettings { format, shares: Shares::default(), tsume_plies: false };
         let request = request(&input, &folder.path().join("out"));
         let settings = Settings { dataset: Some(dataset), ..request.settings.clone() };
-        let request = Request { settings, ..request };
+        let request = JobRequest { settings, ..request };
         check(&request, 500);
-        let shard = Request {
+        let shard = JobRequest {
             shard: Shard::new(2, 3),
             checkpoint_every: Some(Duration::ZERO),
             output: folder.path().join("shard"),
@@ -169,7 +175,7 @@ fn frames_end_where_they_would_have_ended() {
     let bytes = archive(Format::Hcp, 1000).repeat(200);
     let input = write(folder.path(), "a.hcp", &bytes);
     let to = Some("hcp.zst".parse().unwrap());
-    check(&Request { to, ..request(&input, &folder.path().join("out")) }, 50_000);
+    check(&JobRequest { to, ..request(&input, &folder.path().join("out")) }, 50_000);
     let frames = |name| {
         let mut file = fs::File::open(folder.path().join("out").join(name)).unwrap();
         zeekstd::SeekTable::from_seekable(&mut file).unwrap().num_frames()
@@ -183,13 +189,13 @@ fn several_inputs_are_gone_through_as_one() {
     let names = ["a.psv", "b.psv", "c.psv"];
     let inputs = names.map(|name| write(folder.path(), name, &archive(Format::Psv, 700)));
     let out = folder.path().join("out");
-    check(&Request { inputs: inputs.to_vec(), ..request(&inputs[0], &out) }, 250);
+    check(&JobRequest { inputs: inputs.to_vec(), ..request(&inputs[0], &out) }, 250);
 }
 
 /// A run that stands in the middle.
 struct Interrupted {
     folder: TempDir,
-    request: Request,
+    request: JobRequest,
 }
 
 fn interrupted() -> Interrupted {
@@ -207,7 +213,7 @@ impl Interrupted {
     }
 
     /// Why the run does not go on; what is there stays.
-    fn refusal(&self, request: Request) -> String {
+    fn refusal(&self, request: JobRequest) -> String {
         let before = contents(&self.request.output);
         let error = run(request, u64::MAX).unwrap_err();
         assert!(contents(&self.request.output) == before);
@@ -215,7 +221,7 @@ impl Interrupted {
     }
 
     #[track_caller]
-    fn refuses(&self, request: Request, expected: &str) {
+    fn refuses(&self, request: JobRequest, expected: &str) {
         let refusal = self.refusal(request);
         assert!(refusal.contains(expected), "{refusal}");
     }
@@ -237,13 +243,13 @@ fn other_settings_are_refused_and_named() {
     let to = Some("hcp.zst".parse().unwrap());
     let name = Some("a".to_owned());
     left.refuses(
-        Request { to, name, ..left.request.clone() },
+        JobRequest { to, name, ..left.request.clone() },
         r#"settings.to was "hcp" and is "hcp.zst""#,
     );
     let other = write(left.folder.path(), "b.hcp", &archive(Format::Hcp, 2000));
     let inputs = vec![other];
     let name = Some("a".to_owned());
-    left.refuses(Request { inputs, name, ..left.request.clone() }, "inputs[0].file was");
+    left.refuses(JobRequest { inputs, name, ..left.request.clone() }, "inputs[0].file was");
 }
 
 #[test]
@@ -300,11 +306,11 @@ fn damaged_checkpoints_and_outputs_are_refused() {
 #[test]
 fn an_interrupted_run_is_not_begun_afresh_unasked() {
     let left = interrupted();
-    let plan = |force| Plan::new(Request { resume: false, force, ..left.request.clone() });
+    let plan = |force| JobPlan::new(JobRequest { resume: false, force, ..left.request.clone() });
     let error = plan(false).unwrap_err();
     assert!(matches!(error, JobError::Plan(PlanError::Interrupted { .. })) && error.is_usage());
     assert!(plan(true).is_ok());
-    let afresh = Request { resume: false, force: true, ..left.request.clone() };
+    let afresh = JobRequest { resume: false, force: true, ..left.request.clone() };
     let filtered = run(afresh, u64::MAX).unwrap();
     assert_eq!(filtered.manifest.resumed_from, [0; 0]);
 }
@@ -316,7 +322,7 @@ fn a_run_that_replaces_another_can_be_resumed_too() {
     let mut request = request(&input, &folder.path().join("out"));
     run(request.clone(), u64::MAX).unwrap();
     request.settings.search.nodes = 5;
-    let afresh = Request { resume: false, force: true, ..request.clone() };
+    let afresh = JobRequest { resume: false, force: true, ..request.clone() };
     let error = run(afresh, 600).unwrap_err();
     assert!(matches!(error, JobError::Suspended { .. }), "{error}");
     fs::write(request.output.join("a.checkpoint.partial"), "half a checkpoint").unwrap();
@@ -326,7 +332,7 @@ fn a_run_that_replaces_another_can_be_resumed_too() {
     assert!(!left.keys().any(|name| name.contains("checkpoint") || name.contains("partial")));
     assert!(run(request.clone(), 1).unwrap().was_done);
     // The same again: what is there was to be replaced, as good as it may be.
-    let again = Request { resume: false, force: true, ..request.clone() };
+    let again = JobRequest { resume: false, force: true, ..request.clone() };
     run(again, 600).unwrap_err();
     assert!(contents(&request.output).len() > left.len());
     assert!(!run(request.clone(), u64::MAX).unwrap().was_done);
@@ -357,7 +363,7 @@ fn a_run_that_replaces_another_can_be_resumed_from_its_beginning() {
         }
         let before = contents(&request.output);
         for _ in 0..2 {
-            let force = Plan::new(Request { resume: false, force: true, ..request.clone() });
+            let force = JobPlan::new(JobRequest { resume: false, force: true, ..request.clone() });
             let judge = || -> Interrupting { unreachable!("it is interrupted before") };
             let cancelled = AtomicBool::new(true);
             let ended = filter_with(force.unwrap(), judge, &mut Progress::none(), &cancelled);
@@ -367,7 +373,7 @@ fn a_run_that_replaces_another_can_be_resumed_from_its_beginning() {
         assert!(left.remove("a.checkpoint").is_some());
         assert!(left == before);
         let status = status(&request.output).unwrap();
-        assert_eq!(status[0].shards[0].state, State::Interrupted, "{output}");
+        assert_eq!(status[0].shards[0].state, ShardState::Interrupted, "{output}");
         let filtered = run(request.clone(), u64::MAX).unwrap();
         assert_eq!((filtered.was_done, filtered.manifest.resumed_from.len()), (false, 0));
         assert!(contents(&request.output) == whole, "{output}");

@@ -145,7 +145,7 @@ fn what_does_not_go_with_the_first_pass_is_refused() {
     retry(first, &["a.psv"], 2, "cannot be used with");
     retry(first, &["--min-ply", "3"], 2, "--min-ply decides what was searched in the earlier run");
     retry(first, &["--in-check", "skip"], 2, "--in-check decides");
-    retry("dropped/a.manifest.json", &[], 2, "tells not which records were mated");
+    retry("dropped/a.manifest.json", &[], 2, "does not say which records were mated");
     retry("first/a.mated.jsonl", &[], 1, "is no manifest that this version understands");
     // Which of two files of one name a line speaks of, nobody knows.
     filter(folder, &[&["a.psv", "a.psv", "-o", "twice"], &FEW[..]].concat());

@@ -25,7 +25,7 @@ const NO_DEPTH: u16 = 1_000;
 const DEEPEST: u16 = 7;
 
 /// Moves the judge may try for one answer; harder questions are left out.
-const MOST_MOVES: u32 = 20_000;
+const MAX_MOVES: u32 = 20_000;
 
 /// Tries everything, with no memory of what it has seen.
 struct Judge {
@@ -35,7 +35,7 @@ struct Judge {
 
 impl Judge {
     fn new(position: &Position) -> Self {
-        Self { position: foreign(position), moves_left: MOST_MOVES }
+        Self { position: foreign(position), moves_left: MAX_MOVES }
     }
 
     /// Checks where the attacker is to move, else all evasions.

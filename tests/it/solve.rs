@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use kyokumen::mate::judge::{Judge, Judgement, SearchSettings};
-use kyokumen::mate::positions::{Positions, Spot};
-use kyokumen::mate::solve::{Solution, Wishes, solve};
+use kyokumen::mate::positions::{LineOrByte, Positions};
+use kyokumen::mate::solve::{Solution, SolveOptions, solve};
 use kyokumen::records::answer::Answer;
 use kyokumen::shogi::Position;
 use tempfile::TempDir;
@@ -29,7 +29,7 @@ fn settings(nodes: u64) -> SearchSettings {
 fn solved(file: &Path, settings: &SearchSettings, threads: usize) -> (Vec<Solution>, Vec<String>) {
     let (mut solutions, mut bad) = (Vec::new(), Vec::new());
     let ended =
-        solve(Positions::open(file, None), settings, &Wishes::default(), threads, |solved| {
+        solve(Positions::open(file, None), settings, &SolveOptions::default(), threads, |solved| {
             match solved {
                 Ok(solution) => solutions.push(solution),
                 Err(error) => bad.push(error.to_string()),
@@ -45,7 +45,7 @@ fn answers(solutions: &[Solution]) -> Vec<(u64, Option<Answer>, u64)> {
     let answer = |solution: &Solution| {
         let judgement = solution.judgement.as_ref();
         let nodes = judgement.map_or(0, |judgement| judgement.nodes);
-        (solution.found.whence.index, judgement.map(|judgement| judgement.answer), nodes)
+        (solution.found.location.index, judgement.map(|judgement| judgement.answer), nodes)
     };
     solutions.iter().map(answer).collect()
 }
@@ -55,7 +55,7 @@ fn answers_depend_neither_on_format_nor_on_threads() {
     let settings = settings(200);
     let (expected, bad) = solved(&data("sample.sfen"), &settings, 1);
     assert_eq!((expected.len(), bad.len()), (2000, 0));
-    assert!((0..).zip(&expected).all(|(index, solution)| solution.found.whence.index == index));
+    assert!((0..).zip(&expected).all(|(index, solution)| solution.found.location.index == index));
     let folder = TempDir::new().unwrap();
     let compressed = folder.path().join("sample.psv.zst");
     let bytes = fs::read(data("sample.psv")).unwrap();
@@ -137,10 +137,10 @@ fn text_needs_an_sfen_in_front_and_may_hold_comments() {
     fs::write(&file, text).unwrap();
     let (solutions, bad) = solved(&file, &settings(100), 2);
     let found: Vec<_> = solutions.iter().map(|solution| &solution.found).collect();
-    assert_eq!(found.iter().map(|found| found.whence.index).collect::<Vec<_>>(), [0, 1, 4]);
+    assert_eq!(found.iter().map(|found| found.location.index).collect::<Vec<_>>(), [0, 1, 4]);
     assert_eq!(
-        found.iter().map(|found| found.whence.spot).collect::<Vec<_>>(),
-        [Spot::Line(2), Spot::Line(4), Spot::Line(8)]
+        found.iter().map(|found| found.location.spot).collect::<Vec<_>>(),
+        [LineOrByte::Line(2), LineOrByte::Line(4), LineOrByte::Line(8)]
     );
     assert_eq!(found[1].second_column.as_deref(), Some("mate"));
     assert_eq!(found[2].second_column, None);

@@ -5,12 +5,12 @@
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::AtomicBool;
 
-use kyokumen::search::Watch;
+use kyokumen::search::SearchObserver;
 use kyokumen::shogi::{
     Board, Color, Hand, HandKind, Move, Piece, PieceKind, Position, Setup, Square, plain,
 };
 use kyokumen::solver::{
-    Attacker, Control, Limits, Outcome, Solver, Stop, TableSize, Verdict, WhenHopeless,
+    Attacker, Limits, SearchControl, Solver, SolverResult, Stop, TableSize, Verdict, WhenHopeless,
 };
 
 use crate::positions::{Random, position, random_play};
@@ -27,8 +27,8 @@ fn solver() -> Solver {
     Solver::new(TableSize::from_mib(4))
 }
 
-fn solved(sfen: &str, watch: &dyn Watch<Move>) -> Outcome {
-    solver().solve_watched(&position(sfen), Attacker::SideToMove, &LIMITS, watch)
+fn solved(sfen: &str, watch: &dyn SearchObserver<Move>) -> SolverResult {
+    solver().solve_observed(&position(sfen), Attacker::SideToMove, &LIMITS, watch)
 }
 
 /// Wants a stop from the n-th time on that it is asked, and keeps what it is told.
@@ -43,7 +43,7 @@ impl Patience {
     }
 }
 
-impl Watch<Move> for Patience {
+impl SearchObserver<Move> for Patience {
     fn wants_stop(&self) -> bool {
         let is_spent = self.left.get() == 0;
         self.left.set(self.left.get().saturating_sub(1));
@@ -59,7 +59,7 @@ impl Watch<Move> for Patience {
 fn looking_on_changes_nothing() {
     for sfen in [MATE, NO_MATE] {
         let alone = solver().solve(&position(sfen), Attacker::SideToMove, &LIMITS);
-        assert_eq!(solved(sfen, &Control::new()), alone, "{sfen}");
+        assert_eq!(solved(sfen, &SearchControl::new()), alone, "{sfen}");
         assert_eq!(solved(sfen, &AtomicBool::new(false)), alone, "{sfen}");
     }
 }
@@ -126,7 +126,7 @@ fn what_is_told_is_a_way_through_the_tree() {
 
 #[test]
 fn a_control_reads_and_stops_a_search() {
-    let control = Control::new();
+    let control = SearchControl::new();
     let outcome = solved(NO_MATE, &control);
     let figures = control.figures();
     assert!(outcome.stats.nodes - figures.nodes <= 1024, "{figures:?}");

@@ -7,7 +7,7 @@ use std::path::Path;
 use kyokumen::format::Format;
 use kyokumen::records::format_name::FormatName;
 use kyokumen::records::source::{
-    Delivery, Index, Input, Mark, Part, Source, can_be_computed, count_records,
+    Delivery, Index, Input, Part, SeekPoint, Source, can_be_computed, count_records,
 };
 use tempfile::TempDir;
 use zeekstd::{EncodeOptions, FrameSizePolicy};
@@ -94,7 +94,7 @@ fn an_index_finds_the_lines_of_a_text() {
         assert_eq!(Index::load(&kept, &input), Some(index.clone()));
         for from in [0, 1, 50_000, 119_999] {
             let mark = index.mark_before(from);
-            assert_eq!(mark == Mark::default(), from < 2, "{mark:?}");
+            assert_eq!(mark == SeekPoint::default(), from < 2, "{mark:?}");
             let part = Part { mark, ..Part::range(input.clone(), from, Some(from + 1)) };
             assert!(read(part) == lines[from as usize], "{from}");
         }

@@ -7,7 +7,7 @@
 use std::thread;
 
 use kyokumen::game::Game;
-use kyokumen::search::{DfPn, Limits, STACK_BYTES, Solved, Stop, TableSize, Verdict};
+use kyokumen::search::{DfPn, Limits, STACK_BYTES, SearchResult, Stop, TableSize, Verdict};
 use kyokumen::shogi::{Hand, HandKind, Mate, Move, Position, Setup};
 
 use crate::mate_lines::{attack, defend, limits};
@@ -55,7 +55,7 @@ const MATES: [(&str, u16); 12] = [
 ];
 
 /// Great depths need a large stack.
-fn attack_deep(sfen: &'static str, limits: Limits) -> Solved<Move> {
+fn attack_deep(sfen: &'static str, limits: Limits) -> SearchResult<Move> {
     let search = move || attack(&mut DfPn::new(TableSize::from_mib(64)), &position(sfen), limits);
     thread::Builder::new().stack_size(STACK_BYTES).spawn(search).unwrap().join().unwrap()
 }

@@ -15,7 +15,7 @@ pub(super) struct Code {
 /// Where a piece that is not on the board lies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
-pub(super) enum Holder {
+pub(super) enum PieceOwner {
     /// In the hand of Black.
     Black = 0,
     /// In the hand of White.
@@ -24,7 +24,7 @@ pub(super) enum Holder {
     Box = 2,
 }
 
-impl Holder {
+impl PieceOwner {
     pub(super) const ALL: [Self; 3] = [Self::Black, Self::White, Self::Box];
 }
 
@@ -129,12 +129,12 @@ impl Alphabet {
     }
 
     /// Code of a piece in a hand or in the box.
-    pub(super) const fn off_board(&self, kind: HandKind, holder: Holder) -> Code {
+    pub(super) const fn off_board(&self, kind: HandKind, holder: PieceOwner) -> Code {
         let hand = self.hand[kind.index()];
         match holder {
-            Holder::Black => hand,
-            Holder::White => code(hand.bits | 1 << (hand.len - 1), hand.len),
-            Holder::Box => self.piece_box[kind.index()],
+            PieceOwner::Black => hand,
+            PieceOwner::White => code(hand.bits | 1 << (hand.len - 1), hand.len),
+            PieceOwner::Box => self.piece_box[kind.index()],
         }
     }
 }
@@ -171,7 +171,7 @@ mod tests {
             for piece in board_pieces() {
                 let kind = piece.kind.hand_kind().unwrap();
                 let on_board = alphabet.on_board(piece).unwrap();
-                for holder in Holder::ALL {
+                for holder in PieceOwner::ALL {
                     assert_eq!(on_board.len, alphabet.off_board(kind, holder).len + 1);
                 }
             }
@@ -187,7 +187,7 @@ mod tests {
             board.push(code(0, 1));
             let hands: Vec<Code> = HandKind::ALL
                 .into_iter()
-                .flat_map(|kind| Holder::ALL.map(|holder| alphabet.off_board(kind, holder)))
+                .flat_map(|kind| PieceOwner::ALL.map(|holder| alphabet.off_board(kind, holder)))
                 .collect();
             for words in [board, hands] {
                 for (i, a) in words.iter().enumerate() {

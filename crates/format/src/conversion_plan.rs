@@ -8,7 +8,7 @@ use crate::fill::Fill;
 
 /// What happened to the fields of a record when it was written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Written {
+pub struct FieldChanges {
     /// Fields that the record has and the format cannot hold.
     pub lost: Fields,
     /// Fields that the record lacks and that were filled in.
@@ -17,7 +17,7 @@ pub struct Written {
 
 /// What a conversion does to fields, known before a record is read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Plan {
+pub struct ConversionPlan {
     /// Fields that the source format can hold and the target cannot.
     pub lost: Fields,
     /// Fields that the target holds and the source never does: they are filled in. A plain SFEN always
@@ -27,7 +27,7 @@ pub struct Plan {
 
 /// A conversion that would have to make something up, or that nothing can write.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
-pub enum NoConversion {
+pub enum UnsupportedConversionError {
     /// Fields that nothing gives a value.
     #[error("{to} needs {fields}, which {from} does not hold and no fill names")]
     Missing {
@@ -59,23 +59,27 @@ pub enum NoConversion {
 /// Text may lack fields in some lines only: that shows when they are converted.
 ///
 /// # Errors
-/// [`NoConversion`] if the target needs fields that the source format cannot hold and `fill` lacks, or
+/// [`UnsupportedConversionError`] if the target needs fields that the source format cannot hold and `fill` lacks, or
 /// if it is never written.
-pub fn conversion_plan(from: Format, to: Format, fill: &Fill) -> Result<Plan, NoConversion> {
+pub fn conversion_plan(
+    from: Format,
+    to: Format,
+    fill: &Fill,
+) -> Result<ConversionPlan, UnsupportedConversionError> {
     if !to.is_written() {
-        return Err(NoConversion::OnlyRead { to });
+        return Err(UnsupportedConversionError::OnlyRead { to });
     }
     if to.holds_games() && !from.fields().contains(Field::BestMove) {
-        return Err(NoConversion::NoMoves { from, to });
+        return Err(UnsupportedConversionError::NoMoves { from, to });
     }
     let lacking = to.fields().without(from.fields());
     let fields = to.needs().without(from.fields()).without(fill.fields());
     if !fields.is_empty() {
-        return Err(NoConversion::Missing { from, to, fields });
+        return Err(UnsupportedConversionError::Missing { from, to, fields });
     }
     let mut invented = lacking.intersection(fill.fields());
     if to == Format::Sfen && from.fields().is_empty() {
         invented = invented.union(Fields::of(Field::Ply));
     }
-    Ok(Plan { lost: from.fields().without(to.fields()), invented })
+    Ok(ConversionPlan { lost: from.fields().without(to.fields()), invented })
 }

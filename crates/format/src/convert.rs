@@ -12,9 +12,9 @@ use super::game::Game;
 use super::layout::Tail;
 use super::record::{Parsed, Record};
 use super::spec::Codec;
-use super::transcode::Ahead;
+use super::transcode::Lookahead;
 use super::{Format, packed, sfen_text};
-use crate::conversion_plan::Written;
+use crate::conversion_plan::FieldChanges;
 use crate::ending::Ending;
 use crate::error::ConvertError;
 use crate::fill::Fill;
@@ -33,7 +33,7 @@ pub fn encode(
     record: &Record,
     fill: &Fill,
     out: &mut Vec<u8>,
-) -> Result<Written, EncodeError> {
+) -> Result<FieldChanges, EncodeError> {
     let said = record.fields();
     let start = out.len();
     write(format, record, fill, out).inspect_err(|_| out.truncate(start))?;
@@ -51,7 +51,7 @@ pub fn encode(
         let of_game = format.lost_of_game(&record.setup, result, record.ending);
         lost = lost.union(said.intersection(of_game.union(Fields::of(Field::EndPly))));
     }
-    Ok(Written { lost, invented })
+    Ok(FieldChanges { lost, invented })
 }
 
 impl Format {
@@ -153,21 +153,21 @@ impl RecordRef<'_> {
         to: Format,
         fill: &Fill,
         out: &mut Vec<u8>,
-    ) -> Result<Written, ConvertError> {
-        self.convert_ahead(to, fill, (&mut Ahead::default(), || &[]), out)
+    ) -> Result<FieldChanges, ConvertError> {
+        self.convert_with_lookahead(to, fill, (&mut Lookahead::default(), || &[]), out)
     }
 
     /// [`RecordRef::convert`] of one record after the other: where the bytes that are given on demand begin
     /// with the next one, its position may be transcoded with this one's.
-    pub fn convert_ahead<'a>(
+    pub fn convert_with_lookahead<'a>(
         &self,
         to: Format,
         fill: &Fill,
-        ahead: (&mut Ahead, impl FnOnce() -> &'a [u8]),
+        lookahead: (&mut Lookahead, impl FnOnce() -> &'a [u8]),
         out: &mut Vec<u8>,
-    ) -> Result<Written, ConvertError> {
+    ) -> Result<FieldChanges, ConvertError> {
         if let (Some(packed), Codec::Packed(target)) = (self.parts(), &to.spec().codec) {
-            return self.transcode(packed, to, target, fill, ahead, out);
+            return self.transcode(packed, to, target, fill, lookahead, out);
         }
         Ok(self.convert_content(&self.record()?, to, fill, out)?)
     }
@@ -182,7 +182,7 @@ impl RecordRef<'_> {
         to: Format,
         fill: &Fill,
         out: &mut Vec<u8>,
-    ) -> Result<Written, EncodeError> {
+    ) -> Result<FieldChanges, EncodeError> {
         let said = self.fields();
         to.check_needs(said, fill)?;
         let fill = Fill { no_move: fill.no_move || said.contains(Field::BestMove), ..*fill };

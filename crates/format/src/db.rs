@@ -37,7 +37,7 @@ const NO_MOVES: [&[u8]; 3] = [b"none", b"None", b"resign"];
 fn read(group: &[u8], records: &mut Vec<Result<Parsed, DecodeError>>) {
     let mut lines = lines::in_group(group).filter(|(_, line)| !is_comment(line));
     let Some((at, line)) = lines.next() else { return };
-    let position = match Position::of(at, line) {
+    let position = match DbPosition::of(at, line) {
         Ok(position) => position,
         Err(error) => return records.push(Err(error)),
     };
@@ -63,14 +63,14 @@ fn is_comment(line: &[u8]) -> bool {
 }
 
 /// The line above the moves.
-struct Position<'a> {
+struct DbPosition<'a> {
     line: &'a [u8],
     setup: Setup,
     ply: Option<u16>,
     warnings: Warnings,
 }
 
-impl<'a> Position<'a> {
+impl<'a> DbPosition<'a> {
     fn of(at: usize, line: &'a [u8]) -> Result<Self, DecodeError> {
         let sfen = line.strip_prefix(lines::POSITION).ok_or_else(|| {
             DecodeErrorKind::syntax("a line sfen …, above its moves", line).at(at)

@@ -55,7 +55,7 @@ pub enum DecodeErrorKind {
     #[error("bits that are no piece in hand and none in the box")]
     UnknownHandCode,
     /// Not the 38 pieces of a set besides the kings.
-    #[error("board, hands and box hold {}, a set has {}", Counts(*.counts), Counts(HandKind::SET))]
+    #[error("board, hands and box hold {}, a set has {}", HandCounts(*.counts), HandCounts(HandKind::SET))]
     PieceSet {
         /// Pieces counted, P L N S G B R.
         counts: [u8; HandKind::COUNT],
@@ -156,8 +156,8 @@ impl DecodeErrorKind {
 
     pub(super) fn syntax(expected: &'static str, found: &[u8]) -> Self {
         /// More than this of what was found would not help.
-        const MOST_BYTES: usize = 40;
-        let found = String::from_utf8_lossy(&found[..found.len().min(MOST_BYTES)]).into_owned();
+        const MAX_BYTES: usize = 40;
+        let found = String::from_utf8_lossy(&found[..found.len().min(MAX_BYTES)]).into_owned();
         Self::Syntax { expected, found }
     }
 
@@ -202,9 +202,9 @@ pub enum EncodeError {
 }
 
 /// Shows piece counts as `P18 L4 …`.
-struct Counts([u8; HandKind::COUNT]);
+struct HandCounts([u8; HandKind::COUNT]);
 
-impl std::fmt::Display for Counts {
+impl std::fmt::Display for HandCounts {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         for (kind, count) in HandKind::ALL.into_iter().zip(self.0) {
             let space = if kind == HandKind::Pawn { "" } else { " " };

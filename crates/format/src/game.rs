@@ -58,7 +58,7 @@ impl Played {
 }
 
 /// Moves of the longest game that is read.
-const MOST_MOVES: usize = u16::MAX as usize;
+const MAX_MOVES: usize = u16::MAX as usize;
 
 impl Game {
     /// A game without moves.
@@ -118,7 +118,7 @@ impl Game {
     /// Adds a move that was read. No game that was played is longer than a number of 16 bits says; one that
     /// is takes memory without end.
     pub(super) fn push(&mut self, played: Played) -> Result<(), DecodeError> {
-        if self.moves.len() == MOST_MOVES {
+        if self.moves.len() == MAX_MOVES {
             let kind = DecodeErrorKind::syntax("at most 65,535 moves", b"another one");
             return Err(kind.at(played.offset));
         }

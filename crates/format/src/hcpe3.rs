@@ -43,13 +43,13 @@ const MOVE_BYTES: usize = 6;
 const CANDIDATE_BYTES: usize = 4;
 
 /// No position has more legal moves.
-const MOST_CANDIDATES: u16 = 593;
+const MAX_CANDIDATES: u16 = 593;
 
 /// How far a damaged game is searched for the next one before what was searched is given up.
-const MOST_DAMAGED_BYTES: usize = 1 << 20;
+const MAX_DAMAGED_BYTES: usize = 1 << 20;
 
 /// Where the moves of a game end, going by their counts.
-enum Walk {
+enum GameScan {
     End(usize),
     /// The bytes end before, within the move of this number, from 0.
     Short(u16),
@@ -60,20 +60,20 @@ enum Walk {
     },
 }
 
-fn walk(bytes: &[u8]) -> Walk {
-    let Some(moves) = word(bytes, MOVES_AT) else { return Walk::Short(0) };
+fn walk(bytes: &[u8]) -> GameScan {
+    let Some(moves) = word(bytes, MOVES_AT) else { return GameScan::Short(0) };
     let mut at = HEADER_BYTES;
     for number in 0..moves {
-        let Some(candidates) = word(bytes, at + 4) else { return Walk::Short(number) };
-        if candidates > MOST_CANDIDATES {
-            return Walk::Broken { at, candidates };
+        let Some(candidates) = word(bytes, at + 4) else { return GameScan::Short(number) };
+        if candidates > MAX_CANDIDATES {
+            return GameScan::Broken { at, candidates };
         }
         at += MOVE_BYTES + CANDIDATE_BYTES * usize::from(candidates);
         if at > bytes.len() {
-            return Walk::Short(number);
+            return GameScan::Short(number);
         }
     }
-    Walk::End(at)
+    GameScan::End(at)
 }
 
 /// Whether a game can begin here.
@@ -94,7 +94,7 @@ fn first_move(bytes: &[u8]) -> Option<Move> {
     let kings = [bytes.first()? >> 1, bytes.get(1)? & 0x7f];
     let are_on_board = kings[0] != kings[1] && kings.into_iter().all(|king| king < 81);
     let has_moves = word(bytes, MOVES_AT)? > 0;
-    let has_candidates = word(bytes, HEADER_BYTES + 4)? <= MOST_CANDIDATES;
+    let has_candidates = word(bytes, HEADER_BYTES + 4)? <= MAX_CANDIDATES;
     let first = word(bytes, HEADER_BYTES)?;
     (are_on_board && has_moves && has_candidates).then(|| decode(first).ok())?
 }
@@ -109,7 +109,7 @@ fn unit_end(bytes: &[u8], at_end: bool) -> Option<usize> {
     }
     if is_header(bytes) {
         match walk(bytes) {
-            Walk::End(end) => {
+            GameScan::End(end) => {
                 let behind = &bytes[end..];
                 if behind.len() < HEADER_BYTES && !at_end {
                     return None;
@@ -119,8 +119,8 @@ fn unit_end(bytes: &[u8], at_end: bool) -> Option<usize> {
                     return Some(end);
                 }
             }
-            Walk::Short(_) if !at_end => return None,
-            Walk::Short(_) | Walk::Broken { .. } => {}
+            GameScan::Short(_) if !at_end => return None,
+            GameScan::Short(_) | GameScan::Broken { .. } => {}
         }
     }
     damage_end(bytes, at_end)
@@ -128,12 +128,12 @@ fn unit_end(bytes: &[u8], at_end: bool) -> Option<usize> {
 
 /// Where the next game begins behind the start.
 fn damage_end(bytes: &[u8], at_end: bool) -> Option<usize> {
-    let last = bytes.len().saturating_sub(HEADER_BYTES + MOVE_BYTES).min(MOST_DAMAGED_BYTES);
+    let last = bytes.len().saturating_sub(HEADER_BYTES + MOVE_BYTES).min(MAX_DAMAGED_BYTES);
     if let Some(start) = (1..=last).find(|&start| begins_game(&bytes[start..])) {
         return Some(start);
     }
-    if last == MOST_DAMAGED_BYTES || (at_end && bytes.len() > MOST_DAMAGED_BYTES) {
-        return Some(MOST_DAMAGED_BYTES);
+    if last == MAX_DAMAGED_BYTES || (at_end && bytes.len() > MAX_DAMAGED_BYTES) {
+        return Some(MAX_DAMAGED_BYTES);
     }
     at_end.then_some(bytes.len())
 }
@@ -141,7 +141,7 @@ fn damage_end(bytes: &[u8], at_end: bool) -> Option<usize> {
 /// The number of moves, or 1 for what is no whole game.
 fn count(unit: &[u8]) -> u64 {
     match (is_header(unit), walk(unit), word(unit, MOVES_AT)) {
-        (true, Walk::End(end), Some(moves)) if end == unit.len() => moves.into(),
+        (true, GameScan::End(end), Some(moves)) if end == unit.len() => moves.into(),
         _ => 1,
     }
 }
@@ -179,14 +179,14 @@ fn check(unit: &[u8]) -> Result<u16, DecodeError> {
         packed::decode(Family::Apery, position)?;
     }
     match walk(unit) {
-        Walk::End(end) if end == unit.len() => Ok(moves),
-        Walk::End(end) => Err(DecodeErrorKind::NotAGame { moves }.at(end)),
-        Walk::Short(number) => {
+        GameScan::End(end) if end == unit.len() => Ok(moves),
+        GameScan::End(end) => Err(DecodeErrorKind::NotAGame { moves }.at(end)),
+        GameScan::Short(number) => {
             let within = u32::from(number) + 1;
             Err(DecodeErrorKind::GameCut { moves, within }.at(unit.len()))
         }
-        Walk::Broken { at, candidates } => {
-            Err(DecodeErrorKind::TooManyCandidates { candidates, most: MOST_CANDIDATES }.at(at))
+        GameScan::Broken { at, candidates } => {
+            Err(DecodeErrorKind::TooManyCandidates { candidates, most: MAX_CANDIDATES }.at(at))
         }
     }
 }
@@ -237,7 +237,7 @@ fn write(game: &Game, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         };
         push(out, Dialect::Apery.encode(played.best_move));
         push(out, eval_cp.cast_unsigned());
-        push(out, length("candidates", candidates.len(), MOST_CANDIDATES)?);
+        push(out, length("candidates", candidates.len(), MAX_CANDIDATES)?);
         for candidate in candidates {
             push(out, Dialect::Apery.encode(candidate.best_move));
             push(out, candidate.visits);

@@ -68,7 +68,7 @@ pub struct JsonRecord {
     pub end_ply: Option<u16>,
     /// Moves that were tried, with their visits.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub candidates: Vec<Tried>,
+    pub candidates: Vec<JsonCandidate>,
     /// Written only where it is not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub for_training: Option<bool>,
@@ -76,7 +76,7 @@ pub struct JsonRecord {
 
 /// A candidate.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Tried {
+pub struct JsonCandidate {
     /// In USI.
     #[serde(rename = "move")]
     pub best_move: String,
@@ -87,7 +87,7 @@ pub struct Tried {
 impl JsonRecord {
     /// `says_move`: whether the record speaks of a move, if only to say that there is none.
     pub fn of(record: &Record, says_move: bool) -> Self {
-        let candidates = record.candidates.iter().map(|candidate| Tried {
+        let candidates = record.candidates.iter().map(|candidate| JsonCandidate {
             best_move: candidate.best_move.to_string(),
             visits: candidate.visits,
         });
@@ -203,11 +203,13 @@ impl<'a> Values<'a> {
     }
 
     fn candidates(&self, value: &'a RawValue) -> Result<Vec<Candidate>, DecodeError> {
-        let candidate = |Tried { best_move, visits }: Tried| {
+        let candidate = |JsonCandidate { best_move, visits }: JsonCandidate| {
             Some(Candidate { best_move: Move::from_usi(&best_move)?, visits })
         };
         let expected = "an array of objects {\"move\",\"visits\"}, or null";
-        self.value(value, expected, |all: Vec<Tried>| all.into_iter().map(candidate).collect())
+        self.value(value, expected, |all: Vec<JsonCandidate>| {
+            all.into_iter().map(candidate).collect()
+        })
     }
 
     /// A value of type `V`, as `read` understands it.

@@ -67,7 +67,7 @@ pub(super) enum ResultCode {
 }
 
 /// No record of a packed position is longer.
-const MOST_BYTES: usize = 64;
+const MAX_BYTES: usize = 64;
 /// The result bits of [`ResultCode::Absolute`].
 const RESULT_MASK: u8 = 3;
 /// The flags above them, from dlshogi's `hcpe2`.
@@ -222,7 +222,7 @@ impl Layout {
     /// Appends a position with what stands behind it.
     #[inline]
     pub(crate) fn append(&self, position: &[u8; packed::LEN], tail: &Tail, out: &mut Vec<u8>) {
-        let mut bytes = [0; MOST_BYTES];
+        let mut bytes = [0; MAX_BYTES];
         bytes[..packed::LEN].copy_from_slice(position);
         self.put(tail, self.dialect, &mut bytes);
         out.extend_from_slice(&bytes[..self.len]);

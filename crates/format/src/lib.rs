@@ -46,7 +46,9 @@ mod usi_game;
 mod warning;
 
 pub use crate::candidate::Candidate;
-pub use crate::conversion_plan::{NoConversion, Plan, Written, conversion_plan};
+pub use crate::conversion_plan::{
+    ConversionPlan, FieldChanges, UnsupportedConversionError, conversion_plan,
+};
 pub use crate::ending::Ending;
 pub use crate::error::ConvertError;
 pub use crate::fill::{Fill, FillError};
@@ -60,10 +62,10 @@ pub use game::{Game, Played};
 pub use jsonl::JsonRecord;
 pub use key::ContentKey;
 pub use lines::{Line, Lines};
-pub use outcome::Outcome;
+pub use outcome::ProvenLabels;
 pub use position_key::{PositionKey, position_keys_of_row};
 pub use record::Record;
 pub use records::{Records, count, records, units};
-pub use survey::{Finding, HandOrder, HandOrders, MoveCounts, Survey};
-pub use transcode::Ahead;
+pub use survey::{DialectFinding, HandOrder, HandOrders, MoveCounts, Survey};
+pub use transcode::Lookahead;
 pub use warning::{Warning, Warnings};

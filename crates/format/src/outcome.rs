@@ -14,7 +14,7 @@ use crate::record_ref::{Packed, RecordRef};
 
 /// What a proof says about a position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Outcome {
+pub struct ProvenLabels {
     /// The move that the proof begins with; none if there is no legal move.
     pub best_move: Option<Move>,
     /// Evaluation in centipawns, seen from the side to move.
@@ -23,7 +23,7 @@ pub struct Outcome {
     pub result: GameResult,
 }
 
-impl Outcome {
+impl ProvenLabels {
     /// The record with this outcome.
     #[must_use]
     pub fn of(self, record: Record) -> Record {
@@ -44,7 +44,11 @@ impl RecordRef<'_> {
     ///
     /// # Errors
     /// [`ConvertError`] if the record cannot be read.
-    pub fn with_outcome(&self, outcome: Outcome, out: &mut Vec<u8>) -> Result<(), ConvertError> {
+    pub fn with_labels(
+        &self,
+        outcome: ProvenLabels,
+        out: &mut Vec<u8>,
+    ) -> Result<(), ConvertError> {
         let record = outcome.of(self.record()?);
         let Some(Packed { layout, dialect, .. }) = self.parts() else {
             encode(self.format(), &record, &Fill::default(), out)?;
@@ -73,15 +77,15 @@ mod tests {
         bytes
     }
 
-    fn with_outcome(format: Format, tail: &[u8]) -> Vec<u8> {
-        let outcome = Outcome {
+    fn with_labels(format: Format, tail: &[u8]) -> Vec<u8> {
+        let outcome = ProvenLabels {
             best_move: Move::from_usi("2d2c+"),
             eval_cp: 29_999,
             result: GameResult::BlackWin,
         };
         let bytes = packed(format, tail);
         let mut out = b"before".to_vec();
-        RecordRef::new(format, &bytes).unwrap().with_outcome(outcome, &mut out).unwrap();
+        RecordRef::new(format, &bytes).unwrap().with_labels(outcome, &mut out).unwrap();
         assert_eq!(out[..6 + 32], [b"before", &bytes[..32]].concat());
         out.split_off(6 + 32)
     }
@@ -89,10 +93,10 @@ mod tests {
     #[test]
     fn ply_and_padding_stay() {
         // 29999 = 0x752f; 2d2c+ is 0x860b in psv, 0x460b in hcpe.
-        let psv = with_outcome(Format::Psv, &[1, 2, 3, 4, 5, 6, 0, 0xaa]);
+        let psv = with_labels(Format::Psv, &[1, 2, 3, 4, 5, 6, 0, 0xaa]);
         assert_eq!(psv, [0x2f, 0x75, 0x0b, 0x86, 5, 6, 1, 0xaa]);
-        let hcpe = with_outcome(Format::Hcpe, &[1, 2, 3, 4, 2, 0xbb]);
+        let hcpe = with_labels(Format::Hcpe, &[1, 2, 3, 4, 2, 0xbb]);
         assert_eq!(hcpe, [0x2f, 0x75, 0x0b, 0x46, 1, 0xbb]);
-        assert!(with_outcome(Format::Hcp, &[]).is_empty());
+        assert!(with_labels(Format::Hcp, &[]).is_empty());
     }
 }

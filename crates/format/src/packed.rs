@@ -17,8 +17,8 @@ use super::error::{DecodeError, EncodeError};
 use super::reference;
 use crate::packed::steps::{board_steps, kings, last_step, off_board_steps, write_off_board};
 use squares::OtherSquares;
-use sum::Sum;
-use tables::{Held, Tables};
+use sum::PackedSum;
+use tables::{PackedHands, Tables};
 use transcoding::{canonical_two_valid, canonical_valid, transcode_two_valid, transcode_valid};
 use words::Words;
 
@@ -70,7 +70,7 @@ pub fn encode(family: Family, setup: &Setup) -> Result<[u8; LEN], EncodeError> {
     let header = setup.side_to_move() as u64 | king(Color::Black)? << 1 | king(Color::White)? << 8;
     let mut words = Words::ZERO;
     words.put(0, header);
-    let mut sum = Sum::HEADER;
+    let mut sum = PackedSum::HEADER;
     // No branch on empty squares: they come and go as no predictor can know.
     let mut write = |squares: &[u8]| {
         let start = sum.bit();
@@ -145,7 +145,7 @@ fn decode_valid(tables: &Tables, bytes: &[u8; LEN], ply: u16) -> Option<Setup> {
     let kings = kings(bytes)?;
     let words = Words::of(bytes);
     let mut squares = OtherSquares::ALL_EMPTY;
-    let mut sum = Sum::HEADER;
+    let mut sum = PackedSum::HEADER;
     let last = loop {
         let last = board_steps(&tables.board, &words, &mut sum, |index, sum| {
             squares.write(sum.squares(), tables.board.contents[index]);
@@ -156,11 +156,11 @@ fn decode_valid(tables: &Tables, bytes: &[u8; LEN], ply: u16) -> Option<Setup> {
     };
     let (mut end, index) = last_step(&tables.board, sum, last);
     squares.write(sum.squares(), tables.board.contents[index]);
-    let mut held = Held::NOTHING;
+    let mut held = PackedHands::NOTHING;
     while off_board_steps(&tables.off_board, &words, &mut end, |index, _| {
         held = held.plus(tables.off_board.held[index]);
     }) {}
-    if end != Sum::WHOLE {
+    if end != PackedSum::WHOLE {
         return None;
     }
     let side_to_move = if bytes[0] & 1 == 0 { Color::Black } else { Color::White };
@@ -188,17 +188,17 @@ fn explain_rewriting(
 mod tests {
     use bitvec::prelude::{BitVec, Lsb0};
 
-    use super::super::alphabet::Holder;
+    use super::super::alphabet::PieceOwner;
     use kyokumen_shogi::HandKind;
 
     use super::*;
 
     /// Kings on 5i and 5a, nothing else on the board, and these pieces off it, in this order.
-    fn bare_kings(family: Family, held: &[(HandKind, Holder)]) -> [u8; LEN] {
+    fn bare_kings(family: Family, held: &[(HandKind, PieceOwner)]) -> [u8; LEN] {
         let mut bits: BitVec<u8, Lsb0> = BitVec::from_slice(&[0x58, 0x24]);
-        let header_bits = Sum::HEADER.bit();
+        let header_bits = PackedSum::HEADER.bit();
         bits.truncate(header_bits);
-        bits.resize(header_bits + Sum::HEADER.squares_left(), false);
+        bits.resize(header_bits + PackedSum::HEADER.squares_left(), false);
         for &(kind, holder) in held {
             let code = family.alphabet().off_board(kind, holder);
             bits.extend((0..code.len).map(|i| code.bits >> i & 1 != 0));
@@ -206,7 +206,10 @@ mod tests {
         bits.into_vec().try_into().expect("38 pieces off the board fill 256 bits")
     }
 
-    fn full_set(order: &[HandKind], holder: impl Fn(usize) -> Holder) -> Vec<(HandKind, Holder)> {
+    fn full_set(
+        order: &[HandKind],
+        holder: impl Fn(usize) -> PieceOwner,
+    ) -> Vec<(HandKind, PieceOwner)> {
         let pieces = order
             .iter()
             .flat_map(|&kind| std::iter::repeat_n(kind, HandKind::SET[kind.index()].into()));
@@ -223,15 +226,15 @@ mod tests {
             [Rook, Bishop, Gold, Silver, Knight, Lance, Pawn],
         ];
         for family in Family::ALL {
-            let canonical = bare_kings(family, &full_set(&HandKind::ALL, |_| Holder::Black));
+            let canonical = bare_kings(family, &full_set(&HandKind::ALL, |_| PieceOwner::Black));
             let expected = decode(family, &canonical).unwrap();
             assert_eq!(expected.hands()[0].count(Pawn), 18);
             for order in orders {
-                let bytes = bare_kings(family, &full_set(&order, |_| Holder::Black));
+                let bytes = bare_kings(family, &full_set(&order, |_| PieceOwner::Black));
                 assert_eq!(decode(family, &bytes), Ok(expected.clone()), "{order:?}");
                 assert_eq!(encode(family, &expected), Ok(canonical));
             }
-            let mixed = bare_kings(family, &full_set(&orders[1], |i| Holder::ALL[i % 3]));
+            let mixed = bare_kings(family, &full_set(&orders[1], |i| PieceOwner::ALL[i % 3]));
             let setup = decode(family, &mixed).unwrap();
             assert_eq!(reference::decode(family, &mixed), Ok(setup.clone()));
             let total: u8 = HandKind::ALL

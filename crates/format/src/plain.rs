@@ -41,7 +41,7 @@ fn is_end(line: &[u8]) -> bool {
 
 fn read(block: &[u8], records: &mut Vec<Result<Parsed, DecodeError>>) {
     if count(block) > 0 {
-        records.push(Block::of(block).and_then(Block::parsed));
+        records.push(PlainBlock::of(block).and_then(PlainBlock::parsed));
     }
 }
 
@@ -75,7 +75,7 @@ fn number_of(result: GameResult, side_to_move: Color) -> i8 {
 
 /// A block, line by line; what is not said is `None`.
 #[derive(Default)]
-struct Block {
+struct PlainBlock {
     position: Option<sfen::Parsed>,
     /// Whether it speaks of a move, if only to say that there is none.
     says_move: bool,
@@ -88,7 +88,7 @@ struct Block {
     len: usize,
 }
 
-impl Block {
+impl PlainBlock {
     fn of(bytes: &[u8]) -> Result<Self, DecodeError> {
         let mut block = Self { len: bytes.len(), ..Self::default() };
         for (at, line) in lines::in_group(bytes) {

@@ -7,7 +7,7 @@ use kyokumen_shogi::{Board, Color, Piece, PieceKind, Setup, Square};
 
 use super::error::DecodeError;
 use super::spec::Codec;
-use super::transcode::Ahead;
+use super::transcode::Lookahead;
 use super::{Format, packed};
 use crate::packed::family::Family;
 use crate::record_ref::RecordRef;
@@ -47,18 +47,18 @@ impl RecordRef<'_> {
     /// # Errors
     /// [`DecodeError`] if the bytes describe no arrangement of at most one set of pieces.
     pub fn position_key(&self) -> Result<PositionKey, DecodeError> {
-        self.position_key_ahead((&mut Ahead::default(), || &[]))
+        self.position_key_with_lookahead((&mut Lookahead::default(), || &[]))
     }
 
     /// The same where records stand in a row; the function gives what follows this one.
     #[inline]
-    pub fn position_key_ahead<'a>(
+    pub fn position_key_with_lookahead<'a>(
         &self,
-        (ahead, next): (&mut Ahead, impl FnOnce() -> &'a [u8]),
+        (lookahead, next): (&mut Lookahead, impl FnOnce() -> &'a [u8]),
     ) -> Result<PositionKey, DecodeError> {
         match self.packed() {
             Some((family, bytes)) => {
-                ahead.rewrite((family, Family::Apery), bytes, next).map(PositionKey)
+                lookahead.rewrite((family, Family::Apery), bytes, next).map(PositionKey)
             }
             None => self.setup().map(|setup| PositionKey::of(&setup)),
         }

@@ -6,9 +6,9 @@
 mod reader;
 mod text;
 
-pub use reader::{ProofFileError, ProofFileFault, ProofReader};
+pub use reader::{ProofFileError, ProofFileErrorKind, ProofReader};
 pub use text::{
-    Claim, MOST_PROOF_STEPS, PROOF_FILE_VERSION, ProofFile, ProofHead, ProofLineError, ProofStep,
-    ProofText, TooManySteps, board_of_step, parse_step,
+    MAX_PROOF_STEPS, PROOF_FILE_VERSION, ProofClaim, ProofFile, ProofHead, ProofLineError,
+    ProofStep, ProofText, TooManySteps, board_of_step, parse_step,
 };
 pub(crate) use text::{end_line, number, parse_setup};

@@ -6,7 +6,7 @@ use bitvec::prelude::{BitSlice, BitVec, Lsb0};
 use bitvec::view::BitView;
 use kyokumen_shogi::{Board, ByteBoard, Color, Hand, HandKind, Piece, PieceKind, Setup, Square};
 
-use super::alphabet::{Code, Holder, board_pieces};
+use super::alphabet::{Code, PieceOwner, board_pieces};
 use super::error::{DecodeError, DecodeErrorKind, EncodeError};
 use crate::packed::family::Family;
 use crate::packed::words::LEN;
@@ -45,9 +45,9 @@ pub fn decode(family: Family, bytes: &[u8; LEN]) -> Result<Setup, DecodeError> {
         let (kind, holder) = reader.held()?;
         counts[kind.index()] += 1;
         match holder {
-            Holder::Black => hands[0][kind.index()] += 1,
-            Holder::White => hands[1][kind.index()] += 1,
-            Holder::Box => {}
+            PieceOwner::Black => hands[0][kind.index()] += 1,
+            PieceOwner::White => hands[1][kind.index()] += 1,
+            PieceOwner::Box => {}
         }
     }
     let wrong_set = DecodeErrorKind::PieceSet { counts };
@@ -96,7 +96,7 @@ pub fn encode_in_order(
         }
     }
     let [black, white] = setup.hands();
-    for (held, holder) in [black, white, setup.piece_box()].into_iter().zip(Holder::ALL) {
+    for (held, holder) in [black, white, setup.piece_box()].into_iter().zip(PieceOwner::ALL) {
         for kind in order {
             for _ in 0..held.count(kind) {
                 push(&mut bits, alphabet.off_board(kind, holder));
@@ -155,11 +155,11 @@ impl Reader<'_> {
         Err(DecodeErrorKind::BoardOverrun.at(self.offset()))
     }
 
-    fn held(&mut self) -> Result<(HandKind, Holder), DecodeError> {
+    fn held(&mut self) -> Result<(HandKind, PieceOwner), DecodeError> {
         let rest = &self.bits[self.at..];
         let mut cut_off = false;
         for kind in HandKind::ALL {
-            for holder in Holder::ALL {
+            for holder in PieceOwner::ALL {
                 let code = self.family.alphabet().off_board(kind, holder);
                 if rest.starts_with(word(&code)) {
                     self.at += usize::from(code.len);

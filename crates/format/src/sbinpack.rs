@@ -42,11 +42,11 @@ pub(crate) const SCORE_AT: usize = packed::LEN;
 pub(crate) const END_AT: usize = packed::LEN + 4;
 pub(crate) const METADATA_LEN_AT: usize = packed::LEN + 6;
 const METADATA_AT: usize = METADATA_LEN_AT + 1;
-const MOST_METADATA_BYTES: u8 = 127;
+const MAX_METADATA_BYTES: u8 = 127;
 
 /// The result stands above the ply.
 const PLY_BITS: u32 = 10;
-const MOST_PLY: u16 = (1 << PLY_BITS) - 1;
+const MAX_PLY: u16 = (1 << PLY_BITS) - 1;
 
 /// No number is longer.
 const NUMBER_BYTES: usize = 5;
@@ -139,7 +139,7 @@ impl<'a> Chain<'a> {
             DecodeErrorKind::syntax(expected, b"the end of the chunk").at(bytes.len())
         };
         let metadata_len = *bytes.get(at + METADATA_LEN_AT).ok_or_else(cut_off)?;
-        if metadata_len > MOST_METADATA_BYTES {
+        if metadata_len > MAX_METADATA_BYTES {
             let found = metadata_len.to_string();
             let kind = DecodeErrorKind::syntax("at most 127 bytes of metadata", found.as_bytes());
             return Err(kind.at(at + METADATA_LEN_AT));
@@ -175,7 +175,7 @@ impl<'a> Chain<'a> {
         let position = self.bytes[self.at..].first_chunk().ok_or_else(cut_off)?;
         let setup = packed::decode(Family::YaneuraOu, position)
             .map_err(|error| error.kind.at(self.at + error.offset))?;
-        let ply = self.end_word() & MOST_PLY;
+        let ply = self.end_word() & MAX_PLY;
         Position::try_from(setup.with_ply(ply))
             .map_err(|error| DecodeErrorKind::Position(error).at(self.at))
     }
@@ -233,7 +233,7 @@ fn write(game: &Game, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     let first_move = first.map_or(move16::NONE, |m| Dialect::YaneuraOu.encode(m.best_move));
     let too_many = EncodeError::TooMany { what: "moves", most: u16::MAX };
     let moves = u16::try_from(game.moves.len()).map_err(|_| too_many)?;
-    let ply = game.start.ply().min(MOST_PLY);
+    let ply = game.start.ply().min(MAX_PLY);
     let end = code_of((game.result, game.ending)) << PLY_BITS | ply;
 
     let mut chain = packed::encode(Family::YaneuraOu, &game.start)?.to_vec();
@@ -262,7 +262,7 @@ fn write(game: &Game, out: &mut Vec<u8>) -> Result<(), EncodeError> {
 
 /// A number for the ply that is too large becomes the largest; some ends have no number.
 fn lost(start: &Setup, end: End) -> Fields {
-    let ply = if start.ply() > MOST_PLY { Fields::of(Field::Ply) } else { Fields::NONE };
+    let ply = if start.ply() > MAX_PLY { Fields::of(Field::Ply) } else { Fields::NONE };
     if can_say(end) { ply } else { ply.union(Fields::of(Field::Ending)) }
 }
 

@@ -7,7 +7,7 @@ use std::fmt;
 use kyokumen_shogi::{HandKind, Position, Setup};
 use serde::{Deserialize, Serialize};
 
-use super::alphabet::Holder;
+use super::alphabet::PieceOwner;
 use super::move16::Dialect;
 use super::warning::Warning;
 use super::{DecodeError, Field};
@@ -54,7 +54,7 @@ impl HandOrder {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum HandOrders {
     /// No record has hands in which the known orders differ.
-    Untold,
+    Undetermined,
     /// All records fit these orders: one, or several that nothing has told apart.
     Known(Vec<HandOrder>),
     /// No known order fits all records: several writers, or one that is not known.
@@ -64,7 +64,7 @@ pub enum HandOrders {
 impl fmt::Display for HandOrders {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Untold => f.write_str("not told by any record"),
+            Self::Undetermined => f.write_str("not told by any record"),
             Self::Mixed => f.write_str("mixed"),
             Self::Known(orders) => {
                 let names: Vec<&str> = orders.iter().map(|order| order.name()).collect();
@@ -112,21 +112,21 @@ pub struct Survey {
 
 /// What records say about how their moves are encoded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Finding {
+pub enum DialectFinding {
     /// At least nine in ten of the moves that tell are legal in this encoding, and in no other are more.
     Sure(Dialect),
     /// In none are so many.
     Unsure,
     /// No move tells.
-    Untold,
+    Undetermined,
 }
 
-impl Finding {
+impl DialectFinding {
     /// The encoding, where nothing is sure the format's own.
     pub const fn dialect(self, own: Dialect) -> Dialect {
         match self {
             Self::Sure(dialect) => dialect,
-            Self::Unsure | Self::Untold => own,
+            Self::Unsure | Self::Undetermined => own,
         }
     }
 }
@@ -145,7 +145,7 @@ impl Survey {
     /// Positions with pieces in the box are not asked: the orders are known of hands only.
     pub fn hand_orders(&self) -> HandOrders {
         if self.telling_hands == 0 {
-            return HandOrders::Untold;
+            return HandOrders::Undetermined;
         }
         let fits_all = |&(_, fitting): &(HandOrder, u64)| fitting == self.telling_hands;
         let orders = HandOrder::ALL.into_iter().zip(self.fitting).filter(fits_all);
@@ -154,16 +154,16 @@ impl Survey {
     }
 
     /// How the moves are encoded; `own` is the format's encoding, which wins a draw.
-    pub fn dialect(&self, own: Dialect) -> Finding {
+    pub fn dialect(&self, own: Dialect) -> DialectFinding {
         if self.telling_moves == 0 {
-            return Finding::Untold;
+            return DialectFinding::Undetermined;
         }
         let others = Dialect::ALL.into_iter().filter(|&dialect| dialect != own);
         let best = others.fold(own, |best, dialect| {
             if self.legal_in(dialect) > self.legal_in(best) { dialect } else { best }
         });
         let is_sure = self.legal_in(best) * 10 >= self.telling_moves * 9;
-        if is_sure { Finding::Sure(best) } else { Finding::Unsure }
+        if is_sure { DialectFinding::Sure(best) } else { DialectFinding::Unsure }
     }
 
     /// Of [`Survey::telling_moves`], those that are legal in an encoding.
@@ -238,9 +238,9 @@ impl Survey {
 }
 
 /// The pieces in hand, Black's before White's, each hand in this order.
-fn held_in_order(setup: &Setup, order: HandOrder) -> Vec<(Holder, HandKind)> {
+fn held_in_order(setup: &Setup, order: HandOrder) -> Vec<(PieceOwner, HandKind)> {
     let mut held = Vec::new();
-    for (hand, holder) in setup.hands().into_iter().zip([Holder::Black, Holder::White]) {
+    for (hand, holder) in setup.hands().into_iter().zip([PieceOwner::Black, PieceOwner::White]) {
         for kind in order.kinds() {
             held.extend(std::iter::repeat_n((holder, kind), hand.count(kind).into()));
         }
@@ -249,7 +249,7 @@ fn held_in_order(setup: &Setup, order: HandOrder) -> Vec<(Holder, HandKind)> {
 }
 
 /// Whether these are the last pieces of a packed position, in this order.
-fn ends_with(family: Family, packed: &[u8; LEN], held: &[(Holder, HandKind)]) -> bool {
+fn ends_with(family: Family, packed: &[u8; LEN], held: &[(PieceOwner, HandKind)]) -> bool {
     let alphabet = family.alphabet();
     let codes = held.iter().map(|&(holder, kind)| alphabet.off_board(kind, holder));
     let mut bit = 8 * LEN - codes.clone().map(|code| usize::from(code.len)).sum::<usize>();
@@ -291,7 +291,10 @@ mod tests {
         }
         let mixed = survey(&[(TELLING, HandOrder::Canonical), (TELLING, HandOrder::GoldLast)]);
         assert_eq!(mixed.hand_orders(), HandOrders::Mixed);
-        assert_eq!(survey(&[(START, HandOrder::RookFirst)]).hand_orders(), HandOrders::Untold);
+        assert_eq!(
+            survey(&[(START, HandOrder::RookFirst)]).hand_orders(),
+            HandOrders::Undetermined
+        );
     }
 
     #[test]
@@ -312,12 +315,15 @@ mod tests {
         for dialect in Dialect::ALL {
             let survey = written(dialect, &moves);
             assert_eq!((survey.telling_moves, survey.legal_in(dialect)), (3, 3));
-            assert_eq!(survey.dialect(Dialect::YaneuraOu), Finding::Sure(dialect));
+            assert_eq!(survey.dialect(Dialect::YaneuraOu), DialectFinding::Sure(dialect));
         }
         let mut mixed = written(Dialect::YaneuraOu, &moves);
-        assert_eq!(written(Dialect::Apery, &["3a4b"]).dialect(Dialect::YaneuraOu), Finding::Untold);
+        assert_eq!(
+            written(Dialect::Apery, &["3a4b"]).dialect(Dialect::YaneuraOu),
+            DialectFinding::Undetermined
+        );
         mixed.telling_moves += 3;
-        assert_eq!(mixed.dialect(Dialect::YaneuraOu), Finding::Unsure);
+        assert_eq!(mixed.dialect(Dialect::YaneuraOu), DialectFinding::Unsure);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::error::DecodeError;
 use super::field::{Field, Fields};
 use super::layout::Layout;
 use super::{Format, packed};
-use crate::conversion_plan::Written;
+use crate::conversion_plan::FieldChanges;
 use crate::error::ConvertError;
 use crate::fill::Fill;
 use crate::packed::family::Family;
@@ -16,17 +16,17 @@ use crate::record_ref::{Packed, RecordRef};
 /// A position that was rewritten together with the one before it, which takes less time than one after the
 /// other.
 #[derive(Debug, Default)]
-pub struct Ahead(Option<Rewritten>);
+pub struct Lookahead(Option<TranscodedNext>);
 
 #[derive(Debug)]
-struct Rewritten {
+struct TranscodedNext {
     /// From the alphabet of the first family into that of the second.
     families: (Family, Family),
     from: [u8; packed::LEN],
     to: [u8; packed::LEN],
 }
 
-impl Ahead {
+impl Lookahead {
     /// A position in canonical form in the alphabet of a family; what `next` gives begins with the position
     /// that comes next, or is empty.
     #[inline]
@@ -48,7 +48,8 @@ impl Ahead {
             } else {
                 packed::transcode_two(from, both)
             };
-            self.0 = that.map(|that| Rewritten { families: (from, to), from: *next, to: that });
+            self.0 =
+                that.map(|that| TranscodedNext { families: (from, to), from: *next, to: that });
             if let Some(this) = this {
                 return Ok(this);
             }
@@ -69,9 +70,9 @@ impl RecordRef<'_> {
         to: Format,
         target: &Layout,
         fill: &Fill,
-        (ahead, next): (&mut Ahead, impl FnOnce() -> &'a [u8]),
+        (ahead, next): (&mut Lookahead, impl FnOnce() -> &'a [u8]),
         out: &mut Vec<u8>,
-    ) -> Result<Written, ConvertError> {
+    ) -> Result<FieldChanges, ConvertError> {
         let Packed { layout, dialect, position } = source;
         let mut tail = layout.tail(self.bytes(), dialect);
         let said = layout.said(&tail);
@@ -87,6 +88,6 @@ impl RecordRef<'_> {
         fill.complete_tail(&mut tail);
         target.append(&position, &tail, out);
         let invented = to.fields().without(said).intersection(fill.fields());
-        Ok(Written { lost, invented })
+        Ok(FieldChanges { lost, invented })
     }
 }

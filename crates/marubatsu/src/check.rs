@@ -31,7 +31,7 @@ impl Method {
 
 /// What was found out about one side.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Weakly {
+pub struct WeakCheck {
     /// Whether the player never loses on this side.
     pub never_loses: bool,
     /// Positions looked at, the start among them.
@@ -46,11 +46,11 @@ pub struct Weakly {
 /// let checked = weakly_solved(Player::Ai14s, Mark::Cross, Method::Visited, &Solution::new());
 /// assert_eq!((checked.never_loses, checked.calls), (true, 994));
 /// ```
-pub fn weakly_solved(player: Player, side: Mark, method: Method, solution: &Solution) -> Weakly {
+pub fn weakly_solved(player: Player, side: Mark, method: Method, solution: &Solution) -> WeakCheck {
     let visited = vec![false; Board::ARRANGEMENTS];
     let mut walk = Walk { player, side, method, solution, visited, calls: 0 };
     let never_loses = walk.never_loses_from(Board::EMPTY);
-    Weakly { never_loses, calls: walk.calls }
+    WeakCheck { never_loses, calls: walk.calls }
 }
 
 struct Walk<'a> {
@@ -97,7 +97,7 @@ impl Walk<'_> {
 
 /// A position in which a player may go wrong.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Wrong {
+pub struct WrongPosition {
     /// The position.
     pub board: Board,
     /// What the player may do.
@@ -108,18 +108,18 @@ pub struct Wrong {
 
 /// In how many of the positions in which moves differ in value a player is never wrong.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Strongly {
+pub struct StrongCheck {
     /// All such positions.
     pub positions: usize,
     /// Those in which every candidate is a best move.
     pub right: usize,
     /// The others.
-    pub wrong: Vec<Wrong>,
+    pub wrong: Vec<WrongPosition>,
 }
 
 /// Which positions are looked at.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Positions {
+pub enum PositionScope {
     /// All.
     All,
     /// Of positions that are images of each other the one whose text comes first.
@@ -127,20 +127,24 @@ pub enum Positions {
 }
 
 /// Compares the candidates of a player with the best moves of the solved game.
-pub fn strongly_solved(player: Player, positions: Positions, solution: &Solution) -> Strongly {
+pub fn strongly_solved(
+    player: Player,
+    positions: PositionScope,
+    solution: &Solution,
+) -> StrongCheck {
     judge(positions, solution, |solved| player.candidates(solved.board, solution))
 }
 
 /// The same for anything that names moves of a position.
 pub fn judge(
-    positions: Positions,
+    positions: PositionScope,
     solution: &Solution,
     mut candidates: impl FnMut(&Solved) -> Squares,
-) -> Strongly {
-    let mut strongly = Strongly { positions: 0, right: 0, wrong: Vec::new() };
+) -> StrongCheck {
+    let mut strongly = StrongCheck { positions: 0, right: 0, wrong: Vec::new() };
     for solved in solution.with_choice() {
         let Solved { board, best_moves, .. } = *solved;
-        if positions == Positions::UpToSymmetry && canonical(board) != board {
+        if positions == PositionScope::UpToSymmetry && canonical(board) != board {
             continue;
         }
         strongly.positions += 1;
@@ -148,7 +152,7 @@ pub fn judge(
         if candidates.is_subset_of(best_moves) {
             strongly.right += 1;
         } else {
-            strongly.wrong.push(Wrong { board, candidates, best_moves });
+            strongly.wrong.push(WrongPosition { board, candidates, best_moves });
         }
     }
     strongly

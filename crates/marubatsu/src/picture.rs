@@ -9,8 +9,8 @@ mod layout;
 mod svg;
 mod text;
 
-pub use builder::{MOST_BOARDS, PictureError};
-pub use drawn::{Bound, Drawn, Fate, Picture};
+pub use builder::{MAX_BOARDS, PictureError};
+pub use drawn::{Bound, DrawnNode, NodeStatus, Picture};
 pub use html::html;
 pub use svg::svg;
 pub use text::text;

@@ -12,7 +12,7 @@ mod window;
 
 pub use settings::{Method, Ordering, Settings, Undo};
 pub use table::{SymmetryMoves, Table, TableKind, TableScope};
-pub use trace::{Answer, Trace, TraceNode};
+pub use trace::{Trace, TraceNode, ValueSource};
 
 use super::board::{Board, Mark};
 use super::evaluation::Score;
@@ -25,7 +25,7 @@ use trace::Observer;
 /// What a search found.
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
-pub struct Found {
+pub struct SearchOutcome {
     /// Value of the position, seen from ○.
     pub value: Score,
     /// All moves with that value; none when the game is over.
@@ -56,12 +56,16 @@ pub struct Found {
 /// let found = search(Board::EMPTY, Settings::new(Method::Ids), &solution);
 /// assert_eq!(found.iterations, [9, 36, 68, 163, 272, 459, 567, 544, 545]);
 /// ```
-pub fn search(board: Board, settings: Settings, solution: &Solution) -> Found {
+pub fn search(board: Board, settings: Settings, solution: &Solution) -> SearchOutcome {
     deepen(board, settings, solution, &mut ())
 }
 
 /// Searches a position and keeps what the search to the full depth did.
-pub fn search_traced(board: Board, settings: Settings, solution: &Solution) -> (Found, Trace) {
+pub fn search_traced(
+    board: Board,
+    settings: Settings,
+    solution: &Solution,
+) -> (SearchOutcome, Trace) {
     let mut trace = Trace::default();
     let found = deepen(board, settings, solution, &mut trace);
     (found, trace)
@@ -73,7 +77,7 @@ pub fn search_ordered(
     settings: Settings,
     solution: &Solution,
     best_first: &Table,
-) -> Found {
+) -> SearchOutcome {
     let depth = settings.depth;
     let mut found = search_to(board, settings, solution, depth, Some(best_first), &mut ());
     found.iterations = vec![found.nodes];
@@ -86,7 +90,7 @@ fn deepen(
     settings: Settings,
     solution: &Solution,
     observer: &mut impl Observer,
-) -> Found {
+) -> SearchOutcome {
     // A move of the position leaves one ply less; there is nothing below the last.
     let plies_left = 8_u8.saturating_sub(board.ply() as u8);
     let depth = settings.depth.min(plies_left);
@@ -114,7 +118,7 @@ fn search_to(
     depth: u8,
     best_first: Option<&Table>,
     observer: &mut impl Observer,
-) -> Found {
+) -> SearchOutcome {
     let side = board.side_to_move();
     let seen_from_circle = |score: Score| if side == Mark::Circle { score } else { -score };
     let mut engine = Engine::new(settings, solution, depth, best_first, observer);
@@ -122,7 +126,7 @@ fn search_to(
     let best = moves.iter().map(|&(_, score)| score).max();
     let value = best.unwrap_or_else(|| settings.evaluation.of_side_to_move(board, solution));
     let is_best = |&&(_, score): &&(Square, Score)| Some(score) == best;
-    Found {
+    SearchOutcome {
         value: seen_from_circle(value),
         best_moves: moves.iter().filter(is_best).map(|&(square, _)| square).collect(),
         moves: moves.iter().map(|&(square, score)| (square, seen_from_circle(score))).collect(),

@@ -12,20 +12,20 @@
 use kyokumen_game::{Game, Moves, NodeKind, Outcome};
 
 use super::dfpn::DfPn;
-use super::limits::MOST_PLIES;
+use super::limits::MAX_PLIES;
+use super::observer::SearchObserver;
 use super::proof::{Proof, ProofOf, Step, StepOf};
 use super::verdict::{Stats, Stop};
-use super::watch::Watch;
 
 /// Largest number of positions of a proof that is checked.
-const MOST_POSITIONS: u64 = 1 << 22;
+const MAX_POSITIONS: u64 = 1 << 22;
 
 /// How often the caller is asked whether to stop; positions of the plain rules take longer than nodes.
 const WATCH_EVERY_POSITIONS: u64 = 1 << 7;
 
 struct Checker<'a, G: Game> {
     solver: &'a mut DfPn<G>,
-    watch: &'a dyn Watch<G::Move>,
+    observer: &'a dyn SearchObserver<G::Move>,
     /// What was checked so far.
     proof: ProofOf<G>,
     stats: &'a mut Stats,
@@ -49,14 +49,14 @@ impl<G: Game> DfPn<G> {
         game: &mut G,
         plies: u16,
         most_nodes: u64,
-        watch: &dyn Watch<G::Move>,
+        observer: &dyn SearchObserver<G::Move>,
         stats: &mut Stats,
     ) -> Result<Vec<G::Move>, Stop> {
-        if plies > MOST_PLIES {
+        if plies > MAX_PLIES {
             return Err(Stop::Memory);
         }
         self.allow_nodes(most_nodes);
-        let mut checker = Checker { solver: self, watch, proof: Proof::new(), stats };
+        let mut checker = Checker { solver: self, observer, proof: Proof::new(), stats };
         checker.check(game, plies)?;
         let Checker { proof, .. } = checker;
         Ok(self.proof.insert(proof).line(game))
@@ -95,16 +95,16 @@ impl<G: Game> Checker<'_, G> {
         if let Some(step) = self.step(game).filter(|step| step.plies <= plies) {
             return Ok(step.plies);
         }
-        if self.stats.proof_positions >= MOST_POSITIONS {
+        if self.stats.proof_positions >= MAX_POSITIONS {
             return Err(Stop::Memory);
         }
         if self.stats.proof_positions.is_multiple_of(WATCH_EVERY_POSITIONS)
-            && self.watch.wants_stop()
+            && self.observer.wants_stop()
         {
             return Err(Stop::Cancelled);
         }
         if self.stats.proof_positions.is_multiple_of(WATCH_EVERY_POSITIONS)
-            && self.watch.wants_stop()
+            && self.observer.wants_stop()
         {
             return Err(Stop::Cancelled);
         }
@@ -114,7 +114,7 @@ impl<G: Game> Checker<'_, G> {
             None if matches!(game.plain_moves(), Moves::Over(Outcome::Reached)) => return Ok(0),
             _ => {
                 self.stats.rebuilt += 1;
-                self.solver.search_within(game, plies, self.watch)?;
+                self.solver.search_within(game, plies, self.observer)?;
                 let found = self.solver.table.shortest_proof(key, hand);
                 found.filter(|proof| proof.plies <= plies).ok_or(Stop::Memory)?
             }

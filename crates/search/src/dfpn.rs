@@ -6,14 +6,14 @@
 
 use kyokumen_game::{Candidate, Expansion, Game, Hand, NodeKind, Outcome};
 
-use super::kept::{Kept, NO_TICKET, Ticket};
-use super::limits::{Limits, MOST_PLIES, TableError, TableSize, WhenHopeless};
-use super::numbers::{DISPROVEN, Numbers, PROVEN, Summary, UNKNOWN};
-use super::path::{Lean, NO_LEAN, Path, lean_above};
+use super::child_cache::{CacheHandle, ChildCache, NO_HANDLE};
+use super::limits::{Limits, MAX_PLIES, TableError, TableSize, WhenHopeless};
+use super::numbers::{ChildSummary, DISPROVEN, PROVEN, ProofNumbers, UNKNOWN};
+use super::observer::SearchObserver;
+use super::path::{PATH_INDEPENDENT, Path, PathDependency, dependency_above};
 use super::proof::ProofOf;
-use super::table::{Finding, INFINITE, Known, Proof, Table};
+use super::table::{INFINITE, Proof, Table, TableLookup, TableUpdate};
 use super::verdict::{Stats, Stop, Verdict};
-use super::watch::Watch;
 
 /// Changes whenever the same position and limits may give another verdict, line or node count.
 pub const SOLVER_VERSION: u32 = 3;
@@ -22,11 +22,11 @@ pub const SOLVER_VERSION: u32 = 3;
 const WATCH_EVERY_NODES: u64 = 1 << 10;
 
 /// Before that, the numbers of the root are mostly first guesses.
-const FEWEST_NODES_TO_JUDGE_BY: u64 = 1 << 8;
+const MIN_NODES_TO_JUDGE_BY: u64 = 1 << 8;
 
 /// The answer to one search.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Solved<M> {
+pub struct SearchResult<M> {
     /// Whether the goal is reached.
     pub verdict: Verdict,
     /// Proven: the attacker's proof against the most resistant defence in it, to the end of the game.
@@ -57,7 +57,7 @@ pub struct DfPn<G: Game> {
     path: Path<G::Hand>,
     /// Children of the nodes on the path.
     children: Vec<Child<G>>,
-    kept: Kept<G::Hand, Child<G>>,
+    child_cache: ChildCache<G::Hand, Child<G>>,
     candidates: Vec<Candidate<G::Move>>,
     /// Moves from the root to the node being searched.
     line: Vec<G::Move>,
@@ -71,22 +71,29 @@ pub struct DfPn<G: Game> {
 /// What is known of a node.
 #[derive(Clone, Copy, Debug)]
 struct Value<H> {
-    numbers: Numbers,
+    numbers: ProofNumbers,
     /// Solved: proof or disproof hand.
     hand: H,
     /// Unsolved: where its children are kept.
-    ticket: Ticket,
+    handle: CacheHandle,
     /// Proven: plies of the proof.
     plies: u16,
-    /// Disproven: see [`Lean`].
-    lean: Lean,
+    /// Disproven: see [`PathDependency`].
+    path_dependency: PathDependency,
     /// Disproven: only within the plies that were left.
     bound: bool,
 }
 
 impl<H> Value<H> {
-    const fn new(numbers: Numbers, hand: H) -> Self {
-        Self { numbers, hand, ticket: NO_TICKET, plies: 0, lean: NO_LEAN, bound: false }
+    const fn new(numbers: ProofNumbers, hand: H) -> Self {
+        Self {
+            numbers,
+            hand,
+            handle: NO_HANDLE,
+            plies: 0,
+            path_dependency: PATH_INDEPENDENT,
+            bound: false,
+        }
     }
 
     fn proven(hand: H, plies: u16) -> Self {
@@ -103,7 +110,7 @@ impl<H> Value<H> {
 
     /// True on every path and at every depth.
     const fn is_fact(&self) -> bool {
-        !self.bound && self.lean == NO_LEAN
+        !self.bound && self.path_dependency == PATH_INDEPENDENT
     }
 }
 
@@ -141,7 +148,7 @@ impl<G: Game> DfPn<G> {
             proof: None,
             path: Path::new(),
             children: Vec::new(),
-            kept: Kept::new(table.bytes() / 2),
+            child_cache: ChildCache::new(table.bytes() / 2),
             candidates: Vec::new(),
             line: Vec::new(),
             limits: Limits::new(0, 0),
@@ -152,30 +159,30 @@ impl<G: Game> DfPn<G> {
     }
 
     /// Searches a position, checks the proof if there is one, and reads the line from it; gives up with
-    /// [`Stop::Cancelled`] soon after `watch` wants it to.
+    /// [`Stop::Cancelled`] soon after `observer` wants it to.
     ///
     /// Great depths need a thread with a stack of [`STACK_BYTES`](super::STACK_BYTES).
     pub fn solve(
         &mut self,
         game: &mut G,
         limits: Limits,
-        watch: &dyn Watch<G::Move>,
-    ) -> Solved<G::Move> {
+        observer: &dyn SearchObserver<G::Move>,
+    ) -> SearchResult<G::Move> {
         self.table.start(limits.nodes, game.hand());
-        self.limits = Limits { depth_plies: limits.depth_plies.min(MOST_PLIES), ..limits };
+        self.limits = Limits { depth_plies: limits.depth_plies.min(MAX_PLIES), ..limits };
         self.nodes = 0;
-        self.kept.clear();
+        self.child_cache.clear();
         self.stop = None;
         self.rebuilding = false;
         self.proof = None;
-        let searched = self.search_root(game, watch);
+        let searched = self.search_root(game, observer);
         let mut stats = Stats { nodes: self.nodes, ..Stats::default() };
         let open = |stop| (Verdict::Unknown(stop), Vec::new());
         let (verdict, line) = match searched {
             Err(stop) => open(stop),
             Ok(value) if value.numbers == PROVEN => {
                 let most_nodes = limits.nodes.saturating_mul(2);
-                match self.checked_line(game, value.plies, most_nodes, watch, &mut stats) {
+                match self.checked_line(game, value.plies, most_nodes, observer, &mut stats) {
                     Ok(line) => (Verdict::Proven, line),
                     Err(stop) => open(stop),
                 }
@@ -184,7 +191,7 @@ impl<G: Game> DfPn<G> {
             Ok(_) => (Verdict::Disproven, Vec::new()),
         };
         stats.nodes = self.nodes;
-        Solved { verdict, line, stats }
+        SearchResult { verdict, line, stats }
     }
 
     /// Searches for a proof of at most `plies`, with what the table has of this search; the plies of the
@@ -193,12 +200,12 @@ impl<G: Game> DfPn<G> {
         &mut self,
         game: &mut G,
         plies: u16,
-        watch: &dyn Watch<G::Move>,
+        observer: &dyn SearchObserver<G::Move>,
     ) -> Result<Option<u16>, Stop> {
         self.limits.depth_plies = plies;
         self.rebuilding = true;
-        self.kept.clear();
-        let value = self.search_root(game, watch)?;
+        self.child_cache.clear();
+        let value = self.search_root(game, observer)?;
         Ok((value.numbers == PROVEN).then_some(value.plies))
     }
 
@@ -216,13 +223,13 @@ impl<G: Game> DfPn<G> {
     fn search_root(
         &mut self,
         game: &mut G,
-        watch: &dyn Watch<G::Move>,
+        observer: &dyn SearchObserver<G::Move>,
     ) -> Result<Value<G::Hand>, Stop> {
-        let limit = Numbers { proof: INFINITE, disproof: INFINITE };
+        let limit = ProofNumbers { proof: INFINITE, disproof: INFINITE };
         self.path.clear();
         self.children.clear();
         self.line.clear();
-        let value = self.search(game, 0, NO_TICKET, limit, watch);
+        let value = self.search(game, 0, NO_HANDLE, limit, observer);
         match self.stop {
             Some(stop) if !value.numbers.is_solved() => Err(stop),
             _ => Ok(value),
@@ -234,9 +241,9 @@ impl<G: Game> DfPn<G> {
         &mut self,
         game: &mut G,
         ply: u16,
-        ticket: Ticket,
-        limit: Numbers,
-        watch: &dyn Watch<G::Move>,
+        handle: CacheHandle,
+        limit: ProofNumbers,
+        observer: &dyn SearchObserver<G::Move>,
     ) -> Value<G::Hand> {
         let plies_left = self.limits.depth_plies - ply;
         let (key, hand) = (game.board_key(), game.hand());
@@ -244,14 +251,14 @@ impl<G: Game> DfPn<G> {
         let first = self.children.len();
         self.path.push(key, hand);
         // Where no ply is left, even a node that was searched before is expanded to see if it is over.
-        let known = if plies_left > 0 && self.take_kept(ticket, key, hand, plies_left) {
+        let known = if plies_left > 0 && self.take_cached(handle, key, hand, plies_left) {
             None
         } else {
             self.expand(game, plies_left)
         };
         let mut value = match known {
             Some(value) => value,
-            None => self.search_children(game, ply, first, limit, watch),
+            None => self.search_children(game, ply, first, limit, observer),
         };
         self.path.pop();
         let children = &self.children[first..];
@@ -260,7 +267,7 @@ impl<G: Game> DfPn<G> {
             _ => 0,
         };
         if !value.numbers.is_solved() {
-            value.ticket = self.kept.keep(ticket, key, hand, plies_left, children);
+            value.handle = self.child_cache.insert(handle, key, hand, plies_left, children);
         }
         self.children.truncate(first);
         let effort = u32::try_from(self.nodes - nodes_before + 1).unwrap_or(u32::MAX);
@@ -269,16 +276,22 @@ impl<G: Game> DfPn<G> {
     }
 
     /// Takes up the children of an earlier visit; those whose value need not hold here are open again.
-    fn take_kept(&mut self, ticket: Ticket, key: u64, hand: G::Hand, plies_left: u16) -> bool {
-        let Some((kept, plies_left_then)) = self.kept.find(ticket, key, hand) else {
+    fn take_cached(
+        &mut self,
+        handle: CacheHandle,
+        key: u64,
+        hand: G::Hand,
+        plies_left: u16,
+    ) -> bool {
+        let Some((child_cache, plies_left_then)) = self.child_cache.find(handle, key, hand) else {
             return false;
         };
         let first = self.children.len();
-        self.children.extend_from_slice(kept);
+        self.children.extend_from_slice(child_cache);
         let deeper = plies_left != plies_left_then;
         for Child { value, .. } in &mut self.children[first..] {
             let too_long = self.rebuilding && value.plies >= plies_left;
-            if value.lean != NO_LEAN || (deeper && value.bound) || too_long {
+            if value.path_dependency != PATH_INDEPENDENT || (deeper && value.bound) || too_long {
                 *value = Value::new(UNKNOWN, value.hand);
             }
         }
@@ -304,7 +317,7 @@ impl<G: Game> DfPn<G> {
         }
         self.children.extend(self.candidates.iter().map(|candidate| {
             let &Candidate { m, delayed, proof_number, disproof_number } = candidate;
-            let numbers = Numbers { proof: proof_number, disproof: disproof_number };
+            let numbers = ProofNumbers { proof: proof_number, disproof: disproof_number };
             Child { m, delayed, value: Value::new(numbers, hand) }
         }));
         None
@@ -322,19 +335,19 @@ impl<G: Game> DfPn<G> {
     /// What path and table know about the position after a move.
     fn look_up(&self, game: &G, m: G::Move, plies_left: u16) -> Option<Value<G::Hand>> {
         let (key, hand) = (game.board_key_after(m), game.hand_after(m));
-        if let Some(lean) = self.path.repeats(key, hand) {
-            return Some(Value { lean, ..Value::disproven(hand) });
+        if let Some(path_dependency) = self.path.repeats(key, hand) {
+            return Some(Value { path_dependency, ..Value::disproven(hand) });
         }
         let longest_proof = if self.rebuilding { plies_left } else { u16::MAX };
         Some(match self.table.look_up(key, hand, plies_left, longest_proof) {
-            Known::Proven { hand, plies } => Value::proven(hand, plies),
-            Known::Disproven { hand } => Value::disproven(hand),
-            Known::DepthBound => Value::depth_bound(hand),
-            Known::Open { proof_number, disproof_number, ticket } => {
-                let numbers = Numbers { proof: proof_number, disproof: disproof_number };
-                Value { ticket, ..Value::new(numbers, hand) }
+            TableLookup::Proven { hand, plies } => Value::proven(hand, plies),
+            TableLookup::Disproven { hand } => Value::disproven(hand),
+            TableLookup::DepthBound => Value::depth_bound(hand),
+            TableLookup::Open { proof_number, disproof_number, handle } => {
+                let numbers = ProofNumbers { proof: proof_number, disproof: disproof_number };
+                Value { handle, ..Value::new(numbers, hand) }
             }
-            Known::Nothing => return None,
+            TableLookup::Nothing => return None,
         })
     }
 
@@ -343,15 +356,15 @@ impl<G: Game> DfPn<G> {
         game: &mut G,
         ply: u16,
         first: usize,
-        limit: Numbers,
-        watch: &dyn Watch<G::Move>,
+        limit: ProofNumbers,
+        observer: &dyn SearchObserver<G::Move>,
     ) -> Value<G::Hand> {
         let kind = game.node_kind();
         let plies_left = self.limits.depth_plies - ply - 1;
         loop {
             let children = self.children[first..].iter();
             let summary =
-                Summary::of(kind, children.map(|child| (child.delayed, child.value.numbers)));
+                ChildSummary::of(kind, children.map(|child| (child.delayed, child.value.numbers)));
             let best = first + summary.best;
             if ply == 0 && self.is_hopeless(summary.numbers) {
                 self.stop = Some(Stop::Nodes);
@@ -359,7 +372,7 @@ impl<G: Game> DfPn<G> {
             if summary.numbers.is_solved() {
                 return self.solved_value(game, ply, first, summary.numbers);
             }
-            if summary.numbers.exceeds(limit) || self.must_stop(watch) {
+            if summary.numbers.exceeds(limit) || self.must_stop(observer) {
                 return Value::new(summary.numbers, game.hand());
             }
             let Child { m, value, .. } = self.children[best];
@@ -369,39 +382,45 @@ impl<G: Game> DfPn<G> {
                 self.children[best].value = known;
                 continue;
             }
-            let ticket = known.map_or(value.ticket, |known| known.ticket);
+            let handle = known.map_or(value.handle, |known| known.handle);
             let child_limit = summary.limit_of_best(kind, value.numbers, limit);
             self.nodes += 1;
             self.line.push(m);
             let undo = game.make(m);
-            let value = self.search(game, ply + 1, ticket, child_limit, watch);
+            let value = self.search(game, ply + 1, handle, child_limit, observer);
             game.unmake(m, undo);
             self.line.pop();
             self.children[best].value = value;
         }
     }
 
-    fn is_hopeless(&self, root: Numbers) -> bool {
+    fn is_hopeless(&self, root: ProofNumbers) -> bool {
         self.limits.when_hopeless == WhenHopeless::GiveUp
             && !self.rebuilding
-            && self.nodes >= FEWEST_NODES_TO_JUDGE_BY
+            && self.nodes >= MIN_NODES_TO_JUDGE_BY
             && root.are_beyond(self.limits.nodes)
     }
 
-    fn must_stop(&mut self, watch: &dyn Watch<G::Move>) -> bool {
+    fn must_stop(&mut self, observer: &dyn SearchObserver<G::Move>) -> bool {
         if self.stop.is_none() {
             if self.nodes >= self.limits.nodes {
                 self.stop = Some(Stop::Nodes);
             } else if self.nodes.is_multiple_of(WATCH_EVERY_NODES) {
-                watch.progress(self.nodes, &self.line);
-                self.stop = watch.wants_stop().then_some(Stop::Cancelled);
+                observer.progress(self.nodes, &self.line);
+                self.stop = observer.wants_stop().then_some(Stop::Cancelled);
             }
         }
         self.stop.is_some()
     }
 
     /// Puts the children of a solved node together.
-    fn solved_value(&self, game: &G, ply: u16, first: usize, numbers: Numbers) -> Value<G::Hand> {
+    fn solved_value(
+        &self,
+        game: &G,
+        ply: u16,
+        first: usize,
+        numbers: ProofNumbers,
+    ) -> Value<G::Hand> {
         let children = &self.children[first..];
         match (game.node_kind(), numbers.proof == 0) {
             (NodeKind::Or, true) => {
@@ -420,10 +439,14 @@ impl<G: Game> DfPn<G> {
                     .iter()
                     .map(|child| game.disproof_hand_of_attack(child.m, child.value.hand))
                     .reduce(Hand::intersection);
-                let lean = children.iter().map(|child| child.value.lean).min().unwrap_or(NO_LEAN);
+                let path_dependency = children
+                    .iter()
+                    .map(|child| child.value.path_dependency)
+                    .min()
+                    .unwrap_or(PATH_INDEPENDENT);
                 Value {
                     bound: children.iter().any(|child| child.value.bound),
-                    lean: lean_above(ply, lean),
+                    path_dependency: dependency_above(ply, path_dependency),
                     ..Value::disproven(game.disproof_hand_of_attacks(hand))
                 }
             }
@@ -435,7 +458,11 @@ impl<G: Game> DfPn<G> {
                     .min_by_key(|child| !child.value.is_fact())
                     .expect("a disproven AND node has a disproven child");
                 let hand = game.disproof_hand_of_defence(child.m, child.value.hand);
-                Value { lean: lean_above(ply, child.value.lean), hand, ..child.value }
+                Value {
+                    path_dependency: dependency_above(ply, child.value.path_dependency),
+                    hand,
+                    ..child.value
+                }
             }
         }
     }
@@ -450,17 +477,21 @@ impl<G: Game> DfPn<G> {
         effort: u32,
     ) {
         let finding = if value.numbers == PROVEN {
-            Finding::Proven(Proof { hand: value.hand, plies: value.plies, code })
+            TableUpdate::Proven(Proof { hand: value.hand, plies: value.plies, code })
         } else if value.numbers != DISPROVEN {
-            let Numbers { proof, disproof } = value.numbers;
-            Finding::Open { proof_number: proof, disproof_number: disproof, ticket: value.ticket }
-        } else if value.lean != NO_LEAN {
+            let ProofNumbers { proof, disproof } = value.numbers;
+            TableUpdate::Open {
+                proof_number: proof,
+                disproof_number: disproof,
+                handle: value.handle,
+            }
+        } else if value.path_dependency != PATH_INDEPENDENT {
             // True on this path only: the parent's frame remembers it as long as it matters.
             return;
         } else if value.bound {
-            Finding::DepthBound { plies_left }
+            TableUpdate::DepthBound { plies_left }
         } else {
-            Finding::Disproven { hand: value.hand }
+            TableUpdate::Disproven { hand: value.hand }
         };
         self.table.store(key, hand, finding, effort);
     }

@@ -2,25 +2,25 @@
 //!
 //! # Where to begin
 //! [`solver`] is the mate solver of shogi, [`DfPn`] the search for any [`kyokumen_game::Game`]. [`Limits`] and
-//! [`TableSize`] go in, a [`Verdict`] and [`Stats`] come out; [`Watch`] looks on and may stop it, [`Proof`] is what can
+//! [`TableSize`] go in, a [`Verdict`] and [`Stats`] come out; [`SearchObserver`] looks on and may stop it, [`Proof`] is what can
 //! be kept and checked elsewhere.
 
 mod checker;
+mod child_cache;
 mod dfpn;
-mod kept;
 mod limits;
 mod line;
 mod numbers;
+mod observer;
 mod path;
 mod proof;
 mod shortest;
 pub mod solver;
 mod table;
 mod verdict;
-mod watch;
 
-pub use dfpn::{DfPn, SOLVER_VERSION, Solved};
-pub use limits::{Limits, MOST_PLIES, STACK_BYTES, TableError, TableSize, WhenHopeless};
+pub use dfpn::{DfPn, SOLVER_VERSION, SearchResult};
+pub use limits::{Limits, MAX_PLIES, STACK_BYTES, TableError, TableSize, WhenHopeless};
+pub use observer::{SearchControl, SearchObserver, SearchProgress};
 pub use proof::{Proof, Step};
 pub use verdict::{NODE_DEFINITION, Stats, Stop, Verdict};
-pub use watch::{Control, Figures, Watch};

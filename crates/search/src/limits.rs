@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// Largest depth of a search and length of a proof, in plies; longer proofs are not checked.
-pub const MOST_PLIES: u16 = 4096;
+pub const MAX_PLIES: u16 = 4096;
 
 /// Stack of a thread that searches, in bytes: the search and the proof check descend a call a ply.
 pub const STACK_BYTES: usize = 16 << 20;
@@ -14,7 +14,7 @@ pub const STACK_BYTES: usize = 16 << 20;
 /// Bounds of one search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// How many plies the search goes below the root, at most [`MOST_PLIES`].
+    /// How many plies the search goes below the root, at most [`MAX_PLIES`].
     pub depth_plies: u16,
     /// How many positions it may enter.
     pub nodes: u64,
@@ -25,7 +25,7 @@ pub struct Limits {
 impl Limits {
     /// As deep as a proof is checked, and for as long as it takes.
     pub const NONE: Self =
-        Self { depth_plies: MOST_PLIES, nodes: u64::MAX, when_hopeless: WhenHopeless::GoOn };
+        Self { depth_plies: MAX_PLIES, nodes: u64::MAX, when_hopeless: WhenHopeless::GoOn };
 
     /// Limits of a search that gives up when it looks hopeless.
     pub const fn new(depth_plies: u16, nodes: u64) -> Self {

@@ -12,26 +12,26 @@ use kyokumen_game::{Candidate, Game, Hand, Moves, NodeKind, Outcome};
 use super::proof::{Proof, ProofOf};
 
 /// Positions that are measured; beyond, the bound of the check has to do.
-const MOST_MEASURED: usize = 1 << 16;
+const MAX_MEASURED: usize = 1 << 16;
 
 /// Plies of what has no end.
 const NEVER: u16 = u16::MAX;
 
 /// Plies within which an end is looked for where the proof has no move, as after a piece that was gained
 /// is given back: all moves are tried.
-const MOST_OFF_PROOF: u16 = 3;
+const MAX_OFF_PROOF: u16 = 3;
 
 impl<M: Copy + Eq, H: Hand> Proof<M, H> {
     /// The moves of a position that this is the proof of, to the end of the game: at every turn the
     /// attacker makes the move of the proof that ends it soonest, the defender the one that ends it latest.
     pub fn line<G: Game<Move = M, Hand = H>>(&self, game: &mut G) -> Vec<M> {
-        Measure::new(self, false).line(game)
+        LengthMeasure::new(self, false).line(game)
     }
 
     /// Plies of the proof if futile defences, with their [replies](Game::futile_replies), do not count;
     /// `None` if there is too much to measure.
     pub fn plies_without_futile<G: Game<Move = M, Hand = H>>(&self, game: &mut G) -> Option<u16> {
-        let mut measure = Measure::<G>::new(self, true);
+        let mut measure = LengthMeasure::<G>::new(self, true);
         let root = measure.node(game, NEVER);
         let plies = measure.plies(game, root);
         measure.is_whole.then_some(plies)
@@ -39,7 +39,7 @@ impl<M: Copy + Eq, H: Hand> Proof<M, H> {
 }
 
 /// The positions met, with what is known of their lengths.
-struct Measure<'a, G: Game> {
+struct LengthMeasure<'a, G: Game> {
     proof: &'a ProofOf<G>,
     skips_futile: bool,
     /// Boards and hands of the attacker: what the defender holds is the rest.
@@ -64,7 +64,7 @@ struct Edge<M> {
     to: usize,
 }
 
-impl<'a, G: Game> Measure<'a, G> {
+impl<'a, G: Game> LengthMeasure<'a, G> {
     fn new(proof: &'a ProofOf<G>, skips_futile: bool) -> Self {
         Self { proof, skips_futile, ids: HashMap::new(), nodes: Vec::new(), is_whole: true }
     }
@@ -120,14 +120,14 @@ impl<'a, G: Game> Measure<'a, G> {
         if at_most <= plies || at_least > plies {
             return at_most <= plies;
         }
-        if is_off_proof && plies > MOST_OFF_PROOF {
-            let within = self.within(game, node, MOST_OFF_PROOF);
+        if is_off_proof && plies > MAX_OFF_PROOF {
+            let within = self.within(game, node, MAX_OFF_PROOF);
             if !within {
                 self.nodes[node].at_least = NEVER;
             }
             return within;
         }
-        if self.nodes[node].edges.is_none() && self.nodes.len() >= MOST_MEASURED {
+        if self.nodes[node].edges.is_none() && self.nodes.len() >= MAX_MEASURED {
             self.is_whole = false;
             self.nodes[node].at_least = self.nodes[node].at_most;
             return false;

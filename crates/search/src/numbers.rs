@@ -9,17 +9,17 @@ use super::table::{INFINITE, LARGEST};
 
 /// Proof and disproof number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Numbers {
+pub(super) struct ProofNumbers {
     pub(super) proof: u32,
     pub(super) disproof: u32,
 }
 
-pub(super) const PROVEN: Numbers = Numbers { proof: 0, disproof: INFINITE };
+pub(super) const PROVEN: ProofNumbers = ProofNumbers { proof: 0, disproof: INFINITE };
 /// Nothing is known.
-pub(super) const UNKNOWN: Numbers = Numbers { proof: 1, disproof: 1 };
-pub(super) const DISPROVEN: Numbers = Numbers { proof: INFINITE, disproof: 0 };
+pub(super) const UNKNOWN: ProofNumbers = ProofNumbers { proof: 1, disproof: 1 };
+pub(super) const DISPROVEN: ProofNumbers = ProofNumbers { proof: INFINITE, disproof: 0 };
 
-impl Numbers {
+impl ProofNumbers {
     pub(super) const fn is_solved(self) -> bool {
         self.proof == 0 || self.disproof == 0
     }
@@ -55,8 +55,8 @@ impl Numbers {
 }
 
 /// What the children say about their parent.
-pub(super) struct Summary {
-    pub(super) numbers: Numbers,
+pub(super) struct ChildSummary {
+    pub(super) numbers: ProofNumbers,
     /// The child to search next.
     pub(super) best: usize,
     /// Thresholds for it.
@@ -115,7 +115,7 @@ fn capped(sum: u64) -> u32 {
     u32::try_from(sum).unwrap_or(LARGEST).min(LARGEST)
 }
 
-impl Summary {
+impl ChildSummary {
     /// Puts the numbers of the children together; a delayed child counts only once its predecessor is
     /// solved.
     ///
@@ -123,7 +123,7 @@ impl Summary {
     /// each other attack (the "weak" proof number of Ueda et al. 2008), since attacks transpose into
     /// one another and would be counted many times.
     #[inline]
-    pub(super) fn of(kind: NodeKind, children: impl Iterator<Item = (bool, Numbers)>) -> Self {
+    pub(super) fn of(kind: NodeKind, children: impl Iterator<Item = (bool, ProofNumbers)>) -> Self {
         // One loop for each kind.
         match kind {
             NodeKind::Or => Self::seen_by(NodeKind::Or, children),
@@ -133,7 +133,7 @@ impl Summary {
 
     /// Without branches: which child is best is a guess for the processor, too, and it guesses badly.
     #[inline(always)]
-    fn seen_by(kind: NodeKind, children: impl Iterator<Item = (bool, Numbers)>) -> Self {
+    fn seen_by(kind: NodeKind, children: impl Iterator<Item = (bool, ProofNumbers)>) -> Self {
         let mut best = 0;
         let [mut choice, mut second] = [INFINITE; 2];
         let mut total = Total::new(kind);
@@ -153,12 +153,12 @@ impl Summary {
             choice = choice.min(child_choice);
         }
         if choice == 0 {
-            let numbers = Numbers::from_seen(kind, [0, INFINITE]);
+            let numbers = ProofNumbers::from_seen(kind, [0, INFINITE]);
             return Self { numbers, best, second_choice: 0, others_sum: 0 };
         }
         let choice = if total.is_solved() { INFINITE } else { choice.min(LARGEST) };
         Self {
-            numbers: Numbers::from_seen(kind, [choice, total.value()]),
+            numbers: ProofNumbers::from_seen(kind, [choice, total.value()]),
             best,
             second_choice: second,
             others_sum: total.without(best_sum),
@@ -168,14 +168,19 @@ impl Summary {
     /// How far the best child may be searched: until it is no longer clearly the best, or its parent
     /// reaches a limit. Where that is no more than the child has, the child gets a good step beyond: numbers
     /// in a cycle can feed each other until sums are capped, and steps of one would then take for ever.
-    pub(super) fn limit_of_best(&self, kind: NodeKind, child: Numbers, limit: Numbers) -> Numbers {
+    pub(super) fn limit_of_best(
+        &self,
+        kind: NodeKind,
+        child: ProofNumbers,
+        limit: ProofNumbers,
+    ) -> ProofNumbers {
         let [limit_choice, limit_sum] = limit.seen_by(kind);
         let [child_choice, child_sum] = child.seen_by(kind);
         let choice = limit_choice.min(step_beyond(self.second_choice));
         let sum = limit_sum.saturating_sub(self.others_sum);
         let [choice, sum] = [(choice, child_choice), (sum, child_sum)]
             .map(|(limit, number)| if limit > number { limit } else { step_beyond(number) });
-        Numbers::from_seen(kind, [choice, sum])
+        ProofNumbers::from_seen(kind, [choice, sum])
     }
 }
 
@@ -185,7 +190,7 @@ mod tests {
 
     #[test]
     fn hopeless_is_beyond_both_bounds() {
-        let beyond = |proof, disproof, nodes| Numbers { proof, disproof }.are_beyond(nodes);
+        let beyond = |proof, disproof, nodes| ProofNumbers { proof, disproof }.are_beyond(nodes);
         // The cube root of 3,000 / 3 is 10, and 6 times the sixth root of 4,096 is 24.
         assert!(!beyond(10, 1_000, 3_000) && beyond(11, 1_000, 3_000));
         assert!(!beyond(1_000, 24, 4_096) && beyond(1_000, 25, 4_096));

@@ -1,4 +1,4 @@
-//! The way from the root to the current node, and what a disproof owes to it.
+//! The path from the root to the current node, and which disproofs depend on it.
 //!
 //! A position that repeats an ancestor fails for the attacker on this path only; which disproofs may be
 //! kept nevertheless follows Kishimoto and Müller, *A general solution to the graph history interaction
@@ -7,13 +7,13 @@
 use kyokumen_game::Hand;
 
 /// The ancestor nearest the root on which a disproof leans because a position would repeat.
-pub(super) type Lean = u16;
+pub(super) type PathDependency = u16;
 /// A disproof that holds whatever the path.
-pub(super) const NO_LEAN: Lean = Lean::MAX;
+pub(super) const PATH_INDEPENDENT: PathDependency = PathDependency::MAX;
 
-/// A disproof that leans on its own node or on nothing above it is no longer leaning.
-pub(super) fn lean_above(ply: u16, lean: Lean) -> Lean {
-    if lean >= ply { NO_LEAN } else { lean }
+/// A disproof that depends only on its own node, or on no ancestor, is independent of the path.
+pub(super) fn dependency_above(ply: u16, path_dependency: PathDependency) -> PathDependency {
+    if path_dependency >= ply { PATH_INDEPENDENT } else { path_dependency }
 }
 
 const PATH_BUCKETS: usize = 1 << 12;
@@ -53,12 +53,12 @@ impl<H: Hand> Path<H> {
 
     /// The ancestor nearest the root with this board and at least this hand. A shortest proof never
     /// comes back to a board without having gained, so the attacker loses nothing by not trying.
-    pub(super) fn repeats(&self, key: u64, hand: H) -> Option<Lean> {
+    pub(super) fn repeats(&self, key: u64, hand: H) -> Option<PathDependency> {
         if self.counts[bucket(key)] == 0 {
             return None;
         }
         let index = self.nodes.iter().position(|&(k, h)| k == key && h.dominates(hand))?;
-        Lean::try_from(index).ok()
+        PathDependency::try_from(index).ok()
     }
 }
 

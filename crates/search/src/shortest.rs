@@ -5,10 +5,10 @@
 
 use kyokumen_game::Game;
 
-use super::dfpn::{DfPn, Solved};
+use super::dfpn::{DfPn, SearchResult};
 use super::limits::Limits;
+use super::observer::SearchObserver;
 use super::verdict::{Stats, Verdict};
-use super::watch::Watch;
 
 impl<G: Game> DfPn<G> {
     /// Searches as [`Self::solve`] does, and after a proof again and again for a shorter one, with as many
@@ -18,9 +18,9 @@ impl<G: Game> DfPn<G> {
         &mut self,
         game: &mut G,
         limits: Limits,
-        watch: &dyn Watch<G::Move>,
-    ) -> (Solved<G::Move>, bool) {
-        let mut solved = self.solve(game, limits, watch);
+        observer: &dyn SearchObserver<G::Move>,
+    ) -> (SearchResult<G::Move>, bool) {
+        let mut solved = self.solve(game, limits, observer);
         if solved.verdict != Verdict::Proven {
             return (solved, false);
         }
@@ -29,13 +29,13 @@ impl<G: Game> DfPn<G> {
             let plies = u16::try_from(solved.line.len()).unwrap_or(u16::MAX);
             let Some(fewer) = plies.checked_sub(G::PLIES_APART) else { break true };
             self.allow_nodes(most_nodes);
-            let shorter = match self.search_within(game, fewer, watch) {
+            let shorter = match self.search_within(game, fewer, observer) {
                 Err(_) => break false,
                 Ok(None) => break true,
                 Ok(Some(plies)) => plies,
             };
             let mut stats = Stats::default();
-            match self.checked_line(game, shorter, most_nodes, watch, &mut stats) {
+            match self.checked_line(game, shorter, most_nodes, observer, &mut stats) {
                 Err(_) => break false,
                 Ok(line) => {
                     solved.line = line;

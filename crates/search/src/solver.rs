@@ -23,27 +23,27 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use super::dfpn::{DfPn, Solved};
-use super::watch::Watch;
-use super::{proof, watch};
+use super::dfpn::{DfPn, SearchResult};
+use super::observer::SearchObserver;
+use super::{observer, proof};
 use kyokumen_shogi::{Hand, Mate, Move, Position};
 
 pub use super::dfpn::SOLVER_VERSION;
-pub use super::limits::{Limits, MOST_PLIES, STACK_BYTES, TableError, TableSize, WhenHopeless};
+pub use super::limits::{Limits, MAX_PLIES, STACK_BYTES, TableError, TableSize, WhenHopeless};
 pub use super::verdict::{NODE_DEFINITION, Stats, Stop, Verdict};
 
 /// Verdict, mating line and price of a search. [`Verdict::Proven`]: the attacker mates, and `line` is
 /// the checked proof against the most resistant defence in it, to the mate. Otherwise it is empty.
-pub type Outcome = Solved<Move>;
+pub type SolverResult = SearchResult<Move>;
 
 /// A checked proof, see [`search::Proof`](crate::Proof).
 pub type Proof = proof::Proof<Move, Hand>;
 
-/// A hand on one search from another thread, see [`search::Control`](crate::Control).
-pub type Control = watch::Control<Move>;
+/// A hand on one search from another thread, see [`search::SearchControl`](crate::Control).
+pub type SearchControl = observer::SearchControl<Move>;
 
-/// How far a search has got, see [`search::Figures`](crate::Figures).
-pub type Figures = watch::Figures<Move>;
+/// How far a search has got, see [`search::SearchProgress`](crate::Figures).
+pub type SearchProgress = observer::SearchProgress<Move>;
 
 /// Whose mate is asked about, by unbroken checks.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -81,39 +81,44 @@ impl Solver {
     /// answer is no.
     ///
     /// Great depths need a thread with a stack of [`STACK_BYTES`].
-    pub fn solve(&mut self, position: &Position, attacker: Attacker, limits: &Limits) -> Outcome {
-        self.solve_watched(position, attacker, limits, &Control::new())
+    pub fn solve(
+        &mut self,
+        position: &Position,
+        attacker: Attacker,
+        limits: &Limits,
+    ) -> SolverResult {
+        self.solve_observed(position, attacker, limits, &SearchControl::new())
     }
 
-    /// The same with somebody looking on: a [`Control`], or a bare
+    /// The same with somebody looking on: a [`SearchControl`], or a bare
     /// [`AtomicBool`](std::sync::atomic::AtomicBool) that is set to cancel.
     ///
     /// ```
     /// use kyokumen_shogi::Position;
-    /// use kyokumen_search::solver::{Attacker, Control, Limits, Solver, Stop, TableSize, Verdict};
+    /// use kyokumen_search::solver::{Attacker, SearchControl, Limits, Solver, Stop, TableSize, Verdict};
     ///
     /// let position: Position =
     ///     "1n1g3+Pl/k1p1s4/1ng5p/pSP1p1pp1/1n3p3/P1K3P1P/1P7/9/L1G5L b 2R2BG2SL5Pn 161".parse()?;
     /// let mut solver = Solver::new(TableSize::from_mib(1));
-    /// let control = Control::new();
+    /// let control = SearchControl::new();
     /// let outcome = std::thread::scope(|threads| {
     ///     threads.spawn(|| control.stop());
-    ///     solver.solve_watched(&position, Attacker::SideToMove, &Limits::NONE, &control)
+    ///     solver.solve_observed(&position, Attacker::SideToMove, &Limits::NONE, &control)
     /// });
     /// // The search gave up, unless it was done sooner.
     /// assert!(matches!(outcome.verdict, Verdict::Unknown(Stop::Cancelled) | Verdict::Proven));
     /// assert!(control.figures().nodes <= outcome.stats.nodes);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn solve_watched(
+    pub fn solve_observed(
         &mut self,
         position: &Position,
         attacker: Attacker,
         limits: &Limits,
-        watch: &dyn Watch<Move>,
-    ) -> Outcome {
+        observer: &dyn SearchObserver<Move>,
+    ) -> SolverResult {
         match attacker.asks(position) {
-            Some(mut mate) => self.search.solve(&mut mate, *limits, watch),
+            Some(mut mate) => self.search.solve(&mut mate, *limits, observer),
             None => self.without_king(),
         }
     }
@@ -125,17 +130,17 @@ impl Solver {
         position: &Position,
         attacker: Attacker,
         limits: &Limits,
-        watch: &dyn Watch<Move>,
-    ) -> (Outcome, bool) {
+        observer: &dyn SearchObserver<Move>,
+    ) -> (SolverResult, bool) {
         match attacker.asks(position) {
-            Some(mut mate) => self.search.solve_shortest(&mut mate, *limits, watch),
+            Some(mut mate) => self.search.solve_shortest(&mut mate, *limits, observer),
             None => (self.without_king(), false),
         }
     }
 
-    fn without_king(&mut self) -> Outcome {
+    fn without_king(&mut self) -> SolverResult {
         self.search.forget_proof();
-        Outcome { verdict: Verdict::Disproven, line: Vec::new(), stats: Stats::default() }
+        SolverResult { verdict: Verdict::Disproven, line: Vec::new(), stats: Stats::default() }
     }
 
     /// The proof of the last answer, if it was [`Verdict::Proven`].

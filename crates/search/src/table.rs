@@ -9,7 +9,7 @@ use std::collections::TryReserveError;
 
 use kyokumen_game::Hand;
 
-use super::kept::Ticket;
+use super::child_cache::CacheHandle;
 
 /// "Infinite" proof or disproof number: solved.
 pub(super) const INFINITE: u32 = u32::MAX;
@@ -20,7 +20,7 @@ pub(super) const LARGEST: u32 = u32::MAX / 4;
 const WINDOW: usize = 8;
 
 /// Slots of the smallest table.
-const FEWEST_SLOTS: usize = 1024;
+const MIN_SLOTS: usize = 1024;
 
 /// Slots that a search begins with, if it may use so many: 256 KiB of them, which the nearer caches hold.
 const FIRST_SLOTS: usize = 1 << 13;
@@ -66,7 +66,7 @@ const UNLIMITED: u16 = u16::MAX;
 
 /// What the table knows about a position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Known<H> {
+pub(super) enum TableLookup<H> {
     /// The goal is reached with any hand that dominates this one.
     Proven { hand: H, plies: u16 },
     /// The goal is missed with any hand that this one dominates.
@@ -74,7 +74,7 @@ pub(super) enum Known<H> {
     /// The goal is missed within the plies that are left.
     DepthBound,
     /// Being searched.
-    Open { proof_number: u32, disproof_number: u32, ticket: Ticket },
+    Open { proof_number: u32, disproof_number: u32, handle: CacheHandle },
     /// Never seen.
     Nothing,
 }
@@ -91,7 +91,7 @@ pub(super) struct Proof<H> {
 
 /// What a search writes down.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Finding<H> {
+pub(super) enum TableUpdate<H> {
     /// The goal is reached with every hand that dominates the proof's; AND nodes have code 0.
     Proven(Proof<H>),
     /// The goal is missed with every hand that this one dominates.
@@ -99,7 +99,7 @@ pub(super) enum Finding<H> {
     /// The goal is missed within the plies that were left.
     DepthBound { plies_left: u16 },
     /// Not solved.
-    Open { proof_number: u32, disproof_number: u32, ticket: Ticket },
+    Open { proof_number: u32, disproof_number: u32, handle: CacheHandle },
 }
 
 pub(super) struct Table<H> {
@@ -117,7 +117,7 @@ pub(super) struct Table<H> {
 impl<H: Hand> Table<H> {
     /// A table of at most `bytes`, but of at least 1,024 entries. Memory is touched as searches need it.
     pub(super) fn new(bytes: usize) -> Result<Self, TryReserveError> {
-        let most_slots = (bytes / size_of::<Entry<H>>()).max(FEWEST_SLOTS);
+        let most_slots = (bytes / size_of::<Entry<H>>()).max(MIN_SLOTS);
         let mut entries = Vec::new();
         entries.try_reserve_exact(most_slots + WINDOW)?;
         Ok(Self { entries, most_slots, useful_slots: 0, slots: 0, used: 0, generation: 0 })
@@ -126,7 +126,7 @@ impl<H: Hand> Table<H> {
     /// Forgets everything. No more slots than `positions` can fill usefully will be used.
     pub(super) fn start(&mut self, positions: u64, any_hand: H) {
         let useful = usize::try_from(positions).unwrap_or(usize::MAX);
-        self.useful_slots = useful.clamp(FEWEST_SLOTS, self.most_slots);
+        self.useful_slots = useful.clamp(MIN_SLOTS, self.most_slots);
         self.empty(self.useful_slots.min(FIRST_SLOTS), any_hand);
     }
 
@@ -192,26 +192,26 @@ impl<H: Hand> Table<H> {
         hand: H,
         plies_left: u16,
         longest_proof: u16,
-    ) -> Known<H> {
-        let mut known = Known::Nothing;
+    ) -> TableLookup<H> {
+        let mut known = TableLookup::Nothing;
         for entry in self.entries_of(key) {
             if entry.proof_number == 0 {
                 if hand.dominates(entry.hand) && entry.plies <= longest_proof {
-                    return Known::Proven { hand: entry.hand, plies: entry.plies };
+                    return TableLookup::Proven { hand: entry.hand, plies: entry.plies };
                 }
             } else if entry.disproof_number == 0 {
                 if entry.plies == UNLIMITED {
                     if entry.hand.dominates(hand) {
-                        return Known::Disproven { hand: entry.hand };
+                        return TableLookup::Disproven { hand: entry.hand };
                     }
                 } else if entry.hand == hand && entry.plies >= plies_left {
-                    known = Known::DepthBound;
+                    known = TableLookup::DepthBound;
                 }
-            } else if entry.hand == hand && known == Known::Nothing {
-                known = Known::Open {
+            } else if entry.hand == hand && known == TableLookup::Nothing {
+                known = TableLookup::Open {
                     proof_number: entry.proof_number,
                     disproof_number: entry.disproof_number,
-                    ticket: joined([entry.plies, entry.code]),
+                    handle: joined([entry.plies, entry.code]),
                 };
             }
         }
@@ -219,31 +219,31 @@ impl<H: Hand> Table<H> {
     }
 
     /// Writes down what was found about a board met with `hand`.
-    pub(super) fn store(&mut self, key: u64, hand: H, finding: Finding<H>, effort: u32) {
+    pub(super) fn store(&mut self, key: u64, hand: H, finding: TableUpdate<H>, effort: u32) {
         if 2 * self.used > self.slots && self.slots < self.useful_slots {
             self.grow(hand);
         }
         let slot = self.slot(key, hand);
         let blank = Entry { key, effort, hand, plies: 0, code: 0, ..*slot };
         *slot = match finding {
-            Finding::Proven(Proof { hand, plies, code }) => {
+            TableUpdate::Proven(Proof { hand, plies, code }) => {
                 Entry { proof_number: 0, disproof_number: INFINITE, hand, plies, code, ..blank }
             }
-            Finding::Disproven { hand } => Entry {
+            TableUpdate::Disproven { hand } => Entry {
                 proof_number: INFINITE,
                 disproof_number: 0,
                 hand,
                 plies: UNLIMITED,
                 ..blank
             },
-            Finding::DepthBound { plies_left } => Entry {
+            TableUpdate::DepthBound { plies_left } => Entry {
                 proof_number: INFINITE,
                 disproof_number: 0,
                 plies: plies_left.min(UNLIMITED - 1),
                 ..blank
             },
-            Finding::Open { proof_number, disproof_number, ticket } => {
-                let [plies, code] = halves(ticket);
+            TableUpdate::Open { proof_number, disproof_number, handle } => {
+                let [plies, code] = halves(handle);
                 Entry { proof_number, disproof_number, plies, code, ..blank }
             }
         };
@@ -284,12 +284,12 @@ impl<H: Hand> Table<H> {
 }
 
 /// An unsolved entry has neither plies nor a move: the ticket stands in their place.
-const fn halves(ticket: Ticket) -> [u16; 2] {
-    [ticket as u16, (ticket >> 16) as u16]
+const fn halves(handle: CacheHandle) -> [u16; 2] {
+    [handle as u16, (handle >> 16) as u16]
 }
 
-fn joined([low, high]: [u16; 2]) -> Ticket {
-    Ticket::from(low) | Ticket::from(high) << 16
+fn joined([low, high]: [u16; 2]) -> CacheHandle {
+    CacheHandle::from(low) | CacheHandle::from(high) << 16
 }
 
 #[cfg(test)]
@@ -302,17 +302,23 @@ mod tests {
         let mut table: Table<()> = Table::new(8 << 20).unwrap();
         table.start(1_000_000, ());
         for (n, key) in (1..).zip(keys()) {
-            let finding =
-                Finding::Open { proof_number: n, disproof_number: 1, ticket: Ticket::MAX - n };
+            let finding = TableUpdate::Open {
+                proof_number: n,
+                disproof_number: 1,
+                handle: CacheHandle::MAX - n,
+            };
             table.store(key, (), finding, 1);
         }
         assert!(table.slots > FIRST_SLOTS && table.used == 20_000);
         for (n, key) in (1..).zip(keys()) {
-            let known =
-                Known::Open { proof_number: n, disproof_number: 1, ticket: Ticket::MAX - n };
+            let known = TableLookup::Open {
+                proof_number: n,
+                disproof_number: 1,
+                handle: CacheHandle::MAX - n,
+            };
             assert_eq!(table.look_up(key, (), 9, 9), known);
         }
         table.start(1_000_000, ());
-        assert!(keys().all(|key| table.look_up(key, (), 9, 9) == Known::Nothing));
+        assert!(keys().all(|key| table.look_up(key, (), 9, 9) == TableLookup::Nothing));
     }
 }

@@ -9,7 +9,7 @@ use super::position::Position;
 
 /// What one side attacks.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Cover {
+pub(crate) struct AttackMap {
     /// Attacked squares.
     pub(crate) all: Bitboard,
     /// Those attacked by more than one piece.
@@ -21,10 +21,10 @@ pub(crate) struct Cover {
 impl Position {
     /// What `color` attacks when `occupied` squares block sliders.
     #[inline]
-    pub(crate) fn cover(&self, color: Color, occupied: Bitboard) -> Cover {
+    pub(crate) fn cover(&self, color: Color, occupied: Bitboard) -> AttackMap {
         let own = self.color(color);
         let mut cover =
-            Cover { all: Bitboard::EMPTY, twice: Bitboard::EMPTY, lines: Bitboard::EMPTY };
+            AttackMap { all: Bitboard::EMPTY, twice: Bitboard::EMPTY, lines: Bitboard::EMPTY };
         self.steppers(own, color).for_each_step(color, |squares| cover.add(squares));
         self.for_each_line(own, color, occupied, |squares| cover.add_line(squares));
         cover
@@ -76,7 +76,7 @@ impl Position {
     }
 }
 
-impl Cover {
+impl AttackMap {
     #[inline]
     fn add(&mut self, squares: Bitboard) {
         self.twice |= self.all & squares;
@@ -165,7 +165,7 @@ mod tests {
                         once |= attacks;
                     }
                     assert_eq!(steppers.attacks(color), once, "{color:?} {kind:?}");
-                    let mut cover = Cover {
+                    let mut cover = AttackMap {
                         all: Bitboard::EMPTY,
                         twice: Bitboard::EMPTY,
                         lines: Bitboard::EMPTY,

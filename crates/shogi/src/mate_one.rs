@@ -6,7 +6,7 @@
 
 use super::attacks;
 use super::bitboard::Bitboard;
-use super::cover::Cover;
+use super::cover::AttackMap;
 use super::move_set::Flow;
 use super::moves::Move;
 use super::piece::{Color, HandKind, PieceKind};
@@ -22,11 +22,11 @@ impl Position {
     /// assert_eq!(position.mate_in_one().unwrap().to_string(), "G*5b");
     /// ```
     pub fn mate_in_one(&self) -> Option<Move> {
-        let siege = Siege::new(self)?;
+        let siege = KingSurroundings::new(self)?;
         let mut found = None;
         let _ = self.visit_checks(|set| {
             set.try_for_each(|m| {
-                if siege.answers(m) == Answers::None {
+                if siege.answers(m) == CheckReplies::None {
                     found = Some(m);
                     return Flow::Break(());
                 }
@@ -39,7 +39,7 @@ impl Position {
 
 /// Answers to a check.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Answers {
+pub(crate) enum CheckReplies {
     /// It is mate.
     None,
     /// About this many: flights of the king, plus one if the checker might be taken, plus one if
@@ -48,12 +48,12 @@ pub(crate) enum Answers {
 }
 
 /// The opposing king and its surroundings before a check.
-pub(crate) struct Siege<'a> {
+pub(crate) struct KingSurroundings<'a> {
     position: &'a Position,
     us: Color,
     king: Square,
     occupied: Bitboard,
-    cover: Cover,
+    cover: AttackMap,
     neighbours: Bitboard,
     /// Neighbouring squares without a defender.
     around: Bitboard,
@@ -80,7 +80,7 @@ struct Check {
     defenders: Bitboard,
 }
 
-impl<'a> Siege<'a> {
+impl<'a> KingSurroundings<'a> {
     /// `None` if the opponent has no king.
     pub(crate) fn new(position: &'a Position) -> Option<Self> {
         let us = position.side_to_move();
@@ -111,7 +111,7 @@ impl<'a> Siege<'a> {
 
     /// What the defender could answer to a check. Legal pawn drops never mate.
     #[inline]
-    pub(crate) fn answers(&self, m: Move) -> Answers {
+    pub(crate) fn answers(&self, m: Move) -> CheckReplies {
         let to = m.to();
         let from = m.from();
         let kind = self.position.kind_after(m);
@@ -135,7 +135,7 @@ impl<'a> Siege<'a> {
             && m.dropped() != Some(HandKind::Pawn)
             && self.is_mate(kind, from, to, reach)
         {
-            return Answers::None;
+            return CheckReplies::None;
         }
         let mut count = flights.count_near(self.king);
         let mut squares = target;
@@ -144,7 +144,7 @@ impl<'a> Siege<'a> {
             squares |= attacks::between(self.king, to);
         }
         count += u32::from((self.guarded & squares).has_any());
-        Answers::Some(count.max(1))
+        CheckReplies::Some(count.max(1))
     }
 
     /// Whether a check mates that attacks `reach`, seen through the king.

@@ -22,7 +22,7 @@ impl Position {
         if self.in_check() {
             self.visit_evasions(visit)
         } else {
-            let generator = Generator::new(self, Everywhere { targets: !own, drops: free });
+            let generator = Generator::new(self, AllMoves { targets: !own, drops: free });
             generator.visit_king_moves(&mut visit)?;
             generator.visit_board_moves(&mut visit)?;
             generator.visit_drops(&mut visit)
@@ -39,7 +39,7 @@ impl Position {
         };
         let between = attacks::between(king, checker);
         let targets = between.with(checker);
-        let generator = Generator::new(self, Everywhere { targets, drops: between });
+        let generator = Generator::new(self, AllMoves { targets, drops: between });
         generator.visit_king_moves(&mut visit)?;
         if self.checkers().has_many() {
             return Flow::Continue(());
@@ -64,7 +64,7 @@ impl Position {
             }
             _ => (!own, !self.occupied()),
         };
-        let generator = Generator::new(self, Checking { targets, drops, check_squares });
+        let generator = Generator::new(self, ChecksOnly { targets, drops, check_squares });
         generator.visit_king_moves(&mut visit)?;
         if self.checkers().has_many() {
             return Flow::Continue(());
@@ -188,7 +188,7 @@ impl Position {
 }
 
 /// Which of the legal moves are wanted.
-trait Wanted {
+trait MoveFilter {
     /// Where pieces of a kind stand that may have a wanted move.
     fn origins(&self, kind: PieceKind) -> Bitboard;
     /// Targets wanted for a piece that is `after` on arrival.
@@ -203,12 +203,12 @@ trait Wanted {
 }
 
 /// Every move to a target, checks and others.
-struct Everywhere {
+struct AllMoves {
     targets: Bitboard,
     drops: Bitboard,
 }
 
-impl Wanted for Everywhere {
+impl MoveFilter for AllMoves {
     #[inline]
     fn origins(&self, _: PieceKind) -> Bitboard {
         Bitboard::ALL
@@ -241,13 +241,13 @@ impl Wanted for Everywhere {
 }
 
 /// Only moves that give check.
-struct Checking {
+struct ChecksOnly {
     targets: Bitboard,
     drops: Bitboard,
     check_squares: CheckSquares,
 }
 
-impl Wanted for Checking {
+impl MoveFilter for ChecksOnly {
     #[inline(always)]
     fn origins(&self, kind: PieceKind) -> Bitboard {
         self.check_squares.origins(kind)
@@ -290,7 +290,7 @@ struct Generator<'a, W> {
     promotion_zone: Bitboard,
 }
 
-impl<'a, W: Wanted> Generator<'a, W> {
+impl<'a, W: MoveFilter> Generator<'a, W> {
     #[inline]
     fn new(position: &'a Position, wanted: W) -> Self {
         let us = position.side_to_move();

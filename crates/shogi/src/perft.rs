@@ -232,7 +232,7 @@ mod tests {
 
     const START: &str = super::super::sfen::START;
     const MATSURI: &str = "l6nl/5+P1gk/2np1S3/p1p4Pp/3P2Sp1/1PPb2P1P/P5GS1/R8/LN4bKL w GR5pnsg 1";
-    const MOST_MOVES: &str = "R8/2K1S1SSk/4B4/9/9/9/9/9/1L1L1L3 b RBGSNLP3g3n17p 1";
+    const MAX_MOVES: &str = "R8/2K1S1SSk/4B4/9/9/9/9/9/1L1L1L3 b RBGSNLP3g3n17p 1";
 
     #[test]
     fn start_position() {
@@ -249,6 +249,6 @@ mod tests {
 
     #[test]
     fn the_position_with_most_moves() {
-        assert_eq!(counted(MOST_MOVES, 1)[0], 593);
+        assert_eq!(counted(MAX_MOVES, 1)[0], 593);
     }
 }

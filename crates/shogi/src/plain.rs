@@ -11,14 +11,14 @@ use super::position::Position;
 use super::square::Square;
 
 /// A step as (files to the left, ranks down) seen from the mover's seat, and whether it repeats.
-type Reach = (i8, i8, bool);
+type MoveStep = (i8, i8, bool);
 
-const PAWN: &[Reach] = &[(0, -1, false)];
-const LANCE: &[Reach] = &[(0, -1, true)];
-const KNIGHT: &[Reach] = &[(-1, -2, false), (1, -2, false)];
-const SILVER: &[Reach] =
+const PAWN: &[MoveStep] = &[(0, -1, false)];
+const LANCE: &[MoveStep] = &[(0, -1, true)];
+const KNIGHT: &[MoveStep] = &[(-1, -2, false), (1, -2, false)];
+const SILVER: &[MoveStep] =
     &[(0, -1, false), (-1, -1, false), (1, -1, false), (-1, 1, false), (1, 1, false)];
-const GOLD: &[Reach] = &[
+const GOLD: &[MoveStep] = &[
     (0, -1, false),
     (-1, -1, false),
     (1, -1, false),
@@ -26,9 +26,9 @@ const GOLD: &[Reach] = &[
     (1, 0, false),
     (0, 1, false),
 ];
-const BISHOP: &[Reach] = &[(-1, -1, true), (1, -1, true), (-1, 1, true), (1, 1, true)];
-const ROOK: &[Reach] = &[(0, -1, true), (-1, 0, true), (1, 0, true), (0, 1, true)];
-const KING: &[Reach] = &[
+const BISHOP: &[MoveStep] = &[(-1, -1, true), (1, -1, true), (-1, 1, true), (1, 1, true)];
+const ROOK: &[MoveStep] = &[(0, -1, true), (-1, 0, true), (1, 0, true), (0, 1, true)];
+const KING: &[MoveStep] = &[
     (0, -1, false),
     (-1, -1, false),
     (1, -1, false),
@@ -38,7 +38,7 @@ const KING: &[Reach] = &[
     (-1, 1, false),
     (1, 1, false),
 ];
-const HORSE: &[Reach] = &[
+const HORSE: &[MoveStep] = &[
     (-1, -1, true),
     (1, -1, true),
     (-1, 1, true),
@@ -48,7 +48,7 @@ const HORSE: &[Reach] = &[
     (1, 0, false),
     (0, 1, false),
 ];
-const DRAGON: &[Reach] = &[
+const DRAGON: &[MoveStep] = &[
     (0, -1, true),
     (-1, 0, true),
     (1, 0, true),
@@ -59,7 +59,7 @@ const DRAGON: &[Reach] = &[
     (1, 1, false),
 ];
 
-const fn reaches(kind: PieceKind) -> &'static [Reach] {
+const fn reaches(kind: PieceKind) -> &'static [MoveStep] {
     match kind {
         PieceKind::Pawn => PAWN,
         PieceKind::Lance => LANCE,

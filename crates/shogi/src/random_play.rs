@@ -64,9 +64,9 @@ impl RandomPlay {
     }
 
     fn game(&mut self) -> Game {
-        let temper = self.random.pick(&Temper::ALL).expect("there are tempers");
+        let temper = self.random.pick(&PlayStyle::ALL).expect("there are tempers");
         let mut position = Position::start();
-        let mut seen = Seen::default();
+        let mut seen = PositionHistory::default();
         let mut moves = Vec::new();
         loop {
             let end = seen
@@ -84,7 +84,7 @@ impl RandomPlay {
     }
 
     /// A legal move to a temper's liking; `None` if there is no legal move.
-    fn choose(&mut self, position: &Position, temper: Temper) -> Option<Move> {
+    fn choose(&mut self, position: &Position, temper: PlayStyle) -> Option<Move> {
         // In an order of their own, so that the generator's may change.
         let mut moves = position.legal_moves();
         moves.sort_unstable();
@@ -127,12 +127,12 @@ fn mates(position: &Position, m: Move) -> bool {
 /// What both sides like to play, three times out of four, throughout a game. Aimless games have few
 /// pieces in hand and hardly any mates; those of the other tempers have many of both.
 #[derive(Clone, Copy, Debug)]
-struct Temper {
+struct PlayStyle {
     likes_checks: bool,
     likes_captures: bool,
 }
 
-impl Temper {
+impl PlayStyle {
     const ALL: [Self; 4] = [
         Self { likes_checks: false, likes_captures: false },
         Self { likes_checks: false, likes_captures: true },
@@ -143,14 +143,14 @@ impl Temper {
 
 /// The positions of a game so far.
 #[derive(Default)]
-struct Seen {
+struct PositionHistory {
     /// Plies at which each position came.
     plies: HashMap<(u64, [Hand; 2]), Vec<usize>>,
     /// Whether the side to move was in check, by ply.
     in_check: Vec<bool>,
 }
 
-impl Seen {
+impl PositionHistory {
     /// Takes note of the next position; how the game ends if it has come three times before.
     fn enter(&mut self, position: &Position) -> Option<End> {
         let ply = self.in_check.len();
@@ -204,7 +204,7 @@ mod tests {
 
     fn end_of(sfen: &str, cycle: &str) -> Vec<Option<End>> {
         let mut position: Position = sfen.parse().expect("a legal position");
-        let mut seen = Seen::default();
+        let mut seen = PositionHistory::default();
         let mut ends = vec![seen.enter(&position)];
         for m in cycle.split(' ').cycle().take(12) {
             let m = Move::from_usi(m).expect(m);

@@ -10,15 +10,15 @@ use clap::Args;
 
 use super::super::option::threads;
 use super::folder::Folder;
-use super::throughput::tell;
+use super::throughput::write_summary;
 use crate::cli::bench::rounds::{Rounds, timed};
-use crate::cli::exit::Outcome;
+use crate::cli::exit::ExitStatus;
 use crate::engine::progress::Progress;
 use crate::format::Format;
 use crate::ops::error::OperationError;
 use crate::ops::rearrange::{
-    Account, DedupKey, Means, RearrangePlan, RearrangeRequest, SampleSize, SplitBy, Until, dedup,
-    interleave, sample, shuffle, split,
+    DedupKey, OperationManifest, RearrangePlan, RearrangeRequest, Resources, SampleSize, SplitBy,
+    Until, dedup, interleave, sample, shuffle, split,
 };
 use crate::records::filters::Probability;
 use crate::storage::memory::Memory;
@@ -42,7 +42,7 @@ pub(super) struct ArchivesArgs {
     rounds: Rounds,
 }
 
-type Operation = fn(&RearrangePlan) -> Result<Account, OperationError>;
+type Operation = fn(&RearrangePlan) -> Result<OperationManifest, OperationError>;
 
 /// What is measured, and whether it has but a quarter of the memory that the file would take.
 const OPERATIONS: [(&str, bool, Operation); 8] = [
@@ -64,32 +64,36 @@ fn none() -> Progress {
     Progress::none()
 }
 
-fn shuffled(plan: &RearrangePlan) -> Result<Account, OperationError> {
+fn shuffled(plan: &RearrangePlan) -> Result<OperationManifest, OperationError> {
     shuffle(plan, 1, &mut none(), &NEVER)
 }
 
-fn deduped(plan: &RearrangePlan, key: DedupKey) -> Result<Account, OperationError> {
+fn deduped(plan: &RearrangePlan, key: DedupKey) -> Result<OperationManifest, OperationError> {
     dedup(plan, key, &mut none(), &NEVER)
 }
 
-fn sampled(plan: &RearrangePlan) -> Result<Account, OperationError> {
+fn sampled(plan: &RearrangePlan) -> Result<OperationManifest, OperationError> {
     let rate = Probability::new(0.1).expect("it is between 0 and 1");
     sample(plan, SampleSize::Rate(rate), 1, &mut none(), &NEVER)
 }
 
-pub(super) fn run(args: &ArchivesArgs) -> anyhow::Result<Outcome> {
+pub(super) fn run(args: &ArchivesArgs) -> anyhow::Result<ExitStatus> {
     let folder = Folder::create()?;
     let input = folder.generated(args.format, args.count)?;
     let quarter = Memory::of_bytes(input.metadata()?.len() / 4);
     for (what, is_small, operation) in OPERATIONS {
-        let memory = if is_small { quarter } else { Means::default().memory };
+        let memory = if is_small { quarter } else { Resources::default().memory };
         let is_split = what.starts_with("split");
         let round = || -> anyhow::Result<((), Duration)> {
             let request = RearrangeRequest {
                 inputs: vec![input.clone()],
                 output: folder.path(if is_split { "parts" } else { "out" }),
                 force: true,
-                means: Means { threads: args.threads, memory, tmp_dir: Some(folder.path("")) },
+                resources: Resources {
+                    threads: args.threads,
+                    memory,
+                    tmp_dir: Some(folder.path("")),
+                },
                 ..RearrangeRequest::default()
             };
             let plan = if is_split {
@@ -102,7 +106,7 @@ pub(super) fn run(args: &ArchivesArgs) -> anyhow::Result<Outcome> {
             Ok(((), elapsed))
         };
         let ((), elapsed) = args.rounds.measure(round)?;
-        tell(what.to_owned(), args.count, args.threads, elapsed, args.rounds)?;
+        write_summary(what.to_owned(), args.count, args.threads, elapsed, args.rounds)?;
     }
-    Ok(Outcome::Done)
+    Ok(ExitStatus::Done)
 }

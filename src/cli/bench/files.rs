@@ -13,9 +13,9 @@ use clap::Args;
 
 use super::super::option::threads;
 use super::folder::Folder;
-use super::throughput::tell;
+use super::throughput::write_summary;
 use crate::cli::bench::rounds::{Rounds, timed};
-use crate::cli::exit::Outcome;
+use crate::cli::exit::ExitStatus;
 use crate::engine::progress::Progress;
 use crate::format::{Fill, Format};
 use crate::ops::convert::{ConvertPlan, ConvertRequest, ConvertSettings, convert};
@@ -54,7 +54,7 @@ const BY_ZSTD: [(&str, &[&str]); 2] = [
     ("zstd -d out.hcp.zst", &["-d", "-q", "-f", "-k", "out.hcp.zst", "-o", "tool.hcp"]),
 ];
 
-pub(super) fn run(args: &FilesArgs) -> anyhow::Result<Outcome> {
+pub(super) fn run(args: &FilesArgs) -> anyhow::Result<ExitStatus> {
     let folder = Folder::create()?;
     folder.generated(Format::Psv, args.count)?;
     for (from, to, is_filtered) in CONVERSIONS {
@@ -64,7 +64,7 @@ pub(super) fn run(args: &FilesArgs) -> anyhow::Result<Outcome> {
         let filter = if is_filtered { ", --max-abs-eval 499 --result black,white" } else { "" };
         let name = |file: &str| file.split_once('.').map_or(file, |(_, format)| format).to_owned();
         let what = format!("{} to {}{filter}", name(from), name(to));
-        tell(what, args.count, args.threads, elapsed, args.rounds)?;
+        write_summary(what, args.count, args.threads, elapsed, args.rounds)?;
     }
     for (what, words) in BY_ZSTD {
         let by_tool = || -> anyhow::Result<((), Duration)> {
@@ -76,12 +76,12 @@ pub(super) fn run(args: &FilesArgs) -> anyhow::Result<Outcome> {
         };
         match args.rounds.measure(by_tool) {
             Ok(((), elapsed)) => {
-                tell(what.to_owned(), args.count, args.threads, elapsed, args.rounds)?;
+                write_summary(what.to_owned(), args.count, args.threads, elapsed, args.rounds)?;
             }
             Err(error) => tracing::warn!("not compared with the program zstd: {error}"),
         }
     }
-    Ok(Outcome::Done)
+    Ok(ExitStatus::Done)
 }
 
 fn one(

@@ -16,12 +16,12 @@ use super::super::report::{json_line, milliseconds};
 use super::super::search_args::SearchArgs;
 use super::folder::Folder;
 use crate::cli::bench::rounds::{Rounds, per_second, timed};
-use crate::cli::exit::{Outcome, Usage};
+use crate::cli::exit::{ExitStatus, Usage};
 use crate::engine::progress::Progress;
 use crate::format::Format;
 use crate::jobs::filter::filter;
 use crate::jobs::manifest::Manifest;
-use crate::jobs::plan::{Plan, Request};
+use crate::jobs::plan::{JobPlan, JobRequest};
 use crate::jobs::settings::Settings;
 use crate::storage::platform;
 
@@ -56,7 +56,7 @@ struct Figure {
     nodes_per_s: f64,
 }
 
-pub(super) fn run(args: &FilterArgs) -> anyhow::Result<Outcome> {
+pub(super) fn run(args: &FilterArgs) -> anyhow::Result<ExitStatus> {
     let folder = Folder::create()?;
     let input = match &args.input {
         Some(input) if platform::is_stream(input) => {
@@ -82,20 +82,20 @@ pub(super) fn run(args: &FilterArgs) -> anyhow::Result<Outcome> {
         nodes_per_s: per_second(counts.nodes - saved.nodes, elapsed).round(),
     };
     let written = if args.rounds.json { json_line(&figure) } else { write(&figure) };
-    Ok(written.map(|()| Outcome::Done)?)
+    Ok(written.map(|()| ExitStatus::Done)?)
 }
 
 fn round(input: &Path, output: &Path, args: &FilterArgs) -> anyhow::Result<(Manifest, Duration)> {
     let search = args.search.settings()?;
     let settings = Settings { search, threads: args.threads, ..Settings::default() };
-    let request = Request {
+    let request = JobRequest {
         inputs: vec![input.to_owned()],
         output: output.to_owned(),
         force: true,
         settings,
-        ..Request::default()
+        ..JobRequest::default()
     };
-    let plan = Plan::new(request)?;
+    let plan = JobPlan::new(request)?;
     let (filtered, elapsed) =
         timed(|| filter(plan, &mut Progress::none(), &AtomicBool::new(false)));
     Ok((filtered?.manifest, elapsed))

@@ -8,7 +8,7 @@ use anyhow::Context;
 use tempfile::TempDir;
 
 use crate::format::Format;
-use crate::ops::generate::{Generator, Recipe};
+use crate::ops::generate::{GenerateSettings, Generator};
 
 /// A folder of our own among the temporary files, removed when dropped.
 pub(super) struct Folder(TempDir);
@@ -27,7 +27,8 @@ impl Folder {
     pub(super) fn generated(&self, format: Format, count: u64) -> anyhow::Result<PathBuf> {
         let path = self.path(&format!("positions.{format}"));
         let mut file = File::create(&path)?;
-        let mut generator = Generator::new(Recipe { count, ..Recipe::default() });
+        let mut generator =
+            Generator::new(GenerateSettings { count, ..GenerateSettings::default() });
         loop {
             let batch = generator.batch(format, 1 << 12)?;
             if batch.is_empty() {

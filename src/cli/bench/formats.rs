@@ -13,9 +13,9 @@ use serde::Serialize;
 
 use super::super::report::json_line;
 use crate::cli::bench::rounds::{Rounds, per_second, timed};
-use crate::cli::exit::Outcome;
+use crate::cli::exit::ExitStatus;
 use crate::format::{DecodeError, Format, Record, RecordRef, encode, records, units};
-use crate::ops::generate::{Generator, Recipe, fill};
+use crate::ops::generate::{GenerateSettings, Generator, fill};
 use crate::shogi::Position;
 
 /// Records per second of each format, in memory, on one core
@@ -50,8 +50,9 @@ struct Figure {
     encode_per_s: f64,
 }
 
-pub(super) fn run(args: &FormatsArgs) -> anyhow::Result<Outcome> {
-    let recipe = Recipe { count: args.count, seed: args.seed, ..Recipe::default() };
+pub(super) fn run(args: &FormatsArgs) -> anyhow::Result<ExitStatus> {
+    let recipe =
+        GenerateSettings { count: args.count, seed: args.seed, ..GenerateSettings::default() };
     let records: Vec<Record> = Generator::new(recipe).collect();
     if !args.rounds.json {
         writeln!(io::stdout(), "records/s        pieces legal position   everything       encode")?;
@@ -72,7 +73,7 @@ pub(super) fn run(args: &FormatsArgs) -> anyhow::Result<Outcome> {
             )?;
         }
     }
-    Ok(Outcome::Done)
+    Ok(ExitStatus::Done)
 }
 
 fn measure(format: Format, records: &[Record], rounds: Rounds) -> anyhow::Result<Figure> {

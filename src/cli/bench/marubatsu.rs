@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use super::super::report::json_line;
 use crate::cli::bench::rounds::{Rounds, per_second, timed};
-use crate::cli::exit::Outcome;
+use crate::cli::exit::ExitStatus;
 use crate::marubatsu::matches::{exact, play};
 use crate::marubatsu::representation::Planes;
 use crate::marubatsu::search::{Method, Settings, search};
@@ -43,7 +43,7 @@ struct Figure {
     per_s: f64,
 }
 
-pub(super) fn run(args: &MarubatsuArgs) -> anyhow::Result<Outcome> {
+pub(super) fn run(args: &MarubatsuArgs) -> anyhow::Result<ExitStatus> {
     let solution = Solution::new();
     let rounds = args.rounds;
     let figures = [
@@ -65,7 +65,7 @@ pub(super) fn run(args: &MarubatsuArgs) -> anyhow::Result<Outcome> {
     if wrong > 0 {
         bail!("{wrong} counts are wrong");
     }
-    Ok(Outcome::Done)
+    Ok(ExitStatus::Done)
 }
 
 fn figure(

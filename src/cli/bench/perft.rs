@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::super::option::threads;
 use super::super::report::{json_line, milliseconds};
 use crate::cli::bench::rounds::{Rounds, per_second, timed};
-use crate::cli::exit::Outcome;
+use crate::cli::exit::ExitStatus;
 use crate::shogi::perft::{Perft, parallel};
 use crate::shogi::{Position, sfen};
 
@@ -45,7 +45,7 @@ struct Known {
 }
 
 const MATSURI: &str = "l6nl/5+P1gk/2np1S3/p1p4Pp/3P2Sp1/1PPb2P1P/P5GS1/R8/LN4bKL w GR5pnsg 1";
-const MOST_MOVES: &str = "R8/2K1S1SSk/4B4/9/9/9/9/9/1L1L1L3 b RBGSNLP3g3n17p 1";
+const MAX_MOVES: &str = "R8/2K1S1SSk/4B4/9/9/9/9/9/1L1L1L3 b RBGSNLP3g3n17p 1";
 
 const KNOWN: [Known; 11] = [
     start(1, 30, [0, 0, 0, 0], Some(0)),
@@ -68,8 +68,8 @@ const KNOWN: [Known; 11] = [
         takes_minutes: false,
     },
     Known { takes_minutes: true, ..nodes_of("matsuri", MATSURI, 4, 516925165) },
-    nodes_of("most moves", MOST_MOVES, 1, 593),
-    Known { takes_minutes: true, ..nodes_of("most moves", MOST_MOVES, 4, 9342410965) },
+    nodes_of("most moves", MAX_MOVES, 1, 593),
+    Known { takes_minutes: true, ..nodes_of("most moves", MAX_MOVES, 4, 9342410965) },
 ];
 
 const fn nodes_of(name: &'static str, sfen: &'static str, depth: u32, nodes: u64) -> Known {
@@ -103,7 +103,7 @@ struct Figure {
     nodes_only_per_s: f64,
 }
 
-pub(super) fn run(args: &PerftArgs) -> anyhow::Result<Outcome> {
+pub(super) fn run(args: &PerftArgs) -> anyhow::Result<ExitStatus> {
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(args.threads)
         .build()
@@ -123,7 +123,7 @@ pub(super) fn run(args: &PerftArgs) -> anyhow::Result<Outcome> {
     if wrong > 0 {
         bail!("{wrong} counts are wrong");
     }
-    Ok(Outcome::Done)
+    Ok(ExitStatus::Done)
 }
 
 fn measure(known: &Known, rounds: Rounds) -> anyhow::Result<Figure> {

@@ -16,11 +16,11 @@ use super::super::option::word;
 use super::super::report::{json_line, milliseconds};
 use super::super::search_args;
 use crate::cli::bench::rounds::{Rounds, per_second};
-use crate::cli::exit::Outcome;
+use crate::cli::exit::ExitStatus;
 use crate::mate::judge::{InCheck, SearchSettings, WhenHopeless};
-use crate::mate::positions::{Found, Positions, Spot, Whence};
-use crate::mate::solve::{Solution, Wishes, solve};
-use crate::ops::generate::{Generator, Recipe};
+use crate::mate::positions::{InputPosition, LineOrByte, Positions, RecordLocation};
+use crate::mate::solve::{Solution, SolveOptions, solve};
+use crate::ops::generate::{GenerateSettings, Generator};
 use crate::records::answer::Answer;
 use crate::shogi::Position;
 use crate::storage::platform::peak_memory_bytes;
@@ -76,7 +76,7 @@ struct Figure {
     peak_memory_mb: Option<f64>,
 }
 
-pub(super) fn run(args: &SolveArgs) -> anyhow::Result<Outcome> {
+pub(super) fn run(args: &SolveArgs) -> anyhow::Result<ExitStatus> {
     let mut wrong = 0;
     for (name, positions) in args.positions()? {
         let figure = measure(name, &positions, args)?;
@@ -86,11 +86,11 @@ pub(super) fn run(args: &SolveArgs) -> anyhow::Result<Outcome> {
     if wrong > 0 {
         bail!("{wrong} verdicts are wrong");
     }
-    Ok(Outcome::Done)
+    Ok(ExitStatus::Done)
 }
 
 impl SolveArgs {
-    fn positions(&self) -> anyhow::Result<Vec<(String, Vec<Found>)>> {
+    fn positions(&self) -> anyhow::Result<Vec<(String, Vec<InputPosition>)>> {
         if self.files.is_empty() {
             return Ok(vec![("random games".to_owned(), generated()?)]);
         }
@@ -108,21 +108,25 @@ impl SolveArgs {
     }
 }
 
-fn read(file: &Path) -> anyhow::Result<Vec<Found>> {
+fn read(file: &Path) -> anyhow::Result<Vec<InputPosition>> {
     let at = || file.display().to_string();
     Positions::open(file, None).map(|found| found?.with_context(at)).collect()
 }
 
-fn generated() -> anyhow::Result<Vec<Found>> {
-    let recipe = Recipe { count: GENERATED, every: 8, ..Recipe::default() };
+fn generated() -> anyhow::Result<Vec<InputPosition>> {
+    let recipe = GenerateSettings { count: GENERATED, every: 8, ..GenerateSettings::default() };
     let found = |(index, record): (u64, crate::format::Record)| {
-        let whence = Whence { index, spot: Spot::Byte(0) };
-        Ok(Found { whence, position: Position::try_from(record.setup)?, second_column: None })
+        let location = RecordLocation { index, spot: LineOrByte::Byte(0) };
+        Ok(InputPosition {
+            location,
+            position: Position::try_from(record.setup)?,
+            second_column: None,
+        })
     };
     (0..).zip(Generator::new(recipe)).map(found).collect()
 }
 
-fn measure(file: String, positions: &[Found], args: &SolveArgs) -> anyhow::Result<Figure> {
+fn measure(file: String, positions: &[InputPosition], args: &SolveArgs) -> anyhow::Result<Figure> {
     let settings = args.settings();
     search_args::check(&settings)?;
     let (solutions, elapsed) = args.rounds.measure(|| round(positions, &settings))?;
@@ -160,7 +164,7 @@ fn mebibytes(bytes: u64) -> f64 {
 
 /// All solutions, and the sum of the times of the searches.
 fn round(
-    positions: &[Found],
+    positions: &[InputPosition],
     settings: &SearchSettings,
 ) -> anyhow::Result<(Vec<Solution>, Duration)> {
     let positions: Vec<_> = positions.iter().cloned().map(|found| Ok(Ok(found))).collect();
@@ -168,7 +172,7 @@ fn round(
     solve(
         positions.into_iter(),
         settings,
-        &Wishes::default(),
+        &SolveOptions::default(),
         1,
         |solved| -> anyhow::Result<()> {
             solutions.push(solved?);

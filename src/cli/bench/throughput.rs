@@ -19,7 +19,7 @@ struct Figure {
 }
 
 /// Writes it to standard output.
-pub(super) fn tell(
+pub(super) fn write_summary(
     what: String,
     records: u64,
     threads: usize,

@@ -9,7 +9,9 @@ use serde::Serialize;
 
 use super::super::option::word;
 use super::super::report::{json_line, milliseconds};
-use crate::marubatsu::check::{Method, Positions, Strongly, Wrong, strongly_solved, weakly_solved};
+use crate::marubatsu::check::{
+    Method, PositionScope, StrongCheck, WrongPosition, strongly_solved, weakly_solved,
+};
 use crate::marubatsu::{Mark, Player, Solution, Squares};
 
 /// Say whether a player is unbeatable, and in how many positions it may go wrong
@@ -66,9 +68,9 @@ struct WrongBoard {
     best_moves: Squares,
 }
 
-impl From<&Wrong> for WrongBoard {
-    fn from(wrong: &Wrong) -> Self {
-        let Wrong { board, candidates, best_moves } = *wrong;
+impl From<&WrongPosition> for WrongBoard {
+    fn from(wrong: &WrongPosition) -> Self {
+        let WrongPosition { board, candidates, best_moves } = *wrong;
         Self { board: board.to_string(), candidates, best_moves }
     }
 }
@@ -78,9 +80,9 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<()> {
     let solution = Solution::new();
     let started = Instant::now();
     let [o, x] = Mark::ALL.map(|side| weakly_solved(player, side, method, &solution));
-    let symmetric = strongly_solved(player, Positions::UpToSymmetry, &solution);
-    let all = strongly_solved(player, Positions::All, &solution);
-    let share = |strongly: &Strongly| [strongly.right, strongly.positions];
+    let symmetric = strongly_solved(player, PositionScope::UpToSymmetry, &solution);
+    let all = strongly_solved(player, PositionScope::All, &solution);
+    let share = |strongly: &StrongCheck| [strongly.right, strongly.positions];
     let report = Report {
         player,
         method,
@@ -99,7 +101,7 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<()> {
 }
 
 /// A player that is hardly ever right is not told apart by boards.
-const MOST_SHOWN: usize = 20;
+const MAX_SHOWN: usize = 20;
 
 fn write(report: &Report, [o, x]: [bool; 2]) -> io::Result<()> {
     let mut out = io::stdout().lock();
@@ -117,11 +119,11 @@ fn write(report: &Report, [o, x]: [bool; 2]) -> io::Result<()> {
             "right in {right} of {of} positions with a choice{positions}: {percent:.2} %"
         )?;
     }
-    for WrongBoard { board, candidates, best_moves } in wrong.iter().take(MOST_SHOWN) {
+    for WrongBoard { board, candidates, best_moves } in wrong.iter().take(MAX_SHOWN) {
         writeln!(out, "\n  {}  plays {candidates}; best {best_moves}", board.replace('/', "\n  "))?;
     }
-    if wrong.len() > MOST_SHOWN {
-        writeln!(out, "\n  and {} more; --json lists all", wrong.len() - MOST_SHOWN)?;
+    if wrong.len() > MAX_SHOWN {
+        writeln!(out, "\n  and {} more; --json lists all", wrong.len() - MAX_SHOWN)?;
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-use crate::records::claims::Claims;
+use crate::records::claims::FileClaims;
 use crate::records::plan_error::PlanError;
 use crate::records::sink::{OutputPlan, Sinks};
 use crate::records::stream::{Batch, Stream};
@@ -17,7 +17,7 @@ pub(super) fn plan_files<'a>(
     paths: impl IntoIterator<Item = &'a PathBuf>,
     force: bool,
 ) -> Result<Vec<OutputPlan>, PlanError> {
-    let mut claims = Claims::reading(&[])?;
+    let mut claims = FileClaims::reading(&[])?;
     paths.into_iter().map(|path| claims.lone_output(Stream::Kept, path, force)).collect()
 }
 

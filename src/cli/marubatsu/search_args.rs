@@ -12,7 +12,7 @@ use crate::marubatsu::search::{
 #[derive(Args, Clone, Debug)]
 pub(super) struct SearchArgs {
     /// Plies searched below each move of the position; 8 reaches the end of every game [default: 8]
-    #[arg(long, default_value_t = Settings::MOST_DEPTH, hide_default_value = true,
+    #[arg(long, default_value_t = Settings::MAX_DEPTH, hide_default_value = true,
           value_name = "PLIES",
           value_parser = clap::value_parser!(u8).range(..10))]
     depth: u8,

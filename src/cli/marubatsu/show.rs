@@ -15,7 +15,7 @@ use super::output::{plan_files, write_file};
 use super::search_args::SearchArgs;
 use super::solve::number;
 use crate::cli::exit::Usage;
-use crate::marubatsu::picture::{Bound, Drawn, Fate, Picture, html, svg, text};
+use crate::marubatsu::picture::{Bound, DrawnNode, NodeStatus, Picture, html, svg, text};
 use crate::marubatsu::search::{Method, Settings};
 use crate::marubatsu::{Board, Solution, Square};
 
@@ -74,7 +74,7 @@ struct Report {
 struct Node {
     board: String,
     last: Option<u8>,
-    fate: Fate,
+    fate: NodeStatus,
     value: i8,
     bound: Option<Bound>,
     found: Option<serde_json::Number>,
@@ -82,8 +82,8 @@ struct Node {
     children: Vec<Self>,
 }
 
-impl From<&Drawn> for Node {
-    fn from(drawn: &Drawn) -> Self {
+impl From<&DrawnNode> for Node {
+    fn from(drawn: &DrawnNode) -> Self {
         Self {
             board: drawn.board.to_string(),
             last: drawn.last.map(Square::number),

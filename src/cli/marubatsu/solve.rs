@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::super::option::word;
 use super::super::report::{json_line, milliseconds};
 use super::search_args::SearchArgs;
-use crate::marubatsu::search::{Found, Method, Settings, search};
+use crate::marubatsu::search::{Method, SearchOutcome, Settings, search};
 use crate::marubatsu::{Board, Solution, Squares};
 
 /// Search a position: its value, its best moves, and how many nodes that took
@@ -71,7 +71,7 @@ pub(super) fn run(args: &SolveArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn report(board: Board, settings: Settings, found: Found, elapsed_ms: f64) -> Report {
+fn report(board: Board, settings: Settings, found: SearchOutcome, elapsed_ms: f64) -> Report {
     Report {
         board: board.to_string(),
         settings,
@@ -96,7 +96,7 @@ pub(super) fn number(points: f64) -> serde_json::Number {
     }
 }
 
-fn write(board: Board, found: &Found, elapsed_ms: f64) -> io::Result<()> {
+fn write(board: Board, found: &SearchOutcome, elapsed_ms: f64) -> io::Result<()> {
     let mut out = io::stdout().lock();
     for row in board.to_string().split('/') {
         writeln!(out, "  {row}")?;

@@ -321,7 +321,7 @@ fn unusual(report: &StatsReport) -> Option<String> {
 }
 
 fn inputs(report: &StatsReport) -> String {
-    let row = |input: &crate::records::account::InputAccount| {
+    let row = |input: &crate::records::account::InputEntry| {
         vec![
             input.file.clone(),
             input.format.clone(),

@@ -6,10 +6,10 @@ use crate::cli::stats::numbers::{grouped, per_position, percent};
 use crate::ops::stats::{Bin, Distribution, StatsReport};
 
 /// Lines of a histogram.
-const MOST_ROWS: usize = 16;
+const MAX_ROWS: usize = 16;
 
 /// Marks of its longest line.
-const MOST_MARKS: u64 = 40;
+const MAX_MARKS: u64 = 40;
 
 pub(super) fn text(report: &StatsReport) -> String {
     let mut lines = summary(report);
@@ -146,7 +146,7 @@ fn head(name: &str, distribution: &Distribution) -> String {
 /// The bins, some of them together where they are too many.
 fn rows(bins: &[Bin], records: u64) -> Vec<String> {
     let rows: Vec<Bin> = bins
-        .chunks(bins.len().div_ceil(MOST_ROWS))
+        .chunks(bins.len().div_ceil(MAX_ROWS))
         .filter_map(|bins| {
             let (first, last) = (bins.first()?, bins.last()?);
             let records = bins.iter().map(|bin| bin.records).sum();
@@ -155,7 +155,7 @@ fn rows(bins: &[Bin], records: u64) -> Vec<String> {
         .collect();
     let most = rows.iter().map(|row| row.records).max().unwrap_or(0).max(1);
     let row = |Bin { from, to, records: count }: &Bin| {
-        let marks = (count * MOST_MARKS).div_ceil(most) as usize;
+        let marks = (count * MAX_MARKS).div_ceil(most) as usize;
         let share = percent(*count, records);
         let count = grouped(*count);
         let drawn = format!("{from:>7} to {to:>6}  {count:>13}  {share:>7}  {}", "#".repeat(marks));

@@ -124,12 +124,12 @@ fn time_limit(text: &str) -> Result<Option<Duration>, TimeError> {
 }
 
 /// Longest word that is repeated in a message, in characters.
-const MOST_SHOWN: usize = 40;
+const MAX_SHOWN: usize = 40;
 
 /// A word of the input as it may stand in one line of output.
 fn shown(word: &str) -> String {
     let printable = |c: char| if c.is_control() { '?' } else { c };
-    let mut shown: String = word.chars().take(MOST_SHOWN).map(printable).collect();
+    let mut shown: String = word.chars().take(MAX_SHOWN).map(printable).collect();
     if shown.len() < word.len() {
         shown.push('…');
     }
@@ -216,7 +216,7 @@ mod tests {
         let long = "9".repeat(99);
         assert_eq!(
             error(&format!("{start} {long}")),
-            format!("position: move 1: {}… is no move", &long[..MOST_SHOWN])
+            format!("position: move 1: {}… is no move", &long[..MAX_SHOWN])
         );
     }
 

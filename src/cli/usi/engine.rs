@@ -13,11 +13,11 @@ use crossbeam_channel::{Receiver, after, never, select};
 use super::command::{Command, PositionCommandError, Setting, SettingError, parse};
 use super::options::Options;
 use super::reply::{Checkmate, Info, identity, undecided};
-use super::searcher::{Answer, GONE, Question, Searcher};
-use crate::cli::usi::line::{Line, MOST_LINE_BYTES};
+use super::searcher::{GONE, Question, SearchAnswer, Searcher};
+use crate::cli::usi::line::{Line, MAX_LINE_BYTES};
 use crate::mate::judge::InCheck;
 use crate::shogi::Position;
-use crate::solver::Control;
+use crate::solver::SearchControl;
 
 /// How often a search says how far it is.
 const INFO_EVERY: Duration = Duration::from_secs(1);
@@ -38,7 +38,7 @@ pub(super) struct Engine<W> {
 
 /// A search under way.
 struct Search {
-    control: Arc<Control>,
+    control: Arc<SearchControl>,
     started: Instant,
     deadline: Option<Instant>,
     next_info: Instant,
@@ -115,7 +115,7 @@ impl<W: Write> Engine<W> {
         if start.trim_start().starts_with("position") {
             self.position = None;
         }
-        self.complain(format_args!("a line of more than {MOST_LINE_BYTES} bytes is passed over"))
+        self.complain(format_args!("a line of more than {MAX_LINE_BYTES} bytes is passed over"))
     }
 
     const fn is_busy(&self) -> bool {
@@ -166,7 +166,7 @@ impl<W: Write> Engine<W> {
             return Ok(self.decline(format_args!("go mate: {nothing}"))?);
         }
         let (limits, table) = (self.options.limits(), self.options.table());
-        let control = Arc::new(Control::new());
+        let control = Arc::new(SearchControl::new());
         let started = Instant::now();
         self.search = Some(Search {
             control: Arc::clone(&control),
@@ -215,7 +215,7 @@ impl<W: Write> Engine<W> {
     }
 
     /// Answers the search that has ended.
-    fn finish(&mut self, answer: Answer) -> io::Result<()> {
+    fn finish(&mut self, answer: SearchAnswer) -> io::Result<()> {
         let Some(search) = self.search.take() else { return Ok(()) };
         match answer {
             Ok(outcome) => {

@@ -4,7 +4,7 @@ use std::io;
 use std::io::{BufRead, Read};
 
 /// The longest line that is read: the moves of a game that is far longer than any.
-pub(crate) const MOST_LINE_BYTES: u64 = 1 << 20;
+pub(crate) const MAX_LINE_BYTES: u64 = 1 << 20;
 
 /// A line without its end, or the beginning of one that is too long.
 pub(crate) struct Line {
@@ -15,9 +15,9 @@ pub(crate) struct Line {
 /// The next line; nothing behind the last one. What is too long is passed over up to the end of the line.
 pub(crate) fn next_line(input: &mut impl BufRead) -> io::Result<Option<Line>> {
     let mut line = Vec::new();
-    let read = input.take(MOST_LINE_BYTES).read_until(b'\n', &mut line)?;
+    let read = input.take(MAX_LINE_BYTES).read_until(b'\n', &mut line)?;
     let has_end = line.pop_if(|last| *last == b'\n').is_some();
-    let is_whole = has_end || (read as u64) < MOST_LINE_BYTES;
+    let is_whole = has_end || (read as u64) < MAX_LINE_BYTES;
     if !is_whole {
         input.skip_until(b'\n')?;
     }
@@ -36,7 +36,7 @@ mod tests {
         let mut input = &b"usi\n\nquit"[..];
         let lines: Vec<_> = iter::from_fn(|| next_line(&mut input).unwrap()).collect();
         assert_eq!(lines.iter().map(|line| &line.text).collect::<Vec<_>>(), ["usi", "", "quit"]);
-        let most = MOST_LINE_BYTES as usize;
+        let most = MAX_LINE_BYTES as usize;
         let text = [most, most - 1, 3 * most, 0].map(|bytes| "x".repeat(bytes)).join("\n");
         let mut input = text.as_bytes();
         let lines: Vec<_> = iter::from_fn(|| next_line(&mut input).unwrap())

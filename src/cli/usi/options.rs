@@ -5,8 +5,8 @@
 use thiserror::Error;
 
 use super::command::Setting;
-use crate::mate::judge::MOST_HASH_MB;
-use crate::solver::{Limits, MOST_PLIES, TableSize, WhenHopeless};
+use crate::mate::judge::MAX_HASH_MB;
+use crate::solver::{Limits, MAX_PLIES, TableSize, WhenHopeless};
 
 /// Values that hold until they are set anew.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -27,12 +27,12 @@ const DEPTH: usize = 1;
 const NODES: usize = 2;
 
 /// GUIs read numbers of options with a sign.
-const MOST_NODES: u64 = i64::MAX as u64;
+const MAX_NODES: u64 = i64::MAX as u64;
 
 const SPINS: [Spin; 3] = [
-    Spin { name: "USI_Hash", default: 256, min: 1, max: MOST_HASH_MB as u64 },
-    Spin { name: "DepthLimit", default: 0, min: 0, max: MOST_PLIES as u64 },
-    Spin { name: "NodesLimit", default: 0, min: 0, max: MOST_NODES },
+    Spin { name: "USI_Hash", default: 256, min: 1, max: MAX_HASH_MB as u64 },
+    Spin { name: "DepthLimit", default: 0, min: 0, max: MAX_PLIES as u64 },
+    Spin { name: "NodesLimit", default: 0, min: 0, max: MAX_NODES },
 ];
 
 /// Options that GUIs set without being offered them, and that say nothing to a solver.
@@ -86,7 +86,7 @@ impl Options {
     pub(super) fn limits(&self) -> Limits {
         let depth_plies = match self.values[DEPTH] {
             0 => Limits::NONE.depth_plies,
-            depth => u16::try_from(depth).unwrap_or(MOST_PLIES),
+            depth => u16::try_from(depth).unwrap_or(MAX_PLIES),
         };
         let nodes = match self.values[NODES] {
             0 => Limits::NONE.nodes,

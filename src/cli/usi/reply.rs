@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::options::Options;
 use crate::shogi::Move;
-use crate::solver::{Figures, Outcome, Stop, Verdict};
+use crate::solver::{SearchProgress, SolverResult, Stop, Verdict};
 
 /// Who this is and what can be set, in answer to `usi`.
 pub(super) fn identity() -> Vec<String> {
@@ -33,8 +33,8 @@ pub(super) enum Checkmate {
     NotImplemented,
 }
 
-impl From<Outcome> for Checkmate {
-    fn from(outcome: Outcome) -> Self {
+impl From<SolverResult> for Checkmate {
+    fn from(outcome: SolverResult) -> Self {
         match outcome.verdict {
             Verdict::Proven => Self::Mate(outcome.line),
             Verdict::Disproven => Self::NoMate,
@@ -77,13 +77,17 @@ pub(super) struct Info {
 
 impl Info {
     /// While the search runs.
-    pub(super) fn under_way(figures: Figures, elapsed: Duration) -> Self {
-        let Figures { nodes, depth_plies, line } = figures;
+    pub(super) fn under_way(figures: SearchProgress, elapsed: Duration) -> Self {
+        let SearchProgress { nodes, depth_plies, line } = figures;
         Self { elapsed, nodes, depth_plies, line, is_mate: false }
     }
 
     /// At its end; what was told last is the best line of a search that did not decide.
-    pub(super) fn at_the_end(outcome: &Outcome, figures: Figures, elapsed: Duration) -> Self {
+    pub(super) fn at_the_end(
+        outcome: &SolverResult,
+        figures: SearchProgress,
+        elapsed: Duration,
+    ) -> Self {
         let mut info = Self::under_way(figures, elapsed);
         info.nodes = outcome.stats.nodes;
         info.is_mate = outcome.verdict == Verdict::Proven;
@@ -129,14 +133,14 @@ mod tests {
     use super::*;
     use crate::solver::Stats;
 
-    fn outcome(verdict: Verdict, line: &[&str]) -> Outcome {
+    fn outcome(verdict: Verdict, line: &[&str]) -> SolverResult {
         let line = line.iter().map(|text| Move::from_usi(text).unwrap()).collect();
-        Outcome { verdict, line, stats: Stats { nodes: 5_000, ..Stats::default() } }
+        SolverResult { verdict, line, stats: Stats { nodes: 5_000, ..Stats::default() } }
     }
 
-    fn figures() -> Figures {
+    fn figures() -> SearchProgress {
         let line = vec![Move::from_usi("7g7f").unwrap()];
-        Figures { nodes: 4_096, depth_plies: 9, line }
+        SearchProgress { nodes: 4_096, depth_plies: 9, line }
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crossbeam_channel::{Receiver, Sender, unbounded};
 
 use crate::shogi::Position;
 use crate::solver::{
-    Attacker, Control, Limits, Outcome, STACK_BYTES, Solver, TableError, TableSize,
+    Attacker, Limits, STACK_BYTES, SearchControl, Solver, SolverResult, TableError, TableSize,
 };
 
 /// What is asked about a position: does the side to move mate?
@@ -18,7 +18,7 @@ pub(super) struct Question {
     pub(super) position: Position,
     pub(super) limits: Limits,
     pub(super) table: TableSize,
-    pub(super) control: Arc<Control>,
+    pub(super) control: Arc<SearchControl>,
 }
 
 enum Task {
@@ -27,12 +27,12 @@ enum Task {
 }
 
 /// The answer to a question, or why there could be no search.
-pub(super) type Answer = Result<Outcome, TableError>;
+pub(super) type SearchAnswer = Result<SolverResult, TableError>;
 
 pub(super) struct Searcher {
     tasks: Sender<Task>,
     prepared: Receiver<Result<(), TableError>>,
-    answers: Receiver<Answer>,
+    answers: Receiver<SearchAnswer>,
 }
 
 /// No answer will come: the thread ends only by a defect of ours.
@@ -63,7 +63,7 @@ impl Searcher {
     }
 
     /// Where answers arrive; broken if the thread has ended.
-    pub(super) fn answers(&self) -> &Receiver<Answer> {
+    pub(super) fn answers(&self) -> &Receiver<SearchAnswer> {
         &self.answers
     }
 }
@@ -79,7 +79,7 @@ impl Worker {
         &mut self,
         tasks: &Receiver<Task>,
         prepared: &Sender<Result<(), TableError>>,
-        answers: &Sender<Answer>,
+        answers: &Sender<SearchAnswer>,
     ) {
         for task in tasks {
             let is_heard = match task {
@@ -92,10 +92,10 @@ impl Worker {
         }
     }
 
-    fn answer(&mut self, question: &Question) -> Answer {
+    fn answer(&mut self, question: &Question) -> SearchAnswer {
         let Question { position, limits, table, control } = question;
         let solver = self.solver_with(*table)?;
-        Ok(solver.solve_watched(position, Attacker::SideToMove, limits, &**control))
+        Ok(solver.solve_observed(position, Attacker::SideToMove, limits, &**control))
     }
 
     fn solver_with(&mut self, table: TableSize) -> Result<&mut Solver, TableError> {

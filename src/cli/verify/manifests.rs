@@ -8,10 +8,10 @@ use serde::Serialize;
 
 use super::super::message::name;
 use super::super::report::json_line;
-use crate::cli::exit::{Outcome, usage_if};
-use crate::jobs::manifest::Essence;
+use crate::cli::exit::{ExitStatus, usage_if};
+use crate::jobs::manifest::ManifestHead;
 use crate::jobs::shard_set::{ShardSet, wrong_output};
-use crate::ops::rearrange::Account;
+use crate::ops::rearrange::OperationManifest;
 use crate::records::account_file::{MANIFEST_SUFFIX, ManifestError};
 use crate::storage::platform;
 
@@ -26,21 +26,21 @@ struct Report {
 }
 
 /// Compares outputs with their manifests, and the manifests of shards with each other.
-pub(super) fn check(files: &[PathBuf], json: bool) -> anyhow::Result<Outcome> {
+pub(super) fn check(files: &[PathBuf], json: bool) -> anyhow::Result<ExitStatus> {
     let mut of_filter = Vec::new();
     let mut faults = 0;
-    let mut tell = |report: &Report| {
+    let mut write_summary = |report: &Report| {
         faults += report.problems.len();
         if json { json_line(report) } else { write(report) }
     };
     for file in files {
         let is_named_so = file.to_string_lossy().ends_with(MANIFEST_SUFFIX);
-        let essence = if is_named_so { Some(Essence::read(file)?) } else { None };
-        if essence.is_none_or(|essence| essence.is_of_search()) {
+        let head = if is_named_so { Some(ManifestHead::read(file)?) } else { None };
+        if head.is_none_or(|head| head.is_of_search()) {
             of_filter.push(file.clone());
             continue;
         }
-        let problems = match Account::read(file) {
+        let problems = match OperationManifest::read(file) {
             Ok(account) => {
                 let folder = platform::folder_of(file);
                 let wrong = account.outputs.iter().filter_map(|out| wrong_output(folder, out));
@@ -51,7 +51,7 @@ pub(super) fn check(files: &[PathBuf], json: bool) -> anyhow::Result<Outcome> {
         };
         let run = file.display().to_string();
         let run = run.strip_suffix(MANIFEST_SUFFIX).unwrap_or(&run).to_owned();
-        tell(&Report { run, manifests: 1, problems })?;
+        write_summary(&Report { run, manifests: 1, problems })?;
     }
     let sets = ShardSet::of_files(&of_filter);
     for set in sets.map_err(|error| usage_if(error.is_usage(), error))? {
@@ -62,10 +62,10 @@ pub(super) fn check(files: &[PathBuf], json: bool) -> anyhow::Result<Outcome> {
         problems.extend(set.wrong_outputs(None));
         let problems = problems.iter().map(ToString::to_string).collect();
         let run = set.folder.join(&set.stem).display().to_string();
-        tell(&Report { run, manifests, problems })?;
+        write_summary(&Report { run, manifests, problems })?;
     }
     match faults {
-        0 => Ok(Outcome::Done),
+        0 => Ok(ExitStatus::Done),
         1 => anyhow::bail!("the outputs are not as their manifests say"),
         _ => anyhow::bail!("the outputs are not as their manifests say, in {faults} points"),
     }

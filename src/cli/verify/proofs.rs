@@ -12,14 +12,14 @@ use serde::Serialize;
 
 use super::super::message::name;
 use super::super::report::json_line;
-use crate::cli::exit::Outcome;
-use crate::format::proof_file::{Claim, ProofReader};
+use crate::cli::exit::ExitStatus;
+use crate::format::proof_file::{ProofClaim, ProofReader};
 use crate::mate::proof::check;
 use crate::storage::files;
 
 /// What a file proves.
 #[derive(Default, Serialize)]
-struct Account {
+struct ProofsReport {
     file: String,
     proofs: u64,
     win: u64,
@@ -32,26 +32,26 @@ pub(super) fn check_files(
     paths: &[PathBuf],
     threads: usize,
     json: bool,
-) -> anyhow::Result<Outcome> {
+) -> anyhow::Result<ExitStatus> {
     let pool = ThreadPoolBuilder::new().num_threads(threads).build()?;
     for path in paths {
         let account = pool.install(|| verify(path))?;
         if json { json_line(&account)? } else { write_account(&account)? }
     }
-    Ok(Outcome::Done)
+    Ok(ExitStatus::Done)
 }
 
-fn verify(path: &Path) -> anyhow::Result<Account> {
+fn verify(path: &Path) -> anyhow::Result<ProofsReport> {
     let file = path.display().to_string();
     let input = open(path).with_context(|| format!("cannot open {file}"))?;
-    let mut account = Account { file, ..Account::default() };
+    let mut account = ProofsReport { file, ..ProofsReport::default() };
     for proof in ProofReader::new(input) {
         let proof = proof.with_context(|| account.file.clone())?;
         check(&proof).with_context(|| format!("{}: proof {}", account.file, account.proofs))?;
         account.proofs += 1;
         match proof.head().claim {
-            Claim::Win => account.win += 1,
-            Claim::Loss => account.loss += 1,
+            ProofClaim::Win => account.win += 1,
+            ProofClaim::Loss => account.loss += 1,
         }
         account.steps += proof.steps();
         account.longest_plies = account.longest_plies.max(proof.head().plies);
@@ -71,8 +71,8 @@ fn open(path: &Path) -> io::Result<Box<dyn BufRead + Send>> {
     })
 }
 
-fn write_account(account: &Account) -> io::Result<()> {
-    let Account { file, proofs, win, loss, steps, longest_plies } = account;
+fn write_account(account: &ProofsReport) -> io::Result<()> {
+    let ProofsReport { file, proofs, win, loss, steps, longest_plies } = account;
     let mut out = io::stdout();
     let file = name(file);
     write!(out, "{file}: {proofs} proofs hold: {win} win, {loss} loss; ")?;

@@ -1,7 +1,7 @@
 //! Whether a manifest can be right: what holds of every manifest that this program writes.
 //!
-//! Manifests are text, and may have been edited, cut or mixed up. What is wrong with one is told before any
-//! file that it speaks of is opened.
+//! Manifests are text, and may have been edited, truncated or mixed up. They are checked before any
+//! file that they list is opened.
 
 use serde_json::{Map, Value};
 
@@ -9,8 +9,8 @@ use super::Manifest;
 use crate::format::Format;
 use crate::jobs::identity::{DATASET, FILTER, MERGE};
 use crate::jobs::run_name::RunName;
-use crate::records::account::{InputAccount, OutputAccount};
-use crate::records::account_check::{Contradiction, check_numbers, check_outputs};
+use crate::records::account::{InputEntry, OutputEntry};
+use crate::records::account_check::{ContradictionError, check_numbers, check_outputs};
 use crate::records::format_name::FormatName;
 use crate::records::stream::Stream;
 use crate::storage::compression::Compression;
@@ -19,8 +19,8 @@ impl Manifest {
     /// Checks that it can be right, by itself and as the manifest of the run of this name.
     ///
     /// # Errors
-    /// [`Contradiction`] with the first thing that cannot be.
-    pub fn check(&self, name: Option<&RunName>) -> Result<(), Contradiction> {
+    /// [`ContradictionError`] with the first thing that cannot be.
+    pub fn check(&self, name: Option<&RunName>) -> Result<(), ContradictionError> {
         check_numbers(&self.counts, &self.inputs, &self.outputs)?;
         self.inputs.iter().try_for_each(check_input)?;
         check_outputs(&self.outputs)?;
@@ -32,11 +32,14 @@ impl Manifest {
         name.map_or(Ok(()), |name| self.check_name(name))
     }
 
-    fn check_name(&self, name: &RunName) -> Result<(), Contradiction> {
+    fn check_name(&self, name: &RunName) -> Result<(), ContradictionError> {
         let of_name = name.shard().map(|shard| shard.to_string());
         if self.shard != of_name {
             let word = |shard: &Option<String>| shard.clone().unwrap_or_else(|| "none".to_owned());
-            return Err(Contradiction::Shard { says: word(&self.shard), name: word(&of_name) });
+            return Err(ContradictionError::Shard {
+                says: word(&self.shard),
+                name: word(&of_name),
+            });
         }
         let to = self.settings.get("to").and_then(Value::as_str).unwrap_or_default();
         let expected = |stream: Stream| match &*self.command {
@@ -46,37 +49,37 @@ impl Manifest {
         let names = self.outputs.iter().map(|output| (&output.file, expected(output.stream)));
         let mut wrong = names.filter(|(file, expected)| *file != expected);
         wrong.next().map_or(Ok(()), |(file, expected)| {
-            Err(Contradiction::Name { file: file.clone(), expected })
+            Err(ContradictionError::Name { file: file.clone(), expected })
         })
     }
 
     /// Each output of the product must be there, and once.
-    fn check_streams(&self) -> Result<(), Contradiction> {
+    fn check_streams(&self) -> Result<(), ContradictionError> {
         if self.command == MERGE {
             let found = self.outputs.len();
             let is_one = found == 1;
             return if is_one {
                 Ok(())
             } else {
-                Err(Contradiction::Outputs { found, expected: "one" })
+                Err(ContradictionError::Outputs { found, expected: "one" })
             };
         }
         let is = |setting, word, others| is_word(&self.settings, setting, word, others);
-        let sorted = self.command != DATASET;
-        let mated = sorted && is("mated", "split", &["drop", "relabel"])?;
-        let unknown = sorted && is("unknown", "split", &["keep", "drop"])?;
+        let writes_records = self.command != DATASET;
+        let mated = writes_records && is("mated", "split", &["drop", "relabel"])?;
+        let unknown = writes_records && is("unknown", "split", &["keep", "drop"])?;
         let quarantine = is("on-error", "quarantine", &["skip", "stop"])?;
         for stream in Stream::ALL {
             let expected = usize::from(match stream {
-                Stream::Kept | Stream::UnknownLines => sorted,
+                Stream::Kept | Stream::UnknownLines => writes_records,
                 Stream::Mated | Stream::MatedLines => mated,
                 Stream::Unknown => unknown,
-                Stream::Rows => !sorted,
+                Stream::Rows => !writes_records,
                 Stream::Quarantine | Stream::QuarantineLines => quarantine,
             });
             let found = self.outputs.iter().filter(|output| output.stream == stream).count();
             if found != expected {
-                return Err(Contradiction::Streams { stream, found, expected });
+                return Err(ContradictionError::Streams { stream, found, expected });
             }
         }
         Ok(())
@@ -89,42 +92,49 @@ fn is_word(
     setting: &'static str,
     word: &str,
     others: &[&str],
-) -> Result<bool, Contradiction> {
+) -> Result<bool, ContradictionError> {
     let value = settings.get(setting);
     match value.and_then(Value::as_str) {
         Some(is) if is == word => Ok(true),
         Some(is) if others.contains(&is) => Ok(false),
-        _ => Err(Contradiction::Setting { setting, value: value.cloned().unwrap_or_default() }),
+        _ => {
+            Err(ContradictionError::Setting { setting, value: value.cloned().unwrap_or_default() })
+        }
     }
 }
 
 /// Records of one size are as many as their bytes say.
-fn check_input(input: &InputAccount) -> Result<(), Contradiction> {
-    let InputAccount { file, format, from, to, bytes, .. } = input;
+fn check_input(input: &InputEntry) -> Result<(), ContradictionError> {
+    let InputEntry { file, format, from, to, bytes, .. } = input;
     let Some(known) = Format::from_name(format) else {
-        return Err(Contradiction::Format { file: file.clone(), format: format.clone() });
+        return Err(ContradictionError::Format { file: file.clone(), format: format.clone() });
     };
     let records = to - from;
     match known.record_len() {
-        Some(len) if bytes.div_ceil(len as u64) != records => {
-            Err(Contradiction::Size { file: file.clone(), format: known, records, bytes: *bytes })
-        }
+        Some(len) if bytes.div_ceil(len as u64) != records => Err(ContradictionError::Size {
+            file: file.clone(),
+            format: known,
+            records,
+            bytes: *bytes,
+        }),
         _ => Ok(()),
     }
 }
 
 /// The same of an output, whose name says what it holds.
-fn check_size(output: &OutputAccount) -> Result<(), Contradiction> {
-    let OutputAccount { file, stream, records, bytes, .. } = output;
+fn check_size(output: &OutputEntry) -> Result<(), ContradictionError> {
+    let OutputEntry { file, stream, records, bytes, .. } = output;
     let name = FormatName::from_file_name(file).filter(|_| stream.holds_records());
     let Some(FormatName { format, compression: Compression::None }) = name else { return Ok(()) };
     match format.record_len() {
-        Some(len) if records.checked_mul(len as u64) != Some(*bytes) => Err(Contradiction::Size {
-            file: file.clone(),
-            format,
-            records: *records,
-            bytes: *bytes,
-        }),
+        Some(len) if records.checked_mul(len as u64) != Some(*bytes) => {
+            Err(ContradictionError::Size {
+                file: file.clone(),
+                format,
+                records: *records,
+                bytes: *bytes,
+            })
+        }
         _ => Ok(()),
     }
 }

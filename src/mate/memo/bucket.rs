@@ -1,4 +1,4 @@
-//! A few answers that share a place, of which the least worth remembering gives way.
+//! A few answers that share a bucket; the least valuable one is evicted.
 //!
 //! The greedy dual algorithm (Young 1994): the worth of an answer is what it cost, and each time the bucket
 //! forgets something, newer answers gain on it. Dear ones stay longer, none stays for ever unless asked for.
@@ -11,7 +11,7 @@ use crate::shogi::{Move, Position};
 pub(super) const WAYS: usize = 16;
 
 /// Moves of the lines of all answers in a bucket. A mate longer than this is not remembered.
-const MOST_MOVES: usize = 128;
+const MAX_MOVES: usize = 128;
 
 /// What an allocation takes besides the bytes asked for.
 const ALLOCATION_BYTES: usize = 16;
@@ -33,10 +33,10 @@ struct Entry<V> {
 
 impl<V> Bucket<V> {
     /// Most memory that a bucket takes, lock included.
-    pub(super) const MOST_BYTES: usize = size_of::<std::sync::Mutex<Self>>()
+    pub(super) const MAX_BYTES: usize = size_of::<std::sync::Mutex<Self>>()
         + WAYS * (size_of::<Entry<V>>() + ALLOCATION_BYTES)
         + ALLOCATION_BYTES
-        + MOST_MOVES * size_of::<Move>();
+        + MAX_MOVES * size_of::<Move>();
 }
 
 impl<V> Default for Bucket<V> {
@@ -76,10 +76,10 @@ impl<V: Memorable> Bucket<V> {
 
     /// Forgets what is worth less than a new answer with a line of this length, until there is room for it.
     fn make_room(&mut self, line_len: usize, worth: u64) -> bool {
-        if line_len > MOST_MOVES {
+        if line_len > MAX_MOVES {
             return false;
         }
-        while self.entries.len() == WAYS || self.moves() + line_len > MOST_MOVES {
+        while self.entries.len() == WAYS || self.moves() + line_len > MAX_MOVES {
             let least = (0..self.entries.len()).min_by_key(|&i| self.entries[i].worth);
             let least = least.expect("an empty bucket has room for any line that is not too long");
             self.inflation = worth.min(self.entries[least].worth);
@@ -150,7 +150,7 @@ mod tests {
                     remember(&mut bucket, &positions[i], value.clone());
                     told[i] = Some(value);
                 }
-                prop_assert!(bucket.entries.len() <= WAYS && bucket.moves() <= MOST_MOVES);
+                prop_assert!(bucket.entries.len() <= WAYS && bucket.moves() <= MAX_MOVES);
                 prop_assert!(bucket.entries.capacity() <= WAYS);
             }
             let mut recalled = 0;
@@ -189,10 +189,10 @@ mod tests {
     fn lines_take_no_more_room_than_there_is() {
         let positions = positions(3);
         let mut bucket = Bucket::default();
-        remember(&mut bucket, &positions[0], judgement(10, MOST_MOVES + 1));
+        remember(&mut bucket, &positions[0], judgement(10, MAX_MOVES + 1));
         assert_eq!(bucket.recall(7, &positions[0]), None);
-        remember(&mut bucket, &positions[0], judgement(10, MOST_MOVES));
-        assert_eq!(bucket.recall(7, &positions[0]), Some(judgement(10, MOST_MOVES)));
+        remember(&mut bucket, &positions[0], judgement(10, MAX_MOVES));
+        assert_eq!(bucket.recall(7, &positions[0]), Some(judgement(10, MAX_MOVES)));
         // What is worth less gives way, be it old or new.
         remember(&mut bucket, &positions[1], judgement(9, 1));
         assert_eq!(bucket.recall(7, &positions[1]), None);

@@ -9,24 +9,24 @@ use rayon::prelude::*;
 use thiserror::Error;
 
 use crate::format::proof_file::{
-    Claim, ProofLineError, ProofStep, ProofText, board_of_step, parse_step,
+    ProofClaim, ProofLineError, ProofStep, ProofText, board_of_step, parse_step,
 };
 use crate::shogi::{Color, Hand, Move, Position, plain};
 
 /// Why a proof proves nothing.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("line {line}: {kind}")]
-pub struct Refutation {
+pub struct ProofCheckError {
     /// Line of the file, from 1.
     pub line: u64,
     /// What is wrong.
-    pub kind: RefutationKind,
+    pub kind: ProofCheckErrorKind,
 }
 
 /// What is wrong with a proof.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[expect(missing_docs, reason = "the messages say it")]
-pub enum RefutationKind {
+pub enum ProofCheckErrorKind {
     #[error(transparent)]
     Line(#[from] ProofLineError),
     #[error("{0:?} is to move, the attacker is {1:?}")]
@@ -53,14 +53,14 @@ pub enum RefutationKind {
 /// Works on the threads of the current rayon pool.
 ///
 /// # Errors
-/// [`Refutation`], the first one in the order of the lines.
-pub fn check(proof: &ProofText) -> Result<(), Refutation> {
+/// [`ProofCheckError`], the first one in the order of the lines.
+pub fn check(proof: &ProofText) -> Result<(), ProofCheckError> {
     let lines: Vec<&str> = proof.lines().collect();
     let steps = Steps::read(proof, &lines)?;
-    steps.check_root(proof).map_err(|kind| Refutation { line: proof.first_line(), kind })?;
+    steps.check_root(proof).map_err(|kind| ProofCheckError { line: proof.first_line(), kind })?;
     let refuted = |(index, line): (usize, &&str)| {
         let kind = steps.check_step(line).err()?;
-        Some(Refutation { line: line_number(proof, index), kind })
+        Some(ProofCheckError { line: line_number(proof, index), kind })
     };
     lines.par_iter().enumerate().find_map_first(refuted).map_or(Ok(()), Err)
 }
@@ -78,11 +78,11 @@ struct Steps<'a> {
 }
 
 impl<'a> Steps<'a> {
-    fn read(proof: &'a ProofText, lines: &[&'a str]) -> Result<Self, Refutation> {
+    fn read(proof: &'a ProofText, lines: &[&'a str]) -> Result<Self, ProofCheckError> {
         let attacker = proof.head().attacker();
         let mut by_board: HashMap<&str, Vec<(Hand, u16)>> = HashMap::new();
         for (index, line) in lines.iter().enumerate() {
-            let step = parse_step(line).map_err(|error| Refutation {
+            let step = parse_step(line).map_err(|error| ProofCheckError {
                 line: line_number(proof, index),
                 kind: error.into(),
             })?;
@@ -92,45 +92,45 @@ impl<'a> Steps<'a> {
         Ok(Self { attacker, root: &proof.head().root, by_board })
     }
 
-    fn check_root(&self, proof: &ProofText) -> Result<(), RefutationKind> {
+    fn check_root(&self, proof: &ProofText) -> Result<(), ProofCheckErrorKind> {
         let plies = proof.head().plies;
         match proof.head().claim {
-            Claim::Win if self.has_step(self.root, plies) => Ok(()),
-            Claim::Win => {
-                Err(RefutationKind::NoStep { plies, position: Box::new(self.root.clone()) })
+            ProofClaim::Win if self.has_step(self.root, plies) => Ok(()),
+            ProofClaim::Win => {
+                Err(ProofCheckErrorKind::NoStep { plies, position: Box::new(self.root.clone()) })
             }
-            Claim::Loss => {
+            ProofClaim::Loss => {
                 let defences = plain::legal_moves(self.root);
                 if !defences.is_empty() && !plain::in_check(self.root) {
-                    return Err(RefutationKind::NotInCheck);
+                    return Err(ProofCheckErrorKind::NotInCheck);
                 }
                 self.check_replies(self.root, &defences, plies)
             }
         }
     }
 
-    fn check_step(&self, line: &str) -> Result<(), RefutationKind> {
+    fn check_step(&self, line: &str) -> Result<(), ProofCheckErrorKind> {
         let ProofStep { setup, m, plies } = parse_step(line)?;
         let to_move = setup.side_to_move();
         if to_move != self.attacker {
-            return Err(RefutationKind::SideToMove(to_move, self.attacker));
+            return Err(ProofCheckErrorKind::SideToMove(to_move, self.attacker));
         }
         let root = self.root.setup();
         let kings = Color::ALL.map(|color| setup.king(color).is_some());
         if setup.piece_box() != root.piece_box()
             || kings != Color::ALL.map(|color| root.king(color).is_some())
         {
-            return Err(RefutationKind::Pieces);
+            return Err(ProofCheckErrorKind::Pieces);
         }
         let mut position = Position::try_from(setup).map_err(ProofLineError::from)?;
-        let left = plies.checked_sub(1).ok_or(RefutationKind::NoPlies)?;
+        let left = plies.checked_sub(1).ok_or(ProofCheckErrorKind::NoPlies)?;
         if !plain::legal_moves(&position).contains(&m) {
-            return Err(RefutationKind::IllegalMove { m, position: Box::new(position) });
+            return Err(ProofCheckErrorKind::IllegalMove { m, position: Box::new(position) });
         }
         let undo = position.make(m);
         if !plain::in_check(&position) {
             position.unmake(m, undo);
-            return Err(RefutationKind::NoCheck { m, position: Box::new(position) });
+            return Err(ProofCheckErrorKind::NoCheck { m, position: Box::new(position) });
         }
         self.check_replies(&position, &plain::legal_moves(&position), left)
     }
@@ -141,13 +141,17 @@ impl<'a> Steps<'a> {
         position: &Position,
         defences: &[Move],
         plies: u16,
-    ) -> Result<(), RefutationKind> {
+    ) -> Result<(), ProofCheckErrorKind> {
         let mut after = position.clone();
         for &m in defences {
             let undo = after.make(m);
             let left = plies.saturating_sub(1);
             if plies == 0 || !self.has_step(&after, left) {
-                return Err(RefutationKind::NoReply { m, plies: left, position: Box::new(after) });
+                return Err(ProofCheckErrorKind::NoReply {
+                    m,
+                    plies: left,
+                    position: Box::new(after),
+                });
             }
             after.unmake(m, undo);
         }

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use crate::format::proof_file::{ProofFile, ProofText};
-use crate::records::claims::Claims;
+use crate::records::claims::FileClaims;
 use crate::records::plan_error::PlanError;
 use crate::records::sink::{OutputPlan, SinkError, Sinks};
 use crate::records::stream::{Batch, Stream};
@@ -25,7 +25,11 @@ impl ProofOutput {
     ///
     /// # Errors
     /// [`PlanError`] if it is read or written by the same run, or exists and may not be replaced by `force`.
-    pub fn plan(path: &Path, claims: &mut Claims, force: bool) -> Result<OutputPlan, PlanError> {
+    pub fn plan(
+        path: &Path,
+        claims: &mut FileClaims,
+        force: bool,
+    ) -> Result<OutputPlan, PlanError> {
         let is_zstd = path.extension().is_some_and(|extension| extension == "zst");
         let compression = if is_zstd { Compression::Zstd } else { Compression::None };
         let plan = claims.lone_output(STREAM, path, force)?;

@@ -9,75 +9,79 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::plan::{Check, ConvertPlan};
 use super::strict;
 use crate::format::{
-    ConvertError, DecodeError, Field, Fields, Game, Record, Warning, Warnings, Written, read_games,
-    write_game,
+    ConvertError, DecodeError, Field, FieldChanges, Fields, Game, Record, Warning, Warnings,
+    read_games, write_game,
 };
 use crate::ops::convert::Route;
-use crate::records::counts::Fate;
-use crate::records::reading::Fault;
-use crate::records::sorting::Sorted;
+use crate::records::counts::Disposition;
+use crate::records::processing::ProcessedBlock;
+use crate::records::reading::RecordError;
 use crate::records::source::{Block, RawUnit};
 use crate::records::stream::Stream;
 
 /// Writes the games of a block; `None` if `cancel` was set meanwhile.
-pub(super) fn sort(plan: &ConvertPlan, block: &Block, cancel: &AtomicBool) -> Option<Sorted> {
-    let mut desk = Desk { plan, block, sorted: Sorted::default() };
+pub(super) fn convert_block(
+    plan: &ConvertPlan,
+    block: &Block,
+    cancel: &AtomicBool,
+) -> Option<ProcessedBlock> {
+    let mut converter = GameConverter { plan, block, processed: ProcessedBlock::default() };
     let mut index = block.first_index;
     for unit in block.units() {
         if cancel.load(Ordering::Relaxed) {
             return None;
         }
-        index += desk.take(&unit, index);
-        if desk.sorted.stopped_by.is_some() {
+        index += converter.take(&unit, index);
+        if converter.processed.stopped_by.is_some() {
             break;
         }
     }
-    Some(desk.sorted)
+    Some(converter.processed)
 }
 
-struct Desk<'a> {
+struct GameConverter<'a> {
     plan: &'a ConvertPlan,
     block: &'a Block,
-    sorted: Sorted,
+    processed: ProcessedBlock,
 }
 
 /// A game as far as it was read.
-struct Read {
+struct ReadGame {
     game: Game,
-    records: Vec<About>,
+    records: Vec<GameRecordEffects>,
     /// Why nothing more was read, and how many records are lost with it.
-    fault: Option<(DecodeError, u64)>,
+    error: Option<(DecodeError, u64)>,
 }
 
 /// What there is to count about a record.
 #[derive(Clone, Copy)]
-struct About {
+struct GameRecordEffects {
     /// Fields that it loses.
     lost: Fields,
     /// What breaks the rules, if that is asked for.
     warnings: Warnings,
 }
 
-impl Read {
+impl ReadGame {
     fn new(game: Game, plan: &ConvertPlan) -> Self {
-        let (mut records, mut fault) = (Vec::new(), None);
+        let (mut records, mut error) = (Vec::new(), None);
         for record in game.records() {
-            match (record, &mut fault) {
-                (Ok(record), _) => records.push(About::new(&record, plan)),
+            match (record, &mut error) {
+                (Ok(record), _) => records.push(GameRecordEffects::new(&record, plan)),
                 (Err(_), Some((_, records))) => *records += 1,
                 (Err(error), none) => *none = Some((error, 1)),
             }
         }
-        Self { game, records, fault }
+        Self { game, records, error }
     }
 
     /// The number of its records, read or not.
     fn records(&self) -> u64 {
-        self.records.len() as u64 + self.fault.as_ref().map_or(0, |(_, records)| *records)
+        self.records.len() as u64 + self.error.as_ref().map_or(0, |(_, records)| *records)
     }
 }
 
-impl About {
+impl GameRecordEffects {
     fn new(record: &Record, plan: &ConvertPlan) -> Self {
         let lost = plan.to.format.losses(record.fields(), record.ending);
         let mut warnings = Warnings::NONE;
@@ -89,11 +93,12 @@ impl About {
     }
 }
 
-impl Desk<'_> {
+impl GameConverter<'_> {
     /// Writes the games in a unit, whose first record has this index; returns the number of its records.
     fn take(&mut self, unit: &RawUnit<'_>, first_index: u64) -> u64 {
         let games = self.read(unit);
-        let records = games.iter().map(|game| game.as_ref().map_or(1, Read::records)).sum::<u64>();
+        let records =
+            games.iter().map(|game| game.as_ref().map_or(1, ReadGame::records)).sum::<u64>();
         if self.is_copied(&games, first_index..first_index + records) {
             self.copy(unit, &games);
             return records;
@@ -102,24 +107,24 @@ impl Desk<'_> {
         for game in games {
             index += match game {
                 Ok(read) => self.take_game(&read, unit, index),
-                Err(fault) => {
-                    self.set_aside(&fault, unit, index..index + 1);
+                Err(error) => {
+                    self.set_aside(&error, unit, index..index + 1);
                     1
                 }
             };
-            if self.sorted.stopped_by.is_some() {
+            if self.processed.stopped_by.is_some() {
                 break;
             }
         }
         records
     }
 
-    fn read(&self, unit: &RawUnit<'_>) -> Vec<Result<Read, Fault>> {
+    fn read(&self, unit: &RawUnit<'_>) -> Vec<Result<ReadGame, RecordError>> {
         if unit.is_cut {
-            return vec![Err(Fault::CutUnit)];
+            return vec![Err(RecordError::CutUnit)];
         }
         read_games(self.block.format, unit.without_line_end(self.block.format))
-            .map(|game| Ok(Read::new(game?, self.plan)))
+            .map(|game| Ok(ReadGame::new(game?, self.plan)))
             .collect()
     }
 
@@ -130,33 +135,33 @@ impl Desk<'_> {
     }
 
     /// Whether a unit with these games and records leaves as it came.
-    fn is_copied(&self, games: &[Result<Read, Fault>], records: Range<u64>) -> bool {
+    fn is_copied(&self, games: &[Result<ReadGame, RecordError>], records: Range<u64>) -> bool {
         let is_whole =
-            |game: &Result<Read, _>| game.as_ref().is_ok_and(|read| read.fault.is_none());
+            |game: &Result<ReadGame, _>| game.as_ref().is_ok_and(|read| read.error.is_none());
         self.plan.route(self.block.format) == Route::Copy
             && self.wanted(records.clone()) == records
             && games.iter().all(is_whole)
     }
 
-    fn copy(&mut self, unit: &RawUnit<'_>, games: &[Result<Read, Fault>]) {
-        let batch = self.sorted.batch_mut(Stream::Kept);
+    fn copy(&mut self, unit: &RawUnit<'_>, games: &[Result<ReadGame, RecordError>]) {
+        let batch = self.processed.batch_mut(Stream::Kept);
         unit.copy(self.plan.to.format, batch.open_record());
         let records = || games.iter().flatten().flat_map(|game| &game.records);
         batch.end_group(records().count());
-        records().for_each(|record| self.count(record.warnings, Written::default()));
+        records().for_each(|record| self.count(record.warnings, FieldChanges::default()));
     }
 
     /// Writes a game whose first record has this index; returns the number of its records.
-    fn take_game(&mut self, read: &Read, unit: &RawUnit<'_>, first_index: u64) -> u64 {
+    fn take_game(&mut self, read: &ReadGame, unit: &RawUnit<'_>, first_index: u64) -> u64 {
         let end = first_index + read.records.len() as u64;
         let wanted = self.wanted(first_index..end);
-        if let Err((records, fault)) = self.write(read, first_index, wanted) {
-            self.set_aside(&fault, unit, records);
+        if let Err((records, error)) = self.write(read, first_index, wanted) {
+            self.set_aside(&error, unit, records);
         }
-        if let Some((fault, lost)) = &read.fault
-            && self.sorted.stopped_by.is_none()
+        if let Some((error, lost)) = &read.error
+            && self.processed.stopped_by.is_none()
         {
-            self.set_aside(&fault.clone().into(), unit, end..end + lost);
+            self.set_aside(&error.clone().into(), unit, end..end + lost);
         }
         read.records()
     }
@@ -164,20 +169,20 @@ impl Desk<'_> {
     /// Writes those of a game's moves that are wanted; the records that a fault is about, with it.
     fn write(
         &mut self,
-        read: &Read,
+        read: &ReadGame,
         first_index: u64,
         wanted: Range<u64>,
-    ) -> Result<(), (Range<u64>, Fault)> {
+    ) -> Result<(), (Range<u64>, RecordError)> {
         let within = |index: u64| (index - first_index) as usize;
         let moves = within(wanted.start)..within(wanted.end);
         let (to, settings) = (self.plan.to.format, &self.plan.settings);
         let Some(mut part) = read.game.part(moves.clone()) else {
-            self.sorted.batch_mut(Stream::Kept).end_group(0);
+            self.processed.batch_mut(Stream::Kept).end_group(0);
             return Ok(());
         };
         let invented = settings.fill.complete(&mut part, to);
         let mut lost_of_game = to.lost_of_game(&part.start, part.result, part.ending);
-        if read.fault.is_some() || moves.len() < read.records.len() {
+        if read.error.is_some() || moves.len() < read.records.len() {
             // A game that is shorter has another length.
             lost_of_game = lost_of_game.union(Fields::of(Field::EndPly));
         }
@@ -189,26 +194,33 @@ impl Desk<'_> {
                     .map_err(|loss| (index..index + 1, loss.into()))?;
             }
         }
-        let batch = self.sorted.batch_mut(Stream::Kept);
+        let batch = self.processed.batch_mut(Stream::Kept);
         write_game(to, &part, batch.open_record())
             .map_err(|error| (wanted.clone(), ConvertError::from(error).into()))?;
         batch.end_group(records.len());
-        for (About { lost, warnings }, invented) in records.iter().zip(invented) {
-            self.count(*warnings, Written { lost: lost.union(lost_of_game), invented });
+        for (GameRecordEffects { lost, warnings }, invented) in records.iter().zip(invented) {
+            self.count(*warnings, FieldChanges { lost: lost.union(lost_of_game), invented });
         }
         Ok(())
     }
 
     /// Counts a record that was written.
-    fn count(&mut self, warnings: Warnings, written: Written) {
-        self.sorted.counts.input += 1;
-        self.sorted.counts.count_fate(Fate::Kept);
-        self.sorted.count_warnings(warnings);
-        self.sorted.count_fields(written);
+    fn count(&mut self, warnings: Warnings, written: FieldChanges) {
+        self.processed.counts.input += 1;
+        self.processed.counts.count_disposition(Disposition::Kept);
+        self.processed.count_warnings(warnings);
+        self.processed.count_fields(written);
     }
 
-    fn set_aside(&mut self, fault: &Fault, unit: &RawUnit<'_>, records: Range<u64>) {
+    fn set_aside(&mut self, error: &RecordError, unit: &RawUnit<'_>, records: Range<u64>) {
         let file = &self.plan.parts[self.block.part].input.name;
-        self.sorted.set_aside(fault, file, self.block, unit, records, self.plan.settings.on_error);
+        self.processed.set_aside(
+            error,
+            file,
+            self.block,
+            unit,
+            records,
+            self.plan.settings.on_error,
+        );
     }
 }

@@ -8,15 +8,17 @@ use serde::{Deserialize, Serialize};
 
 use super::strict;
 use crate::format::move16::Dialect;
-use crate::format::{Fill, Format, Plan as ConversionPlan};
+use crate::format::{ConversionPlan, Fill, Format};
 use crate::ops::convert::Route;
 use crate::records::bad_record::BadPolicy;
-use crate::records::claims::{Claim, Claims, check_absence, check_once, check_stream, is_stream};
+use crate::records::claims::{
+    FileClaim, FileClaims, check_absence, check_once, check_stream, is_stream,
+};
 use crate::records::filters::RecordFilters;
 use crate::records::format_name::{FormatName, without_compression};
 use crate::records::opening::{check_compression, check_filters, conversion, input, side_outputs};
 use crate::records::plan_error::PlanError;
-use crate::records::selection::{Chosen, choose};
+use crate::records::selection::{Selection, select_records};
 use crate::records::sink::OutputPlan;
 use crate::records::source::Part;
 use crate::records::stream::Stream;
@@ -153,11 +155,11 @@ impl ConvertPlan {
         }
         let outputs = outputs(&output, to, is_stream, settings.on_error);
         let files = || outputs.iter().filter(|output| !output.is_stream).map(|output| &output.path);
-        Claims::reading(&inputs)?.write(outputs.iter().map(Claim::output))?;
+        FileClaims::reading(&inputs)?.write(outputs.iter().map(FileClaim::output))?;
         if !force {
             check_absence(files())?;
         }
-        let Chosen { parts, records, .. } = choose(inputs, None, None)?;
+        let Selection { parts, records, .. } = select_records(inputs, None, None)?;
         let records = records.map(|records| records.min(settings.limit.unwrap_or(u64::MAX)));
         Ok(Self { parts, records, outputs, to, conversions, checksums, settings })
     }

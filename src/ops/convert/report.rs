@@ -9,10 +9,10 @@ use serde::Serialize;
 
 use super::plan::{Check, ConvertPlan};
 use crate::format::{Field, Fields};
-use crate::records::account::{InputAccount, OutputAccount, input_account, output_account};
-use crate::records::counts::{BadCounts, Condition, Counts, Imbalance, equal};
+use crate::records::account::{InputEntry, OutputEntry, input_entry, output_entry};
+use crate::records::counts::{BadCounts, Condition, Counts, ImbalanceError, equal};
 use crate::records::filters::RecordFilters;
-use crate::records::sink::Written;
+use crate::records::sink::WrittenOutput;
 use crate::records::source::PartRead;
 use crate::records::stream::Stream;
 use crate::storage::memory::Memory;
@@ -43,7 +43,7 @@ pub struct ConvertReport {
     /// What was read, in order.
     pub inputs: Vec<ConvertedInput>,
     /// What was written.
-    pub outputs: Vec<OutputAccount>,
+    pub outputs: Vec<OutputEntry>,
     /// What became of the records.
     pub counts: RecordCounts,
     /// How long it took.
@@ -57,7 +57,7 @@ pub struct ConvertReport {
 pub struct ConvertedInput {
     /// What was read.
     #[serde(flatten)]
-    pub account: InputAccount,
+    pub account: InputEntry,
     /// Fields of the input's format that the output's format cannot hold.
     pub cannot_hold: Vec<&'static str>,
     /// Fields of the output's format that the input's format lacks and that are filled in.
@@ -88,7 +88,7 @@ impl ConvertReport {
         plan: &ConvertPlan,
         counts: &Counts,
         parts_read: &[PartRead],
-        written: impl Iterator<Item = &'a Written>,
+        written: impl Iterator<Item = &'a WrittenOutput>,
         elapsed: Duration,
     ) -> Self {
         let elapsed_s = elapsed.as_secs_f64();
@@ -104,7 +104,7 @@ impl ConvertReport {
             check: plan.settings.check,
             strict: plan.settings.strict,
             inputs: parts_read.iter().map(|read| converted_input(plan, read)).collect(),
-            outputs: written.map(output_account).collect(),
+            outputs: written.map(output_entry).collect(),
             counts: RecordCounts {
                 input: counts.input,
                 written: counts.kept,
@@ -122,8 +122,8 @@ impl ConvertReport {
     /// Checks that every record read is accounted for, and that the files hold what the counts say.
     ///
     /// # Errors
-    /// [`Imbalance`] with the two sides that differ.
-    pub fn check_balance(&self) -> Result<(), Imbalance> {
+    /// [`ImbalanceError`] with the two sides that differ.
+    pub fn check_balance(&self) -> Result<(), ImbalanceError> {
         let counts = &self.counts;
         let filtered = counts.filtered.values().sum::<u64>();
         let bad = counts.bad.all();
@@ -146,7 +146,7 @@ fn converted_input(plan: &ConvertPlan, read: &PartRead) -> ConvertedInput {
     let names = |fields: Fields| fields.iter().map(Field::name).collect();
     let conversion = plan.conversions[read.part];
     ConvertedInput {
-        account: input_account(&plan.parts[read.part], read),
+        account: input_entry(&plan.parts[read.part], read),
         cannot_hold: names(conversion.lost),
         filled_in: names(conversion.invented),
     }

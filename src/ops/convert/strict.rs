@@ -3,20 +3,22 @@
 //! Fields that a packed format always has are refused before the run; what single records lose shows when
 //! they are written, and ends it.
 
-use crate::format::{Field, Fields, Format, Plan, RecordRef, Warning, Warnings, Written};
-use crate::records::counts::Fate;
-use crate::records::reading::Loss;
-use crate::records::sorting::Sorted;
+use crate::format::{
+    ConversionPlan, Field, FieldChanges, Fields, Format, RecordRef, Warning, Warnings,
+};
+use crate::records::counts::Disposition;
+use crate::records::processing::ProcessedBlock;
+use crate::records::reading::LossError;
 
 /// Fields that every record of a format loses; of text and games none, as they may lack any field.
-pub(super) fn certain_loss(from: Format, conversion: Plan) -> Fields {
+pub(super) fn certain_loss(from: Format, conversion: ConversionPlan) -> Fields {
     if from.family().is_none() {
         return Fields::NONE;
     }
     conversion.lost.without(Fields::of(Field::Ending))
 }
 
-/// What bytes say that is no field, and that is gone where a record is written anew.
+/// Content of the bytes that is not a field and is lost when a record is rewritten.
 const BESIDE_FIELDS: [(Warning, &str); 4] = [
     (Warning::PaddingNotZero, "padding"),
     (Warning::ResultOutOfRange, "a result without a meaning"),
@@ -25,15 +27,19 @@ const BESIDE_FIELDS: [(Warning, &str); 4] = [
 ];
 
 /// Judges what was counted about a record that was written.
-pub(super) fn check(record: &RecordRef<'_>, route: Route, account: Account) -> Result<(), Loss> {
+pub(super) fn check(
+    record: &RecordRef<'_>,
+    route: Route,
+    effects: RecordEffects,
+) -> Result<(), LossError> {
     if route == Route::Copy {
         return Ok(());
     }
-    let fields = account.written.lost;
+    let fields = effects.written.lost;
     let is_lost = |warning: Warning| {
         // Flags that mean something are a field.
         let is_field = warning == Warning::ResultFlags && record.fields().contains(Field::Ending);
-        account.warnings.contains(warning) && !is_field
+        effects.warnings.contains(warning) && !is_field
     };
     let beside = BESIDE_FIELDS.into_iter().filter(|&(warning, _)| is_lost(warning));
     let names = fields.iter().map(Field::name).chain(beside.map(|(_, name)| name));
@@ -41,26 +47,26 @@ pub(super) fn check(record: &RecordRef<'_>, route: Route, account: Account) -> R
 }
 
 /// Judges the fields that a record of a game lost.
-pub(super) fn check_fields(fields: Fields) -> Result<(), Loss> {
+pub(super) fn check_fields(fields: Fields) -> Result<(), LossError> {
     lost(&fields.iter().map(Field::name).collect::<Vec<_>>())
 }
 
-fn lost(names: &[&str]) -> Result<(), Loss> {
-    if names.is_empty() { Ok(()) } else { Err(Loss { what: names.join(", ") }) }
+fn lost(names: &[&str]) -> Result<(), LossError> {
+    if names.is_empty() { Ok(()) } else { Err(LossError { what: names.join(", ") }) }
 }
 
 /// What there is to count about a record that is written.
 #[derive(Clone, Copy)]
-pub(crate) struct Account {
+pub(crate) struct RecordEffects {
     pub(crate) warnings: Warnings,
-    pub(crate) written: Written,
+    pub(crate) written: FieldChanges,
 }
 
-impl Account {
-    pub(crate) fn count(self, sorted: &mut Sorted) {
-        sorted.count_warnings(self.warnings);
-        sorted.counts.count_fate(Fate::Kept);
-        sorted.count_fields(self.written);
+impl RecordEffects {
+    pub(crate) fn count(self, processed: &mut ProcessedBlock) {
+        processed.count_warnings(self.warnings);
+        processed.counts.count_disposition(Disposition::Kept);
+        processed.count_fields(self.written);
     }
 }
 

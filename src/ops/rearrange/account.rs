@@ -10,10 +10,10 @@ use serde_json::{Map, Value};
 use super::plan::RearrangePlan;
 use crate::engine::progress::Progress;
 use crate::ops::error::OperationError;
-use crate::records::account::{InputAccount, OutputAccount, input_account, output_account};
+use crate::records::account::{InputEntry, OutputEntry, input_entry, output_entry};
 use crate::records::account_file::ManifestError;
-use crate::records::counts::{BadCounts, Condition, Counts, Imbalance, equal};
-use crate::records::sink::Finished;
+use crate::records::counts::{BadCounts, Condition, Counts, ImbalanceError, equal};
+use crate::records::sink::FinishedOutputs;
 use crate::records::source::PartRead;
 use crate::records::stream::Stream;
 use crate::records::{account_check, account_file};
@@ -21,7 +21,7 @@ use crate::storage::platform;
 
 /// The account of an operation, as it is written to `FILE.manifest.json`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Account {
+pub struct OperationManifest {
     /// Name and version of the program.
     pub program: String,
     /// What was run.
@@ -29,11 +29,11 @@ pub struct Account {
     /// The effective settings, under the long names of the options.
     pub settings: Map<String, Value>,
     /// What was read, in order.
-    pub inputs: Vec<InputAccount>,
+    pub inputs: Vec<InputEntry>,
     /// What was written.
-    pub outputs: Vec<OutputAccount>,
+    pub outputs: Vec<OutputEntry>,
     /// What became of the records.
-    pub counts: MovedCounts,
+    pub counts: OperationCounts,
     /// When it ended, in seconds since 1970.
     pub ended_unix_s: u64,
     /// How long it took.
@@ -44,7 +44,7 @@ pub struct Account {
 
 /// What became of the records. `input` = `written` + `filtered` + `bad`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct MovedCounts {
+pub struct OperationCounts {
     /// Records read.
     pub input: u64,
     /// Records written.
@@ -56,46 +56,46 @@ pub struct MovedCounts {
 }
 
 /// An operation that is done but for its account.
-pub(super) struct Moved {
+pub(super) struct FinishedOperation {
     pub(super) command: &'static str,
     /// The settings that are its own.
     pub(super) settings: Vec<(&'static str, Value)>,
     pub(super) counts: Counts,
     pub(super) parts_read: Vec<PartRead>,
-    pub(super) finished: Finished,
+    pub(super) finished: FinishedOutputs,
     pub(super) started: Instant,
 }
 
-impl Moved {
+impl FinishedOperation {
     /// Gives the outputs their names if the sums are right, the manifest last.
     pub(super) fn commit(
         self,
         plan: &RearrangePlan,
         progress: &mut Progress,
-    ) -> Result<Account, OperationError> {
+    ) -> Result<OperationManifest, OperationError> {
         let elapsed_s = self.started.elapsed().as_secs_f64();
         let Self { command, counts, parts_read, finished, .. } = self;
         let shown = counts.clone();
         let common = [
             ("to", plan.to.to_string().into()),
             ("on-error", serde_json::to_value(plan.on_error).unwrap_or_default()),
-            ("memory", plan.means.memory.to_string().into()),
-            ("threads", plan.means.threads.into()),
+            ("memory", plan.resources.memory.to_string().into()),
+            ("threads", plan.resources.threads.into()),
         ];
         let settings = self.settings.into_iter().chain(common);
-        let account = Account {
+        let account = OperationManifest {
             program: format!("kyokumen {}", env!("CARGO_PKG_VERSION")),
             command: command.to_owned(),
             settings: settings.map(|(name, value)| (name.to_owned(), value)).collect(),
             inputs: parts_read
                 .iter()
-                .map(|read| input_account(&plan.parts[read.part], read))
+                .map(|read| input_entry(&plan.parts[read.part], read))
                 .collect(),
-            outputs: finished.written().map(output_account).collect(),
+            outputs: finished.written().map(output_entry).collect(),
             ended_unix_s: platform::now_unix_s(),
             elapsed_s,
             records_per_s: if elapsed_s > 0.0 { counts.input as f64 / elapsed_s } else { 0.0 },
-            counts: MovedCounts {
+            counts: OperationCounts {
                 input: counts.input,
                 written: counts.kept,
                 filtered: counts.filtered,
@@ -112,7 +112,7 @@ impl Moved {
     }
 }
 
-impl Account {
+impl OperationManifest {
     /// Reads one from a file, and checks that it can be right.
     ///
     /// # Errors
@@ -130,8 +130,8 @@ impl Account {
     /// Checks that every record read is accounted for, and that the files hold what the counts say.
     ///
     /// # Errors
-    /// [`Imbalance`] with the two sides that differ.
-    pub fn check_balance(&self) -> Result<(), Imbalance> {
+    /// [`ImbalanceError`] with the two sides that differ.
+    pub fn check_balance(&self) -> Result<(), ImbalanceError> {
         let counts = &self.counts;
         let filtered = counts.filtered.values().sum::<u64>();
         let all = counts.written + filtered + counts.bad.all();

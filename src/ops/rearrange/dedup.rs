@@ -1,7 +1,7 @@
 //! Leaves out records that say what an earlier one said. The first stays, and so does the order.
 //!
 //! Records are compared by 128 bits of XXH3: of 10 billion different ones two are taken for equal with a
-//! probability of 10⁻¹⁸. First all are laid into buckets by their hashes, which tells the numbers of the
+//! probability of 10⁻¹⁸. First all are laid into partitions by their hashes, which tells the numbers of the
 //! repeated ones; then the inputs are read once more, without those.
 
 mod hashing;
@@ -9,30 +9,30 @@ mod hashing;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use self::hashing::{COMPARED_BYTES, Hashed, hashing_desk};
-use super::account::{Account, Moved};
-use super::buckets::{Buckets, Share};
-use super::hand_out::hand_out;
-use super::items::Units;
-use super::laid::counted;
-use super::numbers::Numbers;
-use super::ordered::Ordered;
-use super::pass::{Checksums, Watch, desk_of_units, read};
+use self::hashing::{COMPARED_BYTES, HashedBlock, hashing_worker};
+use super::account::{FinishedOperation, OperationManifest};
+use super::items::BlockUnits;
+use super::numbers::RecordNumbers;
+use super::partitioned::significant_bits;
+use super::partitions::{MemoryShare, PartitionWriter};
+use super::pass::{Checksums, RunControl, read, unit_worker};
 use super::plan::RearrangePlan;
+use super::process_partitions::process_partitions;
+use super::sorted_partition::SortedPartition;
 use crate::engine::progress::Progress;
-use crate::engine::run::Passed;
+use crate::engine::run::CompletedPass;
 use crate::format::Field;
 use crate::ops::error::OperationError;
 use crate::ops::rearrange::dedup_key::DedupKey;
 use crate::records::bad_record::BadPolicy;
 use crate::records::counts::Condition;
 use crate::records::plan_error::PlanError;
+use crate::records::processing::ProcessedBlock;
 use crate::records::sink::Sinks;
-use crate::records::sorting::Sorted;
 use crate::records::stream::Stream;
 
-/// Records that nobody has.
-const MOST_RECORDS: u64 = 1 << 40;
+/// More records than any archive has.
+const MAX_RECORDS: u64 = 1 << 40;
 
 /// Leaves out repeated records. Sets nothing under a final name unless all went well.
 ///
@@ -43,32 +43,33 @@ pub fn dedup(
     key: DedupKey,
     progress: &mut Progress,
     cancel: &AtomicBool,
-) -> Result<Account, OperationError> {
+) -> Result<OperationManifest, OperationError> {
     check(plan, key)?;
-    plan.means.check_folder()?;
+    plan.resources.check_folder()?;
     let started = Instant::now();
-    let mut watch = Watch { progress, cancel };
+    let mut control = RunControl { progress, cancel };
     let before = plan.identities();
     let mut side = Sinks::create_with(&plan.side_outputs, true)?;
     let mut sinks = Sinks::create_with(&plan.outputs, true)?;
-    watch.progress.begin("comparing", plan.records);
-    let mut compared = Buckets::new(&plan.means, Some(COMPARED_BYTES), Share::MOST);
-    let mut left_out = LeftOut::new(plan);
-    let take = |_: &mut _, hashed: Hashed| {
-        left_out.bad.add(&hashed.bad)?;
-        left_out.repeated.add(&hashed.repeated)?;
-        compared.add(hashed.laid)
+    control.progress.begin("comparing", plan.records);
+    let mut compared =
+        PartitionWriter::new(&plan.resources, Some(COMPARED_BYTES), MemoryShare::MOST);
+    let mut omitted = OmittedNumbers::new(plan);
+    let take = |_: &mut _, hashed: HashedBlock| {
+        omitted.bad.add(&hashed.bad)?;
+        omitted.repeated.add(&hashed.repeated)?;
+        compared.add(hashed.partitioned)
     };
-    let Passed { mut counts, parts_read } =
-        read(plan, &mut side, Checksums::Wanted, hashing_desk(plan, key), take, &mut watch)?;
-    watch.progress.begin("sorting", Some(compared.items()));
-    let take = |Compared { items, repeated }| {
-        left_out.repeated.add(&repeated)?;
+    let CompletedPass { mut counts, parts_read } =
+        read(plan, &mut side, Checksums::Wanted, hashing_worker(plan, key), take, &mut control)?;
+    control.progress.begin("sorting", Some(compared.items()));
+    let take = |ComparedPartition { items, repeated }| {
+        omitted.repeated.add(&repeated)?;
         Ok(items)
     };
-    hand_out(compared.seal()?, &plan.means, repeated, take, &mut watch)?;
-    watch.progress.begin("writing", Some(counts.input));
-    let repeated = write(plan, left_out, &mut sinks, &mut watch)?;
+    process_partitions(compared.seal()?, &plan.resources, repeated, take, &mut control)?;
+    control.progress.begin("writing", Some(counts.input));
+    let repeated = write(plan, omitted, &mut sinks, &mut control)?;
     plan.check_same(&before)?;
     counts.kept -= repeated;
     if repeated > 0 {
@@ -76,25 +77,25 @@ pub fn dedup(
     }
     let finished = sinks.finish()?.and(side.finish()?);
     let settings = vec![("key", key.name().into())];
-    Moved { command: "dedup", settings, counts, parts_read, finished, started }
-        .commit(plan, watch.progress)
+    FinishedOperation { command: "dedup", settings, counts, parts_read, finished, started }
+        .commit(plan, control.progress)
 }
 
 /// Numbers of records that are not written.
-struct LeftOut {
+struct OmittedNumbers {
     /// They cannot be read.
-    bad: Numbers,
+    bad: RecordNumbers,
     /// They say what an earlier one said.
-    repeated: Numbers,
+    repeated: RecordNumbers,
 }
 
-impl LeftOut {
+impl OmittedNumbers {
     fn new(plan: &RearrangePlan) -> Self {
-        // Where nobody has counted them yet, more than anybody has.
-        let end = plan.records.unwrap_or(MOST_RECORDS);
+        // If they have not been counted yet, an upper bound.
+        let end = plan.records.unwrap_or(MAX_RECORDS);
         Self {
-            bad: Numbers::new(&plan.means, end, Share::LAST),
-            repeated: Numbers::new(&plan.means, end, Share::REST),
+            bad: RecordNumbers::new(&plan.resources, end, MemoryShare::LAST),
+            repeated: RecordNumbers::new(&plan.resources, end, MemoryShare::REST),
         }
     }
 }
@@ -118,16 +119,16 @@ fn check(plan: &RearrangePlan, key: DedupKey) -> Result<(), PlanError> {
     plan.check_twice("records are compared in one reading and written in another")
 }
 
-/// What was found out about a bucket.
-struct Compared {
+/// What was found out about a partition.
+struct ComparedPartition {
     /// Records in it.
     items: u64,
     /// The numbers of those that an earlier one repeats.
     repeated: Vec<u64>,
 }
 
-fn repeated(bucket: &Ordered) -> Compared {
-    let Ordered { items, order, .. } = bucket;
+fn repeated(partition: &SortedPartition) -> ComparedPartition {
+    let SortedPartition { items, order, .. } = partition;
     let (words, _) = items.bytes.as_chunks::<8>();
     let word = |place: usize| u64::from_le_bytes(words[place]);
     let mut repeated = Vec::new();
@@ -137,7 +138,7 @@ fn repeated(bucket: &Ordered) -> Compared {
     for &item in order {
         let item = item as usize;
         let (key, low, number) = (items.keys[item], word(2 * item), word(2 * item + 1));
-        if alike.replace(counted(key)) != Some(counted(key)) {
+        if alike.replace(significant_bits(key)) != Some(significant_bits(key)) {
             firsts.clear();
         }
         if firsts.contains(&(key, low)) {
@@ -146,23 +147,23 @@ fn repeated(bucket: &Ordered) -> Compared {
             firsts.push((key, low));
         }
     }
-    Compared { items: items.keys.len() as u64, repeated }
+    ComparedPartition { items: items.keys.len() as u64, repeated }
 }
 
 /// Reads everything again and writes what is not left out; how many repeated records that were.
 fn write(
     plan: &RearrangePlan,
-    left_out: LeftOut,
+    omitted: OmittedNumbers,
     sinks: &mut Sinks,
-    watch: &mut Watch<'_>,
+    control: &mut RunControl<'_>,
 ) -> Result<u64, OperationError> {
-    let mut bad = left_out.bad.ascending()?;
-    let mut repeated = left_out.repeated.ascending()?;
+    let mut bad = omitted.bad.ascending()?;
+    let mut repeated = omitted.repeated.ascending()?;
     let mut repeated_records = 0;
     // What is bad was dealt with in the first reading.
-    let desk = desk_of_units(plan, BadPolicy::Skip);
-    let take = |sorted: &mut Sorted, units: Units| {
-        let mut left_out = Vec::new();
+    let worker = unit_worker(plan, BadPolicy::Skip);
+    let take = |processed: &mut ProcessedBlock, units: BlockUnits| {
+        let mut omitted = Vec::new();
         let mut unit = 0;
         while unit < units.len() {
             let number = units.get(unit).number;
@@ -173,13 +174,13 @@ fn write(
                 if next_repeated == Some(next) {
                     repeated_records += units.get(unit).records;
                 }
-                left_out.push(unit);
+                omitted.push(unit);
                 unit += 1;
             }
         }
-        *sorted.batch_mut(Stream::Kept) = units.without(&left_out);
+        *processed.batch_mut(Stream::Kept) = units.without(&omitted);
         Ok(())
     };
-    read(plan, sinks, Checksums::Known, desk, take, watch)?;
+    read(plan, sinks, Checksums::Known, worker, take, control)?;
     Ok(repeated_records)
 }

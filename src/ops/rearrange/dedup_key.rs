@@ -22,7 +22,7 @@ pub enum DedupKey {
 /// A word that names no [`DedupKey`].
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("{0:?} is none of position, position+move, content and bytes")]
-pub struct UnknownDedupKey(String);
+pub struct ParseDedupKeyError(String);
 
 impl DedupKey {
     /// Every key.
@@ -46,10 +46,10 @@ impl fmt::Display for DedupKey {
 }
 
 impl FromStr for DedupKey {
-    type Err = UnknownDedupKey;
+    type Err = ParseDedupKeyError;
 
-    fn from_str(name: &str) -> Result<Self, UnknownDedupKey> {
+    fn from_str(name: &str) -> Result<Self, ParseDedupKeyError> {
         let found = Self::ALL.into_iter().find(|key| key.name() == name);
-        found.ok_or_else(|| UnknownDedupKey(name.to_owned()))
+        found.ok_or_else(|| ParseDedupKeyError(name.to_owned()))
     }
 }

@@ -10,9 +10,9 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::account::{Account, Moved};
-use super::items::{ItemBatch, Units, sort_units};
-use super::pass::{Watch, count};
+use super::account::{FinishedOperation, OperationManifest};
+use super::items::{BlockUnits, UnitBatch, process_units};
+use super::pass::{RunControl, count};
 use super::plan::RearrangePlan;
 use crate::engine::error::RunError;
 use crate::engine::progress::Progress;
@@ -20,8 +20,8 @@ use crate::ops::error::OperationError;
 use crate::random::SplitMix64;
 use crate::records::counts::Counts;
 use crate::records::plan_error::PlanError;
+use crate::records::processing::ProcessedBlock;
 use crate::records::sink::Sinks;
-use crate::records::sorting::Sorted;
 use crate::records::source::{Checksummed, Delivery, Part, PartRead, Source, SourceError};
 use crate::records::stream::Stream;
 
@@ -111,7 +111,7 @@ pub fn interleave(
     seed: u64,
     progress: &mut Progress,
     cancel: &AtomicBool,
-) -> Result<Account, OperationError> {
+) -> Result<OperationManifest, OperationError> {
     check(plan, weights)?;
     let started = Instant::now();
     let before = plan.identities();
@@ -120,40 +120,41 @@ pub fn interleave(
     let counted = if weights.is_some() {
         None
     } else {
-        let counts = count(plan, &mut Watch { progress, cancel })?;
+        let counts = count(plan, &mut RunControl { progress, cancel })?;
         Some(counts.iter().map(|input| input.written).collect::<Vec<_>>())
     };
     progress.begin("writing", counted.as_ref().map(|counts| counts.iter().sum()));
-    let turns = match (weights, counted) {
+    let draws = match (weights, counted) {
         (Some(Weights(weights)), _) => weights.iter().map(|&weight| weight.into()).collect(),
         (None, counted) => counted.unwrap_or_default(),
     };
-    let feeds = plan.parts.iter().map(|part| Feed::start(part, plan));
-    let mut mixer = Mixer {
-        feeds: feeds.collect::<Result<_, _>>()?,
-        turns: Turns::new(&turns, seed),
+    let readers = plan.parts.iter().map(|part| InputReader::start(part, plan));
+    let mut interleaver = Interleaver {
+        readers: readers.collect::<Result<_, _>>()?,
+        draws: WeightedDraw::new(&draws, seed),
         are_counted: weights.is_none(),
         until,
         sinks,
         counts: Counts::default(),
     };
-    mixer.mix(progress, cancel)?;
+    interleaver.run(progress, cancel)?;
     plan.check_same(&before)?;
-    let Mixer { feeds, sinks, counts, .. } = mixer;
-    let parts_read = (0..).zip(&feeds).map(|(part, feed)| PartRead { part, ..feed.read }).collect();
+    let Interleaver { readers, sinks, counts, .. } = interleaver;
+    let parts_read =
+        (0..).zip(&readers).map(|(part, reader)| PartRead { part, ..reader.read }).collect();
     let finished = sinks.finish()?;
     let settings = vec![
         ("weights", weights.map(ToString::to_string).into()),
         ("until", until.name().into()),
         ("seed", seed.into()),
     ];
-    Moved { command: "interleave", settings, counts, parts_read, finished, started }
+    FinishedOperation { command: "interleave", settings, counts, parts_read, finished, started }
         .commit(plan, progress)
 }
 
-struct Mixer {
-    feeds: Vec<Feed>,
-    turns: Turns,
+struct Interleaver {
+    readers: Vec<InputReader>,
+    draws: WeightedDraw,
     /// Whether weights are the records that are left.
     are_counted: bool,
     until: Until,
@@ -161,16 +162,16 @@ struct Mixer {
     counts: Counts,
 }
 
-impl Mixer {
-    fn mix(&mut self, progress: &mut Progress, cancel: &AtomicBool) -> Result<(), OperationError> {
+impl Interleaver {
+    fn run(&mut self, progress: &mut Progress, cancel: &AtomicBool) -> Result<(), OperationError> {
         let mut goes_on = true;
         while goes_on {
             if cancel.load(Ordering::Relaxed) {
                 return Err(RunError::Interrupted.into());
             }
-            let mut batch = ItemBatch::default();
+            let mut batch = UnitBatch::default();
             for _ in 0..WRITTEN_UNITS {
-                goes_on = self.turn(&mut batch, cancel)?;
+                goes_on = self.take_turn(&mut batch, cancel)?;
                 if !goes_on {
                     break;
                 }
@@ -180,60 +181,67 @@ impl Mixer {
             self.sinks.write(Stream::Kept, &batch)?;
             progress.update(&self.counts);
         }
-        self.feeds.iter_mut().for_each(|feed| feed.give_back(&mut self.counts));
+        self.readers.iter_mut().for_each(|reader| reader.uncount_unused(&mut self.counts));
         Ok(())
     }
 
     /// Lets one of the inputs give a unit; false if that was the end.
-    fn turn(&mut self, batch: &mut ItemBatch, cancel: &AtomicBool) -> Result<bool, OperationError> {
+    fn take_turn(
+        &mut self,
+        batch: &mut UnitBatch,
+        cancel: &AtomicBool,
+    ) -> Result<bool, OperationError> {
         // What counts for nothing, a game without moves, may be left when nothing else is.
-        let drawn = self.turns.draw().or_else(|| self.feeds.iter().position(|feed| !feed.at_end));
+        let drawn =
+            self.draws.draw().or_else(|| self.readers.iter().position(|reader| !reader.at_end));
         let Some(drawn) = drawn else { return Ok(false) };
-        let feed = &mut self.feeds[drawn];
-        if feed.next >= feed.units.len()
-            && !feed.refill(&mut self.sinks, &mut self.counts, cancel)?
+        let reader = &mut self.readers[drawn];
+        if reader.next >= reader.units.len()
+            && !reader.refill(&mut self.sinks, &mut self.counts, cancel)?
         {
-            self.turns.close(drawn);
+            self.draws.close(drawn);
             return Ok(self.until == Until::All);
         }
-        let item = feed.units.get(feed.next);
-        feed.next += 1;
+        let item = reader.units.get(reader.next);
+        reader.next += 1;
         batch.push(item.bytes, item.records);
         if self.are_counted {
-            self.turns.lessen(drawn, item.records);
+            self.draws.lessen(drawn, item.records);
         }
         Ok(true)
     }
 }
 
 /// One input, read on a thread of its own.
-struct Feed {
-    blocks: Prefetch<Fed>,
-    units: Units,
+struct InputReader {
+    blocks: Prefetch<ReadBlock>,
+    units: BlockUnits,
     /// Number, among these, of the next one.
     next: usize,
     at_end: bool,
     read: PartRead,
 }
 
-type Fed = Result<(Option<(Sorted, Units)>, PartRead), SourceError>;
+type ReadBlock = Result<(Option<(ProcessedBlock, BlockUnits)>, PartRead), SourceError>;
 
-impl Feed {
+impl InputReader {
     fn start(part: &Part, plan: &RearrangePlan) -> Result<Self, OperationError> {
         let (part, on_error) = (part.clone(), plan.on_error);
-        let share = plan.means.memory.bytes() / (plan.parts.len() as u64 * BYTES_A_RECORD);
+        let share = plan.resources.memory.bytes() / (plan.parts.len() as u64 * BYTES_A_RECORD);
         let block_records = share.clamp(*BLOCK_RECORDS.start(), *BLOCK_RECORDS.end());
         let name = part.input.name.clone();
         let source = Checksummed::new(Source::new(vec![part], block_records));
         let blocks = source.map(move |delivery| {
             Ok(match delivery? {
                 Delivery::End(read) => (None, read),
-                Delivery::Block(block) => (Some(sort_units(&block, &name, on_error)), block.read()),
+                Delivery::Block(block) => {
+                    (Some(process_units(&block, &name, on_error)), block.read())
+                }
             })
         });
         let blocks = Prefetch::start(blocks, BLOCKS_AHEAD).map_err(RunError::Threads)?;
         let read = PartRead { part: 0, records: 0, offset: 0, bytes: 0, sha256: None };
-        Ok(Self { blocks, units: Units::default(), next: 0, at_end: false, read })
+        Ok(Self { blocks, units: BlockUnits::default(), next: 0, at_end: false, read })
     }
 
     /// Takes the next block in which there is something; false at the end.
@@ -245,22 +253,22 @@ impl Feed {
     ) -> Result<bool, OperationError> {
         while !self.at_end {
             // A reader that is gone without an end has panicked.
-            let fed = self.blocks.next_unless(cancel)?.ok_or(RunError::ReaderPanicked)?;
-            let (block, read) = fed?;
+            let read_block = self.blocks.next_unless(cancel)?.ok_or(RunError::ReaderPanicked)?;
+            let (block, read) = read_block?;
             self.read = read;
-            let Some((sorted, units)) = block else {
+            let Some((processed, units)) = block else {
                 self.at_end = true;
                 break;
             };
             for stream in [Stream::Quarantine, Stream::QuarantineLines] {
-                sinks.write(stream, sorted.batch(stream))?;
+                sinks.write(stream, processed.batch(stream))?;
             }
-            let mut sorted = sorted.settled();
-            if let Some(bad) = sorted.stopped_by.take() {
+            let mut processed = processed.with_tallies();
+            if let Some(bad) = processed.stopped_by.take() {
                 return Err(RunError::BadRecord(bad).into());
             }
             // What is kept is counted when it is written.
-            counts.add(&Counts { kept: 0, ..sorted.counts });
+            counts.add(&Counts { kept: 0, ..processed.counts });
             (self.units, self.next) = (units, 0);
             if self.units.len() > 0 {
                 return Ok(true);
@@ -270,7 +278,7 @@ impl Feed {
     }
 
     /// What was read and not taken is as if it had not been read.
-    fn give_back(&mut self, counts: &mut Counts) {
+    fn uncount_unused(&mut self, counts: &mut Counts) {
         if self.at_end {
             return;
         }
@@ -289,26 +297,26 @@ impl Feed {
 ///
 /// The weights stand in a tree of sums (Fenwick, Software: Practice and Experience 24, 1994), so that
 /// drawing from a thousand inputs is no slower than mixing needs.
-struct Turns {
+struct WeightedDraw {
     sums: Vec<u64>,
     weights: Vec<u64>,
     total: u64,
     random: SplitMix64,
 }
 
-impl Turns {
+impl WeightedDraw {
     fn new(weights: &[u64], seed: u64) -> Self {
-        let mut turns = Self {
+        let mut draws = Self {
             sums: vec![0; weights.len() + 1],
             weights: vec![0; weights.len()],
             total: 0,
             random: SplitMix64::new(seed),
         };
         for (input, &weight) in weights.iter().enumerate() {
-            turns.weights[input] = weight;
-            turns.change(input, |sum| sum + weight);
+            draws.weights[input] = weight;
+            draws.change(input, |sum| sum + weight);
         }
-        turns
+        draws
     }
 
     /// Changes every sum that holds an input's weight.
@@ -361,21 +369,21 @@ mod tests {
     #[test]
     fn inputs_are_drawn_as_often_as_their_weights_say() {
         let weights = [5, 0, 3, 1, 0, 7];
-        let mut turns = Turns::new(&weights, 1);
+        let mut draws = WeightedDraw::new(&weights, 1);
         let mut drawn = [0_u64; 6];
         for _ in 0..160_000 {
-            drawn[turns.draw().unwrap()] += 1;
+            drawn[draws.draw().unwrap()] += 1;
         }
         for (drawn, weight) in drawn.into_iter().zip(weights) {
             assert!(drawn.abs_diff(weight * 10_000) < 500, "{drawn} for {weight}");
         }
-        turns.close(5);
-        turns.lessen(0, 4);
-        let rest: Vec<usize> = (0..1000).map(|_| turns.draw().unwrap()).collect();
+        draws.close(5);
+        draws.lessen(0, 4);
+        let rest: Vec<usize> = (0..1000).map(|_| draws.draw().unwrap()).collect();
         assert!(rest.iter().all(|input| [0, 2, 3].contains(input)));
         for input in [0, 2, 3] {
-            turns.close(input);
+            draws.close(input);
         }
-        assert_eq!(turns.draw(), None);
+        assert_eq!(draws.draw(), None);
     }
 }

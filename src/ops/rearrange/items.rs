@@ -7,13 +7,13 @@ use std::ops::Range;
 use crate::format::count;
 use crate::records::bad_record::BadPolicy;
 use crate::records::counts::Condition;
-use crate::records::reading::in_unit;
-use crate::records::sorting::Sorted;
+use crate::records::processing::ProcessedBlock;
+use crate::records::reading::records_in_unit;
 use crate::records::source::{Block, RawUnit};
 use crate::records::stream::Batch;
 
 /// A unit that is moved as a whole.
-pub(super) struct Item<'a> {
+pub(super) struct WholeUnit<'a> {
     /// Its bytes, closed if the end of a file has left it open.
     pub(super) bytes: &'a [u8],
     /// Number over all inputs, from 0, of the first record in it.
@@ -24,14 +24,14 @@ pub(super) struct Item<'a> {
 
 /// Units on their way into an output.
 #[derive(Debug, Default)]
-pub(super) struct ItemBatch {
+pub(super) struct UnitBatch {
     /// Each unit as if it were one record.
     units: Batch,
     /// Records of each unit, unless each is one.
     records: Vec<u64>,
 }
 
-impl ItemBatch {
+impl UnitBatch {
     #[inline]
     pub(super) fn push(&mut self, bytes: &[u8], records: u64) {
         if records != 1 && self.records.is_empty() {
@@ -44,12 +44,12 @@ impl ItemBatch {
     }
 
     /// Units that stand in a row.
-    pub(super) fn push_all(&mut self, units: &Units, range: Range<usize>) {
-        match &units.places {
-            Places::Row { len, .. } => {
+    pub(super) fn push_all(&mut self, units: &BlockUnits, range: Range<usize>) {
+        match &units.bounds {
+            UnitBounds::Row { len, .. } => {
                 self.units.push_row(&units.bytes[range.start * len..range.end * len], *len);
             }
-            Places::Each(_) => range.for_each(|unit| {
+            UnitBounds::Each(_) => range.for_each(|unit| {
                 let item = units.get(unit);
                 self.push(item.bytes, item.records);
             }),
@@ -72,68 +72,68 @@ impl ItemBatch {
 
 /// The units of a block, until it is decided where each of them goes.
 #[derive(Debug, Default)]
-pub(super) struct Units {
+pub(super) struct BlockUnits {
     bytes: Vec<u8>,
-    places: Places,
+    bounds: UnitBounds,
 }
 
 #[derive(Debug)]
-enum Places {
+enum UnitBounds {
     /// Records of one size in a row.
     Row { len: usize, first_number: u64 },
     /// Of each unit the end of its bytes, the number of its first record, and how many it has.
     Each(Vec<(usize, u64, u64)>),
 }
 
-impl Default for Places {
+impl Default for UnitBounds {
     fn default() -> Self {
         Self::Each(Vec::new())
     }
 }
 
-impl Units {
+impl BlockUnits {
     /// Records of one size, the first of which has this number.
     pub(super) fn row(bytes: &[u8], len: usize, first_number: u64) -> Self {
-        Self { bytes: bytes.into(), places: Places::Row { len, first_number } }
+        Self { bytes: bytes.into(), bounds: UnitBounds::Row { len, first_number } }
     }
 
-    pub(super) fn push(&mut self, item: &Item<'_>) {
+    pub(super) fn push(&mut self, item: &WholeUnit<'_>) {
         self.bytes.extend_from_slice(item.bytes);
-        if let Places::Each(units) = &mut self.places {
+        if let UnitBounds::Each(units) = &mut self.bounds {
             units.push((self.bytes.len(), item.number, item.records));
         }
     }
 
     pub(super) const fn len(&self) -> usize {
-        match &self.places {
-            Places::Row { len, .. } => self.bytes.len() / *len,
-            Places::Each(units) => units.len(),
+        match &self.bounds {
+            UnitBounds::Row { len, .. } => self.bytes.len() / *len,
+            UnitBounds::Each(units) => units.len(),
         }
     }
 
     #[inline]
-    pub(super) fn get(&self, unit: usize) -> Item<'_> {
-        match &self.places {
-            Places::Row { len, first_number } => {
+    pub(super) fn get(&self, unit: usize) -> WholeUnit<'_> {
+        match &self.bounds {
+            UnitBounds::Row { len, first_number } => {
                 let bytes = &self.bytes[unit * len..(unit + 1) * len];
-                Item { bytes, number: first_number + unit as u64, records: 1 }
+                WholeUnit { bytes, number: first_number + unit as u64, records: 1 }
             }
-            Places::Each(units) => {
+            UnitBounds::Each(units) => {
                 let (end, number, records) = units[unit];
                 let start = if unit == 0 { 0 } else { units[unit - 1].0 };
-                Item { bytes: &self.bytes[start..end], number, records }
+                WholeUnit { bytes: &self.bytes[start..end], number, records }
             }
         }
     }
 
     /// Where the first unit from `from` on stands whose records begin at this number or behind it.
     pub(super) fn position(&self, from: usize, number: u64) -> usize {
-        match &self.places {
-            Places::Row { first_number, .. } => {
+        match &self.bounds {
+            UnitBounds::Row { first_number, .. } => {
                 let unit = usize::try_from(number.saturating_sub(*first_number));
                 unit.unwrap_or(usize::MAX).clamp(from, self.len())
             }
-            Places::Each(units) => {
+            UnitBounds::Each(units) => {
                 let begins =
                     |&(_, first, records): &(usize, u64, u64)| first >= number && records > 0;
                 units[from..].iter().position(begins).map_or(units.len(), |at| from + at)
@@ -142,20 +142,20 @@ impl Units {
     }
 
     /// All but these, which ascend.
-    pub(super) fn without(mut self, left_out: &[usize]) -> Batch {
-        let Places::Row { len, .. } = self.places else {
-            let mut batch = ItemBatch::default();
+    pub(super) fn without(mut self, omitted: &[usize]) -> Batch {
+        let UnitBounds::Row { len, .. } = self.bounds else {
+            let mut batch = UnitBatch::default();
             let mut from = 0;
-            for &unit in left_out {
+            for &unit in omitted {
                 batch.push_all(&self, from..unit);
                 from = unit + 1;
             }
             batch.push_all(&self, from..self.len());
             return batch.into_batch();
         };
-        let ends = left_out.iter().skip(1).copied().chain([self.len()]);
-        let mut kept = left_out.first().map_or(self.bytes.len(), |unit| unit * len);
-        for (&unit, end) in left_out.iter().zip(ends) {
+        let ends = omitted.iter().skip(1).copied().chain([self.len()]);
+        let mut kept = omitted.first().map_or(self.bytes.len(), |unit| unit * len);
+        for (&unit, end) in omitted.iter().zip(ends) {
             let run = (unit + 1) * len..end * len;
             let run_len = run.len();
             self.bytes.copy_within(run, kept);
@@ -165,56 +165,70 @@ impl Units {
         Batch::of_row(self.bytes, len)
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = Item<'_>> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = WholeUnit<'_>> {
         (0..self.len()).map(|unit| self.get(unit))
     }
 }
 
 /// The records of a block of records of one size, and what becomes of one that is cut off.
-pub(super) fn sort_row<'a>(
+pub(super) fn process_row<'a>(
     block: &'a Block,
     len: usize,
     file: &str,
     on_error: BadPolicy,
-) -> (Sorted, &'a [u8]) {
-    let mut sorter =
-        Sorter { block, file, on_error, sorted: Sorted::default(), closed: Vec::new() };
+) -> (ProcessedBlock, &'a [u8]) {
+    let mut processor = UnitProcessor {
+        block,
+        file,
+        on_error,
+        processed: ProcessedBlock::default(),
+        closed: Vec::new(),
+    };
     let records = block.bytes().len() / len;
     let row = &block.bytes()[..records * len];
-    sorter.count(0..records as u64, None);
+    processor.count(0..records as u64, None);
     if let Some((unit, numbers)) = units(block).nth(records) {
-        sorter.set_aside(&unit, numbers);
+        processor.set_aside(&unit, numbers);
     }
-    (sorter.sorted, row)
+    (processor.processed, row)
 }
 
 /// The units of a block of `file` that are whole, all of them counted as written.
-pub(super) fn sort_units(block: &Block, file: &str, on_error: BadPolicy) -> (Sorted, Units) {
-    if let Some(len) = block.format.record_len() {
-        let (sorted, row) = sort_row(block, len, file, on_error);
-        return (sorted, Units::row(row, len, block.first_number));
-    }
-    let mut units = Units::default();
-    let sorted = sort_items(block, file, on_error, |item| units.push(item));
-    (sorted, units)
-}
-
-/// Shows `each` the units of a block of `file` that are whole, in order, and counts them as written.
-pub(super) fn sort_items(
+pub(super) fn process_units(
     block: &Block,
     file: &str,
     on_error: BadPolicy,
-    mut each: impl FnMut(&Item<'_>),
-) -> Sorted {
-    let mut sorter =
-        Sorter { block, file, on_error, sorted: Sorted::default(), closed: Vec::new() };
+) -> (ProcessedBlock, BlockUnits) {
+    if let Some(len) = block.format.record_len() {
+        let (processed, row) = process_row(block, len, file, on_error);
+        return (processed, BlockUnits::row(row, len, block.first_number));
+    }
+    let mut units = BlockUnits::default();
+    let processed = process_items(block, file, on_error, |item| units.push(item));
+    (processed, units)
+}
+
+/// Shows `each` the units of a block of `file` that are whole, in order, and counts them as written.
+pub(super) fn process_items(
+    block: &Block,
+    file: &str,
+    on_error: BadPolicy,
+    mut each: impl FnMut(&WholeUnit<'_>),
+) -> ProcessedBlock {
+    let mut processor = UnitProcessor {
+        block,
+        file,
+        on_error,
+        processed: ProcessedBlock::default(),
+        closed: Vec::new(),
+    };
     for (unit, records) in units(block) {
-        sorter.sort(&unit, records, &mut each);
-        if sorter.sorted.stopped_by.is_some() {
+        processor.process(&unit, records, &mut each);
+        if processor.processed.stopped_by.is_some() {
             break;
         }
     }
-    sorter.sorted
+    processor.processed
 }
 
 /// The units of a block with the numbers, over all inputs, of their records.
@@ -230,18 +244,23 @@ fn units(block: &Block) -> impl Iterator<Item = (RawUnit<'_>, Range<u64>)> {
     })
 }
 
-struct Sorter<'a> {
+struct UnitProcessor<'a> {
     block: &'a Block,
     file: &'a str,
     on_error: BadPolicy,
-    sorted: Sorted,
+    processed: ProcessedBlock,
     /// A unit that had to be closed.
     closed: Vec<u8>,
 }
 
-impl Sorter<'_> {
+impl UnitProcessor<'_> {
     #[inline]
-    fn sort(&mut self, unit: &RawUnit<'_>, records: Range<u64>, each: &mut impl FnMut(&Item<'_>)) {
+    fn process(
+        &mut self,
+        unit: &RawUnit<'_>,
+        records: Range<u64>,
+        each: &mut impl FnMut(&WholeUnit<'_>),
+    ) {
         let format = self.block.format;
         if !self.is_whole(unit) {
             return self.set_aside(unit, records);
@@ -260,12 +279,12 @@ impl Sorter<'_> {
             &self.closed
         };
         let number = records.start;
-        each(&Item { bytes, number, records: records.end - number });
+        each(&WholeUnit { bytes, number, records: records.end - number });
         self.count(records, None);
     }
 
     fn count(&mut self, records: Range<u64>, failed: Option<Condition>) {
-        let (counts, records) = (&mut self.sorted.counts, records.end - records.start);
+        let (counts, records) = (&mut self.processed.counts, records.end - records.start);
         counts.input += records;
         match failed {
             None => counts.kept += records,
@@ -288,18 +307,18 @@ impl Sorter<'_> {
     /// file can.
     fn is_cut_off(&self, unit: &RawUnit<'_>) -> bool {
         self.block.behind(unit).is_empty()
-            && matches!(in_unit(self.block, unit).next(), Some(Err(_)))
+            && matches!(records_in_unit(self.block, unit).next(), Some(Err(_)))
             && !self.block.format.is_closed(unit.bytes)
     }
 
     fn set_aside(&mut self, unit: &RawUnit<'_>, records: Range<u64>) {
         let block = self.block;
-        let Some(Err(fault)) = in_unit(block, unit).next() else {
+        let Some(Err(error)) = records_in_unit(block, unit).next() else {
             // An empty line, where nothing is an empty record.
             return self.count(records, Some(Condition::Comment));
         };
         let index = |number: u64| block.first_index + (number - block.first_number);
         let indices = index(records.start)..index(records.end);
-        self.sorted.set_aside(&fault, self.file, block, unit, indices, self.on_error);
+        self.processed.set_aside(&error, self.file, block, unit, indices, self.on_error);
     }
 }

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::items::{Units, sort_units};
+use super::items::{BlockUnits, process_units};
 use super::plan::RearrangePlan;
 use crate::engine::job::{BlockFunction, Job};
 use crate::engine::progress::Progress;
-use crate::engine::run::{Passed, pass};
+use crate::engine::run::{CompletedPass, pass};
 use crate::ops::error::OperationError;
 use crate::records::bad_record::BadPolicy;
+use crate::records::processing::ProcessedBlock;
 use crate::records::sink::Sinks;
-use crate::records::sorting::Sorted;
 use crate::records::source::{Block, can_be_computed, count_records};
 
 /// Records that travel together: as many as a block has room for.
@@ -21,7 +21,7 @@ const BLOCK_RECORDS: u64 = 1 << 15;
 const WAITING_BLOCKS: usize = 8;
 
 /// Which part of the memory blocks under way may take.
-const ROOM_SHARE: u64 = 8;
+const BLOCK_MEMORY_SHARE: u64 = 8;
 
 /// Whether checksums of the inputs are wanted.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -31,39 +31,40 @@ pub(super) enum Checksums {
     Known,
 }
 
-/// Who looks on, and may end it.
-pub(super) struct Watch<'a> {
+/// Progress display and cancellation of an operation.
+pub(super) struct RunControl<'a> {
     pub(super) progress: &'a mut Progress,
     pub(super) cancel: &'a AtomicBool,
 }
 
-/// Reads everything once: `desk` works on blocks on all threads, `take` gets what it made, in the order of
+/// Reads everything once: `worker` works on blocks on all threads, `take` gets what it made, in the order of
 /// the input. What is on the streams of a block then is written.
 pub(super) fn read<T: Send + 'static>(
     plan: &RearrangePlan,
     sinks: &mut Sinks,
     checksums: Checksums,
-    desk: BlockFunction<T>,
-    take: impl FnMut(&mut Sorted, T) -> Result<(), OperationError>,
-    watch: &mut Watch<'_>,
-) -> Result<Passed, OperationError> {
+    worker: BlockFunction<T>,
+    take: impl FnMut(&mut ProcessedBlock, T) -> Result<(), OperationError>,
+    control: &mut RunControl<'_>,
+) -> Result<CompletedPass, OperationError> {
     let job = Job {
         parts: &plan.parts,
         outputs: &[],
-        threads: plan.means.threads,
+        threads: plan.resources.threads,
         block_records: BLOCK_RECORDS,
         first_number: 0,
         checksums: checksums == Checksums::Wanted,
         limit: None,
         waiting_blocks: WAITING_BLOCKS,
-        room_bytes: usize::try_from(plan.means.memory.bytes() / ROOM_SHARE).unwrap_or(usize::MAX),
+        block_memory_bytes: usize::try_from(plan.resources.memory.bytes() / BLOCK_MEMORY_SHARE)
+            .unwrap_or(usize::MAX),
     };
-    pass(&job, sinks, move || Arc::clone(&desk), take, watch.progress, watch.cancel)
+    pass(&job, sinks, move || Arc::clone(&worker), take, control.progress, control.cancel)
 }
 
 /// What is in an input.
 #[derive(Clone, Copy, Default)]
-pub(super) struct InInput {
+pub(super) struct InputCounts {
     /// Records, remarks and bad ones included, as numbers count them.
     pub(super) all: u64,
     /// Records that would be written.
@@ -73,38 +74,38 @@ pub(super) struct InInput {
 /// What is in each input, counted in a reading of its own where the size does not tell.
 pub(super) fn count(
     plan: &RearrangePlan,
-    watch: &mut Watch<'_>,
-) -> Result<Vec<InInput>, OperationError> {
+    control: &mut RunControl<'_>,
+) -> Result<Vec<InputCounts>, OperationError> {
     if plan.parts.iter().all(|part| can_be_computed(&part.input)) {
         let records = plan.parts.iter().map(|part| count_records(&part.input));
-        let in_input = |all| InInput { all, written: all };
-        return Ok(records.map(|records| records.map(in_input)).collect::<Result<_, _>>()?);
+        let input_counts = |all| InputCounts { all, written: all };
+        return Ok(records.map(|records| records.map(input_counts)).collect::<Result<_, _>>()?);
     }
-    watch.progress.begin("counting", plan.records);
-    let mut counts = vec![InInput::default(); plan.parts.len()];
-    let desk = desk_of(plan, |block, file| {
-        let (sorted, _) = sort_units(block, file, BadPolicy::Skip);
-        let found = (block.part, sorted.counts.input, sorted.counts.kept);
-        (sorted, found)
+    control.progress.begin("counting", plan.records);
+    let mut counts = vec![InputCounts::default(); plan.parts.len()];
+    let worker = block_worker(plan, |block, file| {
+        let (processed, _) = process_units(block, file, BadPolicy::Skip);
+        let found = (block.part, processed.counts.input, processed.counts.kept);
+        (processed, found)
     });
     let take = |_: &mut _, (part, all, written): (usize, u64, u64)| {
         counts[part].all += all;
         counts[part].written += written;
         Ok(())
     };
-    read(plan, &mut Sinks::create(&[])?, Checksums::Known, desk, take, watch)?;
+    read(plan, &mut Sinks::create(&[])?, Checksums::Known, worker, take, control)?;
     Ok(counts)
 }
 
-/// A desk that hands on the units of a block.
-pub(super) fn desk_of_units(plan: &RearrangePlan, on_error: BadPolicy) -> BlockFunction<Units> {
-    desk_of(plan, move |block, file| sort_units(block, file, on_error))
+/// A worker that returns the units of each block.
+pub(super) fn unit_worker(plan: &RearrangePlan, on_error: BadPolicy) -> BlockFunction<BlockUnits> {
+    block_worker(plan, move |block, file| process_units(block, file, on_error))
 }
 
-/// A desk that does this with every block, and the name of its input.
-pub(super) fn desk_of<T: Send + 'static>(
+/// A worker that calls a function with each block and the name of its input.
+pub(super) fn block_worker<T: Send + 'static>(
     plan: &RearrangePlan,
-    work: impl Fn(&Block, &str) -> (Sorted, T) + Send + Sync + 'static,
+    work: impl Fn(&Block, &str) -> (ProcessedBlock, T) + Send + Sync + 'static,
 ) -> BlockFunction<T> {
     let names: Vec<String> = plan.parts.iter().map(|part| part.input.name.clone()).collect();
     Arc::new(move |block: &Block, _: &AtomicBool| Some(work(block, &names[block.part])))

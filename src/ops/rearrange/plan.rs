@@ -12,12 +12,12 @@ use crate::records::account::InputIdentity;
 use crate::records::account_file::MANIFEST_SUFFIX;
 use crate::records::bad_record::BadPolicy;
 use crate::records::claims::{
-    Claim, Claims, check_absence, check_once, check_stream, check_twice, is_stream,
+    FileClaim, FileClaims, check_absence, check_once, check_stream, check_twice, is_stream,
 };
 use crate::records::format_name::{FormatName, without_compression};
 use crate::records::opening::{check_compression, check_folder, input, side_outputs, stem};
 use crate::records::plan_error::PlanError;
-use crate::records::selection::{Chosen, choose};
+use crate::records::selection::{Selection, select_records};
 use crate::records::sink::OutputPlan;
 use crate::records::source::{Input, Part, SourceError};
 use crate::records::stream::Stream;
@@ -25,9 +25,9 @@ use crate::storage::compression::Compression;
 use crate::storage::memory::Memory;
 use crate::storage::{files, platform};
 
-/// What an operation may use. None of it changes a byte.
+/// Resources that an operation may use. They do not affect the output.
 #[derive(Clone, Debug)]
-pub struct Means {
+pub struct Resources {
     /// Threads, 0 for as many as the machine runs at once.
     pub threads: usize,
     /// Memory for records.
@@ -37,13 +37,13 @@ pub struct Means {
     pub tmp_dir: Option<PathBuf>,
 }
 
-impl Default for Means {
+impl Default for Resources {
     fn default() -> Self {
         Self { threads: 0, memory: Memory::gib(2), tmp_dir: None }
     }
 }
 
-impl Means {
+impl Resources {
     pub(super) fn folder(&self) -> PathBuf {
         self.tmp_dir.clone().unwrap_or_else(std::env::temp_dir)
     }
@@ -58,7 +58,7 @@ impl Means {
     }
 
     /// Buckets that are read, put in order or waiting to be written.
-    pub(super) fn buckets_under_way(&self) -> usize {
+    pub(super) fn partitions_in_flight(&self) -> usize {
         2 * self.threads() + 1
     }
 }
@@ -83,11 +83,11 @@ pub struct RearrangeRequest {
     /// What becomes of records that cannot be used.
     pub on_error: BadPolicy,
     /// What may be used.
-    pub means: Means,
+    pub resources: Resources,
 }
 
 /// As many as their names have room for.
-const MOST_PARTS: u32 = 99_999;
+const MAX_PARTS: u32 = 99_999;
 
 /// An operation that can begin.
 #[derive(Clone, Debug)]
@@ -107,7 +107,7 @@ pub struct RearrangePlan {
     /// What becomes of records that cannot be used.
     pub on_error: BadPolicy,
     /// What may be used.
-    pub means: Means,
+    pub resources: Resources,
 }
 
 impl RearrangePlan {
@@ -117,7 +117,7 @@ impl RearrangePlan {
     /// [`PlanError`] with what is wrong.
     pub fn new(request: RearrangeRequest) -> Result<Self, PlanError> {
         let inputs = inputs(&request)?;
-        let RearrangeRequest { output, force, on_error, means, .. } = request;
+        let RearrangeRequest { output, force, on_error, resources, .. } = request;
         let is_stream = is_stream(&output)?;
         if is_stream {
             check_stream(&output, on_error)?;
@@ -140,7 +140,7 @@ impl RearrangePlan {
             manifest,
             to,
             on_error,
-            means,
+            resources,
         }
         .over(inputs, force)
     }
@@ -150,14 +150,14 @@ impl RearrangePlan {
     /// # Errors
     /// [`PlanError`] with what is wrong.
     pub fn in_parts(request: RearrangeRequest, parts: u32) -> Result<Self, PlanError> {
-        if parts > MOST_PARTS {
-            return Err(PlanError::MoreParts { parts, most: MOST_PARTS });
+        if parts > MAX_PARTS {
+            return Err(PlanError::MoreParts { parts, most: MAX_PARTS });
         }
         if request.output == Path::new("-") {
             return Err(PlanError::NotAFolder { folder: request.output });
         }
         let inputs = inputs(&request)?;
-        let RearrangeRequest { output: folder, name, to, force, on_error, means, .. } = request;
+        let RearrangeRequest { output: folder, name, to, force, on_error, resources, .. } = request;
         check_folder(&folder)?;
         let first = &inputs[0];
         let compression = match first.compression {
@@ -186,7 +186,7 @@ impl RearrangePlan {
             manifest,
             to,
             on_error,
-            means,
+            resources,
         }
         .over(inputs, force)
     }
@@ -194,18 +194,19 @@ impl RearrangePlan {
     /// The plan with its inputs, if they go together with the outputs.
     fn over(self, inputs: Vec<Input>, force: bool) -> Result<Self, PlanError> {
         let outputs = || self.outputs.iter().chain(&self.side_outputs);
-        let claims = outputs().map(Claim::output).chain(self.manifest.iter().map(Claim::file));
-        Claims::reading(&inputs)?.write(claims)?;
+        let claims =
+            outputs().map(FileClaim::output).chain(self.manifest.iter().map(FileClaim::file));
+        FileClaims::reading(&inputs)?.write(claims)?;
         if !force {
             let files = outputs().filter(|output| !output.is_stream).map(|output| &output.path);
             check_absence(files.chain(&self.manifest))?;
         }
-        let Chosen { parts, records, .. } = choose(inputs, None, None)?;
-        let mut means = self.means;
+        let Selection { parts, records, .. } = select_records(inputs, None, None)?;
+        let mut resources = self.resources;
         let beside = self.manifest.as_deref().filter(|manifest| !files::is_object(manifest));
-        means.tmp_dir =
-            means.tmp_dir.or(beside.map(|manifest| platform::folder_of(manifest).into()));
-        Ok(Self { parts, records, means, ..self })
+        resources.tmp_dir =
+            resources.tmp_dir.or(beside.map(|manifest| platform::folder_of(manifest).into()));
+        Ok(Self { parts, records, resources, ..self })
     }
 
     /// The format of all inputs and outputs.

@@ -7,22 +7,22 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use super::account::{Account, Moved};
-use super::buckets::{Buckets, Share};
-use super::items::{ItemBatch, Units, sort_units};
-use super::laid::{Items, Laid};
-use super::pass::{Checksums, Watch, desk_of, desk_of_units, read};
+use super::account::{FinishedOperation, OperationManifest};
+use super::items::{BlockUnits, UnitBatch, process_units};
+use super::partitioned::{KeyedItems, PartitionedItems};
+use super::partitions::{MemoryShare, PartitionWriter};
+use super::pass::{Checksums, RunControl, block_worker, read, unit_worker};
 use super::plan::RearrangePlan;
 use crate::engine::progress::Progress;
-use crate::engine::run::Passed;
+use crate::engine::run::CompletedPass;
 use crate::ops::error::OperationError;
 use crate::random::SplitMix64;
 use crate::records::bad_record::BadPolicy;
 use crate::records::counts::Condition;
 use crate::records::filters::{Probability, Sample};
 use crate::records::plan_error::PlanError;
+use crate::records::processing::ProcessedBlock;
 use crate::records::sink::Sinks;
-use crate::records::sorting::Sorted;
 use crate::records::stream::Stream;
 
 /// How much is taken.
@@ -52,35 +52,35 @@ pub fn sample(
     seed: u64,
     progress: &mut Progress,
     cancel: &AtomicBool,
-) -> Result<Account, OperationError> {
+) -> Result<OperationManifest, OperationError> {
     check(plan, size)?;
     let started = Instant::now();
-    let mut watch = Watch { progress, cancel };
+    let mut control = RunControl { progress, cancel };
     let before = plan.identities();
     let outputs: Vec<_> = plan.outputs.iter().chain(&plan.side_outputs).cloned().collect();
     let mut sinks = Sinks::create_with(&outputs, true)?;
     let choice = match size {
-        SampleSize::Rate(probability) => Choice::Rate(Sample { probability, seed }),
-        SampleSize::Count(count) => Choice::below(plan, count, seed, &mut watch)?,
+        SampleSize::Rate(probability) => SampleChoice::Rate(Sample { probability, seed }),
+        SampleSize::Count(count) => SampleChoice::below(plan, count, seed, &mut control)?,
     };
     let mut next_unit = 0..;
-    let take = |sorted: &mut Sorted, units: Units| {
-        let mut taken = ItemBatch::default();
+    let take = |processed: &mut ProcessedBlock, units: BlockUnits| {
+        let mut taken = UnitBatch::default();
         for (item, unit) in units.iter().zip(&mut next_unit) {
             if choice.takes(unit, item.number) {
                 taken.push(item.bytes, item.records);
             } else {
-                sorted.counts.kept -= item.records;
-                *sorted.counts.filtered.entry(Condition::Sample).or_default() += item.records;
+                processed.counts.kept -= item.records;
+                *processed.counts.filtered.entry(Condition::Sample).or_default() += item.records;
             }
         }
-        *sorted.batch_mut(Stream::Kept) = taken.into_batch();
+        *processed.batch_mut(Stream::Kept) = taken.into_batch();
         Ok(())
     };
-    watch.progress.begin("writing", plan.records);
-    let desk = desk_of_units(plan, plan.on_error);
-    let Passed { counts, parts_read } =
-        read(plan, &mut sinks, Checksums::Wanted, desk, take, &mut watch)?;
+    control.progress.begin("writing", plan.records);
+    let worker = unit_worker(plan, plan.on_error);
+    let CompletedPass { counts, parts_read } =
+        read(plan, &mut sinks, Checksums::Wanted, worker, take, &mut control)?;
     plan.check_same(&before)?;
     let finished = sinks.finish()?;
     let size = match size {
@@ -90,12 +90,12 @@ pub fn sample(
         }
     };
     let settings = vec![size, ("seed", seed.into())];
-    Moved { command: "sample", settings, counts, parts_read, finished, started }
-        .commit(plan, watch.progress)
+    FinishedOperation { command: "sample", settings, counts, parts_read, finished, started }
+        .commit(plan, control.progress)
 }
 
 /// Which units are taken.
-enum Choice {
+enum SampleChoice {
     Rate(Sample),
     /// Those whose keys are not larger.
     UpTo {
@@ -105,7 +105,7 @@ enum Choice {
     None,
 }
 
-impl Choice {
+impl SampleChoice {
     /// Number among the units and, over all inputs, of the first record.
     fn takes(&self, unit: u64, number: u64) -> bool {
         match self {
@@ -120,34 +120,38 @@ impl Choice {
         plan: &RearrangePlan,
         count: u64,
         seed: u64,
-        watch: &mut Watch<'_>,
+        control: &mut RunControl<'_>,
     ) -> Result<Self, OperationError> {
-        watch.progress.begin("counting", plan.records);
+        control.progress.begin("counting", plan.records);
         // What is bad is set aside when records are written, unless it ends all.
         let on_error = match plan.on_error {
             BadPolicy::Stop => BadPolicy::Stop,
             BadPolicy::Skip | BadPolicy::Quarantine => BadPolicy::Skip,
         };
-        let desk = desk_of(plan, move |block, file| {
-            let (sorted, units) = sort_units(block, file, on_error);
-            (sorted, units.len() as u64)
+        let worker = block_worker(plan, move |block, file| {
+            let (processed, units) = process_units(block, file, on_error);
+            (processed, units.len() as u64)
         });
         let mut next_unit = 0;
-        let mut buckets = Buckets::new(&plan.means, Some(0), Share::ALL);
+        let mut partitions = PartitionWriter::new(&plan.resources, Some(0), MemoryShare::ALL);
         let take = |_: &mut _, units: u64| {
             let numbers = next_unit..next_unit + units;
             next_unit = numbers.end;
             let keys = numbers.map(|unit| SplitMix64::nth_bits(seed, unit)).collect();
-            buckets.add(Laid::new(&Items { keys, ..Items::default() }, Some(0), 0))
+            partitions.add(PartitionedItems::new(
+                &KeyedItems { keys, ..KeyedItems::default() },
+                Some(0),
+                0,
+            ))
         };
         let mut nothing = Sinks::create(&[])?;
-        read(plan, &mut nothing, Checksums::Known, desk, take, watch)?;
+        read(plan, &mut nothing, Checksums::Known, worker, take, control)?;
         let mut left = count;
         if left == 0 {
             return Ok(Self::None);
         }
-        for bucket in buckets.seal()?.buckets() {
-            let mut keys = bucket?.keys()?;
+        for partition in partitions.seal()?.partitions() {
+            let mut keys = partition?.keys()?;
             if (keys.len() as u64) < left {
                 left -= keys.len() as u64;
                 continue;

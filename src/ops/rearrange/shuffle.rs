@@ -7,22 +7,22 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use super::account::{Account, Moved};
-use super::buckets::{Buckets, Share};
+use super::account::{FinishedOperation, OperationManifest};
 use super::copying::gather;
-use super::hand_out::hand_out;
-use super::items::{ItemBatch, sort_items, sort_row};
-use super::laid::{Items, Laid};
-use super::ordered::Ordered;
-use super::pass::{Checksums, Watch, desk_of, read};
+use super::items::{UnitBatch, process_items, process_row};
+use super::partitioned::{KeyedItems, PartitionedItems};
+use super::partitions::{MemoryShare, PartitionWriter};
+use super::pass::{Checksums, RunControl, block_worker, read};
 use super::plan::RearrangePlan;
+use super::process_partitions::process_partitions;
+use super::sorted_partition::SortedPartition;
 use crate::engine::progress::Progress;
 use crate::format::Format;
 use crate::ops::error::OperationError;
 use crate::random::SplitMix64;
 use crate::records::bad_record::BadPolicy;
+use crate::records::processing::ProcessedBlock;
 use crate::records::sink::Sinks;
-use crate::records::sorting::Sorted;
 use crate::records::source::Block;
 use crate::records::stream::{Batch, Stream};
 
@@ -35,51 +35,58 @@ pub fn shuffle(
     seed: u64,
     progress: &mut Progress,
     cancel: &AtomicBool,
-) -> Result<Account, OperationError> {
-    plan.means.check_folder()?;
+) -> Result<OperationManifest, OperationError> {
+    plan.resources.check_folder()?;
     let started = Instant::now();
-    let mut watch = Watch { progress, cancel };
-    watch.progress.begin("reading", plan.records);
+    let mut control = RunControl { progress, cancel };
+    control.progress.begin("reading", plan.records);
     let mut side = Sinks::create_with(&plan.side_outputs, true)?;
     let mut sinks = Sinks::create_with(&plan.outputs, true)?;
     let (format, len) = (plan.format(), plan.format().record_len());
     let keys = keys(seed);
     let on_error = plan.on_error;
-    let lay = desk_of(plan, move |block, file| lay(block, file, on_error, keys));
-    let mut buckets = Buckets::new(&plan.means, len, Share::ALL);
-    let take = |_: &mut _, laid| buckets.add(laid);
-    let passed = read(plan, &mut side, Checksums::Wanted, lay, take, &mut watch)?;
+    let partition_block =
+        block_worker(plan, move |block, file| partition_block(block, file, on_error, keys));
+    let mut partitions = PartitionWriter::new(&plan.resources, len, MemoryShare::ALL);
+    let take = |_: &mut _, partitioned| partitions.add(partitioned);
+    let passed = read(plan, &mut side, Checksums::Wanted, partition_block, take, &mut control)?;
     let write = |batch: Batch| {
         sinks.write(Stream::Kept, &batch)?;
         Ok(batch.len())
     };
-    watch.progress.begin("writing", Some(passed.counts.kept));
-    hand_out(
-        buckets.seal()?,
-        &plan.means,
-        move |bucket| in_order(bucket, format),
+    control.progress.begin("writing", Some(passed.counts.kept));
+    process_partitions(
+        partitions.seal()?,
+        &plan.resources,
+        move |partition| batch_in_order(partition, format),
         write,
-        &mut watch,
+        &mut control,
     )?;
     let finished = sinks.finish()?.and(side.finish()?);
     let (counts, parts_read) = (passed.counts, passed.parts_read);
     let settings = vec![("seed", seed.into())];
-    let moved = Moved { command: "shuffle", settings, counts, parts_read, finished, started };
-    moved.commit(plan, watch.progress)
+    let moved =
+        FinishedOperation { command: "shuffle", settings, counts, parts_read, finished, started };
+    moved.commit(plan, control.progress)
 }
 
-/// The units of a block with their keys, laid into buckets.
-fn lay(block: &Block, file: &str, on_error: BadPolicy, seed: u64) -> (Sorted, Laid) {
+/// The units of a block with their keys, laid into partitions.
+fn partition_block(
+    block: &Block,
+    file: &str,
+    on_error: BadPolicy,
+    seed: u64,
+) -> (ProcessedBlock, PartitionedItems) {
     let key = |number| SplitMix64::nth_bits(seed, number);
     if let Some(len) = block.format.record_len() {
-        let (sorted, row) = sort_row(block, len, file, on_error);
+        let (processed, row) = process_row(block, len, file, on_error);
         let numbers = block.first_number..block.first_number + (row.len() / len) as u64;
         let keys: Vec<u64> = numbers.map(key).collect();
-        return (sorted, Laid::row(&keys, row, len, 0));
+        return (processed, PartitionedItems::row(&keys, row, len, 0));
     }
-    let mut items = Items::default();
+    let mut items = KeyedItems::default();
     let mut counted = Vec::new();
-    let sorted = sort_items(block, file, on_error, |item| {
+    let processed = process_items(block, file, on_error, |item| {
         let bytes = if is_one_each(block.format) {
             item.bytes
         } else {
@@ -90,7 +97,7 @@ fn lay(block: &Block, file: &str, on_error: BadPolicy, seed: u64) -> (Sorted, La
         };
         items.push(key(item.number), bytes, None);
     });
-    (sorted, Laid::new(&items, None, 0))
+    (processed, PartitionedItems::new(&items, None, 0))
 }
 
 /// Whether every unit is one record. Elsewhere their number travels in front of the unit's bytes: to count them
@@ -104,14 +111,14 @@ const fn keys(seed: u64) -> u64 {
     SplitMix64::nth_bits(seed, 0)
 }
 
-/// The units of a bucket in the order of their keys.
-fn in_order(bucket: &Ordered, format: Format) -> Batch {
-    let Ordered { items, len, order, .. } = bucket;
+/// The units of a partition in the order of their keys.
+fn batch_in_order(partition: &SortedPartition, format: Format) -> Batch {
+    let SortedPartition { items, len, order, .. } = partition;
     if let Some(len) = *len {
         return Batch::of_row(gather(&items.bytes, len, order), len);
     }
     let starts = items.starts(None);
-    let mut batch = ItemBatch::default();
+    let mut batch = UnitBatch::default();
     for &number in order {
         let item = &items.bytes[starts.range(number as usize)];
         match item.split_first_chunk() {

@@ -5,11 +5,11 @@ use std::io;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::laid::{BUCKETS, Items, Laid, Len};
+use super::partitioned::{ItemLen, KeyedItems, PARTITIONS, PartitionedItems};
 use crate::ops::error::OperationError;
 use crate::storage::platform;
 
-/// A temporary file of buckets.
+/// A temporary file of partitions.
 pub(super) struct Spill {
     file: File,
     folder: PathBuf,
@@ -17,7 +17,7 @@ pub(super) struct Spill {
     extents: Vec<Vec<Extent>>,
 }
 
-/// Items of one bucket that stand in a row: their keys, their lengths unless all have the same, their bytes.
+/// Items of one partition that stand in a row: their keys, their lengths unless all have the same, their bytes.
 #[derive(Clone, Copy)]
 pub(super) struct Extent {
     offset: u64,
@@ -29,15 +29,19 @@ impl Spill {
     pub(super) fn create(folder: &Path) -> Result<Self, OperationError> {
         let file =
             tempfile::tempfile_in(folder).map_err(|source| error("create", folder, source))?;
-        let (extents, folder) = (vec![Vec::new(); BUCKETS], folder.to_owned());
+        let (extents, folder) = (vec![Vec::new(); PARTITIONS], folder.to_owned());
         Ok(Self { file, folder, end: 0, extents })
     }
 
-    /// Writes one bucket of all these behind what is there of it.
-    pub(super) fn append(&mut self, bucket: usize, all: &[Laid]) -> Result<(), OperationError> {
+    /// Writes one partition of all these behind what is there of it.
+    pub(super) fn append(
+        &mut self,
+        partition: usize,
+        all: &[PartitionedItems],
+    ) -> Result<(), OperationError> {
         let mut extent = Extent { offset: self.end, items: 0, bytes: 0 };
         let mut words = Vec::new();
-        for (keys, _, bytes) in all.iter().map(|laid| laid.bucket(bucket)) {
+        for (keys, _, bytes) in all.iter().map(|partitioned| partitioned.partition(partition)) {
             words.extend(keys.iter().flat_map(|key| key.to_le_bytes()));
             extent.items += keys.len() as u64;
             extent.bytes += bytes.len() as u64;
@@ -45,48 +49,48 @@ impl Spill {
         if extent.items == 0 {
             return Ok(());
         }
-        for (_, lens, _) in all.iter().map(|laid| laid.bucket(bucket)) {
+        for (_, lens, _) in all.iter().map(|partitioned| partitioned.partition(partition)) {
             words.extend(lens.iter().flat_map(|len| len.to_le_bytes()));
         }
         let mut written = self.file.write_all(&words);
         // Small pieces are gathered: a call of the system for each would take longer than the copy.
         let mut gathered = words;
         gathered.clear();
-        for (_, _, bytes) in all.iter().map(|laid| laid.bucket(bucket)) {
+        for (_, _, bytes) in all.iter().map(|partitioned| partitioned.partition(partition)) {
             gathered.extend_from_slice(bytes);
         }
         written = written.and_then(|()| self.file.write_all(&gathered));
         written.map_err(|source| error("write", &self.folder, source))?;
         self.end += extent.items * size_of::<u64>() as u64 + extent.bytes;
-        if all.iter().any(|laid| !laid.bucket(bucket).1.is_empty()) {
+        if all.iter().any(|partitioned| !partitioned.partition(partition).1.is_empty()) {
             self.end += extent.items * size_of::<u32>() as u64;
         }
-        self.extents[bucket].push(extent);
+        self.extents[partition].push(extent);
         Ok(())
     }
 
-    /// Where a bucket is, in the order in which it was written.
-    pub(super) fn extents(&self, bucket: usize) -> impl Iterator<Item = Extent> {
-        self.extents[bucket].iter().copied()
+    /// Where a partition is, in the order in which it was written.
+    pub(super) fn extents(&self, partition: usize) -> impl Iterator<Item = Extent> {
+        self.extents[partition].iter().copied()
     }
 
-    /// Items and bytes of a bucket.
-    pub(super) fn count(&self, bucket: usize) -> (u64, u64) {
+    /// Items and bytes of a partition.
+    pub(super) fn count(&self, partition: usize) -> (u64, u64) {
         let add = |(items, bytes), extent: Extent| (items + extent.items, bytes + extent.bytes);
-        self.extents(bucket).fold((0, 0), add)
+        self.extents(partition).fold((0, 0), add)
     }
 
     /// Reads items behind others.
     pub(super) fn load(
         &self,
         extent: Extent,
-        len: Len,
-        items: &mut Items,
+        len: ItemLen,
+        items: &mut KeyedItems,
     ) -> Result<(), OperationError> {
         self.try_load(extent, len, items).map_err(|source| error("read", &self.folder, source))
     }
 
-    fn try_load(&self, extent: Extent, len: Len, items: &mut Items) -> io::Result<()> {
+    fn try_load(&self, extent: Extent, len: ItemLen, items: &mut KeyedItems) -> io::Result<()> {
         let count = extent.items as usize;
         let mut offset = extent.offset;
         let mut words = vec![0; count * size_of::<u64>()];

@@ -1,4 +1,4 @@
-//! Deals the units of an archive out to several files.
+//! Distributes the units of an archive to several files.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -7,16 +7,16 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
-use super::account::{Account, Moved};
-use super::items::{ItemBatch, Units};
-use super::pass::{Checksums, Watch, count, desk_of_units, read};
+use super::account::{FinishedOperation, OperationManifest};
+use super::items::{BlockUnits, UnitBatch};
+use super::pass::{Checksums, RunControl, count, read, unit_worker};
 use super::plan::RearrangePlan;
 use crate::engine::progress::Progress;
-use crate::engine::run::Passed;
+use crate::engine::run::CompletedPass;
 use crate::ops::error::OperationError;
 use crate::records::plan_error::PlanError;
 use crate::records::shard::Shard;
-use crate::records::sink::{Finished, Sinks};
+use crate::records::sink::{FinishedOutputs, Sinks};
 use crate::records::stream::Stream;
 use crate::storage::compression::{Compression, FRAME_RECORDS};
 use crate::storage::memory::Memory;
@@ -54,7 +54,7 @@ fn check(plan: &RearrangePlan, by: SplitBy) -> Result<(), PlanError> {
         SplitBy::RoundRobin => {
             // Of each file, one frame is in memory.
             let record = plan.format().record_len().map_or(TEXT_RECORD_BYTES, |len| len as u64);
-            let (parts, memory): (_, Memory) = (plan.outputs.len() as u64, plan.means.memory);
+            let (parts, memory): (_, Memory) = (plan.outputs.len() as u64, plan.resources.memory);
             if parts * record * FRAME_RECORDS <= memory.bytes() {
                 return Ok(());
             }
@@ -73,67 +73,67 @@ pub fn split(
     by: SplitBy,
     progress: &mut Progress,
     cancel: &AtomicBool,
-) -> Result<Account, OperationError> {
+) -> Result<OperationManifest, OperationError> {
     check(plan, by)?;
     let started = Instant::now();
     // Dropped last, when outputs that are not whole are gone.
     let _folder = plan.create_folder()?;
     let before = plan.identities();
-    let mut watch = Watch { progress, cancel };
+    let mut control = RunControl { progress, cancel };
     let ends = match by {
         SplitBy::RoundRobin => None,
-        SplitBy::Ranges => Some(ends(plan, &mut watch)?),
+        SplitBy::Ranges => Some(ends(plan, &mut control)?),
     };
-    let mut parts = Parts::create(plan, ends)?;
+    let mut parts = OpenParts::create(plan, ends)?;
     let mut side = Sinks::create_with(&plan.side_outputs, true)?;
-    let take = |_: &mut _, units: Units| parts.deal(&units);
-    let desk = desk_of_units(plan, plan.on_error);
-    watch.progress.begin("writing", plan.records);
-    let Passed { counts, parts_read } =
-        read(plan, &mut side, Checksums::Wanted, desk, take, &mut watch)?;
+    let take = |_: &mut _, units: BlockUnits| parts.distribute(&units);
+    let worker = unit_worker(plan, plan.on_error);
+    control.progress.begin("writing", plan.records);
+    let CompletedPass { counts, parts_read } =
+        read(plan, &mut side, Checksums::Wanted, worker, take, &mut control)?;
     plan.check_same(&before)?;
     let finished = parts.finish()?.and(side.finish()?);
     let settings = vec![("parts", plan.outputs.len().into()), ("by", by.name().into())];
-    Moved { command: "split", settings, counts, parts_read, finished, started }
-        .commit(plan, watch.progress)
+    FinishedOperation { command: "split", settings, counts, parts_read, finished, started }
+        .commit(plan, control.progress)
 }
 
 /// The parts, and which one comes next.
-struct Parts {
+struct OpenParts {
     /// Those that are being written.
     open: VecDeque<Sinks>,
     /// Those that are whole.
-    finished: Finished,
-    dealer: Dealer,
+    finished: FinishedOutputs,
+    chooser: PartChooser,
 }
 
-enum Dealer {
+enum PartChooser {
     /// Units that were dealt out.
     RoundRobin(usize),
     /// Number of the record behind each part that is open.
     Ranges(VecDeque<u64>),
 }
 
-impl Parts {
+impl OpenParts {
     fn create(plan: &RearrangePlan, ends: Option<VecDeque<u64>>) -> Result<Self, OperationError> {
         let open = plan.outputs.iter();
         let open = open.map(|output| Sinks::create_with(std::slice::from_ref(output), true));
         let open = open.collect::<Result<_, _>>()?;
-        let dealer = ends.map_or(Dealer::RoundRobin(0), Dealer::Ranges);
-        Ok(Self { open, finished: Finished::default(), dealer })
+        let chooser = ends.map_or(PartChooser::RoundRobin(0), PartChooser::Ranges);
+        Ok(Self { open, finished: FinishedOutputs::default(), chooser })
     }
 
-    fn deal(&mut self, units: &Units) -> Result<(), OperationError> {
-        if matches!(self.dealer, Dealer::Ranges(_)) {
-            return self.deal_in_ranges(units);
+    fn distribute(&mut self, units: &BlockUnits) -> Result<(), OperationError> {
+        if matches!(self.chooser, PartChooser::Ranges(_)) {
+            return self.distribute_ranges(units);
         }
         let parts = self.open.len();
-        let mut batches: Vec<ItemBatch> = Vec::new();
-        batches.resize_with(parts, ItemBatch::default);
-        if let Dealer::RoundRobin(dealt) = &mut self.dealer {
+        let mut batches: Vec<UnitBatch> = Vec::new();
+        batches.resize_with(parts, UnitBatch::default);
+        if let PartChooser::RoundRobin(distributed) = &mut self.chooser {
             for item in units.iter() {
-                batches[*dealt % parts].push(item.bytes, item.records);
-                *dealt += 1;
+                batches[*distributed % parts].push(item.bytes, item.records);
+                *distributed += 1;
             }
         }
         for (sinks, batch) in self.open.iter_mut().zip(batches) {
@@ -142,7 +142,7 @@ impl Parts {
         Ok(())
     }
 
-    fn deal_in_ranges(&mut self, units: &Units) -> Result<(), OperationError> {
+    fn distribute_ranges(&mut self, units: &BlockUnits) -> Result<(), OperationError> {
         let mut from = 0;
         for unit in 0..units.len() {
             while self.is_behind_first(units.get(unit).number) {
@@ -157,16 +157,20 @@ impl Parts {
     /// Whether a record belongs to a later part than the first one that is open. What there is more of than
     /// was counted goes to the last part.
     fn is_behind_first(&self, number: u64) -> bool {
-        match &self.dealer {
-            Dealer::Ranges(ends) if self.open.len() > 1 => {
+        match &self.chooser {
+            PartChooser::Ranges(ends) if self.open.len() > 1 => {
                 ends.front().is_some_and(|&end| end <= number)
             }
             _ => false,
         }
     }
 
-    fn write_first(&mut self, units: &Units, range: Range<usize>) -> Result<(), OperationError> {
-        let mut batch = ItemBatch::default();
+    fn write_first(
+        &mut self,
+        units: &BlockUnits,
+        range: Range<usize>,
+    ) -> Result<(), OperationError> {
+        let mut batch = UnitBatch::default();
         batch.push_all(units, range);
         match self.open.front_mut() {
             Some(sinks) => Ok(sinks.write(Stream::Kept, &batch.into_batch())?),
@@ -176,14 +180,15 @@ impl Parts {
 
     /// The first part is whole: what is kept of it in memory goes to disk.
     fn finish_first(&mut self) -> Result<(), OperationError> {
-        if let (Some(sinks), Dealer::Ranges(ends)) = (self.open.pop_front(), &mut self.dealer) {
+        if let (Some(sinks), PartChooser::Ranges(ends)) = (self.open.pop_front(), &mut self.chooser)
+        {
             ends.pop_front();
             self.finished = std::mem::take(&mut self.finished).and(sinks.finish()?);
         }
         Ok(())
     }
 
-    fn finish(self) -> Result<Finished, OperationError> {
+    fn finish(self) -> Result<FinishedOutputs, OperationError> {
         let mut finished = self.finished;
         for sinks in self.open {
             finished = finished.and(sinks.finish()?);
@@ -193,8 +198,11 @@ impl Parts {
 }
 
 /// Number of the record behind each part, if parts are ranges of all records.
-fn ends(plan: &RearrangePlan, watch: &mut Watch<'_>) -> Result<VecDeque<u64>, OperationError> {
-    let total = count(plan, watch)?.iter().map(|input| input.all).sum();
+fn ends(
+    plan: &RearrangePlan,
+    control: &mut RunControl<'_>,
+) -> Result<VecDeque<u64>, OperationError> {
+    let total = count(plan, control)?.iter().map(|input| input.all).sum();
     let parts = plan.outputs.len() as u32;
     let shards = (1..=parts).filter_map(|index| Shard::new(index, parts));
     Ok(shards.map(|shard| shard.range(total).end).collect())

@@ -10,8 +10,8 @@ use super::distinct::DistinctPositions;
 use super::histogram::{Bins, Distribution};
 use super::tally::{ENDGAME_FROM, EVAL_BINS, MIDDLEGAME_FROM, Outcomes, Tally};
 use crate::format::{GameResult, Warning};
-use crate::records::account::{InputAccount, input_account};
-use crate::records::counts::{Counts, Imbalance, equal};
+use crate::records::account::{InputEntry, input_entry};
+use crate::records::counts::{Counts, ImbalanceError, equal};
 use crate::records::source::{Part, PartRead};
 use crate::shogi::{Color, HandKind, Piece, PieceKind};
 
@@ -28,7 +28,7 @@ pub struct StatsReport {
     /// What was run.
     pub command: &'static str,
     /// What was read, in order.
-    pub inputs: Vec<InputAccount>,
+    pub inputs: Vec<InputEntry>,
     /// Records in all inputs.
     pub records: u64,
     /// Those that could be read. All that follows is about them.
@@ -144,7 +144,7 @@ impl StatsReport {
         tally: &Tally,
         distinct: DistinctPositions,
     ) -> Self {
-        let account = |read: &PartRead| input_account(&parts[read.part], read);
+        let account = |read: &PartRead| input_entry(&parts[read.part], read);
         let [black, white] = tally.to_move;
         Self {
             program: format!("kyokumen {}", env!("CARGO_PKG_VERSION")),
@@ -173,8 +173,8 @@ impl StatsReport {
     /// Checks that every record read is accounted for.
     ///
     /// # Errors
-    /// [`Imbalance`] with the two sides that differ.
-    pub fn check_balance(&self) -> Result<(), Imbalance> {
+    /// [`ImbalanceError`] with the two sides that differ.
+    pub fn check_balance(&self) -> Result<(), ImbalanceError> {
         let told = self.good + self.bad + self.comments;
         equal("records read", self.records, "good + bad + comments", told)?;
         let SidesReport { black, white } = self.to_move;

@@ -7,14 +7,14 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::plan::VerifyPlan;
-use crate::records::account::{OutputAccount, output_account};
-use crate::records::counts::{Counts, Imbalance, equal};
-use crate::records::sink::Written;
+use crate::records::account::{OutputEntry, output_entry};
+use crate::records::counts::{Counts, ImbalanceError, equal};
+use crate::records::sink::WrittenOutput;
 use crate::records::source::PartRead;
 use crate::records::stream::Stream;
 
 /// Records named for each finding.
-const MOST_EXAMPLES: usize = 3;
+const MAX_EXAMPLES: usize = 3;
 
 /// How bad a finding is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
@@ -64,7 +64,7 @@ impl Findings {
     ) {
         let finding = self.entry(level, name);
         finding.records += 1;
-        if finding.examples.len() < MOST_EXAMPLES {
+        if finding.examples.len() < MAX_EXAMPLES {
             finding.examples.push(example());
         }
     }
@@ -75,7 +75,7 @@ impl Findings {
             let finding = self.entry(level, name);
             finding.records += other.records;
             finding.examples.extend(other.examples);
-            finding.examples.truncate(MOST_EXAMPLES);
+            finding.examples.truncate(MAX_EXAMPLES);
         }
     }
 
@@ -109,7 +109,7 @@ pub struct VerifyReport {
     pub findings: Vec<Finding>,
     /// What was written: the good, the bad, and what is wrong with each of these. Where a format holds
     /// games, whole games.
-    pub outputs: Vec<OutputAccount>,
+    pub outputs: Vec<OutputEntry>,
 }
 
 impl VerifyReport {
@@ -118,7 +118,7 @@ impl VerifyReport {
         counts: &Counts,
         parts_read: &[PartRead],
         findings: Findings,
-        written: impl Iterator<Item = &'a Written>,
+        written: impl Iterator<Item = &'a WrittenOutput>,
     ) -> Self {
         Self {
             file: plan.part.input.name.clone(),
@@ -128,15 +128,15 @@ impl VerifyReport {
             bad: counts.bad_records(),
             comments: counts.filtered.values().sum(),
             findings: findings.into_list(),
-            outputs: written.map(output_account).collect(),
+            outputs: written.map(output_entry).collect(),
         }
     }
 
     /// Checks that every record read is accounted for, and stands in one of the files.
     ///
     /// # Errors
-    /// [`Imbalance`] with the two sides that differ.
-    pub fn check_balance(&self) -> Result<(), Imbalance> {
+    /// [`ImbalanceError`] with the two sides that differ.
+    pub fn check_balance(&self) -> Result<(), ImbalanceError> {
         let judged = self.good + self.bad + self.comments;
         equal("records read", self.records, "good + bad + comments", judged)?;
         if self.outputs.is_empty() {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::format::move16::Dialect;
 use crate::ops::error::OperationError;
-use crate::records::claims::{Claim, Claims, check_absence, check_once};
+use crate::records::claims::{FileClaim, FileClaims, check_absence, check_once};
 use crate::records::format_name::FormatName;
 use crate::records::opening::{check_folder, input, stem};
 use crate::records::plan_error::PlanError;
@@ -66,7 +66,7 @@ impl VerifyPlan {
             return Err(PlanError::NoInput);
         }
         check_once(&inputs, None)?;
-        let claims = Claims::reading(&inputs)?;
+        let claims = FileClaims::reading(&inputs)?;
         let outputs = match &folder {
             Some(folder) => outputs(folder, &inputs, claims, force)?,
             None => vec![Vec::new(); inputs.len()],
@@ -93,7 +93,7 @@ impl VerifyPlan {
 fn outputs(
     folder: &Path,
     inputs: &[Input],
-    mut claims: Claims,
+    mut claims: FileClaims,
     force: bool,
 ) -> Result<Vec<Vec<OutputPlan>>, PlanError> {
     check_folder(folder)?;
@@ -105,7 +105,7 @@ fn outputs(
     if let Some([output, _]) = sorted.array_windows().find(|[one, other]| one == other) {
         return Err(PlanError::SameOutput { output: (*output).clone() });
     }
-    claims.write(outputs.iter().flatten().map(Claim::output))?;
+    claims.write(outputs.iter().flatten().map(FileClaim::output))?;
     if !force {
         check_absence(paths())?;
     }

@@ -6,7 +6,7 @@
 use std::io::Write;
 use std::{fmt, io};
 
-use crate::storage::checksum::{Checksum, Sum};
+use crate::storage::checksum::{RunningChecksum, Sha256Sum};
 use crate::storage::compression::{Compression, ZSTD_LEVEL};
 use crate::storage::parquet;
 use crate::storage::seek_table::{FrameSizes, SeekTable};
@@ -14,12 +14,12 @@ use crate::storage::seek_table::{FrameSizes, SeekTable};
 /// Buffer of one output, in bytes.
 const BUFFER_BYTES: usize = 1 << 16;
 
-pub(super) type Writer = Box<dyn Write + Send>;
+pub(super) type BoxedWriter = Box<dyn Write + Send>;
 
 pub(super) enum Encoder {
-    Plain(io::BufWriter<Hashing>),
-    Zstd(Box<Frames>),
-    Parquet(Box<parquet::Records<Hashing>>),
+    Plain(io::BufWriter<HashingWriter>),
+    Zstd(Box<FrameWriter>),
+    Parquet(Box<parquet::RecordColumns<HashingWriter>>),
 }
 
 impl fmt::Debug for Encoder {
@@ -34,11 +34,11 @@ impl fmt::Debug for Encoder {
 
 /// What an encoder has let go of and what it still holds.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(super) struct Written {
+pub(super) struct EncoderState {
     /// Bytes in the file.
     pub(super) bytes: u64,
     /// Their SHA-256, if it is asked for.
-    pub(super) sha256: Option<Sum>,
+    pub(super) sha256: Option<Sha256Sum>,
     /// Compressed and uncompressed size of the frames among them.
     pub(super) frames: Vec<FrameSizes>,
     /// What stands in the frame that is open, uncompressed.
@@ -46,18 +46,18 @@ pub(super) struct Written {
 }
 
 impl Encoder {
-    pub(super) fn new(output: Hashing, compression: Compression) -> io::Result<Self> {
+    pub(super) fn new(output: HashingWriter, compression: Compression) -> io::Result<Self> {
         Ok(match compression {
             Compression::None => Self::Plain(io::BufWriter::with_capacity(BUFFER_BYTES, output)),
-            Compression::Zstd => Self::Zstd(Box::new(Frames::new(output)?)),
-            Compression::Parquet => Self::Parquet(Box::new(parquet::Records::new(output)?)),
+            Compression::Zstd => Self::Zstd(Box::new(FrameWriter::new(output)?)),
+            Compression::Parquet => Self::Parquet(Box::new(parquet::RecordColumns::new(output)?)),
             Compression::Gzip => return Err(io::ErrorKind::Unsupported.into()),
         })
     }
 
     /// Goes on behind frames that were closed, with what stood in the open one.
     pub(super) fn resume(
-        output: Hashing,
+        output: HashingWriter,
         compression: Compression,
         frames: &[FrameSizes],
         open: Vec<u8>,
@@ -95,7 +95,7 @@ impl Encoder {
 
     /// Hands over to the system what need not be held, and says where that leads. Of columns nobody can go
     /// on in the middle.
-    pub(super) fn flush(&mut self) -> io::Result<Written> {
+    pub(super) fn flush(&mut self) -> io::Result<EncoderState> {
         let (output, frames, open) = match self {
             Self::Plain(writer) => {
                 writer.flush()?;
@@ -109,11 +109,11 @@ impl Encoder {
         };
         output.flush()?;
         let sha256 = output.checksum.sum();
-        Ok(Written { bytes: output.bytes, sha256, frames, open })
+        Ok(EncoderState { bytes: output.bytes, sha256, frames, open })
     }
 
     /// Size of the file, and its SHA-256 if that was asked for.
-    pub(super) fn finish(self) -> io::Result<(u64, Option<Sum>)> {
+    pub(super) fn finish(self) -> io::Result<(u64, Option<Sha256Sum>)> {
         let mut output = match self {
             Self::Plain(writer) => writer.into_inner().map_err(io::IntoInnerError::into_error)?,
             Self::Zstd(frames) => frames.finish()?,
@@ -124,8 +124,8 @@ impl Encoder {
     }
 }
 
-pub(super) struct Frames {
-    output: Hashing,
+pub(super) struct FrameWriter {
+    output: HashingWriter,
     compressor: zstd::bulk::Compressor<'static>,
     /// What is to be in the frame that is open, and the frame when it is closed.
     open: Vec<u8>,
@@ -133,8 +133,8 @@ pub(super) struct Frames {
     table: SeekTable,
 }
 
-impl Frames {
-    fn new(output: Hashing) -> io::Result<Self> {
+impl FrameWriter {
+    fn new(output: HashingWriter) -> io::Result<Self> {
         let mut compressor = zstd::bulk::Compressor::new(ZSTD_LEVEL)?;
         compressor.include_checksum(true)?;
         let (open, closed, table) = (Vec::new(), Vec::new(), SeekTable::default());
@@ -153,7 +153,7 @@ impl Frames {
     }
 
     /// Writes the last frame and the table. A file without records is one empty frame.
-    fn finish(mut self) -> io::Result<Hashing> {
+    fn finish(mut self) -> io::Result<HashingWriter> {
         if !self.open.is_empty() || self.table.is_empty() {
             self.close()?;
         }
@@ -163,29 +163,29 @@ impl Frames {
 }
 
 /// Passes bytes on, and knows their number and checksum.
-pub(super) struct Hashing {
-    writer: Writer,
+pub(super) struct HashingWriter {
+    writer: BoxedWriter,
     bytes: u64,
-    checksum: Checksum,
+    checksum: RunningChecksum,
 }
 
-impl Hashing {
-    pub(super) fn new(writer: Writer, with_checksum: bool) -> Self {
-        Self::behind(writer, 0, Checksum::new(with_checksum))
+impl HashingWriter {
+    pub(super) fn new(writer: BoxedWriter, with_checksum: bool) -> Self {
+        Self::behind(writer, 0, RunningChecksum::new(with_checksum))
     }
 
     /// Number of the bytes, and their SHA-256 if that was asked for.
-    pub(super) fn written(self) -> (u64, Option<Sum>) {
+    pub(super) fn written(self) -> (u64, Option<Sha256Sum>) {
         (self.bytes, self.checksum.sum())
     }
 
     /// Goes on behind bytes that were written before.
-    pub(super) const fn behind(writer: Writer, bytes: u64, checksum: Checksum) -> Self {
+    pub(super) const fn behind(writer: BoxedWriter, bytes: u64, checksum: RunningChecksum) -> Self {
         Self { writer, bytes, checksum }
     }
 }
 
-impl Write for Hashing {
+impl Write for HashingWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.writer.write(bytes)?;
         self.checksum.update(&bytes[..written]);

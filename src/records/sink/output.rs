@@ -6,17 +6,17 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::encoder::{Encoder, Hashing, Writer};
-use super::making::{Made, make};
+use super::deferred_table::{BuiltTable, build_table};
+use super::encoder::{BoxedWriter, Encoder, HashingWriter};
 use super::partial::Partial;
 use super::target::Target;
-use super::{OutputPlan, SinkError, Written, encoder, io_error};
+use super::{OutputPlan, SinkError, WrittenOutput, encoder, io_error};
 use crate::records::stream::{Batch, Stream};
-use crate::storage::checksum::{Checksum, Sum};
+use crate::storage::checksum::{RunningChecksum, Sha256Sum};
 use crate::storage::compression::{Compression, FRAME_BYTES, FRAME_RECORDS};
-use crate::storage::patient::Patient;
 use crate::storage::platform;
 use crate::storage::platform::Standard;
+use crate::storage::retry_interrupted::RetryInterrupted;
 use crate::storage::seek_table::FrameSizes;
 
 /// How far an output has come: enough for another process to go on.
@@ -29,7 +29,7 @@ pub struct OutputState {
     /// Bytes in the file.
     pub bytes: u64,
     /// SHA-256 of these bytes, if it is asked for.
-    pub sha256: Option<Sum>,
+    pub sha256: Option<Sha256Sum>,
     /// Compressed and uncompressed size of the zstd frames among them.
     pub frames: Vec<FrameSizes>,
     /// Records in the frame that is open.
@@ -54,12 +54,12 @@ pub(super) struct Output {
 
 /// An output that is whole and on disk.
 #[derive(Debug)]
-pub(super) struct Whole {
+pub(super) struct FinishedOutput {
     /// None of a stream.
     pub(super) target: Option<Target>,
     /// The rows that it was made of, if it was.
     pub(super) rows: Option<Partial>,
-    pub(super) written: Written,
+    pub(super) written: WrittenOutput,
 }
 
 impl Output {
@@ -69,7 +69,9 @@ impl Output {
             Some(target) => target.writer(),
             None => open_stream(&plan.path),
         }
-        .and_then(|writer| Encoder::new(Hashing::new(writer, with_checksum), plan.compression));
+        .and_then(|writer| {
+            Encoder::new(HashingWriter::new(writer, with_checksum), plan.compression)
+        });
         let mut encoder = encoder.map_err(|source| io_error("open", &plan.path, source))?;
         let headed = encoder.write_all(plan.header);
         headed.map_err(|source| io_error("write", &plan.path, source))?;
@@ -97,7 +99,7 @@ impl Output {
         let encoder = partial.file.set_len(bytes).and_then(|()| partial.writer());
         let bytes_in_frame = state.open_frame.len();
         let encoder = encoder.and_then(|writer| {
-            let output = Hashing::behind(writer, bytes, checksum);
+            let output = HashingWriter::behind(writer, bytes, checksum);
             Encoder::resume(output, plan.compression, &state.frames, state.open_frame)
         });
         Ok(Self {
@@ -152,7 +154,7 @@ impl Output {
             self.target.as_ref().map_or(Ok(()), Target::sync_data)?;
             Ok(flushed)
         });
-        let encoder::Written { bytes, sha256, frames, open } =
+        let encoder::EncoderState { bytes, sha256, frames, open } =
             flushed.map_err(|source| io_error("write", &self.plan.path, source))?;
         Ok(OutputState {
             stream: self.plan.stream,
@@ -173,15 +175,18 @@ impl Output {
     }
 
     /// Brings it to disk, whole. Only where something is made of it, `wants_stop` is asked now and then.
-    pub(super) fn finish(self, wants_stop: &mut dyn FnMut() -> bool) -> Result<Whole, SinkError> {
+    pub(super) fn finish(
+        self,
+        wants_stop: &mut dyn FnMut() -> bool,
+    ) -> Result<FinishedOutput, SinkError> {
         let Self { plan, encoder, target, with_checksum, records, .. } = self;
         let failed = |source| io_error("write", &plan.path, source);
         let (bytes, sha256) = encoder.finish().map_err(failed)?;
-        let (target, rows, bytes, sha256) = match (plan.making, target) {
-            (Some(making), Some(Target::File(rows))) => {
+        let (target, rows, bytes, sha256) = match (plan.deferred_table, target) {
+            (Some(deferred_table), Some(Target::File(rows))) => {
                 let from = (&rows, records);
-                let made = make(&plan, making, from, with_checksum, wants_stop)?;
-                let Made { target, bytes, sha256 } = made;
+                let made = build_table(&plan, deferred_table, from, with_checksum, wants_stop)?;
+                let BuiltTable { target, bytes, sha256 } = made;
                 (Some(target), Some(rows), bytes, sha256)
             }
             (Some(_), _) => return Err(failed(io::ErrorKind::Unsupported.into())),
@@ -190,12 +195,13 @@ impl Output {
                 (target, None, bytes, sha256)
             }
         };
-        let written = Written { stream: plan.stream, path: plan.path, records, bytes, sha256 };
-        Ok(Whole { target, rows, written })
+        let written =
+            WrittenOutput { stream: plan.stream, path: plan.path, records, bytes, sha256 };
+        Ok(FinishedOutput { target, rows, written })
     }
 }
 
-impl Whole {
+impl FinishedOutput {
     /// From now on its files stay where they are if it does not get its name.
     pub(super) fn keep(&mut self) {
         self.target.iter_mut().for_each(Target::keep);
@@ -203,7 +209,7 @@ impl Whole {
     }
 }
 
-fn open_stream(path: &Path) -> io::Result<Writer> {
+fn open_stream(path: &Path) -> io::Result<BoxedWriter> {
     if is_standard_output(path) {
         return Ok(Box::new(io::stdout()));
     }
@@ -216,9 +222,9 @@ pub fn is_standard_output(path: &Path) -> bool {
 }
 
 /// Number and checksum of the first bytes of a file.
-fn checksum_of(partial: &Partial, most: u64) -> io::Result<(u64, Checksum)> {
-    let (mut bytes, mut checksum) = (0, Checksum::new(true));
-    let mut left = Patient(&partial.file).take(most);
+fn checksum_of(partial: &Partial, most: u64) -> io::Result<(u64, RunningChecksum)> {
+    let (mut bytes, mut checksum) = (0, RunningChecksum::new(true));
+    let mut left = RetryInterrupted(&partial.file).take(most);
     let mut buffer = vec![0; 1 << 20];
     loop {
         match left.read(&mut buffer)? {

@@ -1,11 +1,11 @@
-//! A file that has not its final name yet.
+//! A file under its partial name.
 
 use std::fs::{File, TryLockError};
 use std::io;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::ahead::Ahead;
+use super::background_sync::BackgroundSync;
 use super::{SinkError, io_error};
 use crate::storage::platform;
 
@@ -82,7 +82,7 @@ impl Partial {
 
     /// Writes from the place in which the file stands.
     pub(super) fn writer(&self) -> io::Result<Box<dyn Write + Send>> {
-        Ok(Box::new(Ahead::new(self.file.try_clone()?)))
+        Ok(Box::new(BackgroundSync::new(self.file.try_clone()?)))
     }
 
     /// Gives it its final name.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::records::sink::partial_path;
 use crate::records::stream::Stream;
 use crate::storage::compression::Compression;
-use crate::storage::table::Making;
+use crate::storage::table::DeferredTable;
 
 /// Where one output is to be, and how it is written.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -19,7 +19,7 @@ pub struct OutputPlan {
     /// What stands before the first record.
     pub header: &'static [u8],
     /// Of a file of columns: what is made of the rows that are written, when all are there.
-    pub making: Option<Making>,
+    pub deferred_table: Option<DeferredTable>,
     /// Whether it is written straight through: standard output, a pipe, a device. Nothing that was
     /// written there can be taken back.
     pub is_stream: bool,
@@ -33,20 +33,20 @@ impl OutputPlan {
             path,
             compression: Compression::None,
             header: b"",
-            making: None,
+            deferred_table: None,
             is_stream: false,
         }
     }
 
     /// What its bytes stand under until they have their name: two files of what is made of rows.
     pub fn partial_paths(&self) -> impl Iterator<Item = PathBuf> {
-        let rows = self.making.map(|_| partial_path(&rows_path(&self.path)));
+        let rows = self.deferred_table.map(|_| partial_path(&rows_path(&self.path)));
         std::iter::once(partial_path(&self.path)).chain(rows)
     }
 
     /// The name of the file that is written from the start.
     pub(crate) fn written_path(&self) -> PathBuf {
-        if self.making.is_some() { rows_path(&self.path) } else { self.path.clone() }
+        if self.deferred_table.is_some() { rows_path(&self.path) } else { self.path.clone() }
     }
 
     /// Whether writing can go on after a crash.

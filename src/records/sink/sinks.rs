@@ -3,13 +3,13 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use crate::records::sink::output::{Output, Whole};
+use crate::records::sink::output::{FinishedOutput, Output};
 use crate::records::sink::target::{Target, sync_folder_of};
-use crate::records::sink::{OutputPlan, OutputState, Partial, SinkError, Written, io_error};
+use crate::records::sink::{OutputPlan, OutputState, Partial, SinkError, WrittenOutput, io_error};
 use crate::records::stream::{Batch, Stream};
 use crate::storage::files;
 
-/// The outputs of a run while they have no final names. Dropped before [`Finished::commit`], they vanish.
+/// The outputs of a run while they have no final names. Dropped before [`FinishedOutputs::commit`], they vanish.
 #[derive(Debug)]
 pub struct Sinks {
     outputs: Vec<Output>,
@@ -75,38 +75,38 @@ impl Sinks {
     ///
     /// # Errors
     /// [`SinkError::Io`], a full disk for instance.
-    pub fn finish(self) -> Result<Finished, SinkError> {
-        self.finish_watched(&mut || false)
+    pub fn finish(self) -> Result<FinishedOutputs, SinkError> {
+        self.finish_cancellable(&mut || false)
     }
 
-    /// The same. Making files of columns takes its time: `wants_stop` is asked every moment of it.
+    /// The same, but building tables can take long: `wants_stop` is polled meanwhile.
     ///
     /// # Errors
     /// [`SinkError::Io`], or [`SinkError::Interrupted`] if that was wanted.
-    pub fn finish_watched(
+    pub fn finish_cancellable(
         self,
         wants_stop: &mut dyn FnMut() -> bool,
-    ) -> Result<Finished, SinkError> {
+    ) -> Result<FinishedOutputs, SinkError> {
         let outputs = self.outputs.into_iter().map(|output| output.finish(wants_stop));
-        Ok(Finished { outputs: outputs.collect::<Result<_, _>>()?, is_resumable: false })
+        Ok(FinishedOutputs { outputs: outputs.collect::<Result<_, _>>()?, is_resumable: false })
     }
 
     /// Whether finishing makes something of the rows that were written.
-    pub fn make_something(&self) -> bool {
-        self.outputs.iter().any(|output| output.plan.making.is_some())
+    pub fn has_deferred_tables(&self) -> bool {
+        self.outputs.iter().any(|output| output.plan.deferred_table.is_some())
     }
 }
 
 /// Outputs that are whole and on disk, under their partial names. Dropped, they vanish.
 #[derive(Debug, Default)]
-pub struct Finished {
-    outputs: Vec<Whole>,
+pub struct FinishedOutputs {
+    outputs: Vec<FinishedOutput>,
     is_resumable: bool,
 }
 
-impl Finished {
+impl FinishedOutputs {
     /// What was written.
-    pub fn written(&self) -> impl Iterator<Item = &Written> {
+    pub fn written(&self) -> impl Iterator<Item = &WrittenOutput> {
         self.outputs.iter().map(|output| &output.written)
     }
 
@@ -166,7 +166,7 @@ impl Finished {
         written.map_err(|source| io_error("write", manifest_path, source))?;
         if self.is_resumable {
             target.keep();
-            self.outputs.iter_mut().for_each(Whole::keep);
+            self.outputs.iter_mut().for_each(FinishedOutput::keep);
         }
         files::remove(manifest_path)
             .map_err(|source| io_error("replace", manifest_path, source))?;

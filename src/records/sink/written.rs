@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use crate::records::stream::Stream;
-use crate::storage::checksum::Sum;
+use crate::storage::checksum::Sha256Sum;
 
 /// A finished output.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Written {
+pub struct WrittenOutput {
     /// What it holds.
     pub stream: Stream,
     /// Its final name.
@@ -17,5 +17,5 @@ pub struct Written {
     /// Its size.
     pub bytes: u64,
     /// SHA-256 of the file as it is on disk, if it was asked for.
-    pub sha256: Option<Sum>,
+    pub sha256: Option<Sha256Sum>,
 }

@@ -1,11 +1,11 @@
-//! Blocks of records that travel together, and the units in them.
+//! Blocks of consecutive units, processed together, and the units in them.
 
 use std::ops::Range;
 
 use crate::format::Format;
 use crate::format::move16::Dialect;
+use crate::records::source::budget::MemoryPermit;
 use crate::records::source::cut::{is_cut_piece, unit_end};
-use crate::records::source::room::Share;
 use crate::records::source::{PartRead, RawUnit};
 
 /// Consecutive units of one input.
@@ -23,7 +23,7 @@ pub struct Block {
     pub offset: u64,
     /// Number, over all inputs, of the first record that is wanted.
     pub first_number: u64,
-    /// Indices of the records that are wanted. A group may hold others, of which this block speaks not.
+    /// Indices of the records that are wanted. A group may hold others, which are not part of this block.
     pub wanted: Range<u64>,
     /// Whether the first unit continues one that was too long.
     pub(crate) starts_mid_unit: bool,
@@ -31,7 +31,7 @@ pub struct Block {
     /// What was read of the input up to its end.
     pub(crate) read: PartRead,
     /// The room that its bytes take, where that is bounded.
-    pub(crate) share: Option<Share>,
+    pub(crate) permit: Option<MemoryPermit>,
 }
 
 /// What the source delivers, in order.

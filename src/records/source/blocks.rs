@@ -1,9 +1,10 @@
 //! Reading inputs block by block.
 
 use crate::records::source::bytes::Bytes;
-use crate::records::source::cut::Reach;
+use crate::records::source::cut::TakeLimit;
 use crate::records::source::{
-    Block, Counted, Delivery, Input, Mark, Part, PartRead, Place, SKIPPED_RECORDS, SourceError,
+    Block, Delivery, Input, InputLocation, Part, PartRead, RecordCount, SKIPPED_RECORDS, SeekPoint,
+    SourceError,
 };
 use crate::storage::compression::Compression;
 
@@ -11,7 +12,7 @@ use crate::storage::compression::Compression;
 pub struct Source {
     parts: Vec<Part>,
     part: usize,
-    current: Option<Reading>,
+    current: Option<OpenPart>,
     block_records: u64,
     /// Number, over all inputs, of the next record.
     number: u64,
@@ -39,11 +40,11 @@ impl Source {
 
     fn deliver(&mut self) -> Result<Option<Delivery>, SourceError> {
         let Some(part) = self.parts.get(self.part) else { return Ok(None) };
-        let reading = match &mut self.current {
-            Some(reading) => reading,
-            none => none.insert(Reading::start(part, self.part)?),
+        let open_part = match &mut self.current {
+            Some(open_part) => open_part,
+            none => none.insert(OpenPart::start(part, self.part)?),
         };
-        let block = reading.block(part, self.block_records, self.records_left)?;
+        let block = open_part.block(part, self.block_records, self.records_left)?;
         if let Some(mut block) = block {
             let records = block.wanted.end - block.wanted.start;
             block.first_number = self.number;
@@ -51,7 +52,7 @@ impl Source {
             self.records_left -= records;
             return Ok(Some(Delivery::Block(block)));
         }
-        let end = reading.end(part, self.records_left == 0)?;
+        let end = open_part.end(part, self.records_left == 0)?;
         self.current = None;
         self.part += 1;
         Ok(Some(Delivery::End(end)))
@@ -82,7 +83,7 @@ pub fn count_records(input: &Input) -> Result<u64, SourceError> {
         return Ok(size.div_ceil(len as u64));
     }
     let mut count = 0;
-    while let Some(taken) = bytes.take(input, Reach::AtLeast(SKIPPED_RECORDS))? {
+    while let Some(taken) = bytes.take(input, TakeLimit::AtLeast(SKIPPED_RECORDS))? {
         count += taken.records;
     }
     Ok(count)
@@ -90,12 +91,12 @@ pub fn count_records(input: &Input) -> Result<u64, SourceError> {
 
 /// Whether [`count_records`] needs no decompression and does not consume the input.
 pub fn is_cheap_to_count(input: &Input) -> bool {
-    match &input.place {
-        Place::File(path) if !path.is_file() => false,
-        Place::File(_) => input.compression == Compression::None || can_be_computed(input),
+    match &input.location {
+        InputLocation::File(path) if !path.is_file() => false,
+        InputLocation::File(_) => input.compression == Compression::None || can_be_computed(input),
         // To count the lines of an object is to carry it once more.
-        Place::Object(_) => can_be_computed(input),
-        Place::Stdin => false,
+        InputLocation::Object(_) => can_be_computed(input),
+        InputLocation::Stdin => false,
     }
 }
 
@@ -106,7 +107,7 @@ pub fn can_be_computed(input: &Input) -> bool {
 }
 
 /// One part being read.
-pub(crate) struct Reading {
+pub(crate) struct OpenPart {
     part: usize,
     bytes: Bytes,
     /// Index of the first record of the next unit.
@@ -116,7 +117,7 @@ pub(crate) struct Reading {
     done: PartRead,
 }
 
-impl Reading {
+impl OpenPart {
     fn start(part: &Part, number: usize) -> Result<Self, SourceError> {
         let input = &part.input;
         let mut bytes = Bytes::open(input)?;
@@ -125,7 +126,7 @@ impl Reading {
         if (part.from, part.to) != (0, None)
             && let Some(size) = bytes.size()
         {
-            let computed = |len: usize| Mark {
+            let computed = |len: usize| SeekPoint {
                 record: part.from,
                 offset: part.from.saturating_mul(len as u64).min(size),
             };
@@ -137,8 +138,8 @@ impl Reading {
         }
         let mut mid_unit = false;
         while index < part.from {
-            let reach = Reach::AtMost(part.from - index);
-            let Some(skipped) = bytes.take(input, reach)? else { break };
+            let take_limit = TakeLimit::AtMost(part.from - index);
+            let Some(skipped) = bytes.take(input, take_limit)? else { break };
             if skipped.bytes.is_empty() {
                 // The first record wanted is within the next unit.
                 break;
@@ -158,8 +159,8 @@ impl Reading {
         if from >= to {
             return Ok(None);
         }
-        let reach = Reach::AtLeast(wanted.min(to - self.index));
-        let Some(taken) = self.bytes.take(&part.input, reach)? else { return Ok(None) };
+        let take_limit = TakeLimit::AtLeast(wanted.min(to - self.index));
+        let Some(taken) = self.bytes.take(&part.input, take_limit)? else { return Ok(None) };
         let first_index = self.index;
         self.index += taken.records;
         let mut block = Block {
@@ -173,7 +174,7 @@ impl Reading {
             starts_mid_unit: std::mem::replace(&mut self.mid_unit, taken.ends_mid_unit),
             bytes: taken.bytes,
             read: self.done,
-            share: None,
+            permit: None,
         };
         self.offset += block.bytes.len() as u64;
         self.done.records += block.wanted.end - block.wanted.start;
@@ -188,7 +189,7 @@ impl Reading {
         let input = &part.input;
         self.bytes.still_as_opened(input)?;
         let Some(counted) = part.counted.filter(|_| !is_limited) else { return Ok(self.done) };
-        let Counted { records, is_relied_on } = counted;
+        let RecordCount { records, is_relied_on } = counted;
         let last = part.to.unwrap_or(u64::MAX).min(records).max(part.from);
         let goes_on =
             self.index >= last && part.reaches(records) && self.goes_on(input, records)?;
@@ -206,7 +207,7 @@ impl Reading {
 
     /// Whether there are more records in the input than so many.
     fn goes_on(&mut self, input: &Input, records: u64) -> Result<bool, SourceError> {
-        let more = self.bytes.take(input, Reach::AtLeast(1))?;
+        let more = self.bytes.take(input, TakeLimit::AtLeast(1))?;
         self.index += more.map_or(0, |more| more.records);
         Ok(self.index > records)
     }

@@ -1,7 +1,7 @@
 //! The bytes of an opened input, read from its start or, where it can be sought, from any place.
 //!
-//! Files are read, not mapped: a file that somebody shortens meanwhile ends early, which is an error, and
-//! no signal.
+//! Files are read, not memory-mapped: a file that is truncated meanwhile ends early, which is an error and
+//! not a signal.
 
 use std::fs::File;
 use std::io;
@@ -11,15 +11,15 @@ use std::sync::Arc;
 
 use flate2::read::MultiGzDecoder;
 
-use super::cut::{Cut, FULL_BLOCK_BYTES, Reach};
+use super::cut::{FULL_BLOCK_BYTES, ScannedUnits, TakeLimit};
 use super::decompression::ZstdReader;
-use super::frames::Frames;
-use super::{Input, Object, Place, SourceError};
+use super::frames::FrameReader;
+use super::{Input, InputLocation, Object, SourceError};
 use crate::storage::compression::Compression;
 use crate::storage::parquet;
-use crate::storage::patient::Patient;
+use crate::storage::retry_interrupted::RetryInterrupted;
 use crate::storage::seek_table::SeekTable;
-use crate::storage::state::State;
+use crate::storage::state::FileState;
 
 /// Bytes that are read at a time where nobody knows how many are wanted. The least and the most: what is
 /// read doubles while a unit does not end, as each look at it begins at its start.
@@ -28,24 +28,24 @@ const CHUNK_BYTES: RangeInclusive<usize> = 1 << 17..=1 << 23;
 pub(super) struct Bytes {
     reader: Box<dyn Read + Send>,
     /// What is read, and what it was when it was opened; none of streams.
-    opened: Option<(Opened, State)>,
-    places: Places,
+    opened: Option<(SeekableInput, FileState)>,
+    seekability: Seekability,
     /// Bytes read and not yet taken.
     buffer: Vec<u8>,
     /// The units at the start of the buffer that were looked at, none between two takes.
-    cut: Cut,
+    scanned: ScannedUnits,
     at_end: bool,
     /// Bytes taken.
     offset: u64,
 }
 
 /// What can be opened once more, at another place.
-enum Opened {
+enum SeekableInput {
     File(File),
     Object(Object),
 }
 
-impl Opened {
+impl SeekableInput {
     /// Its bytes from a place on; behind the end of those that are wanted there may be none. Two readers of
     /// a file share their place.
     fn reader(&self, from: u64, until: u64) -> io::Result<Box<dyn Read + Send>> {
@@ -64,10 +64,10 @@ impl Opened {
     }
 
     /// The table of frames at its end, if there is one by which every byte can be gone to.
-    fn table(&self, state: &State) -> io::Result<Option<SeekTable>> {
+    fn table(&self, state: &FileState) -> io::Result<Option<SeekTable>> {
         let table = match self {
             Self::File(file) => {
-                let mut file = Patient(file);
+                let mut file = RetryInterrupted(file);
                 let table = SeekTable::read(&mut file, state.bytes)?;
                 file.rewind()?;
                 table
@@ -79,7 +79,7 @@ impl Opened {
 }
 
 /// Which places of an input can be gone to.
-enum Places {
+enum Seekability {
     /// None: standard input, or compressed without a table of its frames.
     Start,
     /// Every byte.
@@ -89,7 +89,7 @@ enum Places {
 }
 
 /// Whole units.
-pub(super) struct Taken {
+pub(super) struct TakenUnits {
     pub(super) bytes: Vec<u8>,
     pub(super) records: u64,
     pub(super) ends_mid_unit: bool,
@@ -101,30 +101,30 @@ impl Bytes {
     }
 
     fn try_open(input: &Input) -> io::Result<Self> {
-        let (stream, opened): (Option<Box<dyn Read + Send>>, _) = match &input.place {
-            Place::Stdin => (Some(Box::new(io::stdin())), None),
-            Place::File(path) => {
+        let (stream, opened): (Option<Box<dyn Read + Send>>, _) = match &input.location {
+            InputLocation::Stdin => (Some(Box::new(io::stdin())), None),
+            InputLocation::File(path) => {
                 let file = File::open(path)?;
                 let metadata = file.metadata()?;
                 if metadata.is_dir() {
                     return Err(io::ErrorKind::IsADirectory.into());
                 }
                 if metadata.is_file() {
-                    (None, Some((Opened::File(file), State::of(&metadata))))
+                    (None, Some((SeekableInput::File(file), FileState::of(&metadata))))
                 } else {
                     (Some(Box::new(file)), None)
                 }
             }
-            Place::Object(object) => {
-                (None, Some((Opened::Object(object.clone()), object.state()?.clone())))
+            InputLocation::Object(object) => {
+                (None, Some((SeekableInput::Object(object.clone()), object.state()?.clone())))
             }
         };
-        let places = match (&opened, input.compression) {
-            (Some(_), Compression::None) => Places::Bytes,
-            (Some((opened, state)), Compression::Zstd) => {
-                opened.table(state)?.map_or(Places::Start, |table| Places::Frames(Arc::new(table)))
-            }
-            _ => Places::Start,
+        let seekability = match (&opened, input.compression) {
+            (Some(_), Compression::None) => Seekability::Bytes,
+            (Some((opened, state)), Compression::Zstd) => opened
+                .table(state)?
+                .map_or(Seekability::Start, |table| Seekability::Frames(Arc::new(table))),
+            _ => Seekability::Start,
         };
         let reader = match (stream, &opened) {
             (Some(stream), _) => stream,
@@ -135,19 +135,19 @@ impl Bytes {
             (Compression::None, _) => reader,
             (Compression::Zstd, _) => Box::new(ZstdReader::new(reader)?),
             (Compression::Gzip, _) => {
-                Box::new(MultiGzDecoder::new(BufReader::new(Patient(reader))))
+                Box::new(MultiGzDecoder::new(BufReader::new(RetryInterrupted(reader))))
             }
-            (Compression::Parquet, Some((Opened::File(file), _))) => {
-                Box::new(parquet::Lines::open(file.try_clone()?)?)
+            (Compression::Parquet, Some((SeekableInput::File(file), _))) => {
+                Box::new(parquet::LineReader::open(file.try_clone()?)?)
             }
             (Compression::Parquet, _) => return Err(io::ErrorKind::NotSeekable.into()),
         };
         Ok(Self {
             reader,
             opened,
-            places,
+            seekability,
             buffer: Vec::new(),
-            cut: Cut::default(),
+            scanned: ScannedUnits::default(),
             at_end: false,
             offset: 0,
         })
@@ -156,9 +156,9 @@ impl Bytes {
     /// Bytes of records, uncompressed, where every one of them can be gone to. Of a compressed file this is
     /// what its table of frames says.
     pub(super) fn size(&self) -> Option<u64> {
-        match (&self.places, &self.opened) {
-            (Places::Bytes, Some((_, state))) => Some(state.bytes),
-            (Places::Frames(table), _) => Some(table.content_bytes()),
+        match (&self.seekability, &self.opened) {
+            (Seekability::Bytes, Some((_, state))) => Some(state.bytes),
+            (Seekability::Frames(table), _) => Some(table.content_bytes()),
             _ => None,
         }
     }
@@ -178,13 +178,15 @@ impl Bytes {
     }
 
     fn try_go_to(&mut self, offset: u64, until: u64) -> io::Result<()> {
-        match (&self.places, &self.opened) {
-            (Places::Bytes, Some((opened, _))) => self.reader = opened.reader(offset, until)?,
-            (Places::Frames(table), Some((opened, _))) => {
+        match (&self.seekability, &self.opened) {
+            (Seekability::Bytes, Some((opened, _))) => {
+                self.reader = opened.reader(offset, until)?
+            }
+            (Seekability::Frames(table), Some((opened, _))) => {
                 let last = table.frame(table.frame_of(until.saturating_sub(1)));
                 let end = last.map_or(u64::MAX, |last| last.compressed.end);
                 let open = |start| opened.reader(start, end);
-                self.reader = Box::new(Frames::open(Arc::clone(table), offset, open)?);
+                self.reader = Box::new(FrameReader::open(Arc::clone(table), offset, open)?);
             }
             _ if offset > 0 => self.reader = Box::new(io::empty()),
             _ => {}
@@ -192,40 +194,40 @@ impl Bytes {
         Ok(())
     }
 
-    /// The next units; `None` at the end. With [`Reach::AtMost`], none if the next one holds too many.
+    /// The next units; `None` at the end. With [`TakeLimit::AtMost`], none if the next one holds too many.
     pub(super) fn take(
         &mut self,
         input: &Input,
-        reach: Reach,
-    ) -> Result<Option<Taken>, SourceError> {
+        take_limit: TakeLimit,
+    ) -> Result<Option<TakenUnits>, SourceError> {
         loop {
-            if self.cut.extend(input.format, &self.buffer, reach, self.at_end) {
+            if self.scanned.extend(input.format, &self.buffer, take_limit, self.at_end) {
                 let is_end = self.buffer.is_empty() && self.at_end;
                 return Ok((!is_end).then(|| self.split_off()));
             }
             let offset = self.offset + self.buffer.len() as u64;
-            let read = self.read_more(self.missing(input, reach));
+            let read = self.read_more(self.missing(input, take_limit));
             read.map_err(|source| read_error(input, offset, source))?;
         }
     }
 
-    fn split_off(&mut self) -> Taken {
-        let cut = self.cut;
-        self.cut = cut.behind();
-        let rest = self.buffer.split_off(cut.bytes);
+    fn split_off(&mut self) -> TakenUnits {
+        let scanned = self.scanned;
+        self.scanned = scanned.behind();
+        let rest = self.buffer.split_off(scanned.bytes);
         let mut bytes = std::mem::replace(&mut self.buffer, rest);
         // What was read beyond is not to be kept twice.
         if bytes.capacity() - bytes.len() > FULL_BLOCK_BYTES {
             bytes.shrink_to_fit();
         }
         self.offset += bytes.len() as u64;
-        Taken { bytes, records: cut.records, ends_mid_unit: cut.ends_mid_unit }
+        TakenUnits { bytes, records: scanned.records, ends_mid_unit: scanned.ends_mid_unit }
     }
 
     /// How many bytes to read before the next look at them: those of a block where all records have the
     /// same size, so that nothing is left over and copied.
-    fn missing(&self, input: &Input, reach: Reach) -> usize {
-        let (Reach::AtLeast(wanted) | Reach::AtMost(wanted)) = reach;
+    fn missing(&self, input: &Input, take_limit: TakeLimit) -> usize {
+        let (TakeLimit::AtLeast(wanted) | TakeLimit::AtMost(wanted)) = take_limit;
         let Some(len) = input.format.record_len() else {
             return self.buffer.len().clamp(*CHUNK_BYTES.start(), *CHUNK_BYTES.end());
         };
@@ -244,16 +246,16 @@ impl Bytes {
     }
 
     /// What was opened, if it is no stream.
-    pub(super) fn opened(&self) -> Option<&State> {
+    pub(super) fn opened(&self) -> Option<&FileState> {
         self.opened.as_ref().map(|(_, state)| state)
     }
 
     /// Size and time of modification of a file are those of the moment it was opened. Of an object nothing
     /// is read that has changed.
     pub(super) fn still_as_opened(&self, input: &Input) -> Result<(), SourceError> {
-        let Some((Opened::File(file), opened)) = &self.opened else { return Ok(()) };
+        let Some((SeekableInput::File(file), opened)) = &self.opened else { return Ok(()) };
         let now = file.metadata().map_err(|source| open_error(input, source))?;
-        if State::of(&now) == *opened {
+        if FileState::of(&now) == *opened {
             return Ok(());
         }
         Err(SourceError::Changed { input: input.name.clone() })

@@ -17,7 +17,7 @@ pub(super) const FULL_BLOCK_BYTES: usize = 1 << 20;
 
 /// How many records are to be taken, in whole units.
 #[derive(Clone, Copy)]
-pub(super) enum Reach {
+pub(super) enum TakeLimit {
     /// So many, or more where the last unit holds more.
     AtLeast(u64),
     /// So many, or fewer where the last unit would hold more.
@@ -26,7 +26,7 @@ pub(super) enum Reach {
 
 /// Whole units at the start of a buffer, as far as they have been looked at.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Cut {
+pub(super) struct ScannedUnits {
     pub(super) bytes: usize,
     pub(super) records: u64,
     /// Whether the last one is a piece of a unit that goes on; of no unit, whether the next one continues
@@ -34,7 +34,7 @@ pub(super) struct Cut {
     pub(super) ends_mid_unit: bool,
 }
 
-impl Cut {
+impl ScannedUnits {
     /// What comes behind.
     pub(super) const fn behind(self) -> Self {
         Self { bytes: 0, records: 0, ..self }
@@ -46,10 +46,10 @@ impl Cut {
         &mut self,
         format: Format,
         bytes: &[u8],
-        reach: Reach,
+        take_limit: TakeLimit,
         at_end: bool,
     ) -> bool {
-        let (Reach::AtLeast(wanted) | Reach::AtMost(wanted)) = reach;
+        let (TakeLimit::AtLeast(wanted) | TakeLimit::AtMost(wanted)) = take_limit;
         if let Some(len) = format.record_len() {
             return self.take_fixed(len, bytes, wanted, at_end);
         }
@@ -64,7 +64,7 @@ impl Cut {
             let is_cut = self.ends_mid_unit || goes_on;
             let raw = RawUnit { bytes: unit, offset: 0, is_cut };
             let records = if is_cut { 1 } else { count(format, raw.without_line_end(format)) };
-            if matches!(reach, Reach::AtMost(most) if self.records + records > most) {
+            if matches!(take_limit, TakeLimit::AtMost(most) if self.records + records > most) {
                 return true;
             }
             self.bytes += unit.len();

@@ -7,10 +7,10 @@ use zstd::zstd_safe;
 
 /// A frame may look back this far, as a power of two. `zstd -d` allows as much unless it is told otherwise,
 /// and no level of `zstd` needs more.
-const MOST_WINDOW_LOG: u32 = 27;
+const MAX_WINDOW_LOG: u32 = 27;
 
 /// The same in MiB.
-pub const MOST_WINDOW_MIB: u64 = (1 << MOST_WINDOW_LOG) >> 20;
+pub const MAX_WINDOW_MIB: u64 = (1 << MAX_WINDOW_LOG) >> 20;
 
 /// What the library calls its refusal of a larger window: `ZSTD_error_frameParameter_windowTooLarge`.
 const WINDOW_TOO_LARGE: usize = 0_usize.wrapping_sub(16);
@@ -23,7 +23,7 @@ pub(super) struct ZstdReader<R: Read> {
 impl<R: Read> ZstdReader<R> {
     pub(super) fn new(reader: R) -> io::Result<Self> {
         let mut decoder = zstd::Decoder::new(reader)?;
-        decoder.window_log_max(MOST_WINDOW_LOG)?;
+        decoder.window_log_max(MAX_WINDOW_LOG)?;
         Ok(Self { decoder })
     }
 
@@ -40,7 +40,7 @@ impl<R: Read> Read for ZstdReader<R> {
                 return error;
             }
             io::Error::other(format!(
-                "a zstd frame has a window of more than {MOST_WINDOW_MIB} MiB; decompress it with \
+                "a zstd frame has a window of more than {MAX_WINDOW_MIB} MiB; decompress it with \
                  `zstd -d --long=31`"
             ))
         })
@@ -69,8 +69,8 @@ mod tests {
             let mut reader = ZstdReader::new(io::Cursor::new(packed(window_log))).unwrap();
             reader.read_to_end(&mut content).map(|_| content)
         };
-        assert_eq!(read(MOST_WINDOW_LOG).unwrap(), b"content");
-        let error = read(MOST_WINDOW_LOG + 1).unwrap_err().to_string();
+        assert_eq!(read(MAX_WINDOW_LOG).unwrap(), b"content");
+        let error = read(MAX_WINDOW_LOG + 1).unwrap_err().to_string();
         assert!(error.starts_with("a zstd frame has a window of more than 128 MiB"), "{error}");
     }
 }

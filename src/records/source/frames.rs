@@ -15,14 +15,14 @@ type Input = Box<dyn Read + Send>;
 type Decoder = ZstdReader<io::Take<Input>>;
 
 /// Reads from a byte of what the frames hold to their end.
-pub(super) struct Frames {
+pub(super) struct FrameReader {
     table: Arc<SeekTable>,
     /// Number of the frame that is open or is opened next.
     number: usize,
-    state: State,
+    state: FrameState,
 }
 
-enum State {
+enum FrameState {
     /// Between two frames.
     Between(Input),
     /// In a frame of which so many bytes are still to come.
@@ -31,7 +31,7 @@ enum State {
     Failed,
 }
 
-impl Frames {
+impl FrameReader {
     /// Begins at a byte; `open` opens the file at a place.
     pub(super) fn open(
         table: Arc<SeekTable>,
@@ -42,7 +42,7 @@ impl Frames {
         let first = table.frame(number);
         let first =
             first.unwrap_or(Frame { compressed: 0..0, content: content_byte..content_byte });
-        let state = State::Between(open(first.compressed.start)?);
+        let state = FrameState::Between(open(first.compressed.start)?);
         let mut frames = Self { table, number, state };
         let before = &mut frames.by_ref().take(content_byte - first.content.start);
         io::copy(before, &mut io::sink())?;
@@ -52,11 +52,11 @@ impl Frames {
     /// Opens the next frame. Whether there is one.
     fn next_frame(&mut self, input: Input) -> io::Result<bool> {
         let Some(Frame { compressed, content }) = self.table.frame(self.number) else {
-            self.state = State::Between(input);
+            self.state = FrameState::Between(input);
             return Ok(false);
         };
         let decoder = ZstdReader::new(input.take(compressed.end - compressed.start))?;
-        self.state = State::Within(Box::new(decoder), content.end - content.start);
+        self.state = FrameState::Within(Box::new(decoder), content.end - content.start);
         Ok(true)
     }
 
@@ -70,7 +70,7 @@ impl Frames {
         let most = usize::try_from(left).map_or(bytes.len(), |left| left.min(bytes.len()));
         let read = match decoder.read(&mut bytes[..most]) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {
-                self.state = State::Within(decoder, left);
+                self.state = FrameState::Within(decoder, left);
                 return Err(error);
             }
             read => read?,
@@ -80,14 +80,14 @@ impl Frames {
             if read == 0 {
                 return Err(self.different("fewer"));
             }
-            self.state = State::Within(decoder, left);
+            self.state = FrameState::Within(decoder, left);
             return Ok(read);
         }
         if io::copy(&mut decoder.by_ref().take(1), &mut io::sink())? > 0 {
             return Err(self.different("more"));
         }
         self.number += 1;
-        self.state = State::Between(decoder.into_inner().into_inner());
+        self.state = FrameState::Between(decoder.into_inner().into_inner());
         Ok(read)
     }
 
@@ -101,20 +101,22 @@ impl Frames {
     }
 }
 
-impl Read for Frames {
+impl Read for FrameReader {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         if bytes.is_empty() {
             return Ok(0);
         }
         loop {
-            match std::mem::replace(&mut self.state, State::Failed) {
-                State::Within(decoder, left) => return self.read_frame(decoder, left, bytes),
-                State::Between(input) => {
+            match std::mem::replace(&mut self.state, FrameState::Failed) {
+                FrameState::Within(decoder, left) => return self.read_frame(decoder, left, bytes),
+                FrameState::Between(input) => {
                     if !self.next_frame(input)? {
                         return Ok(0);
                     }
                 }
-                State::Failed => return Err(io::Error::other("it was read on after an error")),
+                FrameState::Failed => {
+                    return Err(io::Error::other("it was read on after an error"));
+                }
             }
         }
     }

@@ -9,23 +9,23 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::bytes::Bytes;
-use super::cut::Reach;
+use super::cut::TakeLimit;
 use super::{Input, SKIPPED_RECORDS, SourceError};
 use crate::records::sink::{Partial, SinkError};
-use crate::records::source::{INDEX_SUFFIX, Mark};
-use crate::storage::checksum::Sum;
+use crate::records::source::{INDEX_SUFFIX, SeekPoint};
+use crate::storage::checksum::Sha256Sum;
 use crate::storage::files;
-use crate::storage::state::State;
+use crate::storage::state::FileState;
 
 /// Uncompressed bytes between two marks.
 const MARKED_BYTES: u64 = 1 << 22;
 
-/// What stands in the file: an index that somebody edited, or that was cut off, is none.
+/// Content of an index file: one that was edited or truncated is rejected by its checksum.
 #[derive(Serialize, Deserialize)]
-struct Kept {
+struct IndexFile {
     index: Index,
     /// Checksum of the index as it is written here.
-    sha256: Sum,
+    sha256: Sha256Sum,
 }
 
 /// How many records an input has, and where some of them begin.
@@ -45,7 +45,7 @@ pub struct Index {
     /// All its records.
     pub records: u64,
     /// In order; the first record is not among them.
-    marks: Vec<Mark>,
+    marks: Vec<SeekPoint>,
 }
 
 impl Index {
@@ -56,11 +56,11 @@ impl Index {
     pub fn build(input: &Input) -> Result<Self, SourceError> {
         let mut bytes = Bytes::open(input)?;
         let (mut records, mut offset, mut mid_unit) = (0, 0, false);
-        let mut marks: Vec<Mark> = Vec::new();
-        while let Some(taken) = bytes.take(input, Reach::AtLeast(SKIPPED_RECORDS))? {
+        let mut marks: Vec<SeekPoint> = Vec::new();
+        while let Some(taken) = bytes.take(input, TakeLimit::AtLeast(SKIPPED_RECORDS))? {
             let next = marks.last().map_or(0, |mark| mark.offset) + MARKED_BYTES;
             if offset >= next && !mid_unit {
-                marks.push(Mark { record: records, offset });
+                marks.push(SeekPoint { record: records, offset });
             }
             records += taken.records;
             offset += taken.bytes.len() as u64;
@@ -68,8 +68,8 @@ impl Index {
         }
         bytes.still_as_opened(input)?;
         // Of the file that was read, whatever has its name by now.
-        let none = State { bytes: 0, modified_unix_ns: None, etag: None };
-        let State { bytes: file_bytes, modified_unix_ns, etag } =
+        let none = FileState { bytes: 0, modified_unix_ns: None, etag: None };
+        let FileState { bytes: file_bytes, modified_unix_ns, etag } =
             bytes.opened().cloned().unwrap_or(none);
         let (format, input) = (input.format.to_string(), input.name.clone());
         Ok(Self { input, format, file_bytes, modified_unix_ns, etag, records, marks })
@@ -77,12 +77,12 @@ impl Index {
 
     /// The index in a file, if it is one and speaks of this input as it is now.
     pub fn load(path: &Path, input: &Input) -> Option<Self> {
-        let Kept { index, sha256 } = serde_json::from_slice(&files::read(path).ok()?).ok()?;
+        let IndexFile { index, sha256 } = serde_json::from_slice(&files::read(path).ok()?).ok()?;
         if sha256 != index.sum().ok()? {
             tracing::warn!("{} is not as it was written, and is made anew", path.display());
             return None;
         }
-        let State { bytes, modified_unix_ns, etag } = input.place.state()?;
+        let FileState { bytes, modified_unix_ns, etag } = input.location.state()?;
         let is_same = index.input == input.name
             && index.format == input.format.name()
             && modified_unix_ns.is_some()
@@ -99,26 +99,26 @@ impl Index {
     pub fn save(&self, path: &Path) -> Result<(), SinkError> {
         let partial = Partial::create(path)?;
         let writing = |source| partial.error("write", source);
-        let kept = self.sum().map(|sha256| Kept { index: self.clone(), sha256 });
+        let kept = self.sum().map(|sha256| IndexFile { index: self.clone(), sha256 });
         let bytes = kept.and_then(|kept| serde_json::to_vec(&kept));
         let bytes = bytes.map_err(io::Error::from).map_err(writing)?;
         (&partial.file).write_all(&bytes).map_err(writing)?;
         partial.commit()
     }
 
-    fn sum(&self) -> serde_json::Result<Sum> {
-        serde_json::to_vec(self).map(|bytes| Sum::of(&bytes))
+    fn sum(&self) -> serde_json::Result<Sha256Sum> {
+        serde_json::to_vec(self).map(|bytes| Sha256Sum::of(&bytes))
     }
 
     /// Where the index of an input is kept in a folder.
     pub fn path(folder: &Path, input: &Input) -> Option<PathBuf> {
-        let mut name = input.place.file_name()?.to_owned();
+        let mut name = input.location.file_name()?.to_owned();
         name.push(INDEX_SUFFIX);
         Some(folder.join(name))
     }
 
     /// The last mark that is not behind a record.
-    pub fn mark_before(&self, record: u64) -> Mark {
+    pub fn mark_before(&self, record: u64) -> SeekPoint {
         let behind = self.marks.partition_point(|mark| mark.record <= record);
         self.marks[..behind].last().copied().unwrap_or_default()
     }

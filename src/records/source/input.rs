@@ -10,7 +10,7 @@ use crate::records::format_name::{FormatName, without_compression};
 use crate::storage::compression::Compression;
 use crate::storage::files;
 use crate::storage::objects::Object;
-use crate::storage::state::State;
+use crate::storage::state::FileState;
 
 /// Records that are passed over at a time.
 pub(crate) const SKIPPED_RECORDS: u64 = 1 << 10;
@@ -21,7 +21,7 @@ pub struct Input {
     /// The name on the command line; `-` for standard input.
     pub name: String,
     /// Where the bytes are.
-    pub place: Place,
+    pub location: InputLocation,
     /// Format of the records.
     pub format: Format,
     /// How its packed moves are encoded.
@@ -34,7 +34,7 @@ pub struct Input {
 
 /// Where the bytes of an input are.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Place {
+pub enum InputLocation {
     /// Standard input.
     Stdin,
     /// A file.
@@ -43,22 +43,22 @@ pub enum Place {
     Object(Object),
 }
 
-impl Place {
+impl InputLocation {
     /// What is there at the moment; of an object, what was there when it was looked at first. None of
     /// standard input, of pipes and of what cannot be looked at.
-    pub(crate) fn state(&self) -> Option<State> {
+    pub(crate) fn state(&self) -> Option<FileState> {
         match self {
             Self::Stdin => None,
             Self::File(path) => {
                 let metadata = path.metadata().ok();
-                metadata.filter(Metadata::is_file).map(|metadata| State::of(&metadata))
+                metadata.filter(Metadata::is_file).map(|metadata| FileState::of(&metadata))
             }
             Self::Object(object) => object.state().ok().cloned(),
         }
     }
 
-    /// Whether it can be measured before it is read, and read again: a pipe or a device cannot. What is not
-    /// there is told where it is opened.
+    /// Whether its size is known before reading and it can be read again, which excludes pipes and devices. A missing
+    /// file is reported when it is opened.
     pub(crate) fn can_be_read_again(&self) -> bool {
         match self {
             Self::Stdin => false,
@@ -83,19 +83,19 @@ impl Input {
     pub fn named(path: &Path, format: FormatName) -> Self {
         let name = path.to_string_lossy().into_owned();
         let by_name = without_compression(&name).1;
-        let place = match &*name {
-            "-" => Place::Stdin,
-            url if files::is_object(path) => Place::Object(Object::named(url)),
-            _ => Place::File(path.to_owned()),
+        let location = match &*name {
+            "-" => InputLocation::Stdin,
+            url if files::is_object(path) => InputLocation::Object(Object::named(url)),
+            _ => InputLocation::File(path.to_owned()),
         };
         let FormatName { format, compression } = format;
         let compression = if compression == Compression::None { by_name } else { compression };
-        Self { name, place, format, dialect: format.dialect(), compression, evidence: None }
+        Self { name, location, format, dialect: format.dialect(), compression, evidence: None }
     }
 
     /// What it is called in a sentence.
-    pub(crate) fn said(&self) -> String {
-        let is_stdin = self.place == Place::Stdin;
+    pub(crate) fn display_name(&self) -> String {
+        let is_stdin = self.location == InputLocation::Stdin;
         if is_stdin { "standard input".to_owned() } else { self.name.clone() }
     }
 }

@@ -7,7 +7,7 @@ pub const INDEX_SUFFIX: &str = ".index.json";
 
 /// A record that begins a unit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Mark {
+pub struct SeekPoint {
     /// Its number, from 0.
     pub record: u64,
     /// Where it begins, uncompressed.

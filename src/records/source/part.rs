@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::records::source::{Input, Mark};
-use crate::storage::checksum::Sum;
+use crate::records::source::{Input, SeekPoint};
+use crate::storage::checksum::Sha256Sum;
 
 /// Which records of an input are wanted.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -15,14 +15,14 @@ pub struct Part {
     /// Index behind the last record wanted; `None` for all there are.
     pub to: Option<u64>,
     /// A record at or before the first one wanted, whose place is known.
-    pub mark: Mark,
+    pub mark: SeekPoint,
     /// How many records the whole input has, if they were counted.
-    pub counted: Option<Counted>,
+    pub counted: Option<RecordCount>,
 }
 
 /// How many records an input has, as they were counted before they are read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Counted {
+pub struct RecordCount {
     /// The number.
     pub records: u64,
     /// Whether it says where others begin to read: a wrong one is an error then, and else a warning.
@@ -35,9 +35,9 @@ impl Part {
         Self::range(input, 0, None)
     }
 
-    /// Some records of an input, of which nobody knows where they are.
+    /// A range of records of an input whose offsets are not known.
     pub const fn range(input: Input, from: u64, to: Option<u64>) -> Self {
-        Self { input, from, to, mark: Mark { record: 0, offset: 0 }, counted: None }
+        Self { input, from, to, mark: SeekPoint { record: 0, offset: 0 }, counted: None }
     }
 
     /// Index behind the last record wanted, where that is known.
@@ -63,5 +63,5 @@ pub struct PartRead {
     /// Bytes read, uncompressed.
     pub bytes: u64,
     /// SHA-256 of these bytes, if it was asked for: a [`Source`] by itself makes none.
-    pub sha256: Option<Sum>,
+    pub sha256: Option<Sha256Sum>,
 }

@@ -1,13 +1,13 @@
-//! What is read again of an input, to go on where an interrupted run stood.
+//! Skips the blocks that an interrupted run has already processed.
 //!
-//! Reading from the start is how blocks end where they ended before, whatever the format and the compression;
+//! Reading from the start makes blocks end where they ended before, for every format and compression;
 //! it also shows that the input is still the same, and costs nothing beside the work that is not done again.
 
 use super::{Delivery, PartRead, SourceError};
-use crate::records::resume_point::Place;
+use crate::records::resume_point::ResumePoint;
 
 /// Leaves out the first blocks of a source.
-pub(crate) struct Skipping<S> {
+pub(crate) struct SkipBlocks<S> {
     source: S,
     blocks_left: u64,
     /// What had been read up to the last one that is left out.
@@ -15,9 +15,9 @@ pub(crate) struct Skipping<S> {
     inputs: Vec<String>,
 }
 
-impl<S> Skipping<S> {
+impl<S> SkipBlocks<S> {
     /// Leaves out the blocks up to this place.
-    pub(crate) const fn new(source: S, behind: &Place, inputs: Vec<String>) -> Self {
+    pub(crate) const fn new(source: S, behind: &ResumePoint, inputs: Vec<String>) -> Self {
         Self { source, blocks_left: behind.blocks, expected: behind.read, inputs }
     }
 
@@ -27,7 +27,7 @@ impl<S> Skipping<S> {
     }
 }
 
-impl<S: Iterator<Item = Result<Delivery, SourceError>>> Iterator for Skipping<S> {
+impl<S: Iterator<Item = Result<Delivery, SourceError>>> Iterator for SkipBlocks<S> {
     type Item = S::Item;
 
     fn next(&mut self) -> Option<S::Item> {

@@ -2,7 +2,7 @@
 
 /// Whose protocol a store speaks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum StoreKind {
     S3,
     Google,
     Azure,
@@ -10,8 +10,8 @@ pub(crate) enum Kind {
     Memory,
 }
 
-impl Kind {
-    fn of(scheme: &str) -> Option<Self> {
+impl StoreKind {
+    pub(super) fn of(scheme: &str) -> Option<Self> {
         Some(match scheme {
             "s3" => Self::S3,
             "gs" => Self::Google,

@@ -3,10 +3,10 @@
 use std::io;
 use std::sync::{Arc, OnceLock};
 
-use object_store::ObjectMeta;
+use object_store::{ObjectMeta, ObjectStoreExt};
 
-use crate::storage::objects::store::Place;
-use crate::storage::state::State;
+use crate::storage::objects::store::ObjectLocation;
+use crate::storage::state::FileState;
 
 /// An object of a store, by its URL. What it was when it was looked at first is what is read of it, or
 /// nothing: equal bytes for all readers of one object.
@@ -19,11 +19,11 @@ pub struct Object {
 /// An object as it was when it was looked at first.
 #[derive(Debug)]
 pub(crate) struct Pinned {
-    place: Place,
-    meta: ObjectMeta,
-    state: State,
+    pub(super) location: ObjectLocation,
+    pub(super) meta: ObjectMeta,
+    pub(super) state: FileState,
     /// Its last bytes, once somebody wanted some of them: tables stand there.
-    tail: OnceLock<bytes::Bytes>,
+    pub(super) tail: OnceLock<bytes::Bytes>,
 }
 
 impl PartialEq for Object {
@@ -45,17 +45,18 @@ impl Object {
     }
 
     /// What it was when it was looked at first.
-    pub(crate) fn state(&self) -> io::Result<&State> {
+    pub(crate) fn state(&self) -> io::Result<&FileState> {
         self.pinned().map(|pinned| &pinned.state)
     }
 
-    fn pinned(&self) -> io::Result<&Pinned> {
+    pub(super) fn pinned(&self) -> io::Result<&Pinned> {
         if let Some(pinned) = self.pinned.get() {
             return Ok(pinned);
         }
-        let place = Place::of(&self.url)?;
-        let meta = place.ask(async |place| place.store.look.head(&place.key).await)?;
-        let state = State {
+        let location = ObjectLocation::of(&self.url)?;
+        let meta =
+            location.ask(async |location| location.store.lookup.head(&location.key).await)?;
+        let state = FileState {
             bytes: meta.size,
             modified_unix_ns: meta
                 .last_modified
@@ -64,6 +65,6 @@ impl Object {
             etag: meta.e_tag.clone(),
         };
         // Another thread may have looked meanwhile; what it saw counts.
-        Ok(self.pinned.get_or_init(|| Pinned { place, meta, state, tail: OnceLock::new() }))
+        Ok(self.pinned.get_or_init(|| Pinned { location, meta, state, tail: OnceLock::new() }))
     }
 }

@@ -1,4 +1,4 @@
-//! Reads an object by ranges, several of them under way ahead of whoever reads.
+//! Reads an object by ranges and prefetches several of them.
 //!
 //! Requests grow while reading goes on, so that a look at a few records costs little.
 
@@ -11,23 +11,23 @@ use bytes::{Buf, Bytes};
 use object_store::{GetOptions, GetRange, ObjectMeta};
 use tokio::task::JoinHandle;
 
+use super::object::{Object, Pinned};
 use super::refusal::{changed, refused};
-use super::store::{Place, runtime};
-use super::{Object, Pinned};
+use super::store::{ObjectLocation, runtime};
 
 /// Bytes of a request: the first, and the most. Each is twice as large as the one before.
 const FIRST_REQUEST: u64 = 1 << 17;
 const LARGEST_REQUEST: u64 = 1 << 22;
 
 /// Requests under way once reading goes on.
-const MOST_REQUESTS: usize = 4;
+const MAX_REQUESTS: usize = 4;
 
 /// The end of an object that is read at once and kept: tables of frames stand there, and whoever samples a
 /// file reads them for each place anew.
 const TAIL_BYTES: u64 = 1 << 16;
 
 /// The bytes of an object from some place on.
-pub(crate) struct Reader {
+pub(crate) struct ObjectReader {
     object: Object,
     /// The byte that is read next.
     position: u64,
@@ -36,7 +36,7 @@ pub(crate) struct Reader {
     /// Bytes at hand, the next one first.
     ready: Bytes,
     /// What was asked for and is not at hand, in order.
-    asked: VecDeque<Request>,
+    asked: VecDeque<RangeRequest>,
     /// Where the next request begins.
     next: u64,
     request_bytes: u64,
@@ -45,13 +45,13 @@ pub(crate) struct Reader {
 
 impl Object {
     /// Reads it from its start.
-    pub(crate) fn reader(&self) -> io::Result<Reader> {
+    pub(crate) fn reader(&self) -> io::Result<ObjectReader> {
         self.pinned()?;
-        Ok(Reader::new(self.clone()))
+        Ok(ObjectReader::new(self.clone()))
     }
 }
 
-impl Reader {
+impl ObjectReader {
     pub(super) fn new(object: Object) -> Self {
         Self {
             object,
@@ -80,11 +80,11 @@ impl Reader {
         }
         while self.asked.len() < self.most_requests && self.next < end {
             let to = end.min(self.next + self.request_bytes);
-            self.asked.push_back(Request::begin(pinned, self.next..to)?);
+            self.asked.push_back(RangeRequest::begin(pinned, self.next..to)?);
             self.next = to;
             self.request_bytes = LARGEST_REQUEST.min(2 * self.request_bytes);
         }
-        self.most_requests = MOST_REQUESTS.min(self.most_requests + 1);
+        self.most_requests = MAX_REQUESTS.min(self.most_requests + 1);
         if let Some(first) = self.asked.pop_front() {
             self.ready = first.answer()?;
         }
@@ -96,7 +96,7 @@ impl Reader {
         let tail = if let Some(tail) = pinned.tail.get() {
             tail
         } else {
-            let tail = Request::begin(pinned, start..pinned.meta.size)?.answer()?;
+            let tail = RangeRequest::begin(pinned, start..pinned.meta.size)?.answer()?;
             pinned.tail.get_or_init(|| tail)
         };
         self.ready = tail.slice((self.position - start) as usize..(end - start) as usize);
@@ -105,7 +105,7 @@ impl Reader {
     }
 }
 
-impl Read for Reader {
+impl Read for ObjectReader {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         if self.ready.is_empty() && !bytes.is_empty() {
             self.fill()?;
@@ -117,9 +117,9 @@ impl Read for Reader {
     }
 }
 
-impl Seek for Reader {
+impl Seek for ObjectReader {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        let from = |place: u64, by: i64| place.checked_add_signed(by);
+        let from = |location: u64, by: i64| location.checked_add_signed(by);
         let position = match to {
             SeekFrom::Start(position) => Some(position),
             SeekFrom::Current(by) => from(self.position, by),
@@ -135,12 +135,12 @@ impl Seek for Reader {
 }
 
 /// A request that is under way; given up when dropped.
-struct Request(JoinHandle<io::Result<Bytes>>);
+struct RangeRequest(JoinHandle<io::Result<Bytes>>);
 
-impl Request {
+impl RangeRequest {
     fn begin(pinned: &Pinned, range: Range<u64>) -> io::Result<Self> {
-        let (place, meta) = (pinned.place.clone(), pinned.meta.clone());
-        Ok(Self(runtime()?.spawn(get(place, meta, range))))
+        let (location, meta) = (pinned.location.clone(), pinned.meta.clone());
+        Ok(Self(runtime()?.spawn(get(location, meta, range))))
     }
 
     /// Waits for its answer.
@@ -149,7 +149,7 @@ impl Request {
     }
 }
 
-impl Drop for Request {
+impl Drop for RangeRequest {
     fn drop(&mut self) {
         self.0.abort();
     }
@@ -160,15 +160,15 @@ const fn is_in_tail(position: u64, meta: &ObjectMeta) -> bool {
 }
 
 /// Some bytes of an object that is still what it was.
-async fn get(place: Place, meta: ObjectMeta, range: Range<u64>) -> io::Result<Bytes> {
+async fn get(location: ObjectLocation, meta: ObjectMeta, range: Range<u64>) -> io::Result<Bytes> {
     // A weak name is equal for contents that are not.
     let if_match = meta.e_tag.clone().filter(|etag| !etag.starts_with("W/"));
     let if_unmodified_since = if_match.is_none().then_some(meta.last_modified);
     let wanted = range.end - range.start;
     let range = Some(GetRange::Bounded(range));
     let options = GetOptions { if_match, if_unmodified_since, range, ..GetOptions::default() };
-    let refused = |error: object_store::Error| refused(place.kind, &error);
-    let found = place.store.carry.get_opts(&place.key, options).await.map_err(refused)?;
+    let refused = |error: object_store::Error| refused(location.kind, &error);
+    let found = location.store.transfer.get_opts(&location.key, options).await.map_err(refused)?;
     // Some stores do not look at conditions.
     let is_same = (found.meta.size, &found.meta.e_tag) == (meta.size, &meta.e_tag)
         && found.meta.last_modified == meta.last_modified;

@@ -1,10 +1,10 @@
-//! What a store says when it refuses, in words of somebody who can do something about it.
+//! Errors of object stores, with advice on what to do about them.
 
 use std::error::Error;
 use std::io;
 use std::io::ErrorKind;
 
-use crate::storage::objects::kind::Kind;
+use crate::storage::objects::kind::StoreKind;
 use crate::storage::secrets::without_secrets;
 
 /// The kind of error of an object that is not what it was when it was looked at first.
@@ -25,7 +25,7 @@ pub(super) fn changed() -> io::Error {
 }
 
 /// The error of a store, told with what to do about it.
-pub(super) fn refused(kind: Kind, error: &object_store::Error) -> io::Error {
+pub(super) fn refused(kind: StoreKind, error: &object_store::Error) -> io::Error {
     use object_store::Error as Store;
     let words = chain(error);
     let (error_kind, advice) = match error {
@@ -58,26 +58,26 @@ pub(super) fn refused(kind: Kind, error: &object_store::Error) -> io::Error {
 }
 
 /// What says who asks.
-const fn credentials(kind: Kind) -> &'static str {
+const fn credentials(kind: StoreKind) -> &'static str {
     match kind {
-        Kind::S3 => {
+        StoreKind::S3 => {
             "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_SKIP_SIGNATURE=true for a bucket \
              that is open to all"
         }
-        Kind::Google => "set GOOGLE_SERVICE_ACCOUNT to the file of a service account",
-        Kind::Azure => "set AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY",
+        StoreKind::Google => "set GOOGLE_SERVICE_ACCOUNT to the file of a service account",
+        StoreKind::Azure => "set AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY",
         #[cfg(test)]
-        Kind::Memory => "",
+        StoreKind::Memory => "",
     }
 }
 
 /// What says where the store is.
-const fn endpoint(kind: Kind) -> &'static str {
+const fn endpoint(kind: StoreKind) -> &'static str {
     match kind {
-        Kind::S3 => "AWS_ENDPOINT_URL says where it is, AWS_REGION in which region",
-        Kind::Google | Kind::Azure => "is there a network?",
+        StoreKind::S3 => "AWS_ENDPOINT_URL says where it is, AWS_REGION in which region",
+        StoreKind::Google | StoreKind::Azure => "is there a network?",
         #[cfg(test)]
-        Kind::Memory => "",
+        StoreKind::Memory => "",
     }
 }
 
@@ -129,6 +129,6 @@ mod tests {
             "error sending request for url (http://user:hidden@host:9/a?sig=hidden)",
         );
         let error = object_store::Error::Generic { store: "S3", source: source.into() };
-        assert!(!refused(Kind::S3, &error).to_string().contains("hidden"));
+        assert!(!refused(StoreKind::S3, &error).to_string().contains("hidden"));
     }
 }

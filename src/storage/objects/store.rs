@@ -16,7 +16,7 @@ use tokio::runtime::{Builder, Runtime};
 use url::Url;
 
 use super::refusal::{refused, unusable};
-use crate::storage::objects::kind::Kind;
+use crate::storage::objects::kind::StoreKind;
 
 /// What waits for the network: threads are few, as all they do is to wait and to encrypt.
 const THREADS: usize = 2;
@@ -37,34 +37,34 @@ pub(super) fn runtime() -> io::Result<&'static Runtime> {
 /// A bucket, asked in two ways.
 #[derive(Debug)]
 pub(super) struct Store {
-    /// For a look at what is there. Whoever waits for that sits before it: what is wrong is said soon.
-    pub(super) look: Arc<dyn ObjectStore>,
+    /// For metadata requests. A user is waiting, so errors must be reported soon.
+    pub(super) lookup: Arc<dyn ObjectStore>,
     /// For the bytes of long runs, which are to survive minutes without a network.
-    pub(super) carry: Arc<dyn ObjectStore>,
+    pub(super) transfer: Arc<dyn ObjectStore>,
 }
 
 /// Where an object is, or a folder of them.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct ObjectLocation {
     pub(super) url: String,
-    pub(super) kind: Kind,
+    pub(super) kind: StoreKind,
     pub(super) store: Arc<Store>,
     pub(super) key: Path,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for ObjectLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.url)
     }
 }
 
-impl Place {
+impl ObjectLocation {
     /// That of a URL. Behind the name of the bucket stands the key as it is, without `%20` and the like.
     pub(super) fn of(url: &str) -> io::Result<Self> {
         // A path was joined to it.
         let url = if cfg!(windows) { url.replace('\\', "/") } else { url.to_owned() };
         let parts =
-            url.split_once("://").and_then(|(scheme, rest)| Some((Kind::of(scheme)?, rest)));
+            url.split_once("://").and_then(|(scheme, rest)| Some((StoreKind::of(scheme)?, rest)));
         let (kind, rest) = parts.ok_or_else(|| unusable("it is no URL of an object"))?;
         let (bucket, key) = rest.split_once('/').unwrap_or((rest, ""));
         if rest.contains('@') && !is_word(bucket) {
@@ -106,19 +106,19 @@ fn is_word(text: &str) -> bool {
     text.bytes().all(|c| c.is_ascii_alphanumeric() || b".-_".contains(&c))
 }
 
-fn store(kind: Kind, bucket: &str) -> io::Result<Arc<Store>> {
+fn store(kind: StoreKind, bucket: &str) -> io::Result<Arc<Store>> {
     let mut stores = STORES.lock().unwrap_or_else(PoisonError::into_inner);
     let name = format!("{kind:?} {bucket}");
     if let Some(store) = stores.get(&name) {
         return Ok(Arc::clone(store));
     }
     check_variables(kind, std::env::vars_os())?;
-    let client = |patience| build(kind, bucket, patience).map_err(|error| refused(kind, &error));
+    let client = |limits| build(kind, bucket, limits).map_err(|error| refused(kind, &error));
     #[cfg_attr(not(test), expect(unused_mut, reason = "only a store of tests is changed"))]
-    let mut built = Store { look: client(LOOK)?, carry: client(CARRY)? };
+    let mut built = Store { lookup: client(LOOKUP_LIMITS)?, transfer: client(TRANSFER_LIMITS)? };
     #[cfg(test)]
-    if kind == Kind::Memory {
-        built.carry = Arc::clone(&built.look);
+    if kind == StoreKind::Memory {
+        built.transfer = Arc::clone(&built.lookup);
     }
     let store = Arc::new(built);
     stores.insert(name, Arc::clone(&store));
@@ -128,18 +128,20 @@ fn store(kind: Kind, bucket: &str) -> io::Result<Arc<Store>> {
 /// Checks the variables from which a client takes its settings: they go into the headers of requests, and with a
 /// line end in one of them no request can be made.
 fn check_variables(
-    kind: Kind,
+    kind: StoreKind,
     variables: impl Iterator<Item = (OsString, OsString)>,
 ) -> io::Result<()> {
     for (name, value) in variables {
         let name = name.to_string_lossy();
         let key = name.to_ascii_lowercase();
         let is_used = match kind {
-            Kind::S3 => name.starts_with("AWS_") && key.parse::<AmazonS3ConfigKey>().is_ok(),
-            Kind::Google => name.starts_with("GOOGLE_") && key.parse::<GoogleConfigKey>().is_ok(),
-            Kind::Azure => name.starts_with("AZURE_") && key.parse::<AzureConfigKey>().is_ok(),
+            StoreKind::S3 => name.starts_with("AWS_") && key.parse::<AmazonS3ConfigKey>().is_ok(),
+            StoreKind::Google => {
+                name.starts_with("GOOGLE_") && key.parse::<GoogleConfigKey>().is_ok()
+            }
+            StoreKind::Azure => name.starts_with("AZURE_") && key.parse::<AzureConfigKey>().is_ok(),
             #[cfg(test)]
-            Kind::Memory => false,
+            StoreKind::Memory => false,
         };
         // The key of a Google account is a document of several lines.
         let is_fine = |text: &str| text.starts_with('{') || !text.contains(char::is_control);
@@ -155,7 +157,7 @@ fn check_variables(
 
 /// How long a store is waited for.
 #[derive(Clone, Copy)]
-struct Patience {
+struct RequestLimits {
     /// One request and its answer.
     request: Duration,
     /// Another try is begun up to so long after the first.
@@ -163,27 +165,33 @@ struct Patience {
     most_retries: usize,
 }
 
-const LOOK: Patience =
-    Patience { request: Duration::from_secs(15), tries: Duration::from_secs(10), most_retries: 4 };
+const LOOKUP_LIMITS: RequestLimits = RequestLimits {
+    request: Duration::from_secs(15),
+    tries: Duration::from_secs(10),
+    most_retries: 4,
+};
 
 /// A part of 8 MiB beside three others goes through 2.5 Mbit/s in that time.
-const CARRY: Patience =
-    Patience { request: Duration::from_mins(2), tries: Duration::from_mins(4), most_retries: 30 };
+const TRANSFER_LIMITS: RequestLimits = RequestLimits {
+    request: Duration::from_mins(2),
+    tries: Duration::from_mins(4),
+    most_retries: 30,
+};
 
 /// A client of a bucket that takes from the environment what it needs beside.
 fn build(
-    kind: Kind,
+    kind: StoreKind,
     bucket: &str,
-    patience: Patience,
+    limits: RequestLimits,
 ) -> object_store::Result<Arc<dyn ObjectStore>> {
     let retry = RetryConfig {
-        max_retries: patience.most_retries,
-        retry_timeout: patience.tries,
+        max_retries: limits.most_retries,
+        retry_timeout: limits.tries,
         ..RetryConfig::default()
     };
-    let timeout = format!("{}s", patience.request.as_secs());
+    let timeout = format!("{}s", limits.request.as_secs());
     Ok(match kind {
-        Kind::S3 => {
+        StoreKind::S3 => {
             let mut builder = AmazonS3Builder::from_env()
                 .with_bucket_name(bucket)
                 .with_config(AmazonS3ConfigKey::Client(ClientConfigKey::Timeout), timeout)
@@ -194,14 +202,14 @@ fn build(
             }
             Arc::new(builder.build()?)
         }
-        Kind::Google => Arc::new(
+        StoreKind::Google => Arc::new(
             GoogleCloudStorageBuilder::from_env()
                 .with_bucket_name(bucket)
                 .with_config(GoogleConfigKey::Client(ClientConfigKey::Timeout), timeout)
                 .with_retry(retry)
                 .build()?,
         ),
-        Kind::Azure => Arc::new(
+        StoreKind::Azure => Arc::new(
             MicrosoftAzureBuilder::from_env()
                 .with_container_name(bucket)
                 .with_config(AzureConfigKey::Client(ClientConfigKey::Timeout), timeout)
@@ -209,7 +217,7 @@ fn build(
                 .build()?,
         ),
         #[cfg(test)]
-        Kind::Memory => Arc::new(object_store::memory::InMemory::new()),
+        StoreKind::Memory => Arc::new(object_store::memory::InMemory::new()),
     })
 }
 
@@ -242,11 +250,11 @@ mod tests {
             "az://container/a.hcp?sv=1&sig=hidden",
             "s3://bucket/a.hcp?X-Amz-Signature=hidden",
         ] {
-            let error = Place::of(url).unwrap_err().to_string();
+            let error = ObjectLocation::of(url).unwrap_err().to_string();
             assert!(error.contains("AWS_ACCESS_KEY_ID"), "{url}: {error}");
             assert!(!error.contains("hidden") && !error.contains("AKIAKEY"), "{url}: {error}");
         }
-        assert!(Place::of("memory://bucket/why?/a@b:c.hcp").is_ok());
+        assert!(ObjectLocation::of("memory://bucket/why?/a@b:c.hcp").is_ok());
     }
 
     #[test]
@@ -255,16 +263,16 @@ mod tests {
             check_variables(kind, std::iter::once((name.into(), value.into())))
         };
         for (kind, name) in [
-            (Kind::S3, "AWS_SECRET_ACCESS_KEY"),
-            (Kind::S3, "AWS_ENDPOINT_URL"),
-            (Kind::Azure, "AZURE_STORAGE_ACCOUNT_KEY"),
-            (Kind::Google, "GOOGLE_SERVICE_ACCOUNT"),
+            (StoreKind::S3, "AWS_SECRET_ACCESS_KEY"),
+            (StoreKind::S3, "AWS_ENDPOINT_URL"),
+            (StoreKind::Azure, "AZURE_STORAGE_ACCOUNT_KEY"),
+            (StoreKind::Google, "GOOGLE_SERVICE_ACCOUNT"),
         ] {
             let error = check(kind, name, "hidden\n").unwrap_err().to_string();
             assert!(error.contains(name) && !error.contains("hidden"), "{error}");
             assert!(check(kind, name, "http://a-b:c d").is_ok(), "{name}");
         }
-        assert!(check(Kind::S3, "AWS_OF_SOMEBODY_ELSE", "\u{1b}").is_ok());
-        assert!(check(Kind::Google, "GOOGLE_SERVICE_ACCOUNT_KEY", "{\n}").is_ok());
+        assert!(check(StoreKind::S3, "AWS_OF_SOMEBODY_ELSE", "\u{1b}").is_ok());
+        assert!(check(StoreKind::Google, "GOOGLE_SERVICE_ACCOUNT_KEY", "{\n}").is_ok());
     }
 }

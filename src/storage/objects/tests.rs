@@ -11,16 +11,16 @@ use crate::jobs::error::{JobError, SendError, StartError};
 use crate::jobs::filter::filter;
 use crate::jobs::manifest::Manifest;
 use crate::jobs::merge::{MergePlan, MergeRequest, merge};
-use crate::jobs::plan::{Plan, Request};
+use crate::jobs::plan::{JobPlan, JobRequest};
 use crate::jobs::settings::Settings;
 use crate::jobs::shard_set::ShardSet;
-use crate::jobs::status::{State as ShardState, status};
+use crate::jobs::status::{ShardState, status};
 use crate::ops::convert::{ConvertPlan, ConvertRequest, convert};
 use crate::records::plan_error::PlanError;
 use crate::records::shard::Shard;
 use crate::records::source::{Input, Part, Source, SourceError};
 use crate::records::stream::Stream;
-use crate::storage::checksum::Sum;
+use crate::storage::checksum::Sha256Sum;
 use crate::storage::{files, platform};
 
 fn put(url: &str, bytes: &[u8]) {
@@ -162,21 +162,21 @@ fn converting_up_and_down_gives_the_same_bytes() {
 }
 
 /// A wish to filter.
-fn request(input: &str, output: &str, folder: &Path) -> Request {
+fn request(input: &str, output: &str, folder: &Path) -> JobRequest {
     let mut settings = Settings::default();
     settings.search.nodes = 100;
     settings.search.hash_mb = 1;
-    Request {
+    JobRequest {
         inputs: vec![PathBuf::from(input)],
         output: PathBuf::from(output),
         tmp_dir: Some(folder.to_owned()),
         settings,
-        ..Request::default()
+        ..JobRequest::default()
     }
 }
 
-fn run_filter(request: Request) -> Result<bool, JobError> {
-    let plan = Plan::new(request).unwrap();
+fn run_filter(request: JobRequest) -> Result<bool, JobError> {
+    let plan = JobPlan::new(request).unwrap();
     let filtered = filter(plan, &mut progress(), &AtomicBool::new(false))?;
     Ok(filtered.was_done)
 }
@@ -193,7 +193,7 @@ fn assert_same(one: &Path, other: &Path) {
     for name in names(one) {
         let read = |folder: &Path| files::read(&folder.join(&name)).unwrap();
         if name.ends_with(".manifest.json") {
-            let sums = |folder: &Path| -> Vec<Option<Sum>> {
+            let sums = |folder: &Path| -> Vec<Option<Sha256Sum>> {
                 let manifest = Manifest::read(&folder.join(&name)).unwrap();
                 let inputs = manifest.inputs.iter().map(|input| input.sha256);
                 inputs.chain(manifest.outputs.iter().map(|output| output.sha256)).collect()
@@ -217,11 +217,11 @@ fn shards_in_a_store_are_those_on_a_disk() {
         let shard = Shard::new(index, 3);
         let there = request("memory://shards/a.hcp", "memory://shards/out", &temporary);
         let here = request(local.to_str().unwrap(), out.to_str().unwrap(), &temporary);
-        assert!(!run_filter(Request { shard, ..there.clone() }).unwrap());
-        assert!(!run_filter(Request { shard, ..here }).unwrap());
-        assert!(run_filter(Request { shard, resume: true, ..there.clone() }).unwrap());
-        let again = Plan::new(Request { shard, ..there });
-        assert!(matches!(again, Err(PlanError::OutputExists { .. })));
+        assert!(!run_filter(JobRequest { shard, ..there.clone() }).unwrap());
+        assert!(!run_filter(JobRequest { shard, ..here }).unwrap());
+        assert!(run_filter(JobRequest { shard, resume: true, ..there.clone() }).unwrap());
+        let again = JobPlan::new(JobRequest { shard, ..there });
+        assert!(matches!(again, Err(JobError::Plan(PlanError::OutputExists { .. }))));
         let number = status(Path::new("memory://shards/out")).unwrap()[0]
             .shards
             .iter()
@@ -283,29 +283,29 @@ fn what_was_made_and_not_sent_is_sent_by_the_next_run() {
     let request = |output| request("memory://send/a.hcp", output, folder.path());
     run_filter(request(whole)).unwrap();
     // A run whose outputs are whole, and that is interrupted before it sends them.
-    let plan = Plan::new(request(out)).unwrap();
+    let plan = JobPlan::new(request(out)).unwrap();
     let staging = plan.staging.clone().unwrap();
     platform::create_private_folder(&staging.folder).unwrap();
-    let here = Request { output: staging.folder.clone(), ..request(out) };
+    let here = JobRequest { output: staging.folder.clone(), ..request(out) };
     run_filter(here).unwrap();
     assert_eq!(files::names_in(Path::new(out)).unwrap(), [""; 0]);
-    let refused = Plan::new(request(out));
-    assert!(matches!(refused, Err(PlanError::Interrupted { .. })), "{refused:?}");
-    let resumed = || Plan::new(Request { resume: true, ..request(out) }).unwrap();
+    let refused = JobPlan::new(request(out));
+    assert!(matches!(refused, Err(JobError::Plan(PlanError::Interrupted { .. }))), "{refused:?}");
+    let resumed = || JobPlan::new(JobRequest { resume: true, ..request(out) }).unwrap();
     let cancelled = filter(resumed(), &mut progress(), &AtomicBool::new(true));
     assert!(matches!(cancelled, Err(JobError::Send(SendError::Interrupted))), "{cancelled:?}");
     // Nothing of an output that somebody wrote to gets its name.
     let kept = staging.folder.join("a.hcp");
     let bytes = fs::read(&kept).unwrap();
     fs::write(&kept, [&bytes[1..], b"x"].concat()).unwrap();
-    let damaged = run_filter(Request { resume: true, ..request(out) });
+    let damaged = run_filter(JobRequest { resume: true, ..request(out) });
     assert!(matches!(damaged, Err(JobError::Send(SendError::Checksum { .. }))), "{damaged:?}");
     assert!(!files::exists(&Path::new(out).join("a.hcp")).unwrap());
     fs::write(&kept, bytes).unwrap();
-    assert!(!run_filter(Request { resume: true, ..request(out) }).unwrap());
+    assert!(!run_filter(JobRequest { resume: true, ..request(out) }).unwrap());
     assert_same(Path::new(whole), Path::new(out));
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
-    assert!(run_filter(Request { resume: true, ..request(out) }).unwrap());
+    assert!(run_filter(JobRequest { resume: true, ..request(out) }).unwrap());
 }
 
 #[test]
@@ -317,7 +317,7 @@ fn only_the_same_run_is_gone_on_with() {
     run_filter(request()).unwrap();
     let manifest = Manifest::read(&Path::new(out).join("a.manifest.json")).unwrap();
     assert!(manifest.inputs[0].etag.is_some() && manifest.identity().inputs[0].etag.is_some());
-    let mut other = Request { resume: true, ..request() };
+    let mut other = JobRequest { resume: true, ..request() };
     other.settings.search.nodes = 101;
     let different = run_filter(other);
     assert!(
@@ -326,18 +326,18 @@ fn only_the_same_run_is_gone_on_with() {
     );
     // The same bytes under the same name, written once more, are another input.
     put("memory://same/a.hcp", &sample(100));
-    let changed = run_filter(Request { resume: true, ..request() });
+    let changed = run_filter(JobRequest { resume: true, ..request() });
     let Err(JobError::Start(error @ StartError::Different { .. })) = changed else {
         panic!("{changed:?}")
     };
     assert!(error.to_string().contains("inputs[0]."), "{error}");
-    run_filter(Request { force: true, ..request() }).unwrap();
-    assert!(run_filter(Request { resume: true, ..request() }).unwrap());
+    run_filter(JobRequest { force: true, ..request() }).unwrap();
+    assert!(run_filter(JobRequest { resume: true, ..request() }).unwrap());
     // Outputs without the manifest, and one that is not as the manifest says.
     files::remove(&Path::new(out).join("a.mated.hcp")).unwrap();
-    let lost = run_filter(Request { resume: true, ..request() });
+    let lost = run_filter(JobRequest { resume: true, ..request() });
     assert!(matches!(lost, Err(JobError::Start(StartError::NotAsSaid { .. }))), "{lost:?}");
     files::remove(&Path::new(out).join("a.manifest.json")).unwrap();
-    let lost = run_filter(Request { resume: true, ..request() });
+    let lost = run_filter(JobRequest { resume: true, ..request() });
     assert!(matches!(lost, Err(JobError::Start(StartError::Unaccounted { .. }))), "{lost:?}");
 }

@@ -13,7 +13,7 @@ use tokio::sync::Semaphore;
 use tokio::task::{JoinError, JoinSet};
 
 use super::refusal::refused;
-use super::store::{Place, runtime};
+use super::store::{ObjectLocation, runtime};
 
 /// Bytes of a part, as long as that is enough.
 const PART_BYTES: usize = 1 << 23;
@@ -24,19 +24,19 @@ const PARTS_OF_A_SIZE: u32 = 1000;
 
 /// Parts that are under way at once, of all uploads together, fewer where they are larger than usual: what
 /// is under way is in memory.
-const MOST_UNDER_WAY: u32 = 4;
+const MAX_IN_FLIGHT: u32 = 4;
 
-static UNDER_WAY: Semaphore = Semaphore::const_new(MOST_UNDER_WAY as usize);
+static IN_FLIGHT: Semaphore = Semaphore::const_new(MAX_IN_FLIGHT as usize);
 
 /// An object that is being written. Dropped before [`Upload::commit`], nothing of it stays.
 #[derive(Debug)]
 pub(crate) struct Upload {
     path: PathBuf,
-    parts: Arc<Mutex<Parts>>,
+    parts: Arc<Mutex<UploadParts>>,
 }
 
-struct Parts {
-    place: Place,
+struct UploadParts {
+    location: ObjectLocation,
     /// Whether there was an object of this name at the beginning: then it is replaced, and else none may
     /// be there at the end.
     replaces: bool,
@@ -53,10 +53,10 @@ struct Parts {
 impl Upload {
     /// Begins with nothing, of so many bytes if that is known.
     pub(crate) fn begin(path: &Path, whole: Option<u64>) -> io::Result<Self> {
-        let place = Place::of(&path.to_string_lossy())?;
-        let replaces = exists(&place)?;
-        let parts = Parts {
-            place,
+        let location = ObjectLocation::of(&path.to_string_lossy())?;
+        let replaces = exists(&location)?;
+        let parts = UploadParts {
+            location,
             replaces,
             whole,
             open: Vec::new(),
@@ -69,13 +69,15 @@ impl Upload {
 
     /// Whether an object could be written there: begins and takes back, leaves nothing.
     pub(crate) fn check(path: &Path) -> io::Result<()> {
-        let place = Place::of(&path.to_string_lossy())?;
-        place.ask(async |place| place.store.look.put_multipart(&place.key).await?.abort().await)
+        let location = ObjectLocation::of(&path.to_string_lossy())?;
+        location.ask(async |location| {
+            location.store.lookup.put_multipart(&location.key).await?.abort().await
+        })
     }
 
     /// What takes the bytes, in order. They may wait in memory until the next ones come.
     pub(crate) fn writer(&self) -> Box<dyn Write + Send> {
-        Box::new(Writer(Arc::clone(&self.parts)))
+        Box::new(UploadWriter(Arc::clone(&self.parts)))
     }
 
     /// Where it is to be.
@@ -98,9 +100,9 @@ impl Drop for Upload {
     }
 }
 
-struct Writer(Arc<Mutex<Parts>>);
+struct UploadWriter(Arc<Mutex<UploadParts>>);
 
-impl Write for Writer {
+impl Write for UploadWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         lock(&self.0).take(bytes)
     }
@@ -111,16 +113,16 @@ impl Write for Writer {
     }
 }
 
-impl fmt::Debug for Parts {
+impl fmt::Debug for UploadParts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Parts")
-            .field("place", &self.place)
+            .field("place", &self.location)
             .field("begun", &self.begun)
             .finish_non_exhaustive()
     }
 }
 
-impl Parts {
+impl UploadParts {
     fn take(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let full = part_bytes(self.whole, self.begun);
         if self.open.len() >= full {
@@ -137,12 +139,14 @@ impl Parts {
             self.check_sent(sent)?;
         }
         let bytes = std::mem::take(&mut self.open);
-        let usual = u32::try_from(bytes.len().div_ceil(PART_BYTES)).unwrap_or(MOST_UNDER_WAY);
-        let room = UNDER_WAY.acquire_many(usual.min(MOST_UNDER_WAY));
+        let usual = u32::try_from(bytes.len().div_ceil(PART_BYTES)).unwrap_or(MAX_IN_FLIGHT);
+        let room = IN_FLIGHT.acquire_many(usual.min(MAX_IN_FLIGHT));
         let room = runtime()?.block_on(room).map_err(io::Error::other)?;
         if self.upload.is_none() {
-            let begun = async |place: &Place| place.store.carry.put_multipart(&place.key).await;
-            self.upload = Some(self.place.ask(begun)?);
+            let begun = async |location: &ObjectLocation| {
+                location.store.transfer.put_multipart(&location.key).await
+            };
+            self.upload = Some(self.location.ask(begun)?);
         }
         if let Some(upload) = &mut self.upload {
             let part = upload.put_part(PutPayload::from(bytes));
@@ -158,13 +162,13 @@ impl Parts {
 
     fn check_sent(&self, sent: Result<object_store::Result<()>, JoinError>) -> io::Result<()> {
         let sent = sent.map_err(io::Error::other)?;
-        sent.map_err(|error| refused(self.place.kind, &error))
+        sent.map_err(|error| refused(self.location.kind, &error))
     }
 
     fn commit(&mut self) -> io::Result<()> {
         if self.upload.is_none() {
             let bytes = PutPayload::from(std::mem::take(&mut self.open));
-            return put(&self.place, &bytes, self.replaces);
+            return put(&self.location, &bytes, self.replaces);
         }
         if !self.open.is_empty() {
             self.send()?;
@@ -172,12 +176,12 @@ impl Parts {
         while let Some(sent) = runtime()?.block_on(self.under_way.join_next()) {
             self.check_sent(sent)?;
         }
-        if !self.replaces && exists(&self.place)? {
+        if !self.replaces && exists(&self.location)? {
             return Err(made_meanwhile());
         }
         let Some(upload) = &mut self.upload else { return Ok(()) };
         let completed = runtime()?.block_on(upload.complete());
-        completed.map_err(|error| refused(self.place.kind, &error))?;
+        completed.map_err(|error| refused(self.location.kind, &error))?;
         self.upload = None;
         Ok(())
     }
@@ -185,7 +189,7 @@ impl Parts {
     fn abort(&mut self) -> io::Result<()> {
         let Some(mut upload) = self.upload.take() else { return Ok(()) };
         let under_way = &mut self.under_way;
-        self.place.ask(async |_| {
+        self.location.ask(async |_| {
             // A part that comes after the end of its upload would stay.
             under_way.shutdown().await;
             upload.abort().await
@@ -194,12 +198,12 @@ impl Parts {
 }
 
 /// Writes a small object in one step.
-fn put(place: &Place, bytes: &PutPayload, replaces: bool) -> io::Result<()> {
+fn put(location: &ObjectLocation, bytes: &PutPayload, replaces: bool) -> io::Result<()> {
     let put = |mode: PutMode| {
         let bytes = bytes.clone();
-        place.ask(async move |place| {
+        location.ask(async move |location| {
             let options = PutOptions::from(mode);
-            place.store.carry.put_opts(&place.key, bytes, options).await.map(drop)
+            location.store.transfer.put_opts(&location.key, bytes, options).await.map(drop)
         })
     };
     if replaces {
@@ -209,7 +213,7 @@ fn put(place: &Place, bytes: &PutPayload, replaces: bool) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(made_meanwhile()),
         // The next best: to look before.
         Err(error) if error.kind() == io::ErrorKind::Unsupported => {
-            if exists(place)? {
+            if exists(location)? {
                 Err(made_meanwhile())
             } else {
                 put(PutMode::Overwrite)
@@ -219,8 +223,8 @@ fn put(place: &Place, bytes: &PutPayload, replaces: bool) -> io::Result<()> {
     }
 }
 
-fn exists(place: &Place) -> io::Result<bool> {
-    match place.ask(async |place| place.store.look.head(&place.key).await) {
+fn exists(location: &ObjectLocation) -> io::Result<bool> {
+    match location.ask(async |location| location.store.lookup.head(&location.key).await) {
         Ok(_) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
         Err(error) => Err(error),
@@ -243,7 +247,7 @@ fn part_bytes(whole: Option<u64>, begun: u32) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
-fn lock(parts: &Mutex<Parts>) -> MutexGuard<'_, Parts> {
+fn lock(parts: &Mutex<UploadParts>) -> MutexGuard<'_, UploadParts> {
     parts.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -21,7 +21,7 @@ use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::ColumnPath;
 
 use crate::storage::compression::{FRAME_BYTES, FRAME_RECORDS, ZSTD_LEVEL};
-use crate::storage::table::{Column, Kind, Table, Value};
+use crate::storage::table::{Column, ColumnType, Table, Value};
 
 /// The columns with the keys that they are in `jsonl`, in order. The first one is the position.
 pub(super) const COLUMNS: [(&str, &str); 9] = [
@@ -109,16 +109,18 @@ fn schema(table: &Table) -> String {
     for &Column { name, kind, is_nullable, .. } in table.columns {
         let presence = if is_nullable { "OPTIONAL" } else { "REQUIRED" };
         let written = match kind {
-            Kind::Text => writeln!(schema, "{presence} BYTE_ARRAY {name} (STRING);"),
-            Kind::Texts => write_list(&mut schema, name, "BYTE_ARRAY element (STRING)"),
-            Kind::Int8s => write_list(&mut schema, name, "INT32 element (INTEGER(8, true))"),
-            Kind::Bytes(len) => writeln!(schema, "{presence} FIXED_LEN_BYTE_ARRAY({len}) {name};"),
-            Kind::Bool => writeln!(schema, "{presence} BOOLEAN {name};"),
-            Kind::Int8 => writeln!(schema, "{presence} INT32 {name} (INTEGER(8, true));"),
-            Kind::Int16 => writeln!(schema, "{presence} INT32 {name} (INTEGER(16, true));"),
-            Kind::UInt16 => writeln!(schema, "{presence} INT32 {name} (INTEGER(16, false));"),
-            Kind::Int32 => writeln!(schema, "{presence} INT32 {name};"),
-            Kind::Int64 => writeln!(schema, "{presence} INT64 {name};"),
+            ColumnType::Text => writeln!(schema, "{presence} BYTE_ARRAY {name} (STRING);"),
+            ColumnType::Texts => write_list(&mut schema, name, "BYTE_ARRAY element (STRING)"),
+            ColumnType::Int8s => write_list(&mut schema, name, "INT32 element (INTEGER(8, true))"),
+            ColumnType::Bytes(len) => {
+                writeln!(schema, "{presence} FIXED_LEN_BYTE_ARRAY({len}) {name};")
+            }
+            ColumnType::Bool => writeln!(schema, "{presence} BOOLEAN {name};"),
+            ColumnType::Int8 => writeln!(schema, "{presence} INT32 {name} (INTEGER(8, true));"),
+            ColumnType::Int16 => writeln!(schema, "{presence} INT32 {name} (INTEGER(16, true));"),
+            ColumnType::UInt16 => writeln!(schema, "{presence} INT32 {name} (INTEGER(16, false));"),
+            ColumnType::Int32 => writeln!(schema, "{presence} INT32 {name};"),
+            ColumnType::Int64 => writeln!(schema, "{presence} INT64 {name};"),
         };
         written.expect("writing to a String succeeds");
     }
@@ -153,13 +155,15 @@ enum Physical {
 impl Values {
     fn new(column: &Column) -> Self {
         let found = match column.kind {
-            Kind::Text | Kind::Texts => Physical::Texts(Vec::new()),
-            Kind::Bytes(_) => Physical::Bytes(Vec::new()),
-            Kind::Bool => Physical::Bools(Vec::new()),
-            Kind::Int8 | Kind::Int8s | Kind::Int16 | Kind::UInt16 | Kind::Int32 => {
-                Physical::Int32s(Vec::new())
-            }
-            Kind::Int64 => Physical::Int64s(Vec::new()),
+            ColumnType::Text | ColumnType::Texts => Physical::Texts(Vec::new()),
+            ColumnType::Bytes(_) => Physical::Bytes(Vec::new()),
+            ColumnType::Bool => Physical::Bools(Vec::new()),
+            ColumnType::Int8
+            | ColumnType::Int8s
+            | ColumnType::Int16
+            | ColumnType::UInt16
+            | ColumnType::Int32 => Physical::Int32s(Vec::new()),
+            ColumnType::Int64 => Physical::Int64s(Vec::new()),
         };
         let repetitions = column.kind.is_list().then(Vec::new);
         Self { found, definitions: Vec::new(), repetitions }

@@ -28,7 +28,7 @@ const BATCH_ROWS: usize = 1 << 10;
 const OTHER_NAMES: [(&str, &str); 3] = [("hcp", "sfen"), ("psfen", "sfen"), ("eval", "eval")];
 
 /// The rows of a file, one line each.
-pub(crate) struct Lines {
+pub(crate) struct LineReader {
     file: SerializedFileReader<File>,
     /// The row group to be read next.
     next_group: usize,
@@ -38,7 +38,7 @@ pub(crate) struct Lines {
     taken: usize,
 }
 
-impl Lines {
+impl LineReader {
     pub(crate) fn open(file: File) -> io::Result<Self> {
         let file = guarded(|| SerializedFileReader::new(file))?;
         Ok(Self { file, next_group: 0, group: None, ready: Vec::new(), taken: 0 })
@@ -68,7 +68,7 @@ impl Lines {
     }
 }
 
-impl Read for Lines {
+impl Read for LineReader {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         if self.taken == self.ready.len() && !guarded(|| self.next_lines())? {
             return Ok(0);

@@ -9,26 +9,26 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::Columns;
-use crate::storage::table::{Column, Kind, Table, Value};
+use crate::storage::table::{Column, ColumnType, Table, Value};
 
 /// The columns, in the order of [`COLUMNS`](super::columns::COLUMNS).
 const RECORDS: Table = Table {
     name: "kyokumen",
     columns: &[
-        Column::new("sfen", Kind::Text).distinct(),
-        Column::new("move", Kind::Text).nullable(),
-        Column::new("eval_cp", Kind::Int16).nullable(),
-        Column::new("ply", Kind::Int32).nullable(),
-        Column::new("result", Kind::Text).nullable(),
-        Column::new("ending", Kind::Text).nullable(),
-        Column::new("end_ply", Kind::Int32).nullable(),
-        Column::new("candidates", Kind::Text).nullable(),
-        Column::new("for_training", Kind::Bool).nullable(),
+        Column::new("sfen", ColumnType::Text).distinct(),
+        Column::new("move", ColumnType::Text).nullable(),
+        Column::new("eval_cp", ColumnType::Int16).nullable(),
+        Column::new("ply", ColumnType::Int32).nullable(),
+        Column::new("result", ColumnType::Text).nullable(),
+        Column::new("ending", ColumnType::Text).nullable(),
+        Column::new("end_ply", ColumnType::Int32).nullable(),
+        Column::new("candidates", ColumnType::Text).nullable(),
+        Column::new("for_training", ColumnType::Bool).nullable(),
     ],
 };
 
 /// A file of records that is being written.
-pub(crate) struct Records<W: Write + Send> {
+pub(crate) struct RecordColumns<W: Write + Send> {
     columns: Columns<W>,
 }
 
@@ -48,7 +48,7 @@ struct Row<'a> {
     for_training: Option<bool>,
 }
 
-impl<W: Write + Send> Records<W> {
+impl<W: Write + Send> RecordColumns<W> {
     pub(crate) fn new(output: W) -> io::Result<Self> {
         Ok(Self { columns: Columns::new(output, &RECORDS)? })
     }

@@ -44,10 +44,10 @@ impl TableFormat {
     }
 
     /// What becomes of the rows that [`Self::push_row`] wrote: nothing where they are the file already.
-    pub const fn making(self, table: &'static Table) -> Option<Making> {
+    pub const fn deferred_table(self, table: &'static Table) -> Option<DeferredTable> {
         match self {
             Self::Jsonl => None,
-            Self::Parquet | Self::Npz => Some(Making { table, format: self }),
+            Self::Parquet | Self::Npz => Some(DeferredTable { table, format: self }),
         }
     }
 
@@ -69,7 +69,7 @@ impl fmt::Display for TableFormat {
 /// What is made of rows when all are there: nobody can go on in the middle of a file of columns, but in the
 /// middle of rows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Making {
+pub struct DeferredTable {
     /// The table.
     pub table: &'static Table,
     /// The file.

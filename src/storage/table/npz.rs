@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use super::npy::write_header;
 use super::zip::Zip;
-use super::{Column, Kind, Table, Value};
+use super::{Column, ColumnType, Table, Value};
 
 /// Characters of numpy are 32 bits wide.
 const CHARACTER_BYTES: usize = size_of::<u32>();
@@ -83,12 +83,12 @@ impl Values {
         }
         let spool = &mut self.spool;
         match (self.column.kind, value) {
-            (Kind::Text, Value::Text(text)) => self.push_text(text),
-            (Kind::Texts, Value::Texts(texts)) => {
+            (ColumnType::Text, Value::Text(text)) => self.push_text(text),
+            (ColumnType::Texts, Value::Texts(texts)) => {
                 texts.iter().try_for_each(|text| self.push_text(text))?;
                 self.end_list(texts.len())
             }
-            (Kind::Int8s, Value::Ints(numbers)) => {
+            (ColumnType::Int8s, Value::Ints(numbers)) => {
                 let bytes: Vec<u8> = numbers.iter().map(|number| number.to_le_bytes()[0]).collect();
                 spool.write_all(&bytes)?;
                 self.end_list(bytes.len())
@@ -96,7 +96,7 @@ impl Values {
             (_, Value::Bytes(bytes)) => spool.write_all(bytes),
             (_, Value::Bool(is_so)) => spool.write_all(&[u8::from(*is_so)]),
             (kind, Value::Int(number)) => spool.write_all(&number.to_le_bytes()[..width(kind)]),
-            (Kind::Text, _) => self.push_text(""),
+            (ColumnType::Text, _) => self.push_text(""),
             (kind, _) => spool.write_all(&vec![0; width(kind)]),
         }
     }
@@ -121,14 +121,16 @@ impl Values {
         let array = format!("{name}.npy");
         match kind {
             // Arrays of numpy are of one character at least.
-            Kind::Text => zip.add(array, |out| write_texts(&mut values, longest.max(1), rows, out)),
-            Kind::Texts => {
+            ColumnType::Text => {
+                zip.add(array, |out| write_texts(&mut values, longest.max(1), rows, out))
+            }
+            ColumnType::Texts => {
                 zip.add(array, |out| write_texts(&mut values, longest.max(1), elements, out))
             }
             _ => zip.add(array, |mut out| {
                 let shape = match kind {
-                    Kind::Bytes(len) => vec![rows, len as u64],
-                    Kind::Int8s => vec![elements],
+                    ColumnType::Bytes(len) => vec![rows, len as u64],
+                    ColumnType::Int8s => vec![elements],
                     _ => vec![rows],
                 };
                 write_header(&mut out, dtype(kind), &shape)?;
@@ -150,28 +152,28 @@ impl Values {
 }
 
 /// Bytes of a value where all have as many.
-const fn width(kind: Kind) -> usize {
+const fn width(kind: ColumnType) -> usize {
     match kind {
-        Kind::Bytes(len) => len,
-        Kind::Bool | Kind::Int8 | Kind::Int8s => 1,
-        Kind::Int16 | Kind::UInt16 => 2,
-        Kind::Int32 => 4,
-        Kind::Int64 => 8,
-        Kind::Text | Kind::Texts => 0,
+        ColumnType::Bytes(len) => len,
+        ColumnType::Bool | ColumnType::Int8 | ColumnType::Int8s => 1,
+        ColumnType::Int16 | ColumnType::UInt16 => 2,
+        ColumnType::Int32 => 4,
+        ColumnType::Int64 => 8,
+        ColumnType::Text | ColumnType::Texts => 0,
     }
 }
 
 /// What numpy calls the values.
-const fn dtype(kind: Kind) -> &'static str {
+const fn dtype(kind: ColumnType) -> &'static str {
     match kind {
-        Kind::Bytes(_) => "|u1",
-        Kind::Bool => "|b1",
-        Kind::Int8 | Kind::Int8s => "|i1",
-        Kind::Int16 => "<i2",
-        Kind::UInt16 => "<u2",
-        Kind::Int32 => "<i4",
-        Kind::Int64 => "<i8",
-        Kind::Text | Kind::Texts => "<U",
+        ColumnType::Bytes(_) => "|u1",
+        ColumnType::Bool => "|b1",
+        ColumnType::Int8 | ColumnType::Int8s => "|i1",
+        ColumnType::Int16 => "<i2",
+        ColumnType::UInt16 => "<u2",
+        ColumnType::Int32 => "<i4",
+        ColumnType::Int64 => "<i8",
+        ColumnType::Text | ColumnType::Texts => "<U",
     }
 }
 
@@ -188,7 +190,7 @@ fn write_texts(
     number: u64,
     mut out: &mut dyn Write,
 ) -> io::Result<()> {
-    write_header(&mut out, &format!("{}{longest}", dtype(Kind::Text)), &[number])?;
+    write_header(&mut out, &format!("{}{longest}", dtype(ColumnType::Text)), &[number])?;
     let (mut len, mut text, mut wide) = ([0; size_of::<u32>()], Vec::new(), Vec::new());
     for _ in 0..number {
         texts.read_exact(&mut len)?;

@@ -17,7 +17,7 @@ pub struct Column {
     /// Its name, the same in every format.
     pub name: &'static str,
     /// What its values are.
-    pub kind: Kind,
+    pub kind: ColumnType,
     /// Whether a row may have nothing there. Lists are empty instead.
     pub is_nullable: bool,
     /// Whether hardly any value comes twice, so that looking for equal ones is lost time.
@@ -26,7 +26,7 @@ pub struct Column {
 
 /// What the values of a column are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum ColumnType {
     /// Text in UTF-8.
     Text,
     /// A list of texts.
@@ -54,21 +54,21 @@ pub enum Kind {
 pub enum Value<'a> {
     /// Nothing.
     Null,
-    /// Of [`Kind::Text`].
+    /// Of [`ColumnType::Text`].
     Text(Cow<'a, str>),
-    /// Of [`Kind::Texts`].
+    /// Of [`ColumnType::Texts`].
     Texts(Vec<Cow<'a, str>>),
-    /// Of [`Kind::Bytes`].
+    /// Of [`ColumnType::Bytes`].
     Bytes(Cow<'a, [u8]>),
-    /// Of [`Kind::Bool`].
+    /// Of [`ColumnType::Bool`].
     Bool(bool),
     /// Of any kind of number.
     Int(i64),
-    /// Of [`Kind::Int8s`].
+    /// Of [`ColumnType::Int8s`].
     Ints(Vec<i64>),
 }
 
-impl Kind {
+impl ColumnType {
     /// Whether a row has any number of them.
     pub const fn is_list(self) -> bool {
         matches!(self, Self::Texts | Self::Int8s)
@@ -77,7 +77,7 @@ impl Kind {
 
 impl Column {
     /// A column in which every row has a value.
-    pub const fn new(name: &'static str, kind: Kind) -> Self {
+    pub const fn new(name: &'static str, kind: ColumnType) -> Self {
         Self { name, kind, is_nullable: false, is_distinct: false }
     }
 
@@ -98,18 +98,18 @@ impl Column {
         let is_within = |number: &i64, low: i64, high: i64| (low..=high).contains(number);
         match (self.kind, value) {
             (_, Value::Null) => self.is_nullable,
-            (Kind::Bytes(len), Value::Bytes(bytes)) => bytes.len() == len,
-            (Kind::Int8, Value::Int(n)) => is_within(n, i8::MIN.into(), i8::MAX.into()),
-            (Kind::Int8s, Value::Ints(all)) => {
+            (ColumnType::Bytes(len), Value::Bytes(bytes)) => bytes.len() == len,
+            (ColumnType::Int8, Value::Int(n)) => is_within(n, i8::MIN.into(), i8::MAX.into()),
+            (ColumnType::Int8s, Value::Ints(all)) => {
                 all.iter().all(|n| is_within(n, i8::MIN.into(), i8::MAX.into()))
             }
-            (Kind::Int16, Value::Int(n)) => is_within(n, i16::MIN.into(), i16::MAX.into()),
-            (Kind::Int32, Value::Int(n)) => is_within(n, i32::MIN.into(), i32::MAX.into()),
-            (Kind::UInt16, Value::Int(n)) => is_within(n, 0, u16::MAX.into()),
-            (Kind::Int64, Value::Int(_))
-            | (Kind::Text, Value::Text(_))
-            | (Kind::Texts, Value::Texts(_))
-            | (Kind::Bool, Value::Bool(_)) => true,
+            (ColumnType::Int16, Value::Int(n)) => is_within(n, i16::MIN.into(), i16::MAX.into()),
+            (ColumnType::Int32, Value::Int(n)) => is_within(n, i32::MIN.into(), i32::MAX.into()),
+            (ColumnType::UInt16, Value::Int(n)) => is_within(n, 0, u16::MAX.into()),
+            (ColumnType::Int64, Value::Int(_))
+            | (ColumnType::Text, Value::Text(_))
+            | (ColumnType::Texts, Value::Texts(_))
+            | (ColumnType::Bool, Value::Bool(_)) => true,
             _ => false,
         }
     }

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use flate2::write::DeflateEncoder;
 use flate2::{Compression, Crc};
 
-use crate::storage::patient::Patient;
+use crate::storage::retry_interrupted::RetryInterrupted;
 
 const LOCAL_HEADER: u32 = 0x0403_4b50;
 const CENTRAL_HEADER: u32 = 0x0201_4b50;
@@ -75,13 +75,14 @@ impl<W: Write> Zip<W> {
         &self,
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> io::Result<(File, u64, u32)> {
-        let file = BufWriter::new(Patient(tempfile::tempfile_in(&self.folder)?));
+        let file = BufWriter::new(RetryInterrupted(tempfile::tempfile_in(&self.folder)?));
         let encoder = DeflateEncoder::new(file, Compression::fast());
         let mut counting = BufWriter::new(Counting { inner: encoder, crc: Crc::new(), bytes: 0 });
         write(&mut counting)?;
         let Counting { inner, crc, bytes } =
             counting.into_inner().map_err(io::IntoInnerError::into_error)?;
-        let Patient(file) = inner.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?;
+        let RetryInterrupted(file) =
+            inner.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?;
         Ok((file, bytes, crc.sum()))
     }
 

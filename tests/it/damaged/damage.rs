@@ -3,7 +3,7 @@
 use crate::archive::Random;
 
 /// Longest piece that is inserted, taken out or doubled.
-const MOST_BYTES: usize = 200;
+const MAX_BYTES: usize = 200;
 
 /// Words that some format somewhere takes for a length, a count or the end of something.
 const WORDS: [&[u8]; 18] = [
@@ -55,7 +55,7 @@ pub(super) fn damaged(mut bytes: Vec<u8>, other: &[u8], random: &mut Random) -> 
 
 fn damage(bytes: &mut Vec<u8>, other: &[u8], random: &mut Random) {
     let at = random.below(bytes.len() + 1);
-    let end = (at + 1 + random.below(MOST_BYTES)).min(bytes.len());
+    let end = (at + 1 + random.below(MAX_BYTES)).min(bytes.len());
     match random.below(12) {
         0 | 1 => {
             if let Some(byte) = bytes.get_mut(at) {
@@ -74,7 +74,7 @@ fn damage(bytes: &mut Vec<u8>, other: &[u8], random: &mut Random) {
             insert(bytes, at, &doubled);
         }
         6 => {
-            let count = 1 + random.below(MOST_BYTES);
+            let count = 1 + random.below(MAX_BYTES);
             let garbage: Vec<u8> = (0..count).map(|_| random.below(256) as u8).collect();
             insert(bytes, at, &garbage);
         }
@@ -86,7 +86,7 @@ fn damage(bytes: &mut Vec<u8>, other: &[u8], random: &mut Random) {
         }
         8 => {
             let from = random.below(other.len() + 1);
-            let to = (from + 1 + random.below(4 * MOST_BYTES)).min(other.len());
+            let to = (from + 1 + random.below(4 * MAX_BYTES)).min(other.len());
             insert(bytes, at, &other[from..to]);
         }
         9 => {

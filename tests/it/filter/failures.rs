@@ -13,8 +13,8 @@ use kyokumen::engine::progress::Progress;
 use kyokumen::format::Format;
 use kyokumen::jobs::error::JobError;
 use kyokumen::jobs::filter::filter_with;
-use kyokumen::jobs::plan::Plan;
-use kyokumen::mate::judge::{Decide, Judgement, Stop};
+use kyokumen::jobs::plan::JobPlan;
+use kyokumen::mate::judge::{Judgement, PositionJudge, Stop};
 use kyokumen::records::answer::Answer;
 use kyokumen::shogi::Position;
 use tempfile::TempDir;
@@ -25,7 +25,7 @@ use crate::archive::{archive, write};
 /// Searches until it is cancelled.
 struct Endless;
 
-impl Decide for Endless {
+impl PositionJudge for Endless {
     fn judge(&mut self, _position: &mut Position, cancel: &AtomicBool) -> Judgement {
         while !cancel.load(Ordering::Relaxed) {
             std::thread::sleep(Duration::from_millis(1));
@@ -39,7 +39,7 @@ fn a_cancelled_run_leaves_nothing() {
     let folder = TempDir::new().unwrap();
     let input = write(folder.path(), "a.hcp", &archive(Format::Hcp, 1000));
     let out = folder.path().join("out");
-    let plan = Plan::new(request(&input, &out)).unwrap();
+    let plan = JobPlan::new(request(&input, &out)).unwrap();
     let cancel = AtomicBool::new(false);
     let result = std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -61,7 +61,7 @@ fn two_runs_cannot_write_the_same_files() {
     let out = folder.path().join("out");
     let cancel = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let plan = Plan::new(request(&input, &out)).unwrap();
+        let plan = JobPlan::new(request(&input, &out)).unwrap();
         scope.spawn(|| filter_with(plan, || Endless, &mut Progress::none(), &cancel));
         while !out.join("a.lock").exists() {
             std::thread::yield_now();
@@ -91,7 +91,7 @@ fn a_truncated_stream_fails_the_run_and_leaves_nothing() {
 /// Writes to the input that it judges.
 struct Meddler(PathBuf);
 
-impl Decide for Meddler {
+impl PositionJudge for Meddler {
     fn judge(&mut self, position: &mut Position, cancel: &AtomicBool) -> Judgement {
         let mut input = fs::OpenOptions::new().append(true).open(&self.0).unwrap();
         input.write_all(b"more").unwrap();
@@ -105,7 +105,7 @@ fn an_input_that_changes_meanwhile_fails_the_run() {
     // More blocks than are read ahead: the reader cannot be through before the first is judged.
     let input = write(folder.path(), "a.hcp", &archive(Format::Hcp, 64 * 40));
     let out = folder.path().join("out");
-    let plan = Plan::new(request(&input, &out)).unwrap();
+    let plan = JobPlan::new(request(&input, &out)).unwrap();
     let make_judge = move || Meddler(input.clone());
     let error = filter_with(plan, make_judge, &mut Progress::none(), &AtomicBool::new(false))
         .map(|_| ())
@@ -117,7 +117,7 @@ fn an_input_that_changes_meanwhile_fails_the_run() {
 /// Fails at once.
 struct Broken;
 
-impl Decide for Broken {
+impl PositionJudge for Broken {
     fn judge(&mut self, _position: &mut Position, _cancel: &AtomicBool) -> Judgement {
         panic!("broken on purpose")
     }
@@ -129,7 +129,7 @@ fn a_judge_that_panics_fails_the_run_and_leaves_nothing() {
     // One block, so that it is known which of the threads comes first.
     let input = write(folder.path(), "a.hcp", &archive(Format::Hcp, 8));
     let out = folder.path().join("out");
-    let plan = Plan::new(request(&input, &out)).unwrap();
+    let plan = JobPlan::new(request(&input, &out)).unwrap();
     let result = filter_with(plan, || Broken, &mut Progress::none(), &AtomicBool::new(false));
     assert!(matches!(result, Err(JobError::Run(RunError::Panicked { first_index: 0, .. }))));
     assert_eq!(fs::read_dir(&out).unwrap().count(), 0);

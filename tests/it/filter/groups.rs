@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use kyokumen::format::{Format, count, units, write_game};
-use kyokumen::jobs::plan::Request;
+use kyokumen::jobs::plan::JobRequest;
 use kyokumen::jobs::settings::Settings;
 use kyokumen::random::SplitMix64;
 use kyokumen::records::shard::Shard;
@@ -25,7 +25,7 @@ fn filtered(
     let fill = if to == "sfen" { "" } else { "result=draw" };
     let settings = Settings { fill: fill.parse().unwrap_or_default(), ..split_everything() };
     let to = Some(to.parse().unwrap());
-    run(Request { settings, to, shard, ..request(input, output) });
+    run(JobRequest { settings, to, shard, ..request(input, output) });
     contents(output)
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Numbers of calls and of positions are those of article 112 of 「Pythonで〇×ゲームのAIを一から作成する」 (Qiita).
 
-use kyokumen::marubatsu::check::{Method, Positions, strongly_solved, weakly_solved};
+use kyokumen::marubatsu::check::{Method, PositionScope, strongly_solved, weakly_solved};
 use kyokumen::marubatsu::{Mark, Player, Solution};
 
 /// Calls with ○ and with ×, and whether the player never loses.
@@ -28,7 +28,7 @@ fn calls_of_the_articles() {
     assert!(!Method::ALL.into_iter().any(|method| calls(Player::Ai1, method).1));
 }
 
-fn right(player: Player, positions: Positions) -> (usize, usize) {
+fn right(player: Player, positions: PositionScope) -> (usize, usize) {
     let strongly = strongly_solved(player, positions, &Solution::new());
     assert_eq!(strongly.right + strongly.wrong.len(), strongly.positions);
     (strongly.right, strongly.positions)
@@ -36,16 +36,16 @@ fn right(player: Player, positions: Positions) -> (usize, usize) {
 
 #[test]
 fn how_often_players_are_right() {
-    assert_eq!(right(Player::Ai14s, Positions::UpToSymmetry), (424, 431));
-    assert_eq!(right(Player::Ai14s, Positions::All), (3_139, 3_191));
-    assert_eq!(right(Player::AiGt6, Positions::UpToSymmetry), (431, 431));
-    assert_eq!(right(Player::AiGt6, Positions::All), (3_191, 3_191));
-    assert_eq!(right(Player::Ai2, Positions::All), (0, 3_191));
+    assert_eq!(right(Player::Ai14s, PositionScope::UpToSymmetry), (424, 431));
+    assert_eq!(right(Player::Ai14s, PositionScope::All), (3_139, 3_191));
+    assert_eq!(right(Player::AiGt6, PositionScope::UpToSymmetry), (431, 431));
+    assert_eq!(right(Player::AiGt6, PositionScope::All), (3_191, 3_191));
+    assert_eq!(right(Player::Ai2, PositionScope::All), (0, 3_191));
 }
 
 #[test]
 fn the_seven_positions_that_ai14s_plays_wrongly() {
-    let strongly = strongly_solved(Player::Ai14s, Positions::UpToSymmetry, &Solution::new());
+    let strongly = strongly_solved(Player::Ai14s, PositionScope::UpToSymmetry, &Solution::new());
     let mut boards: Vec<String> =
         strongly.wrong.iter().map(|wrong| wrong.board.to_string()).collect();
     boards.sort_unstable();

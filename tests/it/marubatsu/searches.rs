@@ -2,15 +2,15 @@
 //!
 //! Numbers of nodes are those of article 186 of 「Pythonで〇×ゲームのAIを一から作成する」 (Qiita).
 
-use kyokumen::marubatsu::check::{Positions, judge};
+use kyokumen::marubatsu::check::{PositionScope, judge};
 use kyokumen::marubatsu::evaluation::Evaluation;
 use kyokumen::marubatsu::search::{
-    Found, Method, Ordering, Settings, SymmetryMoves, TableKind, TableScope, Undo, search,
+    Method, Ordering, SearchOutcome, Settings, SymmetryMoves, TableKind, TableScope, Undo, search,
     search_ordered, search_traced,
 };
 use kyokumen::marubatsu::{Board, Mark, Solution};
 
-fn start(settings: Settings) -> Found {
+fn start(settings: Settings) -> SearchOutcome {
     search(Board::EMPTY, settings, &Solution::new())
 }
 
@@ -68,7 +68,7 @@ fn every_search_is_right_in_every_position_with_a_choice() {
         let table = TableKind::Symmetric;
         for undo in [Undo::Once, Undo::Twice] {
             let settings = Settings { table, undo, ..Settings::new(method) };
-            let right = judge(Positions::UpToSymmetry, &solution, |solved| {
+            let right = judge(PositionScope::UpToSymmetry, &solution, |solved| {
                 search(solved.board, settings, &solution).best_moves
             });
             assert_eq!((right.right, right.positions), (431, 431), "{method:?}");
@@ -84,7 +84,7 @@ fn pvs_with_the_table_of_the_start_is_right_in_all_431() {
     let table = search(Board::EMPTY, shallow, &solution).table;
     let settings = Settings::new(Method::Pvs);
     assert_eq!(search_ordered(Board::EMPTY, settings, &solution, &table).nodes, 545);
-    let right = judge(Positions::UpToSymmetry, &solution, |solved| {
+    let right = judge(PositionScope::UpToSymmetry, &solution, |solved| {
         search_ordered(solved.board, settings, &solution, &table).best_moves
     });
     assert_eq!((right.right, right.positions), (431, 431));

@@ -2,7 +2,7 @@
 
 use kyokumen_shogi::{Hand, HandKind, Square};
 
-use crate::packed::sum::Sum;
+use crate::packed::sum::PackedSum;
 use crate::packed::tables::{
     BOARD_BITS, BOARD_STEPS, BoardSteps, OFF_BOARD_BITS, OFF_BOARD_STEPS, OffBoardSteps, Tables,
 };
@@ -29,8 +29,8 @@ pub(crate) fn kings(bytes: &[u8; LEN]) -> Option<[Square; 2]> {
 pub(crate) fn board_steps(
     steps: &BoardSteps,
     words: &Words,
-    sum: &mut Sum,
-    mut step: impl FnMut(usize, Sum),
+    sum: &mut PackedSum,
+    mut step: impl FnMut(usize, PackedSum),
 ) -> Option<usize> {
     let mut window = words.window(sum.bit());
     for _ in 0..BOARD_STEPS {
@@ -49,7 +49,7 @@ pub(crate) fn board_steps(
 /// Takes of a step what the board has squares for: the sum behind it, and the step with nothing behind
 /// those squares but empty ones.
 #[inline]
-pub(crate) fn last_step(steps: &BoardSteps, sum: Sum, index: usize) -> (Sum, usize) {
+pub(crate) fn last_step(steps: &BoardSteps, sum: PackedSum, index: usize) -> (PackedSum, usize) {
     let bits = steps.end(index, sum.squares_left());
     let index = index % (1 << bits);
     (sum.plus_last(steps.sums[index], bits), index)
@@ -61,8 +61,8 @@ pub(crate) fn last_step(steps: &BoardSteps, sum: Sum, index: usize) -> (Sum, usi
 pub(crate) fn off_board_steps(
     steps: &OffBoardSteps,
     words: &Words,
-    sum: &mut Sum,
-    mut step: impl FnMut(usize, Sum),
+    sum: &mut PackedSum,
+    mut step: impl FnMut(usize, PackedSum),
 ) -> bool {
     let start = *sum;
     let mut window = words.window(sum.bit());
@@ -87,7 +87,7 @@ pub(crate) const WORDFULS: [&[HandKind]; 3] = [
 pub(crate) fn write_off_board(
     tables: &Tables,
     words: &mut Words,
-    board: Sum,
+    board: PackedSum,
     [black, white]: [Hand; 2],
 ) {
     let piece_box = board.off_board().minus(black).minus(white);

@@ -9,7 +9,7 @@ use crate::packed::words::BITS;
 /// Bits stand lowest, so that a sum is the number of bits to shift by; squares stand highest, so that
 /// one comparison says whether a board is full; between them the counts, laid out as in [`Hand`].
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Sum(u64);
+pub(super) struct PackedSum(u64);
 
 /// Hostile bits make no more than 79 squares of eight bits.
 const BIT_MASK: u64 = (1 << COUNT_SHIFT) - 1;
@@ -20,7 +20,7 @@ const OTHER_SQUARES: u64 = 79;
 /// Side to move, two kings.
 const HEADER_BITS: u64 = 15;
 
-impl Sum {
+impl PackedSum {
     pub(super) const ZERO: Self = Self(0);
     /// Before the first square.
     pub(super) const HEADER: Self = Self(HEADER_BITS);

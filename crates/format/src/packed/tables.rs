@@ -6,8 +6,8 @@
 use kyokumen_shogi::byte_board::{EMPTY, NUMBERS, number};
 use kyokumen_shogi::{Color, Hand, HandKind, Piece, PieceKind};
 
-use super::super::alphabet::{APERY, Alphabet, Code, Holder, YANEURAOU};
-use super::sum::Sum;
+use super::super::alphabet::{APERY, Alphabet, Code, PieceOwner, YANEURAOU};
+use super::sum::PackedSum;
 
 /// Bits that a look at the board takes. With 11 a position takes 7 % longer, with 13, for which the
 /// tables are twice as large, 1 % less.
@@ -28,7 +28,7 @@ pub(super) struct Tables {
     pub(super) board: BoardSteps,
     pub(super) off_board: OffBoardSteps,
     /// What a square adds, by the number of what stands there; kings, stored apart, add nothing.
-    pub(super) squares: [Sum; NUMBERS],
+    pub(super) squares: [PackedSum; NUMBERS],
     /// The codes of squares.
     pub(super) codes: [u8; NUMBERS],
     /// By holder and kind.
@@ -37,7 +37,7 @@ pub(super) struct Tables {
 
 /// Steps on the board by window: up to eight squares whose codes are whole.
 pub(super) struct BoardSteps {
-    pub(super) sums: [Sum; BOARD_WINDOWS],
+    pub(super) sums: [PackedSum; BOARD_WINDOWS],
     /// Numbers of what stands on the squares; zeros behind the last.
     pub(super) contents: [[u8; STEP_SQUARES]; BOARD_WINDOWS],
     /// The same squares in the other alphabet: as many bits.
@@ -48,9 +48,9 @@ pub(super) struct BoardSteps {
 
 /// Steps off the board by window: pieces whose codes are whole, or nothing where the first is none.
 pub(super) struct OffBoardSteps {
-    pub(super) sums: [Sum; OFF_BOARD_WINDOWS],
+    pub(super) sums: [PackedSum; OFF_BOARD_WINDOWS],
     /// What the hands gain.
-    pub(super) held: [Held; OFF_BOARD_WINDOWS],
+    pub(super) held: [PackedHands; OFF_BOARD_WINDOWS],
     /// The same pieces in the other alphabet: as many bits.
     pub(super) translated: [u16; OFF_BOARD_WINDOWS],
     pub(super) ranks: [Ranks; OFF_BOARD_WINDOWS],
@@ -58,9 +58,9 @@ pub(super) struct OffBoardSteps {
 
 /// Both hands, [`Hand::bits`] of Black in the lower half.
 #[derive(Clone, Copy)]
-pub(super) struct Held(u64);
+pub(super) struct PackedHands(u64);
 
-impl Held {
+impl PackedHands {
     pub(super) const NOTHING: Self = Self(0);
 
     /// Hostile bits may overflow, and are refused later.
@@ -119,18 +119,22 @@ impl Tables {
 }
 
 impl BoardSteps {
-    /// Number of squares in a step is counted by [`Sum`]; `count` of them end at this bit.
+    /// Number of squares in a step is counted by [`PackedSum`]; `count` of them end at this bit.
     #[inline]
     pub(super) const fn end(&self, index: usize, count: usize) -> u8 {
         (self.ends[index] >> (4 * (count - 1) % 32) & 15) as u8
     }
 
     #[expect(clippy::large_stack_arrays, reason = "the compiler's stack, not ours")]
-    const fn new(codes: &[Code; NUMBERS], squares: &[Sum; NUMBERS], other: &Alphabet) -> Self {
+    const fn new(
+        codes: &[Code; NUMBERS],
+        squares: &[PackedSum; NUMBERS],
+        other: &Alphabet,
+    ) -> Self {
         let translations = self::codes(other);
         let numbers = numbers_by_prefix(codes);
         let mut steps = Self {
-            sums: [Sum::ZERO; BOARD_WINDOWS],
+            sums: [PackedSum::ZERO; BOARD_WINDOWS],
             contents: [[EMPTY; STEP_SQUARES]; BOARD_WINDOWS],
             translated: [0; BOARD_WINDOWS],
             ends: [0; BOARD_WINDOWS],
@@ -201,16 +205,16 @@ const fn bits(codes: &[Code; NUMBERS]) -> [u8; NUMBERS] {
     bits
 }
 
-const fn squares(codes: &[Code; NUMBERS]) -> [Sum; NUMBERS] {
-    let mut squares = [Sum::ZERO; NUMBERS];
-    squares[EMPTY as usize] = Sum::SQUARE.plus(Sum::bits(1));
+const fn squares(codes: &[Code; NUMBERS]) -> [PackedSum; NUMBERS] {
+    let mut squares = [PackedSum::ZERO; NUMBERS];
+    squares[EMPTY as usize] = PackedSum::SQUARE.plus(PackedSum::bits(1));
     let mut i = 0;
     while i < 2 * PieceKind::COUNT {
         let piece = Piece::new(Color::ALL[i % 2], PieceKind::ALL[i / 2]);
         let number = number(piece) as usize;
         if let Some(kind) = piece.kind.hand_kind() {
-            let bits = Sum::bits(codes[number].len);
-            squares[number] = Sum::SQUARE.plus(Sum::piece(kind)).plus(bits);
+            let bits = PackedSum::bits(codes[number].len);
+            squares[number] = PackedSum::SQUARE.plus(PackedSum::piece(kind)).plus(bits);
         }
         i += 1;
     }
@@ -220,8 +224,8 @@ const fn squares(codes: &[Code; NUMBERS]) -> [Sum; NUMBERS] {
 impl OffBoardSteps {
     const fn new(alphabet: &Alphabet, other: &Alphabet) -> Self {
         let mut steps = Self {
-            sums: [Sum::ZERO; OFF_BOARD_WINDOWS],
-            held: [Held::NOTHING; OFF_BOARD_WINDOWS],
+            sums: [PackedSum::ZERO; OFF_BOARD_WINDOWS],
+            held: [PackedHands::NOTHING; OFF_BOARD_WINDOWS],
             translated: [0; OFF_BOARD_WINDOWS],
             ranks: [Ranks { first: NO_RANK, last: NO_RANK }; OFF_BOARD_WINDOWS],
         };
@@ -232,7 +236,7 @@ impl OffBoardSteps {
                 && end + alphabet.off_board(kind, holder).len <= OFF_BOARD_BITS as u8
             {
                 let len = alphabet.off_board(kind, holder).len;
-                let sum = Sum::piece(kind).plus(Sum::bits(len));
+                let sum = PackedSum::piece(kind).plus(PackedSum::bits(len));
                 steps.sums[window] = steps.sums[window].plus(sum);
                 steps.held[window] = steps.held[window].plus(held(kind, holder));
                 steps.translated[window] |= (other.off_board(kind, holder).bits as u16) << end;
@@ -260,20 +264,20 @@ impl Ranks {
     }
 }
 
-const fn held(kind: HandKind, holder: Holder) -> Held {
+const fn held(kind: HandKind, holder: PieceOwner) -> PackedHands {
     let one = Hand::EMPTY.with_count(kind, 1).bits() as u64;
     match holder {
-        Holder::Black => Held(one),
-        Holder::White => Held(one << 32),
-        Holder::Box => Held::NOTHING,
+        PieceOwner::Black => PackedHands(one),
+        PieceOwner::White => PackedHands(one << 32),
+        PieceOwner::Box => PackedHands::NOTHING,
     }
 }
 
 /// The piece off the board whose code stands at the start of a window.
-const fn first_held(alphabet: &Alphabet, window: usize) -> Option<(HandKind, Holder)> {
+const fn first_held(alphabet: &Alphabet, window: usize) -> Option<(HandKind, PieceOwner)> {
     let mut i = 0;
     while i < 3 * HandKind::COUNT {
-        let (kind, holder) = (HandKind::ALL[i / 3], Holder::ALL[i % 3]);
+        let (kind, holder) = (HandKind::ALL[i / 3], PieceOwner::ALL[i % 3]);
         let code = alphabet.off_board(kind, holder);
         if window & ((1 << code.len) - 1) == code.bits as usize {
             return Some((kind, holder));
@@ -288,7 +292,7 @@ const fn copies(alphabet: &Alphabet) -> [[Copies; HandKind::COUNT]; 3] {
     let mut i = 0;
     while i < 3 * HandKind::COUNT {
         let kind = HandKind::ALL[i / 3];
-        let code = alphabet.off_board(kind, Holder::ALL[i % 3]);
+        let code = alphabet.off_board(kind, PieceOwner::ALL[i % 3]);
         let copies = &mut copies[i % 3][i / 3];
         copies.len = code.len;
         let mut count = 0;

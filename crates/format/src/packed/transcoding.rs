@@ -4,8 +4,8 @@
 
 use kyokumen_shogi::Color;
 
-use super::sum::Sum;
-use super::tables::{Held, Ranks, Tables};
+use super::sum::PackedSum;
+use super::tables::{PackedHands, Ranks, Tables};
 use super::words::Words;
 use crate::packed::steps::{
     board_steps, header, kings, last_step, off_board_steps, write_off_board,
@@ -50,17 +50,23 @@ pub(super) fn transcode_two_valid(
 struct Transcoding {
     words: Words,
     out: Words,
-    sum: Sum,
+    sum: PackedSum,
     /// The sum behind the board.
-    board: Sum,
-    order: Order,
+    board: PackedSum,
+    order: HandOrderCheck,
 }
 
 impl Transcoding {
     #[inline]
     fn of(bytes: &[u8; LEN]) -> Self {
         let (words, out) = (Words::of(bytes), Words::ZERO);
-        Self { words, out, sum: Sum::HEADER, board: Sum::HEADER, order: Order::START }
+        Self {
+            words,
+            out,
+            sum: PackedSum::HEADER,
+            board: PackedSum::HEADER,
+            order: HandOrderCheck::START,
+        }
     }
 
     /// Translates as much of the board as one load of bits holds; whether that fills it.
@@ -69,7 +75,7 @@ impl Transcoding {
         let start = self.sum.bit();
         let mut bits = 0;
         let mut sum = self.sum;
-        let mut translate = |index: usize, sum: Sum| {
+        let mut translate = |index: usize, sum: PackedSum| {
             bits |= u64::from(from.board.translated[index]) << (sum.bit() - start);
         };
         let last = board_steps(&from.board, &self.words, &mut sum, &mut translate);
@@ -103,7 +109,7 @@ impl Transcoding {
 
     #[inline]
     fn finish(&mut self, from: &Tables, to: &Tables, bytes: &[u8; LEN]) -> Option<[u8; LEN]> {
-        if self.sum != Sum::WHOLE {
+        if self.sum != PackedSum::WHOLE {
             return None;
         }
         if !self.order.is_canonical {
@@ -118,7 +124,7 @@ impl Transcoding {
 #[inline]
 pub(super) fn canonical_valid(tables: &Tables, bytes: &[u8; LEN]) -> Option<[u8; LEN]> {
     kings(bytes)?;
-    let mut position = Reading::of(bytes);
+    let mut position = OrderScan::of(bytes);
     while !position.step_on_board(tables) {}
     position.board = position.sum;
     while position.step_off_board(tables) {}
@@ -131,7 +137,7 @@ pub(super) fn canonical_two_valid(
     tables: &Tables,
     bytes: [&[u8; LEN]; 2],
 ) -> [Option<[u8; LEN]>; 2] {
-    let (mut a, mut b) = (Reading::of(bytes[0]), Reading::of(bytes[1]));
+    let (mut a, mut b) = (OrderScan::of(bytes[0]), OrderScan::of(bytes[1]));
     // Where one is through, the other goes on alone.
     while !(a.step_on_board(tables) | b.step_on_board(tables)) {}
     while !(a.is_behind_board() || a.step_on_board(tables)) {}
@@ -144,19 +150,24 @@ pub(super) fn canonical_two_valid(
 }
 
 /// A position that is read to see in which order its pieces off the board stand.
-struct Reading {
+struct OrderScan {
     words: Words,
-    sum: Sum,
+    sum: PackedSum,
     /// The sum behind the board.
-    board: Sum,
-    order: Order,
+    board: PackedSum,
+    order: HandOrderCheck,
 }
 
-impl Reading {
+impl OrderScan {
     #[inline]
     fn of(bytes: &[u8; LEN]) -> Self {
         let words = Words::of(bytes);
-        Self { words, sum: Sum::HEADER, board: Sum::HEADER, order: Order::START }
+        Self {
+            words,
+            sum: PackedSum::HEADER,
+            board: PackedSum::HEADER,
+            order: HandOrderCheck::START,
+        }
     }
 
     /// Reads as much of the board as one load of bits holds; whether that fills it.
@@ -184,7 +195,7 @@ impl Reading {
     #[inline]
     fn finish(&self, tables: &Tables, bytes: &[u8; LEN]) -> Option<[u8; LEN]> {
         kings(bytes)?;
-        if self.sum != Sum::WHOLE {
+        if self.sum != PackedSum::WHOLE {
             return None;
         }
         if self.order.is_canonical {
@@ -197,12 +208,12 @@ impl Reading {
 }
 
 /// Whether the pieces off the board stand in canonical order so far.
-struct Order {
+struct HandOrderCheck {
     last: u8,
     is_canonical: bool,
 }
 
-impl Order {
+impl HandOrderCheck {
     const START: Self = Self { last: 1, is_canonical: true };
 
     #[inline]
@@ -214,8 +225,8 @@ impl Order {
 
 /// Writes the pieces off the board, which come in any order behind `board`, canonically.
 #[cold]
-fn reorder(from: &Tables, to: &Tables, words: &Words, board: Sum, out: &mut Words) {
-    let mut held = Held::NOTHING;
+fn reorder(from: &Tables, to: &Tables, words: &Words, board: PackedSum, out: &mut Words) {
+    let mut held = PackedHands::NOTHING;
     let mut sum = board;
     while off_board_steps(&from.off_board, words, &mut sum, |index, _| {
         held = held.plus(from.off_board.held[index]);

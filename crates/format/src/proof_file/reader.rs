@@ -10,12 +10,12 @@ use sha2::{Digest, Sha256};
 use thiserror::Error;
 
 use super::{
-    Claim, MOST_PROOF_STEPS, PROOF_FILE_VERSION, ProofHead, ProofLineError, ProofText, end_line,
-    number, parse_setup,
+    MAX_PROOF_STEPS, PROOF_FILE_VERSION, ProofClaim, ProofHead, ProofLineError, ProofText,
+    end_line, number, parse_setup,
 };
 
 /// The longest line that could be one of ours has about 250 bytes.
-const MOST_LINE_BYTES: u64 = 400;
+const MAX_LINE_BYTES: u64 = 400;
 
 /// Why a file of proofs cannot be read to its end.
 #[derive(Debug, Error)]
@@ -34,21 +34,21 @@ pub enum ProofFileError {
         /// Number of the line, from 1.
         line: u64,
         /// What is wrong.
-        fault: ProofFileFault,
+        fault: ProofFileErrorKind,
     },
 }
 
 /// What is wrong with the text of a file of proofs.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[expect(missing_docs, reason = "the messages say it")]
-pub enum ProofFileFault {
+pub enum ProofFileErrorKind {
     #[error(transparent)]
     Line(#[from] ProofLineError),
-    #[error("a line of more than {MOST_LINE_BYTES} bytes, or with other characters than ASCII")]
+    #[error("a line of more than {MAX_LINE_BYTES} bytes, or with other characters than ASCII")]
     NoText,
     #[error("version {0} of the format, only {PROOF_FILE_VERSION} is known")]
     Version(u32),
-    #[error("a proof of {0} steps, more than the {MOST_PROOF_STEPS} there may be")]
+    #[error("a proof of {0} steps, more than the {MAX_PROOF_STEPS} there may be")]
     TooManySteps(u64),
     #[error("the file ends here; its last line, which begins with `end`, is missing")]
     Truncated,
@@ -82,7 +82,7 @@ impl<R: BufRead> ProofReader<R> {
         if self.line == 0 {
             self.first_line()?;
         }
-        let line = self.next_line()?.ok_or_else(|| self.fault(ProofFileFault::Truncated))?;
+        let line = self.next_line()?.ok_or_else(|| self.fault(ProofFileErrorKind::Truncated))?;
         if line.starts_with("end\t") {
             self.last_line(&line)?;
             return Ok(None);
@@ -100,7 +100,7 @@ impl<R: BufRead> ProofReader<R> {
         let version = line.strip_prefix("proofs\t").and_then(number);
         match version {
             Some(PROOF_FILE_VERSION) => self.take_over(&line),
-            Some(other) => return Err(self.fault(ProofFileFault::Version(other))),
+            Some(other) => return Err(self.fault(ProofFileErrorKind::Version(other))),
             None => return Err(self.expected("`proofs`, a tab and the version of the format")),
         }
         Ok(())
@@ -108,9 +108,10 @@ impl<R: BufRead> ProofReader<R> {
 
     fn steps(&mut self, mut proof: ProofText, steps: u64) -> Result<ProofText, ProofFileError> {
         while proof.steps < steps {
-            let line = self.next_line()?.ok_or_else(|| self.fault(ProofFileFault::Truncated))?;
+            let line =
+                self.next_line()?.ok_or_else(|| self.fault(ProofFileErrorKind::Truncated))?;
             if !line.starts_with("step\t") {
-                return Err(self.fault(ProofFileFault::StepsMissing(steps - proof.steps)));
+                return Err(self.fault(ProofFileErrorKind::StepsMissing(steps - proof.steps)));
             }
             self.take_over(&line);
             proof.lines.push_str(&line);
@@ -123,18 +124,18 @@ impl<R: BufRead> ProofReader<R> {
     fn last_line(&mut self, line: &str) -> Result<(), ProofFileError> {
         let expected = end_line(self.proofs, std::mem::take(&mut self.digest));
         if line != expected {
-            return Err(self.fault(ProofFileFault::Checksum { expected }));
+            return Err(self.fault(ProofFileErrorKind::Checksum { expected }));
         }
         match self.next_line()? {
             None => Ok(()),
-            Some(_) => Err(self.fault(ProofFileFault::BehindTheEnd)),
+            Some(_) => Err(self.fault(ProofFileErrorKind::BehindTheEnd)),
         }
     }
 
     /// The next line without its end; `None` at the end of the file.
     fn next_line(&mut self) -> Result<Option<String>, ProofFileError> {
         let mut bytes = Vec::new();
-        let mut limited = self.input.by_ref().take(MOST_LINE_BYTES + 1);
+        let mut limited = self.input.by_ref().take(MAX_LINE_BYTES + 1);
         let read = limited.read_until(b'\n', &mut bytes);
         read.map_err(|source| ProofFileError::Io { line: self.line, source })?;
         if bytes.is_empty() {
@@ -143,13 +144,13 @@ impl<R: BufRead> ProofReader<R> {
         self.line += 1;
         match bytes.pop() {
             Some(b'\n') if bytes.is_ascii() => {}
-            Some(b'\n') => return Err(self.fault(ProofFileFault::NoText)),
-            _ if bytes.len() as u64 == MOST_LINE_BYTES => {
-                return Err(self.fault(ProofFileFault::NoText));
+            Some(b'\n') => return Err(self.fault(ProofFileErrorKind::NoText)),
+            _ if bytes.len() as u64 == MAX_LINE_BYTES => {
+                return Err(self.fault(ProofFileErrorKind::NoText));
             }
-            _ => return Err(self.fault(ProofFileFault::Truncated)),
+            _ => return Err(self.fault(ProofFileErrorKind::Truncated)),
         }
-        let line = String::from_utf8(bytes).map_err(|_| self.fault(ProofFileFault::NoText))?;
+        let line = String::from_utf8(bytes).map_err(|_| self.fault(ProofFileErrorKind::NoText))?;
         Ok(Some(line))
     }
 
@@ -163,7 +164,7 @@ impl<R: BufRead> ProofReader<R> {
         self.fault(ProofLineError::Expected(what).into())
     }
 
-    fn fault(&self, fault: ProofFileFault) -> ProofFileError {
+    fn fault(&self, fault: ProofFileErrorKind) -> ProofFileError {
         ProofFileError::Fault { line: self.line.max(1), fault }
     }
 }
@@ -182,7 +183,7 @@ impl<R: BufRead> Iterator for ProofReader<R> {
 }
 
 /// Reads the first line of a proof: what is proven, and the number of steps.
-fn parse_head(line: &str) -> Result<(ProofHead, u64), ProofFileFault> {
+fn parse_head(line: &str) -> Result<(ProofHead, u64), ProofFileErrorKind> {
     const EXPECTED: ProofLineError = ProofLineError::Expected(
         "`proof` with index, win or loss, plies, steps and SFEN, separated by tabs, or the last line",
     );
@@ -190,12 +191,12 @@ fn parse_head(line: &str) -> Result<(ProofHead, u64), ProofFileFault> {
     let ["proof", index, claim, plies, steps, sfen] = fields[..] else {
         return Err(EXPECTED.into());
     };
-    let numbers = (number(index), Claim::from_word(claim), number(plies), number(steps));
+    let numbers = (number(index), ProofClaim::from_word(claim), number(plies), number(steps));
     let (Some(index), Some(claim), Some(plies), Some(steps)) = numbers else {
         return Err(EXPECTED.into());
     };
-    if steps > MOST_PROOF_STEPS {
-        return Err(ProofFileFault::TooManySteps(steps));
+    if steps > MAX_PROOF_STEPS {
+        return Err(ProofFileErrorKind::TooManySteps(steps));
     }
     let root = Position::try_from(parse_setup(sfen)?).map_err(ProofLineError::from)?;
     Ok((ProofHead { index, claim, plies, root }, steps))

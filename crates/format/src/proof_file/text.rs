@@ -12,18 +12,18 @@ use thiserror::Error;
 pub const PROOF_FILE_VERSION: u32 = 1;
 
 /// Largest number of steps of one proof: about 100 MB of text.
-pub const MOST_PROOF_STEPS: u64 = 1 << 20;
+pub const MAX_PROOF_STEPS: u64 = 1 << 20;
 
 /// What is said about the side to move.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Claim {
+pub enum ProofClaim {
     /// It mates.
     Win,
     /// It is being mated, or has no legal move.
     Loss,
 }
 
-impl Claim {
+impl ProofClaim {
     /// `win` or `loss`.
     pub const fn word(self) -> &'static str {
         match self {
@@ -37,7 +37,7 @@ impl Claim {
     }
 }
 
-impl fmt::Display for Claim {
+impl fmt::Display for ProofClaim {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.word())
     }
@@ -49,7 +49,7 @@ pub struct ProofHead {
     /// Number of the position in the input that was solved, from 0.
     pub index: u64,
     /// What is said about the side to move.
-    pub claim: Claim,
+    pub claim: ProofClaim,
     /// Plies that the mate takes at most.
     pub plies: u16,
     /// The position.
@@ -60,8 +60,8 @@ impl ProofHead {
     /// The side that mates.
     pub fn attacker(&self) -> Color {
         match self.claim {
-            Claim::Win => self.root.side_to_move(),
-            Claim::Loss => !self.root.side_to_move(),
+            ProofClaim::Win => self.root.side_to_move(),
+            ProofClaim::Loss => !self.root.side_to_move(),
         }
     }
 }
@@ -93,7 +93,7 @@ pub enum ProofLineError {
 
 /// A proof with more steps than are ever written or read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
-#[error("the proof has more than {MOST_PROOF_STEPS} steps, too many to be written down")]
+#[error("the proof has more than {MAX_PROOF_STEPS} steps, too many to be written down")]
 pub struct TooManySteps;
 
 /// A proof as the lines of its steps.
@@ -129,9 +129,9 @@ impl ProofText {
     /// Appends a step; its move number is written as 1.
     ///
     /// # Errors
-    /// [`TooManySteps`] if there are [`MOST_PROOF_STEPS`] already.
+    /// [`TooManySteps`] if there are [`MAX_PROOF_STEPS`] already.
     pub fn push(&mut self, step: ProofStep) -> Result<(), TooManySteps> {
-        if self.steps == MOST_PROOF_STEPS {
+        if self.steps == MAX_PROOF_STEPS {
             return Err(TooManySteps);
         }
         self.steps += 1;

@@ -6,20 +6,20 @@ use thiserror::Error;
 
 use super::super::board::{Board, Mark};
 use super::super::evaluation::Score;
-use super::super::search::{Answer, Settings, Trace, TraceNode, search_traced};
+use super::super::search::{Settings, Trace, TraceNode, ValueSource, search_traced};
 use super::super::solution::Solution;
 use super::super::square::Square;
-use super::drawn::{Bound, Drawn, Fate, Picture};
+use super::drawn::{Bound, DrawnNode, NodeStatus, Picture};
 
 /// Boards that a picture holds at most; more are of no use to anybody who looks at it.
-pub const MOST_BOARDS: usize = 20_000;
+pub const MAX_BOARDS: usize = 20_000;
 
 /// Why a picture was not made.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum PictureError {
     /// Nobody could look at it.
-    #[error("a picture of more than {MOST_BOARDS} boards: fewer plies make fewer")]
+    #[error("a picture of more than {MAX_BOARDS} boards: fewer plies make fewer")]
     TooLarge,
 }
 
@@ -66,26 +66,26 @@ impl Builder<'_> {
         last: Option<Square>,
         number: Option<usize>,
         plies: u8,
-    ) -> Result<Drawn, PictureError> {
+    ) -> Result<DrawnNode, PictureError> {
         self.boards += 1;
-        if self.boards > MOST_BOARDS {
+        if self.boards > MAX_BOARDS {
             return Err(PictureError::TooLarge);
         }
         let node = self.trace.zip(number).and_then(|(trace, number)| trace.nodes().get(number));
         let fate = match node.map(|node| node.answer) {
-            Some(Answer::Searched) => Fate::Searched,
-            Some(Answer::Evaluated) => Fate::Evaluated,
-            Some(Answer::Table) => Fate::Table,
-            None if self.trace.is_some() => Fate::Cut,
-            None => Fate::Solved,
+            Some(ValueSource::Searched) => NodeStatus::Searched,
+            Some(ValueSource::Evaluated) => NodeStatus::Evaluated,
+            Some(ValueSource::Table) => NodeStatus::Table,
+            None if self.trace.is_some() => NodeStatus::Cut,
+            None => NodeStatus::Solved,
         };
         let mut children = Vec::new();
-        if plies > 0 && matches!(fate, Fate::Searched | Fate::Solved) {
+        if plies > 0 && matches!(fate, NodeStatus::Searched | NodeStatus::Solved) {
             for (square, child) in self.moves(board, number) {
                 children.push(self.draw(board.after(square), Some(square), child, plies - 1)?);
             }
         }
-        Ok(Drawn {
+        Ok(DrawnNode {
             board,
             last,
             fate,
@@ -136,11 +136,11 @@ mod tests {
         let picture = Picture::of_search(board, 9, settings, &solution).unwrap();
         let (_, found) = picture.search.as_ref().unwrap();
         let root = &picture.root;
-        let visited = root.count(Fate::Searched) + root.count(Fate::Evaluated) - 1;
+        let visited = root.count(NodeStatus::Searched) + root.count(NodeStatus::Evaluated) - 1;
         assert_eq!(visited as u64, found.nodes);
-        assert!(root.count(Fate::Cut) > 0);
+        assert!(root.count(NodeStatus::Cut) > 0);
         root.each(&mut |drawn, _| {
-            let is_expanded = drawn.fate == Fate::Searched;
+            let is_expanded = drawn.fate == NodeStatus::Searched;
             let moves = if is_expanded { drawn.board.moves().len() } else { 0 };
             assert_eq!(drawn.children.len(), moves, "{}", drawn.board);
             // Bounds and values must be true: 300 points are a won game.
@@ -159,7 +159,7 @@ mod tests {
     fn the_tree_itself() {
         let solution = Solution::new();
         let picture = Picture::of_tree(Board::EMPTY, 3, &solution).unwrap();
-        assert_eq!(picture.root.count(Fate::Solved), 1 + 9 + 72 + 504);
+        assert_eq!(picture.root.count(NodeStatus::Solved), 1 + 9 + 72 + 504);
         let whole = Picture::of_tree(Board::EMPTY, 9, &solution);
         assert_eq!(whole, Err(PictureError::TooLarge));
     }

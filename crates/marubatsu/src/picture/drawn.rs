@@ -6,13 +6,13 @@ use serde::Serialize;
 
 use super::super::board::Board;
 use super::super::evaluation::Score;
-use super::super::search::{Found, Settings};
+use super::super::search::{SearchOutcome, Settings};
 use super::super::square::Square;
 
 /// What became of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Fate {
+pub enum NodeStatus {
     /// No search was asked: the value is that of the solved game.
     Solved,
     /// The search looked at its moves.
@@ -25,7 +25,7 @@ pub enum Fate {
     Cut,
 }
 
-impl Fate {
+impl NodeStatus {
     /// What it is called, for people.
     pub const fn name(self) -> &'static str {
         match self {
@@ -72,13 +72,13 @@ impl Bound {
 /// A position in a picture.
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
-pub struct Drawn {
+pub struct DrawnNode {
     /// The position.
     pub board: Board,
     /// The move that led here; `None` for the first.
     pub last: Option<Square>,
     /// What became of it.
-    pub fate: Fate,
+    pub fate: NodeStatus,
     /// Value that the search found, seen from ○; `None` where it found none.
     pub found: Option<(Bound, Score)>,
     /// How often it was searched.
@@ -89,7 +89,7 @@ pub struct Drawn {
     pub children: Vec<Self>,
 }
 
-impl Drawn {
+impl DrawnNode {
     /// Itself and all under it, each before those under it, with their plies below the first.
     pub fn each<'a>(&'a self, visit: &mut impl FnMut(&'a Self, usize)) {
         self.each_from(0, visit);
@@ -103,7 +103,7 @@ impl Drawn {
     }
 
     /// How many became this.
-    pub fn count(&self, fate: Fate) -> usize {
+    pub fn count(&self, fate: NodeStatus) -> usize {
         let mut count = 0;
         self.each(&mut |drawn, _| count += usize::from(drawn.fate == fate));
         count
@@ -115,18 +115,18 @@ impl Drawn {
 #[non_exhaustive]
 pub struct Picture {
     /// The position.
-    pub root: Drawn,
+    pub root: DrawnNode,
     /// Plies that are shown.
     pub plies: u8,
     /// How it was searched and what was found; `None` if no search was asked.
-    pub search: Option<(Settings, Found)>,
+    pub search: Option<(Settings, SearchOutcome)>,
 }
 
 /// A value in points, or in words where the game decides.
-pub(super) fn value_text(drawn: &Drawn) -> String {
+pub(super) fn value_text(drawn: &DrawnNode) -> String {
     match drawn.found {
         Some((bound, score)) => format!("{} {}", bound.sign(), score.as_points()),
-        None if drawn.fate == Fate::Solved => format!("= {}", drawn.value),
+        None if drawn.fate == NodeStatus::Solved => format!("= {}", drawn.value),
         None => String::new(),
     }
 }

@@ -3,7 +3,7 @@
 //! No scripts, no fonts, no pictures from elsewhere; light or dark as the reader's system is.
 
 use super::super::board::Mark;
-use super::drawn::{Fate, Picture};
+use super::drawn::{NodeStatus, Picture};
 use super::svg::drawing;
 use super::text::push;
 
@@ -51,15 +51,15 @@ fn figures(picture: &Picture) -> String {
         figures.push(("best moves", found.best_moves.to_string()));
         figures.push(("nodes of the search", found.nodes.to_string()));
         for (name, fate) in [
-            ("searched, shown", Fate::Searched),
-            ("evaluated, shown", Fate::Evaluated),
-            ("from the table, shown", Fate::Table),
-            ("cut, shown", Fate::Cut),
+            ("searched, shown", NodeStatus::Searched),
+            ("evaluated, shown", NodeStatus::Evaluated),
+            ("from the table, shown", NodeStatus::Table),
+            ("cut, shown", NodeStatus::Cut),
         ] {
             figures.push((name, root.count(fate).to_string()));
         }
     } else {
-        figures.push(("boards", root.count(Fate::Solved).to_string()));
+        figures.push(("boards", root.count(NodeStatus::Solved).to_string()));
     }
     let mut html = String::from("<section class=\"figures\">\n");
     for (name, value) in figures {

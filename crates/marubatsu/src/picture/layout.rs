@@ -2,7 +2,7 @@
 //!
 //! Leaves stand under each other; a position stands beside the middle of those after it.
 
-use super::drawn::{Drawn, Picture};
+use super::drawn::{DrawnNode, Picture};
 
 /// Width of a column, in units of the picture.
 pub(super) const COLUMN: f64 = 150.0;
@@ -16,8 +16,8 @@ pub(super) const BRANCH: f64 = 18.0;
 pub(super) const MARGIN: f64 = 16.0;
 
 /// A position with its place.
-pub(super) struct Placed<'a> {
-    pub(super) drawn: &'a Drawn,
+pub(super) struct PlacedNode<'a> {
+    pub(super) drawn: &'a DrawnNode,
     /// Left edge of the board.
     pub(super) x: f64,
     /// Middle of the board.
@@ -27,7 +27,7 @@ pub(super) struct Placed<'a> {
 }
 
 /// All positions with their places, and the size of the picture.
-pub(super) fn places(picture: &Picture) -> (Vec<Placed<'_>>, [f64; 2]) {
+pub(super) fn places(picture: &Picture) -> (Vec<PlacedNode<'_>>, [f64; 2]) {
     let mut placed = Vec::new();
     let mut rows = 0.0;
     place(&picture.root, 0, &mut rows, &mut placed);
@@ -37,10 +37,10 @@ pub(super) fn places(picture: &Picture) -> (Vec<Placed<'_>>, [f64; 2]) {
 
 /// Places a subtree; its own position comes after those under it, whose middle it takes.
 fn place<'a>(
-    drawn: &'a Drawn,
+    drawn: &'a DrawnNode,
     depth: usize,
     rows: &mut f64,
-    placed: &mut Vec<Placed<'a>>,
+    placed: &mut Vec<PlacedNode<'a>>,
 ) -> usize {
     let x = MARGIN + depth as f64 * COLUMN;
     let children: Vec<usize> =
@@ -54,6 +54,6 @@ fn place<'a>(
     for child in children {
         placed[child].parent_y = Some(y);
     }
-    placed.push(Placed { drawn, x, y, parent_y: None });
+    placed.push(PlacedNode { drawn, x, y, parent_y: None });
     placed.len() - 1
 }

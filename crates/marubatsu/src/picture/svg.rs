@@ -4,8 +4,8 @@
 
 use super::super::board::Mark;
 use super::super::square::Square;
-use super::drawn::{Drawn, Fate, Picture, value_text};
-use super::layout::{BOARD, BRANCH, COLUMN, Placed, places};
+use super::drawn::{DrawnNode, NodeStatus, Picture, value_text};
+use super::layout::{BOARD, BRANCH, COLUMN, PlacedNode, places};
 use super::text::push;
 
 const STYLE: &str = include_str!("picture.css");
@@ -44,7 +44,7 @@ const BOARD_SHAPES: &str = "<defs>\
 </defs>\n";
 
 /// The lines of a position, in its colour: from where they branch to its board, and on to where they branch again.
-fn line(svg: &mut String, placed: &Placed<'_>) {
+fn line(svg: &mut String, placed: &PlacedNode<'_>) {
     let (class, x, y) = (class(placed.drawn), placed.x, placed.y);
     let mut path = String::new();
     if let Some(parent_y) = placed.parent_y {
@@ -59,8 +59,8 @@ fn line(svg: &mut String, placed: &Placed<'_>) {
     }
 }
 
-fn position(svg: &mut String, placed: &Placed<'_>) {
-    let Placed { drawn, x, y, .. } = placed;
+fn position(svg: &mut String, placed: &PlacedNode<'_>) {
+    let PlacedNode { drawn, x, y, .. } = placed;
     let top = y - BOARD / 2.0;
     let (class, title) = (class(drawn), title(drawn));
     push(
@@ -85,7 +85,7 @@ fn position(svg: &mut String, placed: &Placed<'_>) {
     }
     let value = value_text(drawn).replace('-', "−");
     push(svg, format_args!("<text class=\"value\" x=\"50\" y=\"15\">{value}</text>"));
-    let told = if drawn.fate == Fate::Cut { "cut" } else { small(drawn) };
+    let told = if drawn.fate == NodeStatus::Cut { "cut" } else { small(drawn) };
     push(svg, format_args!("<text class=\"told\" x=\"50\" y=\"36\">{told}"));
     if drawn.visits > 1 {
         push(svg, format_args!(" ×{}", drawn.visits));
@@ -93,9 +93,9 @@ fn position(svg: &mut String, placed: &Placed<'_>) {
     svg.push_str("</text></g>\n");
 }
 
-const fn small(drawn: &Drawn) -> &'static str {
+const fn small(drawn: &DrawnNode) -> &'static str {
     match drawn.fate {
-        Fate::Table => "table",
+        NodeStatus::Table => "table",
         _ => "",
     }
 }
@@ -108,24 +108,24 @@ const fn mark_name(mark: Mark) -> &'static str {
 }
 
 /// Names of the classes for who wins and for what became of it.
-fn class(drawn: &Drawn) -> String {
+fn class(drawn: &DrawnNode) -> String {
     let winner = match drawn.value {
         1 => "circle",
         -1 => "cross",
         _ => "draw",
     };
     let fate = match drawn.fate {
-        Fate::Solved => "solved",
-        Fate::Searched => "searched",
-        Fate::Evaluated => "evaluated",
-        Fate::Table => "table",
-        Fate::Cut => "cut",
+        NodeStatus::Solved => "solved",
+        NodeStatus::Searched => "searched",
+        NodeStatus::Evaluated => "evaluated",
+        NodeStatus::Table => "table",
+        NodeStatus::Cut => "cut",
     };
     format!("{winner} {fate}")
 }
 
 /// What is said where the pointer rests.
-fn title(drawn: &Drawn) -> String {
+fn title(drawn: &DrawnNode) -> String {
     let truth = match drawn.value {
         1 => "○ wins",
         -1 => "× wins",

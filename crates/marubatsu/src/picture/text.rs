@@ -4,7 +4,7 @@
 
 use std::fmt::Write;
 
-use super::drawn::{Fate, Picture, value_text};
+use super::drawn::{NodeStatus, Picture, value_text};
 
 /// The picture as lines.
 ///
@@ -22,7 +22,7 @@ pub fn text(picture: &Picture) -> String {
         let number = drawn.last.map_or(String::new(), |square| format!("{}  ", square.number()));
         let value = value_text(drawn);
         let mut line = format!("{indent}{number}{}  {value}", drawn.board);
-        if drawn.fate != Fate::Solved && depth > 0 {
+        if drawn.fate != NodeStatus::Solved && depth > 0 {
             line = format!("{:<48}{}", line, drawn.fate.name());
         }
         if drawn.visits > 1 {

@@ -11,7 +11,7 @@ use super::super::solution::Solution;
 use super::super::square::Square;
 use super::settings::{Method, Settings, Undo};
 use super::table::{Entry, Table, TableScope};
-use super::trace::{Answer, Observer};
+use super::trace::{Observer, ValueSource};
 use super::window::Window;
 
 /// What a search did.
@@ -84,14 +84,14 @@ impl<'a, O: Observer> Engine<'a, O> {
         self.observer.enter(window);
         if self.board.status() != Status::Playing || depth == self.depth {
             let value = self.settings.evaluation.of_side_to_move(self.board, self.solution);
-            self.observer.leave(value, Answer::Evaluated);
+            self.observer.leave(value, ValueSource::Evaluated);
             return value;
         }
         let known = self.table.get(self.board);
         let window = match narrowed(window, known) {
             ControlFlow::Continue(window) => window,
             ControlFlow::Break(value) => {
-                self.observer.leave(value, Answer::Table);
+                self.observer.leave(value, ValueSource::Table);
                 return value;
             }
         };
@@ -100,7 +100,7 @@ impl<'a, O: Observer> Engine<'a, O> {
             Method::AlphaBeta => self.best_within(depth, window, false),
             Method::Pvs | Method::Ids => self.best_within(depth, window, true),
         };
-        self.observer.leave(value, Answer::Searched);
+        self.observer.leave(value, ValueSource::Searched);
         self.remember(known.unwrap_or(Entry::UNKNOWN), window, value, best);
         value
     }

@@ -78,14 +78,14 @@ pub struct Settings {
 
 impl Settings {
     /// Plies below the moves of the start.
-    pub const MOST_DEPTH: u8 = 8;
+    pub const MAX_DEPTH: u8 = 8;
 
     /// What is usual for a method: all plies, `ai14s`, one table with all images, but none for minimax, and
     /// moves ordered by the table for PVS.
     pub const fn new(method: Method) -> Self {
         Self {
             method,
-            depth: Self::MOST_DEPTH,
+            depth: Self::MAX_DEPTH,
             evaluation: Evaluation::Ai14s,
             table: match method {
                 Method::Minimax => TableKind::None,

@@ -8,7 +8,7 @@ use super::window::Window;
 
 /// How a node got its value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Answer {
+pub enum ValueSource {
     /// The game was over, or the search went no deeper: by evaluation.
     Evaluated,
     /// By the table.
@@ -26,7 +26,7 @@ pub(super) trait Observer {
     /// A node is searched.
     fn enter(&mut self, _: Window) {}
     /// It has a value, seen from its side to move.
-    fn leave(&mut self, _: Score, _: Answer) {}
+    fn leave(&mut self, _: Score, _: ValueSource) {}
 }
 
 /// Nobody looks on.
@@ -47,7 +47,7 @@ pub struct TraceNode {
     /// What the last search found, seen from the side to move.
     pub value: Score,
     /// How.
-    pub answer: Answer,
+    pub answer: ValueSource,
     /// Numbers of the nodes that were entered from here, in the order in which they first were.
     pub children: Vec<usize>,
 }
@@ -60,7 +60,7 @@ impl TraceNode {
             alpha: Score::MIN,
             beta: Score::MAX,
             value: Score::MIN,
-            answer: Answer::Searched,
+            answer: ValueSource::Searched,
             children: Vec::new(),
         }
     }
@@ -120,12 +120,12 @@ impl Observer for Trace {
         (node.alpha, node.beta) = (alpha, beta);
     }
 
-    fn leave(&mut self, value: Score, answer: Answer) {
+    fn leave(&mut self, value: Score, answer: ValueSource) {
         let here = self.here();
         let node = &mut self.nodes[here];
         node.value = value;
         // What was searched once and then found in the table has still been searched.
-        if node.visits == 1 || answer == Answer::Searched {
+        if node.visits == 1 || answer == ValueSource::Searched {
             node.answer = answer;
         }
     }

@@ -6,7 +6,7 @@
 use super::super::attacks;
 use super::super::bitboard::Bitboard;
 use super::super::hand::Hand;
-use super::super::mate_one::{Answers, Siege};
+use super::super::mate_one::{CheckReplies, KingSurroundings};
 use super::super::moves::Move;
 use super::super::piece::{Color, HandKind, PieceKind};
 use super::super::position::Position;
@@ -20,11 +20,11 @@ const MOST_DROPS_THAT_MATTER: u32 = 6;
 impl Mate {
     /// Proof numbers of checks by the answers there are; a check that leaves none is returned.
     pub(super) fn weigh_checks(&self, moves: &mut [Candidate<Move>]) -> Option<Move> {
-        let siege = Siege::new(&self.position)?;
+        let siege = KingSurroundings::new(&self.position)?;
         for candidate in moves {
             match siege.answers(candidate.m) {
-                Answers::None => return Some(candidate.m),
-                Answers::Some(count) => candidate.proof_number = count,
+                CheckReplies::None => return Some(candidate.m),
+                CheckReplies::Some(count) => candidate.proof_number = count,
             }
         }
         None
@@ -61,11 +61,11 @@ struct Threats<'a> {
     /// The board with the king taken away.
     without_king: Bitboard,
     /// Where sliders stand, and the rest of what they can do; at most two bishops and two rooks.
-    sliders: [Slider; MOST_SLIDERS],
+    sliders: [Slider; MAX_SLIDERS],
     count: usize,
 }
 
-const MOST_SLIDERS: usize = 4;
+const MAX_SLIDERS: usize = 4;
 
 #[derive(Clone, Copy)]
 struct Slider {
@@ -89,8 +89,7 @@ impl<'a> Threats<'a> {
             hand: position.hand(us),
             golds: position.golds(us),
             without_king,
-            sliders: [Slider { from: king, is_rook: false, reach: zone, steps: zone };
-                MOST_SLIDERS],
+            sliders: [Slider { from: king, is_rook: false, reach: zone, steps: zone }; MAX_SLIDERS],
             count: 0,
         };
         let of = |kind: PieceKind| position.kind(kind) & own;
@@ -99,7 +98,7 @@ impl<'a> Threats<'a> {
             (false, horses, of(PieceKind::Bishop) | horses),
             (true, dragons, of(PieceKind::Rook) | dragons),
         ] {
-            for from in pieces.into_iter().take(MOST_SLIDERS - threats.count) {
+            for from in pieces.into_iter().take(MAX_SLIDERS - threats.count) {
                 let is_promoted = promoted.contains(from);
                 let lines = if is_rook { attacks::rook } else { attacks::bishop };
                 let near = if is_promoted { attacks::king(from) } else { Bitboard::EMPTY };

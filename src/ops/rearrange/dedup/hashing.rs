@@ -5,16 +5,16 @@ use std::sync::atomic::AtomicBool;
 
 use twox_hash::XxHash3_128;
 
-use super::super::items::{sort_items, sort_row};
-use super::super::laid::{Items, Laid};
+use super::super::items::{process_items, process_row};
+use super::super::partitioned::{KeyedItems, PartitionedItems};
 use super::super::plan::RearrangePlan;
 use crate::engine::job::BlockFunction;
 use crate::format::move16::Dialect;
-use crate::format::{Ahead, PositionKey, Record, RecordRef, position_keys_of_row};
+use crate::format::{Lookahead, PositionKey, Record, RecordRef, position_keys_of_row};
 use crate::ops::rearrange::dedup_key::DedupKey;
 use crate::records::bad_record::BadPolicy;
-use crate::records::reading::Fault;
-use crate::records::sorting::{Next, Sorted, sort_block};
+use crate::records::processing::{AfterRecord, ProcessedBlock, process_block};
+use crate::records::reading::RecordError;
 use crate::records::source::Block;
 
 /// What is kept of a record while records are compared: 8 bytes of its hash, the key, and 16 more.
@@ -23,32 +23,32 @@ pub(super) const COMPARED_BYTES: usize = 2 * size_of::<u64>();
 /// Hashes of a block that are remembered.
 const RECENT_HASHES: usize = 1 << 10;
 
-/// The hashes of a block, laid into buckets with the numbers of their records.
-pub(super) struct Hashed {
-    pub(super) laid: Laid,
+/// The hashes of a block, laid into partitions with the numbers of their records.
+pub(super) struct HashedBlock {
+    pub(super) partitioned: PartitionedItems,
     /// Numbers of records that say what an earlier one of the block says, as far as that was noticed: of
-    /// positions that come again and again, as that from which games start, the buckets get but one a block.
+    /// positions that come again and again, as that from which games start, the partitions get but one a block.
     pub(super) repeated: Vec<u64>,
     /// Numbers of records that cannot be read.
     pub(super) bad: Vec<u64>,
 }
 
-/// A desk that hashes records.
-pub(super) fn hashing_desk(plan: &RearrangePlan, key: DedupKey) -> BlockFunction<Hashed> {
+/// A worker that hashes records.
+pub(super) fn hashing_worker(plan: &RearrangePlan, key: DedupKey) -> BlockFunction<HashedBlock> {
     let names: Vec<String> = plan.parts.iter().map(|part| part.input.name.clone()).collect();
     let on_error = plan.on_error;
     Arc::new(move |block: &Block, cancel: &AtomicBool| {
         let file = &names[block.part];
-        let (sorted, hashes, bad) = match hash_row(block, key) {
-            Some((hashes, len)) => (sort_row(block, len, file, on_error).0, hashes, Vec::new()),
+        let (processed, hashes, bad) = match hash_row(block, key) {
+            Some((hashes, len)) => (process_row(block, len, file, on_error).0, hashes, Vec::new()),
             None if key == DedupKey::Bytes => {
-                let (sorted, hashes) = hash_units(block, file, on_error);
-                (sorted, hashes, Vec::new())
+                let (processed, hashes) = hash_units(block, file, on_error);
+                (processed, hashes, Vec::new())
             }
             None => hash_records(block, file, key, on_error, cancel)?,
         };
-        let laid = Laid::new(&hashes.items, Some(COMPARED_BYTES), 0);
-        Some((sorted, Hashed { laid, repeated: hashes.repeated, bad }))
+        let partitioned = PartitionedItems::new(&hashes.items, Some(COMPARED_BYTES), 0);
+        Some((processed, HashedBlock { partitioned, repeated: hashes.repeated, bad }))
     })
 }
 
@@ -73,15 +73,15 @@ fn hash_row(block: &Block, key: DedupKey) -> Option<(Hashes, usize)> {
 }
 
 /// The hashes of units as they are.
-fn hash_units(block: &Block, file: &str, on_error: BadPolicy) -> (Sorted, Hashes) {
+fn hash_units(block: &Block, file: &str, on_error: BadPolicy) -> (ProcessedBlock, Hashes) {
     let mut hashes = Hashes::default();
-    let sorted = sort_items(block, file, on_error, |item| {
+    let processed = process_items(block, file, on_error, |item| {
         // A game without moves has no number of its own. It stays.
         if item.records > 0 {
             hashes.push(XxHash3_128::oneshot(item.bytes), item.number);
         }
     });
-    (sorted, hashes)
+    (processed, hashes)
 }
 
 /// The hashes of what records say, and the numbers of those that say nothing.
@@ -91,27 +91,27 @@ fn hash_records(
     key: DedupKey,
     on_error: BadPolicy,
     cancel: &AtomicBool,
-) -> Option<(Sorted, Hashes, Vec<u64>)> {
+) -> Option<(ProcessedBlock, Hashes, Vec<u64>)> {
     let (mut bytes, mut bad) = (Vec::new(), Vec::new());
-    let (mut hashes, mut ahead) = (Hashes::default(), Ahead::default());
+    let (mut hashes, mut lookahead) = (Hashes::default(), Lookahead::default());
     let mut next = block.first_number;
-    let sorted = sort_block(block, file, on_error, cancel, |item, sorted| {
+    let processed = process_block(block, file, on_error, cancel, |item, processed| {
         bytes.clear();
-        let ahead = (&mut ahead, || block.behind(&item.unit));
-        say(&item.record, key, ahead, &mut bytes)?;
+        let lookahead = (&mut lookahead, || block.behind(&item.unit));
+        say(&item.record, key, lookahead, &mut bytes)?;
         hashes.push(XxHash3_128::oneshot(&bytes), item.number);
-        sorted.counts.kept += 1;
+        processed.counts.kept += 1;
         bad.extend(next..item.number);
         next = item.number + 1;
-        Ok(Next::Sorted)
+        Ok(AfterRecord::Continue)
     })?;
     bad.extend(next..block.number_of(block.wanted.end));
-    Some((sorted, hashes, bad))
+    Some((processed, hashes, bad))
 }
 
 /// Hashes of a block with the numbers of their records.
 struct Hashes {
-    items: Items,
+    items: KeyedItems,
     repeated: Vec<u64>,
     /// The last ones that were met, each where its last bits say.
     recent: Vec<u128>,
@@ -119,7 +119,7 @@ struct Hashes {
 
 impl Default for Hashes {
     fn default() -> Self {
-        let (items, repeated) = (Items::default(), Vec::new());
+        let (items, repeated) = (KeyedItems::default(), Vec::new());
         Self { items, repeated, recent: vec![0; RECENT_HASHES] }
     }
 }
@@ -143,13 +143,15 @@ impl Hashes {
 fn say<'a>(
     record: &RecordRef<'_>,
     key: DedupKey,
-    ahead: (&mut Ahead, impl FnOnce() -> &'a [u8]),
+    lookahead: (&mut Lookahead, impl FnOnce() -> &'a [u8]),
     out: &mut Vec<u8>,
-) -> Result<(), Fault> {
+) -> Result<(), RecordError> {
     match key {
-        DedupKey::Position => out.extend_from_slice(record.position_key_ahead(ahead)?.bytes()),
+        DedupKey::Position => {
+            out.extend_from_slice(record.position_key_with_lookahead(lookahead)?.bytes())
+        }
         DedupKey::PositionAndMove => {
-            out.extend_from_slice(record.position_key_ahead(ahead)?.bytes());
+            out.extend_from_slice(record.position_key_with_lookahead(lookahead)?.bytes());
             let bits = record.best_move()?.map(|best| Dialect::YaneuraOu.encode(best));
             // No move has the bits of another: 0 is none of YaneuraOu's.
             out.extend_from_slice(&bits.unwrap_or(0).to_le_bytes());

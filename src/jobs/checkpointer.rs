@@ -1,4 +1,4 @@
-//! Keeps checkpoints of a run while it goes on, and gives signs of life.
+//! Writes checkpoints of a run at intervals and renews its lock.
 
 use std::cell::Cell;
 use std::path::PathBuf;
@@ -8,17 +8,17 @@ use std::time::{Duration, Instant};
 use super::checkpoint::Checkpoint;
 use super::identity::Identity;
 use crate::engine::error::RunError;
-use crate::engine::run::Checkpoints;
+use crate::engine::run::CheckpointHooks;
 use crate::jobs::error::JobError;
-use crate::mate::judge::Saved;
-use crate::records::resume_point::Place;
+use crate::mate::judge::MemoHits;
+use crate::records::resume_point::ResumePoint;
 use crate::records::sink::{OutputState, Sinks, partial_path};
 use crate::storage::lock::Lock;
 use crate::storage::platform;
 
 /// What is to be kept of a run, and where.
-pub(crate) struct Keeper {
-    /// Whether nobody else writes the outputs; held until the keeper is dropped.
+pub(crate) struct Checkpointer {
+    /// The lock on the outputs; held until the checkpointer is dropped.
     pub(crate) lock: Lock,
     /// The file; none for a run that cannot be resumed.
     pub(crate) path: Option<PathBuf>,
@@ -29,35 +29,39 @@ pub(crate) struct Keeper {
     /// Records of the whole run, where that is known.
     pub(crate) records: Option<u64>,
     /// What this process was saved so far.
-    pub(crate) saved: Rc<Cell<Saved>>,
+    pub(crate) saved: Rc<Cell<MemoHits>>,
     /// Where the run goes on, if it does.
     pub(crate) resumed: Option<Checkpoint>,
     pub(crate) started: Instant,
     pub(crate) last: Instant,
 }
 
-impl Checkpoints for Keeper {
+impl CheckpointHooks for Checkpointer {
     type Error = JobError;
 
-    fn resumed(&self) -> Option<(&Place, &[OutputState])> {
+    fn resumed(&self) -> Option<(&ResumePoint, &[OutputState])> {
         let resumed = self.resumed.as_ref().filter(|resumed| !resumed.is_beginning())?;
         Some((&resumed.place, &resumed.outputs))
     }
 
-    /// Most of the time nothing.
-    fn look(&mut self, sinks: &mut Sinks, place: &Place) -> Result<(), JobError> {
-        self.lock.beat();
+    /// Usually does nothing.
+    fn between_blocks(&mut self, sinks: &mut Sinks, place: &ResumePoint) -> Result<(), JobError> {
+        self.lock.heartbeat();
         if self.last.elapsed() < self.every {
             return Ok(());
         }
         self.save(sinks, place).map(drop)
     }
 
-    fn beat(&mut self) {
-        self.lock.beat();
+    fn heartbeat(&mut self) {
+        self.lock.heartbeat();
     }
 
-    fn interrupted(&mut self, sinks: &mut Sinks, place: &Place) -> Result<JobError, JobError> {
+    fn interrupted(
+        &mut self,
+        sinks: &mut Sinks,
+        place: &ResumePoint,
+    ) -> Result<JobError, JobError> {
         Ok(match self.save(sinks, place)? {
             true => JobError::Suspended { records: place.counts.input },
             false => RunError::Interrupted.into(),
@@ -65,10 +69,10 @@ impl Checkpoints for Keeper {
     }
 }
 
-impl Keeper {
+impl Checkpointer {
     /// Brings everything to disk, the checkpoint last. Whether there is one.
-    fn save(&mut self, sinks: &mut Sinks, place: &Place) -> Result<bool, JobError> {
-        // Nothing is lost with nothing.
+    fn save(&mut self, sinks: &mut Sinks, place: &ResumePoint) -> Result<bool, JobError> {
+        // Without a finished block there is nothing to save.
         let Some(path) = self.path.as_ref().filter(|_| place.blocks > 0) else { return Ok(false) };
         let checkpoint = Checkpoint {
             identity: self.identity.clone(),
@@ -98,7 +102,7 @@ impl Keeper {
     }
 
     /// What the run was saved so far, in all its processes.
-    pub(crate) fn saved(&self) -> Saved {
+    pub(crate) fn saved(&self) -> MemoHits {
         let mut saved = self.saved.get();
         if let Some(resumed) = &self.resumed {
             saved.add(resumed.saved);
@@ -116,7 +120,7 @@ impl Keeper {
         from
     }
 
-    /// Takes the checkpoint away: the outputs have their names. They are still nobody else's.
+    /// Removes the checkpoint after the outputs have their names. The lock is still held.
     pub(crate) fn done(self) -> Lock {
         // A process that was killed may have left a half-written one.
         for path in self.path.iter().flat_map(|path| [path.clone(), partial_path(path)]) {

@@ -1,4 +1,4 @@
-//! A digest that moves to a thread of its own when there is much to do: whoever writes has enough to do.
+//! A digest that moves to a thread of its own once enough bytes have been written.
 
 use std::{mem, thread};
 
@@ -15,70 +15,70 @@ const CHUNK_BYTES: usize = 1 << 18;
 const CHUNKS: usize = 8;
 
 #[derive(Debug)]
-pub(super) enum Digesting {
-    Here { digest: Sha256, bytes: usize },
-    Elsewhere(Elsewhere),
+pub(super) enum Digester {
+    Inline { digest: Sha256, bytes: usize },
+    Threaded(DigestThread),
 }
 
-impl Default for Digesting {
+impl Default for Digester {
     fn default() -> Self {
-        Self::Here { digest: Sha256::new(), bytes: 0 }
+        Self::Inline { digest: Sha256::new(), bytes: 0 }
     }
 }
 
-impl Digesting {
+impl Digester {
     pub(super) fn update(&mut self, bytes: &[u8]) {
         match self {
-            Self::Here { digest, bytes: so_far } => {
+            Self::Inline { digest, bytes: so_far } => {
                 digest.update(bytes);
                 *so_far += bytes.len();
                 if *so_far >= FEW_BYTES {
-                    self.move_elsewhere();
+                    self.move_to_thread();
                 }
             }
-            Self::Elsewhere(elsewhere) => elsewhere.update(bytes),
+            Self::Threaded(thread_digest) => thread_digest.update(bytes),
         }
     }
 
-    fn move_elsewhere(&mut self) {
+    fn move_to_thread(&mut self) {
         let digest = self.digest();
-        // Where there is no thread to be had, it stays.
-        *self = match Elsewhere::start(digest.clone()) {
-            Some(elsewhere) => Self::Elsewhere(elsewhere),
-            None => Self::Here { digest, bytes: 0 },
+        // If no thread can be started, it stays here.
+        *self = match DigestThread::start(digest.clone()) {
+            Some(thread_digest) => Self::Threaded(thread_digest),
+            None => Self::Inline { digest, bytes: 0 },
         };
     }
 
     /// Of all that came so far.
     pub(super) fn digest(&self) -> Sha256 {
         match self {
-            Self::Here { digest, .. } => digest.clone(),
-            Self::Elsewhere(elsewhere) => elsewhere.digest(),
+            Self::Inline { digest, .. } => digest.clone(),
+            Self::Threaded(thread_digest) => thread_digest.digest(),
         }
     }
 }
 
 #[derive(Debug)]
-pub(super) struct Elsewhere {
-    orders: Sender<Order>,
+pub(super) struct DigestThread {
+    commands: Sender<DigestCommand>,
     /// Chunks that were read, for the next bytes.
     emptied: Receiver<Vec<u8>>,
     /// Bytes on which the thread has not been set yet.
     chunk: Vec<u8>,
 }
 
-enum Order {
+enum DigestCommand {
     Update(Vec<u8>),
-    Say(Sender<Sha256>),
+    Report(Sender<Sha256>),
 }
 
-impl Elsewhere {
+impl DigestThread {
     fn start(digest: Sha256) -> Option<Self> {
-        let (orders, received) = bounded(CHUNKS);
+        let (commands, received) = bounded(CHUNKS);
         let (emptied_here, emptied) = unbounded();
-        let work = move || follow(digest, &received, &emptied_here);
+        let work = move || run(digest, &received, &emptied_here);
         thread::Builder::new().name("checksum".into()).spawn(work).ok()?;
-        Some(Self { orders, emptied, chunk: Vec::with_capacity(CHUNK_BYTES) })
+        Some(Self { commands, emptied, chunk: Vec::with_capacity(CHUNK_BYTES) })
     }
 
     fn update(&mut self, mut bytes: &[u8]) {
@@ -87,42 +87,42 @@ impl Elsewhere {
             let (now, later) = bytes.split_at(bytes.len().min(room));
             self.chunk.extend_from_slice(now);
             if self.chunk.len() == CHUNK_BYTES {
-                self.hand_over();
+                self.send_chunk();
             }
             bytes = later;
         }
     }
 
-    fn hand_over(&mut self) {
+    fn send_chunk(&mut self) {
         let mut next = self.emptied.try_recv().unwrap_or_else(|_| Vec::with_capacity(CHUNK_BYTES));
         next.clear();
         let full = mem::replace(&mut self.chunk, next);
-        self.order(Order::Update(full));
+        self.send(DigestCommand::Update(full));
     }
 
     fn digest(&self) -> Sha256 {
         let (said, digest) = bounded(1);
-        self.order(Order::Say(said));
+        self.send(DigestCommand::Report(said));
         let digest = digest.recv().expect("the thread says it before it ends");
         digest.chain_update(&self.chunk)
     }
 
-    fn order(&self, order: Order) {
-        self.orders
+    fn send(&self, order: DigestCommand) {
+        self.commands
             .send(order)
             .expect("the thread ends with its last order, and nothing in it panics");
     }
 }
 
-fn follow(mut digest: Sha256, orders: &Receiver<Order>, emptied: &Sender<Vec<u8>>) {
-    for order in orders {
+fn run(mut digest: Sha256, commands: &Receiver<DigestCommand>, emptied: &Sender<Vec<u8>>) {
+    for order in commands {
         // Nobody listens any more when the run has failed elsewhere.
         match order {
-            Order::Update(chunk) => {
+            DigestCommand::Update(chunk) => {
                 digest.update(&chunk);
                 let _ = emptied.send(chunk);
             }
-            Order::Say(said) => {
+            DigestCommand::Report(said) => {
                 let _ = said.send(digest.clone());
             }
         }
@@ -137,18 +137,18 @@ mod tests {
     fn it_is_the_same_wherever_it_is_made_and_however_bytes_come() {
         let bytes: Vec<u8> = (0..3 * FEW_BYTES).map(|i| ((i * i) >> 7) as u8).collect();
         for piece in [1000, CHUNK_BYTES - 1, CHUNK_BYTES, CHUNK_BYTES + 1, 3 * CHUNK_BYTES + 7] {
-            let mut digesting = Digesting::default();
+            let mut digester = Digester::default();
             let mut so_far = 0;
             for (number, piece) in bytes.chunks(piece).enumerate() {
-                digesting.update(piece);
+                digester.update(piece);
                 so_far += piece.len();
                 if number % 17 == 0 {
                     let expected = Sha256::digest(&bytes[..so_far]);
-                    assert_eq!(digesting.digest().finalize(), expected, "{so_far}");
+                    assert_eq!(digester.digest().finalize(), expected, "{so_far}");
                 }
             }
-            assert_eq!(digesting.digest().finalize(), Sha256::digest(&bytes));
-            assert!(matches!(digesting, Digesting::Elsewhere(_)));
+            assert_eq!(digester.digest().finalize(), Sha256::digest(&bytes));
+            assert!(matches!(digester, Digester::Threaded(_)));
         }
     }
 }

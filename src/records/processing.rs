@@ -1,6 +1,6 @@
-//! One block of records, whatever is asked of them: each is read, laid on a stream, or set aside as bad.
+//! Processing of one block: each record is read, appended to a stream, or set aside as bad.
 //!
-//! What makes a record bad is the same for every command; what becomes of it is the user's choice.
+//! The definition of a bad record is the same for every command; how it is handled is the user's choice.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,15 +8,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde::Serialize;
 
 use super::counts::{Condition, Counts, add_tally};
-use super::reading::{Fault, Read, all_records, in_unit};
+use super::reading::{ReadRecord, RecordError, all_records, records_in_unit};
 use super::source::{Block, RawUnit};
 use super::stream::{Batch, Stream};
-use crate::format::{Fields, RecordRef, Warning, Warnings, Written};
+use crate::format::{FieldChanges, Fields, RecordRef, Warning, Warnings};
 use crate::records::bad_record::{BadPolicy, BadRecord};
 
-/// A block after sorting.
+/// The output of a block: one batch per stream, and the counts.
 #[derive(Debug, Default)]
-pub(crate) struct Sorted {
+pub(crate) struct ProcessedBlock {
     batches: [Batch; Stream::ALL.len()],
     pub(crate) counts: Counts,
     tallies: Tallies,
@@ -46,7 +46,7 @@ impl Default for Tallies {
     }
 }
 
-impl Sorted {
+impl ProcessedBlock {
     pub(crate) fn batch(&self, stream: Stream) -> &Batch {
         &self.batches[stream as usize]
     }
@@ -70,13 +70,13 @@ impl Sorted {
     }
 
     /// Counts the fields that a record lost or gained when it was written.
-    pub(crate) fn count_fields(&mut self, written: Written) {
+    pub(crate) fn count_fields(&mut self, written: FieldChanges) {
         self.tallies.lost[written.lost.index()] += 1;
         self.tallies.invented[written.invented.index()] += 1;
     }
 
     /// The block with everything that was counted in its counts.
-    pub(crate) fn settled(mut self) -> Self {
+    pub(crate) fn with_tallies(mut self) -> Self {
         let Tallies { warnings, lost, invented } = std::mem::take(&mut self.tallies);
         let names = Warning::ALL.map(Warning::name);
         add_tally(&mut self.counts.warnings, names.into_iter().zip(warnings));
@@ -96,7 +96,7 @@ impl Sorted {
     /// first of the records is, though it be in another shard.
     pub(crate) fn set_aside(
         &mut self,
-        fault: &Fault,
+        error: &RecordError,
         file: &str,
         block: &Block,
         unit: &RawUnit<'_>,
@@ -106,7 +106,7 @@ impl Sorted {
         let Range { start, end } = block.wanted;
         let number = records.end.min(end).saturating_sub(records.start.max(start));
         self.counts.input += number;
-        if fault.is_comment() {
+        if error.is_comment() {
             if number > 0 {
                 *self.counts.filtered.entry(Condition::Comment).or_default() += number;
             }
@@ -119,12 +119,12 @@ impl Sorted {
             records: records.end - records.start,
             offset: block.offset + unit.offset,
             bytes: unit.bytes.len(),
-            reason: fault.reason(records.start),
-            missing: fault.missing(),
+            reason: error.reason(records.start),
+            missing: error.missing(),
         };
         match on_error {
             _ if number == 0 => {}
-            _ if fault.ends_run() => self.stopped_by = Some(bad),
+            _ if error.ends_run() => self.stopped_by = Some(bad),
             BadPolicy::Stop => self.stopped_by = Some(bad),
             BadPolicy::Skip => self.counts.bad.skipped += number,
             BadPolicy::Quarantine => {
@@ -153,8 +153,8 @@ fn by_field(sets: &[u64; Fields::COUNT]) -> impl Iterator<Item = (&'static str, 
     })
 }
 
-/// A record whose bytes are as many as there should be.
-pub(crate) struct Item<'a> {
+/// A record of the expected size, with its numbers.
+pub(crate) struct NumberedRecord<'a> {
     /// Number within the input, from 0.
     pub(crate) index: u64,
     /// Number over all inputs, from 0.
@@ -165,89 +165,95 @@ pub(crate) struct Item<'a> {
 }
 
 /// Whether to go on after a record.
-pub(crate) enum Next {
-    Sorted,
+pub(crate) enum AfterRecord {
+    Continue,
     Cancelled,
 }
 
-/// Sorts the records of a block of `file` by asking `sort_one` about each; `None` if `cancel` was set
+/// Sorts the records of a block of `file` by asking `process_record` about each; `None` if `cancel` was set
 /// meanwhile.
-pub(crate) fn sort_block(
+pub(crate) fn process_block(
     block: &Block,
     file: &str,
     on_error: BadPolicy,
     cancel: &AtomicBool,
-    sort_one: impl FnMut(&Item<'_>, &mut Sorted) -> Result<Next, Fault>,
-) -> Option<Sorted> {
-    let sorted = Sorted::default();
-    let mut sorter = Sorter { block, file, on_error, cancel, sort_one, sorted };
+    process_record: impl FnMut(
+        &NumberedRecord<'_>,
+        &mut ProcessedBlock,
+    ) -> Result<AfterRecord, RecordError>,
+) -> Option<ProcessedBlock> {
+    let processed = ProcessedBlock::default();
+    let mut processor = BlockProcessor { block, file, on_error, cancel, process_record, processed };
     let is_single = block.format.record_len().is_some();
-    match if is_single { sorter.sort_records() } else { sorter.sort_groups() } {
-        Err(Ended::Cancelled) => None,
-        Ok(()) | Err(Ended::Stopped) => Some(sorter.sorted),
+    match if is_single { processor.process_records() } else { processor.process_groups() } {
+        Err(StopReason::Cancelled) => None,
+        Ok(()) | Err(StopReason::Stopped) => Some(processor.processed),
     }
 }
 
 /// A block while it is sorted.
-struct Sorter<'a, F> {
+struct BlockProcessor<'a, F> {
     block: &'a Block,
     file: &'a str,
     on_error: BadPolicy,
     cancel: &'a AtomicBool,
-    sort_one: F,
-    sorted: Sorted,
+    process_record: F,
+    processed: ProcessedBlock,
 }
 
 /// Why the sorting ended before the block did.
-enum Ended {
+enum StopReason {
     Cancelled,
     /// By a bad record.
     Stopped,
 }
 
-impl<F: FnMut(&Item<'_>, &mut Sorted) -> Result<Next, Fault>> Sorter<'_, F> {
+impl<F: FnMut(&NumberedRecord<'_>, &mut ProcessedBlock) -> Result<AfterRecord, RecordError>>
+    BlockProcessor<'_, F>
+{
     /// Records of one size stand by themselves, which spares the detour over the records of a unit.
-    fn sort_records(&mut self) -> Result<(), Ended> {
+    fn process_records(&mut self) -> Result<(), StopReason> {
         let Block { format, dialect, first_index, .. } = *self.block;
         for (unit, index) in self.block.units().zip(first_index..) {
             if !self.block.wanted.contains(&index) {
                 continue;
             }
-            let sorted = match RecordRef::with_dialect(format, dialect, unit.bytes) {
-                Ok(record) => self.sort(index, unit, record)?,
+            let processed = match RecordRef::with_dialect(format, dialect, unit.bytes) {
+                Ok(record) => self.process(index, unit, record)?,
                 Err(error) => Err(error.into()),
             };
-            if let Err(fault) = sorted {
-                self.set_aside(&fault, &unit, index..index + 1)?;
+            if let Err(error) = processed {
+                self.set_aside(&error, &unit, index..index + 1)?;
             }
         }
         Ok(())
     }
 
-    fn sort_groups(&mut self) -> Result<(), Ended> {
+    fn process_groups(&mut self) -> Result<(), StopReason> {
         let Range { start, end } = self.block.wanted;
         let mut reads = all_records(self.block).peekable();
         // Where the unit stands, and its first record.
         let mut current = (0, self.block.first_index);
-        while let Some(Read { index, unit, record }) = reads.next_if(|read| read.index < end) {
+        while let Some(ReadRecord { index, unit, record }) = reads.next_if(|read| read.index < end)
+        {
             if unit.offset != current.0 {
                 current = (unit.offset, index);
             }
-            let sorted = match record {
+            let processed = match record {
                 Ok(_) if index < start => Ok(()),
-                Ok(record) => self.sort(index, unit, record)?,
-                Err(fault) => Err(fault),
+                Ok(record) => self.process(index, unit, record)?,
+                Err(error) => Err(error),
             };
-            if let Err(fault) = sorted {
+            if let Err(error) = processed {
                 let mut behind = index + 1;
                 // Behind a fault in a game nothing is read: the records there are bad together.
-                while reads.next_if(|next| next.is_bad_with(&unit, &fault)).is_some() {
+                while reads.next_if(|next| next.is_bad_with(&unit, &error)).is_some() {
                     behind += 1;
                 }
                 if current.1 < start && start <= index {
                     self.look_back(&unit, current.1)?;
                 }
-                self.set_aside(&fault, &unit, index..behind)?;
+                self.set_aside(&error, &unit, index..behind)?;
             }
         }
         Ok(())
@@ -255,21 +261,22 @@ impl<F: FnMut(&Item<'_>, &mut Sorted) -> Result<Next, Fault>> Sorter<'_, F> {
 
     /// Finds out whether a unit that begins before the records that are wanted has a bad record there, which
     /// can be read: then its bytes are quarantined with that one.
-    fn look_back(&mut self, unit: &RawUnit<'_>, first_index: u64) -> Result<(), Ended> {
-        let is_known = self.sorted.quarantined_unit == Some(unit.offset);
+    fn look_back(&mut self, unit: &RawUnit<'_>, first_index: u64) -> Result<(), StopReason> {
+        let is_known = self.processed.quarantined_unit == Some(unit.offset);
         if is_known || self.on_error != BadPolicy::Quarantine {
             return Ok(());
         }
-        for (index, record) in (first_index..self.block.wanted.start).zip(in_unit(self.block, unit))
+        for (index, record) in
+            (first_index..self.block.wanted.start).zip(records_in_unit(self.block, unit))
         {
             let Ok(record) = record else { continue };
             let number = self.block.number_of(index);
-            let item = Item { index, number, unit: *unit, record };
-            match (self.sort_one)(&item, &mut Sorted::default()) {
-                Ok(Next::Sorted) => {}
-                Ok(Next::Cancelled) => return Err(Ended::Cancelled),
+            let item = NumberedRecord { index, number, unit: *unit, record };
+            match (self.process_record)(&item, &mut ProcessedBlock::default()) {
+                Ok(AfterRecord::Continue) => {}
+                Ok(AfterRecord::Cancelled) => return Err(StopReason::Cancelled),
                 Err(_) => {
-                    self.sorted.quarantined_unit = Some(unit.offset);
+                    self.processed.quarantined_unit = Some(unit.offset);
                     break;
                 }
             }
@@ -278,42 +285,42 @@ impl<F: FnMut(&Item<'_>, &mut Sorted) -> Result<Next, Fault>> Sorter<'_, F> {
     }
 
     #[inline]
-    fn sort(
+    fn process(
         &mut self,
         index: u64,
         unit: RawUnit<'_>,
         record: RecordRef<'_>,
-    ) -> Result<Result<(), Fault>, Ended> {
+    ) -> Result<Result<(), RecordError>, StopReason> {
         if self.cancel.load(Ordering::Relaxed) {
-            return Err(Ended::Cancelled);
+            return Err(StopReason::Cancelled);
         }
-        let item = Item { index, number: self.block.number_of(index), unit, record };
-        match (self.sort_one)(&item, &mut self.sorted) {
-            Ok(Next::Sorted) => self.sorted.counts.input += 1,
-            Ok(Next::Cancelled) => return Err(Ended::Cancelled),
-            Err(fault) => return Ok(Err(fault)),
+        let item = NumberedRecord { index, number: self.block.number_of(index), unit, record };
+        match (self.process_record)(&item, &mut self.processed) {
+            Ok(AfterRecord::Continue) => self.processed.counts.input += 1,
+            Ok(AfterRecord::Cancelled) => return Err(StopReason::Cancelled),
+            Err(error) => return Ok(Err(error)),
         }
         Ok(Ok(()))
     }
 
     fn set_aside(
         &mut self,
-        fault: &Fault,
+        error: &RecordError,
         unit: &RawUnit<'_>,
         records: Range<u64>,
-    ) -> Result<(), Ended> {
-        self.sorted.set_aside(fault, self.file, self.block, unit, records, self.on_error);
-        if self.sorted.stopped_by.is_some() { Err(Ended::Stopped) } else { Ok(()) }
+    ) -> Result<(), StopReason> {
+        self.processed.set_aside(error, self.file, self.block, unit, records, self.on_error);
+        if self.processed.stopped_by.is_some() { Err(StopReason::Stopped) } else { Ok(()) }
     }
 }
 
 /// Appends a record as the bytes that were read.
-pub(crate) fn copy(item: &Item<'_>, out: &mut Vec<u8>) -> Written {
+pub(crate) fn copy(item: &NumberedRecord<'_>, out: &mut Vec<u8>) -> FieldChanges {
     match item.record.own_bytes() {
         Some(bytes) => out.extend_from_slice(bytes),
         None => item.unit.copy(item.record.format(), out),
     }
-    Written::default()
+    FieldChanges::default()
 }
 
 pub(crate) fn push_json_line(batch: &mut Batch, line: &impl Serialize) {

@@ -1,14 +1,14 @@
-//! Items with keys, laid into buckets by some bits of them.
+//! Items with keys, distributed to partitions by some bits of the keys.
 
 use std::ops::Range;
 
 use super::copying::scatter;
 
-/// Bits of a key that choose the bucket.
-pub(super) const BUCKET_BITS: u32 = 8;
+/// Bits of a key that choose the partition.
+pub(super) const PARTITION_BITS: u32 = 8;
 
 /// Buckets of one level.
-pub(super) const BUCKETS: usize = 1 << BUCKET_BITS;
+pub(super) const PARTITIONS: usize = 1 << PARTITION_BITS;
 
 /// Bits of a key that count: items that agree in them stay in the order in which they came.
 pub(super) const KEY_BITS: u32 = 48;
@@ -16,16 +16,16 @@ pub(super) const KEY_BITS: u32 = 48;
 const KEY_MASK: u64 = !0 << (u64::BITS - KEY_BITS);
 
 /// The bits of a key that count.
-pub(super) const fn counted(key: u64) -> u64 {
+pub(super) const fn significant_bits(key: u64) -> u64 {
     key & KEY_MASK
 }
 
-/// What is left of a word for the number of an item in its bucket.
-pub(super) const NUMBER_MASK: u64 = (1 << (u64::BITS - KEY_BITS + BUCKET_BITS)) - 1;
+/// What is left of a word for the number of an item in its partition.
+pub(super) const NUMBER_MASK: u64 = (1 << (u64::BITS - KEY_BITS + PARTITION_BITS)) - 1;
 
 /// Items with their keys.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Items {
+pub(super) struct KeyedItems {
     pub(super) keys: Vec<u64>,
     /// Their lengths, unless all have the same.
     pub(super) lens: Vec<u32>,
@@ -33,9 +33,9 @@ pub(super) struct Items {
 }
 
 /// The length of the items, if all have the same.
-pub(super) type Len = Option<usize>;
+pub(super) type ItemLen = Option<usize>;
 
-impl Items {
+impl KeyedItems {
     /// Takes all items out.
     pub(super) fn clear(&mut self) {
         self.keys.clear();
@@ -44,7 +44,7 @@ impl Items {
     }
 
     #[inline]
-    pub(super) fn push(&mut self, key: u64, bytes: &[u8], len: Len) {
+    pub(super) fn push(&mut self, key: u64, bytes: &[u8], len: ItemLen) {
         self.keys.push(key);
         if len.is_none() {
             self.lens.push(bytes.len() as u32);
@@ -57,26 +57,26 @@ impl Items {
     }
 
     /// Where each item begins, and where the last one ends.
-    pub(super) fn starts(&self, len: Len) -> Starts {
+    pub(super) fn starts(&self, len: ItemLen) -> ItemOffsets {
         if let Some(len) = len {
-            return Starts::Computed(len);
+            return ItemOffsets::Computed(len);
         }
         let ends = self.lens.iter().scan(0, |end, &len| {
             *end += len as usize;
             Some(*end)
         });
-        Starts::Listed(std::iter::once(0).chain(ends).collect())
+        ItemOffsets::Listed(std::iter::once(0).chain(ends).collect())
     }
 }
 
 /// Where items begin in their bytes.
-pub(super) enum Starts {
+pub(super) enum ItemOffsets {
     /// All have this length.
     Computed(usize),
     Listed(Vec<usize>),
 }
 
-impl Starts {
+impl ItemOffsets {
     #[inline]
     pub(super) fn range(&self, number: usize) -> Range<usize> {
         match self {
@@ -86,70 +86,70 @@ impl Starts {
     }
 }
 
-/// Items laid into buckets, those of a bucket in the order in which they came.
-pub(super) struct Laid {
-    items: Items,
-    /// Number of the first item of each bucket, then that of all.
+/// Items grouped by partition, in input order within each partition.
+pub(super) struct PartitionedItems {
+    items: KeyedItems,
+    /// Number of the first item of each partition, then that of all.
     firsts: Vec<u32>,
     /// Where its bytes begin, then the number of all bytes.
     starts: Vec<u32>,
 }
 
-impl Laid {
-    /// Lays out items of no more than 4 GiB by the bits of their keys that choose buckets on a level.
-    pub(super) fn new(items: &Items, len: Len, level: u32) -> Self {
+impl PartitionedItems {
+    /// Lays out items of no more than 4 GiB by the bits of their keys that choose partitions on a level.
+    pub(super) fn new(items: &KeyedItems, len: ItemLen, level: u32) -> Self {
         if let Some(len) = len {
             return Self::row(&items.keys, &items.bytes, len, level);
         }
         let from = items.starts(None);
-        let (mut firsts, mut starts) = (vec![0_u32; BUCKETS + 1], vec![0_u32; BUCKETS + 1]);
+        let (mut firsts, mut starts) = (vec![0_u32; PARTITIONS + 1], vec![0_u32; PARTITIONS + 1]);
         for (&key, &len) in items.keys.iter().zip(&items.lens) {
-            firsts[bucket(key, level) + 1] += 1;
-            starts[bucket(key, level) + 1] += len;
+            firsts[partition(key, level) + 1] += 1;
+            starts[partition(key, level) + 1] += len;
         }
         add_up(&mut firsts);
         add_up(&mut starts);
-        let mut laid = Items {
+        let mut partitioned = KeyedItems {
             keys: vec![0; items.keys.len()],
             lens: vec![0; items.lens.len()],
             bytes: vec![0; items.bytes.len()],
         };
         let (mut next, mut next_byte) = (firsts.clone(), starts.clone());
         for (number, &key) in items.keys.iter().enumerate() {
-            let bucket = bucket(key, level);
+            let partition = partition(key, level);
             let bytes = &items.bytes[from.range(number)];
-            let (to, at) = (next[bucket] as usize, next_byte[bucket] as usize);
-            laid.keys[to] = key;
-            laid.lens[to] = bytes.len() as u32;
-            laid.bytes[at..at + bytes.len()].copy_from_slice(bytes);
-            next[bucket] += 1;
-            next_byte[bucket] += bytes.len() as u32;
+            let (to, at) = (next[partition] as usize, next_byte[partition] as usize);
+            partitioned.keys[to] = key;
+            partitioned.lens[to] = bytes.len() as u32;
+            partitioned.bytes[at..at + bytes.len()].copy_from_slice(bytes);
+            next[partition] += 1;
+            next_byte[partition] += bytes.len() as u32;
         }
-        Self { items: laid, firsts, starts }
+        Self { items: partitioned, firsts, starts }
     }
 
     /// The same of items of one length.
     pub(super) fn row(keys: &[u64], bytes: &[u8], len: usize, level: u32) -> Self {
-        let mut firsts = vec![0_u32; BUCKETS + 1];
+        let mut firsts = vec![0_u32; PARTITIONS + 1];
         for &key in keys {
-            firsts[bucket(key, level) + 1] += 1;
+            firsts[partition(key, level) + 1] += 1;
         }
         add_up(&mut firsts);
         let starts = firsts.iter().map(|first| first * len as u32).collect();
-        let mut laid =
-            Items { keys: vec![0; keys.len()], lens: Vec::new(), bytes: vec![0; bytes.len()] };
+        let mut partitioned =
+            KeyedItems { keys: vec![0; keys.len()], lens: Vec::new(), bytes: vec![0; bytes.len()] };
         let mut next = firsts.clone();
         let places: Vec<u32> = keys
             .iter()
             .map(|&key| {
-                let next = &mut next[bucket(key, level)];
-                laid.keys[*next as usize] = key;
+                let next = &mut next[partition(key, level)];
+                partitioned.keys[*next as usize] = key;
                 *next += 1;
                 *next - 1
             })
             .collect();
-        scatter(bytes, len, &places, &mut laid.bytes);
-        Self { items: laid, firsts, starts }
+        scatter(bytes, len, &places, &mut partitioned.bytes);
+        Self { items: partitioned, firsts, starts }
     }
 
     pub(super) fn len(&self) -> u64 {
@@ -160,18 +160,18 @@ impl Laid {
         (self.items.size() + size_of_val(&*self.firsts) + size_of_val(&*self.starts)) as u64
     }
 
-    /// The keys, lengths and bytes of a bucket.
-    pub(super) fn bucket(&self, bucket: usize) -> (&[u64], &[u32], &[u8]) {
-        let items = self.firsts[bucket] as usize..self.firsts[bucket + 1] as usize;
-        let bytes = self.starts[bucket] as usize..self.starts[bucket + 1] as usize;
+    /// The keys, lengths and bytes of a partition.
+    pub(super) fn partition(&self, partition: usize) -> (&[u64], &[u32], &[u8]) {
+        let items = self.firsts[partition] as usize..self.firsts[partition + 1] as usize;
+        let bytes = self.starts[partition] as usize..self.starts[partition + 1] as usize;
         let lens =
             if self.items.lens.is_empty() { &[][..] } else { &self.items.lens[items.clone()] };
         (&self.items.keys[items], lens, &self.items.bytes[bytes])
     }
 }
 
-fn bucket(key: u64, level: u32) -> usize {
-    (key << (level * BUCKET_BITS) >> (u64::BITS - BUCKET_BITS)) as usize
+fn partition(key: u64, level: u32) -> usize {
+    (key << (level * PARTITION_BITS) >> (u64::BITS - PARTITION_BITS)) as usize
 }
 
 /// Counts that stand one place behind become the sums of all before.

@@ -1,6 +1,6 @@
-//! What an earlier run found out about its records, so that another run need search only the rest.
+//! The verdicts of a previous run, so that only its unknown records are searched again.
 //!
-//! The lists beside the outputs of the earlier run tell it: of the mates and of the unknown, each by its number.
+//! They are read from the lists beside its outputs: mates and unknown records, each with its number.
 //! Everything else that is searched had been proven to be no mate.
 
 use std::fs::File;
@@ -14,30 +14,30 @@ use serde_json::{Map, Value};
 use thiserror::Error;
 
 use super::identity::MERGE;
-use super::manifest::{Manifest, Parent};
+use super::manifest::{Manifest, ParentManifest};
 use super::settings::Settings;
-use super::shard_set::{Problem, wrong_output};
+use super::shard_set::{ShardError, wrong_output};
 use crate::format::Format;
 use crate::format::move16::Dialect;
 use crate::mate::judge::Judgement;
-use crate::records::account::{InputAccount, OutputAccount};
+use crate::records::account::{InputEntry, OutputEntry};
 use crate::records::account_file::ManifestError;
 use crate::records::answer::Answer;
 use crate::records::format_name::FormatName;
 use crate::records::source::{MAX_LINE_BYTES, Part};
 use crate::records::stream::Stream;
 use crate::shogi::Move;
-use crate::storage::checksum::Sum;
+use crate::storage::checksum::Sha256Sum;
 use crate::storage::{files, platform};
 
 /// Why an earlier run cannot be built on.
 #[derive(Debug, Error)]
-pub enum FirstPassError {
+pub enum PreviousRunError {
     /// Its manifest cannot be read.
     #[error(transparent)]
     Manifest(#[from] ManifestError),
     /// It has no list of its mates, or of what was unknown.
-    #[error("{} tells not which records were {what}: {why}", manifest.display())]
+    #[error("{} does not say which records were {what}: {why}", manifest.display())]
     NoList {
         /// Its manifest.
         manifest: PathBuf,
@@ -62,7 +62,7 @@ pub enum FirstPassError {
     },
     /// A list is not as the manifest says.
     #[error("{0}")]
-    Wrong(Problem),
+    Wrong(ShardError),
     /// A list cannot be read.
     #[error("cannot read {}", path.display())]
     Io {
@@ -101,21 +101,21 @@ pub enum FirstPassError {
 
 /// The answers of an earlier run.
 #[derive(Debug)]
-pub struct FirstPass {
+pub struct PreviousRun {
     /// Its manifest, by which it is known.
-    pub parent: Parent,
+    pub parent: ParentManifest,
     manifest: Manifest,
     /// The records that were unknown, by input and number, in order.
     unknown: Vec<(usize, u64)>,
     /// The mates in the same way, each with the place of its line.
-    mated: Vec<(usize, u64, LinePlace)>,
+    mated: Vec<(usize, u64, LineSpan)>,
     mated_lines: (PathBuf, File),
     /// The manifest and the lists.
     files: Vec<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct LinePlace {
+struct LineSpan {
     line: usize,
     offset: u64,
     bytes: usize,
@@ -123,42 +123,42 @@ struct LinePlace {
 
 /// What a line of either list says of its record.
 #[derive(Deserialize)]
-struct Whose {
+struct ListLine {
     file: String,
     index: u64,
 }
 
 /// What else a line of the mates says.
 #[derive(Deserialize)]
-struct Mate {
+struct MatedListLine {
     verdict: String,
     line: Vec<String>,
     nodes: u64,
 }
 
-impl FirstPassError {
+impl PreviousRunError {
     /// Whether another command line would help, as opposed to another state of the disk.
     pub const fn is_usage(&self) -> bool {
         matches!(self, Self::NoList { .. } | Self::Settings { .. } | Self::SameName { .. })
     }
 }
 
-impl FirstPass {
+impl PreviousRun {
     /// Reads what the run found out that has this manifest.
     ///
     /// # Errors
-    /// [`FirstPassError`] if that is not known, or files are missing or changed.
-    pub fn read(path: &Path) -> Result<Self, FirstPassError> {
-        let failed = |source| FirstPassError::Io { path: path.to_owned(), source };
+    /// [`PreviousRunError`] if that is not known, or files are missing or changed.
+    pub fn read(path: &Path) -> Result<Self, PreviousRunError> {
+        let failed = |source| PreviousRunError::Io { path: path.to_owned(), source };
         if files::is_object(path) {
             let why =
                 "the lists of an earlier run are read here and there: copy them, and it, to a disk";
             return Err(failed(io::Error::new(io::ErrorKind::Unsupported, why)));
         }
         let manifest = Manifest::read(path)?;
-        let sha256 = File::open(path).and_then(Sum::of_reader).map_err(failed)?;
+        let sha256 = File::open(path).and_then(Sha256Sum::of_reader).map_err(failed)?;
         let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let parent = Parent { file, sha256 };
+        let parent = ParentManifest { file, sha256 };
         let folder = platform::folder_of(path);
         let list = |stream, what| {
             let why = if manifest.command == MERGE {
@@ -167,18 +167,18 @@ impl FirstPass {
                 "it was run with --mated drop or relabel, or by an older version"
             };
             let output = manifest.outputs.iter().find(|output| output.stream == stream);
-            let missing = || FirstPassError::NoList { manifest: path.to_owned(), what, why };
+            let missing = || PreviousRunError::NoList { manifest: path.to_owned(), what, why };
             checked(folder, output.ok_or_else(missing)?)
         };
         if let Some(file) = same_name(&manifest) {
-            return Err(FirstPassError::SameName { manifest: path.to_owned(), file });
+            return Err(PreviousRunError::SameName { manifest: path.to_owned(), file });
         }
         let mated = list(Stream::MatedLines, "mated")?;
         let unknown_list = list(Stream::UnknownLines, "unknown")?;
         let unknown = places(&unknown_list, Stream::UnknownLines, &manifest)?;
         let places = places(&mated, Stream::MatedLines, &manifest)?;
         let file = File::open(&mated)
-            .map_err(|source| FirstPassError::Io { path: mated.clone(), source })?;
+            .map_err(|source| PreviousRunError::Io { path: mated.clone(), source })?;
         Ok(Self {
             parent,
             unknown: unknown.into_iter().map(|(part, index, _)| (part, index)).collect(),
@@ -196,13 +196,13 @@ impl FirstPass {
 
     /// The format of its inputs, if they have one in common.
     pub fn format(&self) -> Option<FormatName> {
-        let name = |input: &InputAccount| Format::from_name(&input.format);
+        let name = |input: &InputEntry| Format::from_name(&input.format);
         common(self.manifest.inputs.iter().map(name))?.map(FormatName::plain)
     }
 
     /// How moves of its inputs were read, if that is the same for all.
     pub fn dialect(&self) -> Option<Dialect> {
-        let dialect = |input: &InputAccount| Dialect::from_name(&input.dialect);
+        let dialect = |input: &InputEntry| Dialect::from_name(&input.dialect);
         common(self.manifest.inputs.iter().map(dialect))?
     }
 
@@ -222,29 +222,29 @@ impl FirstPass {
     }
 
     /// Whether the same records are searched, and asked the same.
-    pub(crate) fn check_settings(&self, settings: &Settings) -> Result<(), FirstPassError> {
+    pub(crate) fn check_settings(&self, settings: &Settings) -> Result<(), PreviousRunError> {
         let filters = serde_json::to_value(settings.filters).unwrap_or_default();
         let in_check = serde_json::to_value(settings.search.in_check).unwrap_or_default();
         let filters = filters.as_object().cloned().unwrap_or_default();
         for (option, is) in filters.into_iter().chain([("in-check".to_owned(), in_check)]) {
             let was = self.manifest.settings.get(&option).cloned().unwrap_or_default();
             if was != is {
-                return Err(FirstPassError::Settings { option, was });
+                return Err(PreviousRunError::Settings { option, was });
             }
         }
         Ok(())
     }
 
     /// Whether these parts are of the files that were read, as far as that shows without reading them.
-    pub(crate) fn check_inputs(&self, parts: &[Part]) -> Result<(), FirstPassError> {
+    pub(crate) fn check_inputs(&self, parts: &[Part]) -> Result<(), PreviousRunError> {
         for (part, input) in parts.iter().zip(&self.manifest.inputs) {
-            let differs = |what| FirstPassError::Input { file: input.file.clone(), what };
+            let differs = |what| PreviousRunError::Input { file: input.file.clone(), what };
             if part.input.format.name() != input.format
                 || part.input.dialect.name() != input.dialect
             {
                 return Err(differs("its format or encoding of moves is another"));
             }
-            let bytes = part.input.place.state().map(|state| state.bytes);
+            let bytes = part.input.location.state().map(|state| state.bytes);
             if bytes != input.file_bytes {
                 return Err(differs("its size is another"));
             }
@@ -254,18 +254,18 @@ impl FirstPass {
 
     /// Whether what was read is what the earlier run read, byte for byte, and everything that it knew is still
     /// so.
-    pub(crate) fn check_run(&self, now: &Manifest) -> Result<(), FirstPassError> {
-        let same = |(now, before): &(&InputAccount, &InputAccount)| {
+    pub(crate) fn check_run(&self, now: &Manifest) -> Result<(), PreviousRunError> {
+        let same = |(now, before): &(&InputEntry, &InputEntry)| {
             (now.from, now.to, now.bytes, now.sha256)
                 == (before.from, before.to, before.bytes, before.sha256)
         };
         let mut pairs = now.inputs.iter().zip(&self.manifest.inputs);
         if let Some((input, _)) = pairs.find(|pair| !same(pair)) {
             let what = "its bytes are others";
-            return Err(FirstPassError::Input { file: input.file.clone(), what });
+            return Err(PreviousRunError::Input { file: input.file.clone(), what });
         }
         let (now, before) = (&now.counts.verdicts, &self.manifest.counts.verdicts);
-        let wrong = |what| Err(FirstPassError::Verdicts { what });
+        let wrong = |what| Err(PreviousRunError::Verdicts { what });
         if now.win < before.win || now.loss < before.loss {
             return wrong("there are fewer mates");
         }
@@ -290,7 +290,7 @@ impl FirstPass {
         &self,
         part: usize,
         index: u64,
-    ) -> Option<Result<Judgement, FirstPassError>> {
+    ) -> Option<Result<Judgement, PreviousRunError>> {
         if self.unknown.binary_search(&(part, index)).is_ok() {
             return None;
         }
@@ -304,15 +304,15 @@ impl FirstPass {
 
     fn mate(
         &self,
-        LinePlace { line, offset, bytes }: LinePlace,
-    ) -> Result<Judgement, FirstPassError> {
+        LineSpan { line, offset, bytes }: LineSpan,
+    ) -> Result<Judgement, PreviousRunError> {
         let (path, file) = &self.mated_lines;
         let mut text = vec![0; bytes];
         platform::read_exact_at(file, &mut text, offset)
-            .map_err(|source| FirstPassError::Io { path: path.clone(), source })?;
+            .map_err(|source| PreviousRunError::Io { path: path.clone(), source })?;
         let wrong =
-            |why: &str| FirstPassError::Line { path: path.clone(), line, why: why.to_owned() };
-        let mate: Mate = parse(&text).map_err(|why| wrong(&why))?;
+            |why: &str| PreviousRunError::Line { path: path.clone(), line, why: why.to_owned() };
+        let mate: MatedListLine = parse(&text).map_err(|why| wrong(&why))?;
         let answer =
             [Answer::Win, Answer::Loss].into_iter().find(|answer| answer.word() == mate.verdict);
         let answer = answer.ok_or_else(|| wrong("the verdict is no mate"))?;
@@ -336,9 +336,9 @@ fn same_name(manifest: &Manifest) -> Option<String> {
 }
 
 /// A list that is as its manifest says.
-fn checked(folder: &Path, output: &OutputAccount) -> Result<PathBuf, FirstPassError> {
+fn checked(folder: &Path, output: &OutputEntry) -> Result<PathBuf, PreviousRunError> {
     match wrong_output(folder, output) {
-        Some(problem) => Err(FirstPassError::Wrong(problem)),
+        Some(problem) => Err(PreviousRunError::Wrong(problem)),
         None => Ok(folder.join(&output.file)),
     }
 }
@@ -348,10 +348,10 @@ fn places(
     path: &Path,
     stream: Stream,
     manifest: &Manifest,
-) -> Result<Vec<(usize, u64, LinePlace)>, FirstPassError> {
-    let failed = |source| FirstPassError::Io { path: path.to_owned(), source };
+) -> Result<Vec<(usize, u64, LineSpan)>, PreviousRunError> {
+    let failed = |source| PreviousRunError::Io { path: path.to_owned(), source };
     let mut reader = BufReader::new(File::open(path).map_err(failed)?);
-    let mut places: Vec<(usize, u64, LinePlace)> = Vec::new();
+    let mut places: Vec<(usize, u64, LineSpan)> = Vec::new();
     let (mut text, mut offset) = (Vec::new(), 0);
     for line in 1.. {
         text.clear();
@@ -360,30 +360,30 @@ fn places(
         if bytes == 0 {
             break;
         }
-        let wrong = |why: String| FirstPassError::Line { path: path.to_owned(), line, why };
+        let wrong = |why: String| PreviousRunError::Line { path: path.to_owned(), line, why };
         if bytes == MAX_LINE_BYTES {
             return Err(wrong(format!("it has more than {MAX_LINE_BYTES} bytes")));
         }
-        let Whose { file, index } = parse(&text).map_err(wrong)?;
+        let ListLine { file, index } = parse(&text).map_err(wrong)?;
         let part = manifest.inputs.iter().position(|input| input.file == file);
         let is_behind =
             |part| places.last().is_none_or(|&(last, at, _)| (last, at) < (part, index));
         let part = part.filter(|&part| is_behind(part));
         let part =
             part.ok_or_else(|| wrong(format!("record {index} of {file} is out of order")))?;
-        let InputAccount { from, to, .. } = manifest.inputs[part];
+        let InputEntry { from, to, .. } = manifest.inputs[part];
         if !(from..to).contains(&index) {
             return Err(wrong(format!(
                 "record {index} of {file} is not among those that were read"
             )));
         }
-        places.push((part, index, LinePlace { line, offset, bytes }));
+        places.push((part, index, LineSpan { line, offset, bytes }));
         offset += bytes as u64;
     }
     let (lines, expected) = (places.len() as u64, manifest.records_of(stream));
     if lines != expected {
         let path = path.to_owned();
-        return Err(FirstPassError::Wrong(Problem::Lines { path, lines, expected }));
+        return Err(PreviousRunError::Wrong(ShardError::Lines { path, lines, expected }));
     }
     Ok(places)
 }

@@ -1,14 +1,14 @@
-//! Looking on while a search runs: the wish that it stop, and how far it has got.
+//! Observing a search while it runs: requests to stop, and its progress.
 //!
 //! A search asks and tells every thousand nodes or so; neither changes its answer unless it is stopped.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Somebody who looks on while a search runs.
+/// An observer of a running search.
 ///
 /// A bare [`AtomicBool`] does: a search gives up soon after it is set.
-pub trait Watch<M> {
+pub trait SearchObserver<M> {
     /// Whether the search should give up.
     fn wants_stop(&self) -> bool;
 
@@ -16,17 +16,17 @@ pub trait Watch<M> {
     fn progress(&self, _nodes: u64, _line: &[M]) {}
 }
 
-impl<M> Watch<M> for AtomicBool {
+impl<M> SearchObserver<M> for AtomicBool {
     fn wants_stop(&self) -> bool {
         self.load(Ordering::Relaxed)
     }
 }
 
-/// A hand on one search from another thread: to stop it, and to read how far it has got.
+/// Controls one search from another thread: stops it, and reads its progress.
 ///
 /// A search that was stopped stays so: each search takes a new one.
 #[derive(Debug)]
-pub struct Control<M> {
+pub struct SearchControl<M> {
     stop: AtomicBool,
     nodes: AtomicU64,
     lines: Mutex<Lines<M>>,
@@ -40,7 +40,7 @@ struct Lines<M> {
 
 /// How far a search has got.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Figures<M> {
+pub struct SearchProgress<M> {
     /// Nodes entered, see [`NODE_DEFINITION`](super::NODE_DEFINITION); some hundreds may be missing.
     pub nodes: u64,
     /// Length of the longest line that was told of, in plies.
@@ -49,7 +49,7 @@ pub struct Figures<M> {
     pub line: Vec<M>,
 }
 
-impl<M: Copy> Control<M> {
+impl<M: Copy> SearchControl<M> {
     /// For a search that is to begin.
     pub const fn new() -> Self {
         let lines = Lines { now: Vec::new(), deepest_plies: 0 };
@@ -63,9 +63,9 @@ impl<M: Copy> Control<M> {
     }
 
     /// How far the search has got.
-    pub fn figures(&self) -> Figures<M> {
+    pub fn figures(&self) -> SearchProgress<M> {
         let Lines { now: line, deepest_plies: depth_plies } = self.lines().clone();
-        Figures { nodes: self.nodes.load(Ordering::Relaxed), depth_plies, line }
+        SearchProgress { nodes: self.nodes.load(Ordering::Relaxed), depth_plies, line }
     }
 
     /// Nothing that holds the lock leaves them half written.
@@ -74,13 +74,13 @@ impl<M: Copy> Control<M> {
     }
 }
 
-impl<M: Copy> Default for Control<M> {
+impl<M: Copy> Default for SearchControl<M> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<M: Copy> Watch<M> for Control<M> {
+impl<M: Copy> SearchObserver<M> for SearchControl<M> {
     fn wants_stop(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }

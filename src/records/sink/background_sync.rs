@@ -1,4 +1,4 @@
-//! A file that goes to disk while it is still being written, so that little is left to wait for at its end.
+//! A file that is synchronised in the background while it is written, so that closing it takes little time.
 
 use std::fs::File;
 use std::io;
@@ -6,33 +6,33 @@ use std::io::Write;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
-use crate::storage::patient::Patient;
+use crate::storage::retry_interrupted::RetryInterrupted;
 
 /// Bytes after which the disk is asked for again: of 4 to 32 MiB the smaller did best, by little.
 const STEP_BYTES: usize = 8 << 20;
 
 /// Writes a file, and has a thread bring it to disk every few megabytes. The thread has done what it had to
 /// when the writer is flushed.
-pub(super) struct Ahead {
-    file: Patient<File>,
+pub(super) struct BackgroundSync {
+    file: RetryInterrupted<File>,
     unsynced: usize,
-    worker: Option<Worker>,
+    worker: Option<SyncThread>,
 }
 
-struct Worker {
+struct SyncThread {
     wake: SyncSender<()>,
     thread: JoinHandle<io::Result<()>>,
 }
 
-impl Ahead {
+impl BackgroundSync {
     pub(super) const fn new(file: File) -> Self {
-        Self { file: Patient(file), unsynced: 0, worker: None }
+        Self { file: RetryInterrupted(file), unsynced: 0, worker: None }
     }
 
     fn sync(&mut self) -> io::Result<()> {
         let worker = match &self.worker {
             Some(worker) => worker,
-            None => self.worker.insert(Worker::start(self.file.0.try_clone()?)?),
+            None => self.worker.insert(SyncThread::start(self.file.0.try_clone()?)?),
         };
         // Full: one in waiting is enough, a sync takes along all that was written before it. Closed: the
         // thread met an error, which flushing returns.
@@ -41,7 +41,7 @@ impl Ahead {
     }
 }
 
-impl Worker {
+impl SyncThread {
     fn start(file: File) -> io::Result<Self> {
         let (wake, woken) = sync_channel(1);
         let work = move || woken.into_iter().try_for_each(|()| file.sync_data());
@@ -51,12 +51,12 @@ impl Worker {
 
     fn finish(self) -> io::Result<()> {
         drop(self.wake);
-        // The system reports a failed write once: what the thread was told nobody else will hear.
+        // The system reports a failed write only once: an error that the thread receives must be returned here.
         self.thread.join().unwrap_or_else(|_| Err(io::Error::other("the thread panicked")))
     }
 }
 
-impl Write for Ahead {
+impl Write for BackgroundSync {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.file.write(bytes)?;
         self.unsynced += written;
@@ -69,7 +69,7 @@ impl Write for Ahead {
 
     fn flush(&mut self) -> io::Result<()> {
         self.file.flush()?;
-        self.worker.take().map_or(Ok(()), Worker::finish)
+        self.worker.take().map_or(Ok(()), SyncThread::finish)
     }
 }
 
@@ -81,7 +81,7 @@ mod tests {
     fn a_thread_syncs_what_is_still_being_written() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
-        let mut ahead = Ahead::new(File::create(&path).unwrap());
+        let mut ahead = BackgroundSync::new(File::create(&path).unwrap());
         let bytes: Vec<u8> = (0..=STEP_BYTES).map(|i| i as u8).collect();
         ahead.write_all(&bytes[..STEP_BYTES - 1]).unwrap();
         assert!(ahead.worker.is_none());

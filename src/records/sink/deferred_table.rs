@@ -1,37 +1,37 @@
-//! Files of columns: rows wait in a file beside the place of the output until all are there, then it is made.
+//! Columnar files: rows are collected in a temporary file beside the output, from which the table is built at the end.
 //!
-//! So a run goes on in the middle of the rows, which can be cut off anywhere, and what is made of the same rows
-//! is the same file.
+//! So a run can be resumed between any two rows, and the same rows always make
+//! the same file.
 
 use std::io::{BufReader, Seek, Write};
 
-use super::encoder::Hashing;
+use super::encoder::HashingWriter;
 use super::partial::Partial;
 use super::target::Target;
 use super::{OutputPlan, SinkError, io_error};
-use crate::storage::checksum::Sum;
+use crate::storage::checksum::Sha256Sum;
 use crate::storage::platform;
 use crate::storage::table::packed_row::Rows;
-use crate::storage::table::{Making, TableWriter};
+use crate::storage::table::{DeferredTable, TableWriter};
 
 /// Rows after which the caller is asked whether to stop.
 const WATCH_EVERY_ROWS: u64 = 1 << 12;
 
 /// A file made of rows.
-pub(super) struct Made {
+pub(super) struct BuiltTable {
     pub(super) target: Target,
     pub(super) bytes: u64,
-    pub(super) sha256: Option<Sum>,
+    pub(super) sha256: Option<Sha256Sum>,
 }
 
 /// Makes the file of an output of its rows, which are so many. Ends early if `wants_stop` says so.
-pub(super) fn make(
+pub(super) fn build_table(
     plan: &OutputPlan,
-    making: Making,
+    deferred_table: DeferredTable,
     rows: (&Partial, u64),
     with_checksum: bool,
     wants_stop: &mut dyn FnMut() -> bool,
-) -> Result<Made, SinkError> {
+) -> Result<BuiltTable, SinkError> {
     let (partial, expected) = rows;
     let reading = |source| partial.error("read", source);
     let writing = |source| io_error("write", &plan.path, source);
@@ -39,10 +39,10 @@ pub(super) fn make(
     file.rewind().map_err(reading)?;
     let mut rows = Rows::new(BufReader::new(file));
     let target = Target::create(&plan.path)?;
-    let output = Hashing::new(target.writer().map_err(writing)?, with_checksum);
+    let output = HashingWriter::new(target.writer().map_err(writing)?, with_checksum);
     let folder = platform::folder_of(&plan.path);
-    let mut writer =
-        TableWriter::new(making.format, making.table, output, folder).map_err(writing)?;
+    let mut writer = TableWriter::new(deferred_table.format, deferred_table.table, output, folder)
+        .map_err(writing)?;
     let mut made = 0;
     while let Some(row) = rows.next_row().map_err(reading)? {
         writer.push(&row).map_err(writing)?;
@@ -60,5 +60,5 @@ pub(super) fn make(
         Ok(output.written())
     });
     let (bytes, sha256) = finished.map_err(writing)?;
-    Ok(Made { target, bytes, sha256 })
+    Ok(BuiltTable { target, bytes, sha256 })
 }

@@ -1,4 +1,4 @@
-//! Reads and writes that are made again when a signal interrupts them.
+//! Reads and writes that are retried when a signal interrupts them.
 //!
 //! POSIX, `EINTR`: nothing has happened then. `read_exact`, `read_to_end` and `write_all` begin again by
 //! themselves; encoders and decoders that stand between them and a file do not all.
@@ -6,11 +6,11 @@
 use std::io;
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 
-/// A file or stream of which nobody notices interruptions.
-pub(crate) struct Patient<T>(pub(crate) T);
+/// Wraps a reader or writer so that `EINTR` is never returned.
+pub(crate) struct RetryInterrupted<T>(pub(crate) T);
 
 /// Calls until the call is not interrupted.
-fn again<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+fn retry<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     loop {
         match call() {
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
@@ -19,32 +19,32 @@ fn again<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     }
 }
 
-impl<T: Read> Read for Patient<T> {
+impl<T: Read> Read for RetryInterrupted<T> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        again(|| self.0.read(bytes))
+        retry(|| self.0.read(bytes))
     }
 }
 
-impl<T: Write> Write for Patient<T> {
+impl<T: Write> Write for RetryInterrupted<T> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        again(|| self.0.write(bytes))
+        retry(|| self.0.write(bytes))
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        again(|| self.0.flush())
+        retry(|| self.0.flush())
     }
 }
 
-impl<T: Seek> Seek for Patient<T> {
+impl<T: Seek> Seek for RetryInterrupted<T> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        again(|| self.0.seek(to))
+        retry(|| self.0.seek(to))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::storage::checksum::Sum;
+    use crate::storage::checksum::Sha256Sum;
 
     /// Interrupted before each byte.
     struct Signalled {
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn signals_lose_nothing() {
-        let mut file = Patient(Signalled { bytes: Vec::new(), is_calm: true });
+        let mut file = RetryInterrupted(Signalled { bytes: Vec::new(), is_calm: true });
         assert_eq!(file.write(b"abc").unwrap(), 1);
         assert_eq!(file.write(b"bc").unwrap(), 1);
         file.flush().unwrap();
@@ -95,6 +95,6 @@ mod tests {
     #[test]
     fn checksums_are_of_all_that_is_read() {
         let file = Signalled { bytes: b"cba".to_vec(), is_calm: true };
-        assert_eq!(Sum::of_reader(file).unwrap(), Sum::of(b"abc"));
+        assert_eq!(Sha256Sum::of_reader(file).unwrap(), Sha256Sum::of(b"abc"));
     }
 }

@@ -1,0 +1,114 @@
+//! Cache of the children of unsolved nodes, so that moves are generated and weighed once.
+//!
+//! Anything missing is generated again, so the whole cache is cleared when it is full.
+
+/// Names what was kept for a node; may be out of date.
+pub(super) type CacheHandle = u32;
+/// Nothing was kept.
+pub(super) const NO_HANDLE: CacheHandle = CacheHandle::MAX;
+
+struct CachedNode<H> {
+    key: u64,
+    hand: H,
+    /// Plies that were left below the node, on which disproofs by depth depend.
+    plies_left: u16,
+    count: u16,
+    first: u32,
+}
+
+/// A bounded store of children by node.
+pub(super) struct ChildCache<H, C> {
+    blocks: Vec<CachedNode<H>>,
+    children: Vec<C>,
+}
+
+/// On average a node has this many children; it only decides how the room is shared out.
+const CHILDREN_PER_NODE: usize = 4;
+
+impl<H: Copy + Eq, C: Copy> ChildCache<H, C> {
+    /// Room for at most `bytes`.
+    pub(super) fn new(bytes: usize) -> Self {
+        let node_bytes = size_of::<CachedNode<H>>() + CHILDREN_PER_NODE * size_of::<C>();
+        let nodes = (bytes / node_bytes).clamp(256, NO_HANDLE as usize / CHILDREN_PER_NODE);
+        Self {
+            blocks: Vec::with_capacity(nodes),
+            children: Vec::with_capacity(nodes * CHILDREN_PER_NODE),
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.blocks.clear();
+        self.children.clear();
+    }
+
+    fn index(&self, handle: CacheHandle, key: u64, hand: H) -> Option<usize> {
+        let index = handle as usize;
+        let block = self.blocks.get(index)?;
+        (block.key == key && block.hand == hand).then_some(index)
+    }
+
+    /// The children of a node, and the plies that were left when they were kept.
+    #[inline]
+    pub(super) fn find(&self, handle: CacheHandle, key: u64, hand: H) -> Option<(&[C], u16)> {
+        let block = &self.blocks[self.index(handle, key, hand)?];
+        let first = block.first as usize;
+        Some((&self.children[first..first + usize::from(block.count)], block.plies_left))
+    }
+
+    /// Keeps the children of a node, in their old place if `handle` still names it.
+    #[inline]
+    pub(super) fn insert(
+        &mut self,
+        handle: CacheHandle,
+        key: u64,
+        hand: H,
+        plies_left: u16,
+        children: &[C],
+    ) -> CacheHandle {
+        let Ok(count) = u16::try_from(children.len()) else { return NO_HANDLE };
+        if let Some(index) = self.index(handle, key, hand)
+            && self.blocks[index].count == count
+        {
+            self.blocks[index].plies_left = plies_left;
+            let first = self.blocks[index].first as usize;
+            self.children[first..first + children.len()].copy_from_slice(children);
+            return handle;
+        }
+        let full = self.blocks.len() == self.blocks.capacity()
+            || self.children.len() + children.len() > self.children.capacity();
+        if full {
+            self.clear();
+        }
+        if children.len() > self.children.capacity() {
+            return NO_HANDLE;
+        }
+        let (Ok(handle), Ok(first)) =
+            (CacheHandle::try_from(self.blocks.len()), u32::try_from(self.children.len()))
+        else {
+            return NO_HANDLE;
+        };
+        self.blocks.push(CachedNode { key, hand, plies_left, count, first });
+        self.children.extend_from_slice(children);
+        handle
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_what_was_kept_until_the_room_is_full() {
+        let mut child_cache: ChildCache<u32, u64> = ChildCache::new(0);
+        let handle = child_cache.insert(NO_HANDLE, 7, 1, 20, &[1, 2, 3]);
+        assert_eq!(child_cache.find(handle, 7, 1), Some((&[1, 2, 3][..], 20)));
+        assert_eq!(child_cache.find(handle, 7, 2), None, "another hand");
+        assert_eq!(child_cache.find(NO_HANDLE, 7, 1), None);
+        assert_eq!(child_cache.insert(handle, 7, 1, 18, &[4, 5, 6]), handle);
+        assert_eq!(child_cache.find(handle, 7, 1), Some((&[4, 5, 6][..], 18)));
+        for key in 8..400 {
+            child_cache.insert(NO_HANDLE, key, 1, 20, &[key; 4]);
+        }
+        assert_eq!(child_cache.find(handle, 7, 1), None, "the room was full and is used again");
+    }
+}

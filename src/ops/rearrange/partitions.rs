@@ -1,0 +1,348 @@
+//! External distribution sort of items by their keys.
+//!
+//! Items are laid into partitions by the first bits of their keys; a partition that fits into memory is put in
+//! order there, a larger one is laid into partitions by the next bits. While everything fits, nothing is
+//! written to disk. This is the distribution sort of Knuth, The Art of Computer Programming, volume 3, 5.4.9.
+
+use std::sync::Arc;
+
+use super::partitioned::{
+    ItemLen, KEY_BITS, KeyedItems, NUMBER_MASK, PARTITION_BITS, PARTITIONS, PartitionedItems,
+};
+use super::plan::Resources;
+use super::spill::Spill;
+use crate::ops::error::OperationError;
+
+/// The share of the user's memory, in eighths, that items may take before they are written to disk. The
+/// rest is for blocks and partitions under way.
+#[derive(Clone, Copy)]
+pub(super) struct MemoryShare(u64);
+
+impl MemoryShare {
+    /// Where there is one store.
+    pub(super) const ALL: Self = Self(7);
+    /// Where there are several: the first one.
+    pub(super) const MOST: Self = Self(4);
+    /// The second one.
+    pub(super) const REST: Self = Self(2);
+    /// A third one.
+    pub(super) const LAST: Self = Self(1);
+    /// For a partition that is laid into partitions again, while others are under way.
+    const REPARTITION: Self = Self(1);
+
+    const fn of(self, bytes: u64) -> u64 {
+        bytes / 8 * self.0
+    }
+}
+
+/// A partition that takes no more than this is put in order, however little memory there is.
+const SMALL_PARTITION_BYTES: u64 = 1 << 16;
+
+/// What is written together can be read together and laid into partitions again, where places have 32 bits.
+const MAX_WRITTEN_BYTES: u64 = 1 << 30;
+
+/// Nor is it more than this part of the memory.
+const MAX_WRITTEN_SHARE: u64 = 8;
+
+/// A partition in memory takes its size, about as much again in order, and its keys.
+const COPIES: u64 = 3;
+
+/// Buckets while items are laid into them.
+pub(super) struct PartitionWriter {
+    resources: Resources,
+    len: ItemLen,
+    /// Which bits of the keys choose the partition: 0 for the first ones.
+    level: u32,
+    capacity_bytes: u64,
+    buffered: Vec<PartitionedItems>,
+    buffered_bytes: u64,
+    spill: Option<Spill>,
+    /// Items that were added.
+    items: u64,
+}
+
+impl PartitionWriter {
+    /// For items of this length within a share of the user's memory.
+    pub(super) fn new(resources: &Resources, len: ItemLen, share: MemoryShare) -> Self {
+        Self::on_level(resources, len, 0, share)
+    }
+
+    fn on_level(resources: &Resources, len: ItemLen, level: u32, share: MemoryShare) -> Self {
+        let capacity_bytes = share.of(resources.memory.bytes());
+        let (buffered, resources) = (Vec::new(), resources.clone());
+        Self {
+            resources,
+            len,
+            level,
+            capacity_bytes,
+            buffered,
+            buffered_bytes: 0,
+            spill: None,
+            items: 0,
+        }
+    }
+
+    /// Adds items behind all that came before.
+    pub(super) fn add(&mut self, partitioned: PartitionedItems) -> Result<(), OperationError> {
+        self.buffered_bytes += partitioned.size();
+        self.items += partitioned.len();
+        self.buffered.push(partitioned);
+        if self.buffered_bytes > self.capacity_bytes { self.spill_buffered() } else { Ok(()) }
+    }
+
+    /// Items and bytes of the largest partition of what is in memory.
+    fn largest(&self) -> (u64, u64) {
+        (0..PARTITIONS).map(|partition| count(&self.buffered, partition)).max().unwrap_or_default()
+    }
+
+    /// Number of items.
+    pub(super) const fn items(&self) -> u64 {
+        self.items
+    }
+
+    fn spill_buffered(&mut self) -> Result<(), OperationError> {
+        let spill = match &mut self.spill {
+            Some(spill) => spill,
+            none => none.insert(Spill::create(&self.resources.folder())?),
+        };
+        let most_bytes = MAX_WRITTEN_BYTES.min(self.resources.memory.bytes() / MAX_WRITTEN_SHARE);
+        let mut buffered = &self.buffered[..];
+        while !buffered.is_empty() {
+            let (group, rest) = buffered.split_at(first_group(buffered, most_bytes));
+            (0..PARTITIONS).try_for_each(|partition| spill.append(partition, group))?;
+            buffered = rest;
+        }
+        self.buffered.clear();
+        self.buffered_bytes = 0;
+        Ok(())
+    }
+
+    /// Nothing more is added.
+    pub(super) fn seal(mut self) -> Result<SealedPartitions, OperationError> {
+        // Buckets that are under way from now on need memory, too.
+        let in_flight =
+            size_in_memory(self.largest()) * self.resources.partitions_in_flight() as u64;
+        if self.spill.is_some() || self.buffered_bytes + in_flight > self.resources.memory.bytes() {
+            self.spill_buffered()?;
+        }
+        let Self { resources, len, level, buffered, spill, .. } = self;
+        Ok(SealedPartitions { resources, len, level, buffered, spill })
+    }
+}
+
+/// Items and bytes of a partition of all these.
+fn count(all: &[PartitionedItems], partition: usize) -> (u64, u64) {
+    let partitions = all.iter().map(|partitioned| partitioned.partition(partition));
+    partitions.fold((0, 0), |(items, size), (keys, _, bytes)| {
+        (items + keys.len() as u64, size + bytes.len() as u64)
+    })
+}
+
+/// Memory that a partition of so many items of so many bytes takes while it is put in order.
+const fn size_in_memory((items, bytes): (u64, u64)) -> u64 {
+    (bytes + items * 2 * size_of::<u64>() as u64) * COPIES
+}
+
+/// How many of these are written together: at least one, and no more than so many bytes.
+fn first_group(buffered: &[PartitionedItems], most_bytes: u64) -> usize {
+    let sizes = buffered.iter().scan(0, |size, partitioned| {
+        *size += partitioned.size();
+        Some(*size)
+    });
+    sizes.take_while(|&size| size <= most_bytes).count().max(1)
+}
+
+/// Buckets that are complete.
+pub(super) struct SealedPartitions {
+    resources: Resources,
+    pub(super) len: ItemLen,
+    level: u32,
+    buffered: Vec<PartitionedItems>,
+    spill: Option<Spill>,
+}
+
+impl SealedPartitions {
+    /// All partitions in the order of keys, each small enough to be handled in memory.
+    pub(super) fn partitions(self) -> PartitionReader {
+        PartitionReader { stores: vec![(Arc::new(self), 0)] }
+    }
+
+    fn count(&self, partition: usize) -> (u64, u64) {
+        let (mut items, mut bytes) = count(&self.buffered, partition);
+        if let Some(spill) = &self.spill {
+            let (spilled, spilled_bytes) = spill.count(partition);
+            items += spilled;
+            bytes += spilled_bytes;
+        }
+        (items, bytes)
+    }
+
+    /// Whether a partition is to be laid into partitions again.
+    fn is_too_large(&self, partition: usize) -> bool {
+        let (items, bytes) = self.count(partition);
+        let size = size_in_memory((items, bytes));
+        let share = self.resources.memory.bytes() / self.resources.partitions_in_flight() as u64;
+        let is_large = self.spill.is_some() && size > share.max(SMALL_PARTITION_BYTES);
+        let can_be_split = (self.level + 2) * PARTITION_BITS <= KEY_BITS && items > 1;
+        (is_large || items > NUMBER_MASK) && can_be_split
+    }
+
+    fn read(&self, partition: usize, items: &mut KeyedItems) -> Result<(), OperationError> {
+        let (count, bytes) = self.count(partition);
+        items.keys.reserve(count as usize);
+        items.bytes.reserve(bytes as usize);
+        if let Some(spill) = &self.spill {
+            spill.extents(partition).try_for_each(|extent| spill.load(extent, self.len, items))?;
+        }
+        for partitioned in &self.buffered {
+            let (keys, lens, bytes) = partitioned.partition(partition);
+            items.keys.extend_from_slice(keys);
+            items.lens.extend_from_slice(lens);
+            items.bytes.extend_from_slice(bytes);
+        }
+        Ok(())
+    }
+
+    /// Lays a partition into partitions.
+    fn repartition(&self, partition: usize) -> Result<Self, OperationError> {
+        let level = self.level + 1;
+        let mut partitions =
+            PartitionWriter::on_level(&self.resources, self.len, level, MemoryShare::REPARTITION);
+        for partitioned in &self.buffered {
+            let (keys, lens, bytes) = partitioned.partition(partition);
+            let items = KeyedItems { keys: keys.into(), lens: lens.into(), bytes: bytes.into() };
+            partitions.add(PartitionedItems::new(&items, self.len, level))?;
+        }
+        if let Some(spill) = &self.spill {
+            for extent in spill.extents(partition) {
+                let mut items = KeyedItems::default();
+                spill.load(extent, self.len, &mut items)?;
+                partitions.add(PartitionedItems::new(&items, self.len, level))?;
+            }
+        }
+        partitions.seal()
+    }
+}
+
+/// A partition that can be handled in memory.
+pub(super) struct Partition {
+    store: Arc<SealedPartitions>,
+    partition: usize,
+}
+
+impl Partition {
+    /// Puts what is in it behind other items, in the order in which it came.
+    pub(super) fn read(&self, items: &mut KeyedItems) -> Result<(), OperationError> {
+        self.store.read(self.partition, items)
+    }
+
+    /// The keys of what is in it, in the order in which it came.
+    pub(super) fn keys(&self) -> Result<Vec<u64>, OperationError> {
+        let mut items = KeyedItems::default();
+        self.read(&mut items)?;
+        Ok(items.keys)
+    }
+
+    /// The length of the items, if all have the same.
+    pub(super) fn len(&self) -> ItemLen {
+        self.store.len
+    }
+}
+
+/// The iterator of [`SealedPartitions::partitions`].
+pub(super) struct PartitionReader {
+    /// The levels that are being emptied, with the next partition of each.
+    stores: Vec<(Arc<SealedPartitions>, usize)>,
+}
+
+impl Iterator for PartitionReader {
+    type Item = Result<Partition, OperationError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let (store, next) = self.stores.last_mut()?;
+            let partition = *next;
+            if partition == PARTITIONS {
+                self.stores.pop();
+                continue;
+            }
+            *next += 1;
+            if !store.is_too_large(partition) {
+                return Some(Ok(Partition { store: Arc::clone(store), partition }));
+            }
+            match store.repartition(partition) {
+                Ok(store) => self.stores.push((Arc::new(store), 0)),
+                Err(error) => return Some(Err(error)),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::partitioned::significant_bits;
+    use super::super::sorted_partition::SortedPartition;
+    use super::*;
+    use crate::random::SplitMix64;
+
+    fn resources(memory: &str) -> Resources {
+        Resources { memory: memory.parse().unwrap(), threads: 1, tmp_dir: None }
+    }
+
+    /// Keys and bytes of all items as they come out, within so much memory.
+    fn sorted_partition(blocks: &[KeyedItems], len: ItemLen, memory: &str) -> Vec<(u64, Vec<u8>)> {
+        let mut partitions = PartitionWriter::new(&resources(memory), len, MemoryShare::ALL);
+        for items in blocks {
+            partitions.add(PartitionedItems::new(items, len, 0)).unwrap();
+        }
+        let (mut sorted_partition, mut bucket_ordered) = (Vec::new(), SortedPartition::default());
+        for partition in partitions.seal().unwrap().partitions() {
+            bucket_ordered.load(&partition.unwrap()).unwrap();
+            let SortedPartition { items, order, .. } = &bucket_ordered;
+            let starts = items.starts(len);
+            for &item in order {
+                let item = item as usize;
+                sorted_partition.push((items.keys[item], items.bytes[starts.range(item)].to_vec()));
+            }
+        }
+        sorted_partition
+    }
+
+    /// Blocks of items whose bytes are their numbers, some of them longer than that.
+    fn blocks(keys: &[u64], len: ItemLen) -> Vec<KeyedItems> {
+        let numbers: Vec<u64> = (0..keys.len() as u64).collect();
+        let chunks = keys.chunks(700).zip(numbers.chunks(700));
+        let block = |(keys, numbers): (&[u64], &[u64])| {
+            let mut items = KeyedItems::default();
+            for (&key, number) in keys.iter().zip(numbers) {
+                let more = if len.is_some() { 0 } else { (number % 5) as usize };
+                items.push(key, &[&number.to_le_bytes()[..], &[7; 5][..more]].concat(), len);
+            }
+            items
+        };
+        chunks.map(block).collect()
+    }
+
+    #[test]
+    fn items_come_out_in_the_order_of_their_keys_whatever_the_memory() {
+        let mut random = SplitMix64::new(4);
+        let spread: Vec<u64> = (0..5000).map(|_| random.next_bits()).collect();
+        // Many agree in the first bits, some in all that count, and some in nothing else.
+        let alike = |key: &u64| (key % 3) << 60 | (key % 1000) << 20 | (key % 2);
+        let alike: Vec<u64> = spread.iter().map(alike).collect();
+        for keys in [&spread, &alike, &vec![5; 3000], &vec![]] {
+            for len in [Some(8), None] {
+                let blocks = blocks(keys, len);
+                let mut expected: Vec<(u64, u64)> = keys.iter().copied().zip(0..).collect();
+                expected.sort_by_key(|&(key, _)| significant_bits(key));
+                for memory in ["1G", "100K", "4K", "1"] {
+                    let sorted_partition = sorted_partition(&blocks, len, memory);
+                    let numbered = sorted_partition.iter().map(|(key, bytes)| {
+                        (*key, u64::from_le_bytes(bytes[..8].try_into().unwrap()))
+                    });
+                    assert!(numbered.eq(expected.iter().copied()), "{len:?} {memory}");
+                }
+            }
+        }
+    }
+}

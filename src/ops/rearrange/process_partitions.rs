@@ -1,0 +1,40 @@
+//! Buckets over threads: each is worked on by one thread, what comes of them is taken in their order.
+
+use std::sync::atomic::Ordering;
+
+use super::partitions::{Partition, SealedPartitions};
+use super::pass::RunControl;
+use super::plan::Resources;
+use super::sorted_partition::SortedPartition;
+use crate::engine::error::RunError;
+use crate::engine::in_order::{Parallelism, in_order};
+use crate::ops::error::OperationError;
+use crate::records::counts::Counts;
+
+/// Has `work` done on all partitions, each in order, and gives the results in order to `take`, which says of how
+/// many items they are.
+pub(super) fn process_partitions<T: Send + 'static>(
+    sealed: SealedPartitions,
+    resources: &Resources,
+    work: impl Fn(&SortedPartition) -> T + Send + Sync + 'static,
+    mut take: impl FnMut(T) -> Result<u64, OperationError>,
+    control: &mut RunControl<'_>,
+) -> Result<(), OperationError> {
+    let parallelism = Parallelism::new(resources.threads(), resources.partitions_in_flight());
+    let mut shown = Counts::default();
+    let work = move |sorted_partition: &mut SortedPartition,
+                     partition: Result<Partition, OperationError>| {
+        sorted_partition.load(&partition?)?;
+        Ok::<T, OperationError>(work(sorted_partition))
+    };
+    in_order(sealed.partitions(), parallelism, SortedPartition::default, work, |done| {
+        if control.cancel.load(Ordering::Relaxed) {
+            return Err(RunError::Interrupted.into());
+        }
+        if let Some(done) = done {
+            shown.input += take(done?)?;
+            control.progress.update(&shown);
+        }
+        Ok(())
+    })
+}
