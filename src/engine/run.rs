@@ -75,15 +75,12 @@ pub(crate) fn run_with_checkpoints<W: BlockWorker + 'static, E: From<RunError>>(
     mut checkpointer: Option<&mut (dyn CheckpointHooks<Error = E> + '_)>,
 ) -> Result<CompletedRun, E> {
     let resumed = checkpointer.as_ref().and_then(|checkpointer| checkpointer.resumed());
-    let (mut resume_point, mut sinks) = match resumed {
-        Some((resume_point, outputs)) => (
-            resume_point.clone(),
-            Sinks::resume(job.outputs, outputs.to_vec()).map_err(RunError::from)?,
-        ),
-        None => {
-            let sinks = Sinks::create_with(job.outputs, job.checksums).map_err(RunError::from)?;
-            (ResumePoint::default(), sinks)
-        }
+    let (mut resume_point, mut sinks) = if let Some((resume_point, outputs)) = resumed {
+        let sinks = Sinks::resume(job.outputs, outputs.to_vec()).map_err(RunError::from)?;
+        (resume_point.clone(), sinks)
+    } else {
+        let sinks = Sinks::create_with(job.outputs, job.checksums).map_err(RunError::from)?;
+        (ResumePoint::default(), sinks)
     };
     let sinks_and_point = (&mut sinks, &mut resume_point);
     let parts_read = read_all(

@@ -62,9 +62,10 @@ impl CheckpointHooks for Checkpointer {
         sinks: &mut Sinks,
         place: &ResumePoint,
     ) -> Result<JobError, JobError> {
-        Ok(match self.save(sinks, place)? {
-            true => JobError::Suspended { records: place.counts.input },
-            false => RunError::Interrupted.into(),
+        Ok(if self.save(sinks, place)? {
+            JobError::Suspended { records: place.counts.input }
+        } else {
+            RunError::Interrupted.into()
         })
     }
 }

@@ -285,10 +285,7 @@ pub enum PlanError {
 impl PlanError {
     /// Whether another command line would help, as opposed to another state of the disk.
     pub const fn is_usage(&self) -> bool {
-        match self {
-            Self::Look { .. } | Self::Source(_) => false,
-            _ => true,
-        }
+        !matches!(self, Self::Look { .. } | Self::Source(_))
     }
 }
 

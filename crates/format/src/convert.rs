@@ -159,6 +159,9 @@ impl RecordRef<'_> {
 
     /// [`RecordRef::convert`] of one record after the other: where the bytes that are given on demand begin
     /// with the next one, its position may be transcoded with this one's.
+    ///
+    /// # Errors
+    /// As [`RecordRef::convert`].
     pub fn convert_with_lookahead<'a>(
         &self,
         to: Format,

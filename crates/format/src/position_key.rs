@@ -52,6 +52,9 @@ impl RecordRef<'_> {
 
     /// The same where records stand in a row; the function gives what follows this one.
     #[inline]
+    ///
+    /// # Errors
+    /// As [`RecordRef::position_key`].
     pub fn position_key_with_lookahead<'a>(
         &self,
         (lookahead, next): (&mut Lookahead, impl FnOnce() -> &'a [u8]),

@@ -180,7 +180,7 @@ impl Bytes {
     fn try_go_to(&mut self, offset: u64, until: u64) -> io::Result<()> {
         match (&self.seekability, &self.opened) {
             (Seekability::Bytes, Some((opened, _))) => {
-                self.reader = opened.reader(offset, until)?
+                self.reader = opened.reader(offset, until)?;
             }
             (Seekability::Frames(table), Some((opened, _))) => {
                 let last = table.frame(table.frame_of(until.saturating_sub(1)));

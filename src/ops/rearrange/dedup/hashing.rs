@@ -148,7 +148,7 @@ fn say<'a>(
 ) -> Result<(), RecordError> {
     match key {
         DedupKey::Position => {
-            out.extend_from_slice(record.position_key_with_lookahead(lookahead)?.bytes())
+            out.extend_from_slice(record.position_key_with_lookahead(lookahead)?.bytes());
         }
         DedupKey::PositionAndMove => {
             out.extend_from_slice(record.position_key_with_lookahead(lookahead)?.bytes());
