@@ -168,7 +168,7 @@ impl Format {
         }
     }
 
-    /// Whether its units hold games: [`read_games`] reads them.
+    /// Whether its units hold games: [`read_games`](crate::read_games) reads them.
     pub const fn holds_games(self) -> bool {
         matches!(self.spec().codec, Codec::Games { .. })
     }

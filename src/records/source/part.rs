@@ -62,6 +62,6 @@ pub struct PartRead {
     pub offset: u64,
     /// Bytes read, uncompressed.
     pub bytes: u64,
-    /// SHA-256 of these bytes, if it was asked for: a [`Source`] by itself makes none.
+    /// SHA-256 of these bytes, if it was asked for: a [`Source`](super::Source) by itself makes none.
     pub sha256: Option<Sha256Sum>,
 }
