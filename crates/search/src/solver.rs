@@ -39,10 +39,10 @@ pub type SolverResult = SearchResult<Move>;
 /// A checked proof, see [`search::Proof`](crate::Proof).
 pub type Proof = proof::Proof<Move, Hand>;
 
-/// A hand on one search from another thread, see [`search::SearchControl`](crate::Control).
+/// A hand on one search from another thread, see [`search::SearchControl`](crate::SearchControl).
 pub type SearchControl = observer::SearchControl<Move>;
 
-/// How far a search has got, see [`search::SearchProgress`](crate::Figures).
+/// How far a search has got, see [`search::SearchProgress`](crate::SearchProgress).
 pub type SearchProgress = observer::SearchProgress<Move>;
 
 /// Whose mate is asked about, by unbroken checks.
