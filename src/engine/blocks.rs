@@ -15,7 +15,8 @@ use super::prefetch::Prefetch;
 use crate::records::processing::ProcessedBlock;
 use crate::records::resume_point::ResumePoint;
 use crate::records::source::{
-    Checksummed, Delivery, MemoryBounded, MemoryBudget, PartRead, SkipBlocks, Source, SourceError,
+    Checksummed, Delivery, MemoryBounded, MemoryBudget, MemoryPermit, PartRead, SkipBlocks, Source,
+    SourceError,
 };
 use crate::storage::platform;
 
@@ -31,8 +32,8 @@ const STAGES: usize = 3;
 /// Minimum memory for blocks in flight, however low the memory limit is.
 const MIN_BLOCK_MEMORY_BYTES: usize = 4 << 20;
 
-/// Blocks under way per thread: enough that none waits for the coordinator.
-const BLOCKS_PER_THREAD: usize = 4;
+/// Blocks in flight per thread: one in work, one that waits for it.
+const BLOCKS_PER_THREAD: usize = 2;
 
 /// What became of a block.
 pub(crate) struct BlockResult<T> {
@@ -41,6 +42,8 @@ pub(crate) struct BlockResult<T> {
     pub(crate) found: T,
     /// What was read of its input up to its end.
     pub(crate) read: PartRead,
+    /// The memory of the block, where that is short: what became of it takes about as much, until it is written.
+    _permit: Option<MemoryPermit>,
 }
 
 /// What became of what was read.
@@ -70,14 +73,18 @@ where
     let parallelism = Parallelism {
         threads,
         running,
-        in_flight: running.saturating_add(job.waiting_blocks),
+        in_flight: usize::MAX,
+        waiting: job.waiting_blocks,
         waiting_bytes: WAITING_BYTES,
         bytes_of,
     };
+    let is_memory_short = job.block_memory_bytes < usize::MAX;
     let stop = StopWhenDropped(Arc::default());
     let stopped = Arc::clone(&stop.0);
     let inputs: Vec<_> = job.parts.iter().map(|part| part.input.name.clone()).collect();
-    let work = move |worker: &mut W, delivery| process(worker, delivery, &inputs, &stopped);
+    let work = move |worker: &mut W, delivery| {
+        process(worker, delivery, &inputs, is_memory_short, &stopped)
+    };
     let deliveries = deliveries(job, behind, threads).map_err(RunError::Threads)?;
     in_order(deliveries, parallelism, make_worker, work, |processed| take(processed.transpose()?))
 }
@@ -95,9 +102,10 @@ fn process<W: BlockWorker>(
     worker: &mut W,
     delivery: Result<Delivery, RunError>,
     inputs: &[String],
+    is_memory_short: bool,
     stop: &AtomicBool,
 ) -> Result<ProcessedDelivery<W::Found>, RunError> {
-    let block = match delivery? {
+    let mut block = match delivery? {
         Delivery::Block(block) => block,
         Delivery::End(read) => return Ok(ProcessedDelivery::End(read)),
     };
@@ -106,6 +114,7 @@ fn process<W: BlockWorker>(
             processed,
             found,
             read: block.read(),
+            _permit: block.permit.take_if(|_| is_memory_short),
         }))),
         Ok(None) => Err(RunError::Interrupted),
         Err(_) => {

@@ -4,13 +4,12 @@
 //! goes through this function.
 
 use std::collections::BTreeMap;
-use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use crossbeam_channel::{RecvTimeoutError, bounded, unbounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded, unbounded};
 
 use super::error::RunError;
 use crate::search::STACK_BYTES;
@@ -27,6 +26,8 @@ pub(crate) struct Parallelism<T> {
     pub(crate) running: usize,
     /// Most items that are started and not delivered: one slow item must not leave the other threads idle.
     pub(crate) in_flight: usize,
+    /// Most results that wait for an earlier one.
+    pub(crate) waiting: usize,
     /// Memory of the results that wait for one before them, in bytes, beyond which no item is begun.
     pub(crate) waiting_bytes: usize,
     /// Memory of a result.
@@ -37,7 +38,8 @@ impl<T> Parallelism<T> {
     /// So many threads, and so many items under way.
     pub(crate) fn new(threads: usize, items: usize) -> Self {
         let waiting_bytes = usize::MAX;
-        Self { threads, running: items, in_flight: items, waiting_bytes, bytes_of: |_| 0 }
+        let (running, in_flight, waiting) = (items, items, items);
+        Self { threads, running, in_flight, waiting, waiting_bytes, bytes_of: |_| 0 }
     }
 }
 
@@ -68,40 +70,14 @@ where
     let (permits, permit) = bounded(parallelism.running);
     let (tasks, task) = bounded(parallelism.threads);
     let (results, result) = unbounded();
-    spawn("feeder", move || {
-        let mut items = items;
-        for sequence in 0u64.. {
-            // A panic takes the place of the item: it must not pass for the end of the items.
-            let item = match catch_unwind(AssertUnwindSafe(|| items.next())) {
-                Ok(None) => return,
-                Ok(Some(item)) => Ok(item),
-                Err(panic) => Err(panic),
-            };
-            let is_panic = item.is_err();
-            if permit.recv().is_err() || tasks.send((sequence, item)).is_err() || is_panic {
-                return;
-            }
-        }
-    })
-    .map_err(RunError::Threads)?;
-    let workers = Arc::new((make_worker, work));
+    let feeder = thread::Builder::new().name("feeder".to_owned());
+    feeder.spawn(move || feed(items, &permit, &tasks)).map_err(RunError::Threads)?;
+    let worker = Arc::new((make_worker, work));
     for number in 0..parallelism.threads {
-        let (workers, task, results) = (Arc::clone(&workers), task.clone(), results.clone());
-        spawn(&format!("worker-{number}"), move || {
-            let (make_worker, work) = &*workers;
-            let mut worker = None;
-            for (sequence, item) in task {
-                let done = item.and_then(|item| {
-                    catch_unwind(AssertUnwindSafe(|| {
-                        work(worker.get_or_insert_with(make_worker), item)
-                    }))
-                });
-                if results.send((sequence, done)).is_err() {
-                    return;
-                }
-            }
-        })
-        .map_err(RunError::Threads)?;
+        let (worker, task, results) = (Arc::clone(&worker), task.clone(), results.clone());
+        let builder = thread::Builder::new().name(format!("worker-{number}"));
+        let work = move || process(&worker.0, &worker.1, &task, &results);
+        builder.stack_size(STACK_BYTES).spawn(work).map_err(RunError::Threads)?;
     }
     drop((task, results));
     let mut order = ReorderBuffer::new(parallelism);
@@ -125,6 +101,43 @@ where
     }
 }
 
+/// An item, or the panic that took its place, with its number.
+type Task<I> = (u64, thread::Result<I>);
+
+/// Hands out the items, each when there is a permit for it.
+fn feed<I>(mut items: impl Iterator<Item = I>, permit: &Receiver<()>, tasks: &Sender<Task<I>>) {
+    for sequence in 0u64.. {
+        // A panic takes the place of the item: it must not pass for the end of the items.
+        let item = match catch_unwind(AssertUnwindSafe(|| items.next())) {
+            Ok(None) => return,
+            Ok(Some(item)) => Ok(item),
+            Err(panic) => Err(panic),
+        };
+        let is_panic = item.is_err();
+        if permit.recv().is_err() || tasks.send((sequence, item)).is_err() || is_panic {
+            return;
+        }
+    }
+}
+
+/// Processes tasks on one thread until there are no more, or nobody takes the results.
+fn process<I, W, T>(
+    make_worker: impl Fn() -> W,
+    work: impl Fn(&mut W, I) -> T,
+    tasks: &Receiver<Task<I>>,
+    results: &Sender<Task<T>>,
+) {
+    let mut worker = None;
+    for (sequence, item) in tasks {
+        let done = item.and_then(|item| {
+            catch_unwind(AssertUnwindSafe(|| work(worker.get_or_insert_with(&make_worker), item)))
+        });
+        if results.send((sequence, done)).is_err() {
+            return;
+        }
+    }
+}
+
 /// Results until those before them are there.
 struct ReorderBuffer<T> {
     parallelism: Parallelism<T>,
@@ -143,12 +156,12 @@ impl<T> ReorderBuffer<T> {
 
     /// How many more items may be begun.
     fn capacity(&self) -> usize {
-        if self.waiting_bytes >= self.parallelism.waiting_bytes {
+        let Parallelism { running, in_flight, waiting, waiting_bytes, .. } = self.parallelism;
+        if self.waiting.len() >= waiting || self.waiting_bytes >= waiting_bytes {
             return 0;
         }
-        let in_flight = self.running + self.waiting.len();
-        let most = self.parallelism.running.saturating_sub(self.running);
-        most.min(self.parallelism.in_flight.saturating_sub(in_flight))
+        let free = in_flight.saturating_sub(self.running + self.waiting.len());
+        running.saturating_sub(self.running).min(free)
     }
 
     fn put(&mut self, sequence: u64, done: T) {
@@ -163,11 +176,6 @@ impl<T> ReorderBuffer<T> {
         self.waiting_bytes -= (self.parallelism.bytes_of)(&done);
         Some(done)
     }
-}
-
-fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> io::Result<()> {
-    let builder = thread::Builder::new().name(name.to_owned()).stack_size(STACK_BYTES);
-    builder.spawn(body).map(drop)
 }
 
 #[cfg(test)]

@@ -153,18 +153,18 @@ fn read_all<W: BlockWorker + 'static, E: From<RunError>>(
     cancel: &AtomicBool,
     mut checkpointer: Option<&mut (dyn CheckpointHooks<Error = E> + '_)>,
 ) -> Result<Vec<PartRead>, E> {
+    if is_set(cancel) {
+        return Err(interrupted(checkpointer, sinks, resume_point));
+    }
     let mut parts_read = Vec::new();
     let behind = resume_point.clone();
     process_blocks(job, &behind, make_worker, |processed| {
         if is_set(cancel) {
-            return Err(match &mut checkpointer {
-                Some(checkpointer) => checkpointer.interrupted(sinks, resume_point)?,
-                None => RunError::Interrupted.into(),
-            });
+            return Err(interrupted(checkpointer.as_deref_mut(), sinks, resume_point));
         }
         match processed {
             Some(ProcessedDelivery::Block(block)) => {
-                let BlockResult { mut processed, found, read } = *block;
+                let BlockResult { mut processed, found, read, .. } = *block;
                 take(&mut processed, found)?;
                 write(sinks, processed.with_tallies(), read, resume_point)?;
             }
@@ -178,6 +178,16 @@ fn read_all<W: BlockWorker + 'static, E: From<RunError>>(
         }
     })?;
     Ok(parts_read)
+}
+
+/// What ends a run that is interrupted here.
+fn interrupted<E: From<RunError>>(
+    checkpointer: Option<&mut (dyn CheckpointHooks<Error = E> + '_)>,
+    sinks: &mut Sinks,
+    resume_point: &ResumePoint,
+) -> E {
+    let Some(checkpointer) = checkpointer else { return RunError::Interrupted.into() };
+    checkpointer.interrupted(sinks, resume_point).unwrap_or_else(|error| error)
 }
 
 fn is_set(cancel: &AtomicBool) -> bool {

@@ -20,7 +20,7 @@ mod part;
 mod skip;
 mod unit;
 
-pub(crate) use self::budget::MemoryBudget;
+pub(crate) use self::budget::{MemoryBudget, MemoryPermit};
 pub(crate) use self::checksummed::Checksummed;
 pub use self::cut::{MAX_GROUP_BYTES, MAX_LINE_BYTES};
 pub use self::decompression::MAX_WINDOW_MIB;
