@@ -31,7 +31,8 @@
 //! ```
 //! use std::sync::atomic::AtomicBool;
 //! use kyokumen::format::{Format, RecordRef};
-//! use kyokumen::mate::judge::{Answer, Judge, SearchSettings};
+//! use kyokumen::mate::judge::{Judge, SearchSettings};
+//! use kyokumen::records::answer::Answer;
 //! use kyokumen::shogi::Position;
 //!
 //! let lines = [

@@ -36,14 +36,14 @@ impl Split {
 ///
 /// ```
 /// use kyokumen::format::ContentKey;
-/// use kyokumen::jobs::dataset::{Shares, Split};
+/// use kyokumen::jobs::shares::{Shares, Split};
 ///
 /// let shares: Shares = "50,25,25".parse()?;
 /// let key = |first| ContentKey([first, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
 /// assert_eq!(shares.split(key(0x7f)), Split::Train);
 /// assert_eq!(shares.split(key(0x80)), Split::Valid);
 /// assert_eq!(shares.split(key(0xc0)), Split::Test);
-/// # Ok::<(), kyokumen::jobs::dataset::ParseSharesError>(())
+/// # Ok::<(), kyokumen::jobs::shares::ParseSharesError>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shares {

@@ -36,7 +36,8 @@ pub const MIN_NODES: u64 = 8;
 ///
 /// ```
 /// use std::sync::atomic::AtomicBool;
-/// use kyokumen::mate::judge::{Answer, Judgement};
+/// use kyokumen::mate::judge::Judgement;
+/// use kyokumen::records::answer::Answer;
 /// use kyokumen::mate::memo::Memo;
 /// use kyokumen::shogi::Position;
 ///

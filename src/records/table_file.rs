@@ -15,7 +15,8 @@ use crate::storage::table::{Table, TableFormat, Value};
 /// A table while it is written. Dropped before [`Self::finish`], it vanishes.
 ///
 /// ```
-/// use kyokumen::storage::table::{Column, ColumnType, Table, TableFile, TableFormat, Value};
+/// use kyokumen::records::table_file::TableFile;
+/// use kyokumen::storage::table::{Column, ColumnType, Table, TableFormat, Value};
 ///
 /// const SQUARES: Table = Table {
 ///     name: "squares",
