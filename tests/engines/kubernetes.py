@@ -165,7 +165,8 @@ def judge_spec(spec):
     command = container["command"]
     program = command[3] if command[0] == "sh" else command[0]
     image = CONTAINERFILE.read_text()
-    package = tomllib.loads((ROOT / "Cargo.toml").read_text())["package"]
+    cargo = tomllib.loads((ROOT / "Cargo.toml").read_text())
+    name, version = cargo["package"]["name"], cargo["workspace"]["package"]["version"]
     user = "{runAsUser}:{runAsGroup}".format(**pod["securityContext"])
     shards = [a.rpartition("/")[2] for a in container["args"] if a.startswith("--shard")]
     rules = spec.get("podFailurePolicy", {}).get("rules", [])
@@ -184,7 +185,7 @@ def judge_spec(spec):
         "as many completions as shards": [str(spec.get("completions"))] == shards or not shards,
         "variables are limits": set(resources) <= limits,
         "mounts are volumes": {m["name"] for m in container["volumeMounts"]} <= {v["name"] for v in pod["volumes"]},
-        "the image is of this version": container["image"] == f"{package['name']}:{package['version']}",
+        "the image is of this version": container["image"] == f"{name}:{version}",
         "the image has the program": f"/{program} " in image,
         "the image has the user": f"\nUSER {user}\n" in image,
     }
