@@ -2,10 +2,7 @@
 #![no_main]
 
 use kyokumen::format::Format;
+use kyokumen_fuzz::check_units;
 use libfuzzer_sys::fuzz_target;
 
-#[allow(dead_code, reason = "each target uses its part")]
-#[path = "../../tests/it/format_properties.rs"]
-mod format_properties;
-
-fuzz_target!(|bytes: &[u8]| format_properties::check_units(Format::Plain, bytes));
+fuzz_target!(|bytes: &[u8]| check_units(Format::Plain, bytes));

@@ -2,9 +2,7 @@
 #![no_main]
 
 use kyokumen::format::Format;
+use kyokumen_fuzz::check_games;
 use libfuzzer_sys::fuzz_target;
 
-#[path = "../../tests/it/game_properties.rs"]
-mod game_properties;
-
-fuzz_target!(|bytes: &[u8]| game_properties::check_file(Format::Sbinpack, bytes));
+fuzz_target!(|bytes: &[u8]| check_games(Format::Sbinpack, bytes));

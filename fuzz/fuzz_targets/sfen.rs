@@ -1,10 +1,7 @@
 //! Any bytes as a file of SFEN text: no panic, no byte lost, what is accepted comes back.
 #![no_main]
 
+use kyokumen_fuzz::check_text;
 use libfuzzer_sys::fuzz_target;
 
-#[allow(dead_code, reason = "each target uses its part")]
-#[path = "../../tests/it/format_properties.rs"]
-mod format_properties;
-
-fuzz_target!(|bytes: &[u8]| format_properties::check_text(bytes));
+fuzz_target!(|bytes: &[u8]| check_text(bytes));
