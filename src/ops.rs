@@ -1,4 +1,5 @@
-//! Operations on archives that run in one piece: convert, verify, stats, inspect, generate, and those that move records.
+//! Operations on archives that run in one piece: convert, verify, stats, inspect, generate, and those that
+//! move records.
 
 pub mod convert;
 pub mod error;

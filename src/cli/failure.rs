@@ -1,6 +1,6 @@
 //! Errors of the library as the command line tells them: usage, interruption, or a failure.
 //!
-//! Which exit status each of them has is decided in [`super`].
+//! Which exit status each of them has is decided in [`super::exit`].
 
 use std::error::Error;
 

@@ -9,6 +9,25 @@ use crate::records::counts::ImbalanceError;
 use crate::records::sink::SinkError;
 use crate::records::source::SourceError;
 
+/// What ends a run over blocks ends what the run is part of: conversions that `?` needs for each.
+macro_rules! from_errors_of_runs {
+    ($error:ty) => {
+        $crate::engine::error::from_errors_of_runs!(
+            $error: $crate::records::counts::ImbalanceError,
+            $crate::records::sink::SinkError,
+            $crate::records::source::SourceError
+        );
+    };
+    ($error:ty: $($source:ty),+) => {
+        $(impl From<$source> for $error {
+            fn from(error: $source) -> Self {
+                Self::Run(error.into())
+            }
+        })+
+    };
+}
+pub(crate) use from_errors_of_runs;
+
 /// Why a run over blocks ended.
 #[derive(Debug, Error)]
 pub enum RunError {

@@ -1,7 +1,7 @@
 //! Processes items on several threads: any thread may take any item, and results are delivered in input order.
 //!
-//! The number of items in flight is bounded, so memory does not grow with the input. All multi-threaded work
-//! goes through this function.
+//! The number of items in flight is bounded, so memory does not grow with the input. Work that is shared by
+//! threads goes through this function; what has one thread of its own does not.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};

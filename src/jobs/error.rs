@@ -7,14 +7,12 @@ use thiserror::Error;
 
 use super::checkpoint::CheckpointError;
 use super::previous_run::PreviousRunError;
-use crate::engine::error::RunError;
+use crate::engine::error::{RunError, from_errors_of_runs};
 use crate::jobs::identity::IdentityDifference;
 use crate::mate::judge::LimitError;
 use crate::records::account_file::ManifestError;
-use crate::records::counts::ImbalanceError;
 use crate::records::plan_error::PlanError;
 use crate::records::sink::SinkError;
-use crate::records::source::SourceError;
 use crate::storage::lock::LockError;
 
 /// Why a job ended without outputs, or cannot begin.
@@ -91,23 +89,7 @@ impl JobError {
     }
 }
 
-impl From<SourceError> for JobError {
-    fn from(error: SourceError) -> Self {
-        Self::Run(error.into())
-    }
-}
-
-impl From<SinkError> for JobError {
-    fn from(error: SinkError) -> Self {
-        Self::Run(error.into())
-    }
-}
-
-impl From<ImbalanceError> for JobError {
-    fn from(error: ImbalanceError) -> Self {
-        Self::Run(error.into())
-    }
-}
+from_errors_of_runs!(JobError);
 
 /// Why outputs did not get to their store.
 #[derive(Debug, Error)]

@@ -5,13 +5,10 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use crate::engine::error::RunError;
+use crate::engine::error::{RunError, from_errors_of_runs};
 use crate::records::account_file::ManifestError;
-use crate::records::counts::ImbalanceError;
 use crate::records::plan_error::PlanError;
 use crate::records::position_set::SetFullError;
-use crate::records::sink::SinkError;
-use crate::records::source::SourceError;
 
 /// Why an operation ended without outputs.
 #[derive(Debug, Error)]
@@ -65,20 +62,4 @@ impl OperationError {
     }
 }
 
-impl From<SourceError> for OperationError {
-    fn from(error: SourceError) -> Self {
-        Self::Run(error.into())
-    }
-}
-
-impl From<SinkError> for OperationError {
-    fn from(error: SinkError) -> Self {
-        Self::Run(error.into())
-    }
-}
-
-impl From<ImbalanceError> for OperationError {
-    fn from(error: ImbalanceError) -> Self {
-        Self::Run(error.into())
-    }
-}
+from_errors_of_runs!(OperationError);

@@ -67,8 +67,8 @@ const HEAD: [&str; 14] = [
     "先手の持駒：",
 ];
 
-/// Gives moves or a diagram without a head one, and a diagram without moves an empty list of them, as games are told apart
-/// by heads behind moves.
+/// Gives moves or a diagram without a head one, and a diagram without moves an empty list of them, as games are
+/// told apart by heads behind moves.
 fn copy(unit: &[u8], out: &mut Vec<u8>) {
     let (mut has_head, mut has_diagram, mut has_moves) = (false, false, false);
     for line in Lines::new(unit).map(|line| line.content()) {
