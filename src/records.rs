@@ -4,6 +4,7 @@ pub mod account;
 pub mod account_check;
 pub mod account_file;
 pub mod answer;
+pub mod archive;
 pub mod bad_record;
 pub mod claims;
 pub mod counts;

@@ -4,6 +4,7 @@ pub mod checksum;
 pub mod compression;
 pub mod files;
 pub mod lock;
+pub(crate) mod mapped_file;
 pub mod memory;
 #[cfg_attr(not(feature = "object-store"), path = "storage/objects_absent.rs")]
 pub(crate) mod objects;

@@ -9,7 +9,8 @@ use serde::Serialize;
 use super::report::json_line;
 use crate::cli::exit::ExitStatus;
 use crate::format::{Field, Fields, Format};
-use crate::records::source::{MAX_GROUP_BYTES, MAX_LINE_BYTES, MAX_WINDOW_MIB};
+use crate::format::{MAX_GROUP_BYTES, MAX_LINE_BYTES};
+use crate::records::source::MAX_WINDOW_MIB;
 
 /// List the formats: what a unit is, what it says besides the position, what it must be given
 #[derive(Args)]

@@ -42,7 +42,8 @@ pub(crate) struct BlockResult<T> {
     pub(crate) found: T,
     /// What was read of its input up to its end.
     pub(crate) read: PartRead,
-    /// The memory of the block, where that is short: what became of it takes about as much, until it is written.
+    /// The memory of the block, where it is much or memory is short: what became of it takes about as much, until
+    /// it is written.
     _permit: Option<MemoryPermit>,
 }
 
@@ -109,12 +110,13 @@ fn process<W: BlockWorker>(
         Delivery::Block(block) => block,
         Delivery::End(read) => return Ok(ProcessedDelivery::End(read)),
     };
+    let is_large = block.bytes().len() > USUAL_BLOCK_BYTES;
     match catch_unwind(AssertUnwindSafe(|| worker.process(&block, stop))) {
         Ok(Some((processed, found))) => Ok(ProcessedDelivery::Block(Box::new(BlockResult {
             processed,
             found,
             read: block.read(),
-            _permit: block.permit.take_if(|_| is_memory_short),
+            _permit: if is_large || is_memory_short { block.permit.take() } else { None },
         }))),
         Ok(None) => Err(RunError::Interrupted),
         Err(_) => {

@@ -15,7 +15,7 @@ use super::run_name::RunName;
 use super::shard_set::{ShardError, ShardSet, ShardSetError};
 use crate::engine::error::RunError;
 use crate::engine::progress::Progress;
-use crate::format::{Format, count};
+use crate::format::Format;
 use crate::jobs::error::JobError;
 use crate::records::account::{InputEntry, OutputEntry, output_entry};
 use crate::records::account_file::MANIFEST_SUFFIX;
@@ -285,7 +285,7 @@ impl Copier<'_> {
                 // The sink has written the header.
                 let bytes = if is_first { unit.bytes.strip_prefix(header) } else { None };
                 batch.open_record().extend_from_slice(bytes.unwrap_or(unit.bytes));
-                let records = count(block.format, unit.without_line_end(block.format));
+                let records = unit.count(block.format);
                 batch.end_group(usize::try_from(records).unwrap_or(usize::MAX));
             }
             self.write(&batch, self.done.input + batch.len())?;

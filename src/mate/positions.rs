@@ -8,9 +8,9 @@ use std::path::Path;
 
 use thiserror::Error;
 
-use crate::format::{Format, RecordRef};
+use crate::format::{Decoded, Format, RecordRef};
 use crate::records::format_name::FormatName;
-use crate::records::reading::{ReadRecord, RecordError, wanted_records};
+use crate::records::reading::RecordError;
 use crate::records::source::{Block, Delivery, Input, Part, Source, SourceError};
 use crate::shogi::Position;
 
@@ -98,7 +98,7 @@ impl Positions {
     fn read(&mut self, block: &Block) -> Vec<Result<InputPosition, BadPosition>> {
         let is_text = self.input.format == Format::Sfen;
         let mut found = Vec::new();
-        for ReadRecord { unit, record, .. } in wanted_records(block) {
+        for Decoded { unit, record, .. } in block.wanted_records() {
             let content = unit.without_line_end(self.input.format);
             self.line += 1;
             if is_text && (content.starts_with(b"#") || content.trim_ascii().is_empty()) {
@@ -111,7 +111,8 @@ impl Positions {
             };
             let location = RecordLocation { index: self.index, spot };
             self.index += 1;
-            let position = record.and_then(|record| self.decode(&record));
+            let position =
+                record.map_err(RecordError::from).and_then(|record| self.decode(&record));
             found.push(match position {
                 Ok(position) => Ok(InputPosition {
                     location,

@@ -9,13 +9,13 @@ use std::str::FromStr;
 use thiserror::Error;
 
 use crate::format::move16::Dialect;
-use crate::format::{RecordRef, Survey};
+use crate::format::{Decoded, RecordRef, Survey};
 use crate::records::claims::FileClaims;
 use crate::records::evidence::{PROBE_RECORDS, SAMPLE_RECORDS, take_into};
 use crate::records::format_name::FormatName;
 use crate::records::opening::input;
 use crate::records::plan_error::PlanError;
-use crate::records::reading::{ReadRecord, RecordError, wanted_records};
+use crate::records::reading::RecordError;
 use crate::records::source::{Block, Delivery, Input, Part, Source, SourceError};
 use crate::records::{evidence, source};
 
@@ -197,11 +197,11 @@ impl Inspection {
 }
 
 fn found(block: &Block) -> impl Iterator<Item = InspectedRecord<'_>> {
-    wanted_records(block).map(|ReadRecord { index, unit, record }| InspectedRecord {
+    block.wanted_records().map(|Decoded { index, unit, record }| InspectedRecord {
         index,
         offset: block.offset + unit.offset,
         bytes: unit.bytes,
-        record,
+        record: record.map_err(RecordError::from),
     })
 }
 

@@ -13,12 +13,12 @@ use serde::Serialize;
 use crate::engine::job::{BlockFunction, Job};
 use crate::engine::progress::Progress;
 use crate::engine::run::{CompletedRun, WAITING_BLOCKS, run};
-use crate::format::{RecordRef, Warning, Warnings};
+use crate::format::{RawUnit, RecordRef, Warning, Warnings};
 use crate::ops::error::OperationError;
 use crate::records::counts::{Condition, Disposition};
 use crate::records::processing::{ProcessedBlock, push_json_line};
-use crate::records::reading::{RecordError, records_in_unit};
-use crate::records::source::{Block, RawUnit};
+use crate::records::reading::RecordError;
+use crate::records::source::Block;
 use crate::records::stream::Stream;
 use crate::shogi::Position;
 
@@ -124,8 +124,8 @@ impl RecordVerifier<'_> {
         let mut index = first_index;
         let mut names = Vec::new();
         let mut reason = None;
-        for record in records_in_unit(self.block, unit) {
-            let judged = record.and_then(|record| judge(&record));
+        for record in self.block.records_in(unit) {
+            let judged = record.map_err(RecordError::from).and_then(|record| judge(&record));
             if let Some(bad) = self.count(judged, unit, index) {
                 for name in bad.names {
                     if !names.contains(&name) {

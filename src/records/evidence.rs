@@ -2,7 +2,6 @@
 //!
 //! The sample is taken at fixed positions of the whole input, so that every shard gets the same result.
 
-use super::reading::wanted_records;
 use super::source;
 use super::source::{Delivery, Input, InputLocation, Part, Source, SourceError};
 use crate::format::move16::Dialect;
@@ -157,6 +156,6 @@ fn sample_start(input: &Input) -> Result<Survey, SourceError> {
 /// Looks at the records of a delivery, if it has any.
 pub(crate) fn take_into(survey: &mut Survey, delivery: &Delivery) {
     if let Delivery::Block(block) = delivery {
-        wanted_records(block).for_each(|read| survey.add(read.record.ok()));
+        block.wanted_records().for_each(|read| survey.add(read.record.ok()));
     }
 }

@@ -8,10 +8,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde::Serialize;
 
 use super::counts::{Condition, Counts, add_tally};
-use super::reading::{ReadRecord, RecordError, all_records, records_in_unit};
-use super::source::{Block, RawUnit};
+use super::reading::RecordError;
+use super::source::Block;
 use super::stream::{Batch, Stream};
-use crate::format::{FieldChanges, Fields, RecordRef, Warning, Warnings};
+use crate::format::{
+    Decoded, FieldChanges, Fields, RawUnit, RecordRef, UnitError, Warning, Warnings,
+};
 use crate::records::bad_record::{BadPolicy, BadRecord};
 
 /// The output of a block: one batch per stream, and the counts.
@@ -213,12 +215,8 @@ impl<F: FnMut(&NumberedRecord<'_>, &mut ProcessedBlock) -> Result<AfterRecord, R
 {
     /// Records of one size stand by themselves, which spares the detour over the records of a unit.
     fn process_records(&mut self) -> Result<(), StopReason> {
-        let Block { format, dialect, first_index, .. } = *self.block;
-        for (unit, index) in self.block.units().zip(first_index..) {
-            if !self.block.wanted.contains(&index) {
-                continue;
-            }
-            let processed = match RecordRef::with_dialect(format, dialect, unit.bytes) {
+        for Decoded { index, unit, record } in self.block.wanted_records() {
+            let processed = match record {
                 Ok(record) => self.process(index, unit, record)?,
                 Err(error) => Err(error.into()),
             };
@@ -231,23 +229,22 @@ impl<F: FnMut(&NumberedRecord<'_>, &mut ProcessedBlock) -> Result<AfterRecord, R
 
     fn process_groups(&mut self) -> Result<(), StopReason> {
         let Range { start, end } = self.block.wanted;
-        let mut reads = all_records(self.block).peekable();
+        let mut reads = self.block.records().peekable();
         // Where the unit stands, and its first record.
         let mut current = (0, self.block.first_index);
-        while let Some(ReadRecord { index, unit, record }) = reads.next_if(|read| read.index < end)
-        {
+        while let Some(Decoded { index, unit, record }) = reads.next_if(|read| read.index < end) {
             if unit.offset != current.0 {
                 current = (unit.offset, index);
             }
             let processed = match record {
                 Ok(_) if index < start => Ok(()),
                 Ok(record) => self.process(index, unit, record)?,
-                Err(error) => Err(error),
+                Err(error) => Err(error.into()),
             };
             if let Err(error) = processed {
                 let mut behind = index + 1;
                 // Behind a fault in a game nothing is read: the records there are bad together.
-                while reads.next_if(|next| next.is_bad_with(&unit, &error)).is_some() {
+                while reads.next_if(|next| is_bad_with(next, &unit, &error)).is_some() {
                     behind += 1;
                 }
                 if current.1 < start && start <= index {
@@ -267,7 +264,7 @@ impl<F: FnMut(&NumberedRecord<'_>, &mut ProcessedBlock) -> Result<AfterRecord, R
             return Ok(());
         }
         for (index, record) in
-            (first_index..self.block.wanted.start).zip(records_in_unit(self.block, unit))
+            (first_index..self.block.wanted.start).zip(self.block.records_in(unit))
         {
             let Ok(record) = record else { continue };
             let number = self.block.number_of(index);
@@ -312,6 +309,15 @@ impl<F: FnMut(&NumberedRecord<'_>, &mut ProcessedBlock) -> Result<AfterRecord, R
         self.processed.set_aside(error, self.file, self.block, unit, records, self.on_error);
         if self.processed.stopped_by.is_some() { Err(StopReason::Stopped) } else { Ok(()) }
     }
+}
+
+/// Whether a record is of this unit and bad for the same reason.
+fn is_bad_with(read: &Decoded<'_>, unit: &RawUnit<'_>, error: &RecordError) -> bool {
+    let is_same = match (&read.record, error) {
+        (Err(own @ UnitError::Decode(_)), RecordError::Unit(other)) => own == other,
+        _ => false,
+    };
+    is_same && read.unit.offset == unit.offset
 }
 
 /// Appends a record as the bytes that were read.

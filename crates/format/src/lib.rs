@@ -1,14 +1,13 @@
-//! Records of training positions: what each format holds, decoding, encoding, converting.
-//!
-//! Layouts are those of Apery (`hcp`, `hcpe`), YaneuraOu (`psv`) and the USI protocol (SFEN text);
-//! `docs/formats/` has a page on each with its bit diagram.
+#![doc = include_str!("../README.md")]
 
 mod alphabet;
+mod buffered;
 mod candidate;
 mod conversion_plan;
 mod convert;
 mod csa;
 mod db;
+mod decoder;
 mod ending;
 mod error;
 mod field;
@@ -32,6 +31,8 @@ mod plain;
 mod position_key;
 pub mod proof_file;
 mod psv;
+mod read_error;
+mod reader;
 mod record;
 mod record_ref;
 mod records;
@@ -42,8 +43,10 @@ mod sfen_text;
 mod spec;
 mod survey;
 mod transcode;
+mod unit;
 mod usi_game;
 mod warning;
+mod writer;
 
 pub use crate::candidate::Candidate;
 pub use crate::conversion_plan::{
@@ -55,6 +58,7 @@ pub use crate::fill::{Fill, FillError};
 pub use crate::game_result::GameResult;
 pub use crate::record_ref::RecordRef;
 pub use convert::{encode, read_games, write_game};
+pub use decoder::{Decoded, Decoder};
 pub use error::{DecodeError, DecodeErrorKind, EncodeError};
 pub use field::{Field, Fields};
 pub use format::{Format, UnknownFormat};
@@ -64,8 +68,12 @@ pub use key::ContentKey;
 pub use lines::{Line, Lines};
 pub use outcome::ProvenLabels;
 pub use position_key::{PositionKey, position_keys_of_row};
+pub use read_error::{ReadError, ReadErrorKind, RecordPlace};
+pub use reader::Reader;
 pub use record::Record;
 pub use records::{Records, count, records, units};
 pub use survey::{DialectFinding, HandOrder, HandOrders, MoveCounts, Survey};
 pub use transcode::Lookahead;
+pub use unit::{MAX_GROUP_BYTES, MAX_LINE_BYTES, RawUnit, UnitError, Units};
 pub use warning::{Warning, Warnings};
+pub use writer::{WriteError, WriteErrorKind, Writer};

@@ -21,9 +21,8 @@ pub fn records(format: Format, dialect: Dialect, unit: &[u8]) -> Records<'_> {
         Codec::Packed(_) | Codec::Columns => {
             Unread::Single(Some(RecordRef::with_dialect(format, dialect, unit)))
         }
-        Codec::Records { read, .. } => {
-            let mut parsed = Vec::new();
-            read(unit, &mut parsed);
+        Codec::Records { .. } => {
+            let parsed = parsed_records(format, unit).unwrap_or_default();
             Unread::Parsed(Box::new(parsed.into_iter()))
         }
         Codec::Games { read, .. } => Unread::Parsed(Box::new(read(unit).flat_map(|game| {
@@ -32,6 +31,17 @@ pub fn records(format: Format, dialect: Dialect, unit: &[u8]) -> Records<'_> {
         }))),
     };
     Records { format, unit, content }
+}
+
+/// The records of a unit of a format that reads them as wholes, and not as moves of games.
+pub(super) fn parsed_records(
+    format: Format,
+    unit: &[u8],
+) -> Option<Vec<Result<Parsed, DecodeError>>> {
+    let Codec::Records { read, .. } = &format.spec().codec else { return None };
+    let mut parsed = Vec::new();
+    read(unit, &mut parsed);
+    Some(parsed)
 }
 
 /// The units of bytes that begin with one and end as their file does; of text, without the ends of lines.

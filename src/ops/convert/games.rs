@@ -9,14 +9,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::plan::{Check, ConvertPlan};
 use super::strict;
 use crate::format::{
-    ConvertError, DecodeError, Field, FieldChanges, Fields, Game, Record, Warning, Warnings,
-    read_games, write_game,
+    ConvertError, DecodeError, Field, FieldChanges, Fields, Game, RawUnit, Record, UnitError,
+    Warning, Warnings, read_games, write_game,
 };
 use crate::ops::convert::Route;
 use crate::records::counts::Disposition;
 use crate::records::processing::ProcessedBlock;
 use crate::records::reading::RecordError;
-use crate::records::source::{Block, RawUnit};
+use crate::records::source::Block;
 use crate::records::stream::Stream;
 
 /// Writes the games of a block; `None` if `cancel` was set meanwhile.
@@ -120,8 +120,8 @@ impl GameConverter<'_> {
     }
 
     fn read(&self, unit: &RawUnit<'_>) -> Vec<Result<ReadGame, RecordError>> {
-        if unit.is_cut {
-            return vec![Err(RecordError::CutUnit)];
+        if unit.is_piece {
+            return vec![Err(UnitError::TooLong.into())];
         }
         read_games(self.block.format, unit.without_line_end(self.block.format))
             .map(|game| Ok(ReadGame::new(game?, self.plan)))

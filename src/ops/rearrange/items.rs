@@ -4,12 +4,11 @@
 
 use std::ops::Range;
 
-use crate::format::count;
+use crate::format::RawUnit;
 use crate::records::bad_record::BadPolicy;
 use crate::records::counts::Condition;
 use crate::records::processing::ProcessedBlock;
-use crate::records::reading::records_in_unit;
-use crate::records::source::{Block, RawUnit};
+use crate::records::source::Block;
 use crate::records::stream::Batch;
 
 /// A unit that is moved as a whole.
@@ -233,13 +232,9 @@ pub(super) fn process_items(
 
 /// The units of a block with the numbers, over all inputs, of their records.
 fn units(block: &Block) -> impl Iterator<Item = (RawUnit<'_>, Range<u64>)> {
-    let fixed = block.format.record_len().is_some();
     block.units().scan(block.first_number, move |next, unit| {
-        let is_one = fixed || unit.is_cut;
-        let bytes = unit.without_line_end(block.format);
-        let records = if is_one { 1 } else { count(block.format, bytes) };
         let first = *next;
-        *next += records;
+        *next += unit.count(block.format);
         Some((unit, first..*next))
     })
 }
@@ -297,7 +292,7 @@ impl UnitProcessor<'_> {
         let format = self.block.format;
         match format.record_len() {
             Some(len) => unit.bytes.len() == len,
-            None if unit.is_cut => false,
+            None if unit.is_piece => false,
             None if format.is_lines() => !unit.bytes.trim_ascii().is_empty(),
             None => !self.is_cut_off(unit),
         }
@@ -307,18 +302,18 @@ impl UnitProcessor<'_> {
     /// file can.
     fn is_cut_off(&self, unit: &RawUnit<'_>) -> bool {
         self.block.behind(unit).is_empty()
-            && matches!(records_in_unit(self.block, unit).next(), Some(Err(_)))
+            && matches!(self.block.records_in(unit).next(), Some(Err(_)))
             && !self.block.format.is_closed(unit.bytes)
     }
 
     fn set_aside(&mut self, unit: &RawUnit<'_>, records: Range<u64>) {
         let block = self.block;
-        let Some(Err(error)) = records_in_unit(block, unit).next() else {
+        let Some(Err(error)) = block.records_in(unit).next() else {
             // An empty line, where nothing is an empty record.
             return self.count(records, Some(Condition::Comment));
         };
         let index = |number: u64| block.first_index + (number - block.first_number);
         let indices = index(records.start)..index(records.end);
-        self.processed.set_aside(&error, self.file, block, unit, indices, self.on_error);
+        self.processed.set_aside(&error.into(), self.file, block, unit, indices, self.on_error);
     }
 }

@@ -2,7 +2,10 @@
 //!
 //! Each unit gets a random key from the seed and its number. A sample of a given size is those with the
 //! smallest keys, which is every set of that size with the same probability; a sample of a given rate those
-//! whose key lies below it.
+//! whose key lies below it. Few records of archives in which every one can be gone to are taken without reading
+//! the others.
+
+mod random_access;
 
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -59,9 +62,40 @@ pub fn sample(
     let before = plan.identities();
     let outputs: Vec<_> = plan.outputs.iter().chain(&plan.side_outputs).cloned().collect();
     let mut sinks = Sinks::create_with(&outputs, true)?;
+    let archives = match size {
+        SampleSize::Count(count) => random_access::archives(plan, count).zip(Some(count)),
+        SampleSize::Rate(_) => None,
+    };
+    let CompletedPass { counts, parts_read } = match archives {
+        Some((archives, count)) => {
+            random_access::write(plan, &archives, count, seed, &mut sinks, &mut control)?
+        }
+        None => read_all(plan, size, seed, &mut sinks, &mut control)?,
+    };
+    plan.check_same(&before)?;
+    let finished = sinks.finish()?;
+    let size = match size {
+        SampleSize::Count(count) => ("count", count.into()),
+        SampleSize::Rate(probability) => {
+            ("rate", serde_json::to_value(probability).unwrap_or_default())
+        }
+    };
+    let settings = vec![size, ("seed", seed.into())];
+    FinishedOperation { command: "sample", settings, counts, parts_read, finished, started }
+        .commit(plan, control.progress)
+}
+
+/// Reads everything and writes what is taken.
+fn read_all(
+    plan: &RearrangePlan,
+    size: SampleSize,
+    seed: u64,
+    sinks: &mut Sinks,
+    control: &mut RunControl<'_>,
+) -> Result<CompletedPass, OperationError> {
     let choice = match size {
         SampleSize::Rate(probability) => SampleChoice::Rate(Sample { probability, seed }),
-        SampleSize::Count(count) => SampleChoice::below(plan, count, seed, &mut control)?,
+        SampleSize::Count(count) => SampleChoice::below(plan, count, seed, control)?,
     };
     let mut next_unit = 0..;
     let take = |processed: &mut ProcessedBlock, units: BlockUnits| {
@@ -79,19 +113,7 @@ pub fn sample(
     };
     control.progress.begin("writing", plan.records);
     let worker = unit_worker(plan, plan.on_error);
-    let CompletedPass { counts, parts_read } =
-        read(plan, &mut sinks, Checksums::Wanted, worker, take, &mut control)?;
-    plan.check_same(&before)?;
-    let finished = sinks.finish()?;
-    let size = match size {
-        SampleSize::Count(count) => ("count", count.into()),
-        SampleSize::Rate(probability) => {
-            ("rate", serde_json::to_value(probability).unwrap_or_default())
-        }
-    };
-    let settings = vec![size, ("seed", seed.into())];
-    FinishedOperation { command: "sample", settings, counts, parts_read, finished, started }
-        .commit(plan, control.progress)
+    read(plan, sinks, Checksums::Wanted, worker, take, control)
 }
 
 /// Which units are taken.

@@ -2,11 +2,10 @@
 
 use std::ops::Range;
 
-use crate::format::Format;
 use crate::format::move16::Dialect;
+use crate::format::{Decoded, Decoder, Format, RawUnit, RecordRef, UnitError, Units};
+use crate::records::source::PartRead;
 use crate::records::source::budget::MemoryPermit;
-use crate::records::source::cut::{is_cut_piece, unit_end};
-use crate::records::source::{PartRead, RawUnit};
 
 /// Consecutive units of one input.
 #[derive(Debug)]
@@ -68,34 +67,24 @@ impl Block {
 
     /// Its units, in order.
     pub fn units(&self) -> Units<'_> {
-        Units { block: self, at: 0, mid_unit: self.starts_mid_unit }
+        Units::new(self.format, &self.bytes, self.starts_mid_unit)
     }
-}
 
-/// The units of a block.
-#[derive(Clone, Debug)]
-pub struct Units<'a> {
-    block: &'a Block,
-    at: usize,
-    mid_unit: bool,
-}
+    /// Its records, wanted or not, in order.
+    pub fn records(&self) -> Decoder<'_> {
+        Decoder::of_units(self.units(), self.dialect, self.first_index)
+    }
 
-impl<'a> Iterator for Units<'a> {
-    type Item = RawUnit<'a>;
+    /// The records of one of its units, wanted or not.
+    pub fn records_in<'a>(
+        &self,
+        unit: &RawUnit<'a>,
+    ) -> impl Iterator<Item = Result<RecordRef<'a>, UnitError>> + use<'a> {
+        unit.records(self.format, self.dialect)
+    }
 
-    #[inline]
-    fn next(&mut self) -> Option<RawUnit<'a>> {
-        let (format, offset) = (self.block.format, self.at as u64);
-        let rest = self.block.bytes.get(self.at..).filter(|rest| !rest.is_empty())?;
-        if let Some(len) = format.record_len() {
-            let bytes = &rest[..len.min(rest.len())];
-            self.at += bytes.len();
-            return Some(RawUnit { bytes, offset, is_cut: false });
-        }
-        let bytes = &rest[..unit_end(format, rest, true).unwrap_or(rest.len())];
-        let goes_on = is_cut_piece(format, bytes);
-        let is_cut = std::mem::replace(&mut self.mid_unit, goes_on) || goes_on;
-        self.at += bytes.len();
-        Some(RawUnit { bytes, offset, is_cut })
+    /// Its records that are wanted, in order.
+    pub fn wanted_records(&self) -> impl Iterator<Item = Decoded<'_>> {
+        self.records().filter(|read| self.wanted.contains(&read.index))
     }
 }

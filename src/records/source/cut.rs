@@ -1,16 +1,6 @@
-//! Where units and blocks end.
-//!
-//! A unit that is too long is cut into pieces, all of them bad: memory stays bounded and no byte is lost.
+//! Where blocks end: behind whole units.
 
-use super::RawUnit;
-use crate::format::{Format, count};
-
-/// The longest line that is read as one. A position with every field takes some 200 bytes.
-pub const MAX_LINE_BYTES: usize = 1 << 16;
-
-/// The largest group of records, a game for instance, that is read as one. A game of a thousand moves, each
-/// with as many candidates as there are legal moves, takes 2.4 MB.
-pub const MAX_GROUP_BYTES: usize = 1 << 24;
+use crate::format::{Format, RawUnit};
 
 /// A block is closed when it has this many bytes, however few records they are.
 pub(super) const FULL_BLOCK_BYTES: usize = 1 << 20;
@@ -58,12 +48,11 @@ impl ScannedUnits {
             if rest.is_empty() {
                 return at_end;
             }
-            let Some(end) = unit_end(format, rest, at_end) else { return false };
+            let Some(end) = format.unit_or_piece_end(rest, at_end) else { return false };
             let unit = &rest[..end];
-            let goes_on = is_cut_piece(format, unit);
-            let is_cut = self.ends_mid_unit || goes_on;
-            let raw = RawUnit { bytes: unit, offset: 0, is_cut };
-            let records = if is_cut { 1 } else { count(format, raw.without_line_end(format)) };
+            let goes_on = format.is_piece(unit);
+            let is_piece = self.ends_mid_unit || goes_on;
+            let records = RawUnit { bytes: unit, offset: 0, is_piece }.count(format);
             if matches!(take_limit, TakeLimit::AtMost(most) if self.records + records > most) {
                 return true;
             }
@@ -83,27 +72,5 @@ impl ScannedUnits {
         self.bytes = bytes.len().min(wanted);
         self.records = self.bytes.div_ceil(len) as u64;
         true
-    }
-}
-
-/// Where the first unit of bytes that are not empty ends; `None` if more bytes are needed to say.
-pub(super) fn unit_end(format: Format, bytes: &[u8], at_end: bool) -> Option<usize> {
-    let most = most_bytes(format);
-    if bytes.len() <= most {
-        return format.unit_end(bytes, at_end).or((bytes.len() == most).then_some(most));
-    }
-    Some(format.unit_end(&bytes[..most], false).unwrap_or(most))
-}
-
-/// Whether a unit is a piece of a longer one that goes on behind it.
-pub(super) fn is_cut_piece(format: Format, unit: &[u8]) -> bool {
-    unit.len() == most_bytes(format) && format.unit_end(unit, false).is_none()
-}
-
-fn most_bytes(format: Format) -> usize {
-    match format.record_len() {
-        Some(len) => len,
-        None if format.is_lines() => MAX_LINE_BYTES,
-        None => MAX_GROUP_BYTES,
     }
 }

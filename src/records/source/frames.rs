@@ -15,7 +15,7 @@ type Input = Box<dyn Read + Send>;
 type Decoder = ZstdReader<io::Take<Input>>;
 
 /// Reads from a byte of what the frames hold to their end.
-pub(super) struct FrameReader {
+pub(crate) struct FrameReader {
     table: Arc<SeekTable>,
     /// Number of the frame that is open or is opened next.
     number: usize,
@@ -33,7 +33,7 @@ enum FrameState {
 
 impl FrameReader {
     /// Begins at a byte; `open` opens the file at a place.
-    pub(super) fn open(
+    pub(crate) fn open(
         table: Arc<SeekTable>,
         content_byte: u64,
         open: impl FnOnce(u64) -> io::Result<Input>,

@@ -1,0 +1,85 @@
+//! From bytes to units to records: one walk for whoever has a file, or a block of one, in memory.
+
+use super::format::Format;
+use super::move16::Dialect;
+use super::record_ref::RecordRef;
+use super::records::{Records, records};
+use super::unit::{RawUnit, UnitError, Units};
+
+/// A record with its place, or why there is none.
+#[derive(Clone, Debug)]
+pub struct Decoded<'a> {
+    /// Number of the record, from 0.
+    pub index: u64,
+    /// The unit that it stands in.
+    pub unit: RawUnit<'a>,
+    /// What was read. Formats whose fields are read when they are asked for say only then what is wrong.
+    pub record: Result<RecordRef<'a>, UnitError>,
+}
+
+/// The records of bytes in which the last unit ends.
+///
+/// ```
+/// use kyokumen_format::{Decoder, Format};
+/// let lines = b"4k4/9/9/9/9/9/9/9/4K4 b - 1\n4k4/9/9/9/9/9/9/9/4K4 w - 2\n";
+/// let plies = Decoder::new(Format::Sfen, lines)
+///     .map(|decoded| Ok((decoded.index, decoded.record?.ply()?)))
+///     .collect::<Result<Vec<_>, kyokumen_format::UnitError>>()?;
+/// assert_eq!(plies, [(0, Some(1)), (1, Some(2))]);
+/// # Ok::<(), kyokumen_format::UnitError>(())
+/// ```
+pub struct Decoder<'a> {
+    units: Units<'a>,
+    dialect: Dialect,
+    /// The unit that is being read, if it may hold several records.
+    current: Option<(RawUnit<'a>, Records<'a>)>,
+    /// Number of the next record.
+    index: u64,
+}
+
+impl<'a> Decoder<'a> {
+    /// The bytes begin with a unit, whose first record has number 0.
+    pub const fn new(format: Format, bytes: &'a [u8]) -> Self {
+        Self::of_units(Units::new(format, bytes, false), format.dialect(), 0)
+    }
+
+    /// The records of these units, the first of which has this number.
+    pub const fn of_units(units: Units<'a>, dialect: Dialect, first_index: u64) -> Self {
+        Self { units, dialect, current: None, index: first_index }
+    }
+
+    #[inline]
+    fn read(&mut self) -> Option<(RawUnit<'a>, Result<RecordRef<'a>, UnitError>)> {
+        let (format, dialect) = (self.units.format(), self.dialect);
+        loop {
+            if let Some((unit, records)) = &mut self.current {
+                if let Some(record) = records.next() {
+                    return Some((*unit, record.map_err(UnitError::from)));
+                }
+                self.current = None;
+            }
+            let unit = self.units.next()?;
+            if unit.is_piece {
+                return Some((unit, Err(UnitError::TooLong)));
+            }
+            let bytes = unit.without_line_end(format);
+            if format.record_len().is_some() {
+                let record = RecordRef::with_dialect(format, dialect, bytes);
+                return Some((unit, record.map_err(UnitError::from)));
+            }
+            self.current = Some((unit, records(format, dialect, bytes)));
+        }
+    }
+}
+
+impl<'a> Iterator for Decoder<'a> {
+    type Item = Decoded<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Decoded<'a>> {
+        let (unit, record) = self.read()?;
+        let index = self.index;
+        self.index += 1;
+        Some(Decoded { index, unit, record })
+    }
+}

@@ -1,0 +1,144 @@
+//! The units of bytes, not yet understood: the least that can be read by itself, a record, a line or a game.
+//!
+//! A unit that is too long is cut into pieces, all of them bad: memory stays bounded and no byte is lost.
+
+use thiserror::Error;
+
+use super::error::DecodeError;
+use super::format::Format;
+use super::move16::Dialect;
+use super::record_ref::RecordRef;
+use super::records::{count, records};
+
+/// The longest line that is read as one. A position with every field takes some 200 bytes.
+pub const MAX_LINE_BYTES: usize = 1 << 16;
+
+/// The largest group of records, a game for instance, that is read as one. A game of a thousand moves, each
+/// with as many candidates as there are legal moves, takes 2.4 MB.
+pub const MAX_GROUP_BYTES: usize = 1 << 24;
+
+impl Format {
+    /// The length of the longest unit that is read as one.
+    pub const fn max_unit_bytes(self) -> usize {
+        match self.record_len() {
+            Some(len) => len,
+            None if self.is_lines() => MAX_LINE_BYTES,
+            None => MAX_GROUP_BYTES,
+        }
+    }
+
+    /// Where the first unit, or a piece of one that is too long, ends in bytes that are not empty; `None` if it
+    /// does not end in them and more may follow, which `at_end` excludes.
+    pub fn unit_or_piece_end(self, bytes: &[u8], at_end: bool) -> Option<usize> {
+        let most = self.max_unit_bytes();
+        if bytes.len() <= most {
+            return self.unit_end(bytes, at_end).or((bytes.len() == most).then_some(most));
+        }
+        Some(self.unit_end(&bytes[..most], false).unwrap_or(most))
+    }
+
+    /// Whether a unit is a piece of a longer one that goes on behind it.
+    pub fn is_piece(self, unit: &[u8]) -> bool {
+        unit.len() == self.max_unit_bytes() && self.unit_end(unit, false).is_none()
+    }
+}
+
+/// Why there is no record at a place of a unit.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum UnitError {
+    /// It is a piece of a unit that is too long.
+    #[error(
+        "part of a line longer than {MAX_LINE_BYTES} bytes, or of a game longer than {MAX_GROUP_BYTES}"
+    )]
+    TooLong,
+    /// The bytes are no record.
+    #[error(transparent)]
+    Decode(#[from] DecodeError),
+}
+
+/// The bytes of one unit, not yet understood.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RawUnit<'a> {
+    /// All its bytes, the line end of a text included.
+    pub bytes: &'a [u8],
+    /// Offset within the bytes that it was found in.
+    pub offset: u64,
+    /// Whether this is a piece of a unit longer than the most that is read at once.
+    pub is_piece: bool,
+}
+
+impl<'a> RawUnit<'a> {
+    /// Appends the bytes as they are. The last unit of a file may lack its end; what follows must not
+    /// join it.
+    pub fn copy(&self, format: Format, out: &mut Vec<u8>) {
+        format.copy_unit(self.bytes, out);
+    }
+
+    /// The bytes without the line end of a text whose lines are units.
+    pub fn without_line_end(&self, format: Format) -> &'a [u8] {
+        if !format.is_lines() {
+            return self.bytes;
+        }
+        let line = self.bytes.strip_suffix(b"\n").unwrap_or(self.bytes);
+        line.strip_suffix(b"\r").unwrap_or(line)
+    }
+
+    /// Its records in order; what is none is an error. A piece of a unit is one.
+    pub fn records(
+        &self,
+        format: Format,
+        dialect: Dialect,
+    ) -> impl Iterator<Item = Result<RecordRef<'a>, UnitError>> + use<'a> {
+        let whole =
+            (!self.is_piece).then(|| records(format, dialect, self.without_line_end(format)));
+        let piece = self.is_piece.then_some(Err(UnitError::TooLong));
+        piece.into_iter().chain(whole.into_iter().flatten().map(|record| Ok(record?)))
+    }
+
+    /// The number of its records and errors.
+    #[inline]
+    pub fn count(&self, format: Format) -> u64 {
+        let is_one = self.is_piece || format.record_len().is_some();
+        if is_one { 1 } else { count(format, self.without_line_end(format)) }
+    }
+}
+
+/// The units of bytes in which the last one ends.
+#[derive(Clone, Debug)]
+pub struct Units<'a> {
+    format: Format,
+    bytes: &'a [u8],
+    at: usize,
+    is_mid_unit: bool,
+}
+
+impl<'a> Units<'a> {
+    /// The bytes begin with a unit; or, `is_mid_unit`, they continue one that was too long.
+    pub const fn new(format: Format, bytes: &'a [u8], is_mid_unit: bool) -> Self {
+        Self { format, bytes, at: 0, is_mid_unit }
+    }
+
+    pub(super) const fn format(&self) -> Format {
+        self.format
+    }
+}
+
+impl<'a> Iterator for Units<'a> {
+    type Item = RawUnit<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<RawUnit<'a>> {
+        let (format, offset) = (self.format, self.at as u64);
+        let rest = self.bytes.get(self.at..).filter(|rest| !rest.is_empty())?;
+        if let Some(len) = format.record_len() {
+            let bytes = &rest[..len.min(rest.len())];
+            self.at += bytes.len();
+            return Some(RawUnit { bytes, offset, is_piece: false });
+        }
+        let bytes = &rest[..format.unit_or_piece_end(rest, true).unwrap_or(rest.len())];
+        let goes_on = format.is_piece(bytes);
+        let is_piece = std::mem::replace(&mut self.is_mid_unit, goes_on) || goes_on;
+        self.at += bytes.len();
+        Some(RawUnit { bytes, offset, is_piece })
+    }
+}

@@ -1,0 +1,208 @@
+//! `Reader` and `Writer`: every format, however the bytes arrive, and errors with their place.
+
+use std::io::{self, Read};
+use std::path::Path;
+
+use kyokumen_format::{
+    DecodeErrorKind, Decoded, Decoder, Fill, Format, MAX_LINE_BYTES, ReadErrorKind, Reader, Record,
+    UnitError, Units, WriteErrorKind, Writer, encode, read_games, records, units, write_game,
+};
+
+/// Gives a few bytes at a time, and now and then says that it was interrupted.
+struct Trickle<'a> {
+    rest: &'a [u8],
+    most: usize,
+    calls: usize,
+}
+
+impl<'a> Trickle<'a> {
+    fn new(rest: &'a [u8], most: usize) -> Self {
+        Self { rest, most, calls: 0 }
+    }
+}
+
+impl Read for Trickle<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.calls += 1;
+        if self.calls.is_multiple_of(7) {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        let most = self.most.min(buffer.len());
+        self.rest.read(&mut buffer[..most])
+    }
+}
+
+fn sample(format: Format) -> Vec<u8> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../data/sample.{format}"));
+    std::fs::read(path).unwrap()
+}
+
+/// The records of a slice, each with the offset of its unit.
+fn whole(format: Format, bytes: &[u8]) -> Vec<(usize, Record)> {
+    let in_unit = |unit: &[u8]| {
+        let offset = unit.as_ptr().addr() - bytes.as_ptr().addr();
+        let records = records(format, format.dialect(), unit);
+        let records: Vec<_> =
+            records.map(|record| (offset, record.unwrap().record().unwrap())).collect();
+        records
+    };
+    units(format, bytes).flat_map(in_unit).collect()
+}
+
+fn read(format: Format, input: impl Read) -> Vec<Record> {
+    Reader::new(format, input).records().collect::<Result<_, _>>().unwrap()
+}
+
+#[test]
+fn every_format_is_read_the_same_however_its_bytes_arrive() {
+    for format in Format::ALL {
+        let bytes = sample(format);
+        let expected = whole(format, &bytes);
+        assert!(expected.len() > 100, "{format}");
+        for most in [1, 13, usize::MAX] {
+            let mut reader = Reader::new(format, Trickle::new(&bytes, most));
+            for (index, (offset, record)) in (0..).zip(&expected) {
+                let read = reader.read_record().unwrap().unwrap().record().unwrap();
+                assert_eq!(read, *record, "{format} {most}");
+                let place = reader.place();
+                assert_eq!((place.index, place.offset), (index, *offset as u64), "{format}");
+            }
+            assert!(reader.read_record().unwrap().is_none(), "{format} {most}");
+        }
+        let units = Units::new(format, &bytes, false);
+        let decoded: Vec<_> = Decoder::of_units(units, format.dialect(), 5)
+            .map(|Decoded { index, unit, record }| {
+                (index, unit.offset as usize, record.unwrap().record().unwrap())
+            })
+            .collect();
+        let numbered: Vec<_> = (5..)
+            .zip(&expected)
+            .map(|(index, (offset, record))| (index, *offset, record.clone()))
+            .collect();
+        assert_eq!(decoded, numbered, "{format}");
+    }
+}
+
+#[test]
+fn every_format_that_is_written_is_read_again() {
+    for format in Format::ALL {
+        let expected = read(format, &*sample(format));
+        let mut writer = Writer::new(format, Vec::new());
+        let mut slice = format.header().to_vec();
+        for record in &expected {
+            let written = writer.write_record(record).unwrap();
+            assert_eq!(encode(format, record, &Fill::default(), &mut slice), Ok(written));
+        }
+        let written = writer.into_inner().unwrap();
+        assert_eq!(written, slice, "{format}");
+        let again = read(format, Trickle::new(&written, 1));
+        if !format.holds_games() {
+            assert_eq!(again, expected, "{format}");
+        }
+        let positions = |records: &[Record]| -> Vec<_> {
+            records.iter().map(|record| (*record.setup.board(), record.best_move)).collect()
+        };
+        assert_eq!(positions(&again), positions(&expected), "{format}");
+    }
+}
+
+#[test]
+fn games_are_read_and_written_as_wholes() {
+    for format in Format::ALL.into_iter().filter(|format| format.holds_games()) {
+        let bytes = sample(format);
+        let expected: Vec<_> = units(format, &bytes)
+            .flat_map(|unit| read_games(format, unit).collect::<Vec<_>>())
+            .collect::<Result<_, _>>()
+            .unwrap();
+        let mut reader = Reader::new(format, Trickle::new(&bytes, 1));
+        let games: Vec<_> = reader.games().collect::<Result<_, _>>().unwrap();
+        assert_eq!(games, expected, "{format}");
+        let mut writer = Writer::new(format, Vec::new());
+        let mut slice = Vec::new();
+        for game in &games {
+            writer.write_game(game).unwrap();
+            write_game(format, game, &mut slice).unwrap();
+        }
+        assert_eq!(writer.into_inner().unwrap(), slice, "{format}");
+
+        // Behind a record comes the game after its own, with the number of that one's first record.
+        let mut reader = Reader::new(format, &*bytes);
+        reader.read_record().unwrap();
+        assert_eq!(reader.read_game().unwrap().as_ref(), expected.get(1), "{format}");
+        assert_eq!(reader.place().index, expected[0].moves.len() as u64, "{format}");
+    }
+}
+
+#[test]
+fn what_cannot_be_read_has_its_place_and_what_follows_is_read() {
+    let line = "4k4/9/9/9/9/9/9/9/4K4 b - 1\n";
+    let text = format!("{line}# a comment\nno position\n{line}");
+    let mut reader = Reader::new(Format::Sfen, Trickle::new(text.as_bytes(), 1));
+    let read: Vec<_> = reader.records().collect();
+    let [Ok(_), Err(error), Ok(_)] = &read[..] else { panic!("{read:?}") };
+    assert_eq!((error.place.index, error.place.offset), (2, 40));
+    assert!(error.to_string().starts_with("record 2, at byte 40: byte 1: "), "{error}");
+    assert_eq!((reader.place().index, reader.place().offset), (3, 52));
+
+    let hcp = &sample(Format::Hcp)[..70];
+    let mut reader = Reader::new(Format::Hcp, Trickle::new(hcp, 5));
+    let error = reader.records().nth(2).unwrap().unwrap_err();
+    assert_eq!(error.to_string(), "record 2, at byte 64: byte 6: a record has 32 bytes, found 6");
+    let ReadErrorKind::Unit(UnitError::Decode(error)) = error.kind else { panic!("{error}") };
+    assert_eq!(error.kind, DecodeErrorKind::Length { expected: 32, found: 6 });
+    assert!(reader.read_record().unwrap().is_none());
+}
+
+#[test]
+fn units_that_are_too_long_are_errors_piece_by_piece() {
+    let line = "4k4/9/9/9/9/9/9/9/4K4 b - 1\n";
+    let text = [vec![b'x'; MAX_LINE_BYTES + 5], format!("\n{line}").into_bytes()].concat();
+    for most in [1, 4096, usize::MAX] {
+        let mut reader = Reader::new(Format::Sfen, Trickle::new(&text, most));
+        let read: Vec<_> = reader.records().collect();
+        let [Err(first), Err(second), Ok(_)] = &read[..] else { panic!("{} read", read.len()) };
+        for (error, index, offset) in [(first, 0, 0), (second, 1, MAX_LINE_BYTES as u64)] {
+            assert!(matches!(error.kind, ReadErrorKind::Unit(UnitError::TooLong)));
+            assert_eq!((error.place.index, error.place.offset), (index, offset));
+        }
+        assert_eq!(reader.place().index, 2);
+    }
+}
+
+#[test]
+fn behind_an_error_of_the_system_there_is_nothing() {
+    struct Broken;
+    impl Read for Broken {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            Err(io::Error::other("the cable is cut"))
+        }
+    }
+    let hcp = sample(Format::Hcp);
+    let mut reader = Reader::new(Format::Hcp, hcp[..40].chain(Broken));
+    assert!(reader.read_record().unwrap().is_some());
+    let error = reader.read_record().unwrap_err();
+    assert_eq!(error.to_string(), "record 1, at byte 40: the cable is cut");
+    assert!(reader.read_record().unwrap().is_none());
+    assert!(reader.read_game().unwrap().is_none());
+}
+
+#[test]
+fn what_cannot_be_written_leaves_nothing_behind() {
+    let record = Record::new("4k4/9/9/9/9/9/9/9/4K4 b - 1".parse().unwrap());
+    let mut writer = Writer::new(Format::Psv, Vec::new());
+    let error = writer.write_record(&record).unwrap_err();
+    assert!(matches!(error.kind, WriteErrorKind::Convert(_)));
+    assert_eq!(
+        error.to_string(),
+        "record 0: the record has no eval, ply, result, and no value to fill in was given"
+    );
+    assert!(writer.into_inner().unwrap().is_empty());
+
+    let fill = Fill::neutral(Format::Psv.needs());
+    let mut writer = Writer::new(Format::Psv, Vec::new()).with_fill(fill);
+    assert_eq!(writer.write_record(&record).unwrap().invented, Format::Psv.needs());
+    assert_eq!(writer.into_inner().unwrap().len(), 40);
+
+    let empty = Writer::new(Format::Db, Vec::new()).into_inner().unwrap();
+    assert_eq!(empty, Format::Db.header());
+}

@@ -1,0 +1,44 @@
+//! Writes records in a format that this library does not know: a table with a line for each, for a spreadsheet.
+//!
+//! A format of the field belongs into `kyokumen-format`, where it is one file and a line in `format.rs`.
+//!
+//! ```sh
+//! cargo run --example write_format -- data/sample.hcpe
+//! ```
+
+use std::env;
+use std::error::Error;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use kyokumen::format::{Format, GameResult, Reader, Record};
+
+/// What a record says, a column each; empty where it says nothing.
+fn write_line(record: &Record, out: &mut impl Write) -> io::Result<()> {
+    let Record { setup, best_move, eval_cp, ply, result, .. } = record;
+    let best_move = best_move.map_or(String::new(), |m| m.to_string());
+    let eval_cp = eval_cp.map_or(String::new(), |eval| eval.to_string());
+    let ply = ply.map_or(String::new(), |ply| ply.to_string());
+    let result = match result {
+        Some(GameResult::BlackWin) => "black",
+        Some(GameResult::WhiteWin) => "white",
+        Some(GameResult::Draw) => "draw",
+        None => "",
+    };
+    writeln!(out, "{setup},{best_move},{eval_cp},{ply},{result}")
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let path = env::args_os().nth(1).ok_or("a file of records")?;
+    let extension = Path::new(&path).extension().and_then(|extension| extension.to_str());
+    let format =
+        extension.and_then(Format::from_extension).ok_or("the extension names no format")?;
+    let mut out = BufWriter::new(io::stdout().lock());
+    writeln!(out, "position,move,eval_cp,ply,result")?;
+    for record in Reader::new(format, File::open(&path)?).records() {
+        write_line(&record?, &mut out)?;
+    }
+    out.flush()?;
+    Ok(())
+}

@@ -1,0 +1,187 @@
+//! Samples of archives in which every record can be gone to: only what is taken is read.
+//!
+//! The records are those that a reading of everything takes: the ones with the smallest keys.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use crate::engine::error::RunError;
+use crate::engine::run::CompletedPass;
+use crate::ops::error::OperationError;
+use crate::ops::rearrange::pass::RunControl;
+use crate::ops::rearrange::plan::RearrangePlan;
+use crate::random::SplitMix64;
+use crate::records::archive::Archive;
+use crate::records::counts::{Condition, Counts};
+use crate::records::sink::Sinks;
+use crate::records::source::{InputLocation, Part, PartRead, SourceError};
+use crate::records::stream::{Batch, Stream};
+
+/// What a file system reads at once of a file for a record in it, at the most: where this for all that are taken is
+/// less than everything, the rest need not be read.
+const READ_AHEAD_BYTES: u64 = 1 << 17;
+
+/// Keys that are looked at between two looks at whether to go on.
+const CHUNK_KEYS: u64 = 1 << 20;
+
+/// Records that are written together.
+const BATCH_RECORDS: usize = 1 << 12;
+
+/// The inputs of a plan as archives, if taking so many records of them reads less than all.
+pub(super) fn archives(plan: &RearrangePlan, count: u64) -> Option<Vec<Archive>> {
+    let all_bytes: u64 = plan.parts.iter().filter_map(|part| file_bytes(part)).sum();
+    if count.saturating_mul(READ_AHEAD_BYTES) >= all_bytes {
+        return None;
+    }
+    let open = |part: &Part| {
+        let is_whole = (part.from, part.to) == (0, None);
+        let archive = is_whole.then(|| Archive::of_input(&part.input).ok()).flatten();
+        // Of a record that is cut off the other way tells more.
+        archive.filter(|archive| !archive.is_cut_off())
+    };
+    plan.parts.iter().map(open).collect()
+}
+
+fn file_bytes(part: &Part) -> Option<u64> {
+    match &part.input.location {
+        InputLocation::File(path) => path.metadata().ok().map(|metadata| metadata.len()),
+        InputLocation::Stdin | InputLocation::Object(_) => None,
+    }
+}
+
+/// Writes the so many records with the smallest keys, in the order of the inputs.
+pub(super) fn write(
+    plan: &RearrangePlan,
+    archives: &[Archive],
+    count: u64,
+    seed: u64,
+    sinks: &mut Sinks,
+    control: &mut RunControl<'_>,
+) -> Result<CompletedPass, OperationError> {
+    let records = archives.iter().map(Archive::len).sum();
+    let threads = plan.resources.threads();
+    let chosen = choose(records, count, seed, threads, control.cancel);
+    let chosen = chosen.ok_or(RunError::Interrupted)?;
+    control.progress.begin("writing", plan.records);
+    let mut rest = &chosen[..];
+    let mut first = 0;
+    for (archive, part) in archives.iter().zip(&plan.parts) {
+        let behind = first + archive.len();
+        let (here, others) = rest.split_at(rest.partition_point(|&record| record < behind));
+        for records in here.chunks(BATCH_RECORDS) {
+            let mut batch = Batch::default();
+            for &record in records {
+                let index = record - first;
+                let bytes = archive.slice(index..index + 1).map_err(|source| {
+                    let (input, offset) = (part.input.name.clone(), archive.offset(index));
+                    SourceError::Read { input, offset, source: std::io::Error::other(source) }
+                })?;
+                batch.open_record().extend_from_slice(&bytes);
+                batch.end_record();
+            }
+            if control.cancel.load(Ordering::Relaxed) {
+                return Err(RunError::Interrupted.into());
+            }
+            sinks.write(Stream::Kept, &batch)?;
+        }
+        (rest, first) = (others, behind);
+    }
+    let kept = chosen.len() as u64;
+    let mut counts = Counts { input: records, kept, ..Counts::default() };
+    if kept < records {
+        counts.filtered.insert(Condition::Sample, records - kept);
+    }
+    let parts_read = archives.iter().enumerate().map(|(part, archive)| {
+        let bytes = archive.offset(archive.len());
+        PartRead { part, records: archive.len(), offset: 0, bytes, sha256: None }
+    });
+    Ok(CompletedPass { counts, parts_read: parts_read.collect() })
+}
+
+/// The numbers of the records with the smallest keys, in order; none if `cancel` was set meanwhile.
+fn choose(
+    records: u64,
+    count: u64,
+    seed: u64,
+    threads: usize,
+    cancel: &AtomicBool,
+) -> Option<Vec<u64>> {
+    if count >= records {
+        return Some((0..records).collect());
+    }
+    if count == 0 {
+        return Some(Vec::new());
+    }
+    // Keys are spread evenly. More than this many are below the bound but for one case in millions.
+    let mut expected = count as f64 + 8.0 * (count as f64).sqrt() + 64.0;
+    loop {
+        let share = expected / records as f64;
+        // Beyond the range it is the largest key.
+        let bound = (share * 2.0_f64.powi(64)) as u64;
+        let mut found = keys_up_to(bound, records, seed, threads, cancel)?;
+        if let Some(last) = (count as usize).checked_sub(1).filter(|&last| last < found.len()) {
+            found.select_nth_unstable(last);
+            let mut chosen: Vec<u64> = found[..=last].iter().map(|&(_, record)| record).collect();
+            chosen.sort_unstable();
+            return Some(chosen);
+        }
+        expected *= 2.0;
+    }
+}
+
+/// Keys and numbers of the records whose keys are not larger than a bound.
+fn keys_up_to(
+    bound: u64,
+    records: u64,
+    seed: u64,
+    threads: usize,
+    cancel: &AtomicBool,
+) -> Option<Vec<(u64, u64)>> {
+    let found = Mutex::new(Vec::new());
+    let next_chunk = AtomicU64::new(0);
+    let search = || {
+        let mut own = Vec::new();
+        loop {
+            let from = next_chunk.fetch_add(1, Ordering::Relaxed).saturating_mul(CHUNK_KEYS);
+            if from >= records || cancel.load(Ordering::Relaxed) {
+                break;
+            }
+            let range = from..records.min(from + CHUNK_KEYS);
+            let keys = range.map(|record| (SplitMix64::nth_bits(seed, record), record));
+            own.extend(keys.filter(|&(key, _)| key <= bound));
+        }
+        found.lock().unwrap_or_else(PoisonError::into_inner).append(&mut own);
+    };
+    std::thread::scope(|scope| {
+        (1..threads).for_each(|_| drop(scope.spawn(search)));
+        search();
+    });
+    let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    (!cancel.load(Ordering::Relaxed)).then_some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn those_with_the_smallest_keys_are_chosen() {
+        let never = AtomicBool::new(false);
+        for records in [1, 2, 1000, (1 << 20) + 7] {
+            for count in [0, 1, 2, 999, records, records + 1] {
+                let mut keys: Vec<_> =
+                    (0..records).map(|record| (SplitMix64::nth_bits(9, record), record)).collect();
+                keys.sort_unstable();
+                let mut expected: Vec<_> =
+                    keys.iter().take(count as usize).map(|&(_, record)| record).collect();
+                expected.sort_unstable();
+                assert_eq!(
+                    choose(records, count, 9, 2, &never),
+                    Some(expected),
+                    "{count} of {records}"
+                );
+            }
+        }
+        assert_eq!(choose(1000, 10, 9, 2, &AtomicBool::new(true)), None);
+    }
+}

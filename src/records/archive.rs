@@ -1,0 +1,304 @@
+//! Records of one size, read at random: by their number, without reading the rest.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use thiserror::Error;
+
+use super::format_name::FormatName;
+use super::opening::input;
+use super::plan_error::PlanError;
+use super::source::{FrameReader, Input, InputLocation};
+use crate::format::move16::Dialect;
+use crate::format::{DecodeError, Format, RecordRef};
+use crate::storage::compression::Compression;
+use crate::storage::mapped_file::MappedFile;
+use crate::storage::seek_table::{Frame, SeekTable};
+
+/// The largest frame of a compressed file that is held in memory.
+const MAX_FRAME_BYTES: u64 = 1 << 28;
+
+/// Why an archive cannot be opened, or a record not be read.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ArchiveError {
+    /// The name does not say the format, or the file is not there.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// Where a record is does not follow from its number.
+    #[error(
+        "{input}: records of {format} have no one size, and cannot be gone to by their number: \
+         convert them to a packed format first"
+    )]
+    NotOfOneSize {
+        /// The archive.
+        input: String,
+        /// Its format.
+        format: Format,
+    },
+    /// A compressed file that can only be read from its start.
+    #[error(
+        "{input} has no table of frames of at most {} MiB, and can be read from its start only: \
+         `kyokumen convert` to .zst writes such a table",
+        MAX_FRAME_BYTES >> 20
+    )]
+    NoFrames {
+        /// The archive.
+        input: String,
+    },
+    /// Neither a file nor a compressed file: standard input, a pipe, an object of a store.
+    #[error("{input} is no file, and can be read from its start only")]
+    NotAFile {
+        /// The archive.
+        input: String,
+    },
+    /// The system, or damage of a compressed file.
+    #[error("cannot read {input} at byte {offset}: {source}")]
+    Io {
+        /// The archive.
+        input: String,
+        /// Offset among the bytes of records, uncompressed.
+        offset: u64,
+        /// What happened.
+        source: io::Error,
+    },
+}
+
+/// A file of records of one size: as many of them as it has can be asked for, in any order, by any thread.
+///
+/// A file is mapped into memory; of a file compressed in frames with a table of them, as
+/// [`convert`](crate::ops::convert) writes it, the frame that was read last is kept.
+///
+/// A file that is mapped must not become shorter while it is open. Its length is looked at before each access, and
+/// a file that has become shorter is an error; if it does so during an access, the system ends the process.
+///
+/// ```no_run
+/// use kyokumen::records::archive::Archive;
+/// let archive = Archive::open("positions.psv".as_ref())?;
+/// if let Some(last) = archive.len().checked_sub(1)
+///     && let Some(record) = archive.get(last)?
+/// {
+///     println!("{}", record.read()?.setup()?);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Archive {
+    name: String,
+    format: Format,
+    dialect: Dialect,
+    record_len: u64,
+    content: Content,
+    content_bytes: u64,
+}
+
+#[derive(Debug)]
+enum Content {
+    Mapped(MappedFile),
+    Frames(Frames),
+}
+
+/// The bytes of a record, of which a [`RecordRef`] can be had.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ArchiveRecord<'a> {
+    format: Format,
+    dialect: Dialect,
+    bytes: Cow<'a, [u8]>,
+}
+
+impl ArchiveRecord<'_> {
+    /// Its bytes, as they stand in the archive.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// What it says, decoded when it is asked for.
+    ///
+    /// # Errors
+    /// [`DecodeError`] of the last record of a file that was cut off.
+    pub fn read(&self) -> Result<RecordRef<'_>, DecodeError> {
+        RecordRef::with_dialect(self.format, self.dialect, &self.bytes)
+    }
+}
+
+impl Archive {
+    /// Opens a file whose name says the format; how its moves are encoded its records show.
+    ///
+    /// # Errors
+    /// [`ArchiveError`].
+    pub fn open(path: &Path) -> Result<Self, ArchiveError> {
+        Self::of_input(&input(path, None, None)?)
+    }
+
+    /// Opens a file in this format, with moves encoded in this way or, if none is named, as its records show.
+    ///
+    /// # Errors
+    /// [`ArchiveError`].
+    pub fn open_as(
+        path: &Path,
+        format: FormatName,
+        dialect: Option<Dialect>,
+    ) -> Result<Self, ArchiveError> {
+        Self::of_input(&input(path, Some(format), dialect)?)
+    }
+
+    /// Opens an input that was looked at.
+    ///
+    /// # Errors
+    /// [`ArchiveError`].
+    pub(crate) fn of_input(input: &Input) -> Result<Self, ArchiveError> {
+        let name = input.name.clone();
+        let format = input.format;
+        let Some(record_len) = format.record_len() else {
+            return Err(ArchiveError::NotOfOneSize { input: name, format });
+        };
+        let InputLocation::File(path) = &input.location else {
+            return Err(ArchiveError::NotAFile { input: name });
+        };
+        if !path.is_file() && path.exists() {
+            return Err(ArchiveError::NotAFile { input: name });
+        }
+        let failed = |source| ArchiveError::Io { input: input.name.clone(), offset: 0, source };
+        let file = File::open(path).map_err(failed)?;
+        let (content, content_bytes) = match input.compression {
+            Compression::None => {
+                let mapped = MappedFile::new(file).map_err(failed)?;
+                let bytes = mapped.len();
+                (Content::Mapped(mapped), bytes)
+            }
+            Compression::Zstd => match Frames::open(file).map_err(failed)? {
+                Some(frames) => {
+                    let bytes = frames.table.content_bytes();
+                    (Content::Frames(frames), bytes)
+                }
+                None => return Err(ArchiveError::NoFrames { input: name }),
+            },
+            Compression::Gzip | Compression::Parquet => {
+                return Err(ArchiveError::NoFrames { input: name });
+            }
+        };
+        let (dialect, record_len) = (input.dialect, record_len as u64);
+        Ok(Self { name, format, dialect, record_len, content, content_bytes })
+    }
+
+    /// Format of its records.
+    pub const fn format(&self) -> Format {
+        self.format
+    }
+
+    /// How its moves are encoded.
+    pub const fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    /// Number of its records. The last one may be cut off.
+    pub const fn len(&self) -> u64 {
+        self.content_bytes.div_ceil(self.record_len)
+    }
+
+    /// Whether it has no record.
+    pub const fn is_empty(&self) -> bool {
+        self.content_bytes == 0
+    }
+
+    /// Whether its last record lacks bytes.
+    pub const fn is_cut_off(&self) -> bool {
+        !self.content_bytes.is_multiple_of(self.record_len)
+    }
+
+    /// Offset of a record among the bytes of all records.
+    pub(crate) const fn offset(&self, index: u64) -> u64 {
+        let offset = index.saturating_mul(self.record_len);
+        if offset < self.content_bytes { offset } else { self.content_bytes }
+    }
+
+    /// A record by its number, from 0; none behind the last one.
+    ///
+    /// # Errors
+    /// [`ArchiveError::Io`].
+    pub fn get(&self, index: u64) -> Result<Option<ArchiveRecord<'_>>, ArchiveError> {
+        if index >= self.len() {
+            return Ok(None);
+        }
+        let bytes = self.slice(index..index + 1)?;
+        Ok(Some(ArchiveRecord { format: self.format, dialect: self.dialect, bytes }))
+    }
+
+    /// The bytes of the records with these numbers, as many of them as there are: borrowed of a file that is
+    /// mapped.
+    ///
+    /// # Errors
+    /// [`ArchiveError::Io`].
+    pub fn slice(&self, records: Range<u64>) -> Result<Cow<'_, [u8]>, ArchiveError> {
+        let start = self.offset(records.start);
+        let bytes = start..self.offset(records.end).max(start);
+        let read = match &self.content {
+            Content::Mapped(mapped) => mapped.bytes(bytes).map(Cow::Borrowed),
+            Content::Frames(frames) => frames.bytes(bytes).map(Cow::Owned),
+        };
+        read.map_err(|source| ArchiveError::Io { input: self.name.clone(), offset: start, source })
+    }
+}
+
+/// A compressed file whose frames can be gone to.
+#[derive(Debug)]
+struct Frames {
+    table: Arc<SeekTable>,
+    opened: Mutex<OpenedFrames>,
+}
+
+#[derive(Debug)]
+struct OpenedFrames {
+    file: File,
+    /// The frame that was read last, and its number.
+    frame: Option<(usize, Arc<Vec<u8>>)>,
+}
+
+impl Frames {
+    /// None of a file without a table, or with frames too large to be held.
+    fn open(mut file: File) -> io::Result<Option<Self>> {
+        let len = file.metadata()?.len();
+        let Some(table) = SeekTable::read(&mut file, len)? else { return Ok(None) };
+        let is_small = table.sizes().all(|(_, bytes)| u64::from(bytes) <= MAX_FRAME_BYTES);
+        let opened = Mutex::new(OpenedFrames { file, frame: None });
+        Ok(is_small.then(|| Self { table: Arc::new(table), opened }))
+    }
+
+    fn bytes(&self, mut range: Range<u64>) -> io::Result<Vec<u8>> {
+        // Not of the size that the table promises, which may be wrong.
+        let mut bytes = Vec::new();
+        while !range.is_empty() {
+            let number = self.table.frame_of(range.start);
+            let frame = self.table.frame(number);
+            let Frame { content, .. } = frame.ok_or(io::ErrorKind::UnexpectedEof)?;
+            let read = self.frame(number, &content)?;
+            let end = range.end.min(content.end);
+            let within = |byte: u64| (byte - content.start) as usize;
+            bytes.extend_from_slice(&read[within(range.start)..within(end)]);
+            range.start = end;
+        }
+        Ok(bytes)
+    }
+
+    /// What a frame holds, compared with what the table says of it.
+    fn frame(&self, number: usize, content: &Range<u64>) -> io::Result<Arc<Vec<u8>>> {
+        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, bytes)) = opened.frame.as_ref().filter(|(open, _)| *open == number) {
+            return Ok(Arc::clone(bytes));
+        }
+        let mut file = opened.file.try_clone()?;
+        let reader = FrameReader::open(Arc::clone(&self.table), content.start, |start| {
+            file.seek(SeekFrom::Start(start))?;
+            Ok(Box::new(file))
+        })?;
+        let mut bytes = Vec::new();
+        reader.take(content.end - content.start).read_to_end(&mut bytes)?;
+        let bytes = Arc::new(bytes);
+        opened.frame = Some((number, Arc::clone(&bytes)));
+        Ok(bytes)
+    }
+}

@@ -1,0 +1,61 @@
+//! A file mapped into memory: any place of it can be read without reading the rest.
+
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+
+use memmap2::Mmap;
+
+/// A file whose bytes are read where they are, in the system's cache.
+///
+/// # What is promised
+/// Nothing is read behind the file's end as it is at the moment: its length is looked at before each access, and a
+/// file that has become shorter is an error. Whoever changes the file meanwhile changes what is read. If it becomes
+/// shorter between that look and the end of an access, the system ends the process (`SIGBUS`); where that can
+/// happen, a [`Source`](crate::records::source::Source), which reads, is the choice.
+#[derive(Debug)]
+pub(crate) struct MappedFile {
+    file: File,
+    map: Mmap,
+}
+
+impl MappedFile {
+    /// Maps all of an opened file.
+    ///
+    /// # Errors
+    /// Those of the system; of a device or a pipe always.
+    pub(crate) fn new(file: File) -> io::Result<Self> {
+        if !file.metadata()?.is_file() {
+            return Err(io::Error::new(io::ErrorKind::NotSeekable, "it is no regular file"));
+        }
+        #[expect(unsafe_code, reason = "a file can be mapped in no other way")]
+        // SAFETY: the map is only read, and lives as long as what borrows from it. Its bytes are not Rust's own:
+        // others may change the file while it is mapped. What is made of them are numbers and copies of bytes; no
+        // reference, no enum and no length within the program is taken from the map unchecked, and all decoders take
+        // any bytes. Access behind an end that has moved is excluded by `bytes` but for the race named above,
+        // which ends the process and reads nothing.
+        let map = unsafe { Mmap::map(&file)? };
+        Ok(Self { file, map })
+    }
+
+    /// Its length when it was mapped.
+    pub(crate) fn len(&self) -> u64 {
+        self.map.len() as u64
+    }
+
+    /// These bytes.
+    ///
+    /// # Errors
+    /// If the file ends before them, or no longer can be looked at.
+    pub(crate) fn bytes(&self, range: Range<u64>) -> io::Result<&[u8]> {
+        let now = self.file.metadata()?.len();
+        if range.end > now {
+            let told =
+                format!("the file has {now} bytes, it had {} when it was opened", self.len());
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, told));
+        }
+        let place = usize::try_from(range.start).ok().zip(usize::try_from(range.end).ok());
+        let bytes = place.and_then(|(start, end)| self.map.get(start..end));
+        bytes.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+    }
+}
