@@ -70,13 +70,11 @@ impl Game for Heap {
 
     /// What the search asks; a game may name promising moves here.
     fn expand(&self, moves: &mut Vec<Candidate<NonZeroU16>>) -> Expansion {
-        match self.over() {
-            Some(outcome) => Expansion::Over(outcome),
-            None => {
-                moves.extend(self.moves().map(Candidate::new));
-                Expansion::Moves
-            }
+        if let Some(outcome) = self.over() {
+            return Expansion::Over(outcome);
         }
+        moves.extend(self.moves().map(Candidate::new));
+        Expansion::Moves
     }
 
     /// What proofs are checked with: the rules, as plain as they can be written.

@@ -13,6 +13,7 @@ use super::plan::JobPlan;
 use crate::engine::error::RunError;
 use crate::engine::in_order::{Parallelism, in_order};
 use crate::mate::judge::PositionJudge;
+use crate::records::archive::Archive;
 use crate::records::processing::ProcessedBlock;
 use crate::records::sink::OutputPlan;
 use crate::records::source;
@@ -79,7 +80,9 @@ pub fn estimate<J: PositionJudge + 'static>(
     let is_seekable = plan.parts.iter().all(|part| source::is_cheap_to_count(&part.input));
     let (Some(records), true) = (plan.records, is_seekable) else { return Ok(None) };
     let threads = platform::threads(plan.settings.threads);
-    let sampled = Arc::new(SampleSource { plan: plan.clone(), collected: collect(plan, records)? });
+    let archives = plan.parts.iter().map(|part| Archive::of_input(&part.input).ok()).collect();
+    let collected = collect(plan, records)?;
+    let sampled = Arc::new(SampleSource { plan: plan.clone(), archives, collected });
     let order = (0..).map_while(order(records)).filter(move |&record| record < records);
     let is_over = Arc::new(AtomicBool::new(false));
     let stop = Arc::clone(&is_over);
@@ -156,6 +159,8 @@ fn collect(plan: &JobPlan, records: u64) -> Result<HashMap<u64, Block>, SourceEr
 /// What records of a sample are read from.
 struct SampleSource {
     plan: JobPlan,
+    /// The inputs in which records can be gone to, where they are files.
+    archives: Vec<Option<Archive>>,
     collected: HashMap<u64, Block>,
 }
 
@@ -184,9 +189,15 @@ impl SampleSource {
     }
 
     fn read(&self, record: u64) -> Result<Option<Block>, SourceError> {
-        let Some(part) = part_at(&self.plan, record) else { return Ok(None) };
-        let source = Source::new(vec![part], 1);
-        for delivery in source.numbered_from(self.plan.first_number + record) {
+        let Some((part, index)) = part_at(&self.plan, record) else { return Ok(None) };
+        let number = self.plan.first_number + record;
+        if let Some(archive) = &self.archives[part] {
+            return Ok(Some(archive.block(part, index, number)?));
+        }
+        let Part { input, mark, .. } = self.plan.parts[part].clone();
+        let wanted = Part { mark, ..Part::range(input, index, Some(index + 1)) };
+        let source = Source::new(vec![wanted], 1);
+        for delivery in source.numbered_from(number) {
             if let Delivery::Block(block) = delivery? {
                 return Ok(Some(block));
             }
@@ -299,13 +310,12 @@ impl RunningVariance {
     }
 }
 
-/// Record number `record` of the plan's range.
-fn part_at(plan: &JobPlan, mut record: u64) -> Option<Part> {
-    for part in &plan.parts {
+/// The part in which record number `record` of the plan's range is, and its index there.
+fn part_at(plan: &JobPlan, mut record: u64) -> Option<(usize, u64)> {
+    for (number, part) in plan.parts.iter().enumerate() {
         let len = part.end()? - part.from;
         if record < len {
-            let (from, mark) = (part.from + record, part.mark);
-            return Some(Part { mark, ..Part::range(part.input.clone(), from, Some(from + 1)) });
+            return Some((number, part.from + record));
         }
         record -= len;
     }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,11 +12,12 @@ use thiserror::Error;
 use super::format_name::FormatName;
 use super::opening::input;
 use super::plan_error::PlanError;
-use super::source::{FrameReader, Input, InputLocation};
+use super::source::{Block, FrameReader, Input, InputLocation, PartRead, SourceError};
 use crate::format::move16::Dialect;
 use crate::format::{DecodeError, Format, RecordRef};
 use crate::storage::compression::Compression;
 use crate::storage::mapped_file::MappedFile;
+use crate::storage::platform;
 use crate::storage::seek_table::{Frame, SeekTable};
 
 /// The largest frame of a compressed file that is held in memory.
@@ -49,6 +50,14 @@ pub enum ArchiveError {
     NoFrames {
         /// The archive.
         input: String,
+    },
+    /// It is not there, or not to be read.
+    #[error("cannot open {input}: {source}")]
+    Open {
+        /// The archive.
+        input: String,
+        /// What the system says.
+        source: io::Error,
     },
     /// Neither a file nor a compressed file: standard input, a pipe, an object of a store.
     #[error("{input} is no file, and can be read from its start only")]
@@ -162,7 +171,7 @@ impl Archive {
         if !path.is_file() && path.exists() {
             return Err(ArchiveError::NotAFile { input: name });
         }
-        let failed = |source| ArchiveError::Io { input: input.name.clone(), offset: 0, source };
+        let failed = |source| ArchiveError::Open { input: input.name.clone(), source };
         let file = File::open(path).map_err(failed)?;
         let (content, content_bytes) = match input.compression {
             Compression::None => {
@@ -216,6 +225,14 @@ impl Archive {
         if offset < self.content_bytes { offset } else { self.content_bytes }
     }
 
+    /// Tells the system that records will be asked for here and there, so that it reads nothing around them. Changes
+    /// nothing else.
+    pub fn expect_random_access(&self) {
+        if let Content::Mapped(mapped) = &self.content {
+            mapped.expect_random_access();
+        }
+    }
+
     /// A record by its number, from 0; none behind the last one.
     ///
     /// # Errors
@@ -228,19 +245,53 @@ impl Archive {
         Ok(Some(ArchiveRecord { format: self.format, dialect: self.dialect, bytes }))
     }
 
+    /// The bytes of a record, with errors as they are when it is met on the way through everything.
+    pub(crate) fn record_bytes(&self, index: u64) -> Result<Cow<'_, [u8]>, SourceError> {
+        self.bytes(index..index + 1).map_err(|source| {
+            let (input, offset) = (self.name.clone(), self.offset(index));
+            SourceError::Read { input, offset, source }
+        })
+    }
+
+    /// A record as a block of one, which has this number over all inputs.
+    pub(crate) fn block(&self, part: usize, index: u64, number: u64) -> Result<Block, SourceError> {
+        let (offset, bytes) = (self.offset(index), self.record_bytes(index)?);
+        Ok(Block {
+            part,
+            format: self.format,
+            dialect: self.dialect,
+            first_index: index,
+            offset,
+            first_number: number,
+            wanted: index..index + 1,
+            starts_mid_unit: false,
+            read: PartRead { part, records: 1, offset, bytes: bytes.len() as u64, sha256: None },
+            bytes: bytes.into_owned(),
+            permit: None,
+        })
+    }
+
     /// The bytes of the records with these numbers, as many of them as there are: borrowed of a file that is
     /// mapped.
     ///
     /// # Errors
     /// [`ArchiveError::Io`].
     pub fn slice(&self, records: Range<u64>) -> Result<Cow<'_, [u8]>, ArchiveError> {
+        let offset = self.offset(records.start);
+        self.bytes(records).map_err(|source| ArchiveError::Io {
+            input: self.name.clone(),
+            offset,
+            source,
+        })
+    }
+
+    fn bytes(&self, records: Range<u64>) -> io::Result<Cow<'_, [u8]>> {
         let start = self.offset(records.start);
         let bytes = start..self.offset(records.end).max(start);
-        let read = match &self.content {
+        match &self.content {
             Content::Mapped(mapped) => mapped.bytes(bytes).map(Cow::Borrowed),
             Content::Frames(frames) => frames.bytes(bytes).map(Cow::Owned),
-        };
-        read.map_err(|source| ArchiveError::Io { input: self.name.clone(), offset: start, source })
+        }
     }
 }
 
@@ -248,14 +299,23 @@ impl Archive {
 #[derive(Debug)]
 struct Frames {
     table: Arc<SeekTable>,
-    opened: Mutex<OpenedFrames>,
+    file: Arc<File>,
+    /// The frame that was read last, and its number.
+    last_read: Mutex<Option<(usize, Arc<Vec<u8>>)>>,
 }
 
-#[derive(Debug)]
-struct OpenedFrames {
-    file: File,
-    /// The frame that was read last, and its number.
-    frame: Option<(usize, Arc<Vec<u8>>)>,
+/// Reads on from a place; others may do so at other places of the same file.
+struct ReaderAt {
+    file: Arc<File>,
+    offset: u64,
+}
+
+impl Read for ReaderAt {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let read = platform::read_at(&self.file, bytes, self.offset)?;
+        self.offset += read as u64;
+        Ok(read)
+    }
 }
 
 impl Frames {
@@ -264,8 +324,8 @@ impl Frames {
         let len = file.metadata()?.len();
         let Some(table) = SeekTable::read(&mut file, len)? else { return Ok(None) };
         let is_small = table.sizes().all(|(_, bytes)| u64::from(bytes) <= MAX_FRAME_BYTES);
-        let opened = Mutex::new(OpenedFrames { file, frame: None });
-        Ok(is_small.then(|| Self { table: Arc::new(table), opened }))
+        let (table, file) = (Arc::new(table), Arc::new(file));
+        Ok(is_small.then(|| Self { table, file, last_read: Mutex::new(None) }))
     }
 
     fn bytes(&self, mut range: Range<u64>) -> io::Result<Vec<u8>> {
@@ -286,19 +346,16 @@ impl Frames {
 
     /// What a frame holds, compared with what the table says of it.
     fn frame(&self, number: usize, content: &Range<u64>) -> io::Result<Arc<Vec<u8>>> {
-        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, bytes)) = opened.frame.as_ref().filter(|(open, _)| *open == number) {
+        let last_read = || self.last_read.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, bytes)) = last_read().as_ref().filter(|(last, _)| *last == number) {
             return Ok(Arc::clone(bytes));
         }
-        let mut file = opened.file.try_clone()?;
-        let reader = FrameReader::open(Arc::clone(&self.table), content.start, |start| {
-            file.seek(SeekFrom::Start(start))?;
-            Ok(Box::new(file))
-        })?;
+        let open = |offset| Ok(Box::new(ReaderAt { file: Arc::clone(&self.file), offset }) as _);
+        let reader = FrameReader::open(Arc::clone(&self.table), content.start, open)?;
         let mut bytes = Vec::new();
         reader.take(content.end - content.start).read_to_end(&mut bytes)?;
         let bytes = Arc::new(bytes);
-        opened.frame = Some((number, Arc::clone(&bytes)));
+        *last_read() = Some((number, Arc::clone(&bytes)));
         Ok(bytes)
     }
 }

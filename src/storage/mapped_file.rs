@@ -43,6 +43,13 @@ impl MappedFile {
         self.map.len() as u64
     }
 
+    /// Tells the system not to read around what is asked for.
+    pub(crate) fn expect_random_access(&self) {
+        // Whether it heeds that changes the speed only.
+        #[cfg(unix)]
+        let _ = self.map.advise(memmap2::Advice::Random);
+    }
+
     /// These bytes.
     ///
     /// # Errors

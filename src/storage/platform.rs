@@ -52,6 +52,24 @@ impl Interrupt {
     }
 }
 
+/// Reads bytes of a file at a place, wherever others read it.
+///
+/// # Errors
+/// Those of the system.
+#[cfg(unix)]
+pub(crate) fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, bytes, offset)
+}
+
+/// Reads bytes of a file at a place, wherever others read it.
+///
+/// # Errors
+/// Those of the system.
+#[cfg(windows)]
+pub(crate) fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_read(file, bytes, offset)
+}
+
 /// From now on a file that grows beyond the limit of the user is a write that fails, as on a full disk,
 /// where Unix would end the process with a signal.
 ///

@@ -41,6 +41,7 @@ mod paths;
 mod positions;
 mod proof_properties;
 mod proofs;
+mod random_access;
 mod rearrange;
 mod resume;
 mod retry;

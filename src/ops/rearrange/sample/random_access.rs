@@ -14,12 +14,12 @@ use crate::random::SplitMix64;
 use crate::records::archive::Archive;
 use crate::records::counts::{Condition, Counts};
 use crate::records::sink::Sinks;
-use crate::records::source::{InputLocation, Part, PartRead, SourceError};
+use crate::records::source::{InputLocation, Part, PartRead};
 use crate::records::stream::{Batch, Stream};
 
-/// What a file system reads at once of a file for a record in it, at the most: where this for all that are taken is
-/// less than everything, the rest need not be read.
-const READ_AHEAD_BYTES: u64 = 1 << 17;
+/// To go to a place takes a disk as long as to read about this much on: a tenth of a millisecond at a gigabyte a
+/// second.
+const BYTES_PER_PLACE: u64 = 1 << 17;
 
 /// Keys that are looked at between two looks at whether to go on.
 const CHUNK_KEYS: u64 = 1 << 20;
@@ -27,17 +27,19 @@ const CHUNK_KEYS: u64 = 1 << 20;
 /// Records that are written together.
 const BATCH_RECORDS: usize = 1 << 12;
 
-/// The inputs of a plan as archives, if taking so many records of them reads less than all.
+/// The inputs of a plan as archives, if going to so many records of them is faster than reading all.
 pub(super) fn archives(plan: &RearrangePlan, count: u64) -> Option<Vec<Archive>> {
-    let all_bytes: u64 = plan.parts.iter().filter_map(|part| file_bytes(part)).sum();
-    if count.saturating_mul(READ_AHEAD_BYTES) >= all_bytes {
+    let all_bytes: u64 = plan.parts.iter().filter_map(file_bytes).sum();
+    if count.saturating_mul(BYTES_PER_PLACE) >= all_bytes {
         return None;
     }
     let open = |part: &Part| {
         let is_whole = (part.from, part.to) == (0, None);
         let archive = is_whole.then(|| Archive::of_input(&part.input).ok()).flatten();
         // Of a record that is cut off the other way tells more.
-        archive.filter(|archive| !archive.is_cut_off())
+        let archive = archive.filter(|archive| !archive.is_cut_off())?;
+        archive.expect_random_access();
+        Some(archive)
     };
     plan.parts.iter().map(open).collect()
 }
@@ -65,17 +67,13 @@ pub(super) fn write(
     control.progress.begin("writing", plan.records);
     let mut rest = &chosen[..];
     let mut first = 0;
-    for (archive, part) in archives.iter().zip(&plan.parts) {
+    for archive in archives {
         let behind = first + archive.len();
         let (here, others) = rest.split_at(rest.partition_point(|&record| record < behind));
         for records in here.chunks(BATCH_RECORDS) {
             let mut batch = Batch::default();
             for &record in records {
-                let index = record - first;
-                let bytes = archive.slice(index..index + 1).map_err(|source| {
-                    let (input, offset) = (part.input.name.clone(), archive.offset(index));
-                    SourceError::Read { input, offset, source: std::io::Error::other(source) }
-                })?;
+                let bytes = archive.record_bytes(record - first)?;
                 batch.open_record().extend_from_slice(&bytes);
                 batch.end_record();
             }
@@ -113,11 +111,9 @@ fn choose(
         return Some(Vec::new());
     }
     // Keys are spread evenly. More than this many are below the bound but for one case in millions.
-    let mut expected = count as f64 + 8.0 * (count as f64).sqrt() + 64.0;
+    let mut expected = u128::from(count + 8 * count.isqrt() + 64);
     loop {
-        let share = expected / records as f64;
-        // Beyond the range it is the largest key.
-        let bound = (share * 2.0_f64.powi(64)) as u64;
+        let bound = u64::try_from((expected << 64) / u128::from(records)).unwrap_or(u64::MAX);
         let mut found = keys_up_to(bound, records, seed, threads, cancel)?;
         if let Some(last) = (count as usize).checked_sub(1).filter(|&last| last < found.len()) {
             found.select_nth_unstable(last);
@@ -125,7 +121,7 @@ fn choose(
             chosen.sort_unstable();
             return Some(chosen);
         }
-        expected *= 2.0;
+        expected *= 2;
     }
 }
 

@@ -1,0 +1,146 @@
+//! Archives whose records are asked for by their number, against a reading from the start.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use assert_cmd::cargo::cargo_bin;
+use flate2::write::GzEncoder;
+use kyokumen::format::{Format, RecordRef};
+use kyokumen::records::archive::{Archive, ArchiveError};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::archive::{Random, encoded, records, write};
+
+const RECORDS: usize = 1000;
+
+fn made(format: Format) -> Vec<Vec<u8>> {
+    records(RECORDS, 3).iter().map(|record| encoded(format, record)).collect()
+}
+
+/// Whatever is asked for, in any order, is what stands there.
+fn check(archive: &Archive, expected: &[Vec<u8>], format: Format) {
+    assert_eq!((archive.len(), archive.is_empty()), (expected.len() as u64, expected.is_empty()));
+    let mut random = Random(1);
+    for _ in 0..2 * expected.len() {
+        let index = random.below(expected.len());
+        let record = archive.get(index as u64).unwrap().unwrap();
+        assert_eq!(record.bytes(), expected[index]);
+        let own = RecordRef::new(format, &expected[index]).unwrap();
+        assert_eq!(record.read().unwrap().setup(), own.setup());
+        let end = index + random.below(300);
+        let slice = archive.slice(index as u64..end as u64).unwrap();
+        assert_eq!(*slice, *expected[index..end.min(expected.len())].concat());
+    }
+    assert!(archive.get(expected.len() as u64).unwrap().is_none());
+    assert!(archive.get(u64::MAX).unwrap().is_none());
+    assert!(archive.slice(5..5).unwrap().is_empty());
+}
+
+#[test]
+fn records_are_those_of_the_file() {
+    let folder = TempDir::new().unwrap();
+    for format in [Format::Hcp, Format::Hcpe, Format::Psv] {
+        let expected = made(format);
+        let path = write(folder.path(), &format!("a.{format}"), &expected.concat());
+        check(&Archive::open(&path).unwrap(), &expected, format);
+        let path = write(folder.path(), &format!("empty.{format}"), b"");
+        let archive = Archive::open(&path).unwrap();
+        assert!(archive.is_empty() && archive.get(0).unwrap().is_none());
+    }
+}
+
+#[test]
+fn frames_of_a_compressed_file_are_gone_to() {
+    let folder = TempDir::new().unwrap();
+    let expected = made(Format::Psv);
+    write(folder.path(), "a.psv", &expected.concat());
+    // Frames of 7,000 bytes end within records.
+    let mut seekable = Vec::new();
+    let options = zeekstd::EncodeOptions::new()
+        .frame_size_policy(zeekstd::FrameSizePolicy::Uncompressed(7000));
+    let mut encoder = options.into_encoder(&mut seekable).unwrap();
+    std::io::Write::write_all(&mut encoder, &expected.concat()).unwrap();
+    encoder.finish().unwrap();
+    let path = write(folder.path(), "b.psv.zst", &seekable);
+    check(&Archive::open(&path).unwrap(), &expected, Format::Psv);
+
+    // A table that lies about a frame, in files without checksums of frames, is found out.
+    let at = seekable.len() - 9 - 8;
+    let (mut lying, told) = (seekable.clone(), 4);
+    lying[at + told] ^= 1;
+    let path = write(folder.path(), "c.psv.zst", &lying);
+    let archive = Archive::open(&path).unwrap();
+    let error = archive.get(archive.len() - 1).unwrap_err();
+    assert!(matches!(error, ArchiveError::Io { .. }), "{error}");
+}
+
+#[test]
+fn what_cannot_be_gone_to_is_refused() {
+    let folder = TempDir::new().unwrap();
+    let bytes = made(Format::Psv).concat();
+    let mut gzip = GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut gzip, &bytes).unwrap();
+    let open =
+        |name: &str, bytes: &[u8]| Archive::open(&write(folder.path(), name, bytes)).unwrap_err();
+    let error = open("a.psv.gz", &gzip.finish().unwrap());
+    assert!(matches!(error, ArchiveError::NoFrames { .. }), "{error}");
+    let error = open("b.psv.zst", &zstd::encode_all(&*bytes, 1).unwrap());
+    assert!(matches!(error, ArchiveError::NoFrames { .. }), "{error}");
+    let error = open("a.sfen", b"4k4/9/9/9/9/9/9/9/4K4 b - 1\n");
+    assert!(matches!(error, ArchiveError::NotOfOneSize { format: Format::Sfen, .. }), "{error}");
+    let error = Archive::open(&folder.path().join("none.psv")).unwrap_err();
+    assert!(matches!(error, ArchiveError::Open { .. }), "{error}");
+}
+
+#[test]
+fn a_file_that_ends_early_is_an_error() {
+    let folder = TempDir::new().unwrap();
+    let expected = made(Format::Psv).concat();
+    let path = write(folder.path(), "a.psv", &expected[..expected.len() - 1]);
+    let archive = Archive::open(&path).unwrap();
+    assert!(archive.is_cut_off());
+    let last = archive.get(archive.len() - 1).unwrap().unwrap();
+    assert_eq!(last.bytes().len(), 39);
+    assert!(last.read().is_err());
+
+    // It becomes shorter while it is open: the records that are left can be read, the others are an error.
+    fs::File::options().write(true).open(&path).unwrap().set_len(40 * 500).unwrap();
+    assert!(archive.get(499).unwrap().is_some());
+    let error = archive.get(500).unwrap_err();
+    assert!(matches!(error, ArchiveError::Io { offset: 20000, .. }), "{error}");
+}
+
+fn sample(folder: &Path, input: &str, output: &str, count: &str) -> Value {
+    let words = ["sample", input, "-o", output, "--count", count, "--seed", "4", "--threads", "2"];
+    let output_of = Command::new(cargo_bin("kyokumen")).args(words).current_dir(folder).output();
+    let status = output_of.unwrap().status;
+    assert!(status.success(), "{words:?}");
+    let manifest = fs::read(folder.join(format!("{output}.manifest.json"))).unwrap();
+    serde_json::from_slice(&manifest).unwrap()
+}
+
+/// Few of many records are taken without reading the others: the same ones as by reading everything, which is
+/// what happens to a file that has to be read from its start.
+#[test]
+fn a_sample_is_the_same_whether_all_is_read_or_not() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    let bytes = made(Format::Psv).concat().repeat(40);
+    write(folder, "a.psv", &bytes);
+    let mut gzip = GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut gzip, &bytes).unwrap();
+    write(folder, "a.psv.gz", &gzip.finish().unwrap());
+    for count in ["0", "1", "9"] {
+        let few = sample(folder, "a.psv", &format!("few{count}.psv"), count);
+        let all = sample(folder, "a.psv.gz", &format!("all{count}.psv"), count);
+        assert_eq!(few["counts"], all["counts"]);
+        assert_eq!(few["outputs"][0]["sha256"], all["outputs"][0]["sha256"]);
+        assert_eq!(few["counts"]["written"].to_string(), count);
+        // What is not read has no checksum.
+        assert!(few["inputs"][0]["sha256"].is_null() && all["inputs"][0]["sha256"].is_string());
+    }
+    // Where many are wanted everything is read, and there is a checksum.
+    assert!(sample(folder, "a.psv", "many.psv", "100")["inputs"][0]["sha256"].is_string());
+}
