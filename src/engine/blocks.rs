@@ -32,8 +32,12 @@ const STAGES: usize = 3;
 /// Minimum memory for blocks in flight, however low the memory limit is.
 const MIN_BLOCK_MEMORY_BYTES: usize = 4 << 20;
 
-/// Blocks in flight per thread: one in work, one that waits for it.
+/// Blocks of the usual size for which there is memory, per thread: one in work, one that waits for it.
 const BLOCKS_PER_THREAD: usize = 2;
+
+/// Blocks handed out per thread, however small: enough for the time in which results are written and flushed to
+/// disk. What they may take is bounded by [`BLOCKS_PER_THREAD`].
+const RUNNING_PER_THREAD: usize = 32;
 
 /// What became of a block.
 pub(crate) struct BlockResult<T> {
@@ -70,7 +74,7 @@ where
     E: From<RunError>,
 {
     let threads = platform::threads(job.threads);
-    let running = threads * BLOCKS_PER_THREAD;
+    let running = threads * RUNNING_PER_THREAD;
     let parallelism = Parallelism {
         threads,
         running,

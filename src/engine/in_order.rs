@@ -68,7 +68,8 @@ where
     E: From<RunError>,
 {
     let (permits, permit) = bounded(parallelism.running);
-    let (tasks, task) = bounded(parallelism.threads);
+    // No more than the permits allow.
+    let (tasks, task) = unbounded();
     let (results, result) = unbounded();
     let feeder = thread::Builder::new().name("feeder".to_owned());
     feeder.spawn(move || feed(items, &permit, &tasks)).map_err(RunError::Threads)?;

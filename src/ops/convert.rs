@@ -188,7 +188,7 @@ impl RecordConverter<'_> {
             Route::Transcode => {
                 let (plan, block) = (self.plan, self.block);
                 let next = || wanted_behind(plan, block, item);
-                record.convert_with_lookahead(to, fill, (&mut self.lookahead, next), out)?
+                record.convert_with_lookahead(to, fill, (&mut self.lookahead, &next), out)?
             }
             Route::Mirror => {
                 let content = content.map_or_else(|| record.record(), Ok)?.mirrored();

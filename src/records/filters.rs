@@ -62,6 +62,7 @@ impl RecordFilters {
     }
 
     /// Whether there is any condition besides what the writers of games say.
+    #[inline]
     pub(crate) fn leave_out(&self) -> bool {
         Self { keep_untrained: false, ..*self } != Self::default()
     }
@@ -74,6 +75,7 @@ impl RecordFilters {
     /// The first condition on number and fields that does not hold, in the order of [`Condition`].
     ///
     /// `number` counts the records of all inputs, from 0. Nothing but text is decoded.
+    #[inline]
     pub(crate) fn failed_by_fields(
         &self,
         number: u64,
@@ -111,6 +113,7 @@ impl RecordFilters {
         Ok(lacks_move.then_some(Condition::NoMove))
     }
 
+    #[inline]
     fn failed_by_eval(&self, record: &RecordRef<'_>) -> Result<Option<Condition>, DecodeError> {
         let Some(most) = self.max_abs_eval_cp else { return Ok(None) };
         Ok(match record.eval_cp()? {
@@ -119,6 +122,7 @@ impl RecordFilters {
         })
     }
 
+    #[inline]
     fn failed_by_ply(&self, record: &RecordRef<'_>) -> Result<Option<Condition>, DecodeError> {
         if self.min_ply.is_none() && self.max_ply.is_none() {
             return Ok(None);
@@ -134,6 +138,7 @@ impl RecordFilters {
     ///
     /// Where the side to move could capture the king there is no position: the filter reports no check, and no
     /// move can be played.
+    #[inline]
     pub(crate) fn failed_by_rules(
         &self,
         position: Option<&Position>,

@@ -49,10 +49,12 @@ impl Default for Tallies {
 }
 
 impl ProcessedBlock {
+    #[inline]
     pub(crate) fn batch(&self, stream: Stream) -> &Batch {
         &self.batches[stream as usize]
     }
 
+    #[inline]
     pub(crate) fn batch_mut(&mut self, stream: Stream) -> &mut Batch {
         &mut self.batches[stream as usize]
     }
@@ -62,6 +64,7 @@ impl ProcessedBlock {
         self.batches.iter().map(Batch::size).sum()
     }
 
+    #[inline]
     pub(crate) fn count_warnings(&mut self, warnings: Warnings) {
         if warnings.is_empty() {
             return;
@@ -215,8 +218,12 @@ impl<F: FnMut(&NumberedRecord<'_>, &mut ProcessedBlock) -> Result<AfterRecord, R
 {
     /// Records of one size stand by themselves, which spares the detour over the records of a unit.
     fn process_records(&mut self) -> Result<(), StopReason> {
-        for Decoded { index, unit, record } in self.block.wanted_records() {
-            let processed = match record {
+        let Block { format, dialect, first_index, .. } = *self.block;
+        for (unit, index) in self.block.units().zip(first_index..) {
+            if !self.block.wanted.contains(&index) {
+                continue;
+            }
+            let processed = match RecordRef::with_dialect(format, dialect, unit.bytes) {
                 Ok(record) => self.process(index, unit, record)?,
                 Err(error) => Err(error.into()),
             };
@@ -321,6 +328,7 @@ fn is_bad_with(read: &Decoded<'_>, unit: &RawUnit<'_>, error: &RecordError) -> b
 }
 
 /// Appends a record as the bytes that were read.
+#[inline]
 pub(crate) fn copy(item: &NumberedRecord<'_>, out: &mut Vec<u8>) -> FieldChanges {
     match item.record.own_bytes() {
         Some(bytes) => out.extend_from_slice(bytes),

@@ -117,12 +117,14 @@ impl Batch {
     }
 
     /// Where an encoder appends the bytes of the next record; [`Self::end_record`] closes it.
+    #[inline]
     pub fn open_record(&mut self) -> &mut Vec<u8> {
         self.listed();
         &mut self.bytes
     }
 
     /// Closes the record whose bytes were appended last.
+    #[inline]
     pub fn end_record(&mut self) {
         let end = self.bytes.len();
         self.listed().push(end);
@@ -130,6 +132,7 @@ impl Batch {
 
     /// Closes a group of records whose bytes were appended last. Nothing is written between them: they
     /// count as records of the group's last byte.
+    #[inline]
     pub fn end_group(&mut self, records: usize) {
         let ends = self.listed();
         let start = ends.last().copied().unwrap_or(0);

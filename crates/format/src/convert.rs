@@ -154,7 +154,7 @@ impl RecordRef<'_> {
         fill: &Fill,
         out: &mut Vec<u8>,
     ) -> Result<FieldChanges, ConvertError> {
-        self.convert_with_lookahead(to, fill, (&mut Lookahead::default(), || &[]), out)
+        self.convert_with_lookahead(to, fill, (&mut Lookahead::default(), &|| &[]), out)
     }
 
     /// [`RecordRef::convert`] of one record after the other: where the bytes that are given on demand begin
@@ -166,7 +166,7 @@ impl RecordRef<'_> {
         &self,
         to: Format,
         fill: &Fill,
-        lookahead: (&mut Lookahead, impl FnOnce() -> &'a [u8]),
+        lookahead: (&mut Lookahead, &dyn Fn() -> &'a [u8]),
         out: &mut Vec<u8>,
     ) -> Result<FieldChanges, ConvertError> {
         if let (Some(packed), Codec::Packed(target)) = (self.parts(), &to.spec().codec) {

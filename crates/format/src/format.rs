@@ -71,6 +71,7 @@ impl Format {
         Self::Kif,
     ];
 
+    #[inline]
     pub(crate) const fn spec(self) -> &'static Spec {
         match self {
             Self::Hcp => &hcp::SPEC,
@@ -123,6 +124,7 @@ impl Format {
     }
 
     /// Bytes of a record; `None` where not all records have the same.
+    #[inline]
     pub const fn record_len(self) -> Option<usize> {
         match self.spec().framing {
             Framing::Fixed(len) => Some(len),
@@ -131,11 +133,13 @@ impl Format {
     }
 
     /// Whether its units, the least that can be read by itself, are lines.
+    #[inline]
     pub const fn is_lines(self) -> bool {
         matches!(self.spec().framing, Framing::Line)
     }
 
     /// Appends a unit as it is, closed if the end of a file has left it open.
+    #[inline]
     pub fn copy_unit(self, unit: &[u8], out: &mut Vec<u8>) {
         (self.spec().copy)(unit, out);
     }
@@ -169,6 +173,7 @@ impl Format {
     }
 
     /// Whether its units hold games: [`read_games`](crate::read_games) reads them.
+    #[inline]
     pub const fn holds_games(self) -> bool {
         matches!(self.spec().codec, Codec::Games { .. })
     }
@@ -203,6 +208,7 @@ impl Format {
     }
 
     /// Whose codes pack the position; `None` where it is text.
+    #[inline]
     pub const fn family(self) -> Option<packed::Family> {
         match &self.spec().codec {
             Codec::Packed(layout) => Some(layout.family),
@@ -211,6 +217,7 @@ impl Format {
     }
 
     /// How the format encodes moves in 16 bits, where it does.
+    #[inline]
     pub const fn dialect(self) -> move16::Dialect {
         match &self.spec().codec {
             Codec::Packed(layout) => layout.dialect,
@@ -224,11 +231,13 @@ impl Format {
     }
 
     /// What a record can say besides the position.
+    #[inline]
     pub const fn fields(self) -> Fields {
         self.spec().holds
     }
 
     /// What a record must say.
+    #[inline]
     pub const fn needs(self) -> Fields {
         self.spec().needs
     }

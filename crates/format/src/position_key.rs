@@ -47,17 +47,16 @@ impl RecordRef<'_> {
     /// # Errors
     /// [`DecodeError`] if the bytes describe no arrangement of at most one set of pieces.
     pub fn position_key(&self) -> Result<PositionKey, DecodeError> {
-        self.position_key_with_lookahead((&mut Lookahead::default(), || &[]))
+        self.position_key_with_lookahead((&mut Lookahead::default(), &|| &[]))
     }
 
     /// The same where records stand in a row; the function gives what follows this one.
-    #[inline]
     ///
     /// # Errors
     /// As [`RecordRef::position_key`].
     pub fn position_key_with_lookahead<'a>(
         &self,
-        (lookahead, next): (&mut Lookahead, impl FnOnce() -> &'a [u8]),
+        (lookahead, next): (&mut Lookahead, &dyn Fn() -> &'a [u8]),
     ) -> Result<PositionKey, DecodeError> {
         match self.packed() {
             Some((family, bytes)) => {

@@ -29,12 +29,11 @@ struct TranscodedNext {
 impl Lookahead {
     /// A position in canonical form in the alphabet of a family; what `next` gives begins with the position
     /// that comes next, or is empty.
-    #[inline]
     pub(super) fn rewrite<'a>(
         &mut self,
         (from, to): (Family, Family),
         position: &[u8; packed::LEN],
-        next: impl FnOnce() -> &'a [u8],
+        next: &dyn Fn() -> &'a [u8],
     ) -> Result<[u8; packed::LEN], DecodeError> {
         if let Some(done) = self.0.take()
             && (done.families, &done.from) == ((from, to), position)
@@ -70,7 +69,7 @@ impl RecordRef<'_> {
         to: Format,
         target: &Layout,
         fill: &Fill,
-        (ahead, next): (&mut Lookahead, impl FnOnce() -> &'a [u8]),
+        (ahead, next): (&mut Lookahead, &dyn Fn() -> &'a [u8]),
         out: &mut Vec<u8>,
     ) -> Result<FieldChanges, ConvertError> {
         let Packed { layout, dialect, position } = source;

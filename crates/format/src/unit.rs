@@ -70,11 +70,13 @@ pub struct RawUnit<'a> {
 impl<'a> RawUnit<'a> {
     /// Appends the bytes as they are. The last unit of a file may lack its end; what follows must not
     /// join it.
+    #[inline]
     pub fn copy(&self, format: Format, out: &mut Vec<u8>) {
         format.copy_unit(self.bytes, out);
     }
 
     /// The bytes without the line end of a text whose lines are units.
+    #[inline]
     pub fn without_line_end(&self, format: Format) -> &'a [u8] {
         if !format.is_lines() {
             return self.bytes;

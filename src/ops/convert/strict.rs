@@ -63,6 +63,7 @@ pub(crate) struct RecordEffects {
 }
 
 impl RecordEffects {
+    #[inline]
     pub(crate) fn count(self, processed: &mut ProcessedBlock) {
         processed.count_warnings(self.warnings);
         processed.counts.count_disposition(Disposition::Kept);

@@ -75,13 +75,15 @@ impl Transcoding {
         let start = self.sum.bit();
         let mut bits = 0;
         let mut sum = self.sum;
-        let mut translate = |index: usize, sum: PackedSum| {
-            bits |= u64::from(from.board.translated[index]) << (sum.bit() - start);
+        let translated = |index: usize, sum: PackedSum| {
+            u64::from(from.board.translated[index]) << (sum.bit() - start)
         };
-        let last = board_steps(&from.board, &self.words, &mut sum, &mut translate);
+        let last = board_steps(&from.board, &self.words, &mut sum, |index, sum| {
+            bits |= translated(index, sum);
+        });
         if let Some(index) = last {
             let (end, index) = last_step(&from.board, sum, index);
-            translate(index, sum);
+            bits |= translated(index, sum);
             sum = end;
         }
         self.sum = sum;

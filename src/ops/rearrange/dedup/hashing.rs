@@ -97,8 +97,8 @@ fn hash_records(
     let mut next = block.first_number;
     let processed = process_block(block, file, on_error, cancel, |item, processed| {
         bytes.clear();
-        let lookahead = (&mut lookahead, || block.behind(&item.unit));
-        say(&item.record, key, lookahead, &mut bytes)?;
+        let behind = || block.behind(&item.unit);
+        say(&item.record, key, (&mut lookahead, &behind), &mut bytes)?;
         hashes.push(XxHash3_128::oneshot(&bytes), item.number);
         processed.counts.kept += 1;
         bad.extend(next..item.number);
@@ -143,7 +143,7 @@ impl Hashes {
 fn say<'a>(
     record: &RecordRef<'_>,
     key: DedupKey,
-    lookahead: (&mut Lookahead, impl FnOnce() -> &'a [u8]),
+    lookahead: (&mut Lookahead, &dyn Fn() -> &'a [u8]),
     out: &mut Vec<u8>,
 ) -> Result<(), RecordError> {
     match key {
