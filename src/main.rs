@@ -1,7 +1,12 @@
-//! `kyokumen`: every command.
+//! `kyokumen`: every command. Called by the name `gen-filter`, by a link for instance, it is that program.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    let name = std::env::args_os().next().unwrap_or_default();
+    if Path::new(&name).file_stem().is_some_and(|name| name == "gen-filter") {
+        return kyokumen::cli::gen_filter();
+    }
     kyokumen::cli::kyokumen()
 }

@@ -140,6 +140,7 @@ fn every_move_tried_in_random_games_and_strewn_pieces() {
 }
 
 #[test]
+#[ignore = "needs KYOKUMEN_DATA, a folder of positions of real games"]
 fn every_move_tried_in_mate_problems() {
     let mut solver = DfPn::new(TableSize::from_mib(1));
     let mut compared = Compared::default();
@@ -151,6 +152,7 @@ fn every_move_tried_in_mate_problems() {
 
 /// Every problem whose length its source gives has a mate.
 #[test]
+#[ignore = "needs KYOKUMEN_DATA, a folder of positions of real games"]
 fn stated_mates_are_not_denied() {
     let mut solver = DfPn::new(TableSize::from_mib(4));
     let mut open = 0;

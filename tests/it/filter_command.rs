@@ -331,3 +331,15 @@ fn what_cannot_be_resumed_is_refused() {
         assert!(message.contains("cannot be resumed"), "{message}");
     }
 }
+
+#[test]
+#[cfg(unix)]
+fn a_link_of_its_name_is_the_program() {
+    let folder = TempDir::new().unwrap();
+    let link = folder.path().join("gen-filter");
+    std::os::unix::fs::symlink(cargo_bin("kyokumen"), &link).unwrap();
+    for (program, name) in [(link, "gen-filter "), (cargo_bin("kyokumen"), "kyokumen ")] {
+        let output = Command::new(program).arg("--version").output().unwrap();
+        assert!(String::from_utf8(output.stdout).unwrap().starts_with(name));
+    }
+}

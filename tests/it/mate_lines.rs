@@ -117,6 +117,7 @@ fn mates_of_random_games_and_strewn_pieces() {
 
 /// All mates in one of real games, with every move that mates.
 #[test]
+#[ignore = "needs KYOKUMEN_DATA, a folder of positions of real games"]
 fn mates_in_one_of_real_games() {
     let mut solver = DfPn::new(TableSize::from_mib(1));
     for line in shared_lines("dev_mate1.tsv") {
@@ -131,6 +132,7 @@ fn mates_in_one_of_real_games() {
 
 /// Final positions of real games: nothing to be played, and nothing to be searched.
 #[test]
+#[ignore = "needs KYOKUMEN_DATA, a folder of positions of real games"]
 fn ends_of_real_games() {
     let mut solver = DfPn::new(TableSize::from_mib(1));
     for sfen in shared_lines("dev_terminal_mated.sfen") {
@@ -147,6 +149,7 @@ const WRONGLY_CLAIMED: &str =
 /// Positions without a mate in one, and some for which a program claimed that there is none at all. A
 /// mate found there is checked as any other: it would show the claim to be wrong.
 #[test]
+#[ignore = "needs KYOKUMEN_DATA, a folder of positions of real games"]
 fn no_mate_where_none_is_known() {
     let mut solver = DfPn::new(TableSize::from_mib(16));
     let mut decided = 0;
@@ -165,11 +168,12 @@ fn no_mate_where_none_is_known() {
         }
         decided += usize::from(solved.verdict == Verdict::Disproven);
     }
-    assert!(lines.is_empty() || decided * 10 > lines.len() * 7, "{decided} of {}", lines.len());
+    assert!(decided * 10 > lines.len() * 7, "{decided} of {}", lines.len());
 }
 
 /// Positions about which independent programs agree for 31 plies: no verdict may contradict them.
 #[test]
+#[ignore = "needs KYOKUMEN_DATA, a folder of positions of real games"]
 fn no_known_verdict_is_contradicted() {
     let mut solver = DfPn::new(TableSize::from_mib(16));
     for (name, mates_known) in
@@ -193,6 +197,6 @@ fn no_known_verdict_is_contradicted() {
             }
         }
         eprintln!("{name}: {found} of {mates_known} known mates found");
-        assert!(lines.is_empty() || found * 10 >= mates_known * 8, "{name}: {found}");
+        assert!(found * 10 >= mates_known * 8, "{name}: {found}");
     }
 }

@@ -123,19 +123,19 @@ fn strewn_setup(random: &mut Random) -> Setup {
     Setup::new(board, hands, Color::ALL[random.below(2)], 1).unwrap()
 }
 
-/// A file of test data beside the checkout; `None`, with a word on standard error, if it is missing.
-pub(crate) fn shared(name: &str) -> Option<PathBuf> {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/data").join(name);
-    let found = path.is_file();
-    if !found {
-        eprintln!("skipped: ../shared/data/{name} is missing");
-    }
-    found.then_some(path)
+/// A file of positions of real games, which are not ours to give away: tests that need them are ignored unless asked
+/// for.
+pub(crate) fn shared(name: &str) -> PathBuf {
+    let folder =
+        std::env::var_os("KYOKUMEN_DATA").expect("KYOKUMEN_DATA names a folder of test data");
+    let path = PathBuf::from(folder).join(name);
+    assert!(path.is_file(), "{} is missing", path.display());
+    path
 }
 
-/// The lines of a shared text file, unpacked if it ends in `.zst`; none if the file is missing.
+/// The lines of a shared text file, unpacked if it ends in `.zst`.
 pub(crate) fn shared_lines(name: &str) -> Vec<String> {
-    let Some(path) = shared(name) else { return Vec::new() };
+    let path = shared(name);
     let bytes = fs::read(&path).unwrap();
     let packed = path.extension().is_some_and(|extension| extension == "zst");
     let text = if packed { zstd::decode_all(&bytes[..]).unwrap() } else { bytes };

@@ -41,6 +41,7 @@ fn moves_agree_in_random_games() {
 }
 
 #[test]
+#[ignore = "needs KYOKUMEN_DATA, a folder of positions of real games"]
 fn moves_agree_in_real_positions() {
     let files = [
         ("dev.sfen.zst", 41),

@@ -24,6 +24,7 @@ fn rules_hold_where_pieces_are_strewn() {
 }
 
 #[test]
+#[ignore = "needs KYOKUMEN_DATA, a folder of positions of real games"]
 fn rules_hold_in_real_positions() {
     let files = [
         ("bench_games.tsv", 1),

@@ -15,7 +15,7 @@ use kyokumen::records::answer::Answer;
 use kyokumen::shogi::Position;
 use tempfile::TempDir;
 
-use crate::positions::{Random, random_play, shared_positions};
+use crate::positions::{Random, random_play};
 
 fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(name)
@@ -67,7 +67,7 @@ fn answers_depend_neither_on_format_nor_on_threads() {
     }
 }
 
-/// Positions of the sample, of wilder games, and of real ones where they are there.
+/// Positions of the sample and of wilder games.
 fn mixed_positions() -> Vec<Position> {
     let (sample, _) = solved(&data("sample.sfen"), &settings(0), 1);
     let mut positions: Vec<Position> =
@@ -75,7 +75,6 @@ fn mixed_positions() -> Vec<Position> {
     let wild = random_play(61, 2_500);
     positions.extend(wild.iter().filter(|position| position.in_check()).cloned());
     positions.extend(wild.into_iter().step_by(9));
-    positions.extend(shared_positions("bench_random.tsv", 3));
     positions
 }
 
