@@ -4,6 +4,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::thread;
 
 use crate::engine::error::RunError;
 use crate::engine::run::CompletedPass;
@@ -148,8 +149,11 @@ fn keys_up_to(
         }
         found.lock().unwrap_or_else(PoisonError::into_inner).append(&mut own);
     };
-    std::thread::scope(|scope| {
-        (1..threads).for_each(|_| drop(scope.spawn(search)));
+    thread::scope(|scope| {
+        for _ in 1..threads {
+            // Without another thread this one does all.
+            let _ = thread::Builder::new().spawn_scoped(scope, search);
+        }
         search();
     });
     let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
