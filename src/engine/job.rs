@@ -26,6 +26,26 @@ pub(crate) struct Job<'a> {
     pub(crate) block_memory_bytes: usize,
 }
 
+/// Blocks that may wait for one before them, where they are small.
+const WAITING_BLOCKS: usize = 1 << 12;
+
+impl<'a> Job<'a> {
+    /// Reads everything, sums it up, and writes nothing.
+    pub(crate) const fn new(parts: &'a [Part], threads: usize, block_records: u64) -> Self {
+        Self {
+            parts,
+            outputs: &[],
+            threads,
+            block_records,
+            first_number: 0,
+            limit: None,
+            checksums: true,
+            waiting_blocks: WAITING_BLOCKS,
+            block_memory_bytes: usize::MAX,
+        }
+    }
+}
+
 /// What works on blocks, one after the other, on one thread.
 pub(crate) trait BlockWorker {
     /// What it finds out about a block, besides what becomes of its records.

@@ -15,9 +15,6 @@ use crate::records::sink::{FinishedOutputs, OutputState, SinkError, Sinks};
 use crate::records::source::PartRead;
 use crate::records::stream::Stream;
 
-/// Blocks that may wait for one before them, where they are small.
-pub(crate) const WAITING_BLOCKS: usize = 1 << 12;
-
 /// Called by a run to keep checkpoints while it goes on.
 pub(crate) trait CheckpointHooks {
     /// What ends the run.

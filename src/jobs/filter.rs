@@ -175,15 +175,10 @@ fn write<J: PositionJudge + 'static>(
     cancel: &AtomicBool,
 ) -> Result<(Manifest, Lock), JobError> {
     let job = Job {
-        parts: &plan.parts,
         outputs: &plan.outputs,
-        threads: plan.settings.threads,
-        block_records: BLOCK_RECORDS,
         first_number: plan.first_number,
-        checksums: true,
-        limit: None,
         waiting_blocks: WAITING_BLOCKS,
-        block_memory_bytes: usize::MAX,
+        ..Job::new(&plan.parts, plan.settings.threads, BLOCK_RECORDS)
     };
     progress.start_behind(
         checkpointer.resumed.as_ref().map_or(0, |resumed| resumed.place.counts.input),

@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use crate::engine::job::{BlockFunction, Job};
 use crate::engine::progress::Progress;
-use crate::engine::run::{CompletedRun, WAITING_BLOCKS, run};
+use crate::engine::run::{CompletedRun, run};
 use crate::format::{
     ConvertError, DecodeError, FieldChanges, Lookahead, PositionKey, Record, RecordRef, Warnings,
 };
@@ -48,15 +48,10 @@ pub fn convert(
     let started = Instant::now();
     let plan = Arc::new(plan);
     let job = Job {
-        parts: &plan.parts,
         outputs: &plan.outputs,
-        threads: plan.settings.threads,
-        block_records: BLOCK_RECORDS,
-        first_number: 0,
         checksums: plan.checksums,
         limit: plan.settings.limit,
-        waiting_blocks: WAITING_BLOCKS,
-        block_memory_bytes: usize::MAX,
+        ..Job::new(&plan.parts, plan.settings.threads, BLOCK_RECORDS)
     };
     let worker_plan = Arc::clone(&plan);
     let worker: BlockFunction<_> =

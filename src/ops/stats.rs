@@ -15,7 +15,7 @@ use self::distinct::Distinct;
 use self::tally::Tally;
 use crate::engine::job::{BlockFunction, Job};
 use crate::engine::progress::Progress;
-use crate::engine::run::{CompletedRun, WAITING_BLOCKS, run};
+use crate::engine::run::{CompletedRun, run};
 use crate::format::PositionKey;
 use crate::format::move16::Dialect;
 use crate::ops::error::OperationError;
@@ -111,17 +111,7 @@ pub fn stats(
     cancel: &AtomicBool,
 ) -> Result<StatsReport, OperationError> {
     let plan = Arc::new(plan);
-    let job = Job {
-        parts: &plan.parts,
-        outputs: &[],
-        threads: plan.threads,
-        block_records: BLOCK_RECORDS,
-        first_number: 0,
-        checksums: true,
-        limit: None,
-        waiting_blocks: WAITING_BLOCKS,
-        block_memory_bytes: usize::MAX,
-    };
+    let job = Job::new(&plan.parts, plan.threads, BLOCK_RECORDS);
     let worker_plan = Arc::clone(&plan);
     let worker: BlockFunction<_> = Arc::new(move |block, stop| look_at(&worker_plan, block, stop));
     let mut tally = Tally::default();

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::engine::job::{BlockFunction, Job};
 use crate::engine::progress::Progress;
-use crate::engine::run::{CompletedRun, WAITING_BLOCKS, run};
+use crate::engine::run::{CompletedRun, run};
 use crate::format::{RawUnit, RecordRef, Warning, Warnings};
 use crate::ops::error::OperationError;
 use crate::records::counts::{Condition, Disposition};
@@ -42,17 +42,8 @@ pub fn verify(
 ) -> Result<VerifyReport, OperationError> {
     plan.create_folder()?;
     let plan = Arc::new(plan);
-    let job = Job {
-        parts: std::slice::from_ref(&plan.part),
-        outputs: &plan.outputs,
-        threads: plan.threads,
-        block_records: BLOCK_RECORDS,
-        first_number: 0,
-        checksums: true,
-        limit: None,
-        waiting_blocks: WAITING_BLOCKS,
-        block_memory_bytes: usize::MAX,
-    };
+    let parts = std::slice::from_ref(&plan.part);
+    let job = Job { outputs: &plan.outputs, ..Job::new(parts, plan.threads, BLOCK_RECORDS) };
     let worker_plan = Arc::clone(&plan);
     let worker: BlockFunction<_> =
         Arc::new(move |block, stop| verify_block(&worker_plan, block, stop));

@@ -52,7 +52,7 @@ pub enum ArchiveError {
         input: String,
     },
     /// It is not there, or not to be read.
-    #[error("cannot open {input}: {source}")]
+    #[error("cannot open {input}")]
     Open {
         /// The archive.
         input: String,
@@ -66,7 +66,7 @@ pub enum ArchiveError {
         input: String,
     },
     /// The system, or damage of a compressed file.
-    #[error("cannot read {input} at byte {offset}: {source}")]
+    #[error("cannot read {input} at byte {offset}")]
     Io {
         /// The archive.
         input: String,

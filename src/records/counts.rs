@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::mate::judge::Stop;
 use crate::records::answer::Answer;
+use crate::search::Stop;
 
 /// A record filter that did not hold. Where several do not, the first in this order is counted.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]

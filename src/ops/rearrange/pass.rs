@@ -48,16 +48,11 @@ pub(super) fn read<T: Send + 'static>(
     control: &mut RunControl<'_>,
 ) -> Result<CompletedPass, OperationError> {
     let job = Job {
-        parts: &plan.parts,
-        outputs: &[],
-        threads: plan.resources.threads,
-        block_records: BLOCK_RECORDS,
-        first_number: 0,
         checksums: checksums == Checksums::Wanted,
-        limit: None,
         waiting_blocks: WAITING_BLOCKS,
         block_memory_bytes: usize::try_from(plan.resources.memory.bytes() / BLOCK_MEMORY_SHARE)
             .unwrap_or(usize::MAX),
+        ..Job::new(&plan.parts, plan.resources.threads, BLOCK_RECORDS)
     };
     pass(&job, sinks, move || Arc::clone(&worker), take, control.progress, control.cancel)
 }
