@@ -94,7 +94,8 @@ fn the_readme_names_what_there_is() {
     }
     known += &help(&["marubatsu", "show", "--help"]);
     known += &help(&["marubatsu", "check", "--help"]);
-    let of_cargo = ["--release", "--bin", "--path", "--open", "--features", "--"];
+    let of_cargo =
+        ["--release", "--bin", "--example", "--path", "--profile", "--open", "--features", "--"];
     for option in readme.split([' ', '`', '"', '\n', '(', ')', ',', ';']) {
         if option.starts_with("--") && !of_cargo.contains(&option) && !option.contains('|') {
             assert!(known.contains(option), "{option} of the README is in no help");
