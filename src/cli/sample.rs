@@ -12,8 +12,8 @@ use crate::records::filters::Probability;
 /// --count takes so many records, every set of that size with the same probability; --rate takes each record
 /// with a probability of its own. Which ones depends on the inputs and the seed alone. The order stays, and
 /// records are written byte for byte as they were read; where the format holds games, games are taken. Beside
-/// the output stands a manifest; few records of files in which each can be gone to are taken without reading
-/// the others, and the manifest then has no checksum of what was not read.
+/// the output stands a manifest; few records of one size, of files that are not compressed, are taken without
+/// reading the others, and the manifest then has no checksum of what was not read.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:

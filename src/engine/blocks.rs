@@ -35,9 +35,11 @@ const MIN_BLOCK_MEMORY_BYTES: usize = 4 << 20;
 /// Blocks of the usual size for which there is memory, per thread: one in work, one that waits for it.
 const BLOCKS_PER_THREAD: usize = 2;
 
-/// Blocks handed out per thread, however small: enough for the time in which results are written and flushed to
-/// disk. What they may take is bounded by [`BLOCKS_PER_THREAD`].
-const RUNNING_PER_THREAD: usize = 32;
+/// Blocks of at most this many records are small, and so is what becomes of them.
+const SMALL_BLOCK_RECORDS: u64 = 64;
+
+/// Small blocks handed out per thread: enough for the time in which results are written and flushed to disk.
+const SMALL_BLOCKS_PER_THREAD: usize = 32;
 
 /// What became of a block.
 pub(crate) struct BlockResult<T> {
@@ -74,7 +76,8 @@ where
     E: From<RunError>,
 {
     let threads = platform::threads(job.threads);
-    let running = threads * RUNNING_PER_THREAD;
+    let is_small = job.block_records <= SMALL_BLOCK_RECORDS;
+    let running = threads * if is_small { SMALL_BLOCKS_PER_THREAD } else { BLOCKS_PER_THREAD };
     let parallelism = Parallelism {
         threads,
         running,

@@ -80,7 +80,9 @@ pub enum ArchiveError {
 /// A file of records of one size: as many of them as it has can be asked for, in any order, by any thread.
 ///
 /// A file is mapped into memory; of a file compressed in frames with a table of them, as
-/// [`convert`](crate::ops::convert) writes it, the frame that was read last is kept.
+/// [`convert`](crate::ops::convert) writes it, the frame that was read last is kept. Where a record is follows there
+/// from what the table says of all frames before it; of those that are read it is compared with what they hold, of the
+/// others it is believed.
 ///
 /// A file that is mapped must not become shorter while it is open. Its length is looked at before each access, and
 /// a file that has become shorter is an error; if it does so during an access, the system ends the process.

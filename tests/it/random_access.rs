@@ -121,6 +121,36 @@ fn sample(folder: &Path, input: &str, output: &str, count: &str) -> Value {
     serde_json::from_slice(&manifest).unwrap()
 }
 
+/// A table that says less of a frame than it holds would move all records behind it: of a compressed file everything is
+/// read, whatever its table says.
+#[test]
+fn a_sample_believes_no_table() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    // Hardly compressible: large enough for one record to be worth going to.
+    let bytes = made(Format::Psv).concat().repeat(40);
+    write(folder, "a.psv", &bytes);
+    let mut seekable = Vec::new();
+    let options = zeekstd::EncodeOptions::new()
+        .frame_size_policy(zeekstd::FrameSizePolicy::Uncompressed(7000));
+    let mut encoder = options.into_encoder(&mut seekable).unwrap();
+    std::io::Write::write_all(&mut encoder, &bytes).unwrap();
+    encoder.finish().unwrap();
+    assert!(seekable.len() > 1 << 17);
+    // The size of the first frame: behind the head of the table and the frame's compressed size.
+    let frames = u32::from_le_bytes(*seekable[..seekable.len() - 5].last_chunk().unwrap());
+    let table = seekable.len() - 9 - 8 * frames as usize;
+    assert_eq!(seekable[table + 4..table + 8], 7000_u32.to_le_bytes());
+    // A record less.
+    seekable[table + 4] -= 40;
+    write(folder, "b.psv.zst", &seekable);
+    let plain = sample(folder, "a.psv", "plain.psv", "1");
+    let lying = sample(folder, "b.psv.zst", "lying.psv.zst", "1");
+    assert_eq!(plain["counts"], lying["counts"]);
+    let written = zstd::decode_all(&*fs::read(folder.join("lying.psv.zst")).unwrap()).unwrap();
+    assert!(fs::read(folder.join("plain.psv")).unwrap() == written);
+}
+
 /// Few of many records are taken without reading the others: the same ones as by reading everything, which is
 /// what happens to a file that has to be read from its start.
 #[test]
