@@ -1,15 +1,15 @@
 //! Records per second of the packed codecs, on positions of random games of our own making.
 //!
-//! `cargo bench --bench formats`; one core, everything in the cache of the processor. The group `rsshogi`
+//! `cargo bench -p kyokumen-benches`; one core, everything in the cache of the processor. The group `rsshogi`
 //! has the same positions in the library of that name, which comes closest to ours in what it checks.
 #![allow(missing_docs, reason = "criterion's macros make public items")]
 
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use kyokumen::format::packed::{self, Family};
-use kyokumen::format::{Fill, Format, RecordRef, encode};
-use kyokumen::shogi::{Position, Setup};
+use kyokumen_format::packed::{self, Family};
+use kyokumen_format::{Fill, Format, RecordRef, encode};
+use kyokumen_shogi::{Position, Setup};
 use rsshogi::board::{self, HuffmanCodedPos, PackedSfen, PackedSfenSink};
 use rsshogi::types::{Color, Hand, HandPiece, Piece, Square};
 

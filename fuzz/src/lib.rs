@@ -1,27 +1,24 @@
 //! The properties that the targets check: those of the tests, which run them on random and damaged input.
 
 use kyokumen::format::Format;
+use kyokumen_testing::{game_properties, record_properties};
 
-#[path = "../../tests/it/format_properties.rs"]
-mod format_properties;
-#[path = "../../tests/it/game_properties.rs"]
-mod game_properties;
 #[path = "../../tests/it/proof_properties.rs"]
 mod proof_properties;
 
 /// Bytes as one record of a packed format.
 pub fn check_record(format: Format, bytes: &[u8]) {
-    format_properties::check_record(format, bytes);
+    record_properties::check_record(format, bytes);
 }
 
 /// Bytes as a file of records.
 pub fn check_units(format: Format, bytes: &[u8]) {
-    format_properties::check_units(format, bytes);
+    record_properties::check_units(format, bytes);
 }
 
 /// Bytes as SFEN text.
 pub fn check_text(bytes: &[u8]) {
-    format_properties::check_text(bytes);
+    record_properties::check_text(bytes);
 }
 
 /// Bytes as a file of games.

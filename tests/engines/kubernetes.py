@@ -206,7 +206,8 @@ def judge_containerfile(text):
     if missing:
         raise Wrong(f"there is no {', '.join(missing)} to be copied")
     cargo = tomllib.loads((ROOT / "Cargo.toml").read_text())
-    needed = {"Cargo.toml", "Cargo.lock", "crates", "src"} | {f"benches/{bench['name']}.rs" for bench in cargo["bench"]}
+    members = {member.split("/")[0] for member in cargo["workspace"]["members"]}
+    needed = {"Cargo.toml", "Cargo.lock", "src"} | members
     if copied != needed:
         raise Wrong(f"copied are {copied}, needed {needed}")
     built = {f"/target/release/{binary['name']} " for binary in cargo["bin"]}

@@ -18,8 +18,9 @@ use kyokumen::shogi::{Setup, sfen};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use kyokumen_testing::literals::{START_HCP, START_PSV, bytes};
+
 use crate::archive::{archive, encoded, records, write};
-use crate::format_literals::{START_HCP, START_PSV, bytes};
 
 struct Ran {
     code: Option<i32>,

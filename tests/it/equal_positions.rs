@@ -23,8 +23,9 @@ use kyokumen::records::answer::Answer;
 use kyokumen::shogi::Position;
 use tempfile::TempDir;
 
+use kyokumen_testing::positions::{Random, random_play, shared};
+
 use crate::archive::write;
-use crate::positions::{Random, random_play, shared};
 
 fn search(nodes: u64) -> SearchSettings {
     SearchSettings { nodes, hash_mb: 1, ..SearchSettings::default() }

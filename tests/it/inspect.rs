@@ -12,8 +12,9 @@ use kyokumen::shogi::{Setup, sfen};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use kyokumen_testing::literals::{START_HCP, START_PSV, bytes};
+
 use crate::archive::{archive, write};
-use crate::format_literals::{START_HCP, START_PSV, bytes};
 
 fn inspect(name: &str, content: &[u8], options: &[&str]) -> Output {
     let folder = TempDir::new().unwrap();

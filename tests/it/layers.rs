@@ -14,12 +14,14 @@ use std::sync::LazyLock;
 use graph::{Arrow, Graph, circles};
 
 /// Each crate with those it may use.
-const CRATES: [(&str, &[&str]); 5] = [
+const CRATES: [(&str, &[&str]); 7] = [
     ("game", &[]),
     ("shogi", &["game"]),
     ("search", &["game", "shogi"]),
     ("format", &["shogi"]),
     ("marubatsu", &["game"]),
+    ("network", &["shogi"]),
+    ("testing", &["game", "shogi", "format"]),
 ];
 
 /// Each room of `src/` with those it may use besides the crates.
@@ -80,6 +82,16 @@ fn no_circles_in_game() {
 #[test]
 fn no_circles_in_shogi() {
     assert_no_circles("crates/shogi/");
+}
+
+#[test]
+fn no_circles_in_network() {
+    assert_no_circles("crates/network/");
+}
+
+#[test]
+fn no_circles_in_testing() {
+    assert_no_circles("crates/testing/");
 }
 
 #[test]

@@ -12,9 +12,8 @@ use kyokumen::format::{Field, Fill, Format, conversion_plan};
 use kyokumen::ops::convert::{
     ConvertPlan, ConvertReport, ConvertRequest, ConvertSettings, convert,
 };
+use kyokumen_testing::positions::shared;
 use tempfile::TempDir;
-
-use crate::positions::shared;
 
 /// Records of a file that are taken; `tests/interop/matrix.py` takes all.
 const MAX_RECORDS: u64 = 2000;

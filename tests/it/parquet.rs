@@ -9,8 +9,9 @@ use std::process::{Command, Output};
 use assert_cmd::cargo::cargo_bin;
 use tempfile::TempDir;
 
+use kyokumen_testing::literals::{START_PSV, bytes};
+
 use crate::archive::write;
-use crate::format_literals::{START_PSV, bytes};
 
 fn convert(folder: &Path, from: &str, to: &str, options: &[&str]) -> Output {
     let mut command = Command::new(cargo_bin("kyokumen"));

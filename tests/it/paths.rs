@@ -157,9 +157,13 @@ fn piped(command: &mut Command, bytes: &[u8]) -> Ran {
     ran
 }
 
-/// Writes to a pipe with a name as soon as somebody reads it.
+/// Writes to a pipe with a name as soon as somebody reads it, as much as is wanted: a command that has enough reads no
+/// further.
 fn feed(path: PathBuf, bytes: Vec<u8>) -> std::thread::JoinHandle<()> {
-    std::thread::spawn(move || fs::write(path, bytes).unwrap())
+    std::thread::spawn(move || match fs::write(path, bytes) {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {}
+        result => result.unwrap(),
+    })
 }
 
 #[track_caller]

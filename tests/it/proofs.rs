@@ -18,11 +18,11 @@ use kyokumen::mate::solve::{SolveOptions, solve};
 use kyokumen::ops::generate::{GenerateSettings, Generator};
 use kyokumen::records::answer::Answer;
 use kyokumen::shogi::Position;
+use kyokumen_testing::oracle::foreign_moves;
 use rsshogi::board;
 
-use crate::positions::{Random, position};
 use crate::proof_properties::{check_closed, check_file};
-use crate::rsshogi::foreign_moves;
+use kyokumen_testing::positions::{Random, position};
 
 /// Pieces in hand of the attacker, by their letter in upper case.
 type Pieces = HashMap<char, u32>;

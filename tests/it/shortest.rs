@@ -9,8 +9,7 @@ use kyokumen::records::answer::Answer;
 use kyokumen::shogi::{
     Bitboard, Board, Color, Hand, HandKind, Move, Piece, PieceKind, Position, Setup, Square,
 };
-
-use crate::positions::{Random, position, random_play, shared_lines, strewn};
+use kyokumen_testing::positions::{Random, position, random_play, shared_lines, strewn};
 
 fn judge(nodes: u64) -> Judge {
     let settings = SearchSettings {

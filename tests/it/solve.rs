@@ -13,9 +13,8 @@ use kyokumen::mate::positions::{LineOrByte, Positions};
 use kyokumen::mate::solve::{Solution, SolveOptions, solve};
 use kyokumen::records::answer::Answer;
 use kyokumen::shogi::Position;
+use kyokumen_testing::positions::{Random, random_play};
 use tempfile::TempDir;
-
-use crate::positions::{Random, random_play};
 
 fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(name)

@@ -9,8 +9,9 @@ use assert_cmd::cargo::cargo_bin;
 use kyokumen::shogi::sfen;
 use tempfile::TempDir;
 
+use kyokumen_testing::literals::{START_PSV, bytes};
+
 use crate::archive::write;
-use crate::format_literals::{START_PSV, bytes};
 
 /// What `kyokumen convert` makes of a file.
 fn convert(name: &str, content: &[u8], to: &str, options: &[&str]) -> (Vec<u8>, Output) {
@@ -155,7 +156,7 @@ fn each_move_of_a_book_is_a_record() {
 
 #[test]
 fn a_book_needs_plies_and_an_empty_one_is_its_header() {
-    let hcpe = bytes(&format!("{}0a008e070100", crate::format_literals::START_HCP));
+    let hcpe = bytes(&format!("{}0a008e070100", kyokumen_testing::literals::START_HCP));
     let (_, ran) = convert("a.hcpe", &hcpe, "db", &[]);
     assert!(text(&ran.stderr).contains("without --fill ply=0"), "{}", text(&ran.stderr));
     let (book, _) = convert("a.hcpe", b"", "db", &["--fill", "ply=1"]);

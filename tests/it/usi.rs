@@ -11,8 +11,7 @@ use std::time::Duration;
 
 use assert_cmd::cargo::cargo_bin;
 use kyokumen::shogi::{Move, Position, plain};
-
-use crate::positions::position;
+use kyokumen_testing::positions::position;
 
 /// Tadao Yamaoka's example for the gain from dominance, a mate of 15 moves.
 const MATE: &str = "1n1g3+Pl/k1p1s4/1ng5p/pSP1p1pp1/1n3p3/P1K3P1P/1P7/9/L1G5L b 2R2BG2SL5Pn 161";

@@ -2,11 +2,12 @@
 //!
 //! What is lost, filled in, left out or bad is counted in moves, whatever they are written to.
 
+use kyokumen_testing::literals::{
+    START_HCP, bytes, sbinpack_chain as chain, sbinpack_chunk as chunk,
+};
 use serde_json::json;
 
 use super::{Bench, Ran};
-use crate::format_literals::{START_HCP, bytes};
-use crate::sbinpack::{chain, chunk};
 
 fn sample(name: &str) -> Vec<u8> {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(name);

@@ -12,8 +12,9 @@ use kyokumen::records::shard::Shard;
 use tempfile::TempDir;
 
 use super::{contents, joined, request, run, split_everything};
+use kyokumen_testing::games::random_game;
+
 use crate::archive::write;
-use crate::games::random_game;
 
 /// A filter of a file, and how the records are written.
 fn filtered(

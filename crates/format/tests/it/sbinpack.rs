@@ -2,31 +2,22 @@
 //!
 //! rsshogi is the format's only definition; it shares no line with ours.
 
-use kyokumen::format::{
+use kyokumen_format::{
     DecodeError, DecodeErrorKind, EncodeError, Ending, Format, Game, GameResult, Played, count,
     read_games, records, units, write_game,
 };
-use kyokumen::shogi::{Move, Setup, sfen};
+use kyokumen_shogi::{Move, Setup, sfen};
+use kyokumen_testing::game_properties::{check_file, content};
+use kyokumen_testing::games::{random_game, read_game};
+use kyokumen_testing::literals::{
+    START_PSV, bytes, sbinpack_chain as chain, sbinpack_chunk as chunk,
+};
 use rsshogi::board::Position;
 use rsshogi::records::formats::sbinpack::{
     SbinpackChain, SbinpackMetadata, SbinpackMove, SbinpackStem, deserialize_file, pack_ply_result,
     serialize_file, unpack_ply_result,
 };
 use rsshogi::types;
-
-use crate::format_literals::{START_PSV, bytes};
-use crate::game_properties::{check_file, content};
-use crate::games::{random_game, read_game};
-
-/// 7g7f with 110, 3c3d with −115, 2g2f with 125 behind a score of 100, Black won, and two bytes of
-/// metadata. The differences are those of rsshogi's own test (`score_delta_normalizes_side_to_move_values`).
-pub(crate) fn chain() -> Vec<u8> {
-    bytes(&format!("{START_PSV} 6400 3b1e 0100 02 abcd 0300 0414 040a 0514").replace(' ', ""))
-}
-
-pub(crate) fn chunk(payload: &[u8]) -> Vec<u8> {
-    [b"SBN2", &(payload.len() as u32).to_le_bytes()[..], payload].concat()
-}
 
 fn played(moves: &[(&str, i16)]) -> Vec<Played> {
     let played = |&(usi, eval_cp): &(&str, i16)| Played {

@@ -7,13 +7,13 @@
 use std::cmp::Reverse;
 use std::collections::{HashMap, VecDeque};
 
-use kyokumen::search::{DfPn, Stop, TableSize, Verdict};
-use kyokumen::shogi::{
+use kyokumen_search::{DfPn, Stop, TableSize, Verdict};
+use kyokumen_shogi::{
     Board, Color, Hand, HandKind, Mate, Move, Piece, PieceKind, Position, Setup, Square, plain,
 };
+use kyokumen_testing::positions::Random;
 
 use crate::mate_lines::{attack, defend, limits};
-use crate::positions::Random;
 
 /// Nodes that decide any position here.
 const AMPLE: u64 = 300_000;

@@ -3,11 +3,10 @@
 //! The judge is `shogi::plain`, which knows the rule book and no bitboard; `rsshogi.rs` holds both
 //! against a program written elsewhere.
 
-use kyokumen::shogi::{
+use kyokumen_shogi::{
     Bitboard, Color, HandKind, Move, Position, Setup, Square, attacks, perft, plain,
 };
-
-use crate::positions::{position, random_play, shared_positions, strewn};
+use kyokumen_testing::positions::{position, random_play, shared_positions, strewn};
 
 #[test]
 fn rules_hold_in_random_games() {

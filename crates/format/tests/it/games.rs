@@ -2,66 +2,14 @@
 //!
 //! The same properties run under the fuzzer; see `fuzz/`.
 
-use kyokumen::format::{
-    Candidate, DecodeError, Ending, Field, Format, Game, GameResult, Played, Record, read_games,
-    units, write_game,
-};
-use kyokumen::random::SplitMix64;
-use kyokumen::shogi::{Position, Setup};
+use kyokumen_format::{Field, Format, Game, Record, units, write_game};
+use kyokumen_testing::game_properties::check_file;
+use kyokumen_testing::games::{random_game, read_game};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use crate::game_properties::check_file;
-
-/// The only game of a unit.
-pub(crate) fn read_game(format: Format, unit: &[u8]) -> Result<Game, DecodeError> {
-    let mut games = read_games(format, unit);
-    let game = games.next().expect("a game");
-    assert!(games.next().is_none(), "another game");
-    game
-}
-
 fn formats() -> Vec<Format> {
     Format::ALL.into_iter().filter(|format| format.holds_games()).collect()
-}
-
-/// An even start, three handicaps, a position in the middle of a game, one with a king only and box.
-const STARTS: [&str; 6] = [
-    "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1",
-    "lnsgkgsn1/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
-    "lnsgkgsnl/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
-    "4k4/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
-    "l6nl/5+P1gk/2np1S3/p1p4Pp/3P2Sp1/1PPb2P1P/P5GS1/R8/LN4bKL w GR5pnsg 1",
-    "4k4/9/9/9/9/9/9/9/4K4 b G2r2b3g4s4n4l18p 1",
-];
-
-/// A game of random moves with everything that any format can hold.
-pub(crate) fn random_game(seed: u64) -> Game {
-    let mut random = SplitMix64::new(seed);
-    let start: Setup = random.pick(&STARTS).unwrap().parse().unwrap();
-    let mut position = Position::try_from(&start).unwrap();
-    let mut game = Game::new(start);
-    for _ in 0..random.below(60) {
-        let moves = position.legal_moves();
-        let Some(best_move) = random.pick(&moves) else { break };
-        let number = random.below(5);
-        let mut candidate = || Candidate {
-            best_move: random.pick(&moves).unwrap(),
-            visits: 2 + random.below(1000) as u16,
-        };
-        game.moves.push(Played {
-            candidates: (0..number).map(|_| candidate()).collect(),
-            eval_cp: Some((random.next_bits() as u16).cast_signed()),
-            is_not_for_training: number == 0 && random.below(2) == 0,
-            ..Played::new(best_move, 0)
-        });
-        position.make(best_move);
-    }
-    let results = [GameResult::Draw, GameResult::BlackWin, GameResult::WhiteWin];
-    game.result = random.pick(&results);
-    let endings: Vec<_> = Ending::ALL.into_iter().map(Some).chain([None, None]).collect();
-    game.ending = random.pick(&endings).unwrap();
-    game
 }
 
 /// What is left of a record in a format.

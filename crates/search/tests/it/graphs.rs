@@ -8,11 +8,10 @@ use std::collections::HashMap;
 use std::num::NonZeroU16;
 use std::sync::atomic::AtomicBool;
 
-use kyokumen::game::{Candidate, Expansion, Game, Hand, Moves, NodeKind, Outcome};
-use kyokumen::search::{DfPn, Limits, Proof, Stop, TableSize, Verdict, WhenHopeless};
+use kyokumen_game::{Candidate, Expansion, Game, Hand, Moves, NodeKind, Outcome};
+use kyokumen_search::{DfPn, Limits, Proof, Stop, TableSize, Verdict, WhenHopeless};
+use kyokumen_testing::positions::Random;
 use proptest::prelude::*;
-
-use crate::positions::Random;
 
 /// Numbers in cycles grow beyond all measure, and the truth is wanted all the same.
 fn to_the_end(depth_plies: u16, nodes: u64) -> Limits {

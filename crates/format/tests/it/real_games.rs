@@ -4,10 +4,9 @@
 
 use std::fs::{self, File};
 
-use kyokumen::format::{EncodeError, Fill, Format, GameResult, Lines, Record, RecordRef};
-use kyokumen::shogi::{Color, Position};
-
-use crate::positions::shared;
+use kyokumen_format::{EncodeError, Fill, Format, GameResult, Lines, Record, RecordRef};
+use kyokumen_shogi::{Color, Position};
+use kyokumen_testing::positions::shared;
 
 struct Files {
     text: Vec<u8>,

@@ -2,25 +2,11 @@
 //!
 //! It reads the SFEN we write and gives its moves in USI, so that notation is tested on the way.
 
-use kyokumen::shogi::{Color, Position, Square, perft};
-use rsshogi::board::{self, Move32List, generate_legal_all_move32};
+use kyokumen_shogi::{Color, Position, Square, perft};
+use kyokumen_testing::oracle::{foreign, foreign_moves};
+use kyokumen_testing::positions::{random_play, shared_positions};
+use rsshogi::board;
 use rsshogi::types;
-
-use crate::positions::{random_play, shared_positions};
-
-pub(crate) fn foreign(position: &Position) -> board::Position {
-    let text = position.to_string();
-    board::position_from_sfen(&text).unwrap_or_else(|error| panic!("{text}: {error:?}"))
-}
-
-/// Legal moves in USI, sorted.
-pub(crate) fn foreign_moves(position: &board::Position) -> Vec<String> {
-    let mut list = Move32List::new();
-    generate_legal_all_move32(position, &mut list);
-    let mut moves: Vec<String> = list.iter().map(|m| m.to_usi()).collect();
-    moves.sort_unstable();
-    moves
-}
 
 fn check_moves(position: &Position) {
     let foreign = foreign(position);

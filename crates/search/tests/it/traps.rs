@@ -6,12 +6,12 @@
 
 use std::thread;
 
-use kyokumen::game::Game;
-use kyokumen::search::{DfPn, Limits, STACK_BYTES, SearchResult, Stop, TableSize, Verdict};
-use kyokumen::shogi::{Hand, HandKind, Mate, Move, Position, Setup};
+use kyokumen_game::Game;
+use kyokumen_search::{DfPn, Limits, STACK_BYTES, SearchResult, Stop, TableSize, Verdict};
+use kyokumen_shogi::{Hand, HandKind, Mate, Move, Position, Setup};
+use kyokumen_testing::positions::{Random, position, random_play};
 
 use crate::mate_lines::{attack, defend, limits};
-use crate::positions::{Random, position, random_play};
 
 /// Tadao Yamaoka's example for the gain from dominance.
 const DOMINANCE: &str =

@@ -5,16 +5,16 @@
 
 use std::fmt::Debug;
 
-use kyokumen::search::{DfPn, Stop, TableSize, Verdict};
-use kyokumen::shogi::{
+use kyokumen_search::{DfPn, Stop, TableSize, Verdict};
+use kyokumen_shogi::{
     Board, Color, Hand, HandKind, Mate, Piece, PieceKind, Position, Setup, Square,
 };
+use kyokumen_testing::oracle::foreign;
 use rsshogi::board::{self, Move32List, generate_legal_all_move32};
 use rsshogi::types::Move32;
 
 use crate::mate_lines::{attack, defend, limits};
-use crate::positions::Random;
-use crate::rsshogi::foreign;
+use kyokumen_testing::positions::Random;
 
 /// Nodes that decide any position within a depth in which the judge could.
 const AMPLE: u64 = 300_000;

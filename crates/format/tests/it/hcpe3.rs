@@ -2,15 +2,14 @@
 //!
 //! The literal game is the first one of the tests of dlshogi's `cppshogi` (`hcpe3_1`).
 
-use kyokumen::format::{
+use kyokumen_format::{
     Candidate, DecodeErrorKind, EncodeError, Ending, Format, Game, GameResult, Played, count,
     records, units, write_game,
 };
-use kyokumen::shogi::{Move, sfen};
-
-use crate::format_literals::{START_HCP, bytes};
-use crate::game_properties::{check_file, content};
-use crate::games::read_game;
+use kyokumen_shogi::{Move, sfen};
+use kyokumen_testing::game_properties::{check_file, content};
+use kyokumen_testing::games::read_game;
+use kyokumen_testing::literals::{START_HCP, bytes};
 
 const FIRST_MOVE: &str = "8e07c8000200 8e070300 4d270100";
 const SECOND_MOVE: &str = "c220d2000200 c2200400 930d0100";

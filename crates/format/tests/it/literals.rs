@@ -2,22 +2,13 @@
 //!
 //! Positions come from the engines' own output and from hand-made cases; figures are quoted, not computed.
 
-use kyokumen::format::packed::{self, Family};
-use kyokumen::format::{
+use kyokumen_format::packed::{self, Family};
+use kyokumen_format::{
     DecodeErrorKind, EncodeError, Field, Fields, Fill, Format, GameResult, RecordRef, Warning,
     encode,
 };
-use kyokumen::shogi::{Color, Move, Setup, Square, sfen};
-
-pub(crate) const START_HCP: &str =
-    "58a449210cd757217e8e4d212caf427814c2ab109e4d212cd75f213e8e49210c";
-pub(crate) const START_PSV: &str =
-    "58a451220ceb67227e9653221caf447824c22b119e53221ceb6f223e9651220c";
-
-pub(crate) fn bytes(hex: &str) -> Vec<u8> {
-    assert!(hex.len().is_multiple_of(2));
-    (0..hex.len()).step_by(2).map(|i| u8::from_str_radix(&hex[i..i + 2], 16).unwrap()).collect()
-}
+use kyokumen_shogi::{Color, Move, Setup, Square, sfen};
+use kyokumen_testing::literals::{START_HCP, START_PSV, bytes};
 
 fn position(hex: &str) -> [u8; 32] {
     bytes(hex).try_into().unwrap()

@@ -2,11 +2,10 @@
 //!
 //! Examples are those of "棋譜ファイル KIF 形式" by Kakinoki Yoshikazu, which is public.
 
-use kyokumen::format::{DecodeError, Ending, Format, Game, GameResult, units, write_game};
-use kyokumen::shogi::sfen;
-
-use crate::game_properties::check_file;
-use crate::games::read_game;
+use kyokumen_format::{DecodeError, Ending, Format, Game, GameResult, units, write_game};
+use kyokumen_shogi::sfen;
+use kyokumen_testing::game_properties::check_file;
+use kyokumen_testing::games::read_game;
 
 const EXAMPLE: &str = "\
 # ---- Kifu for Windows95 V3.53 棋譜ファイル ----

@@ -5,19 +5,21 @@
 use std::fs;
 use std::path::PathBuf;
 
-use kyokumen::shogi::{
+use kyokumen_shogi::{
     Board, Color, Hand, HandKind, Move, Piece, PieceKind, Position, Setup, Square,
 };
 
 /// `SplitMix64` (Steele, Lea, Flood 2014).
-pub(crate) struct Random(u64);
+pub struct Random(u64);
 
 impl Random {
-    pub(crate) const fn new(seed: u64) -> Self {
+    /// Numbers that are the same for a seed everywhere.
+    pub const fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    pub(crate) const fn next(&mut self) -> u64 {
+    /// 64 random bits.
+    pub const fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -26,15 +28,17 @@ impl Random {
     }
 
     /// A number below `bound`.
-    pub(crate) fn below(&mut self, bound: usize) -> usize {
+    pub fn below(&mut self, bound: usize) -> usize {
         usize::try_from(self.next() % bound as u64).unwrap()
     }
 
-    pub(crate) fn pick<'a, T>(&mut self, items: &'a [T]) -> &'a T {
+    /// One of the items; there must be some.
+    pub fn pick<'a, T>(&mut self, items: &'a [T]) -> &'a T {
         &items[self.below(items.len())]
     }
 
-    pub(crate) fn shuffle<T>(&mut self, items: &mut [T]) {
+    /// Puts the items into random order.
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for end in (1..items.len()).rev() {
             items.swap(end, self.below(end + 1));
         }
@@ -60,7 +64,7 @@ fn retain_if_some(moves: &mut Vec<Move>, wanted: impl Fn(Move) -> bool) {
 }
 
 /// `count` positions in the order of random games of at most 200 plies, final positions included.
-pub(crate) fn random_play(seed: u64, count: usize) -> Vec<Position> {
+pub fn random_play(seed: u64, count: usize) -> Vec<Position> {
     let mut random = Random::new(seed);
     let mut positions = Vec::with_capacity(count);
     let mut position = Position::start();
@@ -83,7 +87,7 @@ pub(crate) fn random_play(seed: u64, count: usize) -> Vec<Position> {
 
 /// `count` positions with pieces strewn over board, hands and box; sometimes a king is missing.
 /// Two pawns on a file and dead pieces occur.
-pub(crate) fn strewn(seed: u64, count: usize) -> Vec<Position> {
+pub fn strewn(seed: u64, count: usize) -> Vec<Position> {
     let mut random = Random::new(seed);
     let mut positions = Vec::with_capacity(count);
     while positions.len() < count {
@@ -125,7 +129,7 @@ fn strewn_setup(random: &mut Random) -> Setup {
 
 /// A file of positions of real games, which are not ours to give away: tests that need them are ignored unless asked
 /// for.
-pub(crate) fn shared(name: &str) -> PathBuf {
+pub fn shared(name: &str) -> PathBuf {
     let folder =
         std::env::var_os("KYOKUMEN_DATA").expect("KYOKUMEN_DATA names a folder of test data");
     let path = PathBuf::from(folder).join(name);
@@ -134,7 +138,7 @@ pub(crate) fn shared(name: &str) -> PathBuf {
 }
 
 /// The lines of a shared text file, unpacked if it ends in `.zst`.
-pub(crate) fn shared_lines(name: &str) -> Vec<String> {
+pub fn shared_lines(name: &str) -> Vec<String> {
     let path = shared(name);
     let bytes = fs::read(&path).unwrap();
     let packed = path.extension().is_some_and(|extension| extension == "zst");
@@ -143,11 +147,16 @@ pub(crate) fn shared_lines(name: &str) -> Vec<String> {
 }
 
 /// Every `step`-th position of a shared file whose lines begin with an SFEN.
-pub(crate) fn shared_positions(name: &str, step: usize) -> Vec<Position> {
+pub fn shared_positions(name: &str, step: usize) -> Vec<Position> {
     let lines = shared_lines(name);
     lines.iter().step_by(step).map(|line| position(line.split('\t').next().unwrap())).collect()
 }
 
-pub(crate) fn position(sfen: &str) -> Position {
+/// The position of an SFEN.
+///
+/// # Panics
+///
+/// If it is none.
+pub fn position(sfen: &str) -> Position {
     sfen.parse().unwrap_or_else(|error| panic!("{sfen}: {error}"))
 }

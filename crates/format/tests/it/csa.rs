@@ -2,11 +2,10 @@
 //!
 //! The example is that of "CSA標準棋譜ファイル形式" V2.2 and V3.0, which is public.
 
-use kyokumen::format::{DecodeError, Ending, Format, Game, GameResult, count, units, write_game};
-use kyokumen::shogi::sfen;
-
-use crate::game_properties::check_file;
-use crate::games::read_game;
+use kyokumen_format::{DecodeError, Ending, Format, Game, GameResult, count, units, write_game};
+use kyokumen_shogi::sfen;
+use kyokumen_testing::game_properties::check_file;
+use kyokumen_testing::games::read_game;
 
 const EXAMPLE: &str = "\
 'CSA encoding=UTF-8

@@ -2,14 +2,14 @@
 //!
 //! Called with games of our own and damaged ones by the tests, and with hostile input by the fuzz targets.
 
-use kyokumen::format::{Format, Game, count, read_games, records, units, write_game};
+use kyokumen_format::{Format, Game, count, read_games, records, units, write_game};
 
 /// Bytes behind the end of a unit that are tried for an influence on it.
 const BEHIND: [usize; 6] = [0, 1, 31, 40, 1000, usize::MAX];
 
 /// Every byte belongs to one unit, whose end does not depend on how many bytes are known; its records
 /// are as many as are counted; games that are whole come back from their own format.
-pub(crate) fn check_file(format: Format, bytes: &[u8]) {
+pub fn check_file(format: Format, bytes: &[u8]) {
     let mut rest = bytes;
     while !rest.is_empty() {
         let end = format.unit_end(rest, true).expect("at the end there is always one");
@@ -57,7 +57,7 @@ fn check_game(format: Format, game: Game) {
 }
 
 /// What a game says, without the places where it says it.
-pub(crate) fn content(mut game: Game) -> Game {
+pub fn content(mut game: Game) -> Game {
     for played in &mut game.moves {
         played.offset = 0;
     }

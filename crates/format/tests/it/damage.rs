@@ -2,13 +2,12 @@
 //!
 //! A damaged position is mostly none; now and then it is another one.
 
-use kyokumen::format::packed::{self, Family};
-use kyokumen::format::{ContentKey, reference};
-use kyokumen::ops::generate::{GenerateSettings, Generator};
-use kyokumen::shogi::{HandKind, Setup};
+use kyokumen_format::packed::{self, Family};
+use kyokumen_format::{ContentKey, reference};
+use kyokumen_shogi::{HandKind, Position, Setup};
+use kyokumen_testing::positions::random_play;
+use kyokumen_testing::record_properties::{check_beside_others, check_packed};
 use rayon::prelude::*;
-
-use crate::format_properties::{check_beside_others, check_packed};
 
 /// Handicap starts, whose missing pieces fill the box, and positions of random games.
 fn setups() -> Vec<Setup> {
@@ -22,15 +21,11 @@ fn setups() -> Vec<Setup> {
         "3gkg3/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
         "4k4/9/9/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
     ];
-    let recipe = GenerateSettings {
-        count: 1000 - handicaps.len() as u64,
-        every: 7,
-        ..GenerateSettings::default()
-    };
+    let played = random_play(12, 7 * (1000 - handicaps.len()));
     handicaps
         .into_iter()
         .map(|sfen| sfen.parse().unwrap())
-        .chain(Generator::new(recipe).map(|record| record.setup))
+        .chain(played.iter().step_by(7).map(Position::setup))
         .collect()
 }
 
@@ -80,7 +75,7 @@ fn check_damaged(family: Family, bytes: &[u8; 32]) -> bool {
 /// Digests computed with Python's hashlib from the bytes and from the text.
 #[test]
 fn the_content_key_is_what_the_page_says() {
-    let start: Setup = kyokumen::shogi::sfen::START.parse().unwrap();
+    let start: Setup = kyokumen_shogi::sfen::START.parse().unwrap();
     assert_eq!(ContentKey::of(&start).to_string(), "3b45a485c44f2fea723ce26c5376d45d");
     assert_eq!(ContentKey::of(&start.with_ply(99)).to_string(), "3b45a485c44f2fea723ce26c5376d45d");
     let one_king: Setup = "4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1".parse().unwrap();

@@ -4,12 +4,11 @@
 
 use std::sync::atomic::AtomicBool;
 
-use kyokumen::search::{DfPn, Limits, SearchResult, Stop, TableSize, Verdict, WhenHopeless};
-use kyokumen::shogi::{Mate, Move, Position, plain};
+use kyokumen_search::{DfPn, Limits, SearchResult, Stop, TableSize, Verdict, WhenHopeless};
+use kyokumen_shogi::{Mate, Move, Position, plain};
+use kyokumen_testing::oracle::{foreign, foreign_moves};
+use kyokumen_testing::positions::{position, random_play, shared_lines, strewn};
 use rsshogi::board;
-
-use crate::positions::{position, random_play, shared_lines, strewn};
-use crate::rsshogi::{foreign, foreign_moves};
 
 pub(crate) fn limits(depth_plies: u16, nodes: u64) -> Limits {
     Limits { when_hopeless: WhenHopeless::GoOn, ..Limits::new(depth_plies, nodes) }

@@ -4,16 +4,16 @@
 
 use std::sync::LazyLock;
 
-use kyokumen::format::packed::{self, Family};
-use kyokumen::format::{
+use kyokumen_format::packed::{self, Family};
+use kyokumen_format::{
     ContentKey, ConvertError, Field, Fill, Format, Line, Lines, Record, RecordRef, count, records,
     reference,
 };
-use kyokumen::shogi::Setup;
-use kyokumen::shogi::sfen::START;
+use kyokumen_shogi::Setup;
+use kyokumen_shogi::sfen::START;
 
 /// Both codecs agree on the first 32 bytes, down to the error; what they accept comes back.
-pub(crate) fn check_packed(family: Family, bytes: &[u8]) {
+pub fn check_packed(family: Family, bytes: &[u8]) {
     let Some(bytes) = bytes.first_chunk() else { return };
     let fast = packed::decode(family, bytes);
     assert_eq!(fast, reference::decode(family, bytes));
@@ -35,7 +35,7 @@ pub(crate) fn check_packed(family: Family, bytes: &[u8]) {
 
 /// A position is transcoded beside others as it is alone: beside one that has all its pieces on the board, and
 /// one that has them off it.
-pub(crate) fn check_beside_others(
+pub fn check_beside_others(
     family: Family,
     bytes: &[u8; packed::LEN],
     alone: Option<[u8; packed::LEN]>,
@@ -53,7 +53,7 @@ pub(crate) fn check_beside_others(
 }
 
 /// Both codecs write the same bytes for an arrangement with two kings, and read it back.
-pub(crate) fn check_setup(family: Family, setup: &Setup) {
+pub fn check_setup(family: Family, setup: &Setup) {
     let bytes = packed::encode(family, setup).expect("both kings are there");
     assert_eq!(reference::encode(family, setup), Ok(bytes));
     assert_eq!(packed::decode(family, &bytes), Ok(setup.clone().with_ply(1)));
@@ -62,7 +62,7 @@ pub(crate) fn check_setup(family: Family, setup: &Setup) {
 
 /// A record, or anything in its place, is read without a panic; what is accepted comes back from its
 /// own format, and from every other one with what that can hold.
-pub(crate) fn check_record(format: Format, bytes: &[u8]) {
+pub fn check_record(format: Format, bytes: &[u8]) {
     match format {
         Format::Hcp | Format::Hcpe | Format::Hcpe2 | Format::Hcpe42 => {
             check_packed(Family::Apery, bytes);
@@ -89,7 +89,7 @@ fn check_read(record_ref: &RecordRef) {
 
 /// A buffer is the sum of its units, whose ends do not depend on how much of it is there; a unit has as
 /// many records as are counted, and each of them comes back as in [`check_record`].
-pub(crate) fn check_units(format: Format, buffer: &[u8]) {
+pub fn check_units(format: Format, buffer: &[u8]) {
     let mut rest = buffer;
     while !rest.is_empty() {
         let end = format.unit_end(rest, true).expect("at the end all is a unit");
@@ -112,7 +112,7 @@ fn without_line_end(unit: &[u8]) -> &[u8] {
 }
 
 /// A buffer of text is the sum of its lines, and every line passes [`check_record`].
-pub(crate) fn check_text(buffer: &[u8]) {
+pub fn check_text(buffer: &[u8]) {
     let lines: Vec<Line> = Lines::new(buffer).collect();
     assert_eq!(lines.iter().flat_map(Line::raw).copied().collect::<Vec<_>>(), buffer);
     for line in lines {

@@ -5,15 +5,14 @@
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::AtomicBool;
 
-use kyokumen::search::SearchObserver;
-use kyokumen::shogi::{
-    Board, Color, Hand, HandKind, Move, Piece, PieceKind, Position, Setup, Square, plain,
-};
-use kyokumen::solver::{
+use kyokumen_search::SearchObserver;
+use kyokumen_search::solver::{
     Attacker, Limits, SearchControl, Solver, SolverResult, Stop, TableSize, Verdict, WhenHopeless,
 };
-
-use crate::positions::{Random, position, random_play};
+use kyokumen_shogi::{
+    Board, Color, Hand, HandKind, Move, Piece, PieceKind, Position, Setup, Square, plain,
+};
+use kyokumen_testing::positions::{Random, position, random_play};
 
 /// Tadao Yamaoka's example for the gain from dominance: a mate of some thousands of nodes.
 const MATE: &str = "1n1g3+Pl/k1p1s4/1ng5p/pSP1p1pp1/1n3p3/P1K3P1P/1P7/9/L1G5L b 2R2BG2SL5Pn 161";

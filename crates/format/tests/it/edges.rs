@@ -2,10 +2,9 @@
 //!
 //! `error` must be refused, `ok` accepted without a warning, `warn` accepted with at least one.
 
-use kyokumen::format::{DecodeErrorKind, Format, Lines, RecordRef, Warning};
+use kyokumen_format::{DecodeErrorKind, Format, Lines, RecordRef, Warning};
+use kyokumen_testing::positions::shared;
 use serde_json::Value;
-
-use crate::positions::shared;
 
 /// What a strict reader says of a whole file.
 #[derive(PartialEq, Eq, Debug)]

@@ -3,11 +3,11 @@
 //! The judge tries every move to a fixed depth. It moves by the generators that `rules.rs` holds against
 //! the rule book; `small_positions.rs` and `whole_graphs.rs` have judges that share no code with them.
 
-use kyokumen::search::{DfPn, Stop, TableSize, Verdict};
-use kyokumen::shogi::{Mate, Position};
+use kyokumen_search::{DfPn, Stop, TableSize, Verdict};
+use kyokumen_shogi::{Mate, Position};
+use kyokumen_testing::positions::{random_play, shared_lines, shared_positions, strewn};
 
 use crate::mate_lines::{attack, defend, limits};
-use crate::positions::{random_play, shared_lines, shared_positions, strewn};
 
 /// Nodes that decide any position here.
 const AMPLE: u64 = 300_000;

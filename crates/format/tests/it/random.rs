@@ -2,13 +2,14 @@
 //!
 //! The same properties run under the fuzzer; see `fuzz/`.
 
-use kyokumen::format::packed::Family;
-use kyokumen::format::{Candidate, Ending, Format, GameResult, Record, encode, packed};
-use kyokumen::shogi::{Color, Hand, HandKind, Move, Piece, PieceKind, Setup, Square};
+use kyokumen_format::packed::Family;
+use kyokumen_format::{Candidate, Ending, Format, GameResult, Record, encode, packed};
+use kyokumen_shogi::{Color, Hand, HandKind, Move, Piece, PieceKind, Setup, Square};
+use kyokumen_testing::record_properties::{
+    check_packed, check_record, check_setup, check_text, check_units,
+};
 use proptest::collection::vec;
 use proptest::prelude::*;
-
-use crate::format_properties::{check_packed, check_record, check_setup, check_text, check_units};
 
 /// Any arrangement with two kings: pieces on the board of either side, promoted or not, in the hands
 /// and in the box. Two pawns and dead pieces occur.

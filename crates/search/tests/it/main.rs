@@ -1,0 +1,9 @@
+//! The search: df-pn on graphs and positions whose whole truth is known, and the mate solver.
+
+mod exhaustive;
+mod graphs;
+mod mate_lines;
+mod small_positions;
+mod solver;
+mod traps;
+mod whole_graphs;

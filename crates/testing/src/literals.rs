@@ -1,0 +1,27 @@
+//! Records as literal bytes.
+
+/// The start of the game as Apery packs it, in hexadecimal digits.
+pub const START_HCP: &str = "58a449210cd757217e8e4d212caf427814c2ab109e4d212cd75f213e8e49210c";
+/// The start of the game as YaneuraOu packs it, in hexadecimal digits.
+pub const START_PSV: &str = "58a451220ceb67227e9653221caf447824c22b119e53221ceb6f223e9651220c";
+
+/// Hexadecimal digits as bytes.
+///
+/// # Panics
+///
+/// If they are none.
+pub fn bytes(hex: &str) -> Vec<u8> {
+    assert!(hex.len().is_multiple_of(2));
+    (0..hex.len()).step_by(2).map(|i| u8::from_str_radix(&hex[i..i + 2], 16).unwrap()).collect()
+}
+
+/// A game of sbinpack: 7g7f with 110, 3c3d with −115, 2g2f with 125 behind a score of 100, Black won, and two bytes of
+/// metadata. The differences are those of rsshogi's own test (`score_delta_normalizes_side_to_move_values`).
+pub fn sbinpack_chain() -> Vec<u8> {
+    bytes(&format!("{START_PSV} 6400 3b1e 0100 02 abcd 0300 0414 040a 0514").replace(' ', ""))
+}
+
+/// A chunk of sbinpack around its payload.
+pub fn sbinpack_chunk(payload: &[u8]) -> Vec<u8> {
+    [b"SBN2", &(payload.len() as u32).to_le_bytes()[..], payload].concat()
+}
