@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""Input planes and move labels against cshogi.dlshogi: every value, both kinds of input2.
+
+    cargo build --examples -p kyokumen-network && .venv/bin/python tests/interop/features.py
+
+Positions are of random play, of cshogi's making, and of the files named with --sfens (an SFEN at the start of a line).
+"""
+
+import argparse
+import pathlib
+import random
+import subprocess
+import sys
+
+import cshogi
+import numpy as np
+from cshogi import dlshogi
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+INPUT1 = 62 * 81
+
+
+def random_play(count, seed):
+    """SFENs of random games, most of whose moves capture or promote, so that kings enter and hands fill."""
+    numbers = random.Random(seed)
+    board = cshogi.Board()
+    sfens = []
+    while len(sfens) < count:
+        moves = list(board.legal_moves)
+        if not moves or board.move_number > 400:
+            board = cshogi.Board()
+            continue
+        sfens.append(board.sfen())
+        eager = [m for m in moves if cshogi.move_is_promotion(m) or cshogi.move_cap(m)]
+        board.push(numbers.choice(eager if eager and numbers.random() < 0.5 else moves))
+    return sfens
+
+
+def lines_of(path):
+    if path.suffix == ".zst":
+        data = subprocess.run(["zstd", "-dc", path], check=True, capture_output=True).stdout
+    else:
+        data = path.read_bytes()
+    return [line.split("\t")[0] for line in data.decode().splitlines() if line]
+
+
+def theirs(sfen, planes):
+    board = cshogi.Board(sfen)
+    input1 = np.zeros((62, 9, 9), np.float32)
+    input2 = np.zeros((planes, 9, 9), np.float32)
+    dlshogi.make_input_features(board, input1, input2)
+    labels = {cshogi.move_to_usi(m): dlshogi.make_move_label(m, board.turn) for m in board.legal_moves}
+    return np.concatenate([input1.ravel(), input2.ravel()]), labels
+
+
+def compare(program, sfens, planes):
+    dlshogi.use_nyugyoku_features(planes == 119)
+    text = "".join(f"{sfen}\n" for sfen in sfens).encode()
+    with subprocess.Popen([program, str(planes)], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        import threading
+
+        threading.Thread(target=lambda: (child.stdin.write(text), child.stdin.close()), daemon=True).start()
+        for sfen in sfens:
+            numbers, labels = theirs(sfen, planes)
+            ours = np.frombuffer(child.stdout.read(4 * (INPUT1 + planes * 81)), "<f4")
+            if not np.array_equal(ours, numbers):
+                wrong = sorted({int(i) // 81 for i in np.nonzero(ours != numbers)[0]})
+                raise SystemExit(f"{sfen}: planes {wrong} differ")
+            count = int.from_bytes(child.stdout.read(4), "little")
+            found = {}
+            for _ in range(count):
+                usi = child.stdout.read(5).decode().strip()
+                found[usi] = int.from_bytes(child.stdout.read(2), "little")
+            if found != labels:
+                raise SystemExit(f"{sfen}: labels differ: {set(found.items()) ^ set(labels.items())}")
+        if child.stdout.read(1):
+            raise SystemExit("more came than was asked for")
+    if child.returncode != 0:
+        raise SystemExit(f"{program} ended with {child.returncode}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", type=pathlib.Path, default=ROOT / "target/debug/examples/features")
+    parser.add_argument("--positions", type=int, default=10_000)
+    parser.add_argument("--sfens", type=pathlib.Path, nargs="*", default=[])
+    options = parser.parse_args()
+    sfens = random_play(options.positions, 18)
+    for path in options.sfens:
+        sfens += lines_of(path)
+    turns = [sum(sfen.split()[1] == turn for sfen in sfens) for turn in "bw"]
+    if min(turns) == 0:
+        raise SystemExit(f"of one colour only: {turns}")
+    for planes in (57, 119):
+        compare(options.program, sfens, planes)
+        print(f"input2 of {planes} planes: {len(sfens)} positions ({turns[0]} Black, {turns[1]} White) are as cshogi's")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
