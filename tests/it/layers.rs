@@ -20,7 +20,7 @@ const CRATES: [(&str, &[&str]); 7] = [
     ("search", &["game", "shogi"]),
     ("format", &["shogi"]),
     ("marubatsu", &["game"]),
-    ("network", &["shogi"]),
+    ("network", &["game", "shogi"]),
     ("testing", &["game", "shogi", "format"]),
 ];
 

@@ -1,9 +1,25 @@
 #![doc = include_str!("../README.md")]
 
+mod batch;
 mod element;
+mod evaluation_error;
+mod evaluator;
 mod features;
 mod label;
+#[cfg(feature = "rten")]
+mod network_error;
+#[cfg(feature = "rten")]
+mod rten_network;
+mod stand_ins;
 
+pub use batch::Batch;
 pub use element::Element;
+pub use evaluation_error::EvaluationError;
+pub use evaluator::Evaluator;
 pub use features::{BOARD, INPUT1_PLANES, Input2, write_input1, write_input2};
 pub use label::{LABELS, move_label};
+#[cfg(feature = "rten")]
+pub use network_error::NetworkError;
+#[cfg(feature = "rten")]
+pub use rten_network::RtenNetwork;
+pub use stand_ins::{Delayed, Hashed, Uniform};

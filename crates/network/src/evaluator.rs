@@ -1,0 +1,18 @@
+//! What evaluates positions.
+
+use crate::batch::Batch;
+use crate::evaluation_error::EvaluationError;
+use crate::features::Input2;
+
+/// A network, or what takes the place of one.
+pub trait Evaluator: Send {
+    /// The planes it reads; `None` if it needs none.
+    fn planes(&self) -> Option<Input2>;
+
+    /// Answers all positions of a batch.
+    ///
+    /// # Errors
+    ///
+    /// [`EvaluationError`] if the network cannot be asked, or answers nonsense.
+    fn evaluate(&mut self, batch: &mut Batch) -> Result<(), EvaluationError>;
+}

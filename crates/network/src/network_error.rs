@@ -1,0 +1,57 @@
+//! Why a network cannot be used.
+
+use std::error::Error;
+use std::io;
+use std::path::PathBuf;
+
+/// Why a file is no network that we can ask.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum NetworkError {
+    /// The file cannot be read.
+    #[error("cannot read {}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// It is no ONNX file, or one of operators that the runtime lacks.
+    #[error("{} is no ONNX file that can be evaluated here", path.display())]
+    Load {
+        /// The file.
+        path: PathBuf,
+        /// What the runtime says.
+        source: Box<dyn Error + Send + Sync>,
+    },
+    /// An input or output has another name, or none.
+    #[error(
+        "{} is no network of the dlshogi family: it has no {name}, but {}",
+        path.display(),
+        found.join(", ")
+    )]
+    Missing {
+        /// The file.
+        path: PathBuf,
+        /// What is missing.
+        name: &'static str,
+        /// The inputs and outputs that are there.
+        found: Vec<String>,
+    },
+    /// An input is of another shape.
+    #[error(
+        "{} is no network of the dlshogi family: {name} is {found}, expected [N,{},9,9]",
+        path.display(),
+        planes.iter().map(usize::to_string).collect::<Vec<_>>().join(" or ")
+    )]
+    Shape {
+        /// The file.
+        path: PathBuf,
+        /// The input.
+        name: &'static str,
+        /// Its shape.
+        found: String,
+        /// The planes that it may have.
+        planes: Vec<usize>,
+    },
+}

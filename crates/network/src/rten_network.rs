@@ -1,0 +1,146 @@
+//! Networks in ONNX files, evaluated on the processor by [`rten`], a runtime in Rust.
+
+use std::error::Error;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rten::{Dimension, Model, ModelOptions, NodeId, RunOptions, ThreadPool, Value};
+use rten_tensor::prelude::*;
+use rten_tensor::{Tensor, TensorView};
+
+use crate::batch::Batch;
+use crate::evaluation_error::EvaluationError;
+use crate::evaluator::Evaluator;
+use crate::features::{INPUT1_PLANES, Input2};
+use crate::label::LABELS;
+use crate::network_error::NetworkError;
+
+/// A network of the dlshogi family: `input1` and `input2` in, `output_policy` and `output_value` out.
+///
+/// Always evaluates all slots of a batch, used or not, on one thread: then an answer's bits depend on the position only,
+/// not on what else is in the batch.
+pub struct RtenNetwork {
+    model: Model,
+    inputs: [NodeId; 2],
+    outputs: [NodeId; 2],
+    planes: Input2,
+    temperature: f32,
+    pool: Arc<ThreadPool>,
+}
+
+impl RtenNetwork {
+    /// Loads an ONNX file; `temperature` divides the logits of the policy.
+    ///
+    /// # Errors
+    ///
+    /// [`NetworkError`] if the file cannot be read, is no ONNX file, or has other inputs and outputs.
+    pub fn open(path: impl AsRef<Path>, temperature: f32) -> Result<Self, NetworkError> {
+        let path = path.as_ref();
+        let bytes = fs::read(path)
+            .map_err(|source| NetworkError::Read { path: path.to_owned(), source })?;
+        let model = ModelOptions::with_all_ops().prepack_weights(true).load(bytes);
+        let model = model.map_err(|error| NetworkError::Load {
+            path: path.to_owned(),
+            source: Box::new(error),
+        })?;
+        let interface = Interface { path, model: &model };
+        interface.expect_planes("input1", &[INPUT1_PLANES])?;
+        let planes = interface.expect_planes("input2", &[57, 119])?;
+        let id = |name| interface.id(name);
+        let (inputs, outputs) =
+            ([id("input1")?, id("input2")?], [id("output_policy")?, id("output_value")?]);
+        let planes = Input2::from_planes(planes).expect("57 or 119");
+        let pool = Arc::new(ThreadPool::with_num_threads(1));
+        Ok(Self { model, inputs, outputs, planes, temperature, pool })
+    }
+
+    fn run(&self, batch: &Batch) -> Result<[Vec<f32>; 2], Box<dyn Error + Send + Sync>> {
+        let slots = batch.capacity();
+        let input1 = TensorView::from_data(&[slots, INPUT1_PLANES, 9, 9], batch.input1());
+        let input2 = TensorView::from_data(&[slots, self.planes.planes(), 9, 9], batch.input2());
+        let inputs = vec![(self.inputs[0], input1.into()), (self.inputs[1], input2.into())];
+        let mut options = RunOptions::default();
+        options.thread_pool = Some(Arc::clone(&self.pool));
+        let [policy, value] = self.model.run_n(inputs, self.outputs, Some(options))?;
+        Ok([numbers(policy, slots * LABELS)?, numbers(value, slots)?])
+    }
+}
+
+/// The numbers of an output, if they are as many as expected.
+fn numbers(output: Value, expected: usize) -> Result<Vec<f32>, Box<dyn Error + Send + Sync>> {
+    let tensor: Tensor<f32> = output.try_into()?;
+    if tensor.len() != expected {
+        return Err(format!("an output of {} numbers, expected {expected}", tensor.len()).into());
+    }
+    Ok(tensor.into_data())
+}
+
+impl Evaluator for RtenNetwork {
+    fn planes(&self) -> Option<Input2> {
+        Some(self.planes)
+    }
+
+    fn evaluate(&mut self, batch: &mut Batch) -> Result<(), EvaluationError> {
+        let [logits, values] = self.run(batch).map_err(EvaluationError::Runtime)?;
+        batch.start_answers();
+        let (logits, _) = logits.as_chunks::<LABELS>();
+        for slot in 0..batch.len() {
+            batch.set_logits(slot, &logits[slot], self.temperature, values[slot])?;
+        }
+        Ok(())
+    }
+}
+
+/// What a file says of its inputs and outputs.
+struct Interface<'a> {
+    path: &'a Path,
+    model: &'a Model,
+}
+
+impl Interface<'_> {
+    fn id(&self, name: &'static str) -> Result<NodeId, NetworkError> {
+        self.model.find_node(name).ok_or_else(|| NetworkError::Missing {
+            path: self.path(),
+            name,
+            found: self.names(),
+        })
+    }
+
+    /// The planes of an input, which are one of those that are expected; any batch, 9 × 9 squares.
+    fn expect_planes(&self, name: &'static str, expected: &[usize]) -> Result<usize, NetworkError> {
+        let info = self.model.node_info(self.id(name)?);
+        let shape = info.and_then(|info| info.shape()).unwrap_or_default();
+        match shape[..] {
+            [_, Dimension::Fixed(planes), Dimension::Fixed(9), Dimension::Fixed(9)]
+                if expected.contains(&planes) =>
+            {
+                Ok(planes)
+            }
+            _ => Err(NetworkError::Shape {
+                path: self.path(),
+                name,
+                found: text(&shape),
+                planes: expected.to_vec(),
+            }),
+        }
+    }
+
+    /// Names of inputs and outputs.
+    fn names(&self) -> Vec<String> {
+        let ids = self.model.input_ids().iter().chain(self.model.output_ids());
+        ids.filter_map(|&id| Some(self.model.node_info(id)?.name()?.to_owned())).collect()
+    }
+
+    fn path(&self) -> PathBuf {
+        self.path.to_owned()
+    }
+}
+
+fn text(shape: &[Dimension]) -> String {
+    let dimension = |dimension: &Dimension| match dimension {
+        Dimension::Fixed(size) => size.to_string(),
+        Dimension::Symbolic(name) => name.clone(),
+    };
+    format!("[{}]", shape.iter().map(dimension).collect::<Vec<_>>().join(","))
+}
