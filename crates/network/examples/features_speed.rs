@@ -1,0 +1,51 @@
+//! Positions a second of `write_input1` and `write_input2`, on one core: `features_speed [POSITIONS] [PLANES]`.
+//!
+//! Positions are of random play, the planes go into the same buffers again and again; `benches/compare_features.py`
+//! measures cshogi in the same run.
+
+use std::error::Error;
+use std::hint::black_box;
+use std::time::Instant;
+
+use kyokumen_game::random::SplitMix64;
+use kyokumen_network::{BOARD, Element, INPUT1_PLANES, Input2, write_input1, write_input2};
+use kyokumen_shogi::Position;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let count = arguments.next().map_or(Ok(400_000), |text| text.parse())?;
+    let planes = arguments.next().map_or(Ok(57), |text| text.parse())?;
+    let kind = Input2::from_planes(planes).ok_or("input2 has 57 or 119 planes")?;
+    let positions = random_play(4096);
+    println!("f32 {:.0}", per_second::<f32>(&positions, kind, count));
+    #[cfg(feature = "half")]
+    println!("f16 {:.0}", per_second::<half::f16>(&positions, kind, count));
+    Ok(())
+}
+
+fn random_play(count: usize) -> Vec<Position> {
+    let mut random = SplitMix64::new(18);
+    let mut position = Position::start();
+    let mut positions = Vec::with_capacity(count);
+    while positions.len() < count {
+        match random.pick(&position.legal_moves()) {
+            Some(m) if position.ply() <= 200 => {
+                position.make(m);
+                positions.push(position.clone());
+            }
+            _ => position = Position::start(),
+        }
+    }
+    positions
+}
+
+fn per_second<T: Element>(positions: &[Position], kind: Input2, count: usize) -> f64 {
+    let mut input1 = vec![T::ZERO; INPUT1_PLANES * BOARD];
+    let mut input2 = vec![T::ZERO; kind.planes() * BOARD];
+    let start = Instant::now();
+    for position in positions.iter().cycle().take(count) {
+        write_input1(position, black_box(&mut input1));
+        write_input2(position, kind, black_box(&mut input2));
+    }
+    count as f64 / start.elapsed().as_secs_f64()
+}
