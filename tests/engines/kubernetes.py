@@ -72,7 +72,7 @@ CONTAINERFILE_BREAKS = {
     "FROM debian:bookworm-slim": "FROM debian",
     "WORKDIR /data": "WORKDIR data",
     "COPY src src": "ADD src src",
-    "COPY benches/formats.rs benches/\n": "",
+    "COPY benches benches\n": "",
     "USER 65532:65532\n": "",
     "release/kyokumen ": "release/kyokumen2 ",
 }
