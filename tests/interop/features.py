@@ -11,6 +11,7 @@ import pathlib
 import random
 import subprocess
 import sys
+import threading
 
 import cshogi
 import numpy as np
@@ -57,8 +58,6 @@ def compare(program, sfens, planes):
     dlshogi.use_nyugyoku_features(planes == 119)
     text = "".join(f"{sfen}\n" for sfen in sfens).encode()
     with subprocess.Popen([program, str(planes)], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
-        import threading
-
         threading.Thread(target=lambda: (child.stdin.write(text), child.stdin.close()), daemon=True).start()
         for sfen in sfens:
             numbers, labels = theirs(sfen, planes)

@@ -7,9 +7,9 @@ use std::error::Error;
 use std::hint::black_box;
 use std::time::Instant;
 
-use kyokumen_game::random::SplitMix64;
 use kyokumen_network::{BOARD, Element, INPUT1_PLANES, Input2, write_input1, write_input2};
 use kyokumen_shogi::Position;
+use kyokumen_shogi::random_play::{Game, RandomPlay};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
@@ -23,20 +23,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// Positions in the order of random games.
 fn random_play(count: usize) -> Vec<Position> {
-    let mut random = SplitMix64::new(18);
-    let mut position = Position::start();
-    let mut positions = Vec::with_capacity(count);
-    while positions.len() < count {
-        match random.pick(&position.legal_moves()) {
-            Some(m) if position.ply() <= 200 => {
-                position.make(m);
-                positions.push(position.clone());
-            }
-            _ => position = Position::start(),
-        }
-    }
-    positions
+    let after_each_move = |game: Game| {
+        let mut position = Position::start();
+        game.moves.into_iter().map(move |m| {
+            position.make(m);
+            position.clone()
+        })
+    };
+    RandomPlay::new(18, 200).flat_map(after_each_move).take(count).collect()
 }
 
 fn per_second<T: Element>(positions: &[Position], kind: Input2, count: usize) -> f64 {

@@ -173,11 +173,13 @@ impl Batch {
     }
 
     /// The answer for a position, as it is.
-    pub fn set(&mut self, slot: usize, policy: impl IntoIterator<Item = f32>, value: f32) {
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many probabilities as moves.
+    pub fn set(&mut self, slot: usize, policy: &[f32], value: f32) {
         let moves = self.moves(slot);
-        for (to, from) in self.policies[moves].iter_mut().zip(policy) {
-            *to = from;
-        }
+        self.policies[moves].copy_from_slice(policy);
         self.values[slot] = value;
     }
 }

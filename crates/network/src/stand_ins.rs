@@ -26,7 +26,7 @@ impl Evaluator for Uniform {
         batch.start_answers();
         for slot in 0..batch.len() {
             let moves = batch.labels(slot).len();
-            batch.set(slot, vec![1.0 / moves as f32; moves], 0.5);
+            batch.set(slot, &vec![1.0 / moves as f32; moves], 0.5);
         }
         Ok(())
     }
@@ -51,7 +51,7 @@ impl Evaluator for Hashed {
             let logit = |&label: &u16| 4.0 * unit(SplitMix64::nth_bits(seed, 1 + u64::from(label)));
             let mut policy: Vec<f32> = batch.labels(slot).iter().map(logit).collect();
             softmax(&mut policy, 1.0);
-            batch.set(slot, policy, unit(SplitMix64::nth_bits(seed, 0)));
+            batch.set(slot, &policy, unit(SplitMix64::nth_bits(seed, 0)));
         }
         Ok(())
     }

@@ -13,7 +13,7 @@ use proptest::prelude::*;
 
 /// Any arrangement with two kings: pieces on the board of either side, promoted or not, in the hands
 /// and in the box. Two pawns and dead pieces occur.
-pub(crate) fn arrangement() -> impl Strategy<Value = Setup> {
+fn arrangement() -> impl Strategy<Value = Setup> {
     let squares = Just((0..81).collect::<Vec<u8>>()).prop_shuffle();
     // How likely it is that a piece stands on the board differs from case to case.
     let pieces = (0u8..=8).prop_flat_map(|on_board| {

@@ -136,7 +136,7 @@ fn answers_that_are_no_numbers_are_told() {
 
 /// Bit by bit, in whatever slot and with whatever beside it, for batches of one size.
 #[test]
-#[ignore = "needs KYOKUMEN_DATA, a folder of positions of real games"]
+#[ignore = "needs KYOKUMEN_DATA, a folder that has a trained network"]
 fn bits_depend_on_the_position_only() {
     let mut network = RtenNetwork::open(shared("net_5x64.onnx"), 1.66).unwrap();
     let positions = with_moves(103, 20);
