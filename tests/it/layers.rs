@@ -14,13 +14,15 @@ use std::sync::LazyLock;
 use graph::{Arrow, Graph, circles};
 
 /// Each crate with those it may use.
-const CRATES: [(&str, &[&str]); 7] = [
+const CRATES: [(&str, &[&str]); 9] = [
     ("game", &[]),
     ("shogi", &["game"]),
     ("search", &["game", "shogi"]),
     ("format", &["shogi"]),
     ("marubatsu", &["game"]),
     ("network", &["game", "shogi"]),
+    ("mcts", &["game", "shogi", "search", "network"]),
+    ("selfplay", &["game", "shogi", "search", "format", "network", "mcts"]),
     ("testing", &["game", "shogi", "format"]),
 ];
 

@@ -3,7 +3,7 @@
 //! A plane is the 81 squares by file × 9 + rank from 1a, as the mover sees the board. The layout is dlshogi's
 //! (`cppshogi.cpp`, `make_input_features`), found out by asking `cshogi.dlshogi`.
 
-use kyokumen_shogi::{Bitboard, Color, HandKind, PieceKind, Position, attacks};
+use kyokumen_shogi::{Bitboard, Color, EnteringKing, HandKind, PieceKind, Position, attacks};
 
 use crate::element::Element;
 
@@ -158,33 +158,18 @@ pub fn write_input2<T: Element>(position: &Position, kind: Input2, out: &mut [T]
 }
 
 fn write_entering<T: Element>(position: &Position, color: Color, planes: &mut [[T; BOARD]]) {
-    let camp = Bitboard::far_ranks(color, 3);
-    if position.king(color).is_some_and(|king| camp.contains(king)) {
+    let standing = EnteringKing::of(position, color);
+    if standing.king_in_camp {
         planes[0].fill(T::ONE);
     }
-    let inside = (position.color(color) & camp).without(position.kind(PieceKind::King));
-    let large = [PieceKind::Bishop, PieceKind::Rook, PieceKind::Horse, PieceKind::Dragon];
-    let large: u32 = large.into_iter().map(|kind| (inside & position.kind(kind)).count()).sum();
-    let in_hand: u32 =
-        position.hand(color).iter().map(|(kind, count)| points(kind) * u32::from(count)).sum();
-    let needed = match color {
-        Color::Black => 28,
-        Color::White => 27,
-    };
-    write_left(10, inside.count(), &mut planes[1..=PIECES_LEFT]);
-    write_left(needed, inside.count() + 4 * large + in_hand, &mut planes[1 + PIECES_LEFT..]);
-}
-
-const fn points(kind: HandKind) -> u32 {
-    match kind {
-        HandKind::Bishop | HandKind::Rook => 5,
-        _ => 1,
-    }
+    let (pieces, points) = planes[1..].split_at_mut(PIECES_LEFT);
+    write_left(EnteringKing::PIECES_NEEDED, standing.pieces, pieces);
+    write_left(standing.points_needed, standing.points, points);
 }
 
 /// Sets the plane of what is missing; none if it is too much, or more is there than is needed.
-fn write_left<T: Element>(needed: u32, there: u32, planes: &mut [[T; BOARD]]) {
-    let left = needed.checked_sub(there).and_then(|left| planes.get_mut(left as usize));
+fn write_left<T: Element>(needed: u8, there: u8, planes: &mut [[T; BOARD]]) {
+    let left = needed.checked_sub(there).and_then(|left| planes.get_mut(usize::from(left)));
     if let Some(plane) = left {
         plane.fill(T::ONE);
     }

@@ -3,12 +3,10 @@
 //! Games end as the rules of the Japan Shogi Association say, but for declarations of an entering king, which
 //! nobody makes.
 
-use std::collections::HashMap;
-
-use super::hand::Hand;
 use super::moves::Move;
 use super::piece::Color;
 use super::position::Position;
+use super::repetition::{PositionHistory, Repetition};
 use kyokumen_game::random::SplitMix64;
 
 /// How a game ended.
@@ -32,6 +30,15 @@ impl End {
             Self::Mate(color) | Self::PerpetualCheck(color) => Some(color),
             Self::Repetition | Self::MoveLimit => None,
         }
+    }
+
+    /// If the last position has come for the fourth time.
+    fn by_repetition(seen: &PositionHistory, mover: Color) -> Option<Self> {
+        Some(match seen.repetition(4)? {
+            Repetition::Draw => Self::Repetition,
+            Repetition::Win => Self::PerpetualCheck(mover),
+            Repetition::Loss => Self::PerpetualCheck(!mover),
+        })
     }
 }
 
@@ -69,8 +76,8 @@ impl RandomPlay {
         let mut seen = PositionHistory::default();
         let mut moves = Vec::new();
         loop {
-            let end = seen
-                .enter(&position)
+            seen.push(&position);
+            let end = End::by_repetition(&seen, position.side_to_move())
                 .or((moves.len() >= self.most_moves).then_some(End::MoveLimit));
             let Some(m) = self.choose(&position, temper) else {
                 return Game { moves, end: End::Mate(!position.side_to_move()) };
@@ -141,37 +148,6 @@ impl PlayStyle {
     ];
 }
 
-/// The positions of a game so far.
-#[derive(Default)]
-struct PositionHistory {
-    /// Plies at which each position came.
-    plies: HashMap<(u64, [Hand; 2]), Vec<usize>>,
-    /// Whether the side to move was in check, by ply.
-    in_check: Vec<bool>,
-}
-
-impl PositionHistory {
-    /// Takes note of the next position; how the game ends if it has come three times before.
-    fn enter(&mut self, position: &Position) -> Option<End> {
-        let ply = self.in_check.len();
-        self.in_check.push(position.in_check());
-        let hands = Color::ALL.map(|color| position.hand(color));
-        let plies = self.plies.entry((position.board_key(), hands)).or_default();
-        plies.push(ply);
-        let [first, _, _, _, ..] = plies[..] else { return None };
-        let us = position.side_to_move();
-        // Every other position of the cycle has the same side to move as this one.
-        let always_in_check = |from: usize| self.in_check[from..=ply].iter().step_by(2).all(|&x| x);
-        Some(if always_in_check(first) {
-            End::PerpetualCheck(us)
-        } else if always_in_check(first + 1) {
-            End::PerpetualCheck(!us)
-        } else {
-            End::Repetition
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -205,12 +181,14 @@ mod tests {
     fn end_of(sfen: &str, cycle: &str) -> Vec<Option<End>> {
         let mut position: Position = sfen.parse().expect("a legal position");
         let mut seen = PositionHistory::default();
-        let mut ends = vec![seen.enter(&position)];
+        seen.push(&position);
+        let mut ends = vec![End::by_repetition(&seen, position.side_to_move())];
         for m in cycle.split(' ').cycle().take(12) {
             let m = Move::from_usi(m).expect(m);
             assert!(position.is_legal(m), "{m} in {position}");
             position.make(m);
-            ends.push(seen.enter(&position));
+            seen.push(&position);
+            ends.push(End::by_repetition(&seen, position.side_to_move()));
         }
         ends
     }

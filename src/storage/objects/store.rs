@@ -113,6 +113,8 @@ fn store(kind: StoreKind, bucket: &str) -> io::Result<Arc<Store>> {
         return Ok(Arc::clone(store));
     }
     check_variables(kind, std::env::vars_os())?;
+    // Clients encrypt with what the process has chosen, be it by us, at an earlier store, or by whoever uses us.
+    rustls::crypto::ring::default_provider().install_default().ok();
     let client = |limits| build(kind, bucket, limits).map_err(|error| refused(kind, &error));
     #[cfg_attr(not(test), expect(unused_mut, reason = "only a store of tests is changed"))]
     let mut built = Store { lookup: client(LOOKUP_LIMITS)?, transfer: client(TRANSFER_LIMITS)? };

@@ -1,0 +1,108 @@
+//! How a simulation chooses among the moves of a node.
+
+use kyokumen_game::random::SplitMix64;
+use kyokumen_shogi::Move;
+
+use crate::node::{Child, Node, Nodes};
+use crate::settings::{FirstPlay, Puct};
+
+/// What a simulation does at a node.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Chosen {
+    /// It takes a move that was visited before: its place among these.
+    Child(u16),
+    /// It takes one that was not: its place among those.
+    Unvisited(usize),
+}
+
+/// What does not depend on the move.
+struct Terms {
+    /// c(N)
+    c: f32,
+    sqrt_visits: f32,
+    first_q: f32,
+    first_u: f32,
+    least_prior: f32,
+}
+
+impl Terms {
+    fn new(puct: &Puct, node: &Node, is_root: bool) -> Self {
+        let sqrt_visits = (node.visits as f32).sqrt();
+        let (first_q, first_u) = match puct.first_play {
+            FirstPlay::Constant(q) => (q, 1.0),
+            FirstPlay::Reduced { .. } if node.visits == 0 => (0.0, 1.0),
+            FirstPlay::Reduced { root, tree } => {
+                let k = if is_root { root } else { tree };
+                let q = (node.value_sum / f64::from(node.visits)) as f32;
+                ((q - k * node.visited_prior.sqrt()).max(0.0), sqrt_visits)
+            }
+        };
+        let c = puct.exploration.at(node.visits);
+        Self { c, sqrt_visits, first_q, first_u, least_prior: puct.least_prior }
+    }
+
+    fn of_child(&self, child: &Child, prior: f32) -> f32 {
+        // What was visited and given up.
+        if child.visits == 0 {
+            return self.of_unvisited(prior);
+        }
+        let q = (child.value_sum / f64::from(child.visits)) as f32;
+        let u = self.sqrt_visits / (1 + child.visits) as f32;
+        q + self.c * prior.max(self.least_prior) * u
+    }
+
+    fn of_unvisited(&self, prior: f32) -> f32 {
+        self.first_q + self.c * prior.max(self.least_prior) * self.first_u
+    }
+}
+
+/// The move that a simulation takes; `None` if all were visited and lose.
+pub(crate) fn choose(puct: &Puct, nodes: &Nodes, node: u32, is_root: bool) -> Option<Chosen> {
+    let terms = Terms::new(puct, nodes.get(node), is_root);
+    let mut best = (f32::NEG_INFINITY, None);
+    for (slot, child) in nodes.children(node).iter().enumerate() {
+        let score = terms.of_child(child, child.prior);
+        if !child.loses && score > best.0 {
+            best = (score, Some(Chosen::Child(slot as u16)));
+        }
+    }
+    // Of all unvisited moves the most probable one.
+    match nodes.unvisited(node).1.first() {
+        Some(&prior) if best.1.is_none() || terms.of_unvisited(prior) > best.0 => {
+            Some(Chosen::Unvisited(0))
+        }
+        _ => best.1,
+    }
+}
+
+/// The same with noise at the root: `noise` decides which moves count as more probable than they are.
+pub(crate) fn choose_with_noise(
+    puct: &Puct,
+    nodes: &Nodes,
+    root: u32,
+    noise: u64,
+) -> Option<Chosen> {
+    let terms = Terms::new(puct, nodes.get(root), true);
+    let raised = |m: Move, prior: f32| {
+        let bits = SplitMix64::nth_bits(noise, u64::from(m.code().get()));
+        let drawn = (u128::from(bits) * 1000) >> 64;
+        if drawn < u128::from(puct.root_noise_per_mille) {
+            f32::midpoint(prior, 1.0)
+        } else {
+            prior
+        }
+    };
+    let children = nodes.children(root).iter().enumerate().filter(|(_, child)| !child.loses);
+    let children = children.map(|(slot, child)| {
+        let score = terms.of_child(child, raised(child.m, child.prior));
+        (score, child.prior, child.m, Chosen::Child(slot as u16))
+    });
+    let (moves, priors) = nodes.unvisited(root);
+    let unvisited = moves.iter().zip(priors).enumerate().map(|(i, (&m, &prior))| {
+        (terms.of_unvisited(raised(m, prior)), prior, m, Chosen::Unvisited(i))
+    });
+    let order = |a: &(f32, f32, Move, Chosen), b: &(f32, f32, Move, Chosen)| {
+        a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)).then(b.2.cmp(&a.2))
+    };
+    children.chain(unvisited).max_by(order).map(|(_, _, _, chosen)| chosen)
+}

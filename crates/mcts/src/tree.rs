@@ -1,0 +1,314 @@
+//! The tree of one position: simulations walk down it, evaluations go back up.
+
+use kyokumen_game::random::SplitMix64;
+use kyokumen_shogi::{Move, Position, PositionHistory, Repetition};
+
+use crate::leaf_search::LeafSearch;
+use crate::node::{Nodes, State};
+use crate::puct::{Chosen, choose, choose_with_noise};
+use crate::settings::SearchSettings;
+
+/// The root's number.
+pub(crate) const ROOT: u32 = 0;
+
+/// A search of one position.
+///
+/// The values in it are probabilities that a side wins. What is proven, a mate or a declaration, is never visited again, and
+/// proves what is above it as far as it goes.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    pub(crate) nodes: Nodes,
+    pub(crate) settings: SearchSettings,
+    root: Position,
+    /// The positions of the game up to the root.
+    history: PositionHistory,
+    game_len: usize,
+    noise_seed: u64,
+    simulations: u64,
+}
+
+/// Where a simulation ended and waits for an evaluation. Its memory is used again from one simulation to the next.
+#[derive(Clone, Debug)]
+pub struct Leaf {
+    position: Position,
+    moves: Vec<Move>,
+    node: u32,
+    /// The nodes on the way and the places of the children that were taken.
+    path: Vec<(u32, u16)>,
+}
+
+impl Default for Leaf {
+    fn default() -> Self {
+        Self { position: Position::start(), moves: Vec::new(), node: ROOT, path: Vec::new() }
+    }
+}
+
+impl Leaf {
+    /// The position that is to be evaluated.
+    pub const fn position(&self) -> &Position {
+        &self.position
+    }
+
+    /// Its legal moves, by their codes, in which order [`Tree::expand`] expects their probabilities.
+    pub fn moves(&self) -> &[Move] {
+        &self.moves
+    }
+}
+
+/// How a simulation ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Simulation {
+    /// At a new position, which waits for an evaluation.
+    Leaf,
+    /// At one whose value is known by the rules or by proof; it is counted.
+    Known,
+    /// At one that waits already: it is not counted.
+    Collision,
+    /// At once, as the root is proven.
+    Proven,
+}
+
+impl Tree {
+    /// A search of the last position of a game.
+    ///
+    /// `noise_seed` decides the noise at the root.
+    ///
+    /// # Panics
+    ///
+    /// If the history does not end with the position.
+    pub fn new(
+        settings: SearchSettings,
+        root: Position,
+        history: PositionHistory,
+        noise_seed: u64,
+    ) -> Self {
+        let game_len = history.len();
+        let mut tree = Self {
+            nodes: Nodes::default(),
+            settings,
+            root,
+            history,
+            game_len,
+            noise_seed,
+            simulations: 0,
+        };
+        tree.plant();
+        tree
+    }
+
+    /// Makes a move in the game and begins anew, in the same memory.
+    pub fn restart(&mut self, m: Move, noise_seed: u64) {
+        self.root.make(m);
+        self.history.push(&self.root);
+        self.game_len = self.history.len();
+        self.noise_seed = noise_seed;
+        self.plant();
+    }
+
+    fn plant(&mut self) {
+        assert!(self.game_len > 0, "a game ends with the position that is searched");
+        self.nodes.clear();
+        self.simulations = 0;
+        let state = if !self.root.has_legal_move() {
+            State::Lost
+        } else if self.root.can_declare() {
+            State::Won
+        } else {
+            State::Waiting
+        };
+        self.nodes.add(state, 0.0);
+    }
+
+    /// The position that is searched.
+    pub const fn position(&self) -> &Position {
+        &self.root
+    }
+
+    /// The game up to the position that is searched.
+    pub const fn history(&self) -> &PositionHistory {
+        &self.history
+    }
+
+    /// What the search does.
+    pub const fn settings(&self) -> &SearchSettings {
+        &self.settings
+    }
+
+    /// Positions in the tree.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether nothing is known but the root's position.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 1
+    }
+
+    /// Goes down the tree to a position that it does not have yet.
+    ///
+    /// [`Simulation::Leaf`] leaves in `leaf` what [`Self::expand`] or [`Self::give_up`] are to be called with, once, before
+    /// the tree is restarted. Several leaves of one tree may wait at a time.
+    pub fn simulate(&mut self, leaf: &mut Leaf, mates: &mut LeafSearch) -> Simulation {
+        leaf.path.clear();
+        leaf.node = ROOT;
+        let result = match self.nodes.get(ROOT).state {
+            State::Won | State::Lost | State::Repeated => Simulation::Proven,
+            State::Waiting if self.simulations > 0 => Simulation::Collision,
+            State::Waiting => {
+                leaf.position.clone_from(&self.root);
+                leaf.moves.clear();
+                self.root.push_legal_moves(&mut leaf.moves);
+                leaf.moves.sort_unstable();
+                Simulation::Leaf
+            }
+            State::Open => self.descend(leaf, mates),
+        };
+        self.simulations += 1;
+        result
+    }
+
+    fn descend(&mut self, leaf: &mut Leaf, mates: &mut LeafSearch) -> Simulation {
+        leaf.position.clone_from(&self.root);
+        loop {
+            let node = leaf.node;
+            let slot = match self.choose(node).expect("an open node has a move that may not lose") {
+                Chosen::Child(slot) => slot,
+                Chosen::Unvisited(i) => {
+                    let child = self.nodes.add(State::Waiting, 0.0);
+                    self.nodes.add_child(node, i, child)
+                }
+            };
+            let child = self.nodes.child_mut(node, slot);
+            let is_new = child.visits == 0;
+            child.visits += 1;
+            leaf.node = child.node;
+            leaf.position.make(child.m);
+            self.nodes.get_mut(node).visits += 1;
+            leaf.path.push((node, slot));
+            self.history.push(&leaf.position);
+            let state =
+                if is_new { self.enter(leaf, mates) } else { self.nodes.get(leaf.node).state };
+            let end = match state {
+                State::Open => continue,
+                State::Waiting if is_new => Simulation::Leaf,
+                State::Waiting => {
+                    self.give_up(leaf);
+                    Simulation::Collision
+                }
+                State::Won | State::Lost | State::Repeated => {
+                    let value = self.nodes.get(leaf.node).value;
+                    self.back_up(leaf, value);
+                    Simulation::Known
+                }
+            };
+            self.history.truncate(self.game_len);
+            return end;
+        }
+    }
+
+    fn choose(&self, node: u32) -> Option<Chosen> {
+        let puct = &self.settings.puct;
+        if node == ROOT && puct.root_noise_per_mille > 0 {
+            let noise = SplitMix64::nth_bits(self.noise_seed, self.simulations);
+            choose_with_noise(puct, &self.nodes, node, noise)
+        } else {
+            choose(puct, &self.nodes, node, node == ROOT)
+        }
+    }
+
+    /// Looks at a new position: is it decided by the rules, or by a mate?
+    fn enter(&mut self, leaf: &mut Leaf, mates: &mut LeafSearch) -> State {
+        let (state, value) = match self.repetition_value() {
+            Some(value) => (State::Repeated, value),
+            None => self.decide(leaf, mates),
+        };
+        let node = self.nodes.get_mut(leaf.node);
+        node.state = state;
+        node.value = value;
+        state
+    }
+
+    /// The value of a position that came before in the game or on the way, to the side to move. Inside the tree the
+    /// second time counts, and a position like an earlier one with more or less in hand is won or lost.
+    fn repetition_value(&self) -> Option<f32> {
+        if let Some(repetition) = self.history.repetition(2) {
+            return Some(match repetition {
+                Repetition::Draw => self.settings.draw_value,
+                Repetition::Win => 1.0,
+                Repetition::Loss => 0.0,
+            });
+        }
+        self.history.has_gained().map(|gained| if gained { 1.0 } else { 0.0 })
+    }
+
+    fn decide(&self, leaf: &mut Leaf, mates: &mut LeafSearch) -> (State, f32) {
+        leaf.moves.clear();
+        leaf.position.push_legal_moves(&mut leaf.moves);
+        // In an order of their own, so that no bit of a sum depends on the generator's.
+        leaf.moves.sort_unstable();
+        if leaf.moves.is_empty() {
+            return (State::Lost, 0.0);
+        }
+        if leaf.position.can_declare() || mates.mates(&leaf.position, self.settings.leaf_mate) {
+            return (State::Won, 1.0);
+        }
+        (State::Waiting, 0.0)
+    }
+
+    /// Takes the evaluation of a leaf: the probability of each of its moves, and how probable it is that its mover wins.
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many probabilities as moves.
+    pub fn expand(&mut self, leaf: &Leaf, policy: &[f32], value: f32) {
+        assert_eq!(policy.len(), leaf.moves.len(), "probabilities of a leaf's moves");
+        self.nodes.open(leaf.node, &leaf.moves, policy);
+        self.nodes.get_mut(leaf.node).value = value;
+        self.back_up(leaf, value);
+    }
+
+    /// Takes a leaf back as if the simulation had not been.
+    pub fn give_up(&mut self, leaf: &Leaf) {
+        if leaf.path.is_empty() {
+            self.simulations = 0;
+        }
+        for &(node, slot) in &leaf.path {
+            self.nodes.get_mut(node).visits -= 1;
+            self.nodes.child_mut(node, slot).visits -= 1;
+        }
+    }
+
+    /// Adds a value to all moves on the way to a leaf, and proves what its proof proves.
+    fn back_up(&mut self, leaf: &Leaf, value: f32) {
+        let mut value = f64::from(value);
+        let mut below = self.nodes.get(leaf.node).state;
+        for &(node, slot) in leaf.path.iter().rev() {
+            let above = match below {
+                State::Lost => State::Won,
+                State::Won => self.lose_child(node, slot),
+                _ => self.nodes.get(node).state,
+            };
+            value = match above {
+                State::Won => 1.0,
+                State::Lost => 0.0,
+                _ => 1.0 - value,
+            };
+            self.nodes.child_mut(node, slot).value_sum += value;
+            let node = self.nodes.get_mut(node);
+            node.state = above;
+            node.value_sum += value;
+            below = above;
+        }
+    }
+
+    /// Notes that a child's side to move wins; what that makes of the node above.
+    fn lose_child(&mut self, node: u32, slot: u16) -> State {
+        self.nodes.child_mut(node, slot).loses = true;
+        let all_visited = self.nodes.get(node).visited == self.nodes.get(node).moves;
+        if all_visited && self.nodes.children(node).iter().all(|child| child.loses) {
+            State::Lost
+        } else {
+            self.nodes.get(node).state
+        }
+    }
+}

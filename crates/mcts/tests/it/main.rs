@@ -1,0 +1,4 @@
+//! The tree against a slow plain one, and searches whose outcome the rules decide.
+
+mod reference;
+mod rules;

@@ -1,0 +1,280 @@
+//! PUCT written down plainly, without arenas, next candidates and keys, to compare every node of a search with.
+
+use kyokumen_game::random::SplitMix64;
+use kyokumen_mcts::{
+    Exploration, FirstPlay, Leaf, LeafSearch, MateLimits, Puct, SearchSettings, Simulation, Tree,
+};
+use kyokumen_network::{Batch, Evaluator, Hashed};
+use kyokumen_shogi::random_play::RandomPlay;
+use kyokumen_shogi::{EnteringKing, Move, Position, PositionHistory, plain};
+
+/// A node of the plain tree, with all its moves from the start.
+struct Node {
+    position: Position,
+    /// `Some` if the rules or a proof decide it: its value to the side to move.
+    known: Option<f64>,
+    /// The value holds on this path only.
+    repeated: bool,
+    value: f64,
+    sum: f64,
+    visited_prior: f32,
+    edges: Vec<Edge>,
+}
+
+struct Edge {
+    m: Move,
+    prior: f32,
+    visits: u32,
+    sum: f64,
+    node: Option<Node>,
+}
+
+struct Plain {
+    settings: SearchSettings,
+    evaluator: Hashed,
+    noise_seed: u64,
+    game_len: usize,
+    simulations: u64,
+}
+
+impl Plain {
+    /// A position that the search comes to, evaluated or known; `line` are the positions before, those of the game first.
+    fn enter(&mut self, position: Position, line: &[Position]) -> Node {
+        let repeated = self.repeated(&position, line);
+        let mut moves = plain::legal_moves(&position);
+        moves.sort_unstable();
+        let decided = if moves.is_empty() { Some(0.0) } else { declares(&position).then_some(1.0) };
+        let known = repeated.or(decided);
+        let (mut edges, mut value) = (Vec::new(), known.unwrap_or_default());
+        if known.is_none() {
+            let mut batch = Batch::new(1, None);
+            batch.push(&position, &moves);
+            self.evaluator.evaluate(&mut batch).unwrap();
+            value = f64::from(batch.value(0));
+            let edge = |(&m, &prior)| Edge { m, prior, visits: 0, sum: 0.0, node: None };
+            edges = moves.iter().zip(batch.policy(0)).map(edge).collect();
+            edges.sort_by(|a: &Edge, b| b.prior.total_cmp(&a.prior).then(a.m.cmp(&b.m)));
+        }
+        let repeated = repeated.is_some();
+        Node { position, known, repeated, value, sum: 0.0, visited_prior: 0.0, edges }
+    }
+
+    fn repeated(&self, position: &Position, line: &[Position]) -> Option<f64> {
+        // The root itself is played on from.
+        if line.len() < self.game_len {
+            return None;
+        }
+        let all: Vec<&Position> = line.iter().chain([position]).collect();
+        let last = all.len() - 1;
+        let mover = position.side_to_move();
+        let hand = position.hand(mover);
+        let same_board =
+            |&i: &usize| all[i].board() == position.board() && all[i].side_to_move() == mover;
+        let mut earlier = (0..last).rev().filter(same_board);
+        if let Some(i) = earlier.clone().find(|&i| all[i].hand(mover) == hand) {
+            let checks =
+                |from: usize| all[from..=last].iter().step_by(2).all(|p| plain::in_check(p));
+            return Some(match (checks(i), checks(i + 1)) {
+                (true, _) => 1.0,
+                (_, true) => 0.0,
+                _ => f64::from(self.settings.draw_value),
+            });
+        }
+        let gained = |i: usize| hand.dominates(all[i].hand(mover));
+        earlier.next().map(|i| if gained(i) { 1.0 } else { 0.0 })
+    }
+
+    fn choose(&self, node: &Node, is_root: bool) -> usize {
+        let puct = &self.settings.puct;
+        let visits: u32 = node.edges.iter().map(|edge| edge.visits).sum();
+        let root_of_visits = (visits as f32).sqrt();
+        let c = match puct.exploration {
+            Exploration::Constant(c) => c,
+            Exploration::Logarithmic { init, base } => {
+                libm::logf((visits as f32 + base + 1.0) / base) + init
+            }
+        };
+        let (first_q, first_u) = match puct.first_play {
+            FirstPlay::Constant(q) => (q, 1.0),
+            FirstPlay::Reduced { .. } if visits == 0 => (0.0, 1.0),
+            FirstPlay::Reduced { root, tree } => {
+                let k = if is_root { root } else { tree };
+                let q = (node.sum / f64::from(visits)) as f32 - k * node.visited_prior.sqrt();
+                (q.max(0.0), root_of_visits)
+            }
+        };
+        let noise = SplitMix64::nth_bits(self.noise_seed, self.simulations);
+        let score = |edge: &Edge| {
+            let bits = SplitMix64::nth_bits(noise, u64::from(edge.m.code().get()));
+            let drawn = (u128::from(bits) * 1000) >> 64;
+            let is_raised = is_root && drawn < u128::from(puct.root_noise_per_mille);
+            let prior = if is_raised { f32::midpoint(edge.prior, 1.0) } else { edge.prior };
+            let weight = c * prior.max(puct.least_prior);
+            if edge.visits == 0 {
+                first_q + weight * first_u
+            } else {
+                let u = root_of_visits / (1 + edge.visits) as f32;
+                (edge.sum / f64::from(edge.visits)) as f32 + weight * u
+            }
+        };
+        let open = (0..node.edges.len()).filter(|&i| node.edges[i].proven() != Some(1.0));
+        let better = |a: usize, b: usize| {
+            if score(&node.edges[b]) > score(&node.edges[a]) { b } else { a }
+        };
+        open.reduce(better).expect("a move that may not lose")
+    }
+
+    /// One simulation below a node, the last of `line`; its value to the node's side to move.
+    fn simulate(&mut self, node: &mut Node, line: &mut Vec<Position>) -> f64 {
+        if let Some(value) = node.known {
+            return value;
+        }
+        let i = self.choose(node, line.len() == self.game_len);
+        let edge = &mut node.edges[i];
+        let value = if let Some(below) = &mut edge.node {
+            line.push(below.position.clone());
+            let value = self.simulate(below, line);
+            line.pop();
+            value
+        } else {
+            let mut position = node.position.clone();
+            position.make(edge.m);
+            node.visited_prior += edge.prior;
+            edge.node.insert(self.enter(position, line)).value
+        };
+        edge.visits += 1;
+        if node.edges.iter().any(|edge| edge.proven() == Some(0.0)) {
+            node.known = Some(1.0);
+        } else if node.edges.iter().all(|edge| edge.proven() == Some(1.0)) {
+            node.known = Some(0.0);
+        }
+        let value = node.known.unwrap_or(1.0 - value);
+        node.edges[i].sum += value;
+        node.sum += value;
+        value
+    }
+}
+
+impl Edge {
+    /// What is proven of the position after it, to the side to move there.
+    fn proven(&self) -> Option<f64> {
+        self.node.as_ref().filter(|node| !node.repeated)?.known
+    }
+}
+
+fn declares(position: &Position) -> bool {
+    let standing = EnteringKing::of(position, position.side_to_move());
+    standing.king_in_camp
+        && standing.pieces >= 10
+        && standing.points >= standing.points_needed
+        && !plain::in_check(position)
+}
+
+/// Every node of the plain tree is in the other one, with the same figures.
+fn compare(plain: &Node, tree: &Tree, moves: &mut Vec<Move>) -> usize {
+    let other = tree.after(moves).expect("a position that both visited");
+    let proven = plain.known.filter(|_| !plain.repeated).map(|value| value > 0.5);
+    assert_eq!(other.proven, proven, "{moves:?}");
+    let visits: u32 = plain.edges.iter().map(|edge| edge.visits).sum();
+    assert_eq!(other.visits, visits, "{moves:?}");
+    assert_eq!(other.moves.len(), plain.edges.len(), "{moves:?}");
+    let mut nodes = 1;
+    for edge in &plain.edges {
+        let found = other.moves.iter().find(|of| of.m == edge.m).expect("a legal move");
+        assert_eq!((found.prior, found.visits), (edge.prior, edge.visits), "{moves:?} {}", edge.m);
+        let mean = (edge.visits > 0).then(|| (edge.sum / f64::from(edge.visits)) as f32);
+        assert_eq!(found.value, mean, "{moves:?} {}", edge.m);
+        if let Some(below) = &edge.node {
+            moves.push(edge.m);
+            nodes += compare(below, tree, moves);
+            moves.pop();
+        }
+    }
+    nodes
+}
+
+fn search(tree: &mut Tree, evaluator: &mut Hashed, simulations: u32) {
+    let mut leaf = Leaf::default();
+    let mut mates = LeafSearch::new(1);
+    let mut batch = Batch::new(1, None);
+    for _ in 0..simulations {
+        if tree.simulate(&mut leaf, &mut mates) == Simulation::Leaf {
+            batch.clear();
+            batch.push(leaf.position(), leaf.moves());
+            evaluator.evaluate(&mut batch).unwrap();
+            tree.expand(&leaf, batch.policy(0), batch.value(0));
+        }
+    }
+}
+
+/// Searches the last position of a game in both ways; how many positions both visited.
+fn check(game: &[Position], puct: Puct, simulations: u32, seed: u64) -> usize {
+    let settings =
+        SearchSettings { puct, leaf_mate: MateLimits::NONE, ..SearchSettings::default() };
+    let (before, root) = (&game[..game.len() - 1], game.last().expect("a game has a position"));
+    let mut evaluator = Hashed { seed };
+    let mut plain =
+        Plain { settings, evaluator, noise_seed: seed, game_len: game.len(), simulations: 0 };
+    let mut plain_root = plain.enter(root.clone(), before);
+    // The first simulation evaluates the root.
+    for i in 1..simulations {
+        plain.simulations = u64::from(i);
+        plain.simulate(&mut plain_root, &mut game.to_vec());
+    }
+    let mut history = PositionHistory::default();
+    for position in game {
+        history.push(position);
+    }
+    let mut tree = Tree::new(settings, root.clone(), history, seed);
+    search(&mut tree, &mut evaluator, simulations);
+    compare(&plain_root, &tree, &mut Vec::new())
+}
+
+fn positions(moves: &[Move]) -> Vec<Position> {
+    let mut position = Position::start();
+    let mut positions = vec![position.clone()];
+    positions.extend(moves.iter().map(|&m| {
+        position.make(m);
+        position.clone()
+    }));
+    positions
+}
+
+#[test]
+fn every_node_is_as_in_a_plain_search() {
+    let mut nodes = 0;
+    for (i, game) in (0..).zip(RandomPlay::new(3, 120).take(12)) {
+        let all = positions(&game.moves);
+        // Games that end with a mate end in positions with short mates.
+        for back in [1, 2, 4, 30] {
+            let game = &all[..all.len().saturating_sub(back).max(1)];
+            for puct in [Puct::DLSHOGI_2018, Puct::DLSHOGI, Puct::DLSHOGI_GAMES] {
+                nodes += check(game, puct, 120, i);
+            }
+        }
+    }
+    assert!(nodes > 8000, "{nodes}");
+}
+
+#[test]
+fn every_node_is_as_in_a_plain_search_where_positions_repeat() {
+    let mut nodes = 0;
+    for sfen in [
+        "4k4/9/9/9/9/9/9/9/R3K4 b - 1",
+        "4k4/R8/9/9/9/9/9/9/4K4 b - 1",
+        "K8/9/9/9/9/9/9/9/8k b - 1",
+        "k8/9/1P7/9/9/9/9/9/8K b - 1",
+    ] {
+        let mut position: Position = sfen.parse().unwrap();
+        let mut game = vec![position.clone()];
+        let mut random = SplitMix64::new(5);
+        for _ in 0..6 {
+            let Some(m) = random.pick(&position.legal_moves()) else { break };
+            position.make(m);
+            game.push(position.clone());
+        }
+        nodes += check(&game, Puct::DLSHOGI_GAMES, 3000, 1);
+        nodes += check(&game[..1], Puct::DLSHOGI_2018, 3000, 2);
+    }
+    assert!(nodes > 5000, "{nodes}");
+}

@@ -1,0 +1,102 @@
+//! Searches whose outcome the rules decide.
+
+use kyokumen_mcts::{Leaf, LeafSearch, MateLimits, SearchSettings, Simulation, Tree};
+use kyokumen_network::{Batch, Evaluator, Uniform};
+use kyokumen_shogi::{Move, Position, PositionHistory};
+
+fn tree(sfen: &str, moves: &str, leaf_mate: MateLimits) -> Tree {
+    let settings = SearchSettings { leaf_mate, ..SearchSettings::default() };
+    let mut position: Position = sfen.parse().unwrap();
+    let mut history = PositionHistory::default();
+    history.push(&position);
+    for m in moves.split_whitespace() {
+        position.make(Move::from_usi(m).unwrap());
+        history.push(&position);
+    }
+    Tree::new(settings, position, history, 0)
+}
+
+/// Simulations until the root is proven, at most `most`.
+fn search(tree: &mut Tree, most: u32) -> u32 {
+    let mut leaf = Leaf::default();
+    let mut mates = LeafSearch::new(1);
+    let mut batch = Batch::new(1, None);
+    for done in 0..most {
+        match tree.simulate(&mut leaf, &mut mates) {
+            Simulation::Leaf => {
+                batch.clear();
+                batch.push(leaf.position(), leaf.moves());
+                Uniform::default().evaluate(&mut batch).unwrap();
+                tree.expand(&leaf, batch.policy(0), batch.value(0));
+            }
+            Simulation::Proven => return done,
+            Simulation::Known => {}
+            Simulation::Collision => panic!("one leaf at a time"),
+        }
+    }
+    most
+}
+
+#[test]
+fn a_mate_in_one_is_proven_and_played() {
+    let mut tree = tree("4k4/9/4P4/9/9/9/9/9/4K4 b G2r2b3g4s4n4l17p 1", "", MateLimits::NONE);
+    assert!(search(&mut tree, 1000) < 1000);
+    let root = tree.root();
+    assert_eq!((root.proven, root.value), (Some(true), 1.0));
+    assert_eq!(root.best().unwrap().m.to_string(), "G*5b");
+    assert_eq!(tree.principal_variation().len(), 1);
+}
+
+#[test]
+fn being_mated_is_proven_too() {
+    // The king has two squares, on each of which a gold mates it.
+    let mut tree = tree("4k4/9/3GPG3/9/9/9/9/9/4K4 w G 1", "", MateLimits::NONE);
+    search(&mut tree, 200_000);
+    assert_eq!(tree.root().proven, Some(false));
+    assert!(tree.root().moves.iter().all(|m| m.proven == Some(false)));
+}
+
+#[test]
+fn leaves_are_searched_for_mates() {
+    let limits = MateLimits { depth: 7, nodes: 1000 };
+    // Both moves of the king are followed by a mate in one, which a mate search at the leaf sees at once.
+    let sfen = "4k4/9/3GPG3/9/9/9/9/9/4K4 w G 1";
+    let with = search(&mut tree(sfen, "", limits), 10_000);
+    let without = search(&mut tree(sfen, "", MateLimits::NONE), 200_000);
+    assert!(with < without, "{with} {without}");
+}
+
+#[test]
+fn a_declaration_ends_the_search() {
+    let sfen = "K+R+R+B+BGGSS/NL7/9/9/9/9/9/9/8k b 2P2g2s3n3l16p 1";
+    let tree = tree(sfen, "", MateLimits::NONE);
+    assert_eq!(tree.root().proven, Some(true));
+}
+
+#[test]
+fn a_perpetual_check_loses_and_is_avoided() {
+    // The rook has checked along two ranks; going on would come to the first position again.
+    let sfen = "4k4/R8/9/9/9/9/9/9/4K4 b 2b4g4s4n4l18pr 1";
+    let mut tree = tree(sfen, "9b9a 5a5b 9a9b", MateLimits::NONE);
+    search(&mut tree, 300);
+    let root = tree.root();
+    let back = root.moves.iter().find(|m| m.m.to_string() == "5b5a").unwrap();
+    // To White, whose king is checked all the while, the repetition is a win.
+    assert_eq!(back.value, Some(1.0));
+    assert_eq!(back.proven, None);
+    assert_eq!(root.best().unwrap().m, back.m);
+}
+
+#[test]
+fn what_was_given_up_is_searched_again() {
+    let mut searched = tree("4k4/9/9/9/9/9/9/9/4K4 b R2b4g4s4n4l18pr 1", "", MateLimits::NONE);
+    let mut given_up = searched.clone();
+    search(&mut searched, 50);
+    let mut mates = LeafSearch::new(1);
+    let mut leaf = Leaf::default();
+    assert_eq!(given_up.simulate(&mut leaf, &mut mates), Simulation::Leaf);
+    assert_eq!(given_up.simulate(&mut Leaf::default(), &mut mates), Simulation::Collision);
+    given_up.give_up(&leaf);
+    search(&mut given_up, 50);
+    assert_eq!(given_up.root(), searched.root());
+}

@@ -1,0 +1,88 @@
+//! Which move is played.
+
+use kyokumen_game::random::SplitMix64;
+use kyokumen_mcts::{Root, RootMove};
+
+use crate::settings::RandomOpening;
+
+/// Draws one of the moves of a position, the `ply`th of its game, from 0.
+///
+/// Among moves that are not proven to lose and are nearly as good as the best one, with weights visits^(1/T).
+pub(crate) fn draw(
+    root: &Root,
+    opening: &RandomOpening,
+    ply: u16,
+    random: &mut SplitMix64,
+) -> Option<RootMove> {
+    let best = root.best()?;
+    if best.proven.is_some() {
+        return Some(best);
+    }
+    let dropped = opening.temperature_drop * f32::from(ply / 2);
+    let temperature = f64::from((opening.temperature - dropped).max(0.1));
+    let least = best.value? - opening.cutoff;
+    let is_good = |m: &&RootMove| m.proven.is_none() && m.value.is_some_and(|value| value >= least);
+    let good: Vec<&RootMove> = root.moves.iter().filter(is_good).collect();
+    // Relative to the best one's: a large power of many visits would be infinite.
+    let most = good.iter().map(|m| m.visits).max()?;
+    let weight =
+        |m: &&RootMove| libm::pow(f64::from(m.visits) / f64::from(most), 1.0 / temperature);
+    let sum: f64 = good.iter().map(weight).sum();
+    let unit = (random.next_bits() >> 11) as f64 / (1_u64 << 53) as f64;
+    let mut left = unit * sum;
+    let drawn = good.iter().find(|m| {
+        left -= weight(m);
+        left < 0.0
+    });
+    Some(**drawn.or(good.last())?)
+}
+
+#[cfg(test)]
+mod tests {
+    use kyokumen_shogi::Move;
+
+    use super::*;
+
+    fn moves(of: [(u32, f32); 3]) -> Root {
+        let usi = ["7g7f", "2g2f", "1g1f"].map(|usi| Move::from_usi(usi).unwrap());
+        let moves = usi.into_iter().zip(of).map(|(m, (visits, value))| RootMove {
+            m,
+            prior: 0.1,
+            visits,
+            value: Some(value),
+            proven: None,
+        });
+        Root { visits: 0, value: 0.5, proven: None, moves: moves.collect() }
+    }
+
+    fn shares(root: &Root, opening: RandomOpening, ply: u16) -> [u32; 3] {
+        let mut random = SplitMix64::new(3);
+        let mut counts = [0; 3];
+        for _ in 0..10_000 {
+            let drawn = draw(root, &opening, ply, &mut random).unwrap();
+            counts[root.moves.iter().position(|m| m.m == drawn.m).unwrap()] += 1;
+        }
+        counts
+    }
+
+    const OPENING: RandomOpening =
+        RandomOpening { plies: 4, temperature: 1.0, temperature_drop: 0.5, cutoff: 0.1 };
+
+    #[test]
+    fn moves_are_drawn_by_their_visits_if_they_are_good_enough() {
+        let root = moves([(600, 0.5), (300, 0.45), (100, 0.3)]);
+        let [first, second, third] = shares(&root, OPENING, 0);
+        assert_eq!(third, 0);
+        assert!((6400..6950).contains(&first), "{first} {second}");
+        // T is 0.5: visits squared.
+        let [first, second, _] = shares(&root, OPENING, 3);
+        assert!((7800..8200).contains(&first), "{first} {second}");
+    }
+
+    #[test]
+    fn what_wins_is_played() {
+        let mut root = moves([(1, 1.0), (300, 0.99), (100, 0.98)]);
+        root.moves[0].proven = Some(true);
+        assert_eq!(shares(&root, OPENING, 0), [10_000, 0, 0]);
+    }
+}

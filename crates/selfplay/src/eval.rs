@@ -1,0 +1,46 @@
+//! Probabilities of winning as evaluations of the field, and back.
+
+/// Centipawns where the odds are e to 1: that of dlshogi's teacher data (756.0864962951762 in Apery's).
+pub const EVAL_SCALE: f32 = 756.0865;
+
+/// The evaluation of a proven win, in centipawns.
+pub const MATE_EVAL: i16 = 30_000;
+
+const MATED_EVAL: i16 = -MATE_EVAL;
+
+/// The evaluation, in centipawns, of a position that is won with probability `value`: −scale · ln(1/v − 1), never that of a
+/// proven win or loss.
+pub fn eval_of_value(value: f32, scale: f32) -> i16 {
+    let most = f32::from(MATE_EVAL - 1);
+    let eval = -scale * libm::logf(1.0 / value - 1.0);
+    // Infinite for 0 and 1.
+    eval.clamp(-most, most).round() as i16
+}
+
+/// The probability of winning that an evaluation in centipawns stands for: 1 / (1 + e^(−eval / scale)); 0 and 1 for mates.
+pub fn value_of_eval(eval_cp: i16, scale: f32) -> f32 {
+    match eval_cp {
+        MATE_EVAL.. => 1.0,
+        i16::MIN..=MATED_EVAL => 0.0,
+        _ => 1.0 / (1.0 + libm::expf(-f32::from(eval_cp) / scale)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn evaluations_and_values_are_each_other_s_inverse() {
+        for (value, eval) in [(0.5, 0), (0.731_058_6, 756), (0.268_941_4, -756), (0.9, 1661)] {
+            assert_eq!(eval_of_value(value, EVAL_SCALE), eval);
+        }
+        assert_eq!([0.0, 1.0].map(|value| eval_of_value(value, EVAL_SCALE)), [-29_999, 29_999]);
+        for eval in (-6000..=6000).step_by(100) {
+            let there = eval_of_value(value_of_eval(eval, EVAL_SCALE), EVAL_SCALE);
+            assert!((there - eval).abs() <= 2, "{eval} {there}");
+        }
+        let mates = [MATE_EVAL, -MATE_EVAL].map(|eval| value_of_eval(eval, EVAL_SCALE));
+        assert_eq!(mates.map(f32::to_bits), [1.0_f32, 0.0].map(f32::to_bits));
+    }
+}

@@ -1,0 +1,264 @@
+//! One game, from its opening to its end, a simulation at a time.
+
+use kyokumen_format::{Candidate, Ending, Game, GameResult, Played};
+use kyokumen_game::random::SplitMix64;
+use kyokumen_mcts::{Leaf, LeafSearch, Root, RootMove, Simulation, Tree};
+use kyokumen_network::Batch;
+use kyokumen_shogi::{Move, Position, PositionHistory, Repetition};
+
+use crate::choice::draw;
+use crate::eval::{EVAL_SCALE, MATE_EVAL, eval_of_value};
+use crate::settings::GameSettings;
+
+/// A game that is being played.
+#[derive(Clone, Debug)]
+pub struct SelfPlayGame {
+    number: u64,
+    settings: GameSettings,
+    random: SplitMix64,
+    tree: Tree,
+    leaf: Leaf,
+    game: Game,
+    /// The moves of a proven mate that are still to be played, the last one first.
+    mate: Vec<Move>,
+    /// Simulations that the position gets; none if its search was not begun.
+    playouts: Option<u32>,
+    extensions: u8,
+    counts: GameCounts,
+}
+
+/// What a game took.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct GameCounts {
+    /// Simulations.
+    pub simulations: u64,
+    /// Positions that were searched.
+    pub positions: u64,
+}
+
+/// A game that has ended.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FinishedGame {
+    /// Its number.
+    pub number: u64,
+    /// The game. Positions that were searched have an evaluation and the visits of their moves; those whose move was drawn
+    /// by lot, forced, or part of a proven mate are marked as not to be trained on.
+    pub game: Game,
+    /// What it took.
+    pub counts: GameCounts,
+}
+
+/// What a game needs next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// An evaluation of [`SelfPlayGame::push`]'s position.
+    Evaluate,
+    /// Nothing: it has ended.
+    Ended,
+}
+
+impl SelfPlayGame {
+    /// The game of a number; `opening` is where it begins.
+    pub fn new(settings: GameSettings, seed: u64, number: u64, opening: &Position) -> Self {
+        let mut random = SplitMix64::new(SplitMix64::nth_bits(seed, number));
+        let mut history = PositionHistory::default();
+        history.push(opening);
+        let noise = random.next_bits();
+        Self {
+            number,
+            settings,
+            random,
+            tree: Tree::new(settings.search, opening.clone(), history, noise),
+            leaf: Leaf::default(),
+            game: Game::new(opening.setup()),
+            mate: Vec::new(),
+            playouts: None,
+            extensions: 0,
+            counts: GameCounts::default(),
+        }
+    }
+
+    /// Goes on until an evaluation is needed, or to the end.
+    pub fn step(&mut self, mates: &mut LeafSearch) -> Step {
+        loop {
+            let Some(playouts) = self.playouts else {
+                if self.begin_position(mates) {
+                    return Step::Ended;
+                }
+                continue;
+            };
+            if self.has_searched_enough(playouts) {
+                if self.play() {
+                    return Step::Ended;
+                }
+                continue;
+            }
+            match self.tree.simulate(&mut self.leaf, mates) {
+                Simulation::Leaf => return Step::Evaluate,
+                Simulation::Known => self.counts.simulations += 1,
+                Simulation::Proven | Simulation::Collision => {
+                    unreachable!(
+                        "the search of a proven root has ended, and one leaf waits at a time"
+                    )
+                }
+            }
+        }
+    }
+
+    /// Puts the position that waits for an evaluation into a batch.
+    pub fn push(&self, batch: &mut Batch) {
+        batch.push(self.leaf.position(), self.leaf.moves());
+    }
+
+    /// Takes the evaluation: the probabilities of the moves, and of a win.
+    pub fn answer(&mut self, policy: &[f32], value: f32) {
+        self.tree.expand(&self.leaf, policy, value);
+        self.counts.simulations += 1;
+    }
+
+    /// The game, at its end.
+    pub fn finish(self) -> FinishedGame {
+        let Self { number, game, counts, .. } = self;
+        FinishedGame { number, game, counts }
+    }
+
+    /// Ends the game if the rules do, plays what needs no search, or begins a search. Whether the game has ended.
+    fn begin_position(&mut self, mates: &mut LeafSearch) -> bool {
+        let mover = self.tree.position().side_to_move();
+        if let Some((result, ending)) = self.end_by_rule() {
+            self.end(result, ending);
+            return true;
+        }
+        if self.mate.is_empty()
+            && let Some(line) =
+                mates.mate_line(self.tree.position(), self.settings.search.root_mate)
+        {
+            self.mate = line.moves;
+            self.mate.reverse();
+        }
+        if let Some(m) = self.mate.pop() {
+            // The side that makes the line's last move mates.
+            let eval = if self.mate.len().is_multiple_of(2) { MATE_EVAL } else { -MATE_EVAL };
+            self.make(Played {
+                eval_cp: Some(eval),
+                is_not_for_training: true,
+                ..Played::new(m, 0)
+            });
+            return false;
+        }
+        let moves = self.tree.position().legal_moves();
+        if let [only] = moves[..] {
+            self.make(Played {
+                eval_cp: Some(0),
+                is_not_for_training: true,
+                ..Played::new(only, 0)
+            });
+            return false;
+        }
+        debug_assert_eq!(mover, self.tree.position().side_to_move());
+        self.playouts = Some(self.settings.playouts);
+        self.extensions = self.settings.extensions;
+        false
+    }
+
+    fn end_by_rule(&self) -> Option<(GameResult, Option<Ending>)> {
+        let position = self.tree.position();
+        let mover = position.side_to_move();
+        let win_of = GameResult::win_of;
+        if !position.has_legal_move() {
+            return Some((win_of(!mover), None));
+        }
+        if let Some(repetition) = self.tree.history().repetition(4) {
+            let result = match repetition {
+                Repetition::Draw => GameResult::Draw,
+                Repetition::Win => win_of(mover),
+                Repetition::Loss => win_of(!mover),
+            };
+            return Some((result, Some(Ending::Repetition)));
+        }
+        if position.can_declare() {
+            return Some((win_of(mover), Some(Ending::Declaration)));
+        }
+        let is_long = self.game.moves.len() >= usize::from(self.settings.max_moves);
+        is_long.then_some((GameResult::Draw, Some(Ending::MoveLimit)))
+    }
+
+    fn end(&mut self, result: GameResult, ending: Option<Ending>) {
+        self.game.result = Some(result);
+        self.game.ending = ending;
+    }
+
+    /// Whether a move can be chosen; prolongs the search where two moves are nearly as good.
+    fn has_searched_enough(&mut self, playouts: u32) -> bool {
+        if self.tree.is_proven() {
+            return true;
+        }
+        let done = self.tree.visits();
+        let [first, second] = self.tree.leading_visits();
+        if done < playouts {
+            return self.settings.early_stop && first - second > playouts - done;
+        }
+        // Less than 1.2 times as many.
+        if self.extensions > 0 && u64::from(first) * 5 < u64::from(second) * 6 {
+            self.extensions -= 1;
+            self.playouts = Some(playouts + self.settings.playouts.div_ceil(2));
+            return false;
+        }
+        true
+    }
+
+    /// Plays a move by what the search has found, or gives the game up. Whether the game has ended.
+    fn play(&mut self) -> bool {
+        self.counts.positions += 1;
+        self.playouts = None;
+        let root = self.tree.root();
+        let best = root.best().expect("a position that is searched has moves");
+        let mover = self.tree.position().side_to_move();
+        let value = best_value(&root, best);
+        if root.proven.is_none() && (2.0 * value - 1.0).abs() > self.settings.resign {
+            let winner = if value > 0.5 { mover } else { !mover };
+            self.end(GameResult::win_of(winner), None);
+            return true;
+        }
+        let ply = u16::try_from(self.game.moves.len()).unwrap_or(u16::MAX);
+        let is_drawn = ply < self.settings.opening.plies;
+        let drawn = is_drawn.then(|| draw(&root, &self.settings.opening, ply, &mut self.random));
+        let played = drawn.flatten().unwrap_or(best);
+        let eval = match root.proven {
+            Some(true) => MATE_EVAL,
+            Some(false) => -MATE_EVAL,
+            None => eval_of_value(value, EVAL_SCALE),
+        };
+        self.make(Played {
+            eval_cp: Some(eval),
+            candidates: candidates(&root),
+            is_not_for_training: is_drawn || root.proven.is_some(),
+            ..Played::new(played.m, 0)
+        });
+        false
+    }
+
+    fn make(&mut self, played: Played) {
+        let noise = self.random.next_bits();
+        self.tree.restart(played.best_move, noise);
+        self.game.moves.push(played);
+    }
+}
+
+/// How probable the mover's win is after the best move.
+fn best_value(root: &Root, best: RootMove) -> f32 {
+    match root.proven {
+        Some(true) => 1.0,
+        Some(false) => 0.0,
+        None => best.value.unwrap_or(root.value),
+    }
+}
+
+/// The visits of the moves that had some; in so large searches that 16 bits do not hold them, their shares.
+fn candidates(root: &Root) -> Vec<Candidate> {
+    let most = root.moves.iter().map(|m| m.visits).max().unwrap_or(0);
+    let shift = (u32::BITS - most.leading_zeros()).saturating_sub(u16::BITS);
+    let visits = |m: &RootMove| u16::try_from(m.visits >> shift).expect("16 bits are left");
+    let visited = root.moves.iter().filter(|m| m.visits >> shift > 0);
+    visited.map(|m| Candidate { best_move: m.m, visits: visits(m) }).collect()
+}

@@ -1,0 +1,427 @@
+//! Games on threads: groups of games that share a device.
+//!
+//! A group is a thread with as many games as a batch has room for. It brings each of them to its next leaf, has the batch
+//! evaluated, and hands the answers out. A device is evaluated on by one group at a time, while the others search.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Instant;
+
+use crossbeam_channel::{Receiver, Sender, unbounded};
+use kyokumen_mcts::LeafSearch;
+use kyokumen_network::{Batch, EvaluationError, Evaluator};
+use kyokumen_search::STACK_BYTES;
+use kyokumen_shogi::Position;
+use thiserror::Error;
+
+use crate::figures::{Counters, Figures};
+use crate::game::{FinishedGame, SelfPlayGame, Step};
+use crate::settings::GameSettings;
+
+/// Where games begin.
+pub trait Openings: Send + Sync {
+    /// The opening of a game; `None` if the game is not to be played.
+    ///
+    /// # Errors
+    ///
+    /// Whatever prevents it from being read.
+    fn opening(
+        &self,
+        number: u64,
+    ) -> Result<Option<Position>, Box<dyn std::error::Error + Send + Sync>>;
+}
+
+/// Every game from the start position of an even game.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct StartPosition;
+
+impl Openings for StartPosition {
+    fn opening(
+        &self,
+        _: u64,
+    ) -> Result<Option<Position>, Box<dyn std::error::Error + Send + Sync>> {
+        Ok(Some(Position::start()))
+    }
+}
+
+/// How games are spread; nothing in a game depends on it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RunSettings {
+    /// Games of a group: positions of a batch.
+    pub batch: usize,
+    /// Groups a device.
+    pub groups: usize,
+    /// Table of a group's mate search, in MiB. Answers depend on it.
+    pub mate_table_mib: usize,
+}
+
+/// Why games cannot go on. Those that came before are whole.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum GamesError {
+    /// A device gives no answers.
+    #[error("device {device} gives no evaluations")]
+    Evaluation {
+        /// Its number, from 0.
+        device: usize,
+        /// What happened.
+        source: EvaluationError,
+    },
+    /// An opening cannot be read.
+    #[error("game {number} has no opening")]
+    Opening {
+        /// The game.
+        number: u64,
+        /// What happened.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// The system gives no thread.
+    #[error("cannot start a thread")]
+    Thread(#[source] std::io::Error),
+}
+
+/// What a group sends: a game that has ended, or one that is not played.
+enum Delivery {
+    Game(Box<FinishedGame>),
+    Unplayed(u64),
+}
+
+/// The games of a range of numbers, in the order of these. Numbers without a game are passed over.
+pub struct Games {
+    deliveries: Receiver<Result<Delivery, GamesError>>,
+    /// Games that ended before an earlier one did; `None` for those that were not played.
+    waiting: BTreeMap<u64, Option<FinishedGame>>,
+    shared: Arc<Shared>,
+    threads: Vec<JoinHandle<()>>,
+    unplayed: u64,
+    has_failed: bool,
+}
+
+/// What all groups have in common.
+struct Shared {
+    settings: GameSettings,
+    run: RunSettings,
+    seed: u64,
+    openings: Box<dyn Openings>,
+    end: u64,
+    next: AtomicU64,
+    /// The first game that was not yielded yet.
+    wanted: AtomicU64,
+    counters: Counters,
+    stop: AtomicBool,
+}
+
+/// So many times the games that are played at a time may wait for an earlier one.
+const WAITING_FACTOR: u64 = 64;
+
+type Device = Arc<Mutex<Box<dyn Evaluator>>>;
+
+impl Games {
+    /// Begins to play the games of some numbers; every evaluator is a device.
+    ///
+    /// # Errors
+    ///
+    /// [`GamesError::Thread`].
+    ///
+    /// # Panics
+    ///
+    /// Without a device, a group, or room in a batch.
+    pub fn play(
+        settings: GameSettings,
+        run: RunSettings,
+        seed: u64,
+        numbers: Range<u64>,
+        openings: Box<dyn Openings>,
+        evaluators: Vec<Box<dyn Evaluator>>,
+    ) -> Result<Self, GamesError> {
+        assert!(!evaluators.is_empty() && run.groups > 0 && run.batch > 0, "somebody plays");
+        let shared = Arc::new(Shared {
+            settings,
+            run,
+            seed,
+            openings,
+            end: numbers.end,
+            next: AtomicU64::new(numbers.start),
+            wanted: AtomicU64::new(numbers.start),
+            counters: Counters::default(),
+            stop: AtomicBool::new(false),
+        });
+        let slots = (evaluators.len() * run.groups * run.batch) as u64;
+        let (sender, deliveries) = unbounded();
+        let mut games = Self {
+            deliveries,
+            waiting: BTreeMap::new(),
+            shared: Arc::clone(&shared),
+            threads: Vec::new(),
+            unplayed: 0,
+            has_failed: false,
+        };
+        for (number, evaluator) in evaluators.into_iter().enumerate() {
+            let device = Arc::new(Mutex::new(evaluator));
+            for _ in 0..run.groups {
+                let mut group = Group::new(&shared, number, &device, sender.clone(), slots);
+                let thread = thread::Builder::new().name(format!("device-{number}"));
+                let thread = thread.stack_size(STACK_BYTES).spawn(move || group.run());
+                games.threads.push(thread.map_err(GamesError::Thread)?);
+            }
+        }
+        Ok(games)
+    }
+
+    /// How it is going.
+    pub fn figures(&self) -> Figures {
+        self.shared.counters.figures()
+    }
+
+    /// Numbers passed over so far, as their openings were not to be played.
+    pub const fn unplayed(&self) -> u64 {
+        self.unplayed
+    }
+
+    /// The next game if it is there within a time; `Ok(None)` if it is not, or there is none.
+    ///
+    /// # Errors
+    ///
+    /// As the iterator's.
+    pub fn next_within(
+        &mut self,
+        time: std::time::Duration,
+    ) -> Result<Option<FinishedGame>, GamesError> {
+        let until = Instant::now() + time;
+        loop {
+            if let Some(game) = self.take_waiting() {
+                return Ok(Some(game));
+            }
+            match self.deliveries.recv_deadline(until) {
+                Ok(delivery) => self.put(delivery)?,
+                Err(_) => return Ok(None),
+            }
+        }
+    }
+
+    /// Whether every game was yielded.
+    pub fn is_done(&self) -> bool {
+        self.shared.wanted.load(Ordering::Relaxed) >= self.shared.end
+    }
+
+    /// The next game, if it has ended.
+    fn take_waiting(&mut self) -> Option<FinishedGame> {
+        loop {
+            let wanted = self.shared.wanted.load(Ordering::Relaxed);
+            let game = self.waiting.remove(&wanted)?;
+            self.shared.wanted.store(wanted + 1, Ordering::Relaxed);
+            match game {
+                Some(game) => return Some(game),
+                None => self.unplayed += 1,
+            }
+        }
+    }
+
+    fn put(&mut self, delivery: Result<Delivery, GamesError>) -> Result<(), GamesError> {
+        match delivery {
+            Ok(Delivery::Game(game)) => self.waiting.insert(game.number, Some(*game)),
+            Ok(Delivery::Unplayed(number)) => self.waiting.insert(number, None),
+            Err(error) => {
+                self.has_failed = true;
+                return Err(error);
+            }
+        };
+        Ok(())
+    }
+}
+
+impl Iterator for Games {
+    type Item = Result<FinishedGame, GamesError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while !self.has_failed {
+            if let Some(game) = self.take_waiting() {
+                return Some(Ok(game));
+            }
+            let Ok(delivery) = self.deliveries.recv() else {
+                // All groups are gone: they have nothing to do, or one has panicked.
+                self.join();
+                break;
+            };
+            if let Err(error) = self.put(delivery) {
+                return Some(Err(error));
+            }
+        }
+        None
+    }
+}
+
+impl Drop for Games {
+    fn drop(&mut self) {
+        self.shared.stop.store(true, Ordering::Relaxed);
+        self.join();
+    }
+}
+
+impl Games {
+    /// Waits for the groups, and tells the panic of one.
+    fn join(&mut self) {
+        for thread in self.threads.drain(..) {
+            if let Err(panic) = thread.join()
+                && !thread::panicking()
+            {
+                resume_unwind(panic);
+            }
+        }
+    }
+}
+
+impl Shared {
+    /// The number of a game to begin; none if all are played, or too many wait for an early one.
+    fn take_number(&self, slots: u64) -> Option<u64> {
+        let next = self.next.load(Ordering::Relaxed);
+        let wanted = self.wanted.load(Ordering::Relaxed);
+        if next >= self.end || next - wanted.min(next) > WAITING_FACTOR * slots {
+            return None;
+        }
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        (number < self.end).then_some(number)
+    }
+}
+
+/// A thread's games.
+struct Group {
+    shared: Arc<Shared>,
+    device_number: usize,
+    device: Device,
+    sender: Sender<Result<Delivery, GamesError>>,
+    slots: u64,
+    games: Vec<SelfPlayGame>,
+    batch: Batch,
+    mates: LeafSearch,
+}
+
+impl Group {
+    fn new(
+        shared: &Arc<Shared>,
+        device_number: usize,
+        device: &Device,
+        sender: Sender<Result<Delivery, GamesError>>,
+        slots: u64,
+    ) -> Self {
+        let planes = device.lock().unwrap_or_else(PoisonError::into_inner).planes();
+        let run = shared.run;
+        Self {
+            shared: Arc::clone(shared),
+            device_number,
+            device: Arc::clone(device),
+            sender,
+            slots,
+            games: Vec::with_capacity(run.batch),
+            batch: Batch::new(run.batch, planes),
+            mates: LeafSearch::new(run.mate_table_mib),
+        }
+    }
+
+    /// Plays until there are no more games. A panic ends all groups, and is told when the games are dropped.
+    fn run(&mut self) {
+        let played = catch_unwind(AssertUnwindSafe(|| self.play()));
+        match played {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => {
+                self.shared.stop.store(true, Ordering::Relaxed);
+                // Nobody listens any more if the games were dropped.
+                let _ = self.sender.send(Err(error));
+            }
+            Err(panic) => {
+                self.shared.stop.store(true, Ordering::Relaxed);
+                resume_unwind(panic);
+            }
+        }
+    }
+
+    fn play(&mut self) -> Result<(), GamesError> {
+        let mut last = Instant::now();
+        while !self.shared.stop.load(Ordering::Relaxed) {
+            self.search()?;
+            if self.batch.is_empty() {
+                if self.shared.next.load(Ordering::Relaxed) >= self.shared.end {
+                    break;
+                }
+                // Too many games wait for an earlier one, of another group.
+                thread::yield_now();
+                continue;
+            }
+            self.evaluate()?;
+            for (slot, game) in self.games.iter_mut().enumerate() {
+                game.answer(self.batch.policy(slot), self.batch.value(slot));
+            }
+            Counters::add_time(&self.shared.counters.running_ns, last.elapsed());
+            last = Instant::now();
+        }
+        Ok(())
+    }
+
+    /// Brings every game to its next leaf, and begins games where others have ended.
+    fn search(&mut self) -> Result<(), GamesError> {
+        self.batch.clear();
+        let mut i = 0;
+        while i < self.shared.run.batch {
+            if i == self.games.len() {
+                match self.begin()? {
+                    Some(game) => self.games.push(game),
+                    None => break,
+                }
+            }
+            match self.games[i].step(&mut self.mates) {
+                Step::Evaluate => {
+                    self.games[i].push(&mut self.batch);
+                    i += 1;
+                }
+                Step::Ended => {
+                    let finished = self.games.swap_remove(i).finish();
+                    let counters = &self.shared.counters;
+                    Counters::add(&counters.simulations, finished.counts.simulations);
+                    Counters::add(&counters.positions, finished.counts.positions);
+                    self.deliver(Delivery::Game(Box::new(finished)));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self) -> Result<Option<SelfPlayGame>, GamesError> {
+        while let Some(number) = self.shared.take_number(self.slots) {
+            let opening = self.shared.openings.opening(number);
+            match opening.map_err(|source| GamesError::Opening { number, source })? {
+                Some(opening) => {
+                    let Shared { settings, seed, .. } = &*self.shared;
+                    return Ok(Some(SelfPlayGame::new(*settings, *seed, number, &opening)));
+                }
+                None => self.deliver(Delivery::Unplayed(number)),
+            }
+        }
+        Ok(None)
+    }
+
+    fn deliver(&self, delivery: Delivery) {
+        if self.sender.send(Ok(delivery)).is_err() {
+            self.shared.stop.store(true, Ordering::Relaxed);
+        }
+    }
+
+    fn evaluate(&mut self) -> Result<(), GamesError> {
+        let counters = &self.shared.counters;
+        let start = Instant::now();
+        let mut device = self.device.lock().unwrap_or_else(PoisonError::into_inner);
+        let locked = Instant::now();
+        let device_number = self.device_number;
+        let evaluated = device.evaluate(&mut self.batch);
+        evaluated.map_err(|source| GamesError::Evaluation { device: device_number, source })?;
+        Counters::add_time(&counters.waiting_ns, locked - start);
+        Counters::add_time(&counters.evaluating_ns, locked.elapsed());
+        Counters::add(&counters.batches, 1);
+        Counters::add(&counters.evaluations, self.batch.len() as u64);
+        Counters::add(&counters.slots, self.batch.capacity() as u64);
+        Ok(())
+    }
+}

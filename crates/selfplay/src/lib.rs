@@ -1,0 +1,20 @@
+#![doc = include_str!("../README.md")]
+//!
+//! # Where to begin
+//! [`Games`] plays on threads and yields [`FinishedGame`]s; [`SelfPlayGame`] is one game, for those who bring their own
+//! batches. [`GameSettings`] holds every constant; their defaults are dlshogi's.
+
+mod choice;
+mod eval;
+mod figures;
+mod game;
+mod groups;
+mod permutation;
+mod settings;
+
+pub use eval::{EVAL_SCALE, MATE_EVAL, eval_of_value, value_of_eval};
+pub use figures::Figures;
+pub use game::{FinishedGame, GameCounts, SelfPlayGame, Step};
+pub use groups::{Games, GamesError, Openings, RunSettings, StartPosition};
+pub use permutation::Permutation;
+pub use settings::{GameSettings, RandomOpening};

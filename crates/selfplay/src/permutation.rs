@@ -1,0 +1,81 @@
+//! Numbers in random order, each once, without a list of them.
+
+use kyokumen_game::random::SplitMix64;
+
+/// A random order of the numbers below a bound: a Feistel network over the next power of four, walked on until the number
+/// is below the bound (Black and Rogaway, "Ciphers with arbitrary finite domains", 2002).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Permutation {
+    count: u64,
+    half_bits: u32,
+    seed: u64,
+}
+
+const ROUNDS: u64 = 6;
+
+impl Permutation {
+    /// An order of the numbers below `count`; other seeds, other orders.
+    ///
+    /// # Panics
+    ///
+    /// If `count` is 0.
+    pub const fn new(count: u64, seed: u64) -> Self {
+        assert!(count > 0, "an order of nothing");
+        let bits = u64::BITS - (count - 1).leading_zeros();
+        let half_bits = if bits < 2 { 1 } else { bits.div_ceil(2) };
+        Self { count, half_bits, seed }
+    }
+
+    /// The number at a place.
+    ///
+    /// # Panics
+    ///
+    /// If the place is not below the bound.
+    pub fn at(&self, place: u64) -> u64 {
+        assert!(place < self.count, "place {place} of {}", self.count);
+        let mut number = place;
+        loop {
+            number = self.encrypt(number);
+            if number < self.count {
+                return number;
+            }
+        }
+    }
+
+    fn encrypt(&self, number: u64) -> u64 {
+        let mask = (1 << self.half_bits) - 1;
+        let (mut left, mut right) = (number >> self.half_bits, number & mask);
+        for round in 0..ROUNDS {
+            let key = SplitMix64::nth_bits(self.seed, round);
+            (left, right) = (right, left ^ (SplitMix64::nth_bits(key, right) & mask));
+        }
+        left << self.half_bits | right
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_number_comes_once() {
+        for count in [1, 2, 3, 5, 64, 1000, 4097] {
+            let order = Permutation::new(count, 7);
+            let numbers: BTreeSet<u64> = (0..count).map(|place| order.at(place)).collect();
+            assert_eq!(numbers.len() as u64, count);
+            assert_eq!(numbers.last(), Some(&(count - 1)));
+        }
+    }
+
+    #[test]
+    fn orders_of_two_seeds_have_little_in_common() {
+        let [one, other] = [1, 2].map(|seed| Permutation::new(10_000, seed));
+        let same = (0..10_000).filter(|&place| one.at(place) == other.at(place)).count();
+        assert!(same < 20, "{same}");
+        let moved: u64 = (0..10_000).map(|place| one.at(place).abs_diff(place)).sum();
+        assert!((3000..3700).contains(&(moved / 10_000)), "{moved}");
+        assert!(Permutation::new(u64::MAX, 1).at(u64::MAX - 1) < u64::MAX);
+    }
+}

@@ -1,0 +1,63 @@
+//! What decides a game besides its number, its seed and the evaluator.
+
+use kyokumen_mcts::{MateLimits, SearchSettings};
+use serde::{Deserialize, Serialize};
+
+/// Every constant of a game.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct GameSettings {
+    /// The search of each position.
+    pub search: SearchSettings,
+    /// Simulations a position.
+    pub playouts: u32,
+    /// A search ends as soon as the second move cannot catch up any more.
+    pub early_stop: bool,
+    /// As often a search is prolonged by half its simulations, while the first move has less than 1.2 times the visits of the
+    /// second.
+    pub extensions: u8,
+    /// The moves at the beginning that are drawn by lot.
+    pub opening: RandomOpening,
+    /// A game is given up when |2v − 1| is more, v being how probable the mover's win is; 1 or more: never.
+    pub resign: f32,
+    /// Moves after which a game is a draw.
+    pub max_moves: u16,
+}
+
+/// Moves that are drawn by lot, with weights visits^(1/T).
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct RandomOpening {
+    /// How many moves of a game.
+    pub plies: u16,
+    /// T at the first of them.
+    pub temperature: f32,
+    /// What T loses every two plies; it stays above 0.1.
+    pub temperature_drop: f32,
+    /// Only moves whose value is at most so much smaller than that of the best one.
+    pub cutoff: f32,
+}
+
+impl Default for GameSettings {
+    /// dlshogi's.
+    fn default() -> Self {
+        Self {
+            // The price of a mate search at the root is paid for each position.
+            search: SearchSettings {
+                root_mate: MateLimits { depth: 33, nodes: 10_000 },
+                ..SearchSettings::default()
+            },
+            playouts: 800,
+            early_stop: true,
+            extensions: 2,
+            opening: RandomOpening {
+                plies: 4,
+                temperature: 10.0,
+                temperature_drop: 1.0,
+                cutoff: 0.015,
+            },
+            resign: 0.99,
+            max_moves: 320,
+        }
+    }
+}

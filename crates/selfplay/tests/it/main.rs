@@ -1,0 +1,41 @@
+//! Games are the same whoever plays them beside whom, and follow the rules.
+
+mod rules;
+mod same;
+
+use kyokumen_format::Game;
+use kyokumen_mcts::{MateLimits, SearchSettings};
+use kyokumen_network::{Evaluator, Hashed};
+use kyokumen_selfplay::{GameSettings, Games, Openings, RunSettings};
+
+/// Short games.
+pub(crate) fn settings() -> GameSettings {
+    GameSettings {
+        search: SearchSettings {
+            leaf_mate: MateLimits { depth: 3, nodes: 10 },
+            root_mate: MateLimits { depth: 7, nodes: 200 },
+            ..SearchSettings::default()
+        },
+        playouts: 24,
+        max_moves: 60,
+        ..GameSettings::default()
+    }
+}
+
+pub(crate) const RUN: RunSettings = RunSettings { batch: 7, groups: 1, mate_table_mib: 1 };
+
+/// The games of some numbers by a network that guesses.
+pub(crate) fn play(
+    settings: GameSettings,
+    run: RunSettings,
+    devices: usize,
+    numbers: std::ops::Range<u64>,
+    openings: impl Openings + 'static,
+) -> Vec<Game> {
+    let device = || Box::new(Hashed { seed: 3 }) as Box<dyn Evaluator>;
+    let devices = (0..devices).map(|_| device()).collect();
+    let games = Games::play(settings, run, 5, numbers.clone(), Box::new(openings), devices);
+    let games: Vec<_> = games.unwrap().map(Result::unwrap).collect();
+    assert!(games.iter().map(|game| game.number).eq(numbers));
+    games.into_iter().map(|game| game.game).collect()
+}

@@ -1,0 +1,85 @@
+//! A game depends on its number, the seed and the settings only.
+
+use std::time::Duration;
+
+use kyokumen_network::{Batch, Delayed, EvaluationError, Evaluator, Hashed, Input2};
+use kyokumen_selfplay::{Games, GamesError, RunSettings, StartPosition};
+
+use super::{RUN, play, settings};
+
+#[test]
+fn games_are_the_same_in_whatever_batches_groups_devices_and_ranges() {
+    let expected = play(settings(), RUN, 1, 0..40, StartPosition);
+    for (batch, groups, devices) in [(1, 1, 1), (64, 1, 1), (7, 2, 1), (5, 2, 3), (64, 3, 2)] {
+        let run = RunSettings { batch, groups, ..RUN };
+        assert!(
+            play(settings(), run, devices, 0..40, StartPosition) == expected,
+            "{run:?} {devices}"
+        );
+    }
+    let parts =
+        [0..1, 1..17, 17..40].map(|numbers| play(settings(), RUN, 1, numbers, StartPosition));
+    assert!(parts.concat() == expected);
+    let different = expected.iter().zip(&expected[1..]).all(|(one, next)| one.moves != next.moves);
+    assert!(different);
+}
+
+#[test]
+fn games_that_are_not_wanted_any_more_end() {
+    let device = Delayed::new(Hashed::default(), Duration::from_millis(1));
+    let numbers = 0..1_000_000;
+    let openings = Box::new(StartPosition);
+    let games = Games::play(settings(), RUN, 1, numbers, openings, vec![Box::new(device)]);
+    let mut games = games.unwrap();
+    assert_eq!(games.next().unwrap().unwrap().number, 0);
+    let figures = games.figures();
+    assert!(figures.simulations > 0 && figures.batch_fill() > 0.9, "{figures:?}");
+    drop(games);
+}
+
+/// Answers so many batches, then fails.
+struct Failing {
+    batches: u32,
+    panics: bool,
+}
+
+impl Evaluator for Failing {
+    fn planes(&self) -> Option<Input2> {
+        None
+    }
+
+    fn evaluate(&mut self, batch: &mut Batch) -> Result<(), EvaluationError> {
+        if self.batches == 0 {
+            assert!(!self.panics, "out of order");
+            return Err(EvaluationError::Runtime("out of order".into()));
+        }
+        self.batches -= 1;
+        Hashed::default().evaluate(batch)
+    }
+}
+
+#[test]
+fn a_device_that_fails_is_told_after_the_games_that_were_whole() {
+    let devices: Vec<Box<dyn Evaluator>> =
+        vec![Box::new(Hashed::default()), Box::new(Failing { batches: 2000, panics: false })];
+    let games = Games::play(settings(), RUN, 1, 0..1000, Box::new(StartPosition), devices);
+    let mut whole = 0;
+    let mut failure = None;
+    for game in games.unwrap() {
+        match game {
+            Ok(_) => whole += 1,
+            Err(error) => failure = Some(error),
+        }
+    }
+    assert!(whole > 0);
+    assert!(matches!(failure, Some(GamesError::Evaluation { device: 1, .. })), "{failure:?}");
+}
+
+#[test]
+#[should_panic(expected = "out of order")]
+fn a_panic_of_a_device_is_no_end_of_the_games() {
+    let device = Failing { batches: 500, panics: true };
+    let openings = Box::new(StartPosition);
+    let games = Games::play(settings(), RUN, 1, 0..1000, openings, vec![Box::new(device)]);
+    games.unwrap().for_each(drop);
+}
