@@ -60,9 +60,9 @@ impl Evaluator for Failing {
 
 #[test]
 fn a_device_that_fails_is_told_after_the_games_that_were_whole() {
-    let devices: Vec<Box<dyn Evaluator>> =
-        vec![Box::new(Hashed::default()), Box::new(Failing { batches: 2000, panics: false })];
-    let games = Games::play(settings(), RUN, 1, 0..1000, Box::new(StartPosition), devices);
+    let device = Failing { batches: 2000, panics: false };
+    let openings = Box::new(StartPosition);
+    let games = Games::play(settings(), RUN, 1, 0..1000, openings, vec![Box::new(device)]);
     let mut whole = 0;
     let mut failure = None;
     for game in games.unwrap() {
@@ -72,7 +72,7 @@ fn a_device_that_fails_is_told_after_the_games_that_were_whole() {
         }
     }
     assert!(whole > 0);
-    assert!(matches!(failure, Some(GamesError::Evaluation { device: 1, .. })), "{failure:?}");
+    assert!(matches!(failure, Some(GamesError::Evaluation { device: 0, .. })), "{failure:?}");
 }
 
 #[test]
