@@ -27,6 +27,7 @@ mod record_args;
 mod report;
 mod sample;
 mod search_args;
+mod selfplay;
 mod shuffle;
 mod solve;
 mod split;
@@ -59,6 +60,8 @@ enum Command {
     Convert(Box<convert::ConvertArgs>),
     Solve(solve::SolveArgs),
     Dataset(Box<dataset::DatasetArgs>),
+    #[command(name = "selfplay")]
+    SelfPlay(Box<selfplay::SelfPlayArgs>),
     Usi(usi::UsiArgs),
     Stats(stats::StatsArgs),
     Status(status::StatusArgs),
@@ -84,6 +87,7 @@ impl Command {
             Self::Convert(args) => convert::run(*args),
             Self::Solve(args) => solve::run(&args),
             Self::Dataset(args) => dataset::run(*args),
+            Self::SelfPlay(args) => selfplay::run(*args),
             Self::Usi(args) => usi::run(&args),
             Self::Stats(args) => stats::run(args),
             Self::Status(args) => status::run(&args),

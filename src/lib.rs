@@ -23,6 +23,7 @@
 //! - [`mate`]: positions judged, with proofs and a memo of answers;
 //! - [`jobs`]: runs with shards, manifests and checkpoints: filter, dataset, merge, status;
 //! - [`ops`]: operations in one piece: convert, verify, stats, inspect, generate, shuffle and the like;
+//! - `selfplay`: games of networks against themselves, as training data (feature `network`);
 //! - `cli`: the command line (feature `cli`).
 //!
 //! The first six are crates of their own.
@@ -59,6 +60,8 @@ pub mod jobs;
 pub mod mate;
 pub mod ops;
 pub mod records;
+#[cfg(feature = "network")]
+pub mod selfplay;
 pub mod storage;
 
 pub use kyokumen_format as format;

@@ -10,6 +10,8 @@ mod formats;
 mod marubatsu;
 mod perft;
 mod rounds;
+#[cfg(feature = "network")]
+mod selfplay;
 mod solve;
 mod throughput;
 
@@ -33,6 +35,9 @@ enum Benchmark {
     Files(files::FilesArgs),
     Archives(archives::ArchivesArgs),
     Marubatsu(marubatsu::MarubatsuArgs),
+    #[cfg(feature = "network")]
+    #[command(name = "selfplay")]
+    SelfPlay(selfplay::SelfPlayArgs),
 }
 
 pub(super) fn run(args: &BenchArgs) -> anyhow::Result<ExitStatus> {
@@ -44,5 +49,7 @@ pub(super) fn run(args: &BenchArgs) -> anyhow::Result<ExitStatus> {
         Benchmark::Files(args) => files::run(args),
         Benchmark::Archives(args) => archives::run(args),
         Benchmark::Marubatsu(args) => marubatsu::run(args),
+        #[cfg(feature = "network")]
+        Benchmark::SelfPlay(args) => selfplay::run(args),
     }
 }

@@ -59,7 +59,7 @@ pub(super) struct GenerateArgs {
 }
 
 /// Records encoded before they are written.
-const BATCH_RECORDS: usize = 1 << 12;
+const RECORDS_AT_A_TIME: usize = 1 << 12;
 
 pub(super) fn run(args: &GenerateArgs) -> anyhow::Result<ExitStatus> {
     let format = args.format()?;
@@ -103,11 +103,11 @@ fn write(
     };
     let mut sinks = Sinks::create(&[plan])?;
     loop {
-        let batch = generator.batch(format.format, BATCH_RECORDS)?;
-        if batch.is_empty() {
+        let encoded = generator.encode_next(format.format, RECORDS_AT_A_TIME)?;
+        if encoded.is_empty() {
             break;
         }
-        sinks.write(stream, &batch)?;
+        sinks.write(stream, &encoded)?;
         if interrupt.cancel().load(Ordering::Relaxed) {
             return Err(Interrupted::removed(interrupt.signal().unwrap_or(0)).into());
         }

@@ -31,13 +31,50 @@ pub(super) enum ProgressMode {
 impl ProgressMode {
     /// The progress of a run over this many records, if that is known.
     pub(super) fn over(self, records: Option<u64>) -> Progress {
-        match self {
-            Self::Auto if io::stderr().is_terminal() => Progress::new(Bar::new(records), records),
-            Self::Bar => Progress::new(Bar::new(records), records),
-            Self::Auto | Self::Plain => Progress::new(Plain, records),
-            Self::Json => Progress::new(Json, records),
-            Self::None => Progress::none(),
+        match self.display(records) {
+            Some(display) => Progress::new(display, records),
+            None => Progress::none(),
         }
+    }
+
+    /// What shows snapshots of a run over this many of something, if that is known; nothing if nobody wants to see them.
+    pub(super) fn display<S: Shown>(
+        self,
+        total: Option<u64>,
+    ) -> Option<Box<dyn ProgressDisplay<S>>> {
+        Some(match self {
+            Self::Auto if io::stderr().is_terminal() => Box::new(Bar::new(total)),
+            Self::Bar => Box::new(Bar::new(total)),
+            Self::Auto | Self::Plain => Box::new(Plain),
+            Self::Json => Box::new(Json),
+            Self::None => return None,
+        })
+    }
+}
+
+/// A snapshot that can be shown; as JSON, too.
+pub(super) trait Shown: Serialize {
+    /// How much is done.
+    fn done(&self) -> u64;
+
+    /// Everything else in a few words.
+    fn rates(&self) -> String;
+
+    /// All in a line.
+    fn line(&self) -> String;
+}
+
+impl Shown for Snapshot {
+    fn done(&self) -> u64 {
+        self.done
+    }
+
+    fn rates(&self) -> String {
+        self.rates()
+    }
+
+    fn line(&self) -> String {
+        self.line()
     }
 }
 
@@ -59,7 +96,7 @@ fn style(records: Option<u64>) -> ProgressStyle {
     ProgressStyle::with_template(template).expect("the templates above are valid")
 }
 
-impl ProgressDisplay for Bar {
+impl<S: Shown> ProgressDisplay<S> for Bar {
     fn pause(&self) -> Duration {
         Duration::from_millis(100)
     }
@@ -69,13 +106,13 @@ impl ProgressDisplay for Bar {
         self.0.set_style(style(records));
     }
 
-    fn show(&mut self, snapshot: &Snapshot) {
-        self.0.set_position(snapshot.done);
+    fn show(&mut self, snapshot: &S) {
+        self.0.set_position(snapshot.done());
         self.0.set_message(snapshot.rates());
     }
 
-    fn finish(&mut self, _last: &Snapshot) {
-        self.clear();
+    fn finish(&mut self, _last: &S) {
+        self.0.finish_and_clear();
     }
 
     fn clear(&mut self) {
@@ -85,12 +122,12 @@ impl ProgressDisplay for Bar {
 
 struct Plain;
 
-impl ProgressDisplay for Plain {
+impl<S: Shown> ProgressDisplay<S> for Plain {
     fn pause(&self) -> Duration {
         Duration::from_secs(10)
     }
 
-    fn show(&mut self, snapshot: &Snapshot) {
+    fn show(&mut self, snapshot: &S) {
         // Nobody reads the messages any more where this fails: the work goes on without them.
         drop(writeln!(io::stderr(), "{}", snapshot.line()));
     }
@@ -98,19 +135,19 @@ impl ProgressDisplay for Plain {
 
 struct Json;
 
-impl ProgressDisplay for Json {
+impl<S: Shown> ProgressDisplay<S> for Json {
     fn pause(&self) -> Duration {
         Duration::from_secs(1)
     }
 
-    fn show(&mut self, snapshot: &Snapshot) {
+    fn show(&mut self, snapshot: &S) {
         if let Ok(line) = serde_json::to_string(snapshot) {
             // As above.
             drop(writeln!(io::stderr(), "{line}"));
         }
     }
 
-    fn finish(&mut self, last: &Snapshot) {
+    fn finish(&mut self, last: &S) {
         self.show(last);
     }
 }

@@ -22,7 +22,7 @@ use crate::format::move16::Dialect;
 use crate::ops::stats::{StatsPlan, StatsRequest, stats};
 use crate::records::format_name::FormatName;
 use crate::records::sink::{OutputPlan, Sinks};
-use crate::records::stream::Batch;
+use crate::records::stream::EncodedRecords;
 use crate::storage::memory::Memory;
 use crate::storage::platform::Interrupt;
 
@@ -98,8 +98,8 @@ pub(super) fn run(args: StatsArgs) -> anyhow::Result<ExitStatus> {
 fn write_page(plan: OutputPlan, page: &str) -> anyhow::Result<()> {
     let stream = plan.stream;
     let mut sinks = Sinks::create(&[plan])?;
-    let mut batch = Batch::default();
-    batch.push(page.as_bytes());
-    sinks.write(stream, &batch)?;
+    let mut encoded = EncodedRecords::default();
+    encoded.push(page.as_bytes());
+    sinks.write(stream, &encoded)?;
     Ok(sinks.finish()?.commit()?)
 }

@@ -3,13 +3,11 @@
 //! The text format: <https://prometheus.io/docs/instrumenting/exposition_formats/>.
 
 use std::fmt::Write as _;
-use std::io;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use std::{fmt, io};
 
-use crate::engine::snapshot::Snapshot;
-use crate::records::counts::Counts;
 use crate::records::sink::partial_path;
 use crate::storage::platform;
 
@@ -20,15 +18,14 @@ const PAUSE: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub(crate) struct Metrics {
     path: PathBuf,
-    /// In braces.
-    labels: String,
+    run: String,
+    shard: Option<String>,
     written: Option<Instant>,
 }
 
 impl Metrics {
     pub(crate) fn new(path: PathBuf, run: &str, shard: Option<&str>) -> Self {
-        let shard = shard.map_or(String::new(), |shard| format!(",shard={}", quoted(shard)));
-        Self { path, labels: format!("run={}{shard}", quoted(run)), written: None }
+        Self { path, run: run.to_owned(), shard: shard.map(str::to_owned), written: None }
     }
 
     /// Whether it is time for a new file.
@@ -38,10 +35,13 @@ impl Metrics {
 
     /// Puts a new file into the place of the one before; a pipe or a device gets the text. That it cannot be written is no reason to end a
     /// run, and is said once.
-    pub(crate) fn write(&mut self, snapshot: &Snapshot, counts: &Counts, is_running: bool) {
-        let text = text(&self.labels, snapshot, counts, is_running);
+    pub(crate) fn write(&mut self, is_running: bool, add: impl FnOnce(&mut MetricsText)) {
+        let mut text = MetricsText::new(&self.run, self.shard.as_deref());
+        add(&mut text);
+        let is_running = if is_running { 1.0 } else { 0.0 };
+        text.gauge("running", "1 while it runs, 0 afterwards.", is_running);
         let is_first = self.written.replace(Instant::now()).is_none();
-        if let Err(error) = replace(&self.path, &text)
+        if let Err(error) = replace(&self.path, &text.text)
             && is_first
         {
             tracing::warn!("cannot write {}: {error}", self.path.display());
@@ -58,43 +58,55 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
     platform::rename(&partial, path)
 }
 
-fn text(labels: &str, snapshot: &Snapshot, counts: &Counts, is_running: bool) -> String {
-    let mut text = String::new();
-    let mut add = |name: &str, kind: &str, help: &str, values: &[(&str, f64)]| {
-        let _ = writeln!(text, "# HELP kyokumen_{name} {help}\n# TYPE kyokumen_{name} {kind}");
-        for (more, value) in values {
-            let _ = writeln!(text, "kyokumen_{name}{{{labels}{more}}} {value}");
+/// The content of such a file; all names begin with `kyokumen_`.
+pub(crate) struct MetricsText {
+    /// In braces.
+    labels: String,
+    text: String,
+}
+
+impl MetricsText {
+    pub(crate) fn new(run: &str, shard: Option<&str>) -> Self {
+        let shard = shard.map_or(String::new(), |shard| format!(",shard={}", quoted(shard)));
+        Self { labels: format!("run={}{shard}", quoted(run)), text: String::new() }
+    }
+
+    /// A number that only grows.
+    pub(crate) fn counter(&mut self, name: &str, help: &str, value: u64) {
+        self.describe(name, "counter", help);
+        self.value(name, "", value as f64);
+    }
+
+    /// Such numbers, which differ in a label.
+    pub(crate) fn counters(&mut self, name: &str, help: &str, label: &str, values: &[(&str, u64)]) {
+        self.describe(name, "counter", help);
+        for (word, value) in values {
+            self.value(name, &format!(",{label}={}", quoted(word)), *value as f64);
         }
-    };
-    let number = |number: u64| [("", number as f64)];
-    add("records_total", "counter", "Records dealt with.", &number(counts.input));
-    let kept = counts.kept + counts.mated.relabelled;
-    add("records_kept_total", "counter", "Records written to the kept ones.", &number(kept));
-    add(
-        "records_bad_total",
-        "counter",
-        "Records that are unusable.",
-        &number(counts.bad_records()),
-    );
-    let verdicts = &counts.verdicts;
-    let unknown: u64 = verdicts.unknown.values().sum();
-    let verdicts = [
-        (",verdict=\"win\"", verdicts.win as f64),
-        (",verdict=\"loss\"", verdicts.loss as f64),
-        (",verdict=\"no_mate\"", verdicts.no_mate as f64),
-        (",verdict=\"unknown\"", unknown as f64),
-    ];
-    add("verdicts_total", "counter", "Positions searched.", &verdicts);
-    add("nodes_total", "counter", "Nodes searched.", &number(counts.nodes));
-    if let Some(total) = snapshot.total {
-        add("records_planned", "gauge", "Records that there are to deal with.", &number(total));
     }
-    add("elapsed_seconds", "gauge", "How long it has run.", &[("", snapshot.elapsed_s)]);
-    if let Some(eta_s) = snapshot.eta_s {
-        add("eta_seconds", "gauge", "How long the rest will take.", &[("", eta_s)]);
+
+    /// A number that may fall.
+    pub(crate) fn gauge(&mut self, name: &str, help: &str, value: f64) {
+        self.describe(name, "gauge", help);
+        self.value(name, "", value);
     }
-    add("running", "gauge", "1 while it runs, 0 afterwards.", &number(is_running.into()));
-    text
+
+    fn describe(&mut self, name: &str, kind: &str, help: &str) {
+        let (help, kind) =
+            (format!("HELP kyokumen_{name} {help}"), format!("TYPE kyokumen_{name} {kind}"));
+        let _ = writeln!(self.text, "# {help}\n# {kind}");
+    }
+
+    fn value(&mut self, name: &str, more: &str, value: f64) {
+        let labels = &self.labels;
+        let _ = writeln!(self.text, "kyokumen_{name}{{{labels}{more}}} {value}");
+    }
+}
+
+impl fmt::Display for MetricsText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
 }
 
 /// A value of a label.
@@ -113,30 +125,21 @@ mod tests {
     fn the_file_is_replaced_as_a_whole() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.prom");
-        let mut metrics = Metrics::new(path.clone(), "a\"b", Some("3/10"));
-        let mut counts = Counts { input: 20, kept: 17, nodes: 500, ..Counts::default() };
-        counts.verdicts.win = 3;
-        counts.verdicts.no_mate = 17;
-        let snapshot = Snapshot::of(&counts, Some(100), 2.5, 0, true);
+        let mut metrics = Metrics::new(path.clone(), "a\"b", None);
         assert!(metrics.is_due());
-        metrics.write(&snapshot, &counts, true);
+        metrics.write(true, |text| text.counter("games_total", "Games.", 3));
         assert!(!metrics.is_due());
         let text = fs::read_to_string(&path).unwrap();
-        for line in [
-            "# TYPE kyokumen_records_total counter",
-            r#"kyokumen_records_total{run="a\"b",shard="3/10"} 20"#,
-            r#"kyokumen_records_kept_total{run="a\"b",shard="3/10"} 17"#,
-            r#"kyokumen_verdicts_total{run="a\"b",shard="3/10",verdict="win"} 3"#,
-            r#"kyokumen_nodes_total{run="a\"b",shard="3/10"} 500"#,
-            r#"kyokumen_records_planned{run="a\"b",shard="3/10"} 100"#,
-            r#"kyokumen_elapsed_seconds{run="a\"b",shard="3/10"} 2.5"#,
-            r#"kyokumen_eta_seconds{run="a\"b",shard="3/10"} 10"#,
-            r#"kyokumen_running{run="a\"b",shard="3/10"} 1"#,
-        ] {
-            assert!(text.lines().any(|found| found == line), "{line}\n{text}");
-        }
-        metrics.write(&snapshot, &counts, false);
-        assert!(fs::read_to_string(&path).unwrap().ends_with("shard=\"3/10\"} 0\n"));
+        let expected = r#"# HELP kyokumen_games_total Games.
+# TYPE kyokumen_games_total counter
+kyokumen_games_total{run="a\"b"} 3
+# HELP kyokumen_running 1 while it runs, 0 afterwards.
+# TYPE kyokumen_running gauge
+kyokumen_running{run="a\"b"} 1
+"#;
+        assert_eq!(text, expected);
+        metrics.write(false, |_| {});
+        assert!(fs::read_to_string(&path).unwrap().ends_with("} 0\n"));
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
     }
 }

@@ -4,12 +4,12 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use super::metrics::Metrics;
+use super::metrics::{Metrics, MetricsText};
 use super::snapshot::Snapshot;
 use crate::records::counts::Counts;
 
 /// Shows the progress of a run to people or programs. An error while displaying does not end the run.
-pub trait ProgressDisplay: Send {
+pub trait ProgressDisplay<S = Snapshot>: Send {
     /// Least time between two snapshots.
     fn pause(&self) -> Duration;
 
@@ -17,10 +17,10 @@ pub trait ProgressDisplay: Send {
     fn begin(&mut self, _records: Option<u64>) {}
 
     /// Shows how far the run has come.
-    fn show(&mut self, snapshot: &Snapshot);
+    fn show(&mut self, snapshot: &S);
 
     /// The run is done.
-    fn finish(&mut self, _last: &Snapshot) {}
+    fn finish(&mut self, _last: &S) {}
 
     /// Clears what is redrawn in place: the run has ended, successfully or not.
     fn clear(&mut self) {}
@@ -64,9 +64,9 @@ impl Progress {
     }
 
     /// Of a run over this many records, if that is known.
-    pub fn new(display: impl ProgressDisplay + 'static, records: Option<u64>) -> Self {
+    pub fn new(display: Box<dyn ProgressDisplay>, records: Option<u64>) -> Self {
         let mut progress = Self::none();
-        progress.display = Some(Box::new(display));
+        progress.display = Some(display);
         progress.records = records;
         progress
     }
@@ -121,7 +121,7 @@ impl Progress {
         }
         let snapshot = self.snapshot(counts);
         if let Some(metrics) = &mut self.metrics {
-            metrics.write(&snapshot, counts, true);
+            metrics.write(true, |text| add_metrics(text, &snapshot, counts));
             self.last = counts.clone();
         }
     }
@@ -147,10 +147,62 @@ impl Drop for Progress {
     fn drop(&mut self) {
         let snapshot = self.snapshot(&self.last);
         if let Some(metrics) = &mut self.metrics {
-            metrics.write(&snapshot, &self.last, false);
+            metrics.write(false, |text| add_metrics(text, &snapshot, &self.last));
         }
         if let Some(display) = &mut self.display {
             display.clear();
+        }
+    }
+}
+
+fn add_metrics(text: &mut MetricsText, snapshot: &Snapshot, counts: &Counts) {
+    text.counter("records_total", "Records dealt with.", counts.input);
+    let kept = counts.kept + counts.mated.relabelled;
+    text.counter("records_kept_total", "Records written to the kept ones.", kept);
+    text.counter("records_bad_total", "Records that are unusable.", counts.bad_records());
+    let verdicts = &counts.verdicts;
+    let unknown: u64 = verdicts.unknown.values().sum();
+    let verdicts = [
+        ("win", verdicts.win),
+        ("loss", verdicts.loss),
+        ("no_mate", verdicts.no_mate),
+        ("unknown", unknown),
+    ];
+    text.counters("verdicts_total", "Positions searched.", "verdict", &verdicts);
+    text.counter("nodes_total", "Nodes searched.", counts.nodes);
+    if let Some(total) = snapshot.total {
+        text.gauge("records_planned", "Records that there are to deal with.", total as f64);
+    }
+    text.gauge("elapsed_seconds", "How long it has run.", snapshot.elapsed_s);
+    if let Some(eta_s) = snapshot.eta_s {
+        text.gauge("eta_seconds", "How long the rest will take.", eta_s);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn metrics_say_what_was_counted() {
+        let mut counts = Counts { input: 20, kept: 17, nodes: 500, ..Counts::default() };
+        counts.verdicts.win = 3;
+        counts.verdicts.no_mate = 17;
+        let snapshot = Snapshot::of(&counts, Some(100), 2.5, 0, true);
+        let mut text = MetricsText::new("run", Some("3/10"));
+        add_metrics(&mut text, &snapshot, &counts);
+        let text = text.to_string();
+        for line in [
+            "# TYPE kyokumen_records_total counter",
+            r#"kyokumen_records_total{run="run",shard="3/10"} 20"#,
+            r#"kyokumen_records_kept_total{run="run",shard="3/10"} 17"#,
+            r#"kyokumen_verdicts_total{run="run",shard="3/10",verdict="win"} 3"#,
+            r#"kyokumen_nodes_total{run="run",shard="3/10"} 500"#,
+            r#"kyokumen_records_planned{run="run",shard="3/10"} 100"#,
+            r#"kyokumen_elapsed_seconds{run="run",shard="3/10"} 2.5"#,
+            r#"kyokumen_eta_seconds{run="run",shard="3/10"} 10"#,
+        ] {
+            assert!(text.lines().any(|found| found == line), "{line}\n{text}");
         }
     }
 }

@@ -198,7 +198,7 @@ fn write(
     resume_point: &mut ResumePoint,
 ) -> Result<(), RunError> {
     for stream in Stream::ALL {
-        sinks.write(stream, processed.batch(stream))?;
+        sinks.write(stream, processed.encoded(stream))?;
     }
     resume_point.advance(&processed.counts, read);
     match processed.stopped_by {

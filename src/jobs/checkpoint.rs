@@ -8,6 +8,7 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -110,12 +111,31 @@ impl Checkpoint {
             read => read.map(|bytes| self.replaces.contains(&Sha256Sum::of(&bytes))),
         }
     }
+}
+
+impl CheckpointContent for Checkpoint {
+    fn outputs(&self) -> &[OutputState] {
+        &self.outputs
+    }
+
+    fn outputs_mut(&mut self) -> &mut [OutputState] {
+        &mut self.outputs
+    }
+}
+
+/// What is kept of a run, and goes into a file and comes back.
+pub trait CheckpointContent: Serialize + DeserializeOwned {
+    /// How far each output has come.
+    fn outputs(&self) -> &[OutputState];
+
+    /// The same, to be filled with what the file holds behind the line of JSON.
+    fn outputs_mut(&mut self) -> &mut [OutputState];
 
     /// Puts it into the place of the one before, and on disk.
     ///
     /// # Errors
     /// [`CheckpointError::Io`], a full disk for instance; the one before stays.
-    pub fn write(&self, path: &Path) -> Result<(), CheckpointError> {
+    fn write(&self, path: &Path) -> Result<(), CheckpointError> {
         let partial = partial_path(path);
         let failed = |source| CheckpointError::Io { verb: "write", path: path.to_owned(), source };
         let bytes = self.to_bytes();
@@ -130,12 +150,16 @@ impl Checkpoint {
         })
     }
 
+    /// The bytes of the file.
+    ///
+    /// # Errors
+    /// Those of making JSON.
     fn to_bytes(&self) -> io::Result<Vec<u8>> {
         let open_frame_bytes =
-            self.outputs.iter().map(|output| output.open_frame.len()).collect::<Vec<_>>();
+            self.outputs().iter().map(|output| output.open_frame.len()).collect::<Vec<_>>();
         let mut bytes = serde_json::to_vec(&Head { checkpoint: self, open_frame_bytes })?;
         bytes.push(b'\n');
-        for output in &self.outputs {
+        for output in self.outputs() {
             bytes.extend_from_slice(&output.open_frame);
         }
         bytes.extend_from_slice(Sha256Sum::of(&bytes).bytes());
@@ -146,7 +170,7 @@ impl Checkpoint {
     ///
     /// # Errors
     /// [`CheckpointError`] if it cannot be read or is damaged.
-    pub fn read(path: &Path) -> Result<Option<Self>, CheckpointError> {
+    fn read(path: &Path) -> Result<Option<Self>, CheckpointError> {
         let bytes = match files::read(path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -158,6 +182,10 @@ impl Checkpoint {
         parsed.map(Some).map_err(|why| CheckpointError::Damaged { path: path.to_owned(), why })
     }
 
+    /// Reads the bytes of a file.
+    ///
+    /// # Errors
+    /// What is wrong with them.
     fn from_bytes(bytes: &[u8]) -> Result<Self, &'static str> {
         let (content, sum) = bytes.split_last_chunk().ok_or("it is cut off")?;
         if Sha256Sum::of(content).bytes() != sum {
@@ -168,7 +196,7 @@ impl Checkpoint {
         let head: Head<Self> =
             serde_json::from_slice(head).map_err(|_| "another version of the program wrote it")?;
         let mut checkpoint = head.checkpoint;
-        for (output, len) in checkpoint.outputs.iter_mut().zip(head.open_frame_bytes) {
+        for (output, len) in checkpoint.outputs_mut().iter_mut().zip(head.open_frame_bytes) {
             let (frame, rest) = frames.split_at_checked(len).ok_or("a frame is cut off")?;
             output.open_frame = frame.to_vec();
             frames = rest;

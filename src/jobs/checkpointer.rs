@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use super::checkpoint::Checkpoint;
+use super::checkpoint::{Checkpoint, CheckpointContent};
 use super::identity::Identity;
 use crate::engine::error::RunError;
 use crate::engine::run::CheckpointHooks;

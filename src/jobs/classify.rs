@@ -146,12 +146,12 @@ impl Classifier<'_> {
         let Some(judgement) = judgement else { return Ok(disposition) };
         if disposition == Disposition::MatedSplit {
             let line = self.proof(item.index, position, judgement);
-            push_json_line(processed.batch_mut(Stream::MatedLines), &line);
+            push_json_line(processed.encoded_mut(Stream::MatedLines), &line);
         }
         if let Answer::Unknown(stop) = judgement.answer {
             let (file, nodes) = (self.file, judgement.nodes);
             let line = UnknownLine { file, index: item.index, stop, nodes };
-            push_json_line(processed.batch_mut(Stream::UnknownLines), &line);
+            push_json_line(processed.encoded_mut(Stream::UnknownLines), &line);
         }
         Ok(disposition)
     }
@@ -192,8 +192,8 @@ impl Classifier<'_> {
             return Ok(());
         };
         let fill = &self.plan.settings.fill;
-        let batch = processed.batch_mut(stream);
-        let out = batch.open_record();
+        let encoded = processed.encoded_mut(stream);
+        let out = encoded.open_record();
         let written = match (disposition, judgement) {
             (Disposition::Relabelled, Some(judgement)) => {
                 self.relabel(to, &item.record, judgement, out)?
@@ -201,7 +201,7 @@ impl Classifier<'_> {
             _ if to == item.record.format() => copy(item, out),
             _ => item.record.convert(to, fill, out)?,
         };
-        batch.end_record();
+        encoded.end_record();
         processed.count_fields(written);
         Ok(())
     }
@@ -242,9 +242,9 @@ fn push_row(
     processed: &mut ProcessedBlock,
 ) -> Result<(), DecodeError> {
     let row = solved.row(dataset.shares)?;
-    let batch = processed.batch_mut(Stream::Rows);
-    dataset.format.push_row(&SOLVED_POSITIONS, &row, batch.open_record());
-    batch.end_record();
+    let encoded = processed.encoded_mut(Stream::Rows);
+    dataset.format.push_row(&SOLVED_POSITIONS, &row, encoded.open_record());
+    encoded.end_record();
     Ok(())
 }
 

@@ -222,7 +222,7 @@ impl SampleStats {
         self.seconds.add(seconds / number);
         let mut written = 0;
         for output in &plan.outputs {
-            let bytes = processed.batch(output.stream).bytes();
+            let bytes = processed.encoded(output.stream).bytes();
             self.keep(output, bytes);
             written += bytes.len();
         }

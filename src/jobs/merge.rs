@@ -25,7 +25,7 @@ use crate::records::format_name::FormatName;
 use crate::records::plan_error::PlanError;
 use crate::records::sink::{OutputPlan, SinkError, Sinks};
 use crate::records::source::{Delivery, Input, Part, Source};
-use crate::records::stream::{Batch, Stream};
+use crate::records::stream::{EncodedRecords, Stream};
 use crate::storage::checksum::Sha256Sum;
 use crate::storage::compression::Compression;
 use crate::storage::files;
@@ -253,8 +253,8 @@ impl Copier<'_> {
         let mut file = files::open(&path).map_err(|source| failed("open", source))?;
         let mut copied = 0;
         loop {
-            let mut batch = Batch::default();
-            let chunk = batch.open_record();
+            let mut encoded = EncodedRecords::default();
+            let chunk = encoded.open_record();
             let mut left = file.by_ref().take(CHUNK_BYTES as u64);
             let read = left.read_to_end(chunk).map_err(|source| failed("read", source))?;
             copied += read as u64;
@@ -263,7 +263,7 @@ impl Copier<'_> {
                 break;
             }
             let records = u128::from(part.records) * u128::from(copied) / u128::from(part.bytes);
-            self.write(&batch, before + records as u64)?;
+            self.write(&encoded, before + records as u64)?;
         }
         if copied != part.bytes {
             let cut_off = io::Error::new(io::ErrorKind::UnexpectedEof, "it changed meanwhile");
@@ -279,25 +279,25 @@ impl Copier<'_> {
         let source = Source::new(vec![Part::whole(Input::named(&path, name))], BLOCK_RECORDS);
         for delivery in source {
             let Delivery::Block(block) = delivery? else { continue };
-            let mut batch = Batch::default();
+            let mut encoded = EncodedRecords::default();
             for (number, unit) in block.units().enumerate() {
                 let is_first = part == 0 && number == 0 && block.offset == 0;
                 // The sink has written the header.
                 let bytes = if is_first { unit.bytes.strip_prefix(header) } else { None };
-                batch.open_record().extend_from_slice(bytes.unwrap_or(unit.bytes));
+                encoded.open_record().extend_from_slice(bytes.unwrap_or(unit.bytes));
                 let records = unit.count(block.format);
-                batch.end_group(usize::try_from(records).unwrap_or(usize::MAX));
+                encoded.end_group(usize::try_from(records).unwrap_or(usize::MAX));
             }
-            self.write(&batch, self.done.input + batch.len())?;
+            self.write(&encoded, self.done.input + encoded.len())?;
         }
         Ok(())
     }
 
-    fn write(&mut self, batch: &Batch, done: u64) -> Result<(), JobError> {
+    fn write(&mut self, encoded: &EncodedRecords, done: u64) -> Result<(), JobError> {
         if self.cancel.load(Ordering::Relaxed) {
             return Err(RunError::Interrupted.into());
         }
-        self.sinks.write(self.plan.stream, batch)?;
+        self.sinks.write(self.plan.stream, encoded)?;
         self.done.input = done;
         self.progress.update(&self.done);
         Ok(())

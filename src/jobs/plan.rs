@@ -318,7 +318,7 @@ fn can_be_resumed(
 }
 
 /// No interrupted run may be waiting to be resumed.
-fn check_not_interrupted(checkpoint: Option<&PathBuf>) -> Result<(), PlanError> {
+pub(crate) fn check_not_interrupted(checkpoint: Option<&PathBuf>) -> Result<(), PlanError> {
     match checkpoint {
         Some(path) if path.exists() => Err(PlanError::Interrupted { checkpoint: path.clone() }),
         _ => Ok(()),

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::checkpoint::Checkpoint;
+use super::checkpoint::{Checkpoint, CheckpointContent};
 use super::identity::Identity;
 use super::manifest::Manifest;
 use super::plan::JobPlan;

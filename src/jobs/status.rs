@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::checkpoint::Checkpoint;
+use super::checkpoint::{Checkpoint, CheckpointContent};
 use super::manifest::{Manifest, ManifestHead};
 use super::run_name::{CHECKPOINT_SUFFIX, LOCK_SUFFIX, RunName};
 use super::shard_set::{ShardSet, ShardSetError};

@@ -93,7 +93,7 @@ fn keep_first(
         }
         is_first.push(is_new);
     }
-    processed.batch_mut(Stream::Kept).retain(|record| is_first[record]);
+    processed.encoded_mut(Stream::Kept).retain(|record| is_first[record]);
     Ok(())
 }
 
@@ -170,8 +170,8 @@ impl RecordConverter<'_> {
     ) -> Result<FieldChanges, RecordError> {
         let (to, fill) = (self.plan.to.format, &self.plan.settings.fill);
         let record = &item.record;
-        let batch = processed.batch_mut(Stream::Kept);
-        let out = batch.open_record();
+        let encoded = processed.encoded_mut(Stream::Kept);
+        let out = encoded.open_record();
         let written = match route {
             Route::Copy => {
                 // What cannot be read is not copied either.
@@ -190,7 +190,7 @@ impl RecordConverter<'_> {
                 record.convert_content(&content, to, fill, out).map_err(ConvertError::from)?
             }
         };
-        batch.end_record();
+        encoded.end_record();
         Ok(written)
     }
 }

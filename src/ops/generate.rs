@@ -9,7 +9,7 @@ use crate::format::{
     EncodeError, Ending, Fields, Fill, Format, GameResult, Played, Record, encode, write_game,
 };
 use crate::random::SplitMix64;
-use crate::records::stream::Batch;
+use crate::records::stream::EncodedRecords;
 use crate::shogi::Position;
 use crate::shogi::random_play::{End, Game, RandomPlay};
 
@@ -74,22 +74,26 @@ impl Generator {
     ///
     /// # Errors
     /// [`EncodeError`]: never, as these records lack nothing but the evaluation.
-    pub fn batch(&mut self, format: Format, count: usize) -> Result<Batch, EncodeError> {
-        let mut batch = Batch::default();
+    pub fn encode_next(
+        &mut self,
+        format: Format,
+        count: usize,
+    ) -> Result<EncodedRecords, EncodeError> {
+        let mut encoded = EncodedRecords::default();
         if format.holds_games() && self.settings.every <= 1 {
-            while batch.len() < count as u64
+            while encoded.len() < count as u64
                 && let Some(records) = self.rest_of_game()
             {
-                write_game(format, &as_game(&records), batch.open_record())?;
-                batch.end_group(records.len());
+                write_game(format, &as_game(&records), encoded.open_record())?;
+                encoded.end_group(records.len());
             }
-            return Ok(batch);
+            return Ok(encoded);
         }
         for record in self.take(count) {
-            encode(format, &record, &fill(), batch.open_record())?;
-            batch.end_record();
+            encode(format, &record, &fill(), encoded.open_record())?;
+            encoded.end_record();
         }
-        Ok(batch)
+        Ok(encoded)
     }
 }
 
@@ -228,11 +232,11 @@ mod tests {
         let mut generator = Generator::new(settings);
         let mut read = Vec::new();
         loop {
-            let batch = generator.batch(Format::Usi, 100).expect("nothing is missing");
-            if batch.is_empty() {
+            let encoded = generator.encode_next(Format::Usi, 100).expect("nothing is missing");
+            if encoded.is_empty() {
                 break;
             }
-            for line in units(Format::Usi, batch.bytes()) {
+            for line in units(Format::Usi, encoded.bytes()) {
                 for game in read_games(Format::Usi, line) {
                     let records = game.expect("our own line").records().into_iter();
                     read.extend(records.map(|record| record.expect("legal").setup));
@@ -246,9 +250,10 @@ mod tests {
     #[test]
     fn formats_hold_what_was_made_and_an_evaluation_of_0() {
         for format in Format::ALL {
-            let batch = Generator::new(RECIPE).batch(format, 1000).expect("nothing is missing");
-            assert_eq!(batch.len(), 500);
-            let read = units(format, batch.bytes())
+            let encoded =
+                Generator::new(RECIPE).encode_next(format, 1000).expect("nothing is missing");
+            assert_eq!(encoded.len(), 500);
+            let read = units(format, encoded.bytes())
                 .flat_map(|unit| records(format, format.dialect(), unit));
             for (read, record) in read.zip(Generator::new(RECIPE)) {
                 let read = read.expect("our own record");

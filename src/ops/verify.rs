@@ -192,11 +192,11 @@ impl RecordVerifier<'_> {
             if stream == Stream::Kept && is_first { self.block.format.header() } else { b"" };
         // The good begin with the header already.
         let bytes = unit.bytes.strip_prefix(header).unwrap_or(unit.bytes);
-        let batch = self.processed.batch_mut(stream);
-        batch.open_record().extend_from_slice(bytes);
-        batch.end_group(records as usize);
+        let encoded = self.processed.encoded_mut(stream);
+        encoded.open_record().extend_from_slice(bytes);
+        encoded.end_group(records as usize);
         if let Some(line) = line {
-            push_json_line(self.processed.batch_mut(Stream::QuarantineLines), &line);
+            push_json_line(self.processed.encoded_mut(Stream::QuarantineLines), &line);
         }
     }
 }

@@ -10,16 +10,16 @@ use serde::Serialize;
 use super::counts::{Condition, Counts, add_tally};
 use super::reading::RecordError;
 use super::source::Block;
-use super::stream::{Batch, Stream};
+use super::stream::{EncodedRecords, Stream};
 use crate::format::{
     Decoded, FieldChanges, Fields, RawUnit, RecordRef, UnitError, Warning, Warnings,
 };
 use crate::records::bad_record::{BadPolicy, BadRecord};
 
-/// The output of a block: one batch per stream, and the counts.
+/// The output of a block: the records of each stream, and the counts.
 #[derive(Debug, Default)]
 pub(crate) struct ProcessedBlock {
-    batches: [Batch; Stream::ALL.len()],
+    encoded: [EncodedRecords; Stream::ALL.len()],
     pub(crate) counts: Counts,
     tallies: Tallies,
     /// The first record that could not be used, if that ends the run.
@@ -50,18 +50,18 @@ impl Default for Tallies {
 
 impl ProcessedBlock {
     #[inline]
-    pub(crate) fn batch(&self, stream: Stream) -> &Batch {
-        &self.batches[stream as usize]
+    pub(crate) fn encoded(&self, stream: Stream) -> &EncodedRecords {
+        &self.encoded[stream as usize]
     }
 
     #[inline]
-    pub(crate) fn batch_mut(&mut self, stream: Stream) -> &mut Batch {
-        &mut self.batches[stream as usize]
+    pub(crate) fn encoded_mut(&mut self, stream: Stream) -> &mut EncodedRecords {
+        &mut self.encoded[stream as usize]
     }
 
     /// Memory that the streams take, in bytes.
     pub(crate) fn size(&self) -> usize {
-        self.batches.iter().map(Batch::size).sum()
+        self.encoded.iter().map(EncodedRecords::size).sum()
     }
 
     #[inline]
@@ -135,10 +135,10 @@ impl ProcessedBlock {
             BadPolicy::Quarantine => {
                 self.counts.bad.quarantined += number;
                 let is_new = !is_elsewhere && self.quarantined_unit != Some(unit.offset);
-                let bytes = self.batch_mut(Stream::Quarantine);
+                let bytes = self.encoded_mut(Stream::Quarantine);
                 bytes.open_record().extend_from_slice(if is_new { unit.bytes } else { &[] });
                 bytes.end_group(number as usize);
-                let lines = self.batch_mut(Stream::QuarantineLines);
+                let lines = self.encoded_mut(Stream::QuarantineLines);
                 if !is_elsewhere {
                     append_json_line(lines.open_record(), &bad);
                 }
@@ -337,9 +337,9 @@ pub(crate) fn copy(item: &NumberedRecord<'_>, out: &mut Vec<u8>) -> FieldChanges
     FieldChanges::default()
 }
 
-pub(crate) fn push_json_line(batch: &mut Batch, line: &impl Serialize) {
-    append_json_line(batch.open_record(), line);
-    batch.end_record();
+pub(crate) fn push_json_line(encoded: &mut EncodedRecords, line: &impl Serialize) {
+    append_json_line(encoded.open_record(), line);
+    encoded.end_record();
 }
 
 fn append_json_line(out: &mut Vec<u8>, line: &impl Serialize) {

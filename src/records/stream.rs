@@ -72,7 +72,7 @@ impl fmt::Display for Stream {
 
 /// Records for one stream, from one block.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Batch {
+pub struct EncodedRecords {
     bytes: Vec<u8>,
     /// The length of the records, if all have the same and none is listed.
     record_len: Option<usize>,
@@ -80,7 +80,7 @@ pub struct Batch {
     ends: Vec<usize>,
 }
 
-impl Batch {
+impl EncodedRecords {
     /// Records of one size that stand in a row.
     pub const fn of_row(bytes: Vec<u8>, record_len: usize) -> Self {
         Self { bytes, record_len: Some(record_len), ends: Vec::new() }
@@ -215,33 +215,33 @@ mod tests {
 
     #[test]
     fn what_is_not_retained_leaves_no_trace() {
-        let mut batch = Batch::default();
+        let mut encoded = EncodedRecords::default();
         for record in ["one", "", "three", "four"] {
-            batch.push(record.as_bytes());
+            encoded.push(record.as_bytes());
         }
-        batch.retain(|record| record != 0 && record != 2);
-        let mut expected = Batch::default();
+        encoded.retain(|record| record != 0 && record != 2);
+        let mut expected = EncodedRecords::default();
         expected.push(b"");
         expected.push(b"four");
-        assert_eq!(batch, expected);
+        assert_eq!(encoded, expected);
     }
 
     #[test]
     fn a_row_is_as_good_as_one_record_after_the_other() {
-        let mut one_by_one = Batch::default();
+        let mut one_by_one = EncodedRecords::default();
         for record in [b"one", b"two", b"six", b"ten"] {
             one_by_one.push(record);
         }
-        let mut row = Batch::of_row(b"onetwo".to_vec(), 3);
+        let mut row = EncodedRecords::of_row(b"onetwo".to_vec(), 3);
         row.push_row(b"sixten", 3);
-        let bytes_of = |batch: &Batch| {
-            (0..=4).map(|to| batch.bytes_of(to / 2, to).to_vec()).collect::<Vec<_>>()
+        let bytes_of = |encoded: &EncodedRecords| {
+            (0..=4).map(|to| encoded.bytes_of(to / 2, to).to_vec()).collect::<Vec<_>>()
         };
         assert_eq!((row.len(), bytes_of(&row)), (4, bytes_of(&one_by_one)));
-        for batch in [&mut one_by_one, &mut row] {
-            batch.push(b"eleven");
-            batch.push_row(b"1234", 2);
-            batch.retain(|record| record != 1);
+        for encoded in [&mut one_by_one, &mut row] {
+            encoded.push(b"eleven");
+            encoded.push_row(b"1234", 2);
+            encoded.retain(|record| record != 1);
         }
         assert_eq!(row, one_by_one);
         assert_eq!((row.len(), row.bytes()), (6, &b"onesixteneleven1234"[..]));

@@ -8,7 +8,7 @@ use crate::records::claims::FileClaims;
 use crate::records::opening::check_table_format;
 use crate::records::plan_error::PlanError;
 use crate::records::sink::{OutputPlan, SinkError, Sinks};
-use crate::records::stream::{Batch, Stream};
+use crate::records::stream::{EncodedRecords, Stream};
 use crate::storage::files;
 use crate::storage::table::{Table, TableFormat, Value};
 
@@ -83,10 +83,10 @@ impl TableFile {
     /// # Errors
     /// [`SinkError::Io`], a full disk for instance.
     pub fn push(&mut self, row: &[Value<'_>]) -> Result<(), SinkError> {
-        let mut batch = Batch::default();
-        self.format.push_row(self.table, row, batch.open_record());
-        batch.end_record();
-        self.sinks.write(Stream::Rows, &batch)
+        let mut encoded = EncodedRecords::default();
+        self.format.push_row(self.table, row, encoded.open_record());
+        encoded.end_record();
+        self.sinks.write(Stream::Rows, &encoded)
     }
 
     /// Completes the file and gives it its name.

@@ -4,20 +4,11 @@ use std::path::{Path, PathBuf};
 
 use kyokumen::format::{Fill, Format, GameResult, Record, encode};
 use kyokumen::shogi::Position;
-
-/// A generator of numbers that is the same everywhere (Knuth's MMIX constants).
-pub(crate) struct Random(pub(crate) u64);
-
-impl Random {
-    pub(crate) fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) as usize % bound
-    }
-}
+use kyokumen_testing::positions::Random;
 
 /// Positions of random games with the move played, an evaluation and a result.
 pub(crate) fn records(count: usize, seed: u64) -> Vec<Record> {
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let mut records = Vec::new();
     let mut position = Position::start();
     while records.len() < count {
@@ -49,7 +40,7 @@ pub(crate) fn encoded(format: Format, record: &Record) -> Vec<u8> {
 
 /// An archive in which every eleventh record is bad and the padding holds private bits.
 pub(crate) fn archive(format: Format, count: usize) -> Vec<u8> {
-    let mut random = Random(7);
+    let mut random = Random::new(7);
     let mut bytes = Vec::new();
     for (i, record) in records(count, 42).iter().enumerate() {
         let mut record = encoded(format, record);

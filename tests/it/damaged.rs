@@ -41,7 +41,9 @@ use kyokumen::storage::memory::Memory;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::archive::{Random, archive, write};
+use kyokumen_testing::positions::Random;
+
+use crate::archive::{archive, write};
 use damage::damaged;
 
 const FILES: u64 = 400;
@@ -161,8 +163,8 @@ fn samples() -> Vec<Sample> {
     let folder = TempDir::new().unwrap();
     let sample = |(format, (seed, every, count)): (Format, _)| {
         let recipe = GenerateSettings { seed, every, count, most_moves: 40 };
-        let batch = Generator::new(recipe).batch(format, 1000).unwrap();
-        let bytes = [format.header(), batch.bytes()].concat();
+        let encoded = Generator::new(recipe).encode_next(format, 1000).unwrap();
+        let bytes = [format.header(), encoded.bytes()].concat();
         let plain = write(folder.path(), &format!("a.{format}"), &bytes);
         let packed = folder.path().join(format!("b.{format}.zst"));
         convert_file(&plain, &packed, Fill::default(), 1).unwrap();
@@ -187,7 +189,7 @@ struct Case<'a> {
 
 impl<'a> Case<'a> {
     fn new(seed: u64, samples: &[Sample], folder: &'a Path) -> Self {
-        let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) + 1);
+        let mut random = Random::new(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) + 1);
         let sample = &samples[random.below(samples.len())];
         let other = &samples[random.below(samples.len())];
         let compression = match random.below(6) {

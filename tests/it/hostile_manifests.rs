@@ -156,15 +156,15 @@ fn shards_that_do_not_belong_together_are_told() {
     let folder = shards();
     let folder = folder.path();
     edit(folder, 2, |m| {
-        add(&mut m["inputs"][0]["from"], 1);
-        add(&mut m["inputs"][0]["to"], 1);
+        add(&mut m["inputs"][0]["from"], 60);
+        add(&mut m["inputs"][0]["to"], 60);
     });
     for (name, code, said) in told(folder) {
         let expected = match name {
-            "resume" => "speaks of the records from 102 to 203 of a.hcp",
-            "retry" => "record 101 of a.hcp is not among those that were read",
+            "resume" => "speaks of the records from 161 to 262 of a.hcp",
+            "retry" => "of a.hcp is not among those that were read",
             "verify one" => continue,
-            _ => "shard 2/3 begins with record 102 of a.hcp, not with 101",
+            _ => "shard 2/3 begins with record 161 of a.hcp, not with 101",
         };
         // A new beginning would help the run that was to go on.
         assert_eq!(code, Some(if name == "resume" { 2 } else { 1 }), "{name}: {said}");

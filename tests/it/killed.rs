@@ -12,11 +12,12 @@ use std::time::Duration;
 
 use assert_cmd::cargo::cargo_bin;
 use kyokumen::format::Format;
-use kyokumen::jobs::checkpoint::Checkpoint;
+use kyokumen::jobs::checkpoint::{Checkpoint, CheckpointContent};
 use tempfile::TempDir;
 
-use crate::archive::{Random, encoded, records, write};
+use crate::archive::{encoded, records, write};
 use crate::signals::send;
+use kyokumen_testing::positions::Random;
 
 /// How many processes are killed in a test of this kind.
 fn kills() -> u64 {
@@ -26,7 +27,7 @@ fn kills() -> u64 {
 /// A run of a command in its folder.
 struct Job {
     folder: TempDir,
-    input: PathBuf,
+    input: Option<PathBuf>,
     command: &'static str,
     words: &'static [&'static str],
 }
@@ -34,8 +35,14 @@ struct Job {
 impl Job {
     fn new(name: &str, bytes: &[u8], words: &'static [&'static str]) -> Self {
         let folder = TempDir::new().unwrap();
-        let input = write(folder.path(), name, bytes);
+        let input = Some(write(folder.path(), name, bytes));
         Self { folder, input, command: "filter", words }
+    }
+
+    #[cfg(feature = "network")]
+    fn selfplay(words: &'static [&'static str]) -> Self {
+        let folder = TempDir::new().unwrap();
+        Self { folder, input: None, command: "selfplay", words }
     }
 
     fn dataset(self) -> Self {
@@ -46,7 +53,7 @@ impl Job {
         let mut command = Command::new(cargo_bin("kyokumen"));
         command
             .arg(self.command)
-            .arg(&self.input)
+            .args(&self.input)
             .arg("-o")
             .arg(out)
             .args(self.words)
@@ -82,7 +89,7 @@ impl Job {
     #[track_caller]
     fn survives(&self) {
         let (whole, duration) = self.whole();
-        let mut random = Random(99);
+        let mut random = Random::new(99);
         let (mut killed, mut in_this_run, mut runs) = (0, 0, 0);
         let mut resumed = 0;
         while killed < kills() {
@@ -228,4 +235,22 @@ fn a_full_disk_loses_nothing_that_was_written() {
     let output = job.run(&out);
     assert!(output.status.success(), "{}", message(&output));
     check(&out, &whole);
+}
+
+/// Several threads, whose games come to their ends in another order each time.
+#[test]
+#[cfg(feature = "network")]
+fn games_survive() {
+    Job::selfplay(&[
+        "--model=hashed",
+        "--name=a",
+        "--games=150",
+        "--playouts=8",
+        "--max-moves=40",
+        "--checkpoint-every=0.001",
+        "--threads=2",
+        "--batch=7",
+        "--to=hcpe3.zst",
+    ])
+    .survives();
 }

@@ -31,6 +31,8 @@ mod rearrange;
 mod resume;
 mod retry;
 mod samples;
+#[cfg(feature = "network")]
+mod selfplay;
 mod shards;
 mod shortest;
 mod signals;

@@ -39,6 +39,7 @@ const PATIENCE: Duration = Duration::from_mins(5);
 fn arguments(command: &str) -> Option<&'static [&'static str]> {
     Some(match command {
         "filter" | "gen-filter" => &["a.psv", "-o", "out", "--depth", "1"],
+        "selfplay" => &SELFPLAY,
         "dataset" => &["a.psv", "-o", "out", "--to", "jsonl", "--depth", "1"],
         "convert" => &["a.psv", "-o", "out.hcpe"],
         "solve" => &[START, "--depth", "1"],
@@ -62,8 +63,15 @@ fn arguments(command: &str) -> Option<&'static [&'static str]> {
 }
 
 /// Numbers of things to make that are as large as it says.
-const ENDLESS: [(&str, &str); 3] =
-    [("generate", "count"), ("marubatsu match", "games"), ("marubatsu boards", "games")];
+const ENDLESS: [(&str, &str); 4] = [
+    ("generate", "count"),
+    ("selfplay", "games"),
+    ("marubatsu match", "games"),
+    ("marubatsu boards", "games"),
+];
+
+const SELFPLAY: [&str; 10] =
+    ["--model", "hashed", "-o", "out", "--games", "2", "--playouts", "4", "--max-moves", "6"];
 
 /// A command line to try.
 struct Try {

@@ -52,11 +52,11 @@ mod built_in {
         let mut generator = Generator::new(recipe);
         let mut bytes = Vec::new();
         loop {
-            let batch = generator.batch(format, 10_000).unwrap();
-            if batch.is_empty() {
+            let encoded = generator.encode_next(format, 10_000).unwrap();
+            if encoded.is_empty() {
                 return bytes;
             }
-            bytes.extend(batch.bytes());
+            bytes.extend(encoded.bytes());
         }
     }
 

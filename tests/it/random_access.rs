@@ -11,7 +11,8 @@ use kyokumen::records::archive::{Archive, ArchiveError};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::archive::{Random, encoded, records, write};
+use crate::archive::{encoded, records, write};
+use kyokumen_testing::positions::Random;
 
 const RECORDS: usize = 1000;
 
@@ -22,7 +23,7 @@ fn made(format: Format) -> Vec<Vec<u8>> {
 /// Whatever is asked for, in any order, is what stands there.
 fn check(archive: &Archive, expected: &[Vec<u8>], format: Format) {
     assert_eq!((archive.len(), archive.is_empty()), (expected.len() as u64, expected.is_empty()));
-    let mut random = Random(1);
+    let mut random = Random::new(1);
     for _ in 0..2 * expected.len() {
         let index = random.below(expected.len());
         let record = archive.get(index as u64).unwrap().unwrap();

@@ -9,6 +9,10 @@ use crate::evaluation_error::EvaluationError;
 use crate::features::{BOARD, INPUT1_PLANES, Input2, write_input1, write_input2};
 use crate::label::{LABELS, move_label};
 
+/// Positions that an evaluator in this process looks at together, whatever the batch: what it computes must not depend on how
+/// many there are.
+pub const CHUNK: usize = 4;
+
 /// Positions for an [`Evaluator`](crate::Evaluator), and its answers: for each position a probability of each legal move
 /// and of a win.
 ///
@@ -31,7 +35,8 @@ pub struct Batch {
 impl Batch {
     /// Room for so many positions; `planes` is what the evaluator asks for.
     pub fn new(capacity: usize, planes: Option<Input2>) -> Self {
-        let numbers = |of_one: usize| vec![0.0; capacity * of_one * BOARD];
+        let slots = capacity.next_multiple_of(CHUNK);
+        let numbers = |of_one: usize| vec![0.0; slots * of_one * BOARD];
         Self {
             capacity,
             planes,
@@ -87,13 +92,13 @@ impl Batch {
         }
     }
 
-    /// `input1` of all slots, [`capacity`](Self::capacity) × 62 × 9 × 9; what stands behind the last position is of
-    /// earlier batches. Empty if no planes are wanted.
+    /// `input1` of all slots, [`capacity`](Self::capacity) rounded up to a multiple of [`CHUNK`] × 62 × 9 × 9; what stands
+    /// behind the last position is of earlier batches. Empty if no planes are wanted.
     pub fn input1(&self) -> &[f32] {
         &self.input1
     }
 
-    /// `input2` of all slots, capacity × 57 or 119 × 9 × 9.
+    /// `input2` of as many slots × 57 or 119 × 9 × 9.
     pub fn input2(&self) -> &[f32] {
         &self.input2
     }

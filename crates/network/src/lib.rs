@@ -8,11 +8,12 @@ mod features;
 mod label;
 #[cfg(feature = "rten")]
 mod network_error;
+mod reproducible;
 #[cfg(feature = "rten")]
 mod rten_network;
 mod stand_ins;
 
-pub use batch::Batch;
+pub use batch::{Batch, CHUNK};
 pub use element::Element;
 pub use evaluation_error::EvaluationError;
 pub use evaluator::Evaluator;
@@ -20,6 +21,7 @@ pub use features::{BOARD, INPUT1_PLANES, Input2, write_input1, write_input2};
 pub use label::{LABELS, move_label};
 #[cfg(feature = "rten")]
 pub use network_error::NetworkError;
+pub use reproducible::is_reproducible;
 #[cfg(feature = "rten")]
 pub use rten_network::RtenNetwork;
 pub use stand_ins::{Delayed, Hashed, Uniform};

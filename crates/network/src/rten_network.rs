@@ -9,17 +9,17 @@ use rten::{Dimension, Model, ModelOptions, NodeId, RunOptions, ThreadPool, Value
 use rten_tensor::prelude::*;
 use rten_tensor::{Tensor, TensorView};
 
-use crate::batch::Batch;
+use crate::batch::{Batch, CHUNK};
 use crate::evaluation_error::EvaluationError;
 use crate::evaluator::Evaluator;
-use crate::features::{INPUT1_PLANES, Input2};
+use crate::features::{BOARD, INPUT1_PLANES, Input2};
 use crate::label::LABELS;
 use crate::network_error::NetworkError;
 
 /// A network of the dlshogi family: `input1` and `input2` in, `output_policy` and `output_value` out.
 ///
-/// Always evaluates all slots of a batch, used or not, on one thread: then an answer's bits depend on the position only,
-/// not on what else is in the batch.
+/// Always evaluates [`CHUNK`] slots together, used or not, on one thread: then an answer's bits depend on the position only,
+/// not on the batch nor on what else is in it.
 pub struct RtenNetwork {
     model: Model,
     inputs: [NodeId; 2],
@@ -55,15 +55,23 @@ impl RtenNetwork {
         Ok(Self { model, inputs, outputs, planes, temperature, pool })
     }
 
-    fn run(&self, batch: &Batch) -> Result<[Vec<f32>; 2], Box<dyn Error + Send + Sync>> {
-        let slots = batch.capacity();
-        let input1 = TensorView::from_data(&[slots, INPUT1_PLANES, 9, 9], batch.input1());
-        let input2 = TensorView::from_data(&[slots, self.planes.planes(), 9, 9], batch.input2());
+    /// Logits and values of the positions of a chunk.
+    fn run(
+        &self,
+        batch: &Batch,
+        chunk: usize,
+    ) -> Result<[Vec<f32>; 2], Box<dyn Error + Send + Sync>> {
+        let planes = self.planes.planes();
+        let [size1, size2] = [INPUT1_PLANES, planes].map(|planes| CHUNK * planes * BOARD);
+        let input1 = &batch.input1()[chunk * size1..][..size1];
+        let input2 = &batch.input2()[chunk * size2..][..size2];
+        let input1 = TensorView::from_data(&[CHUNK, INPUT1_PLANES, 9, 9], input1);
+        let input2 = TensorView::from_data(&[CHUNK, planes, 9, 9], input2);
         let inputs = vec![(self.inputs[0], input1.into()), (self.inputs[1], input2.into())];
         let mut options = RunOptions::default();
         options.thread_pool = Some(Arc::clone(&self.pool));
         let [policy, value] = self.model.run_n(inputs, self.outputs, Some(options))?;
-        Ok([numbers(policy, slots * LABELS)?, numbers(value, slots)?])
+        Ok([numbers(policy, CHUNK * LABELS)?, numbers(value, CHUNK)?])
     }
 }
 
@@ -82,11 +90,14 @@ impl Evaluator for RtenNetwork {
     }
 
     fn evaluate(&mut self, batch: &mut Batch) -> Result<(), EvaluationError> {
-        let [logits, values] = self.run(batch).map_err(EvaluationError::Runtime)?;
         batch.start_answers();
-        let (logits, _) = logits.as_chunks::<LABELS>();
-        for slot in 0..batch.len() {
-            batch.set_logits(slot, &logits[slot], self.temperature, values[slot])?;
+        for chunk in 0..batch.len().div_ceil(CHUNK) {
+            let [logits, values] = self.run(batch, chunk).map_err(EvaluationError::Runtime)?;
+            let (logits, _) = logits.as_chunks::<LABELS>();
+            let slots = chunk * CHUNK..batch.len().min((chunk + 1) * CHUNK);
+            for (slot, (logits, value)) in slots.zip(logits.iter().zip(values)) {
+                batch.set_logits(slot, logits, self.temperature, value)?;
+            }
         }
         Ok(())
     }

@@ -116,6 +116,11 @@ impl SelfPlayGame {
         self.counts.simulations += 1;
     }
 
+    /// What it has taken so far.
+    pub const fn counts(&self) -> GameCounts {
+        self.counts
+    }
+
     /// The game, at its end.
     pub fn finish(self) -> FinishedGame {
         let Self { number, game, counts, .. } = self;

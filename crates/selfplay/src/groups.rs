@@ -97,6 +97,7 @@ pub struct Games {
     waiting: BTreeMap<u64, Option<FinishedGame>>,
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
+    start: u64,
     unplayed: u64,
     has_failed: bool,
 }
@@ -108,7 +109,8 @@ struct Shared {
     seed: u64,
     openings: Box<dyn Openings>,
     end: u64,
-    next: AtomicU64,
+    /// The next game of each network.
+    next: Vec<AtomicU64>,
     /// The first game that was not yielded yet.
     wanted: AtomicU64,
     counters: Counters,
@@ -121,7 +123,9 @@ const WAITING_FACTOR: u64 = 64;
 type Device = Arc<Mutex<Box<dyn Evaluator>>>;
 
 impl Games {
-    /// Begins to play the games of some numbers; every evaluator is a device.
+    /// Begins to play the games of some numbers.
+    ///
+    /// `networks` holds for each network the devices that evaluate it. Game n is played by network n mod their number.
     ///
     /// # Errors
     ///
@@ -129,42 +133,59 @@ impl Games {
     ///
     /// # Panics
     ///
-    /// Without a device, a group, or room in a batch.
+    /// Without a network, a device of it, a group, or room in a batch.
     pub fn play(
         settings: GameSettings,
         run: RunSettings,
         seed: u64,
         numbers: Range<u64>,
         openings: Box<dyn Openings>,
-        evaluators: Vec<Box<dyn Evaluator>>,
+        networks: Vec<Vec<Box<dyn Evaluator>>>,
     ) -> Result<Self, GamesError> {
-        assert!(!evaluators.is_empty() && run.groups > 0 && run.batch > 0, "somebody plays");
+        let is_played = !networks.is_empty() && networks.iter().all(|devices| !devices.is_empty());
+        assert!(is_played && run.groups > 0 && run.batch > 0, "somebody plays");
+        let first = |network| {
+            let numbers = numbers.start..;
+            numbers.into_iter().find(|n| n % networks.len() as u64 == network as u64)
+        };
+        let next = (0..networks.len()).map(|i| AtomicU64::new(first(i).expect("numbers go on")));
         let shared = Arc::new(Shared {
             settings,
             run,
             seed,
             openings,
             end: numbers.end,
-            next: AtomicU64::new(numbers.start),
+            next: next.collect(),
             wanted: AtomicU64::new(numbers.start),
             counters: Counters::default(),
             stop: AtomicBool::new(false),
         });
-        let slots = (evaluators.len() * run.groups * run.batch) as u64;
+        let devices: usize = networks.iter().map(Vec::len).sum();
+        let groups = devices * run.groups;
+        // Few games are dealt out to all groups.
+        let count =
+            usize::try_from(numbers.end.saturating_sub(numbers.start)).unwrap_or(usize::MAX);
+        let run = RunSettings { batch: run.batch.min(count.div_ceil(groups).max(1)), ..run };
+        let slots = (groups * run.batch) as u64;
         let (sender, deliveries) = unbounded();
         let mut games = Self {
             deliveries,
             waiting: BTreeMap::new(),
             shared: Arc::clone(&shared),
             threads: Vec::new(),
+            start: numbers.start,
             unplayed: 0,
             has_failed: false,
         };
-        for (number, evaluator) in evaluators.into_iter().enumerate() {
+        let devices = networks.into_iter().enumerate();
+        let devices =
+            devices.flat_map(|(network, devices)| devices.into_iter().map(move |d| (network, d)));
+        for (device_number, (network, evaluator)) in devices.enumerate() {
             let device = Arc::new(Mutex::new(evaluator));
             for _ in 0..run.groups {
-                let mut group = Group::new(&shared, number, &device, sender.clone(), slots);
-                let thread = thread::Builder::new().name(format!("device-{number}"));
+                let place = (network, device_number);
+                let mut group = Group::new(&shared, place, &device, sender.clone(), slots);
+                let thread = thread::Builder::new().name(format!("device-{device_number}"));
                 let thread = thread.stack_size(STACK_BYTES).spawn(move || group.run());
                 games.threads.push(thread.map_err(GamesError::Thread)?);
             }
@@ -177,9 +198,14 @@ impl Games {
         self.shared.counters.figures()
     }
 
-    /// Numbers passed over so far, as their openings were not to be played.
-    pub const fn unplayed(&self) -> u64 {
-        self.unplayed
+    /// Numbers passed over since this was asked last, as their openings were not to be played.
+    pub const fn take_unplayed(&mut self) -> u64 {
+        std::mem::replace(&mut self.unplayed, 0)
+    }
+
+    /// Numbers that were dealt with: games yielded, and numbers passed over.
+    pub fn yielded(&self) -> u64 {
+        self.shared.wanted.load(Ordering::Relaxed) - self.start
     }
 
     /// The next game if it is there within a time; `Ok(None)` if it is not, or there is none.
@@ -277,13 +303,13 @@ impl Games {
 
 impl Shared {
     /// The number of a game to begin; none if all are played, or too many wait for an early one.
-    fn take_number(&self, slots: u64) -> Option<u64> {
-        let next = self.next.load(Ordering::Relaxed);
+    fn take_number(&self, network: usize, slots: u64) -> Option<u64> {
+        let next = self.next[network].load(Ordering::Relaxed);
         let wanted = self.wanted.load(Ordering::Relaxed);
         if next >= self.end || next - wanted.min(next) > WAITING_FACTOR * slots {
             return None;
         }
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let number = self.next[network].fetch_add(self.next.len() as u64, Ordering::Relaxed);
         (number < self.end).then_some(number)
     }
 }
@@ -291,6 +317,7 @@ impl Shared {
 /// A thread's games.
 struct Group {
     shared: Arc<Shared>,
+    network: usize,
     device_number: usize,
     device: Device,
     sender: Sender<Result<Delivery, GamesError>>,
@@ -303,7 +330,7 @@ struct Group {
 impl Group {
     fn new(
         shared: &Arc<Shared>,
-        device_number: usize,
+        (network, device_number): (usize, usize),
         device: &Device,
         sender: Sender<Result<Delivery, GamesError>>,
         slots: u64,
@@ -312,6 +339,7 @@ impl Group {
         let run = shared.run;
         Self {
             shared: Arc::clone(shared),
+            network,
             device_number,
             device: Arc::clone(device),
             sender,
@@ -344,7 +372,7 @@ impl Group {
         while !self.shared.stop.load(Ordering::Relaxed) {
             self.search()?;
             if self.batch.is_empty() {
-                if self.shared.next.load(Ordering::Relaxed) >= self.shared.end {
+                if self.shared.next[self.network].load(Ordering::Relaxed) >= self.shared.end {
                     break;
                 }
                 // Too many games wait for an earlier one, of another group.
@@ -352,6 +380,7 @@ impl Group {
                 continue;
             }
             self.evaluate()?;
+            Counters::add(&self.shared.counters.simulations, self.batch.len() as u64);
             for (slot, game) in self.games.iter_mut().enumerate() {
                 game.answer(self.batch.policy(slot), self.batch.value(slot));
             }
@@ -372,16 +401,19 @@ impl Group {
                     None => break,
                 }
             }
-            match self.games[i].step(&mut self.mates) {
+            let before = self.games[i].counts();
+            let step = self.games[i].step(&mut self.mates);
+            let after = self.games[i].counts();
+            let counters = &self.shared.counters;
+            Counters::add(&counters.simulations, after.simulations - before.simulations);
+            Counters::add(&counters.positions, after.positions - before.positions);
+            match step {
                 Step::Evaluate => {
                     self.games[i].push(&mut self.batch);
                     i += 1;
                 }
                 Step::Ended => {
                     let finished = self.games.swap_remove(i).finish();
-                    let counters = &self.shared.counters;
-                    Counters::add(&counters.simulations, finished.counts.simulations);
-                    Counters::add(&counters.positions, finished.counts.positions);
                     self.deliver(Delivery::Game(Box::new(finished)));
                 }
             }
@@ -390,7 +422,7 @@ impl Group {
     }
 
     fn begin(&mut self) -> Result<Option<SelfPlayGame>, GamesError> {
-        while let Some(number) = self.shared.take_number(self.slots) {
+        while let Some(number) = self.shared.take_number(self.network, self.slots) {
             let opening = self.shared.openings.opening(number);
             match opening.map_err(|source| GamesError::Opening { number, source })? {
                 Some(opening) => {

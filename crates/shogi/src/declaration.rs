@@ -89,7 +89,8 @@ mod tests {
         let camp = "K8/9/9/9/9/9/9/7ln/ssgg+b+b+r+rk";
         assert!(can_declare(&format!("{camp} w 17P2G2S3N3Lp 1")));
         assert!(!can_declare(&format!("{camp} w 18P2G2S3N3L 1")));
-        let check = "K8/9/9/9/9/9/8L/7ln/ssgg+b+b+r+rk";
-        assert!(!can_declare(&format!("{check} w 16P2G2S3N2L2p 1")));
+        // A gold beside the king gives check; one square farther it does not.
+        assert!(!can_declare("K8/9/9/9/9/9/9/6nlG/ssgg+b+b+r+rk w 17PG2S3N3Lp 1"));
+        assert!(can_declare("K8/9/9/9/9/9/8G/6nl1/ssgg+b+b+r+rk w 17PG2S3N3Lp 1"));
     }
 }

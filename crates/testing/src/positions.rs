@@ -5,26 +5,23 @@
 use std::fs;
 use std::path::PathBuf;
 
+use kyokumen_game::random::SplitMix64;
 use kyokumen_shogi::{
     Board, Color, Hand, HandKind, Move, Piece, PieceKind, Position, Setup, Square,
 };
 
-/// `SplitMix64` (Steele, Lea, Flood 2014).
-pub struct Random(u64);
+/// Random numbers for tests.
+pub struct Random(SplitMix64);
 
 impl Random {
     /// Numbers that are the same for a seed everywhere.
     pub const fn new(seed: u64) -> Self {
-        Self(seed)
+        Self(SplitMix64::new(seed))
     }
 
     /// 64 random bits.
     pub const fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        self.0.next_bits()
     }
 
     /// A number below `bound`.

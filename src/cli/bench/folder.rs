@@ -30,11 +30,11 @@ impl Folder {
         let mut generator =
             Generator::new(GenerateSettings { count, ..GenerateSettings::default() });
         loop {
-            let batch = generator.batch(format, 1 << 12)?;
-            if batch.is_empty() {
+            let encoded = generator.encode_next(format, 1 << 12)?;
+            if encoded.is_empty() {
                 return Ok(path);
             }
-            file.write_all(batch.bytes())?;
+            file.write_all(encoded.bytes())?;
         }
     }
 }

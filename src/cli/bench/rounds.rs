@@ -40,6 +40,14 @@ pub(crate) fn median(mut times: Vec<Duration>) -> Duration {
     (times[below] + times[above]) / 2
 }
 
+/// The same of figures.
+#[cfg(feature = "network")]
+pub(crate) fn median_of(mut figures: Vec<f64>) -> f64 {
+    figures.sort_unstable_by(f64::total_cmp);
+    let (below, above) = ((figures.len() - 1) / 2, figures.len() / 2);
+    f64::midpoint(figures[below], figures[above])
+}
+
 pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     let started = Instant::now();
     let result = work();

@@ -9,7 +9,7 @@ use anyhow::Context;
 use crate::records::claims::FileClaims;
 use crate::records::plan_error::PlanError;
 use crate::records::sink::{OutputPlan, Sinks};
-use crate::records::stream::{Batch, Stream};
+use crate::records::stream::{EncodedRecords, Stream};
 use crate::storage::files;
 
 /// Plans files, all before the first is written, and refuses to replace one unless `force` says so.
@@ -25,9 +25,9 @@ pub(super) fn plan_files<'a>(
 pub(super) fn write_file(plan: OutputPlan, content: &[u8]) -> anyhow::Result<()> {
     make_folder(&plan.path)?;
     let mut sinks = Sinks::create(&[plan])?;
-    let mut batch = Batch::default();
-    batch.push(content);
-    sinks.write(Stream::Kept, &batch)?;
+    let mut encoded = EncodedRecords::default();
+    encoded.push(content);
+    sinks.write(Stream::Kept, &encoded)?;
     Ok(sinks.finish()?.commit()?)
 }
 

@@ -8,7 +8,7 @@ use crate::format::proof_file::{ProofFile, ProofText};
 use crate::records::claims::FileClaims;
 use crate::records::plan_error::PlanError;
 use crate::records::sink::{OutputPlan, SinkError, Sinks};
-use crate::records::stream::{Batch, Stream};
+use crate::records::stream::{EncodedRecords, Stream};
 use crate::storage::compression::Compression;
 
 const STREAM: Stream = Stream::Kept;
@@ -42,10 +42,10 @@ impl ProofOutput {
     /// [`SinkError`] if it cannot be created or is being written by another process.
     pub fn create(plan: OutputPlan) -> Result<Self, SinkError> {
         let mut sinks = Sinks::create(&[plan])?;
-        let mut batch = Batch::default();
-        let file = ProofFile::start(batch.open_record());
-        batch.end_record();
-        sinks.write(STREAM, &batch)?;
+        let mut encoded = EncodedRecords::default();
+        let file = ProofFile::start(encoded.open_record());
+        encoded.end_record();
+        sinks.write(STREAM, &encoded)?;
         Ok(Self { sinks, file })
     }
 
@@ -54,10 +54,10 @@ impl ProofOutput {
     /// # Errors
     /// [`SinkError::Io`], a full disk for instance.
     pub fn write(&mut self, proof: &ProofText) -> Result<(), SinkError> {
-        let mut batch = Batch::default();
-        self.file.push(proof, batch.open_record());
-        batch.end_record();
-        self.sinks.write(STREAM, &batch)
+        let mut encoded = EncodedRecords::default();
+        self.file.push(proof, encoded.open_record());
+        encoded.end_record();
+        self.sinks.write(STREAM, &encoded)
     }
 
     /// Completes the file and gives it its name.
@@ -65,10 +65,10 @@ impl ProofOutput {
     /// # Errors
     /// [`SinkError::Io`], a full disk for instance.
     pub fn finish(mut self) -> Result<(), SinkError> {
-        let mut batch = Batch::default();
-        self.file.end(batch.open_record());
-        batch.end_record();
-        self.sinks.write(STREAM, &batch)?;
+        let mut encoded = EncodedRecords::default();
+        self.file.end(encoded.open_record());
+        encoded.end_record();
+        self.sinks.write(STREAM, &encoded)?;
         self.sinks.finish()?.commit()
     }
 }

@@ -144,10 +144,10 @@ impl GameConverter<'_> {
     }
 
     fn copy(&mut self, unit: &RawUnit<'_>, games: &[Result<ReadGame, RecordError>]) {
-        let batch = self.processed.batch_mut(Stream::Kept);
-        unit.copy(self.plan.to.format, batch.open_record());
+        let encoded = self.processed.encoded_mut(Stream::Kept);
+        unit.copy(self.plan.to.format, encoded.open_record());
         let records = || games.iter().flatten().flat_map(|game| &game.records);
-        batch.end_group(records().count());
+        encoded.end_group(records().count());
         records().for_each(|record| self.count(record.warnings, FieldChanges::default()));
     }
 
@@ -177,7 +177,7 @@ impl GameConverter<'_> {
         let moves = within(wanted.start)..within(wanted.end);
         let (to, settings) = (self.plan.to.format, &self.plan.settings);
         let Some(mut part) = read.game.part(moves.clone()) else {
-            self.processed.batch_mut(Stream::Kept).end_group(0);
+            self.processed.encoded_mut(Stream::Kept).end_group(0);
             return Ok(());
         };
         let invented = settings.fill.complete(&mut part, to);
@@ -194,10 +194,10 @@ impl GameConverter<'_> {
                     .map_err(|loss| (index..index + 1, loss.into()))?;
             }
         }
-        let batch = self.processed.batch_mut(Stream::Kept);
-        write_game(to, &part, batch.open_record())
+        let encoded = self.processed.encoded_mut(Stream::Kept);
+        write_game(to, &part, encoded.open_record())
             .map_err(|error| (wanted.clone(), ConvertError::from(error).into()))?;
-        batch.end_group(records.len());
+        encoded.end_group(records.len());
         for (GameRecordEffects { lost, warnings }, invented) in records.iter().zip(invented) {
             self.count(*warnings, FieldChanges { lost: lost.union(lost_of_game), invented });
         }

@@ -178,7 +178,7 @@ fn write(
                 unit += 1;
             }
         }
-        *processed.batch_mut(Stream::Kept) = units.without(&omitted);
+        *processed.encoded_mut(Stream::Kept) = units.without(&omitted);
         Ok(())
     };
     read(plan, sinks, Checksums::Known, worker, take, control)?;

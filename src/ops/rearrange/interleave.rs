@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::account::{FinishedOperation, OperationManifest};
-use super::items::{BlockUnits, UnitBatch, process_units};
+use super::items::{BlockUnits, EncodedUnits, process_units};
 use super::pass::{RunControl, count};
 use super::plan::RearrangePlan;
 use crate::engine::error::RunError;
@@ -169,16 +169,16 @@ impl Interleaver {
             if cancel.load(Ordering::Relaxed) {
                 return Err(RunError::Interrupted.into());
             }
-            let mut batch = UnitBatch::default();
+            let mut encoded = EncodedUnits::default();
             for _ in 0..WRITTEN_UNITS {
-                goes_on = self.take_turn(&mut batch, cancel)?;
+                goes_on = self.take_turn(&mut encoded, cancel)?;
                 if !goes_on {
                     break;
                 }
             }
-            let batch = batch.into_batch();
-            self.counts.kept += batch.len();
-            self.sinks.write(Stream::Kept, &batch)?;
+            let encoded = encoded.into_records();
+            self.counts.kept += encoded.len();
+            self.sinks.write(Stream::Kept, &encoded)?;
             progress.update(&self.counts);
         }
         self.readers.iter_mut().for_each(|reader| reader.uncount_unused(&mut self.counts));
@@ -188,7 +188,7 @@ impl Interleaver {
     /// Lets one of the inputs give a unit; false if that was the end.
     fn take_turn(
         &mut self,
-        batch: &mut UnitBatch,
+        encoded: &mut EncodedUnits,
         cancel: &AtomicBool,
     ) -> Result<bool, OperationError> {
         // What counts for nothing, a game without moves, may be left when nothing else is.
@@ -204,7 +204,7 @@ impl Interleaver {
         }
         let item = reader.units.get(reader.next);
         reader.next += 1;
-        batch.push(item.bytes, item.records);
+        encoded.push(item.bytes, item.records);
         if self.are_counted {
             self.draws.lessen(drawn, item.records);
         }
@@ -261,7 +261,7 @@ impl InputReader {
                 break;
             };
             for stream in [Stream::Quarantine, Stream::QuarantineLines] {
-                sinks.write(stream, processed.batch(stream))?;
+                sinks.write(stream, processed.encoded(stream))?;
             }
             let mut processed = processed.with_tallies();
             if let Some(bad) = processed.stopped_by.take() {

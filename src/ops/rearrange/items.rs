@@ -9,7 +9,7 @@ use crate::records::bad_record::BadPolicy;
 use crate::records::counts::Condition;
 use crate::records::processing::ProcessedBlock;
 use crate::records::source::Block;
-use crate::records::stream::Batch;
+use crate::records::stream::EncodedRecords;
 
 /// A unit that is moved as a whole.
 pub(super) struct WholeUnit<'a> {
@@ -23,14 +23,14 @@ pub(super) struct WholeUnit<'a> {
 
 /// Units on their way into an output.
 #[derive(Debug, Default)]
-pub(super) struct UnitBatch {
+pub(super) struct EncodedUnits {
     /// Each unit as if it were one record.
-    units: Batch,
+    units: EncodedRecords,
     /// Records of each unit, unless each is one.
     records: Vec<u64>,
 }
 
-impl UnitBatch {
+impl EncodedUnits {
     #[inline]
     pub(super) fn push(&mut self, bytes: &[u8], records: u64) {
         if records != 1 && self.records.is_empty() {
@@ -56,16 +56,16 @@ impl UnitBatch {
     }
 
     /// The units as the records that they hold.
-    pub(super) fn into_batch(self) -> Batch {
+    pub(super) fn into_records(self) -> EncodedRecords {
         if self.records.is_empty() {
             return self.units;
         }
-        let mut batch = Batch::default();
+        let mut encoded = EncodedRecords::default();
         for (unit, &records) in (0..).zip(&self.records) {
-            batch.open_record().extend_from_slice(self.units.bytes_of(unit, unit + 1));
-            batch.end_group(usize::try_from(records).unwrap_or(usize::MAX));
+            encoded.open_record().extend_from_slice(self.units.bytes_of(unit, unit + 1));
+            encoded.end_group(usize::try_from(records).unwrap_or(usize::MAX));
         }
-        batch
+        encoded
     }
 }
 
@@ -141,16 +141,16 @@ impl BlockUnits {
     }
 
     /// All but these, which ascend.
-    pub(super) fn without(mut self, omitted: &[usize]) -> Batch {
+    pub(super) fn without(mut self, omitted: &[usize]) -> EncodedRecords {
         let UnitBounds::Row { len, .. } = self.bounds else {
-            let mut batch = UnitBatch::default();
+            let mut encoded = EncodedUnits::default();
             let mut from = 0;
             for &unit in omitted {
-                batch.push_all(&self, from..unit);
+                encoded.push_all(&self, from..unit);
                 from = unit + 1;
             }
-            batch.push_all(&self, from..self.len());
-            return batch.into_batch();
+            encoded.push_all(&self, from..self.len());
+            return encoded.into_records();
         };
         let ends = omitted.iter().skip(1).copied().chain([self.len()]);
         let mut kept = omitted.first().map_or(self.bytes.len(), |unit| unit * len);
@@ -161,7 +161,7 @@ impl BlockUnits {
             kept += run_len;
         }
         self.bytes.truncate(kept);
-        Batch::of_row(self.bytes, len)
+        EncodedRecords::of_row(self.bytes, len)
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = WholeUnit<'_>> {

@@ -11,7 +11,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use super::account::{FinishedOperation, OperationManifest};
-use super::items::{BlockUnits, UnitBatch, process_units};
+use super::items::{BlockUnits, EncodedUnits, process_units};
 use super::partitioned::{KeyedItems, PartitionedItems};
 use super::partitions::{MemoryShare, PartitionWriter};
 use super::pass::{Checksums, RunControl, block_worker, read, unit_worker};
@@ -99,7 +99,7 @@ fn read_all(
     };
     let mut next_unit = 0..;
     let take = |processed: &mut ProcessedBlock, units: BlockUnits| {
-        let mut taken = UnitBatch::default();
+        let mut taken = EncodedUnits::default();
         for (item, unit) in units.iter().zip(&mut next_unit) {
             if choice.takes(unit, item.number) {
                 taken.push(item.bytes, item.records);
@@ -108,7 +108,7 @@ fn read_all(
                 *processed.counts.filtered.entry(Condition::Sample).or_default() += item.records;
             }
         }
-        *processed.batch_mut(Stream::Kept) = taken.into_batch();
+        *processed.encoded_mut(Stream::Kept) = taken.into_records();
         Ok(())
     };
     control.progress.begin("writing", plan.records);

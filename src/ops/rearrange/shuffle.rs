@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use super::account::{FinishedOperation, OperationManifest};
 use super::copying::gather;
-use super::items::{UnitBatch, process_items, process_row};
+use super::items::{EncodedUnits, process_items, process_row};
 use super::partitioned::{KeyedItems, PartitionedItems};
 use super::partitions::{MemoryShare, PartitionWriter};
 use super::pass::{Checksums, RunControl, block_worker, read};
@@ -24,7 +24,7 @@ use crate::records::bad_record::BadPolicy;
 use crate::records::processing::ProcessedBlock;
 use crate::records::sink::Sinks;
 use crate::records::source::Block;
-use crate::records::stream::{Batch, Stream};
+use crate::records::stream::{EncodedRecords, Stream};
 
 /// Shuffles. Sets nothing under a final name unless all went well.
 ///
@@ -50,15 +50,15 @@ pub fn shuffle(
     let mut partitions = PartitionWriter::new(&plan.resources, len, MemoryShare::ALL);
     let take = |_: &mut _, partitioned| partitions.add(partitioned);
     let passed = read(plan, &mut side, Checksums::Wanted, partition_block, take, &mut control)?;
-    let write = |batch: Batch| {
-        sinks.write(Stream::Kept, &batch)?;
-        Ok(batch.len())
+    let write = |encoded: EncodedRecords| {
+        sinks.write(Stream::Kept, &encoded)?;
+        Ok(encoded.len())
     };
     control.progress.begin("writing", Some(passed.counts.kept));
     process_partitions(
         partitions.seal()?,
         &plan.resources,
-        move |partition| batch_in_order(partition, format),
+        move |partition| encode_in_order(partition, format),
         write,
         &mut control,
     )?;
@@ -112,23 +112,23 @@ const fn keys(seed: u64) -> u64 {
 }
 
 /// The units of a partition in the order of their keys.
-fn batch_in_order(partition: &SortedPartition, format: Format) -> Batch {
+fn encode_in_order(partition: &SortedPartition, format: Format) -> EncodedRecords {
     let SortedPartition { items, len, order, .. } = partition;
     if let Some(len) = *len {
-        return Batch::of_row(gather(&items.bytes, len, order), len);
+        return EncodedRecords::of_row(gather(&items.bytes, len, order), len);
     }
     let starts = items.starts(None);
-    let mut batch = UnitBatch::default();
+    let mut encoded = EncodedUnits::default();
     for &number in order {
         let item = &items.bytes[starts.range(number as usize)];
         match item.split_first_chunk() {
             Some((records, unit)) if !is_one_each(format) => {
-                batch.push(unit, u64::from_le_bytes(*records));
+                encoded.push(unit, u64::from_le_bytes(*records));
             }
-            _ => batch.push(item, 1),
+            _ => encoded.push(item, 1),
         }
     }
-    batch.into_batch()
+    encoded.into_records()
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 use super::account::{FinishedOperation, OperationManifest};
-use super::items::{BlockUnits, UnitBatch};
+use super::items::{BlockUnits, EncodedUnits};
 use super::pass::{Checksums, RunControl, count, read, unit_worker};
 use super::plan::RearrangePlan;
 use crate::engine::progress::Progress;
@@ -128,16 +128,16 @@ impl OpenParts {
             return self.distribute_ranges(units);
         }
         let parts = self.open.len();
-        let mut batches: Vec<UnitBatch> = Vec::new();
-        batches.resize_with(parts, UnitBatch::default);
+        let mut encoded: Vec<EncodedUnits> = Vec::new();
+        encoded.resize_with(parts, EncodedUnits::default);
         if let PartChooser::RoundRobin(distributed) = &mut self.chooser {
             for item in units.iter() {
-                batches[*distributed % parts].push(item.bytes, item.records);
+                encoded[*distributed % parts].push(item.bytes, item.records);
                 *distributed += 1;
             }
         }
-        for (sinks, batch) in self.open.iter_mut().zip(batches) {
-            sinks.write(Stream::Kept, &batch.into_batch())?;
+        for (sinks, encoded) in self.open.iter_mut().zip(encoded) {
+            sinks.write(Stream::Kept, &encoded.into_records())?;
         }
         Ok(())
     }
@@ -170,10 +170,10 @@ impl OpenParts {
         units: &BlockUnits,
         range: Range<usize>,
     ) -> Result<(), OperationError> {
-        let mut batch = UnitBatch::default();
-        batch.push_all(units, range);
+        let mut encoded = EncodedUnits::default();
+        encoded.push_all(units, range);
         match self.open.front_mut() {
-            Some(sinks) => Ok(sinks.write(Stream::Kept, &batch.into_batch())?),
+            Some(sinks) => Ok(sinks.write(Stream::Kept, &encoded.into_records())?),
             None => Ok(()),
         }
     }

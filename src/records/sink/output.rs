@@ -11,7 +11,7 @@ use super::encoder::{BoxedWriter, Encoder, HashingWriter};
 use super::partial::Partial;
 use super::target::Target;
 use super::{OutputPlan, SinkError, WrittenOutput, encoder, io_error};
-use crate::records::stream::{Batch, Stream};
+use crate::records::stream::{EncodedRecords, Stream};
 use crate::storage::checksum::{RunningChecksum, Sha256Sum};
 use crate::storage::compression::{Compression, FRAME_BYTES, FRAME_RECORDS};
 use crate::storage::platform;
@@ -113,23 +113,24 @@ impl Output {
         })
     }
 
-    pub(super) fn write(&mut self, batch: &Batch) -> Result<(), SinkError> {
-        self.try_write(batch).map_err(|source| io_error("write", &self.plan.path, source))
+    pub(super) fn write(&mut self, encoded: &EncodedRecords) -> Result<(), SinkError> {
+        self.try_write(encoded).map_err(|source| io_error("write", &self.plan.path, source))
     }
 
-    fn try_write(&mut self, batch: &Batch) -> io::Result<()> {
+    fn try_write(&mut self, encoded: &EncodedRecords) -> io::Result<()> {
         if self.plan.compression == Compression::None {
-            self.records += batch.len();
-            return self.encoder.write_all(batch.bytes());
+            self.records += encoded.len();
+            return self.encoder.write_all(encoded.bytes());
         }
-        // A batch without records may have bytes: games without moves.
-        if batch.is_empty() {
-            return self.write_in_frame(batch.bytes(), 0);
+        // Without records there may be bytes: games without moves.
+        if encoded.is_empty() {
+            return self.write_in_frame(encoded.bytes(), 0);
         }
         let mut from = 0;
-        while from < batch.len() {
-            let to = batch.len().min(from + FRAME_RECORDS - self.records_in_frame % FRAME_RECORDS);
-            self.write_in_frame(batch.bytes_of(from, to), to - from)?;
+        while from < encoded.len() {
+            let to =
+                encoded.len().min(from + FRAME_RECORDS - self.records_in_frame % FRAME_RECORDS);
+            self.write_in_frame(encoded.bytes_of(from, to), to - from)?;
             from = to;
         }
         Ok(())

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::records::sink::output::{FinishedOutput, Output};
 use crate::records::sink::target::{Target, sync_folder_of};
 use crate::records::sink::{OutputPlan, OutputState, Partial, SinkError, WrittenOutput, io_error};
-use crate::records::stream::{Batch, Stream};
+use crate::records::stream::{EncodedRecords, Stream};
 use crate::storage::files;
 
 /// The outputs of a run while they have no final names. Dropped before [`FinishedOutputs::commit`], they vanish.
@@ -59,9 +59,9 @@ impl Sinks {
     ///
     /// # Errors
     /// [`SinkError::Io`], a full disk for instance.
-    pub fn write(&mut self, stream: Stream, batch: &Batch) -> Result<(), SinkError> {
+    pub fn write(&mut self, stream: Stream, encoded: &EncodedRecords) -> Result<(), SinkError> {
         match self.outputs.iter_mut().find(|output| output.plan.stream == stream) {
-            Some(output) => output.write(batch),
+            Some(output) => output.write(encoded),
             None => Ok(()),
         }
     }
@@ -208,7 +208,7 @@ mod tests {
     use zeekstd::SeekTable;
 
     use super::*;
-    use crate::records::stream::{Batch, Stream};
+    use crate::records::stream::{EncodedRecords, Stream};
     use crate::storage::compression::Compression;
     use crate::storage::compression::{FRAME_BYTES, FRAME_RECORDS};
 
@@ -221,10 +221,10 @@ mod tests {
             ..OutputPlan::plain(Stream::Kept, path.clone())
         };
         let mut sinks = Sinks::create(&[plan]).unwrap();
-        let mut batch = Batch::default();
-        (0..records).for_each(|_| batch.push(&vec![7; bytes]));
-        sinks.write(Stream::Kept, &batch).unwrap();
-        sinks.write(Stream::Kept, &batch).unwrap();
+        let mut encoded = EncodedRecords::default();
+        (0..records).for_each(|_| encoded.push(&vec![7; bytes]));
+        sinks.write(Stream::Kept, &encoded).unwrap();
+        sinks.write(Stream::Kept, &encoded).unwrap();
         sinks.finish().unwrap().commit().unwrap();
         let content = zstd::decode_all(File::open(&path).unwrap()).unwrap();
         assert_eq!(content.len(), 2 * records * bytes);

@@ -1,6 +1,6 @@
 //! Ways in which a file may be damaged, a few at a time.
 
-use crate::archive::Random;
+use kyokumen_testing::positions::Random;
 
 /// Longest piece that is inserted, taken out or doubled.
 const MAX_BYTES: usize = 200;

@@ -29,7 +29,7 @@ fn games_that_are_not_wanted_any_more_end() {
     let device = Delayed::new(Hashed::default(), Duration::from_millis(1));
     let numbers = 0..1_000_000;
     let openings = Box::new(StartPosition);
-    let games = Games::play(settings(), RUN, 1, numbers, openings, vec![Box::new(device)]);
+    let games = Games::play(settings(), RUN, 1, numbers, openings, vec![vec![Box::new(device)]]);
     let mut games = games.unwrap();
     assert_eq!(games.next().unwrap().unwrap().number, 0);
     let figures = games.figures();
@@ -62,7 +62,7 @@ impl Evaluator for Failing {
 fn a_device_that_fails_is_told_after_the_games_that_were_whole() {
     let device = Failing { batches: 2000, panics: false };
     let openings = Box::new(StartPosition);
-    let games = Games::play(settings(), RUN, 1, 0..1000, openings, vec![Box::new(device)]);
+    let games = Games::play(settings(), RUN, 1, 0..1000, openings, vec![vec![Box::new(device)]]);
     let mut whole = 0;
     let mut failure = None;
     for game in games.unwrap() {
@@ -80,6 +80,22 @@ fn a_device_that_fails_is_told_after_the_games_that_were_whole() {
 fn a_panic_of_a_device_is_no_end_of_the_games() {
     let device = Failing { batches: 500, panics: true };
     let openings = Box::new(StartPosition);
-    let games = Games::play(settings(), RUN, 1, 0..1000, openings, vec![Box::new(device)]);
+    let games = Games::play(settings(), RUN, 1, 0..1000, openings, vec![vec![Box::new(device)]]);
     games.unwrap().for_each(drop);
+}
+
+#[test]
+fn each_game_has_the_network_of_its_number() {
+    let network = |seed| Box::new(Hashed { seed }) as Box<dyn Evaluator>;
+    let play = |networks: Vec<Vec<Box<dyn Evaluator>>>| {
+        let run = RunSettings { batch: 3, groups: 2, ..RUN };
+        let games = Games::play(settings(), run, 5, 4..24, Box::new(StartPosition), networks);
+        games.unwrap().map(|game| game.unwrap().game).collect::<Vec<_>>()
+    };
+    let [one, other] = [1, 2].map(|seed| play(vec![vec![network(seed)]]));
+    let both = play(vec![vec![network(1), network(1)], vec![network(2)]]);
+    for (i, game) in both.iter().enumerate() {
+        assert!(game == if i % 2 == 0 { &one[i] } else { &other[i] }, "{i}");
+    }
+    assert!(one[0] != other[0]);
 }

@@ -16,7 +16,7 @@ use crate::records::archive::Archive;
 use crate::records::counts::{Condition, Counts};
 use crate::records::sink::Sinks;
 use crate::records::source::{InputLocation, Part, PartRead};
-use crate::records::stream::{Batch, Stream};
+use crate::records::stream::{EncodedRecords, Stream};
 use crate::storage::compression::Compression;
 
 /// To go to a place takes a disk as long as to read about this much on: a tenth of a millisecond at a gigabyte a
@@ -27,7 +27,7 @@ const BYTES_PER_PLACE: u64 = 1 << 17;
 const CHUNK_KEYS: u64 = 1 << 20;
 
 /// Records that are written together.
-const BATCH_RECORDS: usize = 1 << 12;
+const RECORDS_AT_A_TIME: usize = 1 << 12;
 
 /// The inputs of a plan as archives, if going to so many records of them is faster than reading all.
 ///
@@ -76,17 +76,17 @@ pub(super) fn write(
     for archive in archives {
         let behind = first + archive.len();
         let (here, others) = rest.split_at(rest.partition_point(|&record| record < behind));
-        for records in here.chunks(BATCH_RECORDS) {
-            let mut batch = Batch::default();
+        for records in here.chunks(RECORDS_AT_A_TIME) {
+            let mut encoded = EncodedRecords::default();
             for &record in records {
                 let bytes = archive.record_bytes(record - first)?;
-                batch.open_record().extend_from_slice(&bytes);
-                batch.end_record();
+                encoded.open_record().extend_from_slice(&bytes);
+                encoded.end_record();
             }
             if control.cancel.load(Ordering::Relaxed) {
                 return Err(RunError::Interrupted.into());
             }
-            sinks.write(Stream::Kept, &batch)?;
+            sinks.write(Stream::Kept, &encoded)?;
         }
         (rest, first) = (others, behind);
     }

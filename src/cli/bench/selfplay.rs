@@ -1,0 +1,167 @@
+//! `kyokumen bench selfplay`: simulations per second of games without a network, and with devices of a given speed.
+
+mod queued;
+
+use std::io;
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use kyokumen_mcts::{MateLimits, SearchSettings};
+use kyokumen_network::{Delayed, Evaluator, Input2, Uniform};
+use kyokumen_selfplay::{GameSettings, Games, RunSettings, StartPosition};
+use serde::Serialize;
+
+use super::super::report::json_line;
+use crate::cli::bench::rounds::median_of;
+use crate::cli::exit::ExitStatus;
+
+/// Simulations per second of self-play: on one core without a network, and with simulated devices, one batch at a time
+/// and two, one device and several, and as programs did it that had a thread for each game
+#[derive(Args)]
+pub(super) struct SelfPlayArgs {
+    /// Positions a second that a simulated device evaluates
+    #[arg(long, value_name = "N", default_value_t = 9416)]
+    device_speed: u32,
+
+    /// Most simulated devices
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    devices: usize,
+
+    /// Positions of a batch
+    #[arg(long, value_name = "N", default_value_t = 192, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=4096))]
+    batch: usize,
+
+    /// Planes that are written for each position, none with 0
+    #[arg(long, value_name = "0|57|119", default_value = "57")]
+    planes: usize,
+
+    /// Nodes of the mate search at each leaf
+    #[arg(long, default_value_t = 0)]
+    leaf_mate_nodes: u64,
+
+    /// Seconds that each figure is measured in a round
+    #[arg(long, value_name = "SECONDS", default_value_t = 3)]
+    seconds: u64,
+
+    /// Rounds; the median counts
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    rounds: u32,
+
+    /// One JSON object a line for each figure
+    #[arg(long)]
+    json: bool,
+}
+
+/// What is measured.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Arrangement {
+    /// On one core, without a network.
+    NoNetwork,
+    /// So many simulated devices with so many batches each.
+    Devices { devices: usize, groups: usize },
+    /// One simulated device, and a thread for each game.
+    Queued,
+}
+
+#[derive(Serialize)]
+struct Figure {
+    what: String,
+    simulations_per_s: f64,
+    /// Compared with one device of this speed and one batch at a time.
+    ratio: Option<f64>,
+}
+
+pub(super) fn run(args: &SelfPlayArgs) -> anyhow::Result<ExitStatus> {
+    let one_by_one = Arrangement::Devices { devices: 1, groups: 1 };
+    let mut arrangements = vec![Arrangement::NoNetwork, Arrangement::Queued, one_by_one];
+    arrangements
+        .extend((1..=args.devices).map(|devices| Arrangement::Devices { devices, groups: 2 }));
+    let mut rates = vec![Vec::new(); arrangements.len()];
+    for _ in 0..args.rounds {
+        for (arrangement, rates) in arrangements.iter().zip(&mut rates) {
+            rates.push(args.measure(*arrangement)?);
+        }
+    }
+    let rates: Vec<f64> = rates.into_iter().map(median_of).collect();
+    let of = |wanted| arrangements.iter().position(|&found| found == wanted).map(|i| rates[i]);
+    let base = of(one_by_one).unwrap_or(f64::NAN);
+    let mut out = io::stdout().lock();
+    for (arrangement, &rate) in arrangements.iter().zip(&rates) {
+        let ratio = (*arrangement != Arrangement::NoNetwork).then_some(rate / base);
+        let figure = Figure { what: arrangement.words(), simulations_per_s: rate, ratio };
+        if args.json {
+            json_line(&figure)?;
+            continue;
+        }
+        let ratio = ratio.map_or(String::new(), |ratio| format!("  {ratio:.3} ×"));
+        writeln!(out, "{:<44} {rate:>9.0} simulations/s{ratio}", figure.what)?;
+    }
+    Ok(ExitStatus::Done)
+}
+
+impl Arrangement {
+    fn words(self) -> String {
+        let plural =
+            |number, word| format!("{number} {word}{}", if number == 1 { "" } else { "s" });
+        match self {
+            Self::NoNetwork => "one core, no network".to_owned(),
+            Self::Devices { devices, groups: 1 } => {
+                format!("{}, a batch at a time", plural(devices, "device"))
+            }
+            Self::Devices { devices, groups } => {
+                format!("{}, {groups} batches each", plural(devices, "device"))
+            }
+            Self::Queued => "1 device, a thread for each game".to_owned(),
+        }
+    }
+}
+
+impl SelfPlayArgs {
+    fn settings(&self) -> GameSettings {
+        let nodes = self.leaf_mate_nodes;
+        GameSettings {
+            search: SearchSettings {
+                leaf_mate: MateLimits { depth: 7, nodes },
+                root_mate: MateLimits::NONE,
+                ..SearchSettings::default()
+            },
+            ..GameSettings::default()
+        }
+    }
+
+    fn device(&self) -> Box<dyn Evaluator> {
+        let time = Duration::from_secs(1) * self.batch as u32 / self.device_speed;
+        Box::new(Delayed::new(self.no_network(), time))
+    }
+
+    fn no_network(&self) -> Uniform {
+        Uniform { planes: Input2::from_planes(self.planes) }
+    }
+
+    /// Simulations a second, without the first second.
+    fn measure(&self, arrangement: Arrangement) -> anyhow::Result<f64> {
+        let settings = self.settings();
+        let (devices, groups): (Vec<Box<dyn Evaluator>>, _) = match arrangement {
+            Arrangement::NoNetwork => (vec![Box::new(self.no_network())], 1),
+            Arrangement::Devices { devices, groups } => {
+                ((0..devices).map(|_| self.device()).collect(), groups)
+            }
+            Arrangement::Queued => {
+                let games = queued::QueuedGames::play(settings, self.batch, self.device())?;
+                return Ok(self.rate(|| games.simulations()));
+            }
+        };
+        let run = RunSettings { batch: self.batch, groups, mate_table_mib: 4 };
+        let openings = Box::new(StartPosition);
+        let games = Games::play(settings, run, 1, 0..u64::MAX, openings, vec![devices])?;
+        Ok(self.rate(|| games.figures().simulations))
+    }
+
+    fn rate(&self, simulations: impl Fn() -> u64) -> f64 {
+        std::thread::sleep(Duration::from_secs(1));
+        let (before, started) = (simulations(), Instant::now());
+        std::thread::sleep(Duration::from_secs(self.seconds));
+        (simulations() - before) as f64 / started.elapsed().as_secs_f64()
+    }
+}

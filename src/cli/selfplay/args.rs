@@ -1,0 +1,238 @@
+//! Options of `kyokumen selfplay`.
+//!
+//! Nothing has its default here: what is not said may stand in a configuration file.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use serde::Deserialize;
+
+use crate::cli::option::{location, seconds, threads, word};
+use crate::cli::progress::ProgressMode;
+use crate::records::format_name::FormatName;
+use crate::records::shard_choice::ShardChoice;
+
+/// What a configuration file can say, too.
+#[derive(Args, Clone, Debug, Default)]
+pub(super) struct SettingArgs {
+    /// Network, an ONNX file; several take turns by the numbers of the games
+    #[arg(long, value_name = "NET.onnx")]
+    pub(super) model: Vec<PathBuf>,
+
+    /// Positions in which games begin, a file in any format: each once, in random order, before any comes again
+    /// [default: the start position]
+    #[arg(long, value_name = "FILE", value_parser = location())]
+    pub(super) openings: Option<PathBuf>,
+
+    /// Format of the openings, one of `kyokumen formats` [default: by extension]
+    #[arg(long, value_name = "FORMAT")]
+    pub(super) from: Option<FormatName>,
+
+    /// Leave out openings that are decided by a mate, as `kyokumen filter` does
+    #[arg(long)]
+    pub(super) openings_filter: bool,
+
+    /// Folder of the outputs, made if it is not there
+    #[arg(short, long, value_name = "DIR")]
+    pub(super) output: Option<PathBuf>,
+
+    /// Start of the outputs' names [default: selfplay]
+    #[arg(long)]
+    pub(super) name: Option<String>,
+
+    /// Format of the games: with visits hcpe3, without them any other [default: hcpe3]
+    #[arg(long, value_name = "FORMAT")]
+    pub(super) to: Option<FormatName>,
+
+    /// Games of all shards
+    #[arg(long, value_name = "N")]
+    pub(super) games: Option<u64>,
+
+    /// Seed of the random numbers [default: 1]
+    #[arg(long)]
+    pub(super) seed: Option<u64>,
+
+    /// Play only the I-th of N equal parts of the games, as in 3/10; auto takes that of the job in Slurm, Kubernetes,
+    /// Grid Engine and PBS, or in the variable `KYOKUMEN_SHARD`; auto/N says what the job does not know
+    #[arg(long, value_name = "I/N|auto[/N]")]
+    pub(super) shard: Option<ShardChoice>,
+
+    /// Go on where an interrupted run stood; from the start if there was none, not at all if it was done
+    #[arg(long, conflicts_with = "force")]
+    pub(super) resume: bool,
+
+    /// Write down after so many seconds how far the run has come [default: 10]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(super) checkpoint_every: Option<Duration>,
+
+    /// Replace outputs that exist
+    #[arg(long)]
+    pub(super) force: bool,
+
+    /// Show progress on standard error [default: auto]
+    #[arg(long, value_name = "auto|bar|plain|json|none", value_parser = word::<ProgressMode>)]
+    pub(super) progress: Option<ProgressMode>,
+
+    /// Write how far the run has come to a file for Prometheus, as the textfile collector of the node exporter reads it
+    #[arg(long, value_name = "FILE.prom")]
+    pub(super) metrics: Option<PathBuf>,
+
+    /// Threads that evaluate, each with games of its own; 0 is all cores [default: 0]
+    #[arg(long, value_parser = threads(), help_heading = "Speed")]
+    pub(super) threads: Option<usize>,
+
+    /// Games of a batch [default: 32]
+    #[arg(long, value_name = "GAMES", value_parser = one_or_more(65_536), help_heading = "Speed")]
+    pub(super) batch: Option<usize>,
+
+    /// Batches a network has at a time: with 2 one is searched while the other is evaluated, which pays where a device of
+    /// its own evaluates [default: 1]
+    #[arg(long, value_name = "N", value_parser = one_or_more(16), help_heading = "Speed")]
+    pub(super) groups: Option<usize>,
+
+    #[command(flatten)]
+    pub(super) game: GameArgs,
+}
+
+/// What decides the games.
+#[derive(Args, Clone, Copy, Debug, Default)]
+#[command(next_help_heading = "Games")]
+pub(super) struct GameArgs {
+    /// Simulations a position [default: 800]
+    #[arg(long, value_name = "N")]
+    pub(super) playouts: Option<u32>,
+
+    /// How moves are chosen in the tree: with dlshogi's constants of today or of 2018 [default: dlshogi]
+    #[arg(long, value_name = "dlshogi|dlshogi-2018", value_parser = word::<PuctName>)]
+    pub(super) puct: Option<PuctName>,
+
+    /// At the root, in so many of 1,000 simulations, a move counts as more probable than it is [default: 3]
+    #[arg(long, value_name = "N")]
+    pub(super) noise: Option<u16>,
+
+    /// What the logits of the policy are divided by [default: 1.66]
+    #[arg(long, value_name = "T")]
+    pub(super) policy_temperature: Option<f32>,
+
+    /// Use up all simulations also where the second move cannot catch up any more
+    #[arg(long)]
+    pub(super) no_early_stop: bool,
+
+    /// How often half as many simulations are added where two moves are nearly as good [default: 2]
+    #[arg(long, value_name = "N")]
+    pub(super) extensions: Option<u8>,
+
+    /// How many moves of a game are drawn by lot, with weights visits^(1/T) [default: 4]
+    #[arg(long, value_name = "PLIES")]
+    pub(super) random_plies: Option<u16>,
+
+    /// T of the first of them [default: 10]
+    #[arg(long, value_name = "T")]
+    pub(super) random_temperature: Option<f32>,
+
+    /// What T loses every two plies [default: 1]
+    #[arg(long, value_name = "T")]
+    pub(super) random_temperature_drop: Option<f32>,
+
+    /// Draw only from moves whose value is at most so much smaller than that of the best one [default: 0.015]
+    #[arg(long, value_name = "VALUE")]
+    pub(super) random_cutoff: Option<f32>,
+
+    /// Give a game up when |2v − 1| is more, v being how probable the mover's win is; 1 is never [default: 0.99]
+    #[arg(long, value_name = "VALUE")]
+    pub(super) resign: Option<f32>,
+
+    /// Moves after which a game is a draw [default: 320]
+    #[arg(long, value_name = "MOVES")]
+    pub(super) max_moves: Option<u16>,
+
+    /// What a draw is worth in the search, from 0 (a loss) to 1 [default: 0.5]
+    #[arg(long, value_name = "VALUE")]
+    pub(super) draw_value: Option<f32>,
+
+    /// Mate search at each leaf: plies and nodes; 0,0 is none [default: 7,30]
+    #[arg(long, value_name = "PLIES,NODES", value_parser = mate_limits)]
+    pub(super) leaf_mate: Option<(u16, u64)>,
+
+    /// Mate search before each move [default: 33,10000]
+    #[arg(long, value_name = "PLIES,NODES", value_parser = mate_limits)]
+    pub(super) root_mate: Option<(u16, u64)>,
+
+    /// Size of the table of each thread's mate searches, in MiB [default: 16]
+    #[arg(long, value_name = "MIB", value_parser = one_or_more(1 << 20))]
+    pub(super) hash_mb: Option<usize>,
+}
+
+/// Constants of the choice of moves, by name.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum PuctName {
+    /// dlshogi's of today.
+    Dlshogi,
+    /// dlshogi's of 2018.
+    #[serde(rename = "dlshogi-2018")]
+    Dlshogi2018,
+}
+
+fn one_or_more(most: u64) -> clap::builder::RangedU64ValueParser<usize> {
+    clap::builder::RangedU64ValueParser::new().range(1..=most)
+}
+
+fn mate_limits(text: &str) -> Result<(u16, u64), &'static str> {
+    let parts = text.split_once(',');
+    let parsed = parts.and_then(|(plies, nodes)| Some((plies.parse().ok()?, nodes.parse().ok()?)));
+    parsed.ok_or("expected plies and nodes, as in 7,30")
+}
+
+impl SettingArgs {
+    /// These, and where they say nothing the others.
+    pub(super) fn or(self, others: Self) -> Self {
+        Self {
+            model: if self.model.is_empty() { others.model } else { self.model },
+            openings: self.openings.or(others.openings),
+            from: self.from.or(others.from),
+            openings_filter: self.openings_filter || others.openings_filter,
+            output: self.output.or(others.output),
+            name: self.name.or(others.name),
+            to: self.to.or(others.to),
+            games: self.games.or(others.games),
+            seed: self.seed.or(others.seed),
+            shard: self.shard.or(others.shard),
+            resume: self.resume || others.resume,
+            checkpoint_every: self.checkpoint_every.or(others.checkpoint_every),
+            force: self.force || others.force,
+            progress: self.progress.or(others.progress),
+            metrics: self.metrics.or(others.metrics),
+            threads: self.threads.or(others.threads),
+            batch: self.batch.or(others.batch),
+            groups: self.groups.or(others.groups),
+            game: self.game.or(others.game),
+        }
+    }
+}
+
+impl GameArgs {
+    pub(super) fn or(self, others: Self) -> Self {
+        Self {
+            playouts: self.playouts.or(others.playouts),
+            puct: self.puct.or(others.puct),
+            noise: self.noise.or(others.noise),
+            policy_temperature: self.policy_temperature.or(others.policy_temperature),
+            no_early_stop: self.no_early_stop || others.no_early_stop,
+            extensions: self.extensions.or(others.extensions),
+            random_plies: self.random_plies.or(others.random_plies),
+            random_temperature: self.random_temperature.or(others.random_temperature),
+            random_temperature_drop: self
+                .random_temperature_drop
+                .or(others.random_temperature_drop),
+            random_cutoff: self.random_cutoff.or(others.random_cutoff),
+            resign: self.resign.or(others.resign),
+            max_moves: self.max_moves.or(others.max_moves),
+            draw_value: self.draw_value.or(others.draw_value),
+            leaf_mate: self.leaf_mate.or(others.leaf_mate),
+            root_mate: self.root_mate.or(others.root_mate),
+            hash_mb: self.hash_mb.or(others.hash_mb),
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! What `kyokumen selfplay` does: a request to the library, and a report.
+
+use std::path::{Path, PathBuf};
+use std::thread;
+
+use anyhow::Context;
+use kyokumen_mcts::{MateLimits, Puct};
+use kyokumen_selfplay::{GameSettings, RunSettings};
+
+use super::args::{GameArgs, PuctName, SettingArgs};
+use crate::cli::exit::{ExitStatus, Usage};
+use crate::cli::failure::{Failure, plan_error, run_error};
+use crate::cli::message::say;
+use crate::cli::progress::Shown;
+use crate::cli::report::{counted, records};
+use crate::format::Format;
+use crate::records::format_name::FormatName;
+use crate::records::shard_choice::ShardChoice;
+use crate::selfplay::error::SelfPlayError;
+use crate::selfplay::evaluators::Model;
+use crate::selfplay::manifest::{GameTotals, SelfPlayManifest};
+use crate::selfplay::plan::{SelfPlayPlan, SelfPlayRequest};
+use crate::selfplay::run::{SelfPlayed, selfplay};
+use crate::selfplay::snapshot::SelfPlaySnapshot;
+use crate::storage::compression::Compression;
+use crate::storage::platform::Interrupt;
+
+/// Games of a batch unless something else is asked for.
+const BATCH: usize = 32;
+/// Table of a thread's mate searches, in MiB.
+const MATE_TABLE_MIB: usize = 16;
+/// dlshogi's in self-play.
+const POLICY_TEMPERATURE: f32 = 1.66;
+
+pub(super) fn run(settings: SettingArgs, config: Option<PathBuf>) -> anyhow::Result<ExitStatus> {
+    let mode = settings.progress.unwrap_or_default();
+    let plan = SelfPlayPlan::new(settings.request(config)?).map_err(plan_error)?;
+    let interrupt = Interrupt::watch().context("cannot watch for signals")?;
+    let folder = plan.folder.clone();
+    let display = mode.display(Some(plan.numbers.end - plan.numbers.start));
+    let played = selfplay(plan, display, &interrupt.cancel());
+    let SelfPlayed { manifest, was_done } = played.map_err(|error| run_error(error, &interrupt))?;
+    if was_done {
+        let shard = manifest.shard.as_ref();
+        let of = shard.map_or("the run".to_owned(), |shard| format!("shard {shard}"));
+        say!("nothing to do: {of} was done before");
+    }
+    report(&manifest, &folder);
+    Ok(ExitStatus::Done)
+}
+
+fn report(manifest: &SelfPlayManifest, folder: &Path) {
+    say!("{}", summary(&manifest.games));
+    if !manifest.reproducible {
+        say!(
+            "the networks' answers depend on the batch: another run will not write the same bytes"
+        );
+    }
+    for output in &manifest.outputs {
+        say!("  {} ({})", folder.join(&output.file).display(), records(output.records));
+    }
+}
+
+/// One line about the games.
+fn summary(games: &GameTotals) -> String {
+    let GameTotals { played, mated_openings, endings, results, moves, training_positions, .. } =
+        games;
+    let words = |counts: &std::collections::BTreeMap<String, u64>| {
+        let counts: Vec<(u64, String)> =
+            counts.iter().map(|(word, &count)| (count, word.replace('_', " "))).collect();
+        counted(&counts.iter().map(|(count, word)| (*count, word.as_str())).collect::<Vec<_>>())
+    };
+    let left_out = match mated_openings {
+        0 => String::new(),
+        mated => format!(", {mated} left out as their openings were mated"),
+    };
+    format!(
+        "{played} games ({}; {}){left_out}, {moves} moves, {training_positions} positions to train on",
+        words(results),
+        words(endings),
+    )
+}
+
+impl Failure for SelfPlayError {
+    fn is_interruption(&self) -> bool {
+        self.is_interruption()
+    }
+
+    fn is_usage(&self) -> bool {
+        self.is_usage()
+    }
+}
+
+impl Shown for SelfPlaySnapshot {
+    fn done(&self) -> u64 {
+        self.games
+    }
+
+    fn rates(&self) -> String {
+        self.rates()
+    }
+
+    fn line(&self) -> String {
+        self.line()
+    }
+}
+
+impl SettingArgs {
+    fn request(self, config: Option<PathBuf>) -> anyhow::Result<SelfPlayRequest> {
+        let output =
+            self.output.ok_or_else(|| Usage("no folder for the outputs: -o DIR".to_owned()))?;
+        let games = self.games.ok_or_else(|| Usage("how many games: --games N".to_owned()))?;
+        let shard = self.shard.map(ShardChoice::resolve).transpose();
+        let shard = shard.map_err(|error| Usage(error.to_string()))?;
+        Ok(SelfPlayRequest {
+            models: devices(&self.model, self.threads.unwrap_or(0)),
+            policy_temperature: positive(
+                "--policy-temperature",
+                self.game.policy_temperature.unwrap_or(POLICY_TEMPERATURE),
+            )?,
+            openings: self.openings,
+            from: self.from,
+            openings_filter: self.openings_filter,
+            output,
+            name: self.name,
+            to: self
+                .to
+                .unwrap_or(FormatName { format: Format::Hcpe3, compression: Compression::None }),
+            games,
+            seed: self.seed.unwrap_or(1),
+            shard,
+            force: self.force,
+            resume: self.resume,
+            checkpoint_every: self.checkpoint_every,
+            metrics: self.metrics,
+            read_from: config.into_iter().collect(),
+            game: self.game.settings()?,
+            run: RunSettings {
+                batch: self.batch.unwrap_or(BATCH),
+                groups: self.groups.unwrap_or(1),
+                mate_table_mib: self.game.hash_mb.unwrap_or(MATE_TABLE_MIB),
+            },
+        })
+    }
+}
+
+/// A network for each thread, the models in turns, each at least once.
+fn devices(models: &[PathBuf], threads: usize) -> Vec<Model> {
+    let threads = match threads {
+        0 => thread::available_parallelism().map_or(1, usize::from),
+        threads => threads,
+    };
+    let named = models.iter().map(|model| Model::named(model));
+    named.collect::<Vec<_>>().into_iter().cycle().take(threads.max(models.len())).collect()
+}
+
+impl GameArgs {
+    fn settings(self) -> anyhow::Result<GameSettings> {
+        let mut game = GameSettings::default();
+        let search = &mut game.search;
+        match self.puct {
+            None | Some(PuctName::Dlshogi) => search.puct = Puct::DLSHOGI,
+            Some(PuctName::Dlshogi2018) => search.puct = Puct::DLSHOGI_2018,
+        }
+        let limits = |(depth, nodes)| MateLimits { depth, nodes };
+        set(&mut search.puct.root_noise_per_mille, self.noise);
+        set(&mut search.draw_value, self.draw_value);
+        set(&mut search.leaf_mate, self.leaf_mate.map(limits));
+        set(&mut search.root_mate, self.root_mate.map(limits));
+        set(&mut game.playouts, self.playouts);
+        set(&mut game.extensions, self.extensions);
+        set(&mut game.opening.plies, self.random_plies);
+        set(&mut game.opening.temperature, self.random_temperature);
+        set(&mut game.opening.temperature_drop, self.random_temperature_drop);
+        set(&mut game.opening.cutoff, self.random_cutoff);
+        set(&mut game.resign, self.resign);
+        set(&mut game.max_moves, self.max_moves);
+        game.early_stop = !self.no_early_stop;
+        check(&game)?;
+        Ok(game)
+    }
+}
+
+fn set<T>(value: &mut T, said: Option<T>) {
+    if let Some(said) = said {
+        *value = said;
+    }
+}
+
+/// Fails for settings that mean nothing.
+fn check(game: &GameSettings) -> anyhow::Result<()> {
+    if game.playouts == 0 {
+        return Err(Usage("--playouts: at least one simulation a position".to_owned()).into());
+    }
+    if game.search.puct.root_noise_per_mille > 1000 {
+        return Err(Usage("--noise: at most 1000 of 1000".to_owned()).into());
+    }
+    positive("--random-temperature", game.opening.temperature)?;
+    for (option, value) in [("--draw-value", game.search.draw_value), ("--resign", game.resign)] {
+        if !(0.0..=1.0).contains(&value) {
+            return Err(Usage(format!("{option}: {value} is not from 0 to 1")).into());
+        }
+    }
+    let others = [
+        ("--random-temperature-drop", game.opening.temperature_drop),
+        ("--random-cutoff", game.opening.cutoff),
+    ];
+    for (option, value) in others {
+        if !value.is_finite() || value < 0.0 {
+            return Err(Usage(format!("{option}: {value} is no number from 0 on")).into());
+        }
+    }
+    Ok(())
+}
+
+fn positive(option: &str, value: f32) -> Result<f32, Usage> {
+    if value.is_finite() && value > 0.0 {
+        Ok(value)
+    } else {
+        Err(Usage(format!("{option}: {value} is no number above 0")))
+    }
+}

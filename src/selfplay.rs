@@ -1,0 +1,13 @@
+//! Games of networks against themselves, written as training data (feature `network`).
+//!
+//! The games are those of [`kyokumen_selfplay`]; here they get openings, networks, outputs, checkpoints and a manifest.
+
+mod encoded;
+pub mod error;
+pub mod evaluators;
+pub mod manifest;
+pub mod openings;
+pub mod plan;
+pub mod run;
+pub mod snapshot;
+mod start;

@@ -1,0 +1,91 @@
+//! Networks by their names: files, and what stands in for one.
+
+use std::path::{Path, PathBuf};
+use std::{fmt, fs};
+
+use kyokumen_network::{Evaluator, Hashed, NetworkError, RtenNetwork, Uniform};
+use serde::{Deserialize, Serialize};
+
+use crate::storage::checksum::Sha256Sum;
+
+/// What evaluates positions.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Model {
+    /// Equal probabilities, even positions: `uniform`.
+    Uniform,
+    /// Numbers that look random and depend on the position: `hashed`.
+    Hashed,
+    /// A network of the dlshogi family in an ONNX file.
+    Onnx(PathBuf),
+}
+
+impl Model {
+    /// What a file name says, or one of the names above.
+    pub fn named(name: &Path) -> Self {
+        match name.to_str() {
+            Some("uniform") => Self::Uniform,
+            Some("hashed") => Self::Hashed,
+            _ => Self::Onnx(name.to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for Model {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Uniform => f.write_str("uniform"),
+            Self::Hashed => f.write_str("hashed"),
+            Self::Onnx(path) => write!(f, "{}", path.display()),
+        }
+    }
+}
+
+/// What a manifest says of a network.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct NetworkEntry {
+    /// The file's name, without the folder, or the name of what stands in for one.
+    pub model: String,
+    /// SHA-256 of the file.
+    pub sha256: Option<Sha256Sum>,
+    /// What runs it.
+    pub runtime: String,
+}
+
+impl Model {
+    /// What a manifest says of it.
+    ///
+    /// # Errors
+    /// [`NetworkError::Read`].
+    pub fn entry(&self) -> Result<NetworkEntry, NetworkError> {
+        let Self::Onnx(path) = self else {
+            return Ok(NetworkEntry {
+                model: self.to_string(),
+                sha256: None,
+                runtime: "none".to_owned(),
+            });
+        };
+        let name = path.file_name().unwrap_or(path.as_os_str());
+        Ok(NetworkEntry {
+            model: Path::new(name).display().to_string(),
+            sha256: Some(sum(path)?),
+            runtime: "rten".to_owned(),
+        })
+    }
+
+    /// Loads it; `temperature` divides the logits of a network's policy.
+    ///
+    /// # Errors
+    /// [`NetworkError`] with what is wrong with the file.
+    pub fn load(&self, temperature: f32) -> Result<Box<dyn Evaluator>, NetworkError> {
+        Ok(match self {
+            Self::Uniform => Box::new(Uniform::default()),
+            Self::Hashed => Box::new(Hashed::default()),
+            Self::Onnx(path) => Box::new(RtenNetwork::open(path, temperature)?),
+        })
+    }
+}
+
+fn sum(path: &Path) -> Result<Sha256Sum, NetworkError> {
+    let sum = fs::File::open(path).and_then(Sha256Sum::of_reader);
+    sum.map_err(|source| NetworkError::Read { path: path.to_owned(), source })
+}

@@ -1,0 +1,130 @@
+//! Where games begin: records of an archive, each once before any comes again.
+
+use std::error::Error;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError, atomic::AtomicBool};
+
+use kyokumen_selfplay::{Openings, Permutation};
+
+use super::error::SelfPlayError;
+use crate::format::{Fill, Format, Record, RecordRef, encode};
+use crate::mate::judge::{Judge, SearchSettings};
+use crate::mate::positions::Positions;
+use crate::random::SplitMix64;
+use crate::records::answer::Answer;
+use crate::records::archive::{Archive, ArchiveError};
+use crate::records::format_name::FormatName;
+use crate::records::source::{Input, InputLocation};
+use crate::shogi::Position;
+
+/// The positions of a file.
+#[derive(Debug)]
+pub(super) enum OpeningPositions {
+    /// Read where they stand.
+    Archive(Archive),
+    /// Of files that are read from their start only, packed: 32 bytes each.
+    Packed(Vec<u8>),
+}
+
+const PACKED: Format = Format::Hcp;
+const PACKED_BYTES: usize = 32;
+
+impl OpeningPositions {
+    /// Opens a file, or reads it whole if its records cannot be gone to by their numbers.
+    pub(super) fn open(
+        input: &Input,
+        path: &Path,
+        from: Option<FormatName>,
+    ) -> Result<Self, SelfPlayError> {
+        let read = match Archive::of_input(input) {
+            Err(ArchiveError::NotOfOneSize { .. } | ArchiveError::NoFrames { .. }) => {
+                Self::read(path, from)?
+            }
+            Err(ArchiveError::NotAFile { .. })
+                if matches!(input.location, InputLocation::Object(_)) =>
+            {
+                Self::read(path, from)?
+            }
+            archive => Self::Archive(archive?),
+        };
+        if read.len() == 0 {
+            return Err(SelfPlayError::NoOpening { openings: input.name.clone() });
+        }
+        Ok(read)
+    }
+
+    fn read(path: &Path, from: Option<FormatName>) -> Result<Self, SelfPlayError> {
+        let mut positions = Positions::open(path, from);
+        let name = positions.input().name.clone();
+        let mut packed = Vec::new();
+        while let Some(position) = positions.next().transpose()? {
+            let bad = |location, source| SelfPlayError::BadOpening {
+                openings: name.clone(),
+                location,
+                source,
+            };
+            let read = position.map_err(|bad_one| bad(bad_one.location, bad_one.error.into()))?;
+            let record = Record::new(read.position.setup());
+            let encoded = encode(PACKED, &record, &Fill::default(), &mut packed);
+            encoded.map_err(|error| bad(read.location, error.into()))?;
+        }
+        Ok(Self::Packed(packed))
+    }
+
+    fn len(&self) -> u64 {
+        match self {
+            Self::Archive(archive) => archive.len(),
+            Self::Packed(packed) => (packed.len() / PACKED_BYTES) as u64,
+        }
+    }
+
+    fn get(&self, record: u64) -> Result<Position, Box<dyn Error + Send + Sync>> {
+        let setup = match self {
+            Self::Archive(archive) => {
+                let bytes = archive.get(record)?.ok_or("the archive has become shorter")?;
+                bytes.read()?.setup()?
+            }
+            Self::Packed(packed) => {
+                let (records, _) = packed.as_chunks::<PACKED_BYTES>();
+                RecordRef::new(PACKED, &records[usize::try_from(record)?])?.setup()?
+            }
+        };
+        Ok(Position::try_from(&setup)?)
+    }
+}
+
+/// The openings of a run: which game gets which depends on the seed only.
+pub(super) struct RunOpenings {
+    positions: OpeningPositions,
+    seed: u64,
+    /// What leaves out openings with a mate, if that is wanted.
+    filter: Option<Mutex<Judge>>,
+}
+
+impl RunOpenings {
+    pub(super) fn new(
+        positions: OpeningPositions,
+        seed: u64,
+        filter: Option<&SearchSettings>,
+    ) -> Self {
+        Self { positions, seed, filter: filter.map(|search| Mutex::new(Judge::new(search))) }
+    }
+
+    fn position(&self, number: u64) -> Result<Position, Box<dyn Error + Send + Sync>> {
+        let records = self.positions.len();
+        // Another order each time that all have come.
+        let order = SplitMix64::nth_bits(self.seed, u64::MAX - number / records);
+        let record = Permutation::new(records, order).at(number % records);
+        self.positions.get(record).map_err(|error| format!("record {record}: {error}").into())
+    }
+}
+
+impl Openings for RunOpenings {
+    fn opening(&self, number: u64) -> Result<Option<Position>, Box<dyn Error + Send + Sync>> {
+        let position = self.position(number)?;
+        let Some(filter) = &self.filter else { return Ok(Some(position)) };
+        let mut judge = filter.lock().unwrap_or_else(PoisonError::into_inner);
+        let answer = judge.judge(&position, &AtomicBool::new(false)).answer;
+        Ok(Some(position).filter(|_| !matches!(answer, Answer::Win | Answer::Loss)))
+    }
+}

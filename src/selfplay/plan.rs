@@ -1,0 +1,248 @@
+//! What a run of self-play will read and write: everything is checked here, before anything is created.
+
+use std::ops::Range;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use kyokumen_selfplay::{GameSettings, RunSettings};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::error::SelfPlayError;
+use super::evaluators::{Model, NetworkEntry};
+use super::manifest::SELFPLAY;
+use super::openings::OpeningPositions;
+use crate::format::Format;
+use crate::jobs::identity::Identity;
+use crate::jobs::plan::{CHECKPOINT_EVERY, check_not_interrupted};
+use crate::jobs::run_name::{CHECKPOINT_SUFFIX, LOCK_SUFFIX, RunName};
+use crate::mate::judge::{NODE_DEFINITION, SOLVER_VERSION, SearchSettings};
+use crate::records::account::InputIdentity;
+use crate::records::account_file::MANIFEST_SUFFIX;
+use crate::records::claims::{FileClaim, FileClaims, check_absence};
+use crate::records::format_name::FormatName;
+use crate::records::opening::{check_compression, check_folder, input, stem};
+use crate::records::plan_error::PlanError;
+use crate::records::shard::Shard;
+use crate::records::sink::OutputPlan;
+use crate::records::source::Input;
+use crate::records::stream::Stream;
+
+/// What the user asked for, not yet checked.
+#[derive(Clone, Debug)]
+pub struct SelfPlayRequest {
+    /// One network a device.
+    pub models: Vec<Model>,
+    /// Divides the logits of the policy.
+    pub policy_temperature: f32,
+    /// Archive of the positions in which games begin; the start position of an even game if nothing is said.
+    pub openings: Option<PathBuf>,
+    /// Its format, where the extension does not say it.
+    pub from: Option<FormatName>,
+    /// Whether openings that are decided by a mate are left out.
+    pub openings_filter: bool,
+    /// Folder of the outputs; made if it is not there.
+    pub output: PathBuf,
+    /// Start of the outputs' names.
+    pub name: Option<String>,
+    /// Format of the games.
+    pub to: FormatName,
+    /// Games of all shards.
+    pub games: u64,
+    /// Seed of all random numbers.
+    pub seed: u64,
+    /// Which part of the games to play; all of them if nothing is said.
+    pub shard: Option<Shard>,
+    /// Whether outputs that exist may be replaced.
+    pub force: bool,
+    /// Whether to go on where an interrupted run stood, if there was one.
+    pub resume: bool,
+    /// Time between two checkpoints; [`CHECKPOINT_EVERY`] if nothing is said.
+    pub checkpoint_every: Option<Duration>,
+    /// File for Prometheus.
+    pub metrics: Option<PathBuf>,
+    /// Other files that are read: a configuration.
+    pub read_from: Vec<PathBuf>,
+    /// What decides the games.
+    pub game: GameSettings,
+    /// What does not.
+    pub run: RunSettings,
+}
+
+/// A run that can begin.
+#[derive(Debug)]
+pub struct SelfPlayPlan {
+    /// The networks, one a device.
+    pub models: Vec<Model>,
+    /// What the manifest says of them.
+    pub networks: Vec<NetworkEntry>,
+    /// Divides the logits of the policy.
+    pub policy_temperature: f32,
+    pub(super) openings: Option<OpeningPositions>,
+    pub(super) openings_filter: Option<SearchSettings>,
+    /// Numbers of the games.
+    pub numbers: Range<u64>,
+    /// Seed of all random numbers.
+    pub seed: u64,
+    /// What the names of the outputs of all shards begin with.
+    pub stem: String,
+    /// Folder of the outputs.
+    pub folder: PathBuf,
+    /// The file of games.
+    pub output: OutputPlan,
+    /// Its format.
+    pub format: Format,
+    /// Where the manifest will be.
+    pub manifest: PathBuf,
+    /// Where it is written down how far the run has come; none where nobody could go on.
+    pub(super) checkpoint: Option<PathBuf>,
+    pub(super) checkpoint_every: Duration,
+    pub(super) lock: PathBuf,
+    /// Whether to go on where an interrupted run stood, if there was one.
+    pub resume: bool,
+    /// Which part of the games this is.
+    pub shard: Option<Shard>,
+    /// File for Prometheus.
+    pub metrics: Option<PathBuf>,
+    /// What decides the games.
+    pub game: GameSettings,
+    /// What does not.
+    pub run: RunSettings,
+    /// Everything that decides the bytes of the outputs.
+    pub identity: Identity,
+}
+
+impl SelfPlayPlan {
+    /// Checks a request. Reads networks only for their checksums, creates nothing.
+    ///
+    /// # Errors
+    /// [`SelfPlayError`] with what is wrong.
+    pub fn new(request: SelfPlayRequest) -> Result<Self, SelfPlayError> {
+        let to = check_compression(request.to)?;
+        let openings = request.openings.as_deref().map(|path| input(path, request.from, None));
+        let openings = openings.transpose()?;
+        let stem = stem(Some(request.name.clone().unwrap_or_else(|| SELFPLAY.to_owned())), &[])?;
+        let run_name = RunName::new(&stem, request.shard);
+        let name = |suffix: &str| request.output.join(run_name.file(suffix));
+        check_folder(&request.output)?;
+        let is_first = request.shard.is_none_or(|shard| shard.index() == 1);
+        let output = OutputPlan {
+            compression: to.compression,
+            header: if is_first { to.format.header() } else { b"" },
+            ..OutputPlan::plain(Stream::Kept, name(&Stream::Kept.suffix(&to.to_string())))
+        };
+        let (manifest, lock) = (name(MANIFEST_SUFFIX), name(LOCK_SUFFIX));
+        let checkpoint = output.can_be_resumed().then(|| name(CHECKPOINT_SUFFIX));
+        if request.resume && checkpoint.is_none() {
+            return Err(PlanError::NotResumable { output: output.path }.into());
+        }
+        let files = [&manifest].into_iter().chain(&checkpoint).map(FileClaim::file);
+        let files = files.chain(request.metrics.iter().map(FileClaim::file_or_stream));
+        claim(&request, openings.as_slice(), &output, files, &lock)?;
+        if !request.force && !request.resume {
+            check_absence([&output.path, &manifest])?;
+            check_not_interrupted(checkpoint.as_ref())?;
+        }
+        let numbers = numbers(request.games, request.shard)?;
+        let networks = request.models.iter().map(Model::entry).collect::<Result<Vec<_>, _>>()?;
+        let identity = identity(&request, to, &networks, openings.as_ref());
+        let positions = request.openings.as_deref().zip(openings.as_ref());
+        let positions =
+            positions.map(|(path, input)| OpeningPositions::open(input, path, request.from));
+        let openings = positions.transpose()?;
+        Ok(Self {
+            models: request.models,
+            networks,
+            policy_temperature: request.policy_temperature,
+            openings,
+            openings_filter: request.openings_filter.then(SearchSettings::default),
+            numbers,
+            seed: request.seed,
+            stem,
+            folder: request.output,
+            output,
+            format: to.format,
+            manifest,
+            checkpoint,
+            checkpoint_every: request.checkpoint_every.unwrap_or(CHECKPOINT_EVERY),
+            lock,
+            resume: request.resume,
+            shard: request.shard,
+            metrics: request.metrics,
+            game: request.game,
+            run: request.run,
+            identity,
+        })
+    }
+}
+
+/// No file may be written over that is read, or written twice.
+fn claim(
+    request: &SelfPlayRequest,
+    openings: &[Input],
+    output: &OutputPlan,
+    files: impl Iterator<Item = FileClaim>,
+    lock: &PathBuf,
+) -> Result<(), PlanError> {
+    let models = request.models.iter().filter_map(|model| match model {
+        Model::Onnx(path) => Some(path),
+        Model::Uniform | Model::Hashed => None,
+    });
+    let read = models.chain(&request.read_from);
+    let mut claims = FileClaims::reading(openings)?.and_reading(read);
+    claims.write([FileClaim::output(output)].into_iter().chain(files))?;
+    claims.write([FileClaim::in_place(lock)])
+}
+
+fn numbers(games: u64, shard: Option<Shard>) -> Result<Range<u64>, SelfPlayError> {
+    let numbers = shard.map_or(0..games, |shard| shard.range(games));
+    if numbers.is_empty() {
+        let shard = shard.map_or("1/1".to_owned(), |shard| shard.to_string());
+        return Err(SelfPlayError::NoGames { shard, games });
+    }
+    Ok(numbers)
+}
+
+/// Everything that decides the bytes. Batches, groups and devices of one network do not.
+fn identity(
+    request: &SelfPlayRequest,
+    to: FormatName,
+    networks: &[NetworkEntry],
+    openings: Option<&Input>,
+) -> Identity {
+    let mut different: Vec<&NetworkEntry> = Vec::new();
+    for network in networks {
+        if !different.contains(&network) {
+            different.push(network);
+        }
+    }
+    let settings = json!({
+        "to": to.to_string(),
+        "games": request.games,
+        "seed": request.seed,
+        "policy-temperature": as_written(&request.policy_temperature),
+        "openings-filter": request.openings_filter,
+        "mate-table-mib": request.run.mate_table_mib,
+        "game": as_written(&request.game),
+        "networks": different,
+    });
+    let settings: Map<String, Value> = match settings {
+        Value::Object(settings) => settings,
+        _ => unreachable!("an object was written"),
+    };
+    Identity {
+        program: format!("kyokumen {}", env!("CARGO_PKG_VERSION")),
+        command: SELFPLAY.to_owned(),
+        node_definition: NODE_DEFINITION,
+        solver_version: SOLVER_VERSION,
+        settings,
+        shard: request.shard.map(|shard| shard.to_string()),
+        inputs: openings.map(InputIdentity::of).into_iter().collect(),
+    }
+}
+
+/// A value as a file of JSON holds it: numbers of 32 bits in their own digits, not in those of the nearest one of 64.
+fn as_written(value: &impl Serialize) -> Value {
+    let text = serde_json::to_string(value).expect("numbers and words");
+    serde_json::from_str(&text).expect("what was written is read")
+}

@@ -1,0 +1,104 @@
+//! Where a run of self-play begins: at the first game, where an interrupted one stood, or nowhere, as it was done before.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::error::SelfPlayError;
+use super::manifest::{GameTotals, SelfPlayManifest};
+use super::plan::SelfPlayPlan;
+use crate::jobs::checkpoint::CheckpointContent;
+use crate::jobs::error::StartError;
+use crate::jobs::identity::Identity;
+use crate::records::account_file::{ManifestError, read};
+use crate::records::sink::{OutputState, SinkError, partial_path};
+use crate::storage::platform;
+
+/// How far a run has come.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct SelfPlayCheckpoint {
+    pub(super) identity: Identity,
+    /// Numbers that were dealt with.
+    pub(super) done: u64,
+    pub(super) games: GameTotals,
+    pub(super) reproducible: bool,
+    pub(super) outputs: Vec<OutputState>,
+    pub(super) elapsed_s: f64,
+    pub(super) resumed_from: Vec<u64>,
+}
+
+impl CheckpointContent for SelfPlayCheckpoint {
+    fn outputs(&self) -> &[OutputState] {
+        &self.outputs
+    }
+
+    fn outputs_mut(&mut self) -> &mut [OutputState] {
+        &mut self.outputs
+    }
+}
+
+/// Where a run begins.
+pub(super) enum Start {
+    Done(Box<SelfPlayManifest>),
+    /// At a checkpoint, or at the first game.
+    At(Option<Box<SelfPlayCheckpoint>>),
+}
+
+pub(super) fn find_start(plan: &SelfPlayPlan) -> Result<Start, SelfPlayError> {
+    let partial = partial_path(&plan.output.path);
+    if !plan.resume {
+        let checkpoints =
+            plan.checkpoint.iter().flat_map(|path| [path.clone(), partial_path(path)]);
+        for path in checkpoints.chain([partial]) {
+            platform::remove_if_there(&path).map_err(|source| io_error("remove", &path, source))?;
+        }
+        return Ok(Start::At(None));
+    }
+    let checkpoint = match &plan.checkpoint {
+        Some(path) => SelfPlayCheckpoint::read(path)?.map(|checkpoint| (path, checkpoint)),
+        None => None,
+    };
+    if let Some((path, checkpoint)) = checkpoint {
+        check_same(path, &checkpoint.identity, &plan.identity)?;
+        // The process ended while it gave names, the manifest's last: what has its name goes back.
+        if !partial.exists() && plan.output.path.exists() {
+            let path = &plan.output.path;
+            platform::rename(path, &partial).map_err(|source| io_error("rename", path, source))?;
+        }
+        return Ok(Start::At(Some(Box::new(checkpoint))));
+    }
+    let manifest: SelfPlayManifest = match read(&plan.manifest) {
+        Ok(manifest) => manifest,
+        Err(ManifestError::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
+            let path = plan.output.path.clone();
+            let is_there = path.symlink_metadata().is_ok();
+            return if is_there {
+                Err(StartError::Unaccounted { path }.into())
+            } else {
+                Ok(Start::At(None))
+            };
+        }
+        Err(error) => return Err(error.into()),
+    };
+    check_same(&plan.manifest, &manifest.identity(), &plan.identity)?;
+    for output in &manifest.outputs {
+        let path = plan.folder.join(&output.file);
+        if path.metadata().map(|metadata| metadata.len()).ok() != Some(output.bytes) {
+            return Err(StartError::NotAsSaid { path, manifest: plan.manifest.clone() }.into());
+        }
+    }
+    Ok(Start::Done(Box::new(manifest)))
+}
+
+fn check_same(path: &Path, found: &Identity, identity: &Identity) -> Result<(), StartError> {
+    match found.difference(identity) {
+        None => Ok(()),
+        Some(difference) => {
+            Err(StartError::Different { path: path.to_owned(), difference: Box::new(difference) })
+        }
+    }
+}
+
+pub(super) fn io_error(verb: &'static str, path: &Path, source: std::io::Error) -> SinkError {
+    SinkError::Io { verb, path: path.to_owned(), source }
+}

@@ -1,0 +1,199 @@
+//! `kyokumen selfplay`: the same bytes however games are spread, openings, formats, and what it says when it cannot.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+use kyokumen::format::{Format, Game, Reader, Record};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::archive::{records, write};
+
+/// A folder in which games are made.
+struct Bench(TempDir);
+
+impl Bench {
+    fn new() -> Self {
+        Self(TempDir::new().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn run(&self, out: &str, words: &[&str]) -> assert_cmd::assert::Assert {
+        let mut command = Command::cargo_bin("kyokumen").unwrap();
+        command.current_dir(self.0.path()).args(["selfplay", "-o", out, "--progress", "none"]);
+        command.args(["--playouts=16", "--hash-mb=1"]).args(words).assert()
+    }
+
+    /// What a run writes to its output.
+    #[track_caller]
+    fn games(&self, out: &str, words: &[&str]) -> Vec<u8> {
+        self.run(out, words).success();
+        only_output(&self.path(out))
+    }
+
+    fn manifest(&self, path: &str) -> Value {
+        serde_json::from_slice(&fs::read(self.path(path)).unwrap()).unwrap()
+    }
+}
+
+/// The outputs of all shards in a folder, joined.
+fn only_output(folder: &Path) -> Vec<u8> {
+    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let is_output = |path: &PathBuf| path.extension().is_none_or(|extension| extension != "json");
+    let mut outputs: Vec<PathBuf> = files.filter(is_output).collect();
+    outputs.sort();
+    outputs.iter().flat_map(|path| fs::read(path).unwrap()).collect()
+}
+
+fn read(bytes: &[u8]) -> Vec<Game> {
+    Reader::new(Format::Hcpe3, bytes).games().map(Result::unwrap).collect()
+}
+
+const GAMES: [&str; 3] = ["--model=hashed", "--games=30", "--seed=9"];
+
+#[test]
+fn bytes_do_not_depend_on_how_games_are_spread() {
+    let bench = Bench::new();
+    let with = |more: &[&'static str]| [&GAMES, more].concat();
+    let games = bench.games("plain", &with(&[]));
+    assert!(!games.is_empty());
+    assert!(games == bench.games("threads", &with(&["--threads=3", "--batch=1", "--groups=2"])));
+    assert!(games == bench.games("batch", &with(&["--threads=1", "--batch=64"])));
+    for shard in ["--shard=1/3", "--shard=3/3", "--shard=2/3"] {
+        bench.run("shards", &with(&[shard])).success();
+    }
+    assert!(games == only_output(&bench.path("shards")));
+    assert!(games != bench.games("seed", &["--model=hashed", "--games=30", "--seed=10"]));
+    assert!(games != bench.games("other", &["--model=uniform", "--games=30", "--seed=9"]));
+}
+
+#[test]
+fn a_file_of_settings_says_the_same_as_options() {
+    let bench = Bench::new();
+    let text = "model = \"hashed\"\ngames = 5\nseed = 3\nrandom-plies = 2\nleaf-mate = \"0,0\"\n";
+    fs::write(bench.path("games.toml"), text).unwrap();
+    let options =
+        ["--model=hashed", "--games=5", "--seed=3", "--random-plies=2", "--leaf-mate=0,0"];
+    let games = bench.games("options", &options);
+    assert!(games == bench.games("file", &["--config=games.toml"]));
+}
+
+#[test]
+fn every_format_of_games_and_of_positions() {
+    let bench = Bench::new();
+    let games = |to: &str| bench.games(to, &[&GAMES[..], &["--to", to]].concat());
+    let hcpe3 = games("hcpe3");
+    let read = read(&hcpe3);
+    assert_eq!(read.len(), 30);
+    let moves = read.iter().flat_map(|game| &game.moves);
+    let trained: Vec<_> = moves.filter(|played| !played.is_not_for_training).collect();
+    assert!(!trained.is_empty() && trained.iter().all(|played| !played.candidates.is_empty()));
+    for (format, bytes) in [("psv", 40), ("hcpe", 38), ("hcp", 32)] {
+        assert_eq!(games(format).len(), bytes * trained.len(), "{format}");
+    }
+    let lines = games("jsonl");
+    assert_eq!(lines.split(|&byte| byte == b'\n').count(), trained.len() + 1);
+    let manifest = bench.manifest("hcpe3/selfplay.manifest.json");
+    assert_eq!(manifest["games"]["played"], 30);
+    assert_eq!(manifest["games"]["training_positions"], trained.len());
+    assert_eq!(manifest["reproducible"], true);
+    assert_eq!(manifest["networks"][0]["model"], "hashed");
+    assert_eq!(manifest["settings"]["game"]["playouts"], 16);
+}
+
+#[test]
+fn openings_come_once_before_any_comes_again() {
+    let bench = Bench::new();
+    let openings = records(10, 4);
+    let bytes: Vec<u8> =
+        openings.iter().flat_map(|record| crate::archive::encoded(Format::Hcp, record)).collect();
+    write(bench.0.path(), "openings.hcp", &bytes);
+    let words = ["--model=hashed", "--games=20", "--openings=openings.hcp", "--max-moves=4"];
+    let games = bench.games("games", &words);
+    let packed = |setup| crate::archive::encoded(Format::Hcp, &Record::new(setup));
+    let began: Vec<Vec<u8>> = read(&games).into_iter().map(|game| packed(game.start)).collect();
+    let sorted = |part: &[Vec<u8>]| {
+        let mut part = part.to_vec();
+        part.sort();
+        part
+    };
+    let expected = sorted(&bytes.chunks(32).map(<[u8]>::to_vec).collect::<Vec<_>>());
+    assert_eq!(sorted(&began[..10]), expected);
+    assert_eq!(sorted(&began[10..]), expected);
+    assert_ne!(began[..10], began[10..], "each time in another order");
+}
+
+#[test]
+fn mated_openings_are_left_out_if_that_is_asked_for() {
+    let bench = Bench::new();
+    // A mate in one, and the start position.
+    let text = "8k/9/8P/9/9/9/9/9/8K b G2r2b3g4s4n4l17p 1\n\
+                lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1\n";
+    fs::write(bench.path("openings.sfen"), text).unwrap();
+    let words = ["--model=hashed", "--games=10", "--openings=openings.sfen"];
+    bench.run("all", &words).success();
+    bench.run("filtered", &[&words[..], &["--openings-filter"]].concat()).success();
+    let played =
+        |out: &str| bench.manifest(&format!("{out}/selfplay.manifest.json"))["games"].clone();
+    assert_eq!(played("all")["played"], 10);
+    assert_eq!(played("all")["mated_openings"], 0);
+    assert_eq!(played("filtered")["played"], 5);
+    assert_eq!(played("filtered")["mated_openings"], 5);
+}
+
+#[test]
+fn models_take_turns() {
+    let bench = Bench::new();
+    let words = ["--model=hashed", "--model=uniform", "--games=6", "--threads=3"];
+    let games = bench.games("games", &words);
+    let both = read(&games);
+    let hashed = read(&bench.games("hashed", &["--model=hashed", "--games=6"]));
+    for number in 0..6 {
+        assert_eq!(both[number] == hashed[number], number % 2 == 0, "game {number}");
+    }
+}
+
+#[test]
+fn a_run_that_was_done_is_left_alone() {
+    let bench = Bench::new();
+    bench.run("out", &GAMES).success();
+    let before = fs::metadata(bench.path("out/selfplay.hcpe3")).unwrap().modified().unwrap();
+    bench.run("out", &GAMES).code(2);
+    bench.run("out", &[&GAMES[..], &["--resume"]].concat()).success();
+    let after = fs::metadata(bench.path("out/selfplay.hcpe3")).unwrap().modified().unwrap();
+    assert_eq!(before, after);
+    // Other games are no continuation of these.
+    bench.run("out", &[&GAMES[..], &["--resume", "--noise=0"]].concat()).code(2);
+    bench.run("out", &[&GAMES[..], &["--force", "--noise=0"]].concat()).success();
+}
+
+#[test]
+fn nothing_is_begun_that_cannot_be_done() {
+    let bench = Bench::new();
+    fs::write(bench.path("no.onnx"), b"no network").unwrap();
+    fs::write(bench.path("empty.hcp"), b"").unwrap();
+    let refused = |code: i32, words: &[&str]| {
+        bench.run("out", words).code(code);
+        let left = fs::read_dir(bench.path("out")).map_or(0, |files| {
+            files
+                .filter(|file| file.as_ref().unwrap().path().extension() != Some("lock".as_ref()))
+                .count()
+        });
+        assert_eq!(left, 0, "{words:?}");
+    };
+    refused(2, &["--games=1"]);
+    refused(2, &["--model=hashed"]);
+    refused(1, &["--model=missing.onnx", "--games=1"]);
+    refused(1, &["--model=no.onnx", "--games=1"]);
+    refused(2, &["--model=hashed", "--games=1", "--openings=empty.hcp"]);
+    refused(1, &["--model=hashed", "--games=1", "--openings=missing.hcp"]);
+    refused(2, &["--model=hashed", "--games=0"]);
+    refused(2, &["--model=hashed", "--games=1", "--shard=2/2", "--resume", "--force"]);
+    refused(2, &["--model=hashed", "--games=1", "--playouts=0"]);
+    refused(2, &["--model=hashed", "--games=1", "--draw-value=2"]);
+    refused(2, &["--model=hashed", "--games=1", "--leaf-mate=7"]);
+}
