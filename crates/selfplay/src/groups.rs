@@ -1,23 +1,24 @@
 //! Games on threads: groups of games that share a device.
 //!
 //! A group is a thread with as many games as a batch has room for. It brings each of them to its next leaf, has the batch
-//! evaluated, and hands the answers out. A device is evaluated on by one group at a time, while the others search.
+//! evaluated, and hands the answers out. A device evaluates for one group at a time, while the others search.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
-use crossbeam_channel::{Receiver, Sender, unbounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 use kyokumen_mcts::LeafSearch;
 use kyokumen_network::{Batch, EvaluationError, Evaluator};
 use kyokumen_search::STACK_BYTES;
 use kyokumen_shogi::Position;
 use thiserror::Error;
 
+use crate::device::{Device, DeviceError};
 use crate::figures::{Counters, Figures};
 use crate::game::{FinishedGame, SelfPlayGame, Step};
 use crate::settings::GameSettings;
@@ -120,8 +121,6 @@ struct Shared {
 /// So many times the games that are played at a time may wait for an earlier one.
 const WAITING_FACTOR: u64 = 64;
 
-type Device = Arc<Mutex<Box<dyn Evaluator>>>;
-
 impl Games {
     /// Begins to play the games of some numbers.
     ///
@@ -149,6 +148,13 @@ impl Games {
             numbers.into_iter().find(|n| n % networks.len() as u64 == network as u64)
         };
         let next = (0..networks.len()).map(|i| AtomicU64::new(first(i).expect("numbers go on")));
+        let devices: usize = networks.iter().map(Vec::len).sum();
+        let groups = devices * run.groups;
+        // Few games are dealt out to all groups.
+        let count =
+            usize::try_from(numbers.end.saturating_sub(numbers.start)).unwrap_or(usize::MAX);
+        let run = RunSettings { batch: run.batch.min(count.div_ceil(groups).max(1)), ..run };
+        let slots = (groups * run.batch) as u64;
         let shared = Arc::new(Shared {
             settings,
             run,
@@ -160,13 +166,6 @@ impl Games {
             counters: Counters::default(),
             stop: AtomicBool::new(false),
         });
-        let devices: usize = networks.iter().map(Vec::len).sum();
-        let groups = devices * run.groups;
-        // Few games are dealt out to all groups.
-        let count =
-            usize::try_from(numbers.end.saturating_sub(numbers.start)).unwrap_or(usize::MAX);
-        let run = RunSettings { batch: run.batch.min(count.div_ceil(groups).max(1)), ..run };
-        let slots = (groups * run.batch) as u64;
         let (sender, deliveries) = unbounded();
         let mut games = Self {
             deliveries,
@@ -181,11 +180,15 @@ impl Games {
         let devices =
             devices.flat_map(|(network, devices)| devices.into_iter().map(move |d| (network, d)));
         for (device_number, (network, evaluator)) in devices.enumerate() {
-            let device = Arc::new(Mutex::new(evaluator));
-            for _ in 0..run.groups {
+            let planes = evaluator.planes();
+            let (devices, thread) = Device::of_groups(evaluator, device_number, run.groups)
+                .map_err(GamesError::Thread)?;
+            games.threads.extend(thread);
+            for device in devices {
+                let batch = Batch::new(run.batch, planes);
                 let place = (network, device_number);
-                let mut group = Group::new(&shared, place, &device, sender.clone(), slots);
-                let thread = thread::Builder::new().name(format!("device-{device_number}"));
+                let mut group = Group::new(&shared, place, device, batch, sender.clone(), slots);
+                let thread = thread::Builder::new().name(format!("games-{device_number}"));
                 let thread = thread.stack_size(STACK_BYTES).spawn(move || group.run());
                 games.threads.push(thread.map_err(GamesError::Thread)?);
             }
@@ -224,7 +227,12 @@ impl Games {
             }
             match self.deliveries.recv_deadline(until) {
                 Ok(delivery) => self.put(delivery)?,
-                Err(_) => return Ok(None),
+                Err(RecvTimeoutError::Timeout) => return Ok(None),
+                Err(RecvTimeoutError::Disconnected) => {
+                    // All groups are gone: one has panicked, or a device has.
+                    self.join();
+                    return Ok(None);
+                }
             }
         }
     }
@@ -331,21 +339,21 @@ impl Group {
     fn new(
         shared: &Arc<Shared>,
         (network, device_number): (usize, usize),
-        device: &Device,
+        device: Device,
+        batch: Batch,
         sender: Sender<Result<Delivery, GamesError>>,
         slots: u64,
     ) -> Self {
-        let planes = device.lock().unwrap_or_else(PoisonError::into_inner).planes();
         let run = shared.run;
         Self {
             shared: Arc::clone(shared),
             network,
             device_number,
-            device: Arc::clone(device),
+            device,
             sender,
             slots,
             games: Vec::with_capacity(run.batch),
-            batch: Batch::new(run.batch, planes),
+            batch,
             mates: LeafSearch::new(run.mate_table_mib),
         }
     }
@@ -379,7 +387,10 @@ impl Group {
                 thread::yield_now();
                 continue;
             }
-            self.evaluate()?;
+            if !self.evaluate()? {
+                self.shared.stop.store(true, Ordering::Relaxed);
+                break;
+            }
             Counters::add(&self.shared.counters.simulations, self.batch.len() as u64);
             for (slot, game) in self.games.iter_mut().enumerate() {
                 game.answer(self.batch.policy(slot), self.batch.value(slot));
@@ -441,19 +452,21 @@ impl Group {
         }
     }
 
-    fn evaluate(&mut self) -> Result<(), GamesError> {
+    /// Whether there are answers: none if the device's thread has panicked.
+    fn evaluate(&mut self) -> Result<bool, GamesError> {
+        let times = match self.device.evaluate(&mut self.batch) {
+            Ok(times) => times,
+            Err(DeviceError::Gone) => return Ok(false),
+            Err(DeviceError::Failed(source)) => {
+                return Err(GamesError::Evaluation { device: self.device_number, source });
+            }
+        };
         let counters = &self.shared.counters;
-        let start = Instant::now();
-        let mut device = self.device.lock().unwrap_or_else(PoisonError::into_inner);
-        let locked = Instant::now();
-        let device_number = self.device_number;
-        let evaluated = device.evaluate(&mut self.batch);
-        evaluated.map_err(|source| GamesError::Evaluation { device: device_number, source })?;
-        Counters::add_time(&counters.waiting_ns, locked - start);
-        Counters::add_time(&counters.evaluating_ns, locked.elapsed());
+        Counters::add_time(&counters.waiting_ns, times.waiting);
+        Counters::add_time(&counters.evaluating_ns, times.evaluating);
         Counters::add(&counters.batches, 1);
         Counters::add(&counters.evaluations, self.batch.len() as u64);
         Counters::add(&counters.slots, self.batch.capacity() as u64);
-        Ok(())
+        Ok(true)
     }
 }

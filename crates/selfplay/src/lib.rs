@@ -5,6 +5,7 @@
 //! batches. [`GameSettings`] holds every constant; their defaults are dlshogi's.
 
 mod choice;
+mod device;
 mod eval;
 mod figures;
 mod game;

@@ -15,6 +15,7 @@ use serde::Serialize;
 use super::super::report::json_line;
 use crate::cli::bench::rounds::median_of;
 use crate::cli::exit::ExitStatus;
+use queued::Wait;
 
 /// Simulations per second of self-play: on one core without a network, and with simulated devices, one batch at a time
 /// and two, one device and several, and as programs did it that had a thread for each game
@@ -31,6 +32,10 @@ pub(super) struct SelfPlayArgs {
     /// Positions of a batch
     #[arg(long, value_name = "N", default_value_t = 192, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=4096))]
     batch: usize,
+
+    /// Also as it was done before: a thread for each game, and a queue of positions
+    #[arg(long)]
+    queued: bool,
 
     /// Planes that are written for each position, none with 0
     #[arg(long, value_name = "0|57|119", default_value = "57")]
@@ -60,8 +65,8 @@ enum Arrangement {
     NoNetwork,
     /// So many simulated devices with so many batches each.
     Devices { devices: usize, groups: usize },
-    /// One simulated device, and a thread for each game.
-    Queued,
+    /// So many simulated devices, and a thread for each game, which waits in this way.
+    Queued { devices: usize, wait: Wait },
 }
 
 #[derive(Serialize)]
@@ -74,9 +79,14 @@ struct Figure {
 
 pub(super) fn run(args: &SelfPlayArgs) -> anyhow::Result<ExitStatus> {
     let one_by_one = Arrangement::Devices { devices: 1, groups: 1 };
-    let mut arrangements = vec![Arrangement::NoNetwork, Arrangement::Queued, one_by_one];
-    arrangements
-        .extend((1..=args.devices).map(|devices| Arrangement::Devices { devices, groups: 2 }));
+    let mut arrangements = vec![Arrangement::NoNetwork, one_by_one];
+    for devices in 1..=args.devices {
+        arrangements.push(Arrangement::Devices { devices, groups: 2 });
+        if args.queued {
+            let queued = [Wait::Busy, Wait::Asleep];
+            arrangements.extend(queued.map(|wait| Arrangement::Queued { devices, wait }));
+        }
+    }
     let mut rates = vec![Vec::new(); arrangements.len()];
     for _ in 0..args.rounds {
         for (arrangement, rates) in arrangements.iter().zip(&mut rates) {
@@ -95,7 +105,7 @@ pub(super) fn run(args: &SelfPlayArgs) -> anyhow::Result<ExitStatus> {
             continue;
         }
         let ratio = ratio.map_or(String::new(), |ratio| format!("  {ratio:.3} ×"));
-        writeln!(out, "{:<44} {rate:>9.0} simulations/s{ratio}", figure.what)?;
+        writeln!(out, "{:<46} {rate:>9.0} simulations/s{ratio}", figure.what)?;
     }
     Ok(ExitStatus::Done)
 }
@@ -112,7 +122,13 @@ impl Arrangement {
             Self::Devices { devices, groups } => {
                 format!("{}, {groups} batches each", plural(devices, "device"))
             }
-            Self::Queued => "1 device, a thread for each game".to_owned(),
+            Self::Queued { devices, wait } => {
+                let waiting = match wait {
+                    Wait::Busy => "busily",
+                    Wait::Asleep => "asleep",
+                };
+                format!("{}, a thread a game, waiting {waiting}", plural(devices, "device"))
+            }
         }
     }
 }
@@ -147,9 +163,12 @@ impl SelfPlayArgs {
             Arrangement::Devices { devices, groups } => {
                 ((0..devices).map(|_| self.device()).collect(), groups)
             }
-            Arrangement::Queued => {
-                let games = queued::QueuedGames::play(settings, self.batch, self.device())?;
-                return Ok(self.rate(|| games.simulations()));
+            Arrangement::Queued { devices, wait } => {
+                let queues = (0..devices)
+                    .map(|_| queued::QueuedGames::play(settings, self.batch, self.device(), wait));
+                let queues = queues.collect::<anyhow::Result<Vec<_>>>()?;
+                let simulations = || queues.iter().map(queued::QueuedGames::simulations).sum();
+                return Ok(self.rate(simulations));
             }
         };
         let run = RunSettings { batch: self.batch, groups, mate_table_mib: 4 };

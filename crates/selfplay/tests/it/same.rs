@@ -1,5 +1,6 @@
 //! A game depends on its number, the seed and the settings only.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use kyokumen_network::{Batch, Delayed, EvaluationError, Evaluator, Hashed, Input2};
@@ -75,13 +76,27 @@ fn a_device_that_fails_is_told_after_the_games_that_were_whole() {
     assert!(matches!(failure, Some(GamesError::Evaluation { device: 0, .. })), "{failure:?}");
 }
 
-#[test]
-#[should_panic(expected = "out of order")]
-fn a_panic_of_a_device_is_no_end_of_the_games() {
+/// What playing with a device says that panics in the middle.
+fn panic_of(groups: usize, play: impl FnOnce(Games)) -> String {
     let device = Failing { batches: 500, panics: true };
-    let openings = Box::new(StartPosition);
-    let games = Games::play(settings(), RUN, 1, 0..1000, openings, vec![vec![Box::new(device)]]);
-    games.unwrap().for_each(drop);
+    let (openings, run) = (Box::new(StartPosition), RunSettings { groups, ..RUN });
+    let games = Games::play(settings(), run, 1, 0..1000, openings, vec![vec![Box::new(device)]]);
+    let games = games.unwrap();
+    let panic = catch_unwind(AssertUnwindSafe(|| play(games))).unwrap_err();
+    panic.downcast_ref::<&str>().expect("words").to_string()
+}
+
+#[test]
+fn a_panic_of_a_device_is_no_end_of_the_games() {
+    for groups in [1, 2] {
+        assert_eq!(panic_of(groups, |games| games.for_each(drop)), "out of order");
+        let wait = |mut games: Games| {
+            while !games.is_done() {
+                games.next_within(Duration::from_mins(1)).unwrap();
+            }
+        };
+        assert_eq!(panic_of(groups, wait), "out of order");
+    }
 }
 
 #[test]

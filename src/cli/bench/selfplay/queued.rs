@@ -3,7 +3,7 @@
 
 use std::mem;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -16,6 +16,29 @@ use crate::shogi::Position;
 
 /// Probabilities of the moves, and of a win.
 type Answer = (Vec<f32>, f32);
+
+/// How a thread waits for its answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Wait {
+    /// Asking again and again, as those programs did.
+    Busy,
+    /// Asleep until it is woken.
+    Asleep,
+}
+
+impl Wait {
+    fn answer(self, answers: &Receiver<Answer>) -> Option<Answer> {
+        match self {
+            Self::Asleep => answers.recv().ok(),
+            Self::Busy => loop {
+                match answers.try_recv() {
+                    Err(TryRecvError::Empty) => thread::yield_now(),
+                    answer => return answer.ok(),
+                }
+            },
+        }
+    }
+}
 
 /// Games on threads of their own: twice as many as a batch has room for, so that some search while others wait.
 pub(super) struct QueuedGames {
@@ -43,7 +66,7 @@ impl Shared {
     }
 
     /// Plays games until they are stopped.
-    fn play(&self, settings: GameSettings) {
+    fn play(&self, settings: GameSettings, wait: Wait) {
         let mut mates = LeafSearch::new(1);
         let (sender, answers) = channel();
         while !self.is_stopped() {
@@ -67,7 +90,7 @@ impl Shared {
                         self.is_full.notify_one();
                     }
                 }
-                let Ok((policy, value)) = answers.recv() else { return };
+                let Some((policy, value)) = wait.answer(&answers) else { return };
                 if self.is_stopped() {
                     return;
                 }
@@ -105,6 +128,7 @@ impl QueuedGames {
         settings: GameSettings,
         batch: usize,
         device: Box<dyn Evaluator>,
+        wait: Wait,
     ) -> anyhow::Result<Self> {
         let planes = device.planes();
         let queue = Queue { batch: Batch::new(batch, planes), waiting: Vec::new() };
@@ -118,7 +142,7 @@ impl QueuedGames {
         let mut games = Self { shared: Arc::clone(&shared), threads: Vec::new() };
         for _ in 0..2 * batch {
             let shared = Arc::clone(&shared);
-            games.threads.push(thread::Builder::new().spawn(move || shared.play(settings))?);
+            games.threads.push(thread::Builder::new().spawn(move || shared.play(settings, wait))?);
         }
         let second = Batch::new(batch, planes);
         let evaluate = move || shared.evaluate(device, second);
