@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::{fmt, fs};
 
-use kyokumen_network::{Evaluator, Hashed, NetworkError, RtenNetwork, Uniform};
+use kyokumen_network::{Evaluator, Hashed, NetworkError, ProcessNetwork, RtenNetwork, Uniform};
 use serde::{Deserialize, Serialize};
 
 use crate::storage::checksum::Sha256Sum;
@@ -17,6 +17,8 @@ pub enum Model {
     Hashed,
     /// A network of the dlshogi family in an ONNX file.
     Onnx(PathBuf),
+    /// A program with its arguments that evaluates batches, see [`ProcessNetwork`]: `run:COMMAND`.
+    Process(Vec<String>),
 }
 
 impl Model {
@@ -25,9 +27,18 @@ impl Model {
         match name.to_str() {
             Some("uniform") => Self::Uniform,
             Some("hashed") => Self::Hashed,
-            _ => Self::Onnx(name.to_owned()),
+            text => match text.and_then(|text| text.strip_prefix("run:")) {
+                Some(command) => Self::Process(words(command)),
+                None => Self::Onnx(name.to_owned()),
+            },
         }
     }
+}
+
+/// A command's words; what cannot be split is one, which no program is called.
+fn words(command: &str) -> Vec<String> {
+    let words = shlex::split(command).filter(|words| !words.is_empty());
+    words.unwrap_or_else(|| vec![command.to_owned()])
 }
 
 impl fmt::Display for Model {
@@ -36,6 +47,7 @@ impl fmt::Display for Model {
             Self::Uniform => f.write_str("uniform"),
             Self::Hashed => f.write_str("hashed"),
             Self::Onnx(path) => write!(f, "{}", path.display()),
+            Self::Process(command) => write!(f, "run:{}", command.join(" ")),
         }
     }
 }
@@ -61,7 +73,8 @@ impl Model {
             return Ok(NetworkEntry {
                 model: self.to_string(),
                 sha256: None,
-                runtime: "none".to_owned(),
+                runtime: if matches!(self, Self::Process(_)) { "process" } else { "none" }
+                    .to_owned(),
             });
         };
         let name = path.file_name().unwrap_or(path.as_os_str());
@@ -81,6 +94,7 @@ impl Model {
             Self::Uniform => Box::new(Uniform::default()),
             Self::Hashed => Box::new(Hashed::default()),
             Self::Onnx(path) => Box::new(RtenNetwork::open(path, temperature)?),
+            Self::Process(command) => Box::new(ProcessNetwork::start(command, temperature)?),
         })
     }
 }

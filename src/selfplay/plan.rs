@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use kyokumen_selfplay::{GameSettings, RunSettings};
-use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::error::SelfPlayError;
@@ -15,6 +14,7 @@ use super::openings::OpeningPositions;
 use crate::format::Format;
 use crate::jobs::identity::Identity;
 use crate::jobs::plan::{CHECKPOINT_EVERY, check_not_interrupted};
+use crate::jobs::plan_identity::as_written;
 use crate::jobs::run_name::{CHECKPOINT_SUFFIX, LOCK_SUFFIX, RunName};
 use crate::mate::judge::{NODE_DEFINITION, SOLVER_VERSION, SearchSettings};
 use crate::records::account::InputIdentity;
@@ -186,7 +186,7 @@ fn claim(
 ) -> Result<(), PlanError> {
     let models = request.models.iter().filter_map(|model| match model {
         Model::Onnx(path) => Some(path),
-        Model::Uniform | Model::Hashed => None,
+        Model::Uniform | Model::Hashed | Model::Process(_) => None,
     });
     let read = models.chain(&request.read_from);
     let mut claims = FileClaims::reading(openings)?.and_reading(read);
@@ -239,10 +239,4 @@ fn identity(
         shard: request.shard.map(|shard| shard.to_string()),
         inputs: openings.map(InputIdentity::of).into_iter().collect(),
     }
-}
-
-/// A value as a file of JSON holds it: numbers of 32 bits in their own digits, not in those of the nearest one of 64.
-fn as_written(value: &impl Serialize) -> Value {
-    let text = serde_json::to_string(value).expect("numbers and words");
-    serde_json::from_str(&text).expect("what was written is read")
 }

@@ -197,3 +197,36 @@ fn nothing_is_begun_that_cannot_be_done() {
     refused(2, &["--model=hashed", "--games=1", "--draw-value=2"]);
     refused(2, &["--model=hashed", "--games=1", "--leaf-mate=7"]);
 }
+
+/// A program that answers so many batches with zeros, or without end if a file is there.
+#[cfg(unix)]
+const PROGRAM: &str = "echo kyokumen-evaluator 1 57
+while n=$(head -c 4 | od -An -tu4 | tr -d ' ') && [ -n \"$n\" ]; do
+  i=$((i + 1))
+  [ $i -lt 100 ] || [ -e repaired ] || exit 9
+  head -c $((n * 119 * 81)) > /dev/null
+  head -c $((n * 2188 * 4)) /dev/zero
+done";
+
+#[test]
+#[cfg(unix)]
+fn games_are_kept_when_a_program_dies() {
+    let bench = Bench::new();
+    write(bench.0.path(), "program", PROGRAM.as_bytes());
+    let words =
+        ["--model=run:sh program", "--games=6", "--batch=2", "--threads=1", "--max-moves=3"];
+    let words = [&words[..], &["--resign=1", "--root-mate=0,0", "--resume"]].concat();
+    let failed = bench.run("out", &words).code(1);
+    let message = String::from_utf8_lossy(&failed.get_output().stderr).into_owned();
+    assert!(message.contains("kept, and --resume goes on"), "{message}");
+    assert!(message.ends_with("the program ended (exit status: 9)\n"), "{message}");
+    write(bench.0.path(), "repaired", b"");
+    bench.run("out", &words).success();
+    let manifest = bench.manifest("out/selfplay.manifest.json");
+    assert!(manifest["resumed_from"][0].as_u64() > Some(0), "{manifest}");
+    let at_once = [&words[..words.len() - 1], &["--name=other"]].concat();
+    bench.run("other", &at_once).success();
+    let outputs =
+        ["out/selfplay.hcpe3", "other/other.hcpe3"].map(|path| fs::read(bench.path(path)).unwrap());
+    assert!(outputs[0] == outputs[1]);
+}

@@ -23,6 +23,6 @@ pub enum EvaluationError {
         expected: &'static str,
     },
     /// The runtime failed.
-    #[error("the network cannot be evaluated: {0}")]
+    #[error("the network cannot be evaluated")]
     Runtime(#[source] Box<dyn std::error::Error + Send + Sync>),
 }

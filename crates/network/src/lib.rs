@@ -6,8 +6,8 @@ mod evaluation_error;
 mod evaluator;
 mod features;
 mod label;
-#[cfg(feature = "rten")]
 mod network_error;
+mod process_network;
 mod reproducible;
 #[cfg(feature = "rten")]
 mod rten_network;
@@ -19,8 +19,8 @@ pub use evaluation_error::EvaluationError;
 pub use evaluator::Evaluator;
 pub use features::{BOARD, INPUT1_PLANES, Input2, write_input1, write_input2};
 pub use label::{LABELS, move_label};
-#[cfg(feature = "rten")]
 pub use network_error::NetworkError;
+pub use process_network::ProcessNetwork;
 pub use reproducible::is_reproducible;
 #[cfg(feature = "rten")]
 pub use rten_network::RtenNetwork;

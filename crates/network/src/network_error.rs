@@ -4,7 +4,7 @@ use std::error::Error;
 use std::io;
 use std::path::PathBuf;
 
-/// Why a file is no network that we can ask.
+/// Why a file or a program is no network that we can ask.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NetworkError {
@@ -37,6 +37,24 @@ pub enum NetworkError {
         name: &'static str,
         /// The inputs and outputs that are there.
         found: Vec<String>,
+    },
+    /// A program cannot be started.
+    #[error("cannot start {program}")]
+    Start {
+        /// The program.
+        program: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A program does not say that it evaluates positions.
+    #[error(
+        "{program} is no evaluator: its first line is {greeting:?}, expected `kyokumen-evaluator 1 57` or `… 119`"
+    )]
+    Greeting {
+        /// The program.
+        program: String,
+        /// What it said; nothing if it has ended.
+        greeting: String,
     },
     /// An input is of another shape.
     #[error(

@@ -4,5 +4,7 @@ mod evaluators;
 mod features;
 #[cfg(feature = "rten")]
 mod onnx;
+#[cfg(unix)]
+mod process;
 #[cfg(feature = "rten")]
 mod rten;
