@@ -18,12 +18,14 @@ mod job_args;
 mod marubatsu;
 mod merge;
 mod message;
+mod network_defaults;
 mod option;
 mod perft;
 mod position_arg;
 mod progress;
 mod rearrange_args;
 mod record_args;
+mod relabel;
 mod report;
 mod sample;
 mod search_args;
@@ -62,6 +64,7 @@ enum Command {
     Dataset(Box<dataset::DatasetArgs>),
     #[command(name = "selfplay")]
     SelfPlay(Box<selfplay::SelfPlayArgs>),
+    Relabel(Box<relabel::RelabelArgs>),
     Usi(usi::UsiArgs),
     Stats(stats::StatsArgs),
     Status(status::StatusArgs),
@@ -88,6 +91,7 @@ impl Command {
             Self::Solve(args) => solve::run(&args),
             Self::Dataset(args) => dataset::run(*args),
             Self::SelfPlay(args) => selfplay::run(*args),
+            Self::Relabel(args) => relabel::run(*args),
             Self::Usi(args) => usi::run(&args),
             Self::Stats(args) => stats::run(args),
             Self::Status(args) => status::run(&args),

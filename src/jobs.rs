@@ -13,6 +13,7 @@ pub mod merge;
 pub mod plan;
 pub mod plan_identity;
 pub mod previous_run;
+pub mod run;
 pub mod run_name;
 mod sending;
 pub mod settings;

@@ -23,6 +23,7 @@
 //! - [`mate`]: positions judged, with proofs and a memo of answers;
 //! - [`jobs`]: runs with shards, manifests and checkpoints: filter, dataset, merge, status;
 //! - [`ops`]: operations in one piece: convert, verify, stats, inspect, generate, shuffle and the like;
+//! - [`relabel`]: new evaluations for records, by networks and engines;
 //! - `selfplay`: games of networks against themselves, as training data (feature `network`);
 //! - `cli`: the command line (feature `cli`).
 //!
@@ -60,6 +61,7 @@ pub mod jobs;
 pub mod mate;
 pub mod ops;
 pub mod records;
+pub mod relabel;
 #[cfg(feature = "network")]
 pub mod selfplay;
 pub mod storage;

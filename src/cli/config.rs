@@ -61,6 +61,10 @@ fn words(command: &Command, table: &Table) -> Result<Vec<String>, String> {
             Value::Boolean(false) if is_flag => {}
             _ if is_flag => return Err(format!("{key} = {value}: expected true or false")),
             Value::String(text) => words.push(format!("--{key}={text}")),
+            Value::Array(values) => words.extend(values.iter().map(|value| match value {
+                Value::String(text) => format!("--{key}={text}"),
+                value => format!("--{key}={value}"),
+            })),
             value => words.push(format!("--{key}={value}")),
         }
     }
@@ -90,12 +94,14 @@ mod tests {
         name: Option<String>,
         #[arg(long)]
         force: bool,
+        #[arg(long)]
+        model: Vec<String>,
     }
 
     #[test]
     fn what_is_not_set_is_as_if_not_given() {
         let options = |min_ply, name: Option<&str>, force| {
-            Ok(Options { min_ply, name: name.map(str::to_owned), force })
+            Ok(Options { min_ply, name: name.map(str::to_owned), force, model: Vec::new() })
         };
         assert_eq!(parse(""), options(None, None, false));
         assert_eq!(parse("min-ply = 7\nforce = false"), options(Some(7), None, false));
@@ -103,9 +109,20 @@ mod tests {
     }
 
     #[test]
+    fn an_array_is_an_option_given_again_and_again() {
+        let options = parse::<Options>("model = [\"a\", \"b c\"]").unwrap();
+        assert_eq!(options.model, ["a", "b c"]);
+        let refusal = parse::<Options>("min-ply = [1, 2]").unwrap_err();
+        assert!(refusal.contains("min-ply"), "{refusal}");
+    }
+
+    #[test]
     fn refusals_name_the_key() {
         let refusal = |text: &str| parse::<Options>(text).unwrap_err();
-        assert_eq!(refusal("ply = 7"), "there is no option ply; there are min-ply, name, force");
+        assert_eq!(
+            refusal("ply = 7"),
+            "there is no option ply; there are min-ply, name, force, model"
+        );
         assert_eq!(
             refusal("min-ply = \"x\""),
             "invalid value 'x' for '--min-ply <MIN_PLY>': invalid digit found in string"

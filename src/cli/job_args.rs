@@ -22,9 +22,9 @@ use crate::engine::progress::Progress;
 use crate::engine::snapshot::duration;
 use crate::jobs::error::JobError;
 use crate::jobs::estimate::{Estimate, estimate};
-use crate::jobs::filter::Filtered;
 use crate::jobs::manifest::Manifest;
-use crate::jobs::plan::{JobPlan, JobRequest};
+use crate::jobs::plan::{JobPlan, JobRequest, Product};
+use crate::jobs::run::Completed;
 use crate::jobs::settings::Settings;
 use crate::mate::judge::PositionJudge;
 use crate::records::bad_record::BadPolicy;
@@ -142,11 +142,14 @@ impl JobArgs {
 pub(super) fn run_job(
     plan: JobPlan,
     mode: ProgressMode,
-    work: impl FnOnce(JobPlan, &mut Progress, &AtomicBool) -> Result<Filtered, JobError>,
+    work: impl FnOnce(JobPlan, &mut Progress, &AtomicBool) -> Result<Completed, JobError>,
     summary: impl FnOnce(&Counts) -> String,
 ) -> anyhow::Result<ExitStatus> {
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;
-    let mut progress = mode.over(plan.records).with_verdicts();
+    let mut progress = mode.over(plan.records);
+    if !matches!(plan.product, Product::Evaluated(_)) {
+        progress = progress.with_verdicts();
+    }
     if let Some(path) = &plan.metrics {
         let shard = plan.shard.map(|shard| shard.to_string());
         progress = progress.with_metrics(path.clone(), &plan.stem, shard.as_deref());
@@ -155,7 +158,7 @@ pub(super) fn run_job(
     let folder = staging.map_or(&plan.folder, |staging| &staging.url).clone();
     let done = work(plan, &mut progress, &interrupt.cancel());
     drop(progress);
-    let Filtered { manifest, was_done } = done.map_err(|error| run_error(error, &interrupt))?;
+    let Completed { manifest, was_done } = done.map_err(|error| run_error(error, &interrupt))?;
     if was_done {
         let of =
             manifest.shard.as_ref().map_or("the run".to_owned(), |shard| format!("shard {shard}"));
@@ -176,11 +179,8 @@ fn list_outputs(manifest: &Manifest, folder: &Path) {
     }
 }
 
-/// Says what a plan would do, and how long that would take with such judges.
-pub(super) fn show_plan<J: PositionJudge + 'static>(
-    plan: &JobPlan,
-    make_judge: impl Fn() -> J + Send + Sync + 'static,
-) -> anyhow::Result<ExitStatus> {
+/// Says what a plan would read and write.
+pub(super) fn show_files(plan: &JobPlan) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
     for part in &plan.parts {
         let to = part.end().map_or("its end".to_owned(), |to| to.to_string());
@@ -190,6 +190,16 @@ pub(super) fn show_plan<J: PositionJudge + 'static>(
     for path in plan.outputs.iter().map(|output| &output.path).chain([&plan.manifest]) {
         writeln!(out, "write {}", name(&plan.destination(path).to_string_lossy()))?;
     }
+    Ok(())
+}
+
+/// Says what a plan would do, and how long that would take with such judges.
+pub(super) fn show_plan<J: PositionJudge + 'static>(
+    plan: &JobPlan,
+    make_judge: impl Fn() -> J + Send + Sync + 'static,
+) -> anyhow::Result<ExitStatus> {
+    show_files(plan)?;
+    let mut out = std::io::stdout().lock();
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;
     match estimate(plan, make_judge, &interrupt.cancel())? {
         Some(estimate) => write_estimate(&mut out, &estimate)?,

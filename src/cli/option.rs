@@ -38,3 +38,15 @@ pub(super) fn seconds(text: &str) -> Result<Duration, &'static str> {
     let seconds = text.parse().map_err(|_| "expected a number of seconds")?;
     Duration::try_from_secs_f64(seconds).map_err(|_| "expected a time in seconds")
 }
+
+/// A number of something of which there must be some.
+pub(super) fn one_or_more(most: u64) -> RangedU64ValueParser<usize> {
+    RangedU64ValueParser::new().range(1..=most)
+}
+
+/// Plies and nodes of a mate search: `7,30`.
+pub(super) fn mate_limits(text: &str) -> Result<(u16, u64), &'static str> {
+    let parts = text.split_once(',');
+    let parsed = parts.and_then(|(plies, nodes)| Some((plies.parse().ok()?, nodes.parse().ok()?)));
+    parsed.ok_or("expected plies and nodes, as in 7,30")
+}

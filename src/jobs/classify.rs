@@ -11,6 +11,7 @@ use super::plan::{JobPlan, Product};
 use super::settings::{MatedPolicy, UnknownPolicy};
 use crate::format::{
     ConvertError, DecodeError, FieldChanges, Format, GameResult, ProvenLabels, RecordRef, encode,
+    eval_of_mate,
 };
 use crate::jobs::settings::DatasetSettings;
 use crate::jobs::solved_positions::{SOLVED_POSITIONS, SolvedRow};
@@ -25,11 +26,6 @@ use crate::records::reading::RecordError;
 use crate::records::source::Block;
 use crate::records::stream::Stream;
 use crate::shogi::{Color, Position};
-
-/// Distance of a mate score from 0, in centipawns, before its plies are taken off.
-///
-/// Archives of both families store mates as ±(30000 − plies).
-const MATE_EVAL_CP: i16 = 30_000;
 
 /// One line of the proofs.
 #[derive(Serialize)]
@@ -184,7 +180,11 @@ impl Classifier<'_> {
             Disposition::Kept | Disposition::Relabelled => Stream::Kept,
             Disposition::MatedSplit => Stream::Mated,
             Disposition::UnknownSplit => Stream::Unknown,
-            Disposition::MatedDropped | Disposition::UnknownDropped | Disposition::Row => {
+            Disposition::MatedDropped
+            | Disposition::UnknownDropped
+            | Disposition::Row
+            | Disposition::Evaluated
+            | Disposition::EvaluationStayed => {
                 return Ok(());
             }
         };
@@ -250,12 +250,9 @@ fn push_row(
 
 /// What a proof says about its position.
 fn outcome(side_to_move: Color, judgement: &Judgement) -> ProvenLabels {
-    let plies = i16::try_from(judgement.line.len()).unwrap_or(MATE_EVAL_CP).min(MATE_EVAL_CP);
-    let (winner, eval_cp) = if judgement.answer == Answer::Win {
-        (side_to_move, MATE_EVAL_CP - plies)
-    } else {
-        (!side_to_move, plies - MATE_EVAL_CP)
-    };
+    let wins = judgement.answer == Answer::Win;
+    let winner = if wins { side_to_move } else { !side_to_move };
+    let eval_cp = eval_of_mate(wins, judgement.line.len());
     let best_move = judgement.line.first().copied();
     ProvenLabels { best_move, eval_cp, result: GameResult::win_of(winner) }
 }

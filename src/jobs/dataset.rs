@@ -5,8 +5,9 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::filter::{Filtered, filter_with};
+use super::filter::filter_with;
 use super::plan::JobPlan;
+use super::run::Completed;
 use crate::engine::progress::Progress;
 use crate::jobs::error::JobError;
 use crate::mate::judge::Judge;
@@ -21,7 +22,7 @@ pub fn dataset(
     plan: JobPlan,
     progress: &mut Progress,
     cancel: &AtomicBool,
-) -> Result<Filtered, JobError> {
+) -> Result<Completed, JobError> {
     let make_judge = judges(&plan);
     filter_with(plan, make_judge, progress, cancel)
 }

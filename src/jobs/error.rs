@@ -61,6 +61,9 @@ pub enum JobError {
     /// All was written, and another process can go on.
     #[error("the outputs did not get their names; the same command with --resume goes on")]
     Unnamed(#[source] SinkError),
+    /// Positions get no more evaluations.
+    #[error("records cannot be evaluated")]
+    Evaluation(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// An output did not get to its store.
     #[error(transparent)]
     Send(#[from] SendError),

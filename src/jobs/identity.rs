@@ -32,6 +32,7 @@ pub struct Identity {
 /// The commands that search.
 pub(crate) const FILTER: &str = "filter";
 pub(crate) const DATASET: &str = "dataset";
+pub(crate) const RELABEL: &str = "relabel";
 
 /// The command that joins the outputs of shards.
 pub(crate) const MERGE: &str = "merge";

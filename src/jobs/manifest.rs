@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::identity::{DATASET, FILTER, Identity, MERGE};
+use super::identity::{DATASET, FILTER, Identity, MERGE, RELABEL};
 use super::run_name::RunName;
 use crate::mate::judge::MemoHits;
 use crate::records::account::{InputEntry, InputIdentity, OutputEntry};
@@ -87,9 +87,9 @@ impl ManifestHead {
         read(path)
     }
 
-    /// Whether all of it is a [`Manifest`]: that of a run that searched, or of shards that were joined.
+    /// Whether all of it is a [`Manifest`]: that of a run that searched or evaluated, or of shards that were joined.
     pub fn is_of_search(&self) -> bool {
-        matches!(&*self.command, FILTER | DATASET | MERGE)
+        matches!(&*self.command, FILTER | DATASET | RELABEL | MERGE)
     }
 }
 
@@ -204,7 +204,7 @@ impl Manifest {
     pub(crate) fn records_of(&self, stream: Stream) -> u64 {
         let counts = &self.counts;
         match stream {
-            Stream::Kept => counts.kept + counts.mated.relabelled,
+            Stream::Kept => counts.kept + counts.mated.relabelled + counts.evaluations.all(),
             Stream::Mated | Stream::MatedLines => counts.mated.split,
             Stream::Unknown => counts.unknown.split,
             // In a table the unknown are rows like all others.

@@ -13,6 +13,7 @@ use super::run_name::{CHECKPOINT_SUFFIX, LOCK_SUFFIX, RunName};
 use super::settings::{MatedPolicy, Settings, UnknownPolicy};
 use super::staging::Staging;
 use crate::format::move16::Dialect;
+use crate::format::{Field, Fill};
 use crate::jobs::error::JobError;
 use crate::jobs::settings::DatasetSettings;
 use crate::jobs::solved_positions::SOLVED_POSITIONS;
@@ -118,6 +119,8 @@ pub enum Product {
     Records(FormatName),
     /// Each becomes a row of [`SOLVED_POSITIONS`].
     Rows(DatasetSettings),
+    /// They get new evaluations, and are written in this format.
+    Evaluated(FormatName),
 }
 
 impl Product {
@@ -126,12 +129,16 @@ impl Product {
         inputs: &[Input],
         to: Option<FormatName>,
         settings: &Settings,
+        shard: Option<Shard>,
     ) -> Result<Self, PlanError> {
         let first = inputs.first().ok_or(PlanError::NoInput)?;
         if let Some(dataset) = settings.dataset {
             return check_table_format(dataset.format).map(|()| Self::Rows(dataset));
         }
         let to = output_format(first, inputs, to)?;
+        if settings.relabel.is_some() {
+            return evaluated(inputs, to, settings, shard).map(|()| Self::Evaluated(to));
+        }
         if to.format.holds_games() {
             return Err(PlanError::NoRecords { to: to.format });
         }
@@ -145,7 +152,7 @@ impl Product {
 impl fmt::Display for Product {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Records(to) => to.fmt(f),
+            Self::Records(to) | Self::Evaluated(to) => to.fmt(f),
             Self::Rows(dataset) => dataset.format.fmt(f),
         }
     }
@@ -172,7 +179,7 @@ impl JobPlan {
         let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
         check_once(&inputs, shard)?;
         inputs.iter().try_for_each(|input| check_filters(input, &settings.filters))?;
-        let product = Product::new(&inputs, to, &settings)?;
+        let product = Product::new(&inputs, to, &settings, shard)?;
         let stem = stem(name, &inputs)?;
         let run = RunName::new(&stem, shard);
         let name = |suffix: &str| folder.join(run.file(suffix));
@@ -229,6 +236,37 @@ impl JobPlan {
     }
 }
 
+/// Whether evaluations can be written in a format, with what the inputs say besides.
+fn evaluated(
+    inputs: &[Input],
+    to: FormatName,
+    settings: &Settings,
+    shard: Option<Shard>,
+) -> Result<(), PlanError> {
+    let to = to.format;
+    if !to.fields().contains(Field::EvalCp) {
+        return Err(PlanError::NoEvaluation { to });
+    }
+    let writes_policy = settings.relabel.as_ref().is_some_and(|relabel| relabel.policy);
+    // What is found out need not be filled in.
+    let fill =
+        Fill { eval_cp: Some(0), no_move: settings.fill.no_move || writes_policy, ..settings.fill };
+    for input in inputs {
+        let stays_games = input.format.holds_games() && to.holds_games();
+        if to.holds_games() && !stays_games {
+            return Err(PlanError::NoRecords { to });
+        }
+        if stays_games && settings.filters.leave_out() {
+            return Err(PlanError::GamesAreNotFiltered { input: input.name.clone(), to });
+        }
+        if stays_games && shard.is_some() {
+            return Err(PlanError::GamesInShards { input: input.name.clone(), to });
+        }
+        conversion(input, to, &fill)?;
+    }
+    Ok(())
+}
+
 fn output_format(
     first: &Input,
     inputs: &[Input],
@@ -253,21 +291,21 @@ fn outputs(
     is_first: bool,
     name: impl Fn(&str) -> PathBuf,
 ) -> Vec<OutputPlan> {
-    let writes_records = matches!(product, Product::Records(_));
+    let sorts_records = matches!(product, Product::Records(_));
+    let writes_rows = matches!(product, Product::Rows(_));
     let is_wanted = |stream: &Stream| match stream {
-        Stream::Kept | Stream::UnknownLines => writes_records,
-        Stream::Mated | Stream::MatedLines => {
-            writes_records && settings.mated == MatedPolicy::Split
-        }
-        Stream::Unknown => writes_records && settings.unknown == UnknownPolicy::Split,
+        Stream::Kept => !writes_rows,
+        Stream::UnknownLines => sorts_records,
+        Stream::Mated | Stream::MatedLines => sorts_records && settings.mated == MatedPolicy::Split,
+        Stream::Unknown => sorts_records && settings.unknown == UnknownPolicy::Split,
         Stream::Quarantine | Stream::QuarantineLines => settings.on_error == BadPolicy::Quarantine,
-        Stream::Rows => !writes_records,
+        Stream::Rows => writes_rows,
     };
     let extension = product.to_string();
     let output = |stream: Stream| {
         let plain = OutputPlan::plain(stream, name(&stream.suffix(&extension)));
         match product {
-            Product::Records(to) if stream.holds_records() => {
+            Product::Records(to) | Product::Evaluated(to) if stream.holds_records() => {
                 // A shard that goes on where another ends begins with its first record.
                 let header = if is_first { to.format.header() } else { b"" };
                 OutputPlan { compression: to.compression, header, ..plain }
@@ -276,7 +314,7 @@ fn outputs(
                 deferred_table: dataset.format.deferred_table(&SOLVED_POSITIONS),
                 ..plain
             },
-            Product::Records(_) | Product::Rows(_) => plain,
+            Product::Records(_) | Product::Rows(_) | Product::Evaluated(_) => plain,
         }
     };
     Stream::ALL.into_iter().filter(is_wanted).map(output).collect()

@@ -3,9 +3,9 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::jobs::identity::{DATASET, FILTER, Identity, RETRY_UNKNOWN};
+use crate::jobs::identity::{DATASET, FILTER, Identity, RELABEL, RETRY_UNKNOWN};
 use crate::jobs::plan::{JobPlan, Product};
-use crate::jobs::settings::{MatedPolicy, UnknownPolicy};
+use crate::jobs::settings::{MatedPolicy, RelabelSettings, UnknownPolicy};
 use crate::mate::judge::{NODE_DEFINITION, SOLVER_VERSION, SearchSettings};
 use crate::records::account::InputIdentity;
 use crate::records::bad_record::BadPolicy;
@@ -32,9 +32,9 @@ impl Identity {
 pub(crate) struct EffectiveSettings<'a> {
     to: String,
     #[serde(flatten)]
-    search: &'a SearchSettings,
+    search: Option<&'a SearchSettings>,
     #[serde(flatten)]
-    product: ProductSettings,
+    product: ProductSettings<'a>,
     on_error: BadPolicy,
     #[serde(flatten)]
     filters: RecordFilters,
@@ -44,9 +44,21 @@ pub(crate) struct EffectiveSettings<'a> {
 /// Those that only one of the products has.
 #[derive(Serialize)]
 #[serde(rename_all = "kebab-case", rename_all_fields = "kebab-case", untagged)]
-pub(crate) enum ProductSettings {
-    Records { mated: MatedPolicy, unknown: UnknownPolicy, fill: String },
-    Rows { split: String, tsume_plies: bool },
+pub(crate) enum ProductSettings<'a> {
+    Records {
+        mated: MatedPolicy,
+        unknown: UnknownPolicy,
+        fill: String,
+    },
+    Rows {
+        split: String,
+        tsume_plies: bool,
+    },
+    Evaluated {
+        #[serde(flatten)]
+        relabel: Option<&'a RelabelSettings>,
+        fill: String,
+    },
 }
 
 pub(crate) fn effective_settings(plan: &JobPlan) -> Map<String, Value> {
@@ -61,17 +73,21 @@ pub(crate) fn effective_settings(plan: &JobPlan) -> Map<String, Value> {
             split: dataset.shares.to_string(),
             tsume_plies: dataset.tsume_plies,
         },
+        Product::Evaluated(_) => ProductSettings::Evaluated {
+            relabel: settings.relabel.as_ref(),
+            fill: settings.fill.to_string(),
+        },
     };
     let effective = EffectiveSettings {
         to: plan.product.to_string(),
-        search: &settings.search,
+        search: settings.relabel.is_none().then_some(&settings.search),
         product,
         on_error: settings.on_error,
         filters: settings.filters,
         threads: settings.threads,
     };
-    match serde_json::to_value(effective) {
-        Ok(Value::Object(mut settings)) => {
+    match as_written(&effective) {
+        Value::Object(mut settings) => {
             if let Some(first) = &plan.previous_run {
                 let parent = serde_json::to_value(&first.parent).unwrap_or_default();
                 settings.insert(RETRY_UNKNOWN.to_owned(), parent);
@@ -82,9 +98,16 @@ pub(crate) fn effective_settings(plan: &JobPlan) -> Map<String, Value> {
     }
 }
 
+/// A value as a file of JSON holds it: numbers of 32 bits in their own digits, not in those of the nearest one of 64.
+pub(crate) fn as_written(value: &impl Serialize) -> Value {
+    let text = serde_json::to_string(value).expect("numbers and words");
+    serde_json::from_str(&text).expect("what was written is read")
+}
+
 pub(crate) const fn command(product: &Product) -> &'static str {
     match product {
         Product::Records(_) => FILTER,
         Product::Rows(_) => DATASET,
+        Product::Evaluated(_) => RELABEL,
     }
 }

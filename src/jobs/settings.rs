@@ -3,6 +3,7 @@
 //! The words are those of `gen-filter`'s command line, here, in configuration files and in manifests.
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::format::Fill;
 use crate::jobs::shares::Shares;
@@ -29,6 +30,8 @@ pub struct Settings {
     /// If not records are to come out but rows of a table, which takes the place of what becomes of mates, of
     /// the unknown and of missing fields.
     pub dataset: Option<DatasetSettings>,
+    /// If records are not to be judged but to get new evaluations.
+    pub relabel: Option<RelabelSettings>,
     /// Threads, 0 for as many as the machine runs at once.
     pub threads: usize,
 }
@@ -68,4 +71,18 @@ pub struct DatasetSettings {
     pub shares: Shares,
     /// Whether mates are also measured as problems count them.
     pub tsume_plies: bool,
+}
+
+/// What may be chosen about new evaluations.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct RelabelSettings {
+    /// What evaluates, with all that its answers depend on.
+    pub evaluator: Map<String, Value>,
+    /// Weight of the game's result, from 0 to 1; the rest is that of the evaluation.
+    pub mix: f32,
+    /// Centipawns where the odds are e to 1.
+    pub scale: f32,
+    /// Whether the best move and the visits of the moves are written, too.
+    pub policy: bool,
 }

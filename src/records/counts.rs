@@ -63,6 +63,10 @@ pub enum Disposition {
     UnknownDropped,
     /// Written as a row of a table, whatever the verdict.
     Row,
+    /// Written with a new evaluation.
+    Evaluated,
+    /// Written with the evaluation it had, as that of a proven mate, or as it is not to be trained on.
+    EvaluationStayed,
 }
 
 /// How many records met which fate and got which verdict.
@@ -79,6 +83,9 @@ pub struct Counts {
     /// Records that became rows of a table, whatever the verdict.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub rows: u64,
+    /// Records that were not judged but evaluated anew.
+    #[serde(default, skip_serializing_if = "EvaluationCounts::is_empty")]
+    pub evaluations: EvaluationCounts,
     /// Records that a filter took out, by the first condition that did not hold.
     pub filtered: BTreeMap<Condition, u64>,
     /// Records that could not be used.
@@ -104,6 +111,26 @@ pub struct MatedCounts {
     pub dropped: u64,
     /// Written to the kept records with the result of the proof.
     pub relabelled: u64,
+}
+
+/// What became of the evaluations of records.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct EvaluationCounts {
+    /// Records with a new one.
+    pub new: u64,
+    /// Records that keep the one they had: that of a proven mate, or of a position that is not to be trained on.
+    pub stayed: u64,
+}
+
+impl EvaluationCounts {
+    /// Records that were written.
+    pub const fn all(&self) -> u64 {
+        self.new + self.stayed
+    }
+
+    const fn is_empty(&self) -> bool {
+        self.all() == 0
+    }
 }
 
 /// What became of the unknown, if they were not kept.
@@ -179,6 +206,8 @@ impl Counts {
             Disposition::UnknownSplit => &mut self.unknown.split,
             Disposition::UnknownDropped => &mut self.unknown.dropped,
             Disposition::Row => &mut self.rows,
+            Disposition::Evaluated => &mut self.evaluations.new,
+            Disposition::EvaluationStayed => &mut self.evaluations.stayed,
         } += 1;
     }
 
@@ -192,6 +221,8 @@ impl Counts {
         self.unknown.split += other.unknown.split;
         self.unknown.dropped += other.unknown.dropped;
         self.rows += other.rows;
+        self.evaluations.new += other.evaluations.new;
+        self.evaluations.stayed += other.evaluations.stayed;
         add_each(&mut self.filtered, &other.filtered);
         self.bad.quarantined += other.bad.quarantined;
         self.bad.skipped += other.bad.skipped;
@@ -224,7 +255,8 @@ impl Counts {
         let mated = self.mated.split + self.mated.dropped + self.mated.relabelled;
         let unknown = self.unknown.split + self.unknown.dropped;
         let judged = self.kept + mated + unknown + self.rows;
-        let not_judged = self.filtered.values().sum::<u64>() + self.bad_records();
+        let not_judged =
+            self.evaluations.all() + self.filtered.values().sum::<u64>() + self.bad_records();
         let stopped = self.verdicts.unknown.values().sum::<u64>();
         let verdicts = self.mates() + self.verdicts.no_mate + stopped + self.verdicts.not_searched;
         if self.rows > 0 {

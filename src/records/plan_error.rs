@@ -96,6 +96,24 @@ pub enum PlanError {
         /// The format of the inputs.
         from: Format,
     },
+    /// Shards begin at any record, which would cut games in two.
+    #[error(
+        "{input} holds games, which {to} keeps whole: take parts that `kyokumen split` makes, in place of shards"
+    )]
+    GamesInShards {
+        /// The input.
+        input: String,
+        /// The format of the output.
+        to: Format,
+    },
+    /// A format without evaluations.
+    #[error(
+        "{to} holds no evaluations; `kyokumen formats` says which formats do, and --to takes one"
+    )]
+    NoEvaluation {
+        /// The format of the output.
+        to: Format,
+    },
     /// Positions of games are not compared.
     #[error(
         "the records of {format} stand in games or groups that are moved as wholes: --key bytes compares those"

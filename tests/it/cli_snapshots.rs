@@ -88,6 +88,8 @@ fn the_readme_names_what_there_is() {
         "sample",
         "interleave",
         "marubatsu",
+        "selfplay",
+        "relabel",
     ] {
         assert!(readme.contains(&format!("`kyokumen {command}")), "{command} is missing");
         known += &help(&[command, "--help"]);

@@ -45,6 +45,11 @@ impl Job {
         Self { folder, input: None, command: "selfplay", words }
     }
 
+    #[cfg(feature = "network")]
+    fn relabel(self) -> Self {
+        Self { command: "relabel", ..self }
+    }
+
     fn dataset(self) -> Self {
         Self { command: "dataset", ..self }
     }
@@ -235,6 +240,22 @@ fn a_full_disk_loses_nothing_that_was_written() {
     let output = job.run(&out);
     assert!(output.status.success(), "{}", message(&output));
     check(&out, &whole);
+}
+
+#[test]
+#[cfg(feature = "network")]
+fn new_evaluations_survive() {
+    let bytes: Vec<u8> =
+        records(2000, 3).iter().flat_map(|record| encoded(Format::Hcpe, record)).collect();
+    let words = &[
+        "--model=hashed",
+        "--playouts=20",
+        "--batch=8",
+        "--checkpoint-every=0.001",
+        "--threads=2",
+        "--root-mate=0,0",
+    ];
+    Job::new("a.hcpe", &bytes, words).relabel().survives();
 }
 
 /// Several threads, whose games come to their ends in another order each time.

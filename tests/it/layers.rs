@@ -27,7 +27,7 @@ const CRATES: [(&str, &[&str]); 9] = [
 ];
 
 /// Each room of `src/` with those it may use besides the crates.
-const ROOMS: [(&str, &[&str]); 11] = [
+const ROOMS: [(&str, &[&str]); 12] = [
     ("storage", &[]),
     ("records", &["storage"]),
     ("engine", &["storage", "records"]),
@@ -35,9 +35,10 @@ const ROOMS: [(&str, &[&str]); 11] = [
     ("jobs", &["storage", "records", "engine", "mate"]),
     ("ops", &["storage", "records", "engine", "mate"]),
     ("selfplay", &["storage", "records", "engine", "mate", "jobs"]),
-    ("cli", &["storage", "records", "engine", "mate", "jobs", "ops", "selfplay"]),
+    ("relabel", &["storage", "records", "engine", "mate", "jobs", "selfplay"]),
+    ("cli", &["storage", "records", "engine", "mate", "jobs", "ops", "selfplay", "relabel"]),
     // What hands everything on, and the programs.
-    ("lib", &["storage", "records", "engine", "mate", "jobs", "ops", "selfplay", "cli"]),
+    ("lib", &["storage", "records", "engine", "mate", "jobs", "ops", "selfplay", "relabel", "cli"]),
     ("main", &["lib", "cli"]),
     ("bin", &["lib", "cli"]),
 ];

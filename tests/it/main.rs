@@ -28,6 +28,7 @@ mod proof_properties;
 mod proofs;
 mod random_access;
 mod rearrange;
+mod relabel;
 mod resume;
 mod retry;
 mod samples;

@@ -40,6 +40,7 @@ fn arguments(command: &str) -> Option<&'static [&'static str]> {
     Some(match command {
         "filter" | "gen-filter" => &["a.psv", "-o", "out", "--depth", "1"],
         "selfplay" => &SELFPLAY,
+        "relabel" => &["a.psv", "-o", "out", "--model", "hashed", "--on-error", "skip"],
         "dataset" => &["a.psv", "-o", "out", "--to", "jsonl", "--depth", "1"],
         "convert" => &["a.psv", "-o", "out.hcpe"],
         "solve" => &[START, "--depth", "1"],

@@ -13,8 +13,9 @@ use kyokumen::engine::error::RunError;
 use kyokumen::engine::progress::Progress;
 use kyokumen::format::Format;
 use kyokumen::jobs::error::JobError;
-use kyokumen::jobs::filter::{Filtered, filter_with};
+use kyokumen::jobs::filter::filter_with;
 use kyokumen::jobs::plan::{JobPlan, JobRequest};
+use kyokumen::jobs::run::Completed;
 use kyokumen::jobs::settings::DatasetSettings;
 use kyokumen::jobs::settings::{Settings, UnknownPolicy};
 use kyokumen::jobs::shares::Shares;
@@ -52,7 +53,7 @@ impl PositionJudge for Interrupting {
 }
 
 /// Filters, but for an interruption after so many verdicts.
-fn run(request: JobRequest, verdicts: u64) -> Result<Filtered, JobError> {
+fn run(request: JobRequest, verdicts: u64) -> Result<Completed, JobError> {
     let plan = JobPlan::new(request).unwrap();
     let (left, cancel) = (Arc::new(AtomicU64::new(verdicts)), Arc::new(AtomicBool::new(false)));
     let make_judge = {
@@ -81,7 +82,7 @@ fn run_in_pieces(request: &JobRequest, verdicts: u64) -> u64 {
         let threads = (interruptions % 3) as usize + 1;
         let settings = Settings { threads, ..request.settings.clone() };
         match run(JobRequest { settings, ..request.clone() }, verdicts + 100 * interruptions) {
-            Ok(Filtered { manifest, was_done }) => {
+            Ok(Completed { manifest, was_done }) => {
                 assert!(!was_done);
                 assert!(manifest.resumed_from.is_sorted());
                 return manifest.resumed_from.len() as u64;

@@ -228,6 +228,21 @@ impl Layout {
         out.extend_from_slice(&bytes[..self.len]);
     }
 
+    /// Writes a new evaluation over the old one, and leaves all else as it is.
+    pub(super) fn put_eval(&self, eval_cp: i16, bytes: &mut [u8]) {
+        if let Some(at) = self.eval {
+            bytes[at..at + 2].copy_from_slice(&eval_cp.to_le_bytes());
+        }
+    }
+
+    /// Writes another move over the stored one.
+    pub(super) fn put_move(&self, best_move: Option<Move>, dialect: Dialect, bytes: &mut [u8]) {
+        if let Some(at) = self.best_move {
+            let bits = best_move.map_or(move16::NONE, |m| dialect.encode(m));
+            bytes[at..at + 2].copy_from_slice(&bits.to_le_bytes());
+        }
+    }
+
     /// Writes what is said over the fields of `bytes`, and leaves all else as it is. Moves are encoded as
     /// those of the records around.
     #[inline]
@@ -237,14 +252,13 @@ impl Layout {
                 bytes[at..at + 2].copy_from_slice(&word);
             }
         };
-        let best_move = tail.best_move.map_or(move16::NONE, |m| dialect.encode(m));
-        put(self.best_move, Some(best_move.to_le_bytes()));
         put(self.eval, tail.eval_cp.map(i16::to_le_bytes));
         put(self.ply, tail.ply.map(u16::to_le_bytes));
         put(self.end_ply, tail.end_ply.map(u16::to_le_bytes));
         if let (Some((at, code)), Some(result)) = (self.result, tail.result) {
             bytes[at] = code.byte(result, tail);
         }
+        self.put_move(tail.best_move, dialect, bytes);
     }
 }
 

@@ -1,13 +1,14 @@
 //! One game, from its opening to its end, a simulation at a time.
 
-use kyokumen_format::{Candidate, Ending, Game, GameResult, Played};
+use kyokumen_format::{
+    Candidate, EVAL_SCALE, Ending, Game, GameResult, MATE_EVAL, Played, eval_of_value,
+};
 use kyokumen_game::random::SplitMix64;
 use kyokumen_mcts::{Leaf, LeafSearch, Root, RootMove, Simulation, Tree};
 use kyokumen_network::Batch;
 use kyokumen_shogi::{Move, Position, PositionHistory, Repetition};
 
 use crate::choice::draw;
-use crate::eval::{EVAL_SCALE, MATE_EVAL, eval_of_value};
 use crate::settings::GameSettings;
 
 /// A game that is being played.
@@ -251,7 +252,7 @@ impl SelfPlayGame {
 }
 
 /// How probable the mover's win is after the best move.
-fn best_value(root: &Root, best: RootMove) -> f32 {
+pub fn best_value(root: &Root, best: RootMove) -> f32 {
     match root.proven {
         Some(true) => 1.0,
         Some(false) => 0.0,
@@ -260,7 +261,7 @@ fn best_value(root: &Root, best: RootMove) -> f32 {
 }
 
 /// The visits of the moves that had some; in so large searches that 16 bits do not hold them, their shares.
-fn candidates(root: &Root) -> Vec<Candidate> {
+pub fn candidates(root: &Root) -> Vec<Candidate> {
     let most = root.moves.iter().map(|m| m.visits).max().unwrap_or(0);
     let shift = (u32::BITS - most.leading_zeros()).saturating_sub(u16::BITS);
     let visits = |m: &RootMove| u16::try_from(m.visits >> shift).expect("16 bits are left");

@@ -6,16 +6,14 @@
 
 mod choice;
 mod device;
-mod eval;
 mod figures;
 mod game;
 mod groups;
 mod permutation;
 mod settings;
 
-pub use eval::{EVAL_SCALE, MATE_EVAL, eval_of_value, value_of_eval};
 pub use figures::Figures;
-pub use game::{FinishedGame, GameCounts, SelfPlayGame, Step};
+pub use game::{FinishedGame, GameCounts, SelfPlayGame, Step, best_value, candidates};
 pub use groups::{Games, GamesError, Openings, RunSettings, StartPosition};
 pub use permutation::Permutation;
 pub use settings::{GameSettings, RandomOpening};

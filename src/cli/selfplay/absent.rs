@@ -4,9 +4,8 @@ use std::path::PathBuf;
 
 use super::args::SettingArgs;
 use crate::cli::exit::{ExitStatus, Usage};
-
-const ABSENT: &str = "this program was built without networks; `cargo install --path . --features network` builds them in";
+use crate::cli::network_defaults::NO_NETWORKS;
 
 pub(super) fn run(_: SettingArgs, _: Option<PathBuf>) -> anyhow::Result<ExitStatus> {
-    Err(Usage(ABSENT.to_owned()).into())
+    Err(Usage(NO_NETWORKS.to_owned()).into())
 }

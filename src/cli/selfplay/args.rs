@@ -8,7 +8,7 @@ use std::time::Duration;
 use clap::Args;
 use serde::Deserialize;
 
-use crate::cli::option::{location, seconds, threads, word};
+use crate::cli::option::{location, mate_limits, one_or_more, seconds, threads, word};
 use crate::cli::progress::ProgressMode;
 use crate::records::format_name::FormatName;
 use crate::records::shard_choice::ShardChoice;
@@ -16,7 +16,8 @@ use crate::records::shard_choice::ShardChoice;
 /// What a configuration file can say, too.
 #[derive(Args, Clone, Debug, Default)]
 pub(super) struct SettingArgs {
-    /// Network, an ONNX file; several take turns by the numbers of the games
+    /// Network, an ONNX file, or a program that evaluates batches, as in "run:python3 evaluator.py"; several take
+    /// turns by the numbers of the games
     #[arg(long, value_name = "NET.onnx")]
     pub(super) model: Vec<PathBuf>,
 
@@ -173,16 +174,6 @@ pub(super) enum PuctName {
     /// dlshogi's of 2018.
     #[serde(rename = "dlshogi-2018")]
     Dlshogi2018,
-}
-
-fn one_or_more(most: u64) -> clap::builder::RangedU64ValueParser<usize> {
-    clap::builder::RangedU64ValueParser::new().range(1..=most)
-}
-
-fn mate_limits(text: &str) -> Result<(u16, u64), &'static str> {
-    let parts = text.split_once(',');
-    let parsed = parts.and_then(|(plies, nodes)| Some((plies.parse().ok()?, nodes.parse().ok()?)));
-    parsed.ok_or("expected plies and nodes, as in 7,30")
 }
 
 impl SettingArgs {

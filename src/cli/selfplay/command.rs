@@ -11,6 +11,7 @@ use super::args::{GameArgs, PuctName, SettingArgs};
 use crate::cli::exit::{ExitStatus, Usage};
 use crate::cli::failure::{Failure, plan_error, run_error};
 use crate::cli::message::say;
+use crate::cli::network_defaults::{BATCH, MATE_TABLE_MIB, POLICY_TEMPERATURE};
 use crate::cli::progress::Shown;
 use crate::cli::report::{counted, records};
 use crate::format::Format;
@@ -24,13 +25,6 @@ use crate::selfplay::run::{SelfPlayed, selfplay};
 use crate::selfplay::snapshot::SelfPlaySnapshot;
 use crate::storage::compression::Compression;
 use crate::storage::platform::Interrupt;
-
-/// Games of a batch unless something else is asked for.
-const BATCH: usize = 32;
-/// Table of a thread's mate searches, in MiB.
-const MATE_TABLE_MIB: usize = 16;
-/// dlshogi's in self-play.
-const POLICY_TEMPERATURE: f32 = 1.66;
 
 pub(super) fn run(settings: SettingArgs, config: Option<PathBuf>) -> anyhow::Result<ExitStatus> {
     let mode = settings.progress.unwrap_or_default();

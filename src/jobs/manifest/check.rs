@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::Manifest;
 use crate::format::Format;
-use crate::jobs::identity::{DATASET, FILTER, MERGE};
+use crate::jobs::identity::{DATASET, FILTER, MERGE, RELABEL};
 use crate::jobs::run_name::RunName;
 use crate::records::account::{InputEntry, OutputEntry};
 use crate::records::account_check::{ContradictionError, check_numbers, check_outputs};
@@ -26,7 +26,7 @@ impl Manifest {
         check_outputs(&self.outputs)?;
         self.check_streams()?;
         self.check_balance()?;
-        if self.command == FILTER {
+        if matches!(&*self.command, FILTER | RELABEL) {
             self.outputs.iter().try_for_each(check_size)?;
         }
         name.map_or(Ok(()), |name| self.check_name(name))
@@ -65,16 +65,18 @@ impl Manifest {
             };
         }
         let is = |setting, word, others| is_word(&self.settings, setting, word, others);
-        let writes_records = self.command != DATASET;
-        let mated = writes_records && is("mated", "split", &["drop", "relabel"])?;
-        let unknown = writes_records && is("unknown", "split", &["keep", "drop"])?;
+        let writes_rows = self.command == DATASET;
+        let sorts_records = !writes_rows && self.command != RELABEL;
+        let mated = sorts_records && is("mated", "split", &["drop", "relabel"])?;
+        let unknown = sorts_records && is("unknown", "split", &["keep", "drop"])?;
         let quarantine = is("on-error", "quarantine", &["skip", "stop"])?;
         for stream in Stream::ALL {
             let expected = usize::from(match stream {
-                Stream::Kept | Stream::UnknownLines => writes_records,
+                Stream::Kept => !writes_rows,
+                Stream::UnknownLines => sorts_records,
                 Stream::Mated | Stream::MatedLines => mated,
                 Stream::Unknown => unknown,
-                Stream::Rows => !writes_records,
+                Stream::Rows => writes_rows,
                 Stream::Quarantine | Stream::QuarantineLines => quarantine,
             });
             let found = self.outputs.iter().filter(|output| output.stream == stream).count();

@@ -2,8 +2,9 @@
 
 use std::error::Error;
 
+use kyokumen_format::MATE_EVAL;
 use kyokumen_format::{Ending, Game, GameResult};
-use kyokumen_selfplay::{GameSettings, MATE_EVAL, Openings, StartPosition};
+use kyokumen_selfplay::{GameSettings, Openings, StartPosition};
 use kyokumen_shogi::{Color, Move, Position, PositionHistory, Repetition, plain};
 
 use super::{RUN, play, settings};

@@ -1,0 +1,157 @@
+//! A record with a new evaluation: everything else as it was.
+
+use kyokumen_shogi::Move;
+
+use super::convert::encode;
+use super::record::Record;
+use crate::candidate::Candidate;
+use crate::conversion_plan::FieldChanges;
+use crate::error::ConvertError;
+use crate::field::{Field, Fields};
+use crate::fill::Fill;
+use crate::format::Format;
+use crate::game::Played;
+use crate::record_ref::{Packed, RecordRef};
+
+/// What is newly known of a position.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Reevaluation {
+    /// Evaluation in centipawns, seen from the side to move.
+    pub eval_cp: i16,
+    /// What a search says about the moves, if that is to be written, too.
+    pub searched: Option<SearchedMoves>,
+}
+
+/// What a search says about the moves of a position.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct SearchedMoves {
+    /// The best one; none if there is no legal move.
+    pub best_move: Option<Move>,
+    /// Those it tried.
+    pub candidates: Vec<Candidate>,
+}
+
+impl Reevaluation {
+    /// The record with this evaluation.
+    #[must_use]
+    pub fn of(&self, mut record: Record) -> Record {
+        record.eval_cp = Some(self.eval_cp);
+        if let Some(searched) = &self.searched {
+            record.best_move = searched.best_move;
+            record.candidates.clone_from(&searched.candidates);
+        }
+        record
+    }
+
+    /// The move of a game with this evaluation. It stays the move that was played.
+    #[must_use]
+    pub fn of_played(&self, mut played: Played) -> Played {
+        played.eval_cp = Some(self.eval_cp);
+        if let Some(searched) = &self.searched {
+            played.candidates.clone_from(&searched.candidates);
+        }
+        played
+    }
+}
+
+impl RecordRef<'_> {
+    /// Appends the record with another evaluation in a format that has a place for it. Where the format stays,
+    /// every other byte does; a line of text is written anew, with its line end.
+    ///
+    /// # Errors
+    /// [`ConvertError`] if the record cannot be read, or lacks what `to` must hold and `fill` does not name. After
+    /// an error `out` is as before.
+    pub fn with_evaluation(
+        &self,
+        new: &Reevaluation,
+        to: Format,
+        fill: &Fill,
+        out: &mut Vec<u8>,
+    ) -> Result<FieldChanges, ConvertError> {
+        if to != self.format() {
+            let said = Fill {
+                eval_cp: Some(new.eval_cp),
+                no_move: fill.no_move || new.searched.is_some(),
+                ..*fill
+            };
+            let mut changes = self.convert_content(&new.of(self.record()?), to, &said, out)?;
+            if new.searched.is_some() {
+                changes.invented = changes.invented.without(Fields::of(Field::BestMove));
+            }
+            return Ok(changes);
+        }
+        let Some(Packed { layout, dialect, .. }) = self.parts() else {
+            return Ok(encode(to, &new.of(self.record()?), fill, out)?);
+        };
+        self.check()?;
+        let start = out.len();
+        out.extend_from_slice(self.bytes());
+        layout.put_eval(new.eval_cp, &mut out[start..]);
+        if let Some(searched) = &new.searched {
+            layout.put_move(searched.best_move, dialect, &mut out[start..]);
+        }
+        Ok(FieldChanges::default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The position of the start with a tail of which every byte is set.
+    fn packed(format: Format, tail: &[u8]) -> Vec<u8> {
+        let start = RecordRef::new(Format::Sfen, kyokumen_shogi::sfen::START.as_bytes()).unwrap();
+        let mut bytes = Vec::new();
+        let fill = "eval=0,result=draw,move=none".parse().unwrap();
+        start.convert(format, &fill, &mut bytes).unwrap();
+        bytes.truncate(32);
+        bytes.extend_from_slice(tail);
+        bytes
+    }
+
+    #[test]
+    fn every_other_byte_stays() {
+        let searched = SearchedMoves { best_move: Move::from_usi("2g2f"), candidates: Vec::new() };
+        // 2g2f is 0x078e in both families; a result that is none, and padding.
+        for (format, tail, expected) in [
+            (
+                Format::Psv,
+                [1, 2, 3, 4, 5, 6, 9, 0xaa].as_slice(),
+                [0xff, 0xff, 3, 4, 5, 6, 9, 0xaa].as_slice(),
+            ),
+            (Format::Hcpe, &[1, 2, 3, 4, 7, 0xbb], &[0xff, 0xff, 3, 4, 7, 0xbb]),
+        ] {
+            let bytes = packed(format, tail);
+            let record = RecordRef::new(format, &bytes).unwrap();
+            let mut out = b"before".to_vec();
+            let mut new = Reevaluation { eval_cp: -1, searched: None };
+            let changes = record.with_evaluation(&new, format, &Fill::default(), &mut out);
+            assert_eq!(changes.unwrap(), FieldChanges::default());
+            assert_eq!(out, [b"before", &bytes[..32], expected].concat());
+            new.searched = Some(searched.clone());
+            out.clear();
+            record.with_evaluation(&new, format, &Fill::default(), &mut out).unwrap();
+            assert_eq!(out[32..], [&expected[..2], &[0x8e, 0x07], &expected[4..]].concat());
+        }
+    }
+
+    #[test]
+    fn a_position_with_an_evaluation_needs_no_fill_for_it() {
+        let bytes = packed(Format::Hcp, &[]);
+        let record = RecordRef::new(Format::Hcp, &bytes).unwrap();
+        let new = Reevaluation { eval_cp: 5, searched: Some(SearchedMoves::default()) };
+        let mut out = Vec::new();
+        let error = record.with_evaluation(&new, Format::Hcpe, &Fill::default(), &mut out);
+        assert_eq!(
+            error.unwrap_err().to_string(),
+            "the record has no result, and no value to fill in was given"
+        );
+        let fill = "result=draw".parse().unwrap();
+        let changes = record.with_evaluation(&new, Format::Hcpe, &fill, &mut out).unwrap();
+        assert_eq!(
+            (changes.lost.to_string(), changes.invented.to_string()),
+            ("none".into(), "result".into())
+        );
+        assert_eq!(out[32..], [5, 0, 0, 0, 0, 0]);
+    }
+}

@@ -1,0 +1,61 @@
+//! `kyokumen relabel`.
+
+mod args;
+mod by_engine;
+#[cfg_attr(not(feature = "network"), path = "relabel/by_network_absent.rs")]
+mod by_network;
+mod outcome;
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::config;
+use super::record_args::InputArgs;
+use crate::cli::exit::{ExitStatus, Usage};
+use args::SettingArgs;
+
+/// Give records new evaluations: by a network, or by an engine that speaks USI
+///
+/// Every record is evaluated by a network's value, by a search with it (--playouts), or by an engine, several of which run
+/// at a time (--threads). Only the evaluation changes, with --policy also the best move and, where the format holds them,
+/// the visits of the moves: all other bytes stay where the format does. Evaluations of proven mates stay, and new ones are
+/// not mixed with results. Games stay games.
+#[derive(Args, Clone, Debug)]
+#[command(after_long_help = "\
+Examples:
+  kyokumen relabel old.hcpe -o new --model net.onnx
+  kyokumen relabel games.hcpe3 -o new --model net.onnx --playouts 800 --policy
+  kyokumen relabel positions.hcp -o new --to psv --fill result=draw,ply=0 --engine ./engine --nodes 100000 --policy
+  kyokumen relabel old.psv -o new --model net.onnx --mix 0.3 --shard 3/10 --resume
+
+Exit status: 0 done, 1 failed, 2 usage, 3 done but bad records were skipped or quarantined, \
+130 or 143 interrupted.")]
+pub(super) struct RelabelArgs {
+    #[command(flatten)]
+    inputs: InputArgs,
+
+    #[command(flatten)]
+    settings: SettingArgs,
+
+    /// Take settings from a file whose keys are the long names of these options
+    #[arg(long, value_name = "FILE.toml")]
+    config: Option<PathBuf>,
+}
+
+pub(super) fn run(args: RelabelArgs) -> anyhow::Result<ExitStatus> {
+    let RelabelArgs { inputs, mut settings, config } = args;
+    if let Some(path) = &config {
+        settings = settings.or(config::read(path)?);
+    }
+    let inputs = inputs.into_paths();
+    match (settings.model.take(), settings.engine.take()) {
+        (Some(_), Some(_)) => Err(Usage("--model or --engine, not both".to_owned()).into()),
+        (None, None) => {
+            let none = "what is to evaluate: --model NET.onnx or --engine COMMAND";
+            Err(Usage(none.to_owned()).into())
+        }
+        (Some(model), None) => by_network::run(&model, settings, inputs, config),
+        (None, Some(command)) => by_engine::run(&command, settings, inputs, config),
+    }
+}

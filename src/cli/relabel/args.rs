@@ -1,0 +1,186 @@
+//! Options of `relabel`.
+//!
+//! Nothing has its default here: what is not said may stand in a configuration file.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use serde_json::{Map, Value};
+
+use crate::cli::exit::Usage;
+use crate::cli::failure::plan_error;
+use crate::cli::job_args::JobArgs;
+use crate::cli::option::{mate_limits, one_or_more, seconds};
+use crate::cli::record_args::RecordArgs;
+use crate::format::{EVAL_SCALE, Fill};
+use crate::jobs::plan::{JobPlan, JobRequest};
+use crate::jobs::settings::{RelabelSettings, Settings};
+use crate::records::format_name::FormatName;
+
+/// What a configuration file can say, too.
+#[derive(Args, Clone, Debug, Default)]
+pub(super) struct SettingArgs {
+    /// Network, an ONNX file of the dlshogi family, or a program that evaluates batches, as in "run:python3 evaluator.py"
+    #[arg(long, value_name = "NET.onnx", conflicts_with = "engine")]
+    pub(super) model: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(super) network: NetworkArgs,
+
+    /// Engine, a program that speaks USI, with its arguments; one process a thread
+    #[arg(long, value_name = "COMMAND")]
+    pub(super) engine: Option<String>,
+
+    #[command(flatten)]
+    pub(super) asked: EngineArgs,
+
+    /// Weight of the game's result, from 0 to 1; the rest is that of the new evaluation [default: 0]
+    #[arg(long, value_name = "WEIGHT")]
+    pub(super) mix: Option<f32>,
+
+    /// Centipawns where the odds are e to 1, for values as evaluations and back [default: 756.0865]
+    #[arg(long, value_name = "CP")]
+    pub(super) scale: Option<f32>,
+
+    /// Write the best move of the search, too, and the visits of the moves where the format holds them
+    #[arg(long)]
+    pub(super) policy: bool,
+
+    #[command(flatten)]
+    pub(super) job: JobArgs,
+
+    /// Format of the output [default: that of the inputs]
+    #[arg(long, value_name = "FORMAT")]
+    pub(super) to: Option<FormatName>,
+
+    /// What to write into other fields that a record lacks, as in result=draw,ply=0,move=none
+    #[arg(long, value_name = "FIELD=VALUE,…")]
+    pub(super) fill: Option<Fill>,
+
+    #[command(flatten)]
+    pub(super) records: RecordArgs,
+}
+
+/// How a network is asked.
+#[derive(Args, Clone, Copy, Debug, Default)]
+#[command(next_help_heading = "With a network")]
+pub(super) struct NetworkArgs {
+    /// Simulations a position; 0 takes the network's value as it is [default: 0]
+    #[arg(long, value_name = "N")]
+    pub(super) playouts: Option<u32>,
+
+    /// Positions that are evaluated together [default: 32]
+    #[arg(long, value_name = "N", value_parser = one_or_more(1 << 16))]
+    pub(super) batch: Option<usize>,
+
+    /// Divides the logits of the policy in a search [default: 1.66]
+    #[arg(long, value_name = "T")]
+    pub(super) policy_temperature: Option<f32>,
+
+    /// Mate search of every position; 0,0 is none [default: 33,10000 with --playouts, else 0,0]
+    #[arg(long, value_name = "PLIES,NODES", value_parser = mate_limits)]
+    pub(super) root_mate: Option<(u16, u64)>,
+
+    /// Mate search of the positions in the tree; 0,0 is none [default: 7,30]
+    #[arg(long, value_name = "PLIES,NODES", value_parser = mate_limits)]
+    pub(super) leaf_mate: Option<(u16, u64)>,
+
+    /// Size of the table of each thread's mate searches, in MiB [default: 16]
+    #[arg(long, value_name = "MIB", value_parser = one_or_more(1 << 20))]
+    pub(super) hash_mb: Option<usize>,
+}
+
+/// How an engine is asked.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "With an engine")]
+pub(super) struct EngineArgs {
+    /// Nodes a position: go nodes N
+    #[arg(long, value_name = "N")]
+    pub(super) nodes: Option<u64>,
+
+    /// One of the engine's options; may be said several times
+    #[arg(long, value_name = "NAME=VALUE", value_parser = engine_option)]
+    pub(super) engine_option: Vec<(String, String)>,
+
+    /// Start the engine again when it has said nothing for so long [default: 60]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(super) engine_timeout: Option<Duration>,
+}
+
+impl SettingArgs {
+    /// These, and where they say nothing the others.
+    pub(super) fn or(self, others: Self) -> Self {
+        Self {
+            // Each excludes the other.
+            model: self.model.or(others.model.filter(|_| self.engine.is_none())),
+            engine: self.engine.or(others.engine),
+            network: self.network.or(others.network),
+            asked: self.asked.or(others.asked),
+            mix: self.mix.or(others.mix),
+            scale: self.scale.or(others.scale),
+            policy: self.policy || others.policy,
+            job: self.job.or(others.job),
+            to: self.to.or(others.to),
+            fill: self.fill.or(others.fill),
+            records: self.records.or(others.records),
+        }
+    }
+
+    pub(super) fn plan(
+        self,
+        inputs: Vec<PathBuf>,
+        config: Option<PathBuf>,
+        evaluator: Map<String, Value>,
+    ) -> anyhow::Result<JobPlan> {
+        let (mix, scale) = (self.mix.unwrap_or(0.0), self.scale.unwrap_or(EVAL_SCALE));
+        if !(0.0..=1.0).contains(&mix) {
+            return Err(Usage(format!("--mix: {mix} is not from 0 to 1")).into());
+        }
+        if !scale.is_finite() || scale <= 0.0 {
+            return Err(Usage(format!("--scale: {scale} is no number above 0")).into());
+        }
+        let settings = Settings {
+            fill: self.fill.unwrap_or_default(),
+            relabel: Some(RelabelSettings { evaluator, mix, scale, policy: self.policy }),
+            ..Settings::default()
+        };
+        let request = self.job.request(inputs, self.records, settings)?;
+        let request =
+            JobRequest { to: self.to, read_from: config.into_iter().collect(), ..request };
+        JobPlan::new(request).map_err(plan_error)
+    }
+}
+
+impl NetworkArgs {
+    fn or(self, others: Self) -> Self {
+        Self {
+            playouts: self.playouts.or(others.playouts),
+            batch: self.batch.or(others.batch),
+            policy_temperature: self.policy_temperature.or(others.policy_temperature),
+            root_mate: self.root_mate.or(others.root_mate),
+            leaf_mate: self.leaf_mate.or(others.leaf_mate),
+            hash_mb: self.hash_mb.or(others.hash_mb),
+        }
+    }
+}
+
+impl EngineArgs {
+    fn or(self, others: Self) -> Self {
+        let option = self.engine_option;
+        Self {
+            nodes: self.nodes.or(others.nodes),
+            engine_option: if option.is_empty() { others.engine_option } else { option },
+            engine_timeout: self.engine_timeout.or(others.engine_timeout),
+        }
+    }
+}
+
+fn engine_option(text: &str) -> Result<(String, String), &'static str> {
+    let parts = text.split_once('=').filter(|(name, _)| !name.is_empty());
+    let (name, value) = parts.ok_or("expected a name and a value, as in USI_Hash=256")?;
+    if text.contains(['\n', '\r']) {
+        return Err("expected one line");
+    }
+    Ok((name.to_owned(), value.to_owned()))
+}

@@ -1,0 +1,48 @@
+//! `relabel --engine`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Context;
+
+use super::args::SettingArgs;
+use super::outcome::{show, summary};
+use crate::cli::exit::{ExitStatus, Usage};
+use crate::cli::job_args::run_job;
+use crate::relabel::relabel;
+use crate::relabel::usi_engine::{EngineSettings, UsiEvaluator};
+use crate::storage::platform::Interrupt;
+
+/// Records a thread asks an engine about before they are written.
+const ENGINE_BLOCK_RECORDS: u64 = 4;
+
+const ENGINE_TIMEOUT: Duration = Duration::from_mins(1);
+
+pub(super) fn run(
+    command: &str,
+    settings: SettingArgs,
+    inputs: Vec<PathBuf>,
+    config: Option<PathBuf>,
+) -> anyhow::Result<ExitStatus> {
+    let words = shlex::split(command).filter(|words| !words.is_empty());
+    let engine = EngineSettings {
+        command: words.ok_or_else(|| Usage(format!("--engine: {command:?} is no command")))?,
+        options: settings.asked.engine_option.clone(),
+        nodes: settings.asked.nodes.ok_or_else(|| Usage("how far: --nodes N".to_owned()))?,
+        patience: settings.asked.engine_timeout.unwrap_or(ENGINE_TIMEOUT),
+    };
+    let interrupt = Interrupt::watch().context("cannot watch for signals")?;
+    let evaluator = engine.entry(&interrupt.cancel())?;
+    drop(interrupt);
+    let mode = settings.job.progress();
+    let dry_run = settings.job.dry_run;
+    let plan = settings.plan(inputs, config, evaluator)?;
+    if dry_run {
+        return show(&plan);
+    }
+    let make = move || Ok(UsiEvaluator::new(engine.clone()));
+    let work = |plan, progress: &mut _, cancel: &_| {
+        relabel(plan, ENGINE_BLOCK_RECORDS, make, progress, cancel)
+    };
+    run_job(plan, mode, work, summary)
+}

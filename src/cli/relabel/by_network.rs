@@ -1,0 +1,62 @@
+//! `relabel --model`.
+
+use std::path::{Path, PathBuf};
+
+use kyokumen_mcts::MateLimits;
+
+use super::args::SettingArgs;
+use super::outcome::{show, summary};
+use crate::cli::exit::{ExitStatus, Usage};
+use crate::cli::job_args::run_job;
+use crate::cli::network_defaults::{BATCH, MATE_TABLE_MIB, POLICY_TEMPERATURE};
+use crate::relabel::network::{NetworkEvaluator, NetworkSettings};
+use crate::relabel::relabel;
+use crate::selfplay::evaluators::Model;
+
+const LEAF_MATE: MateLimits = MateLimits { depth: 7, nodes: 30 };
+const ROOT_MATE: MateLimits = MateLimits { depth: 33, nodes: 10_000 };
+
+pub(super) fn run(
+    model: &Path,
+    settings: SettingArgs,
+    inputs: Vec<PathBuf>,
+    config: Option<PathBuf>,
+) -> anyhow::Result<ExitStatus> {
+    let network = asked(model, &settings)?;
+    let evaluator = network.entry()?;
+    let (mode, dry_run) = (settings.job.progress(), settings.job.dry_run);
+    let plan = settings.plan(inputs, config, evaluator)?;
+    if dry_run {
+        return show(&plan);
+    }
+    let block_records = network.batch as u64;
+    let make = move || NetworkEvaluator::new(network.clone());
+    let work =
+        |plan, progress: &mut _, cancel: &_| relabel(plan, block_records, make, progress, cancel);
+    run_job(plan, mode, work, summary)
+}
+
+fn asked(model: &Path, settings: &SettingArgs) -> Result<NetworkSettings, Usage> {
+    let of = &settings.network;
+    let playouts = of.playouts.unwrap_or(0);
+    if settings.policy && playouts == 0 {
+        return Err(Usage("--policy says what a search has found: --playouts N".to_owned()));
+    }
+    let policy_temperature = of.policy_temperature.unwrap_or(POLICY_TEMPERATURE);
+    if !policy_temperature.is_finite() || policy_temperature <= 0.0 {
+        let message = format!("--policy-temperature: {policy_temperature} is no number above 0");
+        return Err(Usage(message));
+    }
+    let limits = |(depth, nodes)| MateLimits { depth, nodes };
+    Ok(NetworkSettings {
+        model: Model::named(model),
+        policy_temperature,
+        batch: of.batch.unwrap_or(BATCH),
+        playouts,
+        root_mate: of
+            .root_mate
+            .map_or(if playouts > 0 { ROOT_MATE } else { MateLimits::NONE }, limits),
+        leaf_mate: of.leaf_mate.map_or(LEAF_MATE, limits),
+        mate_table_mib: of.hash_mb.unwrap_or(MATE_TABLE_MIB),
+    })
+}

@@ -1,0 +1,50 @@
+//! New evaluations for the records of archives: by networks, or by engines that speak USI.
+//!
+//! A run of the kind of [`jobs`](crate::jobs): shards, manifests, checkpoints; what evaluates is a [`PositionEvaluator`].
+
+pub mod engine_error;
+pub mod evaluator;
+mod games;
+#[cfg(feature = "network")]
+pub mod network;
+mod records;
+mod relabelling;
+pub mod usi_engine;
+mod usi_process;
+mod usi_score;
+mod worker;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use crate::engine::progress::Progress;
+use crate::jobs::error::JobError;
+use crate::jobs::plan::JobPlan;
+use crate::jobs::run::{Completed, run_job};
+use evaluator::{EvaluatorError, PositionEvaluator};
+use worker::RelabelWorker;
+
+/// Gives records new evaluations, as a plan with [`RelabelSettings`](crate::jobs::settings::RelabelSettings) says.
+///
+/// Each thread makes its own evaluator and asks it about the positions of `block_records` records together. Sets nothing
+/// under a final name unless all went well.
+///
+/// # Errors
+/// [`JobError`]; whatever had been written is removed, unless there is a checkpoint to go on from.
+pub fn relabel<E, F>(
+    plan: JobPlan,
+    block_records: u64,
+    make_evaluator: F,
+    progress: &mut Progress,
+    cancel: &AtomicBool,
+) -> Result<Completed, JobError>
+where
+    E: PositionEvaluator + 'static,
+    F: Fn() -> Result<E, EvaluatorError> + Send + Sync + 'static,
+{
+    let plan = Arc::new(plan);
+    let (worker_plan, make_evaluator) = (Arc::clone(&plan), Arc::new(make_evaluator));
+    let make_worker =
+        move || RelabelWorker::new(Arc::clone(&worker_plan), Arc::clone(&make_evaluator));
+    run_job(&plan, block_records, make_worker, progress, cancel)
+}

@@ -1,0 +1,141 @@
+//! What evaluates positions, and what its answers become in a record.
+
+use std::sync::atomic::AtomicBool;
+
+use thiserror::Error;
+
+use crate::format::{
+    EVAL_SCALE, GameResult, Reevaluation, SearchedMoves, eval_of_mate, eval_of_value, value_of_eval,
+};
+use crate::jobs::settings::RelabelSettings;
+use crate::shogi::{Color, Position};
+
+/// Something that evaluates positions.
+pub trait PositionEvaluator: Send {
+    /// Evaluates positions, each by itself: an answer depends on its position only. Nothing if `cancel` was set meanwhile.
+    ///
+    /// # Errors
+    /// [`EvaluatorError`] if it cannot.
+    fn evaluate(
+        &mut self,
+        positions: &[Position],
+        cancel: &AtomicBool,
+    ) -> Result<Option<Vec<Evaluated>>, EvaluatorError>;
+}
+
+/// Why there are no evaluations, in the words of what evaluates.
+#[derive(Debug, Error)]
+#[error(transparent)]
+pub struct EvaluatorError(Box<dyn std::error::Error + Send + Sync>);
+
+impl EvaluatorError {
+    /// What the evaluator says.
+    pub fn new(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self(error.into())
+    }
+
+    pub(super) fn into_inner(self) -> Box<dyn std::error::Error + Send + Sync> {
+        self.0
+    }
+}
+
+/// What is newly known of a position.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Evaluated {
+    /// How good it is for the side to move.
+    pub score: Score,
+    /// What a search says about the moves; nothing without one.
+    pub searched: SearchedMoves,
+}
+
+/// How good a position is for the side to move.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Score {
+    /// How probable it is that it wins.
+    Value(f32),
+    /// An evaluation.
+    Centipawns(i16),
+    /// A proven mate.
+    Mate {
+        /// Whether the side to move wins.
+        wins: bool,
+        /// Its plies; 0 where they are not known.
+        plies: usize,
+    },
+}
+
+/// The weight of a game's result that is not there was asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct NoResult;
+
+impl Evaluated {
+    /// What becomes of it in a record of this mover, whose game ended so.
+    pub(super) fn mixed(
+        self,
+        settings: &RelabelSettings,
+        mover: Color,
+        result: Option<GameResult>,
+    ) -> Result<Reevaluation, NoResult> {
+        let searched = settings.policy.then_some(self.searched);
+        let &RelabelSettings { mix, scale, .. } = settings;
+        let value = match self.score {
+            Score::Mate { wins, plies } => {
+                return Ok(Reevaluation { eval_cp: eval_of_mate(wins, plies), searched });
+            }
+            Score::Centipawns(eval_cp) if mix == 0.0 => {
+                return Ok(Reevaluation { eval_cp, searched });
+            }
+            Score::Centipawns(eval_cp) => value_of_eval(eval_cp, scale),
+            Score::Value(value) => value,
+        };
+        let value = if mix == 0.0 {
+            value
+        } else {
+            let result = match result.ok_or(NoResult)?.winner() {
+                None => 0.5,
+                Some(winner) if winner == mover => 1.0,
+                Some(_) => 0.0,
+            };
+            mix * result + (1.0 - mix) * value
+        };
+        Ok(Reevaluation { eval_cp: eval_of_value(value, scale), searched })
+    }
+}
+
+impl Default for RelabelSettings {
+    /// The evaluation alone, on dlshogi's scale.
+    fn default() -> Self {
+        Self { evaluator: serde_json::Map::new(), mix: 0.0, scale: EVAL_SCALE, policy: false }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn eval(score: Score, mix: f32, result: Option<GameResult>) -> Result<i16, NoResult> {
+        let evaluated = Evaluated { score, searched: SearchedMoves::default() };
+        let settings = RelabelSettings { mix, ..RelabelSettings::default() };
+        evaluated.mixed(&settings, Color::White, result).map(|new| new.eval_cp)
+    }
+
+    #[test]
+    fn results_are_mixed_in_as_the_mover_sees_them() {
+        let [win, loss] = [GameResult::WhiteWin, GameResult::BlackWin].map(Some);
+        // 0.5, then 0.75, 0.25 and 0.5: 756.0865 · ln 3 = 830.6.
+        let even = Score::Value(0.5);
+        assert_eq!(eval(even, 0.0, None), Ok(0));
+        assert_eq!(eval(even, 0.5, win), Ok(831));
+        assert_eq!(eval(even, 0.5, loss), Ok(-831));
+        assert_eq!(eval(even, 0.5, Some(GameResult::Draw)), Ok(0));
+        assert_eq!(eval(even, 0.5, None), Err(NoResult));
+        assert_eq!(eval(Score::Centipawns(123), 0.0, None), Ok(123));
+        assert_eq!(eval(Score::Centipawns(831), 0.5, loss), Ok(-386));
+    }
+
+    #[test]
+    fn proven_mates_are_not_mixed() {
+        let mate = |wins, plies| eval(Score::Mate { wins, plies }, 0.5, None);
+        assert_eq!([mate(true, 3), mate(false, 0)], [Ok(29_997), Ok(-30_000)]);
+    }
+}

@@ -1,0 +1,186 @@
+//! Games that stay games: every move with a new evaluation of the position before it.
+//!
+//! Positions that are not to be trained on, and those whose evaluation is that of a mate, keep what they have.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::evaluator::Evaluated;
+use super::relabelling::{Evaluate, Interruption, Relabelling};
+use crate::format::{
+    ConvertError, DecodeError, Field, FieldChanges, Fields, Game, RawUnit, Record, UnitError,
+    is_mate_eval, read_games, write_game,
+};
+use crate::records::counts::Disposition;
+use crate::records::processing::ProcessedBlock;
+use crate::records::reading::RecordError;
+use crate::records::source::Block;
+use crate::records::stream::Stream;
+use crate::shogi::Position;
+
+/// Writes the games of a block with new evaluations.
+pub(super) fn relabel_block(
+    relabelling: &Relabelling<'_>,
+    block: &Block,
+    cancel: &AtomicBool,
+    evaluate: &mut Evaluate<'_>,
+) -> Result<ProcessedBlock, Interruption> {
+    let mut games = Vec::new();
+    let mut index = block.first_index;
+    for unit in block.units() {
+        if cancel.load(Ordering::Relaxed) {
+            return Err(Interruption::Cancelled);
+        }
+        for game in read(block, &unit) {
+            let game = PlacedGame::new(game, unit, index);
+            index = game.end();
+            games.push(game);
+        }
+    }
+    let positions: Vec<Position> = games.iter().flat_map(PlacedGame::positions).collect();
+    let mut evaluated = evaluate(&positions)?.into_iter();
+    let mut writer = GameWriter { relabelling, block, processed: ProcessedBlock::default() };
+    for game in &mut games {
+        game.take(&mut evaluated);
+        writer.write(game);
+        if writer.processed.stopped_by.is_some() {
+            break;
+        }
+    }
+    Ok(writer.processed)
+}
+
+fn read(block: &Block, unit: &RawUnit<'_>) -> Vec<Result<Game, RecordError>> {
+    if unit.is_piece {
+        return vec![Err(UnitError::TooLong.into())];
+    }
+    read_games(block.format, unit.without_line_end(block.format))
+        .map(|game| game.map_err(RecordError::from))
+        .collect()
+}
+
+/// A game, as far as it was read, and where it stands.
+struct PlacedGame<'a> {
+    unit: RawUnit<'a>,
+    first_index: u64,
+    game: Result<Game, RecordError>,
+    records: Vec<Record>,
+    /// The position before each move that gets a new evaluation.
+    positions: Vec<Option<Position>>,
+    evaluated: Vec<Option<Evaluated>>,
+    /// Why nothing more was read, and how many records are lost with it.
+    fault: Option<(DecodeError, u64)>,
+}
+
+impl<'a> PlacedGame<'a> {
+    fn new(game: Result<Game, RecordError>, unit: RawUnit<'a>, first_index: u64) -> Self {
+        let (mut records, mut fault) = (Vec::new(), None);
+        for record in game.iter().flat_map(Game::records) {
+            match (record, &mut fault) {
+                (Ok(record), _) => records.push(record),
+                (Err(_), Some((_, lost))) => *lost += 1,
+                (Err(error), none) => *none = Some((error, 1)),
+            }
+        }
+        let position = |record: &Record| {
+            let stays = record.is_not_for_training || record.eval_cp.is_some_and(is_mate_eval);
+            if stays { None } else { Position::try_from(&record.setup).ok() }
+        };
+        let positions = records.iter().map(position).collect();
+        Self { unit, first_index, game, records, positions, evaluated: Vec::new(), fault }
+    }
+
+    fn positions(&self) -> impl Iterator<Item = Position> {
+        self.positions.iter().flatten().cloned()
+    }
+
+    /// Takes the evaluations of its positions, which are the next ones.
+    fn take(&mut self, all: &mut impl Iterator<Item = Evaluated>) {
+        let next = |position: &Option<Position>| {
+            position.as_ref().map(|_| all.next().expect("an answer for every position"))
+        };
+        self.evaluated = self.positions.iter().map(next).collect();
+    }
+
+    /// Behind the last record that was read.
+    fn end_of_read(&self) -> u64 {
+        self.first_index + self.records.len() as u64
+    }
+
+    /// Behind its last record; what is no game counts as one.
+    fn end(&self) -> u64 {
+        match (&self.game, &self.fault) {
+            (Err(_), _) => self.first_index + 1,
+            (Ok(_), fault) => self.end_of_read() + fault.as_ref().map_or(0, |(_, lost)| *lost),
+        }
+    }
+}
+
+struct GameWriter<'a> {
+    relabelling: &'a Relabelling<'a>,
+    block: &'a Block,
+    processed: ProcessedBlock,
+}
+
+impl GameWriter<'_> {
+    fn write(&mut self, placed: &PlacedGame<'_>) {
+        let written = match &placed.game {
+            Err(error) => return self.set_aside(error, placed, placed.first_index..placed.end()),
+            Ok(game) => self.write_game(game, placed),
+        };
+        if let Err(error) = written {
+            self.set_aside(&error, placed, placed.first_index..placed.end_of_read());
+        }
+        if let Some((error, _)) = &placed.fault
+            && self.processed.stopped_by.is_none()
+        {
+            self.set_aside(&error.clone().into(), placed, placed.end_of_read()..placed.end());
+        }
+    }
+
+    /// Writes the moves that were read.
+    fn write_game(&mut self, game: &Game, placed: &PlacedGame<'_>) -> Result<(), RecordError> {
+        let Some(mut part) = game.part(0..placed.records.len()) else {
+            self.processed.encoded_mut(Stream::Kept).end_group(0);
+            return Ok(());
+        };
+        for (record, (played, evaluated)) in
+            placed.records.iter().zip(part.moves.iter_mut().zip(&placed.evaluated))
+        {
+            if let Some(evaluated) = evaluated.clone() {
+                let mover = record.setup.side_to_move();
+                let new = self.relabelling.reevaluation(evaluated, mover, game.result)?;
+                *played = new.of_played(played.clone());
+            }
+        }
+        let (to, fill) = (self.relabelling.to, &self.relabelling.plan.settings.fill);
+        let invented = fill.complete(&mut part, to);
+        let mut lost_of_game = to.lost_of_game(&part.start, part.result, part.ending);
+        if placed.fault.is_some() {
+            // A game that is shorter has another length.
+            lost_of_game = lost_of_game.union(Fields::of(Field::EndPly));
+        }
+        let encoded = self.processed.encoded_mut(Stream::Kept);
+        write_game(to, &part, encoded.open_record()).map_err(ConvertError::from)?;
+        encoded.end_group(placed.records.len());
+        for (number, (record, invented)) in placed.records.iter().zip(invented).enumerate() {
+            let lost = to.losses(record.fields(), record.ending).union(lost_of_game);
+            let is_new = placed.evaluated[number].is_some();
+            self.processed.counts.input += 1;
+            self.processed.counts.count_disposition(if is_new {
+                Disposition::Evaluated
+            } else {
+                Disposition::EvaluationStayed
+            });
+            self.processed.count_fields(FieldChanges { lost, invented });
+        }
+        Ok(())
+    }
+
+    fn set_aside(&mut self, error: &RecordError, placed: &PlacedGame<'_>, records: Range<u64>) {
+        let plan = self.relabelling.plan;
+        let file = &plan.parts[self.block.part].input.name;
+        let on_error = plan.settings.on_error;
+        self.processed.set_aside(error, file, self.block, &placed.unit, records, on_error);
+    }
+}

@@ -1,0 +1,250 @@
+//! Evaluations by a network: its value of a position, or that of a search with it.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use kyokumen_mcts::{Leaf, LeafSearch, MateLimits, Puct, SearchSettings, Simulation, Tree};
+use kyokumen_network::{Batch, EvaluationError, Evaluator, NetworkError, is_reproducible};
+use kyokumen_selfplay::{best_value, candidates};
+use serde_json::{Map, Value, json};
+use thiserror::Error;
+
+use super::evaluator::{Evaluated, EvaluatorError, PositionEvaluator, Score};
+use crate::format::SearchedMoves;
+use crate::jobs::plan_identity::as_written;
+use crate::selfplay::evaluators::Model;
+use crate::shogi::{Position, PositionHistory};
+
+/// A network, and how it is asked.
+#[derive(Clone, PartialEq, Debug)]
+pub struct NetworkSettings {
+    /// The network.
+    pub model: Model,
+    /// Divides the logits of the policy.
+    pub policy_temperature: f32,
+    /// Positions that are evaluated together.
+    pub batch: usize,
+    /// Simulations a position; without any, the network's value is taken.
+    pub playouts: u32,
+    /// Mate search of each position; none with 0 nodes.
+    pub root_mate: MateLimits,
+    /// Mate search of each position in the tree.
+    pub leaf_mate: MateLimits,
+    /// Table of a thread's mate searches, in MiB.
+    pub mate_table_mib: usize,
+}
+
+/// Why a network gives no evaluations.
+#[derive(Debug, Error)]
+pub enum NetworkFailure {
+    /// It cannot be loaded.
+    #[error(transparent)]
+    Network(#[from] NetworkError),
+    /// It does not answer.
+    #[error("the network {network} gives no evaluations")]
+    Evaluation {
+        /// Its name.
+        network: String,
+        /// Why.
+        source: EvaluationError,
+    },
+}
+
+impl NetworkSettings {
+    /// Loads the network once, and returns what manifests say of it: whether its answers are the same bits wherever a
+    /// position stands in a batch, too.
+    ///
+    /// # Errors
+    /// [`NetworkFailure`] if it cannot be loaded or asked.
+    pub fn entry(&self) -> Result<Map<String, Value>, NetworkFailure> {
+        let entry = self.model.entry()?;
+        let mut evaluator = self.model.load(self.policy_temperature)?;
+        let reproducible =
+            is_reproducible(&mut *evaluator, self.batch).map_err(|source| self.failed(source))?;
+        let mut all = json!({
+            "network": entry,
+            "reproducible": reproducible,
+            "playouts": self.playouts,
+            "root-mate": self.root_mate,
+            "mate-table-mib": self.mate_table_mib,
+        });
+        if self.playouts > 0 {
+            all["policy-temperature"] = as_written(&self.policy_temperature);
+            all["search"] = as_written(&self.search());
+        }
+        let Value::Object(entry) = all else { unreachable!("an object was written") };
+        Ok(entry)
+    }
+
+    /// That of self-play, without noise.
+    const fn search(&self) -> SearchSettings {
+        SearchSettings {
+            puct: Puct { root_noise_per_mille: 0, ..Puct::DLSHOGI },
+            draw_value: 0.5,
+            leaf_mate: self.leaf_mate,
+            root_mate: self.root_mate,
+        }
+    }
+
+    fn failed(&self, source: EvaluationError) -> NetworkFailure {
+        NetworkFailure::Evaluation { network: self.model.to_string(), source }
+    }
+}
+
+/// A network that evaluates many positions at a time.
+pub struct NetworkEvaluator {
+    settings: NetworkSettings,
+    network: Box<dyn Evaluator>,
+    batch: Batch,
+    mates: LeafSearch,
+}
+
+impl NetworkEvaluator {
+    /// Loads the network.
+    ///
+    /// # Errors
+    /// [`EvaluatorError`] if that cannot be done.
+    pub fn new(settings: NetworkSettings) -> Result<Self, EvaluatorError> {
+        let network = settings.model.load(settings.policy_temperature);
+        let network = network.map_err(EvaluatorError::new)?;
+        let batch = Batch::new(settings.batch, network.planes());
+        let mates = LeafSearch::new(settings.mate_table_mib);
+        Ok(Self { settings, network, batch, mates })
+    }
+
+    fn answer(&mut self) -> Result<(), EvaluatorError> {
+        let answered = self.network.evaluate(&mut self.batch);
+        answered.map_err(|source| EvaluatorError::new(self.settings.failed(source)))
+    }
+
+    /// The network's own values of at most a batch of positions.
+    fn values(&mut self, positions: &[&Position]) -> Result<Vec<Evaluated>, EvaluatorError> {
+        self.batch.clear();
+        for position in positions {
+            self.batch.push(position, &position.legal_moves());
+        }
+        self.answer()?;
+        let value = |slot| Evaluated {
+            score: Score::Value(self.batch.value(slot)),
+            searched: SearchedMoves::default(),
+        };
+        Ok((0..positions.len()).map(value).collect())
+    }
+
+    /// Searches at most a batch of positions, a simulation of each at a time.
+    fn searches(
+        &mut self,
+        positions: &[&Position],
+        cancel: &AtomicBool,
+    ) -> Result<Option<Vec<Evaluated>>, EvaluatorError> {
+        let settings = self.settings.search();
+        let mut searches: Vec<Search> =
+            positions.iter().map(|position| Search::new(settings, position)).collect();
+        loop {
+            if cancel.load(Ordering::Relaxed) {
+                return Ok(None);
+            }
+            self.batch.clear();
+            let mut waiting = Vec::with_capacity(searches.len());
+            for search in &mut searches {
+                if search.waits(self.settings.playouts, &mut self.mates) {
+                    self.batch.push(search.leaf.position(), search.leaf.moves());
+                    waiting.push(search);
+                }
+            }
+            if waiting.is_empty() {
+                return Ok(Some(searches.iter().map(Search::evaluated).collect()));
+            }
+            self.answer()?;
+            for (slot, search) in waiting.into_iter().enumerate() {
+                let (policy, value) = (self.batch.policy(slot), self.batch.value(slot));
+                search.tree.expand(&search.leaf, policy, value);
+            }
+        }
+    }
+
+    /// What needs no network: a position that is decided, or mated as far as is looked.
+    fn decided(&mut self, position: &Position) -> Option<Evaluated> {
+        let mate = |wins, plies, best_move| Evaluated {
+            score: Score::Mate { wins, plies },
+            searched: SearchedMoves { best_move, candidates: Vec::new() },
+        };
+        if !position.has_legal_move() {
+            return Some(mate(false, 0, None));
+        }
+        let line = self.mates.mate_line(position, self.settings.root_mate)?;
+        Some(mate(line.mover_wins, line.moves.len(), line.moves.first().copied()))
+    }
+}
+
+impl PositionEvaluator for NetworkEvaluator {
+    fn evaluate(
+        &mut self,
+        positions: &[Position],
+        cancel: &AtomicBool,
+    ) -> Result<Option<Vec<Evaluated>>, EvaluatorError> {
+        let mut all = Vec::with_capacity(positions.len());
+        for position in positions {
+            if cancel.load(Ordering::Relaxed) {
+                return Ok(None);
+            }
+            all.push(self.decided(position));
+        }
+        let open: Vec<usize> = (0..positions.len()).filter(|&i| all[i].is_none()).collect();
+        for numbers in open.chunks(self.settings.batch) {
+            if cancel.load(Ordering::Relaxed) {
+                return Ok(None);
+            }
+            let chunk: Vec<&Position> = numbers.iter().map(|&i| &positions[i]).collect();
+            let evaluated = if self.settings.playouts == 0 {
+                self.values(&chunk)?
+            } else {
+                match self.searches(&chunk, cancel)? {
+                    Some(evaluated) => evaluated,
+                    None => return Ok(None),
+                }
+            };
+            for (&number, evaluated) in numbers.iter().zip(evaluated) {
+                all[number] = Some(evaluated);
+            }
+        }
+        Ok(Some(all.into_iter().flatten().collect()))
+    }
+}
+
+/// The search of one position.
+struct Search {
+    tree: Tree,
+    leaf: Leaf,
+}
+
+impl Search {
+    fn new(settings: SearchSettings, position: &Position) -> Self {
+        let mut history = PositionHistory::default();
+        history.push(position);
+        let tree = Tree::new(settings, position.clone(), history, 0);
+        Self { tree, leaf: Leaf::default() }
+    }
+
+    /// Goes on until an evaluation is needed, which is said, or to the end.
+    fn waits(&mut self, playouts: u32, mates: &mut LeafSearch) -> bool {
+        while self.tree.visits() < playouts {
+            match self.tree.simulate(&mut self.leaf, mates) {
+                Simulation::Leaf => return true,
+                Simulation::Known => {}
+                Simulation::Proven | Simulation::Collision => return false,
+            }
+        }
+        false
+    }
+
+    fn evaluated(&self) -> Evaluated {
+        let root = self.tree.root();
+        let best = root.best();
+        let score = match root.proven {
+            Some(wins) => Score::Mate { wins, plies: 0 },
+            None => Score::Value(best.map_or(root.value, |best| best_value(&root, best))),
+        };
+        let (best_move, candidates) = (best.map(|best| best.m), candidates(&root));
+        Evaluated { score, searched: SearchedMoves { best_move, candidates } }
+    }
+}

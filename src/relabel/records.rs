@@ -1,0 +1,90 @@
+//! Records that stand by themselves, or leave the games they stand in.
+
+use std::sync::atomic::AtomicBool;
+
+use super::relabelling::{Evaluate, Interruption, Relabelling};
+use crate::format::{FieldChanges, is_mate_eval};
+use crate::records::counts::{Condition, Disposition};
+use crate::records::processing::{
+    AfterRecord, NumberedRecord, ProcessedBlock, copy, process_block,
+};
+use crate::records::reading::RecordError;
+use crate::records::source::Block;
+use crate::records::stream::Stream;
+use crate::shogi::Position;
+
+/// What is to be done with a record.
+#[expect(clippy::large_enum_variant, reason = "it is looked into at once")]
+enum Choice {
+    Filtered(Condition),
+    Stays,
+    Evaluate(Position),
+}
+
+/// Writes the records of a block with new evaluations. It is read twice: for the positions, and when their evaluations
+/// are there.
+pub(super) fn relabel_block(
+    relabelling: &Relabelling<'_>,
+    block: &Block,
+    cancel: &AtomicBool,
+    evaluate: &mut Evaluate<'_>,
+) -> Result<ProcessedBlock, Interruption> {
+    let plan = relabelling.plan;
+    let file = &plan.parts[block.part].input.name;
+    let on_error = plan.settings.on_error;
+    let mut positions = Vec::new();
+    process_block(block, file, on_error, cancel, |item, _| {
+        if let Choice::Evaluate(position) = relabelling.choice(item)? {
+            positions.push(position);
+        }
+        Ok(AfterRecord::Continue)
+    })
+    .ok_or(Interruption::Cancelled)?;
+    let mut evaluated = evaluate(&positions)?.into_iter();
+    let processed = process_block(block, file, on_error, cancel, |item, processed| {
+        let record = &item.record;
+        let (disposition, new) = match relabelling.choice(item)? {
+            Choice::Filtered(condition) => {
+                processed.count_filtered(condition);
+                return Ok(AfterRecord::Continue);
+            }
+            Choice::Stays => (Disposition::EvaluationStayed, None),
+            Choice::Evaluate(position) => {
+                let evaluated = evaluated.next().expect("an answer for every position");
+                let mover = position.side_to_move();
+                let new = relabelling.reevaluation(evaluated, mover, record.result()?)?;
+                (Disposition::Evaluated, Some(new))
+            }
+        };
+        let warnings = record.warnings()?;
+        let (to, fill) = (relabelling.to, &plan.settings.fill);
+        let encoded = processed.encoded_mut(Stream::Kept);
+        let out = encoded.open_record();
+        let written: FieldChanges = match new {
+            Some(new) => record.with_evaluation(&new, to, fill, out)?,
+            None if to == record.format() => copy(item, out),
+            None => record.convert(to, fill, out)?,
+        };
+        encoded.end_record();
+        processed.count_fields(written);
+        processed.count_warnings(warnings);
+        processed.counts.count_disposition(disposition);
+        Ok(AfterRecord::Continue)
+    });
+    processed.ok_or(Interruption::Cancelled)
+}
+
+impl Relabelling<'_> {
+    fn choice(&self, item: &NumberedRecord<'_>) -> Result<Choice, RecordError> {
+        let (record, filters) = (&item.record, &self.plan.settings.filters);
+        if let Some(condition) = filters.failed_by_fields(item.number, record)? {
+            return Ok(Choice::Filtered(condition));
+        }
+        let position = Position::try_from(&record.setup()?)?;
+        if let Some(condition) = filters.failed_by_rules(Some(&position), record.best_move()?) {
+            return Ok(Choice::Filtered(condition));
+        }
+        let stays = record.eval_cp()?.is_some_and(is_mate_eval);
+        Ok(if stays { Choice::Stays } else { Choice::Evaluate(position) })
+    }
+}

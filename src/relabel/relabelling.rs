@@ -1,0 +1,48 @@
+//! What is to be done with a block of records, by itself or in games.
+
+use super::evaluator::{Evaluated, EvaluatorError};
+use crate::format::{ConvertError, EncodeError, Field, Fields, Format, GameResult, Reevaluation};
+use crate::jobs::plan::{JobPlan, Product};
+use crate::jobs::settings::RelabelSettings;
+use crate::records::reading::RecordError;
+use crate::shogi::{Color, Position};
+
+/// Positions in, and what is known of them: one call a block.
+pub(super) type Evaluate<'a> = dyn FnMut(&[Position]) -> Result<Vec<Evaluated>, Interruption> + 'a;
+
+/// Why a block is not written.
+pub(super) enum Interruption {
+    Cancelled,
+    Failed(EvaluatorError),
+}
+
+/// What is to be done with a block.
+pub(super) struct Relabelling<'a> {
+    pub(super) plan: &'a JobPlan,
+    pub(super) settings: &'a RelabelSettings,
+    pub(super) to: Format,
+}
+
+impl<'a> Relabelling<'a> {
+    pub(super) fn of(plan: &'a JobPlan) -> Self {
+        let (Some(settings), Product::Evaluated(to)) = (&plan.settings.relabel, plan.product)
+        else {
+            unreachable!("a plan with settings for new evaluations is one for them");
+        };
+        Self { plan, settings, to: to.format }
+    }
+
+    /// What is written into a record of this mover, whose game ended so.
+    pub(super) fn reevaluation(
+        &self,
+        evaluated: Evaluated,
+        mover: Color,
+        result: Option<GameResult>,
+    ) -> Result<Reevaluation, RecordError> {
+        let result = result.or(self.plan.settings.fill.result);
+        evaluated.mixed(self.settings, mover, result).map_err(|_| {
+            let fields = Fields::of(Field::Result);
+            ConvertError::from(EncodeError::Missing { fields }).into()
+        })
+    }
+}

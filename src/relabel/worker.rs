@@ -1,0 +1,76 @@
+//! A thread's part: a block of records, their positions evaluated together, written with what came out.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use super::evaluator::{EvaluatorError, PositionEvaluator};
+use super::relabelling::{Interruption, Relabelling};
+use super::{games, records};
+use crate::engine::job::BlockWorker;
+use crate::jobs::error::JobError;
+use crate::jobs::plan::JobPlan;
+use crate::jobs::run::Finding;
+use crate::mate::judge::MemoHits;
+use crate::records::processing::ProcessedBlock;
+use crate::records::source::Block;
+use crate::shogi::Position;
+
+/// An evaluator, made when it is first needed, and the records that it evaluates.
+pub(super) struct RelabelWorker<E, F> {
+    plan: Arc<JobPlan>,
+    make_evaluator: Arc<F>,
+    evaluator: Option<E>,
+}
+
+impl<E, F> RelabelWorker<E, F> {
+    pub(super) const fn new(plan: Arc<JobPlan>, make_evaluator: Arc<F>) -> Self {
+        Self { plan, make_evaluator, evaluator: None }
+    }
+}
+
+impl<E: PositionEvaluator, F: Fn() -> Result<E, EvaluatorError>> RelabelWorker<E, F> {
+    fn evaluator(&mut self) -> Result<&mut E, EvaluatorError> {
+        match self.evaluator.take() {
+            Some(evaluator) => Ok(self.evaluator.insert(evaluator)),
+            None => Ok(self.evaluator.insert((self.make_evaluator)()?)),
+        }
+    }
+
+    fn process(
+        &mut self,
+        block: &Block,
+        cancel: &AtomicBool,
+    ) -> Result<ProcessedBlock, Interruption> {
+        let plan = Arc::clone(&self.plan);
+        let relabelling = Relabelling::of(&plan);
+        let mut evaluate = |positions: &[Position]| {
+            if positions.is_empty() {
+                return Ok(Vec::new());
+            }
+            let evaluator = self.evaluator().map_err(Interruption::Failed)?;
+            let evaluated = evaluator.evaluate(positions, cancel).map_err(Interruption::Failed)?;
+            evaluated.ok_or(Interruption::Cancelled)
+        };
+        if block.format.holds_games() && relabelling.to.holds_games() {
+            games::relabel_block(&relabelling, block, cancel, &mut evaluate)
+        } else {
+            records::relabel_block(&relabelling, block, cancel, &mut evaluate)
+        }
+    }
+}
+
+impl<E: PositionEvaluator, F: Fn() -> Result<E, EvaluatorError>> BlockWorker
+    for RelabelWorker<E, F>
+{
+    type Found = Finding;
+
+    fn process(&mut self, block: &Block, stop: &AtomicBool) -> Option<(ProcessedBlock, Finding)> {
+        match self.process(block, stop) {
+            Ok(processed) => Some((processed, Ok(MemoHits::default()))),
+            Err(Interruption::Cancelled) => None,
+            Err(Interruption::Failed(error)) => {
+                Some((ProcessedBlock::default(), Err(JobError::Evaluation(error.into_inner()))))
+            }
+        }
+    }
+}

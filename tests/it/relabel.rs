@@ -1,0 +1,327 @@
+//! `kyokumen relabel`: what changes of a record and what does not, engines that fail, shards, interruptions.
+#![cfg(unix)]
+
+use std::fs;
+use std::path::PathBuf;
+
+use assert_cmd::Command;
+use kyokumen::format::{Format, Game, Reader};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::archive::{archive, encoded, records, write};
+
+/// An engine whose evaluation is the number of characters of the line that says the position.
+const ENGINE: &str = r#"
+while read -r line; do
+  case "$line" in
+    usi) echo "id name Lengths"; echo usiok ;;
+    isready) echo readyok ;;
+    position*) position="$line" ;;
+    go*) FAULT; echo "info depth 1 score cp ${#position}"; echo "bestmove 9i9h" ;;
+    quit) exit ;;
+  esac
+done"#;
+
+/// A folder with an engine in it.
+struct Bench(TempDir);
+
+impl Bench {
+    fn new() -> Self {
+        let folder = TempDir::new().unwrap();
+        fs::write(folder.path().join("engine"), ENGINE.replace("FAULT", ":")).unwrap();
+        Self(folder)
+    }
+
+    /// An engine that does this before it answers.
+    fn failing(fault: &str) -> Self {
+        let bench = Self::new();
+        fs::write(bench.path("engine"), ENGINE.replace("FAULT", fault)).unwrap();
+        bench
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) {
+        write(self.0.path(), name, bytes);
+    }
+
+    fn run(&self, input: &str, words: &[&str]) -> assert_cmd::assert::Assert {
+        let mut command = Command::cargo_bin("kyokumen").unwrap();
+        command.current_dir(self.0.path()).args(["relabel", input, "-o", "out", "--progress=none"]);
+        command.args(["--engine=sh engine", "--nodes=1"]).args(words).assert()
+    }
+
+    fn output(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path("out").join(name)).unwrap()
+    }
+
+    fn manifest(&self) -> Value {
+        serde_json::from_slice(&self.output("a.manifest.json")).unwrap()
+    }
+}
+
+/// What the engine says of a record.
+fn length(bytes: &[u8], format: Format) -> i16 {
+    let record = kyokumen::format::RecordRef::new(format, bytes).unwrap();
+    let position = kyokumen::shogi::Position::try_from(record.setup().unwrap()).unwrap();
+    format!("position sfen {position}").len().try_into().unwrap()
+}
+
+#[test]
+fn only_the_evaluation_changes() {
+    let bench = Bench::new();
+    let bytes = archive(Format::Psv, 100);
+    bench.write("a.psv", &bytes);
+    bench.run("a.psv", &["--threads=3"]).code(3);
+    let is_good = |&(number, _): &(usize, &[u8])| number % 11 != 5;
+    let good = bytes.chunks(40).enumerate().filter(is_good);
+    let expected: Vec<u8> = good
+        .flat_map(|(_, record)| {
+            let eval = length(record, Format::Psv).to_le_bytes();
+            [&record[..32], &eval, &record[34..]].concat()
+        })
+        .collect();
+    assert!(bench.output("a.psv") == expected);
+    let manifest = bench.manifest();
+    assert_eq!(manifest["counts"]["evaluations"]["new"], 91);
+    assert_eq!(manifest["counts"]["bad"]["quarantined"], 9);
+    assert_eq!(manifest["settings"]["evaluator"]["name"], "Lengths");
+    assert_eq!(manifest["settings"]["evaluator"]["reproducible"], false);
+    Command::cargo_bin("kyokumen")
+        .unwrap()
+        .current_dir(bench.0.path())
+        .args(["verify", "--manifest", "out/a.manifest.json"])
+        .assert()
+        .success();
+}
+
+#[test]
+fn shards_are_the_parts_of_the_whole() {
+    let bench = Bench::new();
+    bench.write("a.hcpe", &archive(Format::Hcpe, 60));
+    bench.run("a.hcpe", &["--policy"]).code(3);
+    for shard in ["1/3", "2/3", "3/3"] {
+        bench.run("a.hcpe", &["--policy", "--shard", shard, "--threads=1"]).code(3);
+    }
+    let parts = (1..=3).flat_map(|i| bench.output(&format!("a-0000{i}-of-00003.hcpe")));
+    assert!(parts.collect::<Vec<_>>() == bench.output("a.hcpe"));
+    let status =
+        Command::cargo_bin("kyokumen").unwrap().args(["status"]).arg(bench.path("out")).assert();
+    let text = String::from_utf8(status.success().get_output().stdout.clone()).unwrap();
+    assert!(text.contains("3 done"), "{text}");
+    let merge = ["merge", "out", "-o", "all.hcpe", "--name", "a"];
+    let mut command = Command::cargo_bin("kyokumen").unwrap();
+    command.current_dir(bench.0.path()).args(merge).assert().success();
+    assert!(fs::read(bench.path("all.hcpe")).unwrap() == bench.output("a.hcpe"));
+}
+
+#[test]
+fn mates_keep_their_evaluations() {
+    let bench = Bench::new();
+    let mut all = records(3, 1);
+    (all[0].eval_cp, all[1].eval_cp, all[2].eval_cp) = (Some(29_993), Some(-30_000), Some(28_000));
+    let bytes: Vec<u8> = all.iter().flat_map(|record| encoded(Format::Psv, record)).collect();
+    bench.write("a.psv", &bytes);
+    bench.run("a.psv", &["--policy"]).success();
+    let written = bench.output("a.psv");
+    assert!(written[..80] == bytes[..80] && written[80..] != bytes[80..]);
+    assert_eq!(
+        bench.manifest()["counts"]["evaluations"],
+        serde_json::json!({"new": 1, "stayed": 2})
+    );
+}
+
+#[test]
+fn games_stay_games() {
+    let bench = Bench::new();
+    let sample = fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/data/sample.hcpe3")).unwrap();
+    bench.write("a.hcpe3", &sample);
+    bench.run("a.hcpe3", &["--threads=2"]).success();
+    let games = |bytes: &[u8]| -> Vec<Game> {
+        Reader::new(Format::Hcpe3, bytes).games().map(Result::unwrap).collect()
+    };
+    let (before, after) = (games(&sample), games(&bench.output("a.hcpe3")));
+    assert_eq!(before.len(), after.len());
+    let mut evaluated = 0;
+    for (mut before, mut after) in before.into_iter().zip(after) {
+        let records = before.records();
+        for ((old, new), record) in before.moves.iter_mut().zip(&mut after.moves).zip(records) {
+            let position = kyokumen::shogi::Position::try_from(&record.unwrap().setup).unwrap();
+            let length = format!("position sfen {position}").len();
+            if !old.is_not_for_training && old.eval_cp.unwrap().abs() < 29_000 {
+                assert_eq!(new.eval_cp.map(usize::try_from), Some(Ok(length)));
+                (old.eval_cp, new.eval_cp) = (None, None);
+                evaluated += 1;
+            }
+        }
+        assert_eq!(before, after);
+    }
+    assert!(evaluated > 100, "{evaluated}");
+    let error = bench.run("a.hcpe3", &["--force", "--shard=1/2"]).code(2);
+    let message = String::from_utf8(error.get_output().stderr.clone()).unwrap();
+    assert!(message.contains("kyokumen split"), "{message}");
+}
+
+#[test]
+fn positions_become_records_with_evaluations_and_moves() {
+    let bench = Bench::new();
+    let all = records(5, 3);
+    let bytes: Vec<u8> = all.iter().flat_map(|record| encoded(Format::Hcp, record)).collect();
+    bench.write("a.hcp", &bytes);
+    bench.run("a.hcp", &[]).code(2);
+    bench.run("a.hcp", &["--to=hcpe", "--policy"]).code(2);
+    bench.run("a.hcp", &["--to=hcpe", "--policy", "--fill=result=draw"]).success();
+    for (record, from) in bench.output("a.hcpe").chunks(38).zip(bytes.chunks(32)) {
+        // 9i9h is 80 to 79.
+        let eval = length(from, Format::Hcp).to_le_bytes();
+        assert_eq!(record, [from, &eval, &(80_u16 * 128 + 79).to_le_bytes(), &[0, 0]].concat());
+    }
+    assert_eq!(bench.manifest()["counts"]["invented"], serde_json::json!({"result": 5}));
+}
+
+#[test]
+fn results_are_mixed_in() {
+    let bench = Bench::new();
+    let bytes: Vec<u8> = records(20, 3).iter().flat_map(|r| encoded(Format::Psv, r)).collect();
+    bench.write("a.psv", &bytes);
+    bench.run("a.psv", &["--mix=1", "--scale=600"]).success();
+    // A win is nearly a mate, and no mate.
+    for record in bench.output("a.psv").chunks(40) {
+        let expected = [-28_999, 0, 28_999][usize::try_from(record[38].cast_signed() + 1).unwrap()];
+        assert_eq!(i16::from_le_bytes([record[32], record[33]]), expected);
+    }
+    bench.run("a.psv", &["--mix=1.5", "--force"]).code(2);
+    bench.run("a.psv", &["--scale=0", "--force"]).code(2);
+}
+
+#[test]
+fn engines_that_fail_are_started_again() {
+    // A process answers twice.
+    let bench = Bench::failing(r#"n=$((n + 1)); [ "$n" -lt 3 ] || exit 7"#);
+    let bytes = archive(Format::Hcpe, 25);
+    bench.write("a.hcpe", &bytes);
+    let told = bench.run("a.hcpe", &["--on-error=skip"]).code(3);
+    let message = String::from_utf8(told.get_output().stderr.clone()).unwrap();
+    assert!(message.contains("the engine died (exit status: 7); it is started again"), "{message}");
+    let sound = Bench::new();
+    sound.write("a.hcpe", &bytes);
+    sound.run("a.hcpe", &["--on-error=skip"]).code(3);
+    assert!(bench.output("a.hcpe") == sound.output("a.hcpe"));
+}
+
+#[test]
+fn engines_that_fail_always_end_the_run() {
+    for (fault, why) in [
+        ("exit 7", "the engine died (exit status: 7)"),
+        ("exec sleep 60", "the engine fell silent"),
+        ("echo bestmove 9i9h; continue", "the engine said no score before `bestmove 9i9h`"),
+    ] {
+        let bench = Bench::failing(fault);
+        bench.write("a.psv", &encoded(Format::Psv, &records(1, 1)[0]));
+        let told = bench.run("a.psv", &["--engine-timeout=0.2"]).code(1);
+        let message = String::from_utf8(told.get_output().stderr.clone()).unwrap();
+        let expected = "error: records cannot be evaluated: the engine failed 3 times on \
+                        lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1: ";
+        assert!(message.contains(&format!("{expected}{why}")), "{message}");
+        assert!(!bench.path("out").join("a.psv").exists());
+    }
+    let bench = Bench::new();
+    bench.write("a.psv", &encoded(Format::Psv, &records(1, 1)[0]));
+    for (engine, why) in [
+        ("--engine=no-such-engine", "cannot start the engine no-such-engine"),
+        ("--engine=true", "the engine died"),
+        ("--engine='", "is no command"),
+    ] {
+        let told = Command::cargo_bin("kyokumen")
+            .unwrap()
+            .current_dir(bench.0.path())
+            .args(["relabel", "a.psv", "-o", "out", "--nodes=1", engine])
+            .assert()
+            .failure();
+        let message = String::from_utf8(told.get_output().stderr.clone()).unwrap();
+        assert!(message.contains(why), "{message}");
+    }
+}
+
+#[test]
+fn a_run_that_ended_is_gone_on_with() {
+    // The engine is gone after 30 answers, until a file is there.
+    let fault = r#"n=$((n + 1)); [ "$n" -lt 30 ] || [ -e repaired ] || exit 1"#;
+    let fault = format!(
+        "[ -e repaired ] || echo x >> answers; {fault}; [ -e repaired ] || [ $(wc -l < answers) -lt 30 ] || exit 1"
+    );
+    let bench = Bench::failing(&fault);
+    let bytes: Vec<u8> = records(60, 3).iter().flat_map(|r| encoded(Format::Psv, r)).collect();
+    bench.write("a.psv", &bytes);
+    let words = ["--resume", "--threads=1", "--checkpoint-every=0.001"];
+    bench.run("a.psv", &words).code(1);
+    assert!(bench.path("out/a.checkpoint").exists());
+    bench.write("repaired", b"");
+    bench.run("a.psv", &words).success();
+    let resumed = bench.manifest()["resumed_from"].as_array().unwrap().clone();
+    assert!(resumed.iter().any(|records| records.as_u64() > Some(0)), "{resumed:?}");
+    let sound = Bench::new();
+    sound.write("a.psv", &bytes);
+    sound.run("a.psv", &[]).success();
+    assert!(bench.output("a.psv") == sound.output("a.psv"));
+}
+
+#[cfg(feature = "network")]
+mod networks {
+    use super::*;
+
+    fn relabelled(input: &[u8], name: &str, words: &[&str]) -> Vec<u8> {
+        let bench = Bench::new();
+        bench.write(name, input);
+        let mut command = Command::cargo_bin("kyokumen").unwrap();
+        command.current_dir(bench.0.path()).args(["relabel", name, "-o", "out", "--progress=none"]);
+        command.args(["--hash-mb=1"]).args(words).assert().success();
+        bench.output(name)
+    }
+
+    #[test]
+    fn bytes_do_not_depend_on_batches_and_threads() {
+        let bytes: Vec<u8> = records(90, 3).iter().flat_map(|r| encoded(Format::Hcpe, r)).collect();
+        for words in [&["--model=hashed"][..], &["--model=hashed", "--playouts=20", "--policy"]] {
+            let with =
+                |more: &[&'static str]| relabelled(&bytes, "a.hcpe", &[words, more].concat());
+            let plain = with(&[]);
+            assert!(plain != bytes);
+            assert!(plain == with(&["--batch=1", "--threads=3"]));
+            assert!(plain == with(&["--batch=64", "--threads=1"]));
+        }
+    }
+
+    #[test]
+    fn visits_are_written_where_they_can_be() {
+        let sample = fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/data/sample.hcpe3")).unwrap();
+        let words = ["--model=uniform", "--playouts=30", "--policy", "--root-mate=0,0"];
+        let written = relabelled(&sample, "a.hcpe3", &words);
+        let mut searched = 0;
+        for game in Reader::new(Format::Hcpe3, &written[..]).games() {
+            for played in game.unwrap().moves {
+                let visits: u32 = played.candidates.iter().map(|c| u32::from(c.visits)).sum();
+                searched += u32::from((29..=30).contains(&visits));
+            }
+        }
+        assert!(searched > 100, "{searched}");
+    }
+
+    #[test]
+    fn mates_are_proven() {
+        // A gold mates; the other side has no legal move.
+        let lines = b"4k4/9/4P4/9/9/9/9/9/4K4 b G2r2b3g4s4n4l17p 1\n\
+            4k4/4G4/4P4/9/9/9/9/9/4K4 w 2r2b3g4s4n4l17p 2\n";
+        for words in
+            [&["--model=uniform", "--root-mate=5,100"][..], &["--model=uniform", "--playouts=5"]]
+        {
+            let written = String::from_utf8(relabelled(lines, "a.sfen", words)).unwrap();
+            let evals: Vec<&str> =
+                written.lines().map(|line| line.split('\t').nth(2).unwrap()).collect();
+            assert_eq!(evals, ["29999", "-30000"], "{written}");
+        }
+    }
+}
