@@ -78,6 +78,7 @@ fn refusal(error: &clap::Error) -> String {
         (Some(option), Some(value), Some(source)) => {
             format!("invalid value '{value}' for '{option}': {source}")
         }
+        (Some(option), ..) => format!("{option}: {}", error.kind()),
         _ => error.kind().to_string(),
     }
 }
