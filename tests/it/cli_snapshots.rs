@@ -11,6 +11,7 @@ use assert_cmd::cargo::cargo_bin;
 use tempfile::TempDir;
 
 #[test]
+#[cfg_attr(feature = "network", ignore = "a build with networks has one more benchmark")]
 fn commands_print_what_the_snapshots_say() {
     trycmd::TestCases::new().case("tests/cmd/*.trycmd").case("README.md");
 }
