@@ -5,7 +5,7 @@ use std::mem;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Sender, bounded};
+use crossbeam_channel::{Sender, bounded, unbounded};
 use kyokumen_network::{Batch, EvaluationError, Evaluator};
 use kyokumen_search::STACK_BYTES;
 
@@ -58,7 +58,9 @@ impl Device {
         if groups == 1 {
             return Ok((vec![Self::Own(evaluator)], None));
         }
-        let (requests, received) = bounded::<Request>(groups);
+        // A group has one request at a time. In a bounded channel those that wait would outlive a device that panics, and
+        // with them what they are answered through: their groups would wait for ever.
+        let (requests, received) = unbounded::<Request>();
         let thread = thread::Builder::new().name(format!("device-{number}"));
         let thread = thread.stack_size(STACK_BYTES).spawn(move || {
             for Request { mut batch, sent, reply } in received {
@@ -99,4 +101,44 @@ fn evaluate(evaluator: &mut dyn Evaluator, batch: &mut Batch) -> Result<Duration
     let start = Instant::now();
     evaluator.evaluate(batch)?;
     Ok(start.elapsed())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use kyokumen_network::Input2;
+
+    use super::*;
+
+    /// Panics after a while.
+    struct Panicking;
+
+    impl Evaluator for Panicking {
+        fn planes(&self) -> Option<Input2> {
+            None
+        }
+
+        fn evaluate(&mut self, _: &mut Batch) -> Result<(), EvaluationError> {
+            thread::sleep(Duration::from_millis(300));
+            panic!("out of order");
+        }
+    }
+
+    #[test]
+    fn whoever_waits_for_a_device_that_panics_is_told() {
+        let (devices, thread) = Device::of_groups(Box::new(Panicking), 0, 3).unwrap();
+        let (sender, told) = channel();
+        for mut device in devices {
+            let sender = sender.clone();
+            thread::spawn(move || {
+                let evaluated = device.evaluate(&mut Batch::new(1, None));
+                sender.send(matches!(evaluated, Err(DeviceError::Gone))).unwrap();
+            });
+        }
+        for _ in 0..3 {
+            assert_eq!(told.recv_timeout(Duration::from_mins(1)), Ok(true));
+        }
+        thread.unwrap().join().unwrap_err();
+    }
 }
