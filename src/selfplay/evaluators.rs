@@ -7,6 +7,7 @@ use kyokumen_network::{Evaluator, Hashed, NetworkError, ProcessNetwork, RtenNetw
 use serde::{Deserialize, Serialize};
 
 use crate::storage::checksum::Sha256Sum;
+use crate::storage::platform;
 
 /// What evaluates positions.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -32,6 +33,15 @@ impl Model {
                 None => Self::Onnx(name.to_owned()),
             },
         }
+    }
+}
+
+impl Model {
+    /// A network for each thread, 0 for as many as the machine runs at once; several take turns, each at least once.
+    pub fn of_devices(names: &[PathBuf], threads: usize) -> Vec<Self> {
+        let threads = platform::threads(threads);
+        let named: Vec<Self> = names.iter().map(|name| Self::named(name)).collect();
+        named.into_iter().cycle().take(threads.max(names.len())).collect()
     }
 }
 

@@ -42,4 +42,6 @@ mod source;
 mod stats;
 mod text_records;
 mod usi;
+#[cfg(feature = "network")]
+mod usi_play;
 mod verify;

@@ -24,21 +24,30 @@ const ENDLESS: &str =
 
 const PATIENCE: Duration = Duration::from_mins(2);
 
-struct Engine {
+pub(crate) struct Engine {
     process: Child,
     input: Option<ChildStdin>,
     lines: Receiver<String>,
 }
 
-fn spawn() -> Child {
+fn spawn(words: &[&str]) -> Child {
     let mut command = Command::new(cargo_bin("kyokumen"));
-    command.arg("usi").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+        .arg("usi")
+        .args(words)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     command.spawn().unwrap()
 }
 
 impl Engine {
     fn start() -> Self {
-        let mut process = spawn();
+        Self::start_with(&[])
+    }
+
+    pub(crate) fn start_with(words: &[&str]) -> Self {
+        let mut process = spawn(words);
         let output = BufReader::new(process.stdout.take().unwrap());
         let (sender, lines) = channel();
         thread::spawn(move || {
@@ -51,7 +60,7 @@ impl Engine {
         Self { input: process.stdin.take(), process, lines }
     }
 
-    fn say(&mut self, line: &str) {
+    pub(crate) fn say(&mut self, line: &str) {
         self.say_bytes(line.as_bytes());
     }
 
@@ -65,7 +74,7 @@ impl Engine {
     }
 
     /// Lines up to the first that begins with `start`, that one included.
-    fn hear_until(&mut self, start: &str) -> Vec<String> {
+    pub(crate) fn hear_until(&mut self, start: &str) -> Vec<String> {
         let mut heard = Vec::new();
         loop {
             heard.push(self.hear());
@@ -441,7 +450,7 @@ fn the_end_of_input_lets_a_search_with_a_time_limit_finish() {
 
 #[test]
 fn a_reader_who_leaves_is_no_error() {
-    let mut engine = spawn();
+    let mut engine = spawn(&[]);
     drop(engine.stdout.take());
     let mut input = engine.stdin.take().unwrap();
     input.write_all(b"usi\n").unwrap();

@@ -5,6 +5,7 @@
 //! [`Tree::expand`] takes the answer. [`Root`] is what the visits say then. PUCT is that of Silver et al.
 //! (Science, 2018), its constants dlshogi's.
 
+mod devices;
 mod leaf_search;
 mod node;
 mod puct;
@@ -12,6 +13,7 @@ mod root;
 mod settings;
 mod tree;
 
+pub use devices::Devices;
 pub use leaf_search::{LeafSearch, MateLine};
 pub use root::{Root, RootMove};
 pub use settings::{Exploration, FirstPlay, MateLimits, Puct, SearchSettings};

@@ -88,17 +88,26 @@ impl Tree {
 
     /// What is known of the position after some moves; `None` if no simulation has made them.
     pub fn after(&self, moves: &[Move]) -> Option<Root> {
+        self.node_after(moves).map(|node| self.look(node))
+    }
+
+    fn node_after(&self, moves: &[Move]) -> Option<u32> {
         let mut node = ROOT;
         for &m in moves {
             node = self.nodes.children(node).iter().find(|child| child.m == m)?.node;
         }
-        Some(self.look(node))
+        Some(node)
     }
 
     /// The moves that are expected: from the root on the best ones, as far as they were visited.
     pub fn principal_variation(&self) -> Vec<Move> {
-        let mut line = Vec::new();
-        let mut node = ROOT;
+        self.line_through(&[])
+    }
+
+    /// These moves, and behind them those that are expected then.
+    pub fn line_through(&self, moves: &[Move]) -> Vec<Move> {
+        let mut line = moves.to_vec();
+        let Some(mut node) = self.node_after(moves) else { return line };
         while let Some(best) = self.look(node).best().filter(|best| best.visits > 0) {
             line.push(best.m);
             let child = self.nodes.children(node).iter().find(|child| child.m == best.m);

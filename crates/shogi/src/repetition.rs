@@ -19,14 +19,14 @@ pub enum Repetition {
 }
 
 /// The positions of a game, or of a game and a path of a search, from the first to the last.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct PositionHistory {
     /// Keys of board and side to move, apart from the rest: every look-up reads them.
     keys: Vec<u64>,
     entries: Vec<Entry>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Entry {
     /// That of the side to move first.
     hands: [Hand; 2],

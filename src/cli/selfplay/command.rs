@@ -1,7 +1,6 @@
 //! What `kyokumen selfplay` does: a request to the library, and a report.
 
 use std::path::{Path, PathBuf};
-use std::thread;
 
 use anyhow::Context;
 use kyokumen_mcts::{MateLimits, Puct};
@@ -107,7 +106,7 @@ impl SettingArgs {
         let shard = self.shard.map(ShardChoice::resolve).transpose();
         let shard = shard.map_err(|error| Usage(error.to_string()))?;
         Ok(SelfPlayRequest {
-            models: devices(&self.model, self.threads.unwrap_or(0)),
+            models: Model::of_devices(&self.model, self.threads.unwrap_or(0)),
             policy_temperature: positive(
                 "--policy-temperature",
                 self.game.policy_temperature.unwrap_or(POLICY_TEMPERATURE),
@@ -136,16 +135,6 @@ impl SettingArgs {
             },
         })
     }
-}
-
-/// A network for each thread, the models in turns, each at least once.
-fn devices(models: &[PathBuf], threads: usize) -> Vec<Model> {
-    let threads = match threads {
-        0 => thread::available_parallelism().map_or(1, usize::from),
-        threads => threads,
-    };
-    let named = models.iter().map(|model| Model::named(model));
-    named.collect::<Vec<_>>().into_iter().cycle().take(threads.max(models.len())).collect()
 }
 
 impl GameArgs {

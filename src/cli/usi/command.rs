@@ -8,7 +8,7 @@ use std::time::Duration;
 use thiserror::Error;
 
 use crate::shogi::sfen::ParsePositionError;
-use crate::shogi::{Move, Position};
+use crate::shogi::{Move, Position, PositionHistory};
 
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Command {
@@ -16,20 +16,61 @@ pub(super) enum Command {
     IsReady,
     SetOption(Result<Setting, SettingError>),
     UsiNewGame,
-    Position(Result<Box<Position>, PositionCommandError>),
+    Position(Result<Box<GamePosition>, PositionCommandError>),
     /// Does the side to move mate? With the time there is, if it is limited.
     GoMate(Result<Option<Duration>, TimeError>),
-    /// Which move is best? Not to be answered before [`Command::Stop`] or [`Command::PonderHit`] if
-    /// `on_request`.
-    Go {
-        on_request: bool,
-    },
+    /// Which move is best?
+    Go(Result<GoLimits, TimeError>),
     PonderHit,
     Stop,
     GameOver,
     Quit,
     /// The first word of a line that is none of these.
     Unknown(String),
+}
+
+/// A position, and those of the game up to it.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct GamePosition {
+    pub(super) position: Position,
+    pub(super) history: PositionHistory,
+}
+
+impl GamePosition {
+    /// The start of an even game.
+    pub(super) fn start() -> Self {
+        Self::of(Position::start())
+    }
+
+    fn of(position: Position) -> Self {
+        let mut history = PositionHistory::default();
+        history.push(&position);
+        Self { position, history }
+    }
+}
+
+/// How long a search for the best move may take; without any, until `stop`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct GoLimits {
+    /// Until `stop`, and no answer before.
+    pub(super) infinite: bool,
+    /// Until `ponderhit` or `stop`; the times count from the first.
+    pub(super) ponder: bool,
+    pub(super) nodes: Option<u64>,
+    pub(super) move_time: Option<Duration>,
+    /// What Black and White have left.
+    pub(super) remaining: [Option<Duration>; 2],
+    /// What they get for each move.
+    pub(super) increments: [Duration; 2],
+    /// What a move may take when nothing is left.
+    pub(super) byoyomi: Duration,
+}
+
+impl GoLimits {
+    /// Whether nothing may be answered before somebody asks.
+    pub(super) const fn on_request(&self) -> bool {
+        self.infinite || self.ponder
+    }
 }
 
 /// A name and a value as they stand in the line; a button's has no value and stands here with an empty one.
@@ -54,9 +95,11 @@ pub(super) enum PositionCommandError {
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error("go mate: {text} is neither milliseconds nor infinite: {error}")]
+#[error("{what}: {text} is {expected}: {error}")]
 pub(super) struct TimeError {
+    what: String,
     text: String,
+    expected: &'static str,
     error: ParseIntError,
 }
 
@@ -92,9 +135,10 @@ fn setting<'a>(mut words: impl Iterator<Item = &'a str>) -> Result<Setting, Sett
 
 fn position<'a>(
     mut words: impl Iterator<Item = &'a str>,
-) -> Result<Position, PositionCommandError> {
+) -> Result<GamePosition, PositionCommandError> {
     let start: Vec<&str> = words.by_ref().take_while(|&word| word != "moves").collect();
-    let mut position: Position = start.join(" ").parse()?;
+    let GamePosition { mut position, mut history } =
+        GamePosition::of(start.join(" ").parse::<Position>()?);
     for (number, word) in (1..).zip(words) {
         let no_move = || PositionCommandError::NoMove { number, text: shown(word) };
         let m = Move::from_usi(word).ok_or_else(no_move)?;
@@ -102,8 +146,9 @@ fn position<'a>(
             return Err(PositionCommandError::Illegal { number, m });
         }
         position.make(m);
+        history.push(&position);
     }
-    Ok(position)
+    Ok(GamePosition { position, history })
 }
 
 fn go<'a>(words: impl Iterator<Item = &'a str>) -> Command {
@@ -111,15 +156,57 @@ fn go<'a>(words: impl Iterator<Item = &'a str>) -> Command {
     match words[..] {
         ["mate"] => Command::GoMate(Ok(None)),
         ["mate", time, ..] => Command::GoMate(time_limit(time)),
-        _ => Command::Go { on_request: words.iter().any(|w| matches!(*w, "infinite" | "ponder")) },
+        _ => Command::Go(go_limits(&words)),
     }
+}
+
+/// What is not known here is passed over: GUIs may say more.
+fn go_limits(words: &[&str]) -> Result<GoLimits, TimeError> {
+    let mut limits = GoLimits::default();
+    let mut words = words.iter();
+    while let Some(&word) = words.next() {
+        match word {
+            "infinite" => limits.infinite = true,
+            "ponder" => limits.ponder = true,
+            "nodes" => limits.nodes = Some(number(word, words.next())?),
+            "movetime" => limits.move_time = Some(milliseconds(word, words.next())?),
+            "byoyomi" => limits.byoyomi = milliseconds(word, words.next())?,
+            "btime" => limits.remaining[0] = Some(milliseconds(word, words.next())?),
+            "wtime" => limits.remaining[1] = Some(milliseconds(word, words.next())?),
+            "binc" => limits.increments[0] = milliseconds(word, words.next())?,
+            "winc" => limits.increments[1] = milliseconds(word, words.next())?,
+            _ => {}
+        }
+    }
+    Ok(limits)
+}
+
+/// A number; of a clock that has run out there may be one below 0.
+fn number(what: &str, text: Option<&&str>) -> Result<u64, TimeError> {
+    let text = text.copied().unwrap_or_default();
+    let number: i64 = text.parse().map_err(|error| TimeError {
+        what: format!("go {what}"),
+        text: shown(text),
+        expected: "no number",
+        error,
+    })?;
+    Ok(u64::try_from(number).unwrap_or(0))
+}
+
+fn milliseconds(what: &str, text: Option<&&str>) -> Result<Duration, TimeError> {
+    number(what, text).map(Duration::from_millis)
 }
 
 fn time_limit(text: &str) -> Result<Option<Duration>, TimeError> {
     if text == "infinite" {
         return Ok(None);
     }
-    let milliseconds = text.parse().map_err(|error| TimeError { text: shown(text), error })?;
+    let milliseconds = text.parse().map_err(|error| TimeError {
+        what: "go mate".to_owned(),
+        text: shown(text),
+        expected: "neither milliseconds nor infinite",
+        error,
+    })?;
     Ok(Some(Duration::from_millis(milliseconds)))
 }
 
@@ -183,7 +270,7 @@ mod tests {
     #[test]
     fn positions_are_played_up_to_their_last_move() {
         let position = |line: &str| match command(line) {
-            Command::Position(Ok(position)) => position.to_string(),
+            Command::Position(Ok(of)) => of.position.to_string(),
             other => panic!("{other:?}"),
         };
         assert_eq!(position("position startpos"), sfen::START);
@@ -238,12 +325,27 @@ mod tests {
     }
 
     #[test]
-    fn other_searches_are_told_apart_by_who_ends_them() {
-        for line in ["go", "go btime 1000 wtime 1000 byoyomi 5", "go depth 3"] {
-            assert_eq!(command(line), Command::Go { on_request: false }, "{line}");
+    fn other_searches_end_by_themselves_or_on_request() {
+        let limits = |line: &str| match command(line) {
+            Command::Go(Ok(limits)) => limits,
+            other => panic!("{other:?}"),
+        };
+        for line in ["go", "go depth 3"] {
+            assert_eq!(limits(line), GoLimits::default(), "{line}");
         }
+        let [one, two, five] = [1, 2, 5].map(Duration::from_millis);
+        let timed = limits("go btime 1 wtime -7 byoyomi 5 binc 2");
+        assert_eq!((timed.remaining, timed.byoyomi), ([Some(one), Some(Duration::ZERO)], five));
+        assert_eq!(timed.increments, [two, Duration::ZERO]);
+        assert!(!timed.on_request());
+        let limited = limits("go nodes 100 movetime 5");
+        assert_eq!((limited.nodes, limited.move_time), (Some(100), Some(five)));
         for line in ["go infinite", "go ponder btime 1000 wtime 1000"] {
-            assert_eq!(command(line), Command::Go { on_request: true }, "{line}");
+            assert!(limits(line).on_request(), "{line}");
+        }
+        for (line, told) in [("go nodes", ""), ("go nodes many", "many"), ("go btime 1.5", "1.5")] {
+            let Command::Go(Err(error)) = command(line) else { panic!("{line}") };
+            assert!(error.to_string().contains(&format!(": {told} is no number")), "{error}");
         }
     }
 

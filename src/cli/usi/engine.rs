@@ -10,7 +10,9 @@ use std::{fmt, io};
 use anyhow::Context;
 use crossbeam_channel::{Receiver, after, never, select};
 
-use super::command::{Command, PositionCommandError, Setting, SettingError, parse};
+use super::command::{
+    Command, GamePosition, GoLimits, PositionCommandError, Setting, SettingError, parse,
+};
 use super::options::Options;
 use super::reply::{Checkmate, Info, identity, undecided};
 use super::searcher::{GONE, Question, SearchAnswer, Searcher};
@@ -58,7 +60,7 @@ impl<W: Write> Engine<W> {
             out,
             searcher: Searcher::start()?,
             options: Options::new(),
-            position: Some(Position::start()),
+            position: Some(GamePosition::start().position),
             search: None,
             owes_move: false,
         })
@@ -94,13 +96,15 @@ impl<W: Write> Engine<W> {
             Command::IsReady => self.get_ready()?,
             Command::SetOption(setting) => self.set_option(setting)?,
             Command::Position(position) => self.set_position(position)?,
-            Command::GoMate(_) | Command::Go { .. } if self.is_busy() => {
+            Command::GoMate(_) | Command::Go(_) if self.is_busy() => {
                 self.complain("go: the last one is not answered yet, stop ends it")?;
             }
             Command::GoMate(Ok(time)) => self.search(time)?,
             Command::GoMate(Err(error)) => self.decline(error)?,
-            Command::Go { on_request: true } => self.owes_move = true,
-            Command::Go { on_request: false } => self.resign()?,
+            Command::Go(limits) if limits.as_ref().is_ok_and(GoLimits::on_request) => {
+                self.owes_move = true;
+            }
+            Command::Go(_) => self.resign()?,
             Command::PonderHit if self.owes_move => self.resign()?,
             Command::Stop | Command::GameOver => self.stop()?,
             Command::UsiNewGame | Command::PonderHit => {}
@@ -143,11 +147,11 @@ impl<W: Write> Engine<W> {
     /// Better no position than the last one for the next: an answer would be about another.
     fn set_position(
         &mut self,
-        position: Result<Box<Position>, PositionCommandError>,
+        position: Result<Box<GamePosition>, PositionCommandError>,
     ) -> io::Result<()> {
         match position {
-            Ok(position) => {
-                self.position = Some(*position);
+            Ok(of) => {
+                self.position = Some(of.position);
                 Ok(())
             }
             Err(error) => {

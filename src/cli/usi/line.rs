@@ -1,7 +1,9 @@
 //! Lines of the protocol, of bounded length.
 
-use std::io;
 use std::io::{BufRead, Read};
+use std::{io, thread};
+
+use crossbeam_channel::{Receiver, Sender, bounded};
 
 /// The longest line that is read: the moves of a game that is far longer than any.
 pub(crate) const MAX_LINE_BYTES: u64 = 1 << 20;
@@ -23,6 +25,26 @@ pub(crate) fn next_line(input: &mut impl BufRead) -> io::Result<Option<Line>> {
     }
     let text = String::from_utf8_lossy(&line).into_owned();
     Ok((read > 0).then_some(Line { text, is_whole }))
+}
+
+/// Lines that wait while the engine is busy with another.
+const LINES_AHEAD: usize = 16;
+
+/// Reads on a thread of its own, which nobody waits for: it may be waiting for input itself.
+pub(super) fn lines_of_stdin() -> io::Result<Receiver<io::Result<Line>>> {
+    let (sender, receiver) = bounded(LINES_AHEAD);
+    thread::Builder::new().name("reader".to_owned()).spawn(move || send_lines(&sender))?;
+    Ok(receiver)
+}
+
+fn send_lines(lines: &Sender<io::Result<Line>>) {
+    let mut input = io::stdin().lock();
+    while let Some(line) = next_line(&mut input).transpose() {
+        let is_last = line.is_err();
+        if lines.send(line).is_err() || is_last {
+            break;
+        }
+    }
 }
 
 #[cfg(test)]

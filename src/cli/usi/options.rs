@@ -8,19 +8,74 @@ use super::command::Setting;
 use crate::mate::judge::MAX_HASH_MB;
 use crate::solver::{Limits, MAX_PLIES, TableSize, WhenHopeless};
 
-/// Values that hold until they are set anew.
+/// Numbers that hold until they are set anew.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Options {
-    values: [u64; SPINS.len()],
+pub(super) struct Spins<const N: usize> {
+    spins: &'static [Spin; N],
+    values: [u64; N],
 }
 
 /// A whole number within bounds.
-struct Spin {
-    name: &'static str,
-    default: u64,
-    min: u64,
-    max: u64,
+#[derive(PartialEq, Eq, Debug)]
+pub(super) struct Spin {
+    pub(super) name: &'static str,
+    pub(super) default: u64,
+    pub(super) min: u64,
+    pub(super) max: u64,
 }
+
+/// Options that GUIs set without being offered them, and that say nothing here.
+const OF_NO_CONCERN: [&str; 1] = ["USI_Ponder"];
+
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub(super) enum OptionError {
+    #[error("setoption: there is no option {0}")]
+    Unknown(String),
+    #[error("setoption: {name} must be a number from {min} to {max}, not {value}")]
+    Value { name: &'static str, min: u64, max: u64, value: String },
+    #[error("setoption: {name} needs a value, a number from {min} to {max}")]
+    NoValue { name: &'static str, min: u64, max: u64 },
+}
+
+impl<const N: usize> Spins<N> {
+    pub(super) fn new(spins: &'static [Spin; N]) -> Self {
+        Self { spins, values: std::array::from_fn(|index| spins[index].default) }
+    }
+
+    pub(super) const fn value(&self, index: usize) -> u64 {
+        self.values[index]
+    }
+
+    /// Lines that offer them to a GUI.
+    pub(super) fn offers(&self) -> impl Iterator<Item = String> + use<N> {
+        self.spins.iter().map(|Spin { name, default, min, max }| {
+            format!("option name {name} type spin default {default} min {min} max {max}")
+        })
+    }
+
+    /// Takes a value over; names are the same in any case.
+    pub(super) fn set(&mut self, setting: Setting) -> Result<(), OptionError> {
+        let Setting { name, value } = setting;
+        if OF_NO_CONCERN.iter().any(|known| known.eq_ignore_ascii_case(&name)) {
+            return Ok(());
+        }
+        let index = self.spins.iter().position(|spin| spin.name.eq_ignore_ascii_case(&name));
+        let index = index.ok_or(OptionError::Unknown(name))?;
+        let &Spin { name, min, max, .. } = &self.spins[index];
+        match value.parse() {
+            Ok(number) if (min..=max).contains(&number) => {
+                self.values[index] = number;
+                Ok(())
+            }
+            _ if value.is_empty() => Err(OptionError::NoValue { name, min, max }),
+            _ => Err(OptionError::Value { name, min, max, value }),
+        }
+    }
+}
+
+/// Those of the solver.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Options(Spins<{ SPINS.len() }>);
 
 const HASH: usize = 0;
 const DEPTH: usize = 1;
@@ -35,60 +90,30 @@ const SPINS: [Spin; 3] = [
     Spin { name: "NodesLimit", default: 0, min: 0, max: MAX_NODES },
 ];
 
-/// Options that GUIs set without being offered them, and that say nothing to a solver.
-const OF_NO_CONCERN: [&str; 1] = ["USI_Ponder"];
-
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
-pub(super) enum OptionError {
-    #[error("setoption: there is no option {0}")]
-    Unknown(String),
-    #[error("setoption: {name} must be a number from {min} to {max}, not {value}")]
-    Value { name: &'static str, min: u64, max: u64, value: String },
-    #[error("setoption: {name} needs a value, a number from {min} to {max}")]
-    NoValue { name: &'static str, min: u64, max: u64 },
-}
-
 impl Options {
     pub(super) fn new() -> Self {
-        Self { values: SPINS.map(|spin| spin.default) }
+        Self(Spins::new(&SPINS))
     }
 
     /// Lines that offer the options to a GUI.
     pub(super) fn offers() -> impl Iterator<Item = String> {
-        SPINS.iter().map(|Spin { name, default, min, max }| {
-            format!("option name {name} type spin default {default} min {min} max {max}")
-        })
+        Spins::new(&SPINS).offers()
     }
 
-    /// Takes a value over; names are the same in any case.
     pub(super) fn set(&mut self, setting: Setting) -> Result<(), OptionError> {
-        let Setting { name, value } = setting;
-        if OF_NO_CONCERN.iter().any(|known| known.eq_ignore_ascii_case(&name)) {
-            return Ok(());
-        }
-        let index = SPINS.iter().position(|spin| spin.name.eq_ignore_ascii_case(&name));
-        let index = index.ok_or(OptionError::Unknown(name))?;
-        let &Spin { name, min, max, .. } = &SPINS[index];
-        match value.parse() {
-            Ok(number) if (min..=max).contains(&number) => {
-                self.values[index] = number;
-                Ok(())
-            }
-            _ if value.is_empty() => Err(OptionError::NoValue { name, min, max }),
-            _ => Err(OptionError::Value { name, min, max, value }),
-        }
+        self.0.set(setting)
     }
 
     pub(super) fn table(&self) -> TableSize {
-        TableSize::from_mib(usize::try_from(self.values[HASH]).unwrap_or(usize::MAX))
+        TableSize::from_mib(usize::try_from(self.0.value(HASH)).unwrap_or(usize::MAX))
     }
 
     pub(super) fn limits(&self) -> Limits {
-        let depth_plies = match self.values[DEPTH] {
+        let depth_plies = match self.0.value(DEPTH) {
             0 => Limits::NONE.depth_plies,
             depth => u16::try_from(depth).unwrap_or(MAX_PLIES),
         };
-        let nodes = match self.values[NODES] {
+        let nodes = match self.0.value(NODES) {
             0 => Limits::NONE.nodes,
             nodes => nodes,
         };

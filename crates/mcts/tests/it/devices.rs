@@ -1,0 +1,85 @@
+//! One tree, and devices that evaluate batches of its leaves.
+
+use kyokumen_mcts::{Devices, LeafSearch, MateLimits, SearchSettings, Tree};
+use kyokumen_network::{Batch, EvaluationError, Evaluator, Hashed, Input2};
+use kyokumen_shogi::{Position, PositionHistory};
+
+fn tree() -> Tree {
+    let none = MateLimits::NONE;
+    let settings = SearchSettings { leaf_mate: none, root_mate: none, ..SearchSettings::default() };
+    let start = Position::start();
+    let mut history = PositionHistory::default();
+    history.push(&start);
+    Tree::new(settings, start, history, 1)
+}
+
+fn devices(number: usize, batch: usize) -> Devices {
+    let devices = (0..number).map(|_| Box::new(Hashed::default()) as Box<dyn Evaluator>);
+    Devices::start(devices.collect(), batch).unwrap()
+}
+
+#[test]
+fn a_search_has_the_visits_that_are_wanted_and_nothing_waits() {
+    for (number, batch) in [(1, 1), (1, 7), (3, 16)] {
+        let (mut tree, mut mates) = (tree(), LeafSearch::new(1));
+        let mut devices = devices(number, batch);
+        for most in [1, 50, 1000] {
+            devices.search(&mut tree, &mut mates, most, |_| true).unwrap();
+            let root = tree.root();
+            assert_eq!(root.visits, most);
+            assert_eq!(root.moves.iter().map(|m| m.visits).sum::<u32>(), most);
+            // All values have come back: their mean is that of the children.
+            let sum = |m: &kyokumen_mcts::RootMove| {
+                f64::from(m.visits) * f64::from(m.value.unwrap_or(0.0))
+            };
+            let mean = root.moves.iter().map(sum).sum::<f64>() / f64::from(most);
+            assert!((mean - f64::from(root.value)).abs() < 1e-4, "{mean} {}", root.value);
+        }
+    }
+}
+
+#[test]
+fn one_device_gives_the_same_tree_again() {
+    let search = || {
+        let (mut tree, mut mates) = (tree(), LeafSearch::new(1));
+        devices(1, 8).search(&mut tree, &mut mates, 2000, |_| true).unwrap();
+        (tree.root(), tree.len())
+    };
+    assert_eq!(search(), search());
+}
+
+#[test]
+fn a_search_ends_when_it_is_told_to() {
+    let (mut tree, mut mates) = (tree(), LeafSearch::new(1));
+    devices(2, 4).search(&mut tree, &mut mates, u32::MAX, |tree| tree.len() < 500).unwrap();
+    assert!((500..600).contains(&tree.len()), "{}", tree.len());
+}
+
+/// A device that fails after so many batches.
+struct Failing(u32, fn() -> Result<(), EvaluationError>);
+
+impl Evaluator for Failing {
+    fn planes(&self) -> Option<Input2> {
+        None
+    }
+
+    fn evaluate(&mut self, batch: &mut Batch) -> Result<(), EvaluationError> {
+        match self.0.checked_sub(1) {
+            Some(left) => self.0 = left,
+            None => return self.1(),
+        }
+        Hashed::default().evaluate(batch)
+    }
+}
+
+#[test]
+fn devices_that_fail_or_panic_end_the_search() {
+    let failures: [fn() -> Result<(), EvaluationError>; 2] =
+        [|| Err(EvaluationError::Runtime("out of order".into())), || panic!("out of order")];
+    for fails in failures {
+        let (mut tree, mut mates) = (tree(), LeafSearch::new(1));
+        let sound = Box::new(Hashed::default());
+        let mut devices = Devices::start(vec![sound, Box::new(Failing(20, fails))], 4).unwrap();
+        assert!(devices.search(&mut tree, &mut mates, 1_000_000, |_| true).is_err());
+    }
+}

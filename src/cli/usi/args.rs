@@ -1,0 +1,38 @@
+//! Options of `usi`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::cli::option::{one_or_more, threads};
+
+/// Solve mates as a USI engine, or play with a network, on standard input and output
+///
+/// With `--model` the engine plays: `go nodes|movetime|btime…|infinite|ponder` is answered with `bestmove`, by a tree search
+/// that asks the network, and a mate search beside it. Options are `USI_Hash` (MiB of the tree), `MultiPV`, `NodesLimit`,
+/// `ByoyomiMargin` (ms), `Resign_Threshold` and `Draw_Value` (‰), `Mate_Root_Nodes`.
+///
+/// Without it, `go mate N` (milliseconds) and `go mate infinite` ask whether the side to move mates. The answer is `checkmate` with
+/// the moves, or with `nomate` if it is proven that there is none, `timeout` if the search ended undecided,
+/// `notimplemented` if the position cannot be asked about. `go` without mate is answered with `bestmove resign`.
+/// Options are `USI_Hash` (MiB), `DepthLimit` (plies) and `NodesLimit`; the last two are 0 for none.
+///
+/// At the end of input a search with a time limit is finished first, one without is stopped.
+#[derive(Args)]
+pub(in crate::cli) struct UsiArgs {
+    /// Network to play with, an ONNX file or a program that evaluates batches; said several times, one a device
+    #[arg(long, value_name = "NET.onnx")]
+    pub(super) model: Vec<PathBuf>,
+
+    /// Threads that evaluate positions, with a network each; 0 is all cores [default: 1]
+    #[arg(long, value_parser = threads(), requires = "model")]
+    pub(super) threads: Option<usize>,
+
+    /// Positions of a batch [default: 8]
+    #[arg(long, value_name = "N", value_parser = one_or_more(65_536), requires = "model")]
+    pub(super) batch: Option<usize>,
+
+    /// Divides the logits of the policy [default: 1.74]
+    #[arg(long, value_name = "T", requires = "model")]
+    pub(super) policy_temperature: Option<f32>,
+}

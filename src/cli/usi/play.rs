@@ -1,0 +1,38 @@
+//! `kyokumen usi --model`: an engine that plays, by tree search with a network.
+
+mod clock;
+mod info;
+mod options;
+mod player;
+mod thinker;
+
+use std::io;
+
+use super::args::UsiArgs;
+use super::line::lines_of_stdin;
+use crate::cli::exit::{ExitStatus, Usage};
+use crate::selfplay::evaluators::Model;
+use player::Player;
+use thinker::Networks;
+
+/// Positions of a batch unless something else is asked for: a processor gains nothing by more.
+const BATCH: usize = 8;
+
+/// dlshogi's in games.
+const POLICY_TEMPERATURE: f32 = 1.74;
+
+pub(super) fn run(args: &UsiArgs) -> anyhow::Result<ExitStatus> {
+    let policy_temperature = args.policy_temperature.unwrap_or(POLICY_TEMPERATURE);
+    if !policy_temperature.is_finite() || policy_temperature <= 0.0 {
+        let message = format!("--policy-temperature: {policy_temperature} is no number above 0");
+        return Err(Usage(message).into());
+    }
+    let networks = Networks {
+        models: Model::of_devices(&args.model, args.threads.unwrap_or(1)),
+        policy_temperature,
+        batch: args.batch.unwrap_or(BATCH),
+    };
+    let lines = lines_of_stdin()?;
+    Player::new(io::stdout(), networks)?.run(&lines)?;
+    Ok(ExitStatus::Done)
+}

@@ -1,0 +1,63 @@
+//! When a move is to be made.
+
+use std::time::{Duration, Instant};
+
+use crate::cli::usi::command::GoLimits;
+use crate::shogi::Color;
+
+/// Moves that the time left is to be enough for.
+const MOVES_TO_GO: u32 = 30;
+
+/// However little time there is, so much is spent on a move.
+const LEAST: Duration = Duration::from_millis(10);
+
+/// When a search that begins `now` is to end; never without times. `margin` is what is lost on the way to the clock.
+pub(super) fn deadline(
+    limits: &GoLimits,
+    mover: Color,
+    margin: Duration,
+    now: Instant,
+) -> Option<Instant> {
+    let keep = |time: Duration| time.saturating_sub(margin).max(time / 10).max(LEAST);
+    if let Some(move_time) = limits.move_time {
+        return now.checked_add(keep(move_time));
+    }
+    let side = usize::from(mover == Color::White);
+    let remaining = limits.remaining[side];
+    if remaining.is_none() && limits.byoyomi.is_zero() {
+        return None;
+    }
+    let remaining = remaining.unwrap_or_default();
+    let available = remaining.saturating_add(limits.byoyomi);
+    let wanted = (remaining / MOVES_TO_GO)
+        .saturating_add(limits.byoyomi)
+        .saturating_add(limits.increments[side] / 5 * 4);
+    now.checked_add(keep(wanted).min(keep(available)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_of_the_time_and_never_more_than_there_is() {
+        let now = Instant::now();
+        let ms = Duration::from_millis;
+        let spent = |limits: GoLimits| {
+            deadline(&limits, Color::White, ms(200), now).map(|at| at.duration_since(now))
+        };
+        let none = GoLimits::default();
+        assert_eq!(spent(none), None);
+        assert_eq!(spent(GoLimits { move_time: Some(ms(1000)), ..none }), Some(ms(800)));
+        assert_eq!(spent(GoLimits { byoyomi: ms(5000), ..none }), Some(ms(4800)));
+        let white = |remaining| GoLimits { remaining: [None, Some(ms(remaining))], ..none };
+        assert_eq!(spent(white(60_000)), Some(ms(1800)));
+        assert_eq!(
+            spent(GoLimits { increments: [ms(0), ms(1000)], ..white(60_000) }),
+            Some(ms(2600))
+        );
+        assert_eq!(spent(GoLimits { increments: [ms(0), ms(1000)], ..white(300) }), Some(ms(100)));
+        assert_eq!(spent(white(0)), Some(LEAST));
+        assert_eq!(spent(GoLimits { remaining: [Some(ms(9)), None], ..none }), None);
+    }
+}
