@@ -34,6 +34,9 @@ pub(crate) const FILTER: &str = "filter";
 pub(crate) const DATASET: &str = "dataset";
 pub(crate) const RELABEL: &str = "relabel";
 
+/// The command that plays games.
+pub(crate) const SELFPLAY: &str = "selfplay";
+
 /// The command that joins the outputs of shards.
 pub(crate) const MERGE: &str = "merge";
 

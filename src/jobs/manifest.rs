@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::identity::{DATASET, FILTER, Identity, MERGE, RELABEL};
+use super::identity::{DATASET, FILTER, Identity, MERGE, RELABEL, SELFPLAY};
 use super::run_name::RunName;
 use crate::mate::judge::MemoHits;
 use crate::records::account::{InputEntry, InputIdentity, OutputEntry};
@@ -76,6 +76,9 @@ pub struct ParentManifest {
 pub struct ManifestHead {
     /// What was run.
     pub command: String,
+    /// What was written.
+    #[serde(default)]
+    pub outputs: Vec<OutputEntry>,
 }
 
 impl ManifestHead {
@@ -85,6 +88,11 @@ impl ManifestHead {
     /// [`ManifestError`] if there is none, or something else.
     pub fn read(path: &Path) -> Result<Self, ManifestError> {
         read(path)
+    }
+
+    /// Whether it is that of self-play, which a build without networks cannot read as a whole.
+    pub fn is_of_games(&self) -> bool {
+        self.command == SELFPLAY
     }
 
     /// Whether all of it is a [`Manifest`]: that of a run that searched or evaluated, or of shards that were joined.

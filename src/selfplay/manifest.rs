@@ -11,9 +11,6 @@ use crate::format::GameResult;
 use crate::jobs::identity::Identity;
 use crate::records::account::{InputIdentity, OutputEntry};
 
-/// The command's name in manifests.
-pub(super) const SELFPLAY: &str = "selfplay";
-
 /// The account of a run, as it is written to `NAME.manifest.json`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SelfPlayManifest {

@@ -9,10 +9,9 @@ use serde_json::{Map, Value, json};
 
 use super::error::SelfPlayError;
 use super::evaluators::{Model, NetworkEntry};
-use super::manifest::SELFPLAY;
 use super::openings::OpeningPositions;
 use crate::format::Format;
-use crate::jobs::identity::Identity;
+use crate::jobs::identity::{Identity, SELFPLAY};
 use crate::jobs::plan::{CHECKPOINT_EVERY, check_not_interrupted};
 use crate::jobs::plan_identity::as_written;
 use crate::jobs::run_name::{CHECKPOINT_SUFFIX, LOCK_SUFFIX, RunName};

@@ -198,6 +198,22 @@ fn nothing_is_begun_that_cannot_be_done() {
     refused(2, &["--model=hashed", "--games=1", "--leaf-mate=7"]);
 }
 
+#[test]
+fn outputs_are_compared_with_their_manifest() {
+    let bench = Bench::new();
+    bench.games("out", &GAMES);
+    let verify = || {
+        let mut command = Command::cargo_bin("kyokumen").unwrap();
+        command.current_dir(bench.0.path());
+        command.args(["verify", "--manifest", "out/selfplay.manifest.json"]).assert()
+    };
+    verify().success();
+    let mut bytes = fs::read(bench.path("out/selfplay.hcpe3")).unwrap();
+    bytes[40] ^= 1;
+    fs::write(bench.path("out/selfplay.hcpe3"), bytes).unwrap();
+    verify().code(1);
+}
+
 /// A program that answers so many batches with zeros, or without end if a file is there.
 #[cfg(unix)]
 const PROGRAM: &str = "echo kyokumen-evaluator 1 57

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
@@ -12,6 +12,7 @@ use crate::cli::exit::{ExitStatus, usage_if};
 use crate::jobs::manifest::ManifestHead;
 use crate::jobs::shard_set::{ShardSet, wrong_output};
 use crate::ops::rearrange::OperationManifest;
+use crate::records::account_check::check_outputs;
 use crate::records::account_file::{MANIFEST_SUFFIX, ManifestError};
 use crate::storage::platform;
 
@@ -35,20 +36,15 @@ pub(super) fn check(files: &[PathBuf], json: bool) -> anyhow::Result<ExitStatus>
     };
     for file in files {
         let is_named_so = file.to_string_lossy().ends_with(MANIFEST_SUFFIX);
-        let head = if is_named_so { Some(ManifestHead::read(file)?) } else { None };
-        if head.is_none_or(|head| head.is_of_search()) {
+        let Some(head) = is_named_so
+            .then(|| ManifestHead::read(file))
+            .transpose()?
+            .filter(|head| !head.is_of_search())
+        else {
             of_filter.push(file.clone());
             continue;
-        }
-        let problems = match OperationManifest::read(file) {
-            Ok(account) => {
-                let folder = platform::folder_of(file);
-                let wrong = account.outputs.iter().filter_map(|out| wrong_output(folder, out));
-                wrong.map(|problem| problem.to_string()).collect()
-            }
-            Err(error @ ManifestError::Contradiction { .. }) => vec![error.to_string()],
-            Err(error) => return Err(error.into()),
         };
+        let problems = wrong_outputs(file, head)?;
         let run = file.display().to_string();
         let run = run.strip_suffix(MANIFEST_SUFFIX).unwrap_or(&run).to_owned();
         write_summary(&Report { run, manifests: 1, problems })?;
@@ -69,6 +65,25 @@ pub(super) fn check(files: &[PathBuf], json: bool) -> anyhow::Result<ExitStatus>
         1 => anyhow::bail!("the outputs are not as their manifests say"),
         _ => anyhow::bail!("the outputs are not as their manifests say, in {faults} points"),
     }
+}
+
+/// What is wrong with the outputs of a run that has one manifest.
+fn wrong_outputs(file: &Path, head: ManifestHead) -> anyhow::Result<Vec<String>> {
+    let outputs = if head.is_of_games() {
+        if let Err(contradiction) = check_outputs(&head.outputs) {
+            return Ok(vec![contradiction.to_string()]);
+        }
+        head.outputs
+    } else {
+        match OperationManifest::read(file) {
+            Ok(account) => account.outputs,
+            Err(error @ ManifestError::Contradiction { .. }) => return Ok(vec![error.to_string()]),
+            Err(error) => return Err(error.into()),
+        }
+    };
+    let folder = platform::folder_of(file);
+    let wrong = outputs.iter().filter_map(|output| wrong_output(folder, output));
+    Ok(wrong.map(|problem| problem.to_string()).collect())
 }
 
 fn write(Report { run, manifests, problems }: &Report) -> io::Result<()> {

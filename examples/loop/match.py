@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""Games between two networks, each opening twice with sides exchanged; the difference in Elo with its interval.
+
+    python3 examples/loop/match.py new.onnx old.onnx --openings openings.sfen --games 200
+
+Each side is `kyokumen usi --model`; cshogi judges the games. Exit status 0 if the first network is stronger beyond doubt (the
+whole interval is above 0), 1 if not, 2 if something is missing.
+"""
+
+import argparse
+import collections
+import concurrent.futures
+import math
+import pathlib
+import shlex
+import sys
+import tempfile
+import threading
+
+import cshogi
+from cshogi.usi import Engine
+
+MAX_MOVES = 256
+# Standard deviations on either side within which 95 of 100 cases are.
+DEVIATIONS = 1.96
+WIN, DRAW, LOSS = 1.0, 0.5, 0.0
+
+
+class Players:
+    """Two engines; a thread has its own."""
+
+    def __init__(self, kyokumen, networks, nodes):
+        self.nodes = nodes
+        self.folder = tempfile.TemporaryDirectory()
+        self.engines = []
+        for number, network in enumerate(networks):
+            # The client starts a program without arguments.
+            script = pathlib.Path(self.folder.name) / f"player{number}"
+            words = [kyokumen, "usi", "--batch", 1, "--model", pathlib.Path(network).resolve()]
+            script.write_text(f"#!/bin/sh\nexec {shlex.join(str(word) for word in words)}\n")
+            script.chmod(0o755)
+            engine = Engine(str(script))
+            engine.setoption("Mate_Root_Nodes", 2000)
+            engine.isready()
+            self.engines.append(engine)
+
+    def play(self, opening, first_is_black):
+        """The score of the first network."""
+        board = cshogi.Board(opening)
+        moves = []
+        while len(moves) < MAX_MOVES:
+            is_first = (board.turn == cshogi.BLACK) == first_is_black
+            won, lost = (WIN, LOSS) if is_first else (LOSS, WIN)
+            repetition = board.is_draw()
+            if repetition == cshogi.REPETITION_DRAW:
+                return DRAW
+            if repetition in (cshogi.REPETITION_WIN, cshogi.REPETITION_LOSE):
+                return won if repetition == cshogi.REPETITION_WIN else lost
+            engine = self.engines[0 if is_first else 1]
+            engine.position(sfen=f"sfen {opening}", moves=moves)
+            best, _ = engine.go(nodes=self.nodes)
+            if best == "resign":
+                return lost
+            if best == "win":
+                return won
+            board.push_usi(best)
+            moves.append(best)
+        return DRAW
+
+
+def play_all(options, openings):
+    local = threading.local()
+
+    def play(number):
+        if not hasattr(local, "players"):
+            networks = [options.network, options.other]
+            local.players = Players(options.kyokumen.resolve(), networks, options.nodes)
+        return local.players.play(openings[number // 2 % len(openings)], number % 2 == 0)
+
+    with concurrent.futures.ThreadPoolExecutor(options.threads) as pool:
+        return list(pool.map(play, range(options.games)))
+
+
+def elo(score):
+    """The difference in Elo that a score between 0 and 1 stands for."""
+    score = min(max(score, 1e-4), 1 - 1e-4)
+    return -400 * math.log10(1 / score - 1)
+
+
+def interval(scores):
+    """A score, and its interval from the spread of pairs with one opening, which depend on each other."""
+    pairs = [(a + b) / 2 for a, b in zip(scores[::2], scores[1::2], strict=True)]
+    mean = sum(pairs) / len(pairs)
+    variance = sum((pair - mean) ** 2 for pair in pairs) / max(len(pairs) - 1, 1)
+    width = DEVIATIONS * math.sqrt(variance / len(pairs))
+    return mean, mean - width, mean + width
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("network")
+    parser.add_argument("other")
+    parser.add_argument("--openings", type=pathlib.Path, required=True, help="SFENs, one a line")
+    parser.add_argument("--games", type=int, default=200)
+    parser.add_argument("--nodes", type=int, default=64)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--kyokumen", type=pathlib.Path, default="target/release/kyokumen")
+    options = parser.parse_args()
+    if not options.kyokumen.is_file():
+        print(f"{options.kyokumen} is missing", file=sys.stderr)
+        return 2
+    options.games += options.games % 2
+    lines = options.openings.read_text().splitlines()
+    openings = [line.split("\t")[0] for line in lines if line]
+    scores = play_all(options, openings)
+    counts = collections.Counter(scores)
+    score, low, high = interval(scores)
+    print(
+        f"{options.games} games: {counts[WIN]} won, {counts[DRAW]} drawn, {counts[LOSS]} lost; "
+        f"Elo {elo(score):+.0f} (from {elo(low):+.0f} to {elo(high):+.0f}, 95 of 100 cases)"
+    )
+    return 0 if low > 0.5 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

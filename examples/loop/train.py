@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+"""Trains the next network with the games of the last one: hcpe3 files in, weights and an ONNX file out.
+
+    python3 examples/loop/train.py --from old.npz --to new.npz --onnx new.onnx games.hcpe3 …
+"""
+
+import argparse
+import functools
+import pathlib
+import time
+
+import cshogi
+import jax
+import jax.numpy as jnp
+import network
+import numpy as np
+from cshogi import dlshogi
+
+HEADER = np.dtype(
+    [("hcp", cshogi.dtypeHcp), ("moves", np.uint16), ("result", np.uint8), ("opponent", np.uint8)]
+)
+MOVE = np.dtype([("move", cshogi.dtypeMove16), ("eval", cshogi.dtypeEval), ("candidates", np.uint16)])
+CANDIDATE = np.dtype([("move", cshogi.dtypeMove16), ("visits", np.uint16)])
+
+# Moves of a position whose visits are learnt.
+MOST_CANDIDATES = 24
+EVAL_SCALE = 756.0865
+# How much of the value is the game's result; the rest is what the search found.
+RESULT_WEIGHT = 0.5
+
+
+class Positions:
+    """What is learnt, as arrays of one row a position."""
+
+    def __init__(self, files):
+        rows = [row for file in files for row in read(pathlib.Path(file).read_bytes())]
+        columns = list(zip(*rows, strict=True))
+        self.input1 = np.stack(columns[0])
+        self.input2 = np.stack(columns[1])
+        self.labels = np.stack(columns[2])
+        self.visits = np.stack(columns[3])
+        self.values = np.array(columns[4], np.float32)
+
+    def __len__(self):
+        return len(self.values)
+
+    def batch(self, rows):
+        input1 = np.unpackbits(self.input1[rows], axis=1, count=network.INPUT1 * 81)
+        input1 = input1.reshape(-1, network.INPUT1, 9, 9).astype(np.float32)
+        # All squares of a plane of input2 are equal.
+        input2 = self.input2[rows].astype(np.float32)[:, :, None, None]
+        input2 = np.broadcast_to(input2, (len(rows), network.INPUT2, 9, 9))
+        return input1, input2, self.labels[rows], self.visits[rows], self.values[rows]
+
+
+def read(data):
+    """Rows of the positions to train on: bits of input1, planes of input2, labels, shares of visits, value."""
+    board = cshogi.Board()
+    features1 = np.zeros((network.INPUT1, 9, 9), np.float32)
+    features2 = np.zeros((network.INPUT2, 9, 9), np.float32)
+    at = 0
+    while at < len(data):
+        header = np.frombuffer(data, HEADER, 1, at)[0]
+        at += HEADER.itemsize
+        board.set_hcp(np.ascontiguousarray(header["hcp"]))
+        for _ in range(header["moves"]):
+            info = np.frombuffer(data, MOVE, 1, at)[0]
+            at += MOVE.itemsize
+            candidates = np.frombuffer(data, CANDIDATE, info["candidates"], at)
+            at += CANDIDATE.itemsize * len(candidates)
+            if len(candidates):
+                dlshogi.make_input_features(board, features1, features2)
+                labels = np.zeros(MOST_CANDIDATES, np.int32)
+                visits = np.zeros(MOST_CANDIDATES, np.float32)
+                best = np.argsort(-candidates["visits"].astype(int), kind="stable")[:MOST_CANDIDATES]
+                for place, candidate in enumerate(candidates[best]):
+                    move = board.move_from_move16(int(candidate["move"]))
+                    labels[place] = dlshogi.make_move_label(move, board.turn)
+                    visits[place] = candidate["visits"]
+                value = RESULT_WEIGHT * result_of(header["result"], board.turn)
+                value += (1 - RESULT_WEIGHT) / (1 + np.exp(-int(info["eval"]) / EVAL_SCALE))
+                bits = np.packbits(features1.astype(np.uint8).ravel())
+                yield bits, features2[:, 0, 0].astype(np.uint8), labels, visits / visits.sum(), value
+            board.push(board.move_from_move16(int(info["move"])))
+
+
+def result_of(result, turn):
+    if result & 3 == 0:
+        return 0.5
+    return 1.0 if (result & 3 == 1) == (turn == cshogi.BLACK) else 0.0
+
+
+def losses(weights, batch):
+    """Cross-entropies of the policy and of the value."""
+    input1, input2, labels, visits, values = batch
+    logits, value = network.evaluate(weights, input1, input2)
+    chosen = jnp.take_along_axis(jax.nn.log_softmax(logits), labels, axis=1)
+    of_policy = -jnp.mean(jnp.sum(visits * chosen, axis=1))
+    of_value = jnp.mean(jnp.logaddexp(0, value) - values * value)
+    return of_policy, of_value
+
+
+@functools.partial(jax.jit, donate_argnums=(0, 1, 2))
+def step(weights, first, second, number, rate, batch):
+    """One step of Adam (Kingma and Ba 2015) with decay of weights."""
+    gradients = jax.grad(lambda weights: sum(losses(weights, batch)))(weights)
+
+    def update(weight, gradient, first, second):
+        first = 0.9 * first + 0.1 * gradient
+        second = 0.999 * second + 0.001 * gradient**2
+        corrected = first / (1 - 0.9**number)
+        scale = jnp.sqrt(second / (1 - 0.999**number)) + 1e-8
+        return weight - rate * (corrected / scale + 1e-4 * weight), first, second
+
+    updated = {k: update(weights[k], gradients[k], first[k], second[k]) for k in weights}
+    return tuple({k: of[i] for k, of in updated.items()} for i in range(3))
+
+
+def train(weights, positions, epochs, batch_size, rate, seed):
+    random = np.random.default_rng(seed)
+    weights = network.as_jax(weights)
+    first = {name: jnp.zeros_like(weight) for name, weight in weights.items()}
+    second = {name: jnp.zeros_like(weight) for name, weight in weights.items()}
+    order = random.permutation(len(positions))
+    held_out, learnt = np.split(order, [min(len(order) // 20, 4096)])
+    steps = epochs * (len(learnt) // batch_size)
+    for number in range(steps):
+        place = number % (len(learnt) // batch_size)
+        if place == 0:
+            random.shuffle(learnt)
+        rows = learnt[place * batch_size :][:batch_size]
+        # Down to nothing along a cosine.
+        now = rate * (1 + np.cos(np.pi * number / steps)) / 2
+        weights, first, second = step(weights, first, second, number + 1, now, positions.batch(rows))
+    of_policy, of_value = losses(weights, positions.batch(held_out))
+    print(f"held out: policy {of_policy:.3f}, value {of_value:.3f}", flush=True)
+    return {name: np.asarray(weight) for name, weight in weights.items()}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("games", nargs="*")
+    parser.add_argument("--from", dest="old", help="weights to begin with; without, new ones")
+    parser.add_argument("--to", required=True)
+    parser.add_argument("--onnx", required=True)
+    parser.add_argument("--epochs", type=int, default=4)
+    parser.add_argument("--batch", type=int, default=512)
+    parser.add_argument("--rate", type=float, default=2e-3)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    weights = dict(np.load(options.old)) if options.old else network.new(options.seed)
+    if options.games:
+        started = time.monotonic()
+        positions = Positions(options.games)
+        read_s = time.monotonic() - started
+        weights = train(
+            weights, positions, options.epochs, options.batch, options.rate, options.seed
+        )
+        all_s = time.monotonic() - started
+        print(f"{len(positions)} positions, {read_s:.0f} s to read, {all_s:.0f} s in all")
+    np.savez(options.to, **weights)
+    network.save(weights, options.onnx)
+
+
+if __name__ == "__main__":
+    main()
