@@ -199,6 +199,19 @@ fn nothing_is_begun_that_cannot_be_done() {
 }
 
 #[test]
+fn the_bundled_network_plays() {
+    let bench = Bench::new();
+    let model = concat!("--model=", env!("CARGO_MANIFEST_DIR"), "/data/network.onnx");
+    let with = |more: &[&'static str]| [&[model, "--games=4", "--max-moves=12"], more].concat();
+    let games = bench.games("out", &with(&["--threads=1"]));
+    assert!(games == bench.games("other", &with(&["--threads=3", "--batch=3"])));
+    let manifest = bench.manifest("out/selfplay.manifest.json");
+    assert_eq!(manifest["reproducible"], true);
+    assert_eq!(manifest["networks"][0]["runtime"], "rten");
+    assert_eq!(read(&games).len(), 4);
+}
+
+#[test]
 fn outputs_are_compared_with_their_manifest() {
     let bench = Bench::new();
     bench.games("out", &GAMES);
