@@ -128,6 +128,33 @@ fn a_network_that_is_none_is_told_when_the_engine_gets_ready() {
     assert!(heard[0].starts_with("info string error: cannot read no-such.onnx"), "{heard:?}");
 }
 
+/// A program that ends at its first question, and answers with zeros once it has been started again.
+#[cfg(unix)]
+const FAILS_FIRST: &str = "echo kyokumen-evaluator 1 57
+[ -e asked ] || { touch asked; head -c 4 > /dev/null; exit 9; }
+while n=$(head -c 4 | od -An -tu4 | tr -d ' ') && [ -n \"$n\" ]; do
+  head -c $((n * 119 * 81)) > /dev/null
+  head -c $((n * 2188 * 4)) /dev/zero
+done";
+
+#[test]
+#[cfg(unix)]
+fn a_mate_is_not_told_of_the_next_position() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let script = FAILS_FIRST.replace("asked", folder.path().join("asked").to_str().unwrap());
+    std::fs::write(folder.path().join("program"), script).unwrap();
+    let model = format!("run:sh {}", folder.path().join("program").display());
+    let mut engine = Engine::start_with(&["--model", &model]);
+    engine.say("isready");
+    engine.hear_until("readyok");
+    let (best, heard) = engine.best_move(&format!("sfen {MATE}"), "go nodes 50");
+    // The mate search may have been quicker than the program.
+    assert!(["bestmove resign", "bestmove G*5b"].contains(&best.as_str()), "{best} {heard:?}");
+    let (best, heard) = engine.best_move("startpos", "go nodes 50");
+    let m = Move::from_usi(best.split(' ').nth(1).unwrap());
+    assert!(m.is_some_and(|m| Position::start().is_legal(m)), "{best} {heard:?}");
+}
+
 #[test]
 fn a_game_ends_by_the_rules() {
     let mut players = [engine(&["--threads=2"]), engine(&["--batch=1"])];

@@ -92,7 +92,9 @@ impl<W: Write> Engine<W> {
 
     fn obey(&mut self, command: Command) -> anyhow::Result<Next> {
         match command {
-            Command::Usi => identity().into_iter().try_for_each(|line| self.say(line))?,
+            Command::Usi => {
+                identity(Options::offers()).into_iter().try_for_each(|line| self.say(line))?;
+            }
             Command::IsReady => self.get_ready()?,
             Command::SetOption(setting) => self.set_option(setting)?,
             Command::Position(position) => self.set_position(position)?,

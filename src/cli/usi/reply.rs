@@ -5,17 +5,16 @@
 use std::fmt;
 use std::time::Duration;
 
-use super::options::Options;
 use crate::shogi::Move;
 use crate::solver::{SearchProgress, SolverResult, Stop, Verdict};
 
 /// Who this is and what can be set, in answer to `usi`.
-pub(super) fn identity() -> Vec<String> {
+pub(super) fn identity(offers: impl Iterator<Item = String>) -> Vec<String> {
     let mut lines = vec![
         concat!("id name Kyokumen ", env!("CARGO_PKG_VERSION")).to_owned(),
         "id author The Kyokumen contributors".to_owned(),
     ];
-    lines.extend(Options::offers());
+    lines.extend(offers);
     lines.push("usiok".to_owned());
     lines
 }

@@ -2,8 +2,7 @@
 
 use std::error::Error;
 
-use kyokumen_format::MATE_EVAL;
-use kyokumen_format::{Ending, Game, GameResult};
+use kyokumen_format::{Ending, Game, GameResult, MATE_EVAL};
 use kyokumen_selfplay::{GameSettings, Openings, StartPosition};
 use kyokumen_shogi::{Color, Move, Position, PositionHistory, Repetition, plain};
 

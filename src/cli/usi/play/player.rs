@@ -15,6 +15,7 @@ use super::options::PlayOptions;
 use super::thinker::{Control, Decision, Event, Networks, Thinker, Thought};
 use crate::cli::usi::command::{Command, GamePosition, GoLimits, parse};
 use crate::cli::usi::line::{Line, MAX_LINE_BYTES};
+use crate::cli::usi::reply::identity;
 
 /// How long a search that is told to end may take to do so before the engine goes without its answer.
 const LAST_PATIENCE: Duration = Duration::from_secs(5);
@@ -75,7 +76,10 @@ impl<W: Write> Player<W> {
 
     fn obey(&mut self, command: Command) -> anyhow::Result<Next> {
         match command {
-            Command::Usi => self.introduce()?,
+            Command::Usi => {
+                let lines = identity(self.options.offers());
+                lines.into_iter().try_for_each(|line| self.say(line))?;
+            }
             Command::IsReady => self.thinker.prepare(),
             Command::SetOption(Ok(setting)) => {
                 if let Err(error) = self.options.set(setting) {
@@ -104,14 +108,6 @@ impl<W: Write> Player<W> {
             Command::Unknown(word) => self.complain(format_args!("there is no command {word}"))?,
         }
         Ok(Next::GoOn)
-    }
-
-    fn introduce(&mut self) -> io::Result<()> {
-        self.say(concat!("id name Kyokumen ", env!("CARGO_PKG_VERSION")))?;
-        self.say("id author The Kyokumen contributors")?;
-        let offers: Vec<String> = self.options.offers().collect();
-        offers.into_iter().try_for_each(|offer| self.say(offer))?;
-        self.say("usiok")
     }
 
     /// A game that is cut off would be another one.

@@ -188,13 +188,15 @@ impl Worker {
             }
             !mate.is_found() && watch.goes_on(tree)
         });
+        // Before anything else: its answer must not be there when the next position is searched.
+        let mate = mate.end()?;
         if let Err(error) = searched {
             // They are of no use any more.
             self.devices = None;
             return Err(error.into());
         }
         let elapsed = watch.started.elapsed();
-        if let Some(line) = mate.end()? {
+        if let Some(line) = mate {
             let info = Info::of_mate(&tree, &line, elapsed);
             drop(self.events.send(Event::Info(vec![info])));
             return Ok(Decision::Move { best: line[0], ponder: line.get(1).copied() });
