@@ -62,12 +62,12 @@ impl RecordRef<'_> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::Format;
 
     /// The position of the start in psv and hcpe, from encoding it; then a tail with every byte set.
-    fn packed(format: Format, tail: &[u8]) -> Vec<u8> {
+    pub(crate) fn packed(format: Format, tail: &[u8]) -> Vec<u8> {
         let start = RecordRef::new(Format::Sfen, kyokumen_shogi::sfen::START.as_bytes()).unwrap();
         let mut bytes = Vec::new();
         let fill = "eval=0,result=draw,move=none".parse().unwrap();

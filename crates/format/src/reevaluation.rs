@@ -97,17 +97,7 @@ impl RecordRef<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// The position of the start with a tail of which every byte is set.
-    fn packed(format: Format, tail: &[u8]) -> Vec<u8> {
-        let start = RecordRef::new(Format::Sfen, kyokumen_shogi::sfen::START.as_bytes()).unwrap();
-        let mut bytes = Vec::new();
-        let fill = "eval=0,result=draw,move=none".parse().unwrap();
-        start.convert(format, &fill, &mut bytes).unwrap();
-        bytes.truncate(32);
-        bytes.extend_from_slice(tail);
-        bytes
-    }
+    use crate::outcome::tests::packed;
 
     #[test]
     fn every_other_byte_stays() {
