@@ -5,9 +5,10 @@
 mod encoded;
 pub mod error;
 pub mod evaluators;
-pub mod manifest;
 pub mod openings;
+mod origin;
 pub mod plan;
 pub mod run;
 pub mod snapshot;
 mod start;
+mod totals;

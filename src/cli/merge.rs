@@ -67,8 +67,8 @@ pub(super) fn run(args: MergeArgs) -> anyhow::Result<ExitStatus> {
         MergeError::Run(error) => run_error(error, &interrupt),
         error => usage(error),
     })?;
-    for written in &manifest.outputs {
-        let shards = manifest.parents.len();
+    for written in manifest.outputs() {
+        let shards = manifest.parents().len();
         say!("{} ({} of {shards} shards)", output.display(), records(written.records));
     }
     Ok(ExitStatus::Done)

@@ -11,7 +11,7 @@ use super::option::location;
 use super::report::json_line;
 use crate::cli::exit::ExitStatus;
 use crate::engine::snapshot::duration;
-use crate::jobs::status::{RunStatus, ShardState, ShardStatus, status};
+use crate::jobs::status::{RunStatus, RunUnit, ShardState, ShardStatus, status};
 
 /// Say how far the runs have come whose outputs are written to a folder
 ///
@@ -51,11 +51,15 @@ pub(super) fn run(args: &StatusArgs) -> anyhow::Result<ExitStatus> {
 
 fn write_run(run: &RunStatus) -> io::Result<()> {
     let mut out = io::stdout().lock();
+    let speed = match run.unit {
+        RunUnit::Records => "rec/s",
+        RunUnit::Games => "games/s",
+    };
     writeln!(out, "{}: {}", name(&run.name), summary(run))?;
     writeln!(
         out,
         "{:>13}  {:<11} {:>12} {:>12} {:>10} {:>9} {:>9} {:>11}",
-        "shard", "state", "done", "of", "mated", "unknown", "rec/s", "left"
+        "shard", "state", "done", "of", "mated", "unknown", speed, "left"
     )?;
     run.shards.iter().try_for_each(|shard| write_shard(&mut out, shard))?;
     run.problems.iter().try_for_each(|problem| writeln!(out, "  {problem}"))
@@ -70,13 +74,14 @@ fn summary(run: &RunStatus) -> String {
     let states = ShardState::ALL.map(|state| (number(state), state.name()));
     let states = states.iter().filter(|(number, _)| *number > 0);
     let states: Vec<_> = states.map(|(number, name)| format!("{number} {name}")).collect();
+    let unit = run.unit.name();
     let of = run.records.map_or(String::new(), |records| format!(" of {records}"));
     let speed = match run.records_per_s {
-        speed if speed > 0.0 => format!(", {speed:.0} records/s"),
+        speed if speed > 0.0 => format!(", {speed:.0} {unit}/s"),
         _ => String::new(),
     };
     let left = run.eta_s.map_or(String::new(), |eta_s| format!(", {} left", duration(eta_s)));
-    format!("{}; {}{of} records{speed}{left}", states.join(", "), run.done)
+    format!("{}; {}{of} {unit}{speed}{left}", states.join(", "), run.done)
 }
 
 fn write_shard(out: &mut impl Write, shard: &ShardStatus) -> io::Result<()> {

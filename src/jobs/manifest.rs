@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -79,6 +80,8 @@ pub struct ManifestHead {
     /// What was written.
     #[serde(default)]
     pub outputs: Vec<OutputEntry>,
+    /// There if it tells of games, whatever it says of them.
+    games: Option<IgnoredAny>,
 }
 
 impl ManifestHead {
@@ -90,14 +93,14 @@ impl ManifestHead {
         read(path)
     }
 
-    /// Whether it is that of self-play, which a build without networks cannot read as a whole.
-    pub fn is_of_games(&self) -> bool {
-        self.command == SELFPLAY
+    /// Whether it is that of a run that has shards: one that searched, evaluated or played, or of shards that were joined.
+    pub fn is_of_run(&self) -> bool {
+        matches!(&*self.command, FILTER | DATASET | RELABEL | SELFPLAY | MERGE)
     }
 
-    /// Whether all of it is a [`Manifest`]: that of a run that searched or evaluated, or of shards that were joined.
-    pub fn is_of_search(&self) -> bool {
-        matches!(&*self.command, FILTER | DATASET | RELABEL | MERGE)
+    /// Whether it is that of games.
+    pub(crate) const fn is_of_games(&self) -> bool {
+        self.games.is_some()
     }
 }
 

@@ -10,14 +10,15 @@ use std::time::Instant;
 
 use thiserror::Error;
 
-use super::manifest::{Manifest, ParentManifest};
+use super::manifest::ParentManifest;
+use super::run_manifest::RunManifest;
 use super::run_name::RunName;
 use super::shard_set::{ShardError, ShardSet, ShardSetError};
 use crate::engine::error::RunError;
 use crate::engine::progress::Progress;
 use crate::format::Format;
 use crate::jobs::error::JobError;
-use crate::records::account::{InputEntry, OutputEntry, output_entry};
+use crate::records::account::{OutputEntry, output_entry};
 use crate::records::account_file::MANIFEST_SUFFIX;
 use crate::records::claims::{FileClaim, FileClaims, check_absence, is_stream};
 use crate::records::counts::Counts;
@@ -139,7 +140,7 @@ impl MergePlan {
         if !problems.is_empty() {
             return Err(MergeError::Problems { folder, problems });
         }
-        let parts = set.manifests().flat_map(|manifest| &manifest.outputs);
+        let parts = set.manifests().flat_map(RunManifest::outputs);
         let parts: Vec<_> = parts.filter(|output| output.stream == stream).cloned().collect();
         let first = parts.first().ok_or(MergeError::NoStream)?;
         if let Some(format) =
@@ -201,7 +202,7 @@ pub fn merge(
     plan: &MergePlan,
     progress: &mut Progress,
     cancel: &AtomicBool,
-) -> Result<Manifest, MergeError> {
+) -> Result<RunManifest, MergeError> {
     let started = Instant::now();
     plan.check_outputs()?;
     let header = plan.format.map_or(&b""[..], |format| format.format.header());
@@ -309,7 +310,7 @@ fn joined(
     plan: &MergePlan,
     outputs: Vec<OutputEntry>,
     started: Instant,
-) -> Result<Manifest, JobError> {
+) -> Result<RunManifest, JobError> {
     let mut manifests = plan.set.manifests().cloned();
     let mut joined = manifests.next().expect("a plan has shards");
     for manifest in manifests {
@@ -323,8 +324,5 @@ fn joined(
         Ok::<_, SinkError>(ParentManifest { file, sha256 })
     };
     let parents = plan.set.names().map(parent).collect::<Result<_, _>>()?;
-    // What was read is known shard by shard.
-    let forget = |input| InputEntry { sha256: None, ..input };
-    joined.inputs = joined.inputs.into_iter().map(forget).collect();
     Ok(joined.into_merged(outputs, parents, started.elapsed()))
 }

@@ -2,7 +2,13 @@
 
 use std::fmt;
 
+use serde_json::{Map, Value};
+
+use super::identity::MERGE;
+use crate::records::account::OutputEntry;
+use crate::records::account_check::ContradictionError;
 use crate::records::shard::Shard;
+use crate::records::stream::Stream;
 
 /// What the name of a checkpoint ends with.
 pub const CHECKPOINT_SUFFIX: &str = ".checkpoint";
@@ -50,6 +56,37 @@ impl RunName {
     /// The name of one of its files.
     pub fn file(&self, suffix: &str) -> String {
         format!("{self}{suffix}")
+    }
+
+    /// Checks that the manifest of this name is that of its shard, and that the outputs have the names that belong to it.
+    ///
+    /// # Errors
+    /// [`ContradictionError`] with the first thing that cannot be.
+    pub(crate) fn check(
+        &self,
+        command: &str,
+        shard: Option<&str>,
+        settings: &Map<String, Value>,
+        outputs: &[OutputEntry],
+    ) -> Result<(), ContradictionError> {
+        let of_name = self.shard().map(|shard| shard.to_string());
+        if shard != of_name.as_deref() {
+            let word = |shard: Option<&str>| shard.unwrap_or("none").to_owned();
+            return Err(ContradictionError::Shard {
+                says: word(shard),
+                name: word(of_name.as_deref()),
+            });
+        }
+        let to = settings.get("to").and_then(Value::as_str).unwrap_or_default();
+        let expected = |stream: Stream| match command {
+            MERGE => self.to_string(),
+            _ => self.file(&stream.suffix(to)),
+        };
+        let names = outputs.iter().map(|output| (&output.file, expected(output.stream)));
+        let mut wrong = names.filter(|(file, expected)| *file != expected);
+        wrong.next().map_or(Ok(()), |(file, expected)| {
+            Err(ContradictionError::Name { file: file.clone(), expected })
+        })
     }
 }
 

@@ -8,6 +8,7 @@ use thiserror::Error;
 
 use super::identity::{Identity, IdentityDifference, RETRY_UNKNOWN};
 use super::manifest::Manifest;
+use super::run_manifest::RunManifest;
 use super::run_name::{CHECKPOINT_SUFFIX, LOCK_SUFFIX, RunName};
 use crate::records::account::{InputEntry, OutputEntry};
 use crate::records::account_check::ContradictionError;
@@ -238,7 +239,7 @@ pub struct ShardSet {
     pub stem: String,
     /// How many there should be.
     pub count: u32,
-    manifests: BTreeMap<u32, Manifest>,
+    manifests: BTreeMap<u32, RunManifest>,
 }
 
 impl ShardSet {
@@ -279,7 +280,7 @@ impl ShardSet {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             let name = RunName::of_file(&name, MANIFEST_SUFFIX)
                 .ok_or_else(|| ShardSetError::NoManifest { path: path.clone() })?;
-            let manifest = Manifest::read_unchecked(path)?;
+            let manifest = RunManifest::read_unchecked(path)?;
             let folder = platform::folder_of(path);
             let same = |set: &&mut Self| {
                 set.folder == folder && set.stem == name.stem && set.count == name.count
@@ -298,7 +299,7 @@ impl ShardSet {
     }
 
     /// Those that are there, in order.
-    pub fn manifests(&self) -> impl Iterator<Item = &Manifest> {
+    pub fn manifests(&self) -> impl Iterator<Item = &RunManifest> {
         self.manifests.values()
     }
 
@@ -312,7 +313,7 @@ impl ShardSet {
         folder: &Path,
         stem: &str,
         count: u32,
-        manifests: BTreeMap<u32, Manifest>,
+        manifests: BTreeMap<u32, RunManifest>,
     ) -> Self {
         Self { folder: folder.to_owned(), stem: stem.to_owned(), count, manifests }
     }
@@ -336,7 +337,7 @@ impl ShardSet {
 
     /// What no manifest of these can say.
     pub fn contradictions(&self) -> Vec<ShardError> {
-        let problem = |(&index, manifest): (&u32, &Manifest)| {
+        let problem = |(&index, manifest): (&u32, &RunManifest)| {
             let name = self.name(index);
             let why = manifest.check(Some(&name)).err()?;
             Some(ShardError::Contradiction { manifest: self.path(&name, MANIFEST_SUFFIX), why })
@@ -392,7 +393,7 @@ impl ShardSet {
     }
 
     /// Shards in order with their manifests.
-    fn shards(&self) -> impl Iterator<Item = (Shard, &Manifest)> {
+    fn shards(&self) -> impl Iterator<Item = (Shard, &RunManifest)> {
         let shard = |(&index, manifest)| Some((Shard::new(index, self.count)?, manifest));
         self.manifests.iter().filter_map(shard)
     }
@@ -401,7 +402,7 @@ impl ShardSet {
         let mut shards = self.shards();
         let Some((first, manifest)) = shards.next() else { return Vec::new() };
         let expected = of_run(manifest);
-        let problem = |(shard, manifest): (Shard, &Manifest)| {
+        let problem = |(shard, manifest): (Shard, &RunManifest)| {
             let difference = Box::new(expected.difference(&of_run(manifest))?);
             Some(ShardError::Different { first, shard, difference })
         };
@@ -412,11 +413,12 @@ impl ShardSet {
     fn wrong_ranges(&self) -> Vec<ShardError> {
         let mut problems = Vec::new();
         let mut before: Option<(u32, &Manifest)> = None;
-        let total = self
-            .manifests
-            .get(&self.count)
+        let last = self.manifests.get(&self.count).and_then(RunManifest::of_records);
+        let total = last
             .map(|last| last.inputs.iter().fold(0, |sum: u64, input| sum.saturating_add(input.to)));
         for (shard, manifest) in self.shards() {
+            // Games depend on their numbers only, and of these a manifest accounts by itself.
+            let Some(manifest) = manifest.of_records() else { continue };
             let last = before.filter(|&(index, _)| index + 1 == shard.index());
             for (number, input) in manifest.inputs.iter().enumerate() {
                 let last = last.and_then(|(_, last)| last.inputs.get(number));
@@ -447,7 +449,7 @@ impl ShardSet {
     /// Inputs whose last bytes no shard has read, where their size says it.
     fn unread_ends(&self) -> Vec<ShardError> {
         let mut ends: Vec<(&InputEntry, u64)> = Vec::new();
-        for manifest in self.manifests.values() {
+        for manifest in self.manifests.values().filter_map(RunManifest::of_records) {
             for (number, input) in manifest.inputs.iter().enumerate() {
                 let end = input.end();
                 match ends.get_mut(number) {
@@ -470,7 +472,7 @@ impl ShardSet {
         // Of one that contradicts itself nothing is opened.
         let named = self.manifests.iter().map(|(&index, manifest)| (self.name(index), manifest));
         let sound = named.filter(|(name, manifest)| manifest.check(Some(name)).is_ok());
-        let outputs = sound.flat_map(|(_, manifest)| &manifest.outputs);
+        let outputs = sound.flat_map(|(_, manifest)| manifest.outputs());
         let wanted = outputs.filter(|output| stream.is_none_or(|stream| output.stream == stream));
         wanted.filter_map(|output| wrong_output(&self.folder, output)).collect()
     }
@@ -498,7 +500,7 @@ pub fn wrong_output(folder: &Path, output: &OutputEntry) -> Option<ShardError> {
 
 /// What a shard must have in common with the others. A copy of an input on another machine has another
 /// time of modification.
-fn of_run(manifest: &Manifest) -> Identity {
+fn of_run(manifest: &RunManifest) -> Identity {
     let mut identity = Identity { shard: None, ..manifest.identity() };
     identity.inputs.iter_mut().for_each(|input| input.modified_unix_ns = None);
     if let Some(parent) = identity.settings.get_mut(RETRY_UNKNOWN) {

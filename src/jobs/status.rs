@@ -6,8 +6,11 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::checkpoint::{Checkpoint, CheckpointContent};
-use super::manifest::{Manifest, ManifestHead};
+use super::manifest::{ManifestHead, per_s};
+use super::run_manifest::RunManifest;
 use super::run_name::{CHECKPOINT_SUFFIX, LOCK_SUFFIX, RunName};
+use super::selfplay_checkpoint::SelfPlayCheckpoint;
+use super::selfplay_manifest::{GameTotals, games_of};
 use super::shard_set::{ShardSet, ShardSetError};
 use crate::records::account_file::{MANIFEST_SUFFIX, ManifestError};
 use crate::records::counts::Counts;
@@ -57,11 +60,11 @@ pub struct ShardStatus {
     pub shards: u32,
     /// What has become of it.
     pub state: ShardState,
-    /// Records dealt with, as far as that is written down.
+    /// Records dealt with, or games, as far as that is written down.
     pub done: u64,
-    /// Records of the shard, where that is known.
+    /// Records or games of the shard, where that is known.
     pub records: Option<u64>,
-    /// Proven mates among those that were dealt with.
+    /// Proven mates among the positions or openings that were dealt with.
     pub mated: u64,
     /// Positions among them that the search did not decide.
     pub unknown: u64,
@@ -75,14 +78,37 @@ pub struct ShardStatus {
     pub holder: Option<Holder>,
 }
 
+/// What the progress of a run is counted in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RunUnit {
+    /// Records of an archive.
+    #[default]
+    Records,
+    /// Games of self-play.
+    Games,
+}
+
+impl RunUnit {
+    /// The word for several.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Records => "records",
+            Self::Games => "games",
+        }
+    }
+}
+
 /// A run with its shards.
 #[derive(Clone, Debug, Serialize)]
 pub struct RunStatus {
     /// What the names of its files begin with.
     pub name: String,
-    /// Records dealt with.
+    /// What is counted.
+    pub unit: RunUnit,
+    /// Records or games dealt with.
     pub done: u64,
-    /// Records of the run: those of unknown shards taken for as many as the others have.
+    /// Records or games of the run: those of unknown shards taken for as many as the others have.
     pub records: Option<u64>,
     /// Speed of the processes that are running.
     pub records_per_s: f64,
@@ -118,13 +144,14 @@ pub fn status(folder: &Path) -> Result<Vec<RunStatus>, ShardSetError> {
 #[derive(Default)]
 struct FoundRun {
     shards: BTreeMap<u32, ShardStatus>,
-    manifests: BTreeMap<u32, Manifest>,
+    manifests: BTreeMap<u32, RunManifest>,
     problems: Vec<String>,
+    unit: RunUnit,
 }
 
 /// Whether a file is the manifest of a command that has no shards, `split` for instance.
 fn is_of_another(path: &Path) -> bool {
-    ManifestHead::read(path).is_ok_and(|head| !head.is_of_search())
+    ManifestHead::read(path).is_ok_and(|head| !head.is_of_run())
 }
 
 impl FoundRun {
@@ -132,25 +159,31 @@ impl FoundRun {
         let path = |suffix| folder.join(name.file(suffix));
         let shard = name.shard().map(|shard| shard.to_string());
         let holder = Holder::of(&path(LOCK_SUFFIX));
-        let (manifest, checkpoint) = (path(MANIFEST_SUFFIX), path(CHECKPOINT_SUFFIX));
-        let checkpoint = Checkpoint::read(&checkpoint).ok().flatten();
-        let is_replaced =
-            |checkpoint: &Checkpoint| checkpoint.is_to_replace(&manifest).unwrap_or(false);
-        if holder.is_some() || checkpoint.as_ref().is_some_and(is_replaced) {
-            return self.insert(name, unfinished(shard, holder, checkpoint));
+        let manifest = path(MANIFEST_SUFFIX);
+        let checkpoint = FoundCheckpoint::read(&path(CHECKPOINT_SUFFIX), &manifest);
+        if checkpoint.as_ref().is_some_and(|checkpoint| checkpoint.unit == RunUnit::Games) {
+            self.unit = RunUnit::Games;
         }
-        let status = match Manifest::read(&manifest) {
+        if holder.is_some() || checkpoint.as_ref().is_some_and(|checkpoint| checkpoint.replaces) {
+            return self.insert(name, unfinished(shard, holder, checkpoint.as_ref()));
+        }
+        let status = match RunManifest::read(&manifest) {
             Ok(manifest) => {
-                let (counts, speed) = (&manifest.counts, Some(manifest.records_per_s));
-                let records = Some(counts.input);
-                let status = ShardStatus::new(shard, ShardState::Done, counts, records, speed);
+                let (counts, records_per_s) = match &manifest {
+                    RunManifest::Records(of) => (ShardCounts::from(&of.counts), of.records_per_s),
+                    RunManifest::Games(of) => {
+                        self.unit = RunUnit::Games;
+                        (ShardCounts::from(&of.games), per_s(of.games.done(), of.elapsed_s))
+                    }
+                };
                 self.manifests.insert(name.index, manifest);
-                status
+                let (records, speed) = (Some(counts.done), Some(records_per_s));
+                ShardStatus::new(shard, ShardState::Done, counts, records, speed)
             }
-            Err(ManifestError::Io { .. }) => unfinished(shard, None, checkpoint),
+            Err(ManifestError::Io { .. }) => unfinished(shard, None, checkpoint.as_ref()),
             Err(error) => {
                 self.problems.push(error.to_string());
-                ShardStatus::new(shard, ShardState::Damaged, &Counts::default(), None, None)
+                ShardStatus::new(shard, ShardState::Damaged, ShardCounts::default(), None, None)
             }
         };
         self.insert(name, status);
@@ -161,7 +194,7 @@ impl FoundRun {
     }
 
     fn status(self, folder: &Path, stem: String, count: u32) -> RunStatus {
-        let Self { mut shards, manifests, mut problems } = self;
+        let Self { mut shards, manifests, mut problems, unit } = self;
         let disagreements = ShardSet::of_manifests(folder, &stem, count, manifests).disagreements();
         problems.extend(disagreements.iter().map(ToString::to_string));
         if !shards.contains_key(&0) {
@@ -172,7 +205,7 @@ impl FoundRun {
                 let row = ShardStatus::new(
                     Some(shard),
                     ShardState::Missing,
-                    &Counts::default(),
+                    ShardCounts::default(),
                     None,
                     None,
                 );
@@ -180,7 +213,65 @@ impl FoundRun {
                 shards.insert(first.index(), ShardStatus { shards: number, ..row });
             }
         }
-        run_status(stem, shards.into_values().collect(), problems)
+        run_status(stem, unit, shards.into_values().collect(), problems)
+    }
+}
+
+/// How far an unfinished run has come.
+struct FoundCheckpoint {
+    unit: RunUnit,
+    counts: ShardCounts,
+    /// Records or games of the shard.
+    records: Option<u64>,
+    elapsed_s: f64,
+    /// Whether the run replaces one whose manifest is there.
+    replaces: bool,
+}
+
+impl FoundCheckpoint {
+    /// That of a file; what cannot be read is as if it were not there.
+    fn read(path: &Path, manifest: &Path) -> Option<Self> {
+        if let Ok(checkpoint) = Checkpoint::read(path) {
+            let checkpoint = checkpoint?;
+            return Some(Self {
+                unit: RunUnit::Records,
+                replaces: checkpoint.is_to_replace(manifest).unwrap_or(false),
+                counts: ShardCounts::from(&checkpoint.place.counts),
+                records: checkpoint.records,
+                elapsed_s: checkpoint.elapsed_s,
+            });
+        }
+        let SelfPlayCheckpoint { identity, games, elapsed_s, .. } =
+            SelfPlayCheckpoint::read(path).ok()??;
+        let records = games_of(&identity.settings, identity.shard.as_deref());
+        let counts = ShardCounts::from(&games);
+        Some(Self { unit: RunUnit::Games, counts, records, elapsed_s, replaces: false })
+    }
+}
+
+/// What became of the records or games that were dealt with.
+#[derive(Clone, Copy, Default)]
+struct ShardCounts {
+    done: u64,
+    mated: u64,
+    unknown: u64,
+    bad: u64,
+}
+
+impl From<&Counts> for ShardCounts {
+    fn from(counts: &Counts) -> Self {
+        Self {
+            done: counts.input,
+            mated: counts.mates(),
+            unknown: counts.verdicts.unknown.values().sum(),
+            bad: counts.bad_records(),
+        }
+    }
+}
+
+impl From<&GameTotals> for ShardCounts {
+    fn from(games: &GameTotals) -> Self {
+        Self { done: games.done(), mated: games.mated_openings, unknown: 0, bad: 0 }
     }
 }
 
@@ -188,46 +279,47 @@ impl FoundRun {
 fn unfinished(
     shard: Option<String>,
     holder: Option<Holder>,
-    checkpoint: Option<Checkpoint>,
+    checkpoint: Option<&FoundCheckpoint>,
 ) -> ShardStatus {
-    let state = match (&holder, &checkpoint) {
+    let state = match (&holder, checkpoint) {
         (Some(_), _) => ShardState::Running,
         (None, Some(_)) => ShardState::Interrupted,
         (None, None) => ShardState::Missing,
     };
-    let Some(Checkpoint { place, records, elapsed_s, .. }) = checkpoint else {
+    let Some(&FoundCheckpoint { counts, records, elapsed_s, .. }) = checkpoint else {
         return ShardStatus {
             holder,
-            ..ShardStatus::new(shard, state, &Counts::default(), None, None)
+            ..ShardStatus::new(shard, state, ShardCounts::default(), None, None)
         };
     };
-    let done = place.counts.input;
+    let done = counts.done;
     let speed = (elapsed_s > 0.0).then_some(done as f64 / elapsed_s);
     let left = records.map(|records| records.saturating_sub(done) as f64);
     let eta_s = match (state, left, speed) {
         (ShardState::Running, Some(left), Some(speed)) if speed > 0.0 => Some(left / speed),
         _ => None,
     };
-    ShardStatus { eta_s, holder, ..ShardStatus::new(shard, state, &place.counts, records, speed) }
+    ShardStatus { eta_s, holder, ..ShardStatus::new(shard, state, counts, records, speed) }
 }
 
 impl ShardStatus {
     fn new(
         shard: Option<String>,
         state: ShardState,
-        counts: &Counts,
+        counts: ShardCounts,
         records: Option<u64>,
         records_per_s: Option<f64>,
     ) -> Self {
+        let ShardCounts { done, mated, unknown, bad } = counts;
         Self {
             shard,
             shards: 1,
             state,
-            done: counts.input,
+            done,
             records,
-            mated: counts.mates(),
-            unknown: counts.verdicts.unknown.values().sum(),
-            bad: counts.bad_records(),
+            mated,
+            unknown,
+            bad,
             records_per_s,
             eta_s: None,
             holder: None,
@@ -235,7 +327,12 @@ impl ShardStatus {
     }
 }
 
-fn run_status(name: String, shards: Vec<ShardStatus>, problems: Vec<String>) -> RunStatus {
+fn run_status(
+    name: String,
+    unit: RunUnit,
+    shards: Vec<ShardStatus>,
+    problems: Vec<String>,
+) -> RunStatus {
     let known = || shards.iter().filter_map(|shard| shard.records);
     let (sum, number) = (known().map(u128::from).sum::<u128>(), known().count() as u128);
     let all: u128 = shards.iter().map(|shard| u128::from(shard.shards)).sum();
@@ -248,5 +345,5 @@ fn run_status(name: String, shards: Vec<ShardStatus>, problems: Vec<String>) -> 
     let together = records.map(|records| records.saturating_sub(done) as f64 / records_per_s);
     let longest = running().filter_map(|shard| shard.eta_s).fold(0.0, f64::max);
     let eta_s = together.filter(|eta| eta.is_finite()).map(|eta| eta.max(longest));
-    RunStatus { name, done, records, records_per_s, eta_s, shards, problems }
+    RunStatus { name, unit, done, records, records_per_s, eta_s, shards, problems }
 }

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::{fmt, fs};
 
 use kyokumen_network::{Evaluator, Hashed, NetworkError, ProcessNetwork, RtenNetwork, Uniform};
-use serde::{Deserialize, Serialize};
 
+use crate::jobs::selfplay_manifest::NetworkEntry;
 use crate::storage::checksum::Sha256Sum;
 use crate::storage::platform;
 
@@ -60,17 +60,6 @@ impl fmt::Display for Model {
             Self::Process(command) => write!(f, "run:{}", command.join(" ")),
         }
     }
-}
-
-/// What a manifest says of a network.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct NetworkEntry {
-    /// The file's name, without the folder, or the name of what stands in for one.
-    pub model: String,
-    /// SHA-256 of the file.
-    pub sha256: Option<Sha256Sum>,
-    /// What runs it.
-    pub runtime: String,
 }
 
 impl Model {

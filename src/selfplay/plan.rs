@@ -8,13 +8,15 @@ use kyokumen_selfplay::{GameSettings, RunSettings};
 use serde_json::{Map, Value, json};
 
 use super::error::SelfPlayError;
-use super::evaluators::{Model, NetworkEntry};
+use super::evaluators::Model;
 use super::openings::OpeningPositions;
+use super::origin::file_origin;
 use crate::format::Format;
 use crate::jobs::identity::{Identity, SELFPLAY};
 use crate::jobs::plan::{CHECKPOINT_EVERY, check_not_interrupted};
 use crate::jobs::plan_identity::as_written;
 use crate::jobs::run_name::{CHECKPOINT_SUFFIX, LOCK_SUFFIX, RunName};
+use crate::jobs::selfplay_manifest::{FileOrigin, NetworkEntry};
 use crate::mate::judge::{NODE_DEFINITION, SOLVER_VERSION, SearchSettings};
 use crate::records::account::InputIdentity;
 use crate::records::account_file::MANIFEST_SUFFIX;
@@ -78,6 +80,7 @@ pub struct SelfPlayPlan {
     /// Divides the logits of the policy.
     pub policy_temperature: f32,
     pub(super) openings: Option<OpeningPositions>,
+    pub(super) openings_origin: Option<FileOrigin>,
     pub(super) openings_filter: Option<SearchSettings>,
     /// Numbers of the games.
     pub numbers: Range<u64>,
@@ -148,12 +151,14 @@ impl SelfPlayPlan {
         let positions = request.openings.as_deref().zip(openings.as_ref());
         let positions =
             positions.map(|(path, input)| OpeningPositions::open(input, path, request.from));
+        let openings_origin = request.openings.as_deref().and_then(file_origin);
         let openings = positions.transpose()?;
         Ok(Self {
             models: request.models,
             networks,
             policy_temperature: request.policy_temperature,
             openings,
+            openings_origin,
             openings_filter: request.openings_filter.then(SearchSettings::default),
             numbers,
             seed: request.seed,

@@ -10,15 +10,17 @@ use kyokumen_selfplay::{FinishedGame, Games, GamesError, Openings, StartPosition
 use super::encoded::encoded;
 use super::error::{Kept, SelfPlayError};
 use super::evaluators::Model;
-use super::manifest::{GameTotals, SelfPlayManifest};
 use super::openings::RunOpenings;
 use super::plan::SelfPlayPlan;
 use super::snapshot::{GamesDone, SelfPlaySnapshot};
-use super::start::{SelfPlayCheckpoint, Start, find_start, io_error};
+use super::start::{Start, find_start, io_error};
+use super::totals;
 use crate::engine::metrics::Metrics;
 use crate::engine::progress::ProgressDisplay;
 use crate::jobs::checkpoint::CheckpointContent;
 use crate::jobs::identity::Identity;
+use crate::jobs::selfplay_checkpoint::SelfPlayCheckpoint;
+use crate::jobs::selfplay_manifest::{GameTotals, SelfPlayManifest};
 use crate::records::account::output_entry;
 use crate::records::sink::{Sinks, partial_path};
 use crate::records::stream::Stream;
@@ -246,7 +248,7 @@ impl Run {
         let records = encoded(self.plan.format, game)
             .map_err(|source| SelfPlayError::Encode { number: game.number, source })?;
         self.sinks.write(Stream::Kept, &records)?;
-        self.state.games.add(game);
+        totals::count(&mut self.state.games, game);
         Ok(())
     }
 
@@ -286,6 +288,7 @@ impl Run {
             settings,
             shard,
             inputs,
+            openings_origin: plan.openings_origin,
             networks: plan.networks,
             reproducible: state.reproducible,
             outputs: finished.written().map(output_entry).collect(),
@@ -293,6 +296,7 @@ impl Run {
             ended_unix_s: platform::now_unix_s(),
             elapsed_s,
             resumed_from: state.resumed_from,
+            parents: Vec::new(),
         };
         let Some(checkpoint) = &plan.checkpoint else {
             finished.commit_with(&plan.manifest, &manifest.to_json())?;

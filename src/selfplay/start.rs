@@ -2,40 +2,16 @@
 
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
-
 use super::error::SelfPlayError;
-use super::manifest::{GameTotals, SelfPlayManifest};
 use super::plan::SelfPlayPlan;
 use crate::jobs::checkpoint::CheckpointContent;
 use crate::jobs::error::StartError;
 use crate::jobs::identity::Identity;
+use crate::jobs::selfplay_checkpoint::SelfPlayCheckpoint;
+use crate::jobs::selfplay_manifest::SelfPlayManifest;
 use crate::records::account_file::{ManifestError, read};
-use crate::records::sink::{OutputState, SinkError, partial_path};
+use crate::records::sink::{SinkError, partial_path};
 use crate::storage::platform;
-
-/// How far a run has come.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct SelfPlayCheckpoint {
-    pub(super) identity: Identity,
-    /// Numbers that were dealt with.
-    pub(super) done: u64,
-    pub(super) games: GameTotals,
-    pub(super) reproducible: bool,
-    pub(super) outputs: Vec<OutputState>,
-    pub(super) elapsed_s: f64,
-    pub(super) resumed_from: Vec<u64>,
-}
-
-impl CheckpointContent for SelfPlayCheckpoint {
-    fn outputs(&self) -> &[OutputState] {
-        &self.outputs
-    }
-
-    fn outputs_mut(&mut self) -> &mut [OutputState] {
-        &mut self.outputs
-    }
-}
 
 /// Where a run begins.
 pub(super) enum Start {

@@ -283,7 +283,7 @@ class Run:
     def submit_tasks(self, tasks, variables=None):
         options = ["--parsable", f"--array={tasks}", "--cpus-per-task=1"]
         arguments = [INPUT, "-o", "clean", *SEARCH, "--checkpoint-every", "0.3"]
-        return self.sbatch(*options, SCRIPTS / "gen-filter.sbatch", *arguments, variables=variables)
+        return self.sbatch(*options, SCRIPTS / "shard.sbatch", "gen-filter", *arguments, variables=variables)
 
     def sbatch(self, *arguments, **options):
         return self.cluster.call("sbatch", *arguments, cwd=self.work, **options).strip()

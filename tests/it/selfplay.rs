@@ -28,6 +28,12 @@ impl Bench {
         command.args(["--playouts=16", "--hash-mb=1"]).args(words).assert()
     }
 
+    /// Another command.
+    fn kyokumen(&self, words: &[&str]) -> assert_cmd::assert::Assert {
+        let mut command = Command::cargo_bin("kyokumen").unwrap();
+        command.current_dir(self.0.path()).args(words).assert()
+    }
+
     /// What a run writes to its output.
     #[track_caller]
     fn games(&self, out: &str, words: &[&str]) -> Vec<u8> {
@@ -215,16 +221,95 @@ fn the_bundled_network_plays() {
 fn outputs_are_compared_with_their_manifest() {
     let bench = Bench::new();
     bench.games("out", &GAMES);
-    let verify = || {
-        let mut command = Command::cargo_bin("kyokumen").unwrap();
-        command.current_dir(bench.0.path());
-        command.args(["verify", "--manifest", "out/selfplay.manifest.json"]).assert()
-    };
+    let verify = || bench.kyokumen(&["verify", "--manifest", "out/selfplay.manifest.json"]);
     verify().success();
     let mut bytes = fs::read(bench.path("out/selfplay.hcpe3")).unwrap();
     bytes[40] ^= 1;
     fs::write(bench.path("out/selfplay.hcpe3"), bytes).unwrap();
     verify().code(1);
+}
+
+#[test]
+fn shards_of_games_are_joined() {
+    let bench = Bench::new();
+    for to in ["hcpe3", "hcpe3.zst", "psv.zst", "sbinpack"] {
+        let with = |more: &[&'static str]| [&GAMES, more, &["--to", to]].concat();
+        let whole = bench.games(&format!("whole {to}"), &with(&[]));
+        let folder = format!("shards {to}");
+        for shard in ["--shard=2/3", "--shard=3/3"] {
+            bench.run(&folder, &with(&[shard])).success();
+        }
+        let joined = format!("joined.{to}");
+        let merge = || bench.kyokumen(&["merge", &folder, "-o", &joined, "--progress=none"]);
+        let refused = merge().code(1);
+        let message = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
+        assert!(message.contains("shard 1/3 is missing"), "{message}");
+        bench.run(&folder, &with(&["--shard=1/3"])).success();
+        merge().success();
+        assert!(fs::read(bench.path(&joined)).unwrap() == whole, "{to}");
+        let manifest = bench.manifest(&format!("{joined}.manifest.json"));
+        let of_whole = bench.manifest(&format!("whole {to}/selfplay.manifest.json"));
+        for what in ["games", "settings", "networks", "reproducible", "inputs"] {
+            assert_eq!(manifest[what], of_whole[what], "{what}");
+        }
+        assert_eq!(manifest["outputs"][0]["sha256"], of_whole["outputs"][0]["sha256"]);
+        assert_eq!(manifest["parents"].as_array().unwrap().len(), 3);
+        let name = format!("{joined}.manifest.json");
+        bench.kyokumen(&["verify", "--manifest", &name]).success();
+        // The games of another seed are none of these.
+        let other = with(&["--shard=2/3", "--seed=8", "--force"]);
+        bench.run(&folder, &other.into_iter().filter(|word| *word != GAMES[2]).collect::<Vec<_>>());
+        fs::remove_file(bench.path(&joined)).unwrap();
+        fs::remove_file(bench.path(&name)).unwrap();
+        let refused = merge().code(1);
+        let message = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
+        assert!(message.contains("settings.seed is 8"), "{message}");
+    }
+}
+
+#[test]
+fn status_counts_games() {
+    let bench = Bench::new();
+    let with = |more: &[&'static str]| [&GAMES, more].concat();
+    bench.run("out", &with(&["--shard=2/3"])).success();
+    let status = bench.kyokumen(&["status", "out", "--json"]).success();
+    let status: Value = serde_json::from_slice(&status.get_output().stdout).unwrap();
+    assert_eq!(status["unit"], "games");
+    assert_eq!((&status["done"], &status["records"]), (&10.into(), &30.into()));
+    let states: Vec<_> =
+        status["shards"].as_array().unwrap().iter().map(|shard| &shard["state"]).collect();
+    assert_eq!(states, ["missing", "done", "missing"]);
+    // A manifest that forgets a game.
+    let path = bench.path("out/selfplay-00002-of-00003.manifest.json");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replace("\"played\": 10", "\"played\": 9")).unwrap();
+    let status = bench.kyokumen(&["status", "out"]).code(1);
+    let message = String::from_utf8_lossy(&status.get_output().stdout).into_owned();
+    assert!(message.contains("1 damaged"), "{message}");
+}
+
+#[test]
+fn a_manifest_says_what_made_the_openings() {
+    let bench = Bench::new();
+    let bytes: Vec<u8> = records(10, 4)
+        .iter()
+        .flat_map(|record| crate::archive::encoded(Format::Hcp, record))
+        .collect();
+    write(bench.0.path(), "positions.hcp", &bytes);
+    let filter = ["filter", "positions.hcp", "-o", "clean", "--nodes=100", "--progress=none"];
+    bench.kyokumen(&filter).success();
+    let words = ["--model=hashed", "--games=2", "--max-moves=4"];
+    let with = |openings: &'static str| [&words[..], &[openings]].concat();
+    bench.run("unknown", &with("--openings=positions.hcp")).success();
+    bench.run("known", &with("--openings=clean/positions.hcp")).success();
+    let origin = |folder: &str| {
+        bench.manifest(&format!("{folder}/selfplay.manifest.json"))["openings_origin"].clone()
+    };
+    assert_eq!(origin("unknown"), Value::Null);
+    assert_eq!(origin("known")["command"], "filter");
+    assert_eq!(origin("known")["manifest"]["file"], "positions.manifest.json");
+    let kept = &bench.manifest("clean/positions.manifest.json")["outputs"][0];
+    assert_eq!(origin("known")["sha256"], kept["sha256"]);
 }
 
 /// A program that answers so many batches with zeros, or without end if a file is there.

@@ -12,7 +12,6 @@ use crate::cli::exit::{ExitStatus, usage_if};
 use crate::jobs::manifest::ManifestHead;
 use crate::jobs::shard_set::{ShardSet, wrong_output};
 use crate::ops::rearrange::OperationManifest;
-use crate::records::account_check::check_outputs;
 use crate::records::account_file::{MANIFEST_SUFFIX, ManifestError};
 use crate::storage::platform;
 
@@ -28,7 +27,7 @@ struct Report {
 
 /// Compares outputs with their manifests, and the manifests of shards with each other.
 pub(super) fn check(files: &[PathBuf], json: bool) -> anyhow::Result<ExitStatus> {
-    let mut of_filter = Vec::new();
+    let mut of_runs = Vec::new();
     let mut faults = 0;
     let mut write_summary = |report: &Report| {
         faults += report.problems.len();
@@ -36,20 +35,16 @@ pub(super) fn check(files: &[PathBuf], json: bool) -> anyhow::Result<ExitStatus>
     };
     for file in files {
         let is_named_so = file.to_string_lossy().ends_with(MANIFEST_SUFFIX);
-        let Some(head) = is_named_so
-            .then(|| ManifestHead::read(file))
-            .transpose()?
-            .filter(|head| !head.is_of_search())
-        else {
-            of_filter.push(file.clone());
+        if !is_named_so || ManifestHead::read(file)?.is_of_run() {
+            of_runs.push(file.clone());
             continue;
-        };
-        let problems = wrong_outputs(file, head)?;
+        }
+        let problems = wrong_outputs(file)?;
         let run = file.display().to_string();
         let run = run.strip_suffix(MANIFEST_SUFFIX).unwrap_or(&run).to_owned();
         write_summary(&Report { run, manifests: 1, problems })?;
     }
-    let sets = ShardSet::of_files(&of_filter);
+    let sets = ShardSet::of_files(&of_runs);
     for set in sets.map_err(|error| usage_if(error.is_usage(), error))? {
         let manifests = set.manifests().count();
         // One shard by itself is not expected to be the whole.
@@ -67,19 +62,12 @@ pub(super) fn check(files: &[PathBuf], json: bool) -> anyhow::Result<ExitStatus>
     }
 }
 
-/// What is wrong with the outputs of a run that has one manifest.
-fn wrong_outputs(file: &Path, head: ManifestHead) -> anyhow::Result<Vec<String>> {
-    let outputs = if head.is_of_games() {
-        if let Err(contradiction) = check_outputs(&head.outputs) {
-            return Ok(vec![contradiction.to_string()]);
-        }
-        head.outputs
-    } else {
-        match OperationManifest::read(file) {
-            Ok(account) => account.outputs,
-            Err(error @ ManifestError::Contradiction { .. }) => return Ok(vec![error.to_string()]),
-            Err(error) => return Err(error.into()),
-        }
+/// What is wrong with the outputs of a command that has no shards.
+fn wrong_outputs(file: &Path) -> anyhow::Result<Vec<String>> {
+    let outputs = match OperationManifest::read(file) {
+        Ok(account) => account.outputs,
+        Err(error @ ManifestError::Contradiction { .. }) => return Ok(vec![error.to_string()]),
+        Err(error) => return Err(error.into()),
     };
     let folder = platform::folder_of(file);
     let wrong = outputs.iter().filter_map(|output| wrong_output(folder, output));

@@ -29,27 +29,8 @@ impl Manifest {
         if matches!(&*self.command, FILTER | RELABEL) {
             self.outputs.iter().try_for_each(check_size)?;
         }
-        name.map_or(Ok(()), |name| self.check_name(name))
-    }
-
-    fn check_name(&self, name: &RunName) -> Result<(), ContradictionError> {
-        let of_name = name.shard().map(|shard| shard.to_string());
-        if self.shard != of_name {
-            let word = |shard: &Option<String>| shard.clone().unwrap_or_else(|| "none".to_owned());
-            return Err(ContradictionError::Shard {
-                says: word(&self.shard),
-                name: word(&of_name),
-            });
-        }
-        let to = self.settings.get("to").and_then(Value::as_str).unwrap_or_default();
-        let expected = |stream: Stream| match &*self.command {
-            MERGE => name.to_string(),
-            _ => name.file(&stream.suffix(to)),
-        };
-        let names = self.outputs.iter().map(|output| (&output.file, expected(output.stream)));
-        let mut wrong = names.filter(|(file, expected)| *file != expected);
-        wrong.next().map_or(Ok(()), |(file, expected)| {
-            Err(ContradictionError::Name { file: file.clone(), expected })
+        name.map_or(Ok(()), |name| {
+            name.check(&self.command, self.shard.as_deref(), &self.settings, &self.outputs)
         })
     }
 
