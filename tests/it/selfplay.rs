@@ -1,10 +1,15 @@
 //! `kyokumen selfplay`: the same bytes however games are spread, openings, formats, and what it says when it cannot.
 
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
-use kyokumen::format::{Format, Game, Reader, Record};
+use kyokumen::format::{Ending, Format, Game, GameResult, Reader, Record};
+use kyokumen::shogi::{Color, Position};
+use kyokumen_testing::oracle::{foreign, foreign_moves};
+use rsshogi::board::{Move32List, generate_legal_all_move32};
+use rsshogi::types::{EnteringKingRule, Move32, RepetitionState};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -227,6 +232,58 @@ fn outputs_are_compared_with_their_manifest() {
     bytes[40] ^= 1;
     fs::write(bench.path("out/selfplay.hcpe3"), bytes).unwrap();
     verify().code(1);
+}
+
+/// What a game is by the rules of rsshogi: who won, or nobody, and by what.
+fn judged(game: &Game, max_moves: usize) -> (GameResult, Option<Ending>) {
+    let mut position = Position::try_from(&game.start).unwrap();
+    let mut theirs = foreign(&position);
+    theirs.set_entering_king_rule(EnteringKingRule::Point27);
+    let without_ply = |sfen: &str| sfen.rsplit_once(' ').unwrap().0.to_owned();
+    let mut seen = HashMap::new();
+    for played in &game.moves {
+        *seen.entry(without_ply(&position.to_string())).or_insert(0) += 1;
+        let usi = played.best_move.to_string();
+        let mut list = Move32List::new();
+        generate_legal_all_move32(&theirs, &mut list);
+        let legal = list.iter().find(|legal| legal.to_usi() == usi);
+        theirs.apply_move32(*legal.unwrap_or_else(|| panic!("{usi} in {position}")));
+        position.make(played.best_move);
+    }
+    let winner = |color| match color {
+        Color::Black => GameResult::BlackWin,
+        Color::White => GameResult::WhiteWin,
+    };
+    let mover = position.side_to_move();
+    if foreign_moves(&theirs).is_empty() {
+        return (winner(!mover), None);
+    }
+    if seen.get(&without_ply(&position.to_string())) == Some(&3) {
+        let result = match theirs.repetition_state() {
+            RepetitionState::Win => winner(mover),
+            RepetitionState::Lose => winner(!mover),
+            _ => GameResult::Draw,
+        };
+        return (result, Some(Ending::Repetition));
+    }
+    if theirs.declaration_win_move() != Move32::MOVE_NONE {
+        return (winner(mover), Some(Ending::Declaration));
+    }
+    assert_eq!(game.moves.len(), max_moves, "it stops in the middle");
+    (GameResult::Draw, Some(Ending::MoveLimit))
+}
+
+#[test]
+fn games_are_those_of_the_rules() {
+    let bench = Bench::new();
+    let words = ["--model=hashed", "--games=60", "--resign=1", "--max-moves=250"];
+    let games = read(&bench.games("games", &words));
+    let mut endings = BTreeMap::new();
+    for (number, game) in games.iter().enumerate() {
+        assert_eq!((game.result.unwrap(), game.ending), judged(game, 250), "game {number}");
+        *endings.entry(game.ending.map_or("mate", |ending| ending.name())).or_insert(0) += 1;
+    }
+    assert!(endings.len() >= 2, "{endings:?}");
 }
 
 #[test]
