@@ -3,7 +3,7 @@
 pub(crate) mod blocks;
 pub mod error;
 pub(crate) mod in_order;
-pub mod job;
+pub(crate) mod job;
 pub(crate) mod metrics;
 pub(crate) mod prefetch;
 pub mod progress;

@@ -9,7 +9,7 @@ mod games;
 pub mod network;
 mod records;
 mod relabelling;
-pub mod usi_engine;
+pub(crate) mod usi_engine;
 mod usi_process;
 mod usi_score;
 mod worker;

@@ -5,7 +5,7 @@
 mod encoded;
 pub mod error;
 pub mod evaluators;
-pub mod openings;
+pub(crate) mod openings;
 mod origin;
 pub mod plan;
 pub mod run;

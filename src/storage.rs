@@ -2,7 +2,7 @@
 
 pub mod checksum;
 pub mod compression;
-pub mod files;
+pub(crate) mod files;
 pub mod lock;
 pub(crate) mod mapped_file;
 pub mod memory;
@@ -10,9 +10,9 @@ pub mod memory;
 pub(crate) mod objects;
 #[cfg_attr(not(feature = "parquet"), path = "storage/parquet_absent.rs")]
 pub(crate) mod parquet;
-pub mod platform;
+pub(crate) mod platform;
 pub(crate) mod retry_interrupted;
-pub mod secrets;
+pub(crate) mod secrets;
 pub(crate) mod seek_table;
 pub(crate) mod state;
 pub mod table;

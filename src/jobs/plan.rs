@@ -89,7 +89,7 @@ pub struct JobPlan {
     /// Folder of the outputs, on this machine.
     pub folder: PathBuf,
     /// The way of the outputs to their store, if they are to be objects.
-    pub staging: Option<Staging>,
+    pub(crate) staging: Option<Staging>,
     /// The outputs but for the manifest.
     pub outputs: Vec<OutputPlan>,
     /// Where the manifest will be.
@@ -117,7 +117,7 @@ pub struct JobPlan {
 pub enum Product {
     /// They are sorted, and written in this format.
     Records(FormatName),
-    /// Each becomes a row of [`SOLVED_POSITIONS`].
+    /// Each becomes a row of the table of solved positions.
     Rows(DatasetSettings),
     /// They get new evaluations, and are written in this format.
     Evaluated(FormatName),

@@ -9,7 +9,7 @@ use crate::records::sink::OutputState;
 
 /// How far a run has come.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct SelfPlayCheckpoint {
+pub(crate) struct SelfPlayCheckpoint {
     /// What the run is.
     pub identity: Identity,
     /// Numbers that were dealt with.

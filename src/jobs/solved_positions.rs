@@ -12,7 +12,7 @@ use crate::shogi::{Move, Position, Setup};
 use crate::storage::table::{Column, ColumnType, Table, Value};
 
 /// A solved position a row.
-pub const SOLVED_POSITIONS: Table = Table {
+pub(crate) const SOLVED_POSITIONS: Table = Table {
     name: "solved_positions",
     columns: &[
         Column::new("sfen", ColumnType::Text).distinct(),

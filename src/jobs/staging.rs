@@ -11,7 +11,7 @@ const DIGITS: usize = 16;
 
 /// Where the outputs of a run are made, and where they go.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Staging {
+pub(crate) struct Staging {
     /// The URL of the folder in which they will be.
     pub url: PathBuf,
     /// The folder on this machine.
@@ -33,7 +33,7 @@ impl Staging {
     }
 
     /// Where a file will be.
-    pub fn destination(&self, path: &Path) -> PathBuf {
+    pub(crate) fn destination(&self, path: &Path) -> PathBuf {
         self.url.join(path.file_name().unwrap_or_default())
     }
 }

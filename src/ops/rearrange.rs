@@ -24,7 +24,7 @@ mod spill;
 mod split;
 
 pub use crate::ops::rearrange::dedup_key::{DedupKey, ParseDedupKeyError};
-pub use account::OperationManifest;
+pub use account::{OperationCounts, OperationManifest};
 pub use dedup::dedup;
 pub use interleave::{ParseWeightsError, Until, Weights, interleave};
 pub use plan::{RearrangePlan, RearrangeRequest, Resources};

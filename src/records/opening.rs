@@ -71,7 +71,7 @@ pub(crate) fn conversion(
 ///
 /// # Errors
 /// [`PlanError::OnlyReadCompression`].
-pub fn check_compression(to: FormatName) -> Result<FormatName, PlanError> {
+pub(crate) fn check_compression(to: FormatName) -> Result<FormatName, PlanError> {
     match to.compression {
         Compression::Gzip => Err(PlanError::OnlyReadCompression { to }),
         Compression::None | Compression::Zstd => Ok(to),

@@ -20,7 +20,7 @@ const MAX_QUARTERS_FULL: usize = 3;
 
 /// A set of positions.
 #[derive(Debug)]
-pub struct PositionSet {
+pub(crate) struct PositionSet {
     chunks: Vec<Vec<PositionKey>>,
     /// Numbers of positions from 1 on; 0 is an empty slot. As many as a power of two.
     slots: Vec<u32>,
@@ -40,22 +40,17 @@ pub struct SetFullError {
 
 impl PositionSet {
     /// A set that takes no more than this.
-    pub const fn within(memory: Memory) -> Self {
+    pub(crate) const fn within(memory: Memory) -> Self {
         Self { chunks: Vec::new(), slots: Vec::new(), len: 0, most: memory }
     }
 
     /// Number of positions.
-    pub const fn len(&self) -> usize {
+    pub(crate) const fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there is none.
-    pub const fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
     /// The positions, in the order in which they came.
-    pub fn iter(&self) -> impl Iterator<Item = &PositionKey> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &PositionKey> {
         self.chunks.iter().flatten()
     }
 
@@ -63,7 +58,7 @@ impl PositionSet {
     ///
     /// # Errors
     /// [`SetFullError`] if it is new and there is no room for it.
-    pub fn insert(&mut self, key: &PositionKey) -> Result<bool, SetFullError> {
+    pub(crate) fn insert(&mut self, key: &PositionKey) -> Result<bool, SetFullError> {
         if self.slots.is_empty() {
             self.grow()?;
         }

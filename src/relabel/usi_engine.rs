@@ -15,7 +15,7 @@ use crate::shogi::Position;
 
 /// An engine, and how it is asked.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct EngineSettings {
+pub(crate) struct EngineSettings {
     /// The program and its arguments.
     pub command: Vec<String>,
     /// Names and values of its options.
@@ -34,7 +34,7 @@ impl EngineSettings {
     ///
     /// # Errors
     /// [`EngineError`] if it does not answer.
-    pub fn entry(&self, cancel: &AtomicBool) -> Result<Map<String, Value>, EngineError> {
+    pub(crate) fn entry(&self, cancel: &AtomicBool) -> Result<Map<String, Value>, EngineError> {
         let mut process = UsiProcess::start(&self.command)?;
         let name = greet(&mut process, START_PATIENCE.min(self.patience), cancel)?;
         let options: Map<String, Value> = self
@@ -76,14 +76,14 @@ fn greet(
 }
 
 /// An engine that evaluates one position after the other.
-pub struct UsiEvaluator {
+pub(crate) struct UsiEvaluator {
     settings: EngineSettings,
     process: Option<UsiProcess>,
 }
 
 impl UsiEvaluator {
     /// The engine is started when it is first asked.
-    pub const fn new(settings: EngineSettings) -> Self {
+    pub(crate) const fn new(settings: EngineSettings) -> Self {
         Self { settings, process: None }
     }
 

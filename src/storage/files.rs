@@ -24,7 +24,7 @@ const SCHEMES: &[&str] = &[
 ///
 /// # Errors
 /// What is wrong with a URL, or that this build knows none.
-pub fn parse_location(word: PathBuf) -> Result<PathBuf, String> {
+pub(crate) fn parse_location(word: PathBuf) -> Result<PathBuf, String> {
     match word.to_str() {
         Some(text) if text.contains("://") => place_of_url(text),
         _ => Ok(word),
@@ -49,7 +49,7 @@ fn place_of_url(word: &str) -> Result<PathBuf, String> {
 }
 
 /// Whether a path is the URL of an object, or of what stands for a folder of them.
-pub fn is_object(path: &Path) -> bool {
+pub(crate) fn is_object(path: &Path) -> bool {
     let text = path.as_os_str().as_encoded_bytes();
     SCHEMES.iter().any(|scheme| text.starts_with(scheme.as_bytes()))
 }
@@ -100,7 +100,7 @@ fn check_file(metadata: &Metadata) -> io::Result<()> {
 ///
 /// # Errors
 /// What a store says that does not say whether.
-pub fn exists(path: &Path) -> io::Result<bool> {
+pub(crate) fn exists(path: &Path) -> io::Result<bool> {
     let found =
         if is_object(path) { state(path).map(drop) } else { path.symlink_metadata().map(drop) };
     match found {
@@ -116,7 +116,7 @@ pub fn exists(path: &Path) -> io::Result<bool> {
 ///
 /// # Errors
 /// What the system or the store says; an object that changes while it is read is an error of the reader.
-pub fn open(path: &Path) -> io::Result<Box<dyn Read + Send>> {
+pub(crate) fn open(path: &Path) -> io::Result<Box<dyn Read + Send>> {
     Ok(if is_object(path) { Box::new(object(path).reader()?) } else { Box::new(File::open(path)?) })
 }
 

@@ -14,7 +14,7 @@ use signal_hook::flag;
 
 /// A request of the user or the system to end the process.
 #[derive(Clone, Debug)]
-pub struct Interrupt {
+pub(crate) struct Interrupt {
     cancel: Arc<AtomicBool>,
     caught: Arc<AtomicUsize>,
 }
@@ -25,7 +25,7 @@ impl Interrupt {
     ///
     /// # Errors
     /// If the operating system refuses to install a handler.
-    pub fn watch() -> io::Result<Self> {
+    pub(crate) fn watch() -> io::Result<Self> {
         let interrupt = Self { cancel: Arc::default(), caught: Arc::default() };
         for signal in [SIGINT, SIGTERM] {
             if signal == SIGINT {
@@ -39,12 +39,12 @@ impl Interrupt {
     }
 
     /// Set by the first signal.
-    pub fn cancel(&self) -> Arc<AtomicBool> {
+    pub(crate) fn cancel(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.cancel)
     }
 
     /// Number of the signal caught.
-    pub fn signal(&self) -> Option<u8> {
+    pub(crate) fn signal(&self) -> Option<u8> {
         match self.caught.load(Ordering::Relaxed) {
             0 => None,
             signal => u8::try_from(signal).ok(),
@@ -76,7 +76,7 @@ pub(crate) fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<
 /// # Errors
 /// If the operating system refuses to install a handler.
 #[cfg(unix)]
-pub fn fail_at_the_limit_of_file_size() -> io::Result<()> {
+pub(crate) fn fail_at_the_limit_of_file_size() -> io::Result<()> {
     /// The same number on all systems that have it and that we build for.
     const SIGXFSZ: i32 = 25;
     flag::register(SIGXFSZ, Arc::default()).map(drop)
@@ -93,7 +93,7 @@ pub fn fail_at_the_limit_of_file_size() -> io::Result<()> {
 
 /// What makes two names one file: device and inode where the system has them.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct FileIdentity(Identity);
+pub(crate) struct FileIdentity(Identity);
 
 #[cfg(unix)]
 type Identity = (u64, u64);
@@ -105,7 +105,7 @@ type Identity = std::path::PathBuf;
 /// # Errors
 /// If the file does not exist or cannot be looked at.
 #[cfg(unix)]
-pub fn identity(path: &Path) -> io::Result<FileIdentity> {
+pub(crate) fn identity(path: &Path) -> io::Result<FileIdentity> {
     use std::os::unix::fs::MetadataExt;
     let metadata = path.metadata()?;
     Ok(FileIdentity((metadata.dev(), metadata.ino())))
@@ -116,7 +116,7 @@ pub fn identity(path: &Path) -> io::Result<FileIdentity> {
 /// # Errors
 /// If it cannot be looked at.
 #[cfg(unix)]
-pub fn identity_of(_path: &Path, file: &File) -> io::Result<FileIdentity> {
+pub(crate) fn identity_of(_path: &Path, file: &File) -> io::Result<FileIdentity> {
     use std::os::unix::fs::MetadataExt;
     let metadata = file.metadata()?;
     Ok(FileIdentity((metadata.dev(), metadata.ino())))
@@ -145,7 +145,7 @@ pub fn identity(path: &Path) -> io::Result<FileIdentity> {
 ///
 /// # Errors
 /// If there is nothing or it cannot be looked at.
-pub fn identity_of_content(path: &Path) -> io::Result<Option<FileIdentity>> {
+pub(crate) fn identity_of_content(path: &Path) -> io::Result<Option<FileIdentity>> {
     let metadata = path.metadata()?;
     if has_content(&metadata) { identity(path).map(Some) } else { Ok(None) }
 }
@@ -164,7 +164,7 @@ fn has_content(_metadata: &Metadata) -> bool {
 
 /// One of the three streams that a process has from its start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Standard {
+pub(crate) enum Standard {
     /// Standard input.
     Input,
     /// Standard output.
@@ -175,18 +175,18 @@ pub enum Standard {
 
 impl Standard {
     /// Identity of the file or pipe behind it, as of [`identity_of_content`].
-    pub fn identity(self) -> Option<FileIdentity> {
+    pub(crate) fn identity(self) -> Option<FileIdentity> {
         let (identity, metadata) = self.look()?;
         has_content(&metadata).then_some(identity)
     }
 
     /// Identity of whatever is behind it.
-    pub fn any_identity(self) -> Option<FileIdentity> {
+    pub(crate) fn any_identity(self) -> Option<FileIdentity> {
         self.look().map(|(identity, _)| identity)
     }
 
     /// Whether a path leads to it, through whatever links.
-    pub fn is(self, path: &Path) -> bool {
+    pub(crate) fn is(self, path: &Path) -> bool {
         let found = self.any_identity();
         found.is_some() && found == identity(path).ok()
     }
@@ -213,7 +213,7 @@ impl Standard {
 
 /// Whether what is written to a path does not become a file of its name: it leads, through whatever links, to
 /// a pipe, a device, or something that this process has open (`/dev/stdout`, `/proc/self/fd/3`).
-pub fn is_stream(path: &Path) -> bool {
+pub(crate) fn is_stream(path: &Path) -> bool {
     let leads_to_file = |metadata: Metadata| metadata.is_file() || metadata.is_dir();
     path.metadata().is_ok_and(|metadata| !leads_to_file(metadata)) || leads_to_descriptor(path)
 }
@@ -246,7 +246,7 @@ fn leads_to_descriptor(_path: &Path) -> bool {
 ///
 /// # Errors
 /// As [`OpenOptions::open`].
-pub fn open_stream(path: &Path) -> io::Result<File> {
+pub(crate) fn open_stream(path: &Path) -> io::Result<File> {
     OpenOptions::new().append(true).open(path)
 }
 
@@ -254,7 +254,7 @@ pub fn open_stream(path: &Path) -> io::Result<File> {
 ///
 /// # Errors
 /// As [`OpenOptions::open`].
-pub fn open_stream_at_once(path: &Path) -> io::Result<File> {
+pub(crate) fn open_stream_at_once(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.append(true);
     #[cfg(unix)]
@@ -271,7 +271,7 @@ pub fn open_stream_at_once(path: &Path) -> io::Result<File> {
 ///
 /// # Errors
 /// As [`OpenOptions::open`], and if something else stands there.
-pub fn open_own(path: &Path, create: bool) -> io::Result<File> {
+pub(crate) fn open_own(path: &Path, create: bool) -> io::Result<File> {
     if let Ok(metadata) = path.symlink_metadata() {
         // To open a device may do something.
         check_own(&metadata)?;
@@ -320,7 +320,7 @@ fn names(_metadata: &Metadata) -> u64 {
 /// # Errors
 /// If the system refuses, or it is the folder of somebody else or open to others.
 #[cfg(unix)]
-pub fn create_private_folder(folder: &Path) -> io::Result<()> {
+pub(crate) fn create_private_folder(folder: &Path) -> io::Result<()> {
     use std::os::unix::fs::{DirBuilderExt, MetadataExt};
     fs::create_dir_all(folder_of(folder))?;
     match fs::DirBuilder::new().mode(0o700).create(folder) {
@@ -351,13 +351,13 @@ pub fn create_private_folder(folder: &Path) -> io::Result<()> {
 }
 
 /// Name of this machine, as its network knows it.
-pub fn host_name() -> String {
+pub(crate) fn host_name() -> String {
     gethostname::gethostname().to_string_lossy().into_owned()
 }
 
 /// A name of this start of the machine that no other start of any machine has, see random(4).
 #[cfg(target_os = "linux")]
-pub fn boot_id() -> Option<String> {
+pub(crate) fn boot_id() -> Option<String> {
     let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     Some(id.trim().to_owned())
 }
@@ -369,7 +369,7 @@ pub fn boot_id() -> Option<String> {
 }
 
 /// The folder in which a file stands or is to stand.
-pub fn folder_of(path: &Path) -> &Path {
+pub(crate) fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
@@ -381,7 +381,7 @@ pub fn folder_of(path: &Path) -> &Path {
 /// # Errors
 /// If the folder cannot be opened or synchronised.
 #[cfg(unix)]
-pub fn sync_folder(folder: &Path) -> io::Result<()> {
+pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
@@ -399,7 +399,7 @@ pub fn sync_folder(_folder: &Path) -> io::Result<()> {
 /// # Errors
 /// If the file ends before, or the system refuses.
 #[cfg(unix)]
-pub fn read_exact_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
+pub(crate) fn read_exact_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, bytes, offset)
 }
 
@@ -424,18 +424,18 @@ pub fn read_exact_at(file: &File, mut bytes: &mut [u8], mut offset: u64) -> io::
 }
 
 /// When a file was written last, in nanoseconds since 1970, where the system says it.
-pub fn modified_unix_ns(metadata: &Metadata) -> Option<u64> {
+pub(crate) fn modified_unix_ns(metadata: &Metadata) -> Option<u64> {
     let since = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
     u64::try_from(since.as_nanos()).ok()
 }
 
 /// The time, in seconds since 1970.
-pub fn now_unix_s() -> u64 {
+pub(crate) fn now_unix_s() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
 /// So many threads; of 0 as many as the machine runs at once.
-pub fn threads(threads: usize) -> usize {
+pub(crate) fn threads(threads: usize) -> usize {
     match threads {
         0 => std::thread::available_parallelism().map_or(1, usize::from),
         threads => threads,
@@ -446,7 +446,7 @@ pub fn threads(threads: usize) -> usize {
 ///
 /// # Errors
 /// As [`std::fs::remove_file`], but for a file that is not there.
-pub fn remove_if_there(path: &Path) -> io::Result<()> {
+pub(crate) fn remove_if_there(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
@@ -458,7 +458,7 @@ pub fn remove_if_there(path: &Path) -> io::Result<()> {
 ///
 /// # Errors
 /// As [`OpenOptions::open`] and [`File::write_all`](io::Write::write_all).
-pub fn write_anew(path: &Path, bytes: &[u8]) -> io::Result<File> {
+pub(crate) fn write_anew(path: &Path, bytes: &[u8]) -> io::Result<File> {
     remove_if_there(path)?;
     let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
     io::Write::write_all(&mut file, bytes)?;
@@ -469,13 +469,13 @@ pub fn write_anew(path: &Path, bytes: &[u8]) -> io::Result<File> {
 ///
 /// # Errors
 /// As [`std::fs::rename`], which replaces on every system that we build for.
-pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
+pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
     fs::rename(from, to)
 }
 
 /// The most memory this process has had in use so far, in bytes: what is resident, shared pages included.
 #[cfg(target_os = "linux")]
-pub fn peak_memory_bytes() -> Option<u64> {
+pub(crate) fn peak_memory_bytes() -> Option<u64> {
     peak_of(&fs::read_to_string("/proc/self/status").ok()?)
 }
 

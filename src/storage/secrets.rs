@@ -16,7 +16,7 @@ const SHORTEST_SECRET: usize = 8;
 const HIDDEN: &str = "…";
 
 /// A text without the secrets of its URLs and of the variables of this process.
-pub fn without_secrets(text: &str) -> Cow<'_, str> {
+pub(crate) fn without_secrets(text: &str) -> Cow<'_, str> {
     let variables = std::env::vars_os().filter_map(|(name, value)| {
         let value = value.into_string().ok()?;
         is_secret(name.to_str()?).then_some(value)
