@@ -30,6 +30,7 @@ pub(crate) use from_errors_of_runs;
 
 /// Why a run over blocks ended.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum RunError {
     /// The caller cancelled it.
     #[error("interrupted; unfinished outputs were removed")]

@@ -53,6 +53,7 @@ struct Head<C> {
 
 /// Why a checkpoint cannot be used.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum CheckpointError {
     /// The system refused.
     #[error("cannot {verb} {}", path.display())]

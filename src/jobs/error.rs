@@ -17,6 +17,7 @@ use crate::storage::lock::LockError;
 
 /// Why a job ended without outputs, or cannot begin.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum JobError {
     /// What is asked for cannot be done with these inputs and outputs.
     #[error(transparent)]
@@ -96,6 +97,7 @@ from_errors_of_runs!(JobError);
 
 /// Why outputs did not get to their store.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum SendError {
     /// The system or the store refused.
     #[error(
@@ -134,6 +136,7 @@ pub enum SendError {
 
 /// Why a run cannot go on where another stood.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum StartError {
     /// That was another run.
     #[error(

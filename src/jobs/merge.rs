@@ -55,6 +55,7 @@ pub struct MergeRequest {
 
 /// Why shards are not joined.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum MergeError {
     /// They cannot be looked at.
     #[error(transparent)]

@@ -33,6 +33,7 @@ use crate::storage::{files, platform};
 
 /// Why an earlier run cannot be built on.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum PreviousRunError {
     /// Its manifest cannot be read.
     #[error(transparent)]

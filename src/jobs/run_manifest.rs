@@ -14,6 +14,7 @@ use crate::records::counts::ImbalanceError;
 
 /// The account of a run by what it makes.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum RunManifest {
     /// Of the records of archives.
     Records(Box<Manifest>),

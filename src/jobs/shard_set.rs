@@ -22,6 +22,7 @@ use crate::storage::{files, platform};
 
 /// Why shards cannot be looked at.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum ShardSetError {
     /// The folder could not be read.
     #[error("cannot read the folder {}", folder.display())]
@@ -65,6 +66,7 @@ impl ShardSetError {
 
 /// Something that is missing or different.
 #[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
 pub enum ShardError {
     /// Consecutive shards that were never started.
     Missing {

@@ -81,6 +81,7 @@ pub struct ShardStatus {
 /// What the progress of a run is counted in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum RunUnit {
     /// Records of an archive.
     #[default]

@@ -52,6 +52,7 @@ pub const MAX_HASH_MB: usize = 1 << 20;
 
 /// A limit of the search that cannot be kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
 pub enum LimitError {
     /// Deeper than a thread's stack allows.
     #[error("a depth of {depth_plies} plies is more than the {MAX_PLIES} there can be")]

@@ -12,6 +12,7 @@ use crate::records::position_set::SetFullError;
 
 /// Why an operation ended without outputs.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum OperationError {
     /// What is asked for cannot be done with these inputs and outputs.
     #[error(transparent)]

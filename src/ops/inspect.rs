@@ -71,6 +71,7 @@ impl fmt::Display for RecordRange {
 
 /// Why a file cannot be looked into.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum InspectError {
     /// The name does not say the format, or the file is not there.
     #[error(transparent)]

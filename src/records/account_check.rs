@@ -20,6 +20,7 @@ pub(crate) const MAX_BYTES: u64 = 1 << 60;
 
 /// What cannot be in a manifest.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
 pub enum ContradictionError {
     /// The sums are wrong.
     #[error(transparent)]

@@ -11,6 +11,7 @@ use crate::storage::files;
 
 /// Why a manifest cannot be used.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum ManifestError {
     /// The system refused.
     #[error("cannot read {}", path.display())]

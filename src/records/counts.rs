@@ -13,6 +13,7 @@ use crate::search::Stop;
 /// A record filter that did not hold. Where several do not, the first in this order is counted.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Condition {
     /// A comment line of a text: no record at all.
     Comment,

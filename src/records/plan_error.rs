@@ -12,6 +12,7 @@ use crate::storage::memory::Memory;
 
 /// Why a run cannot begin.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum PlanError {
     /// No input was named.
     #[error("no input")]

@@ -10,6 +10,7 @@ use crate::shogi::{Color, PositionError};
 /// Why a record cannot be used.
 #[derive(Debug, Error)]
 #[expect(missing_docs, reason = "the messages say it")]
+#[non_exhaustive]
 pub enum RecordError {
     #[error(transparent)]
     Unit(#[from] UnitError),

@@ -29,6 +29,7 @@ pub enum ShardChoice {
 
 /// Why the variables of the job do not say which shard it is.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
 pub enum AutoShardError {
     /// There is no job.
     #[error(

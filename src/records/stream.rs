@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 /// One of the outputs of a run.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Stream {
     /// Positions without a proven mate.
     Kept,

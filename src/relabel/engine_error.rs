@@ -9,6 +9,7 @@ pub(super) const TRIES: usize = 3;
 
 /// Why an engine gives no evaluations.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum EngineError {
     /// It cannot be started.
     #[error("cannot start the engine {program}")]

@@ -47,6 +47,7 @@ pub struct Holder {
 
 /// Why a lock was not taken.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum LockError {
     /// Somebody else has it.
     #[error("{} is held{}: another process writes these outputs", path.display(), by(holder.as_ref()))]

@@ -37,6 +37,7 @@ pub struct Fill {
 /// Why a text is no [`Fill`].
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[expect(missing_docs, reason = "the messages say it")]
+#[non_exhaustive]
 pub enum FillError {
     #[error("{part:?} is not of the form field=value")]
     NoValue { part: String },

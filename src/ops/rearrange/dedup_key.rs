@@ -7,6 +7,7 @@ use thiserror::Error;
 
 /// What makes two records one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
 pub enum DedupKey {
     /// Board, hands and side to move.
     #[default]

@@ -7,6 +7,7 @@ use thiserror::Error;
 
 /// Why an output could not be written.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum SinkError {
     /// Another process is writing it.
     #[error("{} is being written by another process", path.display())]

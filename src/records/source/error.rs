@@ -8,6 +8,7 @@ use crate::records::source::INDEX_SUFFIX;
 
 /// Why an input could not be read to its end.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum SourceError {
     /// It could not be opened.
     #[error("cannot open {input}")]

@@ -19,6 +19,7 @@ const MAX_LINE_BYTES: u64 = 400;
 
 /// Why a file of proofs cannot be read to its end.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum ProofFileError {
     /// The system, or the decompressor.
     #[error("cannot read it after line {line}: {source}")]

@@ -80,6 +80,7 @@ pub struct ProofStep {
 /// Why a line is no step.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[expect(missing_docs, reason = "the messages say it")]
+#[non_exhaustive]
 pub enum ProofLineError {
     #[error("expected {0}")]
     Expected(&'static str),
