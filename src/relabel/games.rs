@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::evaluator::Evaluated;
 use super::relabelling::{Evaluate, Interruption, Relabelling};
 use crate::format::{
-    ConvertError, DecodeError, Field, FieldChanges, Fields, Game, RawUnit, Record, UnitError,
-    is_mate_eval, read_games, write_game,
+    ConvertError, DecodeError, EncodeError, Field, FieldChanges, Fields, Game, RawUnit, Record,
+    UnitError, is_mate_eval, read_games, write_game,
 };
 use crate::records::counts::Disposition;
 use crate::records::processing::ProcessedBlock;
@@ -152,6 +152,10 @@ impl GameWriter<'_> {
                 let new = self.relabelling.reevaluation(evaluated, mover, game.result)?;
                 *played = new.of_played(played.clone());
             }
+        }
+        if part.is_position {
+            // Evaluations stand beside moves.
+            return Err(ConvertError::from(EncodeError::NoGame).into());
         }
         let (to, fill) = (self.relabelling.to, &self.relabelling.plan.settings.fill);
         let invented = fill.complete(&mut part, to);

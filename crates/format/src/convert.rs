@@ -137,6 +137,10 @@ pub fn write_game(format: Format, game: &Game, out: &mut Vec<u8>) -> Result<(), 
     let Codec::Games { write: Some(write), .. } = &format.spec().codec else {
         return Err(EncodeError::OnlyRead { format: format.name() });
     };
+    // Other formats have no place for a board without a move.
+    if game.is_position && !matches!(format, Format::Kif | Format::Csa) {
+        return Err(EncodeError::NoGame);
+    }
     let start = out.len();
     write(game, out).inspect_err(|_| out.truncate(start))
 }

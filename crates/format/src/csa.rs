@@ -86,7 +86,7 @@ fn read(unit: &[u8]) -> Result<Game, DecodeError> {
         let expected = "the side to move, + or -, behind the head of a game";
         return Err(DecodeErrorKind::syntax(expected, b"the end of the game").at(unit.len()));
     }
-    Ok(replay.map_or_else(|| start.begin(), Ok)?.finish())
+    Ok(replay.map_or_else(|| start.begin(), Ok)?.finish(start.shows_board()))
 }
 
 /// The statements of a line with their places: a line is one, or several between commas.
@@ -200,7 +200,7 @@ fn parse_move(statement: &[u8], position: &Position) -> Option<Move> {
 fn write(game: &Game, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     let mut position = Position::try_from(&game.start).map_err(|_| EncodeError::NoGame)?;
     put_line(out, VERSION.as_bytes());
-    start::write(&game.start, out);
+    start::write(&game.start, game.is_position, out);
     for played in &game.moves {
         if !position.is_legal(played.best_move) {
             return Err(EncodeError::NoGame);

@@ -99,6 +99,9 @@ impl Fill {
             }
             common
         };
+        if game.is_position {
+            return vec![common];
+        }
         game.moves.iter_mut().map(fill_eval).collect()
     }
 

@@ -27,6 +27,9 @@ pub struct Game {
     pub broken: Option<DecodeError>,
     /// How many moves the unit says it holds, where the format counts them.
     pub announced: Option<usize>,
+    /// Whether this is a position by itself: a diagram that was read with no move behind it, a problem for instance. It is one
+    /// record.
+    pub is_position: bool,
 }
 
 /// A move of a game with what is said about the position before it.
@@ -63,7 +66,15 @@ const MAX_MOVES: usize = u16::MAX as usize;
 impl Game {
     /// A game without moves.
     pub const fn new(start: Setup) -> Self {
-        Self { start, moves: Vec::new(), result: None, ending: None, broken: None, announced: None }
+        Self {
+            start,
+            moves: Vec::new(),
+            result: None,
+            ending: None,
+            broken: None,
+            announced: None,
+            is_position: false,
+        }
     }
 
     /// A game of one move that says what a record says.
@@ -101,8 +112,11 @@ impl Game {
     }
 
     /// These moves as a game by themselves, which begins where the first of them was played and ends as
-    /// this one; `None` if there is no such move, or it cannot be reached.
+    /// this one; `None` if there is no such move, or it cannot be reached. Of a position by itself the first is all of it.
     pub fn part(&self, moves: Range<usize>) -> Option<Self> {
+        if self.is_position {
+            return (moves == (0..1)).then(|| self.clone());
+        }
         let mut position = Position::try_from(&self.start).ok()?;
         let played = self.moves.get(moves.clone()).filter(|played| !played.is_empty())?;
         for before in &self.moves[..moves.start] {
@@ -130,7 +144,14 @@ impl Game {
     ///
     /// A move that cannot be played, or what could not be read, is an error, and nothing is read behind
     /// it: if the unit says how many moves it holds, each of the others is the same error.
+    ///
+    /// Of a position by itself there is one record, without a move.
     pub fn records(&self) -> Vec<Result<Record, DecodeError>> {
+        if self.is_position {
+            let (result, ending) = (self.result, self.ending);
+            let ply = Some(self.start.ply());
+            return vec![Ok(Record { ply, result, ending, ..Record::new(self.start.clone()) })];
+        }
         let mut records = Vec::with_capacity(self.moves.len() + 1);
         let end_ply = u16::try_from(self.moves.len())
             .ok()
@@ -160,6 +181,9 @@ impl Game {
 
     /// The number of [`Game::records`].
     pub(super) fn count_records(&self) -> usize {
+        if self.is_position {
+            return 1;
+        }
         let mut records = 0;
         let fault = self.replay(|_, _| records += 1);
         records + fault.map_or(0, |_| self.lost(records))

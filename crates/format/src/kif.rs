@@ -25,7 +25,7 @@ use start::Start;
 
 pub(super) const SPEC: Spec = Spec {
     name: "kif",
-    extensions: &["kifu"],
+    extensions: &["kifu", "bod"],
     framing: Framing::Group { end: unit_end, next: Some("手合割：\n".as_bytes()) },
     copy,
     header: b"",
@@ -165,7 +165,7 @@ fn read(unit: &[u8]) -> Result<Game, DecodeError> {
         let expected = "the moves of a game behind its head";
         return Err(DecodeErrorKind::syntax(expected, b"the end of the file").at(unit.len()));
     }
-    Ok(replay.map_or_else(|| start.begin(), Ok)?.finish())
+    Ok(replay.map_or_else(|| start.begin(), Ok)?.finish(start.shows_board()))
 }
 
 /// Takes a line behind the head. Behind what cannot be read only the summary is looked for, which tells
@@ -207,7 +207,7 @@ fn take_line(replay: &mut Replay, line: &str, at: usize) -> Result<(), DecodeErr
 fn write(game: &Game, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     let mut position = Position::try_from(&game.start).map_err(|_| EncodeError::NoGame)?;
     let mut text = String::new();
-    start::write(&game.start, &mut text);
+    start::write(&game.start, game.is_position, &mut text);
     text.push_str(LIST_OF_MOVES);
     let mut last = None;
     for (number, played) in (1..).zip(&game.moves) {

@@ -64,8 +64,11 @@ impl Replay {
         self.game.broken.is_some()
     }
 
-    pub(super) fn finish(self) -> Game {
-        Game { broken: self.game.broken.or(self.illegal), ..self.game }
+    /// The game; behind a diagram (`shows_board`) without a move, the position by itself.
+    pub(super) fn finish(self, shows_board: bool) -> Game {
+        let broken = self.game.broken.or(self.illegal);
+        let is_position = shows_board && self.game.moves.is_empty() && broken.is_none();
+        Game { broken, is_position, ..self.game }
     }
 }
 

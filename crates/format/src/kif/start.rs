@@ -32,6 +32,19 @@ const HANDICAPS: [(&str, &str, &str); 15] = [
 pub(super) const HANDICAP: &str = "手合割";
 pub(super) const EVEN: &str = "平手";
 pub(super) const OTHER: &str = "その他";
+/// Other names of handicaps.
+const SPELLINGS: [(&str, &str); 10] = [
+    ("飛落ち", "飛車落ち"),
+    ("飛落", "飛車落ち"),
+    ("左香落ち", "香落ち"),
+    ("2枚落ち", "二枚落ち"),
+    ("3枚落ち", "三枚落ち"),
+    ("4枚落ち", "四枚落ち"),
+    ("5枚落ち", "五枚落ち"),
+    ("6枚落ち", "六枚落ち"),
+    ("8枚落ち", "八枚落ち"),
+    ("10枚落ち", "十枚落ち"),
+];
 /// In diagrams the pieces have names of one character.
 const IN_DIAGRAM: [(PieceKind, char); 3] =
     [(PieceKind::ProLance, '杏'), (PieceKind::ProKnight, '圭'), (PieceKind::ProSilver, '全')];
@@ -46,8 +59,8 @@ const TEN: char = '十';
 #[derive(Default)]
 pub(super) struct Start {
     handicap: Option<Setup>,
-    /// Whether it is said to be one without a name.
-    needs_diagram: bool,
+    /// A name that says no arrangement: the diagram does.
+    unknown_name: Option<String>,
     /// Whether it says anything, and whether the list of moves has begun.
     has_entries: bool,
     has_list: bool,
@@ -99,8 +112,8 @@ impl Start {
         let value = value.trim_matches([' ', '　']);
         match key {
             HANDICAP => {
-                self.needs_diagram = value == OTHER;
-                self.handicap = handicap(value)?;
+                self.handicap = handicap(value);
+                self.unknown_name = self.handicap.is_none().then(|| value.to_owned());
             }
             "先手の持駒" | "下手の持駒" => self.hands[0] = held(value)?,
             "後手の持駒" | "上手の持駒" => self.hands[1] = held(value)?,
@@ -114,11 +127,16 @@ impl Start {
         self.has_entries && !self.has_list && self.ranks.is_empty()
     }
 
+    /// Whether the board is shown, and not only named.
+    pub(super) const fn shows_board(&self) -> bool {
+        !self.ranks.is_empty()
+    }
+
     /// Begins the game.
     pub(super) fn begin(&self) -> Result<Replay, DecodeError> {
-        if self.ranks.is_empty() && self.needs_diagram {
-            let kind = DecodeErrorKind::syntax("a diagram of this handicap", OTHER.as_bytes());
-            return Err(kind.at(self.at));
+        if let Some(name) = self.unknown_name.as_ref().filter(|_| self.ranks.is_empty()) {
+            let expected = "the name of a handicap, or a diagram";
+            return Err(DecodeErrorKind::syntax(expected, name.as_bytes()).at(self.at));
         }
         if self.ranks.is_empty() {
             let start = self.handicap.clone().unwrap_or_else(replay::even_start);
@@ -142,17 +160,15 @@ impl Start {
     }
 }
 
-/// The arrangement of a handicap; none where the diagram says it.
-#[expect(clippy::option_option, reason = "a name that is known, and what it stands for")]
-fn handicap(name: &str) -> Option<Option<Setup>> {
-    match name {
-        EVEN => Some(Some(replay::even_start())),
-        OTHER => Some(None),
-        _ => {
-            let known = HANDICAPS.into_iter().find(|(known, ..)| *known == name)?;
-            Some(Some(arrangement(known)))
-        }
+/// The arrangement of a handicap, if its name is known: `角落ち`, as some write `角落`.
+fn handicap(name: &str) -> Option<Setup> {
+    if name == EVEN {
+        return Some(replay::even_start());
     }
+    let stem = |name: &'static str| name.trim_end_matches('ち');
+    let name = SPELLINGS.iter().find(|(other, _)| *other == name).map_or(name, |(_, name)| name);
+    let name = name.trim_end_matches('ち');
+    HANDICAPS.into_iter().find(|(known, ..)| stem(known) == name).map(arrangement)
 }
 
 fn arrangement((_, first, second): (&str, &str, &str)) -> Setup {
@@ -211,10 +227,12 @@ fn number(text: &str) -> Option<u8> {
     }
 }
 
-/// Writes the name of a handicap, or a diagram.
-pub(super) fn write(setup: &Setup, out: &mut String) {
+/// Writes the name of a handicap, or a diagram, which a position by itself always has.
+pub(super) fn write(setup: &Setup, is_position: bool, out: &mut String) {
     let setup = setup.clone().with_ply(1);
-    let name = if setup == replay::even_start() {
+    let name = if is_position {
+        OTHER
+    } else if setup == replay::even_start() {
         EVEN
     } else {
         let is_this = |handicap: &(&str, &str, &str)| arrangement(*handicap) == setup;

@@ -2,7 +2,7 @@
 //!
 //! Examples are those of "棋譜ファイル KIF 形式" by Kakinoki Yoshikazu, which is public.
 
-use kyokumen_format::{DecodeError, Ending, Format, Game, GameResult, units, write_game};
+use kyokumen_format::{DecodeError, Ending, Format, Game, GameResult, count, units, write_game};
 use kyokumen_shogi::sfen;
 use kyokumen_testing::game_properties::check_file;
 use kyokumen_testing::games::read_game;
@@ -54,6 +54,56 @@ fn the_example_of_the_format_is_read() {
     assert_eq!(games.len(), 2);
     assert!(games.iter().all(|game| usi(&read_game(Format::Kif, game).unwrap()) == "7g7f 3c3d"));
     check_file(Format::Kif, two.as_bytes());
+}
+
+/// A problem as programs write it, without any move.
+const PROBLEM: &str = "\
+手合割：詰将棋
+後手の持駒：飛二　角二　金三　銀四　桂四　香四　歩十七　
+  ９ ８ ７ ６ ５ ４ ３ ２ １
++---------------------------+
+| ・ ・ ・ ・v玉 ・ ・ ・ ・|一
+| ・ ・ ・ ・ ・ ・ ・ ・ ・|二
+| ・ ・ ・ ・ 歩 ・ ・ ・ ・|三
+| ・ ・ ・ ・ ・ ・ ・ ・ ・|四
+| ・ ・ ・ ・ ・ ・ ・ ・ ・|五
+| ・ ・ ・ ・ ・ ・ ・ ・ ・|六
+| ・ ・ ・ ・ ・ ・ ・ ・ ・|七
+| ・ ・ ・ ・ ・ ・ ・ ・ ・|八
+| ・ ・ ・ ・ ・ ・ ・ ・ ・|九
++---------------------------+
+先手の持駒：金　
+手数＝0  まで
+";
+
+#[test]
+fn a_diagram_without_moves_is_one_record() {
+    let sfen = "4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1";
+    let with_list = format!("{PROBLEM}手数----指手---------消費時間--\n   1 中断\n");
+    let shown = PROBLEM.replace("手合割：詰将棋\n", "");
+    let named = PROBLEM.replace("詰将棋", "七色図式");
+    for text in [PROBLEM, &with_list, &shown, &named] {
+        let game = read(text).unwrap();
+        assert!(game.is_position, "{text}");
+        let records = game.records();
+        let [Ok(record)] = &records[..] else { panic!("{records:?}") };
+        assert_eq!((record.setup.to_string().as_str(), record.best_move), (sfen, None));
+        assert_eq!(count(Format::Kif, text.as_bytes()), 1);
+        assert_eq!(game.part(0..1).as_ref(), Some(&game));
+        for format in [Format::Kif, Format::Csa] {
+            let mut out = Vec::new();
+            write_game(format, &game, &mut out).unwrap();
+            let again = read_game(format, &out).unwrap();
+            assert_eq!((again.start, again.is_position), (game.start.clone(), true));
+        }
+        assert!(write_game(Format::Hcpe3, &game, &mut Vec::new()).is_err());
+    }
+    let two = PROBLEM.replace("詰将棋", "その他") + PROBLEM;
+    check_file(Format::Kif, two.as_bytes());
+    // The start of an even game, shown and not named, is one, too; a head that names it is none.
+    let start: Game = Game { is_position: true, ..Game::new(sfen::START.parse().unwrap()) };
+    assert!(read(&written(&start)).unwrap().is_position);
+    assert!(!read("手合割：平手\n手数----指手---------消費時間--\n").unwrap().is_position);
 }
 
 /// A summary that names both sides says who won to somebody who understands it.
@@ -128,7 +178,7 @@ fn handicaps_are_known_by_name() {
     }
     assert!(read("手合割：百枚落ち\n").is_err());
     let error = read("開始日時：1999/07/15\n手合割：その他\n   1 ７六歩(77)\n").unwrap_err();
-    let expected = "byte 26: expected a diagram of this handicap, found \"その他\"";
+    let expected = "byte 26: expected the name of a handicap, or a diagram, found \"その他\"";
     assert_eq!(error.to_string(), expected);
 }
 
