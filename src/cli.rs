@@ -164,7 +164,7 @@ fn finish(messages: &Messages, command: impl FnOnce() -> anyhow::Result<ExitStat
     }
     match command() {
         Ok(ExitStatus::Done) => ExitCode::SUCCESS,
-        Ok(ExitStatus::BadRecords) => ExitCode::from(3),
+        Ok(ExitStatus::BadRecords | ExitStatus::NothingRead) => ExitCode::from(3),
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             message::print(&format!("error: {error:#}"));

@@ -48,7 +48,7 @@ Examples:
   except that psv_to_hcp also keeps every record that is early in its game, whatever its evaluation.
   Here each filter that is named must hold.
 
-Exit status: 0 done, 1 failed, 2 usage, 3 done but bad records were skipped or quarantined, \
+Exit status: 0 done, 1 failed, 2 usage, 3 done but nothing was read, or bad records were skipped or quarantined, \
 130 or 143 interrupted.")]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub(super) struct ConvertArgs {
@@ -138,8 +138,7 @@ pub(super) fn run(args: ConvertArgs) -> anyhow::Result<ExitStatus> {
     } else {
         write_summary(&report, &output);
     }
-    let bad = report.counts.bad.all();
-    Ok(if bad == 0 { ExitStatus::Done } else { ExitStatus::BadRecords })
+    Ok(ExitStatus::of_records(report.counts.input, report.counts.bad.all()))
 }
 
 impl ConvertArgs {

@@ -32,7 +32,7 @@ Examples:
   kyokumen dataset games.psv -o solved --to jsonl --tsume-plies --drop-in-check --shard 3/10
   kyokumen dataset problems.sfen -o solved --to npz --nodes 20000000 --depth 200
 
-Exit status: 0 done, 1 failed, 2 usage, 3 done but bad records were skipped or quarantined, \
+Exit status: 0 done, 1 failed, 2 usage, 3 done but nothing was read, or bad records were skipped or quarantined, \
 130 or 143 interrupted.")]
 pub(super) struct DatasetArgs {
     #[command(flatten)]

@@ -2,6 +2,8 @@
 
 use std::{fmt, io};
 
+use super::message::say;
+
 /// How a command ended when it did not fail.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ExitStatus {
@@ -9,6 +11,20 @@ pub(crate) enum ExitStatus {
     Done,
     /// Done, but bad records were met and skipped or quarantined.
     BadRecords,
+    /// Done, but there was nothing to do it with: the inputs hold no record.
+    NothingRead,
+}
+
+impl ExitStatus {
+    /// That of a command that read so many records, some of them bad. Says so if there was none: nothing read is not
+    /// success.
+    pub(crate) fn of_records(read: u64, bad: u64) -> Self {
+        if read == 0 {
+            say!("nothing was read: there is no record in the input");
+            return Self::NothingRead;
+        }
+        if bad == 0 { Self::Done } else { Self::BadRecords }
+    }
 }
 
 /// A mistake in the arguments that clap cannot see; exit status 2.

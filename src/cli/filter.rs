@@ -35,7 +35,7 @@ use crate::records::format_name::FormatName;
 #[derive(Args, Clone, Debug)]
 #[command(mut_arg("inputs", |inputs| inputs.required_unless_present_any(["input", "retry_unknown"])))]
 #[command(after_long_help = "\
-Exit status: 0 done, 1 failed, 2 usage, 3 done but bad records were skipped or quarantined, \
+Exit status: 0 done, 1 failed, 2 usage, 3 done but nothing was read, or bad records were skipped or quarantined, \
 130 or 143 interrupted.")]
 pub(super) struct FilterArgs {
     #[command(flatten)]

@@ -32,7 +32,7 @@ use crate::storage::compression::Compression;
 /// first 4096 records.
 #[derive(Args, Clone, Debug)]
 #[command(after_long_help = "\
-Exit status: 0 done, 1 failed, 2 usage, 3 done but a record that was to be shown is bad.")]
+Exit status: 0 done, 1 failed, 2 usage, 3 done but there is no record to be shown, or a bad one.")]
 pub(super) struct InspectArgs {
     /// File of positions; `-` is standard input
     #[arg(value_name = "FILE", value_parser = location())]
@@ -71,12 +71,13 @@ pub(super) fn run(args: &InspectArgs) -> anyhow::Result<ExitStatus> {
         write_header(&mut out, &inspection.header)?;
     }
     let file = inspection.header.input.name.clone();
-    let mut outcome = ExitStatus::Done;
+    let (mut shown_records, mut bad) = (0, 0);
     let shown = inspection.for_each(|found| {
         let described = Described::new(&file, found, args.hex);
         if described.error.is_some() {
-            outcome = ExitStatus::BadRecords;
+            bad += 1;
         }
+        shown_records += 1;
         if args.json {
             serde_json::to_writer(&mut out, &described).map_err(io::Error::from)?;
             writeln!(out)?;
@@ -90,7 +91,9 @@ pub(super) fn run(args: &InspectArgs) -> anyhow::Result<ExitStatus> {
         Ok(error) => usage(error),
         Err(error) => error,
     })?;
-    Ok(outcome)
+    // Who asks for no record gets none.
+    let is_asked_for = args.range.is_some();
+    Ok(ExitStatus::of_records(if is_asked_for { shown_records.max(1) } else { shown_records }, bad))
 }
 
 fn usage(error: InspectError) -> anyhow::Error {

@@ -19,7 +19,7 @@ Examples:
   kyokumen interleave openings.psv middle.psv endings.psv -o all.psv
   kyokumen interleave own.psv others.psv -o mix.psv --weights 3,1 --until first
 
-Exit status: 0 done, 1 failed, 2 usage, 3 done but bad records were skipped or quarantined, \
+Exit status: 0 done, 1 failed, 2 usage, 3 done but nothing was read, or bad records were skipped or quarantined, \
 130 or 143 interrupted.")]
 pub(super) struct InterleaveArgs {
     #[command(flatten)]

@@ -90,8 +90,7 @@ impl RearrangeArgs {
         drop(progress);
         let account = account.map_err(|error| run_error(error, &interrupt))?;
         write_summary(&account, &plan);
-        let is_good = account.counts.bad.all() == 0;
-        Ok(if is_good { ExitStatus::Done } else { ExitStatus::BadRecords })
+        Ok(ExitStatus::of_records(account.counts.input, account.counts.bad.all()))
     }
 }
 

@@ -20,7 +20,7 @@ Examples:
   kyokumen sample all.psv -o test.psv --count 100000
   kyokumen sample all.psv -o tenth.psv --rate 0.1 --seed 7
 
-Exit status: 0 done, 1 failed, 2 usage, 3 done but bad records were skipped or quarantined, \
+Exit status: 0 done, 1 failed, 2 usage, 3 done but nothing was read, or bad records were skipped or quarantined, \
 130 or 143 interrupted.")]
 pub(super) struct SampleArgs {
     #[command(flatten)]

@@ -18,7 +18,7 @@ Examples:
   kyokumen shuffle day1.psv day2.psv -o training.psv --seed 7
   kyokumen shuffle all.hcpe.zst -o all.shuffled.hcpe.zst --memory 16G --tmp-dir /scratch
 
-Exit status: 0 done, 1 failed, 2 usage, 3 done but bad records were skipped or quarantined, \
+Exit status: 0 done, 1 failed, 2 usage, 3 done but nothing was read, or bad records were skipped or quarantined, \
 130 or 143 interrupted.")]
 pub(super) struct ShuffleArgs {
     #[command(flatten)]

@@ -42,7 +42,7 @@ Examples:
   kyokumen solve --json positions.hcp > answers.jsonl
   kyokumen solve --shortest --proof proofs.zst problems.sfen
 
-Exit status: 0 done, 1 failed, 2 usage, 3 done but bad records were met.")]
+Exit status: 0 done, 1 failed, 2 usage, 3 done but no records, or bad ones, were met.")]
 pub(super) struct SolveArgs {
     /// An SFEN, a file of positions, or `-` for standard input [default: -]
     #[arg(value_name = "SFEN | FILE | -", default_value = "-", hide_default_value = true, num_args = 1..)]
@@ -114,7 +114,8 @@ fn solve_file(args: &SolveArgs, input: &str) -> anyhow::Result<ExitStatus> {
     })?;
     let unwritten = proofs.finish()?;
     tally.report(started.elapsed());
-    Ok(if tally.bad + unwritten == 0 { ExitStatus::Done } else { ExitStatus::BadRecords })
+    let bad = tally.bad + unwritten;
+    Ok(ExitStatus::of_records(tally.positions + tally.bad, bad))
 }
 
 impl SolveArgs {
@@ -155,7 +156,7 @@ fn solve_one(args: &SolveArgs, text: &str) -> anyhow::Result<ExitStatus> {
         Ok(())
     })?;
     let unwritten = proofs.finish()?;
-    Ok(if unwritten == 0 { ExitStatus::Done } else { ExitStatus::BadRecords })
+    Ok(ExitStatus::of_records(1, unwritten))
 }
 
 /// The file of proofs, if one is wanted.

@@ -23,7 +23,7 @@ Examples:
   kyokumen split all.psv -o parts --parts 10
   kyokumen split all.psv -o parts --parts 1000 --by ranges --to psv.zst
 
-Exit status: 0 done, 1 failed, 2 usage, 3 done but bad records were skipped or quarantined, \
+Exit status: 0 done, 1 failed, 2 usage, 3 done but nothing was read, or bad records were skipped or quarantined, \
 130 or 143 interrupted.")]
 pub(super) struct SplitArgs {
     #[command(flatten)]

@@ -36,7 +36,7 @@ Examples:
   kyokumen stats games.psv
   kyokumen stats *.hcpe --html report.html
 
-Exit status: 0 done, 1 failed, 2 usage, 3 done but records were met that cannot be read, \
+Exit status: 0 done, 1 failed, 2 usage, 3 done but nothing, or records that cannot be read, were met, \
 130 or 143 interrupted.")]
 pub(super) struct StatsArgs {
     /// Files of positions, read as one sequence; `-` is standard input
@@ -92,7 +92,7 @@ pub(super) fn run(args: StatsArgs) -> anyhow::Result<ExitStatus> {
     } else {
         io::stdout().write_all(text::text(&report).as_bytes())?;
     }
-    Ok(if report.bad == 0 { ExitStatus::Done } else { ExitStatus::BadRecords })
+    Ok(ExitStatus::of_records(report.records, report.bad))
 }
 
 fn write_page(plan: OutputPlan, page: &str) -> anyhow::Result<()> {

@@ -98,7 +98,10 @@ pub(super) fn run(args: VerifyArgs) -> anyhow::Result<ExitStatus> {
         let report = verify(plan, &mut progress, &interrupt.cancel());
         drop(progress);
         let report = report.map_err(|error| run_error(error, &interrupt))?;
-        if report.bad > 0 || report.findings.iter().any(|finding| finding.level == Level::Error) {
+        let status = ExitStatus::of_records(report.records, report.bad);
+        if status != ExitStatus::Done
+            || report.findings.iter().any(|finding| finding.level == Level::Error)
+        {
             outcome = ExitStatus::BadRecords;
         }
         if json {

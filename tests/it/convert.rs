@@ -386,7 +386,7 @@ fn games_without_moves_hold_no_records() {
 fn an_empty_input_gives_an_empty_output() {
     let bench = Bench::new();
     bench.write("a.psv", b"");
-    assert_eq!(bench.convert("a.psv", "b.hcp", &[]).code, Some(0));
+    assert_eq!(bench.convert("a.psv", "b.hcp", &[]).code, Some(3));
     assert_eq!(bench.read("b.hcp"), b"");
 }
 

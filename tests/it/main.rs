@@ -24,6 +24,7 @@ mod names;
 mod options;
 mod parquet;
 mod paths;
+mod position_files;
 mod proof_properties;
 mod proofs;
 mod random_access;

@@ -483,7 +483,8 @@ fn an_empty_input_gives_an_empty_output() {
             .enumerate()
     {
         let output = format!("{number}.hcp");
-        succeeds(folder, &[*words, &["a.hcp", "-o", &output]].concat());
+        let (status, message) = run(folder, &[*words, &["a.hcp", "-o", &output]].concat());
+        assert_eq!(status, 3, "nothing was read: {message}");
         assert_eq!(file(folder, &output), b"");
         succeeds(folder, &["verify", "--manifest", &format!("{output}.manifest.json")]);
     }

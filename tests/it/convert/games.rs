@@ -112,8 +112,9 @@ fn games_without_moves_stay_where_they_stand() {
     let games = format!("{none}startpos moves 7g7f\n{none}startpos moves 2g2f 8c8d\n{none}");
     bench.write("a.usi", games.as_bytes());
     bench.write("b.usi", none.as_bytes());
-    for (from, expected) in [("a.usi", &games), ("b.usi", &none)] {
-        done(&bench.convert(from, "c.usi", &["--force"]));
+    // Nothing read is told by the status.
+    for (from, expected, status) in [("a.usi", &games, 0), ("b.usi", &none, 3)] {
+        assert_eq!(bench.convert(from, "c.usi", &["--force"]).code, Some(status));
         assert_eq!(String::from_utf8(bench.read("c.usi")).unwrap(), *expected);
     }
 }

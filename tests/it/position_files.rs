@@ -1,0 +1,83 @@
+//! Files of one position, as people exchange problems, and files of none.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use assert_cmd::cargo::cargo_bin;
+use serde_json::Value;
+use tempfile::TempDir;
+
+fn run(folder: &Path, words: &[&str]) -> Output {
+    Command::new(cargo_bin("kyokumen")).current_dir(folder).args(words).output().unwrap()
+}
+
+#[track_caller]
+fn succeeds(folder: &Path, words: &[&str]) -> Output {
+    let output = run(folder, words);
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{words:?}: {message}");
+    output
+}
+
+/// A problem as programs for people write it.
+const PROBLEM: &str = "\
+手合割：詰将棋
+後手の持駒：飛二　角二　金三　銀四　桂四　香四　歩十七　
+  ９ ８ ７ ６ ５ ４ ３ ２ １
++---------------------------+
+| ・ ・ ・ ・v玉 ・ ・ ・ ・|一
+| ・ ・ ・ ・ ・ ・ ・ ・ ・|二
+| ・ ・ ・ ・ 歩 ・ ・ ・ ・|三
+| ・ ・ ・ ・ ・ ・ ・ ・ ・|四
+| ・ ・ ・ ・ ・ ・ ・ ・ ・|五
+| ・ ・ ・ ・ ・ ・ ・ ・ ・|六
+| ・ ・ ・ ・ ・ ・ ・ ・ ・|七
+| ・ ・ ・ ・ ・ ・ ・ ・ ・|八
+| ・ ・ ・ ・ ・ ・ ・ ・ ・|九
++---------------------------+
+先手の持駒：金　
+";
+
+#[test]
+fn positions_for_people_are_records() {
+    let folder = TempDir::new().unwrap();
+    let sfen = "4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1";
+    fs::write(folder.path().join("problem.kif"), PROBLEM).unwrap();
+    fs::write(folder.path().join("problem.bod"), PROBLEM).unwrap();
+    succeeds(folder.path(), &["convert", "problem.kif", "-o", "problem.csa"]);
+    for name in ["problem.kif", "problem.bod", "problem.csa"] {
+        let solved = succeeds(folder.path(), &["solve", name, "--json"]);
+        let solved: Value = serde_json::from_slice(&solved.stdout).unwrap();
+        assert_eq!((&solved["sfen"], &solved["verdict"]), (&sfen.into(), &"win".into()), "{name}");
+        succeeds(folder.path(), &["convert", name, "-o", "problem.sfen", "--force"]);
+        let line = fs::read_to_string(folder.path().join("problem.sfen")).unwrap();
+        assert!(line.starts_with(sfen), "{line}");
+        succeeds(folder.path(), &["verify", name]);
+    }
+}
+
+#[test]
+fn nothing_read_is_no_success() {
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("a.kif"), "手合割：平手\n手数----指手---------消費時間--\n")
+        .unwrap();
+    fs::write(folder.path().join("a.hcp"), "").unwrap();
+    for name in ["a.kif", "a.hcp"] {
+        for words in [
+            &["solve", name][..],
+            &["convert", name, "-o", "b.sfen", "--force"],
+            &["verify", name],
+            &["stats", name],
+            &["inspect", name],
+            &["filter", name, "--to", "sfen", "-o", "out", "--force"],
+            &["dataset", name, "--to", "jsonl", "-o", "rows", "--force"],
+            &["split", name, "--parts", "2", "-o", "parts", "--force"],
+        ] {
+            let output = run(folder.path(), words);
+            assert_eq!(output.status.code(), Some(3), "{words:?}");
+            let message = String::from_utf8_lossy(&output.stderr);
+            assert!(message.contains("nothing was read"), "{words:?}: {message}");
+        }
+    }
+}
