@@ -16,7 +16,7 @@ use super::identity::{DATASET, FILTER, Identity, MERGE, RELABEL, SELFPLAY};
 use super::run_name::RunName;
 use crate::mate::judge::MemoHits;
 use crate::records::account::{InputEntry, InputIdentity, OutputEntry};
-use crate::records::account_file::{MANIFEST_SUFFIX, ManifestError, read};
+use crate::records::account_file::{MANIFEST_SUFFIX, ManifestError, read, to_json};
 use crate::records::counts::{Counts, ImbalanceError, equal};
 use crate::records::sink::PARTIAL_SUFFIX;
 use crate::records::stream::Stream;
@@ -227,14 +227,8 @@ impl Manifest {
     }
 
     /// The bytes of the file.
-    ///
-    /// # Panics
-    /// Never: everything in it has a JSON form.
     pub fn to_json(&self) -> Vec<u8> {
-        let mut json = serde_json::to_vec_pretty(self)
-            .expect("strings, numbers and maps with words as keys always have a JSON form");
-        json.push(b'\n');
-        json
+        to_json(self)
     }
 }
 

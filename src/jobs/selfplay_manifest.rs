@@ -11,6 +11,7 @@ use super::manifest::ParentManifest;
 use super::run_name::RunName;
 use crate::records::account::{InputIdentity, OutputEntry};
 use crate::records::account_check::{ContradictionError, check_numbers, check_outputs};
+use crate::records::account_file::to_json;
 use crate::records::counts::{ImbalanceError, equal};
 use crate::records::shard::Shard;
 use crate::records::stream::Stream;
@@ -113,13 +114,8 @@ impl SelfPlayManifest {
     }
 
     /// The bytes of the file.
-    ///
-    /// # Panics
-    /// Never: everything in it has a JSON form.
     pub fn to_json(&self) -> Vec<u8> {
-        let mut json = serde_json::to_vec_pretty(self).expect("maps with words as keys");
-        json.push(b'\n');
-        json
+        to_json(self)
     }
 
     /// Checks that it can be right, by itself and as the manifest of the run of this name.

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use thiserror::Error;
 
@@ -52,6 +53,14 @@ pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> Result<T, ManifestError>
         files::read(path).map_err(|source| ManifestError::Io { path: path.to_owned(), source })?;
     serde_json::from_slice(&bytes)
         .map_err(|source| ManifestError::Malformed { path: path.to_owned(), source })
+}
+
+/// The bytes of the file of an account.
+pub(crate) fn to_json(account: &impl Serialize) -> Vec<u8> {
+    let mut json = serde_json::to_vec_pretty(account)
+        .expect("strings, numbers and maps with words as keys always have a JSON form");
+    json.push(b'\n');
+    json
 }
 
 /// What the name of a manifest ends with.

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use assert_cmd::cargo::cargo_bin;
+use kyokumen_testing::literals::PROBLEM;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -19,25 +20,6 @@ fn succeeds(folder: &Path, words: &[&str]) -> Output {
     assert_eq!(output.status.code(), Some(0), "{words:?}: {message}");
     output
 }
-
-/// A problem as programs for people write it.
-const PROBLEM: &str = "\
-手合割：詰将棋
-後手の持駒：飛二　角二　金三　銀四　桂四　香四　歩十七　
-  ９ ８ ７ ６ ５ ４ ３ ２ １
-+---------------------------+
-| ・ ・ ・ ・v玉 ・ ・ ・ ・|一
-| ・ ・ ・ ・ ・ ・ ・ ・ ・|二
-| ・ ・ ・ ・ 歩 ・ ・ ・ ・|三
-| ・ ・ ・ ・ ・ ・ ・ ・ ・|四
-| ・ ・ ・ ・ ・ ・ ・ ・ ・|五
-| ・ ・ ・ ・ ・ ・ ・ ・ ・|六
-| ・ ・ ・ ・ ・ ・ ・ ・ ・|七
-| ・ ・ ・ ・ ・ ・ ・ ・ ・|八
-| ・ ・ ・ ・ ・ ・ ・ ・ ・|九
-+---------------------------+
-先手の持駒：金　
-";
 
 #[test]
 fn positions_for_people_are_records() {

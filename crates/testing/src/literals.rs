@@ -25,3 +25,23 @@ pub fn sbinpack_chain() -> Vec<u8> {
 pub fn sbinpack_chunk(payload: &[u8]) -> Vec<u8> {
     [b"SBN2", &(payload.len() as u32).to_le_bytes()[..], payload].concat()
 }
+
+/// A problem as programs for people write it in KIF, without any move: mate in one by 金.
+pub const PROBLEM: &str = "\
+手合割：詰将棋
+後手の持駒：飛二　角二　金三　銀四　桂四　香四　歩十七　
+  ９ ８ ７ ６ ５ ４ ３ ２ １
++---------------------------+
+| ・ ・ ・ ・v玉 ・ ・ ・ ・|一
+| ・ ・ ・ ・ ・ ・ ・ ・ ・|二
+| ・ ・ ・ ・ 歩 ・ ・ ・ ・|三
+| ・ ・ ・ ・ ・ ・ ・ ・ ・|四
+| ・ ・ ・ ・ ・ ・ ・ ・ ・|五
+| ・ ・ ・ ・ ・ ・ ・ ・ ・|六
+| ・ ・ ・ ・ ・ ・ ・ ・ ・|七
+| ・ ・ ・ ・ ・ ・ ・ ・ ・|八
+| ・ ・ ・ ・ ・ ・ ・ ・ ・|九
++---------------------------+
+先手の持駒：金　
+手数＝0  まで
+";

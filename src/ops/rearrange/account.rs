@@ -151,13 +151,7 @@ impl OperationManifest {
     }
 
     /// The bytes of the file.
-    ///
-    /// # Panics
-    /// Never: everything in it has a JSON form.
     pub fn to_json(&self) -> Vec<u8> {
-        let mut json = serde_json::to_vec_pretty(self)
-            .expect("strings, numbers and maps with words as keys always have a JSON form");
-        json.push(b'\n');
-        json
+        account_file::to_json(self)
     }
 }

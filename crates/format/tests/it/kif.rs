@@ -6,6 +6,7 @@ use kyokumen_format::{DecodeError, Ending, Format, Game, GameResult, count, unit
 use kyokumen_shogi::sfen;
 use kyokumen_testing::game_properties::check_file;
 use kyokumen_testing::games::read_game;
+use kyokumen_testing::literals::PROBLEM;
 
 const EXAMPLE: &str = "\
 # ---- Kifu for Windows95 V3.53 棋譜ファイル ----
@@ -55,26 +56,6 @@ fn the_example_of_the_format_is_read() {
     assert!(games.iter().all(|game| usi(&read_game(Format::Kif, game).unwrap()) == "7g7f 3c3d"));
     check_file(Format::Kif, two.as_bytes());
 }
-
-/// A problem as programs write it, without any move.
-const PROBLEM: &str = "\
-手合割：詰将棋
-後手の持駒：飛二　角二　金三　銀四　桂四　香四　歩十七　
-  ９ ８ ７ ６ ５ ４ ３ ２ １
-+---------------------------+
-| ・ ・ ・ ・v玉 ・ ・ ・ ・|一
-| ・ ・ ・ ・ ・ ・ ・ ・ ・|二
-| ・ ・ ・ ・ 歩 ・ ・ ・ ・|三
-| ・ ・ ・ ・ ・ ・ ・ ・ ・|四
-| ・ ・ ・ ・ ・ ・ ・ ・ ・|五
-| ・ ・ ・ ・ ・ ・ ・ ・ ・|六
-| ・ ・ ・ ・ ・ ・ ・ ・ ・|七
-| ・ ・ ・ ・ ・ ・ ・ ・ ・|八
-| ・ ・ ・ ・ ・ ・ ・ ・ ・|九
-+---------------------------+
-先手の持駒：金　
-手数＝0  まで
-";
 
 #[test]
 fn a_diagram_without_moves_is_one_record() {
