@@ -23,4 +23,4 @@ pub mod shard_choice;
 pub mod sink;
 pub mod source;
 pub mod stream;
-pub(crate) mod table_file;
+pub mod table_file;

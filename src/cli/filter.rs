@@ -67,8 +67,8 @@ struct SettingArgs {
     #[command(flatten)]
     search: SearchArgs,
 
-    /// What becomes of mates: a file of their own with the proofs, nothing, or kept with the proven result
-    /// [default: split]
+    /// What becomes of mates: a file of their own with the proofs; nothing; or they are kept, and result, evaluation and
+    /// move of the proof take the place of what they had [default: split]
     #[arg(long, value_name = "split|drop|relabel", value_parser = word::<MatedPolicy>)]
     mated: Option<MatedPolicy>,
 
@@ -161,13 +161,17 @@ fn summary(counts: &Counts) -> String {
     let unknown = counts.unknown.split + counts.unknown.dropped;
     let unknown_kept = counts.verdicts.unknown.values().sum::<u64>() - unknown;
     let filtered: u64 = counts.filtered.values().sum();
-    let kept = counts.kept + counts.mated.relabelled;
-    let mated = counts.mated.split + counts.mated.dropped;
+    let kept = counts.kept;
+    let mated = match (counts.mated.split + counts.mated.dropped, counts.mated.relabelled) {
+        (mated, 0) => format!("{mated} mated"),
+        // One setting decides for all of a run.
+        (_, relabelled) => format!("{relabelled} mated and relabelled"),
+    };
     let of_them = match unknown_kept {
         0 => String::new(),
         unknown => format!(" ({unknown} of them unknown)"),
     };
-    let line = format!("{}: {kept} kept{of_them}, {mated} mated", records(counts.input));
+    let line = format!("{}: {kept} kept{of_them}, {mated}", records(counts.input));
     let bad = counts.bad_records();
     with_counts(line, &[(unknown, "unknown"), (filtered, "filtered"), (bad, "bad")])
 }
@@ -176,12 +180,16 @@ fn summary(counts: &Counts) -> String {
 mod tests {
     use super::*;
     use crate::mate::judge::Stop;
+    use crate::records::counts::MatedCounts;
 
     #[test]
     fn the_summary_tells_the_unknown_that_were_kept() {
         let mut counts = Counts { input: 9, kept: 6, ..Counts::default() };
         counts.mated.split = 2;
         assert_eq!(summary(&counts), "9 records: 6 kept, 2 mated");
+        counts.mated = MatedCounts { relabelled: 2, ..MatedCounts::default() };
+        assert_eq!(summary(&counts), "9 records: 6 kept, 2 mated and relabelled");
+        counts.mated = MatedCounts { split: 2, ..MatedCounts::default() };
         counts.verdicts.unknown.extend([(Stop::Nodes, 3), (Stop::Depth, 1)]);
         counts.unknown.split = 1;
         assert_eq!(summary(&counts), "9 records: 6 kept (3 of them unknown), 2 mated, 1 unknown");

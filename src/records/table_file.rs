@@ -35,7 +35,7 @@ use crate::storage::table::{Table, TableFormat, Value};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub(crate) struct TableFile {
+pub struct TableFile {
     sinks: Sinks,
     table: &'static Table,
     format: TableFormat,
@@ -47,7 +47,7 @@ impl TableFile {
     /// # Errors
     /// [`PlanError`] if this build does not write the format, or the file exists and may not be replaced by
     /// `force`.
-    pub(crate) fn plan(
+    pub fn plan(
         path: &Path,
         table: &'static Table,
         format: TableFormat,
@@ -70,7 +70,7 @@ impl TableFile {
     ///
     /// # Errors
     /// [`SinkError`] if it cannot be created or is being written by another process.
-    pub(crate) fn create(
+    pub fn create(
         plan: OutputPlan,
         table: &'static Table,
         format: TableFormat,
@@ -82,7 +82,7 @@ impl TableFile {
     ///
     /// # Errors
     /// [`SinkError::Io`], a full disk for instance.
-    pub(crate) fn push(&mut self, row: &[Value<'_>]) -> Result<(), SinkError> {
+    pub fn push(&mut self, row: &[Value<'_>]) -> Result<(), SinkError> {
         let mut encoded = EncodedRecords::default();
         self.format.push_row(self.table, row, encoded.open_record());
         encoded.end_record();
@@ -93,7 +93,7 @@ impl TableFile {
     ///
     /// # Errors
     /// [`SinkError::Io`], a full disk for instance.
-    pub(crate) fn finish(self) -> Result<(), SinkError> {
+    pub fn finish(self) -> Result<(), SinkError> {
         self.sinks.finish()?.commit()
     }
 }
