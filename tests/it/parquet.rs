@@ -94,7 +94,7 @@ mod built_in {
         write(folder.path(), "empty.jsonl", b"");
         convert(folder.path(), "empty.jsonl", "empty.parquet", &[]);
         let ran = convert(folder.path(), "empty.parquet", "c.jsonl", &[]);
-        assert!(ran.status.success(), "{}", stderr(&ran));
+        assert_eq!(ran.status.code(), Some(3), "nothing was read: {}", stderr(&ran));
         assert_eq!(fs::read(folder.path().join("c.jsonl")).unwrap(), b"");
     }
 
