@@ -21,14 +21,10 @@ pub(super) fn file_origin(path: &Path) -> Option<FileOrigin> {
     manifests.into_iter().find_map(|file| {
         let path = folder.join(&file);
         let head = ManifestHead::read(&path).ok()?;
-        let made = |output: &&_| is_output(output, name, bytes);
-        let sha256 = head.outputs.iter().find(made)?.sha256;
+        let made = head.outputs.iter().find(|made| made.file == name && made.bytes == bytes)?;
+        let sha256 = made.sha256;
         let sum = files::open(&path).and_then(Sha256Sum::of_reader).ok()?;
         let manifest = ParentManifest { file, sha256: sum };
         Some(FileOrigin { command: head.command, manifest, sha256 })
     })
-}
-
-fn is_output(output: &crate::records::account::OutputEntry, name: &str, bytes: u64) -> bool {
-    output.file == name && output.bytes == bytes
 }

@@ -168,6 +168,7 @@ impl DecodeErrorKind {
 
 /// Why a record cannot be written in a format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
 pub enum EncodeError {
     /// A packed position has no room for "no king": it would need 257 bits.
     #[error("the {color:?} king is missing; packed positions need both kings")]
