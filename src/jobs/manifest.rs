@@ -16,9 +16,8 @@ use super::identity::{DATASET, FILTER, Identity, MERGE, RELABEL, SELFPLAY};
 use super::run_name::RunName;
 use crate::mate::judge::MemoHits;
 use crate::records::account::{InputEntry, InputIdentity, OutputEntry};
-use crate::records::account_file::{MANIFEST_SUFFIX, ManifestError, read, to_json};
+use crate::records::account_file::{ManifestError, read, to_json};
 use crate::records::counts::{Counts, ImbalanceError, equal};
-use crate::records::sink::PARTIAL_SUFFIX;
 use crate::records::stream::Stream;
 use crate::storage::checksum::Sha256Sum;
 use crate::storage::platform;
@@ -111,10 +110,7 @@ impl Manifest {
     /// [`ManifestError`] if there is none, or something else.
     pub fn read(path: &Path) -> Result<Self, ManifestError> {
         let manifest = Self::read_unchecked(path)?;
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let name = name.strip_suffix(PARTIAL_SUFFIX).unwrap_or(&name);
-        let name = RunName::of_file(name, MANIFEST_SUFFIX);
-        let checked = manifest.check(name.as_ref());
+        let checked = manifest.check(RunName::of_manifest(path).as_ref());
         checked.map_err(|why| ManifestError::Contradiction { path: path.to_owned(), why })?;
         Ok(manifest)
     }

@@ -9,7 +9,7 @@ use super::run_name::RunName;
 use super::selfplay_manifest::SelfPlayManifest;
 use crate::records::account::OutputEntry;
 use crate::records::account_check::ContradictionError;
-use crate::records::account_file::{MANIFEST_SUFFIX, ManifestError, read};
+use crate::records::account_file::{ManifestError, read};
 use crate::records::counts::ImbalanceError;
 
 /// The account of a run by what it makes.
@@ -41,8 +41,7 @@ impl RunManifest {
     /// [`ManifestError`] if there is none, or something else.
     pub fn read(path: &Path) -> Result<Self, ManifestError> {
         let manifest = Self::read_unchecked(path)?;
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let checked = manifest.check(RunName::of_file(&name, MANIFEST_SUFFIX).as_ref());
+        let checked = manifest.check(RunName::of_manifest(path).as_ref());
         checked.map_err(|why| ManifestError::Contradiction { path: path.to_owned(), why })?;
         Ok(manifest)
     }
@@ -74,6 +73,14 @@ impl RunManifest {
         match self {
             Self::Records(manifest) => manifest.identity(),
             Self::Games(manifest) => manifest.identity(),
+        }
+    }
+
+    /// What the records of its output are called.
+    pub(crate) const fn kind(&self) -> &'static str {
+        match self {
+            Self::Records(_) => "records",
+            Self::Games(_) => "games",
         }
     }
 

@@ -1,13 +1,16 @@
 //! Names of the files of a run: `positions.hcp`, `positions-00003-of-00010.manifest.json`.
 
 use std::fmt;
+use std::path::Path;
 
 use serde_json::{Map, Value};
 
 use super::identity::MERGE;
 use crate::records::account::OutputEntry;
 use crate::records::account_check::ContradictionError;
+use crate::records::account_file::MANIFEST_SUFFIX;
 use crate::records::shard::Shard;
+use crate::records::sink::PARTIAL_SUFFIX;
 use crate::records::stream::Stream;
 
 /// What the name of a checkpoint ends with.
@@ -46,6 +49,12 @@ impl RunName {
         // Two names of one shard would be two shards.
         let run = run.filter(|run| run.to_string() == name);
         Some(run.unwrap_or_else(|| Self::new(name, None)))
+    }
+
+    /// The run of which a file is the manifest, or will be once it has its name.
+    pub(crate) fn of_manifest(path: &Path) -> Option<Self> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        Self::of_file(name.strip_suffix(PARTIAL_SUFFIX).unwrap_or(&name), MANIFEST_SUFFIX)
     }
 
     /// The shard; none where there are none.
@@ -103,7 +112,6 @@ impl fmt::Display for RunName {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::records::account_file::MANIFEST_SUFFIX;
 
     #[test]
     fn names_of_runs_and_shards() {

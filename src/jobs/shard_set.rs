@@ -402,10 +402,11 @@ impl ShardSet {
 
     fn different(&self) -> Vec<ShardError> {
         let mut shards = self.shards();
-        let Some((first, manifest)) = shards.next() else { return Vec::new() };
-        let expected = of_run(manifest);
+        let Some((first, first_one)) = shards.next() else { return Vec::new() };
+        let expected = of_run(first_one);
         let problem = |(shard, manifest): (Shard, &RunManifest)| {
-            let difference = Box::new(expected.difference(&of_run(manifest))?);
+            let difference = expected.difference(&of_run(manifest));
+            let difference = Box::new(difference.or_else(|| kind_difference(first_one, manifest))?);
             Some(ShardError::Different { first, shard, difference })
         };
         shards.filter_map(problem).collect()
@@ -498,6 +499,13 @@ pub fn wrong_output(folder: &Path, output: &OutputEntry) -> Option<ShardError> {
         Ok(_) => Some(ShardError::Checksum { path }),
         Err(error) => Some(ShardError::Unreadable { path, error: error.to_string() }),
     }
+}
+
+/// That one manifest tells of games and another of records.
+fn kind_difference(first: &RunManifest, other: &RunManifest) -> Option<IdentityDifference> {
+    let (was, is) = (first.kind(), other.kind());
+    let what = || "what it tells of".to_owned();
+    (was != is).then(|| IdentityDifference { what: what(), was: was.into(), is: is.into() })
 }
 
 /// What a shard must have in common with the others. A copy of an input on another machine has another

@@ -283,3 +283,39 @@ fn accounts_of_other_commands_must_add_up() {
         assert!(said.contains(expected), "{expected}: {said}");
     }
 }
+
+/// Makes a manifest of games out of one of records, as far as anybody can tell.
+fn into_games(manifest: &mut Value, endings: Value) {
+    let kept = |output: &&Value| output["stream"] == "kept";
+    let outputs = manifest["outputs"].as_array().unwrap();
+    manifest["outputs"] = json!([outputs.iter().find(kept).unwrap()]);
+    manifest["games"] = json!({
+        "played": 0, "mated_openings": 0, "endings": endings, "results": {}, "moves": 0,
+        "training_positions": 0, "simulations": 0,
+    });
+    manifest["networks"] = json!([]);
+    manifest["reproducible"] = json!(true);
+}
+
+#[test]
+fn games_and_records_are_not_joined() {
+    let folder = shards();
+    edit(folder.path(), 2, |manifest| into_games(manifest, json!({})));
+    let (code, said) = run("kyokumen", &["merge", "out", "-o", "joined.hcp"], folder.path());
+    assert_eq!(code, Some(1), "{said}");
+    let why =
+        "shard 2/3 is of another run: what it tells of is \"games\", in shard 1/3 \"records\"";
+    assert!(said.contains(why), "{said}");
+    assert!(!folder.path().join("joined.hcp").exists());
+}
+
+#[test]
+fn any_number_of_endings_is_added_up() {
+    let folder = shards();
+    let endings = (0..70_000).map(|number| (number.to_string(), json!(1_u64 << 48)));
+    let endings = Value::Object(endings.collect());
+    edit(folder.path(), 2, |manifest| into_games(manifest, endings));
+    let (code, said) = run("kyokumen", &["status", "out"], folder.path());
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("endings = 18446744073709551615"), "{said}");
+}
