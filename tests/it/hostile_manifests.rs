@@ -285,7 +285,7 @@ fn accounts_of_other_commands_must_add_up() {
 }
 
 /// Makes a manifest of games out of one of records, as far as anybody can tell.
-fn into_games(manifest: &mut Value, endings: Value) {
+fn into_games(manifest: &mut Value, endings: &Value) {
     let kept = |output: &&Value| output["stream"] == "kept";
     let outputs = manifest["outputs"].as_array().unwrap();
     manifest["outputs"] = json!([outputs.iter().find(kept).unwrap()]);
@@ -300,7 +300,7 @@ fn into_games(manifest: &mut Value, endings: Value) {
 #[test]
 fn games_and_records_are_not_joined() {
     let folder = shards();
-    edit(folder.path(), 2, |manifest| into_games(manifest, json!({})));
+    edit(folder.path(), 2, |manifest| into_games(manifest, &json!({})));
     let (code, said) = run("kyokumen", &["merge", "out", "-o", "joined.hcp"], folder.path());
     assert_eq!(code, Some(1), "{said}");
     let why =
@@ -314,7 +314,7 @@ fn any_number_of_endings_is_added_up() {
     let folder = shards();
     let endings = (0..70_000).map(|number| (number.to_string(), json!(1_u64 << 48)));
     let endings = Value::Object(endings.collect());
-    edit(folder.path(), 2, |manifest| into_games(manifest, endings));
+    edit(folder.path(), 2, |manifest| into_games(manifest, &endings));
     let (code, said) = run("kyokumen", &["status", "out"], folder.path());
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("endings = 18446744073709551615"), "{said}");
