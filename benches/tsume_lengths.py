@@ -45,7 +45,7 @@ def outcome(solution, stated):
 
 def main():
     program, path, *options = sys.argv[1:]
-    command = [program, "solve", path, "--shortest", "--json", *options]
+    command = [program, "solve", path, "--shortest", "--tsume-plies", "--json", *options]
     run = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     if run.returncode not in (0, 3):
         sys.exit(f"{' '.join(command)} failed")

@@ -10,6 +10,7 @@ pub mod memory;
 pub(crate) mod objects;
 #[cfg_attr(not(feature = "parquet"), path = "storage/parquet_absent.rs")]
 pub(crate) mod parquet;
+pub(crate) mod path_text;
 pub(crate) mod platform;
 pub(crate) mod retry_interrupted;
 pub(crate) mod secrets;

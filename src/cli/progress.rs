@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::{Deserialize, Serialize};
 
 use crate::engine::progress::{Progress, ProgressDisplay};
-use crate::engine::snapshot::Snapshot;
+use crate::engine::snapshot::{Snapshot, separated};
 
 /// How progress is shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -54,6 +54,9 @@ impl ProgressMode {
 
 /// A snapshot that can be shown; as JSON, too.
 pub(super) trait Shown: Serialize {
+    /// What is counted.
+    const UNIT: &'static str;
+
     /// How much is done.
     fn done(&self) -> u64;
 
@@ -65,6 +68,8 @@ pub(super) trait Shown: Serialize {
 }
 
 impl Shown for Snapshot {
+    const UNIT: &'static str = "records";
+
     fn done(&self) -> u64 {
         self.done
     }
@@ -78,22 +83,36 @@ impl Shown for Snapshot {
     }
 }
 
-struct Bar(ProgressBar);
+struct Bar {
+    bar: ProgressBar,
+    total: Option<u64>,
+}
 
 impl Bar {
-    fn new(records: Option<u64>) -> Self {
+    fn new(total: Option<u64>) -> Self {
         let target = ProgressDrawTarget::stderr();
-        Self(ProgressBar::with_draw_target(records, target).with_style(style(records)))
+        let bar = ProgressBar::with_draw_target(total, target).with_style(style(total));
+        Self { bar, total }
     }
 }
 
-fn style(records: Option<u64>) -> ProgressStyle {
-    let template = if records.is_some() {
-        "{wide_bar} {percent:>3} %  {human_pos} of {human_len}  {msg}"
+/// A short bar and as much of the message as the line has room for: nothing wraps.
+fn style(total: Option<u64>) -> ProgressStyle {
+    let template = if total.is_some() {
+        "{bar:12} {percent:>3} %  {wide_msg}"
     } else {
-        "{spinner} {human_pos} records  {msg}"
+        "{spinner} {wide_msg}"
     };
     ProgressStyle::with_template(template).expect("the templates above are valid")
+}
+
+/// How much is done, and everything else.
+fn message<S: Shown>(snapshot: &S, total: Option<u64>) -> String {
+    let done = separated(snapshot.done());
+    match total {
+        Some(total) => format!("{done} of {}  {}", separated(total), snapshot.rates()),
+        None => format!("{done} {}  {}", S::UNIT, snapshot.rates()),
+    }
 }
 
 impl<S: Shown> ProgressDisplay<S> for Bar {
@@ -102,21 +121,22 @@ impl<S: Shown> ProgressDisplay<S> for Bar {
     }
 
     fn begin(&mut self, records: Option<u64>) {
-        self.0.set_length(records.unwrap_or(0));
-        self.0.set_style(style(records));
+        self.total = records;
+        self.bar.set_length(records.unwrap_or(0));
+        self.bar.set_style(style(records));
     }
 
     fn show(&mut self, snapshot: &S) {
-        self.0.set_position(snapshot.done());
-        self.0.set_message(snapshot.rates());
+        self.bar.set_position(snapshot.done());
+        self.bar.set_message(message(snapshot, self.total));
     }
 
     fn finish(&mut self, _last: &S) {
-        self.0.finish_and_clear();
+        self.bar.finish_and_clear();
     }
 
     fn clear(&mut self) {
-        self.0.finish_and_clear();
+        self.bar.finish_and_clear();
     }
 }
 
@@ -149,5 +169,41 @@ impl<S: Shown> ProgressDisplay<S> for Json {
 
     fn finish(&mut self, last: &S) {
         self.show(last);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use indicatif::InMemoryTerm;
+
+    use super::*;
+    use crate::records::counts::Counts;
+
+    /// What a terminal of this width shows.
+    fn drawn(columns: u16, total: Option<u64>) -> String {
+        let terminal = InMemoryTerm::new(5, columns);
+        let target = ProgressDrawTarget::term_like(Box::new(terminal.clone()));
+        let bar = ProgressBar::with_draw_target(total, target).with_style(style(total));
+        let mut bar = Bar { bar, total };
+        let counts = Counts { input: 1_234_567, ..Counts::default() };
+        bar.show(&Snapshot::of(&counts, total, 100.0, 0, true));
+        bar.bar.tick();
+        terminal.contents()
+    }
+
+    #[test]
+    fn on_a_narrow_terminal_nothing_wraps() {
+        let wide = drawn(120, Some(4_000_000));
+        let expected =
+            " 31 %  1,234,567 of 4,000,000  0 mated, 0 unknown, 12,346 records/s, 3 min 44 s left";
+        assert!(wide.ends_with(expected), "{wide}");
+        for total in [Some(4_000_000), None] {
+            for columns in [20, 40, 60] {
+                let narrow = drawn(columns, total);
+                assert_eq!(narrow.lines().count(), 1, "{narrow}");
+                assert!(narrow.chars().count() <= usize::from(columns), "{narrow}");
+            }
+        }
+        assert!(drawn(40, None).contains(" 1,234,567 records"));
     }
 }

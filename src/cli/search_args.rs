@@ -14,10 +14,10 @@ use crate::mate::judge::{InCheck, SearchSettings, WhenHopeless};
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub(super) struct SearchArgs {
     #[arg(long, value_name = "PLIES", allow_negative_numbers = true, help = depth_help())]
-    depth: Option<u16>,
+    pub(super) depth: Option<u16>,
 
     #[arg(long, allow_negative_numbers = true, help = nodes_help())]
-    nodes: Option<u64>,
+    pub(super) nodes: Option<u64>,
 
     #[arg(long, value_name = "MIB", allow_negative_numbers = true, help = hash_help())]
     hash_mb: Option<usize>,
@@ -30,7 +30,7 @@ pub(super) struct SearchArgs {
     /// What to do once a search is unlikely to end within its nodes: stop there, or use them up
     /// [default: give-up]
     #[arg(long, value_name = "give-up|go-on", value_parser = word::<WhenHopeless>)]
-    when_hopeless: Option<WhenHopeless>,
+    pub(super) when_hopeless: Option<WhenHopeless>,
 }
 
 fn depth_help() -> String {

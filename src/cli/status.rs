@@ -10,7 +10,7 @@ use super::message::name;
 use super::option::location;
 use super::report::json_line;
 use crate::cli::exit::ExitStatus;
-use crate::engine::snapshot::duration;
+use crate::engine::snapshot::{duration, rounded, separated};
 use crate::jobs::status::{RunStatus, RunUnit, ShardState, ShardStatus, status};
 
 /// Say how far the runs have come whose outputs are written to a folder
@@ -75,18 +75,20 @@ fn summary(run: &RunStatus) -> String {
     let states = states.iter().filter(|(number, _)| *number > 0);
     let states: Vec<_> = states.map(|(number, name)| format!("{number} {name}")).collect();
     let unit = run.unit.name();
-    let of = run.records.map_or(String::new(), |records| format!(" of {records}"));
+    let about = if run.is_estimate { "about " } else { "" };
+    let of = run.records.map(|records| format!(" of {about}{}", separated(records)));
+    let of = of.unwrap_or_default();
     let speed = match run.records_per_s {
-        speed if speed > 0.0 => format!(", {speed:.0} {unit}/s"),
+        speed if speed > 0.0 => format!(", {} {unit}/s", rounded(speed)),
         _ => String::new(),
     };
     let left = run.eta_s.map_or(String::new(), |eta_s| format!(", {} left", duration(eta_s)));
-    format!("{}; {}{of} {unit}{speed}{left}", states.join(", "), run.done)
+    format!("{}; {}{of} {unit}{speed}{left}", states.join(", "), separated(run.done))
 }
 
 fn write_shard(out: &mut impl Write, shard: &ShardStatus) -> io::Result<()> {
-    let text = |number: Option<u64>| number.map_or("?".to_owned(), |number| number.to_string());
-    let speed = shard.records_per_s.map_or(String::new(), |speed| format!("{speed:.0}"));
+    let text = |number: Option<u64>| number.map_or("?".to_owned(), separated);
+    let speed = shard.records_per_s.map_or(String::new(), rounded);
     let left = shard.eta_s.map_or(String::new(), duration);
     let by = shard
         .holder
@@ -96,10 +98,10 @@ fn write_shard(out: &mut impl Write, shard: &ShardStatus) -> io::Result<()> {
         "{:>13}  {:<11} {:>12} {:>12} {:>10} {:>9} {speed:>9} {left:>11}{by}",
         shard.shard.as_deref().unwrap_or("all"),
         shard.state.name(),
-        shard.done,
+        separated(shard.done),
         text(shard.records),
-        shard.mated,
-        shard.unknown,
+        separated(shard.mated),
+        separated(shard.unknown),
     );
     writeln!(out, "{}", name(line.trim_end()))
 }

@@ -5,13 +5,14 @@
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::error::RunError;
 use super::in_order::{Parallelism, in_order};
 use super::job::{BlockWorker, Job};
 use super::prefetch::Prefetch;
+use crate::records::counts::Counts;
 use crate::records::processing::ProcessedBlock;
 use crate::records::resume_point::ResumePoint;
 use crate::records::source::{
@@ -61,13 +62,14 @@ pub(crate) enum ProcessedDelivery<T> {
 }
 
 /// Has the blocks of a job behind `behind` processed by workers, and hands what becomes of them in order to `take`:
-/// nothing where there is nothing yet.
+/// nothing where there is nothing yet. What is decided is counted in `decided` at once, though a block before it may take long.
 ///
 /// # Errors
 /// What `take` returns, and [`RunError`] for what cannot be read or processed.
 pub(crate) fn process_blocks<W, E>(
     job: &Job<'_>,
     behind: &ResumePoint,
+    decided: &Arc<Mutex<Counts>>,
     make_worker: impl Fn() -> W + Send + Sync + 'static,
     mut take: impl FnMut(Option<ProcessedDelivery<W::Found>>) -> Result<(), E>,
 ) -> Result<(), E>
@@ -90,8 +92,14 @@ where
     let stop = StopWhenDropped(Arc::default());
     let stopped = Arc::clone(&stop.0);
     let inputs: Vec<_> = job.parts.iter().map(|part| part.input.name.clone()).collect();
+    let decided = Arc::clone(decided);
     let work = move |worker: &mut W, delivery| {
-        process(worker, delivery, &inputs, is_memory_short, &stopped)
+        let done = process(worker, delivery, &inputs, is_memory_short, &stopped);
+        if let Ok(ProcessedDelivery::Block(block)) = &done {
+            let counts = &block.processed.counts;
+            decided.lock().unwrap_or_else(PoisonError::into_inner).add(counts);
+        }
+        done
     };
     let deliveries = deliveries(job, behind, threads).map_err(RunError::Threads)?;
     in_order(deliveries, parallelism, make_worker, work, |processed| take(processed.transpose()?))
@@ -183,7 +191,14 @@ impl Iterator for CaughtPanics {
 
 #[cfg(test)]
 mod tests {
+    use std::thread;
+    use std::time::{Duration, Instant};
+
     use super::*;
+    use crate::engine::job::BlockFunction;
+    use crate::format::Format;
+    use crate::records::format_name::FormatName;
+    use crate::records::source::{Input, Part};
 
     #[test]
     fn a_reader_that_panics_does_not_pass_for_the_end() {
@@ -192,5 +207,39 @@ mod tests {
         let mut deliveries = CaughtPanics(Some(Box::new(stage)));
         assert!(matches!(deliveries.next(), Some(Err(RunError::ReaderPanicked))));
         assert!(deliveries.next().is_none());
+    }
+
+    /// The first block waits for those behind it to be counted.
+    #[test]
+    fn what_is_decided_is_counted_before_what_comes_first() {
+        const RECORDS: usize = 10;
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join("a.hcp");
+        std::fs::write(&path, [0; 32 * RECORDS]).unwrap();
+        let input = Input::named(&path, FormatName::plain(Format::Hcp));
+        let parts = [Part::whole(input)];
+        let decided: Arc<Mutex<Counts>> = Arc::default();
+        let count = |counts: &Mutex<Counts>| counts.lock().unwrap().input;
+        let seen = Arc::clone(&decided);
+        let work: BlockFunction<()> = Arc::new(move |block, _| {
+            let started = Instant::now();
+            while block.first_index == 0 && count(&seen) < RECORDS as u64 - 1 {
+                assert!(started.elapsed() < Duration::from_secs(60), "nothing was counted");
+                thread::yield_now();
+            }
+            let mut processed = ProcessedBlock::default();
+            processed.counts.input = 1;
+            Some((processed, ()))
+        });
+        let (job, behind) = (Job::new(&parts, 2, 1), ResumePoint::default());
+        let taken = process_blocks(
+            &job,
+            &behind,
+            &decided,
+            move || Arc::clone(&work),
+            |_| Ok::<(), RunError>(()),
+        );
+        taken.unwrap();
+        assert_eq!(count(&decided), RECORDS as u64);
     }
 }

@@ -102,11 +102,20 @@ impl Progress {
         self.before = records;
     }
 
+    /// Whether it is time to say again how far the run has come.
+    pub(crate) fn is_due(&self) -> bool {
+        self.is_display_due() || self.metrics.as_ref().is_some_and(Metrics::is_due)
+    }
+
+    fn is_display_due(&self) -> bool {
+        let pause = self.display.as_ref().map(|display| display.pause());
+        pause.is_some_and(|pause| self.shown.unwrap_or(self.started).elapsed() >= pause)
+    }
+
     /// Shows how far the run has come, unless it was shown a moment ago.
     pub fn update(&mut self, counts: &Counts) {
         self.update_metrics(counts);
-        let Some(pause) = self.display.as_ref().map(|display| display.pause()) else { return };
-        if self.shown.unwrap_or(self.started).elapsed() >= pause {
+        if self.is_display_due() {
             let snapshot = self.snapshot(counts);
             if let Some(display) = &mut self.display {
                 display.show(&snapshot);

@@ -3,6 +3,7 @@
 //! Outputs keep their partial names here; the caller renames them after the counts have been checked.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::error::RunError;
 use super::progress::Progress;
@@ -155,7 +156,8 @@ fn read_all<W: BlockWorker + 'static, E: From<RunError>>(
     }
     let mut parts_read = Vec::new();
     let behind = resume_point.clone();
-    process_blocks(job, &behind, make_worker, |processed| {
+    let decided = Arc::new(Mutex::new(behind.counts.clone()));
+    process_blocks(job, &behind, &decided, make_worker, |processed| {
         if is_set(cancel) {
             return Err(interrupted(checkpointer.as_deref_mut(), sinks, resume_point));
         }
@@ -168,7 +170,10 @@ fn read_all<W: BlockWorker + 'static, E: From<RunError>>(
             Some(ProcessedDelivery::End(read)) => parts_read.push(read),
             None => {}
         }
-        progress.update(&resume_point.counts);
+        if progress.is_due() {
+            let counts = decided.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            progress.update(&counts);
+        }
         match &mut checkpointer {
             Some(checkpointer) => checkpointer.between_blocks(sinks, resume_point),
             None => Ok(()),

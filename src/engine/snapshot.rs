@@ -26,7 +26,7 @@ pub struct Snapshot {
     pub verdicts: Option<Verdicts>,
     /// Seconds since this process began.
     pub elapsed_s: f64,
-    /// Seconds that are left at this rate.
+    /// Seconds that are left at this rate, once it has settled.
     pub eta_s: Option<f64>,
 }
 
@@ -41,6 +41,9 @@ pub struct Verdicts {
     pub unknown: u64,
 }
 
+/// Before that, the first records and the start of the threads say little about the rest.
+const SETTLED_AFTER_S: f64 = 2.0;
+
 impl Snapshot {
     /// So many seconds after a process began behind so many records.
     pub(crate) fn of(
@@ -54,7 +57,8 @@ impl Snapshot {
         let new = done.saturating_sub(before);
         let rate = if elapsed_s > 0.0 { new as f64 / elapsed_s } else { 0.0 };
         let left = total.map(|all| all.saturating_sub(done) as f64);
-        let eta_s = left.filter(|_| new > 0).map(|left| left / rate);
+        let is_settled = new > 0 && elapsed_s >= SETTLED_AFTER_S;
+        let eta_s = left.filter(|_| is_settled).map(|left| left / rate);
         let verdicts = searches.then(|| Verdicts {
             win: counts.verdicts.win,
             loss: counts.verdicts.loss,
@@ -71,20 +75,41 @@ impl Snapshot {
 
     /// A line of text.
     pub fn line(&self) -> String {
-        let of = self.total.map_or(String::new(), |total| format!(" of {total}"));
+        let of = self.total.map_or(String::new(), |total| format!(" of {}", separated(total)));
         let phase = self.phase.map_or(String::new(), |phase| format!("{phase}: "));
-        format!("{phase}{}{of} records, {}", self.done, self.rates())
+        format!("{phase}{}{of} records, {}", separated(self.done), self.rates())
     }
 
     /// Verdicts, speed and what is left.
     pub fn rates(&self) -> String {
         let verdicts = self.verdicts.as_ref().map_or(String::new(), |verdicts| {
-            format!("{} mated, {} unknown, ", verdicts.win + verdicts.loss, verdicts.unknown)
+            let mated = separated(verdicts.win + verdicts.loss);
+            format!("{mated} mated, {} unknown, ", separated(verdicts.unknown))
         });
-        let bad = if self.bad > 0 { format!("{} bad, ", self.bad) } else { String::new() };
+        let bad =
+            if self.bad > 0 { format!("{} bad, ", separated(self.bad)) } else { String::new() };
         let eta = self.eta_s.map_or(String::new(), |eta_s| format!(", {} left", duration(eta_s)));
-        format!("{verdicts}{bad}{:.0} records/s{eta}", self.rate)
+        format!("{verdicts}{bad}{} records/s{eta}", rounded(self.rate))
     }
+}
+
+/// `1,234,567`
+pub fn separated(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() * 4 / 3);
+    for (place, digit) in digits.char_indices() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A speed without decimals.
+pub fn rounded(speed: f64) -> String {
+    #[expect(clippy::cast_sign_loss, reason = "saturates")]
+    separated(speed.round() as u64)
 }
 
 /// `42 s`, `3 min 20 s`, `5 h 04 min`.
@@ -110,12 +135,19 @@ mod tests {
     }
 
     #[test]
+    fn thousands_are_separated() {
+        let told = [0, 999, 1_000, 65_536, 1_234_567, u64::MAX].map(separated);
+        let expected = ["0", "999", "1,000", "65,536", "1,234,567", "18,446,744,073,709,551,615"];
+        assert_eq!(told, expected);
+    }
+
+    #[test]
     fn a_plain_line_says_what_is_left() {
         let mut counts = Counts { input: 500, kept: 480, ..Counts::default() };
         (counts.verdicts.win, counts.verdicts.loss) = (4, 3);
         counts.bad.quarantined = 1;
         let snapshot = Snapshot::of(&counts, Some(2000), 5.0, 0, true);
-        let line = "500 of 2000 records, 7 mated, 0 unknown, 1 bad, 100 records/s, 15 s left";
+        let line = "500 of 2,000 records, 7 mated, 0 unknown, 1 bad, 100 records/s, 15 s left";
         assert_eq!(snapshot.line(), line);
     }
 
@@ -123,7 +155,7 @@ mod tests {
     fn what_was_done_before_says_nothing_about_the_speed() {
         let counts = Counts { input: 500, ..Counts::default() };
         let snapshot = Snapshot::of(&counts, Some(2000), 5.0, 400, false);
-        assert_eq!(snapshot.line(), "500 of 2000 records, 20 records/s, 1 min 15 s left");
+        assert_eq!(snapshot.line(), "500 of 2,000 records, 20 records/s, 1 min 15 s left");
         let snapshot = Snapshot::of(&counts, None, 5.0, 500, false);
         let json = serde_json::to_value(&snapshot).unwrap();
         let expected = serde_json::json!({

@@ -17,6 +17,7 @@ use crate::records::counts::Counts;
 use crate::records::shard::missing;
 use crate::storage::files;
 use crate::storage::lock::Holder;
+use crate::storage::path_text::path_of;
 
 /// What has become of a shard.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
@@ -111,6 +112,8 @@ pub struct RunStatus {
     pub done: u64,
     /// Records or games of the run: those of unknown shards taken for as many as the others have.
     pub records: Option<u64>,
+    /// Whether there are such shards.
+    pub is_estimate: bool,
     /// Speed of the processes that are running.
     pub records_per_s: f64,
     /// How long the rest will take them.
@@ -131,7 +134,9 @@ pub fn status(folder: &Path) -> Result<Vec<RunStatus>, ShardSetError> {
     for name in files::names_in(folder).map_err(failed)? {
         let suffixes = [MANIFEST_SUFFIX, CHECKPOINT_SUFFIX, LOCK_SUFFIX];
         let found = suffixes.iter().find_map(|suffix| RunName::of_file(&name, suffix));
-        let Some(name) = found.filter(|_| !is_of_another(&folder.join(&name))) else { continue };
+        let Some(name) = found.filter(|_| !is_of_another(&folder.join(path_of(&name)))) else {
+            continue;
+        };
         let run = runs.entry((name.stem.clone(), name.count)).or_default();
         if !run.shards.contains_key(&name.index) {
             run.look_at(folder, &name);
@@ -157,7 +162,7 @@ fn is_of_another(path: &Path) -> bool {
 
 impl FoundRun {
     fn look_at(&mut self, folder: &Path, name: &RunName) {
-        let path = |suffix| folder.join(name.file(suffix));
+        let path = |suffix| folder.join(path_of(&name.file(suffix)));
         let shard = name.shard().map(|shard| shard.to_string());
         let holder = Holder::of(&path(LOCK_SUFFIX));
         let manifest = path(MANIFEST_SUFFIX);
@@ -337,7 +342,7 @@ fn run_status(
     let known = || shards.iter().filter_map(|shard| shard.records);
     let (sum, number) = (known().map(u128::from).sum::<u128>(), known().count() as u128);
     let all: u128 = shards.iter().map(|shard| u128::from(shard.shards)).sum();
-    let records = (number > 0).then(|| sum + sum / number * (all - number));
+    let records = (number > 0).then(|| sum * all / number);
     let records = records.map(|records| u64::try_from(records).unwrap_or(u64::MAX));
     let done = shards.iter().fold(0, |sum: u64, shard| sum.saturating_add(shard.done));
     let running = || shards.iter().filter(|shard| shard.state == ShardState::Running);
@@ -346,5 +351,6 @@ fn run_status(
     let together = records.map(|records| records.saturating_sub(done) as f64 / records_per_s);
     let longest = running().filter_map(|shard| shard.eta_s).fold(0.0, f64::max);
     let eta_s = together.filter(|eta| eta.is_finite()).map(|eta| eta.max(longest));
-    RunStatus { name, unit, done, records, records_per_s, eta_s, shards, problems }
+    let is_estimate = number < all;
+    RunStatus { name, unit, done, records, is_estimate, records_per_s, eta_s, shards, problems }
 }

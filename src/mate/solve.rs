@@ -13,7 +13,8 @@ use crate::engine::error::RunError;
 use crate::engine::in_order::{Parallelism, in_order};
 use crate::format::proof_file::{ProofText, TooManySteps};
 use crate::records::source::SourceError;
-use crate::shogi::Position;
+use crate::search::SearchObserver;
+use crate::shogi::{Move, Position};
 use crate::storage::platform;
 
 /// Positions under way per thread.
@@ -71,6 +72,21 @@ where
     solve_with(positions, settings, options, threads, Memo::new(), take)
 }
 
+/// Solves one position on this thread while somebody looks on, who may have the search given up. Great depths need a stack of
+/// [`STACK_BYTES`](crate::solver::STACK_BYTES).
+///
+/// # Errors
+/// [`BadPosition`] if there is nothing to ask about.
+pub fn solve_one(
+    found: InputPosition,
+    settings: &SearchSettings,
+    options: &SolveOptions,
+    observer: &dyn SearchObserver<Move>,
+) -> Result<Solution, BadPosition> {
+    let memo = Arc::new(Memo::with_buckets(1));
+    SolveWorker::new(settings, options, memo).solution(found, observer)
+}
+
 fn solve_with<E>(
     positions: impl Iterator<Item = PositionResult> + Send + 'static,
     settings: &SearchSettings,
@@ -89,7 +105,8 @@ where
         move || SolveWorker::new(&settings, &options, Arc::clone(&memo))
     };
     let work = |worker: &mut SolveWorker, delivered: PositionResult| -> Result<_, SourceError> {
-        Ok(delivered?.and_then(|found| worker.solution(found)))
+        let cancel = Arc::clone(&worker.options.cancel);
+        Ok(delivered?.and_then(|found| worker.solution(found, &*cancel)))
     };
     let parallelism = Parallelism::new(threads, threads * POSITIONS_PER_THREAD);
     let ended = in_order(positions, parallelism, make_worker, work, |solution| match solution {
@@ -137,7 +154,11 @@ impl SolveWorker {
         }
     }
 
-    fn solution(&mut self, found: InputPosition) -> Result<Solution, BadPosition> {
+    fn solution(
+        &mut self,
+        found: InputPosition,
+        observer: &dyn SearchObserver<Move>,
+    ) -> Result<Solution, BadPosition> {
         let started = Instant::now();
         let is_asked = self
             .in_check
@@ -146,7 +167,7 @@ impl SolveWorker {
         if !is_asked {
             return Ok(Solution::not_asked(found, started.elapsed()));
         }
-        let (known, was_known) = self.answer(&found.position);
+        let (known, was_known) = self.answer(&found.position, observer);
         let answer = known.judgement.answer;
         let proof = if self.options.proof {
             self.judge.proof(&found.position, answer, found.location.index)
@@ -159,11 +180,15 @@ impl SolveWorker {
     }
 
     /// The answer, and whether it was known before.
-    fn answer(&mut self, position: &Position) -> (SolvedPosition, bool) {
+    fn answer(
+        &mut self,
+        position: &Position,
+        observer: &dyn SearchObserver<Move>,
+    ) -> (SolvedPosition, bool) {
         if let Some(known) = self.memo.recall(position) {
             return (known, true);
         }
-        let known = self.search(position);
+        let known = self.search(position, observer);
         // A proof is too large to be remembered, and the judge has only that of its last search.
         if !(self.options.proof && known.judgement.answer.is_mate()) {
             self.memo.remember(position, &known, &self.options.cancel);
@@ -171,9 +196,13 @@ impl SolveWorker {
         (known, false)
     }
 
-    fn search(&mut self, position: &Position) -> SolvedPosition {
+    fn search(
+        &mut self,
+        position: &Position,
+        observer: &dyn SearchObserver<Move>,
+    ) -> SolvedPosition {
         let started = Instant::now();
-        let judgement = self.judge.judge(position, &*self.options.cancel);
+        let judgement = self.judge.judge(position, observer);
         let elapsed = started.elapsed();
         let answer = judgement.answer;
         let is_shortest = answer.is_mate().then(|| self.judge.is_shortest(position)).flatten();

@@ -6,7 +6,7 @@ use kyokumen_selfplay::Figures;
 use serde::Serialize;
 
 use crate::engine::metrics::MetricsText;
-use crate::engine::snapshot::duration;
+use crate::engine::snapshot::{duration, rounded, separated};
 
 /// How far a run has come, and how it is going.
 #[derive(Clone, Debug, Serialize)]
@@ -76,7 +76,8 @@ impl SelfPlaySnapshot {
 
     /// A line of text.
     pub fn line(&self) -> String {
-        format!("{} of {} games, {}", self.games, self.total, self.rates())
+        let (games, total) = (separated(self.games), separated(self.total));
+        format!("{games} of {total} games, {}", self.rates())
     }
 
     /// Speeds, devices and what is left.
@@ -84,9 +85,9 @@ impl SelfPlaySnapshot {
         let percent = |share: f64| (100.0 * share).round();
         let eta = self.eta_s.map_or(String::new(), |eta_s| format!(", {} left", duration(eta_s)));
         format!(
-            "{:.1} positions/s, {:.0} sims/s, batches {} % full, devices {} % busy, {} % waiting{eta}",
+            "{:.1} positions/s, {} sims/s, batches {} % full, devices {} % busy, {} % waiting{eta}",
             self.positions_per_s,
-            self.simulations_per_s,
+            rounded(self.simulations_per_s),
             percent(self.batch_fill),
             percent(self.devices_busy),
             percent(self.waiting),

@@ -19,7 +19,7 @@ const MATE: &str = "1n1g3+Pl/k1p1s4/1ng5p/pSP1p1pp1/1n3p3/P1K3P1P/1P7/9/L1G5L b 
 const WHITE_MATES: &str =
     "+L4kp2/9/2gs1pB+R1/n1pgp4/6P2/S2G3r1/P3+b1G2/2P6/+lP1K1+n3 w 2SN2L4Pn6p 130";
 /// Microcosmos, a problem of 1525 moves: with a table of 1 MiB a search without end.
-const ENDLESS: &str =
+pub(crate) const ENDLESS: &str =
     "g1+P1k1+P+P+L/1p3P3/+R+p2pp1pl/1NNsg+p2+R/+b+nL+P1+p3/1P3ssP1/2P1+Ps2N/4+P1P1L/+B5G1g b - 1";
 
 const PATIENCE: Duration = Duration::from_mins(2);

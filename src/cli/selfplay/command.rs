@@ -23,6 +23,7 @@ use crate::selfplay::plan::{SelfPlayPlan, SelfPlayRequest};
 use crate::selfplay::run::{SelfPlayed, selfplay};
 use crate::selfplay::snapshot::SelfPlaySnapshot;
 use crate::storage::compression::Compression;
+use crate::storage::path_text::path_of;
 use crate::storage::platform::Interrupt;
 
 pub(super) fn run(settings: SettingArgs, config: Option<PathBuf>) -> anyhow::Result<ExitStatus> {
@@ -50,7 +51,7 @@ fn report(manifest: &SelfPlayManifest, folder: &Path) {
         );
     }
     for output in &manifest.outputs {
-        say!("  {} ({})", folder.join(&output.file).display(), records(output.records));
+        say!("  {} ({})", folder.join(path_of(&output.file)).display(), records(output.records));
     }
 }
 
@@ -85,6 +86,8 @@ impl Failure for SelfPlayError {
 }
 
 impl Shown for SelfPlaySnapshot {
+    const UNIT: &'static str = "games";
+
     fn done(&self) -> u64 {
         self.games
     }

@@ -1,0 +1,193 @@
+//! Answers about positions, as text and as JSON.
+
+use std::io;
+use std::io::Write;
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::cli::message::say;
+use crate::cli::report::{json_line, milliseconds, records};
+use crate::mate::judge::Judgement;
+use crate::mate::solve::Solution;
+use crate::records::answer::Answer;
+use crate::shogi::Move;
+use crate::solver::SearchProgress;
+
+/// One line of `--json`.
+#[derive(Serialize)]
+#[expect(clippy::struct_field_names, reason = "`line` is the mating line")]
+struct Line {
+    index: u64,
+    sfen: String,
+    verdict: Option<&'static str>,
+    stop: Option<&'static str>,
+    plies: Option<usize>,
+    /// Plies without futile interpositions.
+    tsume_plies: Option<u16>,
+    /// Why `tsume_plies` is null, if it is.
+    tsume_plies_null: Option<&'static str>,
+    /// Whether `plies` are proven to be the fewest there can be; null if that was not asked.
+    shortest: Option<bool>,
+    line: Vec<String>,
+    nodes: u64,
+    /// Of the search that gave the answer, which may have been that of an equal position.
+    elapsed_ms: f64,
+}
+
+impl Line {
+    /// `measures`: whether mates are measured as problems count them.
+    fn new(solution: &Solution, measures: bool) -> Self {
+        let judgement = solution.judgement.as_ref();
+        let stop = match judgement.map(|judgement| judgement.answer) {
+            Some(Answer::Unknown(stop)) => Some(stop.word()),
+            _ => None,
+        };
+        Self {
+            index: solution.found.location.index,
+            sfen: solution.found.position.to_string(),
+            verdict: judgement.map(|judgement| judgement.answer.word()),
+            stop,
+            plies: judgement.filter(|j| j.answer.is_mate()).map(|j| j.line.len()),
+            tsume_plies: solution.tsume_plies,
+            tsume_plies_null: why_not_measured(solution, measures),
+            shortest: solution.is_shortest,
+            line: judgement.map(moves).unwrap_or_default(),
+            nodes: judgement.map_or(0, |judgement| judgement.nodes),
+            elapsed_ms: milliseconds(solution.elapsed),
+        }
+    }
+}
+
+/// Why a position has no length as problems count it.
+fn why_not_measured(solution: &Solution, measures: bool) -> Option<&'static str> {
+    if solution.tsume_plies.is_some() {
+        return None;
+    }
+    Some(match solution.judgement.as_ref().map(|judgement| judgement.answer) {
+        None => "not_searched",
+        Some(Answer::NoMate) => "no_mate",
+        Some(Answer::Unknown(_)) => "undecided",
+        Some(Answer::Win | Answer::Loss) if !measures => "not_asked",
+        Some(Answer::Win | Answer::Loss) => "too_many_positions",
+    })
+}
+
+/// The answer as a JSON object.
+pub(super) fn write_json(solution: &Solution, measures: bool) -> io::Result<()> {
+    json_line(&Line::new(solution, measures))
+}
+
+/// The answer about one position of several, in a line.
+pub(super) fn write_line(solution: &Solution) -> io::Result<()> {
+    let line = Line::new(solution, false);
+    let (index, nodes, moves) = (line.index, line.nodes, line.line.join(" "));
+    let text = format!("{index:>6}  {:<17} {nodes:>9} nodes  {moves}", verdict(solution));
+    writeln!(io::stdout(), "{}", text.trim_end())
+}
+
+/// The answer about one position, in some lines. Of a search that did not decide, how far it came.
+pub(super) fn write_report(solution: &Solution, reached: &SearchProgress) -> io::Result<()> {
+    let line = Line::new(solution, true);
+    let mut out = io::stdout();
+    writeln!(out, "{}", verdict(solution))?;
+    if !line.line.is_empty() {
+        writeln!(out, "line       {}", line.line.join(" "))?;
+    }
+    if let Some(plies) = line.tsume_plies.filter(|&plies| Some(usize::from(plies)) != line.plies) {
+        writeln!(out, "tsume      {plies} plies, without futile interpositions")?;
+    }
+    if let Some(is_shortest) = line.shortest {
+        let known = if is_shortest { "yes" } else { "not known: a limit was reached" };
+        writeln!(out, "shortest   {known}")?;
+    }
+    if line.stop.is_some() && !reached.line.is_empty() {
+        writeln!(out, "reached    {} plies", reached.depth_plies)?;
+        writeln!(out, "last line  {}", words(&reached.line))?;
+    }
+    writeln!(out, "nodes      {}", line.nodes)?;
+    writeln!(out, "elapsed    {:.3} ms", line.elapsed_ms)?;
+    let seconds = solution.elapsed.as_secs_f64();
+    writeln!(out, "nodes/s    {:.0}", line.nodes as f64 / seconds)
+}
+
+/// The answer in a few words: `win in 3`, `unknown (nodes)`, ….
+fn verdict(solution: &Solution) -> String {
+    match &solution.judgement {
+        None => "in check, skipped".to_owned(),
+        Some(Judgement { answer, line, .. }) => match answer {
+            Answer::Loss if line.is_empty() => "mated".to_owned(),
+            Answer::Win | Answer::Loss => format!("{} in {}", answer.word(), line.len()),
+            Answer::NoMate => "no mate".to_owned(),
+            Answer::Unknown(stop) => format!("unknown ({stop})"),
+        },
+    }
+}
+
+fn moves(judgement: &Judgement) -> Vec<String> {
+    judgement.line.iter().map(ToString::to_string).collect()
+}
+
+/// Moves with spaces between them.
+fn words(moves: &[Move]) -> String {
+    moves.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+}
+
+/// How many positions got which answer.
+#[derive(Default)]
+pub(super) struct Tally {
+    pub(super) positions: u64,
+    win: u64,
+    loss: u64,
+    no_mate: u64,
+    unknown: u64,
+    skipped: u64,
+    pub(super) bad: u64,
+    /// Answered because an equal position had been.
+    known: u64,
+    /// Searched, without those of the known.
+    nodes: u64,
+}
+
+impl Tally {
+    pub(super) fn count(&mut self, solution: &Solution) {
+        self.positions += 1;
+        let Some(judgement) = &solution.judgement else {
+            self.skipped += 1;
+            return;
+        };
+        self.known += u64::from(solution.was_known);
+        self.nodes += if solution.was_known { 0 } else { judgement.nodes };
+        *match judgement.answer {
+            Answer::Win => &mut self.win,
+            Answer::Loss => &mut self.loss,
+            Answer::NoMate => &mut self.no_mate,
+            Answer::Unknown(_) => &mut self.unknown,
+        } += 1;
+    }
+
+    pub(super) fn report(&self, elapsed: Duration) {
+        let mut words = Vec::new();
+        for (count, word) in [
+            (self.win, "win"),
+            (self.loss, "loss"),
+            (self.no_mate, "no mate"),
+            (self.unknown, "unknown"),
+            (self.skipped, "skipped"),
+            (self.bad, "bad"),
+        ] {
+            if count > 0 {
+                words.push(format!("{count} {word}"));
+            }
+        }
+        let colon = if words.is_empty() { "" } else { ": " };
+        say!("{}{colon}{}", records(self.positions + self.bad), words.join(", "));
+        let seconds = elapsed.as_secs_f64();
+        let (positions_s, nodes_s) = (self.positions as f64 / seconds, self.nodes as f64 / seconds);
+        let known = match self.known {
+            0 => String::new(),
+            known => format!(", {known} known from equal ones"),
+        };
+        say!("{seconds:.1} s, {positions_s:.0} positions/s, {nodes_s:.0} nodes/s{known}");
+    }
+}

@@ -1,0 +1,89 @@
+//! What `kyokumen solve` is asked.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use clap::Args;
+
+use crate::cli::option::{location, seconds, threads, word};
+use crate::cli::progress::ProgressMode;
+use crate::cli::search_args::SearchArgs;
+use crate::mate::solve::SolveOptions;
+use crate::records::format_name::FormatName;
+
+/// Say whether the side to move mates, is being mated, or neither
+///
+/// Reads an SFEN, or a file of positions: a format of `kyokumen formats` by its extension, anything else as text with
+/// an SFEN in the first column; blank lines and # comments are passed over. The king of the attacker may be
+/// missing, as in problems. Results of a file come in its order, from all threads; equal positions are searched
+/// once. One position is searched to any depth, and Ctrl-C asks for what is known.
+#[derive(Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
+#[command(after_long_help = "\
+Examples:
+  kyokumen solve 4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1
+  kyokumen solve --time 60 \"SFEN\"
+  kyokumen solve --json positions.hcp > answers.jsonl
+  kyokumen solve --shortest --proof proofs.zst problems.sfen
+
+Exit status: 0 done, 1 failed, 2 usage, 3 done but no records, or bad ones, were met, 130 or 143 interrupted.")]
+pub(in crate::cli) struct SolveArgs {
+    /// An SFEN, a file of positions, or `-` for standard input [default: -]
+    #[arg(value_name = "SFEN | FILE | -", default_value = "-", hide_default_value = true, num_args = 1..)]
+    pub(super) input: Vec<String>,
+
+    /// Format of the input, one of `kyokumen formats`, as in psv or psv.zst [default: by extension]
+    #[arg(long, value_name = "FORMAT")]
+    pub(super) from: Option<FormatName>,
+
+    #[command(flatten)]
+    pub(super) search: SearchArgs,
+
+    /// Time for one position [default: none, and with it no limit of nodes unless one is named]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(super) time: Option<Duration>,
+
+    /// Threads; 0 is all cores [default: 0]
+    #[arg(long, default_value_t = 0, hide_default_value = true, value_parser = threads())]
+    pub(super) threads: usize,
+
+    /// Look for the shortest mates: after each mate search for a shorter one, with as many nodes again
+    #[arg(long)]
+    pub(super) shortest: bool,
+
+    /// Measure the mates of a file also as problems count them, without futile interpositions; that of one position
+    /// always is
+    #[arg(long)]
+    pub(super) tsume_plies: bool,
+
+    /// Write the proofs of all mates to a file, to be checked by `kyokumen verify --proof`; zstd-compressed
+    /// if its name ends in .zst
+    #[arg(long, value_name = "FILE", value_parser = location())]
+    pub(super) proof: Option<PathBuf>,
+
+    /// Replace the file of proofs if it exists
+    #[arg(long, requires = "proof")]
+    pub(super) force: bool,
+
+    /// One JSON object a line for each position
+    #[arg(long)]
+    pub(super) json: bool,
+
+    /// How the search of one position is shown [default: auto]
+    #[arg(long, value_name = "auto|bar|plain|json|none", value_parser = word::<ProgressMode>)]
+    pub(super) progress: Option<ProgressMode>,
+}
+
+impl SolveArgs {
+    /// What is wanted besides the answers.
+    pub(super) fn options(&self, cancel: Arc<AtomicBool>) -> SolveOptions {
+        SolveOptions {
+            shortest: self.shortest,
+            tsume_plies: self.tsume_plies,
+            proof: self.proof.is_some(),
+            cancel,
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! One position: searched to any depth while somebody looks on.
+
+use std::sync::mpsc;
+use std::sync::mpsc::RecvTimeoutError;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use serde::Serialize;
+
+use super::answer::{write_json, write_report};
+use super::args::SolveArgs;
+use super::proofs::Proofs;
+use crate::cli::exit::{ExitStatus, Interrupted, Usage};
+use crate::cli::failure::plan_error;
+use crate::cli::message::say;
+use crate::cli::position_arg;
+use crate::cli::progress::{ProgressMode, Shown};
+use crate::engine::progress::ProgressDisplay;
+use crate::engine::snapshot::{rounded, separated};
+use crate::mate::judge::{SearchSettings, Stop, WhenHopeless};
+use crate::mate::positions::{InputPosition, LineOrByte, RecordLocation};
+use crate::mate::solve::{Solution, SolveOptions, solve_one as solve};
+use crate::records::answer::Answer;
+use crate::records::claims::FileClaims;
+use crate::solver::{MAX_PLIES, STACK_BYTES, SearchControl, SearchProgress};
+use crate::storage::platform::Interrupt;
+
+/// How often the search is looked after.
+const WATCH_EVERY: Duration = Duration::from_millis(50);
+
+pub(super) fn solve_one(args: &SolveArgs, text: &str) -> anyhow::Result<ExitStatus> {
+    let position = position_arg::parse("SFEN", text)?;
+    let location = RecordLocation { index: 0, spot: LineOrByte::Line(1) };
+    let found = InputPosition { location, position, second_column: None };
+    let settings = settings(args)?;
+    let mut proofs = Proofs::open(args, FileClaims::reading(&[]).map_err(plan_error)?)?;
+    let options = SolveOptions { tsume_plies: true, ..args.options(proofs.cancel()) };
+    let interrupt = Interrupt::watch().context("cannot watch for signals")?;
+    let control = SearchControl::new();
+    let (question, looked_at) = ((&settings, &options), &control);
+    let solution = thread::scope(|scope| -> anyhow::Result<Solution> {
+        let (send, answer) = mpsc::channel();
+        let search = move || {
+            // Nobody listens any more only where this thread's fault is told already.
+            drop(send.send(solve(found, question.0, question.1, looked_at)));
+        };
+        let builder = thread::Builder::new().name("search".to_owned()).stack_size(STACK_BYTES);
+        builder.spawn_scoped(scope, search).context("cannot start a thread")?;
+        let mut watch = Watch::new(args, &control);
+        loop {
+            match answer.recv_timeout(WATCH_EVERY) {
+                Ok(Ok(solution)) => return Ok(solution),
+                Ok(Err(bad)) => {
+                    return Err(Usage(format!("SFEN: {}\n  {text}", bad.error)).into());
+                }
+                Err(RecvTimeoutError::Timeout) => watch.look(interrupt.signal().is_some()),
+                Err(RecvTimeoutError::Disconnected) => {
+                    anyhow::bail!("the search ended without an answer")
+                }
+            }
+        }
+    })?;
+    if args.json {
+        write_json(&solution, true)?;
+    } else {
+        write_report(&solution, &control.figures())?;
+    }
+    if let Some(signal) = interrupt.signal() {
+        return Err(Interrupted { signal, what: "interrupted".to_owned() }.into());
+    }
+    if let Some(hint) = hint(&solution, &settings) {
+        say!("{hint}");
+    }
+    proofs.take(&solution)?;
+    let unwritten = proofs.finish()?;
+    Ok(ExitStatus::of_records(1, unwritten))
+}
+
+/// Those of a file, but for what is not said: no limit of depth, none of nodes where there is one of time, and nodes that are
+/// there are used up.
+fn settings(args: &SolveArgs) -> anyhow::Result<SearchSettings> {
+    let mut search = args.search;
+    search.depth = search.depth.or(Some(MAX_PLIES));
+    search.nodes = search.nodes.or(args.time.map(|_| u64::MAX));
+    search.when_hopeless = search.when_hopeless.or(Some(WhenHopeless::GoOn));
+    search.settings()
+}
+
+/// What to ask for where a limit ended the search.
+fn hint(solution: &Solution, settings: &SearchSettings) -> Option<String> {
+    let judgement = solution.judgement.as_ref()?;
+    let Answer::Unknown(stop) = judgement.answer else { return None };
+    let SearchSettings { nodes, depth_plies, hash_mb, when_hopeless, .. } = settings;
+    Some(match stop {
+        Stop::Nodes if *when_hopeless == WhenHopeless::GiveUp && judgement.nodes < *nodes => {
+            "the search gave up before its nodes were used: --when-hopeless go-on uses them"
+                .to_owned()
+        }
+        Stop::Nodes => format!(
+            "{} nodes were not enough: --nodes takes more, --time SECONDS as many as there is time for",
+            separated(*nodes)
+        ),
+        Stop::Depth => format!("there is no mate within {depth_plies} plies: --depth goes deeper"),
+        Stop::Memory => {
+            format!(
+                "a table of {hash_mb} MiB is too small for the proof: --hash-mb makes it larger"
+            )
+        }
+        Stop::Cancelled => "the time was not enough: --time SECONDS takes more".to_owned(),
+    })
+}
+
+/// Somebody who looks on: ends the search in time, and shows how far it is.
+struct Watch<'a> {
+    control: &'a SearchControl,
+    started: Instant,
+    deadline: Option<Instant>,
+    display: Option<Box<dyn ProgressDisplay<SearchSnapshot>>>,
+    shown: Instant,
+}
+
+impl<'a> Watch<'a> {
+    fn new(args: &SolveArgs, control: &'a SearchControl) -> Self {
+        let started = Instant::now();
+        // A time beyond what the clock can tell is none.
+        let deadline = args.time.and_then(|time| started.checked_add(time));
+        let mode: ProgressMode = args.progress.unwrap_or_default();
+        Self { control, started, deadline, display: mode.display(None), shown: started }
+    }
+
+    fn look(&mut self, is_interrupted: bool) {
+        if is_interrupted || self.deadline.is_some_and(|deadline| deadline <= Instant::now()) {
+            self.control.stop();
+        }
+        let Some(display) = &mut self.display else { return };
+        if self.shown.elapsed() >= display.pause() {
+            display.show(&SearchSnapshot::new(self.control.figures(), self.started.elapsed()));
+            self.shown = Instant::now();
+        }
+    }
+}
+
+impl Drop for Watch<'_> {
+    fn drop(&mut self) {
+        if let Some(display) = &mut self.display {
+            display.clear();
+        }
+    }
+}
+
+/// How far a search is.
+#[derive(Serialize)]
+struct SearchSnapshot {
+    elapsed_s: f64,
+    nodes: u64,
+    nodes_per_s: f64,
+    /// Length of the longest line, in plies.
+    depth: usize,
+    /// The line that is looked at.
+    line: Vec<String>,
+}
+
+impl SearchSnapshot {
+    fn new(figures: SearchProgress, elapsed: Duration) -> Self {
+        let SearchProgress { nodes, depth_plies: depth, line } = figures;
+        let elapsed_s = elapsed.as_secs_f64();
+        let nodes_per_s = nodes as f64 / elapsed_s.max(1e-3);
+        let line = line.iter().map(ToString::to_string).collect();
+        Self { elapsed_s, nodes, nodes_per_s, depth, line }
+    }
+}
+
+impl Shown for SearchSnapshot {
+    const UNIT: &'static str = "nodes";
+
+    fn done(&self) -> u64 {
+        self.nodes
+    }
+
+    fn rates(&self) -> String {
+        let Self { nodes_per_s, depth, line, .. } = self;
+        format!("{} nodes/s, depth {depth}, {}", rounded(*nodes_per_s), line.join(" "))
+    }
+
+    fn line(&self) -> String {
+        format!("{:.0} s, {} nodes, {}", self.elapsed_s, separated(self.nodes), self.rates())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shogi::Move;
+
+    #[test]
+    fn a_line_says_how_far_a_search_is() {
+        let line = vec![Move::from_usi("G*5b").unwrap(), Move::from_usi("5a6a").unwrap()];
+        let figures = SearchProgress { nodes: 1_234_567, depth_plies: 23, line };
+        let snapshot = SearchSnapshot::new(figures, Duration::from_secs(2));
+        let expected = "2 s, 1,234,567 nodes, 617,284 nodes/s, depth 23, G*5b 5a6a";
+        assert_eq!(snapshot.line(), expected);
+    }
+}

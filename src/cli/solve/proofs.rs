@@ -1,0 +1,62 @@
+//! The proofs of mates, on their way into a file.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use anyhow::Context;
+
+use super::args::SolveArgs;
+use crate::cli::exit::{Interrupted, Usage};
+use crate::cli::failure::plan_error;
+use crate::cli::message::say;
+use crate::mate::proof::ProofOutput;
+use crate::mate::solve::Solution;
+use crate::records::claims::FileClaims;
+use crate::records::sink::{SinkError, is_standard_output};
+use crate::storage::platform::Interrupt;
+
+/// The file of proofs, if one is wanted.
+pub(super) struct Proofs {
+    file: Option<(ProofOutput, Interrupt)>,
+    /// Proofs too large for it.
+    unwritten: u64,
+}
+
+impl Proofs {
+    pub(super) fn open(args: &SolveArgs, mut claims: FileClaims) -> anyhow::Result<Self> {
+        let Some(path) = &args.proof else { return Ok(Self { file: None, unwritten: 0 }) };
+        if is_standard_output(path) {
+            let message = "standard output holds the answers: --proof needs a file";
+            return Err(Usage(message.to_owned()).into());
+        }
+        let plan = ProofOutput::plan(path, &mut claims, args.force).map_err(plan_error)?;
+        let interrupt = Interrupt::watch().context("cannot watch for signals")?;
+        Ok(Self { file: Some((ProofOutput::create(plan)?, interrupt)), unwritten: 0 })
+    }
+
+    pub(super) fn cancel(&self) -> Arc<AtomicBool> {
+        self.file.as_ref().map(|(_, interrupt)| interrupt.cancel()).unwrap_or_default()
+    }
+
+    pub(super) fn take(&mut self, solution: &Solution) -> anyhow::Result<()> {
+        let Some((output, interrupt)) = &mut self.file else { return Ok(()) };
+        if let Some(signal) = interrupt.signal() {
+            return Err(Interrupted::removed(signal).into());
+        }
+        match &solution.proof {
+            Some(Ok(proof)) => output.write(proof)?,
+            Some(Err(error)) => {
+                self.unwritten += 1;
+                say!("{}: {error}", solution.found.location);
+            }
+            None => {}
+        }
+        Ok(())
+    }
+
+    /// How many proofs are not in the file.
+    pub(super) fn finish(self) -> Result<u64, SinkError> {
+        self.file.map_or(Ok(()), |(output, _)| output.finish())?;
+        Ok(self.unwritten)
+    }
+}

@@ -1,0 +1,99 @@
+//! Names of files as text that leads back to them: in manifests, lists and messages.
+//!
+//! A name is what its file system makes it, on Unix any bytes. What is no UTF-8 stands as `\xE9`, one for each byte, and
+//! everything else as it is; a backslash before what would read like such a byte is `\x5C` itself.
+
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+
+/// Bytes of an escape.
+const ESCAPE_LEN: usize = 4;
+
+/// The name as text, from which [`path_of`] makes the name again; two names never have one text. On systems where names are no
+/// bytes what is no text is replaced.
+pub(crate) fn text_of(name: impl AsRef<OsStr>) -> String {
+    let name = name.as_ref();
+    if !cfg!(unix) {
+        return name.to_string_lossy().into_owned();
+    }
+    let mut text = String::new();
+    for chunk in name.as_encoded_bytes().utf8_chunks() {
+        for (at, character) in chunk.valid().char_indices() {
+            match escaped(&chunk.valid().as_bytes()[at..]) {
+                Some(_) => text.push_str("\\x5C"),
+                None => text.push(character),
+            }
+        }
+        text.extend(chunk.invalid().iter().map(|byte| format!("\\x{byte:02X}")));
+    }
+    text
+}
+
+/// The name that has this text.
+pub(crate) fn path_of(text: &str) -> PathBuf {
+    if !cfg!(unix) {
+        return PathBuf::from(text);
+    }
+    let (mut name, mut rest) = (Vec::with_capacity(text.len()), text.as_bytes());
+    while let Some(&first) = rest.first() {
+        let found = escaped(rest);
+        name.push(found.unwrap_or(first));
+        rest = &rest[if found.is_some() { ESCAPE_LEN } else { 1 }..];
+    }
+    name_of_bytes(name).into()
+}
+
+#[cfg(unix)]
+fn name_of_bytes(bytes: Vec<u8>) -> OsString {
+    std::os::unix::ffi::OsStringExt::from_vec(bytes)
+}
+
+#[cfg(not(unix))]
+fn name_of_bytes(bytes: Vec<u8>) -> OsString {
+    String::from_utf8_lossy(&bytes).into_owned().into()
+}
+
+/// The byte that a text begins with, if it is an escape: of no other bytes there are any, lest a name that was checked as text
+/// turns out to be a path.
+fn escaped(text: &[u8]) -> Option<u8> {
+    let digits = text.get(..ESCAPE_LEN)?.strip_prefix(b"\\x")?;
+    let digit = |digit: u8| char::from(digit).to_digit(16);
+    let byte = u8::try_from(digit(digits[0])? * 16 + digit(digits[1])?).ok();
+    byte.filter(|&byte| byte == b'\\' || !byte.is_ascii())
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::ffi::{OsStrExt, OsStringExt};
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_name_that_is_no_text_stands_byte_by_byte() {
+        for (name, text) in [
+            (&b"a.hcp"[..], "a.hcp"),
+            ("局面.hcp".as_bytes(), "局面.hcp"),
+            (b"\xE9.hcp", "\\xE9.hcp"),
+            (b"\\xE9.hcp", "\\x5CxE9.hcp"),
+            (b"a\\b", "a\\b"),
+            (b"..\\x2Fa", "..\\x2Fa"),
+            (b"\\x\xE9\\xE\xFF", "\\x\\xE9\\xE\\xFF"),
+            (b"", ""),
+        ] {
+            assert_eq!(text_of(OsStr::from_bytes(name)), text);
+            assert_eq!(path_of(text).as_os_str().as_bytes(), name);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_name_comes_back(name in proptest::collection::vec(prop_oneof![
+            any::<u8>(), Just(b'\\'), Just(b'x'), Just(b'5'), Just(b'C'), Just(0xE5), Just(0xB1), Just(0x80),
+        ], 0..40)) {
+            let name = OsString::from_vec(name);
+            prop_assert_eq!(path_of(&text_of(&name)).into_os_string(), name);
+        }
+    }
+}
