@@ -41,7 +41,7 @@ def main():
 
 
 def is_table(file):
-    is_list_of_bad_records = file.name.endswith(".quarantine.jsonl")
+    is_list_of_bad_records = file.name.endswith(".quarantine.jsonl")  # beside tables in other formats
     return file.suffix in (".parquet", ".npz", ".jsonl") and not is_list_of_bad_records
 
 

@@ -11,6 +11,7 @@ pub mod counts;
 pub(crate) mod evidence;
 pub mod filters;
 pub mod format_name;
+pub(crate) mod lineage;
 pub(crate) mod opening;
 pub mod plan_error;
 pub(crate) mod position_set;

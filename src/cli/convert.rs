@@ -14,7 +14,7 @@ use super::report;
 use super::report::records;
 use crate::cli::exit::{ExitStatus, Usage};
 use crate::engine::error::RunError;
-use crate::format::{Fields, Fill, Format};
+use crate::format::{ConversionPlan, Fields, Fill, Format};
 use crate::ops::convert::{
     Check, ConvertPlan, ConvertReport, ConvertRequest, ConvertSettings, convert,
 };
@@ -23,6 +23,7 @@ use crate::records::bad_record::BadPolicy;
 use crate::records::format_name::FormatName;
 use crate::records::sink::is_standard_output;
 use crate::storage::memory::Memory;
+use crate::storage::path_text::path_of;
 use crate::storage::platform::Interrupt;
 
 /// Convert files of positions from any format to any other
@@ -180,15 +181,26 @@ fn announce(plan: &ConvertPlan) {
             (true, false) => say!("{from} to {to}: records are copied unchanged"),
             (true, true) => say!("{from} to {to}: records are written anew"),
             (false, _) => {
-                let filled_in = filled_in(from, conversion.invented, plan);
-                say!("{from} to {to}: lost: {}; filled in: {filled_in}", conversion.lost);
+                say!("{from} to {to}: {}", changes(from, *conversion, plan));
             }
         }
     }
 }
 
-/// The values that will be filled in, as `--fill` takes them.
-fn filled_in(from: Format, invented: Fields, plan: &ConvertPlan) -> String {
+/// What the formats alone make of every record. What single records lose or lack besides is counted when they are read.
+fn changes(from: Format, conversion: ConversionPlan, plan: &ConvertPlan) -> String {
+    let mut changes = Vec::new();
+    if !conversion.lost.is_empty() {
+        changes.push(format!("lost: {}", conversion.lost));
+    }
+    if let Some(values) = filled_in(from, conversion.invented, plan) {
+        changes.push(format!("filled in: {values}"));
+    }
+    if changes.is_empty() { "they have the same fields".to_owned() } else { changes.join("; ") }
+}
+
+/// The values that will be filled in, as `--fill` takes them, if there are any.
+fn filled_in(from: Format, invented: Fields, plan: &ConvertPlan) -> Option<String> {
     let fill = plan.settings.fill;
     // Lines of text lack fields one by one; which ones shows only when they are read.
     let by_line = if from.is_sparse() {
@@ -198,7 +210,7 @@ fn filled_in(from: Format, invented: Fields, plan: &ConvertPlan) -> String {
     };
     let fields = invented.union(by_line);
     if fields.is_empty() {
-        return fields.to_string();
+        return None;
     }
     let neutral = Fill::neutral(fields);
     let values = Fill {
@@ -209,7 +221,7 @@ fn filled_in(from: Format, invented: Fields, plan: &ConvertPlan) -> String {
         result: neutral.result.and(fill.result),
         end_ply: neutral.end_ply.and(fill.end_ply),
     };
-    format!("{values}{}", if by_line.is_empty() { "" } else { " where a line lacks it" })
+    Some(format!("{values}{}", if by_line.is_empty() { "" } else { " where a line lacks it" }))
 }
 
 fn write_summary(report: &ConvertReport, output: &Path) {
@@ -222,7 +234,7 @@ fn write_summary(report: &ConvertReport, output: &Path) {
         say!("  {warning} in {}", records(number));
     }
     for written in &report.outputs {
-        let path = output.with_file_name(&written.file);
+        let path = output.with_file_name(path_of(&written.file));
         say!("  {} ({})", path.display(), records(written.records));
     }
 }

@@ -25,6 +25,7 @@ use crate::mate::judge::Judge;
 use crate::records::account_file::MANIFEST_SUFFIX;
 use crate::records::counts::Counts;
 use crate::records::format_name::FormatName;
+use crate::storage::path_text::text_of;
 
 /// Remove positions with a proven forced mate
 ///
@@ -67,8 +68,8 @@ struct SettingArgs {
     #[command(flatten)]
     search: SearchArgs,
 
-    /// What becomes of mates: a file of their own with the proofs; nothing; or they are kept, and result, evaluation and
-    /// move of the proof take the place of what they had [default: split]
+    /// What becomes of mates: a file of their own; they are left out; or they are kept, and result, evaluation and move of
+    /// the proof take the place of what they had. The proofs are listed in any case [default: split]
     #[arg(long, value_name = "split|drop|relabel", value_parser = word::<MatedPolicy>)]
     mated: Option<MatedPolicy>,
 
@@ -131,7 +132,7 @@ impl SettingArgs {
         earlier.remove(RETRY_UNKNOWN);
         earlier.remove("threads");
         let mut settings = self.or(config::of_manifest(&earlier)?);
-        let file = manifest.file_name().unwrap_or_default().to_string_lossy();
+        let file = text_of(manifest.file_name().unwrap_or_default());
         let name = RunName::of_file(&file, MANIFEST_SUFFIX);
         settings.job.name = settings.job.name.or(name.map(|name| name.stem));
         let shard = first.shard().map(str::parse).transpose();

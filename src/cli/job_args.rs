@@ -30,6 +30,7 @@ use crate::mate::judge::PositionJudge;
 use crate::records::bad_record::BadPolicy;
 use crate::records::counts::Counts;
 use crate::records::shard_choice::ShardChoice;
+use crate::storage::path_text::path_of;
 use crate::storage::platform::Interrupt;
 
 #[derive(Args, Clone, Debug, Default)]
@@ -177,7 +178,7 @@ fn list_outputs(manifest: &Manifest, folder: &Path) {
     let counts = &manifest.counts;
     report::fields(&counts.lost, &counts.invented);
     for output in &manifest.outputs {
-        say!("  {} ({})", folder.join(&output.file).display(), records(output.records));
+        say!("  {} ({})", folder.join(path_of(&output.file)).display(), records(output.records));
     }
 }
 

@@ -20,6 +20,7 @@ use crate::records::counts::Condition;
 use crate::records::format_name::FormatName;
 use crate::records::plan_error::PlanError;
 use crate::storage::memory::Memory;
+use crate::storage::path_text::path_of;
 use crate::storage::platform::Interrupt;
 
 /// What is read, and what may be used for it.
@@ -135,7 +136,7 @@ fn write_summary(account: &OperationManifest, plan: &RearrangePlan) {
         path.and_then(|path| path.parent()).unwrap_or(Path::new(""))
     };
     for output in account.outputs.iter().take(NAMED_OUTPUTS) {
-        let path = folder(output.stream).join(&output.file);
+        let path = folder(output.stream).join(path_of(&output.file));
         say!("  {} ({})", path.display(), records(output.records));
     }
     let more = account.outputs.len().saturating_sub(NAMED_OUTPUTS);

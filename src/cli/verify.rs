@@ -21,6 +21,7 @@ use crate::ops::verify::{
     Example, Finding, Level, VerifyPlan, VerifyReport, VerifyRequest, verify,
 };
 use crate::records::format_name::FormatName;
+use crate::storage::path_text::path_of;
 use crate::storage::platform::Interrupt;
 
 /// Check every record of files of positions, outputs against their manifests, or proofs of mates
@@ -37,7 +38,7 @@ use crate::storage::platform::Interrupt;
 Examples:
   kyokumen verify games.psv
   kyokumen verify games.psv --quarantine sorted
-      writes sorted/games.good.psv, sorted/games.bad.psv and, one line for each bad record,
+      writes sorted/games.good.psv, sorted/games.psv.bad and, one line for each bad record,
       sorted/games.bad.jsonl
   kyokumen verify --manifest clean/*.manifest.json
   kyokumen verify --proof mates.proofs
@@ -166,6 +167,6 @@ fn place_of(example: &Example) -> String {
 
 fn write_outputs(report: &VerifyReport, folder: &Path) {
     for output in &report.outputs {
-        say!("  {} ({})", folder.join(&output.file).display(), records(output.records));
+        say!("  {} ({})", folder.join(path_of(&output.file)).display(), records(output.records));
     }
 }

@@ -140,7 +140,7 @@ impl Classifier<'_> {
         let disposition = self.disposition(judgement.map(|judgement| judgement.answer));
         self.write(disposition, item, judgement, processed)?;
         let Some(judgement) = judgement else { return Ok(disposition) };
-        if disposition == Disposition::MatedSplit {
+        if matches!(judgement.answer, Answer::Win | Answer::Loss) {
             let line = self.proof(item.index, position, judgement);
             push_json_line(processed.encoded_mut(Stream::MatedLines), &line);
         }

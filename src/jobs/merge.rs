@@ -30,6 +30,7 @@ use crate::records::stream::{EncodedRecords, Stream};
 use crate::storage::checksum::Sha256Sum;
 use crate::storage::compression::Compression;
 use crate::storage::files;
+use crate::storage::path_text::{path_of, text_of};
 use crate::storage::table::TableFormat;
 
 /// Records that are read at a time.
@@ -151,24 +152,24 @@ impl MergePlan {
         }
         let format =
             if stream.holds_records() { FormatName::from_file_name(&first.file) } else { None };
-        let name = output.file_name().unwrap_or_default().to_string_lossy();
+        let name = text_of(output.file_name().unwrap_or_default());
         if let (Some(shards), Some(output_format)) = (format, FormatName::from_file_name(&name))
             && shards != output_format
         {
             return Err(MergeError::OtherFormat { shards, output, output_format });
         }
         let is_stream = is_stream(&output)?;
-        let manifest =
-            (!is_stream).then(|| output.with_file_name(format!("{name}{MANIFEST_SUFFIX}")));
+        let manifest = (!is_stream)
+            .then(|| output.with_file_name(path_of(&format!("{name}{MANIFEST_SUFFIX}"))));
         if !force && !is_stream {
             check_absence([&output].into_iter().chain(&manifest))?;
         }
         // Missing files are reported with the other errors of the outputs.
-        let paths = parts.iter().map(|part| folder.join(&part.file));
+        let paths = parts.iter().map(|part| folder.join(path_of(&part.file)));
         let paths = paths.filter(|path| files::is_object(path) || path.exists());
         let any_format = format.unwrap_or(FormatName::plain(Format::Hcp));
         let inputs = paths.map(|path| Input::named(&path, any_format));
-        let manifests = set.names().map(|name| folder.join(name.file(MANIFEST_SUFFIX)));
+        let manifests = set.names().map(|name| folder.join(path_of(&name.file(MANIFEST_SUFFIX))));
         let claims = FileClaims::reading(&inputs.collect::<Vec<_>>())?;
         let mut claims = claims.and_reading(&manifests.collect::<Vec<_>>());
         claims.write(
@@ -250,7 +251,7 @@ impl Copier<'_> {
     /// A file as it is.
     fn bytes(&mut self, part: usize) -> Result<(), JobError> {
         let (part, before) = (&self.plan.parts[part], self.done.input);
-        let path = self.plan.set.folder.join(&part.file);
+        let path = self.plan.set.folder.join(path_of(&part.file));
         let failed = |verb, source| SinkError::Io { verb, path: path.clone(), source };
         let mut file = files::open(&path).map_err(|source| failed("open", source))?;
         let mut copied = 0;
@@ -276,7 +277,7 @@ impl Copier<'_> {
 
     /// A compressed file record by record, so that frames end where they should.
     fn records(&mut self, part: usize, header: &[u8]) -> Result<(), JobError> {
-        let path = self.plan.set.folder.join(&self.plan.parts[part].file);
+        let path = self.plan.set.folder.join(path_of(&self.plan.parts[part].file));
         let name = self.plan.format.expect("what is compressed are records of a format");
         let source = Source::new(vec![Part::whole(Input::named(&path, name))], BLOCK_RECORDS);
         for delivery in source {
@@ -319,7 +320,7 @@ fn joined(
     }
     let parent = |name: RunName| {
         let file = name.file(MANIFEST_SUFFIX);
-        let path = plan.set.folder.join(&file);
+        let path = plan.set.folder.join(path_of(&file));
         let sum = files::open(&path).and_then(Sha256Sum::of_reader);
         let sha256 = sum.map_err(|source| SinkError::Io { verb: "read", path, source })?;
         Ok::<_, SinkError>(ParentManifest { file, sha256 })

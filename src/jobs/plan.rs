@@ -1,6 +1,6 @@
 //! What a run will read and write: everything is checked here, before anything is created.
 //!
-//! File names are those the command line documents: `STEM-00003-of-00010.mated.hcp` and so on.
+//! File names are those the command line documents: `STEM-00003-of-00010.hcp.mated` and so on.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -19,10 +19,12 @@ use crate::jobs::settings::DatasetSettings;
 use crate::jobs::solved_positions::SOLVED_POSITIONS;
 use crate::records::account_file::MANIFEST_SUFFIX;
 use crate::records::bad_record::BadPolicy;
-use crate::records::claims::{FileClaim, FileClaims, check_absence, check_once, check_twice};
+use crate::records::claims::{FileClaim, FileClaims, check_absence, check_twice};
 use crate::records::format_name::FormatName;
+use crate::records::lineage::warn_of_mixed_streams;
+use crate::records::opening;
 use crate::records::opening::{
-    check_compression, check_filters, check_folder, check_table_format, conversion, input, stem,
+    check_compression, check_filters, check_folder, check_table_format, conversion, stem,
 };
 use crate::records::plan_error::PlanError;
 use crate::records::selection::{Selection, select_records};
@@ -31,6 +33,7 @@ use crate::records::sink::OutputPlan;
 use crate::records::source::{Index, Input, InputLocation, Part};
 use crate::records::stream::Stream;
 use crate::storage::compression::Compression;
+use crate::storage::path_text::path_of;
 
 /// Time between two checkpoints, if nothing else is asked for.
 pub const CHECKPOINT_EVERY: Duration = Duration::from_secs(10);
@@ -175,14 +178,16 @@ impl JobPlan {
         let staging = Staging::to(&output, tmp_dir);
         let folder = staging.as_ref().map_or(output, |staging| staging.folder.clone());
         settings.search.check()?;
-        let inputs = inputs.iter().map(|path| input(path, from, dialect));
-        let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
-        check_once(&inputs, shard)?;
+        let inputs = opening::inputs(&inputs, from, dialect)?;
+        if shard.is_some() {
+            check_twice(&inputs, "a shard needs files")?;
+        }
+        warn_of_mixed_streams(&inputs);
         inputs.iter().try_for_each(|input| check_filters(input, &settings.filters))?;
         let product = Product::new(&inputs, to, &settings, shard)?;
         let stem = stem(name, &inputs)?;
         let run = RunName::new(&stem, shard);
-        let name = |suffix: &str| folder.join(run.file(suffix));
+        let name = |suffix: &str| folder.join(path_of(&run.file(suffix)));
         let is_first = shard.is_none_or(|shard| shard.index() == 1);
         let outputs = outputs(&settings, &product, is_first, name);
         let (manifest, lock) = (name(MANIFEST_SUFFIX), name(LOCK_SUFFIX));
@@ -295,8 +300,8 @@ fn outputs(
     let writes_rows = matches!(product, Product::Rows(_));
     let is_wanted = |stream: &Stream| match stream {
         Stream::Kept => !writes_rows,
-        Stream::UnknownLines => sorts_records,
-        Stream::Mated | Stream::MatedLines => sorts_records && settings.mated == MatedPolicy::Split,
+        Stream::MatedLines | Stream::UnknownLines => sorts_records,
+        Stream::Mated => sorts_records && settings.mated == MatedPolicy::Split,
         Stream::Unknown => sorts_records && settings.unknown == UnknownPolicy::Split,
         Stream::Quarantine | Stream::QuarantineLines => settings.on_error == BadPolicy::Quarantine,
         Stream::Rows => writes_rows,

@@ -29,6 +29,7 @@ use crate::records::source::Part;
 use crate::records::stream::Stream;
 use crate::shogi::Move;
 use crate::storage::checksum::Sha256Sum;
+use crate::storage::path_text::{path_of, text_of};
 use crate::storage::{files, platform};
 
 /// Why an earlier run cannot be built on.
@@ -159,14 +160,14 @@ impl PreviousRun {
         }
         let manifest = Manifest::read(path)?;
         let sha256 = File::open(path).and_then(Sha256Sum::of_reader).map_err(failed)?;
-        let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let file = text_of(path.file_name().unwrap_or_default());
         let parent = ParentManifest { file, sha256 };
         let folder = platform::folder_of(path);
         let list = |stream, what| {
             let why = if manifest.command == MERGE {
                 "it is of shards that were joined; take those of the shards"
             } else {
-                "it was run with --mated drop or relabel, or by an older version"
+                "it was run by an older version, which listed no mates with --mated drop or relabel"
             };
             let output = manifest.outputs.iter().find(|output| output.stream == stream);
             let missing = || PreviousRunError::NoList { manifest: path.to_owned(), what, why };
@@ -193,7 +194,7 @@ impl PreviousRun {
 
     /// The inputs of the run, as they were given.
     pub fn inputs(&self) -> Vec<PathBuf> {
-        self.manifest.inputs.iter().map(|input| PathBuf::from(&input.file)).collect()
+        self.manifest.inputs.iter().map(|input| path_of(&input.file)).collect()
     }
 
     /// The format of its inputs, if they have one in common.
@@ -341,7 +342,7 @@ fn same_name(manifest: &Manifest) -> Option<String> {
 fn checked(folder: &Path, output: &OutputEntry) -> Result<PathBuf, PreviousRunError> {
     match wrong_output(folder, output) {
         Some(problem) => Err(PreviousRunError::Wrong(problem)),
-        None => Ok(folder.join(&output.file)),
+        None => Ok(folder.join(path_of(&output.file))),
     }
 }
 

@@ -12,6 +12,7 @@ use crate::records::account_file::MANIFEST_SUFFIX;
 use crate::records::shard::Shard;
 use crate::records::sink::PARTIAL_SUFFIX;
 use crate::records::stream::Stream;
+use crate::storage::path_text::text_of;
 
 /// What the name of a checkpoint ends with.
 pub const CHECKPOINT_SUFFIX: &str = ".checkpoint";
@@ -53,7 +54,7 @@ impl RunName {
 
     /// The run of which a file is the manifest, or will be once it has its name.
     pub(crate) fn of_manifest(path: &Path) -> Option<Self> {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let name = text_of(path.file_name().unwrap_or_default());
         Self::of_file(name.strip_suffix(PARTIAL_SUFFIX).unwrap_or(&name), MANIFEST_SUFFIX)
     }
 
@@ -91,7 +92,11 @@ impl RunName {
             MERGE => self.to_string(),
             _ => self.file(&stream.suffix(to)),
         };
-        let names = outputs.iter().map(|output| (&output.file, expected(output.stream)));
+        let is_old = |stream: Stream, file: &str| {
+            file == self.file(&stream.old_suffix(to)) && command != MERGE
+        };
+        let names = outputs.iter().filter(|output| !is_old(output.stream, &output.file));
+        let names = names.map(|output| (&output.file, expected(output.stream)));
         let mut wrong = names.filter(|(file, expected)| *file != expected);
         wrong.next().map_or(Ok(()), |(file, expected)| {
             Err(ContradictionError::Name { file: file.clone(), expected })

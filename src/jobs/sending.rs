@@ -20,6 +20,7 @@ use crate::storage::checksum::{RunningChecksum, Sha256Sum};
 use crate::storage::files;
 use crate::storage::lock::Lock;
 use crate::storage::objects::Upload;
+use crate::storage::path_text::path_of;
 use crate::storage::retry_interrupted::RetryInterrupted;
 
 /// Bytes that are sent at a time.
@@ -39,7 +40,7 @@ impl Staging {
             return Ok(None);
         }
         for output in &manifest.outputs {
-            let sent = self.url.join(&output.file);
+            let sent = self.url.join(path_of(&output.file));
             let bytes = match files::state(&sent) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => None,
                 Err(source) => {
@@ -95,7 +96,7 @@ impl Staging {
         let account = self.destination(&plan.manifest);
         files::remove(&account).map_err(|source| self.failed("replace", &account, source))?;
         for output in &manifest.outputs {
-            let path = self.folder.join(&output.file);
+            let path = self.folder.join(path_of(&output.file));
             self.send_file(&path, output.sha256, lock, cancel)?;
         }
         self.send_file(&plan.manifest, None, lock, cancel)
@@ -158,7 +159,7 @@ impl Staging {
         if names.iter().all(is_index) {
             // Whoever comes first; another shard may begin at this moment.
             for name in names {
-                drop(fs::remove_file(self.folder.join(name)));
+                drop(fs::remove_file(self.folder.join(path_of(&name))));
             }
             drop(fs::remove_dir(&self.folder));
         }

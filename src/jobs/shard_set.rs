@@ -18,6 +18,7 @@ use crate::records::shard::{Shard, missing};
 use crate::records::stream::Stream;
 use crate::storage::checksum::Sha256Sum;
 use crate::storage::compression::Compression;
+use crate::storage::path_text::{path_of, text_of};
 use crate::storage::{files, platform};
 
 /// Why shards cannot be looked at.
@@ -253,7 +254,7 @@ impl ShardSet {
         let failed = |source| ShardSetError::Folder { folder: folder.to_owned(), source };
         let mut runs: BTreeMap<(String, u32), Vec<PathBuf>> = BTreeMap::new();
         for file in files::names_in(folder).map_err(failed)? {
-            let path = folder.join(&file);
+            let path = folder.join(path_of(&file));
             let name = RunName::of_file(&file, MANIFEST_SUFFIX);
             if let Some(name) = name
                 .filter(|name| name.shard().is_some() && stem.is_none_or(|stem| name.stem == stem))
@@ -279,7 +280,7 @@ impl ShardSet {
     pub fn of_files(paths: &[PathBuf]) -> Result<Vec<Self>, ShardSetError> {
         let mut sets: Vec<Self> = Vec::new();
         for path in paths {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let name = text_of(path.file_name().unwrap_or_default());
             let name = RunName::of_file(&name, MANIFEST_SUFFIX)
                 .ok_or_else(|| ShardSetError::NoManifest { path: path.clone() })?;
             let manifest = RunManifest::read_unchecked(path)?;
@@ -358,7 +359,7 @@ impl ShardSet {
     }
 
     fn path(&self, name: &RunName, suffix: &str) -> PathBuf {
-        self.folder.join(name.file(suffix))
+        self.folder.join(path_of(&name.file(suffix)))
     }
 
     fn missing(&self) -> Result<Vec<ShardError>, ShardSetError> {
@@ -483,7 +484,7 @@ impl ShardSet {
 
 /// What is wrong with an output in a folder: its bytes are read.
 pub fn wrong_output(folder: &Path, output: &OutputEntry) -> Option<ShardError> {
-    let path = folder.join(&output.file);
+    let path = folder.join(path_of(&output.file));
     let bytes = match files::state(&path) {
         Ok(state) => state.bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {

@@ -14,6 +14,7 @@ use crate::jobs::error::{JobError, StartError};
 use crate::records::account_file::ManifestError;
 use crate::records::sink::{OutputPlan, partial_path};
 use crate::storage::checksum::Sha256Sum;
+use crate::storage::path_text::path_of;
 use crate::storage::{files, platform};
 
 /// What a run has written down that is to be resumed.
@@ -177,7 +178,7 @@ fn check_ranges(plan: &JobPlan, manifest: &Manifest) -> Result<(), StartError> {
 /// The outputs of a run that was brought to its end are there.
 fn check_outputs(plan: &JobPlan, manifest: &Manifest) -> Result<(), StartError> {
     for output in &manifest.outputs {
-        let path = plan.folder.join(&output.file);
+        let path = plan.folder.join(path_of(&output.file));
         if path.metadata().map(|metadata| metadata.len()).ok() != Some(output.bytes) {
             return Err(StartError::NotAsSaid { path, manifest: plan.manifest.clone() });
         }
@@ -198,7 +199,7 @@ fn name_what_is_whole(plan: &JobPlan, identity: &Identity) -> Result<Option<Mani
     };
     let mut unnamed = Vec::new();
     for output in &manifest.outputs {
-        let named = plan.folder.join(&output.file);
+        let named = plan.folder.join(path_of(&output.file));
         let unwritten = partial_path(&named);
         let found = if unwritten.exists() { &unwritten } else { &named };
         if sum(found)?.is_none_or(|sum| Some(sum) != output.sha256) {

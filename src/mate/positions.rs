@@ -13,6 +13,7 @@ use crate::records::format_name::FormatName;
 use crate::records::reading::RecordError;
 use crate::records::source::{Block, Delivery, Input, Part, Source, SourceError};
 use crate::shogi::Position;
+use crate::storage::path_text::text_of;
 
 /// A position with where it stood.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -82,7 +83,7 @@ impl Positions {
     ///
     /// What the name does not say is text.
     pub fn open(path: &Path, from: Option<FormatName>) -> Self {
-        let name = path.to_string_lossy().into_owned();
+        let name = text_of(path);
         let format = from.or_else(|| FormatName::from_file_name(&name));
         let input = Input::named(path, format.unwrap_or(FormatName::plain(Format::Sfen)));
         let whole = Part::whole(input.clone());

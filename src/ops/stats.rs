@@ -20,10 +20,10 @@ use crate::format::PositionKey;
 use crate::format::move16::Dialect;
 use crate::ops::error::OperationError;
 use crate::records::bad_record::BadPolicy;
-use crate::records::claims::{FileClaims, check_once};
+use crate::records::claims::FileClaims;
 use crate::records::counts::Disposition;
 use crate::records::format_name::FormatName;
-use crate::records::opening::input;
+use crate::records::opening;
 use crate::records::plan_error::PlanError;
 use crate::records::processing::{AfterRecord, ProcessedBlock, process_block};
 use crate::records::selection::{Selection, select_records};
@@ -81,12 +81,7 @@ impl StatsPlan {
     /// [`PlanError`] with what is wrong.
     pub fn new(request: StatsRequest) -> Result<Self, PlanError> {
         let StatsRequest { inputs, from, dialect, memory, page, force, threads } = request;
-        let inputs = inputs.iter().map(|path| input(path, from, dialect));
-        let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
-        if inputs.is_empty() {
-            return Err(PlanError::NoInput);
-        }
-        check_once(&inputs, None)?;
+        let inputs = opening::inputs(&inputs, from, dialect)?;
         let mut claims = FileClaims::reading(&inputs)?;
         let page = page.map(|path| claims.lone_output(Stream::Kept, &path, force)).transpose()?;
         let Selection { parts, records, .. } = select_records(inputs, None, None)?;

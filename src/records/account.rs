@@ -1,7 +1,6 @@
 //! Accounts of what was read and written, as they stand in manifests and reports.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -11,6 +10,7 @@ use crate::records::sink::WrittenOutput;
 use crate::records::source::{Input, Part, PartRead};
 use crate::records::stream::Stream;
 use crate::storage::checksum::Sha256Sum;
+use crate::storage::path_text::text_of;
 
 /// What was read of one input.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -138,7 +138,7 @@ pub(crate) fn input_entry(part: &Part, read: &PartRead) -> InputEntry {
 pub(crate) fn output_entry(written: &WrittenOutput) -> OutputEntry {
     let name = written.path.file_name().unwrap_or(written.path.as_os_str());
     OutputEntry {
-        file: Path::new(name).to_string_lossy().into_owned(),
+        file: text_of(name),
         stream: written.stream,
         records: written.records,
         bytes: written.bytes,

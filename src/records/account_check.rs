@@ -1,7 +1,6 @@
 //! Whether an account can be right: what holds of the numbers of every account that this program writes.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
 use serde::Serialize;
 use serde_json::Value;
@@ -11,6 +10,7 @@ use crate::format::Format;
 use crate::records::account::{InputEntry, OutputEntry};
 use crate::records::counts::ImbalanceError;
 use crate::records::stream::Stream;
+use crate::storage::path_text::path_of;
 
 /// More records than any archive has; so many of anything can be added up.
 pub(crate) const MAX_RECORDS: u64 = 1 << 48;
@@ -177,9 +177,9 @@ pub(crate) fn check_outputs(outputs: &[OutputEntry]) -> Result<(), Contradiction
     }
     let mut names = BTreeSet::new();
     for OutputEntry { file, sha256, .. } in outputs {
-        // A name on one system may be a path on another.
-        let is_name =
-            Path::new(file).file_name() == Some(file.as_ref()) && !file.contains(['/', '\\', '\0']);
+        let path = path_of(file);
+        let is_name = path.file_name() == Some(path.as_os_str())
+            && !path.to_string_lossy().contains(['/', '\0']);
         if !is_name {
             return Err(ContradictionError::OutsideFolder { file: file.clone() });
         }

@@ -9,10 +9,10 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::records::bad_record::BadPolicy;
 use crate::records::plan_error::PlanError;
-use crate::records::shard::Shard;
 use crate::records::sink::{OutputPlan, partial_path};
 use crate::records::source::{Input, InputLocation};
 use crate::records::stream::Stream;
+use crate::storage::path_text::text_of;
 use crate::storage::platform::{FileIdentity, Standard};
 use crate::storage::{files, platform};
 
@@ -265,20 +265,17 @@ pub(crate) fn is_stream(output: &Path) -> Result<bool, PlanError> {
 /// What is written straight through has nothing beside it.
 pub(crate) fn check_stream(output: &Path, on_error: BadPolicy) -> Result<(), PlanError> {
     if on_error == BadPolicy::Quarantine {
-        let output = output.to_string_lossy().into_owned();
+        let output = text_of(output);
         return Err(PlanError::NoPlaceForQuarantine { output });
     }
     Ok(())
 }
 
-/// What can be read only once cannot be named twice, nor cut into shards, whose places are found by measuring it.
-pub(crate) fn check_once(inputs: &[Input], shard: Option<Shard>) -> Result<(), PlanError> {
+/// What can be read only once cannot be named twice.
+pub(crate) fn check_once(inputs: &[Input]) -> Result<(), PlanError> {
     let mut found = HashSet::new();
     for input in inputs.iter().filter(|input| !input.location.can_be_read_again()) {
         let why = |why| Err(PlanError::ReadOnce { input: input.display_name(), why });
-        if shard.is_some() {
-            return why("a shard needs files");
-        }
         let identity = match &input.location {
             InputLocation::File(path) => platform::identity(path).ok(),
             _ => Standard::Input.any_identity(),

@@ -114,6 +114,13 @@ pub struct MatedCounts {
     pub relabelled: u64,
 }
 
+impl MatedCounts {
+    /// All mates that were written or left out as what they are.
+    pub const fn all(&self) -> u64 {
+        self.split + self.dropped + self.relabelled
+    }
+}
+
 /// What became of the evaluations of records.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct EvaluationCounts {
@@ -253,7 +260,7 @@ impl Counts {
     /// # Errors
     /// [`ImbalanceError`] with the two sides that differ.
     pub fn check_balance(&self) -> Result<(), ImbalanceError> {
-        let mated = self.mated.split + self.mated.dropped + self.mated.relabelled;
+        let mated = self.mated.all();
         let unknown = self.unknown.split + self.unknown.dropped;
         let judged = self.kept + mated + unknown + self.rows;
         let not_judged =

@@ -1,11 +1,13 @@
 //! The name of a format and of how its bytes are compressed: `hcp`, `hcp.zst`, `hcp.gz`.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
 use thiserror::Error;
 
 use crate::format::Format;
+use crate::records::stream::Stream;
 use crate::storage::compression::Compression;
 
 /// A format and how its bytes are compressed: `hcp`, `hcp.zst`, `hcp.gz`.
@@ -40,8 +42,10 @@ impl FormatName {
         Self { format, compression: Compression::None }
     }
 
-    /// The name that the file name shows; `None` if its extension is no format's.
+    /// The name that the file name shows; `None` if its extension is no format's. That of `a.hcp.mated`, which a filter wrote, is
+    /// that of `a.hcp`.
     pub fn from_file_name(name: &str) -> Option<Self> {
+        let (name, _) = Stream::taken_out(name).unwrap_or((name, ""));
         let (name, compression) = without_compression(name);
         if compression == Compression::Parquet {
             return Some(Self::PARQUET);
@@ -50,8 +54,15 @@ impl FormatName {
         Some(Self { format: Format::from_extension(extension)?, compression })
     }
 
-    /// The file name without what says how it is written.
-    pub fn stem(name: &str) -> &str {
+    /// The file name without what says how it is written: `a` of `a.hcp`, `a.mated` of `a.hcp.mated`.
+    pub fn stem(name: &str) -> Cow<'_, str> {
+        match Stream::taken_out(name) {
+            Some((name, word)) => format!("{}.{word}", Self::stem_of_kept(name)).into(),
+            None => Self::stem_of_kept(name).into(),
+        }
+    }
+
+    fn stem_of_kept(name: &str) -> &str {
         let (name, compression) = without_compression(name);
         if compression == Compression::Parquet {
             return name;
@@ -93,6 +104,30 @@ impl fmt::Display for FormatName {
         match self.compression {
             Compression::Parquet => f.write_str("parquet"),
             _ => write!(f, "{}{}", self.format.name(), self.compression.suffix()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_taken_out_has_the_format_before_its_stream() {
+        for (file, name, stem) in [
+            ("a.hcp", Some("hcp"), "a"),
+            ("a.hcp.mated", Some("hcp"), "a.mated"),
+            ("a.b.psv.zst.unknown", Some("psv.zst"), "a.b.unknown"),
+            ("a.psv.bad", Some("psv"), "a.bad"),
+            ("a.parquet.mated", Some("parquet"), "a.mated"),
+            ("a.mated", None, "a.mated"),
+            ("mated", None, "mated"),
+            (".mated", None, ".mated"),
+            ("a.mated.proofs", None, "a.mated"),
+        ] {
+            let found = FormatName::from_file_name(file).map(|name| name.to_string());
+            assert_eq!(found.as_deref(), name, "{file}");
+            assert_eq!(FormatName::stem(file), stem, "{file}");
         }
     }
 }

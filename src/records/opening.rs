@@ -1,10 +1,11 @@
 //! Inputs and outputs as they are asked for: looked at, with their formats settled, before anything is created.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::format::move16::Dialect;
 use crate::format::{ConversionPlan, Fill, Format, conversion_plan};
 use crate::records::bad_record::BadPolicy;
+use crate::records::claims::check_once;
 use crate::records::evidence;
 use crate::records::filters::RecordFilters;
 use crate::records::format_name::FormatName;
@@ -14,6 +15,7 @@ use crate::records::source::{Input, InputLocation, SourceError};
 use crate::records::stream::Stream;
 use crate::storage::compression::Compression;
 use crate::storage::parquet;
+use crate::storage::path_text::{path_of, text_of};
 use crate::storage::table::TableFormat;
 
 pub(crate) fn input(
@@ -21,7 +23,7 @@ pub(crate) fn input(
     from: Option<FormatName>,
     dialect: Option<Dialect>,
 ) -> Result<Input, PlanError> {
-    let name = path.to_string_lossy().into_owned();
+    let name = text_of(path);
     let format = from.or_else(|| FormatName::from_file_name(&name));
     let mut input = Input::named(path, format.ok_or(PlanError::UnknownFormat { input: name })?);
     if input.compression == Compression::Parquet {
@@ -43,6 +45,21 @@ pub(crate) fn input(
     }
     evidence::detect_format(&mut input, from.is_some(), dialect)?;
     Ok(input)
+}
+
+/// Several inputs, none of which is read twice if it can be read only once.
+pub(crate) fn inputs(
+    paths: &[PathBuf],
+    from: Option<FormatName>,
+    dialect: Option<Dialect>,
+) -> Result<Vec<Input>, PlanError> {
+    let inputs = paths.iter().map(|path| input(path, from, dialect));
+    let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
+    if inputs.is_empty() {
+        return Err(PlanError::NoInput);
+    }
+    check_once(&inputs)?;
+    Ok(inputs)
 }
 
 pub(crate) fn check_filters(input: &Input, filters: &RecordFilters) -> Result<(), PlanError> {
@@ -93,8 +110,8 @@ pub(crate) fn stem(name: Option<String>, inputs: &[Input]) -> Result<String, Pla
         (Some(name), _) => name,
         (None, None | Some(InputLocation::Stdin)) => "stdin".to_owned(),
         (None, Some(place)) => {
-            let name = place.file_name().unwrap_or_default().to_string_lossy();
-            FormatName::stem(&name).to_owned()
+            let name = text_of(place.file_name().unwrap_or_default());
+            FormatName::stem(&name).into_owned()
         }
     };
     let is_file_name = Path::new(&stem).file_name() == Some(stem.as_ref());
@@ -113,10 +130,10 @@ pub(crate) fn side_outputs(output: &Path, to: FormatName, on_error: BadPolicy) -
     if on_error != BadPolicy::Quarantine {
         return Vec::new();
     }
-    let name = output.file_name().unwrap_or_default().to_string_lossy();
+    let name = text_of(output.file_name().unwrap_or_default());
     let beside = |stream: Stream| {
         let name = format!("{}{}", FormatName::stem(&name), stream.suffix(to.format.name()));
-        OutputPlan::plain(stream, output.with_file_name(name))
+        OutputPlan::plain(stream, output.with_file_name(path_of(&name)))
     };
     vec![beside(Stream::Quarantine), beside(Stream::QuarantineLines)]
 }

@@ -1,6 +1,7 @@
 //! The streams of records that a run writes, and records on their way into one.
 //!
-//! Names of the files as the command line documents them: `STEM.hcp`, `STEM.mated.hcp`, `STEM.mated.jsonl`, ….
+//! Names of the files as the command line documents them: `STEM.hcp`, `STEM.hcp.mated`, `STEM.mated.jsonl`, …. Only the kept
+//! records have a name that ends with their format: a pattern like `out/*.hcp` must not take in again what was taken out.
 
 use std::fmt;
 
@@ -29,6 +30,9 @@ pub enum Stream {
     QuarantineLines,
 }
 
+/// The last word in names of files of bad records in the format in which they were read.
+pub(crate) const BAD: &str = "bad";
+
 impl Stream {
     /// Every stream.
     pub const ALL: [Self; 8] = [
@@ -44,18 +48,40 @@ impl Stream {
 
     /// What follows the stem in the name of its file; `extension` is that of the format of records or rows.
     pub fn suffix(self, extension: &str) -> String {
+        let is_json_lines = extension.split('.').next() == Some("jsonl");
         match self {
             Self::Kept | Self::Rows => format!(".{extension}"),
-            Self::Mated => format!(".mated.{extension}"),
-            // The mated records have that name already.
-            Self::MatedLines if extension == "jsonl" => ".mated.proofs.jsonl".to_owned(),
+            Self::Mated | Self::Unknown => format!(".{extension}.{self}"),
+            // Where records are lines of JSON, other lines are not to be taken for records.
+            Self::MatedLines if is_json_lines => ".mated.proofs".to_owned(),
             Self::MatedLines => ".mated.jsonl".to_owned(),
-            Self::Unknown => format!(".unknown.{extension}"),
-            Self::UnknownLines if extension == "jsonl" => ".unknown.stops.jsonl".to_owned(),
+            Self::UnknownLines if is_json_lines => ".unknown.stops".to_owned(),
             Self::UnknownLines => ".unknown.jsonl".to_owned(),
             Self::Quarantine => ".quarantine.bin".to_owned(),
+            Self::QuarantineLines if is_json_lines => ".quarantine.reasons".to_owned(),
             Self::QuarantineLines => ".quarantine.jsonl".to_owned(),
         }
+    }
+
+    /// What followed the stem in outputs of older versions.
+    pub(crate) fn old_suffix(self, extension: &str) -> String {
+        match self {
+            Self::Mated | Self::Unknown => format!(".{self}.{extension}"),
+            Self::MatedLines if extension == "jsonl" => ".mated.proofs.jsonl".to_owned(),
+            Self::UnknownLines if extension == "jsonl" => ".unknown.stops.jsonl".to_owned(),
+            Self::QuarantineLines => ".quarantine.jsonl".to_owned(),
+            Self::Kept | Self::Rows | Self::MatedLines | Self::UnknownLines | Self::Quarantine => {
+                self.suffix(extension)
+            }
+        }
+    }
+
+    /// The name of a file without the last word of that of records which were taken out, and the word.
+    pub(crate) fn taken_out(file_name: &str) -> Option<(&str, &'static str)> {
+        ["mated", "unknown", BAD].into_iter().find_map(|word| {
+            let name = file_name.strip_suffix(word)?.strip_suffix('.')?;
+            Some((name, word))
+        })
     }
 
     /// Whether it holds records of the output format, and may be compressed.
@@ -205,12 +231,16 @@ mod tests {
     use crate::format::Format;
 
     #[test]
-    fn no_two_streams_of_a_run_have_one_name() {
-        for format in Format::ALL {
+    fn no_two_streams_of_a_run_have_one_name_and_no_other_ends_as_the_kept_one() {
+        let names = Format::ALL.map(Format::name).into_iter();
+        for extension in names.flat_map(|name| [name.to_owned(), format!("{name}.zst")]) {
             // Rows stand where the kept records would.
             let streams = Stream::ALL.into_iter().filter(|&stream| stream != Stream::Rows);
-            let names: Vec<_> = streams.map(|stream| stream.suffix(format.name())).collect();
-            assert_eq!(BTreeSet::from_iter(&names).len(), names.len(), "{format}");
+            let names: Vec<_> = streams.map(|stream| stream.suffix(&extension)).collect();
+            assert_eq!(BTreeSet::from_iter(&names).len(), names.len(), "{extension}");
+            let kept = format!(".{extension}");
+            let caught: Vec<_> = names.iter().filter(|name| name.ends_with(&kept)).collect();
+            assert_eq!(caught, [&kept]);
         }
     }
 

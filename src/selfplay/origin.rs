@@ -2,29 +2,18 @@
 
 use std::path::Path;
 
-use crate::jobs::manifest::{ManifestHead, ParentManifest};
+use crate::jobs::manifest::ParentManifest;
 use crate::jobs::selfplay_manifest::FileOrigin;
-use crate::records::account_file::MANIFEST_SUFFIX;
+use crate::records::lineage::{ListedOutput, listed_output};
 use crate::storage::checksum::Sha256Sum;
-use crate::storage::{files, platform};
+use crate::storage::files;
+use crate::storage::path_text::text_of;
 
 /// The origin of a file, if a manifest beside it says that it made a file of this name and size. What cannot be read is as if it
 /// were not there: the games do not depend on it.
 pub(super) fn file_origin(path: &Path) -> Option<FileOrigin> {
-    let name = path.file_name()?.to_str()?;
-    let bytes = files::state(path).ok()?.bytes;
-    let folder = platform::folder_of(path);
-    let names = files::names_in(folder).ok()?;
-    let mut manifests: Vec<_> =
-        names.into_iter().filter(|name| name.ends_with(MANIFEST_SUFFIX)).collect();
-    manifests.sort();
-    manifests.into_iter().find_map(|file| {
-        let path = folder.join(&file);
-        let head = ManifestHead::read(&path).ok()?;
-        let made = head.outputs.iter().find(|made| made.file == name && made.bytes == bytes)?;
-        let sha256 = made.sha256;
-        let sum = files::open(&path).and_then(Sha256Sum::of_reader).ok()?;
-        let manifest = ParentManifest { file, sha256: sum };
-        Some(FileOrigin { command: head.command, manifest, sha256 })
-    })
+    let ListedOutput { manifest, command, entry } = listed_output(path)?;
+    let file = text_of(manifest.file_name()?);
+    let sha256 = files::open(&manifest).and_then(Sha256Sum::of_reader).ok()?;
+    Some(FileOrigin { command, manifest: ParentManifest { file, sha256 }, sha256: entry.sha256 })
 }

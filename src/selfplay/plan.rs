@@ -28,6 +28,7 @@ use crate::records::shard::Shard;
 use crate::records::sink::OutputPlan;
 use crate::records::source::Input;
 use crate::records::stream::Stream;
+use crate::storage::path_text::path_of;
 
 /// What the user asked for, not yet checked.
 #[derive(Clone, Debug)]
@@ -125,7 +126,7 @@ impl SelfPlayPlan {
         let openings = openings.transpose()?;
         let stem = stem(Some(request.name.clone().unwrap_or_else(|| SELFPLAY.to_owned())), &[])?;
         let run_name = RunName::new(&stem, request.shard);
-        let name = |suffix: &str| request.output.join(run_name.file(suffix));
+        let name = |suffix: &str| request.output.join(path_of(&run_name.file(suffix)));
         check_folder(&request.output)?;
         let is_first = request.shard.is_none_or(|shard| shard.index() == 1);
         let output = OutputPlan {

@@ -11,6 +11,7 @@ use crate::jobs::selfplay_checkpoint::SelfPlayCheckpoint;
 use crate::jobs::selfplay_manifest::SelfPlayManifest;
 use crate::records::account_file::{ManifestError, read};
 use crate::records::sink::{SinkError, partial_path};
+use crate::storage::path_text::path_of;
 use crate::storage::platform;
 
 /// Where a run begins.
@@ -58,7 +59,7 @@ pub(super) fn find_start(plan: &SelfPlayPlan) -> Result<Start, SelfPlayError> {
     };
     check_same(&plan.manifest, &manifest.identity(), &plan.identity)?;
     for output in &manifest.outputs {
-        let path = plan.folder.join(&output.file);
+        let path = plan.folder.join(path_of(&output.file));
         if path.metadata().map(|metadata| metadata.len()).ok() != Some(output.bytes) {
             return Err(StartError::NotAsSaid { path, manifest: plan.manifest.clone() }.into());
         }

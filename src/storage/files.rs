@@ -9,6 +9,7 @@ use std::{fs, io};
 
 use super::objects::Object;
 use super::{objects, platform};
+use crate::storage::path_text::text_of;
 use crate::storage::state::FileState;
 
 /// What a URL of a store begins with, and what is behind it.
@@ -136,9 +137,7 @@ pub(crate) fn names_in(folder: &Path) -> io::Result<Vec<String>> {
     if is_object(folder) {
         return objects::names_in(&folder.to_string_lossy());
     }
-    let name = |entry: io::Result<fs::DirEntry>| {
-        entry.map(|entry| entry.file_name().to_string_lossy().into_owned())
-    };
+    let name = |entry: io::Result<fs::DirEntry>| entry.map(|entry| text_of(entry.file_name()));
     fs::read_dir(folder)?.map(name).collect()
 }
 

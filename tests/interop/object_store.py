@@ -176,7 +176,7 @@ def check_sets(bench):
     whole = bench.get("out/x/in.hcp")
     same = whole == bench.get("merged.hcp") == (bench.folder / "merged.hcp").read_bytes()
     bench.report("merge makes the whole", same)
-    key, missing = "out/x/in-00002-of-00003.mated.hcp", "out/x/in-00003-of-00003.manifest.json"
+    key, missing = "out/x/in-00002-of-00003.hcp.mated", "out/x/in-00003-of-00003.manifest.json"
     kept = bench.get(key)
     bench.put(key, kept[:-1] + b"x")
     damaged = bench.run("verify", "--manifest", *manifests)

@@ -36,6 +36,7 @@ use kyokumen::records::bad_record::BadPolicy;
 use kyokumen::records::format_name::FormatName;
 use kyokumen::records::shard::Shard;
 use kyokumen::records::source::{Input, Part, Source};
+use kyokumen::records::stream::Stream;
 use kyokumen::storage::compression::Compression;
 use kyokumen::storage::memory::Memory;
 use serde_json::Value;
@@ -270,7 +271,8 @@ impl<'a> Case<'a> {
         assert_eq!(report.inputs[0].account.bytes, content.len() as u64);
         let number = units(format, content).count() as u64;
         assert!(report.counts.input <= content.len() as u64 + number * MAX_MOVES);
-        let bad = offsets(&self.read("kept.quarantine.jsonl"), &report);
+        let reasons = format!("kept{}", Stream::QuarantineLines.suffix(format.name()));
+        let bad = offsets(&self.read(&reasons), &report);
         check_sides(
             format,
             content,
@@ -324,7 +326,9 @@ impl<'a> Case<'a> {
         let format = self.name.format;
         let name = FormatName { compression: self.name.compression.written(), ..self.name };
         let read = |side: &str| {
-            let bytes = fs::read(sides.join(format!("a.{side}.{name}"))).unwrap();
+            let file =
+                if side == "good" { format!("a.good.{name}") } else { format!("a.{name}.bad") };
+            let bytes = fs::read(sides.join(file)).unwrap();
             decompressed(name.compression, &bytes).unwrap()
         };
         let (good, bad, header) = (read("good"), read("bad"), format.header());
@@ -408,9 +412,9 @@ impl<'a> Case<'a> {
         let format = self.name.format;
         let mut suffixes = vec![
             format!(".{format}"),
-            format!(".mated.{format}"),
-            format!(".unknown.{format}"),
-            ".quarantine.jsonl".to_owned(),
+            format!(".{format}.mated"),
+            format!(".{format}.unknown"),
+            Stream::QuarantineLines.suffix(format.name()),
         ];
         if format.has_single_records() {
             suffixes.push(".quarantine.bin".to_owned());

@@ -10,6 +10,7 @@ use std::process::{Command, Output};
 
 use assert_cmd::cargo::cargo_bin;
 use kyokumen::format::Format;
+use kyokumen::records::stream::Stream;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -129,7 +130,8 @@ fn threads_change_no_byte_and_nothing_else_is_left() {
         let (one, three) = (outputs(&folder.path().join(one)), outputs(&folder.path().join(three)));
         let names: Vec<&str> = one.keys().map(String::as_str).collect();
         let name = format!("a.{to}");
-        let mut expected = [&*name, "a.quarantine.bin", "a.quarantine.jsonl"];
+        let reasons = format!("a{}", Stream::QuarantineLines.suffix(to));
+        let mut expected = [&*name, "a.quarantine.bin", &reasons];
         expected.sort_unstable();
         assert_eq!(names, expected);
         assert!(one == three, "{to}");

@@ -166,7 +166,7 @@ fn no_byte_is_lost_or_changed() {
         let manifest = run(JobRequest { settings: split_everything(), ..request(&input, &out) });
         let out = contents(&out);
         let extension = format.name();
-        let names = ["", "mated.", "unknown."].map(|infix| format!("a.{infix}{extension}"));
+        let names = ["", ".mated", ".unknown"].map(|stream| format!("a.{extension}{stream}"));
         let records = names.iter().flat_map(|name| out[name].chunks(len));
         let mut records: Vec<&[u8]> = records.chain(out["a.quarantine.bin"].chunks(len)).collect();
         let mut expected: Vec<&[u8]> = bytes.chunks(len).collect();
@@ -283,9 +283,9 @@ fn compressed_outputs_hold_the_plain_ones_in_shards_too() {
         run(JobRequest { to, shard: Shard::new(index, 2), ..request(&input, &packed) });
     }
     let (plain, packed) = (contents(&plain), contents(&packed));
-    for stream in ["a.psv", "a.mated.psv"] {
+    for stream in ["a.psv", "a.psv.mated"] {
         // Frames may stand in a row: the shards are joined before they are decompressed.
-        let joined = joined(&packed, &format!("{stream}.zst"), 2);
+        let joined = joined(&packed, &stream.replacen("psv", "psv.zst", 1), 2);
         assert!(zstd::decode_all(&joined[..]).unwrap() == plain[stream], "{stream}");
     }
     assert!(joined(&packed, "a.mated.jsonl", 2) == plain["a.mated.jsonl"]);
@@ -334,7 +334,7 @@ fn dropped_mates_and_unknowns_are_counted() {
     assert!(counts.mated.dropped > 0 && counts.unknown.dropped > 0);
     let out = contents(&out);
     assert_eq!(out["a.hcp"].len() as u64, 32 * counts.kept);
-    assert_eq!(out.len(), 4, "kept, quarantine, the list of the unknown");
+    assert_eq!(out.len(), 5, "kept, quarantine, the lists of the mated and the unknown");
 }
 
 #[test]
@@ -512,7 +512,7 @@ fn an_output_that_is_an_input_is_refused_whatever_its_name() {
         let error = JobPlan::new(JobRequest { force: true, ..request(&input, &out) }).unwrap_err();
         matches!(error, JobError::Plan(PlanError::OutputIsInput { .. })) && error.is_usage()
     };
-    for output in ["input.hcp", "input.mated.hcp", "input.hcp.partial", "input.manifest.json"] {
+    for output in ["input.hcp", "input.hcp.mated", "input.hcp.partial", "input.manifest.json"] {
         let link = out.join(output);
         fs::hard_link(&input, &link).unwrap();
         assert!(refused(), "{output}");

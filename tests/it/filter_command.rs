@@ -102,7 +102,7 @@ fn names_that_cannot_be_given_are_refused_before_the_search() {
     };
     for name in [
         "a.hcp",
-        "a.mated.hcp.partial",
+        "a.hcp.mated.partial",
         "a.quarantine.jsonl",
         "a.manifest.json",
         "a.manifest.json.partial",
@@ -140,7 +140,7 @@ fn standard_input_gives_the_outputs_of_a_file() {
     let mut command = gen_filter();
     command.args(["-", "--from", "hcp", "--name", "a", "-o"]).arg(&outs[1]).stdin(stdin);
     assert_eq!(status(&mut command).0, Some(3));
-    for name in ["a.hcp", "a.mated.hcp", "a.quarantine.bin"] {
+    for name in ["a.hcp", "a.hcp.mated", "a.quarantine.bin"] {
         assert!(fs::read(outs[0].join(name)).unwrap() == fs::read(outs[1].join(name)).unwrap());
     }
 }
@@ -163,7 +163,7 @@ fn a_configuration_file_yields_to_the_command_line() {
     let settings = &manifest["settings"];
     assert_eq!((&settings["depth"], &settings["nodes"]), (&5.into(), &100.into()));
     assert_eq!((&settings["in-check"], &settings["mated"]), (&"and".into(), &"drop".into()));
-    assert_eq!(names(&out), ["a.hcp", "a.manifest.json", "a.unknown.jsonl"]);
+    assert_eq!(names(&out), ["a.hcp", "a.manifest.json", "a.mated.jsonl", "a.unknown.jsonl"]);
 
     let (code, message) = run(&write(folder.path(), "typo.toml", b"dept = 5\n"));
     assert_eq!(code, Some(2));

@@ -107,7 +107,7 @@ const EDITS: &[(Edit, &str)] = &[
     (|m| m["outputs"][0]["bytes"] = u64::MAX.into(), "a number of bytes is 1844"),
     (|m| m["outputs"][0]["file"] = "../a.hcp".into(), "\"../a.hcp\" is no name of an output"),
     (|m| m["outputs"][0]["file"] = "/etc/passwd".into(), "\"/etc/passwd\" is no name"),
-    (|m| m["outputs"][0]["file"] = "..\\a.hcp".into(), "is no name of an output beside it"),
+    (|m| m["outputs"][0]["file"] = "..\\a.hcp".into(), "contradicts itself"),
     (|m| m["outputs"][0]["file"] = "".into(), "\"\" is no name of an output beside it"),
     (
         |m| m["outputs"][0]["file"] = "a-00001-of-00003.hcp".into(),

@@ -181,7 +181,7 @@ fn frames_end_where_they_would_have_ended() {
         let mut file = fs::File::open(folder.path().join("out").join(name)).unwrap();
         zeekstd::SeekTable::from_seekable(&mut file).unwrap().num_frames()
     };
-    assert_eq!([frames("a.hcp.zst"), frames("a.mated.hcp.zst")], [3, 1]);
+    assert_eq!([frames("a.hcp.zst"), frames("a.hcp.zst.mated")], [3, 1]);
 }
 
 #[test]
@@ -304,14 +304,14 @@ fn damaged_checkpoints_and_outputs_are_refused() {
     damage("a.checkpoint", |bytes| bytes[50] ^= 1, "a.checkpoint is damaged: its checksum");
     damage("a.hcp.partial", |bytes| bytes.truncate(100), "a.hcp.partial is not as the interrupted");
     damage("a.hcp.partial", |bytes| bytes[50] ^= 1, "a.hcp.partial is not as the interrupted");
-    let mated = left.output("a.mated.hcp.partial");
+    let mated = left.output("a.hcp.mated.partial");
     let bytes = fs::read(&mated).unwrap();
     fs::remove_file(&mated).unwrap();
     left.refuses(left.request.clone(), "cannot open");
     // What came behind the checkpoint is cut off.
     fs::write(&mated, [bytes, vec![1; 1 << 20]].concat()).unwrap();
     run_in_pieces(&left.request, u64::MAX / 2);
-    assert!(left.output("a.mated.hcp").metadata().unwrap().len() < 1 << 20);
+    assert!(left.output("a.hcp.mated").metadata().unwrap().len() < 1 << 20);
     assert!(!left.output("a.checkpoint").exists());
 }
 
@@ -420,7 +420,7 @@ fn a_process_may_end_while_it_gives_names() {
     let left = interrupted();
     let request = &left.request;
     let checkpoint = fs::read(left.output("a.checkpoint")).unwrap();
-    let partials: Vec<_> = ["a.hcp", "a.mated.hcp"]
+    let partials: Vec<_> = ["a.hcp", "a.hcp.mated"]
         .map(|name| (left.output(&format!("{name}.partial")), left.output(name)))
         .into();
     run_in_pieces(request, u64::MAX / 2);
@@ -442,7 +442,7 @@ fn a_process_may_end_while_it_gives_names() {
     fs::write(&partials[0].0, &longer[..longer.len() - 32]).unwrap();
     for name in [
         "a.mated.jsonl",
-        "a.unknown.hcp",
+        "a.hcp.unknown",
         "a.unknown.jsonl",
         "a.quarantine.bin",
         "a.quarantine.jsonl",

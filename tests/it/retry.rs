@@ -101,6 +101,28 @@ fn formats_and_encodings_are_those_of_the_first_pass() {
 }
 
 #[test]
+fn proofs_are_listed_whatever_becomes_of_mates_so_that_a_second_pass_can_follow() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    write(folder, "a.psv", &archive(Format::Psv, 300));
+    let pass = |out: &str, words: &[&str]| {
+        filter(folder, &[&["-o", out], words].concat());
+        fs::read(folder.join(out).join("a.mated.jsonl")).unwrap()
+    };
+    let split = pass("split", &[&["a.psv"], &MORE[..]].concat());
+    assert!(split.len() > 1000);
+    for mated in ["drop", "relabel"] {
+        let first = format!("{mated}-1");
+        let at_once = pass(mated, &[&["a.psv", "--mated", mated], &MORE[..]].concat());
+        assert!(at_once == split, "{mated}");
+        pass(&first, &[&["a.psv", "--mated", mated], &FEW[..]].concat());
+        let (manifest, second) = (format!("{first}/a.manifest.json"), format!("{mated}-2"));
+        pass(&second, &[&["--retry-unknown", &manifest], &MORE[..]].concat());
+        assert_same(&folder.join(mated), &folder.join(second));
+    }
+}
+
+#[test]
 fn shards_of_a_second_pass_are_joined() {
     let folder = TempDir::new().unwrap();
     let folder = folder.path();
@@ -145,6 +167,12 @@ fn what_does_not_go_with_the_first_pass_is_refused() {
     retry(first, &["a.psv"], 2, "cannot be used with");
     retry(first, &["--min-ply", "3"], 2, "--min-ply decides what was searched in the earlier run");
     retry(first, &["--in-check", "skip"], 2, "--in-check decides");
+    // Older versions wrote no proofs of what they dropped.
+    let dropped = folder.join("dropped/a.manifest.json");
+    let mut manifest: Value = serde_json::from_slice(&fs::read(&dropped).unwrap()).unwrap();
+    let outputs = manifest["outputs"].as_array_mut().unwrap();
+    outputs.retain(|output| output["stream"] != "mated_lines");
+    fs::write(&dropped, manifest.to_string()).unwrap();
     retry("dropped/a.manifest.json", &[], 2, "does not say which records were mated");
     retry("first/a.mated.jsonl", &[], 1, "is no manifest that this version understands");
     // Which of two files of one name a line speaks of, nobody knows.

@@ -63,9 +63,9 @@ fn what_is_joined_is_the_unsharded_output() {
     let path = folder.path();
     for (stream, file) in [
         ("kept", "a.psv"),
-        ("mated", "a.mated.psv"),
+        ("mated", "a.psv.mated"),
         ("mated_lines", "a.mated.jsonl"),
-        ("unknown", "a.unknown.psv"),
+        ("unknown", "a.psv.unknown"),
         ("quarantine", "a.quarantine.bin"),
         ("quarantine_lines", "a.quarantine.jsonl"),
     ] {
@@ -240,7 +240,10 @@ fn status_tells_the_shards_apart() {
     assert_eq!(status["shards"][2]["holder"]["host"], "a-machine-far-away");
     assert_eq!((&status["name"], &status["done"]), (&"a".into(), &201.into()));
     let text = succeeds("kyokumen", &["status", "out"], path);
-    assert!(text.starts_with("a: 2 done, 1 running, 1 missing; 201 of 40"), "{text}");
+    assert!(
+        text.starts_with("a: 2 done, 1 running, 1 missing; 201 of about 402 records"),
+        "{text}"
+    );
     assert!(text.contains("process 17 on a-machine-far-away"), "{text}");
     let whole = succeeds("kyokumen", &["status", "whole"], path);
     assert!(whole.starts_with("a: 1 done; 403 of 403 records\n"), "{whole}");
@@ -249,4 +252,57 @@ fn status_tells_the_shards_apart() {
     assert_eq!(succeeds("kyokumen", &["status", "out"], path), text);
     let nothing = fails(1, &["status", "."], path);
     assert!(nothing.contains("there are no runs in ."), "{nothing}");
+}
+
+#[test]
+fn shards_with_the_names_of_older_versions_are_joined() {
+    let folder = shards("a.psv", 2, &[]);
+    for shard in [1, 2] {
+        let out = folder.path().join("out");
+        let name = format!("a-{shard:05}-of-00002");
+        let manifest = out.join(format!("{name}.manifest.json"));
+        let mut text = fs::read_to_string(&manifest).unwrap();
+        for stream in ["mated", "unknown"] {
+            let (new, old) = (format!("{name}.psv.{stream}"), format!("{name}.{stream}.psv"));
+            assert!(text.contains(&new), "{text}");
+            text = text.replace(&new, &old);
+            fs::rename(out.join(new), out.join(old)).unwrap();
+        }
+        fs::write(&manifest, text).unwrap();
+    }
+    succeeds("kyokumen", &["status", "out"], folder.path());
+    for (stream, whole) in [("kept", "a.psv"), ("mated", "a.psv.mated")] {
+        let joined = format!("{stream}.psv");
+        let words = ["merge", "out", "-o", &joined, "--stream", stream];
+        succeeds("kyokumen", &words, folder.path());
+        let expected = fs::read(folder.path().join("whole").join(whole)).unwrap();
+        assert!(fs::read(folder.path().join(joined)).unwrap() == expected, "{stream}");
+    }
+}
+
+#[test]
+fn what_was_taken_out_is_not_taken_in_again_without_a_word() {
+    let folder = shards("a.psv", 2, &[]);
+    let shuffled = |inputs: &[&str]| {
+        let words =
+            [&["shuffle", "-o", "all.psv", "--force", "--progress", "none"], inputs].concat();
+        let output = run("kyokumen", &words, folder.path());
+        assert!(output.status.success(), "{output:?}");
+        let said = String::from_utf8(output.stderr).unwrap();
+        said.lines()
+            .filter(|line| line.trim_start().starts_with("WARN"))
+            .map(str::to_owned)
+            .collect::<String>()
+    };
+    let (first, second) = ("out/a-00001-of-00002.psv", "out/a-00002-of-00002.psv");
+    let mated = "out/a-00002-of-00002.psv.mated";
+    assert_eq!(shuffled(&[first, second]), "");
+    assert_eq!(shuffled(&[mated, "whole/a.psv.mated"]), "");
+    let said = shuffled(&[first, second, mated]);
+    let warning = format!(
+        "{mated} holds the mated records of out/a-00002-of-00002.manifest.json (filter), {first} the kept ones"
+    );
+    assert!(said.contains(&warning), "{said}");
+    let said = shuffled(&["whole/a.psv.unknown", first]);
+    assert!(said.contains("holds the unknown records"), "{said}");
 }

@@ -41,7 +41,7 @@ fn joined(folder: &Path, stem: &str, extension: &str) -> Vec<u8> {
         None => bytes,
     };
     let good = plain(read(format!("{stem}.good.{extension}")));
-    let bad = plain(read(format!("{stem}.bad.{extension}")));
+    let bad = plain(read(format!("{stem}.{extension}.bad")));
     let lines = read(format!("{stem}.bad.jsonl"));
     let (mut good, mut bad, mut all) = (&good[..], &bad[..], Vec::new());
     for line in String::from_utf8(lines).unwrap().lines() {
@@ -109,7 +109,7 @@ fn threads_change_nothing() {
         })
         .into();
     assert_eq!(said[0], said[1]);
-    for name in ["a.good.psv", "a.bad.psv", "a.bad.jsonl"] {
+    for name in ["a.good.psv", "a.psv.bad", "a.bad.jsonl"] {
         let [one, three] = ["q1", "q3"]
             .map(|quarantine| fs::read(folder.path().join(quarantine).join(name)).unwrap());
         assert!(!one.is_empty() && one == three, "{name}");
@@ -132,7 +132,7 @@ fn warnings_are_found_and_make_a_record_bad_only_if_that_is_asked_for() {
     let (code, found) = report(folder.path(), &["a.sfen", "--strict", "--quarantine", "q"]);
     assert_eq!((code, &found["bad"]), (Some(3), &json!(2)));
     assert_eq!(joined(&folder.path().join("q"), "a", "sfen"), text.as_bytes());
-    let bad = fs::read_to_string(folder.path().join("q/a.bad.sfen")).unwrap();
+    let bad = fs::read_to_string(folder.path().join("q/a.sfen.bad")).unwrap();
     assert_eq!(bad, [&illegal, check].concat());
     let lines = fs::read_to_string(folder.path().join("q/a.bad.jsonl")).unwrap();
     let line: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
@@ -172,7 +172,7 @@ fn the_header_of_a_book_stands_once() {
         write(folder.path(), "a.db", book.as_bytes());
         assert_eq!(verify(folder.path(), &["a.db", "--quarantine", "q", "--force"]).0, Some(3));
         let side = |name| fs::read_to_string(folder.path().join(name)).unwrap();
-        assert_eq!((side("q/a.good.db"), side("q/a.bad.db")), expected);
+        assert_eq!((side("q/a.good.db"), side("q/a.db.bad")), expected);
     }
 }
 

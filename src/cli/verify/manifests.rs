@@ -13,6 +13,7 @@ use crate::jobs::manifest::ManifestHead;
 use crate::jobs::shard_set::{ShardSet, wrong_output};
 use crate::ops::rearrange::OperationManifest;
 use crate::records::account_file::{MANIFEST_SUFFIX, ManifestError};
+use crate::storage::path_text::path_of;
 use crate::storage::platform;
 
 /// What there is to say about the manifests of one run.
@@ -52,7 +53,7 @@ pub(super) fn check(files: &[PathBuf], json: bool) -> anyhow::Result<ExitStatus>
         let mut problems = problems?;
         problems.extend(set.wrong_outputs(None));
         let problems = problems.iter().map(ToString::to_string).collect();
-        let run = set.folder.join(&set.stem).display().to_string();
+        let run = set.folder.join(path_of(&set.stem)).display().to_string();
         write_summary(&Report { run, manifests, problems })?;
     }
     match faults {

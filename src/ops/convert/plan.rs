@@ -11,12 +11,12 @@ use crate::format::move16::Dialect;
 use crate::format::{ConversionPlan, Fill, Format};
 use crate::ops::convert::Route;
 use crate::records::bad_record::BadPolicy;
-use crate::records::claims::{
-    FileClaim, FileClaims, check_absence, check_once, check_stream, is_stream,
-};
+use crate::records::claims::{FileClaim, FileClaims, check_absence, check_stream, is_stream};
 use crate::records::filters::RecordFilters;
 use crate::records::format_name::{FormatName, without_compression};
-use crate::records::opening::{check_compression, check_filters, conversion, input, side_outputs};
+use crate::records::lineage::warn_of_mixed_streams;
+use crate::records::opening;
+use crate::records::opening::{check_compression, check_filters, conversion, side_outputs};
 use crate::records::plan_error::PlanError;
 use crate::records::selection::{Selection, select_records};
 use crate::records::sink::OutputPlan;
@@ -126,12 +126,8 @@ impl ConvertPlan {
     pub fn new(request: ConvertRequest) -> Result<Self, PlanError> {
         let ConvertRequest { inputs, output, from, dialect, to, force, checksums, settings } =
             request;
-        let inputs = inputs.iter().map(|path| input(path, from, dialect));
-        let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
-        if inputs.is_empty() {
-            return Err(PlanError::NoInput);
-        }
-        check_once(&inputs, None)?;
+        let inputs = opening::inputs(&inputs, from, dialect)?;
+        warn_of_mixed_streams(&inputs);
         let to = output_format(&output, to)?;
         let mut conversions = Vec::new();
         for input in &inputs {

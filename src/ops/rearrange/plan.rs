@@ -12,10 +12,12 @@ use crate::records::account::InputIdentity;
 use crate::records::account_file::MANIFEST_SUFFIX;
 use crate::records::bad_record::BadPolicy;
 use crate::records::claims::{
-    FileClaim, FileClaims, check_absence, check_once, check_stream, check_twice, is_stream,
+    FileClaim, FileClaims, check_absence, check_stream, check_twice, is_stream,
 };
 use crate::records::format_name::{FormatName, without_compression};
-use crate::records::opening::{check_compression, check_folder, input, side_outputs, stem};
+use crate::records::lineage::warn_of_mixed_streams;
+use crate::records::opening;
+use crate::records::opening::{check_compression, check_folder, side_outputs, stem};
 use crate::records::plan_error::PlanError;
 use crate::records::selection::{Selection, select_records};
 use crate::records::sink::OutputPlan;
@@ -23,6 +25,7 @@ use crate::records::source::{Input, Part, SourceError};
 use crate::records::stream::Stream;
 use crate::storage::compression::Compression;
 use crate::storage::memory::Memory;
+use crate::storage::path_text::{path_of, text_of};
 use crate::storage::{files, platform};
 
 /// Resources that an operation may use. They do not affect the output.
@@ -129,8 +132,9 @@ impl RearrangePlan {
             is_stream,
             ..OutputPlan::plain(Stream::Kept, output.clone())
         };
-        let name = output.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let manifest = (!is_stream).then(|| output.with_file_name(name + MANIFEST_SUFFIX));
+        let name = text_of(output.file_name().unwrap_or_default());
+        let manifest =
+            (!is_stream).then(|| output.with_file_name(path_of(&(name + MANIFEST_SUFFIX))));
         let side_outputs = side_outputs(&output, to, on_error);
         Self {
             parts: Vec::new(),
@@ -168,7 +172,7 @@ impl RearrangePlan {
         let to = output_format(&folder.join(to.to_string()), Some(to), first.format)?;
         let stem = stem(name, &inputs)?;
         let part = |number: u32| {
-            let path = folder.join(format!("{stem}-{number:05}-of-{parts:05}.{to}"));
+            let path = folder.join(path_of(&format!("{stem}-{number:05}-of-{parts:05}.{to}")));
             OutputPlan {
                 compression: to.compression,
                 header: to.format.header(),
@@ -176,8 +180,9 @@ impl RearrangePlan {
             }
         };
         let outputs = (1..=parts).map(part).collect();
-        let manifest = Some(folder.join(format!("{stem}{MANIFEST_SUFFIX}")));
-        let side_outputs = side_outputs(&folder.join(format!("{stem}.{to}")), to, on_error);
+        let manifest = Some(folder.join(path_of(&format!("{stem}{MANIFEST_SUFFIX}"))));
+        let side_outputs =
+            side_outputs(&folder.join(path_of(&format!("{stem}.{to}"))), to, on_error);
         Self {
             parts: Vec::new(),
             records: None,
@@ -264,9 +269,7 @@ impl Drop for NewFolder {
 
 /// The inputs, all of one format.
 fn inputs(request: &RearrangeRequest) -> Result<Vec<Input>, PlanError> {
-    let RearrangeRequest { inputs, from, dialect, .. } = request;
-    let inputs = inputs.iter().map(|path| input(path, *from, *dialect));
-    let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
+    let inputs = opening::inputs(&request.inputs, request.from, request.dialect)?;
     let first = inputs.first().ok_or(PlanError::NoInput)?;
     if let Some(other) = inputs.iter().find(|input| input.format != first.format) {
         let (first, second) = (first.name.clone(), other.name.clone());
@@ -276,7 +279,7 @@ fn inputs(request: &RearrangeRequest) -> Result<Vec<Input>, PlanError> {
         let (first, second) = (first.name.clone(), other.name.clone());
         return Err(PlanError::DifferentDialects { first, second });
     }
-    check_once(&inputs, None)?;
+    warn_of_mixed_streams(&inputs);
     Ok(inputs)
 }
 

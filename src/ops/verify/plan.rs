@@ -1,21 +1,24 @@
 //! What a check will read and write: everything is looked at here, before anything is created.
 //!
-//! Beside `STEM.good.psv` and `STEM.bad.psv` stands `STEM.bad.jsonl` with what is wrong.
+//! Beside `STEM.good.psv` and `STEM.psv.bad` stands `STEM.bad.jsonl` with what is wrong.
 
 use std::path::{Path, PathBuf};
 
+use crate::format::Format;
 use crate::format::move16::Dialect;
 use crate::ops::error::OperationError;
-use crate::records::claims::{FileClaim, FileClaims, check_absence, check_once};
+use crate::records::claims::{FileClaim, FileClaims, check_absence};
 use crate::records::format_name::FormatName;
-use crate::records::opening::{check_folder, input, stem};
+use crate::records::opening;
+use crate::records::opening::{check_folder, stem};
 use crate::records::plan_error::PlanError;
 use crate::records::sink::OutputPlan;
 use crate::records::source;
 use crate::records::source::{Input, Part};
-use crate::records::stream::Stream;
+use crate::records::stream::{BAD, Stream};
 use crate::storage::compression::Compression;
 use crate::storage::files;
+use crate::storage::path_text::path_of;
 
 /// What the user asked for, not yet checked.
 #[derive(Clone, Debug, Default)]
@@ -60,12 +63,7 @@ impl VerifyPlan {
     pub fn new(request: VerifyRequest) -> Result<Vec<Self>, PlanError> {
         let VerifyRequest { inputs, from, dialect, quarantine: folder, force, strict, threads } =
             request;
-        let inputs =
-            inputs.iter().map(|path| input(path, from, dialect)).collect::<Result<Vec<_>, _>>()?;
-        if inputs.is_empty() {
-            return Err(PlanError::NoInput);
-        }
-        check_once(&inputs, None)?;
+        let inputs = opening::inputs(&inputs, from, dialect)?;
         let claims = FileClaims::reading(&inputs)?;
         let outputs = match &folder {
             Some(folder) => outputs(folder, &inputs, claims, force)?,
@@ -119,16 +117,17 @@ fn outputs_of(folder: &Path, input: &Input) -> Result<Vec<OutputPlan>, PlanError
         _ => Compression::None,
     };
     let records = FormatName { format: input.format, compression }.to_string();
-    // The bad records of jsonl have the usual name of the reasons.
-    let reasons = if records == "jsonl" { "bad.reasons.jsonl" } else { "bad.jsonl" };
+    // Where records are lines of JSON, other lines are not to be taken for records.
+    let is_json_lines = input.format == Format::Jsonl;
+    let reasons = if is_json_lines { "bad.reasons" } else { "bad.jsonl" };
     let output = |stream, suffix: &str, compression| OutputPlan {
         header: if stream == Stream::Kept { input.format.header() } else { b"" },
         compression,
-        ..OutputPlan::plain(stream, folder.join(format!("{stem}.{suffix}")))
+        ..OutputPlan::plain(stream, folder.join(path_of(&format!("{stem}.{suffix}"))))
     };
     Ok(vec![
         output(Stream::Kept, &format!("good.{records}"), compression),
-        output(Stream::Quarantine, &format!("bad.{records}"), compression),
+        output(Stream::Quarantine, &format!("{records}.{BAD}"), compression),
         output(Stream::QuarantineLines, reasons, Compression::None),
     ])
 }

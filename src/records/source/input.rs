@@ -10,6 +10,7 @@ use crate::records::format_name::{FormatName, without_compression};
 use crate::storage::compression::Compression;
 use crate::storage::files;
 use crate::storage::objects::Object;
+use crate::storage::path_text::text_of;
 use crate::storage::state::FileState;
 
 /// Records that are passed over at a time.
@@ -81,11 +82,13 @@ impl Input {
     /// The input of this name, `-` for standard input, in this format. A compressed file says so in its
     /// name, whatever is said about the records inside.
     pub fn named(path: &Path, format: FormatName) -> Self {
-        let name = path.to_string_lossy().into_owned();
+        let name = text_of(path);
         let by_name = without_compression(&name).1;
         let location = match &*name {
             "-" => InputLocation::Stdin,
-            url if files::is_object(path) => InputLocation::Object(Object::named(url)),
+            _ if files::is_object(path) => {
+                InputLocation::Object(Object::named(&path.to_string_lossy()))
+            }
             _ => InputLocation::File(path.to_owned()),
         };
         let FormatName { format, compression } = format;

@@ -334,7 +334,7 @@ fn only_the_same_run_is_gone_on_with() {
     run_filter(JobRequest { force: true, ..request() }).unwrap();
     assert!(run_filter(JobRequest { resume: true, ..request() }).unwrap());
     // Outputs without the manifest, and one that is not as the manifest says.
-    files::remove(&Path::new(out).join("a.mated.hcp")).unwrap();
+    files::remove(&Path::new(out).join("a.hcp.mated")).unwrap();
     let lost = run_filter(JobRequest { resume: true, ..request() });
     assert!(matches!(lost, Err(JobError::Start(StartError::NotAsSaid { .. }))), "{lost:?}");
     files::remove(&Path::new(out).join("a.manifest.json")).unwrap();

@@ -182,7 +182,7 @@ fn metrics_go_through_links_to_devices() {
 fn outputs_that_nobody_named_are_files() {
     for (line, name) in [
         ("filter a.hcp -o out", "out/a.hcp"),
-        ("filter a.hcp -o out", "out/a.mated.hcp"),
+        ("filter a.hcp -o out", "out/a.hcp.mated"),
         ("filter a.hcp -o out", "out/a.quarantine.jsonl"),
         ("filter a.hcp -o out", "out/a.manifest.json"),
         ("filter a.hcp -o out", "out/a.checkpoint"),

@@ -1,0 +1,73 @@
+//! Which manifest beside a file lists it as an output, and as which stream.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use crate::records::account::OutputEntry;
+use crate::records::account_file::{MANIFEST_SUFFIX, read};
+use crate::records::source::{Input, InputLocation};
+use crate::records::stream::Stream;
+use crate::storage::path_text::{path_of, text_of};
+use crate::storage::{files, platform};
+
+/// A file, as the manifest beside it lists it.
+pub(crate) struct ListedOutput {
+    /// The manifest.
+    pub manifest: PathBuf,
+    /// What was run.
+    pub command: String,
+    /// What the manifest says of the file.
+    pub entry: OutputEntry,
+}
+
+/// What any manifest says.
+#[derive(Deserialize)]
+struct Account {
+    command: String,
+    outputs: Vec<OutputEntry>,
+}
+
+/// What a manifest beside a file says of it, if one lists a file of this name and size. What cannot be read is as if it were not
+/// there.
+pub(crate) fn listed_output(path: &Path) -> Option<ListedOutput> {
+    let name = text_of(path.file_name()?);
+    // Outputs are called as their run, and more: the manifest of `a.hcp.mated` is that of `a`.
+    let stems = name.match_indices('.').map(|(dot, _)| &name[..dot]).chain([&*name]);
+    let folder = platform::folder_of(path);
+    let mut manifests = stems.map(|stem| folder.join(path_of(&format!("{stem}{MANIFEST_SUFFIX}"))));
+    manifests.find_map(|manifest| {
+        let account: Account = read(&manifest).ok()?;
+        let entry = account.outputs.into_iter().find(|entry| entry.file == name)?;
+        let bytes = files::state(path).ok()?.bytes;
+        let listed = ListedOutput { manifest, command: account.command, entry };
+        (listed.entry.bytes == bytes).then_some(listed)
+    })
+}
+
+/// Warns where inputs, going by their manifests, are the kept records of one run and what was taken out of that or another: it
+/// would be taken in again. Only of files: asking a store about thousands of objects takes its time.
+pub(crate) fn warn_of_mixed_streams(inputs: &[Input]) {
+    let files = inputs.iter().filter_map(|input| match &input.location {
+        InputLocation::File(path) if inputs.len() > 1 => Some((&input.name, listed_output(path)?)),
+        _ => None,
+    });
+    let (mut kept, mut taken_out) = (None, None);
+    for (name, listed) in files {
+        let found = match listed.entry.stream {
+            Stream::Kept => &mut kept,
+            Stream::Mated | Stream::Unknown => &mut taken_out,
+            _ => continue,
+        };
+        found.get_or_insert((name, listed));
+        if let (Some((kept, _)), Some((name, ListedOutput { manifest, command, entry }))) =
+            (&kept, &taken_out)
+        {
+            let manifest = manifest.display();
+            return tracing::warn!(
+                "{name} holds the {} records of {manifest} ({command}), {kept} the kept ones: what was taken out is taken in again",
+                entry.stream
+            );
+        }
+    }
+}
