@@ -4,6 +4,7 @@ pub(crate) mod blocks;
 pub mod error;
 pub(crate) mod in_order;
 pub(crate) mod job;
+pub(crate) mod messages;
 pub(crate) mod metrics;
 pub(crate) mod prefetch;
 pub mod progress;

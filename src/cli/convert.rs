@@ -83,10 +83,6 @@ pub(super) struct ConvertArgs {
     #[arg(long)]
     mirror: bool,
 
-    /// Read only the first N records
-    #[arg(long, value_name = "N")]
-    limit: Option<u64>,
-
     /// What to look for, and count, in the records that are written: what their bytes show, or also
     /// what breaks the rules, the stored move included [default: structure]
     #[arg(long, value_name = "structure|rules", value_parser = word::<Check>)]
@@ -160,7 +156,7 @@ impl ConvertArgs {
                 strict: self.strict,
                 fill: self.fill.unwrap_or_default(),
                 canonical: self.canonical,
-                limit: self.limit,
+                limit: self.records.limit,
                 on_error: self.on_error.unwrap_or(BadPolicy::Stop),
                 threads: self.run.threads(),
             },

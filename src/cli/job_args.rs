@@ -132,6 +132,7 @@ impl JobArgs {
             settings: Settings {
                 on_error: self.on_error.unwrap_or_default(),
                 filters: records.filters(),
+                limit: records.limit,
                 threads: self.run.threads(),
                 ..settings
             },

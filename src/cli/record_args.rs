@@ -87,6 +87,10 @@ pub(super) struct RecordArgs {
     /// Seed of the sample [default: 1]
     #[arg(long)]
     seed: Option<u64>,
+
+    /// Read only the first N records
+    #[arg(long, value_name = "N")]
+    pub(super) limit: Option<u64>,
 }
 
 /// Seed of a sample if none is given.
@@ -125,6 +129,7 @@ impl RecordArgs {
             every: self.every.or(others.every),
             sample: self.sample.or(others.sample),
             seed: self.seed.or(others.seed),
+            limit: self.limit.or(others.limit),
         }
     }
 }

@@ -15,6 +15,7 @@ use self::proofs::Proofs;
 use super::failure::plan_error;
 use super::message::say;
 use crate::cli::exit::{ExitStatus, Usage};
+use crate::engine::messages::Messages;
 use crate::mate::positions::Positions;
 use crate::mate::solve::solve;
 use crate::records::claims::FileClaims;
@@ -42,9 +43,10 @@ fn solve_file(args: &SolveArgs, input: &str) -> anyhow::Result<ExitStatus> {
     let claims =
         FileClaims::reading(std::slice::from_ref(positions.input())).map_err(plan_error)?;
     let mut proofs = Proofs::open(args, claims)?;
-    let mut tally = Tally::default();
+    let (mut tally, mut messages) = (Tally::default(), Messages::default());
     let started = Instant::now();
     let options = args.options(proofs.cancel());
+    let positions = positions.take(args.limit.unwrap_or(usize::MAX));
     solve(positions, &settings, &options, threads, |solved| -> anyhow::Result<()> {
         match solved {
             Ok(solution) => {
@@ -58,12 +60,17 @@ fn solve_file(args: &SolveArgs, input: &str) -> anyhow::Result<ExitStatus> {
             }
             Err(bad) => {
                 tally.bad += 1;
-                say!("{file}, {bad}");
+                if messages.is_told() {
+                    say!("{file}, {bad}");
+                }
             }
         }
         Ok(())
     })?;
     let unwritten = proofs.finish()?;
+    if let Some(rest) = messages.rest() {
+        say!("{file}: {rest}");
+    }
     tally.report(started.elapsed());
     let bad = tally.bad + unwritten;
     Ok(ExitStatus::of_records(tally.positions + tally.bad, bad))

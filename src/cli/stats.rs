@@ -15,12 +15,10 @@ use clap::Args;
 use super::failure::{plan_error, run_error};
 use super::message::say;
 use super::option::location;
-use super::record_args::{RunArgs, dialect};
+use super::record_args::{RecordArgs, RunArgs};
 use super::report::json_line;
 use crate::cli::exit::ExitStatus;
-use crate::format::move16::Dialect;
 use crate::ops::stats::{StatsPlan, StatsRequest, stats};
-use crate::records::format_name::FormatName;
 use crate::records::sink::{OutputPlan, Sinks};
 use crate::records::stream::EncodedRecords;
 use crate::storage::memory::Memory;
@@ -43,13 +41,8 @@ pub(super) struct StatsArgs {
     #[arg(value_name = "FILE", required = true, value_parser = location())]
     files: Vec<PathBuf>,
 
-    /// Format of the files, one of `kyokumen formats`, as in psv or psv.zst [default: by extension]
-    #[arg(long, value_name = "FORMAT")]
-    from: Option<FormatName>,
-
-    /// How packed moves are encoded: apery, yaneuraou or rshogi [default: as most are legal]
-    #[arg(long, value_name = "DIALECT", value_parser = dialect)]
-    dialect: Option<Dialect>,
+    #[command(flatten)]
+    records: RecordArgs,
 
     /// Memory in which positions are told apart [default: 1G]
     #[arg(long, value_name = "SIZE")]
@@ -71,10 +64,18 @@ pub(super) struct StatsArgs {
 const MEMORY: Memory = Memory::gib(1);
 
 pub(super) fn run(args: StatsArgs) -> anyhow::Result<ExitStatus> {
-    let StatsArgs { files, from, dialect, memory, html, run, json } = args;
-    let memory = memory.unwrap_or(MEMORY);
-    let (page, force, threads) = (html, run.force, run.threads());
-    let request = StatsRequest { inputs: files, from, dialect, memory, page, force, threads };
+    let StatsArgs { files, records, memory, html, run, json } = args;
+    let request = StatsRequest {
+        inputs: files,
+        from: records.from,
+        dialect: records.dialect,
+        filters: records.filters(),
+        limit: records.limit,
+        memory: memory.unwrap_or(MEMORY),
+        page: html,
+        force: run.force,
+        threads: run.threads(),
+    };
     let mut plan = StatsPlan::new(request).map_err(plan_error)?;
     let page = plan.page.take();
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;

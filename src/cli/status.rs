@@ -10,6 +10,7 @@ use super::message::name;
 use super::option::location;
 use super::report::json_line;
 use crate::cli::exit::ExitStatus;
+use crate::engine::messages::told;
 use crate::engine::snapshot::{duration, rounded, separated};
 use crate::jobs::status::{RunStatus, RunUnit, ShardState, ShardStatus, status};
 
@@ -62,7 +63,7 @@ fn write_run(run: &RunStatus) -> io::Result<()> {
         "shard", "state", "done", "of", "mated", "unknown", speed, "left"
     )?;
     run.shards.iter().try_for_each(|shard| write_shard(&mut out, shard))?;
-    run.problems.iter().try_for_each(|problem| writeln!(out, "  {problem}"))
+    told(&run.problems).iter().try_for_each(|problem| writeln!(out, "  {problem}"))
 }
 
 /// `3 done, 1 running, 1 missing; 300 of 500 records, 12 records/s, 17 s left`

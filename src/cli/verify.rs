@@ -51,12 +51,12 @@ pub(super) struct VerifyArgs {
     files: Vec<PathBuf>,
 
     /// Files of proofs, zstd-compressed if the name ends in .zst; `-` is standard input
-    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["files", "from", "dialect", "strict", "quarantine", "force", "progress"], value_parser = location())]
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["files", "from", "dialect", "limit", "strict", "quarantine", "force", "progress"], value_parser = location())]
     proof: Vec<PathBuf>,
 
     /// Manifests of outputs: whether these are as they say, and of several shards whether they are one run
     /// without gaps
-    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["files", "proof", "from", "dialect", "strict", "quarantine", "force", "progress", "threads"], value_parser = location())]
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["files", "proof", "from", "dialect", "limit", "strict", "quarantine", "force", "progress", "threads"], value_parser = location())]
     manifest: Vec<PathBuf>,
 
     /// Format of the files, one of `kyokumen formats`, as in psv or psv.zst [default: by extension]
@@ -66,6 +66,10 @@ pub(super) struct VerifyArgs {
     /// How packed moves are encoded: apery, yaneuraou or rshogi [default: as most are legal]
     #[arg(long, value_name = "DIALECT", value_parser = dialect)]
     dialect: Option<Dialect>,
+
+    /// Read only the first N records of each file
+    #[arg(long, value_name = "N", conflicts_with = "quarantine")]
+    limit: Option<u64>,
 
     /// A warning makes a record bad, too
     #[arg(long)]
@@ -123,6 +127,7 @@ impl VerifyArgs {
             inputs: self.files,
             from: self.from,
             dialect: self.dialect,
+            limit: self.limit,
             quarantine: self.quarantine,
             force: self.run.force,
             strict: self.strict,

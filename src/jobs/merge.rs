@@ -15,6 +15,7 @@ use super::run_manifest::RunManifest;
 use super::run_name::RunName;
 use super::shard_set::{ShardError, ShardSet, ShardSetError};
 use crate::engine::error::RunError;
+use crate::engine::messages::told;
 use crate::engine::progress::Progress;
 use crate::format::Format;
 use crate::jobs::error::JobError;
@@ -112,7 +113,7 @@ impl MergeError {
 
 /// Each in a line of its own.
 fn list(problems: &[ShardError]) -> String {
-    problems.iter().fold(String::new(), |list, problem| format!("{list}\n  {problem}"))
+    told(problems).iter().fold(String::new(), |list, problem| format!("{list}\n  {problem}"))
 }
 
 /// Shards that can be joined.

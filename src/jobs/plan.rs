@@ -213,7 +213,7 @@ impl JobPlan {
             check_not_interrupted(checkpoint.as_ref())?;
         }
         let Selection { parts, records, first_number, indexes } =
-            select_records(inputs, shard, Some(&folder))?;
+            select_records(inputs, shard, settings.limit, Some(&folder))?;
         if let Some(first) = &previous_run {
             first.check_settings(&settings)?;
             first.check_inputs(&parts)?;
@@ -261,7 +261,7 @@ fn evaluated(
         if to.holds_games() && !stays_games {
             return Err(PlanError::NoRecords { to });
         }
-        if stays_games && settings.filters.leave_out() {
+        if stays_games && (settings.filters.leave_out() || settings.limit.is_some()) {
             return Err(PlanError::GamesAreNotFiltered { input: input.name.clone(), to });
         }
         if stays_games && shard.is_some() {

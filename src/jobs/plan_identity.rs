@@ -38,6 +38,8 @@ pub(crate) struct EffectiveSettings<'a> {
     on_error: BadPolicy,
     #[serde(flatten)]
     filters: RecordFilters,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limit: Option<u64>,
     threads: usize,
 }
 
@@ -84,6 +86,7 @@ pub(crate) fn effective_settings(plan: &JobPlan) -> Map<String, Value> {
         product,
         on_error: settings.on_error,
         filters: settings.filters,
+        limit: settings.limit,
         threads: settings.threads,
     };
     match as_written(&effective) {

@@ -229,7 +229,9 @@ impl PreviousRun {
         let filters = serde_json::to_value(settings.filters).unwrap_or_default();
         let in_check = serde_json::to_value(settings.search.in_check).unwrap_or_default();
         let filters = filters.as_object().cloned().unwrap_or_default();
-        for (option, is) in filters.into_iter().chain([("in-check".to_owned(), in_check)]) {
+        let limit = serde_json::to_value(settings.limit).unwrap_or_default();
+        let others = [("in-check".to_owned(), in_check), ("limit".to_owned(), limit)];
+        for (option, is) in filters.into_iter().chain(others) {
             let was = self.manifest.settings.get(&option).cloned().unwrap_or_default();
             if was != is {
                 return Err(PreviousRunError::Settings { option, was });

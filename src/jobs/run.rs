@@ -153,6 +153,8 @@ fn write<W: BlockWorker<Found = Finding> + 'static>(
     let job = Job {
         outputs: &plan.outputs,
         first_number: plan.first_number,
+        // What is left of it for a shard is known.
+        limit: plan.settings.limit.filter(|_| plan.shard.is_none()),
         waiting_blocks: WAITING_BLOCKS,
         ..Job::new(&plan.parts, plan.settings.threads, block_records)
     };

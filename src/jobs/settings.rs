@@ -25,6 +25,8 @@ pub struct Settings {
     pub on_error: BadPolicy,
     /// Which records are searched at all.
     pub filters: RecordFilters,
+    /// Records after which reading stops, over all inputs; shards are parts of them.
+    pub limit: Option<u64>,
     /// What is written into fields that the input does not have.
     pub fill: Fill,
     /// If not records are to come out but rows of a table, which takes the place of what becomes of mates, of

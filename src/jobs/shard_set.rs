@@ -450,10 +450,17 @@ impl ShardSet {
         problems
     }
 
-    /// Inputs whose last bytes no shard has read, where their size says it.
+    /// Inputs whose last bytes no shard has read, where their size says it and no limit of records was reached.
     fn unread_ends(&self) -> Vec<ShardError> {
+        let manifests = || self.manifests.values().filter_map(RunManifest::of_records);
+        let read =
+            manifests().fold(0, |sum: u64, manifest| sum.saturating_add(manifest.counts.input));
+        let limit = manifests().find_map(|manifest| manifest.settings.get("limit")?.as_u64());
+        if limit == Some(read) {
+            return Vec::new();
+        }
         let mut ends: Vec<(&InputEntry, u64)> = Vec::new();
-        for manifest in self.manifests.values().filter_map(RunManifest::of_records) {
+        for manifest in manifests() {
             for (number, input) in manifest.inputs.iter().enumerate() {
                 let end = input.end();
                 match ends.get_mut(number) {

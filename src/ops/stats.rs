@@ -22,14 +22,17 @@ use crate::ops::error::OperationError;
 use crate::records::bad_record::BadPolicy;
 use crate::records::claims::FileClaims;
 use crate::records::counts::Disposition;
+use crate::records::filters::RecordFilters;
 use crate::records::format_name::FormatName;
 use crate::records::opening;
+use crate::records::opening::check_filters;
 use crate::records::plan_error::PlanError;
 use crate::records::processing::{AfterRecord, ProcessedBlock, process_block};
 use crate::records::selection::{Selection, select_records};
 use crate::records::sink::OutputPlan;
 use crate::records::source::{Block, Part};
 use crate::records::stream::Stream;
+use crate::shogi::Position;
 use crate::storage::memory::Memory;
 
 pub use distinct::DistinctPositions;
@@ -51,6 +54,10 @@ pub struct StatsRequest {
     pub from: Option<FormatName>,
     /// How packed moves are encoded, whatever the records show; as they show it if nothing is said.
     pub dialect: Option<Dialect>,
+    /// Which records are looked at.
+    pub filters: RecordFilters,
+    /// Records after which reading stops, over all inputs.
+    pub limit: Option<u64>,
     /// Memory in which positions are told apart; what goes beyond it is estimated.
     pub memory: Memory,
     /// File for a page of the report; `-` is standard output.
@@ -70,6 +77,8 @@ pub struct StatsPlan {
     pub records: Option<u64>,
     /// Where a page of the report goes.
     pub page: Option<OutputPlan>,
+    filters: RecordFilters,
+    limit: Option<u64>,
     memory: Memory,
     threads: usize,
 }
@@ -80,12 +89,14 @@ impl StatsPlan {
     /// # Errors
     /// [`PlanError`] with what is wrong.
     pub fn new(request: StatsRequest) -> Result<Self, PlanError> {
-        let StatsRequest { inputs, from, dialect, memory, page, force, threads } = request;
+        let StatsRequest { inputs, from, dialect, filters, limit, memory, page, force, threads } =
+            request;
         let inputs = opening::inputs(&inputs, from, dialect)?;
+        inputs.iter().try_for_each(|input| check_filters(input, &filters))?;
         let mut claims = FileClaims::reading(&inputs)?;
         let page = page.map(|path| claims.lone_output(Stream::Kept, &path, force)).transpose()?;
-        let Selection { parts, records, .. } = select_records(inputs, None, None)?;
-        Ok(Self { parts, records, page, memory, threads })
+        let Selection { parts, records, .. } = select_records(inputs, None, limit, None)?;
+        Ok(Self { parts, records, page, filters, limit, memory, threads })
     }
 }
 
@@ -106,7 +117,7 @@ pub fn stats(
     cancel: &AtomicBool,
 ) -> Result<StatsReport, OperationError> {
     let plan = Arc::new(plan);
-    let job = Job::new(&plan.parts, plan.threads, BLOCK_RECORDS);
+    let job = Job { limit: plan.limit, ..Job::new(&plan.parts, plan.threads, BLOCK_RECORDS) };
     let worker_plan = Arc::clone(&plan);
     let worker: BlockFunction<_> = Arc::new(move |block, stop| look_at(&worker_plan, block, stop));
     let mut tally = Tally::default();
@@ -132,8 +143,21 @@ fn look_at(
 ) -> Option<(ProcessedBlock, BlockStats)> {
     let file = &plan.parts[block.part].input.name;
     let mut found = BlockStats::default();
+    let filters = &plan.filters;
     let processed = process_block(block, file, BadPolicy::Skip, cancel, |item, processed| {
+        if let Some(condition) = filters.failed_by_fields(item.number, &item.record)? {
+            processed.count_filtered(condition);
+            return Ok(AfterRecord::Continue);
+        }
         let content = item.record.record()?;
+        if filters.ask_rules() {
+            let position = Position::try_from(&content.setup).ok();
+            let best_move = item.record.best_move()?;
+            if let Some(condition) = filters.failed_by_rules(position.as_ref(), best_move) {
+                processed.count_filtered(condition);
+                return Ok(AfterRecord::Continue);
+            }
+        }
         found.tally.take(&item.record, &content)?;
         found.positions.push(PositionKey::of(&content.setup));
         processed.counts.count_disposition(Disposition::Kept);

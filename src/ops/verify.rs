@@ -43,7 +43,11 @@ pub fn verify(
     plan.create_folder()?;
     let plan = Arc::new(plan);
     let parts = std::slice::from_ref(&plan.part);
-    let job = Job { outputs: &plan.outputs, ..Job::new(parts, plan.threads, BLOCK_RECORDS) };
+    let job = Job {
+        outputs: &plan.outputs,
+        limit: plan.limit,
+        ..Job::new(parts, plan.threads, BLOCK_RECORDS)
+    };
     let worker_plan = Arc::clone(&plan);
     let worker: BlockFunction<_> =
         Arc::new(move |block, stop| verify_block(&worker_plan, block, stop));

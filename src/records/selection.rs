@@ -18,11 +18,12 @@ pub(crate) struct Selection {
     pub(crate) indexes: Vec<(PathBuf, Index)>,
 }
 
-/// Chooses the records of a shard, or all. What an earlier run found out about the inputs stands in
-/// `folder`.
+/// Chooses the records of a shard, or all, as far as a limit over all inputs allows. What an earlier run found out about the
+/// inputs stands in `folder`.
 pub(crate) fn select_records(
     inputs: Vec<Input>,
     shard: Option<Shard>,
+    limit: Option<u64>,
     folder: Option<&Path>,
 ) -> Result<Selection, PlanError> {
     if shard.is_none() && !inputs.iter().all(source::is_cheap_to_count) {
@@ -48,7 +49,8 @@ pub(crate) fn select_records(
         };
         counted.push((index.records, Some(index)));
     }
-    let total = counted.iter().map(|(count, _)| count).sum();
+    let all: u64 = counted.iter().map(|(count, _)| count).sum();
+    let total = limit.map_or(all, |limit| limit.min(all));
     let range = shard.map_or(0..total, |shard| shard.range(total));
     let mut first = 0;
     let mut parts = Vec::new();

@@ -33,6 +33,7 @@ use kyokumen::ops::inspect::{InspectError, Inspection, RecordRange};
 use kyokumen::ops::stats::{StatsPlan, StatsRequest, stats};
 use kyokumen::ops::verify::{VerifyPlan, VerifyRequest, verify};
 use kyokumen::records::bad_record::BadPolicy;
+use kyokumen::records::filters::RecordFilters;
 use kyokumen::records::format_name::FormatName;
 use kyokumen::records::shard::Shard;
 use kyokumen::records::source::{Input, Part, Source};
@@ -361,6 +362,8 @@ impl<'a> Case<'a> {
 
     fn check_stats(&mut self) {
         let request = StatsRequest {
+            filters: RecordFilters::default(),
+            limit: None,
             inputs: vec![self.file.clone()],
             from: Some(self.name),
             dialect: None,

@@ -30,6 +30,7 @@ mod proof_properties;
 mod proofs;
 mod random_access;
 mod rearrange;
+mod record_limit;
 mod relabel;
 mod resume;
 mod retry;

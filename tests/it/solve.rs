@@ -158,3 +158,15 @@ fn a_truncated_file_has_one_bad_record_with_its_place() {
     assert_eq!(bad.len(), 1);
     assert!(bad[0].starts_with("record 5 at byte 190: "), "{}", bad[0]);
 }
+
+#[test]
+fn the_first_bad_lines_are_told_and_the_rest_is_counted() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("a.txt");
+    fs::write(&file, "4k4 is no position\n".repeat(173)).unwrap();
+    let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin("kyokumen"));
+    let ran = command.arg("solve").arg(&file).output().unwrap();
+    let said = String::from_utf8(ran.stderr).unwrap();
+    assert_eq!((ran.status.code(), said.matches(", line ").count()), (Some(3), 20), "{said}");
+    assert!(said.contains(": … and 153 more\n173 records: 173 bad\n"), "{said}");
+}

@@ -38,6 +38,10 @@ pub(in crate::cli) struct SolveArgs {
     #[arg(long, value_name = "FORMAT")]
     pub(super) from: Option<FormatName>,
 
+    /// Read only the first N positions of a file
+    #[arg(long, value_name = "N")]
+    pub(super) limit: Option<usize>,
+
     #[command(flatten)]
     pub(super) search: SearchArgs,
 

@@ -3,7 +3,8 @@
 //! No scripts, no fonts, no pictures from elsewhere; light or dark as the reader's system is.
 
 use super::plot::{Axis, Bar, Point, bars, curve, escaped, push, shares};
-use crate::cli::stats::numbers::{grouped, per_position, percent};
+use crate::cli::stats::numbers::{per_position, percent};
+use crate::engine::snapshot::separated;
 use crate::ops::stats::{Bin, Distribution, ENDGAME_FROM, MIDDLEGAME_FROM, StatsReport};
 use crate::shogi::{HandKind, Piece, PieceKind};
 
@@ -60,18 +61,18 @@ fn cards(report: &StatsReport) -> String {
     } else {
         format!("estimated, ± {:.1} %", distinct.error_percent)
     };
-    let bad = match (report.bad, report.comments) {
-        (0, 0) => "all of them readable".to_owned(),
-        (bad, 0) => format!("{} cannot be read", grouped(bad)),
-        (bad, comments) => {
-            format!("{} cannot be read, {} comments", grouped(bad), grouped(comments))
-        }
-    };
+    let filtered: u64 = report.filtered.values().sum();
+    let others =
+        [(filtered, "filtered"), (report.bad, "cannot be read"), (report.comments, "comments")];
+    let others = others.iter().filter(|(count, _)| *count > 0);
+    let others: Vec<_> =
+        others.map(|(count, word)| format!("{} {word}", separated(*count))).collect();
+    let bad = if others.is_empty() { "all of them readable".to_owned() } else { others.join(", ") };
     let mut cards = vec![
-        ("records", grouped(report.records), bad),
-        ("different positions", format!("{about}{}", grouped(distinct.positions)), how),
-        ("Black to move", percent(report.to_move.black, good), grouped(report.to_move.black)),
-        ("in check", percent(report.in_check, good), grouped(report.in_check)),
+        ("records", separated(report.records), bad),
+        ("different positions", format!("{about}{}", separated(distinct.positions)), how),
+        ("Black to move", percent(report.to_move.black, good), separated(report.to_move.black)),
+        ("in check", percent(report.in_check, good), separated(report.in_check)),
     ];
     if let Some(evals) = &report.evals {
         let half = evals.percentiles;
@@ -162,7 +163,7 @@ fn histogram(
             class: if is_open { "open" } else { class(bin) },
             title: format!(
                 "{range}: {} ({})",
-                grouped(bin.records),
+                separated(bin.records),
                 percent(bin.records, *records)
             ),
         }
@@ -178,7 +179,7 @@ fn scores(report: &StatsReport) -> Option<String> {
     let points: Vec<Point> = closed
         .filter_map(|bin| {
             let score = bin.outcomes.score()?;
-            let records = grouped(bin.outcomes.records());
+            let records = separated(bin.outcomes.records());
             let title = format!("{} to {} cp: {score:.3} of {records} records", bin.from, bin.to);
             Some(Point { x: f64::midpoint(bin.from.into(), (bin.to + 1).into()), y: score, title })
         })
@@ -276,7 +277,7 @@ fn moves(report: &StatsReport) -> Option<String> {
         return None;
     }
     let row = |name: &str, count: u64, whole: u64| {
-        vec![name.to_owned(), grouped(count), percent(count, whole)]
+        vec![name.to_owned(), separated(count), percent(count, whole)]
     };
     let rows = [
         row("legal", moves.legal, report.good),
@@ -314,7 +315,7 @@ fn pieces(report: &StatsReport) -> String {
 
 fn unusual(report: &StatsReport) -> Option<String> {
     let row = |(name, &count): (&&str, &u64)| {
-        vec![(*name).replace('_', " "), grouped(count), percent(count, report.good)]
+        vec![(*name).replace('_', " "), separated(count), percent(count, report.good)]
     };
     let rows: Vec<Vec<String>> = report.warnings.iter().map(row).collect();
     (!rows.is_empty()).then(|| table("Unusual", &["", "records", ""], &rows))
@@ -325,8 +326,8 @@ fn inputs(report: &StatsReport) -> String {
         vec![
             input.file.clone(),
             input.format.clone(),
-            grouped(input.to - input.from),
-            grouped(input.bytes),
+            separated(input.to - input.from),
+            separated(input.bytes),
             input.sha256.map_or_else(String::new, |sum| sum.to_string()),
         ]
     };

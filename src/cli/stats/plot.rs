@@ -4,7 +4,7 @@
 
 use std::fmt::Write;
 
-use crate::cli::stats::numbers::grouped;
+use crate::engine::snapshot::separated;
 
 const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 270.0;
@@ -47,7 +47,7 @@ pub(super) fn bars(bars: &[Bar], label: &'static str) -> String {
     let most = bars.iter().map(|bar| bar.records).max().unwrap_or(0).max(1);
     let x = Axis { from, to, label };
     let y = Axis { from: 0.0, to: most as f64, label: "records" };
-    let mut svg = open(&x, &y, |value| grouped(whole(value)));
+    let mut svg = open(&x, &y, |value| separated(whole(value)));
     for bar in bars.iter().filter(|bar| bar.records > 0) {
         let (left, right) = (x.across(bar.from), x.across(bar.to));
         // A gap between bars where there is room for one.
@@ -100,7 +100,7 @@ pub(super) fn shares(parts: &[(&str, u64, &'static str)]) -> String {
                 "<span class=\"{class}\" style=\"flex-grow:{count}\" title=\"{name}: {percent}\"></span>"
             ),
         );
-        let count = grouped(count);
+        let count = separated(count);
         push(
             &mut legend,
             format_args!(

@@ -2,7 +2,8 @@
 //!
 //! Histograms are drawn with as many marks as a line holds.
 
-use crate::cli::stats::numbers::{grouped, per_position, percent};
+use crate::cli::stats::numbers::{per_position, percent};
+use crate::engine::snapshot::separated;
 use crate::ops::stats::{Bin, Distribution, StatsReport};
 
 /// Lines of a histogram.
@@ -50,7 +51,7 @@ fn summary(report: &StatsReport) -> Vec<String> {
 
 /// `12 (34.5 %)`
 fn share(part: u64, whole: u64) -> String {
-    format!("{} ({})", grouped(part), percent(part, whole))
+    format!("{} ({})", separated(part), percent(part, whole))
 }
 
 fn shares(parts: &[(&str, u64)], whole: u64) -> String {
@@ -91,7 +92,7 @@ fn moves(report: &StatsReport) -> Option<String> {
     if moves.none == report.good {
         return None;
     }
-    let [legal, illegal, none] = [moves.legal, moves.illegal, moves.none].map(grouped);
+    let [legal, illegal, none] = [moves.legal, moves.illegal, moves.none].map(separated);
     let [captures, promotions, drops] =
         [moves.captures, moves.promotions, moves.drops].map(|part| percent(part, moves.legal));
     Some(format!(
@@ -119,16 +120,19 @@ fn pieces(report: &StatsReport) -> String {
 
 /// None if nothing is.
 fn unusual(report: &StatsReport) -> Option<String> {
-    let told = report.warnings.iter().map(|(name, &count)| format!("{name} {}", grouped(count)));
+    let told = report.warnings.iter().map(|(name, &count)| format!("{name} {}", separated(count)));
     let told: Vec<String> = told.collect();
     (!told.is_empty()).then(|| told.join(", "))
 }
 
 fn records(report: &StatsReport) -> String {
-    let mut told = grouped(report.records);
-    for (count, word) in [(report.bad, "bad"), (report.comments, "comments")] {
+    let mut told = separated(report.records);
+    let filtered = report.filtered.values().sum();
+    for (count, word) in
+        [(filtered, "filtered"), (report.bad, "bad"), (report.comments, "comments")]
+    {
         if count > 0 {
-            told.extend([", ", &grouped(count), " ", word]);
+            told.extend([", ", &separated(count), " ", word]);
         }
     }
     told
@@ -157,7 +161,7 @@ fn rows(bins: &[Bin], records: u64) -> Vec<String> {
     let row = |Bin { from, to, records: count }: &Bin| {
         let marks = (count * MAX_MARKS).div_ceil(most) as usize;
         let share = percent(*count, records);
-        let count = grouped(*count);
+        let count = separated(*count);
         let drawn = format!("{from:>7} to {to:>6}  {count:>13}  {share:>7}  {}", "#".repeat(marks));
         drawn.trim_end().to_owned()
     };

@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::super::message::name;
 use super::super::report::json_line;
 use crate::cli::exit::{ExitStatus, usage_if};
+use crate::engine::messages::told;
 use crate::jobs::manifest::ManifestHead;
 use crate::jobs::shard_set::{ShardSet, wrong_output};
 use crate::ops::rearrange::OperationManifest;
@@ -80,5 +81,5 @@ fn write(Report { run, manifests, problems }: &Report) -> io::Result<()> {
     let s = if *manifests == 1 { " says" } else { "s say" };
     let verdict = if problems.is_empty() { "as" } else { "not as" };
     writeln!(out, "{}: {verdict} {manifests} manifest{s}", name(run))?;
-    problems.iter().try_for_each(|problem| writeln!(out, "  {}", name(problem)))
+    told(problems).iter().try_for_each(|problem| writeln!(out, "  {}", name(problem)))
 }

@@ -155,8 +155,7 @@ impl ConvertPlan {
         if !force {
             check_absence(files())?;
         }
-        let Selection { parts, records, .. } = select_records(inputs, None, None)?;
-        let records = records.map(|records| records.min(settings.limit.unwrap_or(u64::MAX)));
+        let Selection { parts, records, .. } = select_records(inputs, None, settings.limit, None)?;
         Ok(Self { parts, records, outputs, to, conversions, checksums, settings })
     }
 }

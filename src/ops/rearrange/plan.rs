@@ -206,7 +206,7 @@ impl RearrangePlan {
             let files = outputs().filter(|output| !output.is_stream).map(|output| &output.path);
             check_absence(files.chain(&self.manifest))?;
         }
-        let Selection { parts, records, .. } = select_records(inputs, None, None)?;
+        let Selection { parts, records, .. } = select_records(inputs, None, None, None)?;
         let mut resources = self.resources;
         let beside = self.manifest.as_deref().filter(|manifest| !files::is_object(manifest));
         resources.tmp_dir =

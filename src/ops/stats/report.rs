@@ -11,7 +11,7 @@ use super::histogram::{Bins, Distribution};
 use super::tally::{ENDGAME_FROM, EVAL_BINS, MIDDLEGAME_FROM, Outcomes, Tally};
 use crate::format::{GameResult, Warning};
 use crate::records::account::{InputEntry, input_entry};
-use crate::records::counts::{Counts, ImbalanceError, equal};
+use crate::records::counts::{Condition, Counts, ImbalanceError, equal};
 use crate::records::source::{Part, PartRead};
 use crate::shogi::{Color, HandKind, Piece, PieceKind};
 
@@ -37,6 +37,8 @@ pub struct StatsReport {
     pub bad: u64,
     /// Lines of text that are comments.
     pub comments: u64,
+    /// Records that a filter took out, by the first condition that did not hold.
+    pub filtered: BTreeMap<Condition, u64>,
     /// How many different positions (board, hands, side to move) there are.
     pub distinct: DistinctPositions,
     /// Whose turn it is.
@@ -153,7 +155,8 @@ impl StatsReport {
             records: parts_read.iter().map(|read| read.records).sum(),
             good: counts.kept,
             bad: counts.bad_records(),
-            comments: counts.filtered.values().sum(),
+            comments: counts.filtered.get(&Condition::Comment).copied().unwrap_or(0),
+            filtered: filtered(counts),
             distinct,
             to_move: SidesReport { black, white },
             in_check: tally.in_check,
@@ -175,11 +178,19 @@ impl StatsReport {
     /// # Errors
     /// [`ImbalanceError`] with the two sides that differ.
     pub fn check_balance(&self) -> Result<(), ImbalanceError> {
-        let told = self.good + self.bad + self.comments;
-        equal("records read", self.records, "good + bad + comments", told)?;
+        let filtered: u64 = self.filtered.values().sum();
+        let told = self.good + self.bad + self.comments + filtered;
+        equal("records read", self.records, "good + bad + comments + filtered", told)?;
         let SidesReport { black, white } = self.to_move;
         equal("good records", self.good, "black + white to move", black + white)
     }
+}
+
+/// Those that were not asked for, remarks aside.
+fn filtered(counts: &Counts) -> BTreeMap<Condition, u64> {
+    let mut filtered = counts.filtered.clone();
+    filtered.remove(&Condition::Comment);
+    filtered
 }
 
 fn results(tally: &Tally, records: u64) -> ResultsReport {

@@ -29,6 +29,8 @@ pub struct VerifyRequest {
     pub from: Option<FormatName>,
     /// How packed moves of the inputs are encoded; as the records show if nothing is said.
     pub dialect: Option<Dialect>,
+    /// Records of each input after which reading stops.
+    pub limit: Option<u64>,
     /// Folder in which the bad records are set apart from the good.
     pub quarantine: Option<PathBuf>,
     /// Whether outputs that exist may be replaced.
@@ -52,6 +54,7 @@ pub struct VerifyPlan {
     pub strict: bool,
     /// Threads, 0 for as many as the machine runs at once.
     pub threads: usize,
+    pub(super) limit: Option<u64>,
     folder: Option<PathBuf>,
 }
 
@@ -61,8 +64,8 @@ impl VerifyPlan {
     /// # Errors
     /// [`PlanError`] with what is wrong.
     pub fn new(request: VerifyRequest) -> Result<Vec<Self>, PlanError> {
-        let VerifyRequest { inputs, from, dialect, quarantine: folder, force, strict, threads } =
-            request;
+        let VerifyRequest { inputs, from, dialect, limit, quarantine: folder, .. } = request;
+        let VerifyRequest { force, strict, threads, .. } = request;
         let inputs = opening::inputs(&inputs, from, dialect)?;
         let claims = FileClaims::reading(&inputs)?;
         let outputs = match &folder {
@@ -72,8 +75,9 @@ impl VerifyPlan {
         let plan = |(input, outputs): (Input, Vec<OutputPlan>)| {
             let is_cheap = source::is_cheap_to_count(&input);
             let records = is_cheap.then(|| source::count_records(&input)).transpose()?;
+            let records = records.map(|records| limit.map_or(records, |limit| limit.min(records)));
             let part = Part::whole(input);
-            Ok(Self { part, records, outputs, strict, threads, folder: folder.clone() })
+            Ok(Self { part, records, outputs, strict, threads, limit, folder: folder.clone() })
         };
         inputs.into_iter().zip(outputs).map(plan).collect()
     }
