@@ -8,6 +8,7 @@ pub mod archive;
 pub mod bad_record;
 pub(crate) mod claims;
 pub mod counts;
+pub(crate) mod detection;
 pub(crate) mod evidence;
 pub mod filters;
 pub mod format_name;

@@ -42,7 +42,8 @@ pub(super) struct InspectArgs {
     #[arg(long, value_name = "A..B")]
     range: Option<RecordRange>,
 
-    /// Format of the file, one of `kyokumen formats`, as in psv or psv.zst [default: by extension]
+    /// Format of the file, one of `kyokumen formats`, as in psv or psv.zst [default: by extension, or
+    /// by content where that says nothing]
     #[arg(long, value_name = "FORMAT")]
     from: Option<FormatName>,
 

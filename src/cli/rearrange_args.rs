@@ -29,7 +29,8 @@ pub(super) struct RearrangeArgs {
     #[command(flatten)]
     inputs: InputArgs,
 
-    /// Format of the inputs, one of `kyokumen formats`, as in psv or psv.zst [default: by extension]
+    /// Format of the inputs, one of `kyokumen formats`, as in psv or psv.zst [default: by extension, or
+    /// by content where that says nothing]
     #[arg(long, value_name = "FORMAT")]
     from: Option<FormatName>,
 

@@ -35,7 +35,8 @@ impl InputArgs {
 #[derive(Args, Clone, Copy, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub(super) struct RecordArgs {
-    /// Format of the inputs, one of `kyokumen formats`, as in psv or psv.zst [default: by extension]
+    /// Format of the inputs, one of `kyokumen formats`, as in psv or psv.zst [default: by extension, or
+    /// by content where that says nothing]
     #[arg(long, value_name = "FORMAT")]
     pub(super) from: Option<FormatName>,
 

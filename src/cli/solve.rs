@@ -16,10 +16,15 @@ use super::failure::plan_error;
 use super::message::say;
 use crate::cli::exit::{ExitStatus, Usage};
 use crate::engine::messages::Messages;
+use crate::format::Format;
 use crate::mate::positions::Positions;
 use crate::mate::solve::solve;
 use crate::records::claims::FileClaims;
+use crate::records::format_name::FormatName;
+use crate::records::plan_error::PlanError;
+use crate::records::{detection, opening};
 use crate::storage::files;
+use crate::storage::path_text::text_of;
 
 pub(super) fn run(args: &SolveArgs) -> anyhow::Result<ExitStatus> {
     // The four parts of an SFEN need no quotes.
@@ -39,7 +44,7 @@ fn solve_file(args: &SolveArgs, input: &str) -> anyhow::Result<ExitStatus> {
     let (settings, threads) = (args.search.settings()?, args.threads);
     let path = files::parse_location(PathBuf::from(input))
         .map_err(|why| Usage(format!("{input}: {why}")))?;
-    let positions = Positions::open(&path, args.from);
+    let positions = Positions::open(&path, args.from.or(format_of(&path)?));
     let claims =
         FileClaims::reading(std::slice::from_ref(positions.input())).map_err(plan_error)?;
     let mut proofs = Proofs::open(args, claims)?;
@@ -74,6 +79,29 @@ fn solve_file(args: &SolveArgs, input: &str) -> anyhow::Result<ExitStatus> {
     tally.report(started.elapsed());
     let bad = tally.bad + unwritten;
     Ok(ExitStatus::of_records(tally.positions + tally.bad, bad))
+}
+
+/// What is in a file whose name does not say it; nothing of what is read once, and of text with an SFEN in the first column.
+fn format_of(path: &Path) -> anyhow::Result<Option<FormatName>> {
+    opening::check_not_folder(path).map_err(plan_error)?;
+    let is_named = FormatName::from_file_name(&text_of(path)).is_some();
+    if is_named || !path.is_file() {
+        return Ok(None);
+    }
+    match detection::format_of(path) {
+        Err(
+            PlanError::UndetectedFormat { .. }
+            | PlanError::UnknownFormat { .. }
+            | PlanError::AmbiguousFormat { .. },
+        ) => Ok(None),
+        // Which is read as text, whatever stands behind the SFEN.
+        Ok(detected) if detected.format == FormatName::plain(Format::Sfen) => Ok(None),
+        Ok(detected) => {
+            detected.warn(path);
+            Ok(Some(detected.format))
+        }
+        Err(error) => Err(plan_error(error)),
+    }
 }
 
 /// Whether the text is meant as a position, right or wrong: a name of a file is not.

@@ -59,7 +59,8 @@ pub(super) struct VerifyArgs {
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["files", "proof", "from", "dialect", "limit", "strict", "quarantine", "force", "progress", "threads"], value_parser = location())]
     manifest: Vec<PathBuf>,
 
-    /// Format of the files, one of `kyokumen formats`, as in psv or psv.zst [default: by extension]
+    /// Format of the files, one of `kyokumen formats`, as in psv or psv.zst [default: by extension, or
+    /// by content where that says nothing]
     #[arg(long, value_name = "FORMAT")]
     from: Option<FormatName>,
 

@@ -1,19 +1,21 @@
 //! Inputs and outputs as they are asked for: looked at, with their formats settled, before anything is created.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::format::move16::Dialect;
 use crate::format::{ConversionPlan, Fill, Format, conversion_plan};
 use crate::records::bad_record::BadPolicy;
 use crate::records::claims::check_once;
-use crate::records::evidence;
 use crate::records::filters::RecordFilters;
 use crate::records::format_name::FormatName;
 use crate::records::plan_error::PlanError;
 use crate::records::sink::OutputPlan;
 use crate::records::source::{Input, InputLocation, SourceError};
 use crate::records::stream::Stream;
+use crate::records::{detection, evidence};
 use crate::storage::compression::Compression;
+use crate::storage::files;
 use crate::storage::parquet;
 use crate::storage::path_text::{path_of, text_of};
 use crate::storage::table::TableFormat;
@@ -23,9 +25,20 @@ pub(crate) fn input(
     from: Option<FormatName>,
     dialect: Option<Dialect>,
 ) -> Result<Input, PlanError> {
-    let name = text_of(path);
-    let format = from.or_else(|| FormatName::from_file_name(&name));
-    let mut input = Input::named(path, format.ok_or(PlanError::UnknownFormat { input: name })?);
+    check_not_folder(path)?;
+    let format = match from.or_else(|| FormatName::from_file_name(&text_of(path))) {
+        Some(format) => format,
+        // What is read only once cannot be looked at before.
+        None if !InputLocation::of(path).can_be_read_again() => {
+            return Err(PlanError::UnknownFormat { input: text_of(path) });
+        }
+        None => {
+            let detected = detection::format_of(path)?;
+            detected.warn(path);
+            detected.format
+        }
+    };
+    let mut input = Input::named(path, format);
     if input.compression == Compression::Parquet {
         check_parquet(input.format)?;
         if !input.location.can_be_read_again() {
@@ -45,6 +58,24 @@ pub(crate) fn input(
     }
     evidence::detect_format(&mut input, from.is_some(), dialect)?;
     Ok(input)
+}
+
+/// An input is a file, not a folder of them: which of the files in it are meant, and in which order, is the user's to say.
+pub(crate) fn check_not_folder(path: &Path) -> Result<(), PlanError> {
+    if files::is_object(path) || !path.is_dir() {
+        return Ok(());
+    }
+    let names = files::names_in(path).unwrap_or_default();
+    let mut formats: BTreeMap<String, (bool, u32)> = BTreeMap::new();
+    for format in names.iter().filter_map(|name| FormatName::from_file_name(name)) {
+        // Lines of JSON are likely to be about records in a packed format.
+        let is_packed = format.format.record_len().is_some();
+        formats.entry(format.to_string()).or_insert((is_packed, 0)).1 += 1;
+    }
+    let most = formats.into_iter().max_by_key(|(_, weight)| *weight);
+    let pattern = most.map_or("*".to_owned(), |(format, _)| format!("*.{format}"));
+    let folder = text_of(path);
+    Err(PlanError::InputIsAFolder { folder: folder.trim_end_matches('/').to_owned(), pattern })
 }
 
 /// Several inputs, none of which is read twice if it can be read only once.

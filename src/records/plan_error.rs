@@ -58,6 +58,32 @@ pub enum PlanError {
         /// The input.
         input: String,
     },
+    /// Neither does its content.
+    #[error(
+        "{input} is of no known format: neither its name nor its content says one{nearest}; say it with --from"
+    )]
+    UndetectedFormat {
+        /// The input.
+        input: String,
+        /// As what most of it can be read, in parentheses; nothing if none of it can.
+        nearest: String,
+    },
+    /// Its content may be of several formats.
+    #[error("{input} may be {}: say with --from which", formats.join(" or "))]
+    AmbiguousFormat {
+        /// The input.
+        input: String,
+        /// As what it can be read.
+        formats: Vec<&'static str>,
+    },
+    /// An input is a folder.
+    #[error("{folder} is a folder: name the files in it, as in {folder}/{pattern}")]
+    InputIsAFolder {
+        /// The folder.
+        folder: String,
+        /// A pattern of names that are there.
+        pattern: String,
+    },
     /// Inputs in different formats.
     #[error("{first} and {second} have different formats; say with --to which one to write")]
     MixedFormats {

@@ -45,6 +45,7 @@ mod solve_one;
 mod source;
 mod stats;
 mod text_records;
+mod unnamed_formats;
 mod usi;
 #[cfg(feature = "network")]
 mod usi_play;

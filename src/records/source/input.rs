@@ -78,19 +78,24 @@ impl InputLocation {
     }
 }
 
+impl InputLocation {
+    /// That of this name, `-` for standard input.
+    pub(crate) fn of(path: &Path) -> Self {
+        match path.to_str() {
+            Some("-") => Self::Stdin,
+            _ if files::is_object(path) => Self::Object(Object::named(&path.to_string_lossy())),
+            _ => Self::File(path.to_owned()),
+        }
+    }
+}
+
 impl Input {
     /// The input of this name, `-` for standard input, in this format. A compressed file says so in its
     /// name, whatever is said about the records inside.
     pub fn named(path: &Path, format: FormatName) -> Self {
         let name = text_of(path);
         let by_name = without_compression(&name).1;
-        let location = match &*name {
-            "-" => InputLocation::Stdin,
-            _ if files::is_object(path) => {
-                InputLocation::Object(Object::named(&path.to_string_lossy()))
-            }
-            _ => InputLocation::File(path.to_owned()),
-        };
+        let location = InputLocation::of(path);
         let FormatName { format, compression } = format;
         let compression = if compression == Compression::None { by_name } else { compression };
         Self { name, location, format, dialect: format.dialect(), compression, evidence: None }

@@ -101,8 +101,9 @@ fn out_of_games_no_record_is_left() {
 #[test]
 fn names_that_do_not_say_the_format_need_an_option() {
     let bench = Bench::new();
-    bench.write("a.bin", &literal(Format::Psv));
+    bench.write("a.bin", &[0xFF; 40]);
     is_refused(&bench, &bench.convert("a.bin", "b.hcp", &[]), "say it with --from");
+    bench.write("a.bin", &literal(Format::Psv));
     let ran = bench.convert("a.bin", "b.bin", &["--from", "psv"]);
     is_refused(&bench, &ran, "say it with --to");
     let ran = run(kyokumen().arg(bench.path("a.bin")).args(["--from", "psv", "-o", "-"]));

@@ -1,0 +1,83 @@
+//! Inputs whose names do not say their format: their content does, in every command.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use assert_cmd::cargo::cargo_bin;
+use kyokumen::format::Format;
+use tempfile::TempDir;
+
+use crate::archive::{archive, write};
+
+fn run(folder: &Path, words: &[&str]) -> (Option<i32>, String, String) {
+    let output =
+        Command::new(cargo_bin("kyokumen")).args(words).current_dir(folder).output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+#[test]
+fn every_command_reads_a_file_nobody_remembers() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/sample.psv");
+    let bytes = fs::read(sample).unwrap();
+    write(folder, "a.psv", &bytes[..100 * 40]);
+    write(folder, "a.bin", &bytes[..100 * 40]);
+    for words in [
+        &["inspect", "a.X", "--json", "--range", "3..5"][..],
+        &["verify", "a.X"],
+        &["stats", "a.X"],
+        &["convert", "a.X", "-o", "X.sfen"],
+        &["filter", "a.X", "-o", "X-filtered", "--nodes", "10", "--hash-mb", "1"],
+        &["dataset", "a.X", "-o", "X-rows", "--to", "jsonl", "--nodes", "10", "--hash-mb", "1"],
+        &["dedup", "a.X", "-o", "X-once.psv"],
+        &["shuffle", "a.X", "-o", "X-shuffled.psv"],
+        &["sample", "a.X", "-o", "X-sample.psv", "--count", "5"],
+        &["split", "a.X", "-o", "X-parts", "--parts", "2"],
+        &["solve", "a.X", "--json", "--nodes", "10", "--hash-mb", "1"],
+    ] {
+        let named = |extension: &str| {
+            let words: Vec<String> = words
+                .iter()
+                .map(|word| word.replace("a.X", &format!("a.{extension}")).replace('X', extension))
+                .collect();
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            run(folder, &words)
+        };
+        let (named, unnamed) = (named("psv"), named("bin"));
+        assert_eq!((named.0, unnamed.0), (Some(0), Some(0)), "{words:?}: {}", unnamed.2);
+        let warning =
+            "a.bin: its name does not say its format, its content does: as psv 100 of 100 records";
+        assert!(unnamed.2.contains(warning), "{words:?}: {}", unnamed.2);
+        if words[0] != "solve" {
+            assert_eq!(named.1, unnamed.1.replace("a.bin", "a.psv"), "{words:?}");
+        }
+    }
+    for name in [".sfen", "-filtered/a.psv", "-once.psv", "-shuffled.psv", "-sample.psv"] {
+        let read = |start: &str| fs::read(folder.join(format!("{start}{name}"))).unwrap();
+        assert!(read("psv") == read("bin"), "{name}");
+    }
+}
+
+#[test]
+fn what_is_no_input_is_said_with_what_to_write_instead() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    fs::create_dir(folder.join("games")).unwrap();
+    write(folder, "games/a.hcpe", &archive(Format::Hcpe, 3));
+    write(folder, "games/a.jsonl", b"");
+    write(folder, "b.bin", &[7; 1000]);
+    for command in ["stats", "inspect", "verify", "solve"] {
+        let (code, _, said) = run(folder, &[command, "games"]);
+        assert_eq!(code, Some(2), "{command}: {said}");
+        let expected = "games is a folder: name the files in it, as in games/*.hcpe";
+        assert!(said.contains(expected), "{command}: {said}");
+    }
+    for command in ["stats", "inspect", "verify"] {
+        let (code, _, said) = run(folder, &[command, "b.bin"]);
+        assert_eq!(code, Some(2), "{command}: {said}");
+        assert!(said.contains("b.bin is of no known format"), "{command}: {said}");
+    }
+}
