@@ -48,6 +48,14 @@ pub(super) struct RecordArgs {
     #[arg(long, value_name = "CP", allow_negative_numbers = true)]
     max_abs_eval: Option<u16>,
 
+    /// Only records whose evaluation is at least this far from 0, in centipawns
+    #[arg(long, value_name = "CP", allow_negative_numbers = true)]
+    min_abs_eval: Option<u16>,
+
+    /// Leave out records whose evaluation is at least this far from 0, in centipawns, for the side that lost the game
+    #[arg(long, value_name = "CP", allow_negative_numbers = true)]
+    drop_contradictions: Option<u16>,
+
     /// Only records from this ply on
     #[arg(long, value_name = "PLY", allow_negative_numbers = true)]
     min_ply: Option<u16>,
@@ -71,6 +79,11 @@ pub(super) struct RecordArgs {
     /// Leave out positions whose side to move is in check
     #[arg(long)]
     drop_in_check: bool,
+
+    /// Only quiet records: the side to move is not in check, and the stored move can be played and is no capture, promotion
+    /// or check
+    #[arg(long)]
+    quiet: bool,
 
     /// Take also the moves of hcpe3 games that are marked as not for training (no candidates)
     #[arg(long)]
@@ -105,12 +118,15 @@ impl RecordArgs {
             every: self.every,
             sample: self.sample.map(|probability| Sample { probability, seed }),
             max_abs_eval_cp: self.max_abs_eval,
+            min_abs_eval_cp: self.min_abs_eval,
+            contradictions_from_cp: self.drop_contradictions,
             min_ply: self.min_ply,
             max_ply: self.max_ply,
             results: self.result,
             has_move: self.has_move,
             drop_in_check: self.drop_in_check,
             legal_move: self.legal_move,
+            quiet: self.quiet,
         }
     }
 
@@ -120,11 +136,14 @@ impl RecordArgs {
             from: self.from.or(others.from),
             dialect: self.dialect.or(others.dialect),
             max_abs_eval: self.max_abs_eval.or(others.max_abs_eval),
+            min_abs_eval: self.min_abs_eval.or(others.min_abs_eval),
+            drop_contradictions: self.drop_contradictions.or(others.drop_contradictions),
             min_ply: self.min_ply.or(others.min_ply),
             max_ply: self.max_ply.or(others.max_ply),
             result: self.result.or(others.result),
             has_move: self.has_move || others.has_move,
             legal_move: self.legal_move || others.legal_move,
+            quiet: self.quiet || others.quiet,
             drop_in_check: self.drop_in_check || others.drop_in_check,
             keep_untrained: self.keep_untrained || others.keep_untrained,
             every: self.every.or(others.every),

@@ -27,6 +27,8 @@ pub enum Condition {
     NoEval,
     /// The evaluation is too far from 0.
     MaxAbsEval,
+    /// The evaluation is too near to 0.
+    MinAbsEval,
     /// The record has no ply to compare.
     NoPly,
     /// Too early in the game.
@@ -37,12 +39,16 @@ pub enum Condition {
     NoResult,
     /// The game ended in another way.
     Result,
+    /// The evaluation says that one side wins, and the other won.
+    Contradiction,
     /// No move is stored, or bits that encode no move.
     NoMove,
     /// The side to move is in check.
     InCheck,
     /// The stored move cannot be played.
     IllegalMove,
+    /// The stored move is a capture, a promotion or a check, or the side to move is in check.
+    NotQuiet,
     /// An equal position was met before.
     Duplicate,
 }

@@ -31,6 +31,12 @@ pub struct RecordFilters {
     /// Largest distance of the evaluation from 0, in centipawns.
     #[serde(rename = "max-abs-eval")]
     pub max_abs_eval_cp: Option<u16>,
+    /// Smallest distance of the evaluation from 0, in centipawns.
+    #[serde(rename = "min-abs-eval", skip_serializing_if = "Option::is_none")]
+    pub min_abs_eval_cp: Option<u16>,
+    /// From this distance of the evaluation from 0 on, in centipawns, the side that is better may not have lost the game.
+    #[serde(rename = "drop-contradictions", skip_serializing_if = "Option::is_none")]
+    pub contradictions_from_cp: Option<u16>,
     /// Smallest ply.
     pub min_ply: Option<u16>,
     /// Largest ply.
@@ -44,6 +50,10 @@ pub struct RecordFilters {
     pub drop_in_check: bool,
     /// Whether a move must be stored that can be played.
     pub legal_move: bool,
+    /// Whether a move must be stored that can be played and is no capture, promotion or check, the side to move not being in
+    /// check.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub quiet: bool,
 }
 
 impl RecordFilters {
@@ -51,11 +61,15 @@ impl RecordFilters {
     pub(crate) fn asked(&self) -> impl Iterator<Item = (&'static str, Field)> {
         [
             ("max-abs-eval", self.max_abs_eval_cp.is_some(), Field::EvalCp),
+            ("min-abs-eval", self.min_abs_eval_cp.is_some(), Field::EvalCp),
+            ("drop-contradictions", self.contradictions_from_cp.is_some(), Field::EvalCp),
+            ("drop-contradictions", self.contradictions_from_cp.is_some(), Field::Result),
             ("min-ply", self.min_ply.is_some(), Field::Ply),
             ("max-ply", self.max_ply.is_some(), Field::Ply),
             ("result", self.results.is_some(), Field::Result),
             ("has-move", self.has_move, Field::BestMove),
             ("legal-move", self.legal_move, Field::BestMove),
+            ("quiet", self.quiet, Field::BestMove),
         ]
         .into_iter()
         .filter_map(|(option, is_asked, field)| is_asked.then_some((option, field)))
@@ -69,7 +83,7 @@ impl RecordFilters {
 
     /// Whether [`Self::failed_by_rules`] has anything to ask.
     pub(crate) const fn ask_rules(&self) -> bool {
-        self.drop_in_check || self.legal_move
+        self.drop_in_check || self.legal_move || self.quiet
     }
 
     /// The first condition on number and fields that does not hold, in the order of [`Condition`].
@@ -109,17 +123,45 @@ impl RecordFilters {
                 Some(_) => {}
             }
         }
-        let lacks_move = (self.has_move || self.legal_move) && record.best_move()?.is_none();
+        if let failed @ Some(_) = self.failed_by_contradiction(record)? {
+            return Ok(failed);
+        }
+        let needs_move = self.has_move || self.legal_move || self.quiet;
+        let lacks_move = needs_move && record.best_move()?.is_none();
         Ok(lacks_move.then_some(Condition::NoMove))
+    }
+
+    /// Whether the evaluation is large, and the side that it is for lost: not by a draw, which even a won game may end in.
+    fn failed_by_contradiction(
+        &self,
+        record: &RecordRef<'_>,
+    ) -> Result<Option<Condition>, DecodeError> {
+        let Some(least) = self.contradictions_from_cp else { return Ok(None) };
+        let Some(eval_cp) = record.eval_cp()? else { return Ok(Some(Condition::NoEval)) };
+        let Some(result) = record.result()? else { return Ok(Some(Condition::NoResult)) };
+        if eval_cp.unsigned_abs() < least || result == GameResult::Draw {
+            return Ok(None);
+        }
+        let to_move = record.setup()?.side_to_move();
+        let better = if eval_cp > 0 { to_move } else { !to_move };
+        Ok((eval_cp != 0 && result != GameResult::win_of(better))
+            .then_some(Condition::Contradiction))
     }
 
     #[inline]
     fn failed_by_eval(&self, record: &RecordRef<'_>) -> Result<Option<Condition>, DecodeError> {
-        let Some(most) = self.max_abs_eval_cp else { return Ok(None) };
-        Ok(match record.eval_cp()? {
-            None => Some(Condition::NoEval),
-            Some(eval_cp) => (eval_cp.unsigned_abs() > most).then_some(Condition::MaxAbsEval),
-        })
+        if self.max_abs_eval_cp.is_none() && self.min_abs_eval_cp.is_none() {
+            return Ok(None);
+        }
+        let Some(eval_cp) = record.eval_cp()? else { return Ok(Some(Condition::NoEval)) };
+        let distance = eval_cp.unsigned_abs();
+        if self.max_abs_eval_cp.is_some_and(|most| distance > most) {
+            return Ok(Some(Condition::MaxAbsEval));
+        }
+        Ok(self
+            .min_abs_eval_cp
+            .is_some_and(|least| distance < least)
+            .then_some(Condition::MinAbsEval))
     }
 
     #[inline]
@@ -148,8 +190,19 @@ impl RecordFilters {
             return Some(Condition::InCheck);
         }
         let is_legal = || position.zip(best_move).is_some_and(|(position, m)| position.is_legal(m));
-        (self.legal_move && !is_legal()).then_some(Condition::IllegalMove)
+        if (self.legal_move || self.quiet) && !is_legal() {
+            return Some(Condition::IllegalMove);
+        }
+        let is_quiet =
+            || position.zip(best_move).is_some_and(|(position, m)| is_quiet(position, m));
+        (self.quiet && !is_quiet()).then_some(Condition::NotQuiet)
     }
+}
+
+/// Whether nothing happens on the board: no check before a move or by it, no capture, no promotion.
+fn is_quiet(position: &Position, m: Move) -> bool {
+    let is_capture = position.captured_by(m).is_some();
+    !(position.in_check() || is_capture || m.is_promotion() || position.gives_check(m))
 }
 
 /// A random part of the records, the same on any machine and in any shard.

@@ -35,17 +35,27 @@ def conditions(records):
     evals, plies = records["score"].astype(int), records["gamePly"]
     white = records["sfen"][:, 0] & 1 == 1
     winner = records["game_result"] * np.where(white, -1, 1)  # 1 black, -1 white
-    check, legal = np.zeros(len(records), bool), np.zeros(len(records), bool)
+    check, legal, quiet = (np.zeros(len(records), bool) for _ in range(3))
     board = cshogi.Board()
     for i, record in enumerate(records):
         board.set_psfen(record["sfen"])
         check[i] = board.is_check()
         move = board.move_from_psv(int(record["move"]))
         legal[i] = record["move"] != 0 and board.is_legal(move)
+        if legal[i] and not check[i]:
+            is_capture = not cshogi.move_is_drop(move) and board.piece(cshogi.move_to(move)) != cshogi.NONE
+            board.push(move)
+            quiet[i] = not (is_capture or cshogi.move_is_promotion(move) or board.is_check())
+            board.pop()
     first = np.zeros(len(records), bool)
     first[np.unique(records["sfen"], axis=0, return_index=True)[1]] = True
     numbers = np.arange(len(records))
     yield ["--max-abs-eval", "499"], abs(evals) < 500
+    yield ["--min-abs-eval", "500"], abs(evals) >= 500
+    contradicts = (abs(evals) >= 300) & (np.sign(evals) * records["game_result"] < 0)
+    assert quiet.any()
+    yield ["--drop-contradictions", "300"], ~contradicts
+    yield ["--quiet"], quiet
     yield ["--min-ply", "20", "--max-ply", "60"], (plies >= 20) & (plies <= 60)
     yield ["--result", "black"], winner == 1
     yield ["--result", "white,draw"], winner != 1

@@ -222,6 +222,7 @@ fn every_filter_named_must_hold() {
     bench.write("a.psv", &evaluated(&[499, 500, -499, -500, i16::MIN, i16::MAX, 0]));
     for (filters, kept, filtered) in [
         (&["--max-abs-eval", "499"][..], &[499, -499, 0][..], json!({"max_abs_eval": 4})),
+        (&["--min-abs-eval", "500"], &[500, -500, i16::MIN, i16::MAX], json!({"min_abs_eval": 3})),
         (
             &["--max-abs-eval", "32767"],
             &[499, 500, -499, -500, i16::MAX, 0],

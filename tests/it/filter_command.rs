@@ -39,7 +39,8 @@ fn exit_statuses_are_those_documented() {
     let folder = TempDir::new().unwrap();
     let input = write(folder.path(), "a.hcp", &good(20));
     let bad = write(folder.path(), "bad.hcp", &archive(Format::Hcp, 20));
-    let odd = write(folder.path(), "a.bin", &good(20));
+    let odd = write(folder.path(), "a.bin", &[0xFF; 100]);
+    let unnamed = write(folder.path(), "b.bin", &good(20));
     let out = folder.path().join("out");
     let run = |inputs: &[&Path], more: &[&str]| {
         status(gen_filter().args(inputs).arg("-o").arg(&out).args(more))
@@ -54,7 +55,7 @@ fn exit_statuses_are_those_documented() {
     let (code, message) = run(&[&odd], &[]);
     assert_eq!(code, Some(2));
     assert!(message.contains("say it with --from"), "{message}");
-    assert_eq!(run(&[&odd], &["--from", "hcp", "--name", "odd"]).0, Some(0));
+    assert_eq!(run(&[&unnamed], &["--from", "hcp", "--name", "odd"]).0, Some(0));
     assert_eq!(run(&[&folder.path().join("missing.hcp")], &[]).0, Some(1));
     for usage in [
         &["--min-ply", "3"][..],
