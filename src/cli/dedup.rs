@@ -1,10 +1,13 @@
 //! `kyokumen dedup`.
 
+use std::path::PathBuf;
+
 use clap::Args;
 
+use super::option::location;
 use super::rearrange_args::{OutputArgs, RearrangeArgs};
 use crate::cli::exit::ExitStatus;
-use crate::ops::rearrange::{DedupKey, RearrangePlan, dedup};
+use crate::ops::rearrange::{DedupKey, RearrangePlan, RearrangeRequest, dedup};
 
 /// Leave out repeated records of archives
 ///
@@ -18,6 +21,7 @@ use crate::ops::rearrange::{DedupKey, RearrangePlan, dedup};
 #[command(after_long_help = "\
 Examples:
   kyokumen dedup 2024.psv 2025.psv -o all.psv
+  kyokumen dedup new.psv -o only-new.psv --reference old/*.psv test.hcpe
   kyokumen dedup all.hcpe -o unique.hcpe --key position+move --memory 8G --tmp-dir /scratch
 
 Exit status: 0 done, 1 failed, 2 usage, 3 done but nothing was read, or bad records were skipped or quarantined, \
@@ -28,6 +32,11 @@ pub(super) struct DedupArgs {
 
     #[command(flatten)]
     output: OutputArgs,
+
+    /// Leave out also what is equal to a record of these files, in any formats: new archives without what the old ones, or
+    /// a test set, hold
+    #[arg(long, value_name = "FILE", num_args = 1.., value_parser = location())]
+    reference: Vec<PathBuf>,
 
     /// What is compared [default: position]
     #[arg(
@@ -40,6 +49,8 @@ pub(super) struct DedupArgs {
 }
 
 pub(super) fn run(args: &DedupArgs) -> anyhow::Result<ExitStatus> {
-    let plan = RearrangePlan::new(args.common.request(args.output.output.clone(), None));
+    let request = args.common.request(args.output.output.clone(), None);
+    let request = RearrangeRequest { references: args.reference.clone(), ..request };
+    let plan = RearrangePlan::new(request);
     args.common.run(plan, |plan, progress, cancel| dedup(plan, args.key, progress, cancel))
 }

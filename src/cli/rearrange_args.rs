@@ -60,6 +60,7 @@ impl RearrangeArgs {
         let args = self.clone();
         RearrangeRequest {
             inputs: args.inputs.into_paths(),
+            references: Vec::new(),
             output,
             from: args.from,
             dialect: args.dialect,

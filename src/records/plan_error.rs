@@ -76,6 +76,9 @@ pub enum PlanError {
         /// As what it can be read.
         formats: Vec<&'static str>,
     },
+    /// References that hold nothing to compare with.
+    #[error("there is no record in the references: nothing would be left out")]
+    EmptyReference,
     /// An input is a folder.
     #[error("{folder} is a folder: name the files in it, as in {folder}/{pattern}")]
     InputIsAFolder {

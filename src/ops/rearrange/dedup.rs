@@ -2,14 +2,15 @@
 //!
 //! Records are compared by 128 bits of XXH3: of 10 billion different ones two are taken for equal with a
 //! probability of 10⁻¹⁸. First all are laid into partitions by their hashes, which tells the numbers of the
-//! repeated ones; then the inputs are read once more, without those.
+//! repeated ones; then the inputs are read once more, without those. Records of references stand before all others, and are not
+//! written.
 
 mod hashing;
 
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use self::hashing::{COMPARED_BYTES, HashedBlock, hashing_worker};
+use self::hashing::{COMPARED_BYTES, HashedBlock, OF_REFERENCE, Role, hashing_worker};
 use super::account::{FinishedOperation, OperationManifest};
 use super::items::BlockUnits;
 use super::numbers::RecordNumbers;
@@ -24,11 +25,13 @@ use crate::engine::run::CompletedPass;
 use crate::format::Field;
 use crate::ops::error::OperationError;
 use crate::ops::rearrange::dedup_key::DedupKey;
+use crate::records::account::{InputEntry, input_entry};
 use crate::records::bad_record::BadPolicy;
 use crate::records::counts::Condition;
 use crate::records::plan_error::PlanError;
 use crate::records::processing::ProcessedBlock;
 use crate::records::sink::Sinks;
+use crate::records::source::{Input, Part};
 use crate::records::stream::Stream;
 
 /// More records than any archive has.
@@ -51,17 +54,24 @@ pub fn dedup(
     let before = plan.identities();
     let mut side = Sinks::create_with(&plan.side_outputs, true)?;
     let mut sinks = Sinks::create_with(&plan.outputs, true)?;
-    control.progress.begin("comparing", plan.records);
     let mut compared =
         PartitionWriter::new(&plan.resources, Some(COMPARED_BYTES), MemoryShare::MOST);
     let mut omitted = OmittedNumbers::new(plan);
+    let references = read_references(plan, key, &mut compared, &mut control)?;
+    control.progress.begin("comparing", plan.records);
     let take = |_: &mut _, hashed: HashedBlock| {
         omitted.bad.add(&hashed.bad)?;
         omitted.repeated.add(&hashed.repeated)?;
         compared.add(hashed.partitioned)
     };
-    let CompletedPass { mut counts, parts_read } =
-        read(plan, &mut side, Checksums::Wanted, hashing_worker(plan, key), take, &mut control)?;
+    let CompletedPass { mut counts, parts_read } = read(
+        plan,
+        &mut side,
+        Checksums::Wanted,
+        hashing_worker(plan, key, Role::Input),
+        take,
+        &mut control,
+    )?;
     control.progress.begin("sorting", Some(compared.items()));
     let take = |ComparedPartition { items, repeated }| {
         omitted.repeated.add(&repeated)?;
@@ -76,9 +86,42 @@ pub fn dedup(
         counts.filtered.insert(Condition::Duplicate, repeated);
     }
     let finished = sinks.finish()?.and(side.finish()?);
-    let settings = vec![("key", key.name().into())];
+    let mut settings = vec![("key", key.name().into())];
+    if !references.is_empty() {
+        settings.push(("reference", serde_json::to_value(references).unwrap_or_default()));
+    }
     FinishedOperation { command: "dedup", settings, counts, parts_read, finished, started }
         .commit(plan, control.progress)
+}
+
+/// Lays the records of references into the partitions, before all others. What they are, for the account.
+fn read_references(
+    plan: &RearrangePlan,
+    key: DedupKey,
+    compared: &mut PartitionWriter,
+    control: &mut RunControl<'_>,
+) -> Result<Vec<InputEntry>, OperationError> {
+    if plan.references.is_empty() {
+        return Ok(Vec::new());
+    }
+    control.progress.begin("reading references", None);
+    // What cannot be read there cannot be met again.
+    let of_references =
+        RearrangePlan { parts: plan.references.clone(), on_error: BadPolicy::Skip, ..plan.clone() };
+    let worker = hashing_worker(&of_references, key, Role::Reference);
+    let take = |_: &mut _, hashed: HashedBlock| compared.add(hashed.partitioned);
+    let none = &mut Sinks::create(&[])?;
+    let CompletedPass { counts, parts_read } =
+        read(&of_references, none, Checksums::Wanted, worker, take, control)?;
+    if counts.kept == 0 {
+        return Err(PlanError::EmptyReference.into());
+    }
+    if counts.bad.all() > 0 {
+        let bad = counts.bad.all();
+        tracing::warn!("{bad} records of the references cannot be read: nothing is equal to them");
+    }
+    let entries = parts_read.iter().map(|read| input_entry(&plan.references[read.part], read));
+    Ok(entries.collect())
 }
 
 /// Numbers of records that are not written.
@@ -106,15 +149,21 @@ fn check(plan: &RearrangePlan, key: DedupKey) -> Result<(), PlanError> {
     if key != DedupKey::Bytes && !format.has_single_records() {
         return Err(PlanError::OnlyBytes { format });
     }
-    if key == DedupKey::PositionAndMove && !format.fields().contains(Field::BestMove) {
-        let input = plan.parts[0].input.name.clone();
+    let inputs = || plan.parts.iter().chain(&plan.references).map(|part| &part.input);
+    let lacks_move = |input: &&Input| !input.format.fields().contains(Field::BestMove);
+    if let Some(input) = inputs().find(lacks_move).filter(|_| key == DedupKey::PositionAndMove) {
         let (filter, field) = ("key position+move", Field::BestMove);
         return Err(PlanError::FilterOnMissingField {
             filter,
-            input,
-            format: format.name(),
+            input: input.name.clone(),
+            format: input.format.name(),
             field,
         });
+    }
+    let is_other = |part: &&Part| part.input.format != format;
+    if let Some(other) = plan.references.iter().find(is_other).filter(|_| key == DedupKey::Bytes) {
+        let (first, second) = (plan.parts[0].input.name.clone(), other.input.name.clone());
+        return Err(PlanError::DifferentFormats { first, second });
     }
     plan.check_twice("records are compared in one reading and written in another")
 }
@@ -142,7 +191,9 @@ fn repeated(partition: &SortedPartition) -> ComparedPartition {
             firsts.clear();
         }
         if firsts.contains(&(key, low)) {
-            repeated.push(number);
+            if number != OF_REFERENCE {
+                repeated.push(number);
+            }
         } else {
             firsts.push((key, low));
         }

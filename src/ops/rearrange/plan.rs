@@ -71,6 +71,8 @@ impl Resources {
 pub struct RearrangeRequest {
     /// Files of positions, read as one sequence; `-` is standard input.
     pub inputs: Vec<PathBuf>,
+    /// Files whose records are not to be written again, in any formats.
+    pub references: Vec<PathBuf>,
     /// The output; `-` is standard output. Of several parts, their folder, made if it is not there.
     pub output: PathBuf,
     /// Format of the inputs, where their extensions do not say it.
@@ -97,6 +99,8 @@ const MAX_PARTS: u32 = 99_999;
 pub struct RearrangePlan {
     /// What is read, in order.
     pub parts: Vec<Part>,
+    /// What is read of files whose records are not to be written again.
+    pub references: Vec<Part>,
     /// Records that will be read, where that is known before.
     pub records: Option<u64>,
     /// The outputs with records.
@@ -120,6 +124,10 @@ impl RearrangePlan {
     /// [`PlanError`] with what is wrong.
     pub fn new(request: RearrangeRequest) -> Result<Self, PlanError> {
         let inputs = inputs(&request)?;
+        let references = match &*request.references {
+            [] => Vec::new(),
+            paths => opening::inputs(paths, None, None)?,
+        };
         let RearrangeRequest { output, force, on_error, resources, .. } = request;
         let is_stream = is_stream(&output)?;
         if is_stream {
@@ -138,6 +146,7 @@ impl RearrangePlan {
         let side_outputs = side_outputs(&output, to, on_error);
         Self {
             parts: Vec::new(),
+            references: references.into_iter().map(Part::whole).collect(),
             records: None,
             outputs: vec![records],
             side_outputs,
@@ -185,6 +194,7 @@ impl RearrangePlan {
             side_outputs(&folder.join(path_of(&format!("{stem}.{to}"))), to, on_error);
         Self {
             parts: Vec::new(),
+            references: Vec::new(),
             records: None,
             outputs,
             side_outputs,
@@ -201,7 +211,9 @@ impl RearrangePlan {
         let outputs = || self.outputs.iter().chain(&self.side_outputs);
         let claims =
             outputs().map(FileClaim::output).chain(self.manifest.iter().map(FileClaim::file));
-        FileClaims::reading(&inputs)?.write(claims)?;
+        let references = self.references.iter().map(|part| part.input.clone());
+        let read: Vec<Input> = inputs.iter().cloned().chain(references).collect();
+        FileClaims::reading(&read)?.write(claims)?;
         if !force {
             let files = outputs().filter(|output| !output.is_stream).map(|output| &output.path);
             check_absence(files.chain(&self.manifest))?;

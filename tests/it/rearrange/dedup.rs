@@ -150,3 +150,61 @@ fn equal_records_are_found_across_files_and_compressions() {
     succeeds(folder, &["dedup", "a.psv", "b.psv.zst", "-o", "c.psv", "--key", "bytes"]);
     assert!(file(folder, "c.psv") == bytes);
 }
+
+#[test]
+fn what_references_hold_is_left_out() {
+    for key in ["position", "position+move", "content", "bytes"] {
+        let folder = TempDir::new().unwrap();
+        let folder = folder.path();
+        let bytes = repeated(Format::Psv);
+        let (old, new) = bytes.split_at(300 * 40);
+        write(folder, "old.psv", old);
+        write(folder, "new.psv", new);
+        write(folder, "all.psv", &bytes);
+        let words = |input, output| ["dedup", input, "-o", output, "--key", key, "--force"];
+        succeeds(folder, &words("all.psv", "all-once.psv"));
+        succeeds(folder, &words("old.psv", "old-once.psv"));
+        // The first of all, without those that stand in the old part: it comes first.
+        let expected = file(folder, "all-once.psv").split_off(file(folder, "old-once.psv").len());
+        for (memory, threads) in [("1G", "1"), ("20K", "2"), ("100", "3")] {
+            let more = ["--reference", "old.psv", "--memory", memory, "--threads", threads];
+            succeeds(
+                folder,
+                &[&words("new.psv", "fresh.psv")[..], &more, &["--tmp-dir", "."]].concat(),
+            );
+            assert!(file(folder, "fresh.psv") == expected, "{key} {memory}");
+        }
+        let account = manifest(folder, "fresh.psv.manifest.json");
+        let reference = &account["settings"]["reference"][0];
+        assert_eq!((&reference["file"], &reference["to"]), (&"old.psv".into(), &300.into()));
+        assert!(reference["sha256"].is_string());
+        // Nothing of a file is not in it.
+        succeeds(
+            folder,
+            &[&words("new.psv", "none.psv")[..], &["--reference", "all.psv", "old.psv"]].concat(),
+        );
+        assert_eq!(file(folder, "none.psv"), b"");
+        // References may be in another format, but for their bytes.
+        let convert = ["convert", "old.psv", "-o", "old.sfen", "--force"];
+        succeeds(folder, &convert);
+        let of_other = [&words("new.psv", "other.psv")[..], &["--reference", "old.sfen"]].concat();
+        if key == "bytes" {
+            is_refused(folder, &of_other, "have different formats");
+        } else {
+            succeeds(folder, &of_other);
+            assert!(key == "content" || file(folder, "other.psv") == expected, "{key}");
+        }
+    }
+}
+
+#[test]
+fn a_reference_is_read_and_holds_something() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    write(folder, "a.psv", &repeated(Format::Psv));
+    write(folder, "empty.psv", b"");
+    write(folder, "b.psv", &repeated(Format::Psv)[..400]);
+    let words = |reference| ["dedup", "a.psv", "-o", "b.psv", "--force", "--reference", reference];
+    is_refused(folder, &words("empty.psv"), "there is no record in the references");
+    is_refused(folder, &words("b.psv"), "would be written over the input");
+}

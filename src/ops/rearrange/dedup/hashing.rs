@@ -20,6 +20,18 @@ use crate::records::source::Block;
 /// What is kept of a record while records are compared: 8 bytes of its hash, the key, and 16 more.
 pub(super) const COMPARED_BYTES: usize = 2 * size_of::<u64>();
 
+/// In place of the number of a record of a reference, which has none among the inputs.
+pub(super) const OF_REFERENCE: u64 = u64::MAX;
+
+/// What records are hashed for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    /// They may be written.
+    Input,
+    /// Equal ones are not to be written.
+    Reference,
+}
+
 /// Hashes of a block that are remembered.
 const RECENT_HASHES: usize = 1 << 10;
 
@@ -34,12 +46,16 @@ pub(super) struct HashedBlock {
 }
 
 /// A worker that hashes records.
-pub(super) fn hashing_worker(plan: &RearrangePlan, key: DedupKey) -> BlockFunction<HashedBlock> {
+pub(super) fn hashing_worker(
+    plan: &RearrangePlan,
+    key: DedupKey,
+    role: Role,
+) -> BlockFunction<HashedBlock> {
     let names: Vec<String> = plan.parts.iter().map(|part| part.input.name.clone()).collect();
     let on_error = plan.on_error;
     Arc::new(move |block: &Block, cancel: &AtomicBool| {
         let file = &names[block.part];
-        let (processed, hashes, bad) = match hash_row(block, key) {
+        let (processed, mut hashes, bad) = match hash_row(block, key) {
             Some((hashes, len)) => (process_row(block, len, file, on_error).0, hashes, Vec::new()),
             None if key == DedupKey::Bytes => {
                 let (processed, hashes) = hash_units(block, file, on_error);
@@ -47,6 +63,11 @@ pub(super) fn hashing_worker(plan: &RearrangePlan, key: DedupKey) -> BlockFuncti
             }
             None => hash_records(block, file, key, on_error, cancel)?,
         };
+        if role == Role::Reference {
+            for item in hashes.items.bytes.chunks_exact_mut(COMPARED_BYTES) {
+                item[size_of::<u64>()..].copy_from_slice(&OF_REFERENCE.to_le_bytes());
+            }
+        }
         let partitioned = PartitionedItems::new(&hashes.items, Some(COMPARED_BYTES), 0);
         Some((processed, HashedBlock { partitioned, repeated: hashes.repeated, bad }))
     })
