@@ -15,6 +15,7 @@ mod generate;
 mod inspect;
 mod interleave;
 mod job_args;
+mod manual;
 mod marubatsu;
 mod merge;
 mod message;
@@ -81,6 +82,8 @@ enum Command {
     Perft(perft::PerftArgs),
     Marubatsu(marubatsu::MarubatsuArgs),
     Bench(bench::BenchArgs),
+    Completions(manual::CompletionsArgs),
+    Man(manual::ManArgs),
 }
 
 impl Command {
@@ -108,6 +111,8 @@ impl Command {
             Self::Perft(args) => perft::run(&args),
             Self::Marubatsu(args) => marubatsu::run(&args),
             Self::Bench(args) => bench::run(&args),
+            Self::Completions(args) => manual::completions(&args, command_lines()),
+            Self::Man(args) => manual::man(&args, command_lines()),
         }
     }
 }
@@ -128,7 +133,7 @@ struct Messages {
     verbose: u8,
 }
 
-/// What can be said on the command lines of `kyokumen` and of `gen-filter`, for manuals and completions.
+/// What can be said on the command lines of `kyokumen` and of `gen-filter`.
 pub fn command_lines() -> [clap::Command; 2] {
     [Kyokumen::command(), GenFilter::command()]
 }

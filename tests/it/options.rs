@@ -54,6 +54,8 @@ fn arguments(command: &str) -> Option<&'static [&'static str]> {
         "interleave" => &["a.psv", "a.psv", "-o", "out.psv"],
         "generate" => &["--count", "3", "-o", "out.psv"],
         "perft" => &["1"],
+        "completions" => &["fish"],
+        "man" => &["man"],
         "marubatsu check" => &["--player", "perfect"],
         "marubatsu match" => &["--players", "perfect,random", "--games", "5"],
         "marubatsu boards" => &["--games", "5"],

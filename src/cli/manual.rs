@@ -1,0 +1,76 @@
+//! `kyokumen man` and `kyokumen completions`: what shells and manuals want to know of the command line.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::{fs, io};
+
+use anyhow::Context;
+use clap::{Args, Command, ValueEnum};
+use clap_complete::Shell;
+
+use super::message::say;
+use crate::cli::exit::ExitStatus;
+
+/// Write the completions of a shell to standard output
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  bash: kyokumen completions bash > ~/.local/share/bash-completion/completions/kyokumen
+  zsh: kyokumen completions zsh > ~/.zfunc/_kyokumen, where fpath holds ~/.zfunc before compinit is called
+  fish: kyokumen completions fish > ~/.config/fish/completions/kyokumen.fish
+  PowerShell: kyokumen completions powershell >> $PROFILE")]
+pub(super) struct CompletionsArgs {
+    /// The shell
+    shell: Shell,
+
+    /// The program
+    #[arg(long, value_name = "NAME", default_value = "kyokumen")]
+    program: Program,
+}
+
+/// One of the programs.
+#[derive(Clone, Copy, ValueEnum)]
+enum Program {
+    Kyokumen,
+    GenFilter,
+}
+
+/// Write the manual pages of both programs to a folder, one for each command
+///
+/// Pages of the same name are replaced.
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  kyokumen man ~/.local/share/man/man1
+  man kyokumen-convert")]
+pub(super) struct ManArgs {
+    /// The folder, made if it is not there
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+}
+
+pub(super) fn completions(
+    args: &CompletionsArgs,
+    programs: [Command; 2],
+) -> anyhow::Result<ExitStatus> {
+    let [kyokumen, gen_filter] = programs;
+    let mut program = match args.program {
+        Program::Kyokumen => kyokumen,
+        Program::GenFilter => gen_filter,
+    };
+    let (name, mut script) = (program.get_name().to_owned(), Vec::new());
+    clap_complete::generate(args.shell, &mut program, name, &mut script);
+    io::stdout().write_all(&script)?;
+    Ok(ExitStatus::Done)
+}
+
+pub(super) fn man(args: &ManArgs, programs: [Command; 2]) -> anyhow::Result<ExitStatus> {
+    let folder = args.folder.display();
+    let failed = || format!("cannot write manual pages to {folder}");
+    fs::create_dir_all(&args.folder).with_context(failed)?;
+    for program in programs {
+        clap_mangen::generate_to(program, &args.folder).with_context(failed)?;
+    }
+    say!("manual pages are in {folder}");
+    Ok(ExitStatus::Done)
+}
