@@ -12,6 +12,7 @@ mod failure;
 mod filter;
 mod formats;
 mod generate;
+mod heading;
 mod inspect;
 mod interleave;
 mod job_args;

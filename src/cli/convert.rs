@@ -7,6 +7,7 @@ use anyhow::Context;
 use clap::Args;
 
 use super::failure::{plan_error, run_error};
+use super::heading;
 use super::message::say;
 use super::option::{location, word};
 use super::record_args::{InputArgs, RecordArgs, RunArgs};
@@ -57,55 +58,55 @@ pub(super) struct ConvertArgs {
     inputs: InputArgs,
 
     /// The output; `-` is standard output
-    #[arg(short, long, value_name = "OUTPUT", required = true, value_parser = location())]
+    #[arg(short, long, value_name = "OUTPUT", required = true, value_parser = location(), help_heading = heading::OUTPUTS)]
     output: PathBuf,
 
     /// Format of the output [default: by extension]
-    #[arg(long, value_name = "FORMAT")]
+    #[arg(long, value_name = "FORMAT", help_heading = heading::OUTPUTS)]
     to: Option<FormatName>,
 
     #[command(flatten)]
     records: RecordArgs,
 
     /// What to write into fields that a record lacks, as in eval=0,result=draw,ply=0,move=none
-    #[arg(long, value_name = "FIELD=VALUE,…")]
+    #[arg(long, value_name = "FIELD=VALUE,…", help_heading = heading::OUTPUTS)]
     fill: Option<Fill>,
 
     /// Only the first of equal positions (board, hands, side to move)
-    #[arg(long)]
+    #[arg(long, help_heading = heading::OUTPUTS)]
     dedup: bool,
 
     /// Memory for the positions that --dedup compares, some 40 bytes each [default: 1G]
-    #[arg(long, value_name = "SIZE", requires = "dedup")]
+    #[arg(long, value_name = "SIZE", requires = "dedup", help_heading = heading::OUTPUTS, hide_short_help = true)]
     memory: Option<Memory>,
 
     /// Exchange left and right of the board, moves included; records are written anew
-    #[arg(long)]
+    #[arg(long, help_heading = heading::OUTPUTS, hide_short_help = true)]
     mirror: bool,
 
     /// What to look for, and count, in the records that are written: what their bytes show, or also
     /// what breaks the rules, the stored move included [default: structure]
-    #[arg(long, value_name = "structure|rules", value_parser = word::<Check>)]
+    #[arg(long, value_name = "structure|rules", value_parser = word::<Check>, help_heading = heading::OUTPUTS, hide_short_help = true)]
     check: Option<Check>,
 
     /// Refuse to lose anything of a record: fields, how its game ended, padding
-    #[arg(long)]
+    #[arg(long, help_heading = heading::OUTPUTS)]
     strict: bool,
 
     /// Write records anew in canonical form also where the format stays
-    #[arg(long)]
+    #[arg(long, help_heading = heading::OUTPUTS, hide_short_help = true)]
     canonical: bool,
 
     /// What becomes of records that cannot be used; quarantine writes them beside the output
     /// [default: stop]
-    #[arg(long, value_name = "stop|skip|quarantine", value_parser = word::<BadPolicy>)]
+    #[arg(long, value_name = "stop|skip|quarantine", value_parser = word::<BadPolicy>, help_heading = heading::OUTPUTS)]
     on_error: Option<BadPolicy>,
 
     #[command(flatten)]
     run: RunArgs,
 
     /// Write the report as one JSON object to standard output; to standard error if that is the output
-    #[arg(long)]
+    #[arg(long, help_heading = heading::OUTPUTS)]
     json: bool,
 }
 

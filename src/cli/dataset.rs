@@ -6,6 +6,7 @@ use clap::Args;
 
 use super::config;
 use super::failure::plan_error;
+use super::heading;
 use super::job_args::{JobArgs, run_job, show_plan};
 use super::option::word;
 use super::record_args::{InputArgs, RecordArgs};
@@ -42,7 +43,7 @@ pub(super) struct DatasetArgs {
     settings: SettingArgs,
 
     /// Take settings from a file whose keys are the long names of these options
-    #[arg(long, value_name = "FILE.toml")]
+    #[arg(long, value_name = "FILE.toml", help_heading = heading::RUNNING, hide_short_help = true)]
     config: Option<PathBuf>,
 }
 
@@ -53,16 +54,16 @@ struct SettingArgs {
     job: JobArgs,
 
     /// What is written: columns in Parquet, a JSON object a line, or arrays of numpy
-    #[arg(long, value_name = "parquet|jsonl|npz", value_parser = word::<TableFormat>)]
+    #[arg(long, value_name = "parquet|jsonl|npz", value_parser = word::<TableFormat>, help_heading = heading::OUTPUTS)]
     to: Option<TableFormat>,
 
     /// Which part of the positions is for training, for validation and for the test, in proportion; equal
     /// positions go the same way [default: 90,5,5]
-    #[arg(long, value_name = "TRAIN,VALID,TEST")]
+    #[arg(long, value_name = "TRAIN,VALID,TEST", help_heading = heading::OUTPUTS)]
     split: Option<Shares>,
 
     /// Measure mates also as problems count them, without futile interpositions
-    #[arg(long)]
+    #[arg(long, help_heading = heading::OUTPUTS)]
     tsume_plies: bool,
 
     #[command(flatten)]

@@ -8,6 +8,7 @@ use clap::Args;
 
 use super::config;
 use super::failure::plan_error;
+use super::heading;
 use super::job_args::{JobArgs, run_job, show_plan};
 use super::option::word;
 use super::record_args::{InputArgs, RecordArgs};
@@ -47,11 +48,11 @@ pub(super) struct FilterArgs {
 
     /// Search only what was unknown in the run with this manifest, as a rule with more --nodes; everything
     /// else is as it was found then. Inputs and settings are those of that run unless others are named
-    #[arg(long, value_name = "MANIFEST", conflicts_with_all = ["inputs", "input", "shard", "config"])]
+    #[arg(long, value_name = "MANIFEST", conflicts_with_all = ["inputs", "input", "shard", "config"], help_heading = heading::RUNNING, hide_short_help = true)]
     retry_unknown: Option<PathBuf>,
 
     /// Take settings from a file whose keys are the long names of these options
-    #[arg(long, value_name = "FILE.toml")]
+    #[arg(long, value_name = "FILE.toml", help_heading = heading::RUNNING, hide_short_help = true)]
     config: Option<PathBuf>,
 }
 
@@ -62,7 +63,7 @@ struct SettingArgs {
     job: JobArgs,
 
     /// Format of the outputs [default: that of the inputs]
-    #[arg(long, value_name = "FORMAT")]
+    #[arg(long, value_name = "FORMAT", help_heading = heading::OUTPUTS)]
     to: Option<FormatName>,
 
     #[command(flatten)]
@@ -70,15 +71,15 @@ struct SettingArgs {
 
     /// What becomes of mates: a file of their own; they are left out; or they are kept, and result, evaluation and move of
     /// the proof take the place of what they had. The proofs are listed in any case [default: split]
-    #[arg(long, value_name = "split|drop|relabel", value_parser = word::<MatedPolicy>)]
+    #[arg(long, value_name = "split|drop|relabel", value_parser = word::<MatedPolicy>, help_heading = heading::OUTPUTS)]
     mated: Option<MatedPolicy>,
 
     /// What becomes of positions on which the search gave up [default: keep]
-    #[arg(long, value_name = "keep|drop|split", value_parser = word::<UnknownPolicy>)]
+    #[arg(long, value_name = "keep|drop|split", value_parser = word::<UnknownPolicy>, help_heading = heading::OUTPUTS)]
     unknown: Option<UnknownPolicy>,
 
     /// What to write into fields that a record lacks, as in eval=0,result=draw,ply=0,move=none
-    #[arg(long, value_name = "FIELD=VALUE,…")]
+    #[arg(long, value_name = "FIELD=VALUE,…", help_heading = heading::OUTPUTS, hide_short_help = true)]
     fill: Option<Fill>,
 
     #[command(flatten)]

@@ -11,6 +11,7 @@ use anyhow::Context;
 use clap::Args;
 
 use super::failure::run_error;
+use super::heading;
 use super::message::{name, say};
 use super::option::{location, seconds, word};
 use super::record_args::{RecordArgs, RunArgs};
@@ -36,46 +37,46 @@ use crate::storage::platform::Interrupt;
 #[derive(Args, Clone, Debug, Default)]
 pub(super) struct JobArgs {
     /// Folder of the outputs, made if it is not there, or its URL
-    #[arg(short, long, value_name = "DIR", value_parser = location())]
+    #[arg(short, long, value_name = "DIR", value_parser = location(), help_heading = heading::OUTPUTS)]
     output: Option<PathBuf>,
 
     /// Folder in which outputs are made that go to a URL; for --resume it must be the same again
     /// [default: that of the system]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = heading::OUTPUTS, hide_short_help = true)]
     tmp_dir: Option<PathBuf>,
 
     /// Start of the outputs' names [default: the first input's]
-    #[arg(long)]
+    #[arg(long, help_heading = heading::OUTPUTS, hide_short_help = true)]
     pub(super) name: Option<String>,
 
     /// Take only the I-th of N equal parts of the input, as in 3/10; auto takes that of the job in Slurm,
     /// Kubernetes, Grid Engine and PBS, or in the variable `KYOKUMEN_SHARD`; auto/N says what the job does
     /// not know
-    #[arg(long, value_name = "I/N|auto[/N]")]
+    #[arg(long, value_name = "I/N|auto[/N]", help_heading = heading::RUNNING)]
     pub(super) shard: Option<ShardChoice>,
 
     /// What becomes of records that cannot be used [default: quarantine]
-    #[arg(long, value_name = "quarantine|skip|stop", value_parser = word::<BadPolicy>)]
+    #[arg(long, value_name = "quarantine|skip|stop", value_parser = word::<BadPolicy>, help_heading = heading::OUTPUTS, hide_short_help = true)]
     on_error: Option<BadPolicy>,
 
     #[command(flatten)]
     run: RunArgs,
 
     /// Go on where an interrupted run stood; from the start if there was none, not at all if it was done
-    #[arg(long, conflicts_with = "force")]
+    #[arg(long, conflicts_with = "force", help_heading = heading::RUNNING)]
     resume: bool,
 
     /// Write down after so many seconds how far the run has come [default: 10]
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, help_heading = heading::RUNNING, hide_short_help = true)]
     checkpoint_every: Option<Duration>,
 
     /// Write how far the run has come to a file for Prometheus, as the textfile collector of the node
     /// exporter reads it
-    #[arg(long, value_name = "FILE.prom")]
+    #[arg(long, value_name = "FILE.prom", help_heading = heading::RUNNING, hide_short_help = true)]
     metrics: Option<PathBuf>,
 
     /// Say what would be done and how long it would take
-    #[arg(long)]
+    #[arg(long, help_heading = heading::RUNNING)]
     pub(super) dry_run: bool,
 }
 

@@ -6,6 +6,7 @@ use anyhow::Context;
 use clap::Args;
 
 use super::failure::{plan_error, run_error};
+use super::heading;
 use super::message::say;
 use super::option::{location, word};
 use super::record_args::{InputArgs, RunArgs, dialect};
@@ -31,24 +32,24 @@ pub(super) struct RearrangeArgs {
 
     /// Format of the inputs, one of `kyokumen formats`, as in psv or psv.zst [default: by extension, or
     /// by content where that says nothing]
-    #[arg(long, value_name = "FORMAT")]
+    #[arg(long, value_name = "FORMAT", help_heading = heading::RECORDS)]
     from: Option<FormatName>,
 
     /// How packed moves are encoded: apery, yaneuraou or rshogi [default: as most are legal]
-    #[arg(long, value_name = "DIALECT", value_parser = dialect)]
+    #[arg(long, value_name = "DIALECT", value_parser = dialect, help_heading = heading::RECORDS)]
     dialect: Option<Dialect>,
 
     /// Memory for records; what does not fit goes to temporary files [default: 2G]
-    #[arg(long, value_name = "SIZE", default_value = "2G", hide_default_value = true)]
+    #[arg(long, value_name = "SIZE", default_value = "2G", hide_default_value = true, help_heading = heading::RUNNING)]
     memory: Memory,
 
     /// Folder of temporary files, which vanish with the process [default: that of the system]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = heading::RUNNING)]
     tmp_dir: Option<PathBuf>,
 
     /// What becomes of records that are cut off or cannot be read; quarantine writes them beside the output
     /// [default: stop]
-    #[arg(long, value_name = "stop|skip|quarantine", value_parser = word::<BadPolicy>)]
+    #[arg(long, value_name = "stop|skip|quarantine", value_parser = word::<BadPolicy>, help_heading = heading::OUTPUTS)]
     on_error: Option<BadPolicy>,
 
     #[command(flatten)]
@@ -101,7 +102,7 @@ impl RearrangeArgs {
 #[derive(Args, Clone, Debug)]
 pub(super) struct OutputArgs {
     /// The output, compressed if its name ends in .zst; `-` is standard output
-    #[arg(short, long, value_name = "OUTPUT", required = true, value_parser = location())]
+    #[arg(short, long, value_name = "OUTPUT", required = true, value_parser = location(), help_heading = heading::OUTPUTS)]
     pub(super) output: PathBuf,
 }
 

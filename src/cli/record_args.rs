@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::heading;
 use super::option::{location, threads, word};
 use crate::cli::progress::ProgressMode;
 use crate::format::move16::Dialect;
@@ -37,73 +38,73 @@ impl InputArgs {
 pub(super) struct RecordArgs {
     /// Format of the inputs, one of `kyokumen formats`, as in psv or psv.zst [default: by extension, or
     /// by content where that says nothing]
-    #[arg(long, value_name = "FORMAT")]
+    #[arg(long, value_name = "FORMAT", help_heading = heading::RECORDS)]
     pub(super) from: Option<FormatName>,
 
     /// How packed moves are encoded: apery, yaneuraou or rshogi [default: as most are legal]
-    #[arg(long, value_name = "DIALECT", value_parser = dialect)]
+    #[arg(long, value_name = "DIALECT", value_parser = dialect, help_heading = heading::RECORDS, hide_short_help = true)]
     pub(super) dialect: Option<Dialect>,
 
     /// Only records whose evaluation is at most this far from 0, in centipawns
-    #[arg(long, value_name = "CP", allow_negative_numbers = true)]
+    #[arg(long, value_name = "CP", allow_negative_numbers = true, help_heading = heading::RECORDS)]
     max_abs_eval: Option<u16>,
 
     /// Only records whose evaluation is at least this far from 0, in centipawns
-    #[arg(long, value_name = "CP", allow_negative_numbers = true)]
+    #[arg(long, value_name = "CP", allow_negative_numbers = true, help_heading = heading::RECORDS, hide_short_help = true)]
     min_abs_eval: Option<u16>,
 
     /// Leave out records whose evaluation is at least this far from 0, in centipawns, for the side that lost the game
-    #[arg(long, value_name = "CP", allow_negative_numbers = true)]
+    #[arg(long, value_name = "CP", allow_negative_numbers = true, help_heading = heading::RECORDS, hide_short_help = true)]
     drop_contradictions: Option<u16>,
 
     /// Only records from this ply on
-    #[arg(long, value_name = "PLY", allow_negative_numbers = true)]
+    #[arg(long, value_name = "PLY", allow_negative_numbers = true, help_heading = heading::RECORDS)]
     min_ply: Option<u16>,
 
     /// Only records up to this ply
-    #[arg(long, value_name = "PLY", allow_negative_numbers = true)]
+    #[arg(long, value_name = "PLY", allow_negative_numbers = true, help_heading = heading::RECORDS, hide_short_help = true)]
     max_ply: Option<u16>,
 
     /// Only records of games that ended so: black (won), white or draw, or several, as in black,white
-    #[arg(long, value_name = "RESULT,…")]
+    #[arg(long, value_name = "RESULT,…", help_heading = heading::RECORDS, hide_short_help = true)]
     result: Option<Results>,
 
     /// Only records with a stored move
-    #[arg(long)]
+    #[arg(long, help_heading = heading::RECORDS, hide_short_help = true)]
     has_move: bool,
 
     /// Only records with a stored move that can be played
-    #[arg(long)]
+    #[arg(long, help_heading = heading::RECORDS, hide_short_help = true)]
     legal_move: bool,
 
     /// Leave out positions whose side to move is in check
-    #[arg(long)]
+    #[arg(long, help_heading = heading::RECORDS)]
     drop_in_check: bool,
 
     /// Only quiet records: the side to move is not in check, and the stored move can be played and is no capture, promotion
     /// or check
-    #[arg(long)]
+    #[arg(long, help_heading = heading::RECORDS, hide_short_help = true)]
     quiet: bool,
 
     /// Take also the moves of hcpe3 games that are marked as not for training (no candidates)
-    #[arg(long)]
+    #[arg(long, help_heading = heading::RECORDS, hide_short_help = true)]
     keep_untrained: bool,
 
     /// Only one of so many records: the first, and every K-th behind it, counted over all inputs
-    #[arg(long, value_name = "K")]
+    #[arg(long, value_name = "K", help_heading = heading::RECORDS, hide_short_help = true)]
     every: Option<NonZeroU64>,
 
     /// Only a random part: each record with this probability, as in 0.25. Which ones depends on the seed and
     /// their numbers over all inputs, not on threads or shards
-    #[arg(long, value_name = "P", allow_negative_numbers = true)]
+    #[arg(long, value_name = "P", allow_negative_numbers = true, help_heading = heading::RECORDS, hide_short_help = true)]
     sample: Option<Probability>,
 
     /// Seed of the sample [default: 1]
-    #[arg(long)]
+    #[arg(long, help_heading = heading::RECORDS, hide_short_help = true)]
     seed: Option<u64>,
 
     /// Read only the first N records
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help_heading = heading::RECORDS)]
     pub(super) limit: Option<u64>,
 }
 
@@ -164,15 +165,15 @@ pub(super) fn dialect(text: &str) -> Result<Dialect, String> {
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub(super) struct RunArgs {
     /// Threads; 0 is all cores [default: 0]
-    #[arg(long, value_parser = threads())]
+    #[arg(long, value_parser = threads(), help_heading = heading::RUNNING)]
     threads: Option<usize>,
 
     /// Show progress on standard error [default: auto]
-    #[arg(long, value_name = "auto|bar|plain|json|none", value_parser = word::<ProgressMode>)]
+    #[arg(long, value_name = "auto|bar|plain|json|none", value_parser = word::<ProgressMode>, help_heading = heading::RUNNING)]
     progress: Option<ProgressMode>,
 
     /// Replace outputs that exist
-    #[arg(long)]
+    #[arg(long, help_heading = heading::RUNNING)]
     pub(super) force: bool,
 }
 

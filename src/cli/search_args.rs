@@ -7,29 +7,30 @@ use std::hint::black_box;
 use anyhow::bail;
 use clap::Args;
 
+use super::heading;
 use super::option::word;
 use crate::cli::exit::Usage;
 use crate::mate::judge::{InCheck, SearchSettings, WhenHopeless};
 
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub(super) struct SearchArgs {
-    #[arg(long, value_name = "PLIES", allow_negative_numbers = true, help = depth_help())]
+    #[arg(long, value_name = "PLIES", allow_negative_numbers = true, help = depth_help(), help_heading = heading::SEARCH)]
     pub(super) depth: Option<u16>,
 
-    #[arg(long, allow_negative_numbers = true, help = nodes_help())]
+    #[arg(long, allow_negative_numbers = true, help = nodes_help(), help_heading = heading::SEARCH)]
     pub(super) nodes: Option<u64>,
 
-    #[arg(long, value_name = "MIB", allow_negative_numbers = true, help = hash_help())]
+    #[arg(long, value_name = "MIB", allow_negative_numbers = true, help = hash_help(), help_heading = heading::SEARCH, hide_short_help = true)]
     hash_mb: Option<usize>,
 
     /// What to ask when the side to move is in check: is it being mated (and), does it mate (or)
     /// [default: both]
-    #[arg(long, value_name = "both|and|or|skip", value_parser = word::<InCheck>)]
+    #[arg(long, value_name = "both|and|or|skip", value_parser = word::<InCheck>, help_heading = heading::SEARCH, hide_short_help = true)]
     in_check: Option<InCheck>,
 
     /// What to do once a search is unlikely to end within its nodes: stop there, or use them up
     /// [default: give-up]
-    #[arg(long, value_name = "give-up|go-on", value_parser = word::<WhenHopeless>)]
+    #[arg(long, value_name = "give-up|go-on", value_parser = word::<WhenHopeless>, help_heading = heading::SEARCH, hide_short_help = true)]
     pub(super) when_hopeless: Option<WhenHopeless>,
 }
 
