@@ -2,6 +2,7 @@
 
 mod answer;
 mod args;
+mod games;
 mod one;
 mod proofs;
 
@@ -10,6 +11,7 @@ use std::time::Instant;
 
 use self::answer::{Tally, write_json, write_line};
 pub(super) use self::args::SolveArgs;
+use self::games::MateGames;
 use self::one::solve_one;
 use self::proofs::Proofs;
 use super::failure::plan_error;
@@ -48,6 +50,7 @@ fn solve_file(args: &SolveArgs, input: &str) -> anyhow::Result<ExitStatus> {
     let claims =
         FileClaims::reading(std::slice::from_ref(positions.input())).map_err(plan_error)?;
     let mut proofs = Proofs::open(args, claims)?;
+    let mut games = args.to.map(MateGames::new).transpose()?;
     let (mut tally, mut messages) = (Tally::default(), Messages::default());
     let started = Instant::now();
     let options = args.options(proofs.cancel());
@@ -57,10 +60,10 @@ fn solve_file(args: &SolveArgs, input: &str) -> anyhow::Result<ExitStatus> {
             Ok(solution) => {
                 proofs.take(&solution)?;
                 tally.count(&solution);
-                if args.json {
-                    write_json(&solution, args.tsume_plies)?;
-                } else {
-                    write_line(&solution)?;
+                match &mut games {
+                    Some(games) => games.take(&solution)?,
+                    None if args.json => write_json(&solution, args.tsume_plies)?,
+                    None => write_line(&solution)?,
                 }
             }
             Err(bad) => {

@@ -100,3 +100,45 @@ fn mates_of_files_are_measured_only_if_that_is_asked() {
         assert_eq!((&answer["tsume_plies"], &answer["tsume_plies_null"]), (&plies, &why));
     }
 }
+
+#[test]
+fn mates_are_games_that_other_programs_show() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    // A mate without the attacker's king, none, one of White's, and one that is over.
+    let problems = "5pk2/7P1/4+R1+P1+b/8b/6R2/9/9/9/9 b 4g4s4n4l15p 1\n\
+                    lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1\n\
+                    +L4kp2/9/2gs1pB+R1/n1pgp4/6P2/S2G3r1/P3+b1G2/2P6/+lP1K1+n3 w 2SN2L4Pn6p 1\n\
+                    4k4/4G4/4P4/9/9/9/9/9/4K4 w 2r2b3g4s4n4l17p 1\n";
+    std::fs::write(path("a.sfen"), problems).unwrap();
+    let (_, lines, _) = solve(&[&path("a.sfen"), "--shortest"]);
+    for format in ["kif", "csa", "usi"] {
+        let (code, games, said) = solve(&[&path("a.sfen"), "--shortest", "--to", format]);
+        assert_eq!(code, Some(0), "{said}");
+        assert!(said.starts_with("4 records: 2 win, 1 loss, 1 no mate"), "{said}");
+        let file = path(&format!("mates.{format}"));
+        std::fs::write(&file, games).unwrap();
+        let mut convert = Command::new(cargo_bin("kyokumen"));
+        convert.args(["convert", &file, "-o", "-", "--to", "sfen", "--on-error", "skip"]);
+        let Output { stdout, .. } = convert.output().unwrap();
+        let moves: Vec<String> = String::from_utf8(stdout)
+            .unwrap()
+            .lines()
+            .filter_map(|line| Some(line.split('\t').nth(1)?.to_owned()))
+            .filter(|played| !played.is_empty() && played != "none")
+            .collect();
+        let expected: Vec<&str> = lines
+            .lines()
+            .flat_map(|line| {
+                line.split_once("nodes").map_or("", |(_, moves)| moves).split_whitespace()
+            })
+            .collect();
+        assert!(expected.len() > 6);
+        assert_eq!(moves, expected, "{format}");
+    }
+    let (code, _, why) = solve(&[&path("a.sfen"), "--to", "psv"]);
+    assert_eq!(code, Some(2));
+    assert!(why.contains("mates are written as kif, csa or usi"), "{why}");
+    let (_, one, _) = solve(&["4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1", "--to", "kif"]);
+    assert!(one.contains("   1 ５二金打"), "{one}");
+}

@@ -26,6 +26,7 @@ Examples:
   kyokumen solve 4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1
   kyokumen solve --time 60 \"SFEN\"
   kyokumen solve --json positions.hcp > answers.jsonl
+  kyokumen solve --shortest problems.sfen --to kif > mates.kif
   kyokumen solve --shortest --proof proofs.zst problems.sfen
 
 Exit status: 0 done, 1 failed, 2 usage, 3 done but no records, or bad ones, were met, 130 or 143 interrupted.")]
@@ -70,6 +71,10 @@ pub(in crate::cli) struct SolveArgs {
     /// Replace the file of proofs if it exists
     #[arg(long, requires = "proof")]
     pub(super) force: bool,
+
+    /// Write the mates as games that shogi programs show move by move: kif, csa or usi
+    #[arg(long, value_name = "FORMAT", conflicts_with = "json")]
+    pub(super) to: Option<FormatName>,
 
     /// One JSON object a line for each position
     #[arg(long)]

@@ -1,0 +1,55 @@
+//! Mates as games, which shogi programs show move by move.
+
+use std::io;
+use std::io::Write;
+
+use crate::cli::exit::Usage;
+use crate::format::{Format, Game, GameResult, Played, write_game};
+use crate::mate::solve::Solution;
+use crate::records::answer::Answer;
+use crate::records::format_name::FormatName;
+use crate::storage::compression::Compression;
+
+/// Writes mates to standard output, in a format of games.
+pub(super) struct MateGames {
+    format: Format,
+    mates: u64,
+}
+
+impl MateGames {
+    /// In this format, if it holds games and is text.
+    pub(super) fn new(name: FormatName) -> Result<Self, Usage> {
+        let FormatName { format, compression } = name;
+        if !matches!(format, Format::Kif | Format::Csa | Format::Usi)
+            || compression != Compression::None
+        {
+            return Err(Usage(format!("--to {name}: mates are written as kif, csa or usi")));
+        }
+        Ok(Self { format, mates: 0 })
+    }
+
+    /// Writes the mate of a solution, if it has one.
+    pub(super) fn take(&mut self, solution: &Solution) -> anyhow::Result<()> {
+        // A line of USI is a game by its moves: what is mated already has none.
+        let game = game(solution).filter(|game| !game.is_position || self.format != Format::Usi);
+        let Some(game) = game else { return Ok(()) };
+        let mut bytes = if self.mates == 0 { self.format.header().to_vec() } else { Vec::new() };
+        write_game(self.format, &game, &mut bytes)?;
+        self.mates += 1;
+        Ok(io::stdout().write_all(&bytes)?)
+    }
+}
+
+/// The position and the line of its mate; a position that is mated is a diagram.
+fn game(solution: &Solution) -> Option<Game> {
+    let judgement = solution.judgement.as_ref()?;
+    let position = &solution.found.position;
+    let winner = match judgement.answer {
+        Answer::Win => position.side_to_move(),
+        Answer::Loss => !position.side_to_move(),
+        Answer::NoMate | Answer::Unknown(_) => return None,
+    };
+    let moves = judgement.line.iter().map(|&m| Played::new(m, 0)).collect();
+    let (result, is_position) = (Some(GameResult::win_of(winner)), judgement.line.is_empty());
+    Some(Game { moves, result, is_position, ..Game::new(position.setup()) })
+}
