@@ -16,6 +16,7 @@ use crate::cli::exit::{ExitStatus, Usage};
 use crate::format::move16::Dialect;
 use crate::format::{
     ContentKey, DecodeError, DialectFinding, Field, JsonRecord, RecordRef, Survey, Warning,
+    notation,
 };
 use crate::ops::inspect::{Header, InspectError, InspectedRecord, Inspection, RecordRange};
 use crate::records::format_name::FormatName;
@@ -51,7 +52,7 @@ pub(super) struct InspectArgs {
     #[arg(long, value_name = "DIALECT", value_parser = dialect)]
     dialect: Option<Dialect>,
 
-    /// Boards in kanji, as Japanese game records show them
+    /// Boards and moves in kanji, as Japanese game records show them
     #[arg(long)]
     kanji: bool,
 
@@ -239,7 +240,11 @@ fn write_record(
         } else {
             write!(out, "{}", LetterDiagram(&setup))?;
         }
-        write_content(out, content, setup.side_to_move())?;
+        let words = Position::try_from(&setup).ok().filter(|_| kanji).and_then(|position| {
+            let best_move = record.best_move().ok()?.filter(|&m| position.is_legal(m))?;
+            Some(notation(&position, best_move, None))
+        });
+        write_content(out, content, setup.side_to_move(), words.as_deref())?;
     }
     if let Some(hex) = &described.hex {
         writeln!(out, "bytes     {hex}")?;
@@ -247,11 +252,17 @@ fn write_record(
     Ok(())
 }
 
-fn write_content(out: &mut impl Write, content: &Content, to_move: Color) -> io::Result<()> {
+fn write_content(
+    out: &mut impl Write,
+    content: &Content,
+    to_move: Color,
+    in_words: Option<&str>,
+) -> io::Result<()> {
     let said = &content.said;
     writeln!(out, "sfen      {}", said.sfen)?;
     if let Some(best_move) = &said.best_move {
-        writeln!(out, "move      {best_move}")?;
+        let words = in_words.map_or(String::new(), |words| format!("  {words}"));
+        writeln!(out, "move      {best_move}{words}")?;
     }
     if let Some(eval_cp) = said.eval {
         writeln!(out, "eval      {eval_cp} cp, seen from {to_move:?}")?;

@@ -3,8 +3,8 @@
 
 Kyokumen makes games and writes them as hcpe3, CSA and KIF. cshogi's own parsers read the texts, and the
 hcpe3 is walked with numpy and cshogi's types as dlshogi's `hcpe3_to_hcpe.py` does it; all must hold the
-same moves, evaluations and results. Then cshogi writes CSA and KIF of random games, and Kyokumen must
-read them as the moves that were played.
+same moves, evaluations and results. Then cshogi writes CSA, KIF and KI2 of random games, and Kyokumen must
+read them as the moves that were played. Last, both say moves in words.
 
 Exit status 0: all equal, 1: a difference, 2: something is missing.
 """
@@ -12,13 +12,14 @@ Exit status 0: all equal, 1: a difference, 2: something is missing.
 import argparse
 import pathlib
 import random
+import re
 import subprocess
 import sys
 import tempfile
 
 import cshogi
 import numpy as np
-from cshogi import CSA, KIF
+from cshogi import CSA, KI2, KIF
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -40,6 +41,7 @@ def main():
         folder = pathlib.Path(folder)
         failures = read_by_cshogi(options.kyokumen, folder, options.records)
         failures += written_by_cshogi(options.kyokumen, folder, options.games)
+        failures += in_words(options.kyokumen, folder, options.records)
     print("all equal" if failures == 0 else f"{failures} differ")
     return 1 if failures else 0
 
@@ -154,6 +156,8 @@ def written_by_cshogi(kyokumen, folder, games):
         exporter.info(board, names=["a", "b"], version="V2.2")
         kif = KIF.Exporter(str(folder / f"{number}.kif"))
         kif.header(["先手", "後手"])
+        ki2 = KI2.Exporter(str(folder / f"{number}.ki2"))
+        ki2.header(["先手", "後手"])
         played = []
         for _ in range(source.randrange(1, 200)):
             moves = list(board.legal_moves)
@@ -162,19 +166,40 @@ def written_by_cshogi(kyokumen, folder, games):
             move = source.choice(moves)
             exporter.move(move, time=1, comment="** 12 +7776FU")
             kif.move(move, sec=1)
+            ki2.move(move)
             played.append(cshogi.move_to_usi(move))
             board.push(move)
         exporter.endgame("%TORYO")
         kif.end("resign")
         kif.close()
+        ki2.end("%TORYO")
+        ki2.close()
         expected.append("startpos moves " + " ".join(played))
     exporter.close()
-    kifs = [folder / f"{number}.kif" for number in range(games)]
-    for name, inputs in (("CSA", [csa]), ("KIF", kifs)):
+    kifs, ki2s = ([folder / f"{number}.{name}" for number in range(games)] for name in ("kif", "ki2"))
+    for name, inputs in (("CSA", [csa]), ("KIF", kifs), ("KI2", ki2s)):
         read = folder / f"theirs.{name}.usi"
         run(kyokumen, "convert", *inputs, "-o", read)
         failures += compare(f"{name} of cshogi", read.read_text().splitlines(), expected)
     return failures
+
+
+# What cshogi writes in another way.
+SIGNS = str.maketrans({"▲": "☗", "△": "☖", "竜": "龍", "王": "玉", "全": "成銀", "圭": "成桂", "杏": "成香", "\u3000": None})
+
+
+def in_words(kyokumen, folder, records):
+    """Moves of random games in words, by `inspect --kanji` and by cshogi."""
+    path = folder / "words.sfen"
+    run(kyokumen, "generate", "--count", records, "--seed", 9, "-o", path)
+    command = [kyokumen, "inspect", path, "--range", f"0..{records}", "--kanji"]
+    said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    made, expected = [], []
+    for sfen, usi, words in re.findall(r"^sfen      (.*)\n^move      (\S+)  (\S+)$", said, re.MULTILINE):
+        board = cshogi.Board(sfen)
+        made.append(words)
+        expected.append(KI2.move_to_ki2(board.move_from_usi(usi), board).translate(SIGNS))
+    return compare("moves in words", made, expected) + (len(made) < records / 2)
 
 
 def run(kyokumen, *arguments):

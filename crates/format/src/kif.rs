@@ -4,6 +4,7 @@
 
 mod ending;
 mod moves;
+pub(super) mod notation;
 mod signs;
 mod start;
 
@@ -25,7 +26,7 @@ use start::Start;
 
 pub(super) const SPEC: Spec = Spec {
     name: "kif",
-    extensions: &["kifu", "bod"],
+    extensions: &["kifu", "bod", "ki2", "ki2u"],
     framing: Framing::Group { end: unit_end, next: Some("手合割：\n".as_bytes()) },
     copy,
     header: b"",
@@ -110,7 +111,9 @@ fn unit_end(bytes: &[u8], at_end: bool) -> Option<usize> {
 
 /// Whether the head of a game ends with a line: it is above the moves, the first of them, or behind them.
 fn begins_moves(line: &[u8]) -> bool {
-    let is_text = |text: &str| text.starts_with(BEGINS_LIST) || ending::is_summary(text);
+    let is_text = |text: &str| {
+        text.starts_with(BEGINS_LIST) || notation::is_line(text) || ending::is_summary(text)
+    };
     is_numbered(line) || (!line.is_ascii() && is_text(&decode(line)))
 }
 
@@ -152,7 +155,7 @@ fn read(unit: &[u8]) -> Result<Game, DecodeError> {
             break;
         }
         let text = text.trim_end();
-        if replay.is_some() || !start.take(text, at)? {
+        if replay.is_some() || notation::is_line(text) || !start.take(text, at)? {
             let replay = match &mut replay {
                 Some(replay) => replay,
                 none => none.insert(start.begin()?),
@@ -184,6 +187,18 @@ fn take(replay: &mut Replay, line: &str, at: usize) {
 
 fn take_line(replay: &mut Replay, line: &str, at: usize) -> Result<(), DecodeError> {
     let syntax = |expected| DecodeErrorKind::syntax(expected, line.as_bytes()).at(at);
+    if notation::is_line(line) {
+        if replay.has_ended {
+            return Err(syntax("no move behind the end of the game"));
+        }
+        return notation::moves_of(line).try_for_each(|text| {
+            let last = replay.game.moves.last().map(|played| played.best_move.to());
+            match notation::parse(text, &replay.position, last) {
+                Some(best_move) => replay.play(best_move, at),
+                None => Err(syntax("moves of KI2, as in ▲７六歩, of which each is one legal move")),
+            }
+        });
+    }
     let Some(text) = behind_number(line) else {
         replay.has_ended |= ending::is_summary(line);
         // Other lines behind the end belong to the head of a game that follows, or to nobody.

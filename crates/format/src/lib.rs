@@ -70,6 +70,7 @@ pub use format::{Format, UnknownFormat};
 pub use game::{Game, Played};
 pub use jsonl::JsonRecord;
 pub use key::ContentKey;
+pub use kif::notation::notation;
 pub use lines::{Line, Lines};
 pub use outcome::ProvenLabels;
 pub use position_key::{PositionKey, position_keys_of_row};

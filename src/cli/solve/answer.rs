@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::cli::message::say;
 use crate::cli::report::{json_line, milliseconds, records};
+use crate::format::notation;
 use crate::mate::judge::Judgement;
 use crate::mate::solve::Solution;
 use crate::records::answer::Answer;
@@ -93,6 +94,7 @@ pub(super) fn write_report(solution: &Solution, reached: &SearchProgress) -> io:
     writeln!(out, "{}", verdict(solution))?;
     if !line.line.is_empty() {
         writeln!(out, "line       {}", line.line.join(" "))?;
+        writeln!(out, "in words   {}", in_words(solution))?;
     }
     if let Some(plies) = line.tsume_plies.filter(|&plies| Some(usize::from(plies)) != line.plies) {
         writeln!(out, "tsume      {plies} plies, without futile interpositions")?;
@@ -109,6 +111,19 @@ pub(super) fn write_report(solution: &Solution, reached: &SearchProgress) -> io:
     writeln!(out, "elapsed    {:.3} ms", line.elapsed_ms)?;
     let seconds = solution.elapsed.as_secs_f64();
     writeln!(out, "nodes/s    {:.0}", line.nodes as f64 / seconds)
+}
+
+/// The line as books print it.
+fn in_words(solution: &Solution) -> String {
+    let (mut position, mut last) = (solution.found.position.clone(), None);
+    let moves = solution.judgement.iter().flat_map(|judgement| &judgement.line);
+    let words = moves.map(|&m| {
+        let words = notation(&position, m, last);
+        position.make(m);
+        last = Some(m.to());
+        words
+    });
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// The answer in a few words: `win in 3`, `unknown (nodes)`, ….

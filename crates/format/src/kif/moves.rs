@@ -54,7 +54,8 @@ pub(super) fn parse(text: &str, position: &Position, last: Option<Square>) -> Op
     is_there.then(|| Move::new(from, to, promoting.is_some()))
 }
 
-fn target(text: &str, last: Option<Square>) -> Option<(Square, &str)> {
+/// The square that the text begins with, and what follows.
+pub(super) fn target(text: &str, last: Option<Square>) -> Option<(Square, &str)> {
     if let Some(text) = text.strip_prefix('同') {
         return Some((last?, text.trim_start_matches([' ', '　'])));
     }

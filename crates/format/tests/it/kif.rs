@@ -250,3 +250,28 @@ fn a_head_alone_is_a_bad_record() {
     assert!(read(&format!("{head}\nまで0手で中断\n")).is_ok());
     assert!(read("# a remark\n").is_ok());
 }
+
+#[test]
+fn ki2_is_read() {
+    let even = "手合割：平手\n先手：A\n後手：B\n\n\
+                ▲７六歩　△３四歩　▲２二角成　△同　銀\n▲５五角打△３三銀\nまで6手で中断\n";
+    let game = read(even).unwrap();
+    assert_eq!(usi(&game), "7g7f 3c3d 8h2b+ 3a2b B*5e 2b3c");
+    assert_eq!((game.broken, game.ending), (None, Some(Ending::Interruption)));
+    // Of two golds, with words that say which; old signs, no list of moves, Shift_JIS.
+    let golds = "手合割：平手\n▲５八金右 △５二金右 ▲６八銀 △４二銀\n";
+    let sjis = encoding_rs::SHIFT_JIS.encode(golds).0;
+    let game = read_game(Format::Kif, &sjis).unwrap();
+    assert_eq!(usi(&game), "4i5h 6a5b 7i6h 3a4b");
+    // A word too few, and a move that nobody can make.
+    for (moves, played) in [("▲５八金 △３四歩", 0), ("▲７六歩 △５五角 ▲２六歩", 1)]
+    {
+        let game = read(&format!("手合割：平手\n{moves}\n")).unwrap();
+        assert_eq!(game.moves.len(), played, "{moves}");
+        assert!(game.broken.is_some(), "{moves}");
+    }
+    // Two games of a file are two.
+    let two = format!("{even}{golds}");
+    assert_eq!(units(Format::Kif, two.as_bytes()).count(), 2);
+    check_file(Format::Kif, two.as_bytes());
+}

@@ -1,0 +1,241 @@
+//! Moves in words, as books and KI2 files write them: `☗７六歩`, `☖同銀右上成`.
+//!
+//! The rules are those of the Japan Shogi Association ("棋譜の表記方法", shogi.or.jp/faq/kihuhyouki.html): where several pieces of
+//! a kind may go to a square, it is said where the piece came from (右, 左, 直) or how it moves (上, 寄, 引), in as few words as
+//! will do.
+
+use kyokumen_shogi::{Color, Move, PieceKind, Position, Square};
+
+use super::moves::{kind, name, target};
+use super::signs::{FILES, RANKS};
+
+/// Signs before the moves of a side, Black's and White's; the first ones are written.
+const SIGNS: [[char; 3]; 2] = [['☗', '▲', '▼'], ['☖', '△', '▽']];
+
+/// Whether a line is one of moves in words.
+pub(super) fn is_line(line: &str) -> bool {
+    line.trim_start().starts_with(|c| SIGNS.as_flattened().contains(&c))
+}
+
+/// The moves of a line, each without its sign.
+pub(super) fn moves_of(line: &str) -> impl Iterator<Item = &str> {
+    line.split(|c| SIGNS.as_flattened().contains(&c)).skip(1).map(str::trim)
+}
+
+/// How a piece comes to a square, seen from its owner.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Approach {
+    /// Ranks it goes forward.
+    forward: i8,
+    /// Files that it comes from the left.
+    from_left: i8,
+}
+
+impl Approach {
+    fn new(from: Square, to: Square, color: Color) -> Self {
+        let difference = |from: u8, to: u8| from.cast_signed() - to.cast_signed();
+        let (ranks, files) =
+            (difference(from.rank(), to.rank()), difference(from.file(), to.file()));
+        match color {
+            Color::Black => Self { forward: ranks, from_left: files },
+            Color::White => Self { forward: -ranks, from_left: -files },
+        }
+    }
+
+    const fn vertical(self) -> i8 {
+        self.forward.signum()
+    }
+
+    const fn is_straight_ahead(self) -> bool {
+        self.forward > 0 && self.from_left == 0
+    }
+}
+
+/// Squares from which pieces of a kind attack another one, but for one of them.
+fn others(position: &Position, to: Square, kind: PieceKind, but: Option<Square>) -> Vec<Square> {
+    let color = position.side_to_move();
+    let attackers = position.attackers_to(to, position.occupied(), color);
+    let is_other = |square: &Square| {
+        Some(*square) != but
+            && attackers.contains(*square)
+            && position.piece_on(*square).is_some_and(|piece| piece.kind == kind)
+    };
+    Square::all().filter(is_other).collect()
+}
+
+/// A legal move in words; `last` is where the move before it went.
+pub fn notation(position: &Position, m: Move, last: Option<Square>) -> String {
+    let (color, to) = (position.side_to_move(), m.to());
+    let mut text = String::from(SIGNS[color as usize][0]);
+    match last {
+        Some(last) if last == to => text.push('同'),
+        _ => text.extend([FILES[usize::from(to.file())], RANKS[usize::from(to.rank())]]),
+    }
+    if let Some(dropped) = m.dropped() {
+        let kind = dropped.piece_kind();
+        text.push_str(name(kind));
+        if !others(position, to, kind, None).is_empty() {
+            text.push('打');
+        }
+        return text;
+    }
+    let Some((from, piece)) = m.from().and_then(|from| Some((from, position.piece_on(from)?)))
+    else {
+        return text;
+    };
+    text.push_str(name(piece.kind));
+    let approach = |from| Approach::new(from, to, color);
+    let rivals: Vec<Approach> =
+        others(position, to, piece.kind, Some(from)).into_iter().map(approach).collect();
+    text.push_str(&which(approach(from), &rivals, piece.kind));
+    let in_zone = |square: Square| square.relative_rank(color) < 3;
+    if piece.kind.promoted().is_some() && (in_zone(from) || in_zone(to)) {
+        text.push_str(if m.is_promotion() { "成" } else { "不成" });
+    }
+    text
+}
+
+/// Which of several pieces it is.
+fn which(own: Approach, rivals: &[Approach], kind: PieceKind) -> String {
+    if rivals.is_empty() {
+        return String::new();
+    }
+    let vertical = match own.vertical() {
+        1 => "上",
+        0 => "寄",
+        _ => "引",
+    };
+    if rivals.iter().all(|rival| rival.vertical() != own.vertical()) {
+        return vertical.to_owned();
+    }
+    let is_large = matches!(kind, PieceKind::Horse | PieceKind::Dragon);
+    if own.is_straight_ahead() && !is_large {
+        return "直".to_owned();
+    }
+    let is_leftmost =
+        |rivals: &[Approach]| rivals.iter().all(|rival| rival.from_left < own.from_left);
+    let is_rightmost =
+        |rivals: &[Approach]| rivals.iter().all(|rival| rival.from_left > own.from_left);
+    if is_leftmost(rivals) {
+        return "左".to_owned();
+    }
+    if is_rightmost(rivals) {
+        return "右".to_owned();
+    }
+    let is_alike = |rival: &&Approach| rival.vertical() == own.vertical();
+    let alike: Vec<Approach> = rivals.iter().filter(is_alike).copied().collect();
+    let side = if is_leftmost(&alike) { "左" } else { "右" };
+    format!("{side}{vertical}")
+}
+
+/// The legal move that these words say; `None` if there is none, or there are several.
+pub(super) fn parse(text: &str, position: &Position, last: Option<Square>) -> Option<Move> {
+    let (to, text) = target(text, last)?;
+    let (named, rest) = kind(text)?;
+    let rest = rest.split([' ', '　', '(', '*']).next().unwrap_or_default();
+    let says = |words: &[char]| rest.contains(words);
+    let is_unpromoted = rest.contains("不成") || says(&['生']);
+    let promotes = says(&['成']) && !is_unpromoted;
+    let color = position.side_to_move();
+    let legal: Vec<Move> = position
+        .legal_moves()
+        .into_iter()
+        .filter(|m| m.to() == to && m.is_promotion() == promotes)
+        .collect();
+    let mut played: Vec<(Move, Approach)> = legal
+        .iter()
+        .filter_map(|&m| {
+            let from = m.from().filter(|_| !says(&['打']))?;
+            let is_named = position.piece_on(from).is_some_and(|piece| piece.kind == named);
+            is_named.then(|| (m, Approach::new(from, to, color)))
+        })
+        .collect();
+    if played.is_empty() {
+        // Without a word for it where no piece on the board can go there.
+        let is_drop = |m: &&Move| m.dropped().is_some_and(|held| held.piece_kind() == named);
+        return legal.iter().find(is_drop).copied();
+    }
+    for (words, vertical) in [(&['上', '行', '入'][..], 1), (&['寄'], 0), (&['引', '退', '下'], -1)]
+    {
+        if says(words) {
+            played.retain(|(_, approach)| approach.vertical() == vertical);
+        }
+    }
+    if says(&['直']) {
+        played.retain(|(_, approach)| approach.is_straight_ahead());
+    }
+    let sides = || played.iter().map(|(_, approach)| approach.from_left);
+    let side = if says(&['左']) { sides().max() } else { sides().min() };
+    if says(&['左', '右']) {
+        played.retain(|(_, approach)| Some(approach.from_left) == side);
+    }
+    match &*played {
+        [(m, _)] => Some(*m),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kyokumen_shogi::random_play::RandomPlay;
+
+    use super::*;
+
+    #[test]
+    fn every_legal_move_in_words_is_that_move() {
+        let (mut moves, mut told_apart) = (0, 0);
+        for game in RandomPlay::new(14, 300).take(40) {
+            let (mut position, mut last) = (Position::start(), None);
+            for played in game.moves {
+                for m in position.legal_moves() {
+                    let text = notation(&position, m, last);
+                    let words: Vec<&str> = moves_of(&text).collect();
+                    assert_eq!(words.len(), 1, "{text}");
+                    assert_eq!(parse(words[0], &position, last), Some(m), "{position}: {text}");
+                    moves += 1;
+                    told_apart += usize::from(text.contains(['左', '右', '直', '上', '寄', '引']));
+                }
+                last = Some(played.to());
+                position.make(played);
+            }
+        }
+        assert!(moves > 100_000 && told_apart > 2_000, "{told_apart} of {moves}");
+    }
+
+    fn words(sfen: &str, usi: &str) -> String {
+        let position: Position = sfen.parse().unwrap();
+        notation(&position, Move::from_usi(usi).unwrap(), None)
+    }
+
+    /// Of golds, silvers and promoted pieces, and of the large ones, which have no 直.
+    #[test]
+    fn several_pieces_are_told_apart_as_the_association_says() {
+        let golds = "4k4/9/9/9/9/9/3GGG3/9/4K4 b - 1";
+        assert_eq!(words(golds, "5g5f"), "☗５六金直");
+        assert_eq!(words(golds, "6g5f"), "☗５六金左");
+        assert_eq!(words(golds, "4g5f"), "☗５六金右");
+        let two = "4k4/9/9/9/3G5/4G4/9/9/4K4 b - 1";
+        assert_eq!(
+            (words(two, "6e5e"), words(two, "5f5e")),
+            ("☗５五金寄".into(), "☗５五金上".into())
+        );
+        let three = "4k4/9/9/9/3G5/3G5/3G5/9/4K4 b - 1";
+        assert_eq!(words(three, "6f5e"), "☗５五金上");
+        let dragons = "8k/9/9/4+R4/9/9/9/9/+R3K4 b - 1";
+        assert_eq!(words(dragons, "5d9d"), "☗９四龍寄");
+        assert_eq!(words(dragons, "9i9d"), "☗９四龍上");
+        let silvers = "4k4/9/9/9/3S1S3/9/3S1S3/9/4K4 b - 1";
+        assert_eq!(words(silvers, "6e5f"), "☗５六銀左引");
+        assert_eq!(words(silvers, "4g5f"), "☗５六銀右上");
+        let drops = "4k4/9/9/9/9/9/4G4/9/4K4 b G 1";
+        assert_eq!(
+            (words(drops, "G*5f"), words(drops, "G*1a")),
+            ("☗５六金打".into(), "☗１一金".into())
+        );
+        let of_white = "4k4/9/3g1g3/9/9/9/9/4P4/4K4 w - 1";
+        assert_eq!(words(of_white, "6c5d"), "☖５四金右");
+        let promotes = "4k4/9/9/8P/9/9/9/9/4K4 b - 1";
+        assert_eq!(words(promotes, "1d1c"), "☗１三歩不成");
+        assert_eq!(words(promotes, "1d1c+"), "☗１三歩成");
+    }
+}
