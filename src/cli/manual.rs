@@ -23,8 +23,14 @@ pub(super) struct CompletionsArgs {
     /// The shell
     shell: Shell,
 
-    /// The program
-    #[arg(long, value_name = "NAME", default_value = "kyokumen")]
+    /// The program [default: kyokumen]
+    #[arg(
+        long,
+        value_name = "kyokumen|gen-filter",
+        default_value = "kyokumen",
+        hide_default_value = true,
+        hide_possible_values = true
+    )]
     program: Program,
 }
 

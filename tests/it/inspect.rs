@@ -146,7 +146,7 @@ fn a_range_beyond_the_end_is_a_usage_error() {
     assert_eq!(inspect("a.psv", b"", &[]).stdout, b"a.psv: psv, 0 records\n");
     assert_eq!(inspect("a.psv", b"", &["--range", "0..1"]).status.code(), Some(2));
     assert_eq!(inspect("a.psv", &content, &["--range", "2..1"]).status.code(), Some(2));
-    assert_eq!(inspect("a.bin", &content, &[]).status.code(), Some(2));
+    assert_eq!(inspect("a.bin", &[7; 1000], &[]).status.code(), Some(2));
 }
 
 #[test]

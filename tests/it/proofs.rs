@@ -425,7 +425,12 @@ fn damaged_files_are_no_trouble() {
 fn the_documented_example_holds() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/formats/proof.md");
     let page = fs::read_to_string(page).unwrap();
-    let example = page.split("```\n").find(|block| block.starts_with("proofs\t1\n")).unwrap();
+    let example = page
+        .split("```")
+        .find_map(|block| {
+            block.strip_prefix("text\n").filter(|block| block.starts_with("proofs\t1\n"))
+        })
+        .unwrap();
     let proven = check_by_rsshogi(example).unwrap();
     assert_eq!((proven.wins, proven.losses, proven.steps), ([1, 0], [0, 1], 3));
     check_by_library(example).unwrap();

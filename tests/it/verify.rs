@@ -209,6 +209,7 @@ fn what_cannot_be_is_refused_before_anything_is_written() {
     for name in ["a.psv", "other/a.psv"] {
         write(folder.path(), name, &archive(Format::Psv, 3));
     }
+    write(folder.path(), "a.bin", &[7; 1000]);
     for (arguments, message) in [
         (&["a.psv", "other/a.psv", "--quarantine", "q"][..], "two inputs would both be written to"),
         (&["a.psv", "--quarantine", "a.psv"], "is not a folder"),

@@ -31,15 +31,15 @@ pub(super) struct FilterArgs {
     /// File of positions [default: positions of random games]
     input: Option<PathBuf>,
 
-    /// Records of random games, where no file is given
-    #[arg(long, default_value_t = 2000, conflicts_with = "input")]
+    /// Records of random games, where no file is given [default: 2000]
+    #[arg(long, default_value_t = 2000, hide_default_value = true, conflicts_with = "input")]
     count: u64,
 
     #[command(flatten)]
     search: SearchArgs,
 
-    /// Threads; 0 is all cores
-    #[arg(long, default_value_t = 0, value_parser = threads())]
+    /// Threads; 0 is all cores [default: 0]
+    #[arg(long, default_value_t = 0, hide_default_value = true, value_parser = threads())]
     threads: usize,
 
     #[command(flatten)]

@@ -7,8 +7,8 @@ use clap::Args;
 /// Options of every benchmark.
 #[derive(Args, Clone, Copy)]
 pub(crate) struct Rounds {
-    /// Rounds; the median counts
-    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    /// Rounds; the median counts [default: 3]
+    #[arg(long, default_value_t = 3, hide_default_value = true, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
 
     /// One JSON object a line for each figure
