@@ -7,13 +7,14 @@ mod codes;
 mod ending;
 mod start;
 
-use kyokumen_shogi::{Color, HandKind, Move, Position, Square};
+use encoding_rs::SHIFT_JIS;
+use kyokumen_shogi::{HandKind, Move, Position, Square};
 
 use super::error::{DecodeError, DecodeErrorKind, EncodeError};
 use super::field::{Field, Fields};
 use super::game::Game;
 use super::lines::Lines;
-use super::replay::Replay;
+use super::replay::{Replay, seen_from};
 use super::spec::{Codec, Framing, Spec, lost_of_text, one, with_line_end};
 use crate::csa::codes::{CODES, kind_of, put_line, sign_of, square_of};
 use crate::ending::Ending;
@@ -40,7 +41,9 @@ pub(super) const SPEC: Spec = Spec {
 const VERSION: &str = "V3.0";
 /// The line between games.
 const SEPARATOR: &[u8] = b"/";
-/// What a comment for programs begins with that gives the evaluation of the move before it.
+/// What a comment for programs begins with.
+const COMMENT: &[u8] = b"'*";
+/// What one begins with that gives the evaluation of the move before it.
 const EVALUATION: &[u8] = b"'**";
 
 /// Closes a game with the separator, as every game that is written.
@@ -148,27 +151,12 @@ fn take_mark(replay: &mut Replay, mark: Mark) {
     }
 }
 
-/// The evaluation in the comment is that of the side that made the last move, seen from Black.
-fn take_evaluation(replay: &mut Replay, comment: &[u8]) {
-    let Some(text) = comment.strip_prefix(EVALUATION) else { return };
-    if replay.is_behind_illegal_move() {
-        return;
-    }
-    let number = text.trim_ascii_start().split(u8::is_ascii_whitespace).next();
-    let number = number.and_then(|number| str::from_utf8(number).ok()?.parse::<i32>().ok());
-    let last = replay.game.moves.last_mut().filter(|played| played.eval_cp.is_none());
-    if let (Some(black_cp), Some(played)) = (number, last) {
-        let own_cp = seen_from(!replay.position.side_to_move(), black_cp);
-        let nearest = own_cp.clamp(i16::MIN.into(), i16::MAX.into());
-        played.eval_cp = i16::try_from(nearest).ok();
-    }
-}
-
-/// An evaluation that is Black's, or the other way round.
-const fn seen_from(color: Color, black_cp: i32) -> i32 {
-    match color {
-        Color::Black => black_cp,
-        Color::White => black_cp.saturating_neg(),
+/// The text of a comment for programs, in UTF-8 if it is that, else in `Shift_JIS`.
+fn take_evaluation(replay: &mut Replay, statement: &[u8]) {
+    let Some(comment) = statement.strip_prefix(COMMENT) else { return };
+    match str::from_utf8(comment) {
+        Ok(comment) => replay.take_comment(comment),
+        Err(_) => replay.take_comment(&SHIFT_JIS.decode_without_bom_handling(comment).0),
     }
 }
 

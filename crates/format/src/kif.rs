@@ -17,7 +17,7 @@ use super::error::{DecodeError, DecodeErrorKind, EncodeError};
 use super::field::{Field, Fields};
 use super::game::Game;
 use super::lines::{LONGEST_GROUP, Lines};
-use super::replay::Replay;
+use super::replay::{Replay, seen_from};
 use super::spec::{Codec, Framing, Spec, lost_of_text, one, with_line_end};
 use crate::ending::Ending;
 use crate::kif::signs::{BEGINS_LIST, behind_number, put_numbered};
@@ -32,6 +32,7 @@ pub(super) const SPEC: Spec = Spec {
     header: b"",
     holds: Fields::of_all(&[
         Field::BestMove,
+        Field::EvalCp,
         Field::Ply,
         Field::Result,
         Field::Ending,
@@ -147,7 +148,7 @@ fn decode(line: &[u8]) -> Cow<'_, str> {
 
 fn read(unit: &[u8]) -> Result<Game, DecodeError> {
     let (mut start, mut replay) = (Start::default(), None);
-    let mut at = 0;
+    let (mut at, mut has_list) = (0, false);
     for line in Lines::new(unit) {
         let text = decode(line.content());
         if text.starts_with("変化：") {
@@ -155,7 +156,11 @@ fn read(unit: &[u8]) -> Result<Game, DecodeError> {
             break;
         }
         let text = text.trim_end();
-        if replay.is_some() || notation::is_line(text) || !start.take(text, at)? {
+        // What is said of the start of a game stands behind the line above its moves.
+        let is_about_start = has_list && text.starts_with('*');
+        has_list |= text.starts_with(BEGINS_LIST);
+        let begins = notation::is_line(text) || is_about_start;
+        if replay.is_some() || begins || !start.take(text, at)? {
             let replay = match &mut replay {
                 Some(replay) => replay,
                 none => none.insert(start.begin()?),
@@ -199,10 +204,14 @@ fn take_line(replay: &mut Replay, line: &str, at: usize) -> Result<(), DecodeErr
             }
         });
     }
+    if let Some(comment) = line.strip_prefix('*') {
+        replay.take_comment(comment);
+        return Ok(());
+    }
     let Some(text) = behind_number(line) else {
         replay.has_ended |= ending::is_summary(line);
         // Other lines behind the end belong to the head of a game that follows, or to nobody.
-        let is_no_move = line.is_empty() || line.starts_with(['*', '#', '&']) || replay.has_ended;
+        let is_no_move = line.is_empty() || line.starts_with(['#', '&']) || replay.has_ended;
         return if is_no_move { Ok(()) } else { Err(syntax("a numbered move")) };
     };
     if replay.has_ended {
@@ -231,6 +240,10 @@ fn write(game: &Game, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         }
         put_numbered(number, &moves::write(played.best_move, &position, last), &mut text);
         last = Some(played.best_move.to());
+        if let Some(eval_cp) = played.eval_cp {
+            let black_cp = seen_from(position.side_to_move(), eval_cp.into());
+            text.extend(["**評価値=", &black_cp.to_string(), "\n"]);
+        }
         position.make(played.best_move);
     }
     ending::write((game.result, game.ending), &position, game.moves.len(), &mut text);

@@ -3,6 +3,7 @@
 mod alphabet;
 mod buffered;
 mod candidate;
+mod comment;
 mod conversion_plan;
 mod convert;
 mod csa;

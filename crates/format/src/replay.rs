@@ -4,6 +4,8 @@
 
 use kyokumen_shogi::{Board, Color, Hand, HandKind, Move, Position, Setup, SetupError, sfen};
 
+use super::comment;
+use super::comment::CommentedEval;
 use super::error::{DecodeError, DecodeErrorKind};
 use super::game::{Game, Played};
 use crate::ending::{End, Ending};
@@ -16,6 +18,8 @@ pub(super) struct Replay {
     /// The last move, if the rules do not allow it: the game ends with it or is broken.
     illegal: Option<DecodeError>,
     pub(super) has_ended: bool,
+    /// What an analysis says of the position behind the moves, seen from the side to move.
+    analysis_cp: Option<i16>,
 }
 
 impl Replay {
@@ -23,7 +27,8 @@ impl Replay {
     pub(super) fn new(start: Setup, at: usize) -> Result<Self, DecodeError> {
         match Position::try_from(&start) {
             Ok(position) => {
-                Ok(Self { game: Game::new(start), position, illegal: None, has_ended: false })
+                let game = Game::new(start);
+                Ok(Self { game, position, illegal: None, has_ended: false, analysis_cp: None })
             }
             Err(error) => Err(DecodeErrorKind::Position(error).at(at)),
         }
@@ -35,7 +40,8 @@ impl Replay {
             return Err(error);
         }
         if self.position.is_legal(best_move) {
-            self.game.push(Played::new(best_move, at))?;
+            let eval_cp = self.analysis_cp.take();
+            self.game.push(Played { eval_cp, ..Played::new(best_move, at) })?;
             self.position.make(best_move);
         } else {
             self.illegal = Some(DecodeErrorKind::IllegalMove { best_move }.at(at));
@@ -55,6 +61,27 @@ impl Replay {
         self.has_ended = true;
     }
 
+    /// Takes note of the evaluation in a comment, if it has one and there is none yet.
+    pub(super) fn take_comment(&mut self, comment: &str) {
+        if self.is_behind_illegal_move() {
+            return;
+        }
+        let to_move = self.position.side_to_move();
+        match comment::evaluation(comment) {
+            Some(CommentedEval::OfPlayer(black_cp)) => {
+                let last = self.game.moves.last_mut();
+                if let Some(played) = last.filter(|played| played.eval_cp.is_none()) {
+                    played.eval_cp = nearest(seen_from(!to_move, black_cp));
+                }
+            }
+            Some(CommentedEval::OfAnalysis(black_cp)) => {
+                let own = nearest(seen_from(to_move, black_cp));
+                self.analysis_cp = self.analysis_cp.or(own);
+            }
+            None => {}
+        }
+    }
+
     /// Takes note of what cannot be read.
     pub(super) fn break_off(&mut self, error: DecodeError) {
         self.game.broken = self.illegal.take().or(Some(error));
@@ -70,6 +97,18 @@ impl Replay {
         let is_position = shows_board && self.game.moves.is_empty() && broken.is_none();
         Game { broken, is_position, ..self.game }
     }
+}
+
+/// An evaluation that is Black's, or the other way round.
+pub(super) const fn seen_from(color: Color, black_cp: i32) -> i32 {
+    match color {
+        Color::Black => black_cp,
+        Color::White => black_cp.saturating_neg(),
+    }
+}
+
+fn nearest(eval_cp: i32) -> Option<i16> {
+    i16::try_from(eval_cp.clamp(i16::MIN.into(), i16::MAX.into())).ok()
 }
 
 /// The start of an even game.

@@ -44,6 +44,8 @@ impl Start {
     pub(super) fn take(&mut self, statement: &[u8], at: usize) -> Result<bool, DecodeError> {
         match statement {
             _ if Summary::parse(statement).is_some() => return Ok(false),
+            // What is said of the start stands behind it.
+            [b'\'', b'*', ..] if self.is_whole => return Ok(false),
             [] | [b'\'' | b'/', ..] => {}
             [b'$' | b'V', ..] | [b'N', b'+' | b'-', ..] => self.is_begun = true,
             [sign @ (b'+' | b'-')] => {

@@ -275,3 +275,26 @@ fn ki2_is_read() {
     assert_eq!(units(Format::Kif, two.as_bytes()).count(), 2);
     check_file(Format::Kif, two.as_bytes());
 }
+
+#[test]
+fn evaluations_of_comments_are_read_and_written() {
+    // Of the start by an analysis; of the second position by the player; of the third by both; of the fourth as Floodgate writes.
+    let text = "手合割：平手\n手数----指手---------消費時間--\n*互角\n*#評価値=20\n   1 ７六歩(77)\n   2 ３四歩(33)\n\
+                **評価値=35\n*#評価値=40\n   3 ２六歩(27)\n**評価値=-7\n   4 ８四歩(83)\n** -12 +2726FU\n   5 ２五歩(26)\n   6 投了\n";
+    let game = read(text).unwrap();
+    let evals: Vec<_> = game.moves.iter().map(|played| played.eval_cp).collect();
+    // Seen from the side that moves.
+    assert_eq!(evals, [Some(20), Some(-35), Some(40), Some(12), None]);
+    assert_eq!(game.broken, None);
+    let again = written(&game);
+    assert!(again.contains("   2 ３四歩(33)\n**評価値=35\n"), "{again}");
+    assert_eq!(read(&again).unwrap().moves.len(), 5);
+    let evals_again = read(&again).unwrap();
+    let evals_again: Vec<_> = evals_again.moves.iter().map(|played| played.eval_cp).collect();
+    assert_eq!(evals_again, evals);
+    // In CSA files, too.
+    let csa = "V2.2\nPI\n+\n'*#評価値=-30\n+7776FU\n-3334FU\n'**評価値=5\n%TORYO\n";
+    let game = read_game(Format::Csa, csa.as_bytes()).unwrap();
+    let evals: Vec<_> = game.moves.iter().map(|played| played.eval_cp).collect();
+    assert_eq!(evals, [Some(-30), Some(-5)]);
+}

@@ -1,0 +1,54 @@
+//! Evaluations that programs put into the comments of game records, seen from Black.
+//!
+//! Behind the sign of a comment (`*` in KIF, `'*` in CSA), Floodgate and shogi-server write `* 30 +2726FU`, `ShogiHome` `*評価値=30`
+//! for what the player's search said before its move, and `#評価値=30` for an analysis of the position behind it.
+
+/// An evaluation in centipawns, seen from Black.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum CommentedEval {
+    /// Of the position before the last move, by the player that made it.
+    OfPlayer(i32),
+    /// Of the position behind the last move.
+    OfAnalysis(i32),
+}
+
+/// The evaluation in a comment, if it has one.
+pub(super) fn evaluation(comment: &str) -> Option<CommentedEval> {
+    if let Some(text) = comment.strip_prefix("#評価値=") {
+        return number(text).map(CommentedEval::OfAnalysis);
+    }
+    let text = comment.strip_prefix('*')?;
+    let text = text.strip_prefix("評価値=").unwrap_or_else(|| text.trim_start());
+    number(text).map(CommentedEval::OfPlayer)
+}
+
+/// The first word as a number, without its decimals.
+fn number(text: &str) -> Option<i32> {
+    let word = text.split_ascii_whitespace().next()?;
+    let whole = word.split_once('.').map_or(word, |(whole, _)| whole);
+    whole.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CommentedEval::{OfAnalysis, OfPlayer};
+    use super::*;
+
+    #[test]
+    fn evaluations_of_programs_are_told_apart() {
+        for (comment, expected) in [
+            ("* 30 +2726FU -8384FU #1234", Some(OfPlayer(30))),
+            ("*-15", Some(OfPlayer(-15))),
+            ("*評価値=210", Some(OfPlayer(210))),
+            ("#評価値=-158.5", Some(OfAnalysis(-158))),
+            ("#評価値=+20", Some(OfAnalysis(20))),
+            ("#評価値=", None),
+            ("#読み筋=▲２六歩", None),
+            ("評価値=5", None),
+            ("互角", None),
+            ("* 良い手", None),
+        ] {
+            assert_eq!(evaluation(comment), expected, "{comment}");
+        }
+    }
+}
