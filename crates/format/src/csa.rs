@@ -7,13 +7,12 @@ mod codes;
 mod ending;
 mod start;
 
-use encoding_rs::SHIFT_JIS;
 use kyokumen_shogi::{HandKind, Move, Position, Square};
 
 use super::error::{DecodeError, DecodeErrorKind, EncodeError};
 use super::field::{Field, Fields};
 use super::game::Game;
-use super::lines::Lines;
+use super::lines::{Lines, decode};
 use super::replay::{Replay, seen_from};
 use super::spec::{Codec, Framing, Spec, lost_of_text, one, with_line_end};
 use crate::csa::codes::{CODES, kind_of, put_line, sign_of, square_of};
@@ -41,9 +40,7 @@ pub(super) const SPEC: Spec = Spec {
 const VERSION: &str = "V3.0";
 /// The line between games.
 const SEPARATOR: &[u8] = b"/";
-/// What a comment for programs begins with.
-const COMMENT: &[u8] = b"'*";
-/// What one begins with that gives the evaluation of the move before it.
+/// What a comment for programs begins with that gives the evaluation of the move before it.
 const EVALUATION: &[u8] = b"'**";
 
 /// Closes a game with the separator, as every game that is written.
@@ -122,10 +119,11 @@ fn take_statement(replay: &mut Replay, statement: &[u8], at: usize) -> Result<()
     match statement {
         // Servers write $END_TIME behind the moves.
         [] | SEPARATOR | [b'$', ..] => Ok(()),
-        [b'\'', ..] => {
-            take_evaluation(replay, statement);
+        [b'\'', b'*', comment @ ..] => {
+            replay.take_comment(&decode(comment));
             Ok(())
         }
+        [b'\'', ..] => Ok(()),
         [b'T', time @ ..] if is_time(time) => Ok(()),
         [b'%', ..] => match Mark::parse(statement) {
             Some(mark) => {
@@ -148,15 +146,6 @@ fn take_mark(replay: &mut Replay, mark: Mark) {
         replay.end(mark.end_after_illegal_move(replay.position.side_to_move()));
     } else if !replay.has_ended {
         replay.end(mark.end(&replay.position));
-    }
-}
-
-/// The text of a comment for programs, in UTF-8 if it is that, else in `Shift_JIS`.
-fn take_evaluation(replay: &mut Replay, statement: &[u8]) {
-    let Some(comment) = statement.strip_prefix(COMMENT) else { return };
-    match str::from_utf8(comment) {
-        Ok(comment) => replay.take_comment(comment),
-        Err(_) => replay.take_comment(&SHIFT_JIS.decode_without_bom_handling(comment).0),
     }
 }
 

@@ -8,15 +8,13 @@ pub(super) mod notation;
 mod signs;
 mod start;
 
-use std::borrow::Cow;
-
 use encoding_rs::SHIFT_JIS;
 use kyokumen_shogi::Position;
 
 use super::error::{DecodeError, DecodeErrorKind, EncodeError};
 use super::field::{Field, Fields};
 use super::game::Game;
-use super::lines::{LONGEST_GROUP, Lines};
+use super::lines::{LONGEST_GROUP, Lines, decode};
 use super::replay::{Replay, seen_from};
 use super::spec::{Codec, Framing, Spec, lost_of_text, one, with_line_end};
 use crate::ending::Ending;
@@ -135,15 +133,6 @@ fn begins_head(line: &[u8]) -> bool {
     }
     let text = decode(line);
     HEAD.into_iter().any(|keyword| text.starts_with(keyword))
-}
-
-/// A line in UTF-8 if it is one, else in `Shift_JIS`; what is neither becomes a replacement character.
-fn decode(line: &[u8]) -> Cow<'_, str> {
-    let line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line);
-    match str::from_utf8(line) {
-        Ok(text) => Cow::Borrowed(text),
-        Err(_) => SHIFT_JIS.decode_without_bom_handling(line).0,
-    }
 }
 
 fn read(unit: &[u8]) -> Result<Game, DecodeError> {

@@ -2,6 +2,9 @@
 //!
 //! LF and CRLF end a line; the last line may lack its end.
 
+use std::borrow::Cow;
+
+use encoding_rs::SHIFT_JIS;
 use memchr::memchr;
 
 /// A line of a text buffer.
@@ -109,6 +112,15 @@ impl<'a> Iterator for Lines<'a> {
         let (raw, rest) = self.rest.split_at(len);
         self.rest = rest;
         Some(Line { raw })
+    }
+}
+
+/// A line in UTF-8 if it is one, else in `Shift_JIS`; what is neither becomes a replacement character.
+pub(super) fn decode(line: &[u8]) -> Cow<'_, str> {
+    let line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line);
+    match str::from_utf8(line) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => SHIFT_JIS.decode_without_bom_handling(line).0,
     }
 }
 

@@ -17,9 +17,19 @@ pub(super) fn is_line(line: &str) -> bool {
     line.trim_start().starts_with(|c| SIGNS.as_flattened().contains(&c))
 }
 
-/// The moves of a line, each without its sign.
+/// Everything that may follow the name of the piece.
+const WORDS: [char; 14] =
+    ['左', '右', '直', '上', '行', '入', '寄', '引', '退', '下', '打', '成', '不', '生'];
+
+/// How many of them tell pieces apart, from the first on.
+const TELLING_WORDS: usize = 10;
+
+/// The moves of a line, each with its sign.
 pub(super) fn moves_of(line: &str) -> impl Iterator<Item = &str> {
-    line.split(|c| SIGNS.as_flattened().contains(&c)).skip(1).map(str::trim)
+    let is_sign = |c: char| SIGNS.as_flattened().contains(&c);
+    let starts = line.match_indices(is_sign).map(|(at, _)| at);
+    let ends = line.match_indices(is_sign).map(|(at, _)| at).skip(1).chain([line.len()]);
+    starts.zip(ends).map(|(start, end)| line[start..end].trim_end())
 }
 
 /// How a piece comes to a square, seen from its owner.
@@ -128,15 +138,18 @@ fn which(own: Approach, rivals: &[Approach], kind: PieceKind) -> String {
     format!("{side}{vertical}")
 }
 
-/// The legal move that these words say; `None` if there is none, or there are several.
+/// The legal move that these words say, with the sign of the side to move; `None` if there is none, or there are several.
 pub(super) fn parse(text: &str, position: &Position, last: Option<Square>) -> Option<Move> {
+    let color = position.side_to_move();
+    let text = text.strip_prefix(SIGNS[color as usize])?;
     let (to, text) = target(text, last)?;
     let (named, rest) = kind(text)?;
-    let rest = rest.split([' ', '　', '(', '*']).next().unwrap_or_default();
+    if !rest.chars().all(|c| WORDS.contains(&c)) {
+        return None;
+    }
     let says = |words: &[char]| rest.contains(words);
     let is_unpromoted = rest.contains("不成") || says(&['生']);
     let promotes = says(&['成']) && !is_unpromoted;
-    let color = position.side_to_move();
     let legal: Vec<Move> = position
         .legal_moves()
         .into_iter()
@@ -152,6 +165,9 @@ pub(super) fn parse(text: &str, position: &Position, last: Option<Square>) -> Op
         .collect();
     if played.is_empty() {
         // Without a word for it where no piece on the board can go there.
+        if says(&WORDS[..TELLING_WORDS]) {
+            return None;
+        }
         let is_drop = |m: &&Move| m.dropped().is_some_and(|held| held.piece_kind() == named);
         return legal.iter().find(is_drop).copied();
     }
