@@ -1,4 +1,6 @@
 //! Headings under which options stand in help.
+//!
+//! Each option names its own: `next_help_heading` of a struct would go on to the options behind it, whosever they are.
 
 /// What becomes of what was found out.
 pub(super) const OUTPUTS: &str = "Outputs";

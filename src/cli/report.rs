@@ -3,6 +3,7 @@
 //! Every line is written at once, so that a reader behind a pipe sees it when it is there.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::io;
 use std::io::Write;
 use std::time::Duration;
@@ -10,6 +11,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::message::say;
+use crate::shogi::Move;
 
 /// Writes one JSON object and a line end to standard output.
 pub(super) fn json_line(value: &impl Serialize) -> io::Result<()> {
@@ -48,5 +50,18 @@ pub(super) fn fields(lost: &BTreeMap<String, u64>, invented: &BTreeMap<String, u
         for (field, &number) in fields {
             say!("  {field} {what} in {}", records(number));
         }
+    }
+}
+
+/// Moves with spaces between them.
+pub(super) struct Moves<'a>(pub(super) &'a [Move]);
+
+impl fmt::Display for Moves<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, m) in self.0.iter().enumerate() {
+            let space = if index == 0 { "" } else { " " };
+            write!(f, "{space}{m}")?;
+        }
+        Ok(())
     }
 }

@@ -56,6 +56,9 @@ pub struct RecordFilters {
     pub quiet: bool,
 }
 
+/// Options that a manifest says only where they are set: older ones do not know them.
+pub(crate) const SAID_IF_SET: [&str; 3] = ["min-abs-eval", "drop-contradictions", "quiet"];
+
 impl RecordFilters {
     /// Fields that a format must have for these conditions, with the long name of the option that asks.
     pub(crate) fn asked(&self) -> impl Iterator<Item = (&'static str, Field)> {

@@ -248,6 +248,53 @@ fn every_filter_named_must_hold() {
 }
 
 #[test]
+fn evaluations_that_the_result_contradicts_are_left_out_on_request() {
+    let bench = Bench::new();
+    let board = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL";
+    // Seen from the side to move: better and won, better and lost, too little to say, drawn, worse and won.
+    let lines: Vec<String> = [
+        ("b", "2g2f", 500, "b"),
+        ("b", "2g2f", 500, "w"),
+        ("b", "2g2f", 499, "w"),
+        ("w", "8c8d", 900, "d"),
+        ("w", "8c8d", -500, "w"),
+        ("w", "8c8d", -500, "b"),
+    ]
+    .iter()
+    .map(|(side, best, eval, result)| format!("{board} {side} - 1\t{best}\t{eval}\t1\t{result}\n"))
+    .collect();
+    bench.write("a.sfen", lines.concat().as_bytes());
+    let ran = bench.convert("a.sfen", "b.sfen", &["--drop-contradictions", "500", "--json"]);
+    let kept = [&*lines[0], &lines[2], &lines[3], &lines[5]].concat();
+    assert_eq!(String::from_utf8(bench.read("b.sfen")).unwrap(), kept);
+    assert_eq!(ran.json()["counts"]["filtered"], json!({"contradiction": 2}));
+}
+
+#[test]
+fn records_in_which_something_happens_are_left_out_on_request() {
+    let bench = Bench::new();
+    let line = |sfen: &str, best: &str| format!("{sfen}\t{best}\t0\t1\td\n");
+    let open = "4k4/4p4/9/9/9/2b6/2P1P4/1B7/4K4 b G 1";
+    let lines = [
+        line(open, "5g5f"),
+        // A capture, a promotion, a check by a piece and by a drop, no move of anybody, none at all.
+        line(open, "7g7f"),
+        line("4k4/9/9/8P/9/9/9/9/4K4 b - 1", "1d1c+"),
+        line("4k4/9/9/9/9/9/9/9/R3K4 b - 1", "9i9a"),
+        line("4k4/9/9/9/9/9/9/9/4K4 b G 1", "G*5b"),
+        line(open, "1a1b"),
+        line(open, "none"),
+        // In check.
+        line("4k4/9/9/9/9/9/9/4r4/4K4 b - 1", "5i6i"),
+    ];
+    bench.write("a.sfen", lines.concat().as_bytes());
+    let ran = bench.convert("a.sfen", "b.sfen", &["--quiet", "--json"]);
+    assert_eq!(String::from_utf8(bench.read("b.sfen")).unwrap(), lines[0]);
+    let expected = json!({"no_move": 1, "illegal_move": 1, "not_quiet": 5});
+    assert_eq!(ran.json()["counts"]["filtered"], expected);
+}
+
+#[test]
 fn the_smallest_evaluation_survives_every_format() {
     let bench = Bench::new();
     let psv = evaluated(&[i16::MIN]);

@@ -3,9 +3,12 @@
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
 
 use assert_cmd::cargo::cargo_bin;
 use kyokumen::format::Format;
+use kyokumen::jobs::plan::{JobPlan, JobRequest};
+use kyokumen::jobs::previous_run::PreviousRun;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -120,6 +123,25 @@ fn proofs_are_listed_whatever_becomes_of_mates_so_that_a_second_pass_can_follow(
         pass(&second, &[&["--retry-unknown", &manifest], &MORE[..]].concat());
         assert_same(&folder.join(mated), &folder.join(second));
     }
+}
+
+/// The command line cannot take an option back; the library can.
+#[test]
+fn a_second_pass_with_other_filters_is_refused() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    let input = write(folder, "a.psv", &archive(Format::Psv, 60));
+    let quiet = [&["a.psv", "-o", "first", "--quiet"], &FEW[..]].concat();
+    filter(folder, &quiet);
+    let first = PreviousRun::read(&folder.join("first/a.manifest.json")).unwrap();
+    let request = JobRequest {
+        inputs: vec![input],
+        output: folder.join("second"),
+        previous_run: Some(Arc::new(first)),
+        ..JobRequest::default()
+    };
+    let error = JobPlan::new(request).unwrap_err().to_string();
+    assert!(error.contains("--quiet decides what was searched in the earlier run"), "{error}");
 }
 
 #[test]

@@ -62,6 +62,19 @@ fn every_command_reads_a_file_nobody_remembers() {
 }
 
 #[test]
+fn what_was_taken_out_is_read_by_its_name_compressed_too() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    let bytes = archive(Format::Hcp, 100);
+    fs::write(folder.join("a.hcp.zst.mated"), zstd::encode_all(&bytes[..], 1).unwrap()).unwrap();
+    for more in [&[][..], &["--from", "hcp"], &["--from", "hcp.zst"]] {
+        let words = [&["verify", "a.hcp.zst.mated", "--json"], more].concat();
+        let (_, said, told) = run(folder, &words);
+        assert!(said.contains("\"records\":100,"), "{more:?}: {said} {told}");
+    }
+}
+
+#[test]
 fn what_is_no_input_is_said_with_what_to_write_instead() {
     let folder = TempDir::new().unwrap();
     let folder = folder.path();

@@ -7,12 +7,11 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::cli::message::say;
-use crate::cli::report::{json_line, milliseconds, records};
+use crate::cli::report::{Moves, json_line, milliseconds, records};
 use crate::format::notation;
 use crate::mate::judge::Judgement;
 use crate::mate::solve::Solution;
 use crate::records::answer::Answer;
-use crate::shogi::Move;
 use crate::solver::SearchProgress;
 
 /// One line of `--json`.
@@ -105,7 +104,7 @@ pub(super) fn write_report(solution: &Solution, reached: &SearchProgress) -> io:
     }
     if line.stop.is_some() && !reached.line.is_empty() {
         writeln!(out, "reached    {} plies", reached.depth_plies)?;
-        writeln!(out, "last line  {}", words(&reached.line))?;
+        writeln!(out, "last line  {}", Moves(&reached.line))?;
     }
     writeln!(out, "nodes      {}", line.nodes)?;
     writeln!(out, "elapsed    {:.3} ms", line.elapsed_ms)?;
@@ -141,11 +140,6 @@ fn verdict(solution: &Solution) -> String {
 
 fn moves(judgement: &Judgement) -> Vec<String> {
     judgement.line.iter().map(ToString::to_string).collect()
-}
-
-/// Moves with spaces between them.
-fn words(moves: &[Move]) -> String {
-    moves.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
 }
 
 /// How many positions got which answer.

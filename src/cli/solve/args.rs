@@ -35,7 +35,8 @@ pub(in crate::cli) struct SolveArgs {
     #[arg(value_name = "SFEN | FILE | -", default_value = "-", hide_default_value = true, num_args = 1..)]
     pub(super) input: Vec<String>,
 
-    /// Format of the input, one of `kyokumen formats`, as in psv or psv.zst [default: by extension]
+    /// Format of the input, one of `kyokumen formats`, as in psv or psv.zst [default: by extension, or by
+    /// content where that says nothing]
     #[arg(long, value_name = "FORMAT")]
     pub(super) from: Option<FormatName>,
 

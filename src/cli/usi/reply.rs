@@ -5,6 +5,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use crate::cli::report::Moves;
 use crate::shogi::Move;
 use crate::solver::{SearchProgress, SolverResult, Stop, Verdict};
 
@@ -111,19 +112,6 @@ impl fmt::Display for Info {
             write!(f, " score mate {}", line.len())?;
         }
         if line.is_empty() { Ok(()) } else { write!(f, " pv {}", Moves(line)) }
-    }
-}
-
-/// Moves with spaces between them.
-struct Moves<'a>(&'a [Move]);
-
-impl fmt::Display for Moves<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, m) in self.0.iter().enumerate() {
-            let space = if index == 0 { "" } else { " " };
-            write!(f, "{space}{m}")?;
-        }
-        Ok(())
     }
 }
 

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::format::move16::Dialect;
 use crate::format::{Format, Survey};
 use crate::records::format_name::{FormatName, without_compression};
+use crate::records::stream::Stream;
 use crate::storage::compression::Compression;
 use crate::storage::files;
 use crate::storage::objects::Object;
@@ -94,7 +95,8 @@ impl Input {
     /// name, whatever is said about the records inside.
     pub fn named(path: &Path, format: FormatName) -> Self {
         let name = text_of(path);
-        let by_name = without_compression(&name).1;
+        let (kept, _) = Stream::taken_out(&name).unwrap_or((&name, ""));
+        let by_name = without_compression(kept).1;
         let location = InputLocation::of(path);
         let FormatName { format, compression } = format;
         let compression = if compression == Compression::None { by_name } else { compression };
