@@ -150,7 +150,13 @@ fn a_mate_is_not_told_of_the_next_position() {
     let (best, heard) = engine.best_move(&format!("sfen {MATE}"), "go nodes 50");
     // The mate search may have been quicker than the program.
     assert!(["bestmove resign", "bestmove G*5b"].contains(&best.as_str()), "{best} {heard:?}");
-    let (best, heard) = engine.best_move("startpos", "go nodes 50");
+    let is_quicker = best == "bestmove G*5b";
+    let (mut best, mut heard) = engine.best_move("startpos", "go nodes 50");
+    if is_quicker && best == "bestmove resign" {
+        // Then the program failed while this position was searched.
+        assert!(heard[0].contains("exit status: 9"), "{heard:?}");
+        (best, heard) = engine.best_move("startpos", "go nodes 50");
+    }
     let m = Move::from_usi(best.split(' ').nth(1).unwrap());
     assert!(m.is_some_and(|m| Position::start().is_legal(m)), "{best} {heard:?}");
 }
