@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""Tries what `release/make` makes where nothing is: in a Debian root without Rust and without libraries of ours.
+
+The checksums are compared; the Debian package is installed, used and removed; the archive is unpacked and used. What the
+programs write there must be, byte for byte, what the program of the archive writes here. The root is made by debootstrap,
+from the mirror that this machine uses; the Debian package of that name is installed if it is missing, which takes root.
+
+Exit status 0: all right, 1: something is wrong, 2: something is missing.
+
+    release/make && python3 tests/engines/clean_root.py
+"""
+
+import pathlib
+import shutil
+import sys
+import tarfile
+import tempfile
+
+from programs import ROOT, Missing, Wrong, call, install, try_out
+
+FILES = ROOT / "target/release-files"
+SUITE = "bookworm"
+SEARCH = ["--nodes", "500", "--progress", "none"]
+
+# Commands of the README, on the bundled sample, with the names of what they write.
+COMMANDS = [
+    (["filter", "sample.hcp", "-o", "clean", *SEARCH], ["clean/sample.hcp", "clean/sample.hcp.mated"]),
+    (["convert", "clean/sample.hcp", "-o", "sample.sfen.zst"], ["sample.sfen.zst"]),
+    (["dataset", "sample.hcp", "-o", "solved", "--to", "parquet", *SEARCH], ["solved/sample.parquet"]),
+    (["shuffle", "sample.hcp", "-o", "shuffled.hcp", "--seed", "1"], ["shuffled.hcp"]),
+]
+
+
+def one_of(pattern):
+    found = sorted(FILES.glob(pattern))
+    if len(found) != 1:
+        raise Missing(f"{pattern}: {len(found)} files in {FILES}; release/make makes one")
+    return found[0]
+
+
+def written(folder, *program):
+    """What the commands write when the program is called there."""
+    work = folder / "work"
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir()
+    shutil.copy(ROOT / "data/sample.hcp", work)
+    for arguments, _ in COMMANDS:
+        call(*program, *arguments, cwd=work)
+    return {name: (work / name).read_bytes() for _, names in COMMANDS for name in names}
+
+
+def in_root(root, *command):
+    return call("chroot", root, *command)
+
+
+def compare(what, root, program, expected):
+    # `chroot` begins in the root's own root folder.
+    shell = ["chroot", str(root), "sh", "-c", 'cd /work && exec "$@"', "sh", program]
+    found = written(root, *shell)
+    for name, content in expected.items():
+        if found[name] != content:
+            raise Wrong(f"{what}: {name} is not what the program writes outside")
+    print(f"{what}: {len(expected)} outputs as outside")
+
+
+def try_package(package, root, expected):
+    shutil.copy(package, root / "package.deb")
+    in_root(root, "dpkg", "--install", "/package.deb")
+    compare("package", root, "kyokumen", expected)
+    for program in ("kyokumen", "gen-filter"):
+        said = in_root(root, program, "--version").strip()
+        pages = in_root(root, "sh", "-c", f"ls /usr/share/man/man1/{program}.1*").strip()
+        print(f"package: {said}; {pages}")
+    listed = in_root(root, "dpkg", "--listfiles", "kyokumen").splitlines()
+    for folder in ("bash-completion/completions", "zsh/vendor-completions", "fish/vendor_completions.d"):
+        if not any(f"/usr/share/{folder}/" in file for file in listed):
+            raise Wrong(f"no completions in /usr/share/{folder}")
+    in_root(root, "dpkg", "--purge", "kyokumen")
+    left = [file for file in listed if "kyokumen" in file and (root / file[1:]).exists()]
+    if left:
+        raise Wrong(f"left behind by the package: {left}")
+    print("package: removed, and nothing is left")
+
+
+def unpacked(archive, folder):
+    with tarfile.open(archive) as packed:
+        packed.extractall(folder, filter="data")
+    return next(path for path in folder.iterdir() if path.name.startswith("kyokumen-"))
+
+
+def check(_):
+    package, archive = one_of("*.deb"), one_of("*.tar.gz")
+    call("sha256sum", "--check", "--strict", "SHA256SUMS", cwd=FILES)
+    print("checksums as they are said")
+    install(["debootstrap"], ["debootstrap"])
+    mirror = call("apt-get", "indextargets", "--format", "$(REPO_URI)", "Created-By: Packages").splitlines()[0]
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        here = unpacked(archive, folder)
+        expected = written(folder, here / "kyokumen")
+        root = folder / "root"
+        call("debootstrap", "--variant=minbase", SUITE, root, mirror)
+        try_package(package, root, expected)
+        (root / "opt").mkdir(exist_ok=True)
+        there = unpacked(archive, root / "opt")
+        compare("archive", root, f"/opt/{there.name}/kyokumen", expected)
+        said = in_root(root, f"/opt/{there.name}/gen-filter", "--version").strip()
+        print(f"archive: {said}")
+
+
+if __name__ == "__main__":
+    sys.exit(try_out(__doc__, check))
