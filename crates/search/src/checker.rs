@@ -103,11 +103,6 @@ impl<G: Game> Checker<'_, G> {
         {
             return Err(Stop::Cancelled);
         }
-        if self.stats.proof_positions.is_multiple_of(WATCH_EVERY_POSITIONS)
-            && self.observer.wants_stop()
-        {
-            return Err(Stop::Cancelled);
-        }
         let proof = match self.solver.table.shortest_proof(key, hand) {
             Some(proof) if proof.plies <= plies => proof,
             // Some games end in the attacker's favour when he is to move.

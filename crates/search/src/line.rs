@@ -5,9 +5,9 @@
 //! plies?" is asked again and again with a few plies more (as in MTD: Plaat et al. 1996), and bounds answer most.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
 
 use kyokumen_game::{Candidate, Game, Hand, Moves, NodeKind, Outcome};
+use rustc_hash::FxHashMap;
 
 use super::proof::{Proof, ProofOf};
 
@@ -25,7 +25,10 @@ impl<M: Copy + Eq, H: Hand> Proof<M, H> {
     /// The moves of a position that this is the proof of, to the end of the game: at every turn the
     /// attacker makes the move of the proof that ends it soonest, the defender the one that ends it latest.
     pub fn line<G: Game<Move = M, Hand = H>>(&self, game: &mut G) -> Vec<M> {
-        LengthMeasure::new(self, false).line(game)
+        match self.shortest_step(game.board_key(), game.hand()) {
+            Some(step) if step.plies == 1 && game.node_kind() == NodeKind::Or => vec![step.m],
+            _ => LengthMeasure::new(self, false).line(game),
+        }
     }
 
     /// Plies of the proof if futile defences, with their [replies](Game::futile_replies), do not count;
@@ -43,7 +46,7 @@ struct LengthMeasure<'a, G: Game> {
     proof: &'a ProofOf<G>,
     skips_futile: bool,
     /// Boards and hands of the attacker: what the defender holds is the rest.
-    ids: HashMap<(u64, G::Hand), usize>,
+    ids: FxHashMap<(u64, G::Hand), usize>,
     nodes: Vec<Node<G::Move>>,
     /// Nothing was left unmeasured.
     is_whole: bool,
@@ -66,7 +69,7 @@ struct Edge<M> {
 
 impl<'a, G: Game> LengthMeasure<'a, G> {
     fn new(proof: &'a ProofOf<G>, skips_futile: bool) -> Self {
-        Self { proof, skips_futile, ids: HashMap::new(), nodes: Vec::new(), is_whole: true }
+        Self { proof, skips_futile, ids: FxHashMap::default(), nodes: Vec::new(), is_whole: true }
     }
 
     fn line(&mut self, game: &mut G) -> Vec<G::Move> {

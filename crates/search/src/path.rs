@@ -23,16 +23,23 @@ pub(super) struct Path<H> {
     nodes: Vec<(u64, H)>,
     /// Ancestors per low bits of the key: most positions are found new without a walk.
     counts: Box<[u8; PATH_BUCKETS]>,
+    /// A count has been as high as it can be.
+    is_saturated: bool,
 }
 
 impl<H: Hand> Path<H> {
     pub(super) fn new() -> Self {
-        Self { nodes: Vec::new(), counts: Box::new([0; PATH_BUCKETS]) }
+        Self { nodes: Vec::new(), counts: Box::new([0; PATH_BUCKETS]), is_saturated: false }
     }
 
     pub(super) fn clear(&mut self) {
-        self.nodes.clear();
-        self.counts.fill(0);
+        while !self.nodes.is_empty() {
+            self.pop();
+        }
+        if self.is_saturated {
+            self.counts.fill(0);
+            self.is_saturated = false;
+        }
     }
 
     pub(super) fn push(&mut self, key: u64, hand: H) {
@@ -47,6 +54,8 @@ impl<H: Hand> Path<H> {
             // A saturated count stays: it only costs a walk.
             if *count < u8::MAX {
                 *count -= 1;
+            } else {
+                self.is_saturated = true;
             }
         }
     }

@@ -1,8 +1,7 @@
 //! Proofs: for each position of the attacker a move that reaches the goal.
 
-use std::collections::HashMap;
-
 use kyokumen_game::{Game, Hand};
+use rustc_hash::FxHashMap;
 
 /// A move of the attacker that is known to reach the goal from a board with some least hand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,12 +22,12 @@ pub struct Step<M, H> {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Proof<M, H> {
     /// By [`Game::board_key`].
-    steps: HashMap<u64, Vec<Step<M, H>>>,
+    steps: FxHashMap<u64, Vec<Step<M, H>>>,
 }
 
 impl<M: Copy, H: Hand> Proof<M, H> {
     pub(super) fn new() -> Self {
-        Self { steps: HashMap::new() }
+        Self { steps: FxHashMap::default() }
     }
 
     pub(super) fn add(&mut self, key: u64, step: Step<M, H>) {

@@ -195,31 +195,20 @@ impl Game for Mate {
     }
 
     fn plain_moves(&mut self) -> Moves<Move> {
-        let mut moves = plain::legal_moves(&self.position);
-        if self.attacks_next() {
-            moves.retain(|&m| {
-                let undo = self.position.make(m);
-                let check = plain::in_check(&self.position);
-                self.position.unmake(m, undo);
-                check
-            });
-            if moves.is_empty() { Moves::Over(Outcome::Missed) } else { Moves::Some(moves) }
-        } else if moves.is_empty() {
-            Moves::Over(Outcome::Reached)
+        let (moves, end) = if self.attacks_next() {
+            (plain::legal_checks(&self.position), Outcome::Missed)
         } else {
-            Moves::Some(moves)
-        }
+            (plain::legal_moves(&self.position), Outcome::Reached)
+        };
+        if moves.is_empty() { Moves::Over(end) } else { Moves::Some(moves) }
     }
 
     fn plain_move(&mut self, code: u16) -> Option<Move> {
-        let m = plain::legal_move(&self.position, code)?;
         if self.attacks_next() {
-            let undo = self.position.make(m);
-            let check = plain::in_check(&self.position);
-            self.position.unmake(m, undo);
-            return check.then_some(m);
+            plain::legal_check(&self.position, code)
+        } else {
+            plain::legal_move(&self.position, code)
         }
-        Some(m)
     }
 
     fn set_hand(&mut self, hand: Hand) {

@@ -81,6 +81,17 @@ impl Move {
         self.0
     }
 
+    /// The move with this [code](Self::code).
+    pub(crate) fn from_code(code: u16) -> Option<Self> {
+        let m = Self(NonZeroU16::new(code).filter(|code| code.get() & ALWAYS.get() != 0)?);
+        let (to, origin) = (code & 0x7f, code >> 7 & 0x7f);
+        let is_sound = match origin {
+            0..81 => to != origin,
+            _ => origin < 81 + HandKind::COUNT as u16 && !m.is_promotion(),
+        };
+        (to < 81 && is_sound).then_some(m)
+    }
+
     /// Reads USI notation: `7g7f`, `2d2c+`, `P*5e`.
     ///
     /// ```

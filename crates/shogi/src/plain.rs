@@ -1,9 +1,11 @@
-//! Legal moves by the rule book: square by square, each move tried and looked at.
+//! Legal moves by the rule book: each move is made and looked at.
 //!
 //! This is the judge of everything that is fast: the generators are tested against it, and the proof
 //! checker of the search trusts nothing else. It shares no table and no bitboard with them.
+//!
+//! The board is a mailbox: squares with a rim of walls around them, so that a step is an addition and what
+//! leaves the board meets a wall.
 
-use super::byte_board::Board;
 use super::hand::Hand;
 use super::moves::Move;
 use super::piece::{Color, HandKind, Piece, PieceKind};
@@ -11,7 +13,7 @@ use super::position::Position;
 use super::square::Square;
 
 /// A step as (files to the left, ranks down) seen from the mover's seat, and whether it repeats.
-type MoveStep = (i8, i8, bool);
+type MoveStep = (isize, isize, bool);
 
 const PAWN: &[MoveStep] = &[(0, -1, false)];
 const LANCE: &[MoveStep] = &[(0, -1, true)];
@@ -83,12 +85,23 @@ pub fn legal_moves(position: &Position) -> Vec<Move> {
     Mailbox::new(position).legal_moves()
 }
 
+/// The legal moves that give check, in the order of [`legal_moves`].
+pub fn legal_checks(position: &Position) -> Vec<Move> {
+    let mut mailbox = Mailbox::new(position);
+    let mut moves = mailbox.legal_moves();
+    moves.retain(|&m| mailbox.gives_check(m));
+    moves
+}
+
 /// The legal move with this [code](Move::code).
 pub fn legal_move(position: &Position, code: u16) -> Option<Move> {
-    let mailbox = Mailbox::new(position);
-    let in_check = mailbox.king_is_attacked(mailbox.side_to_move);
-    let m = mailbox.candidates().into_iter().find(|m| m.code().get() == code)?;
-    mailbox.is_legal(m, in_check).then_some(m)
+    Mailbox::new(position).legal_move(code)
+}
+
+/// The legal move with this [code](Move::code), if it gives check.
+pub fn legal_check(position: &Position, code: u16) -> Option<Move> {
+    let mut mailbox = Mailbox::new(position);
+    mailbox.legal_move(code).filter(|&m| mailbox.gives_check(m))
 }
 
 /// Whether the side to move is in check.
@@ -97,186 +110,343 @@ pub fn in_check(position: &Position) -> bool {
     mailbox.king_is_attacked(mailbox.side_to_move)
 }
 
-#[derive(Clone)]
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Cell {
+    Wall,
+    Empty,
+    Piece(Piece),
+}
+
+/// A file has its nine squares, and two walls at each end, as a knight jumps two ranks.
+const FILE_CELLS: usize = RIM_RANKS + 9 + RIM_RANKS;
+const RIM_RANKS: usize = 2;
+/// Nine files, and one of walls at each side.
+const CELLS: usize = (1 + 9 + 1) * FILE_CELLS;
+
+/// The number of a cell.
+type CellNumber = usize;
+
+const fn cell_of(square: Square) -> CellNumber {
+    (square.file() as usize + 1) * FILE_CELLS + square.rank() as usize + RIM_RANKS
+}
+
+/// The square of a cell that is no wall.
+fn square_of(cell: CellNumber) -> Square {
+    Square::from_file_rank((cell / FILE_CELLS - 1) as u8, (cell % FILE_CELLS - RIM_RANKS) as u8)
+}
+
+/// What a step adds to the number of a cell, for a piece of this side.
+const fn distance(files: isize, ranks: isize, color: Color) -> isize {
+    let black = files * FILE_CELLS.cast_signed() + ranks;
+    match color {
+        Color::Black => black,
+        Color::White => -black,
+    }
+}
+
+/// A piece that moves to some cell.
+#[derive(Clone, Copy)]
+struct Arrival {
+    from: CellNumber,
+    /// What brings it there, by its place among the steps of its kind.
+    step: usize,
+    /// What a step on the way back to the piece adds, taken once or several times.
+    back: isize,
+}
+
 struct Mailbox {
-    board: Board,
+    cells: [Cell; CELLS],
     hands: [Hand; 2],
     side_to_move: Color,
-    kings: [Option<Square>; 2],
+    kings: [Option<CellNumber>; 2],
 }
 
 impl Mailbox {
     fn new(position: &Position) -> Self {
-        let board = *position.board();
-        let king = |color| {
-            let king = Some(Piece::new(color, PieceKind::King));
-            Square::all().find(|square| board[square.index()] == king)
-        };
+        let mut cells = [Cell::Wall; CELLS];
+        let mut kings = [None; 2];
+        for (file, contents) in position.board().chunks_exact(9).enumerate() {
+            let first = cell_of(Square::from_file_rank(file as u8, 0));
+            for (rank, &content) in contents.iter().enumerate() {
+                cells[first + rank] = content.map_or(Cell::Empty, Cell::Piece);
+                if let Some(Piece { color, kind: PieceKind::King }) = content {
+                    kings[color.index()] = Some(first + rank);
+                }
+            }
+        }
         Self {
-            board,
-            kings: Color::ALL.map(king),
+            cells,
+            kings,
             hands: Color::ALL.map(|color| position.hand(color)),
             side_to_move: position.side_to_move(),
         }
     }
 
-    fn legal_moves(&self) -> Vec<Move> {
-        let mut moves = self.candidates();
+    fn legal_moves(&mut self) -> Vec<Move> {
         let in_check = self.king_is_attacked(self.side_to_move);
-        let shields = if in_check { self.shields() } else { Vec::new() };
-        moves.retain(|&m| {
-            let hopeless = in_check && m.is_drop() && !shields.contains(&m.to());
-            !hopeless && self.is_legal(m, in_check)
-        });
+        let mut moves = self.candidates();
+        moves.retain(|&m| self.is_legal(m, in_check));
         moves
     }
 
-    /// Moves that obey the way the pieces move, the dead ranks and the rule of two pawns.
+    fn has_legal_move(&mut self) -> bool {
+        let in_check = self.king_is_attacked(self.side_to_move);
+        self.candidates().into_iter().any(|m| self.is_legal(m, in_check))
+    }
+
+    fn legal_move(&mut self, code: u16) -> Option<Move> {
+        let m = Move::from_code(code)?;
+        let mut moves = Vec::with_capacity(CANDIDATES);
+        match (m.from(), m.dropped()) {
+            (Some(from), _) => self.push_moves_from(cell_of(from), &mut moves),
+            (None, Some(kind)) => self.push_drops(kind, [m.to()], &mut moves),
+            (None, None) => {}
+        }
+        let in_check = self.king_is_attacked(self.side_to_move);
+        (moves.contains(&m) && self.is_legal(m, in_check)).then_some(m)
+    }
+
+    fn gives_check(&mut self, m: Move) -> bool {
+        let them = !self.side_to_move;
+        let captured = self.make(m);
+        let gives_check = self.king_is_attacked(them);
+        self.unmake(m, captured);
+        gives_check
+    }
+
+    /// Moves that obey the way the pieces move, the dead ranks and the rule of two pawns; in check without those
+    /// that cannot help.
     fn candidates(&self) -> Vec<Move> {
+        let mut moves = Vec::with_capacity(CANDIDATES);
         let us = self.side_to_move;
-        let mut moves = Vec::new();
-        for from in Square::all() {
-            match self.board[from.index()] {
-                Some(piece) if piece.color == us => self.push_piece(piece, from, &mut moves),
-                _ => {}
+        let king = self.kings[us.index()];
+        let mut checks = king.into_iter().flat_map(|king| self.arrivals(king, !us));
+        match (king, checks.next(), checks.next()) {
+            (Some(king), Some(check), None) => self.push_answers(king, check, &mut moves),
+            // Nothing but the king gets out of two checks at once.
+            (Some(king), Some(_), Some(_)) => self.push_moves_from(king, &mut moves),
+            _ => self.push_all(&mut moves),
+        }
+        moves
+    }
+
+    fn push_all(&self, moves: &mut Vec<Move>) {
+        let us = self.side_to_move;
+        for from in Square::all().map(cell_of) {
+            if matches!(self.cells[from], Cell::Piece(piece) if piece.color == us) {
+                self.push_moves_from(from, moves);
             }
         }
         for kind in HandKind::ALL {
-            if self.hands[us.index()].has(kind) {
-                let free = Square::all().filter(|&to| self.can_drop(kind, to));
-                moves.extend(free.map(|to| Move::drop(kind, to)));
+            self.push_drops(kind, Square::all(), moves);
+        }
+    }
+
+    /// Moves of the king, and those of other pieces to where the check comes from or passes.
+    fn push_answers(&self, king: CellNumber, check: Arrival, moves: &mut Vec<Move>) {
+        let us = self.side_to_move;
+        let mut between = Vec::new();
+        let mut arrivals = Vec::with_capacity(CANDIDATES);
+        let mut to = king;
+        while to != check.from {
+            to = to.wrapping_add_signed(check.back);
+            arrivals.extend(
+                self.arrivals(to, us).filter(|a| a.from != king).map(|a| (a.from, a.step, to)),
+            );
+            if to != check.from {
+                between.push(square_of(to));
             }
         }
-        moves
+        // In the order in which the moves of all pieces would come.
+        arrivals.extend([(king, 0, king)]);
+        arrivals.sort_unstable();
+        for (from, _, to) in arrivals {
+            if from == king {
+                self.push_moves_from(king, moves);
+            } else {
+                self.push_move(from, to, moves);
+            }
+        }
+        between.sort_unstable();
+        for kind in HandKind::ALL {
+            self.push_drops(kind, between.iter().copied(), moves);
+        }
     }
 
-    fn push_piece(&self, piece: Piece, from: Square, moves: &mut Vec<Move>) {
-        self.for_each_target(piece, from, |to| {
-            if self.board[to.index()].is_some_and(|other| other.color == piece.color) {
-                return;
-            }
-            let in_zone = |square: Square| square.relative_rank(piece.color) < 3;
-            if piece.kind.promoted().is_some() && (in_zone(from) || in_zone(to)) {
-                moves.push(Move::new(from, to, true));
-            }
-            if to.relative_rank(piece.color) >= piece.kind.dead_ranks() {
-                moves.push(Move::new(from, to, false));
-            }
-        });
-    }
-
-    fn for_each_target(&self, piece: Piece, from: Square, mut visit: impl FnMut(Square)) {
-        let sign = if piece.color == Color::Black { 1 } else { -1 };
+    fn push_moves_from(&self, from: CellNumber, moves: &mut Vec<Move>) {
+        let Cell::Piece(piece) = self.cells[from] else { return };
+        if piece.color != self.side_to_move {
+            return;
+        }
         for &(files, ranks, far) in reaches(piece.kind) {
-            let mut at = from;
-            while let Some(to) = at.offset(sign * files, sign * ranks) {
-                visit(to);
-                if !far || self.board[to.index()].is_some() {
-                    break;
+            let step = distance(files, ranks, piece.color);
+            let mut to = from;
+            loop {
+                to = to.wrapping_add_signed(step);
+                match self.cells[to] {
+                    Cell::Wall => break,
+                    Cell::Piece(other) if other.color == piece.color => break,
+                    content => {
+                        self.push_move(from, to, moves);
+                        if !far || content != Cell::Empty {
+                            break;
+                        }
+                    }
                 }
-                at = to;
             }
+        }
+    }
+
+    /// The move there with promotion, without, or both.
+    fn push_move(&self, from: CellNumber, to: CellNumber, moves: &mut Vec<Move>) {
+        let Cell::Piece(piece) = self.cells[from] else { return };
+        let (from, to) = (square_of(from), square_of(to));
+        let in_zone = |square: Square| square.relative_rank(piece.color) < 3;
+        if piece.kind.promoted().is_some() && (in_zone(from) || in_zone(to)) {
+            moves.push(Move::new(from, to, true));
+        }
+        if to.relative_rank(piece.color) >= piece.kind.dead_ranks() {
+            moves.push(Move::new(from, to, false));
+        }
+    }
+
+    fn push_drops(
+        &self,
+        kind: HandKind,
+        to: impl IntoIterator<Item = Square>,
+        moves: &mut Vec<Move>,
+    ) {
+        if self.hands[self.side_to_move.index()].has(kind) {
+            let open = to.into_iter().filter(|&to| self.can_drop(kind, to));
+            moves.extend(open.map(|to| Move::drop(kind, to)));
         }
     }
 
     fn can_drop(&self, kind: HandKind, to: Square) -> bool {
         let us = self.side_to_move;
-        let pawn = Some(Piece::new(us, PieceKind::Pawn));
-        let second_pawn = kind == HandKind::Pawn
-            && (0..9)
-                .any(|rank| self.board[Square::from_file_rank(to.file(), rank).index()] == pawn);
-        self.board[to.index()].is_none()
+        let pawn = Cell::Piece(Piece::new(us, PieceKind::Pawn));
+        self.cells[cell_of(to)] == Cell::Empty
             && to.relative_rank(us) >= kind.piece_kind().dead_ranks()
-            && !second_pawn
+            && !(kind == HandKind::Pawn
+                && (0..9).any(|rank| {
+                    self.cells[cell_of(Square::from_file_rank(to.file(), rank))] == pawn
+                }))
     }
 
-    fn is_legal(&self, m: Move, in_check: bool) -> bool {
+    fn is_legal(&mut self, m: Move, in_check: bool) -> bool {
         let drops_pawn = m.dropped() == Some(HandKind::Pawn);
         if m.is_drop() && !in_check && !drops_pawn {
             // A piece more on the board exposes nobody.
             return true;
         }
-        let after = self.after(m);
-        if after.king_is_attacked(self.side_to_move) {
-            return false;
-        }
-        !(drops_pawn
-            && after.king_is_attacked(after.side_to_move)
-            && after.legal_moves().is_empty())
-    }
-
-    fn after(&self, m: Move) -> Self {
         let us = self.side_to_move;
-        let mut after = self.clone();
-        let piece = match (m.from(), m.dropped()) {
-            (Some(from), _) => {
-                let piece = after.board[from.index()].take();
-                let captured = self.board[m.to().index()].and_then(|other| other.kind.hand_kind());
-                if let Some(kind) = captured {
-                    after.hands[us.index()].add(kind);
-                }
-                if self.kings[us.index()] == Some(from) {
-                    after.kings[us.index()] = Some(m.to());
-                }
-                piece.map(|piece| match piece.kind.promoted() {
-                    Some(promoted) if m.is_promotion() => Piece::new(us, promoted),
-                    _ => piece,
-                })
-            }
-            (None, Some(kind)) => {
-                after.hands[us.index()].remove(kind);
-                Some(Piece::new(us, kind.piece_kind()))
-            }
-            (None, None) => None,
-        };
-        after.board[m.to().index()] = piece;
-        after.side_to_move = !us;
-        after
+        let captured = self.make(m);
+        let is_mate_by_pawn =
+            |after: &mut Self| drops_pawn && after.king_is_attacked(!us) && !after.has_legal_move();
+        let is_legal = !self.king_is_attacked(us) && !is_mate_by_pawn(self);
+        self.unmake(m, captured);
+        is_legal
     }
 
-    /// Empty squares on the lines from the king of the side to move to the first pieces: only a piece that
-    /// is dropped there can come between.
-    fn shields(&self) -> Vec<Square> {
-        let mut shields = Vec::new();
-        if let Some(king) = self.kings[self.side_to_move.index()] {
-            let horse = Piece::new(self.side_to_move, PieceKind::Horse);
-            let dragon = Piece::new(self.side_to_move, PieceKind::Dragon);
-            for piece in [horse, dragon] {
-                self.for_each_target(piece, king, |to| shields.push(to));
-            }
+    /// Makes a move of a piece that is there, and returns what stood on its target.
+    fn make(&mut self, m: Move) -> Cell {
+        let us = self.side_to_move;
+        let to = cell_of(m.to());
+        let captured = self.cells[to];
+        if let Cell::Piece(captured) = captured
+            && let Some(kind) = captured.kind.hand_kind()
+        {
+            self.hands[us.index()].add(kind);
         }
-        shields
-    }
-
-    /// Looks out from the king: along each line to the first piece, and over each knight's jump.
-    fn king_is_attacked(&self, color: Color) -> bool {
-        let Some(king) = self.kings[color.index()] else { return false };
-        let by_line = KING.iter().any(|&(files, ranks, _)| {
-            let mut at = king;
-            let mut distance = 0;
-            while let Some(from) = at.offset(files, ranks) {
-                distance += 1;
-                if let Some(piece) = self.board[from.index()] {
-                    return piece.color != color
-                        && reaches_back(piece, (-files, -ranks), distance > 1);
+        if let Some(from) = m.from().map(cell_of) {
+            let moved = std::mem::replace(&mut self.cells[from], Cell::Empty);
+            self.cells[to] = match moved {
+                Cell::Piece(Piece { color, kind }) if m.is_promotion() => {
+                    Cell::Piece(Piece::new(color, kind.promoted().unwrap_or(kind)))
                 }
-                at = from;
+                moved => moved,
+            };
+            if self.kings[us.index()] == Some(from) {
+                self.kings[us.index()] = Some(to);
             }
-            false
+        } else if let Some(kind) = m.dropped() {
+            self.hands[us.index()].remove(kind);
+            self.cells[to] = Cell::Piece(Piece::new(us, kind.piece_kind()));
+        }
+        self.side_to_move = !us;
+        captured
+    }
+
+    /// Takes the last move back.
+    fn unmake(&mut self, m: Move, captured: Cell) {
+        let us = !self.side_to_move;
+        let to = cell_of(m.to());
+        let moved = std::mem::replace(&mut self.cells[to], captured);
+        if let Cell::Piece(captured) = captured
+            && let Some(kind) = captured.kind.hand_kind()
+        {
+            self.hands[us.index()].remove(kind);
+        }
+        if let Some(from) = m.from().map(cell_of) {
+            self.cells[from] = match moved {
+                Cell::Piece(Piece { color, kind }) if m.is_promotion() => {
+                    Cell::Piece(Piece::new(color, kind.unpromoted()))
+                }
+                moved => moved,
+            };
+            if self.kings[us.index()] == Some(to) {
+                self.kings[us.index()] = Some(from);
+            }
+        } else if let Some(kind) = m.dropped() {
+            self.hands[us.index()].add(kind);
+        }
+        self.side_to_move = us;
+    }
+
+    fn king_is_attacked(&self, color: Color) -> bool {
+        self.kings[color.index()].is_some_and(|king| self.arrivals(king, !color).next().is_some())
+    }
+
+    /// The pieces of `color` that move to this cell: along each line the first piece there, and over each knight's
+    /// jump.
+    fn arrivals(&self, to: CellNumber, color: Color) -> impl Iterator<Item = Arrival> {
+        let by_line = KING.iter().filter_map(move |&(files, ranks, _)| {
+            let back = -distance(files, ranks, color);
+            let mut from = to.wrapping_add_signed(back);
+            let mut is_far = false;
+            while self.cells[from] == Cell::Empty {
+                from = from.wrapping_add_signed(back);
+                is_far = true;
+            }
+            let step = self.step(from, color, (files, ranks), is_far)?;
+            Some(Arrival { from, step, back })
         });
-        by_line
-            || [(-1, -2), (1, -2), (-1, 2), (1, 2)].into_iter().any(|(files, ranks)| {
-                king.offset(files, ranks).and_then(|from| self.board[from.index()]).is_some_and(
-                    |piece| piece.color != color && reaches_back(piece, (-files, -ranks), false),
-                )
-            })
+        let by_jump = KNIGHT.iter().filter_map(move |&(files, ranks, _)| {
+            let back = -distance(files, ranks, color);
+            let from = to.wrapping_add_signed(back);
+            let step = self.step(from, color, (files, ranks), false)?;
+            Some(Arrival { from, step, back })
+        });
+        by_line.chain(by_jump)
+    }
+
+    /// The place of this step among those of a piece of `color` that stands there.
+    fn step(
+        &self,
+        from: CellNumber,
+        color: Color,
+        step: (isize, isize),
+        is_far: bool,
+    ) -> Option<usize> {
+        let Cell::Piece(piece) = self.cells[from] else { return None };
+        if piece.color != color {
+            return None;
+        }
+        reaches(piece.kind)
+            .iter()
+            .position(|&(files, ranks, far)| (files, ranks) == step && (far || !is_far))
     }
 }
 
-/// Whether a piece moves in this direction, given as Black sees the board.
-fn reaches_back(piece: Piece, (files, ranks): (i8, i8), far: bool) -> bool {
-    let sign = if piece.color == Color::Black { 1 } else { -1 };
-    reaches(piece.kind).iter().any(|&(piece_files, piece_ranks, piece_far)| {
-        (sign * piece_files, sign * piece_ranks) == (files, ranks) && (piece_far || !far)
-    })
-}
+/// Room for the candidates of most positions in check.
+const CANDIDATES: usize = 32;

@@ -178,6 +178,34 @@ fn is_legal_agrees_on_all_moves() {
     }
 }
 
+/// The plain rules try only what can help in check; asked for one move, they try it whatever it is.
+#[test]
+fn plain_moves_are_all_that_are_legal_one_by_one() {
+    let positions = random_play(5, 3_000).into_iter().chain(strewn(6, 600));
+    let in_check = positions.filter(Position::in_check).step_by(11);
+    for position in in_check.chain(strewn(7, 4)) {
+        let legal: Vec<Move> =
+            (0..=u16::MAX).filter_map(|code| plain::legal_move(&position, code)).collect();
+        assert_eq!(sorted(plain::legal_moves(&position)), legal, "{position}");
+        let checks: Vec<Move> =
+            legal.iter().filter_map(|m| plain::legal_check(&position, m.code().get())).collect();
+        assert_eq!(sorted(plain::legal_checks(&position)), checks, "{position}");
+        assert_eq!(sorted(position.checks()), checks, "{position}");
+    }
+}
+
+/// The order decides which of equal proofs is found, and with it lines.
+#[test]
+fn plain_moves_come_in_the_order_of_squares_and_kinds_in_hand() {
+    for position in random_play(8, 1_000).into_iter().chain(strewn(9, 300)) {
+        let moves = plain::legal_moves(&position);
+        let origin = |m: &Move| m.from().map_or((81, m.dropped()), |from| (from.index(), None));
+        assert!(moves.is_sorted_by_key(origin), "{position}: {moves:?}");
+        let drops: Vec<Move> = moves.into_iter().filter(|m| m.is_drop()).collect();
+        assert!(drops.is_sorted_by_key(|m| (m.dropped(), m.to())), "{position}: {drops:?}");
+    }
+}
+
 /// The figures that YaneuraOu's `perft` prints, with the number of drops.
 #[test]
 fn perft_of_the_start_position_five_plies() {
