@@ -164,12 +164,12 @@ pub(super) fn run_job(
     let Completed { manifest, was_done } = done.map_err(|error| run_error(error, &interrupt))?;
     if was_done {
         let of =
-            manifest.shard.as_ref().map_or("the run".to_owned(), |shard| format!("shard {shard}"));
+            manifest.run.shard.as_ref().map_or("the run".to_owned(), |shard| format!("shard {shard}"));
         say!("nothing to do: {of} was done before");
     }
     say!("{}", summary(&manifest.counts));
     list_outputs(&manifest, &folder);
-    let (counts, is_shard) = (&manifest.counts, manifest.shard.is_some());
+    let (counts, is_shard) = (&manifest.counts, manifest.run.shard.is_some());
     // A shard may have no records where others have.
     let read = if is_shard { counts.input.max(1) } else { counts.input };
     Ok(ExitStatus::of_records(read, counts.bad_records()))

@@ -211,20 +211,15 @@ mod tests {
     use serde_json::Map;
 
     use super::*;
+    use crate::jobs::identity::RunDescription;
     use crate::records::counts::Counts;
+    use crate::records::shard::Shard;
     use crate::records::source::PartRead;
     use crate::records::stream::Stream;
 
     fn checkpoint() -> Checkpoint {
-        let identity = Identity {
-            program: "kyokumen 0.0.0".to_owned(),
-            command: "filter".to_owned(),
-            node_definition: 1,
-            solver_version: 2,
-            settings: Map::new(),
-            shard: Some("3/10".to_owned()),
-            inputs: Vec::new(),
-        };
+        let run = RunDescription::new("filter", Map::new(), Shard::new(3, 10));
+        let identity = Identity { run, inputs: Vec::new() };
         let output = |stream, open_frame: &[u8]| OutputState {
             stream,
             records: 70_000,

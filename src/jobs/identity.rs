@@ -8,16 +8,18 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::mate::judge::{NODE_DEFINITION, SOLVER_VERSION};
 use crate::records::account::InputIdentity;
+use crate::records::shard::Shard;
 
-/// Everything that decides the bytes of the outputs.
+/// What is run, whatever it reads.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Identity {
+pub struct RunDescription {
     /// Name and version of the program.
     pub program: String,
     /// What is run.
     pub command: String,
-    /// Which definition of a node the counts follow.
+    /// Which definition of a node counts and limits follow.
     pub node_definition: u32,
     /// Which solver gives the verdicts.
     pub solver_version: u32,
@@ -25,6 +27,14 @@ pub struct Identity {
     pub settings: Map<String, Value>,
     /// Which part of the input this is, as in `3/10`.
     pub shard: Option<String>,
+}
+
+/// Everything that decides the bytes of the outputs.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Identity {
+    /// What is run.
+    #[serde(flatten)]
+    pub run: RunDescription,
     /// What is read, in order.
     pub inputs: Vec<InputIdentity>,
 }
@@ -45,6 +55,25 @@ const THREADS: &str = "threads";
 
 /// Which manifest says what was found out before. Shards have one each.
 pub const RETRY_UNKNOWN: &str = "retry-unknown";
+
+impl RunDescription {
+    /// That of this program.
+    pub(crate) fn new(command: &str, settings: Map<String, Value>, shard: Option<Shard>) -> Self {
+        Self {
+            program: format!("kyokumen {}", env!("CARGO_PKG_VERSION")),
+            command: command.to_owned(),
+            node_definition: NODE_DEFINITION,
+            solver_version: SOLVER_VERSION,
+            settings,
+            shard: shard.map(|shard| shard.to_string()),
+        }
+    }
+
+    /// That of the shards of the run, joined.
+    pub(crate) fn into_merged(self) -> Self {
+        Self { command: MERGE.to_owned(), shard: None, ..self }
+    }
+}
 
 /// Something in which two identities differ.
 #[derive(Clone, PartialEq, Debug)]
@@ -71,7 +100,7 @@ impl Identity {
 
     fn comparable(&self) -> Value {
         let mut identity = self.clone();
-        identity.settings.remove(THREADS);
+        identity.run.settings.remove(THREADS);
         serde_json::to_value(identity).expect("maps whose keys are words have a JSON form")
     }
 }

@@ -10,12 +10,11 @@ use std::time::Duration;
 
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
-use super::identity::{DATASET, FILTER, Identity, MERGE, RELABEL, SELFPLAY};
+use super::identity::{DATASET, FILTER, Identity, MERGE, RELABEL, RunDescription, SELFPLAY};
 use super::run_name::RunName;
 use crate::mate::judge::MemoHits;
-use crate::records::account::{InputEntry, InputIdentity, OutputEntry};
+use crate::records::account::{InputEntry, OutputEntry};
 use crate::records::account_file::{ManifestError, read, to_json};
 use crate::records::counts::{Counts, ImbalanceError, equal};
 use crate::records::stream::Stream;
@@ -25,18 +24,9 @@ use crate::storage::platform;
 /// The account of a run, as it is written to `STEM.manifest.json`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Manifest {
-    /// Name and version of the program.
-    pub program: String,
     /// What was run.
-    pub command: String,
-    /// Which definition of a node the counts follow.
-    pub node_definition: u32,
-    /// Which solver gave the verdicts.
-    pub solver_version: u32,
-    /// The effective settings, under the long names of the options.
-    pub settings: Map<String, Value>,
-    /// Which part of the input this is, as in `3/10`.
-    pub shard: Option<String>,
+    #[serde(flatten)]
+    pub run: RunDescription,
     /// What was read, in order.
     pub inputs: Vec<InputEntry>,
     /// What was written.
@@ -125,23 +115,8 @@ impl Manifest {
 
     /// What the run was.
     pub fn identity(&self) -> Identity {
-        let input = |input: &InputEntry| InputIdentity {
-            file: input.file.clone(),
-            format: input.format.clone(),
-            dialect: input.dialect.clone(),
-            file_bytes: input.file_bytes,
-            modified_unix_ns: input.modified_unix_ns,
-            etag: input.etag.clone(),
-        };
-        Identity {
-            program: self.program.clone(),
-            command: self.command.clone(),
-            node_definition: self.node_definition,
-            solver_version: self.solver_version,
-            settings: self.settings.clone(),
-            shard: self.shard.clone(),
-            inputs: self.inputs.iter().map(input).collect(),
-        }
+        let inputs = self.inputs.iter().map(|input| input.identity.clone());
+        Identity { run: self.run.clone(), inputs: inputs.collect() }
     }
 
     /// Adds the account of the next shard.
@@ -169,8 +144,7 @@ impl Manifest {
         let elapsed_s = self.elapsed_s + elapsed.as_secs_f64();
         let nodes = self.counts.nodes.saturating_sub(self.saved.nodes);
         Self {
-            command: MERGE.to_owned(),
-            shard: None,
+            run: self.run.into_merged(),
             outputs,
             ended_unix_s: platform::now_unix_s(),
             elapsed_s,
@@ -195,7 +169,7 @@ impl Manifest {
         for stream in Stream::ALL {
             let (in_file, counted) = (in_file.get(&stream).copied(), self.records_of(stream));
             // Of shards that were joined one output was written.
-            if in_file.is_some() || self.command != MERGE && !self.may_lack(stream) {
+            if in_file.is_some() || self.run.command != MERGE && !self.may_lack(stream) {
                 equal(
                     "records in an output",
                     in_file.unwrap_or(0),
@@ -216,7 +190,7 @@ impl Manifest {
             Stream::MatedLines => counts.mated.all(),
             Stream::Unknown => counts.unknown.split,
             // In a table the unknown are rows like all others.
-            Stream::UnknownLines if counts.rows > 0 || self.command == DATASET => 0,
+            Stream::UnknownLines if counts.rows > 0 || self.run.command == DATASET => 0,
             Stream::UnknownLines => counts.verdicts.unknown.values().sum(),
             Stream::Rows => counts.rows,
             Stream::Quarantine | Stream::QuarantineLines => counts.bad.quarantined,
@@ -225,7 +199,7 @@ impl Manifest {
 
     /// Whether an older version did not write an output: it had proofs only of mates that it wrote, too.
     fn may_lack(&self, stream: Stream) -> bool {
-        let is_split = self.settings.get("mated").is_some_and(|mated| mated == "split");
+        let is_split = self.run.settings.get("mated").is_some_and(|mated| mated == "split");
         stream == Stream::MatedLines && !is_split
     }
 

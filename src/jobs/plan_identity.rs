@@ -3,10 +3,10 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::jobs::identity::{DATASET, FILTER, Identity, RELABEL, RETRY_UNKNOWN};
+use crate::jobs::identity::{DATASET, FILTER, Identity, RELABEL, RETRY_UNKNOWN, RunDescription};
 use crate::jobs::plan::{JobPlan, Product};
 use crate::jobs::settings::{MatedPolicy, RelabelSettings, UnknownPolicy};
-use crate::mate::judge::{NODE_DEFINITION, SOLVER_VERSION, SearchSettings};
+use crate::mate::judge::SearchSettings;
 use crate::records::account::InputIdentity;
 use crate::records::bad_record::BadPolicy;
 use crate::records::filters::RecordFilters;
@@ -14,13 +14,9 @@ use crate::records::filters::RecordFilters;
 impl Identity {
     /// That of a run that is about to begin.
     pub(crate) fn of(plan: &JobPlan) -> Self {
+        let run = RunDescription::new(command(&plan.product), effective_settings(plan), plan.shard);
         Self {
-            program: format!("kyokumen {}", env!("CARGO_PKG_VERSION")),
-            command: command(&plan.product).to_owned(),
-            node_definition: NODE_DEFINITION,
-            solver_version: SOLVER_VERSION,
-            settings: effective_settings(plan),
-            shard: plan.shard.map(|shard| shard.to_string()),
+            run,
             inputs: plan.parts.iter().map(|part| InputIdentity::of(&part.input)).collect(),
         }
     }

@@ -165,7 +165,7 @@ impl PreviousRun {
         let parent = ParentManifest { file, sha256 };
         let folder = platform::folder_of(path);
         let list = |stream, what| {
-            let why = if manifest.command == MERGE {
+            let why = if manifest.run.command == MERGE {
                 "it is of shards that were joined; take those of the shards"
             } else {
                 "it was run by an older version, which listed no mates with --mated drop or relabel"
@@ -195,29 +195,29 @@ impl PreviousRun {
 
     /// The inputs of the run, as they were given.
     pub fn inputs(&self) -> Vec<PathBuf> {
-        self.manifest.inputs.iter().map(|input| path_of(&input.file)).collect()
+        self.manifest.inputs.iter().map(|input| path_of(&input.identity.file)).collect()
     }
 
     /// The format of its inputs, if they have one in common.
     pub fn format(&self) -> Option<FormatName> {
-        let name = |input: &InputEntry| Format::from_name(&input.format);
+        let name = |input: &InputEntry| Format::from_name(&input.identity.format);
         common(self.manifest.inputs.iter().map(name))?.map(FormatName::plain)
     }
 
     /// How moves of its inputs were read, if that is the same for all.
     pub fn dialect(&self) -> Option<Dialect> {
-        let dialect = |input: &InputEntry| Dialect::from_name(&input.dialect);
+        let dialect = |input: &InputEntry| Dialect::from_name(&input.identity.dialect);
         common(self.manifest.inputs.iter().map(dialect))?
     }
 
     /// Its settings, under the long names of the options.
     pub const fn settings(&self) -> &Map<String, Value> {
-        &self.manifest.settings
+        &self.manifest.run.settings
     }
 
     /// Which part of the inputs it read, as in `3/10`.
     pub fn shard(&self) -> Option<&str> {
-        self.manifest.shard.as_deref()
+        self.manifest.run.shard.as_deref()
     }
 
     /// Records whose search stopped before it knew.
@@ -236,7 +236,7 @@ impl PreviousRun {
         let limit = serde_json::to_value(settings.limit).unwrap_or_default();
         let others = [("in-check".to_owned(), in_check), ("limit".to_owned(), limit)];
         for (option, is) in filters.into_iter().chain(others) {
-            let was = self.manifest.settings.get(&option).cloned().unwrap_or_default();
+            let was = self.manifest.run.settings.get(&option).cloned().unwrap_or_default();
             if was != is {
                 return Err(PreviousRunError::Settings { option, was });
             }
@@ -247,14 +247,14 @@ impl PreviousRun {
     /// Whether these parts are of the files that were read, as far as that shows without reading them.
     pub(crate) fn check_inputs(&self, parts: &[Part]) -> Result<(), PreviousRunError> {
         for (part, input) in parts.iter().zip(&self.manifest.inputs) {
-            let differs = |what| PreviousRunError::Input { file: input.file.clone(), what };
-            if part.input.format.name() != input.format
-                || part.input.dialect.name() != input.dialect
+            let differs = |what| PreviousRunError::Input { file: input.identity.file.clone(), what };
+            if part.input.format.name() != input.identity.format
+                || part.input.dialect.name() != input.identity.dialect
             {
                 return Err(differs("its format or encoding of moves is another"));
             }
             let bytes = part.input.location.state().map(|state| state.bytes);
-            if bytes != input.file_bytes {
+            if bytes != input.identity.file_bytes {
                 return Err(differs("its size is another"));
             }
         }
@@ -271,7 +271,7 @@ impl PreviousRun {
         let mut pairs = now.inputs.iter().zip(&self.manifest.inputs);
         if let Some((input, _)) = pairs.find(|pair| !same(pair)) {
             let what = "its bytes are others";
-            return Err(PreviousRunError::Input { file: input.file.clone(), what });
+            return Err(PreviousRunError::Input { file: input.identity.file.clone(), what });
         }
         let (now, before) = (&now.counts.verdicts, &self.manifest.counts.verdicts);
         let wrong = |what| Err(PreviousRunError::Verdicts { what });
@@ -339,7 +339,7 @@ fn common<T: PartialEq>(mut all: impl Iterator<Item = T>) -> Option<T> {
 
 /// The name of an input that another one has, too.
 fn same_name(manifest: &Manifest) -> Option<String> {
-    let mut names: Vec<&str> = manifest.inputs.iter().map(|input| &*input.file).collect();
+    let mut names: Vec<&str> = manifest.inputs.iter().map(|input| &*input.identity.file).collect();
     names.sort_unstable();
     names.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0].to_owned())
 }
@@ -374,7 +374,7 @@ fn places(
             return Err(wrong(format!("it has more than {MAX_LINE_BYTES} bytes")));
         }
         let ListLine { file, index } = parse(&text).map_err(wrong)?;
-        let part = manifest.inputs.iter().position(|input| input.file == file);
+        let part = manifest.inputs.iter().position(|input| input.identity.file == file);
         let is_behind =
             |part| places.last().is_none_or(|&(last, at, _)| (last, at) < (part, index));
         let part = part.filter(|&part| is_behind(part));

@@ -191,15 +191,8 @@ fn write<W: BlockWorker<Found = Finding> + 'static>(
 fn account(plan: &JobPlan, done: &CompletedRun, checkpointer: &Checkpointer) -> Manifest {
     let (counts, saved) = (&done.counts, checkpointer.saved());
     let elapsed_s = checkpointer.elapsed().as_secs_f64();
-    let Identity { program, command, node_definition, solver_version, settings, shard, .. } =
-        checkpointer.identity.clone();
     Manifest {
-        program,
-        command,
-        node_definition,
-        solver_version,
-        settings,
-        shard,
+        run: checkpointer.identity.run.clone(),
         inputs: done
             .parts_read
             .iter()

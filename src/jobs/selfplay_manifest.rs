@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::identity::{Identity, MERGE};
+use super::identity::{Identity, RunDescription};
 use super::manifest::ParentManifest;
 use super::run_name::RunName;
 use crate::records::account::{InputIdentity, OutputEntry};
@@ -21,18 +21,9 @@ use crate::storage::platform;
 /// The account of a run, as it is written to `NAME.manifest.json`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SelfPlayManifest {
-    /// Name and version of the program.
-    pub program: String,
-    /// What was run.
-    pub command: String,
-    /// Which definition of a node the limits of mate searches follow.
-    pub node_definition: u32,
-    /// Which solver searched for mates.
-    pub solver_version: u32,
-    /// Everything that decides the games: every constant, the seed, the networks.
-    pub settings: Map<String, Value>,
-    /// Which part of the games this is, as in `3/10`.
-    pub shard: Option<String>,
+    /// What was run; its settings are everything that decides the games: every constant, the seed, the networks.
+    #[serde(flatten)]
+    pub run: RunDescription,
     /// The openings.
     pub inputs: Vec<InputIdentity>,
     /// What made the openings, if its manifest stands beside them.
@@ -102,15 +93,7 @@ pub struct GameTotals {
 impl SelfPlayManifest {
     /// What the run was.
     pub fn identity(&self) -> Identity {
-        Identity {
-            program: self.program.clone(),
-            command: self.command.clone(),
-            node_definition: self.node_definition,
-            solver_version: self.solver_version,
-            settings: self.settings.clone(),
-            shard: self.shard.clone(),
-            inputs: self.inputs.clone(),
-        }
+        Identity { run: self.run.clone(), inputs: self.inputs.clone() }
     }
 
     /// The bytes of the file.
@@ -131,7 +114,7 @@ impl SelfPlayManifest {
         }
         self.check_balance()?;
         name.map_or(Ok(()), |name| {
-            name.check(&self.command, self.shard.as_deref(), &self.settings, &self.outputs)
+            name.check(&self.run.command, self.run.shard.as_deref(), &self.run.settings, &self.outputs)
         })
     }
 
@@ -147,7 +130,7 @@ impl SelfPlayManifest {
             equal(what, sum, "games played", games.played)?;
         }
         let dealt_with = games.done();
-        let expected = games_of(&self.settings, self.shard.as_deref()).unwrap_or(dealt_with);
+        let expected = games_of(&self.run.settings, self.run.shard.as_deref()).unwrap_or(dealt_with);
         equal("games and mated openings", dealt_with, "games of the run", expected)
     }
 
@@ -167,8 +150,7 @@ impl SelfPlayManifest {
         elapsed: Duration,
     ) -> Self {
         Self {
-            command: MERGE.to_owned(),
-            shard: None,
+            run: self.run.into_merged(),
             outputs,
             ended_unix_s: platform::now_unix_s(),
             elapsed_s: self.elapsed_s + elapsed.as_secs_f64(),

@@ -430,7 +430,7 @@ impl ShardSet {
                 let Some((to, end)) = last.map(|last| (last.to, last.end())).or(is_first) else {
                     continue;
                 };
-                let file = input.file.clone();
+                let file = input.identity.file.clone();
                 if input.from != to {
                     let (from, expected) = (input.from, to);
                     problems.push(ShardError::Range { shard, file, from, expected });
@@ -455,7 +455,7 @@ impl ShardSet {
         let manifests = || self.manifests.values().filter_map(RunManifest::of_records);
         let read =
             manifests().fold(0, |sum: u64, manifest| sum.saturating_add(manifest.counts.input));
-        let limit = manifests().find_map(|manifest| manifest.settings.get("limit")?.as_u64());
+        let limit = manifests().find_map(|manifest| manifest.run.settings.get("limit")?.as_u64());
         if limit == Some(read) {
             return Vec::new();
         }
@@ -470,9 +470,9 @@ impl ShardSet {
             }
         }
         let problem = |(input, read): (&InputEntry, u64)| {
-            let name = FormatName::from_file_name(&input.file)?;
-            let bytes = input.file_bytes.filter(|_| name.compression == Compression::None)?;
-            let file = input.file.clone();
+            let name = FormatName::from_file_name(&input.identity.file)?;
+            let bytes = input.identity.file_bytes.filter(|_| name.compression == Compression::None)?;
+            let file = input.identity.file.clone();
             (read < bytes).then_some(ShardError::End { file, read, bytes })
         };
         ends.into_iter().filter_map(problem).collect()
@@ -519,9 +519,10 @@ fn kind_difference(first: &RunManifest, other: &RunManifest) -> Option<IdentityD
 /// What a shard must have in common with the others. A copy of an input on another machine has another
 /// time of modification.
 fn of_run(manifest: &RunManifest) -> Identity {
-    let mut identity = Identity { shard: None, ..manifest.identity() };
+    let mut identity = manifest.identity();
+    identity.run.shard = None;
     identity.inputs.iter_mut().for_each(|input| input.modified_unix_ns = None);
-    if let Some(parent) = identity.settings.get_mut(RETRY_UNKNOWN) {
+    if let Some(parent) = identity.run.settings.get_mut(RETRY_UNKNOWN) {
         *parent = true.into();
     }
     identity

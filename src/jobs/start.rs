@@ -162,7 +162,7 @@ fn check_ranges(plan: &JobPlan, manifest: &Manifest) -> Result<(), StartError> {
     for (part, input) in plan.parts.iter().zip(&manifest.inputs) {
         let has_end = part.to.is_none_or(|to| to == input.to);
         if part.from != input.from || !has_end {
-            let (manifest, file) = (plan.manifest.clone(), input.file.clone());
+            let (manifest, file) = (plan.manifest.clone(), input.identity.file.clone());
             return Err(StartError::OtherRange { manifest, file, from: input.from, to: input.to });
         }
     }

@@ -249,7 +249,7 @@ impl FoundCheckpoint {
         }
         let SelfPlayCheckpoint { identity, games, elapsed_s, .. } =
             SelfPlayCheckpoint::read(path).ok()??;
-        let records = games_of(&identity.settings, identity.shard.as_deref());
+        let records = games_of(&identity.run.settings, identity.run.shard.as_deref());
         let counts = ShardCounts::from(&games);
         Some(Self { unit: RunUnit::Games, counts, records, elapsed_s, replaces: false })
     }

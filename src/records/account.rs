@@ -15,19 +15,9 @@ use crate::storage::path_text::text_of;
 /// What was read of one input.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct InputEntry {
-    /// The input, as it was given.
-    pub file: String,
-    /// Format of its records.
-    pub format: String,
-    /// How packed moves are read.
-    pub dialect: String,
-    /// Size of the file; none for standard input.
-    pub file_bytes: Option<u64>,
-    /// When the file was written last, in nanoseconds since 1970.
-    pub modified_unix_ns: Option<u64>,
-    /// What the store of an object calls this content.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub etag: Option<String>,
+    /// What it is.
+    #[serde(flatten)]
+    pub identity: InputIdentity,
     /// Index of the first record read.
     pub from: u64,
     /// Index behind the last record read.
@@ -51,7 +41,7 @@ impl InputEntry {
     /// Whether the first byte read is that of the first record: where several records are read together, as in
     /// a game, it is that of the first of these.
     pub(crate) fn begins_with_record(&self) -> bool {
-        Format::from_name(&self.format).is_some_and(Format::has_single_records)
+        Format::from_name(&self.identity.format).is_some_and(Format::has_single_records)
     }
 }
 
@@ -113,15 +103,8 @@ pub struct OutputEntry {
 }
 
 pub(crate) fn input_entry(part: &Part, read: &PartRead) -> InputEntry {
-    let InputIdentity { file, format, dialect, file_bytes, modified_unix_ns, etag } =
-        InputIdentity::of(&part.input);
     InputEntry {
-        file,
-        format,
-        dialect,
-        file_bytes,
-        modified_unix_ns,
-        etag,
+        identity: InputIdentity::of(&part.input),
         from: part.from,
         to: part.from + read.records,
         offset: read.offset,

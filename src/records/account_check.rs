@@ -150,9 +150,9 @@ pub(crate) fn check_numbers(
             return Err(ContradictionError::Number { what, number });
         }
     }
-    for InputEntry { file, from, to, .. } in inputs {
+    for InputEntry { identity, from, to, .. } in inputs {
         if from > to {
-            return Err(ContradictionError::Range { file: file.clone(), from: *from, to: *to });
+            return Err(ContradictionError::Range { file: identity.file.clone(), from: *from, to: *to });
         }
     }
     Ok(())

@@ -12,12 +12,12 @@ use super::evaluators::Model;
 use super::openings::OpeningPositions;
 use super::origin::file_origin;
 use crate::format::Format;
-use crate::jobs::identity::{Identity, SELFPLAY};
+use crate::jobs::identity::{Identity, RunDescription, SELFPLAY};
 use crate::jobs::plan::{CHECKPOINT_EVERY, check_not_interrupted};
 use crate::jobs::plan_identity::as_written;
 use crate::jobs::run_name::{CHECKPOINT_SUFFIX, LOCK_SUFFIX, RunName};
 use crate::jobs::selfplay_manifest::{FileOrigin, NetworkEntry};
-use crate::mate::judge::{NODE_DEFINITION, SOLVER_VERSION, SearchSettings};
+use crate::mate::judge::SearchSettings;
 use crate::records::account::InputIdentity;
 use crate::records::account_file::MANIFEST_SUFFIX;
 use crate::records::claims::{FileClaim, FileClaims, check_absence};
@@ -236,12 +236,7 @@ fn identity(
         _ => unreachable!("an object was written"),
     };
     Identity {
-        program: format!("kyokumen {}", env!("CARGO_PKG_VERSION")),
-        command: SELFPLAY.to_owned(),
-        node_definition: NODE_DEFINITION,
-        solver_version: SOLVER_VERSION,
-        settings,
-        shard: request.shard.map(|shard| shard.to_string()),
+        run: RunDescription::new(SELFPLAY, settings, request.shard),
         inputs: openings.map(InputIdentity::of).into_iter().collect(),
     }
 }

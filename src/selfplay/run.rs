@@ -278,15 +278,9 @@ impl Run {
         let elapsed_s = self.elapsed_s();
         let Self { plan, sinks, state, lock, .. } = self;
         let finished = sinks.finish()?;
-        let Identity { program, command, node_definition, solver_version, settings, shard, inputs } =
-            state.identity;
+        let Identity { run, inputs } = state.identity;
         let manifest = SelfPlayManifest {
-            program,
-            command,
-            node_definition,
-            solver_version,
-            settings,
-            shard,
+            run,
             inputs,
             openings_origin: plan.openings_origin,
             networks: plan.networks,

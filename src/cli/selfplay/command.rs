@@ -35,7 +35,7 @@ pub(super) fn run(settings: SettingArgs, config: Option<PathBuf>) -> anyhow::Res
     let played = selfplay(plan, display, &interrupt.cancel());
     let SelfPlayed { manifest, was_done } = played.map_err(|error| run_error(error, &interrupt))?;
     if was_done {
-        let shard = manifest.shard.as_ref();
+        let shard = manifest.run.shard.as_ref();
         let of = shard.map_or("the run".to_owned(), |shard| format!("shard {shard}"));
         say!("nothing to do: {of} was done before");
     }

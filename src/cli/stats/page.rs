@@ -40,13 +40,13 @@ pub(super) fn page(report: &StatsReport) -> String {
 
 fn title(report: &StatsReport) -> String {
     match &report.inputs[..] {
-        [input] => input.file.clone(),
+        [input] => input.identity.file.clone(),
         inputs => format!("{} files of positions", inputs.len()),
     }
 }
 
 fn subtitle(report: &StatsReport) -> String {
-    let mut formats: Vec<&str> = report.inputs.iter().map(|input| &*input.format).collect();
+    let mut formats: Vec<&str> = report.inputs.iter().map(|input| &*input.identity.format).collect();
     formats.sort_unstable();
     formats.dedup();
     format!("{} · told by {}", escaped(&formats.join(", ")), escaped(&report.program))
@@ -324,8 +324,8 @@ fn unusual(report: &StatsReport) -> Option<String> {
 fn inputs(report: &StatsReport) -> String {
     let row = |input: &crate::records::account::InputEntry| {
         vec![
-            input.file.clone(),
-            input.format.clone(),
+            input.identity.file.clone(),
+            input.identity.format.clone(),
             separated(input.to - input.from),
             separated(input.bytes),
             input.sha256.map_or_else(String::new, |sum| sum.to_string()),

@@ -9,7 +9,7 @@ use super::Manifest;
 use crate::format::Format;
 use crate::jobs::identity::{DATASET, FILTER, MERGE, RELABEL};
 use crate::jobs::run_name::RunName;
-use crate::records::account::{InputEntry, OutputEntry};
+use crate::records::account::{InputEntry, InputIdentity, OutputEntry};
 use crate::records::account_check::{ContradictionError, check_numbers, check_outputs};
 use crate::records::format_name::FormatName;
 use crate::records::stream::Stream;
@@ -26,17 +26,17 @@ impl Manifest {
         check_outputs(&self.outputs)?;
         self.check_streams()?;
         self.check_balance()?;
-        if matches!(&*self.command, FILTER | RELABEL) {
+        if matches!(&*self.run.command, FILTER | RELABEL) {
             self.outputs.iter().try_for_each(check_size)?;
         }
         name.map_or(Ok(()), |name| {
-            name.check(&self.command, self.shard.as_deref(), &self.settings, &self.outputs)
+            name.check(&self.run.command, self.run.shard.as_deref(), &self.run.settings, &self.outputs)
         })
     }
 
     /// Each output of the product must be there, and once.
     fn check_streams(&self) -> Result<(), ContradictionError> {
-        if self.command == MERGE {
+        if self.run.command == MERGE {
             let found = self.outputs.len();
             let is_one = found == 1;
             return if is_one {
@@ -45,9 +45,9 @@ impl Manifest {
                 Err(ContradictionError::Outputs { found, expected: "one" })
             };
         }
-        let is = |setting, word, others| is_word(&self.settings, setting, word, others);
-        let writes_rows = self.command == DATASET;
-        let sorts_records = !writes_rows && self.command != RELABEL;
+        let is = |setting, word, others| is_word(&self.run.settings, setting, word, others);
+        let writes_rows = self.run.command == DATASET;
+        let sorts_records = !writes_rows && self.run.command != RELABEL;
         let mated = sorts_records && is("mated", "split", &["drop", "relabel"])?;
         let unknown = sorts_records && is("unknown", "split", &["keep", "drop"])?;
         let quarantine = is("on-error", "quarantine", &["skip", "stop"])?;
@@ -89,7 +89,7 @@ fn is_word(
 
 /// Records of one size are as many as their bytes say.
 fn check_input(input: &InputEntry) -> Result<(), ContradictionError> {
-    let InputEntry { file, format, from, to, bytes, .. } = input;
+    let InputEntry { identity: InputIdentity { file, format, .. }, from, to, bytes, .. } = input;
     let Some(known) = Format::from_name(format) else {
         return Err(ContradictionError::Format { file: file.clone(), format: format.clone() });
     };
