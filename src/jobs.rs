@@ -20,6 +20,7 @@ pub(crate) mod selfplay_checkpoint;
 pub mod selfplay_manifest;
 mod sending;
 pub mod settings;
+pub mod shard_error;
 pub mod shard_set;
 pub mod shares;
 pub(crate) mod solved_positions;

@@ -17,3 +17,4 @@ pub(crate) mod secrets;
 pub(crate) mod seek_table;
 pub(crate) mod state;
 pub mod table;
+pub mod value_error;

@@ -163,8 +163,11 @@ pub(super) fn run_job(
     drop(progress);
     let Completed { manifest, was_done } = done.map_err(|error| run_error(error, &interrupt))?;
     if was_done {
-        let of =
-            manifest.run.shard.as_ref().map_or("the run".to_owned(), |shard| format!("shard {shard}"));
+        let of = manifest
+            .run
+            .shard
+            .as_ref()
+            .map_or("the run".to_owned(), |shard| format!("shard {shard}"));
         say!("nothing to do: {of} was done before");
     }
     say!("{}", summary(&manifest.counts));

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use anyhow::Context;
 use clap::Args;
 
-use super::failure::run_error;
+use super::failure::{plan_error, run_error};
 use super::message::say;
 use super::option::{location, word};
 use super::report::records;
-use crate::cli::exit::{ExitStatus, usage_if};
+use crate::cli::exit::ExitStatus;
 use crate::cli::progress::ProgressMode;
-use crate::jobs::merge::{MergeError, MergePlan, MergeRequest, merge};
+use crate::jobs::merge::{MergePlan, MergeRequest, merge};
 use crate::records::stream::Stream;
 use crate::storage::platform::Interrupt;
 
@@ -58,22 +58,15 @@ pub(super) fn run(args: MergeArgs) -> anyhow::Result<ExitStatus> {
     let MergeArgs { folder, output, stream, name, progress, force } = args;
     let stream = stream.unwrap_or(Stream::Kept);
     let request = MergeRequest { folder, name, stream, output: output.clone(), force };
-    let plan = MergePlan::new(request).map_err(usage)?;
+    let plan = MergePlan::new(request).map_err(plan_error)?;
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;
     let mut progress = progress.unwrap_or_default().over(Some(plan.records()));
     let merged = merge(&plan, &mut progress, &interrupt.cancel());
     drop(progress);
-    let manifest = merged.map_err(|error| match error {
-        MergeError::Run(error) => run_error(error, &interrupt),
-        error => usage(error),
-    })?;
+    let manifest = merged.map_err(|error| run_error(error, &interrupt))?;
     for written in manifest.outputs() {
         let shards = manifest.parents().len();
         say!("{} ({} of {shards} shards)", output.display(), records(written.records));
     }
     Ok(ExitStatus::Done)
-}
-
-fn usage(error: MergeError) -> anyhow::Error {
-    usage_if(error.is_usage(), error)
 }

@@ -5,13 +5,13 @@
 //! the open frames of compressed outputs, then the SHA-256 of all that in 32 bytes. One without blocks says
 //! that a run has begun which is to replace what is there.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::{fs, io};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
 
+use super::error::JobError;
 use super::identity::Identity;
 use crate::mate::judge::MemoHits;
 use crate::records::resume_point::ResumePoint;
@@ -49,33 +49,6 @@ struct Head<C> {
     checkpoint: C,
     /// Bytes in the open frame of each output.
     open_frame_bytes: Vec<usize>,
-}
-
-/// Why a checkpoint cannot be used.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum CheckpointError {
-    /// The system refused.
-    #[error("cannot {verb} {}", path.display())]
-    Io {
-        /// What was tried.
-        verb: &'static str,
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
-    /// It is not what was written.
-    #[error(
-        "{} is damaged: {why}; its run cannot be resumed, start afresh with --force",
-        path.display()
-    )]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        why: &'static str,
-    },
 }
 
 impl Checkpoint {
@@ -135,10 +108,10 @@ pub trait CheckpointContent: Serialize + DeserializeOwned {
     /// Puts it into the place of the one before, and on disk.
     ///
     /// # Errors
-    /// [`CheckpointError::Io`], a full disk for instance; the one before stays.
-    fn write(&self, path: &Path) -> Result<(), CheckpointError> {
+    /// [`JobError::Io`], a full disk for instance; the one before stays.
+    fn write(&self, path: &Path) -> Result<(), JobError> {
         let partial = partial_path(path);
-        let failed = |source| CheckpointError::Io { verb: "write", path: path.to_owned(), source };
+        let failed = |source| JobError::Io { verb: "write", path: path.to_owned(), source };
         let bytes = self.to_bytes();
         let result = bytes
             .and_then(|bytes| platform::write_anew(&partial, &bytes)?.sync_all())
@@ -170,17 +143,17 @@ pub trait CheckpointContent: Serialize + DeserializeOwned {
     /// Reads one; `None` if there is none.
     ///
     /// # Errors
-    /// [`CheckpointError`] if it cannot be read or is damaged.
-    fn read(path: &Path) -> Result<Option<Self>, CheckpointError> {
+    /// [`JobError`] if it cannot be read or is damaged.
+    fn read(path: &Path) -> Result<Option<Self>, JobError> {
         let bytes = match files::read(path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(source) => {
-                return Err(CheckpointError::Io { verb: "read", path: path.to_owned(), source });
+                return Err(JobError::Io { verb: "read", path: path.to_owned(), source });
             }
         };
         let parsed = Self::from_bytes(&bytes);
-        parsed.map(Some).map_err(|why| CheckpointError::Damaged { path: path.to_owned(), why })
+        parsed.map(Some).map_err(|why| JobError::DamagedCheckpoint { path: path.to_owned(), why })
     }
 
     /// Reads the bytes of a file.

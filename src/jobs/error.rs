@@ -5,15 +5,18 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use super::checkpoint::CheckpointError;
 use super::previous_run::PreviousRunError;
+use super::shard_error::ShardError;
 use crate::engine::error::{RunError, from_errors_of_runs};
+use crate::engine::messages::told;
 use crate::jobs::identity::IdentityDifference;
 use crate::mate::judge::LimitError;
-use crate::records::account_file::ManifestError;
+use crate::records::account_file::{MANIFEST_SUFFIX, ManifestError};
+use crate::records::format_name::FormatName;
 use crate::records::plan_error::PlanError;
 use crate::records::sink::SinkError;
 use crate::storage::lock::LockError;
+use crate::storage::table::TableFormat;
 
 /// Why a job ended without outputs, or cannot begin.
 #[derive(Debug, Error)]
@@ -28,23 +31,12 @@ pub enum JobError {
     /// What an earlier run found out cannot be used.
     #[error(transparent)]
     PreviousRun(#[from] PreviousRunError),
-    /// It cannot begin as it was asked to.
-    #[error(transparent)]
-    Start(#[from] StartError),
     /// The manifest of an earlier run could not be read.
     #[error(transparent)]
     Manifest(#[from] ManifestError),
     /// Another process writes the outputs.
     #[error(transparent)]
     Lock(#[from] LockError),
-    /// The folder of the outputs could not be made.
-    #[error("cannot create the folder {folder}")]
-    Folder {
-        /// The folder.
-        folder: String,
-        /// What the system says.
-        source: io::Error,
-    },
     /// The run over the records ended.
     #[error(transparent)]
     Run(#[from] RunError),
@@ -56,89 +48,34 @@ pub enum JobError {
         /// Records that were dealt with.
         records: u64,
     },
-    /// How far the run has come could not be written down.
-    #[error(transparent)]
-    Checkpoint(#[from] CheckpointError),
     /// All was written, and another process can go on.
     #[error("the outputs did not get their names; the same command with --resume goes on")]
     Unnamed(#[source] SinkError),
     /// Positions get no more evaluations.
     #[error("records cannot be evaluated")]
     Evaluation(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// An output did not get to its store.
-    #[error(transparent)]
-    Send(#[from] SendError),
-}
-
-impl JobError {
-    /// Whether somebody wished it to end.
-    pub const fn is_interruption(&self) -> bool {
-        matches!(
-            self,
-            Self::Run(RunError::Interrupted)
-                | Self::Suspended { .. }
-                | Self::Lock(LockError::Interrupted)
-                | Self::Send(SendError::Interrupted)
-        )
-    }
-
-    /// Whether another command line would help, as opposed to another state of the disk.
-    pub const fn is_usage(&self) -> bool {
-        match self {
-            Self::Start(_) | Self::Limit(_) => true,
-            Self::Plan(error) => error.is_usage(),
-            Self::PreviousRun(error) => error.is_usage(),
-            _ => false,
-        }
-    }
-}
-
-from_errors_of_runs!(JobError);
-
-/// Why outputs did not get to their store.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum SendError {
-    /// The system or the store refused.
-    #[error(
-        "cannot {verb} {}; what is done waits in {}, and the same command with --resume goes on", path.display(), folder.display()
-    )]
+    /// The system or the store refused something that is not of the records.
+    #[error("cannot {verb} {}", path.display())]
     Io {
         /// What was tried.
         verb: &'static str,
-        /// The file or the object.
+        /// The file, the folder or the object.
         path: PathBuf,
-        /// Where the outputs are on this machine.
-        folder: PathBuf,
         /// What the system or the store says.
         source: io::Error,
     },
-    /// The store refused before anything was done.
-    #[error("cannot {verb} {}", path.display())]
-    Look {
-        /// What was tried.
-        verb: &'static str,
-        /// The object.
+    /// A checkpoint is not what was written.
+    #[error(
+        "{} is damaged: {why}; its run cannot be resumed, start afresh with --force",
+        path.display()
+    )]
+    DamagedCheckpoint {
+        /// The file.
         path: PathBuf,
-        /// What the store says.
-        source: io::Error,
+        /// What is wrong with it.
+        why: &'static str,
     },
-    /// Somebody wrote to an output before it was sent.
-    #[error("{} has another SHA-256 than its manifest says; start afresh with --force", path.display())]
-    Checksum {
-        /// The output.
-        path: PathBuf,
-    },
-    /// The user or the system ended the process.
-    #[error("interrupted while outputs were sent; the same command with --resume sends them")]
-    Interrupted,
-}
-
-/// Why a run cannot go on where another stood.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum StartError {
-    /// That was another run.
+    /// What is to be gone on with is of another run.
     #[error(
         "{} is of a run in which {difference}; go on as it began, or start afresh with --force",
         path.display()
@@ -193,4 +130,117 @@ pub enum StartError {
         /// Records of the manifest.
         found: u64,
     },
+    /// An output did not get to its store.
+    #[error(
+        "cannot {verb} {}; what is done waits in {}, and the same command with --resume goes on", path.display(), folder.display()
+    )]
+    Unsent {
+        /// What was tried.
+        verb: &'static str,
+        /// The file or the object.
+        path: PathBuf,
+        /// Where the outputs are on this machine.
+        folder: PathBuf,
+        /// What the system or the store says.
+        source: io::Error,
+    },
+    /// Somebody wrote to an output before it was sent.
+    #[error("{} has another SHA-256 than its manifest says; start afresh with --force", path.display())]
+    ChangedOutput {
+        /// The output.
+        path: PathBuf,
+    },
+    /// The user or the system ended the process before all was in its store.
+    #[error("interrupted while outputs were sent; the same command with --resume sends them")]
+    SendingInterrupted,
+    /// There is nothing to join.
+    #[error("there is no manifest of a shard in {}", folder.display())]
+    NoShards {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// The shards are of several runs.
+    #[error("there are shards of several runs in {}: {names}; choose one with --name", folder.display())]
+    SeveralRuns {
+        /// The folder.
+        folder: PathBuf,
+        /// The runs.
+        names: String,
+    },
+    /// A name that is no manifest's.
+    #[error("{} is no manifest: its name does not end with {MANIFEST_SUFFIX}", path.display())]
+    NoManifest {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Shards are missing or different.
+    #[error("the shards in {} cannot be joined:{}", folder.display(), list(problems))]
+    Shards {
+        /// The folder.
+        folder: PathBuf,
+        /// All that is.
+        problems: Vec<ShardError>,
+    },
+    /// The run has no output of the stream that is to be joined.
+    #[error("the run has no output of this kind: it was made with other settings")]
+    NoStream,
+    /// Files of columns say at their end where everything is.
+    #[error(
+        "the shards are {format}: a file of columns ends with a list of them, and cannot be joined by its bytes; tools that read such files read several as one table"
+    )]
+    Columns {
+        /// What they are.
+        format: TableFormat,
+    },
+    /// The name of the output says another format or compression than the shards have.
+    #[error("the shards are {shards}, the name of {} says {output_format}; join them as they are, and convert the file", output.display())]
+    OtherFormat {
+        /// Format of the shards.
+        shards: FormatName,
+        /// The output.
+        output: PathBuf,
+        /// What its name says.
+        output_format: FormatName,
+    },
 }
+
+/// Each in a line of its own.
+fn list(problems: &[ShardError]) -> String {
+    told(problems).iter().fold(String::new(), |list, problem| format!("{list}\n  {problem}"))
+}
+
+impl JobError {
+    /// Whether somebody wished it to end.
+    pub const fn is_interruption(&self) -> bool {
+        matches!(
+            self,
+            Self::Run(RunError::Interrupted)
+                | Self::Suspended { .. }
+                | Self::Lock(LockError::Interrupted)
+                | Self::SendingInterrupted
+        )
+    }
+
+    /// Whether another command line would help, as opposed to another state of the disk.
+    pub const fn is_usage(&self) -> bool {
+        match self {
+            Self::Limit(_)
+            | Self::Different { .. }
+            | Self::Unaccounted { .. }
+            | Self::NotAsSaid { .. }
+            | Self::OtherRange { .. }
+            | Self::OtherRecords { .. }
+            | Self::NoShards { .. }
+            | Self::SeveralRuns { .. }
+            | Self::NoManifest { .. }
+            | Self::NoStream
+            | Self::Columns { .. }
+            | Self::OtherFormat { .. } => true,
+            Self::Plan(error) => error.is_usage(),
+            Self::PreviousRun(error) => error.is_usage(),
+            _ => false,
+        }
+    }
+}
+
+from_errors_of_runs!(JobError);

@@ -8,14 +8,11 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use thiserror::Error;
-
 use super::manifest::ParentManifest;
 use super::run_manifest::RunManifest;
 use super::run_name::RunName;
-use super::shard_set::{ShardError, ShardSet, ShardSetError};
+use super::shard_set::ShardSet;
 use crate::engine::error::RunError;
-use crate::engine::messages::told;
 use crate::engine::progress::Progress;
 use crate::format::Format;
 use crate::jobs::error::JobError;
@@ -24,7 +21,6 @@ use crate::records::account_file::MANIFEST_SUFFIX;
 use crate::records::claims::{FileClaim, FileClaims, check_absence, is_stream};
 use crate::records::counts::Counts;
 use crate::records::format_name::FormatName;
-use crate::records::plan_error::PlanError;
 use crate::records::sink::{OutputPlan, SinkError, Sinks};
 use crate::records::source::{Delivery, Input, Part, Source};
 use crate::records::stream::{EncodedRecords, Stream};
@@ -55,67 +51,6 @@ pub struct MergeRequest {
     pub force: bool,
 }
 
-/// Why shards are not joined.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum MergeError {
-    /// They cannot be looked at.
-    #[error(transparent)]
-    ShardSet(#[from] ShardSetError),
-    /// Something is missing or different.
-    #[error("the shards in {} cannot be joined:{}", folder.display(), list(problems))]
-    Problems {
-        /// The folder.
-        folder: PathBuf,
-        /// All that is.
-        problems: Vec<ShardError>,
-    },
-    /// The run has no such output.
-    #[error("the run has no output of this kind: it was made with other settings")]
-    NoStream,
-    /// Files of columns say at their end where everything is.
-    #[error(
-        "the shards are {format}: a file of columns ends with a list of them, and cannot be joined by its bytes; tools that read such files read several as one table"
-    )]
-    Columns {
-        /// What they are.
-        format: TableFormat,
-    },
-    /// The name of the output says another format or compression than the shards have.
-    #[error("the shards are {shards}, the name of {} says {output_format}; join them as they are, and convert the file", output.display())]
-    OtherFormat {
-        /// Format of the shards.
-        shards: FormatName,
-        /// The output.
-        output: PathBuf,
-        /// What its name says.
-        output_format: FormatName,
-    },
-    /// The output cannot be written there.
-    #[error(transparent)]
-    Plan(#[from] PlanError),
-    /// Reading or writing failed.
-    #[error(transparent)]
-    Run(#[from] JobError),
-}
-
-impl MergeError {
-    /// Whether another command line would help, as opposed to another state of the disk.
-    pub const fn is_usage(&self) -> bool {
-        match self {
-            Self::Plan(error) => error.is_usage(),
-            Self::NoStream | Self::Columns { .. } | Self::OtherFormat { .. } => true,
-            Self::ShardSet(error) => error.is_usage(),
-            Self::Problems { .. } | Self::Run(_) => false,
-        }
-    }
-}
-
-/// Each in a line of its own.
-fn list(problems: &[ShardError]) -> String {
-    told(problems).iter().fold(String::new(), |list, problem| format!("{list}\n  {problem}"))
-}
-
 /// Shards that can be joined.
 #[derive(Clone, Debug)]
 pub struct MergePlan {
@@ -135,21 +70,21 @@ impl MergePlan {
     /// Looks at the manifests, writes nothing.
     ///
     /// # Errors
-    /// [`MergeError`] with everything that is missing or different.
-    pub fn new(request: MergeRequest) -> Result<Self, MergeError> {
+    /// [`JobError`] with everything that is missing or different.
+    pub fn new(request: MergeRequest) -> Result<Self, JobError> {
         let MergeRequest { folder, name, stream, output, force } = request;
         let set = ShardSet::in_folder(&folder, name.as_deref())?;
         let problems = set.problems()?;
         if !problems.is_empty() {
-            return Err(MergeError::Problems { folder, problems });
+            return Err(JobError::Shards { folder, problems });
         }
         let parts = set.manifests().flat_map(RunManifest::outputs);
         let parts: Vec<_> = parts.filter(|output| output.stream == stream).cloned().collect();
-        let first = parts.first().ok_or(MergeError::NoStream)?;
+        let first = parts.first().ok_or(JobError::NoStream)?;
         if let Some(format) =
             TableFormat::of_columns(&first.file).filter(|_| stream == Stream::Rows)
         {
-            return Err(MergeError::Columns { format });
+            return Err(JobError::Columns { format });
         }
         let format =
             if stream.holds_records() { FormatName::from_file_name(&first.file) } else { None };
@@ -157,7 +92,7 @@ impl MergePlan {
         if let (Some(shards), Some(output_format)) = (format, FormatName::from_file_name(&name))
             && shards != output_format
         {
-            return Err(MergeError::OtherFormat { shards, output, output_format });
+            return Err(JobError::OtherFormat { shards, output, output_format });
         }
         let is_stream = is_stream(&output)?;
         let manifest = (!is_stream)
@@ -188,24 +123,24 @@ impl MergePlan {
         self.format.map_or(Compression::None, |format| format.compression)
     }
 
-    fn check_outputs(&self) -> Result<(), MergeError> {
+    fn check_outputs(&self) -> Result<(), JobError> {
         let problems = self.set.wrong_outputs(Some(self.stream));
         if problems.is_empty() {
             return Ok(());
         }
-        Err(MergeError::Problems { folder: self.set.folder.clone(), problems })
+        Err(JobError::Shards { folder: self.set.folder.clone(), problems })
     }
 }
 
 /// Joins shards in order. Sets nothing under a final name unless all went well.
 ///
 /// # Errors
-/// [`MergeError`]; whatever had been written is removed.
+/// [`JobError`]; whatever had been written is removed.
 pub fn merge(
     plan: &MergePlan,
     progress: &mut Progress,
     cancel: &AtomicBool,
-) -> Result<RunManifest, MergeError> {
+) -> Result<RunManifest, JobError> {
     let started = Instant::now();
     plan.check_outputs()?;
     let header = plan.format.map_or(&b""[..], |format| format.format.header());
@@ -215,7 +150,7 @@ pub fn merge(
         is_stream: plan.is_stream,
         ..OutputPlan::plain(plan.stream, plan.output.clone())
     };
-    let sinks = Sinks::create_with(&[output], true).map_err(JobError::from)?;
+    let sinks = Sinks::create_with(&[output], true)?;
     let mut copier = Copier { plan, sinks, progress, cancel, done: Counts::default() };
     for part in 0..plan.parts.len() {
         match plan.compression() {
@@ -224,17 +159,17 @@ pub fn merge(
         }
     }
     let Copier { sinks, done, .. } = copier;
-    let finished = sinks.finish().map_err(JobError::from)?;
+    let finished = sinks.finish()?;
     let written = finished
         .written()
         .map(|written| OutputEntry { records: plan.records(), ..output_entry(written) });
     let manifest = joined(plan, written.collect(), started)?;
-    manifest.check_balance().map_err(JobError::from)?;
+    manifest.check_balance()?;
     let committed = match &plan.manifest {
         Some(path) => finished.commit_with(path, &manifest.to_json()),
         None => finished.commit(),
     };
-    committed.map_err(JobError::from)?;
+    committed?;
     progress.finish(&done);
     Ok(manifest)
 }

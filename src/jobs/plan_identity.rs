@@ -15,10 +15,7 @@ impl Identity {
     /// That of a run that is about to begin.
     pub(crate) fn of(plan: &JobPlan) -> Self {
         let run = RunDescription::new(command(&plan.product), effective_settings(plan), plan.shard);
-        Self {
-            run,
-            inputs: plan.parts.iter().map(|part| InputIdentity::of(&part.input)).collect(),
-        }
+        Self { run, inputs: plan.parts.iter().map(|part| InputIdentity::of(&part.input)).collect() }
     }
 }
 

@@ -16,7 +16,8 @@ use thiserror::Error;
 use super::identity::MERGE;
 use super::manifest::{Manifest, ParentManifest};
 use super::settings::Settings;
-use super::shard_set::{ShardError, wrong_output};
+use super::shard_error::ShardError;
+use super::shard_set::wrong_output;
 use crate::format::Format;
 use crate::format::MAX_LINE_BYTES;
 use crate::format::move16::Dialect;
@@ -247,7 +248,8 @@ impl PreviousRun {
     /// Whether these parts are of the files that were read, as far as that shows without reading them.
     pub(crate) fn check_inputs(&self, parts: &[Part]) -> Result<(), PreviousRunError> {
         for (part, input) in parts.iter().zip(&self.manifest.inputs) {
-            let differs = |what| PreviousRunError::Input { file: input.identity.file.clone(), what };
+            let differs =
+                |what| PreviousRunError::Input { file: input.identity.file.clone(), what };
             if part.input.format.name() != input.identity.format
                 || part.input.dialect.name() != input.identity.dialect
             {

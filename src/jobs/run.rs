@@ -54,7 +54,7 @@ pub(crate) fn run_job<W: BlockWorker<Found = Finding> + 'static>(
     cancel: &AtomicBool,
 ) -> Result<Completed, JobError> {
     create_folder(plan)
-        .map_err(|source| JobError::Folder { folder: plan.folder.display().to_string(), source })?;
+        .map_err(|source| JobError::Io { verb: "create the folder", path: plan.folder.clone(), source })?;
     let lock = Lock::take(&plan.lock, cancel)?;
     let identity = Identity::of(plan);
     let resume_state = ResumeState::read(plan)?;

@@ -114,7 +114,12 @@ impl SelfPlayManifest {
         }
         self.check_balance()?;
         name.map_or(Ok(()), |name| {
-            name.check(&self.run.command, self.run.shard.as_deref(), &self.run.settings, &self.outputs)
+            name.check(
+                &self.run.command,
+                self.run.shard.as_deref(),
+                &self.run.settings,
+                &self.outputs,
+            )
         })
     }
 
@@ -130,7 +135,8 @@ impl SelfPlayManifest {
             equal(what, sum, "games played", games.played)?;
         }
         let dealt_with = games.done();
-        let expected = games_of(&self.run.settings, self.run.shard.as_deref()).unwrap_or(dealt_with);
+        let expected =
+            games_of(&self.run.settings, self.run.shard.as_deref()).unwrap_or(dealt_with);
         equal("games and mated openings", dealt_with, "games of the run", expected)
     }
 

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::{fs, io};
 
-use crate::jobs::error::{JobError, SendError, StartError};
+use crate::jobs::error::JobError;
 use crate::jobs::identity::Identity;
 use crate::jobs::manifest::Manifest;
 use crate::jobs::plan::JobPlan;
@@ -44,21 +44,21 @@ impl Staging {
             let bytes = match files::state(&sent) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => None,
                 Err(source) => {
-                    return Err(SendError::Look { verb: "look at", path: sent, source }.into());
+                    return Err(JobError::Io { verb: "look at", path: sent, source });
                 }
                 Ok(state) => Some(state.bytes),
             };
             if bytes != Some(output.bytes) {
-                return Err(StartError::NotAsSaid { path: sent, manifest: path }.into());
+                return Err(JobError::NotAsSaid { path: sent, manifest: path });
             }
         }
         Ok(Some(manifest))
     }
 
     /// Whether what a run will make can be sent: it may take days until that is tried.
-    pub(crate) fn check_writable(&self, plan: &JobPlan) -> Result<(), SendError> {
+    pub(crate) fn check_writable(&self, plan: &JobPlan) -> Result<(), JobError> {
         let path = self.destination(&plan.manifest);
-        Upload::check(&path).map_err(|source| SendError::Look { verb: "write", path, source })
+        Upload::check(&path).map_err(|source| JobError::Io { verb: "write", path, source })
     }
 
     /// Whether a run that begins afresh would write over what is there.
@@ -68,17 +68,17 @@ impl Staging {
             Err(error) if error.is_not_found() => {}
             manifest => {
                 let difference = manifest?.identity().difference(identity).map(Box::new);
-                let different = |difference| StartError::Different { path, difference };
-                return difference.map_or(Ok(()), |difference| Err(different(difference).into()));
+                let different = |difference| JobError::Different { path, difference };
+                return difference.map_or(Ok(()), |difference| Err(different(difference)));
             }
         }
         for output in &plan.outputs {
             let path = self.destination(&output.path);
             match files::exists(&path) {
                 Ok(false) => {}
-                Ok(true) => return Err(StartError::Unaccounted { path }.into()),
+                Ok(true) => return Err(JobError::Unaccounted { path }),
                 Err(source) => {
-                    return Err(SendError::Look { verb: "look at", path, source }.into());
+                    return Err(JobError::Io { verb: "look at", path, source });
                 }
             }
         }
@@ -92,7 +92,7 @@ impl Staging {
         manifest: &Manifest,
         lock: &mut Lock,
         cancel: &AtomicBool,
-    ) -> Result<(), SendError> {
+    ) -> Result<(), JobError> {
         let account = self.destination(&plan.manifest);
         files::remove(&account).map_err(|source| self.failed("replace", &account, source))?;
         for output in &manifest.outputs {
@@ -109,7 +109,7 @@ impl Staging {
         expected: Option<Sha256Sum>,
         lock: &mut Lock,
         cancel: &AtomicBool,
-    ) -> Result<(), SendError> {
+    ) -> Result<(), JobError> {
         let url = self.destination(path);
         let reading = |source| self.failed("read", path, source);
         let writing = |source| self.failed("write", &url, source);
@@ -121,7 +121,7 @@ impl Staging {
             (RunningChecksum::new(expected.is_some()), vec![0; CHUNK_BYTES]);
         loop {
             if cancel.load(Ordering::Relaxed) {
-                return Err(SendError::Interrupted);
+                return Err(JobError::SendingInterrupted);
             }
             lock.heartbeat();
             let read = file.read(&mut chunk).map_err(reading)?;
@@ -132,7 +132,7 @@ impl Staging {
             writer.write_all(&chunk[..read]).map_err(writing)?;
         }
         if checksum.sum() != expected {
-            return Err(SendError::Checksum { path: path.to_owned() });
+            return Err(JobError::ChangedOutput { path: path.to_owned() });
         }
         upload.commit().map_err(writing)
     }
@@ -165,7 +165,7 @@ impl Staging {
         }
     }
 
-    fn failed(&self, verb: &'static str, path: &Path, source: io::Error) -> SendError {
-        SendError::Io { verb, path: path.to_owned(), folder: self.folder.clone(), source }
+    fn failed(&self, verb: &'static str, path: &Path, source: io::Error) -> JobError {
+        JobError::Unsent { verb, path: path.to_owned(), folder: self.folder.clone(), source }
     }
 }

@@ -2,17 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::{fmt, io};
+use std::io;
 
-use thiserror::Error;
-
+use super::error::JobError;
 use super::identity::{Identity, IdentityDifference, RETRY_UNKNOWN};
 use super::manifest::Manifest;
 use super::run_manifest::RunManifest;
 use super::run_name::{CHECKPOINT_SUFFIX, LOCK_SUFFIX, RunName};
+use super::shard_error::ShardError;
 use crate::records::account::{InputEntry, OutputEntry};
-use crate::records::account_check::ContradictionError;
-use crate::records::account_file::{MANIFEST_SUFFIX, ManifestError};
+use crate::records::account_file::MANIFEST_SUFFIX;
 use crate::records::format_name::FormatName;
 use crate::records::shard::{Shard, missing};
 use crate::records::stream::Stream;
@@ -20,218 +19,6 @@ use crate::storage::checksum::Sha256Sum;
 use crate::storage::compression::Compression;
 use crate::storage::path_text::{path_of, text_of};
 use crate::storage::{files, platform};
-
-/// Why shards cannot be looked at.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum ShardSetError {
-    /// The folder could not be read.
-    #[error("cannot read the folder {}", folder.display())]
-    Folder {
-        /// The folder.
-        folder: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
-    /// A manifest could not be read.
-    #[error(transparent)]
-    Manifest(#[from] ManifestError),
-    /// There is nothing to join.
-    #[error("there is no manifest of a shard in {}", folder.display())]
-    None {
-        /// The folder.
-        folder: PathBuf,
-    },
-    /// The shards are of several runs.
-    #[error("there are shards of several runs in {}: {names}; choose one with --name", folder.display())]
-    Several {
-        /// The folder.
-        folder: PathBuf,
-        /// The runs.
-        names: String,
-    },
-    /// A name that is no manifest's.
-    #[error("{} is no manifest: its name does not end with {MANIFEST_SUFFIX}", path.display())]
-    NoManifest {
-        /// The file.
-        path: PathBuf,
-    },
-}
-
-impl ShardSetError {
-    /// Whether another command line would help, as opposed to another state of the disk.
-    pub const fn is_usage(&self) -> bool {
-        matches!(self, Self::None { .. } | Self::Several { .. } | Self::NoManifest { .. })
-    }
-}
-
-/// Something that is missing or different.
-#[derive(Clone, PartialEq, Debug)]
-#[non_exhaustive]
-pub enum ShardError {
-    /// Consecutive shards that were never started.
-    Missing {
-        /// The first one.
-        first: Shard,
-        /// The last one.
-        last: Shard,
-        /// The manifest of the first one.
-        manifest: PathBuf,
-    },
-    /// A shard was not brought to its end.
-    Unfinished {
-        /// Which one.
-        shard: Shard,
-        /// Its manifest.
-        manifest: PathBuf,
-    },
-    /// A manifest says what cannot be.
-    Contradiction {
-        /// The manifest.
-        manifest: PathBuf,
-        /// What cannot be.
-        why: ContradictionError,
-    },
-    /// A shard is of another run.
-    Different {
-        /// The shard that the others are compared with.
-        first: Shard,
-        /// The other one.
-        shard: Shard,
-        /// In what.
-        difference: Box<IdentityDifference>,
-    },
-    /// A shard does not begin where the one before it ended, or is not the part that it should be.
-    Range {
-        /// Which one.
-        shard: Shard,
-        /// The input.
-        file: String,
-        /// Its first record.
-        from: u64,
-        /// The record behind the last one of the shard before.
-        expected: u64,
-    },
-    /// A shard does not begin with the byte behind the last one of the shard before.
-    Offset {
-        /// Which one.
-        shard: Shard,
-        /// The input.
-        file: String,
-        /// Its first byte.
-        from: u64,
-        /// The byte behind the last one of the shard before.
-        expected: u64,
-    },
-    /// A shard has more or fewer records than it should.
-    Size {
-        /// Which one.
-        shard: Shard,
-        /// Its records.
-        records: u64,
-        /// How many it should have.
-        expected: u64,
-    },
-    /// The shards end before an input does.
-    End {
-        /// The input.
-        file: String,
-        /// Bytes of it that were read.
-        read: u64,
-        /// Its size.
-        bytes: u64,
-    },
-    /// An output is not there.
-    NoOutput {
-        /// The output.
-        path: PathBuf,
-    },
-    /// An output cannot be read.
-    Unreadable {
-        /// The output.
-        path: PathBuf,
-        /// What the system says.
-        error: String,
-    },
-    /// An output has another size than its manifest says.
-    Bytes {
-        /// The output.
-        path: PathBuf,
-        /// Its size.
-        bytes: u64,
-        /// What the manifest says.
-        expected: u64,
-    },
-    /// A list has more or fewer lines than its manifest says.
-    Lines {
-        /// The list.
-        path: PathBuf,
-        /// Its lines.
-        lines: u64,
-        /// What the manifest says.
-        expected: u64,
-    },
-    /// An output has other bytes than its manifest says.
-    Checksum {
-        /// The output.
-        path: PathBuf,
-    },
-}
-
-impl fmt::Display for ShardError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Missing { first, last, manifest } if first == last => {
-                write!(f, "shard {first} is missing: there is no {}", manifest.display())
-            }
-            Self::Missing { first, last, manifest } => write!(
-                f,
-                "shards {}-{last} are missing: there is no {}, nor those behind it",
-                first.index(),
-                manifest.display()
-            ),
-            Self::Unfinished { shard, manifest } => {
-                write!(f, "shard {shard} is not finished: there is no {}", manifest.display())
-            }
-            Self::Contradiction { manifest, why } => {
-                write!(f, "{} contradicts itself: {why}", manifest.display())
-            }
-            Self::Different { first, shard, difference: of } => {
-                let (what, was, is) = (&of.what, &of.was, &of.is);
-                write!(f, "shard {shard} is of another run: {what} is {is}, in shard {first} {was}")
-            }
-            Self::Range { shard, file, from, expected } => write!(
-                f,
-                "shard {shard} begins with record {from} of {file}, not with {expected}, where the one \
-                 before it ends"
-            ),
-            Self::Offset { shard, file, from, expected } => write!(
-                f,
-                "shard {shard} begins with byte {from} of {file}, not with {expected}, where the one before \
-                 it ends"
-            ),
-            Self::Size { shard, records, expected } => {
-                write!(f, "shard {shard} has {records} records, not its part of {expected}")
-            }
-            Self::End { file, read, bytes } => {
-                write!(f, "the shards end with byte {read} of {file}, which has {bytes}")
-            }
-            Self::NoOutput { path } => write!(f, "{} is missing", path.display()),
-            Self::Unreadable { path, error } => {
-                write!(f, "{} cannot be read: {error}", path.display())
-            }
-            Self::Bytes { path, bytes, expected } => {
-                write!(f, "{} has {bytes} bytes, its manifest says {expected}", path.display())
-            }
-            Self::Lines { path, lines, expected } => {
-                write!(f, "{} has {lines} lines, its manifest says {expected}", path.display())
-            }
-            Self::Checksum { path } => {
-                write!(f, "{} has another SHA-256 than its manifest says", path.display())
-            }
-        }
-    }
-}
 
 /// Shards of one run, as far as their manifests are there.
 #[derive(Clone, Debug)]
@@ -249,9 +36,10 @@ impl ShardSet {
     /// The shards in a folder, of the run with this stem if there are several.
     ///
     /// # Errors
-    /// [`ShardSetError`] if there are none, or of several runs.
-    pub fn in_folder(folder: &Path, stem: Option<&str>) -> Result<Self, ShardSetError> {
-        let failed = |source| ShardSetError::Folder { folder: folder.to_owned(), source };
+    /// [`JobError`] if there are none, or of several runs.
+    pub fn in_folder(folder: &Path, stem: Option<&str>) -> Result<Self, JobError> {
+        let failed =
+            |source| JobError::Io { verb: "read the folder", path: folder.to_owned(), source };
         let mut runs: BTreeMap<(String, u32), Vec<PathBuf>> = BTreeMap::new();
         for file in files::names_in(folder).map_err(failed)? {
             let path = folder.join(path_of(&file));
@@ -266,9 +54,9 @@ impl ShardSet {
         if runs.len() > 1 {
             let names = runs.keys().map(|(stem, count)| format!("{stem} ({count} shards)"));
             let names = names.collect::<Vec<_>>().join(", ");
-            return Err(ShardSetError::Several { folder, names });
+            return Err(JobError::SeveralRuns { folder, names });
         }
-        let (_, paths) = runs.pop_first().ok_or(ShardSetError::None { folder })?;
+        let (_, paths) = runs.pop_first().ok_or(JobError::NoShards { folder })?;
         let mut sets = Self::of_files(&paths)?;
         Ok(sets.remove(0))
     }
@@ -276,13 +64,13 @@ impl ShardSet {
     /// The runs whose manifests these are.
     ///
     /// # Errors
-    /// [`ShardSetError`] if one is no manifest or cannot be read.
-    pub fn of_files(paths: &[PathBuf]) -> Result<Vec<Self>, ShardSetError> {
+    /// [`JobError`] if one is no manifest or cannot be read.
+    pub fn of_files(paths: &[PathBuf]) -> Result<Vec<Self>, JobError> {
         let mut sets: Vec<Self> = Vec::new();
         for path in paths {
             let name = text_of(path.file_name().unwrap_or_default());
             let name = RunName::of_file(&name, MANIFEST_SUFFIX)
-                .ok_or_else(|| ShardSetError::NoManifest { path: path.clone() })?;
+                .ok_or_else(|| JobError::NoManifest { path: path.clone() })?;
             let manifest = RunManifest::read_unchecked(path)?;
             let folder = platform::folder_of(path);
             let same = |set: &&mut Self| {
@@ -324,8 +112,8 @@ impl ShardSet {
     /// What stands in the way of joining them, going by the manifests.
     ///
     /// # Errors
-    /// [`ShardSetError`] if the folder cannot be read.
-    pub fn problems(&self) -> Result<Vec<ShardError>, ShardSetError> {
+    /// [`JobError`] if the folder cannot be read.
+    pub fn problems(&self) -> Result<Vec<ShardError>, JobError> {
         let mut problems = self.contradictions();
         if self.manifests.contains_key(&0) {
             return Ok(problems);
@@ -362,7 +150,7 @@ impl ShardSet {
         self.folder.join(path_of(&name.file(suffix)))
     }
 
-    fn missing(&self) -> Result<Vec<ShardError>, ShardSetError> {
+    fn missing(&self) -> Result<Vec<ShardError>, JobError> {
         let manifest = |shard: Shard| self.path(&self.name(shard.index()), MANIFEST_SUFFIX);
         let begun = self.begun()?;
         let unfinished = begun.iter().filter(|index| !self.manifests.contains_key(index));
@@ -380,12 +168,15 @@ impl ShardSet {
     }
 
     /// Shards that have a lock or a checkpoint.
-    fn begun(&self) -> Result<BTreeSet<u32>, ShardSetError> {
+    fn begun(&self) -> Result<BTreeSet<u32>, JobError> {
         if self.manifests.len() == self.count as usize {
             return Ok(BTreeSet::new());
         }
-        let names = files::names_in(&self.folder)
-            .map_err(|source| ShardSetError::Folder { folder: self.folder.clone(), source })?;
+        let names = files::names_in(&self.folder).map_err(|source| JobError::Io {
+            verb: "read the folder",
+            path: self.folder.clone(),
+            source,
+        })?;
         let suffixes = [CHECKPOINT_SUFFIX, LOCK_SUFFIX];
         let begun = names.iter().filter_map(|name| {
             let name = suffixes.iter().find_map(|suffix| RunName::of_file(name, suffix))?;
@@ -471,7 +262,8 @@ impl ShardSet {
         }
         let problem = |(input, read): (&InputEntry, u64)| {
             let name = FormatName::from_file_name(&input.identity.file)?;
-            let bytes = input.identity.file_bytes.filter(|_| name.compression == Compression::None)?;
+            let bytes =
+                input.identity.file_bytes.filter(|_| name.compression == Compression::None)?;
             let file = input.identity.file.clone();
             (read < bytes).then_some(ShardError::End { file, read, bytes })
         };

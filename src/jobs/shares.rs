@@ -5,9 +5,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use thiserror::Error;
-
 use crate::format::ContentKey;
+use crate::storage::value_error::ParseValueError;
 
 /// What a row is for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -43,7 +42,7 @@ impl Split {
 /// assert_eq!(shares.split(key(0x7f)), Split::Train);
 /// assert_eq!(shares.split(key(0x80)), Split::Valid);
 /// assert_eq!(shares.split(key(0xc0)), Split::Test);
-/// # Ok::<(), kyokumen::jobs::shares::ParseSharesError>(())
+/// # Ok::<(), kyokumen::storage::value_error::ParseValueError>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shares {
@@ -51,11 +50,6 @@ pub struct Shares {
     valid: u32,
     test: u32,
 }
-
-/// Why a text says no shares.
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error("expected three numbers, not all of them 0, as in {}", Shares::default())]
-pub struct ParseSharesError;
 
 impl Default for Shares {
     fn default() -> Self {
@@ -78,15 +72,19 @@ impl Shares {
 }
 
 impl FromStr for Shares {
-    type Err = ParseSharesError;
+    type Err = ParseValueError;
 
-    fn from_str(text: &str) -> Result<Self, ParseSharesError> {
+    fn from_str(text: &str) -> Result<Self, ParseValueError> {
         let shares: Result<Vec<u32>, _> = text.split(',').map(str::parse).collect();
         match shares.as_deref() {
             Ok(&[train, valid, test]) if train != 0 || valid != 0 || test != 0 => {
                 Ok(Self { train, valid, test })
             }
-            _ => Err(ParseSharesError),
+            _ => {
+                let expected =
+                    format!("three numbers, not all of them 0, as in {}", Self::default());
+                Err(ParseValueError::new(text, "no list of shares", expected))
+            }
         }
     }
 }
@@ -107,7 +105,7 @@ mod tests {
             assert_eq!(text.parse::<Shares>().unwrap().to_string(), text);
         }
         for text in ["", "90", "90,5", "90,5,5,0", "0,0,0", "-1,1,1", "a,b,c", "90, 5, 5"] {
-            assert_eq!(text.parse::<Shares>(), Err(ParseSharesError), "{text}");
+            assert!(text.parse::<Shares>().is_err(), "{text}");
         }
     }
 

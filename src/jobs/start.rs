@@ -10,7 +10,7 @@ use super::checkpoint::{Checkpoint, CheckpointContent};
 use super::identity::Identity;
 use super::manifest::Manifest;
 use super::plan::JobPlan;
-use crate::jobs::error::{JobError, StartError};
+use crate::jobs::error::JobError;
 use crate::records::account_file::ManifestError;
 use crate::records::sink::{OutputPlan, partial_path};
 use crate::storage::checksum::Sha256Sum;
@@ -83,7 +83,7 @@ impl StartPoint {
         }
         let mut paths = plan.outputs.iter().map(|output| &output.path);
         match paths.find(|path| path.symlink_metadata().is_ok()) {
-            Some(path) => Err(StartError::Unaccounted { path: path.clone() }.into()),
+            Some(path) => Err(JobError::Unaccounted { path: path.clone() }),
             None => Ok(Self::Fresh),
         }
     }
@@ -158,29 +158,29 @@ fn is_of(manifest: &Manifest, identity: &Identity) -> bool {
 }
 
 /// A run that was brought to its end has read what this one would.
-fn check_ranges(plan: &JobPlan, manifest: &Manifest) -> Result<(), StartError> {
+fn check_ranges(plan: &JobPlan, manifest: &Manifest) -> Result<(), JobError> {
     for (part, input) in plan.parts.iter().zip(&manifest.inputs) {
         let has_end = part.to.is_none_or(|to| to == input.to);
         if part.from != input.from || !has_end {
             let (manifest, file) = (plan.manifest.clone(), input.identity.file.clone());
-            return Err(StartError::OtherRange { manifest, file, from: input.from, to: input.to });
+            return Err(JobError::OtherRange { manifest, file, from: input.from, to: input.to });
         }
     }
     match plan.records.filter(|&records| records != manifest.counts.input) {
         Some(records) => {
             let (manifest, found) = (plan.manifest.clone(), manifest.counts.input);
-            Err(StartError::OtherRecords { manifest, records, found })
+            Err(JobError::OtherRecords { manifest, records, found })
         }
         None => Ok(()),
     }
 }
 
 /// The outputs of a run that was brought to its end are there.
-fn check_outputs(plan: &JobPlan, manifest: &Manifest) -> Result<(), StartError> {
+fn check_outputs(plan: &JobPlan, manifest: &Manifest) -> Result<(), JobError> {
     for output in &manifest.outputs {
         let path = plan.folder.join(path_of(&output.file));
         if path.metadata().map(|metadata| metadata.len()).ok() != Some(output.bytes) {
-            return Err(StartError::NotAsSaid { path, manifest: plan.manifest.clone() });
+            return Err(JobError::NotAsSaid { path, manifest: plan.manifest.clone() });
         }
     }
     Ok(())
@@ -243,12 +243,12 @@ fn read(path: &Path) -> Result<Option<Manifest>, ManifestError> {
     }
 }
 
-fn check_same(path: &Path, found: &Identity, identity: &Identity) -> Result<(), StartError> {
+fn check_same(path: &Path, found: &Identity, identity: &Identity) -> Result<(), JobError> {
     match found.difference(identity) {
         None => Ok(()),
         Some(difference) => {
             let difference = Box::new(difference);
-            Err(StartError::Different { path: path.to_owned(), difference })
+            Err(JobError::Different { path: path.to_owned(), difference })
         }
     }
 }

@@ -6,12 +6,13 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::checkpoint::{Checkpoint, CheckpointContent};
+use super::error::JobError;
 use super::manifest::{ManifestHead, per_s};
 use super::run_manifest::RunManifest;
 use super::run_name::{CHECKPOINT_SUFFIX, LOCK_SUFFIX, RunName};
 use super::selfplay_checkpoint::SelfPlayCheckpoint;
 use super::selfplay_manifest::{GameTotals, games_of};
-use super::shard_set::{ShardSet, ShardSetError};
+use super::shard_set::ShardSet;
 use crate::records::account_file::{MANIFEST_SUFFIX, ManifestError};
 use crate::records::counts::Counts;
 use crate::records::shard::missing;
@@ -127,9 +128,9 @@ pub struct RunStatus {
 /// The runs in a folder.
 ///
 /// # Errors
-/// [`ShardSetError`] if the folder cannot be read. What cannot be read of a shard is as if it were not there.
-pub fn status(folder: &Path) -> Result<Vec<RunStatus>, ShardSetError> {
-    let failed = |source| ShardSetError::Folder { folder: folder.to_owned(), source };
+/// [`JobError`] if the folder cannot be read. What cannot be read of a shard is as if it were not there.
+pub fn status(folder: &Path) -> Result<Vec<RunStatus>, JobError> {
+    let failed = |source| JobError::Io { verb: "read the folder", path: folder.to_owned(), source };
     let mut runs: BTreeMap<(String, u32), FoundRun> = BTreeMap::new();
     for name in files::names_in(folder).map_err(failed)? {
         let suffixes = [MANIFEST_SUFFIX, CHECKPOINT_SUFFIX, LOCK_SUFFIX];

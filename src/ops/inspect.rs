@@ -18,6 +18,7 @@ use crate::records::plan_error::PlanError;
 use crate::records::reading::RecordError;
 use crate::records::source::{Block, Delivery, Input, Part, Source, SourceError};
 use crate::records::{evidence, source};
+use crate::storage::value_error::ParseValueError;
 
 /// Of a stream no more is held than this and a block, however few records it is.
 const SAMPLE_BYTES: usize = 1 << 25;
@@ -31,19 +32,10 @@ pub struct RecordRange {
     pub to: Option<u64>,
 }
 
-/// Why a text is no range of records.
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error(
-    "{text:?} is not a range of records: expected a..b with a < b, a.., ..b or a, counted from 0"
-)]
-pub struct ParseRangeError {
-    text: String,
-}
-
 impl FromStr for RecordRange {
-    type Err = ParseRangeError;
+    type Err = ParseValueError;
 
-    fn from_str(text: &str) -> Result<Self, ParseRangeError> {
+    fn from_str(text: &str) -> Result<Self, ParseValueError> {
         let number = |text: &str| match text {
             "" => Some(None),
             _ => text.parse::<u64>().ok().map(Some),
@@ -54,9 +46,13 @@ impl FromStr for RecordRange {
             }
             None => text.parse().ok().map(|from: u64| Self { from, to: from.checked_add(1) }),
         };
-        range
-            .filter(|range| range.to.is_none_or(|to| range.from < to))
-            .ok_or_else(|| ParseRangeError { text: text.to_owned() })
+        range.filter(|range| range.to.is_none_or(|to| range.from < to)).ok_or_else(|| {
+            ParseValueError::new(
+                text,
+                "not a range of records",
+                "a..b with a < b, a.., ..b or a, counted from 0",
+            )
+        })
     }
 }
 

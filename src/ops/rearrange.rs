@@ -23,10 +23,10 @@ mod sorted_partition;
 mod spill;
 mod split;
 
-pub use crate::ops::rearrange::dedup_key::{DedupKey, ParseDedupKeyError};
+pub use crate::ops::rearrange::dedup_key::DedupKey;
 pub use account::{OperationCounts, OperationManifest};
 pub use dedup::dedup;
-pub use interleave::{ParseWeightsError, Until, Weights, interleave};
+pub use interleave::{Until, Weights, interleave};
 pub use plan::{RearrangePlan, RearrangeRequest, Resources};
 pub use sample::{SampleSize, sample};
 pub use shuffle::shuffle;

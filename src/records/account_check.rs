@@ -152,7 +152,11 @@ pub(crate) fn check_numbers(
     }
     for InputEntry { identity, from, to, .. } in inputs {
         if from > to {
-            return Err(ContradictionError::Range { file: identity.file.clone(), from: *from, to: *to });
+            return Err(ContradictionError::Range {
+                file: identity.file.clone(),
+                from: *from,
+                to: *to,
+            });
         }
     }
     Ok(())

@@ -8,12 +8,12 @@ use std::num::NonZeroU64;
 use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
-use thiserror::Error;
 
 use super::counts::Condition;
 use crate::format::{DecodeError, Field, GameResult, RecordRef};
 use crate::random::SplitMix64;
 use crate::shogi::{Move, Position};
+use crate::storage::value_error::ParseValueError;
 
 /// Conditions on a record; all must hold.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
@@ -232,13 +232,6 @@ impl Sample {
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Probability(f64);
 
-/// Why a text is no [`Probability`].
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error("{text:?} is no probability: expected a number above 0 and at most 1, as in 0.25")]
-pub struct ParseProbabilityError {
-    text: String,
-}
-
 impl Probability {
     /// The probability, if it is one and not 0.
     pub fn new(probability: f64) -> Option<Self> {
@@ -252,24 +245,23 @@ impl Probability {
 }
 
 impl FromStr for Probability {
-    type Err = ParseProbabilityError;
+    type Err = ParseValueError;
 
-    fn from_str(text: &str) -> Result<Self, ParseProbabilityError> {
+    fn from_str(text: &str) -> Result<Self, ParseValueError> {
         let probability = text.parse().ok().and_then(Self::new);
-        probability.ok_or_else(|| ParseProbabilityError { text: text.to_owned() })
+        probability.ok_or_else(|| {
+            ParseValueError::new(
+                text,
+                "no probability",
+                "a number above 0 and at most 1, as in 0.25",
+            )
+        })
     }
 }
 
 /// A set of results of games, not empty: `black,draw`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Results([bool; GameResult::ALL.len()]);
-
-/// Why a text is no [`Results`].
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error("{word:?} is no result: expected black, white or draw, or several with commas between")]
-pub struct ParseResultsError {
-    word: String,
-}
 
 impl Results {
     /// Whether a result is in the set.
@@ -279,13 +271,19 @@ impl Results {
 }
 
 impl FromStr for Results {
-    type Err = ParseResultsError;
+    type Err = ParseValueError;
 
-    fn from_str(text: &str) -> Result<Self, ParseResultsError> {
+    fn from_str(text: &str) -> Result<Self, ParseValueError> {
         let mut results = Self([false; GameResult::ALL.len()]);
         for word in text.split(',').map(str::trim) {
             let result = GameResult::from_name(word);
-            let result = result.ok_or_else(|| ParseResultsError { word: word.to_owned() })?;
+            let result = result.ok_or_else(|| {
+                ParseValueError::new(
+                    word,
+                    "no result",
+                    "black, white or draw, or several with commas between",
+                )
+            })?;
             results.0[result as usize] = true;
         }
         Ok(results)

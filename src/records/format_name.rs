@@ -4,11 +4,10 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-use thiserror::Error;
-
 use crate::format::Format;
 use crate::records::stream::Stream;
 use crate::storage::compression::Compression;
+use crate::storage::value_error::ParseValueError;
 
 /// A format and how its bytes are compressed: `hcp`, `hcp.zst`, `hcp.gz`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -17,16 +16,6 @@ pub struct FormatName {
     pub format: Format,
     /// How the file is compressed.
     pub compression: Compression,
-}
-
-/// Why a text is not the name of a format.
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error(
-    "{text:?} is not a format: expected one of {}, each also with .zst or .gz, or parquet",
-    format_names()
-)]
-pub struct ParseFormatNameError {
-    text: String,
 }
 
 pub(crate) fn format_names() -> String {
@@ -85,16 +74,20 @@ pub(crate) fn without_compression(name: &str) -> (&str, Compression) {
 }
 
 impl FromStr for FormatName {
-    type Err = ParseFormatNameError;
+    type Err = ParseValueError;
 
-    fn from_str(text: &str) -> Result<Self, ParseFormatNameError> {
+    fn from_str(text: &str) -> Result<Self, ParseValueError> {
         let (name, compression) = without_compression(text.strip_prefix('.').unwrap_or(text));
         if name == Self::PARQUET.to_string() {
             return Ok(Self::PARQUET);
         }
         match Format::from_name(name) {
             Some(format) => Ok(Self { format, compression }),
-            None => Err(ParseFormatNameError { text: text.to_owned() }),
+            None => {
+                let expected =
+                    format!("one of {}, each also with .zst or .gz, or parquet", format_names());
+                Err(ParseValueError::new(text, "not a format", expected))
+            }
         }
     }
 }

@@ -3,20 +3,13 @@
 use std::fmt;
 use std::str::FromStr;
 
-use thiserror::Error;
+use crate::storage::value_error::ParseValueError;
 
 /// One of several equal parts of the input, counted from 1 as in `3/10`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shard {
     index: u32,
     count: u32,
-}
-
-/// Why a text is not a shard.
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error("{text:?} is not a shard: expected I/N with 1 ≤ I ≤ N, as in 3/10")]
-pub struct ParseShardError {
-    pub(crate) text: String,
 }
 
 impl Shard {
@@ -65,13 +58,18 @@ pub fn missing(present: impl IntoIterator<Item = u32>, count: u32) -> Vec<(Shard
     missing
 }
 
-impl FromStr for Shard {
-    type Err = ParseShardError;
+/// That a text says no shard.
+pub(crate) fn no_shard(text: &str) -> ParseValueError {
+    ParseValueError::new(text, "not a shard", "I/N with 1 ≤ I ≤ N, as in 3/10")
+}
 
-    fn from_str(text: &str) -> Result<Self, ParseShardError> {
+impl FromStr for Shard {
+    type Err = ParseValueError;
+
+    fn from_str(text: &str) -> Result<Self, ParseValueError> {
         text.split_once('/')
             .and_then(|(index, count)| Self::new(index.parse().ok()?, count.parse().ok()?))
-            .ok_or_else(|| ParseShardError { text: text.to_owned() })
+            .ok_or_else(|| no_shard(text))
     }
 }
 

@@ -8,7 +8,8 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-use crate::records::shard::{ParseShardError, Shard};
+use crate::records::shard::{Shard, no_shard};
+use crate::storage::value_error::ParseValueError;
 
 /// Says which shard, in any job system.
 const OWN: &str = "KYOKUMEN_SHARD";
@@ -64,7 +65,7 @@ pub enum AutoShardError {
     },
     /// The variable that says which shard says none.
     #[error("{OWN}: {0}")]
-    Own(#[from] ParseShardError),
+    Own(#[from] ParseValueError),
     /// The numbers of the tasks have gaps.
     #[error(
         "--shard auto: the array has {tasks} tasks, which are not all from {first} to {last} in steps of \
@@ -231,10 +232,10 @@ impl From<Shard> for ShardChoice {
 }
 
 impl FromStr for ShardChoice {
-    type Err = ParseShardError;
+    type Err = ParseValueError;
 
-    fn from_str(text: &str) -> Result<Self, ParseShardError> {
-        let wrong = || ParseShardError { text: text.to_owned() };
+    fn from_str(text: &str) -> Result<Self, ParseValueError> {
+        let wrong = || no_shard(text);
         match text.strip_prefix("auto") {
             Some("") => Ok(Self::OfJob { count: None }),
             Some(count) => {

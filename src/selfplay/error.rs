@@ -7,8 +7,7 @@ use kyokumen_network::{EvaluationError, NetworkError};
 use kyokumen_selfplay::GamesError;
 
 use crate::format::EncodeError;
-use crate::jobs::checkpoint::CheckpointError;
-use crate::jobs::error::StartError;
+use crate::jobs::error::JobError;
 use crate::mate::positions::RecordLocation;
 use crate::records::account_file::ManifestError;
 use crate::records::archive::ArchiveError;
@@ -21,9 +20,9 @@ use crate::storage::lock::LockError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SelfPlayError {
-    /// What is asked for cannot be done with these files.
+    /// What ends any job: what is asked for cannot be done, or how far it came cannot be read or written down.
     #[error(transparent)]
-    Plan(#[from] PlanError),
+    Job(#[from] JobError),
     /// A network cannot be loaded.
     #[error(transparent)]
     Network(#[from] NetworkError),
@@ -65,18 +64,6 @@ pub enum SelfPlayError {
         /// Games of all shards.
         games: u64,
     },
-    /// An interrupted run cannot be gone on with.
-    #[error(transparent)]
-    Start(#[from] StartError),
-    /// The manifest of an earlier run cannot be read.
-    #[error(transparent)]
-    Manifest(#[from] ManifestError),
-    /// Another process writes the outputs.
-    #[error(transparent)]
-    Lock(#[from] LockError),
-    /// How far the run has come cannot be read or written down.
-    #[error(transparent)]
-    Checkpoint(#[from] CheckpointError),
     /// An output cannot be written.
     #[error(transparent)]
     Sink(#[from] SinkError),
@@ -102,9 +89,6 @@ pub enum SelfPlayError {
         /// What is left for another process.
         kept: Kept,
     },
-    /// All was written, and another process can go on.
-    #[error("the outputs did not get their names; the same command with --resume goes on")]
-    Unnamed(#[source] SinkError),
 }
 
 /// What is left of a run that has not come to its end.
@@ -131,15 +115,31 @@ impl fmt::Display for Kept {
 impl SelfPlayError {
     /// Whether somebody wished it to end.
     pub const fn is_interruption(&self) -> bool {
-        matches!(self, Self::Interrupted { .. } | Self::Lock(LockError::Interrupted))
+        match self {
+            Self::Interrupted { .. } => true,
+            Self::Job(error) => error.is_interruption(),
+            _ => false,
+        }
     }
 
     /// Whether another command line would help, as opposed to another state of the disk.
     pub const fn is_usage(&self) -> bool {
         match self {
-            Self::Start(_) | Self::NoGames { .. } | Self::NoOpening { .. } => true,
-            Self::Plan(error) => error.is_usage(),
+            Self::NoGames { .. } | Self::NoOpening { .. } => true,
+            Self::Job(error) => error.is_usage(),
             _ => false,
         }
     }
 }
+
+/// Conversions that `?` needs for each.
+macro_rules! from_errors_of_jobs {
+    ($($source:ty),+) => {
+        $(impl From<$source> for SelfPlayError {
+            fn from(error: $source) -> Self {
+                Self::Job(error.into())
+            }
+        })+
+    };
+}
+from_errors_of_jobs!(LockError, ManifestError, PlanError);

@@ -18,6 +18,7 @@ use super::totals;
 use crate::engine::metrics::Metrics;
 use crate::engine::progress::ProgressDisplay;
 use crate::jobs::checkpoint::CheckpointContent;
+use crate::jobs::error::JobError;
 use crate::jobs::identity::Identity;
 use crate::jobs::selfplay_checkpoint::SelfPlayCheckpoint;
 use crate::jobs::selfplay_manifest::{GameTotals, SelfPlayManifest};
@@ -297,7 +298,7 @@ impl Run {
             return Ok(SelfPlayed { manifest, was_done: false });
         };
         let named = finished.resumable().commit_with(&plan.manifest, &manifest.to_json());
-        named.map_err(SelfPlayError::Unnamed)?;
+        named.map_err(JobError::Unnamed)?;
         for path in [checkpoint, &partial_path(checkpoint)] {
             if let Err(error) = platform::remove_if_there(path) {
                 tracing::warn!("cannot remove {}: {error}", path.display());

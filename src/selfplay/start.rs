@@ -5,7 +5,7 @@ use std::path::Path;
 use super::error::SelfPlayError;
 use super::plan::SelfPlayPlan;
 use crate::jobs::checkpoint::CheckpointContent;
-use crate::jobs::error::StartError;
+use crate::jobs::error::JobError;
 use crate::jobs::identity::Identity;
 use crate::jobs::selfplay_checkpoint::SelfPlayCheckpoint;
 use crate::jobs::selfplay_manifest::SelfPlayManifest;
@@ -50,7 +50,7 @@ pub(super) fn find_start(plan: &SelfPlayPlan) -> Result<Start, SelfPlayError> {
             let path = plan.output.path.clone();
             let is_there = path.symlink_metadata().is_ok();
             return if is_there {
-                Err(StartError::Unaccounted { path }.into())
+                Err(JobError::Unaccounted { path }.into())
             } else {
                 Ok(Start::At(None))
             };
@@ -61,17 +61,17 @@ pub(super) fn find_start(plan: &SelfPlayPlan) -> Result<Start, SelfPlayError> {
     for output in &manifest.outputs {
         let path = plan.folder.join(path_of(&output.file));
         if path.metadata().map(|metadata| metadata.len()).ok() != Some(output.bytes) {
-            return Err(StartError::NotAsSaid { path, manifest: plan.manifest.clone() }.into());
+            return Err(JobError::NotAsSaid { path, manifest: plan.manifest.clone() }.into());
         }
     }
     Ok(Start::Done(Box::new(manifest)))
 }
 
-fn check_same(path: &Path, found: &Identity, identity: &Identity) -> Result<(), StartError> {
+fn check_same(path: &Path, found: &Identity, identity: &Identity) -> Result<(), JobError> {
     match found.difference(identity) {
         None => Ok(()),
         Some(difference) => {
-            Err(StartError::Different { path: path.to_owned(), difference: Box::new(difference) })
+            Err(JobError::Different { path: path.to_owned(), difference: Box::new(difference) })
         }
     }
 }

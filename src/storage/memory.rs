@@ -6,20 +6,12 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
-use thiserror::Error;
+
+use crate::storage::value_error::ParseValueError;
 
 /// A number of bytes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Memory(u64);
-
-/// Why a text is no [`Memory`].
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error(
-    "{text:?} is no amount of memory: expected a number with K, M, G or T behind it, as in 512M"
-)]
-pub struct ParseMemoryError {
-    text: String,
-}
 
 const UNITS: [(char, u32); 4] = [('T', 40), ('G', 30), ('M', 20), ('K', 10)];
 
@@ -41,19 +33,22 @@ impl Memory {
 }
 
 impl FromStr for Memory {
-    type Err = ParseMemoryError;
+    type Err = ParseValueError;
 
-    fn from_str(text: &str) -> Result<Self, ParseMemoryError> {
+    fn from_str(text: &str) -> Result<Self, ParseValueError> {
         let records_in_unit = |(letter, shift): (char, u32)| {
             let number = text.strip_suffix([letter, letter.to_ascii_lowercase()])?;
             Some((number, shift))
         };
         let (number, shift) = UNITS.into_iter().find_map(records_in_unit).unwrap_or((text, 0));
         let number: Option<u64> = number.parse().ok();
-        number
-            .and_then(|number| number.checked_mul(1 << shift))
-            .map(Self)
-            .ok_or_else(|| ParseMemoryError { text: text.to_owned() })
+        number.and_then(|number| number.checked_mul(1 << shift)).map(Self).ok_or_else(|| {
+            ParseValueError::new(
+                text,
+                "no amount of memory",
+                "a number with K, M, G or T behind it, as in 512M",
+            )
+        })
     }
 }
 

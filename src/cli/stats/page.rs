@@ -46,7 +46,8 @@ fn title(report: &StatsReport) -> String {
 }
 
 fn subtitle(report: &StatsReport) -> String {
-    let mut formats: Vec<&str> = report.inputs.iter().map(|input| &*input.identity.format).collect();
+    let mut formats: Vec<&str> =
+        report.inputs.iter().map(|input| &*input.identity.format).collect();
     formats.sort_unstable();
     formats.dedup();
     format!("{} · told by {}", escaped(&formats.join(", ")), escaped(&report.program))

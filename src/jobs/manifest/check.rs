@@ -30,7 +30,12 @@ impl Manifest {
             self.outputs.iter().try_for_each(check_size)?;
         }
         name.map_or(Ok(()), |name| {
-            name.check(&self.run.command, self.run.shard.as_deref(), &self.run.settings, &self.outputs)
+            name.check(
+                &self.run.command,
+                self.run.shard.as_deref(),
+                &self.run.settings,
+                &self.outputs,
+            )
         })
     }
 

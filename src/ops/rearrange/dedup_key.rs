@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use thiserror::Error;
+use crate::storage::value_error::ParseValueError;
 
 /// What makes two records one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -19,11 +19,6 @@ pub enum DedupKey {
     /// Its bytes, padding included.
     Bytes,
 }
-
-/// A word that names no [`DedupKey`].
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error("{0:?} is none of position, position+move, content and bytes")]
-pub struct ParseDedupKeyError(String);
 
 impl DedupKey {
     /// Every key.
@@ -47,10 +42,12 @@ impl fmt::Display for DedupKey {
 }
 
 impl FromStr for DedupKey {
-    type Err = ParseDedupKeyError;
+    type Err = ParseValueError;
 
-    fn from_str(name: &str) -> Result<Self, ParseDedupKeyError> {
+    fn from_str(name: &str) -> Result<Self, ParseValueError> {
         let found = Self::ALL.into_iter().find(|key| key.name() == name);
-        found.ok_or_else(|| ParseDedupKeyError(name.to_owned()))
+        found.ok_or_else(|| {
+            ParseValueError::new(name, "no key", "position, position+move, content or bytes")
+        })
     }
 }

@@ -1,6 +1,5 @@
 //! Mixes archives into one: again and again one of them gives its next unit. The order within each stays.
 
-use crate::engine::prefetch::Prefetch;
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
@@ -8,13 +7,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
 
 use super::account::{FinishedOperation, OperationManifest};
 use super::items::{BlockUnits, EncodedUnits, process_units};
 use super::pass::{RunControl, count};
 use super::plan::RearrangePlan;
 use crate::engine::error::RunError;
+use crate::engine::prefetch::Prefetch;
 use crate::engine::progress::Progress;
 use crate::ops::error::OperationError;
 use crate::random::SplitMix64;
@@ -24,6 +23,7 @@ use crate::records::processing::ProcessedBlock;
 use crate::records::sink::Sinks;
 use crate::records::source::{Checksummed, Delivery, Part, PartRead, Source, SourceError};
 use crate::records::stream::Stream;
+use crate::storage::value_error::ParseValueError;
 
 /// The most and the fewest records that are read at a time of each input, as memory allows.
 const BLOCK_RECORDS: RangeInclusive<u64> = 1 << 6..=1 << 12;
@@ -41,21 +41,16 @@ const WRITTEN_UNITS: usize = 1 << 12;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Weights(Vec<u32>);
 
-/// Why a text is no [`Weights`].
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error("{text:?} is no list of weights: expected numbers from 1 on, as in 3,1,1")]
-pub struct ParseWeightsError {
-    text: String,
-}
-
 impl FromStr for Weights {
-    type Err = ParseWeightsError;
+    type Err = ParseValueError;
 
-    fn from_str(text: &str) -> Result<Self, ParseWeightsError> {
+    fn from_str(text: &str) -> Result<Self, ParseValueError> {
         let weights =
             text.split(',').map(|weight| weight.parse().ok().filter(|&weight| weight > 0));
         let weights: Option<Vec<u32>> = weights.collect();
-        weights.map(Self).ok_or_else(|| ParseWeightsError { text: text.to_owned() })
+        weights.map(Self).ok_or_else(|| {
+            ParseValueError::new(text, "no list of weights", "numbers from 1 on, as in 3,1,1")
+        })
     }
 }
 

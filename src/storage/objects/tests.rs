@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use super::*;
 use crate::engine::progress::Progress;
-use crate::jobs::error::{JobError, SendError, StartError};
+use crate::jobs::error::JobError;
 use crate::jobs::filter::filter;
 use crate::jobs::manifest::Manifest;
 use crate::jobs::merge::{MergePlan, MergeRequest, merge};
@@ -293,13 +293,13 @@ fn what_was_made_and_not_sent_is_sent_by_the_next_run() {
     assert!(matches!(refused, Err(JobError::Plan(PlanError::Interrupted { .. }))), "{refused:?}");
     let resumed = || JobPlan::new(JobRequest { resume: true, ..request(out) }).unwrap();
     let cancelled = filter(resumed(), &mut progress(), &AtomicBool::new(true));
-    assert!(matches!(cancelled, Err(JobError::Send(SendError::Interrupted))), "{cancelled:?}");
+    assert!(matches!(cancelled, Err(JobError::SendingInterrupted)), "{cancelled:?}");
     // Nothing of an output that somebody wrote to gets its name.
     let kept = staging.folder.join("a.hcp");
     let bytes = fs::read(&kept).unwrap();
     fs::write(&kept, [&bytes[1..], b"x"].concat()).unwrap();
     let damaged = run_filter(JobRequest { resume: true, ..request(out) });
-    assert!(matches!(damaged, Err(JobError::Send(SendError::Checksum { .. }))), "{damaged:?}");
+    assert!(matches!(damaged, Err(JobError::ChangedOutput { .. })), "{damaged:?}");
     assert!(!files::exists(&Path::new(out).join("a.hcp")).unwrap());
     fs::write(&kept, bytes).unwrap();
     assert!(!run_filter(JobRequest { resume: true, ..request(out) }).unwrap());
@@ -320,24 +320,19 @@ fn only_the_same_run_is_gone_on_with() {
     let mut other = JobRequest { resume: true, ..request() };
     other.settings.search.nodes = 101;
     let different = run_filter(other);
-    assert!(
-        matches!(different, Err(JobError::Start(StartError::Different { .. }))),
-        "{different:?}"
-    );
+    assert!(matches!(different, Err(JobError::Different { .. })), "{different:?}");
     // The same bytes under the same name, written once more, are another input.
     put("memory://same/a.hcp", &sample(100));
     let changed = run_filter(JobRequest { resume: true, ..request() });
-    let Err(JobError::Start(error @ StartError::Different { .. })) = changed else {
-        panic!("{changed:?}")
-    };
+    let Err(error @ JobError::Different { .. }) = changed else { panic!("{changed:?}") };
     assert!(error.to_string().contains("inputs[0]."), "{error}");
     run_filter(JobRequest { force: true, ..request() }).unwrap();
     assert!(run_filter(JobRequest { resume: true, ..request() }).unwrap());
     // Outputs without the manifest, and one that is not as the manifest says.
     files::remove(&Path::new(out).join("a.hcp.mated")).unwrap();
     let lost = run_filter(JobRequest { resume: true, ..request() });
-    assert!(matches!(lost, Err(JobError::Start(StartError::NotAsSaid { .. }))), "{lost:?}");
+    assert!(matches!(lost, Err(JobError::NotAsSaid { .. })), "{lost:?}");
     files::remove(&Path::new(out).join("a.manifest.json")).unwrap();
     let lost = run_filter(JobRequest { resume: true, ..request() });
-    assert!(matches!(lost, Err(JobError::Start(StartError::Unaccounted { .. }))), "{lost:?}");
+    assert!(matches!(lost, Err(JobError::Unaccounted { .. })), "{lost:?}");
 }
