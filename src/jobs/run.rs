@@ -53,8 +53,11 @@ pub(crate) fn run_job<W: BlockWorker<Found = Finding> + 'static>(
     progress: &mut Progress,
     cancel: &AtomicBool,
 ) -> Result<Completed, JobError> {
-    create_folder(plan)
-        .map_err(|source| JobError::Io { verb: "create the folder", path: plan.folder.clone(), source })?;
+    create_folder(plan).map_err(|source| JobError::Io {
+        verb: "create the folder",
+        path: plan.folder.clone(),
+        source,
+    })?;
     let lock = Lock::take(&plan.lock, cancel)?;
     let identity = Identity::of(plan);
     let resume_state = ResumeState::read(plan)?;

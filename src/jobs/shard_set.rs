@@ -1,8 +1,8 @@
 //! The shards of one run: whether all are there, belong together, and are as their manifests say.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
 use std::io;
+use std::path::{Path, PathBuf};
 
 use super::error::JobError;
 use super::identity::{Identity, IdentityDifference, RETRY_UNKNOWN};

@@ -11,7 +11,7 @@ use thiserror::Error;
 use super::proof::proof_text;
 use crate::format::proof_file::{ProofClaim, ProofHead, ProofText, TooManySteps};
 use crate::records::answer::Answer;
-use crate::records::reading::NothingToMateError;
+use crate::records::reading::RecordError;
 use crate::search::SearchObserver;
 use crate::shogi::{Move, Position};
 use crate::solver::{Attacker, Limits, MAX_PLIES, Solver, TableSize, Verdict};
@@ -110,8 +110,8 @@ impl InCheck {
     /// Whether a position is searched at all.
     ///
     /// # Errors
-    /// [`NothingToMateError`] if it is and the king that would be mated is not there.
-    pub fn asks_about(self, position: &Position) -> Result<bool, NothingToMateError> {
+    /// [`RecordError::NothingToMate`] if it is and the king that would be mated is not there.
+    pub fn asks_about(self, position: &Position) -> Result<bool, RecordError> {
         if position.in_check() {
             match self {
                 Self::Skip => return Ok(false),
@@ -120,7 +120,7 @@ impl InCheck {
             }
         }
         let them = !position.side_to_move();
-        position.king(them).map(|_| true).ok_or(NothingToMateError(them))
+        position.king(them).map(|_| true).ok_or(RecordError::NothingToMate { king: them })
     }
 }
 

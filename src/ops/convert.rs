@@ -28,7 +28,6 @@ use crate::records::source::Block;
 use crate::records::stream::Stream;
 use crate::shogi::Position;
 
-pub use crate::records::reading::LossError;
 pub use plan::{Check, ConvertPlan, ConvertRequest, ConvertSettings};
 pub use report::{ConvertReport, ConvertedInput, RecordCounts};
 pub(crate) use strict::{RecordEffects, Route};

@@ -12,7 +12,7 @@ use super::reading::RecordError;
 use super::source::Block;
 use super::stream::{EncodedRecords, Stream};
 use crate::format::{
-    Decoded, FieldChanges, Fields, RawUnit, RecordRef, UnitError, Warning, Warnings,
+    DecodeError, Decoded, FieldChanges, Fields, RawUnit, RecordRef, Warning, Warnings,
 };
 use crate::records::bad_record::{BadPolicy, BadRecord};
 
@@ -321,7 +321,7 @@ impl<F: FnMut(&NumberedRecord<'_>, &mut ProcessedBlock) -> Result<AfterRecord, R
 /// Whether a record is of this unit and bad for the same reason.
 fn is_bad_with(read: &Decoded<'_>, unit: &RawUnit<'_>, error: &RecordError) -> bool {
     let is_same = match (&read.record, error) {
-        (Err(own @ UnitError::Decode(_)), RecordError::Unit(other)) => own == other,
+        (Err(own), RecordError::Decode(other)) => own != &DecodeError::TOO_LONG && own == other,
         _ => false,
     };
     is_same && read.unit.offset == unit.offset

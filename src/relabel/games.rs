@@ -9,7 +9,7 @@ use super::evaluator::Evaluated;
 use super::relabelling::{Evaluate, Interruption, Relabelling};
 use crate::format::{
     ConvertError, DecodeError, EncodeError, Field, FieldChanges, Fields, Game, RawUnit, Record,
-    UnitError, is_mate_eval, read_games, write_game,
+    is_mate_eval, read_games, write_game,
 };
 use crate::records::counts::Disposition;
 use crate::records::processing::ProcessedBlock;
@@ -52,7 +52,7 @@ pub(super) fn relabel_block(
 
 fn read(block: &Block, unit: &RawUnit<'_>) -> Vec<Result<Game, RecordError>> {
     if unit.is_piece {
-        return vec![Err(UnitError::TooLong.into())];
+        return vec![Err(DecodeError::TOO_LONG.into())];
     }
     read_games(block.format, unit.without_line_end(block.format))
         .map(|game| game.map_err(RecordError::from))

@@ -79,7 +79,7 @@ impl<R: Read> Buffered<R> {
                 self.at_end = true;
                 let place = RecordPlace { index, offset: self.offset + self.filled as u64 };
                 (self.filled, self.unit) = (0, 0..0);
-                return Err(ReadError { place, kind: error.into() });
+                return Err(ReadError::Io { place, error });
             }
         }
     }

@@ -1,10 +1,11 @@
 //! From bytes to units to records: one walk for whoever has a file, or a block of one, in memory.
 
+use super::error::DecodeError;
 use super::format::Format;
 use super::move16::Dialect;
 use super::record_ref::RecordRef;
 use super::records::{Records, records};
-use super::unit::{RawUnit, UnitError, Units};
+use super::unit::{RawUnit, Units};
 
 /// A record with its place, or why there is none.
 #[derive(Clone, Debug)]
@@ -14,7 +15,7 @@ pub struct Decoded<'a> {
     /// The unit that it stands in.
     pub unit: RawUnit<'a>,
     /// What was read. Formats whose fields are read when they are asked for say only then what is wrong.
-    pub record: Result<RecordRef<'a>, UnitError>,
+    pub record: Result<RecordRef<'a>, DecodeError>,
 }
 
 /// The records of bytes in which the last unit ends.
@@ -24,9 +25,9 @@ pub struct Decoded<'a> {
 /// let lines = b"4k4/9/9/9/9/9/9/9/4K4 b - 1\n4k4/9/9/9/9/9/9/9/4K4 w - 2\n";
 /// let plies = Decoder::new(Format::Sfen, lines)
 ///     .map(|decoded| Ok((decoded.index, decoded.record?.ply()?)))
-///     .collect::<Result<Vec<_>, kyokumen_format::UnitError>>()?;
+///     .collect::<Result<Vec<_>, kyokumen_format::DecodeError>>()?;
 /// assert_eq!(plies, [(0, Some(1)), (1, Some(2))]);
-/// # Ok::<(), kyokumen_format::UnitError>(())
+/// # Ok::<(), kyokumen_format::DecodeError>(())
 /// ```
 pub struct Decoder<'a> {
     units: Units<'a>,
@@ -49,23 +50,23 @@ impl<'a> Decoder<'a> {
     }
 
     #[inline]
-    fn read(&mut self) -> Option<(RawUnit<'a>, Result<RecordRef<'a>, UnitError>)> {
+    fn read(&mut self) -> Option<(RawUnit<'a>, Result<RecordRef<'a>, DecodeError>)> {
         let (format, dialect) = (self.units.format(), self.dialect);
         loop {
             if let Some((unit, records)) = &mut self.current {
                 if let Some(record) = records.next() {
-                    return Some((*unit, record.map_err(UnitError::from)));
+                    return Some((*unit, record));
                 }
                 self.current = None;
             }
             let unit = self.units.next()?;
             if unit.is_piece {
-                return Some((unit, Err(UnitError::TooLong)));
+                return Some((unit, Err(DecodeError::TOO_LONG)));
             }
             let bytes = unit.without_line_end(format);
             if format.record_len().is_some() {
                 let record = RecordRef::with_dialect(format, dialect, bytes);
-                return Some((unit, record.map_err(UnitError::from)));
+                return Some((unit, record));
             }
             self.current = Some((unit, records(format, dialect, bytes)));
         }

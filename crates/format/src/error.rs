@@ -2,16 +2,18 @@
 //!
 //! Offsets count within the record; whoever reads a file adds the file, the record and its start.
 
+use std::fmt;
+
 use kyokumen_shogi::sfen::SfenError;
 use kyokumen_shogi::{Color, HandKind, Move, PositionError, SetupError, Square};
 use thiserror::Error;
 
 use super::field::{Field, Fields};
 use super::move16::MalformedMove;
+use super::unit_limits::{MAX_GROUP_BYTES, MAX_LINE_BYTES};
 
 /// Why the bytes of one record cannot be read.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error("byte {offset}: {kind}")]
 pub struct DecodeError {
     /// Byte offset within the record, from 0, at which the fault shows.
     pub offset: usize,
@@ -19,10 +21,30 @@ pub struct DecodeError {
     pub kind: DecodeErrorKind,
 }
 
+impl DecodeError {
+    /// That of a piece of a unit which is too long to be read as one.
+    pub const TOO_LONG: Self = DecodeErrorKind::TooLong.at(0);
+}
+
+impl fmt::Display for DecodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            // There is nothing to be found at any of its bytes.
+            kind @ DecodeErrorKind::TooLong => kind.fmt(f),
+            kind => write!(f, "byte {}: {kind}", self.offset),
+        }
+    }
+}
+
 /// What is wrong with the bytes of a record.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum DecodeErrorKind {
+    /// A piece of a unit that is too long.
+    #[error(
+        "part of a line longer than {MAX_LINE_BYTES} bytes, or of a game longer than {MAX_GROUP_BYTES}"
+    )]
+    TooLong,
     /// Too few or too many bytes, as at the end of a file that was cut off.
     #[error("a record has {expected} bytes, found {found}")]
     Length {
@@ -131,6 +153,7 @@ impl DecodeErrorKind {
     /// The key in reports: `snake_case`, stable.
     pub const fn name(&self) -> &'static str {
         match self {
+            Self::TooLong => "too_long",
             Self::Length { .. } => "length",
             Self::KingOffBoard { .. } => "king_off_board",
             Self::KingsOnOneSquare { .. } => "kings_on_one_square",
@@ -204,8 +227,8 @@ pub enum EncodeError {
 /// Shows piece counts as `P18 L4 …`.
 struct HandCounts([u8; HandKind::COUNT]);
 
-impl std::fmt::Display for HandCounts {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for HandCounts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (kind, count) in HandKind::ALL.into_iter().zip(self.0) {
             let space = if kind == HandKind::Pawn { "" } else { " " };
             write!(f, "{space}{}{count}", char::from(kind.piece_kind().letter()))?;

@@ -4,7 +4,7 @@ use std::io;
 
 use thiserror::Error;
 
-use super::unit::UnitError;
+use super::error::DecodeError;
 
 /// Where a record stands in what is read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -17,22 +17,31 @@ pub struct RecordPlace {
 
 /// Why a record or a game cannot be read, and where.
 #[derive(Debug, Error)]
-#[error("record {}, at byte {}: {kind}", place.index, place.offset)]
-pub struct ReadError {
-    /// Where it stands.
-    pub place: RecordPlace,
-    /// What is wrong.
-    pub kind: ReadErrorKind,
+#[non_exhaustive]
+pub enum ReadError {
+    /// The system, or whatever stands between it and the reader. Nothing is read behind it.
+    #[error("record {}, at byte {}: {error}", place.index, place.offset)]
+    Io {
+        /// Where it stands.
+        place: RecordPlace,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// The bytes are no record. The reader goes on with the next one.
+    #[error("record {}, at byte {}: {error}", place.index, place.offset)]
+    Decode {
+        /// Where it stands.
+        place: RecordPlace,
+        /// What is wrong with them.
+        error: DecodeError,
+    },
 }
 
-/// Why a record or a game cannot be read.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum ReadErrorKind {
-    /// The system, or whatever stands between it and the reader. Nothing is read behind it.
-    #[error(transparent)]
-    Io(#[from] io::Error),
-    /// The bytes are no record. The reader goes on with the next one.
-    #[error(transparent)]
-    Unit(#[from] UnitError),
+impl ReadError {
+    /// Where it stands.
+    pub const fn place(&self) -> RecordPlace {
+        match self {
+            Self::Io { place, .. } | Self::Decode { place, .. } => *place,
+        }
+    }
 }

@@ -13,7 +13,6 @@ use super::read_error::{ReadError, RecordPlace};
 use super::record::{Parsed, Record};
 use super::record_ref::RecordRef;
 use super::records::parsed_records;
-use super::unit::UnitError;
 
 /// Reads the records of a file, or of whatever else can be read.
 ///
@@ -29,7 +28,7 @@ use super::unit::UnitError;
 /// let mut records = reader.records();
 /// assert_eq!(records.next().unwrap()?.ply, Some(1));
 /// let error = records.next().unwrap().unwrap_err();
-/// assert_eq!((error.place.index, error.place.offset), (1, 28));
+/// assert_eq!((error.place().index, error.place().offset), (1, 28));
 /// assert!(records.next().is_none());
 /// # Ok::<(), kyokumen_format::ReadError>(())
 /// ```
@@ -102,14 +101,12 @@ impl<R: Read> Reader<R> {
         let place = self.place;
         let bytes = self.buffered.unit().without_line_end(self.format);
         let record = match next {
-            Next::Piece => Err(UnitError::TooLong),
-            Next::Whole => {
-                RecordRef::with_dialect(self.format, self.dialect, bytes).map_err(UnitError::from)
-            }
+            Next::Piece => Err(DecodeError::TOO_LONG),
+            Next::Whole => RecordRef::with_dialect(self.format, self.dialect, bytes),
             Next::Parsed(Ok(parsed)) => Ok(RecordRef::parsed(self.format, bytes, parsed)),
-            Next::Parsed(Err(error)) => Err(error.into()),
+            Next::Parsed(Err(error)) => Err(error),
         };
-        record.map(Some).map_err(|error| ReadError { place, kind: error.into() })
+        record.map(Some).map_err(|error| ReadError::Decode { place, error })
     }
 
     /// The records that are left, with all that they say. Behind an I/O error there are none.
@@ -141,7 +138,7 @@ impl<R: Read> Reader<R> {
                 None if !self.buffered.next_unit(self.format, self.index)? => return Ok(None),
                 None if self.buffered.unit().is_piece => {
                     self.pass(1);
-                    return Err(self.error(UnitError::TooLong));
+                    return Err(self.error(DecodeError::TOO_LONG));
                 }
                 None => self.read_unit_games(),
             }
@@ -199,7 +196,7 @@ impl<R: Read> Reader<R> {
     }
 
     /// Why there is nothing at the place.
-    fn error(&self, error: impl Into<UnitError>) -> ReadError {
-        ReadError { place: self.place, kind: error.into().into() }
+    const fn error(&self, error: DecodeError) -> ReadError {
+        ReadError::Decode { place: self.place, error }
     }
 }

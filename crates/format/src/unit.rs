@@ -2,20 +2,12 @@
 //!
 //! A unit that is too long is cut into pieces, all of them bad: memory stays bounded and no byte is lost.
 
-use thiserror::Error;
-
 use super::error::DecodeError;
 use super::format::Format;
 use super::move16::Dialect;
 use super::record_ref::RecordRef;
 use super::records::{count, records};
-
-/// The longest line that is read as one. A position with every field takes some 200 bytes.
-pub const MAX_LINE_BYTES: usize = 1 << 16;
-
-/// The largest group of records, a game for instance, that is read as one. A game of a thousand moves, each
-/// with as many candidates as there are legal moves, takes 2.4 MB.
-pub const MAX_GROUP_BYTES: usize = 1 << 24;
+use super::unit_limits::{MAX_GROUP_BYTES, MAX_LINE_BYTES};
 
 impl Format {
     /// The length of the longest unit that is read as one.
@@ -41,19 +33,6 @@ impl Format {
     pub fn is_piece(self, unit: &[u8]) -> bool {
         unit.len() == self.max_unit_bytes() && self.unit_end(unit, false).is_none()
     }
-}
-
-/// Why there is no record at a place of a unit.
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
-pub enum UnitError {
-    /// It is a piece of a unit that is too long.
-    #[error(
-        "part of a line longer than {MAX_LINE_BYTES} bytes, or of a game longer than {MAX_GROUP_BYTES}"
-    )]
-    TooLong,
-    /// The bytes are no record.
-    #[error(transparent)]
-    Decode(#[from] DecodeError),
 }
 
 /// The bytes of one unit, not yet understood.
@@ -90,11 +69,11 @@ impl<'a> RawUnit<'a> {
         &self,
         format: Format,
         dialect: Dialect,
-    ) -> impl Iterator<Item = Result<RecordRef<'a>, UnitError>> + use<'a> {
+    ) -> impl Iterator<Item = Result<RecordRef<'a>, DecodeError>> + use<'a> {
         let whole =
             (!self.is_piece).then(|| records(format, dialect, self.without_line_end(format)));
-        let piece = self.is_piece.then_some(Err(UnitError::TooLong));
-        piece.into_iter().chain(whole.into_iter().flatten().map(|record| Ok(record?)))
+        let piece = self.is_piece.then_some(Err(DecodeError::TOO_LONG));
+        piece.into_iter().chain(whole.into_iter().flatten())
     }
 
     /// The number of its records and errors.

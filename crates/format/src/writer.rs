@@ -13,26 +13,17 @@ use super::game::Game;
 use super::record::Record;
 use super::record_ref::RecordRef;
 
-/// Why a record or a game cannot be written, and which.
+/// Why a record or a game cannot be written, and which: its number counts what was to be written, from 0.
 #[derive(Debug, Error)]
-#[error("record {index}: {kind}")]
-pub struct WriteError {
-    /// Number of what was to be written, a record or a game, from 0.
-    pub index: u64,
-    /// What is wrong.
-    pub kind: WriteErrorKind,
-}
-
-/// Why a record or a game cannot be written.
-#[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the variants say it")]
 #[non_exhaustive]
-pub enum WriteErrorKind {
+pub enum WriteError {
     /// The system, or whatever stands between it and the writer. Part of the record may be written.
-    #[error(transparent)]
-    Io(#[from] io::Error),
+    #[error("record {index}: {error}")]
+    Io { index: u64, error: io::Error },
     /// The record cannot be read, or cannot be said in the format. Nothing of it is written.
-    #[error(transparent)]
-    Convert(#[from] ConvertError),
+    #[error("record {index}: {error}")]
+    Convert { index: u64, error: ConvertError },
 }
 
 /// Writes records in canonical form to a file, or to whatever else can be written to.
@@ -127,8 +118,8 @@ impl<W: Write> Writer<W> {
         self.index += 1;
         self.begin();
         let appended = append(self.format, &self.fill, &mut self.bytes);
-        self.hand_on().map_err(|error| WriteError { index, kind: error.into() })?;
-        appended.map_err(|error| WriteError { index, kind: error.into() })
+        self.hand_on().map_err(|error| WriteError::Io { index, error })?;
+        appended.map_err(|error| WriteError::Convert { index, error })
     }
 
     fn begin(&mut self) {

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::plan::{Check, ConvertPlan};
 use super::strict;
 use crate::format::{
-    ConvertError, DecodeError, Field, FieldChanges, Fields, Game, RawUnit, Record, UnitError,
-    Warning, Warnings, read_games, write_game,
+    ConvertError, DecodeError, Field, FieldChanges, Fields, Game, RawUnit, Record, Warning,
+    Warnings, read_games, write_game,
 };
 use crate::ops::convert::Route;
 use crate::records::counts::Disposition;
@@ -121,7 +121,7 @@ impl GameConverter<'_> {
 
     fn read(&self, unit: &RawUnit<'_>) -> Vec<Result<ReadGame, RecordError>> {
         if unit.is_piece {
-            return vec![Err(UnitError::TooLong.into())];
+            return vec![Err(DecodeError::TOO_LONG.into())];
         }
         read_games(self.block.format, unit.without_line_end(self.block.format))
             .map(|game| Ok(ReadGame::new(game?, self.plan)))

@@ -8,7 +8,7 @@ use crate::format::{
 };
 use crate::records::counts::Disposition;
 use crate::records::processing::ProcessedBlock;
-use crate::records::reading::LossError;
+use crate::records::reading::RecordError;
 
 /// Fields that every record of a format loses; of text and games none, as they may lack any field.
 pub(super) fn certain_loss(from: Format, conversion: ConversionPlan) -> Fields {
@@ -31,7 +31,7 @@ pub(super) fn check(
     record: &RecordRef<'_>,
     route: Route,
     effects: RecordEffects,
-) -> Result<(), LossError> {
+) -> Result<(), RecordError> {
     if route == Route::Copy {
         return Ok(());
     }
@@ -47,12 +47,12 @@ pub(super) fn check(
 }
 
 /// Judges the fields that a record of a game lost.
-pub(super) fn check_fields(fields: Fields) -> Result<(), LossError> {
+pub(super) fn check_fields(fields: Fields) -> Result<(), RecordError> {
     lost(&fields.iter().map(Field::name).collect::<Vec<_>>())
 }
 
-fn lost(names: &[&str]) -> Result<(), LossError> {
-    if names.is_empty() { Ok(()) } else { Err(LossError { what: names.join(", ") }) }
+fn lost(names: &[&str]) -> Result<(), RecordError> {
+    if names.is_empty() { Ok(()) } else { Err(RecordError::Loss { what: names.join(", ") }) }
 }
 
 /// What there is to count about a record that is written.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::format::move16::Dialect;
-use crate::format::{Decoded, Decoder, Format, RawUnit, RecordRef, UnitError, Units};
+use crate::format::{DecodeError, Decoded, Decoder, Format, RawUnit, RecordRef, Units};
 use crate::records::source::PartRead;
 use crate::records::source::budget::MemoryPermit;
 
@@ -79,7 +79,7 @@ impl Block {
     pub fn records_in<'a>(
         &self,
         unit: &RawUnit<'a>,
-    ) -> impl Iterator<Item = Result<RecordRef<'a>, UnitError>> + use<'a> {
+    ) -> impl Iterator<Item = Result<RecordRef<'a>, DecodeError>> + use<'a> {
         unit.records(self.format, self.dialect)
     }
 
