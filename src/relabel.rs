@@ -2,8 +2,8 @@
 //!
 //! A run of the kind of [`jobs`](crate::jobs): shards, manifests, checkpoints; what evaluates is a [`PositionEvaluator`].
 
-pub mod engine_error;
 pub mod evaluator;
+pub mod evaluator_error;
 mod games;
 #[cfg(feature = "network")]
 pub mod network;
@@ -21,7 +21,8 @@ use crate::engine::progress::Progress;
 use crate::jobs::error::JobError;
 use crate::jobs::plan::JobPlan;
 use crate::jobs::run::{Completed, run_job};
-use evaluator::{EvaluatorError, PositionEvaluator};
+use evaluator::PositionEvaluator;
+use evaluator_error::EvaluatorError;
 use worker::RelabelWorker;
 
 /// Gives records new evaluations, as a plan with [`RelabelSettings`](crate::jobs::settings::RelabelSettings) says.

@@ -4,6 +4,7 @@
 
 mod args;
 mod command;
+mod command_error;
 mod engine;
 mod line;
 mod options;

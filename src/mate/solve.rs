@@ -163,7 +163,7 @@ impl SolveWorker {
         let is_asked = self
             .in_check
             .asks_about(&found.position)
-            .map_err(|nothing| BadPosition { location: found.location, error: nothing.into() })?;
+            .map_err(|nothing| BadPosition { location: found.location, error: nothing })?;
         if !is_asked {
             return Ok(Solution::not_asked(found, started.elapsed()));
         }

@@ -81,14 +81,11 @@ impl FromStr for FormatName {
         if name == Self::PARQUET.to_string() {
             return Ok(Self::PARQUET);
         }
-        match Format::from_name(name) {
-            Some(format) => Ok(Self { format, compression }),
-            None => {
-                let expected =
-                    format!("one of {}, each also with .zst or .gz, or parquet", format_names());
-                Err(ParseValueError::new(text, "not a format", expected))
-            }
-        }
+        Format::from_name(name).map(|format| Self { format, compression }).ok_or_else(|| {
+            let names = format_names();
+            let expected = format!("one of {names}, each also with .zst or .gz, or parquet");
+            ParseValueError::new(text, "not a format", expected)
+        })
     }
 }
 

@@ -2,8 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use thiserror::Error;
-
+use super::evaluator_error::EvaluatorError;
 use crate::format::{
     EVAL_SCALE, GameResult, Reevaluation, SearchedMoves, eval_of_mate, eval_of_value, value_of_eval,
 };
@@ -21,22 +20,6 @@ pub trait PositionEvaluator: Send {
         positions: &[Position],
         cancel: &AtomicBool,
     ) -> Result<Option<Vec<Evaluated>>, EvaluatorError>;
-}
-
-/// Why there are no evaluations, in the words of what evaluates.
-#[derive(Debug, Error)]
-#[error(transparent)]
-pub struct EvaluatorError(Box<dyn std::error::Error + Send + Sync>);
-
-impl EvaluatorError {
-    /// What the evaluator says.
-    pub fn new(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
-        Self(error.into())
-    }
-
-    pub(super) fn into_inner(self) -> Box<dyn std::error::Error + Send + Sync> {
-        self.0
-    }
 }
 
 /// What is newly known of a position.

@@ -3,12 +3,12 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use kyokumen_mcts::{Leaf, LeafSearch, MateLimits, Puct, SearchSettings, Simulation, Tree};
-use kyokumen_network::{Batch, EvaluationError, Evaluator, NetworkError, is_reproducible};
+use kyokumen_network::{Batch, EvaluationError, Evaluator, is_reproducible};
 use kyokumen_selfplay::{best_value, candidates};
 use serde_json::{Map, Value, json};
-use thiserror::Error;
 
-use super::evaluator::{Evaluated, EvaluatorError, PositionEvaluator, Score};
+use super::evaluator::{Evaluated, PositionEvaluator, Score};
+use super::evaluator_error::EvaluatorError;
 use crate::format::SearchedMoves;
 use crate::jobs::plan_identity::as_written;
 use crate::selfplay::evaluators::Model;
@@ -33,29 +33,13 @@ pub struct NetworkSettings {
     pub mate_table_mib: usize,
 }
 
-/// Why a network gives no evaluations.
-#[derive(Debug, Error)]
-pub enum NetworkFailure {
-    /// It cannot be loaded.
-    #[error(transparent)]
-    Network(#[from] NetworkError),
-    /// It does not answer.
-    #[error("the network {network} gives no evaluations")]
-    Evaluation {
-        /// Its name.
-        network: String,
-        /// Why.
-        source: EvaluationError,
-    },
-}
-
 impl NetworkSettings {
     /// Loads the network once, and returns what manifests say of it: whether its answers are the same bits wherever a
     /// position stands in a batch, too.
     ///
     /// # Errors
-    /// [`NetworkFailure`] if it cannot be loaded or asked.
-    pub fn entry(&self) -> Result<Map<String, Value>, NetworkFailure> {
+    /// [`EvaluatorError`] if it cannot be loaded or asked.
+    pub fn entry(&self) -> Result<Map<String, Value>, EvaluatorError> {
         let entry = self.model.entry()?;
         let mut evaluator = self.model.load(self.policy_temperature)?;
         let reproducible =
@@ -85,8 +69,8 @@ impl NetworkSettings {
         }
     }
 
-    fn failed(&self, source: EvaluationError) -> NetworkFailure {
-        NetworkFailure::Evaluation { network: self.model.to_string(), source }
+    fn failed(&self, source: EvaluationError) -> EvaluatorError {
+        EvaluatorError::Evaluation { network: self.model.to_string(), source }
     }
 }
 
@@ -104,8 +88,7 @@ impl NetworkEvaluator {
     /// # Errors
     /// [`EvaluatorError`] if that cannot be done.
     pub fn new(settings: NetworkSettings) -> Result<Self, EvaluatorError> {
-        let network = settings.model.load(settings.policy_temperature);
-        let network = network.map_err(EvaluatorError::new)?;
+        let network = settings.model.load(settings.policy_temperature)?;
         let batch = Batch::new(settings.batch, network.planes());
         let mates = LeafSearch::new(settings.mate_table_mib);
         Ok(Self { settings, network, batch, mates })
@@ -113,7 +96,7 @@ impl NetworkEvaluator {
 
     fn answer(&mut self) -> Result<(), EvaluatorError> {
         let answered = self.network.evaluate(&mut self.batch);
-        answered.map_err(|source| EvaluatorError::new(self.settings.failed(source)))
+        answered.map_err(|source| self.settings.failed(source))
     }
 
     /// The network's own values of at most a batch of positions.

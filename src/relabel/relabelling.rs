@@ -1,6 +1,7 @@
 //! What is to be done with a block of records, by itself or in games.
 
-use super::evaluator::{Evaluated, EvaluatorError};
+use super::evaluator::Evaluated;
+use super::evaluator_error::EvaluatorError;
 use crate::format::{ConvertError, EncodeError, Field, Fields, Format, GameResult, Reevaluation};
 use crate::jobs::plan::{JobPlan, Product};
 use crate::jobs::settings::RelabelSettings;

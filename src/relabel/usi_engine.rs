@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 
-use super::engine_error::{EngineError, TRIES};
-use super::evaluator::{Evaluated, EvaluatorError, PositionEvaluator};
+use super::evaluator::{Evaluated, PositionEvaluator};
+use super::evaluator_error::{EvaluatorError, TRIES};
 use super::usi_process::UsiProcess;
 use super::usi_score::LastScore;
 use crate::shogi::Position;
@@ -33,8 +33,8 @@ impl EngineSettings {
     /// Starts the engine once, and returns what manifests say of it: with its name, which it tells.
     ///
     /// # Errors
-    /// [`EngineError`] if it does not answer.
-    pub(crate) fn entry(&self, cancel: &AtomicBool) -> Result<Map<String, Value>, EngineError> {
+    /// [`EvaluatorError`] if it does not answer.
+    pub(crate) fn entry(&self, cancel: &AtomicBool) -> Result<Map<String, Value>, EvaluatorError> {
         let mut process = UsiProcess::start(&self.command)?;
         let name = greet(&mut process, START_PATIENCE.min(self.patience), cancel)?;
         let options: Map<String, Value> = self
@@ -60,7 +60,7 @@ fn greet(
     process: &mut UsiProcess,
     patience: Duration,
     cancel: &AtomicBool,
-) -> Result<Option<String>, EngineError> {
+) -> Result<Option<String>, EvaluatorError> {
     process.send("usi")?;
     let mut name = None;
     let deadline = Instant::now() + patience;
@@ -88,7 +88,11 @@ impl UsiEvaluator {
     }
 
     /// One position; `None` if `cancel` was set meanwhile.
-    fn ask(&mut self, sfen: &str, cancel: &AtomicBool) -> Result<Option<Evaluated>, EngineError> {
+    fn ask(
+        &mut self,
+        sfen: &str,
+        cancel: &AtomicBool,
+    ) -> Result<Option<Evaluated>, EvaluatorError> {
         let process = match &mut self.process {
             Some(process) => process,
             none => none.insert(start(&self.settings, cancel)?),
@@ -106,7 +110,7 @@ impl UsiEvaluator {
                 Some(rest) => {
                     let best_move = rest.split_ascii_whitespace().next().unwrap_or_default();
                     let evaluated = score.finish(best_move);
-                    let no_score = || EngineError::NoScore { best_move: best_move.to_owned() };
+                    let no_score = || EvaluatorError::NoScore { best_move: best_move.to_owned() };
                     return evaluated.ok_or_else(no_score).map(Some);
                 }
             }
@@ -117,14 +121,14 @@ impl UsiEvaluator {
         &mut self,
         sfen: &str,
         cancel: &AtomicBool,
-    ) -> Result<Option<Evaluated>, EngineError> {
+    ) -> Result<Option<Evaluated>, EvaluatorError> {
         let mut tries = 1;
         loop {
             match self.ask(sfen, cancel) {
-                Err(error @ EngineError::Start { .. }) => return Err(error),
+                Err(error @ EvaluatorError::Start { .. }) => return Err(error),
                 Err(error) if tries == TRIES => {
                     let (sfen, source) = (sfen.to_owned(), Box::new(error));
-                    return Err(EngineError::Position { sfen, source });
+                    return Err(EvaluatorError::Position { sfen, source });
                 }
                 Err(error) => {
                     tracing::warn!("{error}; it is started again");
@@ -138,7 +142,7 @@ impl UsiEvaluator {
 }
 
 /// Starts an engine and brings it as far as it can be asked.
-fn start(settings: &EngineSettings, cancel: &AtomicBool) -> Result<UsiProcess, EngineError> {
+fn start(settings: &EngineSettings, cancel: &AtomicBool) -> Result<UsiProcess, EvaluatorError> {
     let mut process = UsiProcess::start(&settings.command)?;
     greet(&mut process, START_PATIENCE.min(settings.patience), cancel)?;
     for (name, value) in &settings.options {
@@ -162,7 +166,7 @@ impl PositionEvaluator for UsiEvaluator {
                 return Ok(None);
             }
             let evaluated = self.ask_again_and_again(&position.to_string(), cancel);
-            let Some(evaluated) = evaluated.map_err(EvaluatorError::new)? else { return Ok(None) };
+            let Some(evaluated) = evaluated? else { return Ok(None) };
             all.push(evaluated);
         }
         Ok(Some(all))

@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::engine_error::EngineError;
+use super::evaluator_error::EvaluatorError;
 
 /// How often it is looked whether the work is to end.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -21,9 +21,9 @@ pub(super) struct UsiProcess {
 
 impl UsiProcess {
     /// Starts a program with these arguments.
-    pub(super) fn start(command: &[String]) -> Result<Self, EngineError> {
+    pub(super) fn start(command: &[String]) -> Result<Self, EvaluatorError> {
         let program = command.first().map_or("", String::as_str);
-        let failed = |source| EngineError::Start { program: program.to_owned(), source };
+        let failed = |source| EvaluatorError::Start { program: program.to_owned(), source };
         let mut child = Command::new(program)
             .args(command.get(1..).unwrap_or_default())
             .stdin(Stdio::piped())
@@ -51,7 +51,7 @@ impl UsiProcess {
     }
 
     /// Sends a line.
-    pub(super) fn send(&mut self, line: &str) -> Result<(), EngineError> {
+    pub(super) fn send(&mut self, line: &str) -> Result<(), EvaluatorError> {
         let sent = writeln!(self.stdin, "{line}").and_then(|()| self.stdin.flush());
         sent.map_err(|_| self.death())
     }
@@ -61,7 +61,7 @@ impl UsiProcess {
         &mut self,
         deadline: Instant,
         cancel: &AtomicBool,
-    ) -> Result<Option<String>, EngineError> {
+    ) -> Result<Option<String>, EvaluatorError> {
         loop {
             if cancel.load(Ordering::Relaxed) {
                 return Ok(None);
@@ -70,22 +70,22 @@ impl UsiProcess {
                 Ok(line) => return Ok(Some(line)),
                 Err(RecvTimeoutError::Disconnected) => return Err(self.death()),
                 Err(RecvTimeoutError::Timeout) if Instant::now() >= deadline => {
-                    return Err(EngineError::Silent);
+                    return Err(EvaluatorError::Silent);
                 }
                 Err(RecvTimeoutError::Timeout) => {}
             }
         }
     }
 
-    fn death(&mut self) -> EngineError {
+    fn death(&mut self) -> EvaluatorError {
         // It closed its pipes, and may need a moment to end.
         for _ in 0..20 {
             if let Ok(Some(status)) = self.child.try_wait() {
-                return EngineError::Died { status: status.to_string() };
+                return EvaluatorError::Died { status: status.to_string() };
             }
             thread::sleep(Duration::from_millis(10));
         }
-        EngineError::Died { status: "it closed its pipe".to_owned() }
+        EvaluatorError::Died { status: "it closed its pipe".to_owned() }
     }
 }
 

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::evaluator::{EvaluatorError, PositionEvaluator};
+use super::evaluator::PositionEvaluator;
+use super::evaluator_error::EvaluatorError;
 use super::relabelling::{Interruption, Relabelling};
 use super::{games, records};
 use crate::engine::job::BlockWorker;
@@ -69,7 +70,7 @@ impl<E: PositionEvaluator, F: Fn() -> Result<E, EvaluatorError>> BlockWorker
             Ok(processed) => Some((processed, Ok(MemoHits::default()))),
             Err(Interruption::Cancelled) => None,
             Err(Interruption::Failed(error)) => {
-                Some((ProcessedBlock::default(), Err(JobError::Evaluation(error.into_inner()))))
+                Some((ProcessedBlock::default(), Err(JobError::Evaluation(Box::new(error)))))
             }
         }
     }

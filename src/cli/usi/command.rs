@@ -2,25 +2,22 @@
 //!
 //! Nothing here fails: what is wrong with a command is part of the command, since some want an answer.
 
-use std::num::ParseIntError;
 use std::time::Duration;
 
-use thiserror::Error;
-
-use crate::shogi::sfen::ParsePositionError;
+use super::command_error::CommandError;
 use crate::shogi::{Move, Position, PositionHistory};
 
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Command {
     Usi,
     IsReady,
-    SetOption(Result<Setting, SettingError>),
+    SetOption(Result<Setting, CommandError>),
     UsiNewGame,
-    Position(Result<Box<GamePosition>, PositionCommandError>),
+    Position(Result<Box<GamePosition>, CommandError>),
     /// Does the side to move mate? With the time there is, if it is limited.
-    GoMate(Result<Option<Duration>, TimeError>),
+    GoMate(Result<Option<Duration>, CommandError>),
     /// Which move is best?
-    Go(Result<GoLimits, TimeError>),
+    Go(Result<GoLimits, CommandError>),
     PonderHit,
     Stop,
     GameOver,
@@ -80,29 +77,6 @@ pub(super) struct Setting {
     pub(super) value: String,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error("setoption: expected name NAME, and value VALUE unless it is a button")]
-pub(super) struct SettingError;
-
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
-pub(super) enum PositionCommandError {
-    #[error("position: {0}")]
-    Start(#[from] ParsePositionError),
-    #[error("position: move {number}: {text} is no move")]
-    NoMove { number: usize, text: String },
-    #[error("position: move {number}: {m} is not legal there")]
-    Illegal { number: usize, m: Move },
-}
-
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error("{what}: {text} is {expected}: {error}")]
-pub(super) struct TimeError {
-    what: String,
-    text: String,
-    expected: &'static str,
-    error: ParseIntError,
-}
-
 /// The command of a line; `None` for a blank one.
 pub(super) fn parse(line: &str) -> Option<Command> {
     let mut words = line.split_whitespace();
@@ -122,28 +96,26 @@ pub(super) fn parse(line: &str) -> Option<Command> {
     Some(command)
 }
 
-fn setting<'a>(mut words: impl Iterator<Item = &'a str>) -> Result<Setting, SettingError> {
+fn setting<'a>(mut words: impl Iterator<Item = &'a str>) -> Result<Setting, CommandError> {
     let (Some("name"), Some(name)) = (words.next(), words.next()) else {
-        return Err(SettingError);
+        return Err(CommandError::NoSetting);
     };
     if words.next().is_some_and(|word| word != "value") {
-        return Err(SettingError);
+        return Err(CommandError::NoSetting);
     }
     let value: Vec<&str> = words.collect();
     Ok(Setting { name: name.to_owned(), value: value.join(" ") })
 }
 
-fn position<'a>(
-    mut words: impl Iterator<Item = &'a str>,
-) -> Result<GamePosition, PositionCommandError> {
+fn position<'a>(mut words: impl Iterator<Item = &'a str>) -> Result<GamePosition, CommandError> {
     let start: Vec<&str> = words.by_ref().take_while(|&word| word != "moves").collect();
     let GamePosition { mut position, mut history } =
         GamePosition::of(start.join(" ").parse::<Position>()?);
     for (number, word) in (1..).zip(words) {
-        let no_move = || PositionCommandError::NoMove { number, text: shown(word) };
+        let no_move = || CommandError::NoMove { number, text: shown(word) };
         let m = Move::from_usi(word).ok_or_else(no_move)?;
         if !position.is_legal(m) {
-            return Err(PositionCommandError::Illegal { number, m });
+            return Err(CommandError::Illegal { number, m });
         }
         position.make(m);
         history.push(&position);
@@ -161,7 +133,7 @@ fn go<'a>(words: impl Iterator<Item = &'a str>) -> Command {
 }
 
 /// What is not known here is passed over: GUIs may say more.
-fn go_limits(words: &[&str]) -> Result<GoLimits, TimeError> {
+fn go_limits(words: &[&str]) -> Result<GoLimits, CommandError> {
     let mut limits = GoLimits::default();
     let mut words = words.iter();
     while let Some(&word) = words.next() {
@@ -182,9 +154,9 @@ fn go_limits(words: &[&str]) -> Result<GoLimits, TimeError> {
 }
 
 /// A number; of a clock that has run out there may be one below 0.
-fn number(what: &str, text: Option<&&str>) -> Result<u64, TimeError> {
+fn number(what: &str, text: Option<&&str>) -> Result<u64, CommandError> {
     let text = text.copied().unwrap_or_default();
-    let number: i64 = text.parse().map_err(|error| TimeError {
+    let number: i64 = text.parse().map_err(|error| CommandError::NoNumber {
         what: format!("go {what}"),
         text: shown(text),
         expected: "no number",
@@ -193,15 +165,15 @@ fn number(what: &str, text: Option<&&str>) -> Result<u64, TimeError> {
     Ok(u64::try_from(number).unwrap_or(0))
 }
 
-fn milliseconds(what: &str, text: Option<&&str>) -> Result<Duration, TimeError> {
+fn milliseconds(what: &str, text: Option<&&str>) -> Result<Duration, CommandError> {
     number(what, text).map(Duration::from_millis)
 }
 
-fn time_limit(text: &str) -> Result<Option<Duration>, TimeError> {
+fn time_limit(text: &str) -> Result<Option<Duration>, CommandError> {
     if text == "infinite" {
         return Ok(None);
     }
-    let milliseconds = text.parse().map_err(|error| TimeError {
+    let milliseconds = text.parse().map_err(|error| CommandError::NoNumber {
         what: "go mate".to_owned(),
         text: shown(text),
         expected: "neither milliseconds nor infinite",
@@ -263,7 +235,7 @@ mod tests {
         assert_eq!(command("setoption name Reset"), setting("Reset", ""));
         assert_eq!(command("setoption name Book value"), setting("Book", ""));
         for line in ["setoption", "setoption name", "setoption X 3", "setoption name X 3"] {
-            assert_eq!(command(line), Command::SetOption(Err(SettingError)), "{line}");
+            assert_eq!(command(line), Command::SetOption(Err(CommandError::NoSetting)), "{line}");
         }
     }
 

@@ -10,9 +10,8 @@ use std::{fmt, io};
 use anyhow::Context;
 use crossbeam_channel::{Receiver, after, never, select};
 
-use super::command::{
-    Command, GamePosition, GoLimits, PositionCommandError, Setting, SettingError, parse,
-};
+use super::command::{Command, GamePosition, GoLimits, Setting, parse};
+use super::command_error::CommandError;
 use super::options::Options;
 use super::reply::{Checkmate, Info, identity, undecided};
 use super::searcher::{GONE, Question, SearchAnswer, Searcher};
@@ -138,7 +137,7 @@ impl<W: Write> Engine<W> {
         Ok(self.say("readyok")?)
     }
 
-    fn set_option(&mut self, setting: Result<Setting, SettingError>) -> io::Result<()> {
+    fn set_option(&mut self, setting: Result<Setting, CommandError>) -> io::Result<()> {
         let set = match setting {
             Ok(setting) => self.options.set(setting).map_err(|error| error.to_string()),
             Err(error) => Err(error.to_string()),
@@ -149,7 +148,7 @@ impl<W: Write> Engine<W> {
     /// Better no position than the last one for the next: an answer would be about another.
     fn set_position(
         &mut self,
-        position: Result<Box<GamePosition>, PositionCommandError>,
+        position: Result<Box<GamePosition>, CommandError>,
     ) -> io::Result<()> {
         match position {
             Ok(of) => {

@@ -2,9 +2,8 @@
 //!
 //! `USI_Hash` is a name of the protocol; `DepthLimit` and `NodesLimit`, 0 for none, are YaneuraOu's.
 
-use thiserror::Error;
-
 use super::command::Setting;
+use super::command_error::CommandError;
 use crate::mate::judge::MAX_HASH_MB;
 use crate::solver::{Limits, MAX_PLIES, TableSize, WhenHopeless};
 
@@ -27,16 +26,6 @@ pub(super) struct Spin {
 /// Options that GUIs set without being offered them, and that say nothing here.
 const OF_NO_CONCERN: [&str; 1] = ["USI_Ponder"];
 
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
-pub(super) enum OptionError {
-    #[error("setoption: there is no option {0}")]
-    Unknown(String),
-    #[error("setoption: {name} must be a number from {min} to {max}, not {value}")]
-    Value { name: &'static str, min: u64, max: u64, value: String },
-    #[error("setoption: {name} needs a value, a number from {min} to {max}")]
-    NoValue { name: &'static str, min: u64, max: u64 },
-}
-
 impl<const N: usize> Spins<N> {
     pub(super) fn new(spins: &'static [Spin; N]) -> Self {
         Self { spins, values: std::array::from_fn(|index| spins[index].default) }
@@ -54,21 +43,21 @@ impl<const N: usize> Spins<N> {
     }
 
     /// Takes a value over; names are the same in any case.
-    pub(super) fn set(&mut self, setting: Setting) -> Result<(), OptionError> {
+    pub(super) fn set(&mut self, setting: Setting) -> Result<(), CommandError> {
         let Setting { name, value } = setting;
         if OF_NO_CONCERN.iter().any(|known| known.eq_ignore_ascii_case(&name)) {
             return Ok(());
         }
         let index = self.spins.iter().position(|spin| spin.name.eq_ignore_ascii_case(&name));
-        let index = index.ok_or(OptionError::Unknown(name))?;
+        let index = index.ok_or(CommandError::UnknownOption(name))?;
         let &Spin { name, min, max, .. } = &self.spins[index];
         match value.parse() {
             Ok(number) if (min..=max).contains(&number) => {
                 self.values[index] = number;
                 Ok(())
             }
-            _ if value.is_empty() => Err(OptionError::NoValue { name, min, max }),
-            _ => Err(OptionError::Value { name, min, max, value }),
+            _ if value.is_empty() => Err(CommandError::NoValue { name, min, max }),
+            _ => Err(CommandError::Value { name, min, max, value }),
         }
     }
 }
@@ -100,7 +89,7 @@ impl Options {
         Spins::new(&SPINS).offers()
     }
 
-    pub(super) fn set(&mut self, setting: Setting) -> Result<(), OptionError> {
+    pub(super) fn set(&mut self, setting: Setting) -> Result<(), CommandError> {
         self.0.set(setting)
     }
 

@@ -191,7 +191,7 @@ impl GameConverter<'_> {
         if settings.strict {
             for (index, record) in (wanted.start..).zip(records) {
                 strict::check_fields(record.lost.union(lost_of_game))
-                    .map_err(|loss| (index..index + 1, loss.into()))?;
+                    .map_err(|loss| (index..index + 1, loss))?;
             }
         }
         let encoded = self.processed.encoded_mut(Stream::Kept);

@@ -5,7 +5,8 @@
 use std::time::Duration;
 
 use crate::cli::usi::command::Setting;
-use crate::cli::usi::options::{OptionError, Spin, Spins};
+use crate::cli::usi::command_error::CommandError;
+use crate::cli::usi::options::{Spin, Spins};
 
 const HASH: usize = 0;
 const MULTI_PV: usize = 1;
@@ -41,7 +42,7 @@ impl PlayOptions {
         self.0.offers()
     }
 
-    pub(super) fn set(&mut self, setting: Setting) -> Result<(), OptionError> {
+    pub(super) fn set(&mut self, setting: Setting) -> Result<(), CommandError> {
         self.0.set(setting)
     }
 

@@ -1,0 +1,63 @@
+//! Why there are no evaluations: how engines and networks fail.
+
+use std::io;
+
+#[cfg(feature = "network")]
+use kyokumen_network::{EvaluationError, NetworkError};
+use thiserror::Error;
+
+/// How often an engine is asked about a position.
+pub(super) const TRIES: usize = 3;
+
+/// Why there are no evaluations.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum EvaluatorError {
+    /// An engine cannot be started.
+    #[error("cannot start the engine {program}")]
+    Start {
+        /// The program.
+        program: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The engine has ended.
+    #[error("the engine died ({status})")]
+    Died {
+        /// How.
+        status: String,
+    },
+    /// The engine says nothing.
+    #[error("the engine fell silent")]
+    Silent,
+    /// The engine does not say how good the position is.
+    #[error("the engine said no score before `bestmove {best_move}`")]
+    NoScore {
+        /// What it said.
+        best_move: String,
+    },
+    /// The engine fails whenever it is asked about a position.
+    #[error("the engine failed {TRIES} times on {sfen}")]
+    Position {
+        /// The position.
+        sfen: String,
+        /// The last time.
+        source: Box<EvaluatorError>,
+    },
+    /// A network cannot be loaded.
+    #[cfg(feature = "network")]
+    #[error(transparent)]
+    Network(#[from] NetworkError),
+    /// A network does not answer.
+    #[cfg(feature = "network")]
+    #[error("the network {network} gives no evaluations")]
+    Evaluation {
+        /// Its name.
+        network: String,
+        /// Why.
+        source: EvaluationError,
+    },
+    /// What another evaluator says.
+    #[error(transparent)]
+    Other(Box<dyn std::error::Error + Send + Sync>),
+}
