@@ -33,13 +33,11 @@ const SQUARES_A_WORD: usize = 8;
 /// # Errors
 /// [`DecodeError`] if the kings are not on two squares of the board, if bits are missing or belong to
 /// no piece, or if board, hands and box are not exactly one set of pieces.
-#[inline]
 pub fn decode(family: Family, bytes: &[u8; LEN]) -> Result<Setup, DecodeError> {
     decode_with_ply(family, bytes, 1)
 }
 
 /// [`decode`] with a move number, which stands beside the packed position.
-#[inline]
 pub(super) fn decode_with_ply(
     family: Family,
     bytes: &[u8; LEN],
@@ -60,7 +58,6 @@ pub(super) fn decode_if_valid(family: Family, bytes: &[u8; LEN]) -> Option<Setup
 ///
 /// # Errors
 /// [`EncodeError::MissingKing`].
-#[inline]
 pub fn encode(family: Family, setup: &Setup) -> Result<[u8; LEN], EncodeError> {
     let tables = family.tables();
     let king = |color| match setup.king(color) {
@@ -104,7 +101,6 @@ pub fn encode(family: Family, setup: &Setup) -> Result<[u8; LEN], EncodeError> {
 ///
 /// # Errors
 /// Those of [`decode`].
-#[inline]
 pub fn transcode(from: Family, bytes: &[u8; LEN]) -> Result<[u8; LEN], DecodeError> {
     match transcode_valid(from.tables(), from.other().tables(), bytes) {
         Some(transcoded) => Ok(transcoded),
@@ -114,7 +110,6 @@ pub fn transcode(from: Family, bytes: &[u8; LEN]) -> Result<[u8; LEN], DecodeErr
 
 /// [`transcode`] of two positions in three quarters of the time: while one waits for what its next step
 /// depends on, the other takes one. `None` where `transcode` would say what is wrong.
-#[inline]
 pub fn transcode_two(from: Family, bytes: [&[u8; LEN]; 2]) -> [Option<[u8; LEN]>; 2] {
     transcode_two_valid(from.tables(), from.other().tables(), bytes)
 }
@@ -124,7 +119,6 @@ pub fn transcode_two(from: Family, bytes: [&[u8; LEN]; 2]) -> [Option<[u8; LEN]>
 ///
 /// # Errors
 /// Those of [`decode`].
-#[inline]
 pub fn canonical(family: Family, bytes: &[u8; LEN]) -> Result<[u8; LEN], DecodeError> {
     match canonical_valid(family.tables(), bytes) {
         Some(canonical) => Ok(canonical),
@@ -134,13 +128,11 @@ pub fn canonical(family: Family, bytes: &[u8; LEN]) -> Result<[u8; LEN], DecodeE
 
 /// [`canonical`] of two positions in less time than one after the other; `None` where `canonical` would say
 /// what is wrong.
-#[inline]
 pub fn canonical_two(family: Family, bytes: [&[u8; LEN]; 2]) -> [Option<[u8; LEN]>; 2] {
     canonical_two_valid(family.tables(), bytes)
 }
 
 /// The arrangement, or `None` if these bytes are none.
-#[inline]
 fn decode_valid(tables: &Tables, bytes: &[u8; LEN], ply: u16) -> Option<Setup> {
     let kings = kings(bytes)?;
     let words = Words::of(bytes);

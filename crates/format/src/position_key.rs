@@ -72,7 +72,7 @@ impl RecordRef<'_> {
 pub fn position_keys_of_row(
     format: Format,
     row: &[u8],
-    mut each: impl FnMut(&PositionKey),
+    each: &mut dyn FnMut(&PositionKey),
 ) -> Option<()> {
     let Codec::Packed(layout) = &format.spec().codec else { return None };
     let rewrite_two = match layout.family {
@@ -222,7 +222,7 @@ mod tests {
             for records in 0..=3 {
                 let row = &row[..records * len];
                 let mut keys = Vec::new();
-                position_keys_of_row(format, row, |key| keys.push(*key)).unwrap();
+                position_keys_of_row(format, row, &mut |key| keys.push(*key)).unwrap();
                 let one_by_one = row
                     .chunks(len)
                     .map(|record| RecordRef::new(format, record).unwrap().position_key().unwrap());
@@ -231,11 +231,11 @@ mod tests {
                 for record in 0..records {
                     let mut row = row.to_vec();
                     row[record * len..][..32].fill(0xff);
-                    assert_eq!(position_keys_of_row(format, &row, |_| ()), None);
+                    assert_eq!(position_keys_of_row(format, &row, &mut |_| ()), None);
                 }
             }
         }
-        assert_eq!(position_keys_of_row(Format::Sfen, b"", |_| ()), None);
+        assert_eq!(position_keys_of_row(Format::Sfen, b"", &mut |_| ()), None);
     }
 
     #[test]

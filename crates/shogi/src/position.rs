@@ -90,7 +90,6 @@ static NOTHING: Board = [None; Square::COUNT];
 impl TryFrom<&Setup> for Position {
     type Error = PositionError;
 
-    #[inline]
     fn try_from(setup: &Setup) -> Result<Self, PositionError> {
         let planes = setup.board().planes();
         let kinds = planes.kinds();

@@ -186,7 +186,9 @@ pub(super) fn process_row<'a>(
     let records = block.bytes().len() / len;
     let row = &block.bytes()[..records * len];
     processor.count(0..records as u64, None);
-    if let Some((unit, numbers)) = units(block).nth(records) {
+    if row.len() < block.bytes().len()
+        && let Some((unit, numbers)) = units(block).nth(records)
+    {
         processor.set_aside(&unit, numbers);
     }
     (processor.processed, row)

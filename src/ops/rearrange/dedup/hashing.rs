@@ -86,7 +86,7 @@ fn hash_row(block: &Block, key: DedupKey) -> Option<(Hashes, usize)> {
     match key {
         DedupKey::Bytes => block.bytes().chunks_exact(len).for_each(push),
         DedupKey::Position => {
-            position_keys_of_row(block.format, block.bytes(), |key| push(key.bytes()))?;
+            position_keys_of_row(block.format, block.bytes(), &mut |key| push(key.bytes()))?;
         }
         DedupKey::PositionAndMove | DedupKey::Content => return None,
     }
