@@ -14,7 +14,8 @@ use std::sync::LazyLock;
 use graph::{Arrow, Graph, circles};
 
 /// Each crate with those it may use.
-const CRATES: [(&str, &[&str]); 9] = [
+const CRATES: [(&str, &[&str]); 10] = [
+    ("crc-fast", &[]),
     ("game", &[]),
     ("shogi", &["game"]),
     ("search", &["game", "shogi"]),
