@@ -107,7 +107,7 @@ pub fn separated(number: u64) -> String {
 }
 
 /// A speed without decimals.
-pub fn rounded(speed: f64) -> String {
+pub(crate) fn rounded(speed: f64) -> String {
     #[expect(clippy::cast_sign_loss, reason = "saturates")]
     separated(speed.round() as u64)
 }

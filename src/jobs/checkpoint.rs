@@ -68,7 +68,7 @@ impl Checkpoint {
     }
 
     /// Whether nothing of its run is written down but that it began.
-    pub const fn is_beginning(&self) -> bool {
+    pub(crate) const fn is_beginning(&self) -> bool {
         self.place.blocks == 0
     }
 
@@ -76,7 +76,7 @@ impl Checkpoint {
     ///
     /// # Errors
     /// If the manifest cannot be read.
-    pub fn is_to_replace(&self, manifest: &Path) -> io::Result<bool> {
+    pub(crate) fn is_to_replace(&self, manifest: &Path) -> io::Result<bool> {
         if self.replaces.is_empty() {
             return Ok(false);
         }

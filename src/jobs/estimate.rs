@@ -45,6 +45,7 @@ const RECORDS_PER_THREAD: usize = 64;
 
 /// What a sample says about the whole run.
 #[derive(Clone, Copy, PartialEq, Debug)]
+#[non_exhaustive]
 pub struct Estimate {
     /// Records of the run.
     pub records: u64,

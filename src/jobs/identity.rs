@@ -14,6 +14,7 @@ use crate::records::shard::Shard;
 
 /// What is run, whatever it reads.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct RunDescription {
     /// Name and version of the program.
     pub program: String,
@@ -31,6 +32,7 @@ pub struct RunDescription {
 
 /// Everything that decides the bytes of the outputs.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Identity {
     /// What is run.
     #[serde(flatten)]
@@ -54,7 +56,7 @@ pub(crate) const MERGE: &str = "merge";
 const THREADS: &str = "threads";
 
 /// Which manifest says what was found out before. Shards have one each.
-pub const RETRY_UNKNOWN: &str = "retry-unknown";
+pub(crate) const RETRY_UNKNOWN: &str = "retry-unknown";
 
 impl RunDescription {
     /// That of this program.

@@ -23,6 +23,7 @@ use crate::storage::platform;
 
 /// The account of a run, as it is written to `STEM.manifest.json`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Manifest {
     /// What was run.
     #[serde(flatten)]
@@ -63,6 +64,7 @@ pub struct ParentManifest {
 
 /// What every manifest says, whatever was run.
 #[derive(Clone, Debug, Deserialize)]
+#[non_exhaustive]
 pub struct ManifestHead {
     /// What was run.
     pub command: String,

@@ -36,7 +36,7 @@ use crate::storage::compression::Compression;
 use crate::storage::path_text::path_of;
 
 /// Time between two checkpoints, if nothing else is asked for.
-pub const CHECKPOINT_EVERY: Duration = Duration::from_secs(10);
+pub(crate) const CHECKPOINT_EVERY: Duration = Duration::from_secs(10);
 
 /// What the user asked for, not yet checked.
 #[derive(Clone, Debug, Default)]
@@ -117,6 +117,7 @@ pub struct JobPlan {
 
 /// What is made of the records that are judged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Product {
     /// They are sorted, and written in this format.
     Records(FormatName),
@@ -163,7 +164,7 @@ impl fmt::Display for Product {
 
 impl JobPlan {
     /// Where an output, or the manifest, will be in the end.
-    pub fn destination(&self, path: &Path) -> PathBuf {
+    pub(crate) fn destination(&self, path: &Path) -> PathBuf {
         self.staging.as_ref().map_or_else(|| path.to_owned(), |staging| staging.destination(path))
     }
 

@@ -15,10 +15,10 @@ use crate::records::stream::Stream;
 use crate::storage::path_text::text_of;
 
 /// What the name of a checkpoint ends with.
-pub const CHECKPOINT_SUFFIX: &str = ".checkpoint";
+pub(crate) const CHECKPOINT_SUFFIX: &str = ".checkpoint";
 
 /// What the name of a lock ends with.
-pub const LOCK_SUFFIX: &str = ".lock";
+pub(crate) const LOCK_SUFFIX: &str = ".lock";
 
 /// The start of the names of a run's files: `positions`, or `positions-00003-of-00010` for a shard.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]

@@ -20,6 +20,7 @@ use crate::storage::platform;
 
 /// The account of a run, as it is written to `NAME.manifest.json`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct SelfPlayManifest {
     /// What was run; its settings are everything that decides the games: every constant, the seed, the networks.
     #[serde(flatten)]

@@ -41,6 +41,7 @@ pub struct Settings {
 /// What becomes of mates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum MatedPolicy {
     /// They are written to a file of their own, with the proofs beside.
     #[default]
@@ -54,6 +55,7 @@ pub enum MatedPolicy {
 /// What becomes of positions on which the search stopped before it knew.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum UnknownPolicy {
     /// They are kept.
     #[default]

@@ -23,6 +23,7 @@ use crate::storage::path_text::path_of;
 /// What has become of a shard.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum ShardState {
     /// Its manifest is there.
     Done,
@@ -55,6 +56,7 @@ impl ShardState {
 
 /// A shard, or missing ones in a row, or a run without shards.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct ShardStatus {
     /// As in `3/10`, or `3-7/10`; none for a run without shards.
     pub shard: Option<String>,
@@ -104,6 +106,7 @@ impl RunUnit {
 
 /// A run with its shards.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct RunStatus {
     /// What the names of its files begin with.
     pub name: String,

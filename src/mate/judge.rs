@@ -94,6 +94,7 @@ impl SearchSettings {
 /// What is asked when the side to move is in check.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum InCheck {
     /// First whether it is being mated, then whether it mates; each with the whole budget.
     #[default]

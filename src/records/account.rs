@@ -14,6 +14,7 @@ use crate::storage::path_text::text_of;
 
 /// What was read of one input.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct InputEntry {
     /// What it is.
     #[serde(flatten)]
@@ -47,6 +48,7 @@ impl InputEntry {
 
 /// What a sample of records shows of their writer; the same for every shard.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Evidence {
     /// Records looked at.
     pub sampled: u64,
@@ -89,6 +91,7 @@ impl Evidence {
 
 /// One file written.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct OutputEntry {
     /// Its name, without the folder, which may move.
     pub file: String,

@@ -64,4 +64,4 @@ pub(crate) fn to_json(account: &impl Serialize) -> Vec<u8> {
 }
 
 /// What the name of a manifest ends with.
-pub const MANIFEST_SUFFIX: &str = ".manifest.json";
+pub(crate) const MANIFEST_SUFFIX: &str = ".manifest.json";

@@ -35,6 +35,7 @@ pub(crate) const fn is_one(number: &u64) -> bool {
 /// What becomes of records that cannot be used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum BadPolicy {
     /// Their bytes are written to a file of their own, with the reasons beside.
     #[default]

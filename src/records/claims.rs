@@ -56,12 +56,12 @@ impl FileClaim {
     }
 
     /// The same, unless its path leads to a stream.
-    pub fn file_or_stream<P: AsRef<Path>>(path: &P) -> Self {
+    pub(crate) fn file_or_stream<P: AsRef<Path>>(path: &P) -> Self {
         if platform::is_stream(path.as_ref()) { Self::in_place(path) } else { Self::file(path) }
     }
 
     /// That of a file that is written where it stands.
-    pub fn in_place<P: AsRef<Path>>(path: &P) -> Self {
+    pub(crate) fn in_place<P: AsRef<Path>>(path: &P) -> Self {
         let path = path.as_ref();
         Self { path: path.to_owned(), partial: Vec::new(), is_stream: platform::is_stream(path) }
     }
@@ -99,7 +99,7 @@ impl FileClaims {
 
     /// Takes in files that were read before: what is not there any more cannot be written over.
     #[must_use]
-    pub fn and_reading<'a>(mut self, paths: impl IntoIterator<Item = &'a PathBuf>) -> Self {
+    pub(crate) fn and_reading<'a>(mut self, paths: impl IntoIterator<Item = &'a PathBuf>) -> Self {
         for path in paths {
             let content = platform::identity_of_content(path).ok().flatten();
             let keys = content.map(Key::Content).into_iter().chain([Key::Name(normal(path))]);
@@ -156,7 +156,7 @@ impl FileClaims {
     ///
     /// # Errors
     /// [`PlanError`] if it cannot be written there.
-    pub fn lone_output(
+    pub(crate) fn lone_output(
         &mut self,
         stream: Stream,
         path: &Path,

@@ -55,6 +55,7 @@ pub enum Condition {
 
 /// What became of a record that was judged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Disposition {
     /// Written to the kept records as it was.
     Kept,

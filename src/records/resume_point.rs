@@ -18,7 +18,7 @@ pub struct ResumePoint {
 
 impl ResumePoint {
     /// Behind another block.
-    pub fn advance(&mut self, block: &Counts, read: PartRead) {
+    pub(crate) fn advance(&mut self, block: &Counts, read: PartRead) {
         self.blocks += 1;
         self.counts.add(block);
         self.read = Some(read);

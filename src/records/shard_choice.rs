@@ -18,6 +18,7 @@ const OWN_COUNT: &str = "KYOKUMEN_SHARDS";
 
 /// Which shard to process: a given one, or the one that the job system assigns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum ShardChoice {
     /// This one.
     This(Shard),

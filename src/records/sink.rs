@@ -16,9 +16,9 @@ mod written;
 
 pub use error::SinkError;
 pub(crate) use error::io_error;
-pub use output::{OutputState, is_standard_output};
-pub use partial::partial_path;
-pub(crate) use partial::{PARTIAL_SUFFIX, Partial};
+pub use output::OutputState;
+pub(crate) use output::is_standard_output;
+pub(crate) use partial::{PARTIAL_SUFFIX, Partial, partial_path};
 pub use plan::OutputPlan;
 pub use sinks::{FinishedOutputs, Sinks};
 pub use written::WrittenOutput;

@@ -109,7 +109,7 @@ pub struct EncodedRecords {
 
 impl EncodedRecords {
     /// Records of one size that stand in a row.
-    pub const fn of_row(bytes: Vec<u8>, record_len: usize) -> Self {
+    pub(crate) const fn of_row(bytes: Vec<u8>, record_len: usize) -> Self {
         Self { bytes, record_len: Some(record_len), ends: Vec::new() }
     }
 
@@ -145,14 +145,14 @@ impl EncodedRecords {
 
     /// Where an encoder appends the bytes of the next record; [`Self::end_record`] closes it.
     #[inline]
-    pub fn open_record(&mut self) -> &mut Vec<u8> {
+    pub(crate) fn open_record(&mut self) -> &mut Vec<u8> {
         self.listed();
         &mut self.bytes
     }
 
     /// Closes the record whose bytes were appended last.
     #[inline]
-    pub fn end_record(&mut self) {
+    pub(crate) fn end_record(&mut self) {
         let end = self.bytes.len();
         self.listed().push(end);
     }
@@ -160,7 +160,7 @@ impl EncodedRecords {
     /// Closes a group of records whose bytes were appended last. Nothing is written between them: they
     /// count as records of the group's last byte.
     #[inline]
-    pub fn end_group(&mut self, records: usize) {
+    pub(crate) fn end_group(&mut self, records: usize) {
         let ends = self.listed();
         let start = ends.last().copied().unwrap_or(0);
         ends.extend(std::iter::repeat_n(start, records.saturating_sub(1)));

@@ -33,6 +33,7 @@ pub struct Evaluated {
 
 /// How good a position is for the side to move.
 #[derive(Clone, Copy, PartialEq, Debug)]
+#[non_exhaustive]
 pub enum Score {
     /// How probable it is that it wins.
     Value(f32),

@@ -93,6 +93,7 @@ pub enum SelfPlayError {
 
 /// What is left of a run that has not come to its end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Kept {
     /// So many games, behind which another process goes on.
     Games(u64),

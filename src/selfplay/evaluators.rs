@@ -11,6 +11,7 @@ use crate::storage::platform;
 
 /// What evaluates positions.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Model {
     /// Equal probabilities, even positions: `uniform`.
     Uniform,

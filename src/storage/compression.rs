@@ -2,6 +2,7 @@
 
 /// How the bytes of a file are compressed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
 pub enum Compression {
     /// Not at all.
     None,

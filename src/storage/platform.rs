@@ -87,7 +87,7 @@ pub(crate) fn fail_at_the_limit_of_file_size() -> io::Result<()> {
 /// # Errors
 /// Never.
 #[cfg(not(unix))]
-pub fn fail_at_the_limit_of_file_size() -> io::Result<()> {
+pub(crate) fn fail_at_the_limit_of_file_size() -> io::Result<()> {
     Ok(())
 }
 
@@ -127,7 +127,7 @@ pub(crate) fn identity_of(_path: &Path, file: &File) -> io::Result<FileIdentity>
 /// # Errors
 /// If it cannot be looked at.
 #[cfg(not(unix))]
-pub fn identity_of(path: &Path, _file: &File) -> io::Result<FileIdentity> {
+pub(crate) fn identity_of(path: &Path, _file: &File) -> io::Result<FileIdentity> {
     identity(path)
 }
 
@@ -346,7 +346,7 @@ pub(crate) fn create_private_folder(folder: &Path) -> io::Result<()> {
 /// # Errors
 /// If the system refuses.
 #[cfg(not(unix))]
-pub fn create_private_folder(folder: &Path) -> io::Result<()> {
+pub(crate) fn create_private_folder(folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)
 }
 
@@ -364,7 +364,7 @@ pub(crate) fn boot_id() -> Option<String> {
 
 /// Only Linux has one.
 #[cfg(not(target_os = "linux"))]
-pub fn boot_id() -> Option<String> {
+pub(crate) fn boot_id() -> Option<String> {
     None
 }
 
@@ -390,7 +390,7 @@ pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
 /// # Errors
 /// Never.
 #[cfg(not(unix))]
-pub fn sync_folder(_folder: &Path) -> io::Result<()> {
+pub(crate) fn sync_folder(_folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
@@ -408,7 +408,7 @@ pub(crate) fn read_exact_at(file: &File, bytes: &mut [u8], offset: u64) -> io::R
 /// # Errors
 /// If the file ends before, or the system refuses.
 #[cfg(windows)]
-pub fn read_exact_at(file: &File, mut bytes: &mut [u8], mut offset: u64) -> io::Result<()> {
+pub(crate) fn read_exact_at(file: &File, mut bytes: &mut [u8], mut offset: u64) -> io::Result<()> {
     while !bytes.is_empty() {
         match std::os::windows::fs::FileExt::seek_read(file, bytes, offset) {
             Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
@@ -481,7 +481,7 @@ pub(crate) fn peak_memory_bytes() -> Option<u64> {
 
 /// Only Linux is asked.
 #[cfg(not(target_os = "linux"))]
-pub fn peak_memory_bytes() -> Option<u64> {
+pub(crate) fn peak_memory_bytes() -> Option<u64> {
     None
 }
 

@@ -24,6 +24,8 @@ use kyokumen::mate::judge::{Judgement, PositionJudge, Stop};
 use kyokumen::records::answer::Answer;
 use kyokumen::records::plan_error::PlanError;
 use kyokumen::records::shard::Shard;
+use kyokumen::records::sink::SinkError;
+use kyokumen::records::source::SourceError;
 use kyokumen::shogi::{Move, Position};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -225,18 +227,25 @@ impl Interrupted {
     }
 
     /// Why the run does not go on; what is there stays.
-    fn refusal(&self, request: JobRequest) -> String {
+    fn refusal(&self, request: JobRequest) -> JobError {
         let before = contents(&self.request.output);
         let error = run(request, u64::MAX).unwrap_err();
         assert!(contents(&self.request.output) == before);
-        format!("{:#}", anyhow::Error::from(error))
+        error
     }
 
+    /// Refuses what differs in this from the run that was begun; the two values.
     #[track_caller]
-    fn refuses(&self, request: JobRequest, expected: &str) {
-        let refusal = self.refusal(request);
-        assert!(refusal.contains(expected), "{refusal}");
+    fn difference(&self, request: JobRequest, what: &str) -> [Value; 2] {
+        difference(self.refusal(request), what)
     }
+}
+
+#[track_caller]
+fn difference(refusal: JobError, what: &str) -> [Value; 2] {
+    let JobError::Different { difference, .. } = refusal else { panic!("{refusal}") };
+    assert_eq!(difference.what, what);
+    [difference.was, difference.is]
 }
 
 #[test]
@@ -247,21 +256,18 @@ fn other_settings_are_refused_and_named() {
         change(&mut request.settings);
         request
     };
-    left.refuses(with(|s| s.search.nodes = 5), "settings.nodes was 1048576 and is 5");
-    left.refuses(
-        with(|s| s.filters.drop_in_check = true),
-        "settings.drop-in-check was false and is true",
-    );
+    let nodes = left.difference(with(|s| s.search.nodes = 5), "settings.nodes");
+    assert_eq!(nodes, [1_048_576, 5]);
+    let in_check = with(|s| s.filters.drop_in_check = true);
+    assert_eq!(left.difference(in_check, "settings.drop-in-check"), [false, true]);
     let to = Some("hcp.zst".parse().unwrap());
     let name = Some("a".to_owned());
-    left.refuses(
-        JobRequest { to, name, ..left.request.clone() },
-        r#"settings.to was "hcp" and is "hcp.zst""#,
-    );
+    let to = left.difference(JobRequest { to, name, ..left.request.clone() }, "settings.to");
+    assert_eq!(to, ["hcp", "hcp.zst"]);
     let other = write(left.folder.path(), "b.hcp", &archive(Format::Hcp, 2000));
     let inputs = vec![other];
     let name = Some("a".to_owned());
-    left.refuses(JobRequest { inputs, name, ..left.request.clone() }, "inputs[0].file was");
+    left.difference(JobRequest { inputs, name, ..left.request.clone() }, "inputs[0].file");
 }
 
 #[test]
@@ -275,14 +281,19 @@ fn another_input_is_refused() {
         fs::File::options().write(true).open(path).unwrap().set_modified(modified).unwrap();
     };
     rewrite(&bytes, modified + Duration::from_secs(1));
-    left.refuses(left.request.clone(), "inputs[0].modified_unix_ns was");
+    left.difference(left.request.clone(), "inputs[0].modified_unix_ns");
     rewrite(&bytes[..bytes.len() - 32], modified);
-    left.refuses(left.request.clone(), "inputs[0].file_bytes was 64000 and is 63968");
+    let file_bytes = left.difference(left.request.clone(), "inputs[0].file_bytes");
+    assert_eq!(file_bytes, [64_000, 63_968]);
     // What was read is looked at again, whatever the time of modification says.
     let mut changed = bytes.clone();
     changed[7] ^= 1;
     rewrite(&changed, modified);
-    left.refuses(left.request.clone(), "a.hcp is not what the interrupted run read");
+    let refusal = left.refusal(left.request.clone());
+    let JobError::Run(RunError::Source(SourceError::NotAsLeft { input })) = &refusal else {
+        panic!("{refusal}")
+    };
+    assert_eq!(Path::new(input), path);
     rewrite(&bytes, modified);
     run_in_pieces(&left.request, u64::MAX / 2);
 }
@@ -290,24 +301,34 @@ fn another_input_is_refused() {
 #[test]
 fn damaged_checkpoints_and_outputs_are_refused() {
     let left = interrupted();
-    let damage = |name: &str, damage: fn(&mut Vec<u8>), expected: &str| {
+    let damage = |name: &str, damage: fn(&mut Vec<u8>)| {
         let path = left.output(name);
         let bytes = fs::read(&path).unwrap();
         let mut damaged = bytes.clone();
         damage(&mut damaged);
         fs::write(&path, damaged).unwrap();
-        left.refuses(left.request.clone(), expected);
+        match left.refusal(left.request.clone()) {
+            JobError::DamagedCheckpoint { path: place, .. }
+            | JobError::Run(RunError::Sink(SinkError::NotAsLeft { path: place })) => {
+                assert_eq!(place, path);
+            }
+            refusal => panic!("{refusal}"),
+        }
         fs::write(&path, bytes).unwrap();
     };
-    damage("a.checkpoint", |bytes| bytes.truncate(100), "a.checkpoint is damaged");
-    damage("a.checkpoint", Vec::clear, "a.checkpoint is damaged: it is cut off");
-    damage("a.checkpoint", |bytes| bytes[50] ^= 1, "a.checkpoint is damaged: its checksum");
-    damage("a.hcp.partial", |bytes| bytes.truncate(100), "a.hcp.partial is not as the interrupted");
-    damage("a.hcp.partial", |bytes| bytes[50] ^= 1, "a.hcp.partial is not as the interrupted");
+    damage("a.checkpoint", |bytes| bytes.truncate(100));
+    damage("a.checkpoint", Vec::clear);
+    damage("a.checkpoint", |bytes| bytes[50] ^= 1);
+    damage("a.hcp.partial", |bytes| bytes.truncate(100));
+    damage("a.hcp.partial", |bytes| bytes[50] ^= 1);
     let mated = left.output("a.hcp.mated.partial");
     let bytes = fs::read(&mated).unwrap();
     fs::remove_file(&mated).unwrap();
-    left.refuses(left.request.clone(), "cannot open");
+    let refusal = left.refusal(left.request.clone());
+    let JobError::Run(RunError::Sink(SinkError::Io { verb: "open", path, .. })) = &refusal else {
+        panic!("{refusal}")
+    };
+    assert_eq!(path, &mated);
     // What came behind the checkpoint is cut off.
     fs::write(&mated, [bytes, vec![1; 1 << 20]].concat()).unwrap();
     run_in_pieces(&left.request, u64::MAX / 2);
@@ -405,14 +426,16 @@ fn what_is_done_is_not_done_again() {
     assert!(contents(&request.output) == before);
     let mut other = request.clone();
     other.settings.search.depth_plies = 7;
-    let refusal = run(other, u64::MAX).unwrap_err().to_string();
-    assert!(refusal.contains("settings.depth was 20 and is 7"), "{refusal}");
+    let depth = difference(run(other, u64::MAX).unwrap_err(), "settings.depth");
+    assert_eq!(depth, [20, 7]);
     fs::write(request.output.join("a.hcp"), "short").unwrap();
-    let refusal = run(request.clone(), u64::MAX).unwrap_err().to_string();
-    assert!(refusal.contains("a.hcp is not as"), "{refusal}");
+    let refusal = run(request.clone(), u64::MAX).unwrap_err();
+    let JobError::NotAsSaid { path, .. } = &refusal else { panic!("{refusal}") };
+    assert_eq!(path, &request.output.join("a.hcp"));
     fs::remove_file(request.output.join("a.manifest.json")).unwrap();
-    let refusal = run(request.clone(), u64::MAX).unwrap_err().to_string();
-    assert!(refusal.contains("exists without a manifest"), "{refusal}");
+    let refusal = run(request.clone(), u64::MAX).unwrap_err();
+    let JobError::Unaccounted { path } = &refusal else { panic!("{refusal}") };
+    assert_eq!(path, &request.output.join("a.hcp"));
 }
 
 #[test]

@@ -103,7 +103,7 @@ mod tests {
     /// Wherever the bytes are cut.
     #[test]
     fn pieces_make_the_whole() {
-        let bytes: Vec<u8> = (0..40).map(|number| number * 37).collect();
+        let bytes: Vec<u8> = (0_u8..40).map(|number| number.wrapping_mul(37)).collect();
         for cut in 0..=bytes.len() {
             assert_eq!(checksum(&[&bytes[..cut], &bytes[cut..]]), checksum(&[&bytes]), "{cut}");
         }

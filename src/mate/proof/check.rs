@@ -26,6 +26,7 @@ pub struct ProofCheckError {
 /// What is wrong with a proof.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[expect(missing_docs, reason = "the messages say it")]
+#[non_exhaustive]
 pub enum ProofCheckErrorKind {
     #[error(transparent)]
     Line(#[from] ProofLineError),

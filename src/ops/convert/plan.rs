@@ -74,6 +74,7 @@ pub struct ConvertSettings {
 /// What is examined of records that are written; what is found is counted and no reason to refuse them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Check {
     /// What their bytes show: padding, a result without a meaning, a move that is none.
     #[default]

@@ -19,6 +19,7 @@ use crate::storage::memory::Memory;
 
 /// The account of a conversion.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct ConvertReport {
     /// Name and version of the program.
     pub program: String,

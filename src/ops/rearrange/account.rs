@@ -21,6 +21,7 @@ use crate::storage::platform;
 
 /// The account of an operation, as it is written to `FILE.manifest.json`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct OperationManifest {
     /// Name and version of the program.
     pub program: String,

@@ -64,6 +64,7 @@ impl fmt::Display for Weights {
 /// When mixing ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Until {
     /// When every input is at its end.
     #[default]

@@ -30,6 +30,7 @@ use crate::records::stream::Stream;
 
 /// How much is taken.
 #[derive(Clone, Copy, PartialEq, Debug)]
+#[non_exhaustive]
 pub enum SampleSize {
     /// So many units, or all if there are fewer.
     Count(u64),

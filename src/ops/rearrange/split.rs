@@ -24,6 +24,7 @@ use crate::storage::memory::Memory;
 /// Which part a unit goes to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum SplitBy {
     /// The first unit to the first part, the second to the second, and so on, again and again.
     #[default]

@@ -22,6 +22,7 @@ const PIECE_BINS: Bins = Bins { width: 1, from: 0, below: 40 };
 
 /// Figures about files of positions. `records` = `good` + `bad` + `comments`.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct StatsReport {
     /// Name and version of the program.
     pub program: String,
@@ -71,6 +72,7 @@ pub struct StatsReport {
 /// Something of both sides.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[expect(missing_docs, reason = "the names say it")]
+#[non_exhaustive]
 pub struct SidesReport {
     pub black: u64,
     pub white: u64,
@@ -79,6 +81,7 @@ pub struct SidesReport {
 /// How games ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[expect(missing_docs, reason = "the names say it")]
+#[non_exhaustive]
 pub struct ResultsReport {
     pub black: u64,
     pub white: u64,
@@ -102,6 +105,7 @@ pub struct EvalBin {
 /// What the stored moves are. Captures, promotions and drops are told of the legal ones.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[expect(missing_docs, reason = "the names say it")]
+#[non_exhaustive]
 pub struct MovesReport {
     pub none: u64,
     pub legal: u64,
@@ -113,6 +117,7 @@ pub struct MovesReport {
 
 /// Where the pieces are.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct PiecesReport {
     /// On the board, by the SFEN name of the kind, of both sides, over all positions.
     pub on_board: BTreeMap<String, u64>,
@@ -130,6 +135,7 @@ pub struct PiecesReport {
 /// or promoted: from [`MIDDLEGAME_FROM`] and from [`ENDGAME_FROM`] on.
 #[derive(Clone, Debug, Serialize)]
 #[expect(missing_docs, reason = "the names say it")]
+#[non_exhaustive]
 pub struct PhaseReport {
     pub opening: u64,
     pub middlegame: u64,

@@ -19,6 +19,7 @@ const MAX_EXAMPLES: usize = 3;
 /// How bad a finding is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Level {
     /// The record cannot be used, or what the file says of itself.
     Error,
@@ -40,6 +41,7 @@ pub struct Example {
 
 /// What was found out about some records.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Finding {
     /// How bad it is.
     pub level: Level,
@@ -92,6 +94,7 @@ impl Findings {
 
 /// The account of a file. `records` = `good` + `bad` + `comments`.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct VerifyReport {
     /// The file, as it was given.
     pub file: String,

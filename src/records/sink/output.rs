@@ -218,7 +218,7 @@ fn open_stream(path: &Path) -> io::Result<BoxedWriter> {
 }
 
 /// Whether what is written straight through to a path goes to standard output.
-pub fn is_standard_output(path: &Path) -> bool {
+pub(crate) fn is_standard_output(path: &Path) -> bool {
     path == Path::new("-") || platform::is_stream(path) && Standard::Output.is(path)
 }
 

@@ -13,7 +13,7 @@ use crate::storage::platform;
 pub(crate) const PARTIAL_SUFFIX: &str = ".partial";
 
 /// Name of an output while it is not whole.
-pub fn partial_path(path: &Path) -> PathBuf {
+pub(crate) fn partial_path(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(PARTIAL_SUFFIX);
     PathBuf::from(name)

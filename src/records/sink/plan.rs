@@ -39,7 +39,7 @@ impl OutputPlan {
     }
 
     /// What its bytes stand under until they have their name: two files of what is made of rows.
-    pub fn partial_paths(&self) -> impl Iterator<Item = PathBuf> {
+    pub(crate) fn partial_paths(&self) -> impl Iterator<Item = PathBuf> {
         let rows = self.deferred_table.map(|_| partial_path(&rows_path(&self.path)));
         std::iter::once(partial_path(&self.path)).chain(rows)
     }
@@ -50,7 +50,7 @@ impl OutputPlan {
     }
 
     /// Whether writing can go on after a crash.
-    pub fn can_be_resumed(&self) -> bool {
+    pub(crate) fn can_be_resumed(&self) -> bool {
         !self.is_stream && self.compression != Compression::Parquet
     }
 }

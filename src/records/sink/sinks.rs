@@ -28,7 +28,7 @@ impl Sinks {
     ///
     /// # Errors
     /// As [`Sinks::create`].
-    pub fn create_with(plans: &[OutputPlan], checksums: bool) -> Result<Self, SinkError> {
+    pub(crate) fn create_with(plans: &[OutputPlan], checksums: bool) -> Result<Self, SinkError> {
         let create = |plan| Output::create(plan, checksums);
         Ok(Self { outputs: plans.iter().map(create).collect::<Result<_, _>>()? })
     }
@@ -83,7 +83,7 @@ impl Sinks {
     ///
     /// # Errors
     /// [`SinkError::Io`], or [`SinkError::Interrupted`] if that was wanted.
-    pub fn finish_cancellable(
+    pub(crate) fn finish_cancellable(
         self,
         wants_stop: &mut dyn FnMut() -> bool,
     ) -> Result<FinishedOutputs, SinkError> {
@@ -92,7 +92,7 @@ impl Sinks {
     }
 
     /// Whether finishing makes something of the rows that were written.
-    pub fn has_deferred_tables(&self) -> bool {
+    pub(crate) fn has_deferred_tables(&self) -> bool {
         self.outputs.iter().any(|output| output.plan.deferred_table.is_some())
     }
 }
@@ -120,7 +120,7 @@ impl FinishedOutputs {
     /// If giving names fails, everything stays under the name that it has by then, beside the partial
     /// manifest that speaks of it: another process goes on with that.
     #[must_use]
-    pub fn resumable(self) -> Self {
+    pub(crate) fn resumable(self) -> Self {
         Self { is_resumable: true, ..self }
     }
 
@@ -156,7 +156,11 @@ impl FinishedOutputs {
     ///
     /// # Errors
     /// [`SinkError::Io`] if a file cannot be renamed or a folder not be synchronised.
-    pub fn commit_with(mut self, manifest_path: &Path, manifest: &[u8]) -> Result<(), SinkError> {
+    pub(crate) fn commit_with(
+        mut self,
+        manifest_path: &Path,
+        manifest: &[u8],
+    ) -> Result<(), SinkError> {
         let mut target = Target::create(manifest_path)?;
         let written = target.writer().and_then(|mut writer| {
             writer.write_all(manifest)?;

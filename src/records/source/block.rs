@@ -54,7 +54,7 @@ impl Block {
     }
 
     /// Number over all inputs of a record with this index.
-    pub const fn number_of(&self, index: u64) -> u64 {
+    pub(crate) const fn number_of(&self, index: u64) -> u64 {
         (self.first_number + index).saturating_sub(self.wanted.start)
     }
 
@@ -76,7 +76,7 @@ impl Block {
     }
 
     /// The records of one of its units, wanted or not.
-    pub fn records_in<'a>(
+    pub(crate) fn records_in<'a>(
         &self,
         unit: &RawUnit<'a>,
     ) -> impl Iterator<Item = Result<RecordRef<'a>, DecodeError>> + use<'a> {

@@ -28,13 +28,13 @@ impl Source {
 
     /// The same, but the first record is not number 0 over all inputs: it is that of a shard.
     #[must_use]
-    pub fn numbered_from(self, number: u64) -> Self {
+    pub(crate) fn numbered_from(self, number: u64) -> Self {
         Self { number, ..self }
     }
 
     /// The same, but no more than this many records over all parts.
     #[must_use]
-    pub fn limited_to(self, records: u64) -> Self {
+    pub(crate) fn limited_to(self, records: u64) -> Self {
         Self { records_left: records, ..self }
     }
 
@@ -90,7 +90,7 @@ pub fn count_records(input: &Input) -> Result<u64, SourceError> {
 }
 
 /// Whether [`count_records`] needs no decompression and does not consume the input.
-pub fn is_cheap_to_count(input: &Input) -> bool {
+pub(crate) fn is_cheap_to_count(input: &Input) -> bool {
     match &input.location {
         InputLocation::File(path) if !path.is_file() => false,
         InputLocation::File(_) => input.compression == Compression::None || can_be_computed(input),

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// What the name of an index has behind that of its input.
-pub const INDEX_SUFFIX: &str = ".index.json";
+pub(crate) const INDEX_SUFFIX: &str = ".index.json";
 
 /// A record that begins a unit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]

@@ -316,7 +316,9 @@ fn only_the_same_run_is_gone_on_with() {
     let request = || request("memory://same/a.hcp", out, folder.path());
     run_filter(request()).unwrap();
     let manifest = Manifest::read(&Path::new(out).join("a.manifest.json")).unwrap();
-    assert!(manifest.inputs[0].identity.etag.is_some() && manifest.identity().inputs[0].etag.is_some());
+    assert!(
+        manifest.inputs[0].identity.etag.is_some() && manifest.identity().inputs[0].etag.is_some()
+    );
     let mut other = JobRequest { resume: true, ..request() };
     other.settings.search.nodes = 101;
     let different = run_filter(other);

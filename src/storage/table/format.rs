@@ -10,6 +10,7 @@ use crate::storage::table::{Table, Value, json, packed_row};
 /// How a table is written.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum TableFormat {
     /// Columns in groups of rows, compressed.
     Parquet,

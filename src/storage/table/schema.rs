@@ -26,6 +26,7 @@ pub struct Column {
 
 /// What the values of a column are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum ColumnType {
     /// Text in UTF-8.
     Text,
@@ -51,6 +52,7 @@ pub enum ColumnType {
 
 /// A value in a row.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Value<'a> {
     /// Nothing.
     Null,
