@@ -36,7 +36,7 @@ use crate::storage::compression::Compression;
 use crate::storage::path_text::path_of;
 
 /// Time between two checkpoints, if nothing else is asked for.
-pub(crate) const CHECKPOINT_EVERY: Duration = Duration::from_secs(10);
+pub const CHECKPOINT_EVERY: Duration = Duration::from_secs(10);
 
 /// What the user asked for, not yet checked.
 #[derive(Clone, Debug, Default)]
