@@ -10,6 +10,7 @@ pub mod filter;
 pub mod identity;
 pub mod manifest;
 pub mod merge;
+pub mod output_check;
 pub mod plan;
 pub(crate) mod plan_identity;
 pub mod previous_run;

@@ -15,9 +15,9 @@ use thiserror::Error;
 
 use super::identity::MERGE;
 use super::manifest::{Manifest, ParentManifest};
+use super::output_check::wrong_output;
 use super::settings::Settings;
 use super::shard_error::ShardError;
-use super::shard_set::wrong_output;
 use crate::format::Format;
 use crate::format::MAX_LINE_BYTES;
 use crate::format::move16::Dialect;

@@ -1,21 +1,20 @@
 //! The shards of one run: whether all are there, belong together, and are as their manifests say.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io;
 use std::path::{Path, PathBuf};
 
 use super::error::JobError;
 use super::identity::{Identity, IdentityDifference, RETRY_UNKNOWN};
 use super::manifest::Manifest;
+use super::output_check::wrong_output;
 use super::run_manifest::RunManifest;
 use super::run_name::{CHECKPOINT_SUFFIX, LOCK_SUFFIX, RunName};
 use super::shard_error::ShardError;
-use crate::records::account::{InputEntry, OutputEntry};
+use crate::records::account::InputEntry;
 use crate::records::account_file::MANIFEST_SUFFIX;
 use crate::records::format_name::FormatName;
 use crate::records::shard::{Shard, missing};
 use crate::records::stream::Stream;
-use crate::storage::checksum::Sha256Sum;
 use crate::storage::compression::Compression;
 use crate::storage::path_text::{path_of, text_of};
 use crate::storage::{files, platform};
@@ -278,26 +277,6 @@ impl ShardSet {
         let outputs = sound.flat_map(|(_, manifest)| manifest.outputs());
         let wanted = outputs.filter(|output| stream.is_none_or(|stream| output.stream == stream));
         wanted.filter_map(|output| wrong_output(&self.folder, output)).collect()
-    }
-}
-
-/// What is wrong with an output in a folder: its bytes are read.
-pub fn wrong_output(folder: &Path, output: &OutputEntry) -> Option<ShardError> {
-    let path = folder.join(path_of(&output.file));
-    let bytes = match files::state(&path) {
-        Ok(state) => state.bytes,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Some(ShardError::NoOutput { path });
-        }
-        Err(error) => return Some(ShardError::Unreadable { path, error: error.to_string() }),
-    };
-    if bytes != output.bytes {
-        return Some(ShardError::Bytes { path, bytes, expected: output.bytes });
-    }
-    match files::open(&path).and_then(Sha256Sum::of_reader) {
-        Ok(sum) if output.sha256.is_none_or(|expected| expected == sum) => None,
-        Ok(_) => Some(ShardError::Checksum { path }),
-        Err(error) => Some(ShardError::Unreadable { path, error: error.to_string() }),
     }
 }
 

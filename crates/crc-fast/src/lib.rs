@@ -84,7 +84,9 @@ mod tests {
 
     fn checksum(pieces: &[&[u8]]) -> u64 {
         let mut digest = Digest::new(CrcAlgorithm::Crc64Nvme);
-        pieces.iter().for_each(|piece| digest.update(piece));
+        for piece in pieces {
+            digest.update(piece);
+        }
         digest.finalize()
     }
 
@@ -94,7 +96,7 @@ mod tests {
         assert_eq!(checksum(&[b"123456789"]), 0xae8b_1486_0a79_9888);
         assert_eq!(checksum(&[&[0; 4096]]), 0x6482_d367_eb22_b64e);
         assert_eq!(checksum(&[&[0xff; 4096]]), 0xc0dd_ba73_02ec_a3ac);
-        let mut bytes: Vec<u8> = (0..4096).map(|number| number as u8).collect();
+        let mut bytes: Vec<u8> = (0..4096_u16).map(|number| number as u8).collect();
         assert_eq!(checksum(&[&bytes]), 0x3e72_9f5f_6750_449c);
         bytes.reverse();
         assert_eq!(checksum(&[&bytes]), 0x9a2d_f64b_8e9e_517e);
