@@ -15,7 +15,9 @@ use crate::cli::exit::ExitStatus;
 use crate::engine::progress::Progress;
 use crate::format::move16::Dialect;
 use crate::ops::error::OperationError;
-use crate::ops::rearrange::{OperationManifest, RearrangePlan, RearrangeRequest, Resources};
+use crate::ops::rearrange::{
+    AverageCounts, OperationManifest, RearrangePlan, RearrangeRequest, Resources,
+};
 use crate::records::bad_record::BadPolicy;
 use crate::records::counts::Condition;
 use crate::records::format_name::FormatName;
@@ -132,6 +134,14 @@ fn write_summary(account: &OperationManifest, plan: &RearrangePlan) {
         bad => format!(", {bad} bad"),
     };
     say!("{all}: {} written{filtered}{bad}", counts.written);
+    if let Some(averaged) = counts.averaged {
+        let AverageCounts { copies, most_copies, evaluations, results, moves, .. } = averaged;
+        say!(
+            "  {} with the mean of {copies} copies, {most_copies} at most: {evaluations} evaluations, {results} results, \
+             {moves} moves changed",
+            records(averaged.records)
+        );
+    }
     let folder = |stream| {
         let outputs = plan.outputs.iter().chain(&plan.side_outputs);
         let path =

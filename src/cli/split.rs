@@ -1,27 +1,33 @@
 //! `kyokumen split`.
 
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroU64};
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 
 use super::option::{location, word};
 use super::rearrange_args::RearrangeArgs;
 use crate::cli::exit::ExitStatus;
-use crate::ops::rearrange::{RearrangePlan, RearrangeRequest, SplitBy, split};
+use crate::ops::rearrange::{
+    PartLimit, RearrangePlan, RearrangeRequest, SplitBy, split, split_up_to,
+};
 use crate::records::format_name::FormatName;
+use crate::storage::memory::Memory;
 
 /// Deal the records of archives out to several files
 ///
 /// Parts are named NAME-00001-of-00010.psv and so on. round-robin gives the first record to the first part, the
-/// second to the second; ranges are stretches of the input, the same that --shard takes. Records are written
-/// byte for byte as they were read; where the format holds games, games are dealt out. Beside the parts stands
-/// a manifest.
+/// second to the second; ranges are stretches of the input, the same that --shard takes. With --size or --records
+/// parts are filled one after the other as far as the limit allows; how many there are shows in a first reading.
+/// Records are written byte for byte as they were read; where the format holds games, games are dealt out, and none is cut.
+/// Beside the parts stands a manifest.
 #[derive(Args)]
+#[command(group = ArgGroup::new("how_many").required(true).args(["parts", "size", "records"]))]
 #[command(after_long_help = "\
 Examples:
   kyokumen split all.psv -o parts --parts 10
   kyokumen split all.psv -o parts --parts 1000 --by ranges --to psv.zst
+  kyokumen split all.csa -o parts --size 1G
 
 Exit status: 0 done, 1 failed, 2 usage, 3 done but nothing was read, or bad records were skipped or quarantined, \
 130 or 143 interrupted.")]
@@ -35,10 +41,19 @@ pub(super) struct SplitArgs {
 
     /// Number of parts
     #[arg(long, value_name = "N")]
-    parts: NonZeroU32,
+    parts: Option<NonZeroU32>,
+
+    /// Bytes that a part has at most, K, M, G or T behind the number for powers of 1024; of parts that are compressed it
+    /// is the size before that
+    #[arg(long, value_name = "SIZE")]
+    size: Option<Memory>,
+
+    /// Records that a part has at most
+    #[arg(long, value_name = "N")]
+    records: Option<NonZeroU64>,
 
     /// Who gets which record [default: round-robin]
-    #[arg(long, value_name = "round-robin|ranges", value_parser = word::<SplitBy>)]
+    #[arg(long, value_name = "round-robin|ranges", value_parser = word::<SplitBy>, conflicts_with_all = ["size", "records"])]
     by: Option<SplitBy>,
 
     /// The inputs' format, compressed in another way, as in psv.zst [default: as the first input]
@@ -53,7 +68,15 @@ pub(super) struct SplitArgs {
 pub(super) fn run(args: &SplitArgs) -> anyhow::Result<ExitStatus> {
     let request = args.common.request(args.output.clone(), args.to);
     let request = RearrangeRequest { name: args.name.clone(), ..request };
-    let plan = RearrangePlan::in_parts(request, args.parts.get());
+    let size = args.size.map(|size| PartLimit::Bytes(size.bytes()));
+    let limit = size.or(args.records.map(|records| PartLimit::Records(records.get())));
+    if let Some(limit) = limit {
+        let plan = RearrangePlan::in_uncounted_parts(request);
+        let split =
+            |plan: &_, progress: &mut _, cancel: &_| split_up_to(plan, limit, progress, cancel);
+        return args.common.run(plan, split);
+    }
+    let plan = RearrangePlan::in_parts(request, args.parts.map_or(1, NonZeroU32::get));
     let by = args.by.unwrap_or_default();
     args.common.run(plan, |plan, progress, cancel| split(plan, by, progress, cancel))
 }

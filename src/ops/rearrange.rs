@@ -1,11 +1,12 @@
 //! Operations on archives that leave every record as it is and decide only where it goes: shuffle, dedup,
-//! split, sample, interleave. None of them keeps an archive in memory.
+//! split, sample, interleave. None of them keeps an archive in memory. Only the mean of equal records is written anew.
 //!
 //! What is moved are units, the least that can be read by itself: a record, or a game where the format holds
 //! games. What comes out depends on inputs, settings and seed, never on memory, threads or what was where
 //! on disk.
 
 mod account;
+mod average_counts;
 mod copying;
 mod dedup;
 pub(super) mod dedup_key;
@@ -25,9 +26,10 @@ mod split;
 
 pub use crate::ops::rearrange::dedup_key::DedupKey;
 pub use account::{OperationCounts, OperationManifest};
-pub use dedup::dedup;
+pub use average_counts::AverageCounts;
+pub use dedup::{DedupSettings, dedup};
 pub use interleave::{Until, Weights, interleave};
 pub use plan::{RearrangePlan, RearrangeRequest, Resources};
 pub use sample::{SampleSize, sample};
 pub use shuffle::shuffle;
-pub use split::{SplitBy, split};
+pub use split::{PartLimit, SplitBy, split, split_up_to};

@@ -152,6 +152,30 @@ pub enum PlanError {
         /// The format.
         format: Format,
     },
+    /// The mean of records that say the same.
+    #[error(
+        "records that are equal by --key {key} say the same, and --average has nothing to do; compare by position or \
+         position+move"
+    )]
+    NothingToAverage {
+        /// The key.
+        key: &'static str,
+    },
+    /// A format without a place for the mean of records.
+    #[error(
+        "--average cannot be asked of {input}: {format} holds {}",
+        if format.has_single_records() {
+            "no evaluations; without it the first of equal records is written"
+        } else {
+            "games or groups that are moved as wholes; `kyokumen convert` makes records of them, as psv or hcpe"
+        }
+    )]
+    NotAveraged {
+        /// The input.
+        input: String,
+        /// Its format.
+        format: Format,
+    },
     /// More parts than files can be written at once.
     #[error(
         "{parts} parts at once would take more than {memory} of --memory; allow more, or take ranges (--by ranges)"
@@ -161,6 +185,19 @@ pub enum PlanError {
         parts: u32,
         /// The memory that they may take.
         memory: Memory,
+    },
+    /// A unit that no part has room for.
+    #[error(
+        "a record or game of the input takes {least} {what} with what stands before it in a file, and is not cut: \
+         --{option} must be {least} at least"
+    )]
+    NoRoomInPart {
+        /// Long name of the option.
+        option: &'static str,
+        /// What the largest one takes.
+        least: u64,
+        /// Of what.
+        what: &'static str,
     },
     /// More parts than there are names for.
     #[error("{parts} parts are more than {most}")]

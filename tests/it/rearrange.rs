@@ -1,8 +1,10 @@
 //! Records that are moved: shuffled, compared, dealt out, drawn by lot, mixed. Nothing is lost, the bytes stay,
 //! and memory and threads change nothing.
 
+mod average;
 mod dedup;
 mod memory;
+mod parts;
 mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -385,6 +387,12 @@ fn what_cannot_be_is_refused() {
         ),
         (&["split", "a.psv", "-o", "p", "--parts", "100000"], "100000 parts are more than 99999"),
         (&["split", "a.psv", "-o", "-", "--parts", "2"], "- is not a folder"),
+        (&["split", "a.psv", "-o", "p"], "--parts <N>|--size <SIZE>|--records <N>"),
+        (&["split", "a.psv", "-o", "p", "--parts", "2", "--size", "1M"], "cannot be used with"),
+        (&["split", "a.psv", "-o", "p", "--size", "1M", "--by", "ranges"], "cannot be used with"),
+        (&["split", "a.psv", "-o", "p", "--size", "39"], "--size must be 40 at least"),
+        (&["split", "-", "--from", "psv", "-o", "p", "--records", "2"], "read only once"),
+        (&["split", &games, "-o", "p", "--records", "1"], "and is not cut: --records must be"),
         (&["sample", "a.psv", "-o", "c.psv"], "--count <N>|--rate <P>"),
         (&["sample", "-", "--from", "psv", "-o", "c.psv", "--count", "3"], "read only once"),
         (&["interleave", "a.psv", "-o", "c.psv", "--weights", "1,2"], "2 weights for 1 inputs"),

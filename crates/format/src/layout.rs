@@ -235,6 +235,13 @@ impl Layout {
         }
     }
 
+    /// Writes another result over the old one, and with it nothing of how the game ended.
+    pub(super) fn put_result(&self, result: GameResult, bytes: &mut [u8]) {
+        if let Some((at, code)) = self.result {
+            bytes[at] = code.byte(result, side_to_move(bytes), None);
+        }
+    }
+
     /// Writes another move over the stored one.
     pub(super) fn put_move(&self, best_move: Option<Move>, dialect: Dialect, bytes: &mut [u8]) {
         if let Some(at) = self.best_move {
@@ -256,20 +263,20 @@ impl Layout {
         put(self.ply, tail.ply.map(u16::to_le_bytes));
         put(self.end_ply, tail.end_ply.map(u16::to_le_bytes));
         if let (Some((at, code)), Some(result)) = (self.result, tail.result) {
-            bytes[at] = code.byte(result, tail);
+            bytes[at] = code.byte(result, tail.side_to_move, tail.ending);
         }
         self.put_move(tail.best_move, dialect, bytes);
     }
 }
 
 impl ResultCode {
-    fn byte(self, result: GameResult, tail: &Tail) -> u8 {
+    fn byte(self, result: GameResult, to_move: Color, ending: Option<Ending>) -> u8 {
         match self {
             Self::Absolute => result_with_flags(result, None),
-            Self::AbsoluteWithFlags => result_with_flags(result, tail.ending),
+            Self::AbsoluteWithFlags => result_with_flags(result, ending),
             Self::SideToMove => match result.winner() {
                 None => 0,
-                Some(winner) if winner == tail.side_to_move => 1,
+                Some(winner) if winner == to_move => 1,
                 Some(_) => (-1_i8).cast_unsigned(),
             },
         }

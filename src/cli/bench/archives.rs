@@ -17,8 +17,8 @@ use crate::engine::progress::Progress;
 use crate::format::Format;
 use crate::ops::error::OperationError;
 use crate::ops::rearrange::{
-    DedupKey, OperationManifest, RearrangePlan, RearrangeRequest, Resources, SampleSize, SplitBy,
-    Until, dedup, interleave, sample, shuffle, split,
+    DedupKey, DedupSettings, OperationManifest, RearrangePlan, RearrangeRequest, Resources,
+    SampleSize, SplitBy, Until, dedup, interleave, sample, shuffle, split,
 };
 use crate::records::filters::Probability;
 use crate::storage::memory::Memory;
@@ -69,7 +69,7 @@ fn shuffled(plan: &RearrangePlan) -> Result<OperationManifest, OperationError> {
 }
 
 fn deduped(plan: &RearrangePlan, key: DedupKey) -> Result<OperationManifest, OperationError> {
-    dedup(plan, key, &mut none(), &NEVER)
+    dedup(plan, DedupSettings { key, average: false }, &mut none(), &NEVER)
 }
 
 fn sampled(plan: &RearrangePlan) -> Result<OperationManifest, OperationError> {

@@ -7,6 +7,7 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::average_counts::AverageCounts;
 use super::plan::RearrangePlan;
 use crate::engine::progress::Progress;
 use crate::ops::error::OperationError;
@@ -54,6 +55,9 @@ pub struct OperationCounts {
     pub filtered: BTreeMap<Condition, u64>,
     /// Records that could not be used.
     pub bad: BadCounts,
+    /// Records that were written with the mean of their copies, where that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub averaged: Option<AverageCounts>,
 }
 
 /// An operation that is done but for its account.
@@ -62,6 +66,8 @@ pub(super) struct FinishedOperation {
     /// The settings that are its own.
     pub(super) settings: Vec<(&'static str, Value)>,
     pub(super) counts: Counts,
+    /// Of records with the mean of their copies, if there may be any.
+    pub(super) averaged: Option<AverageCounts>,
     pub(super) parts_read: Vec<PartRead>,
     pub(super) finished: FinishedOutputs,
     pub(super) started: Instant,
@@ -75,7 +81,7 @@ impl FinishedOperation {
         progress: &mut Progress,
     ) -> Result<OperationManifest, OperationError> {
         let elapsed_s = self.started.elapsed().as_secs_f64();
-        let Self { command, counts, parts_read, finished, .. } = self;
+        let Self { command, counts, averaged, parts_read, finished, .. } = self;
         let shown = counts.clone();
         let common = [
             ("to", plan.to.to_string().into()),
@@ -101,6 +107,7 @@ impl FinishedOperation {
                 written: counts.kept,
                 filtered: counts.filtered,
                 bad: counts.bad,
+                averaged,
             },
         };
         account.check_balance()?;
@@ -139,6 +146,9 @@ impl OperationManifest {
         equal("input", counts.input, "written + filtered + bad", all)?;
         let read = self.inputs.iter().map(|input| input.to - input.from).sum();
         equal("records read", read, "input", counts.input)?;
+        if let Some(averaged) = counts.averaged {
+            averaged.check(counts.written)?;
+        }
         let in_files = |stream| {
             let files = self.outputs.iter().filter(|output| output.stream == stream);
             files.map(|output| output.records).sum()

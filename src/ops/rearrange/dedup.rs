@@ -4,14 +4,24 @@
 //! probability of 10⁻¹⁸. First all are laid into partitions by their hashes, which tells the numbers of the
 //! repeated ones; then the inputs are read once more, without those. Records of references stand before all others, and are not
 //! written.
+//!
+//! Where the mean of equal records is wanted, what they say goes with the hashes, and the first is written with it.
 
+mod averages;
+mod compared;
 mod hashing;
+mod mean;
+mod summing;
 
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
+use self::averages::{Averages, averaged};
+use self::compared::{ComparedPartition, MAX_RECORDS};
 use self::hashing::{COMPARED_BYTES, HashedBlock, OF_REFERENCE, Role, hashing_worker};
+use self::summing::{SUMMED_BYTES, summing_worker};
 use super::account::{FinishedOperation, OperationManifest};
+use super::average_counts::AverageCounts;
 use super::items::BlockUnits;
 use super::numbers::RecordNumbers;
 use super::partitioned::significant_bits;
@@ -20,6 +30,7 @@ use super::pass::{Checksums, RunControl, read, unit_worker};
 use super::plan::RearrangePlan;
 use super::process_partitions::process_partitions;
 use super::sorted_partition::SortedPartition;
+use crate::engine::job::BlockFunction;
 use crate::engine::progress::Progress;
 use crate::engine::run::CompletedPass;
 use crate::format::Field;
@@ -34,8 +45,30 @@ use crate::records::sink::Sinks;
 use crate::records::source::{Input, Part};
 use crate::records::stream::Stream;
 
-/// More records than any archive has.
-const MAX_RECORDS: u64 = 1 << 40;
+/// Which records are equal, and what becomes of them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct DedupSettings {
+    /// What is compared.
+    pub key: DedupKey,
+    /// Whether the record that is written has the mean evaluation and result of its copies, and their most frequent
+    /// move. If not, it is the first of them as it is.
+    pub average: bool,
+}
+
+impl DedupSettings {
+    /// What is kept of a record while records are compared.
+    const fn compared_bytes(self) -> usize {
+        if self.average { SUMMED_BYTES } else { COMPARED_BYTES }
+    }
+
+    fn worker(self, plan: &RearrangePlan, role: Role) -> BlockFunction<HashedBlock> {
+        if self.average {
+            summing_worker(plan, self.key, role)
+        } else {
+            hashing_worker(plan, self.key, role)
+        }
+    }
+}
 
 /// Leaves out repeated records. Sets nothing under a final name unless all went well.
 ///
@@ -43,11 +76,11 @@ const MAX_RECORDS: u64 = 1 << 40;
 /// [`OperationError`]; whatever had been written is removed.
 pub fn dedup(
     plan: &RearrangePlan,
-    key: DedupKey,
+    settings: DedupSettings,
     progress: &mut Progress,
     cancel: &AtomicBool,
 ) -> Result<OperationManifest, OperationError> {
-    check(plan, key)?;
+    check(plan, settings)?;
     plan.resources.check_folder()?;
     let started = Instant::now();
     let mut control = RunControl { progress, cancel };
@@ -55,9 +88,9 @@ pub fn dedup(
     let mut side = Sinks::create_with(&plan.side_outputs, true)?;
     let mut sinks = Sinks::create_with(&plan.outputs, true)?;
     let mut compared =
-        PartitionWriter::new(&plan.resources, Some(COMPARED_BYTES), MemoryShare::MOST);
-    let mut omitted = OmittedNumbers::new(plan);
-    let references = read_references(plan, key, &mut compared, &mut control)?;
+        PartitionWriter::new(&plan.resources, Some(settings.compared_bytes()), MemoryShare::MOST);
+    let mut omitted = OmittedNumbers::new(plan, settings);
+    let references = read_references(plan, settings, &mut compared, &mut control)?;
     control.progress.begin("comparing", plan.records);
     let take = |_: &mut _, hashed: HashedBlock| {
         omitted.bad.add(&hashed.bad)?;
@@ -68,36 +101,45 @@ pub fn dedup(
         plan,
         &mut side,
         Checksums::Wanted,
-        hashing_worker(plan, key, Role::Input),
+        settings.worker(plan, Role::Input),
         take,
         &mut control,
     )?;
     control.progress.begin("sorting", Some(compared.items()));
-    let take = |ComparedPartition { items, repeated }| {
-        omitted.repeated.add(&repeated)?;
-        Ok(items)
+    let mut averages = settings.average.then(|| Averages::new(plan));
+    let take = |found: ComparedPartition| {
+        omitted.repeated.add(&found.repeated)?;
+        if let Some(averages) = &mut averages {
+            averages.add(&found)?;
+        }
+        Ok(found.items)
     };
-    process_partitions(compared.seal()?, &plan.resources, repeated, take, &mut control)?;
+    let work = if settings.average { averaged } else { repeated };
+    process_partitions(compared.seal()?, &plan.resources, work, take, &mut control)?;
     control.progress.begin("writing", Some(counts.input));
-    let repeated = write(plan, omitted, &mut sinks, &mut control)?;
+    let (repeated, averaged) = write(plan, omitted, averages, &mut sinks, &mut control)?;
     plan.check_same(&before)?;
     counts.kept -= repeated;
     if repeated > 0 {
         counts.filtered.insert(Condition::Duplicate, repeated);
     }
     let finished = sinks.finish()?.and(side.finish()?);
-    let mut settings = vec![("key", key.name().into())];
-    if !references.is_empty() {
-        settings.push(("reference", serde_json::to_value(references).unwrap_or_default()));
+    let mut said = vec![("key", settings.key.name().into())];
+    if settings.average {
+        said.push(("average", true.into()));
     }
-    FinishedOperation { command: "dedup", settings, counts, parts_read, finished, started }
+    if !references.is_empty() {
+        said.push(("reference", serde_json::to_value(references).unwrap_or_default()));
+    }
+    let (command, settings) = ("dedup", said);
+    FinishedOperation { command, settings, counts, averaged, parts_read, finished, started }
         .commit(plan, control.progress)
 }
 
 /// Lays the records of references into the partitions, before all others. What they are, for the account.
 fn read_references(
     plan: &RearrangePlan,
-    key: DedupKey,
+    settings: DedupSettings,
     compared: &mut PartitionWriter,
     control: &mut RunControl<'_>,
 ) -> Result<Vec<InputEntry>, OperationError> {
@@ -108,7 +150,7 @@ fn read_references(
     // What cannot be read there cannot be met again.
     let of_references =
         RearrangePlan { parts: plan.references.clone(), on_error: BadPolicy::Skip, ..plan.clone() };
-    let worker = hashing_worker(&of_references, key, Role::Reference);
+    let worker = settings.worker(&of_references, Role::Reference);
     let take = |_: &mut _, hashed: HashedBlock| compared.add(hashed.partitioned);
     let none = &mut Sinks::create(&[])?;
     let CompletedPass { counts, parts_read } =
@@ -133,19 +175,24 @@ struct OmittedNumbers {
 }
 
 impl OmittedNumbers {
-    fn new(plan: &RearrangePlan) -> Self {
+    fn new(plan: &RearrangePlan, settings: DedupSettings) -> Self {
         // If they have not been counted yet, an upper bound.
         let end = plan.records.unwrap_or(MAX_RECORDS);
+        // Means take a share of their own.
+        let rest = if settings.average { MemoryShare::LAST } else { MemoryShare::REST };
         Self {
             bad: RecordNumbers::new(&plan.resources, end, MemoryShare::LAST),
-            repeated: RecordNumbers::new(&plan.resources, end, MemoryShare::REST),
+            repeated: RecordNumbers::new(&plan.resources, end, rest),
         }
     }
 }
 
 /// Checks that the inputs have what is to be compared, and can be read twice.
-fn check(plan: &RearrangePlan, key: DedupKey) -> Result<(), PlanError> {
-    let format = plan.format();
+fn check(plan: &RearrangePlan, settings: DedupSettings) -> Result<(), PlanError> {
+    let (format, key) = (plan.format(), settings.key);
+    if settings.average {
+        check_average(plan, key)?;
+    }
     if key != DedupKey::Bytes && !format.has_single_records() {
         return Err(PlanError::OnlyBytes { format });
     }
@@ -168,12 +215,16 @@ fn check(plan: &RearrangePlan, key: DedupKey) -> Result<(), PlanError> {
     plan.check_twice("records are compared in one reading and written in another")
 }
 
-/// What was found out about a partition.
-struct ComparedPartition {
-    /// Records in it.
-    items: u64,
-    /// The numbers of those that an earlier one repeats.
-    repeated: Vec<u64>,
+/// Checks that equal records may say different things, and their format has a place for what they say together.
+fn check_average(plan: &RearrangePlan, key: DedupKey) -> Result<(), PlanError> {
+    let format = plan.format();
+    if format.has_single_records() && matches!(key, DedupKey::Content | DedupKey::Bytes) {
+        return Err(PlanError::NothingToAverage { key: key.name() });
+    }
+    if !format.has_single_records() || !format.fields().contains(Field::EvalCp) {
+        return Err(PlanError::NotAveraged { input: plan.parts[0].input.name.clone(), format });
+    }
+    Ok(())
 }
 
 fn repeated(partition: &SortedPartition) -> ComparedPartition {
@@ -198,22 +249,28 @@ fn repeated(partition: &SortedPartition) -> ComparedPartition {
             firsts.push((key, low));
         }
     }
-    ComparedPartition { items: items.keys.len() as u64, repeated }
+    ComparedPartition { items: items.keys.len() as u64, repeated, ..Default::default() }
 }
 
-/// Reads everything again and writes what is not left out; how many repeated records that were.
+/// Reads everything again and writes what is not left out; how many repeated records were, and for how many others the ones
+/// that were written stand.
 fn write(
     plan: &RearrangePlan,
     omitted: OmittedNumbers,
+    averages: Option<Averages>,
     sinks: &mut Sinks,
     control: &mut RunControl<'_>,
-) -> Result<u64, OperationError> {
+) -> Result<(u64, Option<AverageCounts>), OperationError> {
+    let mut relabelling = averages.map(|averages| averages.seal(plan)).transpose()?;
     let mut bad = omitted.bad.ascending()?;
     let mut repeated = omitted.repeated.ascending()?;
     let mut repeated_records = 0;
     // What is bad was dealt with in the first reading.
     let worker = unit_worker(plan, BadPolicy::Skip);
-    let take = |processed: &mut ProcessedBlock, units: BlockUnits| {
+    let take = |processed: &mut ProcessedBlock, mut units: BlockUnits| {
+        if let Some(relabelling) = &mut relabelling {
+            relabelling.relabel(plan, &mut units)?;
+        }
         let mut omitted = Vec::new();
         let mut unit = 0;
         while unit < units.len() {
@@ -233,5 +290,5 @@ fn write(
         Ok(())
     };
     read(plan, sinks, Checksums::Known, worker, take, control)?;
-    Ok(repeated_records)
+    Ok((repeated_records, relabelling.map(|relabelling| relabelling.counts)))
 }

@@ -144,8 +144,16 @@ pub fn interleave(
         ("until", until.name().into()),
         ("seed", seed.into()),
     ];
-    FinishedOperation { command: "interleave", settings, counts, parts_read, finished, started }
-        .commit(plan, progress)
+    FinishedOperation {
+        command: "interleave",
+        settings,
+        counts,
+        averaged: None,
+        parts_read,
+        finished,
+        started,
+    }
+    .commit(plan, progress)
 }
 
 struct Interleaver {

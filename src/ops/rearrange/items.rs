@@ -140,6 +140,30 @@ impl BlockUnits {
         }
     }
 
+    /// Puts other bytes in the place of those of some units, which ascend. Records of one size keep it.
+    pub(super) fn replace(&mut self, replaced: &[(usize, Vec<u8>)]) {
+        match &mut self.bounds {
+            _ if replaced.is_empty() => {}
+            UnitBounds::Row { len, .. } => {
+                for (unit, bytes) in replaced {
+                    self.bytes[unit * *len..(unit + 1) * *len].copy_from_slice(bytes);
+                }
+            }
+            UnitBounds::Each(units) => {
+                let (mut bytes, mut from) = (Vec::with_capacity(self.bytes.len()), 0);
+                let mut next = replaced.iter().peekable();
+                for (number, (end, ..)) in units.iter_mut().enumerate() {
+                    match next.next_if(|(unit, _)| *unit == number) {
+                        Some((_, other)) => bytes.extend_from_slice(other),
+                        None => bytes.extend_from_slice(&self.bytes[from..*end]),
+                    }
+                    from = std::mem::replace(end, bytes.len());
+                }
+                self.bytes = bytes;
+            }
+        }
+    }
+
     /// All but these, which ascend.
     pub(super) fn without(mut self, omitted: &[usize]) -> EncodedRecords {
         let UnitBounds::Row { len, .. } = self.bounds else {

@@ -7,54 +7,76 @@ use super::partitions::{MemoryShare, Partition, PartitionReader, PartitionWriter
 use super::plan::Resources;
 use crate::ops::error::OperationError;
 
-/// Numbers are the keys of items that are nothing else.
-const NO_BYTES: usize = 0;
-
-/// Numbers while they are gathered.
-pub(super) struct RecordNumbers {
+/// Numbers while they are gathered, each with a value of so many bytes.
+pub(super) struct NumberedValues<const LEN: usize> {
     partitions: PartitionWriter,
     /// How far a number goes to the left to begin at the first bit.
     shift: u32,
 }
 
-impl RecordNumbers {
+/// Numbers by themselves.
+pub(super) type RecordNumbers = NumberedValues<0>;
+
+impl NumberedValues<0> {
+    /// Adds numbers in any order, none of which is there.
+    pub(super) fn add(&mut self, numbers: &[u64]) -> Result<(), OperationError> {
+        self.add_values(numbers.iter().map(|&number| (number, [])))
+    }
+}
+
+impl<const LEN: usize> NumberedValues<LEN> {
     /// For numbers below `end`.
     pub(super) fn new(resources: &Resources, end: u64, share: MemoryShare) -> Self {
         let shift = end.leading_zeros().min(u64::BITS - 1);
-        let partitions = PartitionWriter::new(resources, Some(NO_BYTES), share);
+        let partitions = PartitionWriter::new(resources, Some(LEN), share);
         Self { partitions, shift }
     }
 
-    /// Adds numbers in any order, none of which is there.
-    pub(super) fn add(&mut self, numbers: &[u64]) -> Result<(), OperationError> {
-        if numbers.is_empty() {
+    /// Adds numbers with their values in any order, none of which is there.
+    pub(super) fn add_values(
+        &mut self,
+        values: impl Iterator<Item = (u64, [u8; LEN])>,
+    ) -> Result<(), OperationError> {
+        let mut items = KeyedItems::default();
+        for (number, value) in values {
+            items.push(number << self.shift, &value, Some(LEN));
+        }
+        if items.keys.is_empty() {
             return Ok(());
         }
-        let keys = numbers.iter().map(|number| number << self.shift).collect();
-        let items = KeyedItems { keys, ..KeyedItems::default() };
-        self.partitions.add(PartitionedItems::new(&items, Some(NO_BYTES), 0))
+        self.partitions.add(PartitionedItems::new(&items, Some(LEN), 0))
     }
 
     /// All of them.
-    pub(super) fn ascending(self) -> Result<AscendingNumbers, OperationError> {
+    pub(super) fn ascending(self) -> Result<AscendingValues<LEN>, OperationError> {
         let (partitions, shift) = (self.partitions.seal()?.partitions(), self.shift);
-        Ok(AscendingNumbers { partitions, shift, current: Vec::new().into_iter() })
+        Ok(AscendingValues { partitions, shift, current: Vec::new().into_iter() })
     }
 }
 
-/// Numbers in ascending order.
-pub(super) struct AscendingNumbers {
+/// Numbers in ascending order, with their values.
+pub(super) struct AscendingValues<const LEN: usize> {
     partitions: PartitionReader,
     shift: u32,
-    current: vec::IntoIter<u64>,
+    current: vec::IntoIter<(u64, [u8; LEN])>,
 }
 
-impl AscendingNumbers {
+impl AscendingValues<0> {
     /// The first of them from a number on, which is not smaller than any that was asked for before.
     pub(super) fn from(&mut self, number: u64) -> Result<Option<u64>, OperationError> {
+        Ok(self.value_from(number)?.map(|(number, [])| number))
+    }
+}
+
+impl<const LEN: usize> AscendingValues<LEN> {
+    /// The first of them from a number on, which is not smaller than any that was asked for before, and its value.
+    pub(super) fn value_from(
+        &mut self,
+        number: u64,
+    ) -> Result<Option<(u64, [u8; LEN])>, OperationError> {
         loop {
             match self.current.as_slice().first() {
-                Some(&next) if next >= number => return Ok(Some(next)),
+                Some(&next) if next.0 >= number => return Ok(Some(next)),
                 Some(_) => drop(self.current.next()),
                 None => match self.partitions.next() {
                     Some(partition) => self.current = self.sorted(&partition?)?.into_iter(),
@@ -64,12 +86,17 @@ impl AscendingNumbers {
         }
     }
 
-    fn sorted(&self, partition: &Partition) -> Result<Vec<u64>, OperationError> {
-        let mut keys = partition.keys()?;
-        keys.sort_unstable();
-        for key in &mut keys {
-            *key >>= self.shift;
-        }
-        Ok(keys)
+    fn sorted(&self, partition: &Partition) -> Result<Vec<(u64, [u8; LEN])>, OperationError> {
+        let mut items = KeyedItems::default();
+        partition.read(&mut items)?;
+        let starts = items.starts(Some(LEN));
+        let value = |(place, &key): (usize, &u64)| {
+            let mut value = [0; LEN];
+            value.copy_from_slice(&items.bytes[starts.range(place)]);
+            (key >> self.shift, value)
+        };
+        let mut values: Vec<_> = items.keys.iter().enumerate().map(value).collect();
+        values.sort_unstable();
+        Ok(values)
     }
 }

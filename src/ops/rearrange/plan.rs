@@ -94,6 +94,15 @@ pub struct RearrangeRequest {
 /// As many as their names have room for.
 const MAX_PARTS: u32 = 99_999;
 
+/// How the parts of an output are called.
+#[derive(Clone, Debug)]
+pub(super) struct PartNames {
+    folder: PathBuf,
+    stem: String,
+    /// Whether parts that exist may be replaced.
+    force: bool,
+}
+
 /// An operation that can begin.
 #[derive(Clone, Debug)]
 pub struct RearrangePlan {
@@ -109,6 +118,8 @@ pub struct RearrangePlan {
     pub side_outputs: Vec<OutputPlan>,
     /// Where the manifest will be; nowhere if the output is a stream.
     pub manifest: Option<PathBuf>,
+    /// How parts are called, if the output is cut into some.
+    pub(super) part_names: Option<PartNames>,
     /// How records are written.
     pub to: FormatName,
     /// What becomes of records that cannot be used.
@@ -151,6 +162,7 @@ impl RearrangePlan {
             outputs: vec![records],
             side_outputs,
             manifest,
+            part_names: None,
             to,
             on_error,
             resources,
@@ -163,9 +175,14 @@ impl RearrangePlan {
     /// # Errors
     /// [`PlanError`] with what is wrong.
     pub fn in_parts(request: RearrangeRequest, parts: u32) -> Result<Self, PlanError> {
-        if parts > MAX_PARTS {
-            return Err(PlanError::MoreParts { parts, most: MAX_PARTS });
-        }
+        Self::in_uncounted_parts(request)?.with_parts(parts)
+    }
+
+    /// The same where the number of parts is not known yet.
+    ///
+    /// # Errors
+    /// [`PlanError`] with what is wrong.
+    pub fn in_uncounted_parts(request: RearrangeRequest) -> Result<Self, PlanError> {
         if request.output == Path::new("-") {
             return Err(PlanError::NotAFolder { folder: request.output });
         }
@@ -180,6 +197,34 @@ impl RearrangePlan {
         let to = to.unwrap_or(FormatName { format: first.format, compression });
         let to = output_format(&folder.join(to.to_string()), Some(to), first.format)?;
         let stem = stem(name, &inputs)?;
+        let manifest = Some(folder.join(path_of(&format!("{stem}{MANIFEST_SUFFIX}"))));
+        let side_outputs =
+            side_outputs(&folder.join(path_of(&format!("{stem}.{to}"))), to, on_error);
+        Self {
+            parts: Vec::new(),
+            references: Vec::new(),
+            records: None,
+            outputs: Vec::new(),
+            side_outputs,
+            manifest,
+            part_names: Some(PartNames { folder, stem, force }),
+            to,
+            on_error,
+            resources,
+        }
+        .over(inputs, force)
+    }
+
+    /// The plan with so many parts, if it is one with parts.
+    ///
+    /// # Errors
+    /// [`PlanError`] if their names are taken.
+    pub(super) fn with_parts(mut self, parts: u32) -> Result<Self, PlanError> {
+        if parts > MAX_PARTS {
+            return Err(PlanError::MoreParts { parts, most: MAX_PARTS });
+        }
+        let Some(PartNames { folder, stem, force }) = &self.part_names else { return Ok(self) };
+        let to = self.to;
         let part = |number: u32| {
             let path = folder.join(path_of(&format!("{stem}-{number:05}-of-{parts:05}.{to}")));
             OutputPlan {
@@ -188,42 +233,35 @@ impl RearrangePlan {
                 ..OutputPlan::plain(Stream::Kept, path)
             }
         };
-        let outputs = (1..=parts).map(part).collect();
-        let manifest = Some(folder.join(path_of(&format!("{stem}{MANIFEST_SUFFIX}"))));
-        let side_outputs =
-            side_outputs(&folder.join(path_of(&format!("{stem}.{to}"))), to, on_error);
-        Self {
-            parts: Vec::new(),
-            references: Vec::new(),
-            records: None,
-            outputs,
-            side_outputs,
-            manifest,
-            to,
-            on_error,
-            resources,
-        }
-        .over(inputs, force)
+        self.outputs = (1..=parts).map(part).collect();
+        self.check_places(*force)?;
+        Ok(self)
     }
 
     /// The plan with its inputs, if they go together with the outputs.
     fn over(self, inputs: Vec<Input>, force: bool) -> Result<Self, PlanError> {
+        let Selection { parts, records, .. } = select_records(inputs, None, None, None)?;
+        let plan = Self { parts, records, ..self };
+        plan.check_places(force)?;
+        let mut resources = plan.resources.clone();
+        let beside = plan.manifest.as_deref().filter(|manifest| !files::is_object(manifest));
+        resources.tmp_dir =
+            resources.tmp_dir.or(beside.map(|manifest| platform::folder_of(manifest).into()));
+        Ok(Self { resources, ..plan })
+    }
+
+    /// Whether nothing is written over an input or, without force, over anything else.
+    fn check_places(&self, force: bool) -> Result<(), PlanError> {
         let outputs = || self.outputs.iter().chain(&self.side_outputs);
         let claims =
             outputs().map(FileClaim::output).chain(self.manifest.iter().map(FileClaim::file));
-        let references = self.references.iter().map(|part| part.input.clone());
-        let read: Vec<Input> = inputs.iter().cloned().chain(references).collect();
-        FileClaims::reading(&read)?.write(claims)?;
+        let read = self.parts.iter().chain(&self.references).map(|part| part.input.clone());
+        FileClaims::reading(&read.collect::<Vec<_>>())?.write(claims)?;
         if !force {
             let files = outputs().filter(|output| !output.is_stream).map(|output| &output.path);
             check_absence(files.chain(&self.manifest))?;
         }
-        let Selection { parts, records, .. } = select_records(inputs, None, None, None)?;
-        let mut resources = self.resources;
-        let beside = self.manifest.as_deref().filter(|manifest| !files::is_object(manifest));
-        resources.tmp_dir =
-            resources.tmp_dir.or(beside.map(|manifest| platform::folder_of(manifest).into()));
-        Ok(Self { parts, records, resources, ..self })
+        Ok(())
     }
 
     /// The format of all inputs and outputs.

@@ -82,8 +82,16 @@ pub fn sample(
         }
     };
     let settings = vec![size, ("seed", seed.into())];
-    FinishedOperation { command: "sample", settings, counts, parts_read, finished, started }
-        .commit(plan, control.progress)
+    FinishedOperation {
+        command: "sample",
+        settings,
+        counts,
+        averaged: None,
+        parts_read,
+        finished,
+        started,
+    }
+    .commit(plan, control.progress)
 }
 
 /// Reads everything and writes what is taken.

@@ -65,8 +65,15 @@ pub fn shuffle(
     let finished = sinks.finish()?.and(side.finish()?);
     let (counts, parts_read) = (passed.counts, passed.parts_read);
     let settings = vec![("seed", seed.into())];
-    let moved =
-        FinishedOperation { command: "shuffle", settings, counts, parts_read, finished, started };
+    let moved = FinishedOperation {
+        command: "shuffle",
+        settings,
+        counts,
+        averaged: None,
+        parts_read,
+        finished,
+        started,
+    };
     moved.commit(plan, control.progress)
 }
 

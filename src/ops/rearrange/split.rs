@@ -1,23 +1,29 @@
 //! Distributes the units of an archive to several files.
 
+mod open_parts;
+mod part_limit;
+
 use std::collections::VecDeque;
-use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
+use self::open_parts::{OpenParts, PartEnds};
+pub use self::part_limit::PartLimit;
+use self::part_limit::{PartFill, count_parts};
 use super::account::{FinishedOperation, OperationManifest};
-use super::items::{BlockUnits, EncodedUnits};
+use super::items::BlockUnits;
 use super::pass::{Checksums, RunControl, count, read, unit_worker};
 use super::plan::RearrangePlan;
 use crate::engine::progress::Progress;
 use crate::engine::run::CompletedPass;
 use crate::ops::error::OperationError;
+use crate::records::account::InputIdentity;
 use crate::records::plan_error::PlanError;
 use crate::records::shard::Shard;
-use crate::records::sink::{FinishedOutputs, Sinks};
-use crate::records::stream::Stream;
+use crate::records::sink::Sinks;
 use crate::storage::compression::{Compression, FRAME_RECORDS};
 use crate::storage::memory::Memory;
 
@@ -65,7 +71,7 @@ fn check(plan: &RearrangePlan, by: SplitBy) -> Result<(), PlanError> {
     }
 }
 
-/// Splits. Sets nothing under a final name unless all went well.
+/// Splits into the parts of the plan. Sets nothing under a final name unless all went well.
 ///
 /// # Errors
 /// [`OperationError`]; whatever had been written is removed.
@@ -81,121 +87,61 @@ pub fn split(
     let _folder = plan.create_folder()?;
     let before = plan.identities();
     let mut control = RunControl { progress, cancel };
-    let ends = match by {
-        SplitBy::RoundRobin => None,
-        SplitBy::Ranges => Some(ends(plan, &mut control)?),
+    let parts = match by {
+        SplitBy::RoundRobin => OpenParts::round_robin(&plan.outputs)?,
+        SplitBy::Ranges => {
+            let ends = PartEnds::Numbers(ends(plan, &mut control)?);
+            OpenParts::in_turn(&plan.outputs, ends)?
+        }
     };
-    let mut parts = OpenParts::create(plan, ends)?;
+    let settings = vec![("parts", plan.outputs.len().into()), ("by", by.name().into())];
+    write(plan, parts, settings, (started, &before), &mut control)
+}
+
+/// Splits into as many parts as the limit makes of the inputs, which are read twice: the plan has no parts yet. Each but the
+/// last is so full that the next record or game has no room in it.
+///
+/// # Errors
+/// [`OperationError`]; whatever had been written is removed.
+pub fn split_up_to(
+    plan: &RearrangePlan,
+    limit: PartLimit,
+    progress: &mut Progress,
+    cancel: &AtomicBool,
+) -> Result<OperationManifest, OperationError> {
+    plan.check_twice("how many parts there are shows when all records have been measured")?;
+    let started = Instant::now();
+    let before = plan.identities();
+    let mut control = RunControl { progress, cancel };
+    let parts = count_parts(plan, limit, &mut control)?;
+    let plan = &plan.clone().with_parts(u32::try_from(parts).unwrap_or(u32::MAX))?;
+    let _folder = plan.create_folder()?;
+    let ends = PartEnds::Full(PartFill::new(plan, limit));
+    let parts = OpenParts::in_turn(&plan.outputs, ends)?;
+    let settings =
+        vec![("parts", plan.outputs.len().into()), (limit.option(), limit.value().into())];
+    write(plan, parts, settings, (started, &before), &mut control)
+}
+
+/// Reads everything, writes it to the parts, and gives these their names.
+fn write(
+    plan: &RearrangePlan,
+    mut parts: OpenParts,
+    settings: Vec<(&'static str, Value)>,
+    (started, before): (Instant, &[InputIdentity]),
+    control: &mut RunControl<'_>,
+) -> Result<OperationManifest, OperationError> {
     let mut side = Sinks::create_with(&plan.side_outputs, true)?;
     let take = |_: &mut _, units: BlockUnits| parts.distribute(&units);
     let worker = unit_worker(plan, plan.on_error);
     control.progress.begin("writing", plan.records);
     let CompletedPass { counts, parts_read } =
-        read(plan, &mut side, Checksums::Wanted, worker, take, &mut control)?;
-    plan.check_same(&before)?;
+        read(plan, &mut side, Checksums::Wanted, worker, take, control)?;
+    plan.check_same(before)?;
     let finished = parts.finish()?.and(side.finish()?);
-    let settings = vec![("parts", plan.outputs.len().into()), ("by", by.name().into())];
-    FinishedOperation { command: "split", settings, counts, parts_read, finished, started }
+    let command = "split";
+    FinishedOperation { command, settings, counts, averaged: None, parts_read, finished, started }
         .commit(plan, control.progress)
-}
-
-/// The parts, and which one comes next.
-struct OpenParts {
-    /// Those that are being written.
-    open: VecDeque<Sinks>,
-    /// Those that are whole.
-    finished: FinishedOutputs,
-    chooser: PartChooser,
-}
-
-enum PartChooser {
-    /// Units that were dealt out.
-    RoundRobin(usize),
-    /// Number of the record behind each part that is open.
-    Ranges(VecDeque<u64>),
-}
-
-impl OpenParts {
-    fn create(plan: &RearrangePlan, ends: Option<VecDeque<u64>>) -> Result<Self, OperationError> {
-        let open = plan.outputs.iter();
-        let open = open.map(|output| Sinks::create_with(std::slice::from_ref(output), true));
-        let open = open.collect::<Result<_, _>>()?;
-        let chooser = ends.map_or(PartChooser::RoundRobin(0), PartChooser::Ranges);
-        Ok(Self { open, finished: FinishedOutputs::default(), chooser })
-    }
-
-    fn distribute(&mut self, units: &BlockUnits) -> Result<(), OperationError> {
-        if matches!(self.chooser, PartChooser::Ranges(_)) {
-            return self.distribute_ranges(units);
-        }
-        let parts = self.open.len();
-        let mut encoded: Vec<EncodedUnits> = Vec::new();
-        encoded.resize_with(parts, EncodedUnits::default);
-        if let PartChooser::RoundRobin(distributed) = &mut self.chooser {
-            for item in units.iter() {
-                encoded[*distributed % parts].push(item.bytes, item.records);
-                *distributed += 1;
-            }
-        }
-        for (sinks, encoded) in self.open.iter_mut().zip(encoded) {
-            sinks.write(Stream::Kept, &encoded.into_records())?;
-        }
-        Ok(())
-    }
-
-    fn distribute_ranges(&mut self, units: &BlockUnits) -> Result<(), OperationError> {
-        let mut from = 0;
-        for unit in 0..units.len() {
-            while self.is_behind_first(units.get(unit).number) {
-                self.write_first(units, from..unit)?;
-                from = unit;
-                self.finish_first()?;
-            }
-        }
-        self.write_first(units, from..units.len())
-    }
-
-    /// Whether a record belongs to a later part than the first one that is open. What there is more of than
-    /// was counted goes to the last part.
-    fn is_behind_first(&self, number: u64) -> bool {
-        match &self.chooser {
-            PartChooser::Ranges(ends) if self.open.len() > 1 => {
-                ends.front().is_some_and(|&end| end <= number)
-            }
-            _ => false,
-        }
-    }
-
-    fn write_first(
-        &mut self,
-        units: &BlockUnits,
-        range: Range<usize>,
-    ) -> Result<(), OperationError> {
-        let mut encoded = EncodedUnits::default();
-        encoded.push_all(units, range);
-        match self.open.front_mut() {
-            Some(sinks) => Ok(sinks.write(Stream::Kept, &encoded.into_records())?),
-            None => Ok(()),
-        }
-    }
-
-    /// The first part is whole: what is kept of it in memory goes to disk.
-    fn finish_first(&mut self) -> Result<(), OperationError> {
-        if let (Some(sinks), PartChooser::Ranges(ends)) = (self.open.pop_front(), &mut self.chooser)
-        {
-            ends.pop_front();
-            self.finished = std::mem::take(&mut self.finished).and(sinks.finish()?);
-        }
-        Ok(())
-    }
-
-    fn finish(self) -> Result<FinishedOutputs, OperationError> {
-        let mut finished = self.finished;
-        for sinks in self.open {
-            finished = finished.and(sinks.finish()?);
-        }
-        Ok(finished)
-    }
 }
 
 /// Number of the record behind each part, if parts are ranges of all records.

@@ -161,7 +161,7 @@ impl Hashes {
 }
 
 /// Appends what is compared of a record.
-fn say<'a>(
+pub(super) fn say<'a>(
     record: &RecordRef<'_>,
     key: DedupKey,
     lookahead: (&mut Lookahead, &dyn Fn() -> &'a [u8]),

@@ -1,0 +1,171 @@
+//! Records that are written with the mean of their copies: found partition by partition, written in a second reading.
+
+use super::super::average_counts::AverageCounts;
+use super::super::items::BlockUnits;
+use super::super::numbers::{AscendingValues, NumberedValues};
+use super::super::partitioned::significant_bits;
+use super::super::plan::RearrangePlan;
+use super::super::sorted_partition::SortedPartition;
+use super::compared::{ComparedPartition, LABEL_BYTES, MAX_RECORDS};
+use super::hashing::OF_REFERENCE;
+use super::mean::{Copies, Total};
+use super::summing::SUMMED_BYTES;
+use crate::format::move16::Dialect;
+use crate::format::{Field, GameResult, MergedLabels, RawUnit};
+use crate::ops::error::OperationError;
+use crate::ops::rearrange::partitions::MemoryShare;
+
+/// What was found out about a partition: of the copies of a record the first is written, with what all say.
+pub(super) fn averaged(partition: &SortedPartition) -> ComparedPartition {
+    let SortedPartition { items, order, .. } = partition;
+    let (bytes, _) = items.bytes.as_chunks::<SUMMED_BYTES>();
+    let mut found = ComparedPartition { items: items.keys.len() as u64, ..Default::default() };
+    let mut groups: Vec<Group> = Vec::new();
+    let mut alike = None;
+    for &item in order {
+        let (key, bytes) = (items.keys[item as usize], &bytes[item as usize]);
+        if alike.replace(significant_bits(key)) != Some(significant_bits(key)) {
+            groups.drain(..).for_each(|group| group.close(&mut found));
+        }
+        let (Some((low, _)), Some((_, copies))) =
+            (bytes.split_first_chunk(), bytes.split_last_chunk())
+        else {
+            continue;
+        };
+        let (hash, copies) = ((key, *low), Copies::from_bytes(copies));
+        let met = groups.iter().position(|group| group.hash == hash);
+        let place = met.unwrap_or(groups.len());
+        if met.is_none() {
+            groups.push(Group { hash, numbers: Vec::new(), total: Total::default() });
+        }
+        groups[place].numbers.push(copies.number);
+        groups[place].total.add(&copies);
+    }
+    groups.drain(..).for_each(|group| group.close(&mut found));
+    found
+}
+
+/// Copies of a record.
+struct Group {
+    hash: (u64, [u8; 8]),
+    /// The first number of each sum that was added.
+    numbers: Vec<u64>,
+    total: Total,
+}
+
+impl Group {
+    fn close(self, found: &mut ComparedPartition) {
+        let Self { numbers, total, .. } = self;
+        let is_of_reference = numbers.contains(&OF_REFERENCE);
+        let first = numbers.iter().copied().min().filter(|_| !is_of_reference);
+        let later = |&number: &u64| Some(number) != first && number != OF_REFERENCE;
+        found.repeated.extend(numbers.iter().copied().filter(later));
+        if let Some(first) = first.filter(|_| total.records > 1) {
+            found.averaged.push((first, to_bytes(total.mean())));
+            found.counts.records += 1;
+            found.counts.copies += total.records;
+            found.counts.most_copies = found.counts.most_copies.max(total.records);
+        }
+    }
+}
+
+fn to_bytes(labels: MergedLabels) -> [u8; LABEL_BYTES] {
+    let MergedLabels { best_move, eval_cp, result } = labels;
+    let [eval_low, eval_high] = eval_cp.unwrap_or(0).to_le_bytes();
+    let bits = best_move.map_or(0, |best_move| Dialect::YaneuraOu.encode(best_move));
+    let [move_low, move_high] = bits.to_le_bytes();
+    let result = result.map_or(0, |result| result as u8 + 1);
+    [eval_low, eval_high, move_low, move_high, result, eval_cp.is_some().into()]
+}
+
+fn from_bytes(
+    [eval_low, eval_high, move_low, move_high, result, has_eval]: [u8; LABEL_BYTES],
+) -> MergedLabels {
+    let bits = u16::from_le_bytes([move_low, move_high]);
+    MergedLabels {
+        best_move: Dialect::YaneuraOu.decode(bits).ok().flatten(),
+        eval_cp: (has_eval != 0).then_some(i16::from_le_bytes([eval_low, eval_high])),
+        result: GameResult::ALL.into_iter().find(|&own| own as u8 + 1 == result),
+    }
+}
+
+/// Labels of records by their numbers, while they are gathered.
+pub(super) struct Averages {
+    labels: NumberedValues<LABEL_BYTES>,
+    counts: AverageCounts,
+}
+
+impl Averages {
+    pub(super) fn new(plan: &RearrangePlan) -> Self {
+        let end = plan.records.unwrap_or(MAX_RECORDS);
+        let labels = NumberedValues::new(&plan.resources, end, MemoryShare::LAST);
+        Self { labels, counts: AverageCounts::default() }
+    }
+
+    /// Takes what was found out about a partition.
+    pub(super) fn add(&mut self, found: &ComparedPartition) -> Result<(), OperationError> {
+        let AverageCounts { records, copies, most_copies, .. } = found.counts;
+        self.counts.records += records;
+        self.counts.copies += copies;
+        self.counts.most_copies = self.counts.most_copies.max(most_copies);
+        self.labels.add_values(found.averaged.iter().copied())
+    }
+
+    /// Nothing more is added.
+    pub(super) fn seal(self, plan: &RearrangePlan) -> Result<Relabelling, OperationError> {
+        let dialect = plan.parts.first().map_or(Dialect::Apery, |part| part.input.dialect);
+        Ok(Relabelling { labels: self.labels.ascending()?, counts: self.counts, dialect })
+    }
+}
+
+/// Labels of records in the order of these, while they are written.
+pub(super) struct Relabelling {
+    labels: AscendingValues<LABEL_BYTES>,
+    pub(super) counts: AverageCounts,
+    dialect: Dialect,
+}
+
+impl Relabelling {
+    /// Gives the records of a block that stand for several their labels. Blocks come in order.
+    pub(super) fn relabel(
+        &mut self,
+        plan: &RearrangePlan,
+        units: &mut BlockUnits,
+    ) -> Result<(), OperationError> {
+        let (mut unit, mut replaced) = (0, Vec::new());
+        while unit < units.len() {
+            let number = units.get(unit).number;
+            let Some((next, labels)) = self.labels.value_from(number)? else { break };
+            unit = units.position(unit, next);
+            if unit < units.len() && units.get(unit).number == next {
+                let bytes = self.written(plan, units.get(unit).bytes, from_bytes(labels));
+                replaced.extend(bytes.map(|bytes| (unit, bytes)));
+                unit += 1;
+            }
+        }
+        units.replace(&replaced);
+        Ok(())
+    }
+
+    /// A unit with other labels; nothing if it has them.
+    fn written(
+        &mut self,
+        plan: &RearrangePlan,
+        bytes: &[u8],
+        labels: MergedLabels,
+    ) -> Option<Vec<u8>> {
+        let unit = RawUnit { bytes, offset: 0, is_piece: false };
+        // It was read before.
+        let record = unit.records(plan.format(), self.dialect).next()?.ok()?;
+        let mut out = Vec::new();
+        let changed = record.with_merged(labels, &mut out).ok()?;
+        for (field, count) in [
+            (Field::EvalCp, &mut self.counts.evaluations),
+            (Field::Result, &mut self.counts.results),
+            (Field::BestMove, &mut self.counts.moves),
+        ] {
+            *count += u64::from(changed.contains(field));
+        }
+        (!changed.is_empty()).then_some(out)
+    }
+}

@@ -1,0 +1,158 @@
+//! What is kept of records whose mean is wanted: of each block, what equal records of one move say together.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use twox_hash::XxHash3_128;
+
+use super::super::items::process_row;
+use super::super::partitioned::{KeyedItems, PartitionedItems};
+use super::super::plan::RearrangePlan;
+use super::hashing::{HashedBlock, OF_REFERENCE, Role, say};
+use super::mean::{Copies, EvalKind};
+use crate::engine::job::BlockFunction;
+use crate::format::move16::Dialect;
+use crate::format::{DecodeError, Lookahead, RecordRef, position_keys_of_row};
+use crate::ops::rearrange::dedup_key::DedupKey;
+use crate::records::bad_record::BadPolicy;
+use crate::records::processing::{AfterRecord, ProcessedBlock, process_block};
+use crate::records::source::Block;
+
+/// Eight bytes of the hash, the key, and 8 more; then what the records say.
+pub(super) const SUMMED_BYTES: usize = size_of::<u64>() + Copies::LEN;
+
+/// Sums of a block that are added to: as positions come again and again, as that from which games start, the partitions get
+/// but one a block for each of their moves.
+const OPEN_SUMS: usize = 1 << 10;
+
+/// A worker that hashes records and adds up what equal ones say.
+pub(super) fn summing_worker(
+    plan: &RearrangePlan,
+    key: DedupKey,
+    role: Role,
+) -> BlockFunction<HashedBlock> {
+    let names: Vec<String> = plan.parts.iter().map(|part| part.input.name.clone()).collect();
+    let on_error = plan.on_error;
+    Arc::new(move |block: &Block, cancel: &AtomicBool| {
+        let file = &names[block.part];
+        let (processed, sums, bad) = match sum_row(block, key, role) {
+            Some((sums, len)) => (process_row(block, len, file, on_error).0, sums, Vec::new()),
+            None => sum_records(block, file, key, role, on_error, cancel)?,
+        };
+        let Sums { items, repeated, .. } = sums.closed();
+        let partitioned = PartitionedItems::new(&items, Some(SUMMED_BYTES), 0);
+        Some((processed, HashedBlock { partitioned, repeated, bad }))
+    })
+}
+
+/// The sums of records of one size, and that size. None if one of them is bad, or they are to be looked at one by one
+/// for another reason.
+fn sum_row(block: &Block, key: DedupKey, role: Role) -> Option<(Sums, usize)> {
+    let len = block.format.record_len().filter(|len| block.bytes().len().is_multiple_of(*len))?;
+    if key != DedupKey::Position {
+        return None;
+    }
+    let mut hashes = Vec::with_capacity(block.bytes().len() / len);
+    position_keys_of_row(block.format, block.bytes(), &mut |key| {
+        hashes.push(XxHash3_128::oneshot(key.bytes()));
+    })?;
+    let mut sums = Sums::new(role);
+    let records = block.bytes().chunks_exact(len).zip(hashes);
+    for ((bytes, hash), number) in records.zip(block.first_number..) {
+        let record = RecordRef::with_dialect(block.format, block.dialect, bytes).ok()?;
+        sums.push(hash, &copy(&record, number).ok()?);
+    }
+    Some((sums, len))
+}
+
+/// The sums of records, and the numbers of those that say nothing.
+fn sum_records(
+    block: &Block,
+    file: &str,
+    key: DedupKey,
+    role: Role,
+    on_error: BadPolicy,
+    cancel: &AtomicBool,
+) -> Option<(ProcessedBlock, Sums, Vec<u64>)> {
+    let (mut bytes, mut bad) = (Vec::new(), Vec::new());
+    let (mut sums, mut lookahead) = (Sums::new(role), Lookahead::default());
+    let mut next = block.first_number;
+    let processed = process_block(block, file, on_error, cancel, |item, processed| {
+        bytes.clear();
+        let behind = || block.behind(&item.unit);
+        say(&item.record, key, (&mut lookahead, &behind), &mut bytes)?;
+        sums.push(XxHash3_128::oneshot(&bytes), &copy(&item.record, item.number)?);
+        processed.counts.kept += 1;
+        bad.extend(next..item.number);
+        next = item.number + 1;
+        Ok(AfterRecord::Continue)
+    })?;
+    bad.extend(next..block.number_of(block.wanted.end));
+    Some((processed, sums, bad))
+}
+
+/// What one record says.
+fn copy(record: &RecordRef<'_>, number: u64) -> Result<Copies, DecodeError> {
+    let (eval_cp, result, best_move) = (record.eval_cp()?, record.result()?, record.best_move()?);
+    let mut results = [0; 3];
+    if let Some(result) = result {
+        results[result as usize] = 1;
+    }
+    Ok(Copies {
+        number,
+        move_bits: best_move.map_or(0, |best_move| Dialect::YaneuraOu.encode(best_move)),
+        kind: eval_cp.map(EvalKind::of),
+        eval_sum_cp: eval_cp.unwrap_or(0).into(),
+        records: 1,
+        results,
+    })
+}
+
+/// The sums of a block.
+struct Sums {
+    items: KeyedItems,
+    /// Numbers of records that were added to those of an earlier one.
+    repeated: Vec<u64>,
+    role: Role,
+    /// Those that may still be added to, each where its last bits say.
+    open: Vec<Option<(u128, Copies)>>,
+}
+
+impl Sums {
+    fn new(role: Role) -> Self {
+        let (items, repeated) = (KeyedItems::default(), Vec::new());
+        Self { items, repeated, role, open: vec![None; OPEN_SUMS] }
+    }
+
+    fn push(&mut self, hash: u128, copy: &Copies) {
+        let place = (hash as usize ^ usize::from(copy.move_bits)) % OPEN_SUMS;
+        if let Some((other, copies)) = &mut self.open[place]
+            && *other == hash
+            && (copies.move_bits, copies.kind) == (copy.move_bits, copy.kind)
+            && copies.add(copy)
+        {
+            return self.repeated.push(copy.number);
+        }
+        if let Some((hash, copies)) = self.open[place].replace((hash, *copy)) {
+            self.close(hash, copies);
+        }
+    }
+
+    fn close(&mut self, hash: u128, mut copies: Copies) {
+        if self.role == Role::Reference {
+            copies.number = OF_REFERENCE;
+        }
+        let mut bytes = [0; SUMMED_BYTES];
+        bytes[..8].copy_from_slice(&(hash as u64).to_le_bytes());
+        bytes[8..].copy_from_slice(&copies.to_bytes());
+        self.items.push((hash >> u64::BITS) as u64, &bytes, Some(SUMMED_BYTES));
+    }
+
+    /// With those that were open.
+    fn closed(mut self) -> Self {
+        for (hash, copies) in std::mem::take(&mut self.open).into_iter().flatten() {
+            self.close(hash, copies);
+        }
+        self
+    }
+}

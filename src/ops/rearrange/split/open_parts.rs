@@ -1,0 +1,135 @@
+//! The parts while they are written: all at once, or one after the other.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use super::super::items::{BlockUnits, EncodedUnits, WholeUnit};
+use super::part_limit::{PartFill, UnitSize};
+use crate::ops::error::OperationError;
+use crate::records::sink::{FinishedOutputs, OutputPlan, Sinks};
+use crate::records::stream::Stream;
+
+/// The parts, and which one comes next.
+pub(super) enum OpenParts {
+    /// Units are dealt out; so many have been.
+    RoundRobin { open: Vec<Sinks>, dealt: usize },
+    /// One part after the other.
+    InTurn(PartsInTurn),
+}
+
+/// Parts of which one is being written.
+pub(super) struct PartsInTurn {
+    open: Option<Sinks>,
+    /// Those that come behind it.
+    waiting: VecDeque<OutputPlan>,
+    /// Those that are whole.
+    finished: FinishedOutputs,
+    ends: PartEnds,
+}
+
+/// Where a part ends.
+pub(super) enum PartEnds {
+    /// Before the record of this number, for each part.
+    Numbers(VecDeque<u64>),
+    /// Where it is full.
+    Full(PartFill),
+}
+
+impl OpenParts {
+    pub(super) fn round_robin(outputs: &[OutputPlan]) -> Result<Self, OperationError> {
+        let open = outputs.iter().map(create).collect::<Result<_, _>>()?;
+        Ok(Self::RoundRobin { open, dealt: 0 })
+    }
+
+    pub(super) fn in_turn(outputs: &[OutputPlan], ends: PartEnds) -> Result<Self, OperationError> {
+        let mut waiting: VecDeque<_> = outputs.to_vec().into();
+        let open = waiting.pop_front().as_ref().map(create).transpose()?;
+        let finished = FinishedOutputs::default();
+        Ok(Self::InTurn(PartsInTurn { open, waiting, finished, ends }))
+    }
+
+    /// Writes units where they belong. Blocks come in order.
+    pub(super) fn distribute(&mut self, units: &BlockUnits) -> Result<(), OperationError> {
+        let (open, dealt) = match self {
+            Self::InTurn(parts) => return parts.distribute(units),
+            Self::RoundRobin { open, dealt } => (open, dealt),
+        };
+        let mut encoded: Vec<EncodedUnits> = Vec::new();
+        encoded.resize_with(open.len(), EncodedUnits::default);
+        for item in units.iter() {
+            encoded[*dealt % open.len()].push(item.bytes, item.records);
+            *dealt += 1;
+        }
+        for (sinks, encoded) in open.iter_mut().zip(encoded) {
+            sinks.write(Stream::Kept, &encoded.into_records())?;
+        }
+        Ok(())
+    }
+
+    /// All parts, those for which nothing was left included.
+    pub(super) fn finish(self) -> Result<FinishedOutputs, OperationError> {
+        let (open, waiting, mut finished) = match self {
+            Self::RoundRobin { open, .. } => (open, VecDeque::new(), FinishedOutputs::default()),
+            Self::InTurn(PartsInTurn { open, waiting, finished, .. }) => {
+                (open.into_iter().collect(), waiting, finished)
+            }
+        };
+        for sinks in open.into_iter().map(Ok).chain(waiting.iter().map(create)) {
+            finished = finished.and(sinks?.finish()?);
+        }
+        Ok(finished)
+    }
+}
+
+fn create(output: &OutputPlan) -> Result<Sinks, OperationError> {
+    Ok(Sinks::create_with(std::slice::from_ref(output), true)?)
+}
+
+impl PartsInTurn {
+    fn distribute(&mut self, units: &BlockUnits) -> Result<(), OperationError> {
+        let mut from = 0;
+        for unit in 0..units.len() {
+            while self.is_behind(&units.get(unit)) {
+                self.write(units, from..unit)?;
+                from = unit;
+                self.begin_next()?;
+            }
+        }
+        self.write(units, from..units.len())
+    }
+
+    /// Whether a unit belongs to a later part than the one that is open. What there is more of than was counted goes
+    /// to the last part.
+    fn is_behind(&mut self, unit: &WholeUnit<'_>) -> bool {
+        if self.waiting.is_empty() {
+            return false;
+        }
+        match &mut self.ends {
+            PartEnds::Numbers(ends) => ends.front().is_some_and(|&end| end <= unit.number),
+            PartEnds::Full(fill) => {
+                !fill.add(UnitSize { bytes: unit.bytes.len() as u64, records: unit.records })
+            }
+        }
+    }
+
+    fn write(&mut self, units: &BlockUnits, range: Range<usize>) -> Result<(), OperationError> {
+        let mut encoded = EncodedUnits::default();
+        encoded.push_all(units, range);
+        match &mut self.open {
+            Some(sinks) => Ok(sinks.write(Stream::Kept, &encoded.into_records())?),
+            None => Ok(()),
+        }
+    }
+
+    /// The open part is whole: what is kept of it in memory goes to disk.
+    fn begin_next(&mut self) -> Result<(), OperationError> {
+        if let PartEnds::Numbers(ends) = &mut self.ends {
+            ends.pop_front();
+        }
+        let next = self.waiting.pop_front().as_ref().map(create).transpose()?;
+        if let Some(sinks) = std::mem::replace(&mut self.open, next) {
+            self.finished = std::mem::take(&mut self.finished).and(sinks.finish()?);
+        }
+        Ok(())
+    }
+}

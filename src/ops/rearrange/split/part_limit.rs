@@ -1,0 +1,155 @@
+//! Parts that are filled one after the other up to a limit.
+
+use super::super::items::{BlockUnits, process_units};
+use super::super::pass::{Checksums, RunControl, block_worker, read};
+use super::super::plan::RearrangePlan;
+use crate::ops::error::OperationError;
+use crate::records::bad_record::BadPolicy;
+use crate::records::plan_error::PlanError;
+use crate::records::sink::Sinks;
+use crate::records::source::{can_be_computed, count_records};
+use crate::storage::compression::Compression;
+use crate::storage::memory::Memory;
+
+/// How much a part may hold. Units are not cut: records, or games and groups where the format has them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PartLimit {
+    /// So many bytes, uncompressed, the head of the file included.
+    Bytes(u64),
+    /// So many records.
+    Records(u64),
+}
+
+impl PartLimit {
+    /// The long name of its option.
+    pub(super) const fn option(self) -> &'static str {
+        match self {
+            Self::Bytes(_) => "size",
+            Self::Records(_) => "records",
+        }
+    }
+
+    /// The value of its option.
+    pub(super) fn value(self) -> String {
+        match self {
+            Self::Bytes(bytes) => Memory::of_bytes(bytes).to_string(),
+            Self::Records(records) => records.to_string(),
+        }
+    }
+
+    const fn holds(self, size: UnitSize) -> bool {
+        match self {
+            Self::Bytes(most) => size.bytes <= most,
+            Self::Records(most) => size.records <= most,
+        }
+    }
+}
+
+/// What a unit, or several, take.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct UnitSize {
+    pub(super) bytes: u64,
+    pub(super) records: u64,
+}
+
+impl UnitSize {
+    const fn and(self, other: Self) -> Self {
+        Self { bytes: self.bytes + other.bytes, records: self.records + other.records }
+    }
+
+    fn of_units(units: &BlockUnits) -> Vec<Self> {
+        let sizes = units.iter();
+        sizes.map(|unit| Self { bytes: unit.bytes.len() as u64, records: unit.records }).collect()
+    }
+}
+
+/// The part that is being filled.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PartFill {
+    limit: PartLimit,
+    /// The head of a file.
+    head: UnitSize,
+    filled: UnitSize,
+    is_empty: bool,
+}
+
+impl PartFill {
+    pub(super) fn new(plan: &RearrangePlan, limit: PartLimit) -> Self {
+        let head = UnitSize { bytes: plan.format().header().len() as u64, records: 0 };
+        Self { limit, head, filled: head, is_empty: true }
+    }
+
+    /// Adds a unit if there is room for it, or the part would be empty; if not, the next part begins with it.
+    pub(super) fn add(&mut self, size: UnitSize) -> bool {
+        let filled = self.filled.and(size);
+        let is_added = self.is_empty || self.limit.holds(filled);
+        self.is_empty = !is_added;
+        self.filled = if is_added { filled } else { self.head };
+        is_added
+    }
+}
+
+/// How many parts there will be. If the inputs do not tell by their size, they are read for it.
+pub(super) fn count_parts(
+    plan: &RearrangePlan,
+    limit: PartLimit,
+    control: &mut RunControl<'_>,
+) -> Result<u64, OperationError> {
+    let mut fill = PartFill::new(plan, limit);
+    if let Some((size, records)) = units_of_one_size(plan)? {
+        check_room(&fill, size, limit)?;
+        let in_part = match limit {
+            PartLimit::Bytes(most) => (most - fill.head.bytes) / size.bytes,
+            PartLimit::Records(most) => most,
+        };
+        return Ok(records.div_ceil(in_part).max(1));
+    }
+    control.progress.begin("measuring", plan.records);
+    let worker = block_worker(plan, |block, file| {
+        let (processed, units) = process_units(block, file, BadPolicy::Skip);
+        (processed, UnitSize::of_units(&units))
+    });
+    let (mut parts, mut largest) = (1, UnitSize::default());
+    let take = |_: &mut _, sizes: Vec<UnitSize>| {
+        for size in sizes {
+            largest.bytes = largest.bytes.max(size.bytes);
+            largest.records = largest.records.max(size.records);
+            if !fill.add(size) {
+                parts += 1;
+                fill.add(size);
+            }
+        }
+        Ok(())
+    };
+    read(plan, &mut Sinks::create(&[])?, Checksums::Known, worker, take, control)?;
+    check_room(&fill, largest, limit)?;
+    Ok(parts)
+}
+
+/// The size of all units and their number, if all are whole records of one size.
+fn units_of_one_size(plan: &RearrangePlan) -> Result<Option<(UnitSize, u64)>, OperationError> {
+    let Some(len) = plan.format().record_len().map(|len| len as u64) else { return Ok(None) };
+    let mut all = 0;
+    for input in plan.parts.iter().map(|part| &part.input) {
+        let bytes = input.location.state().map(|state| state.bytes);
+        let is_whole = bytes.is_some_and(|bytes| bytes.is_multiple_of(len));
+        if !is_whole || input.compression != Compression::None || !can_be_computed(input) {
+            return Ok(None);
+        }
+        all += count_records(input)?;
+    }
+    Ok(Some((UnitSize { bytes: len, records: 1 }, all)))
+}
+
+/// Whether a part has room for the largest unit.
+fn check_room(fill: &PartFill, largest: UnitSize, limit: PartLimit) -> Result<(), PlanError> {
+    let needed = fill.head.and(largest);
+    if limit.holds(needed) {
+        return Ok(());
+    }
+    let (least, what) = match limit {
+        PartLimit::Bytes(_) => (needed.bytes, "bytes"),
+        PartLimit::Records(_) => (needed.records, "records"),
+    };
+    Err(PlanError::NoRoomInPart { option: limit.option(), least, what })
+}

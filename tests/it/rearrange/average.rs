@@ -1,0 +1,210 @@
+//! `dedup --average`: of equal records one is written, with what all say together.
+
+use kyokumen::format::{Format, GameResult, Record, RecordRef};
+use tempfile::TempDir;
+
+use super::{file, in_units, is_refused, manifest, run, succeeds};
+use crate::archive::{encoded, records, write};
+
+/// Records of which many say something else about a position that was met before.
+fn quarrelling(format: Format) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut copy = |record: &Record, padding: u8| {
+        let mut unit = encoded(format, record);
+        if format == Format::Psv {
+            unit[39] = padding;
+        }
+        bytes.extend(unit);
+    };
+    let all = records(300, 42);
+    for (i, record) in all.iter().enumerate() {
+        copy(record, (i % 3) as u8);
+        for more in 0..i % 4 {
+            let place = i * more / 4;
+            let mut other = all[place].clone();
+            let step = i16::try_from(i * 37 % 500).unwrap();
+            other.eval_cp = Some(match i % 11 {
+                0 => 29_990 + step % 10,
+                1 => step % 10 - 30_000,
+                _ => step - 250,
+            });
+            other.result = Some(GameResult::ALL[i % 3]);
+            other.ending = None;
+            other.ply = other.ply.map(|ply| ply + 1);
+            other.setup = other.setup.with_ply(other.ply.unwrap());
+            if i % 3 > 0 {
+                // Several of them agree on another move.
+                other.best_move = all[place + 1].best_move;
+            }
+            copy(&other, 7);
+        }
+    }
+    bytes
+}
+
+fn read(format: Format, unit: &[u8]) -> Record {
+    let line = unit.strip_suffix(b"\n").unwrap_or(unit);
+    RecordRef::new(format, line).unwrap().record().unwrap()
+}
+
+fn key(format: Format, unit: &[u8], by_move: bool) -> String {
+    let line = unit.strip_suffix(b"\n").unwrap_or(unit);
+    let position = RecordRef::new(format, line).unwrap().position_key().unwrap();
+    let best_move = by_move.then(|| read(format, unit).best_move);
+    format!("{position:?} {best_move:?}")
+}
+
+/// The nearest number; half of one goes away from 0.
+fn mean(numbers: &[i64]) -> i64 {
+    (numbers.iter().sum::<i64>() as f64 / numbers.len() as f64).round() as i64
+}
+
+/// What copies of a record say together, worked out from the definition.
+fn merged(copies: &[Record]) -> Record {
+    let evals: Vec<i64> = copies.iter().filter_map(|copy| copy.eval_cp.map(i64::from)).collect();
+    let wins: Vec<i64> = evals.iter().copied().filter(|&eval_cp| eval_cp >= 29_000).collect();
+    let losses: Vec<i64> = evals.iter().copied().filter(|&eval_cp| eval_cp <= -29_000).collect();
+    let others: Vec<i64> = evals.iter().copied().filter(|eval_cp| eval_cp.abs() < 29_000).collect();
+    let counted = match (wins.is_empty(), losses.is_empty()) {
+        (false, true) => &wins,
+        (true, false) => &losses,
+        _ if others.is_empty() => &evals,
+        _ => &others,
+    };
+    let results: Vec<i64> = copies
+        .iter()
+        .filter_map(|copy| copy.result)
+        .map(|result| match result {
+            GameResult::BlackWin => 1,
+            GameResult::Draw => 0,
+            GameResult::WhiteWin => -1,
+        })
+        .collect();
+    let result = match mean(&results) {
+        1 => GameResult::BlackWin,
+        0 => GameResult::Draw,
+        _ => GameResult::WhiteWin,
+    };
+    let moves: Vec<_> = copies.iter().filter_map(|copy| copy.best_move).collect();
+    let frequency = |best_move| moves.iter().filter(|&&other| other == best_move).count();
+    let most = moves.iter().map(|&best_move| frequency(best_move)).max();
+    let best_move = moves.iter().copied().find(|&best_move| Some(frequency(best_move)) == most);
+    let eval_cp = i16::try_from(mean(counted)).unwrap();
+    let first = copies[0].clone();
+    Record { best_move, eval_cp: Some(eval_cp), result: Some(result), ..first }
+}
+
+/// What is to be written, how many records stand for several, and for how many the most of them stands.
+fn expected(bytes: &[u8], format: Format, by_move: bool) -> (Vec<u8>, usize, usize) {
+    let units = in_units(format, bytes);
+    let keys: Vec<String> = units.iter().map(|unit| key(format, unit, by_move)).collect();
+    let (mut out, mut several, mut most) = (Vec::new(), 0, 0);
+    for (i, unit) in units.iter().enumerate() {
+        if keys[..i].contains(&keys[i]) {
+            continue;
+        }
+        let copies = units.iter().zip(&keys).filter(|(_, key)| **key == keys[i]);
+        let copies: Vec<Record> = copies.map(|(unit, _)| read(format, unit)).collect();
+        let mut written = encoded(format, &merged(&copies));
+        if format == Format::Psv {
+            written[39] = unit[39];
+        }
+        if copies.len() > 1 {
+            (several, most) = (several + 1, most.max(copies.len()));
+        }
+        out.extend(written);
+    }
+    (out, several, most)
+}
+
+#[test]
+fn the_first_of_equal_records_says_what_all_say_together() {
+    for format in [Format::Hcpe, Format::Psv, Format::Sfen, Format::Jsonl] {
+        let folder = TempDir::new().unwrap();
+        let folder = folder.path();
+        let (input, output) = (format!("a.{format}"), format!("b.{format}"));
+        let bytes = quarrelling(format);
+        write(folder, &input, &bytes);
+        for key in ["position", "position+move"] {
+            let (expected, several, most) = expected(&bytes, format, key == "position+move");
+            assert!(several > 50 && most > 2 && expected.len() < bytes.len());
+            for (memory, threads) in [("1G", "1"), ("20K", "2"), ("100", "3")] {
+                let words = ["dedup", &input, "-o", &output, "--average", "--key", key, "--force"];
+                let more = ["--memory", memory, "--threads", threads, "--tmp-dir", "."];
+                let said = succeeds(folder, &[&words[..], &more].concat());
+                assert!(file(folder, &output) == expected, "{format} {key} {memory}");
+                assert!(said.contains(&format!("{several} records with the mean of ")), "{said}");
+            }
+            let account = manifest(folder, &format!("{output}.manifest.json"));
+            assert_eq!(account["settings"]["average"], true);
+            let averaged = &account["counts"]["averaged"];
+            let count = |name: &str| averaged[name].as_u64().unwrap() as usize;
+            assert_eq!((count("records"), count("most_copies")), (several, most));
+            let left_out = account["counts"]["filtered"]["duplicate"].as_u64().unwrap() as usize;
+            assert_eq!(count("copies"), several + left_out);
+            assert!(count("evaluations") > 0 && count("evaluations") <= several);
+            assert!(count("results") > 0);
+            assert_eq!(count("moves") > 0, key == "position");
+            let words = ["verify", "--manifest", &format!("{output}.manifest.json")];
+            let (status, message) = run(folder, &words);
+            assert_eq!(status, 0, "{message}");
+        }
+    }
+}
+
+/// A position that stands thousands of times in many blocks is one record, whatever moves were played there.
+#[test]
+fn copies_in_many_blocks_are_added_up() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    let mut record = records(1, 42).remove(0);
+    let mut bytes = Vec::new();
+    for i in 0..100_000_i32 {
+        record.eval_cp = Some((i % 2001 - 1000) as i16);
+        bytes.extend(encoded(Format::Psv, &record));
+    }
+    write(folder, "a.psv", &bytes);
+    succeeds(folder, &["dedup", "a.psv", "-o", "b.psv", "--average", "--memory", "1M"]);
+    let sum: i64 = (0..100_000).map(|i| i % 2001 - 1000).sum();
+    record.eval_cp = Some((sum as f64 / 100_000.0).round() as i16);
+    assert_eq!(file(folder, "b.psv"), encoded(Format::Psv, &record));
+    let averaged = &manifest(folder, "b.psv.manifest.json")["counts"]["averaged"];
+    assert_eq!((&averaged["records"], &averaged["most_copies"]), (&1.into(), &100_000.into()));
+}
+
+#[test]
+fn what_references_hold_is_no_part_of_a_mean() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    let bytes = quarrelling(Format::Psv);
+    let (old, new) = bytes.split_at(bytes.len() / 160 * 40);
+    write(folder, "old.psv", old);
+    write(folder, "new.psv", new);
+    let words = ["dedup", "new.psv", "-o", "b.psv", "--average", "--reference", "old.psv"];
+    succeeds(folder, &words);
+    let met: Vec<_> =
+        in_units(Format::Psv, old).iter().map(|unit| key(Format::Psv, unit, false)).collect();
+    let is_new = |unit: &Vec<u8>| !met.contains(&key(Format::Psv, unit, false));
+    let new = in_units(Format::Psv, new).into_iter().filter(is_new).collect::<Vec<_>>().concat();
+    let (expected, several, _) = expected(&new, Format::Psv, false);
+    assert!(several > 5, "{several}");
+    assert!(file(folder, "b.psv") == expected);
+}
+
+#[test]
+fn a_mean_needs_evaluations_and_records_that_differ() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    write(folder, "a.psv", &quarrelling(Format::Psv));
+    write(folder, "a.hcp", &[0; 32]);
+    write(folder, "a.usi", b"startpos moves 7g7f\n");
+    for (input, key, why) in [
+        ("a.psv", "bytes", "compare by position or position+move"),
+        ("a.psv", "content", "--average has nothing to do"),
+        ("a.hcp", "position", "hcp holds no evaluations; without it the first"),
+        ("a.usi", "bytes", "`kyokumen convert` makes records of them"),
+    ] {
+        let output = input.replace('a', "b");
+        is_refused(folder, &["dedup", input, "-o", &output, "--average", "--key", key], why);
+    }
+}
