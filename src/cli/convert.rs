@@ -15,9 +15,9 @@ use super::report;
 use super::report::records;
 use crate::cli::exit::{ExitStatus, Usage};
 use crate::engine::error::RunError;
-use crate::format::{ConversionPlan, Fields, Fill, Format};
+use crate::format::{ConversionPlan, Field, Fields, Fill, Format};
 use crate::ops::convert::{
-    Check, ConvertPlan, ConvertReport, ConvertRequest, ConvertSettings, convert,
+    Check, ConvertPlan, ConvertReport, ConvertRequest, ConvertSettings, MakeGames, convert,
 };
 use crate::ops::error::OperationError;
 use crate::records::bad_record::BadPolicy;
@@ -29,7 +29,8 @@ use crate::storage::platform::Interrupt;
 
 /// Convert files of positions from any format to any other
 ///
-/// `kyokumen formats` lists the formats. The records of a game are its moves. Nothing is made up: a field that
+/// `kyokumen formats` lists the formats. The records of a game are its moves; records become games where each follows
+/// from the one before. Nothing is made up: a field that
 /// the output needs and the input lacks must be named with --fill, else nothing is written. What the output
 /// cannot hold is said before, and counted at the end on standard error.
 ///
@@ -71,6 +72,11 @@ pub(super) struct ConvertArgs {
     /// What to write into fields that a record lacks, as in eval=0,result=draw,ply=0,move=none
     #[arg(long, value_name = "FIELD=VALUE,…", help_heading = heading::OUTPUTS)]
     fill: Option<Fill>,
+
+    /// What records become where the output holds games: joined makes those that follow from each other one game, as they
+    /// stand in archives; single makes each a game of one move [default: joined]
+    #[arg(long, value_name = "joined|single", value_parser = word::<MakeGames>, help_heading = heading::OUTPUTS, hide_short_help = true)]
+    make_games: Option<MakeGames>,
 
     /// Only the first of equal positions (board, hands, side to move)
     #[arg(long, help_heading = heading::OUTPUTS)]
@@ -156,6 +162,7 @@ impl ConvertArgs {
                 check: self.check.unwrap_or_default(),
                 strict: self.strict,
                 fill: self.fill.unwrap_or_default(),
+                make_games: self.make_games.unwrap_or_default(),
                 canonical: self.canonical,
                 limit: self.records.limit,
                 on_error: self.on_error.unwrap_or(BadPolicy::Stop),
@@ -193,7 +200,18 @@ fn changes(from: Format, conversion: ConversionPlan, plan: &ConvertPlan) -> Stri
     if let Some(values) = filled_in(from, conversion.invented, plan) {
         changes.push(format!("filled in: {values}"));
     }
+    if to_games(from, plan) && plan.settings.make_games == MakeGames::Joined {
+        changes.push("records that follow from each other become one game".to_owned());
+    }
+    if conversion.invented.contains(Field::Ending) {
+        changes.push(format!("{from} does not say how games were won: by resignation"));
+    }
     if changes.is_empty() { "they have the same fields".to_owned() } else { changes.join("; ") }
+}
+
+/// Whether single records become games.
+fn to_games(from: Format, plan: &ConvertPlan) -> bool {
+    plan.to.format.holds_games() && !from.holds_games()
 }
 
 /// The values that will be filled in, as `--fill` takes them, if there are any.
@@ -205,7 +223,7 @@ fn filled_in(from: Format, invented: Fields, plan: &ConvertPlan) -> Option<Strin
     } else {
         Fields::NONE
     };
-    let fields = invented.union(by_line);
+    let fields = invented.union(by_line).without(Fields::of(Field::Ending));
     if fields.is_empty() {
         return None;
     }
@@ -226,6 +244,9 @@ fn write_summary(report: &ConvertReport, output: &Path) {
     let filtered = counts.filtered.values().sum::<u64>();
     let bad = counts.bad.all();
     say!("{}: {} written, {filtered} filtered, {bad} bad", records(counts.input), counts.written);
+    if let Some(games) = counts.games {
+        say!("  {games} game{}", if games == 1 { "" } else { "s" });
+    }
     report::fields(&counts.lost, &counts.invented);
     for (warning, &number) in &counts.warnings {
         say!("  {warning} in {}", records(number));

@@ -11,7 +11,7 @@ use super::heading;
 use super::option::{location, threads, word};
 use crate::cli::progress::ProgressMode;
 use crate::format::move16::Dialect;
-use crate::records::filters::{Probability, RecordFilters, Results, Sample};
+use crate::records::filters::{Endings, Probability, RecordFilters, Results, Sample};
 use crate::records::format_name::FormatName;
 
 /// What is read.
@@ -69,6 +69,28 @@ pub(super) struct RecordArgs {
     #[arg(long, value_name = "RESULT,…", help_heading = heading::RECORDS, hide_short_help = true)]
     result: Option<Results>,
 
+    /// Only records of games with at least so many moves
+    #[arg(long, value_name = "PLIES", allow_negative_numbers = true, help_heading = heading::RECORDS, hide_short_help = true)]
+    min_game_plies: Option<u16>,
+
+    /// Only records of games with at most so many moves
+    #[arg(long, value_name = "PLIES", allow_negative_numbers = true, help_heading = heading::RECORDS, hide_short_help = true)]
+    max_game_plies: Option<u16>,
+
+    #[arg(
+        long,
+        value_name = "ENDING,…",
+        help = "Only records of games that ended so: normal (mate or resignation), repetition, declaration, move_limit, \
+                time_up, illegal_move, interruption or impasse, or several, as in normal,declaration",
+        help_heading = heading::RECORDS,
+        hide_short_help = true
+    )]
+    ending: Option<Endings>,
+
+    /// Leave out records of games that ended so
+    #[arg(long, value_name = "ENDING,…", help_heading = heading::RECORDS, hide_short_help = true)]
+    drop_ending: Option<Endings>,
+
     /// Only records with a stored move
     #[arg(long, help_heading = heading::RECORDS, hide_short_help = true)]
     has_move: bool,
@@ -124,6 +146,10 @@ impl RecordArgs {
             min_ply: self.min_ply,
             max_ply: self.max_ply,
             results: self.result,
+            min_game_plies: self.min_game_plies,
+            max_game_plies: self.max_game_plies,
+            endings: self.ending,
+            dropped_endings: self.drop_ending,
             has_move: self.has_move,
             drop_in_check: self.drop_in_check,
             legal_move: self.legal_move,
@@ -142,6 +168,10 @@ impl RecordArgs {
             min_ply: self.min_ply.or(others.min_ply),
             max_ply: self.max_ply.or(others.max_ply),
             result: self.result.or(others.result),
+            min_game_plies: self.min_game_plies.or(others.min_game_plies),
+            max_game_plies: self.max_game_plies.or(others.max_game_plies),
+            ending: self.ending.or(others.ending),
+            drop_ending: self.drop_ending.or(others.drop_ending),
             has_move: self.has_move || others.has_move,
             legal_move: self.legal_move || others.legal_move,
             quiet: self.quiet || others.quiet,

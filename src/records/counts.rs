@@ -37,8 +37,16 @@ pub enum Condition {
     MaxPly,
     /// The record has no result to compare.
     NoResult,
-    /// The game ended in another way.
+    /// The game was won by another side, or drawn.
     Result,
+    /// The record does not say how many moves its game has.
+    NoGamePlies,
+    /// The game is too short.
+    MinGamePlies,
+    /// The game is too long.
+    MaxGamePlies,
+    /// The game ended in another way.
+    Ending,
     /// The evaluation says that one side wins, and the other won.
     Contradiction,
     /// No move is stored, or bits that encode no move.

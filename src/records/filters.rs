@@ -10,7 +10,7 @@ use std::str::FromStr;
 use serde::{Serialize, Serializer};
 
 use super::counts::Condition;
-use crate::format::{DecodeError, Field, GameResult, RecordRef};
+use crate::format::{DecodeError, Ending, Field, GameResult, RecordRef};
 use crate::random::SplitMix64;
 use crate::shogi::{Move, Position};
 use crate::storage::value_error::ParseValueError;
@@ -44,6 +44,18 @@ pub struct RecordFilters {
     /// Results of the game.
     #[serde(rename = "result")]
     pub results: Option<Results>,
+    /// Smallest number of moves of the whole game.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_game_plies: Option<u16>,
+    /// Largest number of moves of the whole game.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_game_plies: Option<u16>,
+    /// How the game must have ended.
+    #[serde(rename = "ending", skip_serializing_if = "Option::is_none")]
+    pub endings: Option<Endings>,
+    /// How the game may not have ended.
+    #[serde(rename = "drop-ending", skip_serializing_if = "Option::is_none")]
+    pub dropped_endings: Option<Endings>,
     /// Whether a move must be stored.
     pub has_move: bool,
     /// Whether the side to move may not be in check.
@@ -57,7 +69,15 @@ pub struct RecordFilters {
 }
 
 /// Options that a manifest says only where they are set: older ones do not know them.
-pub(crate) const SAID_IF_SET: [&str; 3] = ["min-abs-eval", "drop-contradictions", "quiet"];
+pub(crate) const SAID_IF_SET: [&str; 7] = [
+    "min-abs-eval",
+    "drop-contradictions",
+    "quiet",
+    "min-game-plies",
+    "max-game-plies",
+    "ending",
+    "drop-ending",
+];
 
 impl RecordFilters {
     /// Fields that a format must have for these conditions, with the long name of the option that asks.
@@ -70,6 +90,10 @@ impl RecordFilters {
             ("min-ply", self.min_ply.is_some(), Field::Ply),
             ("max-ply", self.max_ply.is_some(), Field::Ply),
             ("result", self.results.is_some(), Field::Result),
+            ("min-game-plies", self.min_game_plies.is_some(), Field::EndPly),
+            ("max-game-plies", self.max_game_plies.is_some(), Field::EndPly),
+            ("ending", self.endings.is_some(), Field::Ending),
+            ("drop-ending", self.dropped_endings.is_some(), Field::Ending),
             ("has-move", self.has_move, Field::BestMove),
             ("legal-move", self.legal_move, Field::BestMove),
             ("quiet", self.quiet, Field::BestMove),
@@ -82,6 +106,53 @@ impl RecordFilters {
     #[inline]
     pub(crate) fn leave_out(&self) -> bool {
         Self { keep_untrained: false, ..*self } != Self::default()
+    }
+
+    /// Whether any condition is about the length of games.
+    pub(crate) const fn ask_game_plies(&self) -> bool {
+        self.min_game_plies.is_some() || self.max_game_plies.is_some()
+    }
+
+    /// All but the conditions on the length of games.
+    pub(crate) fn without_game_plies(&self) -> Self {
+        Self { min_game_plies: None, max_game_plies: None, ..*self }
+    }
+
+    /// Whether any condition holds for all records of a game or for none.
+    const fn ask_about_games(&self) -> bool {
+        self.results.is_some()
+            || self.ask_game_plies()
+            || self.endings.is_some()
+            || self.dropped_endings.is_some()
+    }
+
+    /// The conditions that hold for all records of a game or for none.
+    fn of_games(&self) -> Self {
+        let Self { results, min_game_plies, max_game_plies, endings, dropped_endings, .. } = *self;
+        Self {
+            results,
+            min_game_plies,
+            max_game_plies,
+            endings,
+            dropped_endings,
+            ..Self::default()
+        }
+    }
+
+    /// Whether there is any condition that may hold for some records of a game and not for others.
+    pub(crate) fn leave_out_of_games(&self) -> bool {
+        Self { keep_untrained: false, ..*self } != self.of_games()
+    }
+
+    /// Endings that are asked for, with the long name of the option that asks.
+    pub(crate) fn asked_endings(&self) -> impl Iterator<Item = (&'static str, Ending)> {
+        let asked = [("ending", self.endings), ("drop-ending", self.dropped_endings)];
+        asked.into_iter().flat_map(|(option, endings)| {
+            let asked = Ending::ALL.into_iter();
+            asked
+                .filter(move |&ending| endings.is_some_and(|set| set.contains(Some(ending))))
+                .map(move |ending| (option, ending))
+        })
     }
 
     /// Whether [`Self::failed_by_rules`] has anything to ask.
@@ -119,12 +190,11 @@ impl RecordFilters {
         if let failed @ Some(_) = self.failed_by_ply(record)? {
             return Ok(failed);
         }
-        if let Some(results) = self.results {
-            match record.result()? {
-                None => return Ok(Some(Condition::NoResult)),
-                Some(result) if !results.contains(result) => return Ok(Some(Condition::Result)),
-                Some(_) => {}
-            }
+        if self.ask_about_games()
+            && let failed @ Some(_) =
+                self.failed_by_game((record.result()?, record.ending()?), || record.end_ply())?
+        {
+            return Ok(failed);
         }
         if let failed @ Some(_) = self.failed_by_contradiction(record)? {
             return Ok(failed);
@@ -132,6 +202,40 @@ impl RecordFilters {
         let needs_move = self.has_move || self.legal_move || self.quiet;
         let lacks_move = needs_move && record.best_move()?.is_none();
         Ok(lacks_move.then_some(Condition::NoMove))
+    }
+
+    /// The first condition that does not hold for a game that ended so, and has so many moves: 0 says nothing.
+    pub(crate) fn failed_by_game<E>(
+        &self,
+        (result, ending): (Option<GameResult>, Option<Ending>),
+        plies: impl FnOnce() -> Result<Option<u16>, E>,
+    ) -> Result<Option<Condition>, E> {
+        if let Some(results) = self.results {
+            match result {
+                None => return Ok(Some(Condition::NoResult)),
+                Some(result) if !results.contains(result) => return Ok(Some(Condition::Result)),
+                Some(_) => {}
+            }
+        }
+        if self.ask_game_plies()
+            && let failed @ Some(_) = self.failed_by_game_plies(plies()?)
+        {
+            return Ok(failed);
+        }
+        let is_dropped = self.dropped_endings.is_some_and(|dropped| dropped.contains(ending));
+        let is_kept = self.endings.is_none_or(|kept| kept.contains(ending));
+        Ok((is_dropped || !is_kept).then_some(Condition::Ending))
+    }
+
+    /// The condition on the length of its game that does not hold.
+    pub(crate) fn failed_by_game_plies(&self, plies: Option<u16>) -> Option<Condition> {
+        let Some(plies) = plies.filter(|&plies| plies > 0) else {
+            return self.ask_game_plies().then_some(Condition::NoGamePlies);
+        };
+        if self.min_game_plies.is_some_and(|least| plies < least) {
+            return Some(Condition::MinGamePlies);
+        }
+        self.max_game_plies.is_some_and(|most| plies > most).then_some(Condition::MaxGamePlies)
     }
 
     /// Whether the evaluation is large, and the side that it is for lost: not by a draw, which even a won game may end in.
@@ -303,9 +407,85 @@ impl Serialize for Results {
     }
 }
 
+/// A set of endings of games, not empty: `repetition,normal`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Endings {
+    named: [bool; Ending::ALL.len()],
+    /// Whether games are in it of which nothing is said: they ended by mate or resignation.
+    normal: bool,
+}
+
+/// The word for mate and resignation.
+const NORMAL: &str = "normal";
+
+impl Endings {
+    /// Whether an ending is in the set; nothing for mate and resignation.
+    pub const fn contains(self, ending: Option<Ending>) -> bool {
+        match ending {
+            Some(ending) => self.named[ending as usize],
+            None => self.normal,
+        }
+    }
+}
+
+impl FromStr for Endings {
+    type Err = ParseValueError;
+
+    fn from_str(text: &str) -> Result<Self, ParseValueError> {
+        let mut endings = Self { named: [false; Ending::ALL.len()], normal: false };
+        for word in text.split(',').map(str::trim) {
+            match Ending::from_name(word) {
+                Some(ending) => endings.named[ending as usize] = true,
+                None if word == NORMAL => endings.normal = true,
+                None => {
+                    let known = Ending::ALL.map(Ending::name).join(", ");
+                    let expected = format!("{NORMAL}, {known}, or several with commas between");
+                    return Err(ParseValueError::new(word, "no ending", expected));
+                }
+            }
+        }
+        Ok(endings)
+    }
+}
+
+impl fmt::Display for Endings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let named = Ending::ALL.into_iter().filter(|&ending| self.contains(Some(ending)));
+        let names = self.normal.then_some(NORMAL).into_iter().chain(named.map(Ending::name));
+        f.write_str(&names.collect::<Vec<_>>().join(","))
+    }
+}
+
+impl Serialize for Endings {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn endings_are_read_in_any_order_and_written_in_one() {
+        let endings: Endings = "impasse, normal,repetition".parse().unwrap();
+        assert_eq!(endings.to_string(), "normal,repetition,impasse");
+        assert!(endings.contains(None) && !endings.contains(Some(Ending::TimeUp)));
+        let error = "resignation".parse::<Endings>().unwrap_err().to_string();
+        assert!(error.contains("expected normal, repetition, declaration, move_limit"), "{error}");
+        assert!("".parse::<Endings>().is_err());
+    }
+
+    #[test]
+    fn conditions_on_games_are_those_of_all_their_records() {
+        let none = RecordFilters::default();
+        let of_game = RecordFilters { min_game_plies: Some(1), keep_untrained: true, ..none };
+        assert!(!of_game.leave_out_of_games() && of_game.leave_out());
+        assert!(RecordFilters { min_ply: Some(1), ..of_game }.leave_out_of_games());
+        let failed = |plies| of_game.failed_by_game_plies(plies);
+        assert_eq!([None, Some(0)].map(failed), [Some(Condition::NoGamePlies); 2]);
+        assert_eq!(failed(Some(1)), None);
+    }
 
     #[test]
     fn results_are_read_in_any_order_and_written_in_one() {

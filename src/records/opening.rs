@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::format::move16::Dialect;
-use crate::format::{ConversionPlan, Fill, Format, conversion_plan};
+use crate::format::{ConversionPlan, Field, Fill, Format, conversion_plan};
 use crate::records::bad_record::BadPolicy;
 use crate::records::claims::check_once;
 use crate::records::filters::RecordFilters;
@@ -94,14 +94,24 @@ pub(crate) fn inputs(
 }
 
 pub(crate) fn check_filters(input: &Input, filters: &RecordFilters) -> Result<(), PlanError> {
-    let fields = input.format.fields();
-    match filters.asked().find(|&(_, field)| !fields.contains(field)) {
-        Some((filter, field)) => Err(PlanError::FilterOnMissingField {
-            filter,
-            input: input.name.clone(),
-            format: input.format.name(),
-            field,
-        }),
+    let (fields, format) = (input.format.fields(), input.format);
+    let name = || input.name.clone();
+    if let Some((filter, field)) = filters.asked().find(|&(_, field)| !fields.contains(field)) {
+        return Err(match field {
+            Field::EndPly => PlanError::GamesNotTold { filter, input: name(), format },
+            _ => PlanError::FilterOnMissingField {
+                filter,
+                input: name(),
+                format: format.name(),
+                field,
+            },
+        });
+    }
+    let said = format.endings();
+    match filters.asked_endings().find(|(_, ending)| !said.contains(ending)) {
+        Some((filter, ending)) => {
+            Err(PlanError::EndingNotSaid { filter, input: name(), format, ending })
+        }
         None => Ok(()),
     }
 }

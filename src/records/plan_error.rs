@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use crate::format::{Field, Fields, Fill, Format, UnsupportedConversionError};
+use crate::format::{Ending, Field, Fields, Fill, Format, UnsupportedConversionError};
 use crate::records::format_name::FormatName;
 use crate::records::source::SourceError;
 use crate::storage::memory::Memory;
@@ -227,6 +227,34 @@ pub enum PlanError {
         /// The field.
         field: Field,
     },
+    /// A filter on the length of games where records do not say it.
+    #[error(
+        "--{filter} cannot be asked of {input}: {format} records do not say how long their games are, and here they may be \
+         read from the middle of one; `kyokumen convert` puts games together and asks it"
+    )]
+    GamesNotTold {
+        /// Long name of the option.
+        filter: &'static str,
+        /// The input.
+        input: String,
+        /// Its format.
+        format: Format,
+    },
+    /// A filter on an ending that a format has no sign for.
+    #[error(
+        "--{filter}: {format} has no sign for {}, and {input} cannot say it; it can say {}",
+        ending.name(), said(*format)
+    )]
+    EndingNotSaid {
+        /// Long name of the option.
+        filter: &'static str,
+        /// The input.
+        input: String,
+        /// Its format.
+        format: Format,
+        /// The ending.
+        ending: Ending,
+    },
     /// The output format has fields that an input lacks, or is never written.
     #[error("cannot convert {input}{}", advice(*source))]
     Conversion {
@@ -372,6 +400,11 @@ impl PlanError {
     pub const fn is_usage(&self) -> bool {
         !matches!(self, Self::Look { .. } | Self::Source(_))
     }
+}
+
+fn said(format: Format) -> String {
+    let endings = format.endings().iter().map(|ending| ending.name());
+    std::iter::once("normal").chain(endings).collect::<Vec<_>>().join(", ")
 }
 
 fn advice(source: UnsupportedConversionError) -> String {

@@ -169,6 +169,18 @@ impl EncodedRecords {
         }
     }
 
+    /// Appends records behind these.
+    pub fn append(&mut self, mut others: Self) {
+        if self.is_empty() && self.bytes.is_empty() {
+            *self = others;
+            return;
+        }
+        let start = self.bytes.len();
+        others.listed();
+        self.listed().extend(others.ends.iter().map(|end| start + end));
+        self.bytes.extend_from_slice(&others.bytes);
+    }
+
     /// Takes out the records, by their number from 0, that are not to be kept. Not for groups.
     pub fn retain(&mut self, mut is_kept: impl FnMut(usize) -> bool) {
         self.listed();
@@ -255,6 +267,25 @@ mod tests {
         expected.push(b"");
         expected.push(b"four");
         assert_eq!(encoded, expected);
+    }
+
+    #[test]
+    fn records_stand_behind_each_other_however_they_came() {
+        let row = EncodedRecords::of_row(b"onetwo".to_vec(), 3);
+        let mut listed = EncodedRecords::default();
+        listed.open_record().extend_from_slice(b"game");
+        listed.end_group(2);
+        for (first, second, bytes) in [(&row, &listed, "onetwogame"), (&listed, &row, "gameonetwo")]
+        {
+            let mut all = EncodedRecords::default();
+            all.append(first.clone());
+            assert_eq!(&all, first);
+            all.append(second.clone());
+            assert_eq!((all.len(), all.bytes()), (4, bytes.as_bytes()));
+            let ends = [first.len(), all.len()];
+            assert_eq!(all.bytes_of(0, ends[0]), first.bytes());
+            assert_eq!(all.bytes_of(ends[0], ends[1]), second.bytes());
+        }
     }
 
     #[test]

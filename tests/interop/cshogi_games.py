@@ -72,9 +72,29 @@ def read_by_cshogi(kyokumen, folder, records):
         [[cshogi.move_to_usi(move) for move in game.moves] for game in of_kif],
         [moves for moves, _, _ in expected],
     )
+    failures += joined(kyokumen, folder, hcpe3, expected)
     by_cshogi = folder / "cshogi.hcpe"
     to_hcpe(hcpe3, by_cshogi)
     return failures + compare("hcpe3 as hcpe", hcpe.read_bytes(), by_cshogi.read_bytes())
+
+
+def joined(kyokumen, folder, hcpe3, expected):
+    """Records of these games, put together to games again and read by cshogi."""
+    psv, csa, kif = (folder / f"joined.{name}" for name in ("psv", "csa", "kif"))
+    run(kyokumen, "convert", hcpe3, "-o", psv, "--keep-untrained")
+    for target in (csa, kif):
+        run(kyokumen, "convert", psv, "-o", target)
+    games = [of_csa(game) for game in CSA.Parser.parse_file(str(csa)) if game.moves]
+    # What is told of a game in psv is who won: no flags above that.
+    told = [(moves, evals, result & 3) for moves, evals, result in expected]
+    failures = compare("psv as CSA", games, told)
+    texts = kif.read_text("utf-8").split("手合割：平手\n")[1:]
+    of_kif = [KIF.Parser.parse_str("手合割：平手\n" + text) for text in texts]
+    return failures + compare(
+        "psv as KIF",
+        [[cshogi.move_to_usi(move) for move in game.moves] for game in of_kif],
+        [moves for moves, _, _ in expected],
+    )
 
 
 def of_csa(game):

@@ -3,7 +3,9 @@
 //! Records are literal: the start position with 2g2f, 10 centipawns, ply 1, a victory of Black.
 
 mod filters;
+mod game_filters;
 mod games;
+mod joining;
 mod refusals;
 mod strict;
 

@@ -21,7 +21,8 @@ pub struct ConversionPlan {
     /// Fields that the source format can hold and the target cannot.
     pub lost: Fields,
     /// Fields that the target holds and the source never does: they are filled in. A plain SFEN always
-    /// has a move number; where the source has none it is 1, and the ply is listed here.
+    /// has a move number; where the source has none it is 1, and the ply is listed here. So is the ending where games that
+    /// somebody won are written with one, though the source knows none.
     pub invented: Fields,
 }
 
@@ -80,6 +81,10 @@ pub fn conversion_plan(
     let mut invented = lacking.intersection(fill.fields());
     if to == Format::Sfen && from.fields().is_empty() {
         invented = invented.union(Fields::of(Field::Ply));
+    }
+    let results = from.fields().union(fill.fields()).contains(Field::Result);
+    if to.always_says_ending() && results && !from.fields().contains(Field::Ending) {
+        invented = invented.union(Fields::of(Field::Ending));
     }
     Ok(ConversionPlan { lost: from.fields().without(to.fields()), invented })
 }

@@ -197,10 +197,24 @@ impl RecordRef<'_> {
         if said.contains(Field::BestMove) {
             written.invented = written.invented.without(Fields::of(Field::BestMove));
         }
+        written.invented = written.invented.union(self.made_up_ending(record, to));
         if self.has_malformed_move() {
             written.lost = written.lost.union(Fields::of(Field::BestMove));
         }
         Ok(written)
+    }
+}
+
+impl RecordRef<'_> {
+    /// The ending, if `to` says one of the game that this format knows nothing about.
+    pub(super) fn made_up_ending(&self, record: &Record, to: Format) -> Fields {
+        let knows = self.format().fields().contains(Field::Ending);
+        let is_decided = record.result.and_then(GameResult::winner).is_some();
+        if to.always_says_ending() && is_decided && !knows {
+            Fields::of(Field::Ending)
+        } else {
+            Fields::NONE
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::ending::Ending;
 use crate::spec::{Codec, Framing, Spec};
 use crate::{
     Fields, csa, db, hcp, hcpe, hcpe3, jsonl, kif, lines, move16, pack, packed, plain, psv,
@@ -178,6 +179,11 @@ impl Format {
         matches!(self.spec().codec, Codec::Games { .. })
     }
 
+    /// Whether a game that somebody won always ends with a sign of how: resignation, if nothing else is said.
+    pub const fn always_says_ending(self) -> bool {
+        matches!(self, Self::Csa | Self::Kif)
+    }
+
     /// Whether its units are records, each one of its own.
     pub fn has_single_records(self) -> bool {
         !self.holds_games() && self != Self::Db
@@ -234,6 +240,11 @@ impl Format {
     #[inline]
     pub const fn fields(self) -> Fields {
         self.spec().holds
+    }
+
+    /// The endings of games that it has a sign for, mate and resignation aside.
+    pub const fn endings(self) -> &'static [Ending] {
+        self.spec().endings
     }
 
     /// What a record must say.

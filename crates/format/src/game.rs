@@ -153,9 +153,7 @@ impl Game {
             return vec![Ok(Record { ply, result, ending, ..Record::new(self.start.clone()) })];
         }
         let mut records = Vec::with_capacity(self.moves.len() + 1);
-        let end_ply = u16::try_from(self.moves.len())
-            .ok()
-            .and_then(|moves| self.start.ply().checked_add(moves)?.checked_sub(1));
+        let end_ply = self.end_ply();
         let fault = self.replay(|setup, played| {
             let number = u16::try_from(records.len()).ok();
             let ply = number.and_then(|number| self.start.ply().checked_add(number));
@@ -177,6 +175,13 @@ impl Game {
             records.extend(std::iter::repeat_n(Err(fault), lost));
         }
         records
+    }
+
+    /// Number of its last move, counted on from that of the first; `None` if 16 bits do not hold it, and of a position by
+    /// itself.
+    pub fn end_ply(&self) -> Option<u16> {
+        let moves = u16::try_from(self.moves.len()).ok().filter(|_| !self.is_position)?;
+        self.start.ply().checked_add(moves)?.checked_sub(1)
     }
 
     /// The number of [`Game::records`].

@@ -14,6 +14,7 @@ mod error;
 mod evaluation;
 mod field;
 mod fill;
+mod following;
 mod format;
 mod game;
 mod game_result;
@@ -69,6 +70,7 @@ pub use evaluation::{
     EVAL_SCALE, MATE_EVAL, eval_of_mate, eval_of_value, is_mate_eval, value_of_eval,
 };
 pub use field::{Field, Fields};
+pub use following::Continuation;
 pub use format::{Format, UnknownFormat};
 pub use game::{Game, Played};
 pub use jsonl::JsonRecord;

@@ -2,6 +2,7 @@
 
 use kyokumen_shogi::{Move, Position, Setup};
 
+use crate::ending::Ending;
 use crate::error::DecodeError;
 use crate::field::Fields;
 use crate::game_result::GameResult;
@@ -143,6 +144,32 @@ impl<'a> RecordRef<'a> {
             Content::Packed(Packed { layout, .. }) => Ok(layout.result(self.bytes)),
             Content::Columns(columns) => columns.result(),
             Content::Parsed(parsed) => Ok(parsed.record.result),
+        }
+    }
+
+    /// Why the game ended, where that is not mate or resignation.
+    ///
+    /// # Errors
+    /// As yet none: columns of text do not say it.
+    #[inline]
+    pub fn ending(&self) -> Result<Option<Ending>, DecodeError> {
+        match &self.content {
+            Content::Packed(Packed { layout, .. }) => Ok(layout.ending(self.bytes)),
+            Content::Columns(_) => Ok(None),
+            Content::Parsed(parsed) => Ok(parsed.record.ending),
+        }
+    }
+
+    /// Number of moves of the whole game.
+    ///
+    /// # Errors
+    /// As yet none: columns of text do not say it.
+    #[inline]
+    pub fn end_ply(&self) -> Result<Option<u16>, DecodeError> {
+        match &self.content {
+            Content::Packed(Packed { layout, .. }) => Ok(layout.end_ply(self.bytes)),
+            Content::Columns(_) => Ok(None),
+            Content::Parsed(parsed) => Ok(parsed.record.end_ply),
         }
     }
 

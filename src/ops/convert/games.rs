@@ -3,6 +3,7 @@
 //! A record is a move; of a game that cannot be read to its end the moves before the fault are written.
 //! Moves that are not to be trained on stay: without them the game would be another.
 
+use std::convert::Infallible;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -12,8 +13,8 @@ use crate::format::{
     ConvertError, DecodeError, Field, FieldChanges, Fields, Game, RawUnit, Record, Warning,
     Warnings, read_games, write_game,
 };
-use crate::ops::convert::Route;
-use crate::records::counts::Disposition;
+use crate::ops::convert::strict::Route;
+use crate::records::counts::{Condition, Disposition};
 use crate::records::processing::ProcessedBlock;
 use crate::records::reading::RecordError;
 use crate::records::source::Block;
@@ -73,6 +74,14 @@ impl ReadGame {
             }
         }
         Self { game, records, error }
+    }
+
+    /// The condition on games that does not hold.
+    fn failed(&self, plan: &ConvertPlan) -> Option<Condition> {
+        let Game { result, ending, .. } = self.game;
+        let plies = || Ok::<_, Infallible>(self.game.end_ply());
+        let Ok(failed) = plan.settings.filters.failed_by_game((result, ending), plies);
+        failed
     }
 
     /// The number of its records, read or not.
@@ -138,9 +147,13 @@ impl GameConverter<'_> {
     fn is_copied(&self, games: &[Result<ReadGame, RecordError>], records: Range<u64>) -> bool {
         let is_whole =
             |game: &Result<ReadGame, _>| game.as_ref().is_ok_and(|read| read.error.is_none());
+        let is_taken = |game: &Result<ReadGame, _>| {
+            game.as_ref().is_ok_and(|read| read.failed(self.plan).is_none())
+        };
         self.plan.route(self.block.format) == Route::Copy
             && self.wanted(records.clone()) == records
             && games.iter().all(is_whole)
+            && games.iter().all(is_taken)
     }
 
     fn copy(&mut self, unit: &RawUnit<'_>, games: &[Result<ReadGame, RecordError>]) {
@@ -155,7 +168,9 @@ impl GameConverter<'_> {
     fn take_game(&mut self, read: &ReadGame, unit: &RawUnit<'_>, first_index: u64) -> u64 {
         let end = first_index + read.records.len() as u64;
         let wanted = self.wanted(first_index..end);
-        if let Err((records, error)) = self.write(read, first_index, wanted) {
+        if let Some(condition) = read.failed(self.plan) {
+            self.leave_out(condition, wanted.end - wanted.start);
+        } else if let Err((records, error)) = self.write(read, first_index, wanted) {
             self.set_aside(&error, unit, records);
         }
         if let Some((error, lost)) = &read.error
@@ -202,6 +217,15 @@ impl GameConverter<'_> {
             self.count(*warnings, FieldChanges { lost: lost.union(lost_of_game), invented });
         }
         Ok(())
+    }
+
+    /// Counts the records of a game that is not taken.
+    fn leave_out(&mut self, condition: Condition, records: u64) {
+        let counts = &mut self.processed.counts;
+        counts.input += records;
+        if records > 0 {
+            *counts.filtered.entry(condition).or_default() += records;
+        }
     }
 
     /// Counts a record that was written.

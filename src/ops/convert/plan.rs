@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::strict;
 use crate::format::move16::Dialect;
-use crate::format::{ConversionPlan, Fill, Format};
-use crate::ops::convert::Route;
+use crate::format::{ConversionPlan, Field, Fill, Format};
+use crate::ops::convert::strict::Route;
 use crate::records::bad_record::BadPolicy;
 use crate::records::claims::{FileClaim, FileClaims, check_absence, check_stream, is_stream};
 use crate::records::filters::RecordFilters;
@@ -61,6 +61,8 @@ pub struct ConvertSettings {
     pub strict: bool,
     /// What is written into fields that a record does not have.
     pub fill: Fill,
+    /// What records become where games are written.
+    pub make_games: MakeGames,
     /// Whether records are written anew also where the format stays.
     pub canonical: bool,
     /// Records to read, all if nothing is said.
@@ -83,6 +85,18 @@ pub enum Check {
     Rules,
 }
 
+/// What single records become where games are written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MakeGames {
+    /// Those that follow from each other one game: the move of each leads to the position of the next, the move number is
+    /// the next one where both have any, and both say the same about the end.
+    #[default]
+    Joined,
+    /// Each a game of one move.
+    Single,
+}
+
 impl Default for ConvertSettings {
     fn default() -> Self {
         Self {
@@ -92,6 +106,7 @@ impl Default for ConvertSettings {
             check: Check::Structure,
             strict: false,
             fill: Fill::default(),
+            make_games: MakeGames::Joined,
             canonical: false,
             limit: None,
             on_error: BadPolicy::Stop,
@@ -132,8 +147,10 @@ impl ConvertPlan {
         let to = output_format(&output, to)?;
         let mut conversions = Vec::new();
         for input in &inputs {
-            check_filters(input, &settings.filters)?;
-            let chooses = settings.dedup.is_some() || settings.filters.leave_out();
+            let by_record = settings.filters.without_game_plies();
+            let is_grouped = can_be_grouped(input.format);
+            check_filters(input, if is_grouped { &by_record } else { &settings.filters })?;
+            let chooses = settings.dedup.is_some() || settings.filters.leave_out_of_games();
             if chooses && input.format.holds_games() && to.format.holds_games() {
                 let (input, to) = (input.name.clone(), to.format);
                 return Err(PlanError::GamesAreNotFiltered { input, to });
@@ -175,13 +192,40 @@ impl ConvertPlan {
 
     /// Whether the content of records is read that take this route.
     pub(super) fn reads_content(&self, route: Route) -> bool {
-        route == Route::Mirror || self.asks_rules()
+        route == Route::Mirror || self.asks_rules() || self.joins_games()
+    }
+
+    /// Whether single records are put together to games.
+    pub(super) fn joins_games(&self) -> bool {
+        self.to.format.holds_games() && self.settings.make_games == MakeGames::Joined
+    }
+
+    /// Whether the games of records of this format are told by what follows from what, as something is asked of them that
+    /// the records do not say.
+    pub(super) fn groups_games(&self, from: Format) -> bool {
+        self.settings.filters.ask_game_plies() && can_be_grouped(from)
+    }
+
+    /// The filters of records of this format. In games moves stay that are not to be trained on: without them the game
+    /// would be another.
+    pub(super) fn filters(&self, from: Format) -> RecordFilters {
+        let filters = self.settings.filters;
+        let filters = if can_be_grouped(from) { filters.without_game_plies() } else { filters };
+        RecordFilters { keep_untrained: filters.keep_untrained || self.joins_games(), ..filters }
     }
 
     /// Whether anything is asked that needs the position on a board.
     pub(super) fn asks_rules(&self) -> bool {
         self.settings.filters.ask_rules() || self.settings.check == Check::Rules
     }
+}
+
+/// Whether records of this format do not say how long their game is, but may be put together to games.
+fn can_be_grouped(format: Format) -> bool {
+    let fields = format.fields();
+    format.has_single_records()
+        && fields.contains(Field::BestMove)
+        && !fields.contains(Field::EndPly)
 }
 
 fn output_format(output: &Path, to: Option<FormatName>) -> Result<FormatName, PlanError> {

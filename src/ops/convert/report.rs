@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::plan::{Check, ConvertPlan};
+use super::plan::{Check, ConvertPlan, MakeGames};
 use crate::format::{Field, Fields};
 use crate::records::account::{InputEntry, OutputEntry, input_entry, output_entry};
 use crate::records::counts::{BadCounts, Condition, Counts, ImbalanceError, equal};
@@ -31,6 +31,9 @@ pub struct ConvertReport {
     pub fill: String,
     /// Whether records were written anew also where the format stayed.
     pub canonical: bool,
+    /// What single records became, if games were written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub make_games: Option<MakeGames>,
     /// Whether left and right of the board were exchanged.
     pub mirror: bool,
     /// Whether only the first of equal positions was written, and the memory there was for them.
@@ -72,6 +75,9 @@ pub struct RecordCounts {
     pub input: u64,
     /// Records written.
     pub written: u64,
+    /// Games that single records were put together to, if they were.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub games: Option<u64>,
     /// Records that a filter took out, by the first condition that did not hold.
     pub filtered: BTreeMap<Condition, u64>,
     /// Records that could not be used.
@@ -88,6 +94,7 @@ impl ConvertReport {
     pub(super) fn new<'a>(
         plan: &ConvertPlan,
         counts: &Counts,
+        games: Option<u64>,
         parts_read: &[PartRead],
         written: impl Iterator<Item = &'a WrittenOutput>,
         elapsed: Duration,
@@ -99,6 +106,7 @@ impl ConvertReport {
             to: plan.to.to_string(),
             fill: plan.settings.fill.to_string(),
             canonical: plan.settings.canonical,
+            make_games: plan.to.format.holds_games().then_some(plan.settings.make_games),
             mirror: plan.settings.mirror,
             dedup: plan.settings.dedup,
             filters: plan.settings.filters,
@@ -109,6 +117,7 @@ impl ConvertReport {
             counts: RecordCounts {
                 input: counts.input,
                 written: counts.kept,
+                games,
                 filtered: counts.filtered.clone(),
                 bad: counts.bad.clone(),
                 warnings: counts.warnings.clone(),

@@ -63,6 +63,12 @@ pub(crate) struct RecordEffects {
 }
 
 impl RecordEffects {
+    /// Counts a record that is written with the game that it is put into; the fields that it loses show there.
+    pub(crate) fn count_joined(warnings: Warnings, processed: &mut ProcessedBlock) {
+        processed.count_warnings(warnings);
+        processed.counts.count_disposition(Disposition::Kept);
+    }
+
     #[inline]
     pub(crate) fn count(self, processed: &mut ProcessedBlock) {
         processed.count_warnings(self.warnings);

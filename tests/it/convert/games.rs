@@ -9,12 +9,12 @@ use serde_json::json;
 
 use super::{Bench, Ran};
 
-fn sample(name: &str) -> Vec<u8> {
+pub(super) fn sample(name: &str) -> Vec<u8> {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(name);
     std::fs::read(path).unwrap()
 }
 
-fn done(ran: &Ran) {
+pub(super) fn done(ran: &Ran) {
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
 }
 

@@ -1,0 +1,145 @@
+//! Records that follow from each other: put together, they are the games that they were taken from.
+//!
+//! Archives of records hold the positions of a game in a row, each with the move that leads to the next.
+
+use kyokumen_shogi::{Color, Position, Setup};
+
+use super::convert::write_game;
+use super::error::EncodeError;
+use super::field::{Field, Fields};
+use super::game::Game;
+use super::record::Record;
+use crate::Format;
+use crate::conversion_plan::FieldChanges;
+use crate::ending::Ending;
+use crate::fill::Fill;
+use crate::game_result::GameResult;
+use crate::record_ref::RecordRef;
+
+/// What a record says that follows another one in its game.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Continuation {
+    /// The position behind the move; its move number is 1.
+    setup: Setup,
+    /// Its move number, if the record before tells: number 0 says nothing.
+    ply: Option<u16>,
+    result: Option<GameResult>,
+    ending: Option<Ending>,
+    end_ply: Option<u16>,
+}
+
+impl Continuation {
+    /// What follows a record; nothing can if it has no move, or one that cannot be played.
+    pub fn of(record: &Record) -> Option<Self> {
+        let mut position = Position::try_from(&record.setup).ok()?;
+        let best_move = record.best_move.filter(|&best_move| position.is_legal(best_move))?;
+        position.make(best_move);
+        let Record { result, ending, end_ply, .. } = *record;
+        Some(Self {
+            setup: position.setup().with_ply(1),
+            ply: record.ply.filter(|&ply| ply > 0).map(|ply| ply.saturating_add(1)),
+            result,
+            ending,
+            end_ply,
+        })
+    }
+
+    /// Whether a record can be the next one of the same game: its position is the one behind the move, its number the next
+    /// one where both have any, and both say the same of the game.
+    pub fn is(&self, record: &Record) -> bool {
+        let ply = record.ply.filter(|&ply| ply > 0);
+        let is_next = self.ply.is_none() || ply.is_none() || self.ply == ply;
+        is_next
+            && (self.result, self.ending) == (record.result, record.ending)
+            && self.end_ply == record.end_ply
+            && self.setup == record.setup.clone().with_ply(1)
+    }
+}
+
+impl RecordRef<'_> {
+    /// The record as a game of one move that can be written in a format, what it lacks filled in; with the fields that it
+    /// loses and gains in whatever game it is put: what else a game of this format loses, [`Format::lost_of_game`] says.
+    ///
+    /// `content` is [`RecordRef::record`], or that with left and right exchanged.
+    ///
+    /// # Errors
+    /// [`EncodeError`] if it has no move that can be played, lacks a king or fields that `to` must hold and `fill` does not
+    /// name.
+    pub fn as_game(
+        &self,
+        content: &Record,
+        to: Format,
+        fill: &Fill,
+    ) -> Result<(Game, FieldChanges), EncodeError> {
+        // Without a move there is no game, whatever is filled in.
+        to.check_needs(self.fields().union(Fields::of(Field::BestMove)), fill)?;
+        let said = content.fields();
+        let game = Game::of_record(&fill.apply(content, to.fields()))?;
+        let has_kings = Color::ALL.into_iter().all(|color| content.setup.king(color).is_some());
+        if !has_kings || !content.candidates.is_empty() {
+            // Not every format has a place for that.
+            write_game(to, &game, &mut Vec::new())?;
+        }
+        let filled = to.fields().without(said).intersection(fill.fields());
+        let invented = filled.without(Fields::of(Field::BestMove));
+        let invented = invented.union(self.made_up_ending(content, to));
+        Ok((game, FieldChanges { lost: to.losses(said, content.ending), invented }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kyokumen_shogi::{Move, sfen};
+
+    use super::*;
+
+    fn first() -> Record {
+        Record {
+            best_move: Move::from_usi("7g7f"),
+            eval_cp: Some(10),
+            ply: Some(1),
+            result: Some(GameResult::BlackWin),
+            ..Record::new(sfen::START.parse().unwrap())
+        }
+    }
+
+    fn second() -> Record {
+        let setup = "lnsgkgsnl/1r5b1/ppppppppp/9/9/2P6/PP1PPPPPP/1B5R1/LNSGKGSNL w - 2";
+        Record {
+            ply: Some(2),
+            result: Some(GameResult::BlackWin),
+            ..Record::new(setup.parse().unwrap())
+        }
+    }
+
+    #[test]
+    fn a_record_follows_if_the_move_leads_to_it_and_nothing_contradicts() {
+        let next = Continuation::of(&first()).unwrap();
+        assert!(next.is(&second()));
+        for ply in [None, Some(0)] {
+            assert!(next.is(&Record { ply, ..second() }), "{ply:?}");
+        }
+        let unnumbered = Continuation::of(&Record { ply: Some(0), ..first() }).unwrap();
+        assert!(unnumbered.is(&second()));
+        for other in [
+            Record { ply: Some(3), ..second() },
+            Record { result: Some(GameResult::Draw), ..second() },
+            Record { result: None, ..second() },
+            Record { ending: Some(Ending::TimeUp), ..second() },
+            Record { end_ply: Some(2), ..second() },
+            first(),
+        ] {
+            assert!(!next.is(&other), "{other:?}");
+        }
+        // What is said of the position itself is free.
+        let other = Record { eval_cp: Some(-3), best_move: Move::from_usi("3c3d"), ..second() };
+        assert!(next.is(&other));
+    }
+
+    #[test]
+    fn nothing_follows_what_cannot_be_played() {
+        for best_move in [None, Move::from_usi("7g7e")] {
+            assert_eq!(Continuation::of(&Record { best_move, ..first() }), None);
+        }
+    }
+}

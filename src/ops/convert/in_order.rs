@@ -1,0 +1,160 @@
+//! What is decided in the order of the input, when blocks come one after the other: which positions were met before, and
+//! where games begin and end.
+
+use super::joining::{GameJoiner, GameMove, MAX_MOVES};
+use super::plan::ConvertPlan;
+use super::records::{BlockFindings, Candidate, Decision, GroupedRecord};
+use crate::format::{Continuation, PositionKey};
+use crate::ops::error::OperationError;
+use crate::records::counts::Condition;
+use crate::records::position_set::PositionSet;
+use crate::records::processing::ProcessedBlock;
+use crate::records::stream::Stream;
+
+/// What was met so far.
+pub(super) struct InOrder<'a> {
+    plan: &'a ConvertPlan,
+    /// The positions, if they are to be compared.
+    met: Option<PositionSet>,
+    joiner: GameJoiner,
+    /// The records of a game that may go on.
+    group: Vec<GroupedRecord>,
+}
+
+impl<'a> InOrder<'a> {
+    pub(super) fn new(plan: &'a ConvertPlan) -> Self {
+        let met = plan.settings.dedup.map(PositionSet::within);
+        Self { plan, met, joiner: GameJoiner::default(), group: Vec::new() }
+    }
+
+    /// Decides about what a block leaves open, and puts what is whole by then before what it has written.
+    pub(super) fn take(
+        &mut self,
+        processed: &mut ProcessedBlock,
+        found: BlockFindings,
+    ) -> Result<(), OperationError> {
+        let plan = self.plan;
+        if let BlockFindings::Grouped(records) = found {
+            return records.into_iter().try_for_each(|record| self.take_grouped(record, processed));
+        }
+        let within = std::mem::take(processed.encoded_mut(Stream::Kept));
+        self.close_group(processed)?;
+        let before = std::mem::replace(processed.encoded_mut(Stream::Kept), within);
+        match found {
+            BlockFindings::Grouped(_) => {}
+            BlockFindings::Games(games) => self.joiner.take_block(plan, *games, processed)?,
+            BlockFindings::Moves(moves) => {
+                for candidate in moves {
+                    self.take_move(candidate, processed)?;
+                }
+            }
+            BlockFindings::Candidates(candidates) => {
+                self.keep_first(processed, &candidates)?;
+                self.joiner.close_before(plan, processed)?;
+            }
+        }
+        let own = std::mem::replace(processed.encoded_mut(Stream::Kept), before);
+        processed.encoded_mut(Stream::Kept).append(own);
+        Ok(())
+    }
+
+    /// What is still open when all blocks came.
+    pub(super) fn close(&mut self, processed: &mut ProcessedBlock) -> Result<(), OperationError> {
+        self.close_group(processed)?;
+        self.joiner.close(self.plan, processed)
+    }
+
+    /// Games that records were put together to.
+    pub(super) fn games(&self) -> Option<u64> {
+        self.plan.joins_games().then_some(self.joiner.games())
+    }
+
+    /// Whether a position was not met before, where that is asked.
+    fn is_new(&mut self, position: Option<&PositionKey>) -> Result<bool, OperationError> {
+        match (&mut self.met, position) {
+            (Some(met), Some(position)) => Ok(met.insert(position)?),
+            _ => Ok(true),
+        }
+    }
+
+    /// Takes the records out of a block whose positions were met before, in this block or an earlier one.
+    fn keep_first(
+        &mut self,
+        processed: &mut ProcessedBlock,
+        candidates: &[Candidate],
+    ) -> Result<(), OperationError> {
+        if candidates.is_empty() {
+            return Ok(());
+        }
+        let mut is_first = Vec::with_capacity(candidates.len());
+        for candidate in candidates {
+            let is_new = self.is_new(candidate.position.as_ref())?;
+            if is_new {
+                candidate.count(processed);
+            } else {
+                processed.count_filtered(Condition::Duplicate);
+            }
+            is_first.push(is_new);
+        }
+        processed.encoded_mut(Stream::Kept).retain(|record| is_first[record]);
+        Ok(())
+    }
+
+    /// Puts a move where it belongs, unless its position was met before.
+    fn take_move(
+        &mut self,
+        candidate: Candidate<GameMove>,
+        processed: &mut ProcessedBlock,
+    ) -> Result<(), OperationError> {
+        if !self.is_new(candidate.position.as_ref())? {
+            processed.count_filtered(Condition::Duplicate);
+            return Ok(());
+        }
+        candidate.count(processed);
+        self.joiner.take_move(self.plan, candidate.written, processed)
+    }
+
+    fn take_grouped(
+        &mut self,
+        record: GroupedRecord,
+        processed: &mut ProcessedBlock,
+    ) -> Result<(), OperationError> {
+        let next = self.group.last().and_then(|last| Continuation::of(&last.content));
+        let follows = next.is_some_and(|next| next.is(&record.content));
+        if !follows || self.group.len() == MAX_MOVES {
+            self.close_group(processed)?;
+        }
+        self.group.push(record);
+        Ok(())
+    }
+
+    /// Takes a game or leaves it out, now that its length is known: it is the number of the last move, or how many records
+    /// there are where they have no numbers.
+    fn close_group(&mut self, processed: &mut ProcessedBlock) -> Result<(), OperationError> {
+        let group = std::mem::take(&mut self.group);
+        let Some(last) = group.last() else { return Ok(()) };
+        let ply = last.content.ply.filter(|&ply| ply > 0);
+        let plies = ply.or(u16::try_from(group.len()).ok());
+        let failed = self.plan.settings.filters.failed_by_game_plies(plies);
+        for GroupedRecord { decision, bytes, .. } in group {
+            match (decision, failed) {
+                (Decision::Filtered(condition), Some(failed)) => {
+                    processed.count_filtered(condition.min(failed));
+                }
+                (Decision::Filtered(condition), None) | (_, Some(condition)) => {
+                    processed.count_filtered(condition);
+                }
+                (Decision::Move(candidate), None) => self.take_move(*candidate, processed)?,
+                (Decision::Written(candidate), None) => {
+                    if self.is_new(candidate.position.as_ref())? {
+                        candidate.count(processed);
+                        processed.encoded_mut(Stream::Kept).push(&bytes);
+                    } else {
+                        processed.count_filtered(Condition::Duplicate);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}

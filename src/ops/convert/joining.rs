@@ -1,0 +1,292 @@
+//! Records to games: those that follow from each other become one game.
+//!
+//! Games within a block are put together and written by its worker. The first and the last may go on beyond it: they are
+//! held back until the blocks come in order.
+
+use crate::engine::error::RunError;
+use crate::format::{
+    Continuation, EncodeError, Field, FieldChanges, Fields, Format, Game, Record, write_game,
+};
+use crate::ops::convert::plan::ConvertPlan;
+use crate::ops::convert::strict;
+use crate::ops::error::OperationError;
+use crate::records::bad_record::BadRecord;
+use crate::records::processing::{NumberedRecord, ProcessedBlock};
+use crate::records::reading::RecordError;
+use crate::records::source::Block;
+use crate::records::stream::Stream;
+
+/// No game is longer; formats count moves in 16 bits.
+pub(super) const MAX_MOVES: usize = u16::MAX as usize;
+
+/// A record on its way into a game.
+pub(super) struct GameMove {
+    /// The game of this move alone.
+    game: Game,
+    changes: MoveChanges,
+    /// The record, to compare with what follows from the one before.
+    record: Record,
+}
+
+/// Where a record stands.
+#[derive(Clone, Copy)]
+struct Place {
+    part: usize,
+    index: u64,
+    offset: u64,
+    bytes: usize,
+}
+
+impl Place {
+    /// Why the record that stands here cannot be written.
+    fn bad(self, plan: &ConvertPlan, error: &RecordError) -> BadRecord {
+        let Self { part, index, offset, bytes } = self;
+        BadRecord {
+            file: plan.parts[part].input.name.clone(),
+            index,
+            records: 1,
+            offset,
+            bytes,
+            reason: error.reason(index),
+            missing: error.missing(),
+        }
+    }
+}
+
+impl GameMove {
+    /// The record with this content.
+    pub(super) fn new(
+        plan: &ConvertPlan,
+        block: &Block,
+        item: &NumberedRecord<'_>,
+        content: Record,
+    ) -> Result<Self, RecordError> {
+        let as_game = item.record.as_game(&content, plan.to.format, &plan.settings.fill);
+        let (game, changes) = as_game?;
+        let place = Place {
+            part: block.part,
+            index: item.index,
+            offset: block.offset + item.unit.offset,
+            bytes: item.unit.bytes.len(),
+        };
+        let (end_ply, has_ply) = (content.end_ply, content.ply.is_some());
+        let changes = MoveChanges { place, changes, end_ply, has_ply };
+        Ok(Self { game, changes, record: content })
+    }
+
+    /// What it loses and gains, as far as that is known of it alone.
+    pub(super) const fn changes(&self) -> FieldChanges {
+        self.changes.changes
+    }
+}
+
+/// Records that follow from each other.
+pub(super) struct JoinedGame {
+    game: Game,
+    moves: Vec<MoveChanges>,
+    /// The first record, to compare with what follows from the one before.
+    first: Record,
+    /// What may follow the last one.
+    next: Option<Continuation>,
+}
+
+/// What there is to say about a move when its game is whole.
+struct MoveChanges {
+    place: Place,
+    /// What it loses and gains in whatever game it is put.
+    changes: FieldChanges,
+    /// What the record says of the length of its game.
+    end_ply: Option<u16>,
+    /// Whether the record has a move number.
+    has_ply: bool,
+}
+
+impl JoinedGame {
+    fn new(first: GameMove) -> Self {
+        let GameMove { game, changes, record } = first;
+        let next = Continuation::of(&record);
+        Self { game, moves: vec![changes], first: record, next }
+    }
+
+    /// Whether what begins with this record goes on where this ends, and there is room for so many moves.
+    fn is_followed_by(&self, record: &Record, moves: usize) -> bool {
+        self.moves.len() + moves <= MAX_MOVES
+            && self.next.as_ref().is_some_and(|next| next.is(record))
+    }
+
+    /// Adds what goes on here.
+    fn append(&mut self, other: Self) {
+        self.game.moves.extend(other.game.moves);
+        self.moves.extend(other.moves);
+        self.next = other.next;
+    }
+
+    /// What is lost of one of its moves.
+    fn lost(&self, to: Format, of_game: Fields, played: &MoveChanges) -> Fields {
+        let first = self.game.start.ply();
+        let last =
+            u16::try_from(self.moves.len() - 1).ok().and_then(|behind| first.checked_add(behind));
+        let said = [
+            (Field::Ply, played.has_ply && of_game.contains(Field::Ply)),
+            (Field::Ending, self.game.ending.is_some() && of_game.contains(Field::Ending)),
+            (Field::EndPly, played.end_ply.is_some() && played.end_ply != last),
+        ];
+        let of_game = said.into_iter().filter_map(|(field, is_lost)| is_lost.then_some(field));
+        let of_game: Fields = of_game.collect();
+        played.changes.lost.union(of_game.intersection(to.fields()))
+    }
+
+    /// Writes the game and counts what its records lose and gain.
+    fn write(&self, plan: &ConvertPlan, processed: &mut ProcessedBlock) -> Result<(), BadRecord> {
+        let to = plan.to.format;
+        let of_game = to.lost_of_game(&self.game.start, self.game.result, self.game.ending);
+        for played in &self.moves {
+            let lost = self.lost(to, of_game, played);
+            if plan.settings.strict {
+                strict::check_fields(lost).map_err(|loss| played.place.bad(plan, &loss))?;
+            }
+            processed.count_fields(FieldChanges { lost, ..played.changes });
+        }
+        let encoded = processed.encoded_mut(Stream::Kept);
+        // Each move was checked by itself.
+        write_game(to, &self.game, encoded.open_record())
+            .map_err(|error: EncodeError| self.moves[0].place.bad(plan, &error.into()))?;
+        encoded.end_group(self.moves.len());
+        Ok(())
+    }
+}
+
+/// The games of a block that may begin before it or go on behind it.
+#[derive(Default)]
+pub(super) struct BlockGames {
+    /// The first one.
+    first: Option<JoinedGame>,
+    /// The last one, if it is another.
+    last: Option<JoinedGame>,
+    /// Those between them, which were written.
+    within: u64,
+}
+
+impl BlockGames {
+    /// Puts the records of a block together and writes the games that stand wholly in it.
+    pub(super) fn join(
+        plan: &ConvertPlan,
+        moves: impl Iterator<Item = GameMove>,
+        processed: &mut ProcessedBlock,
+    ) -> Self {
+        let (mut games, mut open) = (Self::default(), GameJoiner::default());
+        let mut close = |game: JoinedGame| match &mut games.first {
+            none @ None => *none = Some(game),
+            Some(_) if processed.stopped_by.is_some() => {}
+            Some(_) => {
+                processed.stopped_by = game.write(plan, processed).err();
+                games.within += 1;
+            }
+        };
+        for played in moves {
+            if let Some(game) = open.push(JoinedGame::new(played)) {
+                close(game);
+            }
+        }
+        match (&games.first, open.open) {
+            (None, only) => games.first = only,
+            (Some(_), last) => games.last = last,
+        }
+        games
+    }
+}
+
+/// Puts games together that go on in each other.
+#[derive(Default)]
+pub(super) struct GameJoiner {
+    open: Option<JoinedGame>,
+    games: u64,
+}
+
+impl GameJoiner {
+    /// Takes the next game, or a piece of the one before; returns the one before if it is whole.
+    fn push(&mut self, next: JoinedGame) -> Option<JoinedGame> {
+        match &mut self.open {
+            Some(open) if open.is_followed_by(&next.first, next.moves.len()) => {
+                open.append(next);
+                None
+            }
+            open => open.replace(next),
+        }
+    }
+
+    /// Takes what a block holds, in the order of the input, and puts what is whole before what the block has written.
+    pub(super) fn take_block(
+        &mut self,
+        plan: &ConvertPlan,
+        games: BlockGames,
+        processed: &mut ProcessedBlock,
+    ) -> Result<(), OperationError> {
+        let within = std::mem::take(processed.encoded_mut(Stream::Kept));
+        let BlockGames { first, last, within: games } = games;
+        self.games += games;
+        if let Some(game) = first.and_then(|first| self.push(first)) {
+            self.write(plan, &game, processed)?;
+        }
+        if last.is_some() {
+            self.close(plan, processed)?;
+            self.open = last;
+        }
+        processed.encoded_mut(Stream::Kept).append(within);
+        Ok(())
+    }
+
+    /// Takes the next record, in the order of the input.
+    pub(super) fn take_move(
+        &mut self,
+        plan: &ConvertPlan,
+        played: GameMove,
+        processed: &mut ProcessedBlock,
+    ) -> Result<(), OperationError> {
+        match self.push(JoinedGame::new(played)) {
+            Some(game) => self.write(plan, &game, processed),
+            None => Ok(()),
+        }
+    }
+
+    /// Writes what is open: nothing goes on there.
+    pub(super) fn close(
+        &mut self,
+        plan: &ConvertPlan,
+        processed: &mut ProcessedBlock,
+    ) -> Result<(), OperationError> {
+        match self.open.take() {
+            Some(game) => self.write(plan, &game, processed),
+            None => Ok(()),
+        }
+    }
+
+    /// The same, before what a block has written.
+    pub(super) fn close_before(
+        &mut self,
+        plan: &ConvertPlan,
+        processed: &mut ProcessedBlock,
+    ) -> Result<(), OperationError> {
+        if self.open.is_some() {
+            let within = std::mem::take(processed.encoded_mut(Stream::Kept));
+            self.close(plan, processed)?;
+            processed.encoded_mut(Stream::Kept).append(within);
+        }
+        Ok(())
+    }
+
+    /// Games that were written.
+    pub(super) const fn games(&self) -> u64 {
+        self.games
+    }
+
+    fn write(
+        &mut self,
+        plan: &ConvertPlan,
+        game: &JoinedGame,
+        processed: &mut ProcessedBlock,
+    ) -> Result<(), OperationError> {
+        self.games += 1;
+        Ok(game.write(plan, processed).map_err(RunError::BadRecord)?)
+    }
+}

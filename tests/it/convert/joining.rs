@@ -1,0 +1,268 @@
+//! Records that follow from each other become the games that they were taken from.
+
+use kyokumen::format::{Format, units};
+use serde_json::json;
+use std::process::Command;
+
+use assert_cmd::cargo::cargo_bin;
+
+use super::games::{done, sample};
+use super::{Bench, Ran, run};
+
+/// Formats of single records with moves, and what they need besides what others say.
+const RECORDS: [(&str, &str); 7] = [
+    ("psv", ""),
+    ("hcpe", ""),
+    ("hcpe2", ""),
+    ("hcpe42", "end_ply=0"),
+    ("sfen", ""),
+    ("jsonl", ""),
+    ("plain", ""),
+];
+
+const GAMES: [&str; 6] = ["hcpe3", "sbinpack", "pack", "csa", "kif", "usi"];
+
+/// The sample of games as records, which were so before: nothing is lost on the way to games but what `of_games` says.
+fn of_sample(bench: &Bench, format: &str, fill: &str) -> u64 {
+    bench.write("sample.csa", &sample("sample.csa"));
+    let options = ["--fill", fill, "--force"];
+    done(&bench.convert("sample.csa", &format!("a.{format}"), &options));
+    units(Format::Csa, &sample("sample.csa")).count() as u64
+}
+
+fn games(ran: &Ran) -> u64 {
+    ran.json()["counts"]["games"].as_u64().unwrap()
+}
+
+#[test]
+fn records_of_every_format_become_games_and_these_the_same_records() {
+    for (from, fill) in RECORDS {
+        let bench = Bench::new();
+        let number = of_sample(&bench, from, fill);
+        let input = format!("a.{from}");
+        for to in GAMES {
+            let (there, back) = (format!("b.{to}"), format!("c.{from}"));
+            let ran = bench.convert(&input, &there, &["--json", "--force"]);
+            done(&ran);
+            assert_eq!(games(&ran), number, "{from} {to}");
+            assert_eq!(ran.json()["make_games"], "joined");
+            let lost = &ran.json()["counts"]["lost"];
+            if to == "usi" {
+                assert!(lost["eval"] == 2000 && lost["result"] == 2000, "{from} {lost}");
+                continue;
+            }
+            let fill = ["--fill", fill, "--force"];
+            done(&bench.convert(&there, &back, &fill));
+            // Not every ending has a sign in hcpe3.
+            let is_same = bench.read(&back) == bench.read(&input);
+            assert!(is_same || (to == "hcpe3" && lost["ending"].is_u64()), "{from} {to} {lost}");
+        }
+        if from == "jsonl" {
+            // Nothing is lost at all.
+            done(&bench.convert("a.jsonl", "c.csa", &["--strict"]));
+            assert_eq!(bench.read("c.csa"), sample("sample.csa"));
+        }
+    }
+}
+
+/// Blocks end within games, and so do files.
+#[test]
+fn games_are_whole_wherever_blocks_and_files_end() {
+    let bench = Bench::new();
+    let number = of_sample(&bench, "psv", "");
+    let once = bench.read("a.psv");
+    done(&bench.convert("a.psv", "once.hcpe3", &[]));
+    // Without its last record the last game is another.
+    let all = [&once.repeat(6)[..], &once[..once.len() - 40]].concat();
+    bench.write("all.psv", &all);
+    bench.write("all.psv.zst", &zstd::encode_all(&*all, 1).unwrap());
+    let ran = bench.convert("all.psv", "all.hcpe3", &["--json"]);
+    assert_eq!(games(&ran), 7 * number);
+    let whole = bench.read("all.hcpe3");
+    assert!(whole.starts_with(&bench.read("once.hcpe3").repeat(6)));
+    for cut in [1, 40 * 17, 40 * 4095, 40 * 4097, all.len() - 40].map(|cut| cut / 40 * 40) {
+        bench.write("1.psv", &all[..cut]);
+        bench.write("2.psv", &all[cut..]);
+        let path = bench.path("2.psv");
+        let ran = bench.convert("1.psv", "b.hcpe3", &[path.to_str().unwrap(), "--force"]);
+        done(&ran);
+        assert!(bench.read("b.hcpe3") == whole, "{cut}");
+    }
+    for options in
+        [&["--threads", "1"][..], &["--threads", "3"], &["--dedup", "--result", "black,white,draw"]]
+    {
+        let mut command = Command::new(cargo_bin("kyokumen"));
+        command.args(["convert", "all.psv.zst", "-o", "b.hcpe3", "--force"]).args(options);
+        done(&run(command.current_dir(bench.path("."))));
+        assert!(bench.read("b.hcpe3") == whole || options[0] == "--dedup", "{options:?}");
+    }
+    // Of the copies of each game nothing is left but the first.
+    assert!(bench.read("b.hcpe3").len() <= bench.read("once.hcpe3").len());
+}
+
+/// 7g7f 3c3d 2g2f with plies, evaluations and a victory of Black.
+const LINES: [&str; 3] = [
+    "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1\t7g7f\t10\t1\tb",
+    "lnsgkgsnl/1r5b1/ppppppppp/9/9/2P6/PP1PPPPPP/1B5R1/LNSGKGSNL w - 2\t3c3d\t-20\t2\tb",
+    "lnsgkgsnl/1r5b1/pppppp1pp/6p2/9/2P6/PP1PPPPPP/1B5R1/LNSGKGSNL b - 3\t2g2f\t30\t3\tb",
+];
+
+#[test]
+fn a_game_ends_where_the_next_record_does_not_follow() {
+    let [one, two, three] = LINES;
+    let whole = "startpos moves 7g7f 3c3d 2g2f\n";
+    let start = |line: &str| format!("sfen {} moves", line.split('\t').next().unwrap());
+    let alone = |line: &str| format!("{} {}\n", start(line), line.split('\t').nth(1).unwrap());
+    let (first, rest) = ("startpos moves 7g7f\n", format!("{} 3c3d 2g2f\n", start(two)));
+    let without_ply = [one, two, three].map(|line| {
+        let columns: Vec<_> = line.split('\t').collect();
+        [columns[0], columns[1], columns[2], "-", columns[4]].join("\t")
+    });
+    for (lines, expected, why) in [
+        (vec![one, two, three], whole.to_owned(), "each follows"),
+        (vec![one, two, three, one, two, three], whole.repeat(2), "the same game twice"),
+        (without_ply.iter().map(String::as_str).collect(), whole.to_owned(), "no plies"),
+        (vec![one, one, two, three], format!("{first}{whole}"), "a record twice"),
+        (vec![one, three], format!("{first}{}", alone(three)), "one is missing"),
+        (
+            vec![three, one, two],
+            format!("{}startpos moves 7g7f 3c3d\n", alone(three)),
+            "another order",
+        ),
+        (vec!["# remark", one, "# remark", two, three], whole.to_owned(), "remarks between"),
+        (
+            vec![one, &two.replace("\t2\tb", "\t7\tb"), three],
+            format!("{first}{}{}", alone(two).replace("w - 2", "w - 7"), alone(three)),
+            "plies jump",
+        ),
+        (
+            vec![one, &two.replace("\tb", "\tw"), &three.replace("\tb", "\tw")],
+            format!("{first}{rest}"),
+            "another result",
+        ),
+        (
+            vec![&one.replace("7g7f", "2g2f"), two, three],
+            format!("startpos moves 2g2f\n{rest}"),
+            "another move was played",
+        ),
+    ] {
+        let bench = Bench::new();
+        // Lines say their plies twice.
+        let text = lines.join("\n") + "\n";
+        bench.write("a.sfen", text.as_bytes());
+        let ran = bench.convert("a.sfen", "b.usi", &["--json"]);
+        done(&ran);
+        let written = String::from_utf8(bench.read("b.usi")).unwrap();
+        assert_eq!(written, expected, "{why}");
+        assert_eq!(games(&ran), expected.lines().count() as u64, "{why}");
+        assert_eq!(
+            ran.json()["counts"]["written"],
+            lines.iter().filter(|line| !line.starts_with('#')).count()
+        );
+    }
+}
+
+#[test]
+fn what_leads_nowhere_is_no_move_of_a_game() {
+    let [one, two, three] = LINES;
+    for (spoilt, why) in [("\t-\t", "no move"), ("\t1a1e\t", "an illegal one")] {
+        let bench = Bench::new();
+        let bad = two.replace("\t3c3d\t", spoilt);
+        bench.write("a.sfen", format!("{one}\n{bad}\n{three}\n").as_bytes());
+        let ran = bench.convert("a.sfen", "b.usi", &[]);
+        assert_eq!(ran.code, Some(1), "{why}");
+        assert!(ran.stderr.contains("record 1, at byte"), "{}", ran.stderr);
+        let ran = bench.convert("a.sfen", "b.usi", &["--on-error", "quarantine", "--json"]);
+        assert_eq!((ran.code, games(&ran)), (Some(3), 2), "{why}");
+        assert_eq!(bench.read("b.quarantine.bin"), format!("{bad}\n").into_bytes());
+    }
+}
+
+#[test]
+fn records_that_are_left_out_cut_games() {
+    let bench = Bench::new();
+    bench.write("a.sfen", (LINES.join("\n") + "\n").as_bytes());
+    let ran = bench.convert("a.sfen", "b.csa", &["--json", "--max-abs-eval", "25"]);
+    assert_eq!((games(&ran), &ran.json()["counts"]["filtered"]), (1, &json!({"max_abs_eval": 1})));
+    let ran = bench.convert("a.sfen", "c.csa", &["--json", "--min-ply", "2"]);
+    // A game of CSA begins at move 1.
+    assert_eq!(ran.json()["counts"]["lost"], json!({"ply": 2}));
+    let ran = bench.convert("a.sfen", "d.csa", &["--min-ply", "2", "--strict"]);
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.stderr.contains("a.sfen, record 1, at byte"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("ply would be lost"), "{}", ran.stderr);
+    assert!(!bench.path("d.csa").exists());
+}
+
+#[test]
+fn an_ending_that_nobody_told_is_made_up_and_said() {
+    let bench = Bench::new();
+    bench.write("a.sfen", (LINES.join("\n") + "\n").as_bytes());
+    let ran = bench.convert("a.sfen", "b.csa", &["--json"]);
+    assert_eq!(ran.json()["counts"]["invented"], json!({"ending": 3}));
+    assert_eq!(ran.json()["inputs"][0]["filled_in"], json!(["ending"]));
+    assert!(String::from_utf8(bench.read("b.csa")).unwrap().contains("%TORYO"));
+    let ran = bench.convert("a.sfen", "c.csa", &[]);
+    assert!(
+        ran.stderr.contains("sfen does not say how games were won: by resignation"),
+        "{}",
+        ran.stderr
+    );
+    assert!(ran.stderr.contains("\n  1 game\n"), "{}", ran.stderr);
+    // hcpe3 has no sign for it.
+    let ran = bench.convert("a.sfen", "b.hcpe3", &["--json"]);
+    assert_eq!(ran.json()["counts"]["invented"], json!({}));
+    // jsonl could have said it.
+    done(&bench.convert("a.sfen", "a.jsonl", &[]));
+    let ran = bench.convert("a.jsonl", "d.csa", &["--json"]);
+    assert_eq!(ran.json()["counts"]["invented"], json!({}));
+    assert_eq!(bench.read("d.csa"), bench.read("b.csa"));
+}
+
+#[test]
+fn each_record_may_stay_a_game_of_its_own() {
+    let bench = Bench::new();
+    bench.write("a.sfen", (LINES.join("\n") + "\n").as_bytes());
+    let ran = bench.convert("a.sfen", "b.usi", &["--json", "--make-games", "single"]);
+    assert_eq!(ran.json()["make_games"], "single");
+    assert_eq!(units(Format::Usi, &bench.read("b.usi")).count(), 3);
+    assert!(ran.json()["counts"].get("games").is_none());
+}
+
+/// Games between records stand where they stood.
+#[test]
+fn games_and_records_may_come_together() {
+    let bench = Bench::new();
+    let [one, two, three] = LINES;
+    bench.write("1.sfen", format!("{one}\n{two}\n").as_bytes());
+    bench.write("2.usi", b"startpos moves 2g2f\n");
+    bench.write("3.sfen", format!("{three}\n").as_bytes());
+    let paths = ["2.usi", "3.sfen"].map(|name| bench.path(name));
+    let [games, more] = paths.each_ref().map(|path| path.to_str().unwrap());
+    done(&bench.convert("1.sfen", "b.usi", &[games, more]));
+    let text = String::from_utf8(bench.read("b.usi")).unwrap();
+    let lines: Vec<_> = text.lines().collect();
+    assert_eq!(lines[..2], ["startpos moves 7g7f 3c3d", "startpos moves 2g2f"]);
+    assert_eq!(lines.len(), 3);
+    // Without the games between them the records are one.
+    done(&bench.convert("1.sfen", "c.usi", &[more]));
+    assert_eq!(bench.read("c.usi"), b"startpos moves 7g7f 3c3d 2g2f\n");
+}
+
+/// Moves that are not to be trained on stay where they are in games.
+#[test]
+fn a_record_that_is_not_for_training_cuts_no_game() {
+    let bench = Bench::new();
+    let line = |text: &str, fields: &str| format!("{{\"sfen\":\"{text}\",{fields}}}\n");
+    let [one, two, _] = LINES.map(|line| line.split('\t').next().unwrap());
+    let text = [
+        line(one, "\"move\":\"7g7f\",\"eval\":1,\"result\":\"draw\",\"for_training\":false"),
+        line(two, "\"move\":\"3c3d\",\"eval\":2,\"result\":\"draw\""),
+    ];
+    bench.write("a.jsonl", text.concat().as_bytes());
+    let ran = bench.convert("a.jsonl", "b.hcpe3", &["--json"]);
+    done(&ran);
+    assert_eq!((games(&ran), &ran.json()["counts"]["written"]), (1, &json!(2)));
+    let ran = bench.convert("b.hcpe3", "c.psv", &["--json"]);
+    assert_eq!(ran.json()["counts"]["filtered"], json!({"not_for_training": 1}));
+}
