@@ -378,7 +378,7 @@ fn what_cannot_be_is_refused() {
         (&["shuffle", "a.psv", "-o", "b.psv.gz"], "can be read, not written"),
         (&["dedup", "-", "--from", "psv", "-o", "c.psv"], "standard input can be read only once"),
         (&["dedup", &games, "-o", "c.csa"], "--key bytes compares those"),
-        (&["dedup", "a.psv", "-o", "c.psv", "--key", "eval"], "none of position"),
+        (&["dedup", "a.psv", "-o", "c.psv", "--key", "eval"], "expected position"),
         (&["split", "a.psv", "-o", "p", "--parts", "0"], "invalid value '0'"),
         (&["split", "a.psv", "-o", "a.psv", "--parts", "2"], "not a folder"),
         (
