@@ -49,11 +49,11 @@ pub(super) fn run(args: &FormatsArgs) -> anyhow::Result<ExitStatus> {
             writeln!(out, "{:<23} is only read", "")?;
         }
     }
-    writeln!(out, "\nEach may be compressed: .zst is read and written, .gz is read.")?;
+    writeln!(out, "\nEach may be compressed: .zst is read and written, .gz and .xz are read.")?;
     writeln!(
         out,
         "\nA line may have {} KiB, a game or another group of records {} MiB, in plain and db 64 KiB;\n\
-         what is longer is read as bad records. A zstd frame may have a window of {MAX_WINDOW_MIB} MiB.",
+         what is longer is read as bad records. A zstd frame may have a window of {MAX_WINDOW_MIB} MiB, an xz block a dictionary of as much.",
         MAX_LINE_BYTES >> 10,
         MAX_GROUP_BYTES >> 20,
     )?;

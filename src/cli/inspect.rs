@@ -162,6 +162,7 @@ fn write_header(out: &mut impl Write, header: &Header) -> io::Result<()> {
         Compression::None => "",
         Compression::Zstd => ", zstd",
         Compression::Gzip => ", gzip",
+        Compression::Xz => ", xz",
         Compression::Parquet => ", parquet",
     };
     write!(out, "{}: {}{compressed}, ", name(&input.name), input.format)?;

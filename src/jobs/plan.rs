@@ -32,7 +32,6 @@ use crate::records::shard::Shard;
 use crate::records::sink::OutputPlan;
 use crate::records::source::{Index, Input, InputLocation, Part};
 use crate::records::stream::Stream;
-use crate::storage::compression::Compression;
 use crate::storage::path_text::path_of;
 
 /// Time between two checkpoints, if nothing else is asked for.
@@ -285,10 +284,7 @@ fn output_format(
         let (first, second) = (first.name.clone(), other.name.clone());
         return Err(PlanError::MixedFormats { first, second });
     }
-    // What is only read leaves as it is inside.
-    let is_written = first.compression != Compression::Gzip;
-    let compression = if is_written { first.compression } else { Compression::None };
-    Ok(FormatName { format: first.format, compression })
+    Ok(FormatName { format: first.format, compression: first.compression.written() })
 }
 
 fn outputs(

@@ -188,7 +188,7 @@ impl Archive {
                 }
                 None => return Err(ArchiveError::NoFrames { input: name }),
             },
-            Compression::Gzip | Compression::Parquet => {
+            Compression::Gzip | Compression::Xz | Compression::Parquet => {
                 return Err(ArchiveError::NoFrames { input: name });
             }
         };

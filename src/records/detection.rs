@@ -127,11 +127,12 @@ fn groups() -> [Vec<Format>; 4] {
 /// How a file is compressed, going by its first bytes.
 fn compression_of(path: &Path) -> io::Result<Compression> {
     let mut head = Vec::new();
-    files::open(path)?.take(4).read_to_end(&mut head)?;
+    files::open(path)?.take(6).read_to_end(&mut head)?;
     Ok(match &*head {
-        [0x28, 0xB5, 0x2F, 0xFD] | [0x50..=0x5F, 0x2A, 0x4D, 0x18] => Compression::Zstd,
+        [0x28, 0xB5, 0x2F, 0xFD, ..] | [0x50..=0x5F, 0x2A, 0x4D, 0x18, ..] => Compression::Zstd,
         [0x1F, 0x8B, ..] => Compression::Gzip,
-        b"PAR1" => Compression::Parquet,
+        [0xFD, b'7', b'z', b'X', b'Z', 0] => Compression::Xz,
+        [b'P', b'A', b'R', b'1', ..] => Compression::Parquet,
         _ => Compression::None,
     })
 }

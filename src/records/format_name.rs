@@ -1,4 +1,4 @@
-//! The name of a format and of how its bytes are compressed: `hcp`, `hcp.zst`, `hcp.gz`.
+//! The name of a format and of how its bytes are compressed: `hcp`, `hcp.zst`, `hcp.xz`.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,7 +9,7 @@ use crate::records::stream::Stream;
 use crate::storage::compression::Compression;
 use crate::storage::value_error::ParseValueError;
 
-/// A format and how its bytes are compressed: `hcp`, `hcp.zst`, `hcp.gz`.
+/// A format and how its bytes are compressed: `hcp`, `hcp.zst`, `hcp.xz`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FormatName {
     /// The format of the records.
@@ -20,6 +20,11 @@ pub struct FormatName {
 
 pub(crate) fn format_names() -> String {
     Format::ALL.map(Format::name).join(", ")
+}
+
+/// What can stand where a format is asked for.
+pub(crate) fn expected_names() -> String {
+    format!("one of {}, each also with .zst, .gz or .xz, or parquet", format_names())
 }
 
 impl FormatName {
@@ -65,7 +70,8 @@ impl FormatName {
 
 /// The name without the suffix of a compression, and the compression.
 pub(crate) fn without_compression(name: &str) -> (&str, Compression) {
-    for compression in [Compression::Zstd, Compression::Gzip, Compression::Parquet] {
+    for compression in [Compression::Zstd, Compression::Gzip, Compression::Xz, Compression::Parquet]
+    {
         if let Some(name) = name.strip_suffix(compression.suffix()) {
             return (name, compression);
         }
@@ -82,9 +88,7 @@ impl FromStr for FormatName {
             return Ok(Self::PARQUET);
         }
         Format::from_name(name).map(|format| Self { format, compression }).ok_or_else(|| {
-            let names = format_names();
-            let expected = format!("one of {names}, each also with .zst or .gz, or parquet");
-            ParseValueError::new(text, "not a format", expected)
+            ParseValueError::new(text, "not a format", expected_names())
         })
     }
 }

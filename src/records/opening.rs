@@ -131,7 +131,7 @@ pub(crate) fn conversion(
 /// [`PlanError::OnlyReadCompression`].
 pub(crate) fn check_compression(to: FormatName) -> Result<FormatName, PlanError> {
     match to.compression {
-        Compression::Gzip => Err(PlanError::OnlyReadCompression { to }),
+        Compression::Gzip | Compression::Xz => Err(PlanError::OnlyReadCompression { to }),
         Compression::None | Compression::Zstd => Ok(to),
         Compression::Parquet => check_parquet(to.format).map(|()| to),
     }

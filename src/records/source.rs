@@ -18,6 +18,7 @@ mod mark;
 mod memory_bounded;
 mod part;
 mod skip;
+mod xz;
 
 pub(crate) use self::budget::{MemoryBudget, MemoryPermit};
 pub(crate) use self::checksummed::Checksummed;

@@ -10,6 +10,8 @@ pub enum Compression {
     Zstd,
     /// gzip, RFC 1952: `.gz`. Only read.
     Gzip,
+    /// xz, <https://tukaani.org/xz/xz-file-format.txt>: `.xz`. Only read.
+    Xz,
     /// Columns of a Parquet file, which hold records of `jsonl`: `.parquet`.
     Parquet,
 }
@@ -21,7 +23,16 @@ impl Compression {
             Self::None => "",
             Self::Zstd => ".zst",
             Self::Gzip => ".gz",
+            Self::Xz => ".xz",
             Self::Parquet => ".parquet",
+        }
+    }
+
+    /// How files are written that are made of such a file: what is only read leaves as it is inside.
+    pub(crate) const fn written(self) -> Self {
+        match self {
+            Self::Gzip | Self::Xz => Self::None,
+            Self::None | Self::Zstd | Self::Parquet => self,
         }
     }
 }

@@ -40,6 +40,7 @@ use kyokumen::records::source::{Input, Part, Source};
 use kyokumen::records::stream::Stream;
 use kyokumen::storage::compression::Compression;
 use kyokumen::storage::memory::Memory;
+use lzma_rust2::{XzOptions, XzReader, XzWriter};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -125,12 +126,14 @@ fn whatever_the_bytes_nothing_is_lost_and_nothing_breaks() {
 #[test]
 fn what_failed_is_not_read_again() {
     let folder = TempDir::new().unwrap();
-    let packed = compressed(Compression::Gzip, &archive(Format::Hcp, 1000));
-    let path = write(folder.path(), "a.hcp.gz", &packed[..packed.len() / 2]);
-    let name = FormatName { format: Format::Hcp, compression: Compression::Gzip };
-    let source = Source::new(vec![Part::whole(Input::named(&path, name))], 100);
-    let errors: Vec<bool> = source.take(100).map(|delivery| delivery.is_err()).collect();
-    assert_eq!(errors.iter().position(|&failed| failed), Some(errors.len() - 1));
+    for compression in [Compression::Gzip, Compression::Xz] {
+        let packed = compressed(compression, &archive(Format::Hcp, 1000));
+        let name = FormatName { format: Format::Hcp, compression };
+        let path = write(folder.path(), &format!("a.{name}"), &packed[..packed.len() / 2]);
+        let source = Source::new(vec![Part::whole(Input::named(&path, name))], 100);
+        let errors: Vec<bool> = source.take(100).map(|delivery| delivery.is_err()).collect();
+        assert_eq!(errors.iter().position(|&failed| failed), Some(errors.len() - 1));
+    }
 }
 
 /// Waits for threads that read ahead: one that never ends is one that found no end of what it read.
@@ -194,9 +197,10 @@ impl<'a> Case<'a> {
         let mut random = Random::new(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) + 1);
         let sample = &samples[random.below(samples.len())];
         let other = &samples[random.below(samples.len())];
-        let compression = match random.below(6) {
+        let compression = match random.below(7) {
             0 => Compression::Zstd,
             1 => Compression::Gzip,
+            2 => Compression::Xz,
             _ => Compression::None,
         };
         // Damage within what is compressed is found by the formats, other damage by the decompressor.
@@ -461,6 +465,11 @@ fn compressed(compression: Compression, bytes: &[u8]) -> Vec<u8> {
             encoder.write_all(bytes).unwrap();
             encoder.finish().unwrap()
         }
+        Compression::Xz => {
+            let mut encoder = XzWriter::new(Vec::new(), XzOptions::with_preset(0)).unwrap();
+            encoder.write_all(bytes).unwrap();
+            encoder.finish().unwrap()
+        }
         _ => bytes.to_vec(),
     }
 }
@@ -471,6 +480,9 @@ fn decompressed(compression: Compression, bytes: &[u8]) -> Option<Vec<u8>> {
         Compression::Zstd => zstd::decode_all(bytes).ok(),
         Compression::Gzip => {
             MultiGzDecoder::new(bytes).read_to_end(&mut content).ok().map(|_| content)
+        }
+        Compression::Xz => {
+            XzReader::new(bytes, true).read_to_end(&mut content).ok().map(|_| content)
         }
         _ => Some(bytes.to_vec()),
     }

@@ -50,3 +50,4 @@ mod usi;
 #[cfg(feature = "network")]
 mod usi_play;
 mod verify;
+mod xz;

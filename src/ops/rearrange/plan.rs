@@ -190,10 +190,7 @@ impl RearrangePlan {
         let RearrangeRequest { output: folder, name, to, force, on_error, resources, .. } = request;
         check_folder(&folder)?;
         let first = &inputs[0];
-        let compression = match first.compression {
-            Compression::Gzip => Compression::None,
-            compression => compression,
-        };
+        let compression = first.compression.written();
         let to = to.unwrap_or(FormatName { format: first.format, compression });
         let to = output_format(&folder.join(to.to_string()), Some(to), first.format)?;
         let stem = stem(name, &inputs)?;

@@ -51,7 +51,7 @@ impl Encoder {
             Compression::None => Self::Plain(io::BufWriter::with_capacity(BUFFER_BYTES, output)),
             Compression::Zstd => Self::Zstd(Box::new(FrameWriter::new(output)?)),
             Compression::Parquet => Self::Parquet(Box::new(parquet::RecordColumns::new(output)?)),
-            Compression::Gzip => return Err(io::ErrorKind::Unsupported.into()),
+            Compression::Gzip | Compression::Xz => return Err(io::ErrorKind::Unsupported.into()),
         })
     }
 

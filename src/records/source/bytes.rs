@@ -14,6 +14,7 @@ use flate2::read::MultiGzDecoder;
 use super::cut::{FULL_BLOCK_BYTES, ScannedUnits, TakeLimit};
 use super::decompression::ZstdReader;
 use super::frames::FrameReader;
+use super::xz::XzReader;
 use super::{Input, InputLocation, Object, SourceError};
 use crate::storage::compression::Compression;
 use crate::storage::parquet;
@@ -137,6 +138,7 @@ impl Bytes {
             (Compression::Gzip, _) => {
                 Box::new(MultiGzDecoder::new(BufReader::new(RetryInterrupted(reader))))
             }
+            (Compression::Xz, _) => Box::new(XzReader::new(reader)),
             (Compression::Parquet, Some((SeekableInput::File(file), _))) => {
                 Box::new(parquet::LineReader::open(file.try_clone()?)?)
             }
