@@ -109,7 +109,8 @@ fn kanji_hand(hand: Hand) -> String {
     if parts.is_empty() { "なし".to_owned() } else { parts.join("　") }
 }
 
-const fn kanji(kind: PieceKind) -> &'static str {
+/// The one sign by which diagrams name a piece.
+pub(crate) const fn kanji(kind: PieceKind) -> &'static str {
     match kind {
         PieceKind::Pawn => "歩",
         PieceKind::Lance => "香",

@@ -27,6 +27,7 @@ mod repetition;
 mod setup;
 pub mod sfen;
 mod square;
+pub mod svg;
 mod zobrist;
 
 pub use bitboard::Bitboard;
