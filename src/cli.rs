@@ -22,6 +22,7 @@ mod merge;
 mod message;
 mod network_defaults;
 mod option;
+mod page;
 mod perft;
 mod position_arg;
 mod progress;

@@ -1,9 +1,11 @@
 //! `kyokumen stats`.
 
+mod boards;
 mod numbers;
 mod page;
 mod plot;
 mod text;
+mod win_rates;
 
 use std::io;
 use std::io::Write;

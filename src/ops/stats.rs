@@ -3,8 +3,11 @@
 //! All files are read as one sequence. Records that cannot be read are counted and say nothing else.
 
 mod distinct;
+mod eval_scale;
 mod histogram;
+mod outcomes;
 mod report;
+mod squares;
 mod tally;
 
 use std::path::PathBuf;
@@ -36,11 +39,14 @@ use crate::shogi::Position;
 use crate::storage::memory::Memory;
 
 pub use distinct::DistinctPositions;
+pub use eval_scale::{EvalScale, NoScale};
 pub use histogram::{Bin, Distribution, Percentiles};
+pub use outcomes::{Outcomes, WinRate};
 pub use report::{
     EvalBin, MovesReport, PhaseReport, PiecesReport, ResultsReport, SidesReport, StatsReport,
 };
-pub use tally::{ENDGAME_FROM, MIDDLEGAME_FROM, Outcomes};
+pub use squares::SquaresReport;
+pub use tally::{ENDGAME_FROM, MIDDLEGAME_FROM};
 
 /// Records that travel together: many, as the tables of each block are added up.
 const BLOCK_RECORDS: u64 = 1 << 12;

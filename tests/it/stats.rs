@@ -142,12 +142,13 @@ fn the_page_needs_nothing_from_elsewhere() {
     }
     assert!(page.contains(if cfg!(windows) { "a &amp; b.sfen" } else { "&lt;a &amp; b&gt;.sfen" }));
     assert!(!page.contains("<a & b>"));
-    for tag in ["svg", "figure", "table", "section", "div", "rect", "tr", "p"] {
+    for tag in ["svg", "figure", "table", "section", "div", "g", "title", "tr", "p"] {
         let count = |text: &str| page.matches(text).count();
         let opened = count(&format!("<{tag}>")) + count(&format!("<{tag} "));
         assert_eq!(opened, count(&format!("</{tag}>")), "{tag}");
     }
-    assert_eq!(page.matches("<svg").count(), 5);
+    // Five plots, and six boards less that of drops.
+    assert_eq!(page.matches("<svg").count(), 10);
     let (code, _, told) = stats(folder.path(), &arguments);
     assert_eq!(code, Some(2));
     assert!(told.contains("report.html exists; replace it with --force"), "{told}");

@@ -1,8 +1,9 @@
-//! The figures of `kyokumen stats` as one page of HTML that needs nothing but a browser.
-//!
-//! No scripts, no fonts, no pictures from elsewhere; light or dark as the reader's system is.
+//! The figures of `kyokumen stats` as a page of HTML.
 
-use super::plot::{Axis, Bar, Point, bars, curve, escaped, push, shares};
+use super::boards::boards;
+use super::plot::{Bar, bars, shares};
+use super::win_rates::win_rates;
+use crate::cli::page::{Page, escaped, figure, push};
 use crate::cli::stats::numbers::{per_position, percent};
 use crate::engine::snapshot::separated;
 use crate::ops::stats::{Bin, Distribution, ENDGAME_FROM, MIDDLEGAME_FROM, StatsReport};
@@ -10,32 +11,23 @@ use crate::shogi::{HandKind, Piece, PieceKind};
 
 const STYLE: &str = include_str!("page.css");
 
-/// Divisor of the curve that engines of the field turn evaluations into scores by.
-const EVAL_SCALE_CP: f64 = 600.0;
-
 pub(super) fn page(report: &StatsReport) -> String {
-    let title = escaped(&title(report));
-    let mut page = format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
-         <header>\n<h1>{title}</h1>\n<p>{}</p>\n</header>\n<main>\n",
-        subtitle(report)
-    );
-    page += &cards(report);
-    page += "<div class=\"plots\">\n";
+    let mut body = cards(report);
+    body += "<div class=\"plots\">\n";
     for plot in plots(report).into_iter().flatten() {
-        page += &plot;
+        body += &plot;
     }
-    page += "</div>\n<div class=\"tables\">\n";
+    body += "</div>\n";
+    body += &boards(report);
+    body += "<div class=\"tables\">\n";
     for table in [Some(distributions(report)), moves(report), Some(pieces(report)), unusual(report)]
     {
-        page += table.as_deref().unwrap_or_default();
+        body += table.as_deref().unwrap_or_default();
     }
-    page += "</div>\n";
-    page += &inputs(report);
-    page + "</main>\n</body>\n</html>\n"
+    body += "</div>\n";
+    body += &inputs(report);
+    let (title, subtitle) = (title(report), subtitle(report));
+    Page { title: &title, subtitle: &subtitle, styles: &[STYLE], body: &body, script: None }.html()
 }
 
 fn title(report: &StatsReport) -> String {
@@ -134,11 +126,7 @@ fn plots(report: &StatsReport) -> [Option<String>; 6] {
         let plot = histogram(distribution.as_ref()?, label, plain);
         Some(figure(name, told, &plot))
     });
-    [evals, scores(report), plies, results(report), phases, material]
-}
-
-fn figure(name: &str, told: &str, content: &str) -> String {
-    format!("<figure>\n<figcaption><h2>{name}</h2><p>{told}</p></figcaption>\n{content}</figure>\n")
+    [evals, win_rates(report), plies, results(report), phases, material]
 }
 
 /// A distribution as bars; what lies in an open bin at either end is marked as such.
@@ -172,30 +160,6 @@ fn histogram(
     bars(&bins.iter().map(bar).collect::<Vec<_>>(), label)
 }
 
-/// What evaluations were worth: the score of the side to move in the end.
-fn scores(report: &StatsReport) -> Option<String> {
-    let all = &report.outcomes_by_eval;
-    let width = report.evals.as_ref()?.bin_width;
-    let closed = all.iter().filter(|bin| bin.to - bin.from < width);
-    let points: Vec<Point> = closed
-        .filter_map(|bin| {
-            let score = bin.outcomes.score()?;
-            let records = separated(bin.outcomes.records());
-            let title = format!("{} to {} cp: {score:.3} of {records} records", bin.from, bin.to);
-            Some(Point { x: f64::midpoint(bin.from.into(), (bin.to + 1).into()), y: score, title })
-        })
-        .collect();
-    let (from, to) = (points.first()?.x.min(-100.0), points.last()?.x.max(100.0));
-    let x = Axis { from, to, label: "centipawns" };
-    let y = Axis { from: 0.0, to: 1.0, label: "score" };
-    let plot = curve(&points, &x, &y, |cp| 1.0 / (1.0 + (-cp / EVAL_SCALE_CP).exp()));
-    let told = format!(
-        "How games ended for the side to move: 1 a win, 0 a loss; dashed \
-         <span class=\"formula\">1 / (1 + e<sup>−x/{EVAL_SCALE_CP}</sup>)</span>"
-    );
-    Some(figure("What evaluations were worth", &told, &plot))
-}
-
 fn results(report: &StatsReport) -> Option<String> {
     let results = &report.results;
     if results.none == report.good {
@@ -219,7 +183,8 @@ fn results(report: &StatsReport) -> Option<String> {
 
 /// A table; numbers are right-aligned but for the first column.
 fn table(name: &str, heads: &[&str], rows: &[Vec<String>]) -> String {
-    let mut html = format!("<section>\n<h2>{name}</h2>\n<div class=\"wide\"><table>\n<tr>");
+    let mut html =
+        format!("<section class=\"card\">\n<h2>{name}</h2>\n<div class=\"wide\"><table>\n<tr>");
     for head in heads {
         push(&mut html, format_args!("<th>{head}</th>"));
     }
@@ -334,5 +299,5 @@ fn inputs(report: &StatsReport) -> String {
     };
     let rows: Vec<Vec<String>> = report.inputs.iter().map(row).collect();
     let heads = ["file", "format", "records", "bytes, uncompressed", "SHA-256 of these"];
-    table("Inputs", &heads, &rows).replacen("<section>", "<section class=\"inputs\">", 1)
+    table("Inputs", &heads, &rows).replacen("card", "card inputs", 1)
 }

@@ -2,8 +2,7 @@
 //!
 //! Colours are classes of the page's style sheet, so that they follow its light or dark theme.
 
-use std::fmt::Write;
-
+use crate::cli::page::{escaped, push};
 use crate::engine::snapshot::separated;
 
 const WIDTH: f64 = 640.0;
@@ -26,11 +25,26 @@ pub(super) struct Bar {
     pub(super) title: String,
 }
 
-/// A point of a curve.
+/// A measured value with its interval.
 pub(super) struct Point {
     pub(super) x: f64,
     pub(super) y: f64,
+    pub(super) low: f64,
+    pub(super) high: f64,
+    /// What is said about it where the pointer rests.
     pub(super) title: String,
+}
+
+/// A function to be drawn.
+pub(super) struct Curve<'a> {
+    pub(super) class: &'static str,
+    pub(super) value: &'a dyn Fn(f64) -> f64,
+}
+
+/// What lies between two functions.
+pub(super) struct Band<'a> {
+    pub(super) low: &'a dyn Fn(f64) -> f64,
+    pub(super) high: &'a dyn Fn(f64) -> f64,
 }
 
 /// What an axis goes through and is called.
@@ -66,21 +80,34 @@ pub(super) fn bars(bars: &[Bar], label: &'static str) -> String {
     svg + "</svg>\n"
 }
 
-/// Points with lines between them, and a dashed curve to compare with.
-pub(super) fn curve(points: &[Point], x: &Axis, y: &Axis, guide: impl Fn(f64) -> f64) -> String {
+/// Measured values, and the functions to compare them with.
+pub(super) fn points(
+    points: &[Point],
+    x: &Axis,
+    y: &Axis,
+    curves: &[Curve<'_>],
+    band: Option<&Band<'_>>,
+) -> String {
     let mut svg = open(x, y, |value| format!("{value:.1}"));
-    let steps = (0..=100).map(|step| x.from + (x.to - x.from) * f64::from(step) / 100.0);
-    let guided = steps.map(|at| (x.across(at), y.up(guide(at))));
-    push(&mut svg, format_args!("<path class=\"guide\" d=\"{}\"/>\n", path(guided)));
-    let places = points.iter().map(|point| (x.across(point.x), y.up(point.y)));
-    push(&mut svg, format_args!("<path class=\"curve\" d=\"{}\"/>\n", path(places.clone())));
-    for ((cx, cy), point) in places.zip(points) {
-        let title = escaped(&point.title);
+    let steps = || (0..=100).map(|step| x.from + (x.to - x.from) * f64::from(step) / 100.0);
+    if let Some(Band { low, high }) = band {
+        let there = steps().map(|at| (x.across(at), y.up(low(at))));
+        let back = steps().rev().map(|at| (x.across(at), y.up(high(at))));
+        let path = path(there.chain(back));
+        push(&mut svg, format_args!("<path class=\"band\" d=\"{path}Z\"/>\n"));
+    }
+    for Curve { class, value } in curves {
+        let path = path(steps().map(|at| (x.across(at), y.up(value(at)))));
+        push(&mut svg, format_args!("<path class=\"{class}\" d=\"{path}\"/>\n"));
+    }
+    for point in points {
+        let (cx, cy, title) = (x.across(point.x), y.up(point.y), escaped(&point.title));
+        let (low, high) = (y.up(point.low), y.up(point.high));
         push(
             &mut svg,
             format_args!(
-                "<circle class=\"dot\" cx=\"{cx:.1}\" cy=\"{cy:.1}\" r=\"2.5\">\
-                 <title>{title}</title></circle>\n"
+                "<g class=\"point\"><title>{title}</title><path d=\"M{cx:.1} {low:.1}V{high:.1}\"/>\
+                 <circle cx=\"{cx:.1}\" cy=\"{cy:.1}\" r=\"3\"/></g>\n"
             ),
         );
     }
@@ -189,18 +216,6 @@ fn path(points: impl Iterator<Item = (f64, f64)>) -> String {
     path
 }
 
-/// Text between tags or in an attribute.
-pub(super) fn escaped(text: &str) -> String {
-    let replace = |text: String, (letter, name): (char, &str)| text.replace(letter, name);
-    [('&', "&amp;"), ('<', "&lt;"), ('>', "&gt;"), ('"', "&quot;")]
-        .into_iter()
-        .fold(text.to_owned(), replace)
-}
-
-pub(super) fn push(text: &mut String, more: std::fmt::Arguments<'_>) {
-    text.write_fmt(more).expect("a string takes any text");
-}
-
 #[expect(clippy::cast_sign_loss, reason = "marks of a number of records are not negative")]
 fn whole(value: f64) -> u64 {
     value.round() as u64
@@ -217,11 +232,6 @@ mod tests {
         assert_eq!(marks(0.0, 1234.0), [0.0, 500.0, 1000.0]);
         assert_eq!(marks(0.0, 1.0), [0.0, 0.2, 0.4, 0.6000000000000001, 0.8, 1.0]);
         assert_eq!(marks(0.0, 40.0), [0.0, 10.0, 20.0, 30.0, 40.0]);
-    }
-
-    #[test]
-    fn names_of_files_are_no_markup() {
-        assert_eq!(escaped("<a href=\"&\">"), "&lt;a href=&quot;&amp;&quot;&gt;");
     }
 
     #[test]

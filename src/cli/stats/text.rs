@@ -2,6 +2,7 @@
 //!
 //! Histograms are drawn with as many marks as a line holds.
 
+use super::win_rates::scale_text;
 use crate::cli::stats::numbers::{per_position, percent};
 use crate::engine::snapshot::separated;
 use crate::ops::stats::{Bin, Distribution, StatsReport};
@@ -41,6 +42,7 @@ fn summary(report: &StatsReport) -> Vec<String> {
         Some(("in check", share(report.in_check, good))),
         results(report).map(|told| ("results", told)),
         results(report).map(|_| ("side to move", outcomes(report))),
+        report.eval_scale.as_ref().map(|scale| ("win rate", scale_text(scale))),
         moves(report).map(|told| ("moves", told)),
         Some(("phase", phases(report))),
         Some(("pieces", pieces(report))),

@@ -7,8 +7,11 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::distinct::DistinctPositions;
+use super::eval_scale::EvalScale;
 use super::histogram::{Bins, Distribution};
-use super::tally::{ENDGAME_FROM, EVAL_BINS, MIDDLEGAME_FROM, Outcomes, Tally};
+use super::outcomes::{Outcomes, WinRate};
+use super::squares::SquaresReport;
+use super::tally::{ENDGAME_FROM, EVAL_BINS, MIDDLEGAME_FROM, Tally};
 use crate::format::{GameResult, Warning};
 use crate::records::account::{InputEntry, input_entry};
 use crate::records::counts::{Condition, Counts, ImbalanceError, equal};
@@ -56,8 +59,12 @@ pub struct StatsReport {
     pub outcomes: Outcomes,
     /// The same by evaluation, of records that have both.
     pub outcomes_by_eval: Vec<EvalBin>,
+    /// What turns evaluations into win rates; none if no record has both evaluation and result.
+    pub eval_scale: Option<EvalScale>,
     /// What the stored moves are.
     pub moves: MovesReport,
+    /// Where kings stand and moves lead to.
+    pub squares: SquaresReport,
     /// Where the pieces are.
     pub pieces: PiecesReport,
     /// How far the games have gone, by the pieces.
@@ -91,7 +98,7 @@ pub struct ResultsReport {
 }
 
 /// How games ended for the side to move where evaluations lie between two, both included.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct EvalBin {
     /// In centipawns.
     pub from: i32,
@@ -100,6 +107,9 @@ pub struct EvalBin {
     /// How they ended.
     #[serde(flatten)]
     pub outcomes: Outcomes,
+    /// What that is in proportion.
+    #[serde(flatten)]
+    pub win_rate: WinRate,
 }
 
 /// What the stored moves are. Captures, promotions and drops are told of the legal ones.
@@ -171,6 +181,8 @@ impl StatsReport {
             results: results(tally, counts.kept),
             outcomes: tally.outcomes,
             outcomes_by_eval: outcomes_by_eval(tally),
+            eval_scale: eval_scale(tally, counts.kept),
+            squares: tally.squares.report(),
             moves: moves(tally, counts.kept),
             pieces: pieces(tally),
             phases: phases(tally),
@@ -208,12 +220,25 @@ fn results(tally: &Tally, records: u64) -> ResultsReport {
 
 fn outcomes_by_eval(tally: &Tally) -> Vec<EvalBin> {
     let (lowest, highest) = (EVAL_BINS.from - EVAL_BINS.width, EVAL_BINS.below);
-    let bin = |(&from, &outcomes)| EvalBin {
-        from: if from == lowest { i16::MIN.into() } else { from },
-        to: if from == highest { i16::MAX.into() } else { from + EVAL_BINS.width - 1 },
-        outcomes,
+    let mut bins = BTreeMap::<i32, Outcomes>::new();
+    for (eval_cp, outcomes) in tally.by_eval.sorted() {
+        bins.entry(EVAL_BINS.start(eval_cp.into())).or_default().add(outcomes);
+    }
+    let bin = |(from, outcomes): (i32, Outcomes)| {
+        let to = from + EVAL_BINS.width - 1;
+        Some(EvalBin {
+            from: if from == lowest { i16::MIN.into() } else { from },
+            to: if from == highest { i16::MAX.into() } else { to },
+            outcomes,
+            win_rate: outcomes.win_rate()?,
+        })
     };
-    tally.by_eval.iter().map(bin).collect()
+    bins.into_iter().filter_map(bin).collect()
+}
+
+fn eval_scale(tally: &Tally, records: u64) -> Option<EvalScale> {
+    let it = EvalScale::fitted(&tally.by_eval, records);
+    (it.records + it.mates > 0).then_some(it)
 }
 
 fn moves(tally: &Tally, records: u64) -> MovesReport {

@@ -3,11 +3,9 @@
 //! The values of pieces are those of Apery at WCSC26, which YaneuraOu uses to count material; they take no
 //! part in any evaluation here.
 
-use std::collections::BTreeMap;
-
-use serde::Serialize;
-
 use super::histogram::{Bins, Histogram};
+use super::outcomes::{Outcomes, OutcomesByEval};
+use super::squares::SquareTally;
 use crate::format::{DecodeError, Record, RecordRef, Warning};
 use crate::shogi::{Color, HandKind, Move, PieceKind, Position, Setup};
 
@@ -23,42 +21,6 @@ pub(super) const EVAL_BINS: Bins = Bins { width: 100, from: -3050, below: 3050 }
 /// In the order of [`PieceKind::ALL`], in points, of which a pawn has 90.
 const VALUES: [i32; PieceKind::COUNT] =
     [90, 315, 405, 495, 540, 855, 990, 0, 540, 540, 540, 540, 945, 1395];
-
-/// How games ended for the side to move.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
-#[expect(missing_docs, reason = "the names say it")]
-pub struct Outcomes {
-    pub win: u64,
-    pub draw: u64,
-    pub loss: u64,
-}
-
-impl Outcomes {
-    /// All together.
-    pub const fn records(self) -> u64 {
-        self.win + self.draw + self.loss
-    }
-
-    /// Wins, and draws as half of one, in proportion to all; none of nothing.
-    pub fn score(self) -> Option<f64> {
-        let points = self.win as f64 + self.draw as f64 / 2.0;
-        (self.records() > 0).then(|| points / self.records() as f64)
-    }
-
-    fn count(&mut self, winner: Option<Color>, side_to_move: Color) {
-        *match winner {
-            None => &mut self.draw,
-            Some(winner) if winner == side_to_move => &mut self.win,
-            Some(_) => &mut self.loss,
-        } += 1;
-    }
-
-    const fn add(&mut self, other: Self) {
-        self.win += other.win;
-        self.draw += other.draw;
-        self.loss += other.loss;
-    }
-}
 
 /// What the stored moves are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -81,8 +43,8 @@ pub(super) struct Tally {
     /// Draws, victories of Black, of White, in the order of `GameResult`.
     pub(super) results: [u64; 3],
     pub(super) outcomes: Outcomes,
-    /// By the start of the bin of the evaluation.
-    pub(super) by_eval: BTreeMap<i32, Outcomes>,
+    pub(super) by_eval: OutcomesByEval,
+    pub(super) squares: SquareTally,
     pub(super) on_board: [u64; PieceKind::COUNT],
     pub(super) in_hand: [u64; HandKind::COUNT],
     pub(super) in_box: u64,
@@ -122,14 +84,14 @@ impl Tally {
             self.results[result as usize] += 1;
             self.outcomes.count(result.winner(), side_to_move);
             if let Some(eval_cp) = content.eval_cp {
-                let bin = self.by_eval.entry(EVAL_BINS.start(eval_cp.into())).or_default();
-                bin.count(result.winner(), side_to_move);
+                self.by_eval.count(eval_cp, result.winner(), side_to_move);
             }
         }
         if let Some(m) = content.best_move {
             let is_legal = !warnings.contains(Warning::MoveIllegal);
             self.take_move(m, position.as_ref().filter(|_| is_legal));
         }
+        self.squares.take_kings(setup);
         self.take_pieces(setup);
         Ok(())
     }
@@ -144,6 +106,7 @@ impl Tally {
         self.moves.captures += u64::from(position.captured_by(m).is_some());
         self.moves.promotions += u64::from(m.is_promotion());
         self.moves.drops += u64::from(m.is_drop());
+        self.squares.take_move(m, position.side_to_move());
     }
 
     fn take_pieces(&mut self, setup: &Setup) {
@@ -179,9 +142,8 @@ impl Tally {
         self.plies.add(&other.plies);
         add_each(&mut self.results, &other.results);
         self.outcomes.add(other.outcomes);
-        for (&bin, &outcomes) in &other.by_eval {
-            self.by_eval.entry(bin).or_default().add(outcomes);
-        }
+        self.by_eval.add(&other.by_eval);
+        self.squares.add(&other.squares);
         add_each(&mut self.on_board, &other.on_board);
         add_each(&mut self.in_hand, &other.in_hand);
         self.in_box += other.in_box;

@@ -1,0 +1,112 @@
+//! Pages of HTML that need nothing but a browser.
+//!
+//! No fonts, pictures or scripts from elsewhere: a page's own policy forbids them, and it lets no script run but the one of the
+//! page, which it knows by its checksum. Light or dark as the reader's system is.
+
+use std::fmt::{Arguments, Write};
+
+use sha2::{Digest, Sha256};
+
+/// What all pages look like.
+const STYLE: &str = include_str!("page.css");
+
+/// A page before it is put together.
+pub(super) struct Page<'a> {
+    /// Text, of wherever.
+    pub(super) title: &'a str,
+    /// Markup.
+    pub(super) subtitle: &'a str,
+    /// Besides that of all pages.
+    pub(super) styles: &'a [&'a str],
+    /// Markup of the page's content.
+    pub(super) body: &'a str,
+    /// Program of the page, without which it has to be readable, too.
+    pub(super) script: Option<&'a str>,
+}
+
+impl Page<'_> {
+    pub(super) fn html(&self) -> String {
+        let Self { title, subtitle, styles, body, script } = self;
+        let (title, styles) = (escaped(title), styles.concat());
+        let policy = script.map_or_else(String::new, |script| {
+            format!("; script-src 'sha256-{}'", base64(&Sha256::digest(script.as_bytes())))
+        });
+        let script =
+            script.map_or_else(String::new, |script| format!("<script>{script}</script>\n"));
+        format!(
+            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta http-equiv=\"Content-Security-Policy\" \
+             content=\"default-src 'none'; style-src 'unsafe-inline'{policy}\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+             <meta name=\"color-scheme\" content=\"light dark\">\n\
+             <title>{title}</title>\n<style>\n{STYLE}{styles}</style>\n</head>\n<body>\n\
+             <header>\n<h1>{title}</h1>\n<p>{subtitle}</p>\n</header>\n\
+             <main>\n{body}</main>\n{script}</body>\n</html>\n"
+        )
+    }
+}
+
+/// Text between tags or in an attribute.
+pub(super) fn escaped(text: &str) -> String {
+    let replace = |text: String, (letter, name): (char, &str)| text.replace(letter, name);
+    [('&', "&amp;"), ('<', "&lt;"), ('>', "&gt;"), ('"', "&quot;"), ('\'', "&#39;")]
+        .into_iter()
+        .fold(text.to_owned(), replace)
+}
+
+pub(super) fn push(text: &mut String, more: Arguments<'_>) {
+    text.write_fmt(more).expect("a string takes any text");
+}
+
+/// A part of a page under a name, with what is told about it; all of it markup.
+pub(super) fn figure(name: &str, told: &str, content: &str) -> String {
+    format!("<figure>\n<figcaption><h2>{name}</h2><p>{told}</p></figcaption>\n{content}</figure>\n")
+}
+
+/// RFC 4648, section 4.
+fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::new();
+    for three in bytes.chunks(3) {
+        let bits = three.iter().fold(0, |bits, &byte| (bits << 8) | u32::from(byte))
+            << (8 * (3 - three.len()));
+        for place in 0..4 {
+            let letter = char::from(LETTERS[(bits >> (18 - 6 * place)) as usize & 63]);
+            text.push(if place <= three.len() { letter } else { '=' });
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_is_that_of_the_rfc() {
+        let texts = ["", "f", "fo", "foo", "foob", "fooba", "foobar"];
+        let expected = ["", "Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy"];
+        assert_eq!(texts.map(|text| base64(text.as_bytes())), expected);
+    }
+
+    #[test]
+    fn names_of_files_are_no_markup() {
+        assert_eq!(escaped("<a href='\"&\"'>"), "&lt;a href=&#39;&quot;&amp;&quot;&#39;&gt;");
+        let page =
+            Page { title: "</title><script>", subtitle: "", styles: &[], body: "", script: None };
+        let html = page.html();
+        assert!(
+            !html.contains("<script") && html.contains("&lt;/title&gt;&lt;script&gt;"),
+            "{html}"
+        );
+    }
+
+    #[test]
+    fn only_the_own_script_may_run() {
+        let page =
+            Page { title: "", subtitle: "", styles: &[], body: "", script: Some("alert(1)") };
+        // printf 'alert(1)' | openssl dgst -sha256 -binary | base64
+        let policy = "script-src 'sha256-bhHHL3z2vDgxUt0W3dWQOrprscmda2Y5pLsLg4GF+pI='";
+        assert!(page.html().contains(policy), "{}", page.html());
+    }
+}

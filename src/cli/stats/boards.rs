@@ -1,0 +1,125 @@
+//! Boards whose squares are the warmer the more often something stood there or went there.
+
+use crate::cli::page::{figure, push};
+use crate::cli::stats::numbers::percent;
+use crate::engine::snapshot::separated;
+use crate::ops::stats::StatsReport;
+use crate::shogi::Square;
+
+const SQUARE: u32 = 32;
+const LEFT: u32 = 4;
+const TOP: u32 = 18;
+const SIDE: u32 = 9 * SQUARE;
+
+/// All boards; those of moves only where records have them.
+pub(super) fn boards(report: &StatsReport) -> String {
+    let it = &report.squares;
+    let (own, black, white) = (
+        "As the side to move sees it, its own camp below",
+        "Black's camp is below",
+        "White's camp is above",
+    );
+    let all = [
+        ("King of the side to move", own, "positions", &it.own_king),
+        ("King of the opponent", own, "positions", &it.opponent_king),
+        ("Where moves lead to", own, "moves of pieces on the board", &it.moves_to),
+        ("Black's king", black, "positions", &it.black_king),
+        ("White's king", white, "positions", &it.white_king),
+        ("Where pieces are dropped", own, "drops", &it.drops_to),
+    ];
+    let mut html = String::from("<div class=\"boards\">\n");
+    for (name, seen, what, counts) in all {
+        let all = counts.iter().sum();
+        if all > 0 {
+            let told = format!("{seen}; per cent of {} {what}", separated(all));
+            html += &figure(name, &told, &board(name, counts, all));
+        }
+    }
+    html + "</div>\n"
+}
+
+fn board(name: &str, counts: &[u64], all: u64) -> String {
+    let (width, height) = (LEFT + SIDE + 16, TOP + SIDE + 4);
+    let mut svg =
+        format!("<svg viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{name}\">\n");
+    for number in 0..9 {
+        let (x, y) = corner(Square::from_file_rank(number, number));
+        let (file, rank) = (number + 1, char::from(b'a' + number));
+        let (middle, beside, below) = (x + SQUARE / 2, LEFT + SIDE + 10, y + SQUARE / 2 + 4);
+        push(
+            &mut svg,
+            format_args!(
+                "<text class=\"middle\" x=\"{middle}\" y=\"12\">{file}</text>\
+                 <text class=\"middle\" x=\"{beside}\" y=\"{below}\">{rank}</text>\n"
+            ),
+        );
+    }
+    let most = counts.iter().copied().max().unwrap_or(0).max(1);
+    for (square, &count) in Square::all().zip(counts) {
+        let (x, y) = corner(square);
+        let (side, title) =
+            (SQUARE, format!("{square}: {} ({})", separated(count), percent(count, all)));
+        // The root leaves something to be seen of squares that are rare beside the first one.
+        let heat = (count as f64 / most as f64).sqrt();
+        push(
+            &mut svg,
+            format_args!(
+                "<g><title>{title}</title>\
+                 <rect class=\"cell\" x=\"{x}\" y=\"{y}\" width=\"{side}\" height=\"{side}\"/>"
+            ),
+        );
+        if count > 0 {
+            push(
+                &mut svg,
+                format_args!(
+                    "<rect class=\"heat\" fill-opacity=\"{:.3}\" x=\"{x}\" y=\"{y}\" width=\"{side}\" height=\"{side}\"/>\
+                     <text class=\"middle share\" x=\"{}\" y=\"{}\">{}</text>",
+                    heat * 0.9,
+                    x + SQUARE / 2,
+                    y + SQUARE / 2 + 4,
+                    share(count, all)
+                ),
+            );
+        }
+        svg += "</g>\n";
+    }
+    svg + "</svg>\n"
+}
+
+/// Where a square begins.
+fn corner(square: Square) -> (u32, u32) {
+    (LEFT + SQUARE * u32::from(8 - square.file()), TOP + SQUARE * u32::from(square.rank()))
+}
+
+/// Per cent with as many decimals as a square holds; nothing where that would be 0.0.
+fn share(count: u64, all: u64) -> String {
+    let percent = count as f64 * 100.0 / all as f64;
+    match percent {
+        9.95.. => format!("{percent:.0}"),
+        0.05.. => format!("{percent:.1}"),
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_fit_into_squares() {
+        let shares = [1, 4, 5, 99, 100, 994, 995, 10_000].map(|count| share(count, 10_000));
+        assert_eq!(shares, ["", "", "0.1", "1.0", "1.0", "9.9", "10", "100"]);
+    }
+
+    #[test]
+    fn the_number_of_a_square_stands_in_it() {
+        let mut counts = [0; Square::COUNT];
+        counts[Square::from_file_rank(6, 5).index()] = 3;
+        let svg = board("", &counts, 4);
+        // 7f: the third column, the sixth row.
+        assert!(svg.contains("<text class=\"middle share\" x=\"84\" y=\"198\">75</text>"), "{svg}");
+        assert!(
+            svg.contains("<title>7f: 3 (75.0 %)</title>") && svg.matches("\"heat\"").count() == 1
+        );
+    }
+}
