@@ -4,14 +4,15 @@ mod answer;
 mod args;
 mod games;
 mod one;
+mod output;
+mod page;
 mod proofs;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use self::answer::{Tally, write_json, write_line};
+use self::answer::Tally;
 pub(super) use self::args::SolveArgs;
-use self::games::MateGames;
 use self::one::solve_one;
 use self::proofs::Proofs;
 use super::failure::plan_error;
@@ -50,7 +51,7 @@ fn solve_file(args: &SolveArgs, input: &str) -> anyhow::Result<ExitStatus> {
     let claims =
         FileClaims::reading(std::slice::from_ref(positions.input())).map_err(plan_error)?;
     let mut proofs = Proofs::open(args, claims)?;
-    let mut games = args.to.map(MateGames::new).transpose()?;
+    let mut output = args.output(args.tsume_plies, file);
     let (mut tally, mut messages) = (Tally::default(), Messages::default());
     let started = Instant::now();
     let options = args.options(proofs.cancel());
@@ -60,11 +61,7 @@ fn solve_file(args: &SolveArgs, input: &str) -> anyhow::Result<ExitStatus> {
             Ok(solution) => {
                 proofs.take(&solution)?;
                 tally.count(&solution);
-                match &mut games {
-                    Some(games) => games.take(&solution)?,
-                    None if args.json => write_json(&solution, args.tsume_plies)?,
-                    None => write_line(&solution)?,
-                }
+                output.take(&solution)?;
             }
             Err(bad) => {
                 tally.bad += 1;
@@ -75,6 +72,7 @@ fn solve_file(args: &SolveArgs, input: &str) -> anyhow::Result<ExitStatus> {
         }
         Ok(())
     })?;
+    output.finish()?;
     let unwritten = proofs.finish()?;
     if let Some(rest) = messages.rest() {
         say!("{file}: {rest}");

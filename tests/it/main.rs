@@ -23,6 +23,7 @@ mod marubatsu;
 mod matrix;
 mod names;
 mod options;
+mod pages;
 mod parquet;
 mod paths;
 mod position_files;

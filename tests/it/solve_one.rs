@@ -138,7 +138,7 @@ fn mates_are_games_that_other_programs_show() {
     }
     let (code, _, why) = solve(&[&path("a.sfen"), "--to", "psv"]);
     assert_eq!(code, Some(2));
-    assert!(why.contains("mates are written as kif, csa or usi"), "{why}");
+    assert!(why.contains("mates are written as kif, csa, usi or html"), "{why}");
     let (_, one, _) = solve(&["4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1", "--to", "kif"]);
     assert!(one.contains("   1 ５二金打"), "{one}");
 }

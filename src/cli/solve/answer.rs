@@ -126,7 +126,7 @@ fn in_words(solution: &Solution) -> String {
 }
 
 /// The answer in a few words: `win in 3`, `unknown (nodes)`, ….
-fn verdict(solution: &Solution) -> String {
+pub(super) fn verdict(solution: &Solution) -> String {
     match &solution.judgement {
         None => "in check, skipped".to_owned(),
         Some(Judgement { answer, line, .. }) => match answer {

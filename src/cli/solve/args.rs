@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use clap::Args;
 
+use super::output::{MateFormat, Output};
 use crate::cli::option::{location, seconds, threads, word};
 use crate::cli::progress::ProgressMode;
 use crate::cli::search_args::SearchArgs;
@@ -27,6 +28,7 @@ Examples:
   kyokumen solve --time 60 \"SFEN\"
   kyokumen solve --json positions.hcp > answers.jsonl
   kyokumen solve --shortest problems.sfen --to kif > mates.kif
+  kyokumen solve --shortest problems.sfen --to html > mates.html
   kyokumen solve --shortest --proof proofs.zst problems.sfen
 
 Exit status: 0 done, 1 failed, 2 usage, 3 done but no records, or bad ones, were met, 130 or 143 interrupted.")]
@@ -73,9 +75,10 @@ pub(in crate::cli) struct SolveArgs {
     #[arg(long, requires = "proof")]
     pub(super) force: bool,
 
-    /// Write the mates as games that shogi programs show move by move: kif, csa or usi
-    #[arg(long, value_name = "FORMAT", conflicts_with = "json")]
-    pub(super) to: Option<FormatName>,
+    /// Write the mates as games that shogi programs show move by move (kif, csa or usi), or as a page that shows them in a
+    /// browser
+    #[arg(long, value_name = "kif|csa|usi|html", conflicts_with = "json")]
+    pub(super) to: Option<MateFormat>,
 
     /// One JSON object a line for each position
     #[arg(long)]
@@ -94,6 +97,15 @@ impl SolveArgs {
             tsume_plies: self.tsume_plies,
             proof: self.proof.is_some(),
             cancel,
+        }
+    }
+
+    /// Where the solutions go; `measures`: whether mates are measured as problems count them, `title`: what is solved.
+    pub(super) fn output(&self, measures: bool, title: &str) -> Output {
+        match self.to {
+            Some(format) => Output::of_mates(format, title),
+            None if self.json => Output::Json { measures },
+            None => Output::Text,
         }
     }
 }

@@ -3,12 +3,12 @@
 use std::io;
 use std::io::Write;
 
-use crate::cli::exit::Usage;
 use crate::format::{Format, Game, GameResult, Played, write_game};
 use crate::mate::solve::Solution;
 use crate::records::answer::Answer;
-use crate::records::format_name::FormatName;
-use crate::storage::compression::Compression;
+
+/// Text that holds games.
+pub(super) const MATE_FORMATS: [Format; 3] = [Format::Kif, Format::Csa, Format::Usi];
 
 /// Writes mates to standard output, in a format of games.
 pub(super) struct MateGames {
@@ -17,15 +17,9 @@ pub(super) struct MateGames {
 }
 
 impl MateGames {
-    /// In this format, if it holds games and is text.
-    pub(super) fn new(name: FormatName) -> Result<Self, Usage> {
-        let FormatName { format, compression } = name;
-        if !matches!(format, Format::Kif | Format::Csa | Format::Usi)
-            || compression != Compression::None
-        {
-            return Err(Usage(format!("--to {name}: mates are written as kif, csa or usi")));
-        }
-        Ok(Self { format, mates: 0 })
+    /// In this format, one of [`MATE_FORMATS`].
+    pub(super) const fn new(format: Format) -> Self {
+        Self { format, mates: 0 }
     }
 
     /// Writes the mate of a solution, if it has one.

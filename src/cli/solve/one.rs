@@ -8,9 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use serde::Serialize;
 
-use super::answer::{write_json, write_report};
 use super::args::SolveArgs;
-use super::games::MateGames;
 use super::proofs::Proofs;
 use crate::cli::exit::{ExitStatus, Interrupted, Usage};
 use crate::cli::failure::plan_error;
@@ -35,7 +33,7 @@ pub(super) fn solve_one(args: &SolveArgs, text: &str) -> anyhow::Result<ExitStat
     let location = RecordLocation { index: 0, spot: LineOrByte::Line(1) };
     let found = InputPosition { location, position, second_column: None };
     let settings = settings(args)?;
-    let mut games = args.to.map(MateGames::new).transpose()?;
+    let output = args.output(true, "Position");
     let mut proofs = Proofs::open(args, FileClaims::reading(&[]).map_err(plan_error)?)?;
     let options = SolveOptions { tsume_plies: true, ..args.options(proofs.cancel()) };
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;
@@ -63,11 +61,7 @@ pub(super) fn solve_one(args: &SolveArgs, text: &str) -> anyhow::Result<ExitStat
             }
         }
     })?;
-    match &mut games {
-        Some(games) => games.take(&solution)?,
-        None if args.json => write_json(&solution, true)?,
-        None => write_report(&solution, &control.figures())?,
-    }
+    output.take_one(&solution, &control.figures())?;
     if let Some(signal) = interrupt.signal() {
         return Err(Interrupted { signal, what: "interrupted".to_owned() }.into());
     }

@@ -1,0 +1,85 @@
+//! What becomes of solutions: text, JSON lines, games, a page.
+
+use std::str::FromStr;
+
+use super::answer::{write_json, write_line, write_report};
+use super::games::{MATE_FORMATS, MateGames};
+use super::page::MatePage;
+use crate::format::Format;
+use crate::mate::solve::Solution;
+use crate::solver::SearchProgress;
+
+/// What `--to` asks for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::cli) enum MateFormat {
+    /// A page of HTML.
+    Html,
+    /// A format of games.
+    Games(Format),
+}
+
+impl FromStr for MateFormat {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "html" {
+            return Ok(Self::Html);
+        }
+        let format = MATE_FORMATS.into_iter().find(|format| format.name() == text);
+        format
+            .map(Self::Games)
+            .ok_or_else(|| "mates are written as kif, csa, usi or html".to_owned())
+    }
+}
+
+/// Where solutions go; all but a page as they come.
+pub(super) enum Output {
+    Text,
+    /// `measures`: whether mates are measured as problems count them.
+    Json {
+        measures: bool,
+    },
+    Games(MateGames),
+    Page(MatePage),
+}
+
+impl Output {
+    /// What `--to` asks for; `title` names what is solved.
+    pub(super) fn of_mates(format: MateFormat, title: &str) -> Self {
+        match format {
+            MateFormat::Html => Self::Page(MatePage::new(title.to_owned())),
+            MateFormat::Games(format) => Self::Games(MateGames::new(format)),
+        }
+    }
+
+    /// Takes a solution of several.
+    pub(super) fn take(&mut self, solution: &Solution) -> anyhow::Result<()> {
+        match self {
+            Self::Text => write_line(solution)?,
+            Self::Json { measures } => write_json(solution, *measures)?,
+            Self::Games(games) => games.take(solution)?,
+            Self::Page(page) => page.take(solution),
+        }
+        Ok(())
+    }
+
+    /// Takes the only solution, of a search that came so far.
+    pub(super) fn take_one(
+        mut self,
+        solution: &Solution,
+        reached: &SearchProgress,
+    ) -> anyhow::Result<()> {
+        if matches!(self, Self::Text) {
+            return Ok(write_report(solution, reached)?);
+        }
+        self.take(solution)?;
+        self.finish()
+    }
+
+    pub(super) fn finish(self) -> anyhow::Result<()> {
+        if let Self::Page(page) = self {
+            page.finish()?;
+        }
+        Ok(())
+    }
+}

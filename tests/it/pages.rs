@@ -1,0 +1,98 @@
+//! Pages of `solve` and `inspect`: what is on them, and that nothing of an input becomes markup.
+//!
+//! `tests/engines/pages.py` opens them in a browser.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use assert_cmd::cargo::cargo_bin;
+use tempfile::TempDir;
+
+fn run(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let mut command = Command::new(cargo_bin("kyokumen"));
+    let Output { status, stdout, stderr } =
+        command.args(arguments).current_dir(folder).output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (status.code(), text(stdout), text(stderr))
+}
+
+fn count(page: &str, text: &str) -> usize {
+    page.matches(text).count()
+}
+
+/// Nothing comes from elsewhere, and what is opened is closed.
+fn assert_sound(page: &str) {
+    for foreign in ["http:", "https:", "<link", "<img", "url(", "@import", "NaN", "<script>alert"] {
+        assert!(!page.contains(foreign), "{foreign}");
+    }
+    let scripts = count(page, "<script");
+    assert!(scripts <= 1);
+    let policy = "content=\"default-src 'none'; style-src 'unsafe-inline'";
+    assert_eq!(count(page, policy), 1);
+    assert_eq!(count(page, "; script-src 'sha256-"), scripts);
+    let markup = page.split("<script>").next().unwrap();
+    for tag in [
+        "svg",
+        "figure",
+        "figcaption",
+        "section",
+        "div",
+        "g",
+        "text",
+        "ol",
+        "ul",
+        "li",
+        "p",
+        "button",
+        "dl",
+        "dd",
+    ] {
+        let opened = count(markup, &format!("<{tag}>")) + count(markup, &format!("<{tag} "));
+        assert_eq!(opened, count(markup, &format!("</{tag}>")), "{tag}");
+    }
+    for piece in markup.split("<use href=\"#").skip(1) {
+        let name = piece.split('"').next().unwrap();
+        assert_eq!(count(page, &format!("id=\"{name}\"")), 1, "{name}");
+    }
+}
+
+#[test]
+fn mates_can_be_played() {
+    let folder = TempDir::new().unwrap();
+    // A mate, none, one of White's, and one that is over.
+    let problems = "5pk2/7P1/4+R1+P1+b/8b/6R2/9/9/9/9 b 4g4s4n4l15p 1\t<script>alert(1)</script>\n\
+                    lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1\n\
+                    +L4kp2/9/2gs1pB+R1/n1pgp4/6P2/S2G3r1/P3+b1G2/2P6/+lP1K1+n3 w 2SN2L4Pn6p 1\n\
+                    4k4/4G4/4P4/9/9/9/9/9/4K4 w 2r2b3g4s4n4l17p 1\n";
+    let name = if cfg!(windows) { "a & b.sfen" } else { "<script>alert(2) & 'b'.sfen" };
+    fs::write(folder.path().join(name), problems).unwrap();
+    let arguments = ["solve", name, "--shortest", "--to", "html", "--threads"];
+    let (code, page, said) = run(folder.path(), &[&arguments[..], &["1"]].concat());
+    assert_eq!(code, Some(0), "{said}");
+    assert_sound(&page);
+    assert_eq!(count(&page, "class=\"card problem\""), 4);
+    // Lines of 5 and 3 plies, with their beginnings, and two positions without one.
+    assert_eq!(count(&page, "class=\"mate\""), 2);
+    assert_eq!(count(&page, "<figure class=\"step\">"), 6 + 4);
+    assert_eq!(count(&page, "class=\"k-board\""), 6 + 4 + 2);
+    assert_eq!(count(&page, "<li><button"), 6 + 4);
+    for text in [
+        "<h2>0: win in 5</h2>",
+        "<span>1. ☗２三と</span> <small>3c2c</small>",
+        "<h2>1: no mate</h2>",
+        "<span>2. ☗同角成</span> <small>3c6f+</small>",
+        "<h2>3: mated</h2>",
+        "&lt;script&gt;alert(1)&lt;/script&gt;",
+        "position sfen 4k4/4G4/4P4/9/9/9/9/9/4K4 w 2r2b3g4s4n4l17p 1<",
+        "4 positions: 2 win, 1 loss, 1 no mate",
+    ] {
+        assert!(page.contains(text), "{text}\n{page}");
+    }
+    let (_, again, _) = run(folder.path(), &[&arguments[..], &["3"]].concat());
+    assert_eq!(page, again, "threads change nothing");
+    let (code, page, _) =
+        run(folder.path(), &["solve", "4k4/9/9/9/9/9/9/9/4K4 b - 1", "--to", "html"]);
+    assert_eq!((code, count(&page, "<script")), (Some(0), 0), "nothing to be played");
+    assert_sound(&page);
+}
