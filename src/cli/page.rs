@@ -7,6 +7,10 @@ use std::fmt::{Arguments, Write};
 
 use sha2::{Digest, Sha256};
 
+use super::message::say;
+use crate::records::sink::{OutputPlan, Sinks};
+use crate::records::stream::EncodedRecords;
+
 /// What all pages look like.
 const STYLE: &str = include_str!("page.css");
 
@@ -44,6 +48,18 @@ impl Page<'_> {
              <main>\n{body}</main>\n{script}</body>\n</html>\n"
         )
     }
+}
+
+/// Writes a page to its file and says so.
+pub(super) fn write_page(plan: OutputPlan, html: &str) -> anyhow::Result<()> {
+    let (stream, path) = (plan.stream, plan.path.clone());
+    let mut sinks = Sinks::create(&[plan])?;
+    let mut encoded = EncodedRecords::default();
+    encoded.push(html.as_bytes());
+    sinks.write(stream, &encoded)?;
+    sinks.finish()?.commit()?;
+    say!("  {}", path.display());
+    Ok(())
 }
 
 /// Text between tags or in an attribute.

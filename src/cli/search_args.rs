@@ -12,7 +12,7 @@ use super::option::word;
 use crate::cli::exit::Usage;
 use crate::mate::judge::{InCheck, SearchSettings, WhenHopeless};
 
-#[derive(Args, Clone, Copy, Debug, Default)]
+#[derive(Args, Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct SearchArgs {
     #[arg(long, value_name = "PLIES", allow_negative_numbers = true, help = depth_help(), help_heading = heading::SEARCH)]
     pub(super) depth: Option<u16>,

@@ -1,6 +1,6 @@
 //! `kyokumen solve`.
 
-mod answer;
+pub(super) mod answer;
 mod args;
 mod games;
 mod one;

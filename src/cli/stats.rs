@@ -15,14 +15,12 @@ use anyhow::Context;
 use clap::Args;
 
 use super::failure::{plan_error, run_error};
-use super::message::say;
 use super::option::location;
+use super::page::write_page;
 use super::record_args::{RecordArgs, RunArgs};
 use super::report::json_line;
 use crate::cli::exit::ExitStatus;
 use crate::ops::stats::{StatsPlan, StatsRequest, stats};
-use crate::records::sink::{OutputPlan, Sinks};
-use crate::records::stream::EncodedRecords;
 use crate::storage::memory::Memory;
 use crate::storage::platform::Interrupt;
 
@@ -86,9 +84,7 @@ pub(super) fn run(args: StatsArgs) -> anyhow::Result<ExitStatus> {
     drop(progress);
     let report = report.map_err(|error| run_error(error, &interrupt))?;
     if let Some(plan) = page {
-        let path = plan.path.clone();
         write_page(plan, &page::page(&report))?;
-        say!("  {}", path.display());
     }
     if json {
         json_line(&report)?;
@@ -96,13 +92,4 @@ pub(super) fn run(args: StatsArgs) -> anyhow::Result<ExitStatus> {
         io::stdout().write_all(text::text(&report).as_bytes())?;
     }
     Ok(ExitStatus::of_records(report.records, report.bad))
-}
-
-fn write_page(plan: OutputPlan, page: &str) -> anyhow::Result<()> {
-    let stream = plan.stream;
-    let mut sinks = Sinks::create(&[plan])?;
-    let mut encoded = EncodedRecords::default();
-    encoded.push(page.as_bytes());
-    sinks.write(stream, &encoded)?;
-    Ok(sinks.finish()?.commit()?)
 }

@@ -2,11 +2,13 @@
 //!
 //! Of a file that can be read at any place a sample from all of it is looked at, of a stream its start.
 
-use std::fmt;
+mod choice;
+
 use std::path::Path;
-use std::str::FromStr;
 
 use thiserror::Error;
+
+use self::choice::sampled;
 
 use crate::format::move16::Dialect;
 use crate::format::{Decoded, RecordRef, Survey};
@@ -16,54 +18,16 @@ use crate::records::format_name::FormatName;
 use crate::records::opening::input;
 use crate::records::plan_error::PlanError;
 use crate::records::reading::RecordError;
-use crate::records::source::{Block, Delivery, Input, Part, Source, SourceError};
+use crate::records::source::{Block, Delivery, Input, InputLocation, Part, Source, SourceError};
 use crate::records::{evidence, source};
-use crate::storage::value_error::ParseValueError;
+
+pub use choice::{RecordChoice, RecordRange};
+
+/// Where fewer than one record in so many is chosen, they are gone to one by one; others are passed over.
+const RECORDS_PER_PLACE: u64 = 1 << 12;
 
 /// Of a stream no more is held than this and a block, however few records it is.
 const SAMPLE_BYTES: usize = 1 << 25;
-
-/// Numbers of records, from 0: `5`, `5..8`, `5..` or `..8`; the last one is not in it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct RecordRange {
-    /// The first record.
-    pub from: u64,
-    /// The record behind the last one; none for all there are.
-    pub to: Option<u64>,
-}
-
-impl FromStr for RecordRange {
-    type Err = ParseValueError;
-
-    fn from_str(text: &str) -> Result<Self, ParseValueError> {
-        let number = |text: &str| match text {
-            "" => Some(None),
-            _ => text.parse::<u64>().ok().map(Some),
-        };
-        let range = match text.split_once("..") {
-            Some((from, to)) => {
-                number(from).zip(number(to)).map(|(from, to)| Self { from: from.unwrap_or(0), to })
-            }
-            None => text.parse().ok().map(|from: u64| Self { from, to: from.checked_add(1) }),
-        };
-        range.filter(|range| range.to.is_none_or(|to| range.from < to)).ok_or_else(|| {
-            ParseValueError::new(
-                text,
-                "not a range of records",
-                "a..b with a < b, a.., ..b or a, counted from 0",
-            )
-        })
-    }
-}
-
-impl fmt::Display for RecordRange {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.to {
-            Some(to) => write!(f, "{}..{to}", self.from),
-            None => write!(f, "{}..", self.from),
-        }
-    }
-}
 
 /// Why a file cannot be looked into.
 #[derive(Debug, Error)]
@@ -84,6 +48,14 @@ pub enum InspectError {
         records: u64,
         /// The range asked for.
         range: RecordRange,
+    },
+    /// A sample of what is read once.
+    #[error(
+        "{input} is read once, and a sample needs the number of its records first; write it to a file, or take --range"
+    )]
+    SampleOfStream {
+        /// The input.
+        input: String,
     },
 }
 
@@ -115,46 +87,75 @@ pub struct InspectedRecord<'a> {
 pub struct Inspection {
     /// What is known about it.
     pub header: Header,
-    range: RecordRange,
+    wanted: Wanted,
     blocks: Deliveries,
+}
+
+/// The records that are shown.
+enum Wanted {
+    /// Where `must_be_there`, a file that ends before is an error.
+    Range { range: RecordRange, must_be_there: bool },
+    /// These, ascending.
+    Numbers(Vec<u64>),
 }
 
 type Deliveries = Box<dyn Iterator<Item = Result<Delivery, SourceError>>>;
 
 impl Inspection {
-    /// Opens a file (`-` is standard input) and looks at a sample. Without a range, the first record is
-    /// chosen if there is one.
+    /// Opens a file (`-` is standard input) and looks at a sample.
     ///
     /// # Errors
-    /// [`InspectError`], also if the range is known to go beyond the end.
+    /// [`InspectError`], also if a range is known to go beyond the end.
     pub fn open(
         path: &Path,
         from: Option<FormatName>,
         dialect: Option<Dialect>,
-        range: Option<RecordRange>,
+        choice: RecordChoice,
     ) -> Result<Self, InspectError> {
         let input = input(path, from, dialect)?;
         FileClaims::reading(std::slice::from_ref(&input))?;
-        let wanted = range.unwrap_or(RecordRange { from: 0, to: Some(1) });
+        Self::of(input, choice)
+    }
+
+    /// The same for an input that is opened.
+    ///
+    /// # Errors
+    /// [`InspectError`], also if a range is known to go beyond the end.
+    pub fn of(input: Input, choice: RecordChoice) -> Result<Self, InspectError> {
+        let range = match choice {
+            RecordChoice::First(count) => RecordRange { from: 0, to: Some(count) },
+            RecordChoice::Range(range) => range,
+            RecordChoice::Sample { count, seed } => return Self::of_sample(input, count, seed),
+        };
+        let must_be_there = matches!(choice, RecordChoice::Range(_));
+        let wanted = Wanted::Range { range, must_be_there };
         let (header, blocks) = if source::is_cheap_to_count(&input) {
             let records = source::count_records(&input)?;
-            let survey = match &input.evidence {
-                Some(survey) => Survey::clone(survey),
-                None => evidence::sample(&input)?,
-            };
-            let part = Part::range(input.clone(), wanted.from, wanted.to);
-            let blocks = Box::new(Source::new(vec![part], PROBE_RECORDS)) as Deliveries;
-            (Header { input, records: Some(records), survey }, blocks)
+            let part = Part::range(input.clone(), range.from, range.to);
+            (Header::of_file(input, records)?, blocks_of(vec![part]))
         } else {
             sample_stream(input)?
         };
-        let range = match (range, header.records) {
-            (None, Some(0)) => RecordRange { from: 0, to: Some(0) },
-            _ => wanted,
-        };
-        let inspection = Self { header, range, blocks };
+        let inspection = Self { header, wanted, blocks };
         inspection.header.records.map_or(Ok(()), |records| inspection.check(records))?;
         Ok(inspection)
+    }
+
+    fn of_sample(input: Input, count: usize, seed: u64) -> Result<Self, InspectError> {
+        if matches!(&input.location, InputLocation::File(path) if path.is_file()) {
+            let records = source::count_records(&input)?;
+            let numbers = sampled(records, count, seed);
+            let are_far_apart = (numbers.len() as u64).saturating_mul(RECORDS_PER_PLACE) < records;
+            let parts = if are_far_apart && source::can_be_computed(&input) {
+                let part = |&number: &u64| Part::range(input.clone(), number, Some(number + 1));
+                numbers.iter().map(part).collect()
+            } else {
+                vec![Part::whole(input.clone())]
+            };
+            let header = Header::of_file(input, records)?;
+            return Ok(Self { header, wanted: Wanted::Numbers(numbers), blocks: blocks_of(parts) });
+        }
+        Err(InspectError::SampleOfStream { input: input.name })
     }
 
     /// Shows the chosen records one after the other.
@@ -171,10 +172,10 @@ impl Inspection {
             let Delivery::Block(block) = delivery.map_err(InspectError::from)? else { continue };
             for found in found(&block) {
                 read = Some(found.index + 1);
-                if self.range.to.is_some_and(|to| found.index >= to) {
+                if self.wanted.is_behind(found.index) {
                     return Ok(());
                 }
-                if found.index >= self.range.from {
+                if self.wanted.has(found.index) {
                     show(&found)?;
                 }
             }
@@ -184,13 +185,47 @@ impl Inspection {
     }
 
     fn check(&self, records: u64) -> Result<(), InspectError> {
-        let last = self.range.to.unwrap_or(self.range.from);
-        if self.range.from > records || last > records {
-            let (input, range) = (self.header.input.name.clone(), self.range);
+        let Wanted::Range { range, must_be_there: true } = self.wanted else { return Ok(()) };
+        let last = range.to.unwrap_or(range.from);
+        if range.from > records || last > records {
+            let input = self.header.input.name.clone();
             return Err(InspectError::Range { input, records, range });
         }
         Ok(())
     }
+}
+
+impl Wanted {
+    fn has(&self, number: u64) -> bool {
+        match self {
+            Self::Range { range, .. } => {
+                range.from <= number && range.to.is_none_or(|to| number < to)
+            }
+            Self::Numbers(numbers) => numbers.binary_search(&number).is_ok(),
+        }
+    }
+
+    /// Whether no record from this one on is wanted.
+    fn is_behind(&self, number: u64) -> bool {
+        match self {
+            Self::Range { range, .. } => range.to.is_some_and(|to| number >= to),
+            Self::Numbers(numbers) => numbers.last().is_none_or(|&last| number > last),
+        }
+    }
+}
+
+impl Header {
+    fn of_file(input: Input, records: u64) -> Result<Self, SourceError> {
+        let survey = match &input.evidence {
+            Some(survey) => Survey::clone(survey),
+            None => evidence::sample(&input)?,
+        };
+        Ok(Self { input, records: Some(records), survey })
+    }
+}
+
+fn blocks_of(parts: Vec<Part>) -> Deliveries {
+    Box::new(Source::new(parts, PROBE_RECORDS))
 }
 
 fn found(block: &Block) -> impl Iterator<Item = InspectedRecord<'_>> {
@@ -222,22 +257,4 @@ fn sample_stream(input: Input) -> Result<(Header, Deliveries), SourceError> {
         start.push(Ok(delivery));
     }
     Ok((Header { input, records, survey }, Box::new(start.into_iter().chain(source))))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ranges_count_from_zero_and_end_before_their_end() {
-        let range = |from, to| Ok(RecordRange { from, to });
-        assert_eq!("5..8".parse(), range(5, Some(8)));
-        assert_eq!("5..".parse(), range(5, None));
-        assert_eq!("..8".parse(), range(0, Some(8)));
-        assert_eq!("..".parse(), range(0, None));
-        assert_eq!("5".parse(), range(5, Some(6)));
-        for text in ["", "8..5", "5..5", "a..b", "-1", "1..2..3", "1-2"] {
-            assert!(text.parse::<RecordRange>().is_err(), "{text}");
-        }
-    }
 }

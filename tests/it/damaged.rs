@@ -29,7 +29,7 @@ use kyokumen::ops::convert::{
 };
 use kyokumen::ops::error::OperationError;
 use kyokumen::ops::generate::{GenerateSettings, Generator};
-use kyokumen::ops::inspect::{InspectError, Inspection, RecordRange};
+use kyokumen::ops::inspect::{InspectError, Inspection, RecordChoice, RecordRange};
 use kyokumen::ops::stats::{StatsPlan, StatsRequest, stats};
 use kyokumen::ops::verify::{VerifyPlan, VerifyRequest, verify};
 use kyokumen::records::bad_record::BadPolicy;
@@ -347,7 +347,8 @@ impl<'a> Case<'a> {
 
     fn check_inspect(&mut self) {
         let range = RecordRange { from: 0, to: None };
-        let inspection = Inspection::open(&self.file, Some(self.name), None, Some(range));
+        let inspection =
+            Inspection::open(&self.file, Some(self.name), None, RecordChoice::Range(range));
         let shown = inspection.and_then(|inspection| {
             inspection.for_each(|found| {
                 if let Err(fault) = &found.record {

@@ -9,6 +9,7 @@ use assert_cmd::cargo::cargo_bin;
 use kyokumen::format::packed::Family;
 use kyokumen::format::{Format, HandOrder, reference};
 use kyokumen::shogi::{Setup, sfen};
+use kyokumen::storage::checksum::hex;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -202,4 +203,59 @@ fn the_sample_counts_what_is_unusual() {
     ] {
         assert!(shown.contains(&line), "{shown}");
     }
+}
+
+#[test]
+fn a_sample_is_the_one_that_sample_takes() {
+    let folder = TempDir::new().unwrap();
+    let bytes = archive(Format::Psv, 9000);
+    write(folder.path(), "a.psv", &bytes);
+    write(folder.path(), "b.psv.zst", &zstd::encode_all(&*bytes, 1).unwrap());
+    let run = |words: &[&str]| {
+        let mut command = Command::new(cargo_bin("kyokumen"));
+        command.current_dir(folder.path()).args(words).output().unwrap()
+    };
+    let taken = run(&[
+        "sample",
+        "a.psv",
+        "-o",
+        "s.psv",
+        "--count",
+        "2",
+        "--seed",
+        "5",
+        "--on-error",
+        "skip",
+    ]);
+    let taken_bytes = std::fs::read(folder.path().join("s.psv")).unwrap();
+    // Two of so many are gone to, and 40 found on the way; a compressed file is read through.
+    let shown = |name: &str, count: &str| {
+        let output = run(&["inspect", name, "--sample", count, "--seed", "5", "--json", "--hex"]);
+        let lines = text(&output.stdout);
+        let lines: Vec<Value> =
+            lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        lines
+            .iter()
+            .map(|line| (line["index"].as_u64().unwrap(), line["hex"].clone()))
+            .collect::<Vec<_>>()
+    };
+    let two = shown("a.psv", "2");
+    let hexes: Vec<Value> = taken_bytes.chunks(40).map(|record| json!(hex(record))).collect();
+    assert!(hexes.len() == 2, "{}", text(&taken.stderr));
+    assert_eq!(two.iter().map(|(_, hex)| hex.clone()).collect::<Vec<_>>(), hexes);
+    assert_eq!(shown("b.psv.zst", "2"), two);
+    let many = shown("a.psv", "40");
+    assert!(many.len() == 40 && many.is_sorted_by_key(|(index, _)| *index));
+    assert!(two.iter().all(|one| many.contains(one)), "a larger sample holds the smaller one");
+    assert_eq!(many, shown("b.psv.zst", "40"));
+    let output = run(&["inspect", "a.psv", "b.psv.zst"]);
+    let said = text(&output.stdout);
+    assert_eq!(said.matches("record 0, at byte 0").count(), 2, "{said}");
+    let mut command = Command::new(cargo_bin("kyokumen"));
+    command
+        .args(["inspect", "-", "--from", "psv", "--sample", "3"])
+        .stdin(File::open(folder.path().join("a.psv")).unwrap());
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("is read once"), "{}", text(&output.stderr));
 }

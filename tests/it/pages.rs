@@ -96,3 +96,55 @@ fn mates_can_be_played() {
     assert_eq!((code, count(&page, "<script")), (Some(0), 0), "nothing to be played");
     assert_sound(&page);
 }
+
+#[test]
+fn records_are_boards_with_arrows() {
+    let folder = TempDir::new().unwrap();
+    let name = if cfg!(windows) { "a & b.sfen" } else { "<script>alert(2) & 'b'.sfen" };
+    // A move, a promotion that mates, a drop, a move that nobody can play, and a line that is no position.
+    let start = kyokumen::shogi::sfen::START;
+    let head = "4k4/9/4P4/9/9/9/9/9/4K4 b G2r2b3g4s4n4l17p 1";
+    let lines = format!(
+        "{start}\t7g7f\t35\t1\tb\n{head}\tG*5b\t-29999\t77\tw\n{start}\t5i5a\t0\t1\td\n<script>alert(1)</script>\n"
+    );
+    fs::write(folder.path().join(name), lines).unwrap();
+    let more = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 2\t3c3d\t-7\t2\tb\n";
+    fs::write(folder.path().join("more.sfen"), more).unwrap();
+    let arguments =
+        ["inspect", name, "more.sfen", "--html", "boards.html", "--solve", "--nodes", "1000"];
+    let (code, said, told) = run(folder.path(), &arguments);
+    assert_eq!((code, &*said, &*told), (Some(3), "", "  boards.html\n"), "one line is bad");
+    let page = fs::read_to_string(folder.path().join("boards.html")).unwrap();
+    assert_sound(&page);
+    assert_eq!(count(&page, "class=\"k-board\""), 4);
+    assert_eq!(count(&page, "class=\"k-arrow\""), 4);
+    assert_eq!(count(&page, "<figure class=\"bad\">"), 1);
+    for text in [
+        "<b>0: ☗７六歩 <small>7g7f</small></b><span>Black to move</span>",
+        "<dt>eval</dt><dd>35 cp</dd>",
+        "<dt>result</dt><dd>black won</dd>",
+        "<b>1: ☗５二金 <small>G*5b</small></b>",
+        "<dt>mate</dt><dd class=\"mated\">win in 1</dd>\n<dt>line</dt><dd>☗５二金</dd>",
+        "<b>2: illegal <small>5i5a</small></b>",
+        "<dt>unusual</dt><dd>move illegal</dd>",
+        "<b>0: ☖３四歩 <small>3c3d</small></b><span>White to move</span>",
+        "<dt>mate</dt><dd>no mate</dd>",
+        "<title>2 files of positions</title>",
+    ] {
+        assert!(page.contains(text), "{text}\n{page}");
+    }
+    let (code, _, told) = run(folder.path(), &arguments);
+    assert_eq!(code, Some(2), "{told}");
+    assert!(told.contains("boards.html exists; replace it with --force"), "{told}");
+    let (code, _, _) =
+        run(folder.path(), &[&arguments[..], &["--force", "--threads", "3"]].concat());
+    assert_eq!(code, Some(3));
+    assert_eq!(page, fs::read_to_string(folder.path().join("boards.html")).unwrap());
+    // What stands behind a page that could not be finished is not a page.
+    let (code, _, told) =
+        run(folder.path(), &["inspect", "more.sfen", "--range", "5", "--html", "none.html"]);
+    assert_eq!(code, Some(2), "{told}");
+    assert!(!folder.path().join("none.html").exists());
+    let (code, _, told) = run(folder.path(), &["inspect", "more.sfen", "--nodes", "5"]);
+    assert!(code == Some(2) && told.contains("--solve"), "{told}");
+}

@@ -177,6 +177,9 @@ impl<'a> SvgDiagram<'a> {
         // Only operations that every machine rounds alike.
         let (dx, dy) = (f64::from(to.0 - from.0), f64::from(to.1 - from.1));
         let length = (dx * dx + dy * dy).sqrt();
+        if length == 0.0 {
+            return Ok(());
+        }
         let (along_x, along_y) = (dx / length, dy / length);
         let neck = length - 14.0;
         let outline = [

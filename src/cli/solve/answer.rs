@@ -113,7 +113,7 @@ pub(super) fn write_report(solution: &Solution, reached: &SearchProgress) -> io:
 }
 
 /// The line as books print it.
-fn in_words(solution: &Solution) -> String {
+pub(in crate::cli) fn in_words(solution: &Solution) -> String {
     let (mut position, mut last) = (solution.found.position.clone(), None);
     let moves = solution.judgement.iter().flat_map(|judgement| &judgement.line);
     let words = moves.map(|&m| {
@@ -126,7 +126,7 @@ fn in_words(solution: &Solution) -> String {
 }
 
 /// The answer in a few words: `win in 3`, `unknown (nodes)`, ….
-pub(super) fn verdict(solution: &Solution) -> String {
+pub(in crate::cli) fn verdict(solution: &Solution) -> String {
     match &solution.judgement {
         None => "in check, skipped".to_owned(),
         Some(Judgement { answer, line, .. }) => match answer {

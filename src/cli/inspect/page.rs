@@ -1,0 +1,220 @@
+//! Records as a page of HTML: boards with the stored move as an arrow, and what the records say.
+
+use std::path::Path;
+
+use super::args::InspectArgs;
+use super::described::Described;
+use super::outcome::{Shown, or_usage, usage};
+use crate::cli::exit::Usage;
+use crate::cli::failure::plan_error;
+use crate::cli::page::{Page, escaped, push, write_page};
+use crate::cli::report::records;
+use crate::cli::solve::answer::{in_words, verdict};
+use crate::engine::snapshot::separated;
+use crate::format::notation;
+use crate::mate::positions::{InputPosition, LineOrByte, RecordLocation};
+use crate::mate::solve::{Solution, SolveOptions, solve};
+use crate::ops::inspect::{Header, InspectedRecord, Inspection};
+use crate::records::claims::FileClaims;
+use crate::records::source::Input;
+use crate::records::stream::Stream;
+use crate::shogi::svg::{STYLE as BOARD_STYLE, Shapes, SvgDiagram};
+use crate::shogi::{Color, Position, Setup};
+
+const STYLE: &str = include_str!("page.css");
+
+/// More boards make a page that browsers are slow to show.
+const MAX_BOARDS: usize = 5000;
+
+/// A record of the page.
+struct Board {
+    index: u64,
+    /// The record has a position that could arise in a game.
+    position: Option<Position>,
+    /// The part of the page up to what a search found out.
+    beginning: String,
+    end: String,
+}
+
+/// The records of one file.
+struct FileBoards {
+    head: String,
+    boards: Vec<Board>,
+}
+
+/// Writes the page to a file.
+pub(super) fn write(
+    args: &InspectArgs,
+    path: &Path,
+    inputs: Vec<Input>,
+    mut claims: FileClaims,
+) -> anyhow::Result<Shown> {
+    let plan = claims.lone_output(Stream::Kept, path, args.force).map_err(plan_error)?;
+    let settings = args.search.settings()?;
+    let title = match &inputs[..] {
+        [input] => input.name.clone(),
+        inputs => format!("{} files of positions", inputs.len()),
+    };
+    let (mut shown, mut body) = (Shown::default(), Shapes.to_string());
+    for input in inputs {
+        let file = read(args, input, &mut shown)?;
+        body += &file.head;
+        body += "<div class=\"records\">\n";
+        let mut found = Vec::new();
+        if args.solve {
+            let options = SolveOptions::default();
+            let positions = file.boards.iter().filter_map(question).collect::<Vec<_>>();
+            let positions = positions.into_iter().map(|position| Ok(Ok(position)));
+            solve(positions, &settings, &options, args.threads, |solved| -> anyhow::Result<()> {
+                found.extend(solved.ok().map(|it| (it.found.location.index, mate(&it))));
+                Ok(())
+            })?;
+        }
+        for Board { index, beginning, end, .. } in &file.boards {
+            body += beginning;
+            // As ascending as the records.
+            if let Ok(at) = found.binary_search_by_key(index, |(index, _)| *index) {
+                body += &found[at].1;
+            }
+            body += end;
+        }
+        body += "</div>\n";
+    }
+    let (boards, program) = (records(shown.records), env!("CARGO_PKG_VERSION"));
+    let subtitle =
+        format!("{boards}, evaluations seen from the side to move · shown by kyokumen {program}");
+    let styles = [BOARD_STYLE, STYLE];
+    let page =
+        Page { title: &title, subtitle: &subtitle, styles: &styles, body: &body, script: None };
+    write_page(plan, &page.html())?;
+    Ok(shown)
+}
+
+fn read(args: &InspectArgs, input: Input, shown: &mut Shown) -> anyhow::Result<FileBoards> {
+    let name = input.name.clone();
+    let inspection = Inspection::of(input, args.choice()).map_err(usage)?;
+    let head = head(&inspection.header);
+    let mut boards = Vec::new();
+    let ended = inspection.for_each(|found| {
+        shown.records += 1;
+        if shown.records > MAX_BOARDS as u64 {
+            let why =
+                format!("a page holds up to {MAX_BOARDS} boards: --range or --sample chooses some");
+            return Err(Usage(why).into());
+        }
+        let described = Described::new(&name, found, false);
+        shown.bad += u64::from(described.error.is_some());
+        boards.push(board(found, &described));
+        Ok::<(), anyhow::Error>(())
+    });
+    ended.map_err(or_usage)?;
+    Ok(FileBoards { head, boards })
+}
+
+fn head(header: &Header) -> String {
+    let Header { input, records: number, survey } = header;
+    let number = number.map_or_else(
+        || format!("more than {} records", separated(survey.records)),
+        |number| format!("{} record{}", separated(number), if number == 1 { "" } else { "s" }),
+    );
+    let (name, format) = (escaped(&input.name), escaped(&input.format.to_string()));
+    format!("<div class=\"file\"><h2>{name}</h2><p>{format}, {number}</p></div>\n")
+}
+
+fn board(found: &InspectedRecord<'_>, described: &Described<'_>) -> Board {
+    let index = found.index;
+    let setup = found.record.as_ref().ok().and_then(|record| record.setup().ok());
+    let (Some(setup), Some(_)) = (setup, &described.content) else {
+        let why = escaped(described.error.as_deref().unwrap_or("no position"));
+        let beginning = format!(
+            "<figure class=\"bad\"><figcaption><b>{index}</b><span>bad</span></figcaption><p>{why}</p>"
+        );
+        return Board { index, position: None, beginning, end: "</figure>\n".to_owned() };
+    };
+    let position = Position::try_from(&setup).ok();
+    let beginning = format!(
+        "<figure><figcaption><b>{index}{}</b><span>{}</span></figcaption>\n{}<dl>\n{}",
+        move_text(found, position.as_ref()),
+        turn(&setup),
+        diagram(found, &setup),
+        facts(described),
+    );
+    let end =
+        format!("</dl>\n<details><summary>SFEN</summary><code>{setup}</code></details></figure>\n");
+    Board { index, position, beginning, end }
+}
+
+fn turn(setup: &Setup) -> &'static str {
+    match setup.side_to_move() {
+        Color::Black => "Black to move",
+        Color::White => "White to move",
+    }
+}
+
+/// The stored move in words, where it can be played, and as USI has it.
+fn move_text(found: &InspectedRecord<'_>, position: Option<&Position>) -> String {
+    let best_move = found.record.as_ref().ok().and_then(|record| record.best_move().ok()).flatten();
+    let Some(m) = best_move else { return String::new() };
+    let words = position.filter(|position| position.is_legal(m));
+    let words = words.map_or_else(|| "illegal".to_owned(), |position| notation(position, m, None));
+    format!(": {words} <small>{m}</small>")
+}
+
+fn diagram(found: &InspectedRecord<'_>, setup: &Setup) -> String {
+    let best_move = found.record.as_ref().ok().and_then(|record| record.best_move().ok()).flatten();
+    let diagram = SvgDiagram::new(setup);
+    best_move.map_or(diagram, |m| diagram.arrow(m)).embedded().to_string()
+}
+
+/// What the record says besides position and move.
+fn facts(described: &Described<'_>) -> String {
+    let Some(content) = &described.content else { return String::new() };
+    let said = &content.said;
+    let mut facts = Vec::new();
+    if let Some(eval_cp) = said.eval {
+        facts.push(("eval", format!("{eval_cp} cp")));
+    }
+    if let Some(ply) = said.ply {
+        facts.push(("ply", ply.to_string()));
+    }
+    match said.result {
+        Some("draw") => facts.push(("result", "draw".to_owned())),
+        Some(winner) => facts.push(("result", format!("{winner} won"))),
+        None => {}
+    }
+    if let Some(ending) = said.ending {
+        facts.push(("ended by", ending.replace('_', " ")));
+    }
+    if !said.candidates.is_empty() {
+        let tried = said.candidates.iter().map(|one| format!("{} {}", one.best_move, one.visits));
+        facts.push(("visits", tried.collect::<Vec<_>>().join(", ")));
+    }
+    if content.in_check == Some(true) {
+        facts.push(("in check", "yes".to_owned()));
+    }
+    if !content.warnings.is_empty() {
+        facts.push(("unusual", content.warnings.join(", ").replace('_', " ")));
+    }
+    let mut html = String::new();
+    for (name, value) in facts {
+        push(&mut html, format_args!("<dt>{name}</dt><dd>{}</dd>\n", escaped(&value)));
+    }
+    html
+}
+
+fn question(board: &Board) -> Option<InputPosition> {
+    let location = RecordLocation { index: board.index, spot: LineOrByte::Byte(0) };
+    let position = board.position.clone()?;
+    Some(InputPosition { location, position, second_column: None })
+}
+
+fn mate(solution: &Solution) -> String {
+    let is_mate = solution.judgement.as_ref().is_some_and(|judgement| judgement.answer.is_mate());
+    let class = if is_mate { " class=\"mated\"" } else { "" };
+    let mut html = format!("<dt>mate</dt><dd{class}>{}</dd>\n", verdict(solution));
+    let line = in_words(solution);
+    if !line.is_empty() {
+        push(&mut html, format_args!("<dt>line</dt><dd>{line}</dd>\n"));
+    }
+    html
+}

@@ -1,0 +1,114 @@
+//! Which records of a file are looked at: the first ones, a range, a random sample.
+
+use std::collections::BinaryHeap;
+use std::fmt;
+use std::str::FromStr;
+
+use crate::random::SplitMix64;
+use crate::storage::value_error::ParseValueError;
+
+/// Which records are chosen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RecordChoice {
+    /// So many from the start, or all if there are fewer.
+    First(u64),
+    /// These, which must be there.
+    Range(RecordRange),
+    /// So many at random, or all if there are fewer: those that `sample --count` takes of the same file.
+    Sample {
+        /// How many.
+        count: usize,
+        /// Which of all samples.
+        seed: u64,
+    },
+}
+
+/// Numbers of records, from 0: `5`, `5..8`, `5..` or `..8`; the last one is not in it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RecordRange {
+    /// The first record.
+    pub from: u64,
+    /// The record behind the last one; none for all there are.
+    pub to: Option<u64>,
+}
+
+impl FromStr for RecordRange {
+    type Err = ParseValueError;
+
+    fn from_str(text: &str) -> Result<Self, ParseValueError> {
+        let number = |text: &str| match text {
+            "" => Some(None),
+            _ => text.parse::<u64>().ok().map(Some),
+        };
+        let range = match text.split_once("..") {
+            Some((from, to)) => {
+                number(from).zip(number(to)).map(|(from, to)| Self { from: from.unwrap_or(0), to })
+            }
+            None => text.parse().ok().map(|from: u64| Self { from, to: from.checked_add(1) }),
+        };
+        range.filter(|range| range.to.is_none_or(|to| range.from < to)).ok_or_else(|| {
+            ParseValueError::new(
+                text,
+                "not a range of records",
+                "a..b with a < b, a.., ..b or a, counted from 0",
+            )
+        })
+    }
+}
+
+impl fmt::Display for RecordRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.to {
+            Some(to) => write!(f, "{}..{to}", self.from),
+            None => write!(f, "{}..", self.from),
+        }
+    }
+}
+
+/// The numbers of a sample, ascending: those with the smallest keys, as [`ops::rearrange::sample`](crate::ops::rearrange::sample)
+/// takes them.
+pub(super) fn sampled(records: u64, count: usize, seed: u64) -> Vec<u64> {
+    let mut smallest = BinaryHeap::new();
+    for number in 0..records {
+        let keyed = (SplitMix64::nth_bits(seed, number), number);
+        if smallest.len() < count {
+            smallest.push(keyed);
+        } else if smallest.peek().is_some_and(|largest| keyed < *largest) {
+            smallest.pop();
+            smallest.push(keyed);
+        }
+    }
+    let mut numbers: Vec<u64> = smallest.into_iter().map(|(_, number)| number).collect();
+    numbers.sort_unstable();
+    numbers
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sample_is_the_smallest_keys() {
+        let key = |number: &u64| SplitMix64::nth_bits(7, *number);
+        let numbers = sampled(1000, 20, 7);
+        assert!(numbers.len() == 20 && numbers.is_sorted());
+        let largest = numbers.iter().map(key).max();
+        let others = (0..1000).filter(|number| !numbers.contains(number));
+        assert!(others.map(|number| key(&number)).min() > largest);
+        assert_eq!(sampled(3, 20, 7), [0, 1, 2]);
+        assert!(sampled(3, 0, 7).is_empty() && sampled(0, 3, 7).is_empty());
+    }
+
+    #[test]
+    fn ranges_count_from_zero_and_end_before_their_end() {
+        let range = |from, to| Ok(RecordRange { from, to });
+        assert_eq!("5..8".parse(), range(5, Some(8)));
+        assert_eq!("5..".parse(), range(5, None));
+        assert_eq!("..8".parse(), range(0, Some(8)));
+        assert_eq!("..".parse(), range(0, None));
+        assert_eq!("5".parse(), range(5, Some(6)));
+        for text in ["", "8..5", "5..5", "a..b", "-1", "1..2..3", "1-2"] {
+            assert!(text.parse::<RecordRange>().is_err(), "{text}");
+        }
+    }
+}
