@@ -1,0 +1,255 @@
+#!/usr/bin/env python3
+"""Opens the pages of `stats`, `inspect`, `solve` and `marubatsu show` in Chromium.
+
+Nothing may be asked of another place, no script may run but the page's own, nothing may be wrong in the console, a phone
+must not have to scroll sideways, light and dark must differ, and pictures must show something. Mates are stepped
+through by buttons, keys, the slider and the list; without JavaScript all boards must be seen. Names of files and
+columns that look like markup must stay text. The Debian packages of Chromium, its driver and Japanese fonts are
+installed if they are missing, which takes root.
+
+Exit status 0: all right, 1: something is wrong, 2: something is missing.
+
+    cargo build --release && python3 tests/engines/pages.py
+
+The variable KYOKUMEN_SCREENSHOTS names a folder for the pictures.
+"""
+
+import io
+import json
+import os
+import pathlib
+import shutil
+import sys
+import tempfile
+
+from programs import ROOT, Missing, Wrong, call, environment, install, try_out
+
+try:
+    from PIL import Image
+    from selenium import webdriver
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.keys import Keys
+except ImportError:
+    webdriver = None
+
+ATTACK = "<script>window.attacked = 1</script><img src=x onerror='window.attacked = 1'>"
+
+# A mate in five, none, and White's in three.
+PROBLEMS = [
+    "5pk2/7P1/4+R1+P1+b/8b/6R2/9/9/9/9 b 4g4s4n4l15p 1",
+    "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1",
+    "+L4kp2/9/2gs1pB+R1/n1pgp4/6P2/S2G3r1/P3+b1G2/2P6/+lP1K1+n3 w 2SN2L4Pn6p 1",
+]
+
+OPTIONS = [
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync", "--hide-scrollbars",
+]
+
+PHONE, DESK = (390, 844), (1280, 900)
+
+
+def make_pages(folder, env):
+    """Pages by their names, each of a file whose name is an attack."""
+    problems = folder / f"{ATTACK.replace('/', '')} & problems.sfen"
+    problems.write_text("".join(f"{sfen}\t{ATTACK}\n" for sfen in PROBLEMS))
+    records = folder / f"{ATTACK.replace('/', '')} & records.psv"
+    shutil.copy(ROOT / "data/sample.psv", records)
+    bad = folder / "bad.sfen"
+    bad.write_text(f"{PROBLEMS[1]}\t7g7f\t-35\t1\tb\n{ATTACK}\n")
+    pages = {name: folder / f"{name}.html" for name in ("stats", "inspect", "solve", "marubatsu")}
+    call("kyokumen", "stats", records, "--html", pages["stats"], "--progress", "none", env=env)
+    call("kyokumen", "inspect", records, bad, "--html", pages["inspect"], "--solve", "--nodes", 1000, env=env, statuses=(3,))
+    pages["solve"].write_text(call("kyokumen", "solve", problems, "--shortest", "--to", "html", env=env))
+    call("kyokumen", "marubatsu", "show", "oxo/.x./.o.", "--plies", 4, "--html", pages["marubatsu"], env=env)
+    return pages
+
+
+class Browser:
+    """Chromium with a folder of its own."""
+
+    def __init__(self, folder, javascript=True):
+        options = webdriver.ChromeOptions()
+        for option in (*OPTIONS, f"--user-data-dir={folder}"):
+            options.add_argument(option)
+        options.binary_location = shutil.which("chromium")
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+        if not javascript:
+            options.add_experimental_option("prefs", {"profile.managed_default_content_settings.javascript": 2})
+        self.driver = webdriver.Chrome(options, webdriver.ChromeService(shutil.which("chromedriver")))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.driver.quit()
+
+    def resize(self, size):
+        metrics = {"width": size[0], "height": size[1], "deviceScaleFactor": 1, "mobile": False}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+
+    def theme(self, theme):
+        features = [{"name": "prefers-color-scheme", "value": theme}]
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+
+    def open(self, page):
+        self.driver.get_log("performance")
+        self.driver.get_log("browser")
+        self.driver.get(page.as_uri())
+
+    def console(self):
+        return [entry["message"] for entry in self.driver.get_log("browser")]
+
+    def requests(self):
+        """Addresses that were asked for since the page was opened."""
+        messages = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
+        sent = [message["params"] for message in messages if message["method"] == "Network.requestWillBeSent"]
+        return [params["request"]["url"] for params in sent]
+
+    def picture(self):
+        return Image.open(io.BytesIO(self.driver.get_screenshot_as_png())).convert("RGB")
+
+    def all(self, selector):
+        return self.driver.find_elements(By.CSS_SELECTOR, selector)
+
+    def shown(self, selector):
+        return [element for element in self.all(selector) if element.is_displayed()]
+
+    def ask(self, script):
+        return self.driver.execute_script(f"return {script}")
+
+
+def expect(what, found, expected):
+    if found != expected:
+        raise Wrong(f"{what}: {found!r}, expected {expected!r}")
+
+
+def look_at(browser, name, page, screenshots):
+    """What every page must be."""
+    pictures = {}
+    for theme in ("light", "dark"):
+        browser.theme(theme)
+        for size in (DESK, PHONE):
+            browser.resize(size)
+            browser.open(page)
+            expect(f"{name}: console", browser.console(), [])
+            expect(f"{name}: requests", browser.requests(), [page.as_uri()])
+            picture = pictures[theme, size] = browser.picture()
+            colors = picture.getcolors(1 << 24)
+            if len(colors) < 20 or max(count for count, _ in colors) > 0.98 * picture.width * picture.height:
+                raise Wrong(f"{name}: nothing to be seen, {len(colors)} colours")
+            # What is wider than a phone scrolls by itself.
+            expect(f"{name}: sideways on {size}", browser.ask("document.documentElement.scrollWidth <= innerWidth"), True)
+            if screenshots:
+                picture.save(screenshots / f"{name}-{theme}-{size[0]}.png")
+    corners = [pictures[theme, DESK].getpixel((1, 1)) for theme in ("light", "dark")]
+    if sum(corners[0]) < sum(corners[1]) + 300:
+        raise Wrong(f"{name}: dark is not dark: {corners}")
+    browser.theme("light")
+    browser.resize(DESK)
+    browser.open(page)
+    expect(f"{name}: attacked", browser.ask("window.attacked"), None)
+    expect(f"{name}: broken pictures", len(browser.all("img")), 0)
+    print(f"opened      {name}")
+
+
+def try_policy(browser, name, page, folder):
+    """Even if markup got into a page, nothing would come of it."""
+    attacked = folder / "attacked.html"
+    foreign = "https://kyokumen.invalid/picture.png"
+    body = page.read_text().replace("<main>", f"<main>{ATTACK}<img src='{foreign}'><p id='there'></p>", 1)
+    attacked.write_text(body)
+    browser.open(attacked)
+    expect(f"{name}: injected", len(browser.all("#there")), 1)
+    expect(f"{name}: injected script", browser.ask("window.attacked"), None)
+    # A browser may list the address that it refuses to ask.
+    refused = [message for message in browser.console() if "Content Security Policy" in message]
+    if len(refused) < 3:
+        raise Wrong(f"{name}: not refused: {refused}")
+    print(f"guarded     {name}")
+
+
+def play(browser, page):
+    """Steps through the mates."""
+    browser.open(page)
+    expect("solve: title", ATTACK.replace("/", "") in browser.driver.title, True)
+    mates = browser.all(".mate")
+    expect("solve: mates", len(mates), 2)
+    mate = mates[0]
+    first, back, forward, last = mate.find_elements(By.CSS_SELECTOR, ".controls button")
+    slider = mate.find_element(By.CSS_SELECTOR, "input")
+
+    def at(ply, what):
+        shown = [step for step in mate.find_elements(By.CSS_SELECTOR, ".step") if step.is_displayed()]
+        expect(f"{what}: boards", len(shown), 1)
+        expect(f"{what}: ply", mate.get_attribute("data-ply"), str(ply))
+        expect(f"{what}: slider", slider.get_attribute("value"), str(ply))
+        moves = mate.find_elements(By.CSS_SELECTOR, ".moves button")
+        current = [number for number, move in enumerate(moves) if move.get_attribute("aria-current")]
+        expect(f"{what}: list", current, [ply])
+        expect(f"{what}: ends", [first.is_enabled(), last.is_enabled()], [ply > 0, ply < 5])
+        return shown[0].find_element(By.CSS_SELECTOR, "svg").get_attribute("aria-label")
+
+    expect("start", at(0, "start"), "5pk2/7P1/4+R1+P1+b/8b/6R2/9/9/9/9 b 4g4s4n4l15p 1")
+    forward.click()
+    boards = [at(1, "forward")]
+    for ply in range(2, 6):
+        forward.click()
+        boards.append(at(ply, "forward"))
+    expect("boards that differ", len(set(boards)), 5)
+    back.click()
+    expect("back", at(4, "back"), boards[3])
+    first.click()
+    at(0, "first")
+    last.click()
+    expect("last", at(5, "last"), boards[4])
+    mate.find_elements(By.CSS_SELECTOR, ".moves button")[2].click()
+    expect("list", at(2, "list"), boards[1])
+    body = browser.all("body")[0]
+    for key, ply in ((Keys.ARROW_RIGHT, 3), (Keys.END, 5), (Keys.ARROW_LEFT, 4), (Keys.HOME, 0)):
+        body.send_keys(key)
+        at(ply, "keys")
+    slider.send_keys(Keys.ARROW_RIGHT)
+    at(1, "slider")
+    # The keys are those of the mate that was used last.
+    mates[1].find_elements(By.CSS_SELECTOR, ".controls button")[2].click()
+    body.send_keys(Keys.ARROW_RIGHT)
+    expect("second mate", mates[1].get_attribute("data-ply"), "2")
+    at(1, "first mate")
+    expect("solve: console", browser.console(), [])
+    print("played      solve")
+
+
+def without_javascript(browser, pages):
+    browser.open(pages["solve"])
+    expect("without JavaScript: boards", len(browser.shown(".k-board")), 6 + 4 + 1)
+    expect("without JavaScript: captions", len(browser.shown("figcaption")), 6 + 4)
+    expect("without JavaScript: controls", len(browser.shown(".controls, .moves")), 0)
+    for name in ("stats", "inspect"):
+        browser.open(pages[name])
+        if not browser.shown("svg"):
+            raise Wrong(f"{name}: nothing without JavaScript")
+    print("read        without JavaScript")
+
+
+def check(folder):
+    if webdriver is None:
+        raise Missing("selenium or Pillow is missing; pip install -r tests/engines/requirements.txt")
+    install(["chromium", "chromium-driver", "fonts-noto-cjk"], ["chromium", "chromedriver"])
+    screenshots = os.environ.get("KYOKUMEN_SCREENSHOTS")
+    screenshots = pathlib.Path(screenshots) if screenshots else None
+    with tempfile.TemporaryDirectory(prefix="kyokumen-pages-") as temporary:
+        temporary = pathlib.Path(temporary)
+        pages = make_pages(temporary, environment(folder))
+        with Browser(temporary / "browser") as browser:
+            for name, page in pages.items():
+                look_at(browser, name, page, screenshots)
+            for name in ("stats", "inspect", "solve"):
+                try_policy(browser, name, pages[name], temporary)
+            play(browser, pages["solve"])
+        with Browser(temporary / "browser without JavaScript", javascript=False) as browser:
+            without_javascript(browser, pages)
+
+
+if __name__ == "__main__":
+    sys.exit(try_out(__doc__, check))
