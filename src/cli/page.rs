@@ -14,6 +14,9 @@ use crate::records::stream::EncodedRecords;
 /// What all pages look like.
 const STYLE: &str = include_str!("page.css");
 
+/// Positions of a page. With more, browsers are slow to show it, and nobody looks at all of them.
+pub(super) const MAX_POSITIONS: u64 = 5000;
+
 /// A page before it is put together.
 pub(super) struct Page<'a> {
     /// Text, of wherever.

@@ -148,3 +148,21 @@ fn records_are_boards_with_arrows() {
     let (code, _, told) = run(folder.path(), &["inspect", "more.sfen", "--nodes", "5"]);
     assert!(code == Some(2) && told.contains("--solve"), "{told}");
 }
+
+#[test]
+fn pages_that_nobody_looks_at_are_refused() {
+    let folder = TempDir::new().unwrap();
+    fs::write(
+        folder.path().join("a.hcp"),
+        crate::archive::archive(kyokumen::format::Format::Hcp, 6000),
+    )
+    .unwrap();
+    let inspect = ["inspect", "a.hcp", "--range", "..", "--html", "a.html"];
+    let solve = ["solve", "a.hcp", "--to", "html", "--nodes", "1", "--depth", "1"];
+    for (words, advice) in [(&inspect[..], "--sample"), (&solve[..], "--limit")] {
+        let (code, page, told) = run(folder.path(), words);
+        assert_eq!((code, &*page), (Some(2), ""), "{told}");
+        assert!(told.contains("up to 5000") && told.contains(advice), "{told}");
+    }
+    assert!(!folder.path().join("a.html").exists());
+}

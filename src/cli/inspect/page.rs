@@ -7,7 +7,7 @@ use super::described::Described;
 use super::outcome::{Shown, or_usage, usage};
 use crate::cli::exit::Usage;
 use crate::cli::failure::plan_error;
-use crate::cli::page::{Page, escaped, push, write_page};
+use crate::cli::page::{MAX_POSITIONS, Page, escaped, push, write_page};
 use crate::cli::report::records;
 use crate::cli::solve::answer::{in_words, verdict};
 use crate::engine::snapshot::separated;
@@ -22,9 +22,6 @@ use crate::shogi::svg::{STYLE as BOARD_STYLE, Shapes, SvgDiagram};
 use crate::shogi::{Color, Position, Setup};
 
 const STYLE: &str = include_str!("page.css");
-
-/// More boards make a page that browsers are slow to show.
-const MAX_BOARDS: usize = 5000;
 
 /// A record of the page.
 struct Board {
@@ -97,9 +94,10 @@ fn read(args: &InspectArgs, input: Input, shown: &mut Shown) -> anyhow::Result<F
     let mut boards = Vec::new();
     let ended = inspection.for_each(|found| {
         shown.records += 1;
-        if shown.records > MAX_BOARDS as u64 {
-            let why =
-                format!("a page holds up to {MAX_BOARDS} boards: --range or --sample chooses some");
+        if shown.records > MAX_POSITIONS {
+            let why = format!(
+                "a page holds up to {MAX_POSITIONS} boards: --range or --sample chooses some"
+            );
             return Err(Usage(why).into());
         }
         let described = Described::new(&name, found, false);

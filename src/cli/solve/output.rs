@@ -58,7 +58,7 @@ impl Output {
             Self::Text => write_line(solution)?,
             Self::Json { measures } => write_json(solution, *measures)?,
             Self::Games(games) => games.take(solution)?,
-            Self::Page(page) => page.take(solution),
+            Self::Page(page) => page.take(solution)?,
         }
         Ok(())
     }

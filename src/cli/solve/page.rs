@@ -6,7 +6,8 @@ use std::io;
 use std::io::Write;
 
 use super::answer::verdict;
-use crate::cli::page::{Page, escaped, push};
+use crate::cli::exit::Usage;
+use crate::cli::page::{MAX_POSITIONS, Page, escaped, push};
 use crate::cli::report::Moves;
 use crate::engine::snapshot::separated;
 use crate::format::notation;
@@ -37,13 +38,23 @@ impl MatePage {
         Self { title, problems: Vec::new() }
     }
 
-    pub(super) fn take(&mut self, solution: &Solution) {
+    /// Adds a position.
+    ///
+    /// # Errors
+    /// [`Usage`] if there are more than a page should hold.
+    pub(super) fn take(&mut self, solution: &Solution) -> Result<(), Usage> {
+        if self.problems.len() as u64 == MAX_POSITIONS {
+            let why =
+                format!("a page holds up to {MAX_POSITIONS} positions: --limit takes the first");
+            return Err(Usage(why));
+        }
         let index = solution.found.location.index;
         let (verdict, class) = (verdict(solution), class(solution));
         let mut markup = facts(solution);
         markup += &player(solution);
         markup += &usi(solution);
         self.problems.push(Problem { index, verdict, class, markup });
+        Ok(())
     }
 
     /// Writes the page to standard output.

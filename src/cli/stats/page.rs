@@ -70,7 +70,7 @@ fn cards(report: &StatsReport) -> String {
     if let Some(evals) = &report.evals {
         let half = evals.percentiles;
         let told = format!("half between {} and {}", half.p25, half.p75);
-        cards.push(("median evaluation, cp", half.p50.to_string(), told));
+        cards.push(("median evaluation", format!("{} cp", half.p50), told));
     }
     if let Some(plies) = &report.plies {
         let told = format!("from {} to {}", plies.least, plies.most);
