@@ -4,11 +4,12 @@
 
 use std::sync::atomic::AtomicBool;
 
-use kyokumen::mate::judge::{InCheck, Judge, Judgement, SearchSettings};
+use kyokumen::mate::judge::{InCheck, Judge, Judgement, SearchSettings, WhenHopeless};
 use kyokumen::records::answer::Answer;
 use kyokumen::shogi::{
     Bitboard, Board, Color, Hand, HandKind, Move, Piece, PieceKind, Position, Setup, Square,
 };
+use kyokumen::solver::{MAX_PLIES, STACK_BYTES};
 use kyokumen_testing::positions::{Random, position, random_play, shared_lines, strewn};
 
 fn judge(nodes: u64) -> Judge {
@@ -188,6 +189,38 @@ fn futile_interpositions_do_not_count() {
     ] {
         let (judgement, is_shortest, tsume_plies) = solved(&mut judge, &position(sfen)).unwrap();
         assert_eq!((judgement.line.len(), is_shortest, tsume_plies), (plies, true, Some(tsume)));
+    }
+}
+
+/// The horse walks off along the diagonal to fetch a knight and comes back; each piece put before it on the way costs the
+/// defender that piece and the attacker the way from there. Such rounds do not count: what counts is 22 plies to the
+/// knight, 18 back, and five to mate. The proof that is found of the first problem promotes the silver on the way, which
+/// takes four plies more; that of its mirror image does it with check.
+#[test]
+fn rounds_that_only_win_pieces_do_not_count() {
+    let wandering = "7k1/5+Bp2/7Ss/9/9/9/1n7/9/9 b 2rb4g2s3n4l17p 1";
+    let mirrored = "1k7/2p+B5/sS7/9/9/9/7n1/9/9 b 2rb4g2s3n4l17p 1";
+    let settings = SearchSettings {
+        depth_plies: MAX_PLIES,
+        hash_mb: 64,
+        when_hopeless: WhenHopeless::GoOn,
+        ..SearchSettings::default()
+    };
+    let lengths = |sfen: &'static str| {
+        let settings = settings.clone();
+        let builder = std::thread::Builder::new().stack_size(STACK_BYTES);
+        let solved = builder.spawn(move || {
+            let root = position(sfen);
+            let mut judge = Judge::new(&settings);
+            let judgement = judge.judge(&root, &AtomicBool::new(false));
+            (judgement.line.len(), judge.tsume_plies(&root, judgement.answer))
+        });
+        solved.unwrap().join().unwrap()
+    };
+    for (sfen, expected) in [(wandering, 49), (mirrored, 45)] {
+        let (plies, tsume) = lengths(sfen);
+        assert!(plies > 300, "{plies}");
+        assert_eq!(tsume, Some(expected), "{sfen}");
     }
 }
 

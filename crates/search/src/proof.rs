@@ -40,6 +40,14 @@ impl<M: Copy, H: Hand> Proof<M, H> {
         steps.filter(move |step| hand.dominates(step.hand))
     }
 
+    /// Whether a step from a board makes this move, whatever hand it needs.
+    pub(super) fn has_move(&self, board_key: u64, m: M) -> bool
+    where
+        M: PartialEq,
+    {
+        self.steps.get(&board_key).is_some_and(|steps| steps.iter().any(|step| step.m == m))
+    }
+
     /// The one of [`Self::steps`] with the fewest plies; of equals, the one that was checked first.
     pub fn shortest_step(&self, board_key: u64, hand: H) -> Option<Step<M, H>> {
         self.steps(board_key, hand).min_by_key(|step| step.plies)
