@@ -1,5 +1,6 @@
 //! Positions judged: the mate solver asked about records, with proofs and a memo of answers.
 
+pub mod alternatives;
 pub mod judge;
 pub mod memo;
 pub mod positions;

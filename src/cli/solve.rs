@@ -3,6 +3,7 @@
 pub(super) mod answer;
 mod args;
 mod games;
+mod moves;
 mod one;
 mod output;
 mod page;
@@ -43,6 +44,9 @@ fn solve_file(args: &SolveArgs, input: &str) -> anyhow::Result<ExitStatus> {
         let why = "--time is for one position: the answers of a file depend on --nodes, never on the machine";
         return Err(Usage(why.to_owned()).into());
     }
+    if args.solution.is_some() {
+        return Err(Usage("--solution is for one position".to_owned()).into());
+    }
     let file = if input == "-" { "standard input" } else { input };
     let (settings, threads) = (args.search.settings()?, args.threads);
     let path = files::parse_location(PathBuf::from(input))
@@ -54,7 +58,7 @@ fn solve_file(args: &SolveArgs, input: &str) -> anyhow::Result<ExitStatus> {
     let mut output = args.output(args.tsume_plies, file);
     let (mut tally, mut messages) = (Tally::default(), Messages::default());
     let started = Instant::now();
-    let options = args.options(proofs.cancel());
+    let options = args.options(proofs.cancel(), Vec::new());
     let positions = positions.take(args.limit.unwrap_or(usize::MAX));
     solve(positions, &settings, &options, threads, |solved| -> anyhow::Result<()> {
         match solved {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use super::alternatives::{AllMoves, MovesJudge, MovesReport};
 use super::judge::{InCheck, Judge, Judgement, SearchSettings};
 use super::memo::{Memo, Memorable};
 use super::positions::{BadPosition, InputPosition, PositionResult};
@@ -29,6 +30,8 @@ pub struct SolveOptions {
     pub tsume_plies: bool,
     /// The proof of each mate, to be written down.
     pub proof: bool,
+    /// What is wanted to be known about all moves.
+    pub all: Option<AllMoves>,
     /// Set by the caller to have searches given up; set when the work is over.
     pub cancel: Arc<AtomicBool>,
 }
@@ -48,8 +51,10 @@ pub struct Solution {
     pub is_shortest: Option<bool>,
     /// See [`Judge::tsume_plies`], if that was wished for.
     pub tsume_plies: Option<u16>,
-    /// The proof of a mate, if one was wished for.
-    pub proof: Option<Result<ProofText, TooManySteps>>,
+    /// What was found about all moves, if that was wished for; not where the side to move has none.
+    pub moves: Option<MovesReport>,
+    /// The proof of a mate, if proofs were wished for, and behind it those of the moves that were asked about.
+    pub proofs: Vec<Result<ProofText, TooManySteps>>,
 }
 
 /// Solves positions on `threads` threads, 0 for as many as the machine runs at once, and gives the
@@ -135,6 +140,7 @@ impl Memorable for SolvedPosition {
 /// Works on one thread.
 struct SolveWorker {
     judge: Judge,
+    moves_judge: Option<MovesJudge>,
     in_check: InCheck,
     options: SolveOptions,
     memo: Arc<Memo<SolvedPosition>>,
@@ -148,6 +154,10 @@ impl SolveWorker {
     ) -> Self {
         Self {
             judge: Judge::new(settings).shortest(options.shortest),
+            moves_judge: options
+                .all
+                .as_ref()
+                .map(|all| MovesJudge::new(settings, all, options.proof)),
             in_check: settings.in_check,
             options: options.clone(),
             memo,
@@ -168,15 +178,28 @@ impl SolveWorker {
             return Ok(Solution::not_asked(found, started.elapsed()));
         }
         let (known, was_known) = self.answer(&found.position, observer);
-        let answer = known.judgement.answer;
-        let proof = if self.options.proof {
-            self.judge.proof(&found.position, answer, found.location.index)
-        } else {
-            None
-        };
         let SolvedPosition { judgement, elapsed, is_shortest, tsume_plies } = known;
+        let (position, index) = (&found.position, found.location.index);
+        let mut proofs = Vec::new();
+        if self.options.proof {
+            proofs.extend(self.judge.proof(position, judgement.answer, index));
+        }
+        let moves_judge = self.moves_judge.as_mut().filter(|_| position.has_legal_move());
+        let moves = moves_judge.map(|judge| judge.judge(position, &judgement, observer));
+        if let Some(moves) = &moves {
+            proofs.extend(moves.proofs(position, index));
+        }
         let judgement = Some(judgement);
-        Ok(Solution { found, judgement, elapsed, was_known, is_shortest, tsume_plies, proof })
+        Ok(Solution {
+            judgement,
+            elapsed,
+            was_known,
+            is_shortest,
+            tsume_plies,
+            moves,
+            proofs,
+            found,
+        })
     }
 
     /// The answer, and whether it was known before.
@@ -221,7 +244,8 @@ impl Solution {
             was_known: false,
             is_shortest: None,
             tsume_plies: None,
-            proof: None,
+            moves: None,
+            proofs: Vec::new(),
         }
     }
 }

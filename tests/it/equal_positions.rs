@@ -191,7 +191,7 @@ fn a_solution_from_memory_is_that_of_a_search() {
             if answer.is_mate() {
                 assert_eq!(solution.is_shortest, judge.is_shortest(position), "{position}");
                 let expected = proof.then(|| judge.proof(position, answer, index)).flatten();
-                assert_eq!(solution.proof, expected, "{position}");
+                assert_eq!(solution.proofs.first().cloned(), expected, "{position}");
             }
             let kind = match answer {
                 Answer::Unknown(_) => "unknown",

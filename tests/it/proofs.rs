@@ -192,8 +192,8 @@ fn file_of_proofs(positions: impl Iterator<Item = Position> + Send + 'static, mo
         let solution = solved?;
         let answer = solution.judgement.as_ref().map(|judgement| judgement.answer);
         let is_mate = matches!(answer, Some(Answer::Win | Answer::Loss));
-        assert_eq!(is_mate, solution.proof.is_some());
-        if let Some(proof) = solution.proof {
+        assert_eq!(is_mate, !solution.proofs.is_empty());
+        for proof in solution.proofs {
             file.push(&proof?, &mut bytes);
             written += 1;
         }

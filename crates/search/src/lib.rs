@@ -5,6 +5,7 @@
 //! [`TableSize`] go in, a [`Verdict`] and [`Stats`] come out; [`SearchObserver`] looks on and may stop it, [`Proof`] is what can
 //! be kept and checked elsewhere.
 
+pub mod alternatives;
 mod checker;
 mod child_cache;
 mod dfpn;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use super::moves::{AllMovesJson, in_short, write_moves};
 use crate::cli::message::say;
 use crate::cli::report::{Moves, json_line, milliseconds, records};
 use crate::format::notation;
@@ -33,6 +34,9 @@ struct Line {
     nodes: u64,
     /// Of the search that gave the answer, which may have been that of an equal position.
     elapsed_ms: f64,
+    /// With `--all`.
+    #[serde(flatten)]
+    all: Option<AllMovesJson>,
 }
 
 impl Line {
@@ -55,6 +59,7 @@ impl Line {
             line: judgement.map(moves).unwrap_or_default(),
             nodes: judgement.map_or(0, |judgement| judgement.nodes),
             elapsed_ms: milliseconds(solution.elapsed),
+            all: solution.moves.as_ref().map(AllMovesJson::new),
         }
     }
 }
@@ -82,7 +87,9 @@ pub(super) fn write_json(solution: &Solution, measures: bool) -> io::Result<()> 
 pub(super) fn write_line(solution: &Solution) -> io::Result<()> {
     let line = Line::new(solution, false);
     let (index, nodes, moves) = (line.index, line.nodes, line.line.join(" "));
-    let text = format!("{index:>6}  {:<17} {nodes:>9} nodes  {moves}", verdict(solution));
+    let unique = solution.moves.as_ref().map(|report| in_short(report).unwrap_or_default());
+    let unique = unique.map(|words| format!("  {words:<32}")).unwrap_or_default();
+    let text = format!("{index:>6}  {:<17} {nodes:>9} nodes{unique}  {moves}", verdict(solution));
     writeln!(io::stdout(), "{}", text.trim_end())
 }
 
@@ -109,7 +116,8 @@ pub(super) fn write_report(solution: &Solution, reached: &SearchProgress) -> io:
     writeln!(out, "nodes      {}", line.nodes)?;
     writeln!(out, "elapsed    {:.3} ms", line.elapsed_ms)?;
     let seconds = solution.elapsed.as_secs_f64();
-    writeln!(out, "nodes/s    {:.0}", line.nodes as f64 / seconds)
+    writeln!(out, "nodes/s    {:.0}", line.nodes as f64 / seconds)?;
+    solution.moves.as_ref().map_or(Ok(()), |report| write_moves(solution, report))
 }
 
 /// The line as books print it.

@@ -8,11 +8,16 @@ use std::time::Duration;
 use clap::Args;
 
 use super::output::{MateFormat, Output};
+use crate::cli::exit::Usage;
 use crate::cli::option::{location, seconds, threads, word};
 use crate::cli::progress::ProgressMode;
 use crate::cli::search_args::SearchArgs;
+use crate::mate::alternatives::{
+    AllMoves, Extent, LEAST_NODES_A_POSITION, NODES_PER_SOLUTION_NODE,
+};
 use crate::mate::solve::SolveOptions;
 use crate::records::format_name::FormatName;
+use crate::shogi::{Move, Position};
 
 /// Say whether the side to move mates, is being mated, or neither
 ///
@@ -29,6 +34,7 @@ Examples:
   kyokumen solve --json positions.hcp > answers.jsonl
   kyokumen solve --shortest problems.sfen --to kif > mates.kif
   kyokumen solve --shortest problems.sfen --to html > mates.html
+  kyokumen solve --all=line \"SFEN\"
   kyokumen solve --shortest --proof proofs.zst problems.sfen
 
 Exit status: 0 done, 1 failed, 2 usage, 3 done but no records, or bad ones, were met, 130 or 143 interrupted.")]
@@ -66,6 +72,18 @@ pub(in crate::cli) struct SolveArgs {
     #[arg(long)]
     pub(super) tsume_plies: bool,
 
+    /// Ask about every move: which mate, and is there one solution? With `line` in each position of the main line, and
+    /// which replies hold out longest
+    #[arg(long, value_name = "moves|line", num_args = 0..=1, require_equals = true, default_missing_value = "moves", value_parser = word::<Extent>, conflicts_with = "to")]
+    pub(super) all: Option<Extent>,
+
+    #[arg(long, value_name = "N", requires = "all", help = all_nodes_help())]
+    pub(super) all_nodes: Option<u64>,
+
+    /// The solution as it is intended, moves in USI notation, as far as it goes: the main line follows it
+    #[arg(long, value_name = "MOVES", requires = "all")]
+    pub(super) solution: Option<String>,
+
     /// Write the proofs of all mates to a file, to be checked by `kyokumen verify --proof`; zstd-compressed
     /// if its name ends in .zst
     #[arg(long, value_name = "FILE", value_parser = location())]
@@ -91,8 +109,10 @@ pub(in crate::cli) struct SolveArgs {
 
 impl SolveArgs {
     /// What is wanted besides the answers.
-    pub(super) fn options(&self, cancel: Arc<AtomicBool>) -> SolveOptions {
+    pub(super) fn options(&self, cancel: Arc<AtomicBool>, intended: Vec<Move>) -> SolveOptions {
+        let all = self.all.map(|extent| AllMoves { extent, nodes: self.all_nodes, intended });
         SolveOptions {
+            all,
             shortest: self.shortest,
             tsume_plies: self.tsume_plies,
             proof: self.proof.is_some(),
@@ -108,4 +128,26 @@ impl SolveArgs {
             None => Output::Text,
         }
     }
+
+    /// The moves of the intended solution.
+    pub(super) fn intended(&self, position: &Position) -> Result<Vec<Move>, Usage> {
+        let mut position = position.clone();
+        let words = self.solution.iter().flat_map(|text| text.split_ascii_whitespace());
+        let moves = words.map(|word| {
+            let m = Move::from_usi(word).filter(|&m| position.is_legal(m));
+            let m = m.ok_or_else(|| {
+                Usage(format!("--solution: `{word}` is no legal move in {position}"))
+            })?;
+            position.make(m);
+            Ok(m)
+        });
+        moves.collect()
+    }
+}
+
+fn all_nodes_help() -> String {
+    format!(
+        "Nodes for the moves of one position, all together [default: {NODES_PER_SOLUTION_NODE} times what its \
+         solution took, at least {LEAST_NODES_A_POSITION}]"
+    )
 }

@@ -35,7 +35,8 @@ pub(super) fn solve_one(args: &SolveArgs, text: &str) -> anyhow::Result<ExitStat
     let settings = settings(args)?;
     let output = args.output(true, "Position");
     let mut proofs = Proofs::open(args, FileClaims::reading(&[]).map_err(plan_error)?)?;
-    let options = SolveOptions { tsume_plies: true, ..args.options(proofs.cancel()) };
+    let intended = args.intended(&found.position)?;
+    let options = SolveOptions { tsume_plies: true, ..args.options(proofs.cancel(), intended) };
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;
     let control = SearchControl::new();
     let (question, looked_at) = ((&settings, &options), &control);

@@ -43,13 +43,14 @@ impl Proofs {
         if let Some(signal) = interrupt.signal() {
             return Err(Interrupted::removed(signal).into());
         }
-        match &solution.proof {
-            Some(Ok(proof)) => output.write(proof)?,
-            Some(Err(error)) => {
-                self.unwritten += 1;
-                say!("{}: {error}", solution.found.location);
+        for proof in &solution.proofs {
+            match proof {
+                Ok(proof) => output.write(proof)?,
+                Err(error) => {
+                    self.unwritten += 1;
+                    say!("{}: {error}", solution.found.location);
+                }
             }
-            None => {}
         }
         Ok(())
     }

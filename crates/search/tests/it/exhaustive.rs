@@ -56,11 +56,11 @@ impl EveryMove {
 
 const MAX_MOVES: u32 = 300_000;
 
-fn mates_within(position: &Position, plies: u16) -> Option<bool> {
+pub(crate) fn mates_within(position: &Position, plies: u16) -> Option<bool> {
     EveryMove { moves_left: MAX_MOVES }.mates(&mut position.clone(), plies)
 }
 
-fn is_mated_within(position: &Position, plies: u16) -> Option<bool> {
+pub(crate) fn is_mated_within(position: &Position, plies: u16) -> Option<bool> {
     EveryMove { moves_left: MAX_MOVES }.is_mated(&mut position.clone(), plies)
 }
 

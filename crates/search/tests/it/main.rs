@@ -1,5 +1,6 @@
 //! The search: df-pn on graphs and positions whose whole truth is known, and the mate solver.
 
+mod alternatives;
 mod exhaustive;
 mod graphs;
 mod mate_lines;

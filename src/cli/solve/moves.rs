@@ -1,0 +1,327 @@
+//! What was found about all moves, as text and as JSON.
+
+use std::io;
+use std::io::Write;
+
+use serde::Serialize;
+
+use crate::cli::report::{Moves, milliseconds};
+use crate::format::notation;
+use crate::mate::alternatives::{Extent, MovesReport};
+use crate::mate::solve::Solution;
+use crate::search::alternatives::{
+    AttackFindings, CheckFinding, DefenceFindings, LineNode, MoveFinding, ReplyFinding, Uniqueness,
+};
+use crate::shogi::{Move, Position};
+use crate::solver::Verdict;
+
+/// What `--json` has besides the answer.
+#[derive(Serialize)]
+pub(super) struct AllMovesJson {
+    /// `unique`, `not_unique`, `no_mate`, `undecided`; null if the defender is to move and only his replies were asked about.
+    uniqueness: Option<&'static str>,
+    /// Not unique, but only by alternatives that are flaws at most; null where uniqueness is not `not_unique`.
+    flaws_only: Option<bool>,
+    /// Whether the main line ends in mate; null if it was not asked for.
+    complete: Option<bool>,
+    nodes_a_position: u64,
+    all_nodes: u64,
+    all_elapsed_ms: f64,
+    positions: Vec<PositionJson>,
+}
+
+/// A position of the main line.
+#[derive(Serialize)]
+struct PositionJson {
+    ply: usize,
+    side: &'static str,
+    solution: Option<String>,
+    uniqueness: Option<&'static str>,
+    moves: Vec<MoveJson>,
+}
+
+#[derive(Serialize)]
+struct MoveJson {
+    #[serde(rename = "move")]
+    m: String,
+    verdict: &'static str,
+    stop: Option<&'static str>,
+    plies: Option<usize>,
+    tsume_plies: Option<u16>,
+    shortest: Option<bool>,
+    pieces_left: Option<bool>,
+    /// Checks that mate besides the solution.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kind: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    essential: Option<bool>,
+    /// Replies.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    futile: Option<Option<bool>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    longest: Option<Option<bool>>,
+    line: Vec<String>,
+    nodes: u64,
+    proof_positions: u64,
+}
+
+impl AllMovesJson {
+    pub(super) fn new(report: &MovesReport) -> Self {
+        let uniqueness = report.uniqueness();
+        Self {
+            uniqueness: uniqueness.map(Uniqueness::word),
+            flaws_only: (uniqueness == Some(Uniqueness::NotUnique)).then(|| has_flaws_only(report)),
+            complete: (report.extent == Extent::Line).then_some(report.line.is_complete),
+            nodes_a_position: report.nodes_a_position,
+            all_nodes: report.nodes(),
+            all_elapsed_ms: milliseconds(report.elapsed),
+            positions: (1..).zip(&report.line.nodes).map(PositionJson::new).collect(),
+        }
+    }
+}
+
+impl PositionJson {
+    fn new((ply, node): (usize, &LineNode)) -> Self {
+        let solution = node.solution().map(|finding| finding.m.to_string());
+        match node {
+            LineNode::Attack(node) => Self {
+                ply,
+                side: "attacker",
+                solution,
+                uniqueness: Some(node.uniqueness().word()),
+                moves: node.checks.iter().map(MoveJson::of_check).collect(),
+            },
+            LineNode::Defence(node) => Self {
+                ply,
+                side: "defender",
+                solution,
+                uniqueness: None,
+                moves: node.replies.iter().map(MoveJson::of_reply).collect(),
+            },
+        }
+    }
+}
+
+impl MoveJson {
+    fn of_check(check: &CheckFinding) -> Self {
+        Self {
+            kind: check.kind.map(|kind| kind.word()),
+            essential: check.kind.map(|kind| kind.is_essential()),
+            ..Self::new(&check.finding, "win")
+        }
+    }
+
+    fn of_reply(reply: &ReplyFinding) -> Self {
+        Self {
+            futile: Some(reply.is_futile),
+            longest: Some(reply.is_longest),
+            ..Self::new(&reply.finding, "loss")
+        }
+    }
+
+    fn new(finding: &MoveFinding, word_of_mate: &'static str) -> Self {
+        let (verdict, stop) = match finding.verdict {
+            Verdict::Proven => (word_of_mate, None),
+            Verdict::Disproven => ("no_mate", None),
+            Verdict::Unknown(stop) => ("unknown", Some(stop.word())),
+        };
+        let mates = finding.mates();
+        Self {
+            m: finding.m.to_string(),
+            verdict,
+            stop,
+            plies: finding.plies(),
+            tsume_plies: finding.tsume_plies,
+            shortest: mates.then_some(finding.is_shortest),
+            pieces_left: mates.then_some(finding.leaves_pieces),
+            kind: None,
+            essential: None,
+            futile: None,
+            longest: None,
+            line: finding.line.iter().map(ToString::to_string).collect(),
+            nodes: finding.nodes,
+            proof_positions: finding.proof_positions,
+        }
+    }
+}
+
+/// Whether all that mates besides the solution are flaws at most, and nothing is unknown.
+fn has_flaws_only(report: &MovesReport) -> bool {
+    let is_known = |check: &CheckFinding| !matches!(check.finding.verdict, Verdict::Unknown(_));
+    let is_flaw = |check: &CheckFinding| check.kind.is_none_or(|kind| !kind.is_essential());
+    let is_whole = report.extent == Extent::Moves || report.line.is_complete;
+    is_whole
+        && report
+            .line
+            .attacks()
+            .all(|node| node.checks.iter().all(|check| is_known(check) && is_flaw(check)))
+}
+
+/// Whether there is one solution, in a few words.
+pub(super) fn in_short(report: &MovesReport) -> Option<String> {
+    let alternatives = report.line.attacks().map(|node| node.alternatives().count()).sum::<usize>();
+    Some(match report.uniqueness()? {
+        Uniqueness::Unique => "unique".to_owned(),
+        Uniqueness::NotUnique if has_flaws_only(report) => {
+            format!("not unique: {alternatives} more, flaws only")
+        }
+        Uniqueness::NotUnique => format!("not unique: {alternatives} more"),
+        Uniqueness::NoMate => "no mate".to_owned(),
+        Uniqueness::Undecided => "undecided".to_owned(),
+    })
+}
+
+/// All moves of one position, or those of the main line, in some lines.
+pub(super) fn write_moves(solution: &Solution, report: &MovesReport) -> io::Result<()> {
+    let mut out = io::stdout();
+    writeln!(out)?;
+    if let Some(words) = in_short(report) {
+        writeln!(out, "solution   {words}")?;
+    }
+    writeln!(out, "all nodes  {}", report.nodes())?;
+    let position = &solution.found.position;
+    match (report.extent, report.line.nodes.first()) {
+        (Extent::Moves, Some(LineNode::Attack(node))) => write_checks(&mut out, position, node),
+        (Extent::Moves, Some(LineNode::Defence(node))) => write_replies(&mut out, position, node),
+        (Extent::Line, _) => write_line(&mut out, position, report),
+        (Extent::Moves, None) => Ok(()),
+    }
+}
+
+fn write_checks(
+    out: &mut impl Write,
+    position: &Position,
+    node: &AttackFindings,
+) -> io::Result<()> {
+    for (index, check) in node.checks.iter().enumerate() {
+        let what = match check.kind {
+            Some(kind) => kind.word(),
+            None if node.solution == Some(index) => "solution",
+            None => "",
+        };
+        write_move(out, position, &check.finding, what)?;
+    }
+    Ok(())
+}
+
+fn write_replies(
+    out: &mut impl Write,
+    position: &Position,
+    node: &DefenceFindings,
+) -> io::Result<()> {
+    for reply in &node.replies {
+        let what = match (reply.is_futile, reply.is_longest) {
+            (Some(true), _) => "futile",
+            (_, Some(true)) => "longest",
+            (_, Some(false)) => "",
+            (_, None) => "perhaps longest",
+        };
+        write_move(out, position, &reply.finding, what)?;
+    }
+    Ok(())
+}
+
+fn write_move(
+    out: &mut impl Write,
+    position: &Position,
+    finding: &MoveFinding,
+    what: &str,
+) -> io::Result<()> {
+    let words = padded(&notation(position, finding.m, None), 16);
+    let (m, length) = (finding.m.to_string(), length(finding));
+    let line = Moves(&finding.line);
+    let text = format!("  {m:<6} {words} {length:<18} {what:<16} {line}");
+    writeln!(out, "{}", text.trim_end())
+}
+
+/// `win in 3`, `in at most 5`, `no mate`, `unknown (nodes)`.
+fn length(finding: &MoveFinding) -> String {
+    match finding.verdict {
+        Verdict::Disproven => "no mate".to_owned(),
+        Verdict::Unknown(stop) => format!("unknown ({stop})"),
+        Verdict::Proven => {
+            let plies = finding.line.len();
+            let most = if finding.is_shortest { "" } else { "at most " };
+            match finding.tsume_plies.map(usize::from).filter(|&tsume| tsume != plies) {
+                Some(tsume) => format!("in {most}{plies}, tsume {tsume}"),
+                None => format!("in {most}{plies}"),
+            }
+        }
+    }
+}
+
+fn write_line(out: &mut impl Write, position: &Position, report: &MovesReport) -> io::Result<()> {
+    let (mut position, mut last) = (position.clone(), None);
+    for (ply, node) in (1..).zip(&report.line.nodes) {
+        let Some(solution) = node.solution() else {
+            let end = if report.line.is_complete { "mate" } else { "no further" };
+            return writeln!(out, "{ply:>4}  {end}");
+        };
+        let words = padded(&notation(&position, solution.m, last), 16);
+        let (m, length) = (solution.m.to_string(), length(solution));
+        let beside = match node {
+            LineNode::Attack(node) => beside_check(&position, node),
+            LineNode::Defence(node) => beside_reply(&position, node),
+        };
+        let text = format!("{ply:>4}  {m:<6} {words} {length:<18} {beside}");
+        writeln!(out, "{}", text.trim_end())?;
+        last = Some(solution.m.to());
+        position.make(solution.m);
+    }
+    Ok(())
+}
+
+/// What else mates.
+fn beside_check(position: &Position, node: &AttackFindings) -> String {
+    let mut parts: Vec<String> = node
+        .alternatives()
+        .map(|check| {
+            let kind = check.kind.map_or("", |kind| kind.word());
+            format!("also {}: {kind}, {}", named(position, check.finding.m), length(&check.finding))
+        })
+        .collect();
+    let is_unknown = |check: &&CheckFinding| matches!(check.finding.verdict, Verdict::Unknown(_));
+    let unknown: Vec<String> = node
+        .checks
+        .iter()
+        .filter(is_unknown)
+        .map(|check| named(position, check.finding.m))
+        .collect();
+    if !unknown.is_empty() {
+        parts.push(format!("unknown: {}", unknown.join(", ")));
+    }
+    if parts.is_empty() { format!("only one of {}", node.checks.len()) } else { parts.join("; ") }
+}
+
+/// What else holds out as long, or might.
+fn beside_reply(position: &Position, node: &DefenceFindings) -> String {
+    let others = || (0..).zip(&node.replies).filter(|&(index, _)| Some(index) != node.solution);
+    let others = |is_longest| {
+        let wanted = others().filter(move |(_, reply)| reply.is_longest == is_longest);
+        wanted.map(|(_, reply)| named(position, reply.finding.m)).collect::<Vec<_>>().join(", ")
+    };
+    let own = node.solution.and_then(|index| node.replies[index].is_longest);
+    let mut parts = vec![match own {
+        Some(true) => format!("longest of {}", node.replies.len()),
+        Some(false) => "not the longest".to_owned(),
+        None => "perhaps the longest".to_owned(),
+    }];
+    let words = if own == Some(false) { "longer" } else { "as long" };
+    for (is_longest, words) in [(Some(true), words), (None, "perhaps longer")] {
+        let moves = others(is_longest);
+        if !moves.is_empty() {
+            parts.push(format!("{words}: {moves}"));
+        }
+    }
+    parts.join("; ")
+}
+
+fn named(position: &Position, m: Move) -> String {
+    format!("{m} {}", notation(position, m, None))
+}
+
+/// Text of this width on a terminal, on which all but ASCII takes two columns.
+fn padded(text: &str, width: usize) -> String {
+    let columns: usize = text.chars().map(|letter| if letter.is_ascii() { 1 } else { 2 }).sum();
+    format!("{text}{}", " ".repeat(width.saturating_sub(columns)))
+}
