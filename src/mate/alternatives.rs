@@ -167,15 +167,11 @@ impl MovesJudge {
     }
 
     fn attacker(&self, position: &Position, answer: Answer) -> Attacker {
+        let is_asked_as_mated = position.in_check() && self.settings.in_check == InCheck::And;
         match answer {
-            Answer::Win => Attacker::SideToMove,
             Answer::Loss => Attacker::Opponent,
-            Answer::NoMate | Answer::Unknown(_)
-                if position.in_check() && self.settings.in_check == InCheck::And =>
-            {
-                Attacker::Opponent
-            }
-            Answer::NoMate | Answer::Unknown(_) => Attacker::SideToMove,
+            Answer::NoMate | Answer::Unknown(_) if is_asked_as_mated => Attacker::Opponent,
+            Answer::Win | Answer::NoMate | Answer::Unknown(_) => Attacker::SideToMove,
         }
     }
 }

@@ -191,6 +191,7 @@ impl SolveWorker {
         }
         let judgement = Some(judgement);
         Ok(Solution {
+            found,
             judgement,
             elapsed,
             was_known,
@@ -198,7 +199,6 @@ impl SolveWorker {
             tsume_plies,
             moves,
             proofs,
-            found,
         })
     }
 

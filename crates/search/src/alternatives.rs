@@ -381,9 +381,8 @@ fn tell_longest(replies: &mut [ReplyFinding]) {
     for reply in replies {
         let MoveFinding { is_shortest, .. } = reply.finding;
         let plies = reply.finding.counted_plies();
-        reply.is_longest = if reply.is_futile == Some(true) {
-            Some(false)
-        } else if reply.finding.mates() && exact.is_some_and(|exact| plies < exact) {
+        let is_shorter = reply.finding.mates() && exact.is_some_and(|exact| plies < exact);
+        reply.is_longest = if reply.is_futile == Some(true) || is_shorter {
             Some(false)
         } else if all_mate && is_shortest && Some(plies) == most {
             Some(true)

@@ -12,7 +12,7 @@
 use std::cmp::Reverse;
 use std::rc::Rc;
 
-use kyokumen_game::{Candidate, Game, Hand, Moves, NodeKind, Outcome};
+use kyokumen_game::{Candidate, Expansion, Game, Hand, NodeKind, Outcome};
 use rustc_hash::FxHashMap;
 
 use super::proof::{Proof, ProofOf};
@@ -52,7 +52,9 @@ impl<M: Copy + Eq, H: Hand> Proof<M, H> {
         {
             return vec![step.m];
         }
-        LengthMeasure::new(self, Counting::All).line(game)
+        let mut measure = LengthMeasure::new(self, Counting::All);
+        let root = measure.node(game, NEVER);
+        measure.line(game, root)
     }
 
     /// Plies of the proof if futile defences, with their [replies](Game::futile_replies), do not count;
@@ -67,13 +69,19 @@ impl<M: Copy + Eq, H: Hand> Proof<M, H> {
     /// The line of [`Self::line`] if futile defences do not count: as long as [`Self::plies_without_futile`], with
     /// nothing that does not count in it. `None` if there is too much to measure.
     pub fn line_without_futile<G: Game<Move = M, Hand = H>>(&self, game: &mut G) -> Option<Vec<M>> {
-        self.without_futile(game, |measure, game| measure.line(game))
+        self.without_futile(game, |measure, game| {
+            let root = measure.node(game, NEVER);
+            measure.line(game, root)
+        })
     }
 
     /// The defences of a position of the defender that would lengthen its end if they counted, and do not, being futile
     /// with their [replies](Game::futile_replies); `None` if there is too much to measure.
     pub fn futile_defences<G: Game<Move = M, Hand = H>>(&self, game: &mut G) -> Option<Vec<M>> {
-        self.without_futile(game, |measure, game| measure.futile_defences(game))
+        self.without_futile(game, |measure, game| {
+            let root = measure.node(game, NEVER);
+            measure.futile_defences(game, root)
+        })
     }
 
     fn without_futile<G: Game<Move = M, Hand = H>, T>(
@@ -129,6 +137,13 @@ struct Node<G: Game> {
 /// Nodes on the path that a way comes back to, each with the number of its entry; mostly none.
 type Leans = Vec<(usize, u64)>;
 
+/// What is known of the question whether a node ends within some plies.
+enum Known {
+    Within(Leans),
+    Beyond,
+    Open,
+}
+
 /// A move and the position it leads to.
 #[derive(Clone)]
 struct Edge<M> {
@@ -154,10 +169,9 @@ impl<'a, G: Game> LengthMeasure<'a, G> {
         }
     }
 
-    fn line(&mut self, game: &mut G) -> Vec<G::Move> {
+    fn line(&mut self, game: &mut G, mut node: usize) -> Vec<G::Move> {
         let mut line = Vec::new();
         let mut undos = Vec::new();
-        let mut node = self.node(game, NEVER);
         while let Some((m, to)) = self.next_of_line(game, node) {
             self.enter(node);
             undos.push((m, game.make(m)));
@@ -204,8 +218,7 @@ impl<'a, G: Game> LengthMeasure<'a, G> {
         None
     }
 
-    fn futile_defences(&mut self, game: &mut G) -> Vec<G::Move> {
-        let root = self.node(game, NEVER);
+    fn futile_defences(&mut self, game: &mut G, root: usize) -> Vec<G::Move> {
         let plies = self.plies(game, root);
         self.expand(game, root);
         self.enter(root);
@@ -233,8 +246,10 @@ impl<'a, G: Game> LengthMeasure<'a, G> {
 
     /// Whether the end comes within so many plies, `game` standing at `node`, and what that leans on.
     fn within(&mut self, game: &mut G, node: usize, plies: u16) -> Option<Leans> {
-        if let Some(known) = self.known(node, plies) {
-            return known;
+        match self.known(node, plies) {
+            Known::Within(leans) => return Some(leans),
+            Known::Beyond => return None,
+            Known::Open => {}
         }
         if self.nodes[node].edges.is_none() && self.nodes.len() >= MAX_MEASURED {
             self.is_whole = false;
@@ -290,31 +305,38 @@ impl<'a, G: Game> LengthMeasure<'a, G> {
     }
 
     /// What is known already of that question.
-    fn known(&self, node: usize, plies: u16) -> Option<Option<Leans>> {
+    fn known(&self, node: usize, plies: u16) -> Known {
         let known = &self.nodes[node];
         if known.at_most <= plies {
-            return Some(Some(Leans::new()));
+            return Known::Within(Leans::new());
         }
-        if let Some(&exchange) = self.exchanges.last().filter(|_| self.is_returning) {
-            let is_before = |on: usize| {
-                let on_path = self.nodes[on].on_path.filter(|&(index, _)| index < exchange);
-                on_path.map(|(_, entry)| (on, entry))
-            };
-            let (key, hand) = known.position;
-            let before = self.ids.get(&(key, hand, false)).and_then(|&on| is_before(on));
-            if let Some(on) = before.or_else(|| is_before(node)) {
-                return Some(Some(vec![on]));
-            }
+        let exchange = self.exchanges.last().copied().filter(|_| self.is_returning);
+        if let Some(on) = exchange.and_then(|exchange| self.come_back_to(node, exchange)) {
+            return Known::Within(vec![on]);
         }
         if known.at_least > plies {
-            return Some(None);
+            return Known::Beyond;
         }
-        let (within, leans) = known.leaning.as_ref()?;
-        let most = if self.is_returning { self.exchanges.last().copied()? } else { usize::MAX };
-        let holds = |&(on, entry): &(usize, u64)| {
-            self.nodes[on].on_path.is_some_and(|(index, now)| now == entry && index < most)
+        let Some((_, leans)) = known.leaning.as_ref().filter(|&&(within, _)| within <= plies)
+        else {
+            return Known::Open;
         };
-        (*within <= plies && leans.iter().all(holds)).then(|| Some(leans.clone()))
+        let holds = |&(on, entry): &(usize, u64)| {
+            let is_before = |index| exchange.is_none_or(|exchange| index < exchange);
+            self.nodes[on].on_path.is_some_and(|(index, now)| now == entry && is_before(index))
+        };
+        if leans.iter().all(holds) { Known::Within(leans.clone()) } else { Known::Open }
+    }
+
+    /// The place of a position on the path, if it stands there before an exchange.
+    fn come_back_to(&self, node: usize, exchange: usize) -> Option<(usize, u64)> {
+        let is_before = |on: usize| {
+            let on_path = self.nodes[on].on_path.filter(|&(index, _)| index < exchange);
+            on_path.map(|(_, entry)| (on, entry))
+        };
+        let (key, hand) = self.nodes[node].position;
+        let before = self.ids.get(&(key, hand, false)).and_then(|&on| is_before(on));
+        before.or_else(|| is_before(node))
     }
 
     fn enter(&mut self, node: usize) {
@@ -335,8 +357,10 @@ impl<'a, G: Game> LengthMeasure<'a, G> {
 
     /// Whether the end comes within so many plies after a move.
     fn after(&mut self, game: &mut G, (m, to): (G::Move, usize), plies: u16) -> Option<Leans> {
-        if let Some(known) = self.known(to, plies) {
-            return known;
+        match self.known(to, plies) {
+            Known::Within(leans) => return Some(leans),
+            Known::Beyond => return None,
+            Known::Open => {}
         }
         let undo = game.make(m);
         let within = self.within(game, to, plies);
@@ -368,8 +392,11 @@ impl<'a, G: Game> LengthMeasure<'a, G> {
         let mut leans = Leans::new();
         for index in 0..self.edges(node).len() {
             let (m, to) = self.edge(node, index);
-            let known = plies.checked_sub(1).and_then(|left| self.known(to, left)).flatten();
-            let mut found = known.ok_or(NEVER);
+            let mut found = match plies.checked_sub(1).map(|left| self.known(to, left)) {
+                Some(Known::Within(leans)) => Ok(leans),
+                _ => Err(NEVER),
+            };
+            // Asked first, since what follows on an exchange may come back at once.
             if found.is_err() && self.counting != Counting::All {
                 found = self.futile_beyond(game, (node, index), plies);
             }
@@ -401,9 +428,12 @@ impl<'a, G: Game> LengthMeasure<'a, G> {
         let defence = self.edges(node)[index].m;
         let mut at_least = NEVER;
         for (reply, to) in self.futile_replies(game, (node, index)).iter().copied() {
-            let known = self.known(to, plies);
             let exchange = (defence, reply);
-            let within = known.unwrap_or_else(|| self.behind(game, exchange, to, plies));
+            let within = match self.known(to, plies) {
+                Known::Within(leans) => Some(leans),
+                Known::Beyond => None,
+                Known::Open => self.behind(game, exchange, to, plies),
+            };
             if let Some(leans) = within {
                 return Ok(leans);
             }
@@ -441,8 +471,7 @@ impl<'a, G: Game> LengthMeasure<'a, G> {
         self.is_returning = true;
         let within = self.with_exchange(game, exchange, |measure, game| {
             let to = measure.node(game, NEVER);
-            let known = measure.known(to, plies);
-            known.unwrap_or_else(|| measure.within(game, to, plies))
+            measure.within(game, to, plies)
         });
         self.is_returning = false;
         within
@@ -581,7 +610,7 @@ impl<'a, G: Game> LengthMeasure<'a, G> {
             match self.proof.shortest_step(position.0, position.1) {
                 Some(step) => (node.at_least, node.at_most) = (1, step.plies),
                 // Some games end in the attacker's favour when he is to move.
-                None if matches!(game.plain_moves(), Moves::Over(Outcome::Reached)) => {
+                None if is_reached(game) => {
                     node.at_most = 0;
                 }
                 None => (node.at_least, node.is_off_proof) = (1, true),
@@ -591,4 +620,9 @@ impl<'a, G: Game> LengthMeasure<'a, G> {
         self.ids.insert(id, self.nodes.len() - 1);
         self.nodes.len() - 1
     }
+}
+
+/// Whether the goal is reached with the attacker to move.
+fn is_reached<G: Game>(game: &G) -> bool {
+    matches!(game.expand(&mut Vec::new()), Expansion::Over(Outcome::Reached))
 }

@@ -266,15 +266,13 @@ impl Game for Mate {
             return Vec::new();
         }
         let interposed = self.make(m);
-        let mut replies = match self.plain_moves() {
-            Moves::Some(replies) => replies,
-            Moves::Over(_) => Vec::new(),
-        };
+        let mut replies = self.position.checks();
+        replies.retain(|reply| reply.to() == m.to());
         replies.retain(|&reply| {
             let undo = self.make(reply);
             let checkers = self.position.checkers();
             self.unmake(reply, undo);
-            reply.to() == m.to() && checkers == Bitboard::from_square(m.to())
+            checkers == Bitboard::from_square(m.to())
         });
         self.unmake(m, interposed);
         replies

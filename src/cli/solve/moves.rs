@@ -10,7 +10,8 @@ use crate::format::notation;
 use crate::mate::alternatives::{Extent, MovesReport};
 use crate::mate::solve::Solution;
 use crate::search::alternatives::{
-    AttackFindings, CheckFinding, DefenceFindings, LineNode, MoveFinding, ReplyFinding, Uniqueness,
+    AlternativeKind, AttackFindings, CheckFinding, DefenceFindings, LineNode, MoveFinding,
+    ReplyFinding, Uniqueness,
 };
 use crate::shogi::{Move, Position};
 use crate::solver::Verdict;
@@ -50,16 +51,12 @@ struct MoveJson {
     tsume_plies: Option<u16>,
     shortest: Option<bool>,
     pieces_left: Option<bool>,
-    /// Checks that mate besides the solution.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Of checks that mate besides the solution.
     kind: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     essential: Option<bool>,
-    /// Replies.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    futile: Option<Option<bool>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    longest: Option<Option<bool>>,
+    /// Of replies, where known.
+    futile: Option<bool>,
+    longest: Option<bool>,
     line: Vec<String>,
     nodes: u64,
     proof_positions: u64,
@@ -105,16 +102,16 @@ impl PositionJson {
 impl MoveJson {
     fn of_check(check: &CheckFinding) -> Self {
         Self {
-            kind: check.kind.map(|kind| kind.word()),
-            essential: check.kind.map(|kind| kind.is_essential()),
+            kind: check.kind.map(AlternativeKind::word),
+            essential: check.kind.map(AlternativeKind::is_essential),
             ..Self::new(&check.finding, "win")
         }
     }
 
     fn of_reply(reply: &ReplyFinding) -> Self {
         Self {
-            futile: Some(reply.is_futile),
-            longest: Some(reply.is_longest),
+            futile: reply.is_futile,
+            longest: reply.is_longest,
             ..Self::new(&reply.finding, "loss")
         }
     }
@@ -276,7 +273,7 @@ fn beside_check(position: &Position, node: &AttackFindings) -> String {
     let mut parts: Vec<String> = node
         .alternatives()
         .map(|check| {
-            let kind = check.kind.map_or("", |kind| kind.word());
+            let kind = check.kind.map_or("", AlternativeKind::word);
             format!("also {}: {kind}, {}", named(position, check.finding.m), length(&check.finding))
         })
         .collect();

@@ -15,7 +15,7 @@ use kyokumen_testing::positions::{position, random_play, strewn};
 
 use crate::exhaustive::{is_mated_within, mates_within};
 
-const LOOKING_ON: AtomicBool = AtomicBool::new(false);
+static LOOKING_ON: AtomicBool = AtomicBool::new(false);
 
 fn question(depth_plies: u16, nodes: u64) -> Question {
     Question::new(Limits { depth_plies, nodes, when_hopeless: WhenHopeless::GoOn }, nodes)
