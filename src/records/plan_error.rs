@@ -199,6 +199,17 @@ pub enum PlanError {
         /// Of what.
         what: &'static str,
     },
+    /// More parts than files may be open at once.
+    #[error(
+        "{parts} parts are more than the {most} files that this process may write at once; take larger ones, or raise the \
+         limit of the system (`ulimit -Hn`)"
+    )]
+    TooManyFiles {
+        /// As many parts.
+        parts: usize,
+        /// Files that may be written.
+        most: u64,
+    },
     /// More parts than there are names for.
     #[error("{parts} parts are more than {most}")]
     MoreParts {

@@ -25,7 +25,9 @@ use crate::records::plan_error::PlanError;
 use crate::records::shard::Shard;
 use crate::records::sink::Sinks;
 use crate::storage::compression::{Compression, FRAME_RECORDS};
+use crate::storage::files;
 use crate::storage::memory::Memory;
+use crate::storage::open_files::allow_outputs;
 
 /// Which part a unit goes to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -53,8 +55,19 @@ impl SplitBy {
 /// Bytes of a record where its format does not say it.
 const TEXT_RECORD_BYTES: u64 = 100;
 
+/// Checks that as many files may be open as there are parts.
+fn check_files(plan: &RearrangePlan, files_of_each: u64) -> Result<(), PlanError> {
+    let outputs = plan.outputs.iter().chain(&plan.side_outputs);
+    let files = outputs.filter(|output| !files::is_object(&output.path)).count() as u64;
+    let parts = plan.outputs.len();
+    let too_many = |most| PlanError::TooManyFiles { parts, most: most / files_of_each };
+    allow_outputs(files * files_of_each).map_err(too_many)
+}
+
 /// Checks that the parts can be written.
 fn check(plan: &RearrangePlan, by: SplitBy) -> Result<(), PlanError> {
+    // A file that is being written is open twice: what was written goes to disk meanwhile.
+    check_files(plan, if by == SplitBy::RoundRobin { 2 } else { 1 })?;
     match by {
         SplitBy::Ranges => plan.check_twice("ranges need the number of all records before"),
         SplitBy::RoundRobin if plan.to.compression == Compression::None => Ok(()),
@@ -115,6 +128,7 @@ pub fn split_up_to(
     let mut control = RunControl { progress, cancel };
     let parts = count_parts(plan, limit, &mut control)?;
     let plan = &plan.clone().with_parts(u32::try_from(parts).unwrap_or(u32::MAX))?;
+    check_files(plan, 1)?;
     let _folder = plan.create_folder()?;
     let ends = PartEnds::Full(PartFill::new(plan, limit));
     let parts = OpenParts::in_turn(&plan.outputs, ends)?;

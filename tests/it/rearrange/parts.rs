@@ -105,3 +105,26 @@ fn parts_that_exist_are_not_replaced() {
     succeeds(folder, &[&words[..], &["--force"]].concat());
     assert!(file(folder, "p/a-00002-of-00002.psv") == good(Format::Psv, 4)[80..]);
 }
+
+/// More parts than a process may write at once as it is started, and than it may at all.
+#[cfg(unix)]
+#[test]
+fn parts_are_as_many_as_the_system_allows() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    write(folder, "a.psv", &good(Format::Psv, 120));
+    let program = assert_cmd::cargo::cargo_bin("kyokumen");
+    for (limit, status) in [("-Sn 64", 0), ("-n 100", 2)] {
+        for parts in ["--records 1", "--parts 120 --by ranges", "--parts 120"] {
+            let words =
+                format!("ulimit {limit} && {} split a.psv -o p --force {parts}", program.display());
+            let mut command = std::process::Command::new("sh");
+            let output = command.args(["-c", &words]).current_dir(folder).output().unwrap();
+            let message = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(status), "{words}: {message}");
+            let most = if parts.ends_with("120") { 18 } else { 36 };
+            let refused = format!("120 parts are more than the {most} files");
+            assert_eq!(message.contains(&refused), status == 2, "{message}");
+        }
+    }
+}
