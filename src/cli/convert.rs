@@ -15,13 +15,14 @@ use super::report;
 use super::report::records;
 use crate::cli::exit::{ExitStatus, Usage};
 use crate::engine::error::RunError;
+use crate::format::packed::Family;
 use crate::format::{ConversionPlan, Field, Fields, Fill, Format};
 use crate::ops::convert::{
-    Check, ConvertPlan, ConvertReport, ConvertRequest, ConvertSettings, MakeGames, convert,
+    Check, ConvertPlan, ConvertReport, ConvertRequest, ConvertSettings, MakeGames, OutputFormat,
+    convert,
 };
 use crate::ops::error::OperationError;
 use crate::records::bad_record::BadPolicy;
-use crate::records::format_name::FormatName;
 use crate::records::sink::is_standard_output;
 use crate::storage::memory::Memory;
 use crate::storage::path_text::path_of;
@@ -42,6 +43,8 @@ Examples:
   kyokumen convert games.psv -o games.hcpe
   kyokumen convert a.hcpe b.hcpe.zst -o all.psv --fill ply=0
   zstd -dc games.psv.zst | kyokumen convert - --from psv -o - --to sfen | head
+
+  kyokumen convert all.psv -o all.npz --max-abs-eval 2000
 
   kyokumen convert all.psv -o part.psv --every 100
   kyokumen convert all.psv -o quiet.psv --drop-in-check --legal-move --dedup --result black,white
@@ -64,7 +67,11 @@ pub(super) struct ConvertArgs {
 
     /// Format of the output [default: by extension]
     #[arg(long, value_name = "FORMAT", help_heading = heading::OUTPUTS)]
-    to: Option<FormatName>,
+    to: Option<OutputFormat>,
+
+    /// How arrays of numpy (--to npz) hold positions and moves: as hcp and hcpe do, or as psv does [default: apery]
+    #[arg(long, value_name = "apery|yaneuraou", value_parser = family, help_heading = heading::OUTPUTS, hide_short_help = true)]
+    family: Option<Family>,
 
     #[command(flatten)]
     records: RecordArgs,
@@ -145,6 +152,15 @@ pub(super) fn run(args: ConvertArgs) -> anyhow::Result<ExitStatus> {
     Ok(ExitStatus::of_records(report.counts.input, report.counts.bad.all()))
 }
 
+/// The word for a family.
+fn family(word: &str) -> Result<Family, &'static str> {
+    match word {
+        "apery" => Ok(Family::Apery),
+        "yaneuraou" => Ok(Family::YaneuraOu),
+        _ => Err("expected apery or yaneuraou"),
+    }
+}
+
 impl ConvertArgs {
     fn request(self) -> ConvertRequest {
         ConvertRequest {
@@ -153,6 +169,7 @@ impl ConvertArgs {
             from: self.records.from,
             dialect: self.records.dialect,
             to: self.to,
+            family: self.family,
             force: self.run.force,
             checksums: self.json,
             settings: ConvertSettings {
@@ -176,12 +193,12 @@ impl ConvertArgs {
 fn announce(plan: &ConvertPlan) {
     let mut told: Vec<Format> = Vec::new();
     for (part, conversion) in plan.parts.iter().zip(&plan.conversions) {
-        let (from, to) = (part.input.format, plan.to.format);
+        let (from, to) = (part.input.format, plan.to);
         if told.contains(&from) {
             continue;
         }
         told.push(from);
-        match (from == to, plan.settings.canonical || plan.settings.mirror) {
+        match (Some(from) == to.records(), plan.settings.canonical || plan.settings.mirror) {
             (true, false) => say!("{from} to {to}: records are copied unchanged"),
             (true, true) => say!("{from} to {to}: records are written anew"),
             (false, _) => {
@@ -200,6 +217,10 @@ fn changes(from: Format, conversion: ConversionPlan, plan: &ConvertPlan) -> Stri
     if let Some(values) = filled_in(from, conversion.invented, plan) {
         changes.push(format!("filled in: {values}"));
     }
+    let absent = plan.to.absent(from, conversion);
+    if !absent.is_empty() {
+        changes.push(format!("no array of: {absent}"));
+    }
     if to_games(from, plan) && plan.settings.make_games == MakeGames::Joined {
         changes.push("records that follow from each other become one game".to_owned());
     }
@@ -211,18 +232,15 @@ fn changes(from: Format, conversion: ConversionPlan, plan: &ConvertPlan) -> Stri
 
 /// Whether single records become games.
 fn to_games(from: Format, plan: &ConvertPlan) -> bool {
-    plan.to.format.holds_games() && !from.holds_games()
+    plan.to.records().is_some_and(Format::holds_games) && !from.holds_games()
 }
 
 /// The values that will be filled in, as `--fill` takes them, if there are any.
 fn filled_in(from: Format, invented: Fields, plan: &ConvertPlan) -> Option<String> {
     let fill = plan.settings.fill;
     // Lines of text lack fields one by one; which ones shows only when they are read.
-    let by_line = if from.is_sparse() {
-        plan.to.format.fields().intersection(fill.fields())
-    } else {
-        Fields::NONE
-    };
+    let by_line =
+        if from.is_sparse() { plan.to.fields().intersection(fill.fields()) } else { Fields::NONE };
     let fields = invented.union(by_line).without(Fields::of(Field::Ending));
     if fields.is_empty() {
         return None;
@@ -248,6 +266,10 @@ fn write_summary(report: &ConvertReport, output: &Path) {
         say!("  {games} game{}", if games == 1 { "" } else { "s" });
     }
     report::fields(&counts.lost, &counts.invented);
+    for (field, &number) in &counts.missing {
+        let place = if number == counts.written { "no array of it" } else { "null in its array" };
+        say!("  {field} missing in {}: {place}", records(number));
+    }
     for (warning, &number) in &counts.warnings {
         say!("  {warning} in {}", records(number));
     }

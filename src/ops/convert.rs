@@ -2,9 +2,11 @@
 //!
 //! Where the format stays, records leave as the bytes that came in, unless canonical form is asked for.
 
+mod arrays;
 mod games;
 mod in_order;
 mod joining;
+mod output_format;
 mod plan;
 mod records;
 mod report;
@@ -26,6 +28,7 @@ use crate::records::sink::{FinishedOutputs, SinkError, Sinks};
 use crate::records::source::Block;
 use crate::records::stream::Stream;
 
+pub use output_format::OutputFormat;
 pub use plan::{Check, ConvertPlan, ConvertRequest, ConvertSettings, MakeGames};
 pub use report::{ConvertReport, ConvertedInput, RecordCounts};
 
@@ -85,8 +88,8 @@ fn convert_block(
     block: &Block,
     cancel: &AtomicBool,
 ) -> Option<(ProcessedBlock, BlockFindings)> {
-    if block.format.holds_games() && plan.to.format.holds_games() {
-        let processed = games::convert_block(plan, block, cancel)?;
+    if let Some(to) = plan.to.games().filter(|_| block.format.holds_games()) {
+        let processed = games::convert_block(plan, to, block, cancel)?;
         return Some((processed, BlockFindings::Candidates(Vec::new())));
     }
     records::convert_block(plan, block, cancel)

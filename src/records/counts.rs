@@ -114,6 +114,9 @@ pub struct Counts {
     pub lost: BTreeMap<String, u64>,
     /// Records into which a field was filled that they lacked, by field.
     pub invented: BTreeMap<String, u64>,
+    /// Records without a field that the output can hold, where that is counted, by field.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub missing: BTreeMap<String, u64>,
     /// Nodes searched.
     pub nodes: u64,
 }
@@ -257,6 +260,7 @@ impl Counts {
         add_each(&mut self.warnings, &other.warnings);
         add_each(&mut self.lost, &other.lost);
         add_each(&mut self.invented, &other.invented);
+        add_each(&mut self.missing, &other.missing);
         self.nodes = self.nodes.saturating_add(other.nodes);
     }
 

@@ -87,9 +87,9 @@ impl FromStr for FormatName {
         if name == Self::PARQUET.to_string() {
             return Ok(Self::PARQUET);
         }
-        Format::from_name(name).map(|format| Self { format, compression }).ok_or_else(|| {
-            ParseValueError::new(text, "not a format", expected_names())
-        })
+        Format::from_name(name)
+            .map(|format| Self { format, compression })
+            .ok_or_else(|| ParseValueError::new(text, "not a format", expected_names()))
     }
 }
 

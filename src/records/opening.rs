@@ -167,13 +167,13 @@ pub(crate) fn check_folder(folder: &Path) -> Result<(), PlanError> {
 }
 
 /// Where bad records go that stand beside an output.
-pub(crate) fn side_outputs(output: &Path, to: FormatName, on_error: BadPolicy) -> Vec<OutputPlan> {
+pub(crate) fn side_outputs(output: &Path, extension: &str, on_error: BadPolicy) -> Vec<OutputPlan> {
     if on_error != BadPolicy::Quarantine {
         return Vec::new();
     }
     let name = text_of(output.file_name().unwrap_or_default());
     let beside = |stream: Stream| {
-        let name = format!("{}{}", FormatName::stem(&name), stream.suffix(to.format.name()));
+        let name = format!("{}{}", FormatName::stem(&name), stream.suffix(extension));
         OutputPlan::plain(stream, output.with_file_name(path_of(&name)))
     };
     vec![beside(Stream::Quarantine), beside(Stream::QuarantineLines)]

@@ -280,7 +280,7 @@ pub enum PlanError {
         /// The input.
         input: String,
         /// The output's format.
-        to: Format,
+        to: String,
         /// What would be lost.
         fields: Fields,
     },
@@ -301,6 +301,12 @@ pub enum PlanError {
     NoRecords {
         /// The output's format.
         to: Format,
+    },
+    /// Records have the family of their format.
+    #[error("--family says how arrays of numpy hold positions: for --to npz, not for {to}")]
+    FamilyOfRecords {
+        /// The output's format.
+        to: FormatName,
     },
     /// A compression that is only read.
     #[error("{to} can be read, not written; write {} or {}.zst", to.format, to.format)]

@@ -36,6 +36,7 @@ struct Tallies {
     warnings: [u64; Warning::ALL.len()],
     lost: [u64; Fields::COUNT],
     invented: [u64; Fields::COUNT],
+    missing: [u64; Fields::COUNT],
 }
 
 impl Default for Tallies {
@@ -44,6 +45,7 @@ impl Default for Tallies {
             warnings: [0; Warning::ALL.len()],
             lost: [0; Fields::COUNT],
             invented: [0; Fields::COUNT],
+            missing: [0; Fields::COUNT],
         }
     }
 }
@@ -80,13 +82,19 @@ impl ProcessedBlock {
         self.tallies.invented[written.invented.index()] += 1;
     }
 
+    /// Counts the fields that stay empty of a record that was written.
+    pub(crate) fn count_missing(&mut self, missing: Fields) {
+        self.tallies.missing[missing.index()] += 1;
+    }
+
     /// The block with everything that was counted in its counts.
     pub(crate) fn with_tallies(mut self) -> Self {
-        let Tallies { warnings, lost, invented } = std::mem::take(&mut self.tallies);
+        let Tallies { warnings, lost, invented, missing } = std::mem::take(&mut self.tallies);
         let names = Warning::ALL.map(Warning::name);
         add_tally(&mut self.counts.warnings, names.into_iter().zip(warnings));
         add_tally(&mut self.counts.lost, by_field(&lost));
         add_tally(&mut self.counts.invented, by_field(&invented));
+        add_tally(&mut self.counts.missing, by_field(&missing));
         self
     }
 

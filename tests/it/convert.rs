@@ -2,6 +2,7 @@
 //!
 //! Records are literal: the start position with 2g2f, 10 centipawns, ply 1, a victory of Black.
 
+mod arrays;
 mod filters;
 mod game_filters;
 mod games;

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::plan::{Check, ConvertPlan};
 use super::strict;
 use crate::format::{
-    ConvertError, DecodeError, Field, FieldChanges, Fields, Game, RawUnit, Record, Warning,
+    ConvertError, DecodeError, Field, FieldChanges, Fields, Format, Game, RawUnit, Record, Warning,
     Warnings, read_games, write_game,
 };
 use crate::ops::convert::strict::Route;
@@ -23,10 +23,11 @@ use crate::records::stream::Stream;
 /// Writes the games of a block; `None` if `cancel` was set meanwhile.
 pub(super) fn convert_block(
     plan: &ConvertPlan,
+    to: Format,
     block: &Block,
     cancel: &AtomicBool,
 ) -> Option<ProcessedBlock> {
-    let mut converter = GameConverter { plan, block, processed: ProcessedBlock::default() };
+    let mut converter = GameConverter { plan, to, block, processed: ProcessedBlock::default() };
     let mut index = block.first_index;
     for unit in block.units() {
         if cancel.load(Ordering::Relaxed) {
@@ -42,6 +43,7 @@ pub(super) fn convert_block(
 
 struct GameConverter<'a> {
     plan: &'a ConvertPlan,
+    to: Format,
     block: &'a Block,
     processed: ProcessedBlock,
 }
@@ -64,11 +66,11 @@ struct GameRecordEffects {
 }
 
 impl ReadGame {
-    fn new(game: Game, plan: &ConvertPlan) -> Self {
+    fn new(game: Game, plan: &ConvertPlan, to: Format) -> Self {
         let (mut records, mut error) = (Vec::new(), None);
         for record in game.records() {
             match (record, &mut error) {
-                (Ok(record), _) => records.push(GameRecordEffects::new(&record, plan)),
+                (Ok(record), _) => records.push(GameRecordEffects::new(&record, plan, to)),
                 (Err(_), Some((_, records))) => *records += 1,
                 (Err(error), none) => *none = Some((error, 1)),
             }
@@ -91,8 +93,8 @@ impl ReadGame {
 }
 
 impl GameRecordEffects {
-    fn new(record: &Record, plan: &ConvertPlan) -> Self {
-        let lost = plan.to.format.losses(record.fields(), record.ending);
+    fn new(record: &Record, plan: &ConvertPlan, to: Format) -> Self {
+        let lost = to.losses(record.fields(), record.ending);
         let mut warnings = Warnings::NONE;
         if plan.settings.check == Check::Rules {
             // Its move can be played, or there would be no record.
@@ -133,7 +135,7 @@ impl GameConverter<'_> {
             return vec![Err(DecodeError::TOO_LONG.into())];
         }
         read_games(self.block.format, unit.without_line_end(self.block.format))
-            .map(|game| Ok(ReadGame::new(game?, self.plan)))
+            .map(|game| Ok(ReadGame::new(game?, self.plan, self.to)))
             .collect()
     }
 
@@ -158,7 +160,7 @@ impl GameConverter<'_> {
 
     fn copy(&mut self, unit: &RawUnit<'_>, games: &[Result<ReadGame, RecordError>]) {
         let encoded = self.processed.encoded_mut(Stream::Kept);
-        unit.copy(self.plan.to.format, encoded.open_record());
+        unit.copy(self.to, encoded.open_record());
         let records = || games.iter().flatten().flat_map(|game| &game.records);
         encoded.end_group(records().count());
         records().for_each(|record| self.count(record.warnings, FieldChanges::default()));
@@ -190,7 +192,7 @@ impl GameConverter<'_> {
     ) -> Result<(), (Range<u64>, RecordError)> {
         let within = |index: u64| (index - first_index) as usize;
         let moves = within(wanted.start)..within(wanted.end);
-        let (to, settings) = (self.plan.to.format, &self.plan.settings);
+        let (to, settings) = (self.to, &self.plan.settings);
         let Some(mut part) = read.game.part(moves.clone()) else {
             self.processed.encoded_mut(Stream::Kept).end_group(0);
             return Ok(());

@@ -61,7 +61,7 @@ impl GameMove {
         item: &NumberedRecord<'_>,
         content: Record,
     ) -> Result<Self, RecordError> {
-        let as_game = item.record.as_game(&content, plan.to.format, &plan.settings.fill);
+        let as_game = item.record.as_game(&content, plan.game_format(), &plan.settings.fill);
         let (game, changes) = as_game?;
         let place = Place {
             part: block.part,
@@ -138,7 +138,7 @@ impl JoinedGame {
 
     /// Writes the game and counts what its records lose and gain.
     fn write(&self, plan: &ConvertPlan, processed: &mut ProcessedBlock) -> Result<(), BadRecord> {
-        let to = plan.to.format;
+        let to = plan.game_format();
         let of_game = to.lost_of_game(&self.game.start, self.game.result, self.game.ending);
         for played in &self.moves {
             let lost = self.lost(to, of_game, played);

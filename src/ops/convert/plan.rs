@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::strict;
+use super::{OutputFormat, arrays, strict};
 use crate::format::move16::Dialect;
+use crate::format::packed::Family;
 use crate::format::{ConversionPlan, Field, Fill, Format};
 use crate::ops::convert::strict::Route;
 use crate::records::bad_record::BadPolicy;
@@ -16,13 +17,14 @@ use crate::records::filters::RecordFilters;
 use crate::records::format_name::{FormatName, without_compression};
 use crate::records::lineage::warn_of_mixed_streams;
 use crate::records::opening;
-use crate::records::opening::{check_compression, check_filters, conversion, side_outputs};
+use crate::records::opening::{check_compression, check_filters, side_outputs};
 use crate::records::plan_error::PlanError;
 use crate::records::selection::{Selection, select_records};
 use crate::records::sink::OutputPlan;
 use crate::records::source::Part;
 use crate::records::stream::Stream;
 use crate::storage::compression::Compression;
+use crate::storage::files;
 use crate::storage::memory::Memory;
 
 /// What the user asked for, not yet checked.
@@ -37,7 +39,9 @@ pub struct ConvertRequest {
     /// How packed moves of the inputs are encoded; as the records show if nothing is said.
     pub dialect: Option<Dialect>,
     /// Format of the output, where its extension does not say it.
-    pub to: Option<FormatName>,
+    pub to: Option<OutputFormat>,
+    /// How arrays hold positions and moves; as Apery does if nothing is said.
+    pub family: Option<Family>,
     /// Whether an output that exists may be replaced.
     pub force: bool,
     /// Whether the report is to have checksums of what is read and written.
@@ -125,7 +129,7 @@ pub struct ConvertPlan {
     /// The output and, if bad records are to be kept, their files beside it.
     pub outputs: Vec<OutputPlan>,
     /// How the output is written.
-    pub to: FormatName,
+    pub to: OutputFormat,
     /// What is lost and invented on the way from each input's format to the output's.
     pub conversions: Vec<ConversionPlan>,
     /// Whether the report is to have checksums of what is read and written.
@@ -140,25 +144,34 @@ impl ConvertPlan {
     /// # Errors
     /// [`PlanError`] with what is wrong.
     pub fn new(request: ConvertRequest) -> Result<Self, PlanError> {
-        let ConvertRequest { inputs, output, from, dialect, to, force, checksums, settings } =
-            request;
+        let ConvertRequest {
+            inputs,
+            output,
+            from,
+            dialect,
+            to,
+            family,
+            force,
+            checksums,
+            settings,
+        } = request;
         let inputs = opening::inputs(&inputs, from, dialect)?;
         warn_of_mixed_streams(&inputs);
-        let to = output_format(&output, to)?;
+        let to = output_format(&output, to, family)?;
         let mut conversions = Vec::new();
         for input in &inputs {
             let by_record = settings.filters.without_game_plies();
             let is_grouped = can_be_grouped(input.format);
             check_filters(input, if is_grouped { &by_record } else { &settings.filters })?;
             let chooses = settings.dedup.is_some() || settings.filters.leave_out_of_games();
-            if chooses && input.format.holds_games() && to.format.holds_games() {
-                let (input, to) = (input.name.clone(), to.format);
+            if let Some(to) = to.games().filter(|_| chooses && input.format.holds_games()) {
+                let input = input.name.clone();
                 return Err(PlanError::GamesAreNotFiltered { input, to });
             }
-            let conversion = conversion(input, to.format, &settings.fill)?;
+            let conversion = to.conversion(input, &settings.fill)?;
             let fields = strict::certain_loss(input.format, conversion);
             if settings.strict && !fields.is_empty() {
-                let (input, to) = (input.name.clone(), to.format);
+                let (input, to) = (input.name.clone(), to.to_string());
                 return Err(PlanError::Loss { input, to, fields });
             }
             conversions.push(conversion);
@@ -167,7 +180,7 @@ impl ConvertPlan {
         if is_stream {
             check_stream(&output, settings.on_error)?;
         }
-        let outputs = outputs(&output, to, is_stream, settings.on_error);
+        let outputs = outputs(&output, to, is_stream, settings.on_error)?;
         let files = || outputs.iter().filter(|output| !output.is_stream).map(|output| &output.path);
         FileClaims::reading(&inputs)?.write(outputs.iter().map(FileClaim::output))?;
         if !force {
@@ -183,7 +196,7 @@ impl ConvertPlan {
     pub(super) fn route(&self, from: Format) -> Route {
         if self.settings.mirror {
             Route::Mirror
-        } else if from == self.to.format && !self.settings.canonical {
+        } else if Some(from) == self.to.records() && !self.settings.canonical {
             Route::Copy
         } else {
             Route::Transcode
@@ -197,7 +210,7 @@ impl ConvertPlan {
 
     /// Whether single records are put together to games.
     pub(super) fn joins_games(&self) -> bool {
-        self.to.format.holds_games() && self.settings.make_games == MakeGames::Joined
+        self.to.games().is_some() && self.settings.make_games == MakeGames::Joined
     }
 
     /// Whether the games of records of this format are told by what follows from what, as something is asked of them that
@@ -218,6 +231,11 @@ impl ConvertPlan {
     pub(super) fn asks_rules(&self) -> bool {
         self.settings.filters.ask_rules() || self.settings.check == Check::Rules
     }
+
+    /// The format of the games that are written.
+    pub(super) fn game_format(&self) -> Format {
+        self.to.games().expect("games are written only where the output holds them")
+    }
 }
 
 /// Whether records of this format do not say how long their game is, but may be put together to games.
@@ -228,25 +246,51 @@ fn can_be_grouped(format: Format) -> bool {
         && !fields.contains(Field::EndPly)
 }
 
-fn output_format(output: &Path, to: Option<FormatName>) -> Result<FormatName, PlanError> {
+fn output_format(
+    output: &Path,
+    to: Option<OutputFormat>,
+    family: Option<Family>,
+) -> Result<OutputFormat, PlanError> {
     let name = output.to_string_lossy();
-    let by_name = FormatName::from_file_name(&name);
-    let Some(mut to) = to.or(by_name) else {
+    let by_name = OutputFormat::from_file_name(&name);
+    let Some(to) = to.or(by_name) else {
         return Err(PlanError::UnknownOutputFormat { output: name.into_owned() });
     };
-    // A file whose name promises compression is compressed whatever --to says about the records inside.
-    if to.compression == Compression::None {
-        to.compression = without_compression(&name).1;
+    match (to, family) {
+        (OutputFormat::Arrays(own), _) => Ok(OutputFormat::Arrays(family.unwrap_or(own))),
+        (OutputFormat::Records(to), Some(_)) => Err(PlanError::FamilyOfRecords { to }),
+        (OutputFormat::Records(mut to), None) => {
+            // A file whose name promises compression is compressed whatever --to says about the records inside.
+            if to.compression == Compression::None {
+                to.compression = without_compression(&name).1;
+            }
+            check_compression(to).map(OutputFormat::Records)
+        }
     }
-    check_compression(to)
 }
 
-fn outputs(output: &Path, to: FormatName, is_stream: bool, on_error: BadPolicy) -> Vec<OutputPlan> {
-    let records = OutputPlan {
-        compression: to.compression,
-        header: to.format.header(),
-        is_stream,
-        ..OutputPlan::plain(Stream::Kept, output.to_owned())
+fn outputs(
+    output: &Path,
+    to: OutputFormat,
+    is_stream: bool,
+    on_error: BadPolicy,
+) -> Result<Vec<OutputPlan>, PlanError> {
+    let plain = OutputPlan::plain(Stream::Kept, output.to_owned());
+    let (written, extension) = match to {
+        OutputFormat::Records(to) => {
+            let (compression, header) = (to.compression, to.format.header());
+            (OutputPlan { compression, header, is_stream, ..plain }, to.format.name())
+        }
+        OutputFormat::Arrays(_) if is_stream => {
+            return Err(PlanError::NoFile { output: output.to_owned() });
+        }
+        OutputFormat::Arrays(_) if files::is_object(output) => {
+            return Err(PlanError::TableObject { output: output.to_owned() });
+        }
+        OutputFormat::Arrays(family) => {
+            let deferred_table = arrays::FORMAT.deferred_table(arrays::table(family));
+            (OutputPlan { deferred_table, ..plain }, arrays::FORMAT.name())
+        }
     };
-    std::iter::once(records).chain(side_outputs(output, to, on_error)).collect()
+    Ok(std::iter::once(written).chain(side_outputs(output, extension, on_error)).collect())
 }

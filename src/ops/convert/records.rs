@@ -3,11 +3,12 @@
 use std::sync::atomic::AtomicBool;
 
 use super::joining::{BlockGames, GameMove};
+use super::output_format::OutputFormat;
 use super::plan::{Check, ConvertPlan};
-use super::strict;
 use super::strict::{RecordEffects, Route};
+use super::{arrays, strict};
 use crate::format::{
-    DecodeError, FieldChanges, Lookahead, PositionKey, Record, RecordRef, Warnings,
+    DecodeError, FieldChanges, Fields, Format, Lookahead, PositionKey, Record, RecordRef, Warnings,
 };
 use crate::records::counts::Condition;
 use crate::records::processing::{
@@ -37,6 +38,8 @@ pub(super) struct Candidate<T = FieldChanges> {
     pub(super) warnings: Warnings,
     /// What it loses and gains, or the move that it is in a game.
     pub(super) written: T,
+    /// Fields of arrays that stay empty.
+    pub(super) missing: Fields,
 }
 
 /// A record of a game that may be left out as a whole.
@@ -155,29 +158,61 @@ impl<'a> RecordConverter<'a> {
         if plan.joins_games() {
             let content = content.map_or_else(|| record.record(), Ok)?;
             let content = if settings.mirror { content.mirrored() } else { content };
+            let missing = Fields::NONE;
             let written = GameMove::new(plan, self.block, item, content)?;
             if settings.strict {
-                let effects = RecordEffects { warnings, written: written.changes() };
+                let effects = RecordEffects { warnings, written: written.changes(), missing };
                 strict::check(record, Route::Transcode, effects)?;
             }
-            return Ok(Decision::Move(Box::new(Candidate { position, warnings, written })));
+            return Ok(Decision::Move(Box::new(Candidate {
+                position,
+                warnings,
+                written,
+                missing,
+            })));
         }
-        let written = self.write(route, item, content, out)?;
+        let (written, missing) = self.write(route, item, content, out)?;
         if settings.strict {
-            strict::check(record, route, RecordEffects { warnings, written })?;
+            strict::check(record, route, RecordEffects { warnings, written, missing })?;
         }
-        Ok(Decision::Written(Candidate { position, warnings, written }))
+        Ok(Decision::Written(Candidate { position, warnings, written, missing }))
     }
 
+    /// What the record lost and was given, and fields that it leaves out.
     fn write(
         &mut self,
         route: Route,
         item: &NumberedRecord<'_>,
         content: Option<Record>,
         out: &mut Vec<u8>,
+    ) -> Result<(FieldChanges, Fields), RecordError> {
+        match self.plan.to {
+            OutputFormat::Records(to) => {
+                let written = self.write_record(route, item, content, to.format, out)?;
+                Ok((written, Fields::NONE))
+            }
+            OutputFormat::Arrays(family) => {
+                let record = &item.record;
+                let mirrored = match (route, content) {
+                    (Route::Mirror, None) => Some(record.record()?.mirrored()),
+                    (Route::Mirror, Some(content)) => Some(content.mirrored()),
+                    (Route::Copy | Route::Transcode, _) => None,
+                };
+                let fill = &self.plan.settings.fill;
+                arrays::push_row(family, (record, mirrored.as_ref()), fill, out)
+            }
+        }
+    }
+
+    fn write_record(
+        &mut self,
+        route: Route,
+        item: &NumberedRecord<'_>,
+        content: Option<Record>,
+        to: Format,
+        out: &mut Vec<u8>,
     ) -> Result<FieldChanges, RecordError> {
-        let (to, fill) = (self.plan.to.format, &self.plan.settings.fill);
-        let record = &item.record;
+        let (record, fill) = (&item.record, &self.plan.settings.fill);
         Ok(match route {
             Route::Copy => {
                 // What cannot be read is not copied either.
@@ -202,8 +237,8 @@ impl<'a> RecordConverter<'a> {
 impl Candidate {
     /// Counts a record that is written.
     pub(super) fn count(&self, processed: &mut ProcessedBlock) {
-        let Self { warnings, written, .. } = *self;
-        RecordEffects { warnings, written }.count(processed);
+        let Self { warnings, written, missing, .. } = *self;
+        RecordEffects { warnings, written, missing }.count(processed);
     }
 }
 

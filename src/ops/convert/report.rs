@@ -66,6 +66,9 @@ pub struct ConvertedInput {
     pub cannot_hold: Vec<&'static str>,
     /// Fields of the output's format that the input's format lacks and that are filled in.
     pub filled_in: Vec<&'static str>,
+    /// Fields of arrays that the input's format lacks and that stay empty.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub absent: Vec<&'static str>,
 }
 
 /// What became of the records of a conversion. `input` = `written` + `filtered` + `bad`.
@@ -88,6 +91,10 @@ pub struct RecordCounts {
     pub lost: BTreeMap<String, u64>,
     /// Records into which a field was filled that they lacked, by field.
     pub invented: BTreeMap<String, u64>,
+    /// Records that lack a field of the arrays that are written, by field: of those that all of them lack there is no
+    /// array.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub missing: BTreeMap<String, u64>,
 }
 
 impl ConvertReport {
@@ -106,7 +113,7 @@ impl ConvertReport {
             to: plan.to.to_string(),
             fill: plan.settings.fill.to_string(),
             canonical: plan.settings.canonical,
-            make_games: plan.to.format.holds_games().then_some(plan.settings.make_games),
+            make_games: plan.to.games().is_some().then_some(plan.settings.make_games),
             mirror: plan.settings.mirror,
             dedup: plan.settings.dedup,
             filters: plan.settings.filters,
@@ -123,6 +130,7 @@ impl ConvertReport {
                 warnings: counts.warnings.clone(),
                 lost: counts.lost.clone(),
                 invented: counts.invented.clone(),
+                missing: counts.missing.clone(),
             },
             elapsed_s,
             records_per_s: if elapsed_s > 0.0 { counts.input as f64 / elapsed_s } else { 0.0 },
@@ -159,5 +167,6 @@ fn converted_input(plan: &ConvertPlan, read: &PartRead) -> ConvertedInput {
         account: input_entry(&plan.parts[read.part], read),
         cannot_hold: names(conversion.lost),
         filled_in: names(conversion.invented),
+        absent: names(plan.to.absent(plan.parts[read.part].input.format, conversion)),
     }
 }

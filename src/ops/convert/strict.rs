@@ -60,6 +60,8 @@ fn lost(names: &[&str]) -> Result<(), RecordError> {
 pub(crate) struct RecordEffects {
     pub(crate) warnings: Warnings,
     pub(crate) written: FieldChanges,
+    /// Fields of arrays that stay empty.
+    pub(crate) missing: Fields,
 }
 
 impl RecordEffects {
@@ -74,6 +76,7 @@ impl RecordEffects {
         processed.count_warnings(self.warnings);
         processed.counts.count_disposition(Disposition::Kept);
         processed.count_fields(self.written);
+        processed.count_missing(self.missing);
     }
 }
 

@@ -154,7 +154,7 @@ impl RearrangePlan {
         let name = text_of(output.file_name().unwrap_or_default());
         let manifest =
             (!is_stream).then(|| output.with_file_name(path_of(&(name + MANIFEST_SUFFIX))));
-        let side_outputs = side_outputs(&output, to, on_error);
+        let side_outputs = side_outputs(&output, to.format.name(), on_error);
         Self {
             parts: Vec::new(),
             references: references.into_iter().map(Part::whole).collect(),
@@ -195,8 +195,11 @@ impl RearrangePlan {
         let to = output_format(&folder.join(to.to_string()), Some(to), first.format)?;
         let stem = stem(name, &inputs)?;
         let manifest = Some(folder.join(path_of(&format!("{stem}{MANIFEST_SUFFIX}"))));
-        let side_outputs =
-            side_outputs(&folder.join(path_of(&format!("{stem}.{to}"))), to, on_error);
+        let side_outputs = side_outputs(
+            &folder.join(path_of(&format!("{stem}.{to}"))),
+            to.format.name(),
+            on_error,
+        );
         Self {
             parts: Vec::new(),
             references: Vec::new(),

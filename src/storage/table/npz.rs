@@ -37,6 +37,8 @@ struct Values {
     ends: Option<Spool>,
     /// Whether there is nothing, where that can be.
     nulls: Option<Spool>,
+    /// Rows with nothing there.
+    without_value: u64,
 }
 
 /// A file without a name.
@@ -74,12 +76,14 @@ impl Values {
             ends.write_all(&0_u64.to_le_bytes())?;
         }
         let nulls = column.is_nullable.then(spool).transpose()?;
-        Ok(Self { column, spool: spool()?, longest: 0, elements: 0, ends, nulls })
+        Ok(Self { column, spool: spool()?, longest: 0, elements: 0, ends, nulls, without_value: 0 })
     }
 
     fn push(&mut self, value: &Value<'_>) -> io::Result<()> {
         if let Some(nulls) = &mut self.nulls {
-            nulls.write_all(&[u8::from(*value == Value::Null)])?;
+            let is_null = *value == Value::Null;
+            self.without_value += u64::from(is_null);
+            nulls.write_all(&[u8::from(is_null)])?;
         }
         let spool = &mut self.spool;
         match (self.column.kind, value) {
@@ -115,8 +119,12 @@ impl Values {
 
     /// Adds the arrays of the column.
     fn finish<W: Write>(self, rows: u64, zip: &mut Zip<W>) -> io::Result<()> {
-        let Self { column: Column { name, kind, .. }, spool, longest, elements, ends, nulls } =
-            self;
+        let Self { column, spool, longest, elements, ends, nulls, without_value } = self;
+        let Column { name, kind, is_optional, .. } = column;
+        if is_optional && rows > 0 && without_value == rows {
+            return Ok(());
+        }
+        let nulls = nulls.filter(|_| !is_optional || without_value > 0);
         let mut values = reread(spool)?;
         let array = format!("{name}.npy");
         match kind {

@@ -20,6 +20,9 @@ pub struct Column {
     pub kind: ColumnType,
     /// Whether a row may have nothing there. Lists are empty instead.
     pub is_nullable: bool,
+    /// Whether arrays are left out that would say nothing: of the column, where no row has a value, and of its nulls,
+    /// where every row has one.
+    pub is_optional: bool,
     /// Whether hardly any value comes twice, so that looking for equal ones is lost time.
     pub is_distinct: bool,
 }
@@ -80,13 +83,19 @@ impl ColumnType {
 impl Column {
     /// A column in which every row has a value.
     pub const fn new(name: &'static str, kind: ColumnType) -> Self {
-        Self { name, kind, is_nullable: false, is_distinct: false }
+        Self { name, kind, is_nullable: false, is_optional: false, is_distinct: false }
     }
 
     /// The same, but rows may have nothing there.
     #[must_use]
     pub const fn nullable(self) -> Self {
         Self { is_nullable: true, ..self }
+    }
+
+    /// The same, but rows may have nothing there, and arrays that would say nothing are left out.
+    #[must_use]
+    pub const fn optional(self) -> Self {
+        Self { is_nullable: true, is_optional: true, ..self }
     }
 
     /// The same, with values hardly any of which comes twice.

@@ -1,0 +1,101 @@
+//! What a conversion writes: records in a format, or arrays of numpy.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::arrays;
+use crate::format::packed::Family;
+use crate::format::{ConversionPlan, Fields, Fill, Format};
+use crate::records::format_name::{FormatName, expected_names};
+use crate::records::opening::conversion;
+use crate::records::plan_error::PlanError;
+use crate::records::source::Input;
+use crate::storage::value_error::ParseValueError;
+
+/// What a conversion writes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OutputFormat {
+    /// Records.
+    Records(FormatName),
+    /// Arrays of numpy, `.npz`, with positions and moves as the engine of this family encodes them.
+    Arrays(Family),
+}
+
+impl OutputFormat {
+    /// What the name of a file says.
+    pub fn from_file_name(name: &str) -> Option<Self> {
+        let extension = name.rsplit_once('.').map(|(_, extension)| extension);
+        if extension == Some(arrays::FORMAT.name()) {
+            return Some(Self::Arrays(Family::Apery));
+        }
+        FormatName::from_file_name(name).map(Self::Records)
+    }
+
+    /// The format of the records, if it writes such.
+    pub fn records(self) -> Option<Format> {
+        match self {
+            Self::Records(name) => Some(name.format),
+            Self::Arrays(_) => None,
+        }
+    }
+
+    /// The format of the games, if it writes such.
+    pub(super) fn games(self) -> Option<Format> {
+        self.records().filter(|format| format.holds_games())
+    }
+
+    /// Fields that it holds.
+    pub fn fields(self) -> Fields {
+        match self {
+            Self::Records(name) => name.format.fields(),
+            Self::Arrays(_) => arrays::FIELDS,
+        }
+    }
+
+    /// Fields that no record of an input makes.
+    pub fn absent(self, from: Format, conversion: ConversionPlan) -> Fields {
+        match self {
+            Self::Records(_) => Fields::NONE,
+            Self::Arrays(_) => arrays::FIELDS.without(from.fields()).without(conversion.invented),
+        }
+    }
+
+    pub(super) fn conversion(
+        self,
+        input: &Input,
+        fill: &Fill,
+    ) -> Result<ConversionPlan, PlanError> {
+        match self {
+            Self::Records(name) => conversion(input, name.format, fill),
+            Self::Arrays(_) => Ok(arrays::conversion_plan(input.format, fill)),
+        }
+    }
+}
+
+impl From<FormatName> for OutputFormat {
+    fn from(name: FormatName) -> Self {
+        Self::Records(name)
+    }
+}
+
+impl FromStr for OutputFormat {
+    type Err = ParseValueError;
+
+    fn from_str(text: &str) -> Result<Self, ParseValueError> {
+        if text.strip_prefix('.').unwrap_or(text) == arrays::FORMAT.name() {
+            return Ok(Self::Arrays(Family::Apery));
+        }
+        text.parse().map(Self::Records).map_err(|_: ParseValueError| {
+            ParseValueError::new(text, "not a format", format!("{}, or npz", expected_names()))
+        })
+    }
+}
+
+impl fmt::Display for OutputFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Records(name) => name.fmt(f),
+            Self::Arrays(_) => f.write_str(arrays::FORMAT.name()),
+        }
+    }
+}
