@@ -128,53 +128,118 @@ fn the_pages_name_what_there_is() {
     }
 }
 
-/// What does not depend on the language: the depth of headings, commands, links, numbers of tables and lists.
-fn skeleton(page: &str) -> Vec<String> {
+/// A page in two languages, and the headings of what is in English only.
+const IN_BOTH_LANGUAGES: [(&str, &str, &[&str]); 9] = [
+    ("README.md", "README.ja.md", &[]),
+    ("docs/commands.md", "docs/ja/commands.md", &[]),
+    ("docs/filters.md", "docs/ja/filters.md", &[]),
+    ("docs/running.md", "docs/ja/running.md", &[]),
+    ("docs/formats/README.md", "docs/ja/formats.md", &[]),
+    ("docs/datasets.md", "docs/ja/datasets.md", &[]),
+    ("docs/usi.md", "docs/ja/usi.md", &[]),
+    ("docs/selfplay.md", "docs/ja/selfplay.md", &["How it is done", "What it costs"]),
+    (
+        "docs/search.md",
+        "docs/ja/search.md",
+        &["Files", "Hazards", "Looking on", "Where the time goes", "Left out so far", "Sources"],
+    ),
+];
+
+/// The text of a page without the sections of these headings.
+fn without_sections(page: &str, left_out: &[&str]) -> String {
     let text = fs::read_to_string(root().join(page)).unwrap();
+    let heading = |section: &str| section.lines().next().unwrap_or_default().to_owned();
+    let sections: Vec<&str> = text.split("\n## ").collect();
+    for &left_out in left_out {
+        assert!(sections.iter().any(|section| heading(section) == left_out), "{page}: {left_out}");
+    }
+    let kept = sections.into_iter().filter(|section| !left_out.contains(&&*heading(section)));
+    kept.collect::<Vec<_>>().join("\n## ")
+}
+
+/// What does not depend on the language: the depth of headings, tables, items of lists, blocks.
+fn skeleton(text: &str) -> Vec<String> {
     let mut parts = Vec::new();
+    let mut block = None;
     for line in text.lines() {
-        if line.starts_with('#') {
-            parts.push(line.split(' ').next().unwrap().to_owned());
-        }
-        if line.starts_with("| ") {
-            parts.push(format!("a row of {} cells", line.matches('|').count()));
+        let is_fence = line.trim_start().starts_with("```");
+        match (&mut block, is_fence) {
+            (None, true) => block = Some(line.to_owned()),
+            (Some(_), true) => parts.extend(block.take()),
+            (Some(block), false) => *block += &format!("\n{line}"),
+            (None, false) => parts.extend(skeleton_of_line(line)),
         }
     }
     parts
 }
 
-/// Commands between backquotes, and those of blocks; figures with a unit or a comma.
-fn commands_and_figures(page: &str) -> (Vec<String>, Vec<String>) {
-    let text = fs::read_to_string(root().join(page)).unwrap();
-    let mut commands: Vec<String> = text
-        .split('`')
-        .skip(1)
-        .step_by(2)
-        .filter(|code| code.contains("kyokumen ") || code.starts_with("--"))
-        .map(str::to_owned)
-        .collect();
-    commands.extend(shell_blocks(page));
-    commands.sort();
+fn skeleton_of_line(line: &str) -> Option<String> {
+    if line.starts_with('#') {
+        return Some(line.split(' ').next().unwrap().to_owned());
+    }
+    if line.starts_with("| ") {
+        return Some(format!("a row of {} cells", line.matches('|').count()));
+    }
+    let is_item = line.starts_with("* ")
+        || line.starts_with("- ")
+        || line.split_once(". ").is_some_and(|(number, _)| number.parse::<u8>().is_ok());
+    is_item.then(|| "an item".to_owned())
+}
+
+/// What stands between backquotes outside of blocks; figures with a comma or a point, or of two digits.
+fn code_and_figures(text: &str) -> (Vec<String>, Vec<String>) {
+    let outside = text.split("```").step_by(2).collect::<String>();
+    let spans = outside.split('`').skip(1).step_by(2);
+    // A line may end within one.
+    let mut code: Vec<String> = spans.map(|span| span.replace('\n', " ")).collect();
+    code.sort();
+    code.dedup();
     let is_figure = |c: char| c.is_ascii_digit() || c == '.' || c == ',';
+    // Targets of links differ, and may have digits.
+    let without_targets =
+        text.split("](").enumerate().map(|(i, part)| match part.split_once(')') {
+            Some((_, behind)) if i > 0 => behind,
+            _ => part,
+        });
+    let text = without_targets.collect::<Vec<_>>().join(" ");
     let words = text.split(|c: char| !is_figure(c));
     let words = words.map(|word| word.trim_matches(['.', ',']));
     let mut figures: Vec<String> = words
-        .filter(|word| word.chars().any(|c| c == '.' || c == ',') || word.len() > 2)
+        .filter(|word| word.chars().any(|c| c == '.' || c == ',') || word.len() > 1)
         .map(str::to_owned)
         .collect();
     figures.sort();
     figures.dedup();
-    (commands, figures)
+    (code, figures)
 }
 
+/// Headings, tables, lists, blocks, code and figures of the pages in Japanese are those of the English ones, in which
+/// nothing changes without the other.
 #[test]
-fn the_japanese_readme_keeps_step() {
-    let [english, japanese] = ["README.md", "README.ja.md"];
-    assert_eq!(skeleton(japanese), skeleton(english));
-    let (commands, figures) = commands_and_figures(english);
-    let (in_japanese, figures_in_japanese) = commands_and_figures(japanese);
-    assert_eq!(in_japanese, commands);
-    assert_eq!(figures_in_japanese, figures);
+fn the_japanese_pages_keep_step() {
+    for (english, japanese, left_out) in IN_BOTH_LANGUAGES {
+        let [in_english, in_japanese] =
+            [without_sections(english, left_out), without_sections(japanese, &[])];
+        let [expected, found] = [skeleton(&in_english), skeleton(&in_japanese)];
+        if let Some(place) =
+            (0..expected.len().max(found.len())).find(|&i| expected.get(i) != found.get(i))
+        {
+            let [expected, found] = [expected.get(place), found.get(place)];
+            panic!("{japanese}: part {place} is {found:?}, in {english} {expected:?}");
+        }
+        let (code, figures) = code_and_figures(&in_english);
+        let (code_in_japanese, figures_in_japanese) = code_and_figures(&in_japanese);
+        for (what, expected, found) in
+            [("code", code, code_in_japanese), ("figures", figures, figures_in_japanese)]
+        {
+            let lacking: Vec<_> = expected.iter().filter(|one| !found.contains(one)).collect();
+            let added: Vec<_> = found.iter().filter(|one| !expected.contains(one)).collect();
+            assert!(
+                lacking.is_empty() && added.is_empty(),
+                "{what}: {japanese} lacks {lacking:?}, which {english} has; the other way round {added:?}"
+            );
+        }
+    }
 }
 
 /// Links of the pages lead to files that are there.
