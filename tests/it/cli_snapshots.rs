@@ -166,7 +166,7 @@ fn skeleton(text: &str) -> Vec<String> {
         match (&mut block, is_fence) {
             (None, true) => block = Some(line.to_owned()),
             (Some(_), true) => parts.extend(block.take()),
-            (Some(block), false) => *block += &format!("\n{line}"),
+            (Some(block), false) => block.extend(["\n", line]),
             (None, false) => parts.extend(skeleton_of_line(line)),
         }
     }
