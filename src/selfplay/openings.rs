@@ -4,10 +4,11 @@ use std::error::Error;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError, atomic::AtomicBool};
 
-use kyokumen_selfplay::{Openings, Permutation};
+use kyokumen_selfplay::Openings;
 
 use super::error::SelfPlayError;
 use crate::format::{Fill, Format, Record, RecordRef, encode};
+use crate::game::Permutation;
 use crate::mate::judge::{Judge, SearchSettings};
 use crate::mate::positions::Positions;
 use crate::random::SplitMix64;

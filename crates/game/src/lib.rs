@@ -5,6 +5,8 @@
 //! with what the search should know of it. OR and AND nodes are those of Nilsson (1971).
 
 mod game;
+mod permutation;
 pub mod random;
 
 pub use game::{Candidate, Expansion, Game, Hand, Moves, NodeKind, Outcome};
+pub use permutation::Permutation;

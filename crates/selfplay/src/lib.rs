@@ -9,11 +9,9 @@ mod device;
 mod figures;
 mod game;
 mod groups;
-mod permutation;
 mod settings;
 
 pub use figures::Figures;
 pub use game::{FinishedGame, GameCounts, SelfPlayGame, Step, best_value, candidates};
 pub use groups::{Games, GamesError, Openings, RunSettings, StartPosition};
-pub use permutation::Permutation;
 pub use settings::{GameSettings, RandomOpening};

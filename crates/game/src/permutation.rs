@@ -1,6 +1,6 @@
 //! Numbers in random order, each once, without a list of them.
 
-use kyokumen_game::random::SplitMix64;
+use crate::random::SplitMix64;
 
 /// A random order of the numbers below a bound: a Feistel network over the next power of four, walked on until the number
 /// is below the bound (Black and Rogaway, "Ciphers with arbitrary finite domains", 2002).
