@@ -3,6 +3,8 @@
 //! A plane is the 81 squares by file × 9 + rank from 1a, as the mover sees the board. The layout is dlshogi's
 //! (`cppshogi.cpp`, `make_input_features`), found out by asking `cshogi.dlshogi`.
 
+use std::ops::Range;
+
 use kyokumen_shogi::{Bitboard, Color, EnteringKing, HandKind, PieceKind, Position, attacks};
 
 use crate::element::Element;
@@ -85,17 +87,23 @@ impl Input2 {
 /// If `out` has not [`INPUT1_PLANES`] × [`BOARD`] numbers.
 pub fn write_input1<T: Element>(position: &Position, out: &mut [T]) {
     assert_eq!(out.len(), INPUT1_PLANES * BOARD, "numbers of input1");
-    let mover = position.side_to_move();
-    let (of_mover, of_opponent) = out.split_at_mut(INPUT1_PLANES / 2 * BOARD);
-    write_side(position, mover, of_mover);
-    write_side(position, !mover, of_opponent);
+    let (planes, _) = out.as_chunks_mut::<BOARD>();
+    each_plane(position, |number, squares| write_plane(squares, &mut planes[number]));
 }
 
-fn write_side<T: Element>(position: &Position, color: Color, out: &mut [T]) {
+/// Visits the planes of `input1` by their numbers, each with the bits of its squares as the mover sees the board.
+#[inline]
+pub(crate) fn each_plane(position: &Position, mut visit: impl FnMut(usize, u128)) {
+    let mover = position.side_to_move();
+    each_plane_of(position, mover, &mut visit);
+    each_plane_of(position, !mover, |number, squares| visit(INPUT1_PLANES / 2 + number, squares));
+}
+
+#[inline]
+fn each_plane_of(position: &Position, color: Color, mut visit: impl FnMut(usize, u128)) {
     let mover = position.side_to_move();
     let occupied = position.occupied();
     let mut counts = [Bitboard::EMPTY; 3];
-    let (planes, _) = out.as_chunks_mut::<BOARD>();
     for (i, kind) in KINDS.into_iter().enumerate() {
         let pieces = position.pieces(color, kind);
         let mut attacked = Bitboard::EMPTY;
@@ -106,20 +114,24 @@ fn write_side<T: Element>(position: &Position, color: Color, out: &mut [T]) {
             counts[1] |= counts[0] & to;
             counts[0] |= to;
         }
-        write_plane(pieces, mover, &mut planes[i]);
-        write_plane(attacked, mover, &mut planes[KINDS.len() + i]);
+        visit(i, seen_by(mover, pieces));
+        visit(KINDS.len() + i, seen_by(mover, attacked));
     }
-    for (count, plane) in counts.into_iter().zip(&mut planes[2 * KINDS.len()..]) {
-        write_plane(count, mover, plane);
+    for (i, count) in counts.into_iter().enumerate() {
+        visit(2 * KINDS.len() + i, seen_by(mover, count));
     }
 }
 
 #[inline]
-fn write_plane<T: Element>(squares: Bitboard, mover: Color, plane: &mut [T; BOARD]) {
-    let bits = match mover {
+const fn seen_by(mover: Color, squares: Bitboard) -> u128 {
+    match mover {
         Color::Black => squares.bits(),
         Color::White => squares.bits().reverse_bits() >> (u128::BITS as usize - BOARD),
-    };
+    }
+}
+
+#[inline]
+fn write_plane<T: Element>(bits: u128, plane: &mut [T; BOARD]) {
     let bytes = bits.to_le_bytes();
     let (eights, rest) = plane.as_chunks_mut::<8>();
     for (eight, byte) in eights.iter_mut().zip(bytes) {
@@ -137,40 +149,52 @@ pub fn write_input2<T: Element>(position: &Position, kind: Input2, out: &mut [T]
     assert_eq!(out.len(), kind.planes() * BOARD, "numbers of input2");
     out.fill(T::ZERO);
     let (planes, _) = out.as_chunks_mut::<BOARD>();
+    each_run_of_ones(position, kind, |run| planes[run].as_flattened_mut().fill(T::ONE));
+}
+
+/// Visits the planes of `input2` that are 1, as runs of their numbers.
+#[inline]
+pub(crate) fn each_run_of_ones(
+    position: &Position,
+    kind: Input2,
+    mut visit: impl FnMut(Range<usize>),
+) {
     let mover = position.side_to_move();
     let mut next = 0;
     for color in [mover, !mover] {
         let hand = position.hand(color);
         for (kind, most) in HAND_PLANES {
             let held = usize::from(hand.count(kind)).min(most);
-            planes[next..next + held].as_flattened_mut().fill(T::ONE);
+            visit(next..next + held);
             next += most;
         }
     }
     if position.in_check() {
-        planes[HANDS].fill(T::ONE);
+        visit(HANDS..HANDS + 1);
     }
     if kind == Input2::EnteringKings {
-        let (of_mover, of_opponent) = planes[HANDS + 1..].split_at_mut(ENTERING);
-        write_entering(position, mover, of_mover);
-        write_entering(position, !mover, of_opponent);
+        each_of_entering(position, mover, |plane| {
+            visit(HANDS + 1 + plane..HANDS + 2 + plane);
+        });
+        each_of_entering(position, !mover, |plane| {
+            let place = HANDS + 1 + ENTERING + plane;
+            visit(place..place + 1);
+        });
     }
 }
 
-fn write_entering<T: Element>(position: &Position, color: Color, planes: &mut [[T; BOARD]]) {
+/// That the king is there; what is missing, of which there is no plane if it is too much, or more is there than is needed.
+fn each_of_entering(position: &Position, color: Color, mut visit: impl FnMut(usize)) {
     let standing = EnteringKing::of(position, color);
     if standing.king_in_camp {
-        planes[0].fill(T::ONE);
+        visit(0);
     }
-    let (pieces, points) = planes[1..].split_at_mut(PIECES_LEFT);
-    write_left(EnteringKing::PIECES_NEEDED, standing.pieces, pieces);
-    write_left(standing.points_needed, standing.points, points);
-}
-
-/// Sets the plane of what is missing; none if it is too much, or more is there than is needed.
-fn write_left<T: Element>(needed: u8, there: u8, planes: &mut [[T; BOARD]]) {
-    let left = needed.checked_sub(there).and_then(|left| planes.get_mut(usize::from(left)));
-    if let Some(plane) = left {
-        plane.fill(T::ONE);
+    let pieces_left = EnteringKing::PIECES_NEEDED.checked_sub(standing.pieces).map(usize::from);
+    if let Some(left) = pieces_left.filter(|&left| left < PIECES_LEFT) {
+        visit(1 + left);
+    }
+    let points_left = standing.points_needed.checked_sub(standing.points).map(usize::from);
+    if let Some(left) = points_left.filter(|&left| left < POINTS_LEFT) {
+        visit(1 + PIECES_LEFT + left);
     }
 }

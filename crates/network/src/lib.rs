@@ -4,9 +4,11 @@ mod batch;
 mod element;
 mod evaluation_error;
 mod evaluator;
+mod feature_bits;
 mod features;
 mod label;
 mod network_error;
+mod nnue;
 mod process_network;
 mod reproducible;
 #[cfg(feature = "rten")]
@@ -17,9 +19,11 @@ pub use batch::{Batch, CHUNK};
 pub use element::Element;
 pub use evaluation_error::EvaluationError;
 pub use evaluator::Evaluator;
+pub use feature_bits::{INPUT1_BYTES, write_input1_bits, write_input2_bits};
 pub use features::{BOARD, INPUT1_PLANES, Input2, write_input1, write_input2};
 pub use label::{LABELS, move_label};
 pub use network_error::NetworkError;
+pub use nnue::{MissingKingError, NnueFeatures};
 pub use process_network::ProcessNetwork;
 pub use reproducible::is_reproducible;
 #[cfg(feature = "rten")]

@@ -1,7 +1,8 @@
 //! Planes and labels: figures of `cshogi.dlshogi`, and what must hold whatever the position.
 
 use kyokumen_network::{
-    BOARD, INPUT1_PLANES, Input2, LABELS, move_label, write_input1, write_input2,
+    BOARD, INPUT1_BYTES, INPUT1_PLANES, Input2, LABELS, move_label, write_input1,
+    write_input1_bits, write_input2, write_input2_bits,
 };
 use kyokumen_shogi::{Color, HandKind, Move, Piece, Position, Setup, Square};
 use kyokumen_testing::positions::{position, random_play};
@@ -152,4 +153,27 @@ fn labels_are_those_of_cshogi() {
         move_label(Move::drop(kind, square), Color::Black) / 81
     });
     assert_eq!(drops, [20, 21, 22, 23, 26, 24, 25]);
+}
+
+/// Bit by bit what stands in the planes, and nothing behind them.
+#[test]
+fn bits_are_the_planes() {
+    for position in random_play(11, 300) {
+        let mut bits = [0xff; INPUT1_BYTES];
+        write_input1_bits(&position, &mut bits);
+        let numbers = input1(&position);
+        let bit = |bits: &[u8], place: usize| bits[place / 8] >> (place % 8) & 1 == 1;
+        for place in 0..8 * INPUT1_BYTES {
+            let number = numbers.get(place).copied().unwrap_or_default();
+            assert_eq!(bit(&bits, place), number > 0.0, "{place} of {position:?}");
+        }
+        for kind in [Input2::Hands, Input2::EnteringKings] {
+            let mut bits = vec![0xff; kind.bytes()];
+            write_input2_bits(&position, kind, &mut bits);
+            let set = set(&position, kind);
+            for plane in 0..8 * kind.bytes() {
+                assert_eq!(bit(&bits, plane), set.contains(&plane), "{plane}");
+            }
+        }
+    }
 }

@@ -1,0 +1,57 @@
+//! Input planes a bit a square: an eighth of what bytes take, a thirty-second of `f32`.
+//!
+//! The layout is that in which dlshogi hands planes to an accelerator, which unpacks them (`packed_features1_t`,
+//! `packed_features2_t` of `cppshogi.h`): bits from the lowest of each byte on, plane after plane, and of planes whose squares
+//! are all equal one bit each. numpy makes planes of it by `unpackbits(…, bitorder="little")`.
+
+use kyokumen_shogi::Position;
+
+use crate::features::{BOARD, INPUT1_PLANES, Input2, each_plane, each_run_of_ones};
+
+/// Bytes of the planes of `input1`; the last two bits are 0.
+pub const INPUT1_BYTES: usize = (INPUT1_PLANES * BOARD).div_ceil(8);
+
+impl Input2 {
+    /// Bytes of the planes, a bit each.
+    pub const fn bytes(self) -> usize {
+        self.planes().div_ceil(8)
+    }
+}
+
+/// Writes the planes of `input1`, see [`write_input1`](crate::write_input1).
+///
+/// # Panics
+///
+/// If `out` has not [`INPUT1_BYTES`] bytes.
+pub fn write_input1_bits(position: &Position, out: &mut [u8]) {
+    const WORD: usize = u64::BITS as usize;
+    assert_eq!(out.len(), INPUT1_BYTES, "bytes of input1");
+    let mut words = [0_u64; (INPUT1_PLANES * BOARD).div_ceil(WORD) + 2];
+    each_plane(position, |number, squares| {
+        let (word, bit) = (number * BOARD / WORD, number * BOARD % WORD);
+        let low = squares << bit;
+        words[word] |= low as u64;
+        words[word + 1] |= (low >> WORD) as u64;
+        if bit + BOARD > 2 * WORD {
+            words[word + 2] |= (squares >> (2 * WORD - bit)) as u64;
+        }
+    });
+    let (whole, rest) = out.as_chunks_mut::<8>();
+    for (bytes, word) in whole.iter_mut().zip(words) {
+        *bytes = word.to_le_bytes();
+    }
+    let last = words[INPUT1_BYTES / 8].to_le_bytes();
+    rest.copy_from_slice(&last[..INPUT1_BYTES % 8]);
+}
+
+/// Writes the planes of `input2`, see [`write_input2`](crate::write_input2).
+///
+/// # Panics
+///
+/// If `out` has not `kind.bytes()` bytes.
+pub fn write_input2_bits(position: &Position, kind: Input2, out: &mut [u8]) {
+    assert_eq!(out.len(), kind.bytes(), "bytes of input2");
+    let mut planes = 0_u128;
+    each_run_of_ones(position, kind, |run| planes |= ((1 << run.len()) - 1) << run.start);
+    out.copy_from_slice(&planes.to_le_bytes()[..kind.bytes()]);
+}
