@@ -14,7 +14,7 @@ use crate::records::answer::Answer;
 use crate::records::reading::RecordError;
 use crate::search::SearchObserver;
 use crate::shogi::{Move, Position};
-use crate::solver::{Attacker, Limits, MAX_PLIES, Solver, TableSize, Verdict};
+use crate::solver::{Attacker, Limits, MAX_PLIES, Solver, TableError, TableSize, Verdict};
 
 pub use crate::solver::{NODE_DEFINITION, SOLVER_VERSION, Stop, WhenHopeless};
 
@@ -208,6 +208,21 @@ impl Judge {
             shortest: false,
             is_shortest: false,
         }
+    }
+
+    /// The same, if there is memory for the table.
+    ///
+    /// # Errors
+    /// [`TableError`].
+    pub fn try_new(settings: &SearchSettings) -> Result<Self, TableError> {
+        let solver = Solver::try_new(TableSize::from_mib(settings.hash_mb))?;
+        Ok(Self { solver, ..Self::new(&SearchSettings { hash_mb: 0, ..settings.clone() }) })
+    }
+
+    /// The same table for searches within other limits.
+    #[must_use]
+    pub fn within(self, limits: Limits, in_check: InCheck) -> Self {
+        Self { limits, in_check, ..self }
     }
 
     /// The same, but looks for the shortest mate, with as many nodes again.

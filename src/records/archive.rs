@@ -161,7 +161,7 @@ impl Archive {
     ///
     /// # Errors
     /// [`ArchiveError`].
-    pub(crate) fn of_input(input: &Input) -> Result<Self, ArchiveError> {
+    pub fn of_input(input: &Input) -> Result<Self, ArchiveError> {
         let name = input.name.clone();
         let format = input.format;
         let Some(record_len) = format.record_len() else {
@@ -222,7 +222,7 @@ impl Archive {
     }
 
     /// Offset of a record among the bytes of all records.
-    pub(crate) const fn offset(&self, index: u64) -> u64 {
+    pub const fn offset(&self, index: u64) -> u64 {
         let offset = index.saturating_mul(self.record_len);
         if offset < self.content_bytes { offset } else { self.content_bytes }
     }

@@ -80,6 +80,21 @@ pub(crate) const SAID_IF_SET: [&str; 7] = [
 ];
 
 impl RecordFilters {
+    /// Whether a record is taken: number `number` over all inputs, from 0.
+    ///
+    /// # Errors
+    /// [`DecodeError`] if a condition asks for what cannot be read.
+    pub fn takes(&self, number: u64, record: &RecordRef<'_>) -> Result<bool, DecodeError> {
+        if self.failed_by_fields(number, record)?.is_some() {
+            return Ok(false);
+        }
+        if !self.ask_rules() {
+            return Ok(true);
+        }
+        let position = Position::try_from(record.setup()?).ok();
+        Ok(self.failed_by_rules(position.as_ref(), record.best_move()?).is_none())
+    }
+
     /// Fields that a format must have for these conditions, with the long name of the option that asks.
     pub(crate) fn asked(&self) -> impl Iterator<Item = (&'static str, Field)> {
         [

@@ -20,7 +20,11 @@ use crate::storage::parquet;
 use crate::storage::path_text::{path_of, text_of};
 use crate::storage::table::TableFormat;
 
-pub(crate) fn input(
+/// Looks at an input: its format by name or content where none is given, how its moves are encoded by its records.
+///
+/// # Errors
+/// [`PlanError`] if it is not there, is a folder, or does not show its format.
+pub fn input(
     path: &Path,
     from: Option<FormatName>,
     dialect: Option<Dialect>,
@@ -93,7 +97,11 @@ pub(crate) fn inputs(
     Ok(inputs)
 }
 
-pub(crate) fn check_filters(input: &Input, filters: &RecordFilters) -> Result<(), PlanError> {
+/// Whether an input has the fields that conditions ask for.
+///
+/// # Errors
+/// [`PlanError`] with the condition and what the format does not say.
+pub fn check_filters(input: &Input, filters: &RecordFilters) -> Result<(), PlanError> {
     let (fields, format) = (input.format.fields(), input.format);
     let name = || input.name.clone();
     if let Some((filter, field)) = filters.asked().find(|&(_, field)| !fields.contains(field)) {
