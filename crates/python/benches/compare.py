@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+"""The figures of docs/python.md: the package beside numpy and cshogi, in turns, in processor time of one core.
+
+    pip install kyokumen cshogi && python crates/python/benches/compare.py games.psv [--program target/release/kyokumen] [--large 20000000]
+
+Each figure is the median of so many turns; a ratio is that of the medians. `--large` makes a temporary file of so many records.
+"""
+
+import argparse
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import cshogi
+import kyokumen
+import numpy as np
+from cshogi import dlshogi
+from kyokumen import features
+
+TURNS = 7
+BATCH = 4096
+
+
+def in_turns(*works: Callable[[], object]) -> list[float]:
+    """Seconds of the processor, the median of each."""
+    times: list[list[float]] = [[] for _ in works]
+    for _ in range(TURNS):
+        for work, taken in zip(works, times, strict=True):
+            started = time.process_time()
+            work()
+            taken.append(time.process_time() - started)
+    return [statistics.median(taken) for taken in times]
+
+
+def told(what: str, amount: float, unit: str, mine: float, theirs: float | None = None, name: str = "") -> None:
+    line = f"{what:34} {amount / mine:14,.0f} {unit}"
+    if theirs is not None:
+        line += f"   {name} {amount / theirs:12,.0f}   {theirs / mine:6.2f} x"
+    print(line, flush=True)
+
+
+def arrays(path: Path) -> None:
+    dtype = kyokumen.open(path).numpy().dtype
+    records = len(kyokumen.open(path))
+    mine, theirs = in_turns(
+        lambda: kyokumen.open(path).numpy()["score"].astype(np.int64).sum(),
+        lambda: np.memmap(path, dtype, "r")["score"].astype(np.int64).sum(),
+    )
+    told("array of psv, and a sum over it", records, "records/s", mine, theirs, "numpy.memmap")
+
+
+def by_cshogi(records: np.ndarray, f1: np.ndarray, f2: np.ndarray, moves: np.ndarray, values: np.ndarray) -> None:
+    board = cshogi.Board()
+    f1.fill(0)
+    f2.fill(0)
+    for i, record in enumerate(records):
+        board.set_psfen(record["sfen"])
+        dlshogi.make_input_features(board, f1[i], f2[i])
+        moves[i] = dlshogi.make_move_label(board.move_from_psv(int(record["move"])), board.turn)
+        values[i] = 1 / (1 + np.exp(-record["score"] / 756.0864962951762))
+
+
+def planes(path: Path) -> None:
+    records = kyokumen.open(path).numpy()
+    records = records[np.random.default_rng(1).choice(len(records), BATCH, replace=False)]
+    dlshogi.use_nyugyoku_features(False)
+    theirs = (
+        np.empty((BATCH, 62, 9, 9), np.float32),
+        np.empty((BATCH, 57, 9, 9), np.float32),
+        np.empty(BATCH, np.int64),
+        np.empty(BATCH, np.float32),
+    )
+    out32 = (np.empty_like(theirs[0]), np.empty_like(theirs[1]))
+    out16 = (theirs[0].astype(np.float16), theirs[1].astype(np.float16))
+
+    def made(**options: object) -> None:
+        features.dlshogi(records, threads=1, **options)
+        features.dlshogi_labels(records, threads=1)
+
+    f32, f16, bits, cshogis = in_turns(
+        lambda: made(out=out32),
+        lambda: made(out=out16),
+        lambda: made(dtype="bits"),
+        lambda: by_cshogi(records, *theirs),
+    )
+    assert (theirs[0] == out32[0]).all() and (theirs[1] == out32[1]).all(), "planes differ"
+    for name, mine in (("f32", f32), ("f16", f16), ("bits", bits)):
+        told(f"planes + label + value, {name}", BATCH, "positions/s", mine, cshogis, "cshogi")
+    halfkp, halfka = in_turns(
+        lambda: features.halfkp(records, threads=1), lambda: features.halfka_hm(records, threads=1)
+    )
+    told("HalfKP, both sides", BATCH, "positions/s", halfkp)
+    told("HalfKA_hm, both sides", BATCH, "positions/s", halfka)
+
+
+def legal_moves(path: Path) -> None:
+    sfens = list(kyokumen.open(path)[:20000].sfens())[::10]
+    mine = [kyokumen.Position(sfen) for sfen in sfens]
+    theirs = [cshogi.Board(sfen) for sfen in sfens]
+    ours, cshogis = in_turns(
+        lambda: [position.legal_moves for position in mine for _ in range(5)],
+        lambda: [list(board.legal_moves) for board in theirs for _ in range(5)],
+    )
+    told("Position.legal_moves", 5 * len(sfens), "calls/s", ours, cshogis, "cshogi")
+
+
+def imports() -> None:
+    code = "import time; t = time.perf_counter(); import kyokumen; print(time.perf_counter() - t)"
+    times = [float(subprocess.run([sys.executable, "-c", code], capture_output=True).stdout) for _ in range(15)]
+    print(f"{'import kyokumen':34} {1000 * statistics.median(times):14.1f} ms")
+
+
+def solving(path: Path, program: Path) -> None:
+    import resource
+
+    with tempfile.TemporaryDirectory() as folder:
+        few = Path(folder) / "few.psv"
+        kyokumen.convert(path, few, limit=2000)
+        options = ["--nodes", "20000", "--threads", "1", "--hash-mb", "64", "--json"]
+
+        def outside() -> float:
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            subprocess.run([program, "solve", few, *options], check=True, stdout=subprocess.DEVNULL)
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+        def inside() -> float:
+            started = time.process_time()
+            kyokumen.solve_many(kyokumen.open(few), nodes=20000, threads=1, hash_mb=64)
+            return time.process_time() - started
+
+        pairs = [(inside(), outside()) for _ in range(5)]
+        mine, theirs = (statistics.median(times) for times in zip(*pairs, strict=True))
+        told("solve_many", 2000, "positions/s", mine, theirs, "kyokumen solve")
+
+
+def loading(path: Path, records: int) -> None:
+    def own_memory() -> int:
+        lines = Path("/proc/self/status").read_text().splitlines()
+        return next(int(line.split()[1]) >> 10 for line in lines if line.startswith("RssAnon"))
+
+    with tempfile.TemporaryDirectory() as folder:
+        large = Path(folder) / "large.psv"
+        data = path.read_bytes()
+        with large.open("wb") as out:
+            left = 40 * records
+            while left > 0:
+                left -= out.write(data[:left])
+        for name, options in (
+            ("records", {"features": "records"}),
+            ("bits", {"dtype": "bits"}),
+            ("f16", {"dtype": "float16"}),
+            ("f32", {}),
+            ("halfka_hm", {"features": "halfka_hm"}),
+        ):
+            loader = kyokumen.DataLoader(large, BATCH, threads=2, **options)
+            seen, most, begun, started = 0, 0, time.process_time(), time.monotonic()
+            for batch in loader:
+                seen += len(batch["index"])
+                if seen % (64 * BATCH) == 0:
+                    most = max(most, own_memory())
+                if time.monotonic() - started > 20:
+                    break
+            seconds, cpu = time.monotonic() - started, time.process_time() - begun
+            print(
+                f"{f'loader, {name}':34} {seen / seconds:14,.0f} positions/s   {seen / cpu:12,.0f} a second of the "
+                f"processor   own memory {most} MiB",
+                flush=True,
+            )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("archive", type=Path, help="psv")
+    parser.add_argument("--program", type=Path, help="the command line to compare solve_many with")
+    parser.add_argument("--large", type=int, default=0, help="records of the loader's file")
+    args = parser.parse_args()
+    imports()
+    arrays(args.archive)
+    planes(args.archive)
+    legal_moves(args.archive)
+    if args.program:
+        solving(args.archive, args.program)
+    if args.large:
+        loading(args.archive, args.large)
+
+
+if __name__ == "__main__":
+    main()

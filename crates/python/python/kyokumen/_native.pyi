@@ -1,0 +1,467 @@
+"""The library: types of what `kyokumen._native` holds. `help(kyokumen)` and the README say more."""
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Literal, TypeAlias, TypedDict, final, overload
+
+import numpy as np
+import numpy.typing as npt
+from typing_extensions import Unpack
+
+from kyokumen._report import Report
+from kyokumen._results import Boards, Solutions
+
+__version__: str
+
+Path: TypeAlias = str | os.PathLike[str]
+Paths: TypeAlias = Path | Sequence[Path]
+Dialect: TypeAlias = Literal["apery", "yaneuraou", "rshogi"]
+Result: TypeAlias = Literal["black", "white", "draw"]
+Answer: TypeAlias = Literal["win", "loss", "no_mate", "unknown"]
+OnError: TypeAlias = Literal["stop", "skip"]
+BadPolicy: TypeAlias = Literal["stop", "skip", "quarantine"]
+InCheck: TypeAlias = Literal["both", "and", "or", "skip"]
+WhenHopeless: TypeAlias = Literal["give-up", "go-on"]
+Numbers: TypeAlias = Literal["float32", "float16", "bits"]
+Records: TypeAlias = Archive | npt.NDArray[Any]
+"""An archive of records of one size, or an array of one of `kyokumen.dtypes`."""
+
+class Filters(TypedDict, total=False):
+    """Which records are taken: options of the command line."""
+
+    keep_untrained: bool
+    every: int | None
+    sample: float | None
+    sample_seed: int | None
+    max_abs_eval: int | None
+    min_abs_eval: int | None
+    drop_contradictions: int | None
+    min_ply: int | None
+    max_ply: int | None
+    result: str | None
+    has_move: bool
+    drop_in_check: bool
+    legal_move: bool
+    quiet: bool
+
+class Reading(TypedDict, total=False):
+    """How inputs are read."""
+
+    from_: str | None
+    dialect: Dialect | None
+
+class Running(TypedDict, total=False):
+    """How the work is done, which changes no output. `progress`: a function that is called with snapshots (`done`, `total`,
+    `rate`, `eta_s`, …), a bar of tqdm, or True for one."""
+
+    threads: int
+    force: bool
+    progress: Callable[[Report], object] | Any
+
+class Search(TypedDict, total=False):
+    """Limits of searches."""
+
+    depth: int | None
+    nodes: int | None
+    hash_mb: int | None
+    in_check: InCheck | None
+    when_hopeless: WhenHopeless | None
+
+class ConvertOptions(Filters, Reading, Running, total=False):
+    to: str | None
+    fill: str | Mapping[str, object] | None
+    dedup: bool
+    memory: str | int | None
+    mirror: bool
+    check: Literal["structure", "rules"] | None
+    strict: bool
+    canonical: bool
+    limit: int | None
+    on_error: BadPolicy | None
+    checksums: bool
+
+class RearrangeOptions(Reading, Running, total=False):
+    on_error: BadPolicy | None
+    memory: str | int | None
+    tmp_dir: Path | None
+
+class DedupOptions(RearrangeOptions, total=False):
+    key: Literal["position", "position+move", "content", "bytes"] | None
+    reference: Paths | None
+
+class SplitOptions(RearrangeOptions, total=False):
+    by: Literal["round-robin", "ranges"] | None
+    to: str | None
+    name: str | None
+
+class VerifyOptions(Reading, Running, total=False):
+    limit: int | None
+    quarantine: Path | None
+    strict: bool
+
+class StatsOptions(Filters, Reading, total=False):
+    limit: int | None
+    memory: str | int | None
+    threads: int
+    progress: Callable[[Report], object] | Any
+
+class FilterOptions(Filters, Reading, Running, Search, total=False):
+    to: str | None
+    name: str | None
+    shard: str | None
+    mated: Literal["split", "drop", "relabel"] | None
+    unknown: Literal["keep", "drop", "split"] | None
+    on_error: BadPolicy | None
+    fill: str | Mapping[str, object] | None
+    limit: int | None
+    resume: bool
+    checkpoint_every: float | None
+    metrics: Path | None
+    tmp_dir: Path | None
+
+class LoaderOptions(Filters, Reading, Search, total=False):
+    features: Literal["dlshogi", "halfkp", "halfka_hm", "records"]
+    planes: Literal[57, 119]
+    dtype: Numbers
+    mirror: bool | Literal["random"]
+    scale: float
+    policy: bool
+    shuffle: bool
+    seed: int
+    chunk: int
+    window: int
+    rank: int
+    world_size: int
+    drop_last: bool
+    threads: int
+    ahead: int | None
+    on_error: OnError
+    exclude: Paths | None
+    drop_mated: bool
+
+def open(path: Path, *, format: str | None = None, dialect: Dialect | None = None) -> Archive:
+    """Opens a file of records in any format: by its name, or by what is in it, unless `format` says it ("psv", "hcpe.zst")."""
+
+@final
+class Archive:
+    """Records of a file, or a stretch of them. A file of records of one size is mapped, others are read from their start."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def format(self) -> str: ...
+    @property
+    def dialect(self) -> Dialect: ...
+    @property
+    def fields(self) -> list[str]: ...
+    def __len__(self) -> int: ...
+    @overload
+    def __getitem__(self, place: int) -> Record: ...
+    @overload
+    def __getitem__(self, place: slice) -> Archive: ...
+    def __iter__(self) -> Iterator[Record]: ...
+    def numpy(self) -> npt.NDArray[Any]:
+        """The records as a structured array, read-only: the file itself where it is not compressed."""
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]: ...
+    def sfens(self, *, on_error: OnError = "stop") -> Iterator[str]:
+        """The positions as SFENs, one after another."""
+    def to_arrow(
+        self,
+        *,
+        columns: Sequence[str] | None = None,
+        batch_size: int = 65536,
+        on_error: OnError = "stop",
+        threads: int = 0,
+    ) -> Batches:
+        """The records as an Arrow stream."""
+    def read_batches(
+        self,
+        *,
+        columns: Sequence[str] | None = None,
+        batch_size: int = 65536,
+        on_error: OnError = "stop",
+        threads: int = 0,
+    ) -> Batches:
+        """The same, a batch at a time."""
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
+
+@final
+class Batches:
+    """Records as batches of Arrow: a stream that is taken once, as a whole or a batch at a time."""
+
+    @property
+    def columns(self) -> list[str]: ...
+    def __iter__(self) -> Iterator[Batch]: ...
+    def __next__(self) -> Batch: ...
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
+    def __arrow_c_schema__(self) -> object: ...
+
+@final
+class Batch:
+    """Some records as columns of Arrow."""
+
+    def __len__(self) -> int: ...
+    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]: ...
+
+@final
+class Record:
+    """One record. What its format does not hold, or it does not say, is None."""
+
+    @property
+    def index(self) -> int: ...
+    @property
+    def position(self) -> Position: ...
+    @property
+    def sfen(self) -> str: ...
+    @property
+    def move(self) -> Move | None: ...
+    @property
+    def eval_cp(self) -> int | None: ...
+    @property
+    def ply(self) -> int | None: ...
+    @property
+    def result(self) -> Result | None: ...
+    @property
+    def ending(self) -> str | None: ...
+    @property
+    def end_ply(self) -> int | None: ...
+    @property
+    def candidates(self) -> list[tuple[Move, int]]: ...
+    @property
+    def for_training(self) -> bool: ...
+    @property
+    def bytes(self) -> bytes: ...
+
+@final
+class Move:
+    """A move of shogi in USI notation."""
+
+    def __init__(self, usi: str) -> None: ...
+    @staticmethod
+    def from_bits(bits: int, dialect: Dialect = "apery") -> Move | None: ...
+    def bits(self, dialect: Dialect = "apery") -> int: ...
+    @property
+    def usi(self) -> str: ...
+    @property
+    def to_square(self) -> int: ...
+    @property
+    def from_square(self) -> int | None: ...
+    @property
+    def dropped(self) -> str | None: ...
+    @property
+    def is_promotion(self) -> bool: ...
+    def mirrored(self) -> Move: ...
+    def label(self, turn: int) -> int: ...
+    def __hash__(self) -> int: ...
+
+@final
+class Position:
+    """A position of shogi, and the moves that led to it."""
+
+    def __init__(self, sfen: str | None = None) -> None: ...
+    @staticmethod
+    def from_hcp(hcp: bytes, ply: int = 1) -> Position: ...
+    @staticmethod
+    def from_psfen(psfen: bytes, ply: int = 1) -> Position: ...
+    @staticmethod
+    def from_psv(psv: bytes) -> Position: ...
+    def to_hcp(self) -> bytes: ...
+    def to_psfen(self) -> bytes: ...
+    @property
+    def sfen(self) -> str: ...
+    @property
+    def turn(self) -> int: ...
+    @property
+    def ply(self) -> int: ...
+    @property
+    def key(self) -> bytes: ...
+    @property
+    def pieces(self) -> list[str | None]: ...
+    @property
+    def hands(self) -> tuple[tuple[int, ...], tuple[int, ...]]: ...
+    @property
+    def legal_moves(self) -> list[Move]: ...
+    @property
+    def checking_moves(self) -> list[Move]: ...
+    @property
+    def is_check(self) -> bool: ...
+    @property
+    def is_mate(self) -> bool: ...
+    @property
+    def can_declare(self) -> bool: ...
+    @property
+    def repetition(self) -> Literal["draw", "win", "loss"] | None: ...
+    @property
+    def moves(self) -> list[Move]: ...
+    def is_legal(self, move: Move | str) -> bool: ...
+    def gives_check(self, move: Move | str) -> bool: ...
+    def push(self, move: Move | str) -> None: ...
+    def pop(self) -> Move: ...
+    def copy(self) -> Position: ...
+    def mirrored(self) -> Position: ...
+    def to_kanji(self) -> str: ...
+
+def decode(records: Records, *, threads: int = 0) -> Boards:
+    """Boards, hands, sides to move and plies of records, as arrays."""
+
+def encode(
+    positions: Records | Sequence[str], *, format: Literal["hcp", "psfen"] = "hcp", threads: int = 0
+) -> npt.NDArray[Any]:
+    """Packed positions, made of SFENs or of records."""
+
+def to_sfens(records: Records, *, threads: int = 0) -> list[str]:
+    """Positions as SFENs."""
+
+def keys(records: Records, *, threads: int = 0) -> npt.NDArray[np.uint8]:
+    """Keys of positions [N, 16]: the same for equal board, hands and side to move, whatever the format."""
+
+def in_check(records: Records, *, threads: int = 0) -> npt.NDArray[np.bool_]:
+    """Whether the side to move is in check [N]."""
+
+def legal_move_mask(records: Records, *, threads: int = 0) -> npt.NDArray[np.bool_]:
+    """Which of dlshogi's labels are legal moves [N, 2187]."""
+
+def has_legal_move(records: Records, *, threads: int = 0) -> npt.NDArray[np.bool_]:
+    """Whether the stored move can be played [N]."""
+
+@final
+class Solver:
+    """The mate solver: a table, and the limits of its searches."""
+
+    def __init__(
+        self,
+        hash_mb: int = 64,
+        *,
+        depth: int | None = None,
+        nodes: int | None = None,
+        in_check: InCheck | None = None,
+        when_hopeless: WhenHopeless | None = None,
+    ) -> None: ...
+    def solve(
+        self,
+        position: Position | str,
+        *,
+        depth: int | None = None,
+        nodes: int | None = None,
+        in_check: InCheck | None = None,
+        when_hopeless: WhenHopeless | None = None,
+        shortest: bool = False,
+        tsume_plies: bool = False,
+    ) -> Solution: ...
+
+@final
+class Solution:
+    """The answer of a search, seen from the side to move."""
+
+    @property
+    def verdict(self) -> Answer: ...
+    @property
+    def stop(self) -> Literal["nodes", "depth", "memory", "cancelled"] | None: ...
+    @property
+    def line(self) -> list[Move]: ...
+    @property
+    def plies(self) -> int | None: ...
+    @property
+    def tsume_plies(self) -> int | None: ...
+    @property
+    def is_shortest(self) -> bool | None: ...
+    @property
+    def nodes(self) -> int: ...
+    @property
+    def elapsed_ms(self) -> float: ...
+    @property
+    def proof(self) -> Proof | None: ...
+
+@final
+class Proof:
+    """A proof of a mate, which `verify` checks by the rule book."""
+
+    @staticmethod
+    def from_bytes(data: bytes) -> Proof: ...
+    def to_bytes(self) -> bytes: ...
+    def verify(self) -> None: ...
+    @property
+    def position(self) -> Position: ...
+    @property
+    def verdict(self) -> Literal["win", "loss"]: ...
+    @property
+    def plies(self) -> int: ...
+    def __len__(self) -> int: ...
+
+def solve_many(
+    records: Records,
+    *,
+    threads: int = 0,
+    depth: int | None = None,
+    nodes: int | None = None,
+    hash_mb: int | None = None,
+    in_check: InCheck | None = None,
+    when_hopeless: WhenHopeless | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> Solutions:
+    """Solves all positions, on all threads; equal ones once."""
+
+def dlshogi(
+    records: Records,
+    *,
+    planes: Literal[57, 119] = 57,
+    dtype: Numbers = "float32",
+    mirror: bool = False,
+    out: tuple[npt.NDArray[Any], npt.NDArray[Any]] | None = None,
+    threads: int = 0,
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Input planes of dlshogi: features1 [N, 62, 9, 9], features2 [N, planes, 9, 9]; as bits [N, 628], [N, 8 or 15]."""
+
+def dlshogi_labels(
+    records: Records, *, scale: float = 756.0865, mirror: bool = False, threads: int = 0
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+    """What a network of dlshogi's learns of records: move [N], result [N], value [N]."""
+
+def halfkp(
+    records: Records, *, mirror: bool = False, out: npt.NDArray[np.int32] | None = None, threads: int = 0
+) -> npt.NDArray[np.int32]:
+    """Active features of HalfKP [N, 2, 38], of the mover and of the opponent."""
+
+def halfka_hm(
+    records: Records, *, mirror: bool = False, out: npt.NDArray[np.int32] | None = None, threads: int = 0
+) -> npt.NDArray[np.int32]:
+    """Active features of HalfKA_hm2 [N, 2, 40], of the mover and of the opponent."""
+
+def convert(inputs: Paths, output: Path, **options: Unpack[ConvertOptions]) -> Report:
+    """Converts files of records from any format to any other."""
+
+def shuffle(inputs: Paths, output: Path, *, seed: int = 1, **options: Unpack[RearrangeOptions]) -> Report:
+    """Brings the records of archives into a random order."""
+
+def dedup(inputs: Paths, output: Path, **options: Unpack[DedupOptions]) -> Report:
+    """Leaves out repeated records of archives."""
+
+def split(inputs: Paths, output: Path, *, parts: int, **options: Unpack[SplitOptions]) -> Report:
+    """Deals the records of archives out to several files."""
+
+def verify(inputs: Paths, **options: Unpack[VerifyOptions]) -> list[Report]:
+    """Checks every record of files: a report for each file."""
+
+def stats(inputs: Paths, **options: Unpack[StatsOptions]) -> Report:
+    """Figures about files of positions."""
+
+def gen_filter(inputs: Paths, output: Path, **options: Unpack[FilterOptions]) -> Report:
+    """Removes positions with a proven forced mate: the manifest of the run, with `was_done`."""
+
+@final
+class Loader:
+    def __init__(self, paths: Paths, *, batch_size: int = 4096, **options: Unpack[LoaderOptions]) -> None: ...
+    @property
+    def records(self) -> int: ...
+    @property
+    def batches(self) -> int: ...
+    @property
+    def identity(self) -> str: ...
+    def batches_of(self, epoch: int, window: int = 0, record: int = 0, batch: int = 0) -> LoaderIterator: ...
+
+@final
+class LoaderIterator:
+    def __iter__(self) -> Iterator[dict[str, npt.NDArray[Any]]]: ...
+    def __next__(self) -> dict[str, npt.NDArray[Any]]: ...
+    @property
+    def place(self) -> tuple[int, int]: ...

@@ -1,0 +1,445 @@
+//! `Archive`: a file of records, read at random or from its start.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+
+use kyokumen::format::{DecodeError, RecordRef};
+use kyokumen::records::archive::{self, ArchiveError};
+use kyokumen::records::format_name::FormatName;
+use kyokumen::records::opening;
+use kyokumen::records::source::{Index, Input, InputLocation, Part};
+use numpy::ndarray::ArrayView1;
+use numpy::{PyArray1, PyArrayMethods};
+use pyo3::exceptions::{PyIndexError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PySlice, PyString};
+
+use crate::arrow::{Batches, Column};
+use crate::dtypes::{as_records, dtype};
+use crate::failure::Failure;
+use crate::moves::dialect_named;
+use crate::reading::{OnError, Reading, each_record};
+use crate::record::Record;
+
+/// Opens a file of records in any format: by its name, or by what is in it, unless `format` says it ("psv", "hcpe.zst").
+///
+/// `dialect` says how packed moves are encoded where their records should not be asked.
+#[pyfunction]
+#[pyo3(signature = (path, *, format = None, dialect = None))]
+pub(crate) fn open(
+    py: Python<'_>,
+    path: PathBuf,
+    format: Option<&str>,
+    dialect: Option<&str>,
+) -> PyResult<Archive> {
+    let from = format.map(format_named).transpose()?;
+    let dialect = dialect.map(dialect_named).transpose()?;
+    let opened = py.detach(|| -> Result<_, Failure> {
+        let input = opening::input(&path, from, dialect)?;
+        if !matches!(input.location, InputLocation::File(_)) {
+            return Err(Failure::usage(format!("{} is no file: open one", input.name)));
+        }
+        let random = match archive::Archive::of_input(&input) {
+            Ok(archive) => Some(Arc::new(archive)),
+            Err(ArchiveError::NotOfOneSize { .. } | ArchiveError::NoFrames { .. }) => None,
+            Err(error) => return Err(error.into()),
+        };
+        Ok((input, random))
+    });
+    let (input, random) = opened?;
+    let asked =
+        (path, format.map(ToOwned::to_owned), dialect.map(kyokumen::format::move16::Dialect::name));
+    Ok(Archive { input, random, index: Arc::default(), range: None, asked })
+}
+
+pub(crate) fn format_named(name: &str) -> Result<FormatName, Failure> {
+    name.parse().map_err(Failure::usage)
+}
+
+/// Records of a file, or a stretch of them. Nothing is in memory but what was asked for: a file of records of one size is
+/// mapped, others are read from their start.
+#[pyclass(frozen, module = "kyokumen")]
+pub(crate) struct Archive {
+    input: Input,
+    /// Where a record's place follows from its number.
+    random: Option<Arc<archive::Archive>>,
+    /// Of other files, once it was needed.
+    index: Arc<OnceLock<Index>>,
+    /// All of the file unless a stretch was asked for.
+    range: Option<Range<u64>>,
+    /// What [`open`] was asked.
+    asked: (PathBuf, Option<String>, Option<&'static str>),
+}
+
+/// Records that are read ahead of an iteration.
+const ITERATED: u64 = 4096;
+
+/// The number of a record, or a stretch of them.
+#[derive(FromPyObject)]
+enum Place<'py> {
+    Index(i64),
+    Slice(Bound<'py, PySlice>),
+}
+
+#[pymethods]
+impl Archive {
+    /// The path, as it was given.
+    #[getter]
+    pub(crate) fn name(&self) -> &str {
+        &self.input.name
+    }
+
+    /// The format of the records, as `kyokumen formats` names it.
+    #[getter]
+    fn format(&self) -> String {
+        self.input.format.to_string()
+    }
+
+    /// How packed moves are encoded: "apery", "yaneuraou" or "rshogi".
+    #[getter]
+    fn dialect(&self) -> &'static str {
+        self.input.dialect.name()
+    }
+
+    /// Names of what the format holds besides positions, as `--fill` takes them.
+    #[getter]
+    fn fields(&self) -> Vec<&'static str> {
+        use kyokumen::format::Field;
+        let fields = self.input.format.fields();
+        Field::ALL.into_iter().filter(|&field| fields.contains(field)).map(Field::name).collect()
+    }
+
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(py.detach(|| self.all()).map(|range| (range.end - range.start) as usize)?)
+    }
+
+    fn __getitem__<'py>(&self, py: Python<'py>, place: Place<'py>) -> PyResult<Bound<'py, PyAny>> {
+        match place {
+            Place::Index(index) => Ok(Bound::new(py, self.record(py, index)?)?.into_any()),
+            Place::Slice(slice) => Ok(Bound::new(py, self.stretch(py, &slice)?)?.into_any()),
+        }
+    }
+
+    fn __iter__(&self) -> RecordIterator {
+        RecordIterator { ahead: Ahead::new(self.part(), OnError::Stop), read: VecDeque::new() }
+    }
+
+    /// The records as a structured array with the field names of cshogi: `hcp`; `hcp eval bestMove16 gameResult dummy`;
+    /// `sfen score move gamePly game_result padding`.
+    ///
+    /// Of a file that is not compressed it is the file, mapped into memory, read-only, and nothing is copied; the map lives
+    /// as long as any array. As with `numpy.memmap`, a file that becomes shorter meanwhile ends the process.
+    fn numpy<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let py = this.py();
+        let archive = this.get();
+        dtype(py, archive.input.format)?;
+        let (random, range) = archive.random_access()?;
+        if random.is_cut_off() && range.end == random.len() {
+            let whole = range.end - 1;
+            let reason = format!(
+                "the last record is cut off; {whole} whole records stand before it: take them by a slice, [:{whole}]"
+            );
+            return Err(Failure::bad_record(
+                Some(archive.name()),
+                whole,
+                random.offset(whole),
+                &reason,
+            )
+            .into());
+        }
+        let read = py.detach(|| random.slice(range).map_err(Failure::from))?;
+        let bytes = match &read {
+            std::borrow::Cow::Borrowed(mapped) => mapped_array(mapped, this),
+            std::borrow::Cow::Owned(copied) => PyArray1::from_slice(py, copied),
+        };
+        let bytes = bytes.readwrite().make_nonwriteable();
+        as_records(&bytes, archive.input.format)
+    }
+
+    /// numpy.asarray(archive).
+    #[pyo3(signature = (dtype = None, copy = None))]
+    fn __array__<'py>(
+        this: &Bound<'py, Self>,
+        dtype: Option<Bound<'py, PyAny>>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let array = Self::numpy(this)?;
+        match (dtype, copy) {
+            (Some(dtype), _) => array.call_method1("astype", (dtype,)),
+            (None, Some(true)) => array.call_method0("copy"),
+            (None, _) => Ok(array),
+        }
+    }
+
+    /// The positions as SFENs, one after another, read ahead of the caller. A record that cannot be read raises
+    /// BadRecordError, or is left out with `on_error="skip"`.
+    #[pyo3(signature = (*, on_error = "stop"))]
+    fn sfens(&self, on_error: &str) -> PyResult<SfenIterator> {
+        let ahead = Ahead::new(self.part(), OnError::named(on_error)?);
+        Ok(SfenIterator { ahead, read: VecDeque::new() })
+    }
+
+    /// The records as an Arrow stream, which `pyarrow.table`, polars, DuckDB and others take without copies. Columns: `sfen`,
+    /// and of `move eval_cp ply result ending end_ply candidates for_training` those that the format holds, unless `columns`
+    /// names others; also `index`, `hcp` and `psfen` (32 bytes).
+    #[pyo3(signature = (*, columns = None, batch_size = 65536, on_error = "stop", threads = 0))]
+    fn to_arrow(
+        &self,
+        columns: Option<Vec<String>>,
+        batch_size: u64,
+        on_error: &str,
+        threads: usize,
+    ) -> PyResult<Batches> {
+        self.read_batches(columns, batch_size, on_error, threads)
+    }
+
+    /// The same, a batch at a time: each has `__arrow_c_array__`.
+    #[pyo3(signature = (*, columns = None, batch_size = 65536, on_error = "stop", threads = 0))]
+    fn read_batches(
+        &self,
+        columns: Option<Vec<String>>,
+        batch_size: u64,
+        on_error: &str,
+        threads: usize,
+    ) -> PyResult<Batches> {
+        if batch_size == 0 {
+            return Err(PyValueError::new_err("a batch has at least one record"));
+        }
+        let columns = match columns {
+            Some(names) => {
+                names.iter().map(|name| Column::named(name)).collect::<Result<_, _>>()?
+            }
+            None => Column::of_format(self.input.format),
+        };
+        let on_error = OnError::named(on_error)?;
+        Ok(Batches::new(Reading::new(self.part(), batch_size), columns, on_error, threads))
+    }
+
+    /// The stream of [`Self::to_arrow`] by the PyCapsule interface.
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        self.read_batches(None, 65536, "stop", 0)?.__arrow_c_stream__(py, requested_schema)
+    }
+
+    fn __repr__(&self) -> String {
+        let range = self.range.as_ref();
+        let range = range.map_or(String::new(), |range| format!("[{}:{}]", range.start, range.end));
+        format!("<kyokumen.Archive {:?}{range}, {}>", self.name(), self.input.format)
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Reopen)> {
+        let reopen = py.import("kyokumen._archive")?.getattr("reopen")?;
+        let (path, format, dialect) = self.asked.clone();
+        let range = self.range.as_ref().map(|range| (range.start, range.end));
+        Ok((reopen, (path, format, dialect, range)))
+    }
+}
+
+/// What makes the same archive in another process.
+type Reopen = (PathBuf, Option<String>, Option<&'static str>, Option<(u64, u64)>);
+
+impl Archive {
+    /// The records that are meant, by their numbers in the file.
+    fn all(&self) -> Result<Range<u64>, Failure> {
+        if let Some(range) = &self.range {
+            return Ok(range.clone());
+        }
+        match &self.random {
+            Some(archive) => Ok(0..archive.len()),
+            None => Ok(0..self.index()?.records),
+        }
+    }
+
+    fn index(&self) -> Result<&Index, Failure> {
+        if let Some(index) = self.index.get() {
+            return Ok(index);
+        }
+        let index = Index::build(&self.input)?;
+        Ok(self.index.get_or_init(|| index))
+    }
+
+    /// What is read of the file.
+    fn part(&self) -> Part {
+        self.part_of(self.range.clone())
+    }
+
+    fn part_of(&self, range: Option<Range<u64>>) -> Part {
+        match range {
+            None => Part::whole(self.input.clone()),
+            Some(range) => {
+                let mut part = Part::range(self.input.clone(), range.start, Some(range.end));
+                if let Some(index) = self.index.get() {
+                    part.mark = index.mark_before(range.start);
+                }
+                part
+            }
+        }
+    }
+
+    /// The records by their numbers, where they can be gone to.
+    pub(crate) fn random_access(&self) -> Result<(Arc<archive::Archive>, Range<u64>), Failure> {
+        let Some(archive) = &self.random else {
+            return Err(Failure::usage(format!(
+                "{} is {}, and can be read from its start only: take .sfens() or .to_arrow(), or write it anew with \
+                 kyokumen.convert",
+                self.name(),
+                self.input.format
+            )));
+        };
+        Ok((Arc::clone(archive), self.all()?))
+    }
+
+    fn record(&self, py: Python<'_>, index: i64) -> PyResult<Record> {
+        let all = py.detach(|| self.all())?;
+        let len = all.end - all.start;
+        let from_end = index < 0;
+        let place = if from_end {
+            len.checked_sub(index.unsigned_abs())
+        } else {
+            Some(index.unsigned_abs())
+        };
+        let Some(place) = place.filter(|&place| place < len) else {
+            return Err(PyIndexError::new_err(format!("there is no record {index} of {len}")));
+        };
+        let index = all.start + place;
+        Ok(py.detach(|| self.read_record(index))?)
+    }
+
+    fn read_record(&self, index: u64) -> Result<Record, Failure> {
+        if let Some(archive) = &self.random {
+            let found = archive.get(index)?;
+            let Some(found) = found else {
+                return Err(Failure::usage(format!("there is no record {index}")));
+            };
+            return found.read().and_then(|record| Record::new(index, &record)).map_err(|error| {
+                Failure::bad_record(Some(self.name()), index, archive.offset(index), &error)
+            });
+        }
+        let mut reading = Reading::new(self.part_of(Some(index..index + 1)), 1);
+        let mut found = None;
+        while let Some(block) = reading.block() {
+            each_record(self.name(), &block?, OnError::Stop, |index, record| {
+                found = Some(Record::new(index, record)?);
+                Ok(())
+            })?;
+        }
+        found.ok_or_else(|| Failure::usage(format!("{} has no record {index}", self.name())))
+    }
+
+    fn stretch(&self, py: Python<'_>, slice: &Bound<'_, PySlice>) -> PyResult<Self> {
+        let all = py.detach(|| self.all())?;
+        let len = isize::try_from(all.end - all.start)?;
+        let indices = slice.indices(len)?;
+        if indices.step != 1 {
+            return Err(PyValueError::new_err(
+                "a stretch of an archive goes from record to record: take .numpy()[…] for other steps",
+            ));
+        }
+        let from = all.start + indices.start.unsigned_abs() as u64;
+        let range = from..from + indices.slicelength as u64;
+        Ok(Self {
+            input: self.input.clone(),
+            random: self.random.clone(),
+            index: Arc::clone(&self.index),
+            range: Some(range),
+            asked: self.asked.clone(),
+        })
+    }
+}
+
+/// The bytes of a map as an array that keeps the archive, and with it the map, alive.
+fn mapped_array<'py>(mapped: &[u8], archive: &Bound<'py, Archive>) -> Bound<'py, PyArray1<u8>> {
+    let view = ArrayView1::from(mapped);
+    #[expect(
+        unsafe_code,
+        reason = "an array over memory that is not numpy's own is made in no other way"
+    )]
+    // SAFETY: the bytes are those of the map that `archive` holds behind an `Arc`: it is frozen, so that neither the map
+    // nor its place changes, and it is the array's base, so that it lives as long. Nobody writes through the array: its
+    // only caller makes it read-only before it is handed out.
+    unsafe {
+        PyArray1::borrow_from_array(&view, archive.clone().into_any())
+    }
+}
+
+/// Blocks of records, read when those before them are used up.
+struct Ahead {
+    reading: Reading,
+    on_error: OnError,
+}
+
+impl Ahead {
+    fn new(part: Part, on_error: OnError) -> Self {
+        Self { reading: Reading::new(part, ITERATED), on_error }
+    }
+
+    /// Fills `read` with what `make` makes of the next records, if it is empty. A failure comes behind the records that
+    /// stand before it.
+    fn fill<T: Send>(
+        &mut self,
+        py: Python<'_>,
+        read: &mut VecDeque<Result<T, Failure>>,
+        make: impl Fn(u64, &RecordRef<'_>) -> Result<T, DecodeError> + Send + Sync,
+    ) {
+        py.detach(|| {
+            while read.is_empty() {
+                let Some(block) = self.reading.block() else { return };
+                let taken = block.and_then(|block| {
+                    each_record(self.reading.name(), &block, self.on_error, |index, record| {
+                        read.push_back(Ok(make(index, record)?));
+                        Ok(())
+                    })
+                });
+                if let Err(failure) = taken {
+                    read.push_back(Err(failure));
+                }
+            }
+        });
+    }
+}
+
+/// The records of an archive, one after another.
+#[pyclass(module = "kyokumen")]
+pub(crate) struct RecordIterator {
+    ahead: Ahead,
+    read: VecDeque<Result<Record, Failure>>,
+}
+
+#[pymethods]
+impl RecordIterator {
+    fn __iter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        this
+    }
+
+    fn __next__(&mut self, py: Python<'_>) -> PyResult<Option<Record>> {
+        self.ahead.fill(py, &mut self.read, Record::new);
+        Ok(self.read.pop_front().transpose()?)
+    }
+}
+
+/// The positions of an archive as SFENs, one after another.
+#[pyclass(module = "kyokumen")]
+pub(crate) struct SfenIterator {
+    ahead: Ahead,
+    read: VecDeque<Result<String, Failure>>,
+}
+
+#[pymethods]
+impl SfenIterator {
+    fn __iter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        this
+    }
+
+    fn __next__<'py>(&mut self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyString>>> {
+        self.ahead
+            .fill(py, &mut self.read, |_, record| record.setup().map(|setup| setup.to_string()));
+        let sfen = self.read.pop_front().transpose()?;
+        Ok(sfen.map(|sfen| PyString::new(py, &sfen)))
+    }
+}

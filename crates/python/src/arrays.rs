@@ -1,0 +1,172 @@
+//! Records that callers hand in, as archives or in arrays of numpy: the bytes behind them.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
+
+use kyokumen::format::move16::Dialect;
+use kyokumen::format::{Format, RecordRef};
+use kyokumen::records::archive;
+use kyokumen::shogi::{Position, Setup};
+use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+
+use crate::archive::Archive;
+use crate::dtypes::{DTYPES, dtype};
+use crate::failure::Failure;
+
+/// Records of one size that a caller hands in: an archive or an array.
+pub(crate) struct Records<'py> {
+    format: Format,
+    dialect: Dialect,
+    name: Option<String>,
+    /// Number of the first one in its file.
+    first: u64,
+    content: Content<'py>,
+}
+
+enum Content<'py> {
+    Archive(Arc<archive::Archive>, Range<u64>),
+    Array(PyReadonlyArray1<'py, u8>),
+}
+
+impl<'py> Records<'py> {
+    /// The records of an [`Archive`], or of an array of one of the dtypes.
+    pub(crate) fn of(object: &Bound<'py, PyAny>) -> PyResult<Self> {
+        if let Ok(archive) = object.cast::<Archive>() {
+            let archive = archive.get();
+            let (records, range) = archive.random_access()?;
+            return Ok(Self {
+                format: records.format(),
+                dialect: records.dialect(),
+                name: Some(archive.name().to_owned()),
+                first: range.start,
+                content: Content::Archive(records, range),
+            });
+        }
+        let Ok(array) = object.cast::<PyUntypedArray>() else {
+            let class = object.get_type().name()?;
+            return Err(PyTypeError::new_err(format!(
+                "expected an Archive or an array of records, not {class}"
+            )));
+        };
+        if array.ndim() != 1 {
+            return Err(PyValueError::new_err(format!(
+                "expected an array of records in one dimension, not in {}",
+                array.ndim()
+            )));
+        }
+        let format = format_of(array)?;
+        let bytes = bytes_of(array)?;
+        let dialect = format.dialect();
+        Ok(Self { format, dialect, name: None, first: 0, content: Content::Array(bytes) })
+    }
+
+    /// Their bytes, borrowed where they are in memory.
+    pub(crate) fn bytes(&self) -> Result<RecordBytes<'_>, Failure> {
+        let bytes = match &self.content {
+            Content::Archive(archive, range) => archive.slice(range.clone())?,
+            Content::Array(bytes) => {
+                Cow::Borrowed(bytes.as_slice().map_err(|error| Failure::other(&error))?)
+            }
+        };
+        let record_len = self.format.record_len().unwrap_or(1);
+        Ok(RecordBytes {
+            format: self.format,
+            dialect: self.dialect,
+            name: self.name.as_deref(),
+            first: self.first,
+            record_len,
+            records: bytes.len().div_ceil(record_len),
+            bytes,
+        })
+    }
+}
+
+/// Which format's dtype an array has.
+fn format_of(array: &Bound<'_, PyUntypedArray>) -> PyResult<Format> {
+    let (py, found) = (array.py(), array.dtype());
+    for (format, _) in DTYPES {
+        if dtype(py, format)?.eq(&found)? {
+            return Ok(format);
+        }
+    }
+    let names = DTYPES.map(|(_, name)| format!("kyokumen.dtypes.{name}"));
+    let mut names = names.to_vec();
+    names.dedup();
+    Err(PyTypeError::new_err(format!(
+        "the dtype {} is none of records: expected {}, which are those of cshogi",
+        found.repr()?,
+        names.join(", ")
+    )))
+}
+
+/// The bytes of an array, copied only where they do not lie one behind the other.
+fn bytes_of<'py>(array: &Bound<'py, PyUntypedArray>) -> PyResult<PyReadonlyArray1<'py, u8>> {
+    let py = array.py();
+    let numpy = py.import("numpy")?;
+    let dense = numpy.call_method1("ascontiguousarray", (array,))?;
+    if array.len() == 0 {
+        // Whose bytes cannot be viewed.
+        return Ok(PyArray1::<u8>::zeros(py, 0, false).readonly());
+    }
+    let bytes = dense.call_method1("view", (numpy.getattr("uint8")?,))?;
+    Ok(bytes.cast_into::<PyArray1<u8>>()?.readonly())
+}
+
+/// The bytes of records of one size.
+pub(crate) struct RecordBytes<'a> {
+    format: Format,
+    dialect: Dialect,
+    name: Option<&'a str>,
+    first: u64,
+    record_len: usize,
+    records: usize,
+    bytes: Cow<'a, [u8]>,
+}
+
+impl RecordBytes<'_> {
+    /// How many there are.
+    pub(crate) const fn len(&self) -> usize {
+        self.records
+    }
+
+    pub(crate) const fn format(&self) -> Format {
+        self.format
+    }
+
+    /// What `read` makes of a record.
+    pub(crate) fn read<T, E: ToString>(
+        &self,
+        index: usize,
+        read: impl FnOnce(&RecordRef<'_>) -> Result<T, E>,
+    ) -> Result<T, Failure> {
+        let from = index * self.record_len;
+        let bytes = &self.bytes[from..(from + self.record_len).min(self.bytes.len())];
+        let record = RecordRef::with_dialect(self.format, self.dialect, bytes);
+        let record = record.map_err(|error| self.bad(index, &error))?;
+        read(&record).map_err(|error| self.bad(index, &error))
+    }
+
+    pub(crate) fn setup(&self, index: usize) -> Result<Setup, Failure> {
+        self.read(index, |record| record.setup())
+    }
+
+    pub(crate) fn position(&self, index: usize) -> Result<Position, Failure> {
+        Position::try_from(self.setup(index)?).map_err(|error| self.bad(index, &error))
+    }
+
+    pub(crate) fn bad(&self, index: usize, reason: &dyn ToString) -> Failure {
+        let record = self.first + index as u64;
+        Failure::bad_record(self.name, record, record * self.record_len as u64, reason)
+    }
+}
+
+/// Checks an array that a caller wants to be written to, and what it is to hold.
+pub(crate) fn check_shape(name: &str, found: &[usize], expected: &[usize]) -> PyResult<()> {
+    if found == expected {
+        return Ok(());
+    }
+    Err(PyValueError::new_err(format!("{name} has the shape {found:?}, expected {expected:?}")))
+}

@@ -1,0 +1,375 @@
+//! Records as columns of Arrow, handed on by the PyCapsule interface.
+//!
+//! Source: <https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html>. The columns are those of
+//! `docs/formats/parquet.md`.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::thread;
+
+use arrow_array::builder::{
+    BooleanBuilder, FixedSizeBinaryBuilder, Int16Builder, ListBuilder, StringBuilder,
+    StructBuilder, UInt16Builder, UInt64Builder,
+};
+use arrow_array::ffi::{FFI_ArrowSchema, to_ffi};
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader, StructArray};
+use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef};
+use kyokumen::format::packed::{self, Family};
+use kyokumen::format::{self, DecodeError, Ending, Format, GameResult, RecordRef};
+use kyokumen::records::source::Block;
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+
+use crate::failure::Failure;
+use crate::reading::{OnError, Reading, each_record};
+
+/// Bytes of a packed position, as Arrow counts them.
+const PACKED_LEN: i32 = packed::LEN as i32;
+
+/// What a column says of a record.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Column {
+    Index,
+    Sfen,
+    Hcp,
+    Psfen,
+    Move,
+    EvalCp,
+    Ply,
+    Result,
+    Ending,
+    EndPly,
+    Candidates,
+    ForTraining,
+}
+
+impl Column {
+    const ALL: [(Self, &'static str); 12] = [
+        (Self::Index, "index"),
+        (Self::Sfen, "sfen"),
+        (Self::Hcp, "hcp"),
+        (Self::Psfen, "psfen"),
+        (Self::Move, "move"),
+        (Self::EvalCp, "eval_cp"),
+        (Self::Ply, "ply"),
+        (Self::Result, "result"),
+        (Self::Ending, "ending"),
+        (Self::EndPly, "end_ply"),
+        (Self::Candidates, "candidates"),
+        (Self::ForTraining, "for_training"),
+    ];
+
+    pub(crate) fn named(name: &str) -> Result<Self, Failure> {
+        let found = Self::ALL.into_iter().find(|(_, known)| *known == name);
+        found.map(|(column, _)| column).ok_or_else(|| {
+            let names = Self::ALL.map(|(_, name)| name).join(", ");
+            Failure::usage(format!("there is no column {name:?}: expected some of {names}"))
+        })
+    }
+
+    /// The position, and what the records of a format can say.
+    pub(crate) fn of_format(format: Format) -> Vec<Self> {
+        use kyokumen::format::Field as Said;
+        let fields = format.fields();
+        let said = [
+            (Self::Move, Said::BestMove),
+            (Self::EvalCp, Said::EvalCp),
+            (Self::Ply, Said::Ply),
+            (Self::Result, Said::Result),
+            (Self::Ending, Said::Ending),
+            (Self::EndPly, Said::EndPly),
+            (Self::Candidates, Said::Candidates),
+            (Self::ForTraining, Said::Candidates),
+        ];
+        let said = said.into_iter().filter(|&(_, field)| fields.contains(field));
+        [Self::Sfen].into_iter().chain(said.map(|(column, _)| column)).collect()
+    }
+
+    fn field(self) -> Field {
+        let name = Self::ALL[self as usize].1;
+        let (data_type, is_nullable) = match self {
+            Self::Index => (DataType::UInt64, false),
+            Self::Sfen => (DataType::Utf8, false),
+            Self::Hcp | Self::Psfen => (DataType::FixedSizeBinary(PACKED_LEN), true),
+            Self::Move | Self::Result | Self::Ending => (DataType::Utf8, true),
+            Self::EvalCp => (DataType::Int16, true),
+            Self::Ply | Self::EndPly => (DataType::UInt16, true),
+            Self::Candidates => (DataType::new_list(DataType::Struct(candidate()), true), true),
+            Self::ForTraining => (DataType::Boolean, false),
+        };
+        Field::new(name, data_type, is_nullable)
+    }
+}
+
+/// A move that a search tried.
+fn candidate() -> Fields {
+    [Field::new("move", DataType::Utf8, false), Field::new("visits", DataType::UInt16, false)]
+        .into_iter()
+        .collect()
+}
+
+/// The values of a column, as they come.
+enum Values {
+    Index(UInt64Builder),
+    Sfen(StringBuilder),
+    Packed(Family, FixedSizeBinaryBuilder),
+    Move(StringBuilder),
+    EvalCp(Int16Builder),
+    Ply(UInt16Builder),
+    Result(StringBuilder),
+    Ending(StringBuilder),
+    EndPly(UInt16Builder),
+    Candidates(ListBuilder<StructBuilder>),
+    ForTraining(BooleanBuilder),
+}
+
+impl Values {
+    fn new(column: Column, records: usize) -> Self {
+        let packed = || FixedSizeBinaryBuilder::with_capacity(records, PACKED_LEN);
+        match column {
+            Column::Index => Self::Index(UInt64Builder::with_capacity(records)),
+            Column::Sfen => Self::Sfen(StringBuilder::new()),
+            Column::Hcp => Self::Packed(Family::Apery, packed()),
+            Column::Psfen => Self::Packed(Family::YaneuraOu, packed()),
+            Column::Move => Self::Move(StringBuilder::new()),
+            Column::EvalCp => Self::EvalCp(Int16Builder::with_capacity(records)),
+            Column::Ply => Self::Ply(UInt16Builder::with_capacity(records)),
+            Column::Result => Self::Result(StringBuilder::new()),
+            Column::Ending => Self::Ending(StringBuilder::new()),
+            Column::EndPly => Self::EndPly(UInt16Builder::with_capacity(records)),
+            Column::Candidates => {
+                let of_one = StructBuilder::from_fields(candidate(), 0);
+                Self::Candidates(ListBuilder::new(of_one))
+            }
+            Column::ForTraining => Self::ForTraining(BooleanBuilder::with_capacity(records)),
+        }
+    }
+
+    fn push(&mut self, index: u64, record: &format::Record) {
+        let text = |m: kyokumen::shogi::Move| m.to_string();
+        match self {
+            Self::Index(values) => values.append_value(index),
+            Self::Sfen(values) => values.append_value(record.setup.to_string()),
+            Self::Packed(family, values) => match packed::encode(*family, &record.setup) {
+                Ok(bytes) => {
+                    values.append_value(bytes).expect("they are as many as the column takes");
+                }
+                Err(_) => values.append_null(),
+            },
+            Self::Move(values) => values.append_option(record.best_move.map(text)),
+            Self::EvalCp(values) => values.append_option(record.eval_cp),
+            Self::Ply(values) => values.append_option(record.ply),
+            Self::Result(values) => values.append_option(record.result.map(GameResult::name)),
+            Self::Ending(values) => values.append_option(record.ending.map(Ending::name)),
+            Self::EndPly(values) => values.append_option(record.end_ply),
+            Self::Candidates(values) => {
+                for tried in &record.candidates {
+                    let of_one = values.values();
+                    if let Some(moves) = of_one.field_builder::<StringBuilder>(0) {
+                        moves.append_value(text(tried.best_move));
+                    }
+                    if let Some(visits) = of_one.field_builder::<UInt16Builder>(1) {
+                        visits.append_value(tried.visits);
+                    }
+                    of_one.append(true);
+                }
+                values.append(!record.candidates.is_empty());
+            }
+            Self::ForTraining(values) => values.append_value(!record.is_not_for_training),
+        }
+    }
+
+    fn finish(self) -> ArrayRef {
+        match self {
+            Self::Index(mut values) => Arc::new(values.finish()),
+            Self::Sfen(mut values)
+            | Self::Move(mut values)
+            | Self::Result(mut values)
+            | Self::Ending(mut values) => Arc::new(values.finish()),
+            Self::Packed(_, mut values) => Arc::new(values.finish()),
+            Self::EvalCp(mut values) => Arc::new(values.finish()),
+            Self::Ply(mut values) | Self::EndPly(mut values) => Arc::new(values.finish()),
+            Self::Candidates(mut values) => Arc::new(values.finish()),
+            Self::ForTraining(mut values) => Arc::new(values.finish()),
+        }
+    }
+}
+
+/// What turns blocks into batches: blocks are read one after another, and decoded on several threads.
+struct Batching {
+    reading: Reading,
+    columns: Vec<Column>,
+    schema: SchemaRef,
+    on_error: OnError,
+    threads: usize,
+    ready: VecDeque<Result<RecordBatch, Failure>>,
+}
+
+impl Batching {
+    fn next_batch(&mut self) -> Option<Result<RecordBatch, Failure>> {
+        if self.ready.is_empty() {
+            self.read_on();
+        }
+        let batch = self.ready.pop_front();
+        if matches!(batch, Some(Err(_))) {
+            // What stands behind a failure is not delivered.
+            self.ready.clear();
+        }
+        batch
+    }
+
+    fn read_on(&mut self) {
+        let mut blocks = Vec::new();
+        while blocks.len() < self.threads
+            && let Some(block) = self.reading.block()
+        {
+            let failed = block.is_err();
+            blocks.push(block);
+            if failed {
+                break;
+            }
+        }
+        let decode = |block: Result<Block, Failure>| block.and_then(|block| self.decode(&block));
+        if blocks.len() < 2 {
+            let decoded: Vec<_> = blocks.into_iter().map(decode).collect();
+            self.ready.extend(decoded);
+            return;
+        }
+        let decoded: Vec<_> = thread::scope(|threads| {
+            let spawned: Vec<_> =
+                blocks.into_iter().map(|block| threads.spawn(|| decode(block))).collect();
+            let join = |thread: thread::ScopedJoinHandle<'_, _>| {
+                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            };
+            spawned.into_iter().map(join).collect()
+        });
+        self.ready.extend(decoded);
+    }
+
+    fn decode(&self, block: &Block) -> Result<RecordBatch, Failure> {
+        let records = (block.wanted.end - block.wanted.start) as usize;
+        let mut values: Vec<Values> =
+            self.columns.iter().map(|&column| Values::new(column, records)).collect();
+        let mut take = |index: u64, record: &RecordRef<'_>| -> Result<(), DecodeError> {
+            let record = record.record()?;
+            for values in &mut values {
+                values.push(index, &record);
+            }
+            Ok(())
+        };
+        each_record(self.reading.name(), block, self.on_error, &mut take)?;
+        let arrays = values.into_iter().map(Values::finish).collect();
+        RecordBatch::try_new(Arc::clone(&self.schema), arrays)
+            .map_err(|error| Failure::other(&error))
+    }
+}
+
+impl Iterator for Batching {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        Some(self.next_batch()?.map_err(|failure| ArrowError::ComputeError(failure.to_string())))
+    }
+}
+
+impl RecordBatchReader for Batching {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+}
+
+/// Records of an archive as batches of Arrow: a stream that is taken once, as a whole or a batch at a time.
+#[pyclass(module = "kyokumen")]
+pub(crate) struct Batches {
+    schema: SchemaRef,
+    batching: Option<Batching>,
+}
+
+impl Batches {
+    pub(crate) fn new(
+        reading: Reading,
+        columns: Vec<Column>,
+        on_error: OnError,
+        threads: usize,
+    ) -> Self {
+        let fields: Fields = columns.iter().map(|column| column.field()).collect();
+        let schema = Arc::new(Schema::new(fields));
+        let cores = || thread::available_parallelism().map_or(1, usize::from);
+        let threads = if threads == 0 { cores() } else { threads };
+        let ready = VecDeque::new();
+        let batching =
+            Batching { reading, columns, schema: Arc::clone(&schema), on_error, threads, ready };
+        Self { schema, batching: Some(batching) }
+    }
+}
+
+#[pymethods]
+impl Batches {
+    /// The stream, which a consumer reads on without the interpreter's lock.
+    #[pyo3(signature = (requested_schema = None))]
+    pub(crate) fn __arrow_c_stream__<'py>(
+        &mut self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        // A wish that need not be fulfilled.
+        drop(requested_schema);
+        let taken =
+            || Failure::usage("the batches were taken already: ask the archive for them again");
+        let batching = self.batching.take().ok_or_else(taken)?;
+        PyCapsule::new_with_value(
+            py,
+            FFI_ArrowArrayStream::new(Box::new(batching)),
+            c"arrow_array_stream",
+        )
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        let schema =
+            FFI_ArrowSchema::try_from(&*self.schema).map_err(|error| Failure::other(&error))?;
+        PyCapsule::new_with_value(py, schema, c"arrow_schema")
+    }
+
+    fn __iter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        this
+    }
+
+    fn __next__(&mut self, py: Python<'_>) -> PyResult<Option<Batch>> {
+        let Some(batching) = &mut self.batching else { return Ok(None) };
+        let batch = py.detach(|| batching.next_batch()).transpose()?;
+        Ok(batch.map(Batch))
+    }
+
+    /// Names of the columns.
+    #[getter]
+    fn columns(&self) -> Vec<String> {
+        self.schema.fields().iter().map(|field| field.name().clone()).collect()
+    }
+}
+
+/// Some records as columns of Arrow: `pyarrow.record_batch(batch)` takes it without copies.
+#[pyclass(frozen, module = "kyokumen")]
+pub(crate) struct Batch(RecordBatch);
+
+#[pymethods]
+impl Batch {
+    fn __len__(&self) -> usize {
+        self.0.num_rows()
+    }
+
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_array__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
+        drop(requested_schema);
+        let rows = StructArray::from(self.0.clone());
+        let (array, schema) = to_ffi(&rows.to_data()).map_err(|error| Failure::other(&error))?;
+        Ok((
+            PyCapsule::new_with_value(py, schema, c"arrow_schema")?,
+            PyCapsule::new_with_value(py, array, c"arrow_array")?,
+        ))
+    }
+}

@@ -1,0 +1,295 @@
+//! Windows of records: read, chosen, mixed, and cut into batches.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::Receiver;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use kyokumen::format::{DecodeError, DecodeErrorKind, Record, RecordRef, UnitError};
+use kyokumen::mate::judge::{Judge, SearchSettings};
+use kyokumen::records::epoch_order::EpochOrder;
+use kyokumen::records::filters::RecordFilters;
+use kyokumen::shogi::Position;
+use kyokumen::solver::STACK_BYTES;
+
+use super::chunks::{ChunkBytes, DataSet};
+use crate::failure::Failure;
+use crate::reading::OnError;
+
+/// Which records are taken.
+pub(super) struct Choosing {
+    pub(super) filters: RecordFilters,
+    pub(super) on_error: OnError,
+    /// Limits within which mates are looked for that are left out.
+    pub(super) search: Option<SearchSettings>,
+}
+
+impl Choosing {
+    /// Whether any record may be left out.
+    pub(super) fn leave_out(&self, data: &DataSet) -> bool {
+        let takes_all = is_unconditional(&self.filters) && self.on_error == OnError::Stop;
+        !takes_all || self.search.is_some() || data.leaves_out()
+    }
+
+    /// Whether records are looked at before they become arrays.
+    fn looks(&self) -> bool {
+        !is_unconditional(&self.filters) || self.on_error == OnError::Skip || self.search.is_some()
+    }
+
+    pub(super) fn identity(&self) -> String {
+        let Self { filters, on_error, search } = self;
+        format!("{filters:?} {on_error:?} {search:?}")
+    }
+}
+
+/// Whether conditions leave anything out.
+fn is_unconditional(filters: &RecordFilters) -> bool {
+    *filters == RecordFilters::default()
+}
+
+/// How far an epoch has come: the window, and how many of its records, in their order, are behind it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Place {
+    pub(super) window: u64,
+    pub(super) record: u32,
+}
+
+/// Records of a batch, and the place behind them.
+pub(super) struct Job {
+    pub(super) records: Vec<Reference>,
+    pub(super) behind: Place,
+}
+
+/// A record of a chunk.
+#[derive(Clone)]
+pub(super) struct Reference {
+    pub(super) window: Arc<WindowRecords>,
+    pub(super) chunk: u32,
+    pub(super) record: u32,
+}
+
+/// The chunks of a window.
+pub(super) struct WindowRecords {
+    pub(super) chunks: Vec<Chunk>,
+}
+
+/// The records of a chunk.
+pub(super) struct Chunk {
+    pub(super) file: usize,
+    pub(super) first: u64,
+    records: u32,
+    pub(super) content: ChunkContent,
+    /// Those that are left out, if there are any.
+    is_taken: Option<Vec<bool>>,
+}
+
+pub(super) enum ChunkContent {
+    /// Of one size.
+    Bytes(Vec<u8>),
+    /// Read out of games and lines; none where there is none, or a bad one.
+    Records(Vec<Option<Record>>),
+}
+
+/// A window with the order of its records.
+pub(super) struct Window {
+    number: u64,
+    records: Arc<WindowRecords>,
+    /// Chunk and record, in the order in which they are taken, those that are left out among them.
+    order: Vec<(u32, u32)>,
+}
+
+/// Reads windows.
+pub(super) struct Windows<'a> {
+    data: &'a DataSet,
+    choosing: &'a Choosing,
+    order: EpochOrder,
+    threads: usize,
+}
+
+impl<'a> Windows<'a> {
+    pub(super) const fn new(
+        data: &'a DataSet,
+        choosing: &'a Choosing,
+        order: EpochOrder,
+        threads: usize,
+    ) -> Self {
+        Self { data, choosing, order, threads }
+    }
+
+    pub(super) fn read(&self, window: u64, cancel: &AtomicBool) -> Result<Window, Failure> {
+        let numbers: Vec<u64> = self.order.window(window).collect();
+        let chunks = self.chunks(&numbers, cancel)?;
+        let places: Vec<(u32, u32)> = chunks
+            .iter()
+            .enumerate()
+            .flat_map(|(i, chunk)| (0..chunk.records).map(move |record| (i as u32, record)))
+            .collect();
+        let order = self.order.records(window, places.len() as u32);
+        let order = order.into_iter().map(|place| places[place as usize]).collect();
+        Ok(Window { number: window, records: Arc::new(WindowRecords { chunks }), order })
+    }
+
+    /// The chunks with these numbers, read and chosen on several threads.
+    fn chunks(&self, numbers: &[u64], cancel: &AtomicBool) -> Result<Vec<Chunk>, Failure> {
+        // Also where nothing is looked at: a disk answers several questions at once.
+        let threads = self.threads;
+        let next = AtomicUsize::new(0);
+        let done: Mutex<Vec<(usize, Result<Chunk, Failure>)>> = Mutex::new(Vec::new());
+        let work = || {
+            let mut chooser = Chooser::new(self.data, self.choosing);
+            while !cancel.load(Ordering::Relaxed) {
+                let place = next.fetch_add(1, Ordering::Relaxed);
+                let Some(&number) = numbers.get(place) else { return };
+                let chunk = self.data.read(number).and_then(|chunk| chooser.choose(chunk, cancel));
+                done.lock().unwrap_or_else(PoisonError::into_inner).push((place, chunk));
+            }
+        };
+        if threads == 1 {
+            work();
+        } else {
+            thread::scope(|scope| {
+                for _ in 0..threads {
+                    let thread = thread::Builder::new().stack_size(STACK_BYTES);
+                    if thread.spawn_scoped(scope, work).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+        done.sort_unstable_by_key(|(place, _)| *place);
+        done.into_iter().map(|(_, chunk)| chunk).collect()
+    }
+}
+
+/// Chooses records on one thread.
+struct Chooser<'a> {
+    data: &'a DataSet,
+    choosing: &'a Choosing,
+    judge: Option<Judge>,
+}
+
+impl<'a> Chooser<'a> {
+    fn new(data: &'a DataSet, choosing: &'a Choosing) -> Self {
+        Self { data, choosing, judge: choosing.search.as_ref().map(Judge::new) }
+    }
+
+    fn choose(&mut self, chunk: ChunkBytes, cancel: &AtomicBool) -> Result<Chunk, Failure> {
+        let ChunkBytes { file, first, records, bytes } = chunk;
+        let of_file = self.data.file(file);
+        let is_even = of_file.record_len().is_some();
+        if is_even && !self.choosing.looks() && !self.data.leaves_out() {
+            let content = ChunkContent::Bytes(bytes);
+            return Ok(Chunk { file, first, records, content, is_taken: None });
+        }
+        let (mut is_taken, mut parsed) = (Vec::new(), Vec::new());
+        for (i, record) in of_file.decode(&bytes, first).enumerate() {
+            let index = first + i as u64;
+            let taken = record.and_then(|record| {
+                let taken = self.takes(of_file.number(index), &record, cancel)?;
+                if !is_even {
+                    parsed.push(if taken { Some(record.record()?) } else { None });
+                }
+                Ok(taken)
+            });
+            let taken = match taken {
+                Ok(taken) => taken,
+                Err(error) if is_comment(&error) || self.choosing.on_error == OnError::Skip => {
+                    false
+                }
+                Err(error) => {
+                    let name = &of_file.input.name;
+                    let byte = of_file.record_len().map_or(0, |len| index * len as u64);
+                    return Err(Failure::bad_record(Some(name), index, byte, &error));
+                }
+            };
+            if !is_even {
+                parsed.resize_with(i + 1, || None);
+            }
+            is_taken.push(taken);
+        }
+        is_taken.resize(records as usize, false);
+        parsed.resize_with(records as usize, || None);
+        let content =
+            if is_even { ChunkContent::Bytes(bytes) } else { ChunkContent::Records(parsed) };
+        Ok(Chunk { file, first, records, content, is_taken: Some(is_taken) })
+    }
+
+    fn takes(
+        &mut self,
+        number: u64,
+        record: &RecordRef<'_>,
+        cancel: &AtomicBool,
+    ) -> Result<bool, DecodeError> {
+        if record.is_comment()
+            || self.data.is_excluded(number)
+            || !self.choosing.filters.takes(number, record)?
+        {
+            return Ok(false);
+        }
+        if self.judge.is_none() && self.choosing.on_error == OnError::Stop {
+            return Ok(true);
+        }
+        let Ok(position) = Position::try_from(record.setup()?) else {
+            // To be left out here, or to be told of where it becomes an array.
+            return Ok(self.choosing.on_error == OnError::Stop);
+        };
+        let (Some(judge), Some(search)) = (&mut self.judge, &self.choosing.search) else {
+            return Ok(true);
+        };
+        if !search.in_check.asks_about(&position).unwrap_or(false) {
+            return Ok(true);
+        }
+        Ok(!judge.judge(&position, cancel).answer.is_mate())
+    }
+}
+
+fn is_comment(error: &UnitError) -> bool {
+    matches!(error, UnitError::Decode(error) if error.kind == DecodeErrorKind::Comment)
+}
+
+/// Cuts windows into batches, from a place in the first one on, of at most so many records in all; ends when `send` says so.
+pub(super) fn cut(
+    windows: &Receiver<Result<Window, Failure>>,
+    from: Place,
+    batch_size: usize,
+    drop_last: bool,
+    bound: u64,
+    mut send: impl FnMut(Result<Job, Failure>) -> bool,
+) {
+    let mut pending = Vec::with_capacity(batch_size);
+    let mut behind = from;
+    let mut left = bound;
+    for window in windows {
+        let window = match window {
+            Ok(window) => window,
+            Err(failure) => {
+                send(Err(failure));
+                return;
+            }
+        };
+        let start = if window.number == from.window { from.record as usize } else { 0 };
+        for (place, &(chunk, record)) in window.order.iter().enumerate().skip(start) {
+            let is_taken = &window.records.chunks[chunk as usize].is_taken;
+            if is_taken.as_ref().is_some_and(|taken| !taken[record as usize]) {
+                continue;
+            }
+            if left == 0 {
+                break;
+            }
+            left -= 1;
+            pending.push(Reference { window: Arc::clone(&window.records), chunk, record });
+            if pending.len() == batch_size {
+                behind = Place { window: window.number, record: place as u32 + 1 };
+                let records = std::mem::replace(&mut pending, Vec::with_capacity(batch_size));
+                if !send(Ok(Job { records, behind })) {
+                    return;
+                }
+            }
+        }
+    }
+    if !pending.is_empty() && !drop_last {
+        behind = Place { window: behind.window, record: u32::MAX };
+        send(Ok(Job { records: pending, behind }));
+    }
+}

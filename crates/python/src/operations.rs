@@ -1,0 +1,351 @@
+//! Operations on archives with the options of the command line: a request is planned, carried out, and told as a report.
+
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::Sender;
+use std::time::Duration;
+
+use kyokumen::engine::progress::{Progress, ProgressDisplay};
+use kyokumen::engine::snapshot::Snapshot;
+use kyokumen::jobs::filter;
+use kyokumen::jobs::plan::{JobPlan, JobRequest};
+use kyokumen::jobs::settings::Settings;
+use kyokumen::ops::convert::{ConvertPlan, ConvertRequest, ConvertSettings};
+use kyokumen::ops::error::OperationError;
+use kyokumen::ops::rearrange::{
+    self, DedupKey, OperationManifest, RearrangePlan, RearrangeRequest, Resources, SplitBy,
+};
+use kyokumen::ops::stats::{StatsPlan, StatsRequest};
+use kyokumen::ops::verify::{VerifyPlan, VerifyReport, VerifyRequest};
+use kyokumen::ops::{convert as converting, stats as figures, verify as verifying};
+use kyokumen::records::bad_record::BadPolicy;
+use kyokumen::records::shard_choice::ShardChoice;
+use kyokumen::storage::memory::Memory;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use serde::Serialize;
+
+use crate::failure::Failure;
+use crate::interrupt::interruptible;
+use crate::options::{Options, Paths};
+
+/// Sends how far a run has come to the thread that listens for Python.
+struct Sending(Sender<Snapshot>);
+
+impl ProgressDisplay for Sending {
+    fn pause(&self) -> Duration {
+        Duration::from_millis(100)
+    }
+
+    fn show(&mut self, snapshot: &Snapshot) {
+        // Nobody listens any more if the call is over.
+        let _ = self.0.send(snapshot.clone());
+    }
+
+    fn finish(&mut self, last: &Snapshot) {
+        self.show(last);
+    }
+}
+
+/// An object of the package with what a report says.
+fn told<'py>(py: Python<'py>, report: &impl Serialize) -> PyResult<Bound<'py, PyAny>> {
+    let text = serde_json::to_string(report).map_err(|error| Failure::other(&error))?;
+    py.import("kyokumen._report")?.getattr("report")?.call1((text,))
+}
+
+/// Carries something out, which Ctrl-C and an exception of the callback end.
+fn run<'py, T: Send>(
+    py: Python<'py>,
+    progress: Option<Bound<'py, PyAny>>,
+    records: Option<u64>,
+    searches: bool,
+    work: impl FnOnce(&mut Progress, &AtomicBool) -> Result<T, Failure> + Send,
+) -> PyResult<T> {
+    let callback =
+        py.import("kyokumen._report")?.getattr("callback")?.call1((progress, records))?;
+    let callback = (!callback.is_none()).then(|| callback.unbind());
+    let done = interruptible(
+        py,
+        |cancel, sender| {
+            let mut progress = Progress::new(Box::new(Sending(sender)), records);
+            if searches {
+                progress = progress.with_verdicts();
+            }
+            work(&mut progress, cancel)
+        },
+        |py, snapshot| match &callback {
+            Some(callback) => callback.call1(py, (told(py, &snapshot)?,)).map(drop),
+            None => Ok(()),
+        },
+    )?;
+    Ok(done?)
+}
+
+/// Converts files of records from any format to any other; see `kyokumen convert --help`.
+#[pyfunction]
+#[pyo3(signature = (inputs, output, **options))]
+pub(crate) fn convert<'py>(
+    py: Python<'py>,
+    inputs: Paths,
+    output: PathBuf,
+    options: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let options = Options::new(py, options)?;
+    let memory = options.memory("memory")?.unwrap_or(Memory::gib(1));
+    let (from, dialect) = options.reading()?;
+    let request = ConvertRequest {
+        inputs: inputs.into_vec(),
+        output,
+        from,
+        dialect,
+        to: options.parsed("to")?,
+        force: options.flag("force")?,
+        checksums: options.flag("checksums")?,
+        settings: ConvertSettings {
+            filters: options.filters()?,
+            dedup: options.flag("dedup")?.then_some(memory),
+            mirror: options.flag("mirror")?,
+            check: options.word("check")?.unwrap_or_default(),
+            strict: options.flag("strict")?,
+            fill: options.fill()?,
+            canonical: options.flag("canonical")?,
+            limit: options.take("limit")?,
+            on_error: options.on_error(BadPolicy::Stop)?,
+            threads: options.threads()?,
+        },
+    };
+    let progress = options.take("progress")?;
+    options.end()?;
+    let plan = py.detach(|| ConvertPlan::new(request)).map_err(Failure::from)?;
+    let report = run(py, progress, plan.records, false, |progress, cancel| {
+        Ok(converting::convert(plan, progress, cancel)?)
+    })?;
+    told(py, &report)
+}
+
+/// What the operations that move records have in common.
+fn rearrangement<'py>(
+    options: &Options<'py>,
+    inputs: Paths,
+    output: PathBuf,
+) -> PyResult<(RearrangeRequest, Option<Bound<'py, PyAny>>)> {
+    let (from, dialect) = options.reading()?;
+    let request = RearrangeRequest {
+        inputs: inputs.into_vec(),
+        references: Vec::new(),
+        output,
+        from,
+        dialect,
+        to: None,
+        name: None,
+        force: options.flag("force")?,
+        on_error: options.on_error(BadPolicy::Stop)?,
+        resources: Resources {
+            threads: options.threads()?,
+            memory: options.memory("memory")?.unwrap_or(Memory::gib(2)),
+            tmp_dir: options.take("tmp_dir")?,
+        },
+    };
+    Ok((request, options.take("progress")?))
+}
+
+fn rearranged<'py>(
+    py: Python<'py>,
+    plan: RearrangePlan,
+    progress: Option<Bound<'py, PyAny>>,
+    operation: impl FnOnce(
+        &RearrangePlan,
+        &mut Progress,
+        &AtomicBool,
+    ) -> Result<OperationManifest, OperationError>
+    + Send,
+) -> PyResult<Bound<'py, PyAny>> {
+    let report = run(py, progress, plan.records, false, |progress, cancel| {
+        Ok(operation(&plan, progress, cancel)?)
+    })?;
+    told(py, &report)
+}
+
+/// Brings the records of archives into a random order; see `kyokumen shuffle --help`.
+#[pyfunction]
+#[pyo3(signature = (inputs, output, *, seed = 1, **options))]
+pub(crate) fn shuffle<'py>(
+    py: Python<'py>,
+    inputs: Paths,
+    output: PathBuf,
+    seed: u64,
+    options: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let options = Options::new(py, options)?;
+    let (request, progress) = rearrangement(&options, inputs, output)?;
+    options.end()?;
+    let plan = py.detach(|| RearrangePlan::new(request)).map_err(Failure::from)?;
+    rearranged(py, plan, progress, move |plan, progress, cancel| {
+        rearrange::shuffle(plan, seed, progress, cancel)
+    })
+}
+
+/// Leaves out repeated records of archives; see `kyokumen dedup --help`.
+#[pyfunction]
+#[pyo3(signature = (inputs, output, **options))]
+pub(crate) fn dedup<'py>(
+    py: Python<'py>,
+    inputs: Paths,
+    output: PathBuf,
+    options: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let options = Options::new(py, options)?;
+    let key = options.parsed::<DedupKey>("key")?.unwrap_or_default();
+    let references = options.take::<Paths>("reference")?.map_or_else(Vec::new, Paths::into_vec);
+    let (request, progress) = rearrangement(&options, inputs, output)?;
+    options.end()?;
+    let request = RearrangeRequest { references, ..request };
+    let plan = py.detach(|| RearrangePlan::new(request)).map_err(Failure::from)?;
+    rearranged(py, plan, progress, move |plan, progress, cancel| {
+        rearrange::dedup(plan, key, progress, cancel)
+    })
+}
+
+/// Deals the records of archives out to several files; see `kyokumen split --help`.
+#[pyfunction]
+#[pyo3(signature = (inputs, output, *, parts, **options))]
+pub(crate) fn split<'py>(
+    py: Python<'py>,
+    inputs: Paths,
+    output: PathBuf,
+    parts: u32,
+    options: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let options = Options::new(py, options)?;
+    if parts == 0 {
+        return Err(Failure::usage("there is at least one part").into());
+    }
+    let by = options.word::<SplitBy>("by")?.unwrap_or_default();
+    let (to, name) = (options.parsed("to")?, options.take("name")?);
+    let (request, progress) = rearrangement(&options, inputs, output)?;
+    options.end()?;
+    let request = RearrangeRequest { to, name, ..request };
+    let plan = py.detach(|| RearrangePlan::in_parts(request, parts)).map_err(Failure::from)?;
+    rearranged(py, plan, progress, move |plan, progress, cancel| {
+        rearrange::split(plan, by, progress, cancel)
+    })
+}
+
+/// Checks every record of files; see `kyokumen verify --help`. A report for each file.
+#[pyfunction]
+#[pyo3(signature = (inputs, **options))]
+pub(crate) fn verify<'py>(
+    py: Python<'py>,
+    inputs: Paths,
+    options: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let options = Options::new(py, options)?;
+    let (from, dialect) = options.reading()?;
+    let request = VerifyRequest {
+        inputs: inputs.into_vec(),
+        from,
+        dialect,
+        limit: options.take("limit")?,
+        quarantine: options.take("quarantine")?,
+        force: options.flag("force")?,
+        strict: options.flag("strict")?,
+        threads: options.threads()?,
+    };
+    let progress: Option<Bound<'py, PyAny>> = options.take("progress")?;
+    options.end()?;
+    let plans = py.detach(|| VerifyPlan::new(request)).map_err(Failure::from)?;
+    let mut reports = Vec::new();
+    for plan in plans {
+        let report: VerifyReport =
+            run(py, progress.clone(), plan.records, false, |progress, cancel| {
+                Ok(verifying::verify(plan, progress, cancel)?)
+            })?;
+        reports.push(told(py, &report)?);
+    }
+    Ok(reports)
+}
+
+/// Figures about files: evaluations, plies, results, moves, pieces, repetitions; see `kyokumen stats --help`.
+#[pyfunction]
+#[pyo3(signature = (inputs, **options))]
+pub(crate) fn stats<'py>(
+    py: Python<'py>,
+    inputs: Paths,
+    options: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let options = Options::new(py, options)?;
+    let (from, dialect) = options.reading()?;
+    let request = StatsRequest {
+        inputs: inputs.into_vec(),
+        from,
+        dialect,
+        filters: options.filters()?,
+        limit: options.take("limit")?,
+        memory: options.memory("memory")?.unwrap_or(Memory::gib(1)),
+        page: None,
+        force: false,
+        threads: options.threads()?,
+    };
+    let progress = options.take("progress")?;
+    options.end()?;
+    let plan = py.detach(|| StatsPlan::new(request)).map_err(Failure::from)?;
+    let report = run(py, progress, plan.records, false, |progress, cancel| {
+        Ok(figures::stats(plan, progress, cancel)?)
+    })?;
+    told(py, &report)
+}
+
+/// Removes positions with a proven forced mate; see `gen-filter --help`. The manifest of the run, with `was_done`: whether it
+/// had been brought to its end before.
+#[pyfunction]
+#[pyo3(signature = (inputs, output, **options))]
+pub(crate) fn gen_filter<'py>(
+    py: Python<'py>,
+    inputs: Paths,
+    output: PathBuf,
+    options: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let options = Options::new(py, options)?;
+    let (from, dialect) = options.reading()?;
+    let shard = options.parsed::<ShardChoice>("shard")?.map(ShardChoice::resolve);
+    let seconds = options.take::<f64>("checkpoint_every")?.map(Duration::try_from_secs_f64);
+    let request = JobRequest {
+        inputs: inputs.into_vec(),
+        output,
+        tmp_dir: options.take("tmp_dir")?,
+        from,
+        dialect,
+        to: options.parsed("to")?,
+        name: options.take("name")?,
+        shard: shard.transpose().map_err(Failure::usage)?,
+        force: options.flag("force")?,
+        resume: options.flag("resume")?,
+        checkpoint_every: seconds.transpose().map_err(Failure::usage)?,
+        metrics: options.take("metrics")?,
+        previous_run: None,
+        read_from: Vec::new(),
+        settings: Settings {
+            search: options.search()?,
+            mated: options.word("mated")?.unwrap_or_default(),
+            unknown: options.word("unknown")?.unwrap_or_default(),
+            on_error: options.on_error(BadPolicy::Quarantine)?,
+            filters: options.filters()?,
+            limit: options.take("limit")?,
+            fill: options.fill()?,
+            threads: options.threads()?,
+            ..Settings::default()
+        },
+    };
+    let progress = options.take("progress")?;
+    options.end()?;
+    if request.resume && request.force {
+        return Err(Failure::usage("resume goes on with what force would replace").into());
+    }
+    let plan = py.detach(|| JobPlan::new(request)).map_err(Failure::from)?;
+    let completed = run(py, progress, plan.records, true, |progress, cancel| {
+        Ok(filter::filter(plan, progress, cancel)?)
+    })?;
+    let report = told(py, &completed.manifest)?;
+    report.set_item("was_done", completed.was_done)?;
+    Ok(report)
+}

@@ -1,0 +1,187 @@
+//! Options of functions by the long names of the command line, with `_` for `-`.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use kyokumen::format::Fill;
+use kyokumen::mate::judge::SearchSettings;
+use kyokumen::records::bad_record::BadPolicy;
+use kyokumen::records::filters::{Probability, RecordFilters, Results, Sample};
+use kyokumen::records::format_name::FormatName;
+use kyokumen::storage::memory::Memory;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use serde::de::DeserializeOwned;
+
+use crate::failure::Failure;
+use crate::moves::dialect_named;
+use crate::solver::word;
+
+/// Keyword arguments, which are taken one by one.
+pub(crate) struct Options<'py> {
+    left: Bound<'py, PyDict>,
+}
+
+/// One path or several.
+#[derive(FromPyObject)]
+pub(crate) enum Paths {
+    One(PathBuf),
+    Several(Vec<PathBuf>),
+}
+
+impl Paths {
+    pub(crate) fn into_vec(self) -> Vec<PathBuf> {
+        match self {
+            Self::One(path) => vec![path],
+            Self::Several(paths) => paths,
+        }
+    }
+}
+
+/// A number of bytes, or as the command line says it.
+#[derive(FromPyObject)]
+enum Amount {
+    Bytes(u64),
+    Text(String),
+}
+
+/// What to fill in, as the command line says it or by fields.
+#[derive(FromPyObject)]
+enum Filling<'py> {
+    Text(String),
+    Fields(Bound<'py, PyDict>),
+}
+
+impl<'py> Options<'py> {
+    pub(crate) fn new(py: Python<'py>, given: Option<&Bound<'py, PyDict>>) -> PyResult<Self> {
+        let left = given.map_or_else(|| Ok(PyDict::new(py)), |given| given.copy())?;
+        Ok(Self { left })
+    }
+
+    /// The value of an option; none where it is not given or None.
+    pub(crate) fn take<T>(&self, name: &str) -> PyResult<Option<T>>
+    where
+        T: for<'a> FromPyObject<'a, 'py>,
+    {
+        let Some(value) = self.left.get_item(name)? else { return Ok(None) };
+        self.left.del_item(name)?;
+        if value.is_none() {
+            return Ok(None);
+        }
+        let extracted = value.extract::<T>().map_err(Into::<PyErr>::into);
+        let value = extracted.map_err(|error| {
+            PyTypeError::new_err(format!("{name}: {}", error.value(value.py())))
+        })?;
+        Ok(Some(value))
+    }
+
+    pub(crate) fn flag(&self, name: &str) -> PyResult<bool> {
+        Ok(self.take(name)?.unwrap_or_default())
+    }
+
+    /// A word, or whatever can be read of text.
+    pub(crate) fn parsed<T: FromStr>(&self, name: &str) -> PyResult<Option<T>>
+    where
+        T::Err: std::fmt::Display,
+    {
+        let Some(text) = self.take::<String>(name)? else { return Ok(None) };
+        let parsed = text.parse().map_err(|error| Failure::usage(format!("{name}: {error}")));
+        Ok(Some(parsed?))
+    }
+
+    /// A word of an enum.
+    pub(crate) fn word<T: DeserializeOwned>(&self, name: &str) -> PyResult<Option<T>> {
+        let text = self.take::<String>(name)?;
+        Ok(text.map(|text| word::<T>(&text)).transpose()?)
+    }
+
+    pub(crate) fn memory(&self, name: &str) -> PyResult<Option<Memory>> {
+        Ok(match self.take::<Amount>(name)? {
+            None => None,
+            Some(Amount::Bytes(bytes)) => Some(Memory::of_bytes(bytes)),
+            Some(Amount::Text(text)) => Some(text.parse().map_err(Failure::usage)?),
+        })
+    }
+
+    /// All were known.
+    pub(crate) fn end(self) -> PyResult<()> {
+        match self.left.keys().iter().next() {
+            None => Ok(()),
+            Some(name) => Err(PyTypeError::new_err(format!("there is no option {name}"))),
+        }
+    }
+
+    /// The format of the inputs, and how their moves are encoded.
+    pub(crate) fn reading(
+        &self,
+    ) -> PyResult<(Option<FormatName>, Option<kyokumen::format::move16::Dialect>)> {
+        let dialect = self.take::<String>("dialect")?;
+        let dialect = dialect.map(|name| dialect_named(&name)).transpose()?;
+        Ok((self.parsed("from_")?, dialect))
+    }
+
+    /// Which records are taken.
+    pub(crate) fn filters(&self) -> PyResult<RecordFilters> {
+        let probability = self.take::<f64>("sample")?;
+        let probability = probability.map(|number| {
+            let wrong = || Failure::usage("sample is a probability above 0 and at most 1");
+            Probability::new(number).ok_or_else(wrong)
+        });
+        let seed = self.take("sample_seed")?.unwrap_or(1);
+        Ok(RecordFilters {
+            keep_untrained: self.flag("keep_untrained")?,
+            every: self.take("every")?,
+            sample: probability.transpose()?.map(|probability| Sample { probability, seed }),
+            max_abs_eval_cp: self.take("max_abs_eval")?,
+            min_abs_eval_cp: self.take("min_abs_eval")?,
+            contradictions_from_cp: self.take("drop_contradictions")?,
+            min_ply: self.take("min_ply")?,
+            max_ply: self.take("max_ply")?,
+            results: self.parsed::<Results>("result")?,
+            has_move: self.flag("has_move")?,
+            drop_in_check: self.flag("drop_in_check")?,
+            legal_move: self.flag("legal_move")?,
+            quiet: self.flag("quiet")?,
+        })
+    }
+
+    /// What takes the place of fields that are missing.
+    pub(crate) fn fill(&self) -> PyResult<Fill> {
+        let text = match self.take::<Filling<'py>>("fill")? {
+            None => return Ok(Fill::default()),
+            Some(Filling::Text(text)) => text,
+            Some(Filling::Fields(fields)) => {
+                let pair = |(name, value): (Bound<'py, PyAny>, Bound<'py, PyAny>)| {
+                    let value = if value.is_none() { "none".to_owned() } else { value.to_string() };
+                    format!("{name}={value}")
+                };
+                fields.iter().map(pair).collect::<Vec<_>>().join(",")
+            }
+        };
+        let fill = text.parse().map_err(|error| Failure::usage(format!("fill: {error}")));
+        Ok(fill?)
+    }
+
+    /// Limits of a search.
+    pub(crate) fn search(&self) -> PyResult<SearchSettings> {
+        let default = SearchSettings::default();
+        let settings = SearchSettings {
+            depth_plies: self.take("depth")?.unwrap_or(default.depth_plies),
+            nodes: self.take("nodes")?.unwrap_or(default.nodes),
+            hash_mb: self.take("hash_mb")?.unwrap_or(default.hash_mb),
+            in_check: self.word("in_check")?.unwrap_or(default.in_check),
+            when_hopeless: self.word("when_hopeless")?.unwrap_or(default.when_hopeless),
+        };
+        settings.check().map_err(Failure::usage)?;
+        Ok(settings)
+    }
+
+    pub(crate) fn on_error(&self, default: BadPolicy) -> PyResult<BadPolicy> {
+        Ok(self.word("on_error")?.unwrap_or(default))
+    }
+
+    pub(crate) fn threads(&self) -> PyResult<usize> {
+        Ok(self.take("threads")?.unwrap_or_default())
+    }
+}

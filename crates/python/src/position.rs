@@ -1,0 +1,284 @@
+//! `Position`.
+
+use kyokumen::format::packed::{self, Family};
+use kyokumen::format::{ContentKey, Format, RecordRef};
+use kyokumen::shogi::diagram::{KanjiDiagram, LetterDiagram};
+use kyokumen::shogi::{self, Hand, HandKind, PositionHistory, Repetition, Undo};
+use pyo3::exceptions::PyIndexError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList, PyTuple};
+
+use crate::failure::Failure;
+use crate::moves::{self, Move};
+
+/// A position of shogi, and the moves that led to it: board, hands, side to move and ply, such that the side not to move
+/// is not in check.
+#[pyclass(module = "kyokumen")]
+pub(crate) struct Position {
+    pub(crate) now: shogi::Position,
+    played: Vec<(shogi::Move, Undo)>,
+    history: PositionHistory,
+}
+
+/// A move, as an object or in USI notation.
+#[derive(FromPyObject)]
+pub(crate) enum MoveLike {
+    Move(Move),
+    Usi(String),
+}
+
+impl MoveLike {
+    fn get(&self) -> Result<shogi::Move, Failure> {
+        match self {
+            Self::Move(m) => Ok(m.0),
+            Self::Usi(usi) => moves::parse(usi).map(|m| m.0),
+        }
+    }
+}
+
+impl From<shogi::Position> for Position {
+    fn from(position: shogi::Position) -> Self {
+        let mut history = PositionHistory::default();
+        history.push(&position);
+        Self { now: position, played: Vec::new(), history }
+    }
+}
+
+#[pymethods]
+impl Position {
+    /// The start position, or that of an SFEN.
+    #[new]
+    #[pyo3(signature = (sfen = None))]
+    fn new(sfen: Option<&str>) -> Result<Self, Failure> {
+        let parse = |sfen: &str| sfen.parse::<shogi::Position>().map_err(Failure::from);
+        Ok(sfen.map(parse).transpose()?.unwrap_or_else(shogi::Position::start).into())
+    }
+
+    /// The position in 32 bytes of Apery's packed form; `ply`, which they do not hold, is 1 unless it is given.
+    #[staticmethod]
+    #[pyo3(signature = (hcp, ply = 1))]
+    fn from_hcp(hcp: &[u8], ply: u16) -> Result<Self, Failure> {
+        unpacked(Family::Apery, hcp, ply)
+    }
+
+    /// The position in 32 bytes of YaneuraOu's packed form; `ply`, which they do not hold, is 1 unless it is given.
+    #[staticmethod]
+    #[pyo3(signature = (psfen, ply = 1))]
+    fn from_psfen(psfen: &[u8], ply: u16) -> Result<Self, Failure> {
+        unpacked(Family::YaneuraOu, psfen, ply)
+    }
+
+    /// The position of a record of 40 bytes of `psv`.
+    #[staticmethod]
+    fn from_psv(psv: &[u8]) -> Result<Self, Failure> {
+        let setup = RecordRef::new(Format::Psv, psv)?.setup()?;
+        Ok(shogi::Position::try_from(setup)?.into())
+    }
+
+    /// The position in 32 bytes of Apery's packed form.
+    fn to_hcp<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyBytes>, Failure> {
+        self.packed(py, Family::Apery)
+    }
+
+    /// The position in 32 bytes of YaneuraOu's packed form.
+    fn to_psfen<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyBytes>, Failure> {
+        self.packed(py, Family::YaneuraOu)
+    }
+
+    /// The position as an SFEN.
+    #[getter]
+    fn sfen(&self) -> String {
+        self.now.setup().to_string()
+    }
+
+    /// The side to move: 0 Black, 1 White.
+    #[getter]
+    fn turn(&self) -> usize {
+        self.now.side_to_move().index()
+    }
+
+    /// Number of the next move of the game, from 1.
+    #[getter]
+    fn ply(&self) -> u16 {
+        self.now.ply()
+    }
+
+    /// A key of board, hands and side to move, 16 bytes: the first of the SHA-256 of the canonical `hcp`. Equal
+    /// positions have equal keys, whatever their plies.
+    #[getter]
+    fn key<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &ContentKey::of(&self.now.setup()).0)
+    }
+
+    /// The letter of the piece on each of the 81 squares, as in an SFEN: `P`, `+r`, None where there is none.
+    #[getter]
+    fn pieces(&self) -> Vec<Option<String>> {
+        self.now.board().iter().map(|piece| piece.map(letters)).collect()
+    }
+
+    /// Pieces in hand of Black and White: P L N S G B R.
+    #[getter]
+    fn hands<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let hands = shogi::Color::ALL.map(|color| counts(self.now.hand(color)));
+        PyTuple::new(
+            py,
+            hands
+                .map(|counts| PyTuple::new(py, counts))
+                .into_iter()
+                .collect::<PyResult<Vec<_>>>()?,
+        )
+    }
+
+    /// The legal moves, each as an object of its own kind.
+    #[getter]
+    fn legal_moves<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let legal = self.now.legal_moves();
+        let objects =
+            legal.into_iter().map(|m| moves::object(py, m)).collect::<PyResult<Vec<_>>>()?;
+        PyList::new(py, objects)
+    }
+
+    /// The legal moves that give check.
+    #[getter]
+    fn checking_moves<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let checks = self.now.checks();
+        let objects =
+            checks.into_iter().map(|m| moves::object(py, m)).collect::<PyResult<Vec<_>>>()?;
+        PyList::new(py, objects)
+    }
+
+    /// Whether the side to move is in check.
+    #[getter]
+    fn is_check(&self) -> bool {
+        self.now.in_check()
+    }
+
+    /// Whether the side to move is in check and has no legal move.
+    #[getter]
+    fn is_mate(&self) -> bool {
+        self.now.is_checkmate()
+    }
+
+    /// Whether the side to move may declare that it has won by an entering king, by 28 points for Black and 27 for White.
+    #[getter]
+    fn can_declare(&self) -> bool {
+        self.now.can_declare()
+    }
+
+    /// What it means to the side to move that this position has come for the fourth time, of the moves that were pushed:
+    /// "draw", "win" or "loss"; None if it has come less often.
+    #[getter]
+    fn repetition(&self) -> Option<&'static str> {
+        self.history.repetition(4).map(|repetition| match repetition {
+            Repetition::Draw => "draw",
+            Repetition::Win => "win",
+            Repetition::Loss => "loss",
+        })
+    }
+
+    /// The moves that were pushed, the first one first.
+    #[getter]
+    fn moves<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let played = self.played.iter().map(|&(m, _)| moves::object(py, m));
+        PyList::new(py, played.collect::<PyResult<Vec<_>>>()?)
+    }
+
+    /// Whether a move can be played.
+    #[pyo3(name = "is_legal")]
+    fn is_legal_move(&self, r#move: MoveLike) -> Result<bool, Failure> {
+        Ok(self.now.is_legal(r#move.get()?))
+    }
+
+    /// Whether a legal move gives check.
+    fn gives_check(&self, r#move: MoveLike) -> Result<bool, Failure> {
+        Ok(self.now.gives_check(self.legal(&r#move)?))
+    }
+
+    /// Plays a legal move.
+    fn push(&mut self, r#move: MoveLike) -> Result<(), Failure> {
+        let m = self.legal(&r#move)?;
+        let undo = self.now.make(m);
+        self.played.push((m, undo));
+        self.history.push(&self.now);
+        Ok(())
+    }
+
+    /// Takes back the move that was pushed last, and returns it.
+    fn pop(&mut self) -> PyResult<Move> {
+        let Some((m, undo)) = self.played.pop() else {
+            return Err(PyIndexError::new_err("no move was pushed that could be taken back"));
+        };
+        self.now.unmake(m, undo);
+        self.history.truncate(self.played.len() + 1);
+        Ok(Move(m))
+    }
+
+    /// The same position without the moves that led to it.
+    fn copy(&self) -> Self {
+        self.now.clone().into()
+    }
+
+    /// The same position with left and right of the board exchanged.
+    fn mirrored(&self) -> Result<Self, Failure> {
+        Ok(shogi::Position::try_from(self.now.setup().mirrored())?.into())
+    }
+
+    /// The board with kanji as a text of several lines.
+    fn to_kanji(&self) -> String {
+        KanjiDiagram(&self.now.setup()).to_string()
+    }
+
+    fn __str__(&self) -> String {
+        LetterDiagram(&self.now.setup()).to_string()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Position({:?})", self.sfen())
+    }
+
+    fn __eq__(&self, other: &Self) -> bool {
+        self.now == other.now
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> (Bound<'py, PyAny>, (String,)) {
+        (py.get_type::<Self>().into_any(), (self.sfen(),))
+    }
+}
+
+impl Position {
+    fn packed<'py>(&self, py: Python<'py>, family: Family) -> Result<Bound<'py, PyBytes>, Failure> {
+        let bytes = packed::encode(family, &self.now.setup()).map_err(Failure::usage)?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    fn legal(&self, m: &MoveLike) -> Result<shogi::Move, Failure> {
+        let m = m.get()?;
+        if self.now.is_legal(m) {
+            return Ok(m);
+        }
+        Err(Failure::usage(format!("{m} is no legal move in {}", self.sfen())))
+    }
+}
+
+fn unpacked(family: Family, bytes: &[u8], ply: u16) -> Result<Position, Failure> {
+    let bytes = bytes.try_into().map_err(|_| {
+        Failure::usage(format!("a packed position has {} bytes, not {}", packed::LEN, bytes.len()))
+    })?;
+    let setup = packed::decode(family, bytes)?.with_ply(ply);
+    Ok(shogi::Position::try_from(setup)?.into())
+}
+
+fn letters(piece: shogi::Piece) -> String {
+    let letter = char::from(piece.kind.unpromoted().letter());
+    let letter = match piece.color {
+        shogi::Color::Black => letter,
+        shogi::Color::White => letter.to_ascii_lowercase(),
+    };
+    let promoted = if piece.kind.is_promoted() { "+" } else { "" };
+    format!("{promoted}{letter}")
+}
+
+/// P L N S G B R.
+pub(crate) fn counts(hand: Hand) -> [u8; HandKind::COUNT] {
+    HandKind::ALL.map(|kind| hand.count(kind))
+}

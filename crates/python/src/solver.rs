@@ -1,0 +1,441 @@
+//! `Solver`, `solve_many`, `Proof`.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use kyokumen::engine::error::RunError;
+use kyokumen::format::proof_file::{ProofClaim, ProofFile, ProofReader, ProofText};
+use kyokumen::mate::judge::{InCheck, Judge, Judgement, SearchSettings, WhenHopeless};
+use kyokumen::mate::positions::{
+    BadPosition, InputPosition, LineOrByte, PositionResult, RecordLocation,
+};
+use kyokumen::mate::proof::check;
+use kyokumen::mate::solve::{Solution as Solved, SolveOptions, solve};
+use kyokumen::records::answer::Answer;
+use kyokumen::records::source::SourceError;
+use kyokumen::shogi;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use serde::Deserialize;
+use serde::de::IntoDeserializer;
+use serde::de::value::{Error as WordError, StrDeserializer};
+
+use crate::arrays::Records;
+use crate::failure::Failure;
+use crate::features::empty;
+use crate::interrupt::interruptible;
+use crate::moves::Move;
+use crate::position::Position;
+
+/// One of the words of an enum of the library.
+pub(crate) fn word<'de, T: Deserialize<'de>>(text: &'de str) -> Result<T, Failure> {
+    let deserializer: StrDeserializer<'de, WordError> = text.into_deserializer();
+    T::deserialize(deserializer).map_err(Failure::usage)
+}
+
+/// The mate solver: a table, and the limits of its searches.
+///
+/// Searches leave nothing behind: an answer depends on the position, the limits and the size of the table. Depth in plies below
+/// the position, nodes for each of the (in check: two) questions, the table in MiB; defaults are those of the command line.
+#[pyclass(module = "kyokumen")]
+pub(crate) struct Solver {
+    settings: SearchSettings,
+    /// Not there while it works.
+    judge: Option<Judge>,
+}
+
+/// What is asked for, checked.
+fn settings(
+    depth: Option<u16>,
+    nodes: Option<u64>,
+    hash_mb: Option<usize>,
+    in_check: Option<&str>,
+    when_hopeless: Option<&str>,
+    default: &SearchSettings,
+) -> Result<SearchSettings, Failure> {
+    let settings = SearchSettings {
+        depth_plies: depth.unwrap_or(default.depth_plies),
+        nodes: nodes.unwrap_or(default.nodes),
+        hash_mb: hash_mb.unwrap_or(default.hash_mb),
+        in_check: in_check.map(word::<InCheck>).transpose()?.unwrap_or(default.in_check),
+        when_hopeless: when_hopeless
+            .map(word::<WhenHopeless>)
+            .transpose()?
+            .unwrap_or(default.when_hopeless),
+    };
+    settings.check().map_err(Failure::usage)?;
+    Ok(settings)
+}
+
+/// A position, as an object or as an SFEN.
+#[derive(FromPyObject)]
+enum PositionLike<'py> {
+    Position(PyRef<'py, Position>),
+    Sfen(String),
+}
+
+impl PositionLike<'_> {
+    fn get(&self) -> Result<shogi::Position, Failure> {
+        match self {
+            Self::Position(position) => Ok(position.now.clone()),
+            Self::Sfen(sfen) => Ok(sfen.parse::<shogi::Position>()?),
+        }
+    }
+}
+
+#[pymethods]
+impl Solver {
+    #[new]
+    #[pyo3(signature = (hash_mb = 64, *, depth = None, nodes = None, in_check = None, when_hopeless = None))]
+    fn new(
+        hash_mb: usize,
+        depth: Option<u16>,
+        nodes: Option<u64>,
+        in_check: Option<&str>,
+        when_hopeless: Option<&str>,
+    ) -> Result<Self, Failure> {
+        let default = SearchSettings::default();
+        let settings = settings(depth, nodes, Some(hash_mb), in_check, when_hopeless, &default)?;
+        let judge = Judge::try_new(&settings).map_err(|error| Failure::other(&error))?;
+        Ok(Self { settings, judge: Some(judge) })
+    }
+
+    /// Whether the side to move mates ("win"), is being mated ("loss"), neither ("no_mate"), or nobody knows ("unknown").
+    ///
+    /// `shortest` goes on to look for the shortest mate, `tsume_plies` also measures a mate as problems count it. A mate was
+    /// checked by the rule book before it is returned.
+    #[pyo3(signature = (position, *, depth = None, nodes = None, in_check = None, when_hopeless = None, shortest = false, tsume_plies = false))]
+    #[expect(clippy::too_many_arguments, reason = "each is an option of its own")]
+    fn solve(
+        &mut self,
+        py: Python<'_>,
+        position: PositionLike<'_>,
+        depth: Option<u16>,
+        nodes: Option<u64>,
+        in_check: Option<&str>,
+        when_hopeless: Option<&str>,
+        shortest: bool,
+        tsume_plies: bool,
+    ) -> PyResult<Solution> {
+        let settings = settings(depth, nodes, None, in_check, when_hopeless, &self.settings)?;
+        let position = position.get()?;
+        match settings.in_check.asks_about(&position) {
+            Ok(true) => {}
+            Ok(false) => {
+                return Err(Failure::usage(
+                    "the side to move is in check, of which nothing is asked",
+                )
+                .into());
+            }
+            Err(error) => return Err(Failure::usage(error).into()),
+        }
+        let busy = || Failure::usage("the solver is at work in another thread: take one for each");
+        let judge = self.judge.take().ok_or_else(busy)?;
+        let mut judge = judge
+            .within(settings.limits(), settings.in_check)
+            .shortest(shortest)
+            .tsume(tsume_plies);
+        let started = Instant::now();
+        let solved = interruptible(
+            py,
+            |cancel, _: std::sync::mpsc::Sender<()>| {
+                let judgement = judge.judge(&position, &**cancel);
+                let proof = judge.proof(&position, judgement.answer, 0);
+                let is_shortest = judge.is_shortest(&position);
+                (judgement, proof, is_shortest, judge)
+            },
+            |_, ()| Ok(()),
+        );
+        let elapsed_ms = started.elapsed().as_secs_f64() * 1000.0;
+        let (judgement, proof, is_shortest, judge) = match solved {
+            Ok(solved) => solved,
+            Err(interrupted) => {
+                // The table is where the search was.
+                self.judge =
+                    Some(Judge::try_new(&self.settings).map_err(|error| Failure::other(&error))?);
+                return Err(interrupted);
+            }
+        };
+        self.judge = Some(judge);
+        let proof = proof.and_then(Result::ok);
+        Ok(Solution { judgement, proof, is_shortest, elapsed_ms })
+    }
+
+    fn __repr__(&self) -> String {
+        let SearchSettings { depth_plies, nodes, hash_mb, .. } = self.settings;
+        format!("Solver({hash_mb}, depth={depth_plies}, nodes={nodes})")
+    }
+}
+
+/// The answer of a search.
+#[pyclass(frozen, module = "kyokumen")]
+pub(crate) struct Solution {
+    judgement: Judgement,
+    proof: Option<ProofText>,
+    is_shortest: Option<bool>,
+    elapsed_ms: f64,
+}
+
+#[pymethods]
+impl Solution {
+    /// "win", "loss", "no_mate" or "unknown", seen from the side to move.
+    #[getter]
+    fn verdict(&self) -> &'static str {
+        self.judgement.answer.word()
+    }
+
+    /// Why it is unknown: "nodes", "depth", "memory" or "cancelled".
+    #[getter]
+    fn stop(&self) -> Option<&'static str> {
+        match self.judgement.answer {
+            Answer::Unknown(stop) => Some(stop.word()),
+            _ => None,
+        }
+    }
+
+    /// The moves of the mate: the attacker's shortest against the defender's longest. Empty where there is none.
+    #[getter]
+    fn line(&self) -> Vec<Move> {
+        self.judgement.line.iter().copied().map(Move).collect()
+    }
+
+    /// Plies of the mate; None where there is none.
+    #[getter]
+    fn plies(&self) -> Option<usize> {
+        self.judgement.answer.is_mate().then_some(self.judgement.line.len())
+    }
+
+    /// Plies of the mate as problems count them, without futile interpositions, if that was wished for.
+    #[getter]
+    fn tsume_plies(&self) -> Option<u16> {
+        self.judgement.tsume_plies
+    }
+
+    /// Whether no mate takes fewer plies, if that was wished for.
+    #[getter]
+    fn is_shortest(&self) -> Option<bool> {
+        self.is_shortest
+    }
+
+    /// Positions that the search entered by a move.
+    #[getter]
+    fn nodes(&self) -> u64 {
+        self.judgement.nodes
+    }
+
+    /// How long it took, in milliseconds.
+    #[getter]
+    fn elapsed_ms(&self) -> f64 {
+        self.elapsed_ms
+    }
+
+    /// The proof of the mate; None where there is none, or it is too large to be written down.
+    #[getter]
+    fn proof(&self) -> Option<Proof> {
+        self.proof.clone().map(Proof)
+    }
+
+    fn __repr__(&self) -> String {
+        let plies = self.plies().map_or(String::new(), |plies| format!(", plies={plies}"));
+        format!("<kyokumen.Solution {}{plies}, nodes={}>", self.verdict(), self.nodes())
+    }
+}
+
+/// A proof of a mate: for each position that can arise a move of the attacker that mates in fewer plies.
+#[pyclass(frozen, module = "kyokumen")]
+pub(crate) struct Proof(ProofText);
+
+#[pymethods]
+impl Proof {
+    /// The first proof in the bytes of a file of proofs, as `kyokumen solve --proof` and [`Self::to_bytes`] write it. Nothing of
+    /// it is believed: `verify` checks it.
+    #[staticmethod]
+    fn from_bytes(data: &[u8]) -> Result<Self, Failure> {
+        let proofs: Result<Vec<_>, _> = ProofReader::new(data).collect();
+        let first = proofs.map_err(Failure::usage)?.into_iter().next();
+        first.map(Self).ok_or_else(|| Failure::usage("there is no proof"))
+    }
+
+    /// The proof as a file, which `kyokumen verify --proof` checks, too.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        let mut bytes = Vec::new();
+        let mut file = ProofFile::start(&mut bytes);
+        file.push(&self.0, &mut bytes);
+        file.end(&mut bytes);
+        PyBytes::new(py, &bytes)
+    }
+
+    /// Checks the proof by the rule book, without anything that the solver said: every move is a legal check, every defence is
+    /// met, all ends with mate. Raises KyokumenError with the first fault.
+    fn verify(&self, py: Python<'_>) -> PyResult<()> {
+        let proof = &self.0;
+        let checked = py.detach(|| {
+            // Threads of its own: those of a pool would be missing after a fork.
+            let pool = rayon::ThreadPoolBuilder::new().build();
+            let pool = pool.map_err(|error| Failure::other(&error))?;
+            pool.install(|| check(proof)).map_err(|error| Failure::other(&error))
+        });
+        Ok(checked?)
+    }
+
+    /// The position that the proof is about.
+    #[getter]
+    fn position(&self) -> Position {
+        self.0.head().root.clone().into()
+    }
+
+    /// "win": the side to move mates; "loss": it is being mated.
+    #[getter]
+    fn verdict(&self) -> &'static str {
+        match self.0.head().claim {
+            ProofClaim::Win => "win",
+            ProofClaim::Loss => "loss",
+        }
+    }
+
+    /// Plies that it takes at most.
+    #[getter]
+    fn plies(&self) -> u16 {
+        self.0.head().plies
+    }
+
+    /// Its steps: positions with a move of the attacker.
+    fn __len__(&self) -> usize {
+        usize::try_from(self.0.steps()).unwrap_or(usize::MAX)
+    }
+
+    fn __repr__(&self) -> String {
+        format!(
+            "<kyokumen.Proof {} in {} plies, {} steps>",
+            self.verdict(),
+            self.plies(),
+            self.0.steps()
+        )
+    }
+}
+
+/// How arrays say an answer: the numbers of `kyokumen.Verdict`.
+const fn number(answer: Option<Answer>) -> i8 {
+    match answer {
+        Some(Answer::Win) => 1,
+        Some(Answer::Loss) => -1,
+        Some(Answer::NoMate) => 0,
+        Some(Answer::Unknown(_)) => 2,
+        None => 3,
+    }
+}
+
+/// What a run over many positions is ended by.
+enum Ended {
+    Failure(Failure),
+    Interrupted,
+}
+
+impl From<RunError> for Ended {
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::Interrupted => Self::Interrupted,
+            error => Self::Failure(error.into()),
+        }
+    }
+}
+
+impl From<SourceError> for Ended {
+    fn from(error: SourceError) -> Self {
+        Self::Failure(error.into())
+    }
+}
+
+/// Solves all positions of an archive or an array, on all threads: verdicts [N] int8 as `kyokumen.Verdict`, plies [N] int16 with
+/// −1 where there is no mate, nodes [N] uint64. Equal positions are searched once.
+///
+/// `progress` is called with the number of positions done now and then.
+#[pyfunction]
+#[pyo3(signature = (records, *, threads = 0, depth = None, nodes = None, hash_mb = None, in_check = None, when_hopeless = None, progress = None))]
+#[expect(clippy::too_many_arguments, reason = "each is an option of its own")]
+pub(crate) fn solve_many<'py>(
+    py: Python<'py>,
+    records: &Bound<'py, PyAny>,
+    threads: usize,
+    depth: Option<u16>,
+    nodes: Option<u64>,
+    hash_mb: Option<usize>,
+    in_check: Option<&str>,
+    when_hopeless: Option<&str>,
+    progress: Option<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    const TELL_EVERY: u64 = 256;
+    let default = SearchSettings::default();
+    let settings = settings(depth, nodes, hash_mb, in_check, when_hopeless, &default)?;
+    let records = Records::of(records)?;
+    let records = records.bytes()?;
+    let len = records.len();
+    let positions: Vec<_> = (0..len).map(|i| records.position(i)).collect::<Result<_, _>>()?;
+    let progress = progress.map(Bound::unbind);
+    let solved = interruptible(
+        py,
+        |cancel: &Arc<AtomicBool>, sender| {
+            let (mut verdicts, mut plies) = (Vec::with_capacity(len), Vec::with_capacity(len));
+            let mut nodes = Vec::with_capacity(len);
+            let options = SolveOptions { cancel: Arc::clone(cancel), ..SolveOptions::default() };
+            let found = positions.into_iter().enumerate().map(|(i, position)| -> PositionResult {
+                let location = RecordLocation { index: i as u64, spot: LineOrByte::Byte(0) };
+                Ok(Ok(InputPosition { location, position, second_column: None }))
+            });
+            let take = |solution: Result<Solved, BadPosition>| {
+                if cancel.load(Ordering::Relaxed) {
+                    return Err(Ended::Interrupted);
+                }
+                let solution = solution.map_err(|error| {
+                    let index = error.location.index as usize;
+                    Ended::Failure(records.bad(index, &error.error))
+                })?;
+                let judgement = solution.judgement.as_ref();
+                let answer = judgement.map(|judgement| judgement.answer);
+                verdicts.push(number(answer));
+                let mate = judgement.filter(|judgement| judgement.answer.is_mate());
+                plies.push(mate.map_or(-1, |mate| mate.line.len() as i16));
+                nodes.push(judgement.map_or(0, |judgement| judgement.nodes));
+                if (verdicts.len() as u64).is_multiple_of(TELL_EVERY) {
+                    // Nobody listens any more if the call is over.
+                    let _ = sender.send(verdicts.len());
+                }
+                Ok(())
+            };
+            match solve(found, &settings, &options, threads, take) {
+                Ok(()) => Ok(Some((verdicts, plies, nodes))),
+                Err(Ended::Interrupted) => Ok(None),
+                Err(Ended::Failure(failure)) => Err(failure),
+            }
+        },
+        |py, done| match &progress {
+            Some(progress) => progress.call1(py, (done,)).map(drop),
+            None => Ok(()),
+        },
+    )??;
+    let Some((verdicts, plies, nodes)) = solved else {
+        return Err(Failure::usage("the search was cancelled").into());
+    };
+    let fields = PyDict::new(py);
+    fields.set_item("verdicts", filled(py, &verdicts, "int8")?)?;
+    fields.set_item("plies", filled(py, &plies, "int16")?)?;
+    fields.set_item("nodes", filled(py, &nodes, "uint64")?)?;
+    py.import("kyokumen._results")?.getattr("Solutions")?.call((), Some(&fields))
+}
+
+fn filled<'py, T: numpy::Element + Copy>(
+    py: Python<'py>,
+    numbers: &[T],
+    dtype: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    use numpy::PyArrayMethods;
+    let array = empty(py, &[numbers.len()], dtype)?;
+    array
+        .cast::<numpy::PyArray1<T>>()?
+        .readwrite()
+        .as_slice_mut()
+        .map_err(|error| Failure::other(&error))?
+        .copy_from_slice(numbers);
+    Ok(array)
+}

@@ -1,0 +1,28 @@
+"""What the tests have in common: archives of the repository's own samples, in several formats."""
+
+import pathlib
+
+import kyokumen
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+DATA = ROOT / "data"
+
+
+@pytest.fixture(scope="session")
+def hcpe() -> pathlib.Path:
+    return DATA / "sample.hcpe"
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory, hcpe: pathlib.Path) -> pathlib.Path:
+    """A folder with the sample as psv, hcp, sfen, psv.zst."""
+    folder = tmp_path_factory.mktemp("made")
+    for name in ("sample.psv", "sample.hcp", "sample.sfen", "sample.psv.zst"):
+        kyokumen.convert(hcpe, folder / name, fill={"ply": 0})
+    return folder
+
+
+@pytest.fixture(scope="session")
+def psv(made: pathlib.Path) -> pathlib.Path:
+    return made / "sample.psv"

@@ -1,0 +1,48 @@
+"""The examples run: networks learn something, the notebook's cells follow each other."""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import kyokumen
+import pytest
+
+EXAMPLES = pathlib.Path(__file__).resolve().parents[1] / "examples"
+
+
+def run(name: str, *arguments: str) -> str:
+    command = [sys.executable, str(EXAMPLES / name), *arguments]
+    environment = {**os.environ, "JAX_PLATFORMS": "cpu"}
+    return subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout
+
+
+def test_a_network_of_nnue_is_trained(psv: pathlib.Path) -> None:
+    pytest.importorskip("jax")
+    told = run("train_nnue.py", str(psv), "--epochs", "2", "--batch-size", "128", "--width", "8")
+    losses = [float(loss) for loss in re.findall(r"loss ([0-9.]+)", told)]
+    assert len(losses) == 2 and losses[1] < losses[0], told
+    assert len(re.findall(r"held-out games: winners [0-9.]+%", told)) == 2
+
+
+def test_a_network_of_dlshogi_is_trained(tmp_path: pathlib.Path, hcpe: pathlib.Path) -> None:
+    pytest.importorskip("jax")
+    kyokumen.convert(hcpe, tmp_path / "few.hcpe", limit=400)
+    options = ["--epochs", "2", "--batch-size", "30", "--channels", "4", "--blocks", "1"]
+    told = run("train_dlshogi.py", str(tmp_path / "few.hcpe"), *options)
+    losses = [float(loss) for loss in re.findall(r"loss ([0-9.]+)", told)]
+    assert len(losses) == 2 and losses[1] < losses[0], told
+
+
+def test_the_notebook_runs(monkeypatch: pytest.MonkeyPatch, hcpe: pathlib.Path) -> None:
+    pytest.importorskip("matplotlib").use("Agg")
+    monkeypatch.setenv("ARCHIVE", str(hcpe))
+    notebook = json.loads((EXAMPLES / "look_at_an_archive.ipynb").read_text())
+    names: dict[str, object] = {}
+    for cell in notebook["cells"]:
+        assert not cell.get("outputs"), "the notebook is kept without outputs"
+        if cell["cell_type"] == "code":
+            exec("".join(cell["source"]), names)
+    assert len(names["table"]) == 2000  # type: ignore[arg-type]

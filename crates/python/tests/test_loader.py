@@ -1,0 +1,240 @@
+"""The data loader: every record once, the same order whatever the threads, resumed, dealt out to ranks, filtered."""
+
+import multiprocessing
+import pathlib
+import pickle
+from typing import Any
+
+import kyokumen
+import numpy as np
+import pytest
+
+
+def order(loader: kyokumen.DataLoader) -> list[int]:
+    return [int(index) for batch in loader for index in batch["index"]]
+
+
+SMALL: dict[str, Any] = {"features": "records", "chunk": 16, "window": 256}
+
+
+def test_every_record_comes_once_in_another_order_each_epoch(psv: pathlib.Path) -> None:
+    loader = kyokumen.DataLoader(psv, 300, seed=3, **SMALL)
+    assert len(loader) == 7 and loader.records == 2000
+    first, second = order(loader), order(loader)
+    assert loader.epoch == 2
+    assert sorted(first) == sorted(second) == list(range(2000))
+    assert first != second and first != sorted(first)
+    again = kyokumen.DataLoader(psv, 300, seed=3, epoch=1, **SMALL)
+    assert order(again) == second
+    assert order(kyokumen.DataLoader(psv, 300, seed=4, **SMALL)) != first
+    assert order(kyokumen.DataLoader(psv, 300, shuffle=False, **SMALL)) == list(range(2000))
+    # Neighbours are no longer near each other.
+    apart = np.abs(np.diff(first))
+    assert np.median(apart) > 100
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize("ahead", [1, 8])
+def test_threads_change_nothing(psv: pathlib.Path, threads: int, ahead: int) -> None:
+    arguments: dict[str, Any] = {"features": "dlshogi", "dtype": "bits", "chunk": 16, "window": 256}
+    one = list(kyokumen.DataLoader(psv, 128, threads=1, mirror="random", quiet=True, **arguments))
+    more = list(
+        kyokumen.DataLoader(psv, 128, threads=threads, ahead=ahead, mirror="random", quiet=True, **arguments)
+    )
+    assert len(one) == len(more) > 2
+    for left, right in zip(one, more, strict=True):
+        assert left.keys() == right.keys()
+        for name in left:
+            np.testing.assert_array_equal(left[name], right[name])
+
+
+def test_batches_are_the_features_of_their_records(psv: pathlib.Path) -> None:
+    records = kyokumen.open(psv).numpy()
+    for batch in kyokumen.DataLoader(psv, 512, planes=119, policy=True):
+        chosen = records[batch["index"]]
+        f1, f2 = kyokumen.features.dlshogi(chosen, planes=119)
+        np.testing.assert_array_equal(batch["features1"], f1)
+        np.testing.assert_array_equal(batch["features2"], f2)
+        move, result, value = kyokumen.features.dlshogi_labels(chosen)
+        np.testing.assert_array_equal(batch["move"], move)
+        np.testing.assert_array_equal(batch["result"], result)
+        np.testing.assert_array_equal(batch["value"], value)
+        np.testing.assert_array_equal(batch["score"], chosen["score"])
+        np.testing.assert_array_equal(batch["policy"].argmax(axis=1), move)
+        np.testing.assert_array_equal(batch["policy"].sum(axis=1), 1)
+    for features in ("halfkp", "halfka_hm"):
+        for batch in kyokumen.DataLoader(psv, 700, features=features):
+            expected = getattr(kyokumen.features, features)(records[batch["index"]])
+            np.testing.assert_array_equal(batch["active"], expected)
+    for batch in kyokumen.DataLoader(psv, 700, features="records"):
+        np.testing.assert_array_equal(batch["records"], records[batch["index"]])
+
+
+@pytest.mark.parametrize("filters", [{}, {"max_abs_eval": 800}])
+@pytest.mark.parametrize("taken", [0, 1, 5, 13])
+def test_an_epoch_goes_on_where_it_stood(psv: pathlib.Path, filters: dict[str, int], taken: int) -> None:
+    arguments = {**SMALL, **filters}
+    whole = [list(batch["index"]) for batch in kyokumen.DataLoader(psv, 100, epoch=4, **arguments)]
+    first = kyokumen.DataLoader(psv, 100, epoch=4, **arguments)
+    batches = iter(first)
+    begun = [list(next(batches)["index"]) for _ in range(taken)]
+    state = pickle.loads(pickle.dumps(first.state_dict()))
+    second = kyokumen.DataLoader(psv, 100, threads=3, **arguments)
+    second.load_state_dict(state)
+    assert begun + [list(batch["index"]) for batch in second] == whole
+    assert second.epoch == 5
+    # A loader goes to another process with its place.
+    third = pickle.loads(pickle.dumps(first))
+    assert begun + [list(batch["index"]) for batch in third] == whole
+    with pytest.raises(ValueError, match="other files or settings"):
+        kyokumen.DataLoader(psv, 101, **arguments).load_state_dict(state)
+
+
+def test_ranks_share_an_epoch(psv: pathlib.Path) -> None:
+    loaders = [kyokumen.DataLoader(psv, 64, rank=rank, world_size=3, **SMALL) for rank in range(3)]
+    assert len({len(loader) for loader in loaders}) == 1
+    orders = [order(loader) for loader in loaders]
+    assert len({len(numbers) for numbers in orders}) == 1
+    together = [number for numbers in orders for number in numbers]
+    assert len(set(together)) == len(together) > 2000 - 3 * 16
+    assert sum(1 for _ in loaders[0]) == len(loaders[0])
+    # Also what is left of an epoch that was broken off.
+    first = kyokumen.DataLoader(psv, 64, rank=1, world_size=3, **SMALL)
+    begun = [batch["index"] for _, batch in zip(range(4), first)]
+    again = kyokumen.DataLoader(psv, 64, rank=1, world_size=3, **SMALL)
+    again.load_state_dict(first.state_dict())
+    assert [int(i) for index in begun for i in index] + order(again) == orders[1]
+    with pytest.raises(kyokumen.UsageError):
+        kyokumen.DataLoader(psv, 64, rank=3, world_size=3)
+
+
+def test_filters_are_those_of_convert(tmp_path: pathlib.Path, psv: pathlib.Path) -> None:
+    filters: dict[str, Any] = {"max_abs_eval": 600, "legal_move": True, "drop_in_check": True}
+    kyokumen.convert(psv, tmp_path / "a.psv", **filters)
+    expected = np.sort(kyokumen.open(tmp_path / "a.psv").numpy().view("V40"))
+    loader = kyokumen.DataLoader(psv, 256, features="records", **filters)
+    found = np.concatenate([batch["records"] for batch in loader]).view("V40")
+    np.testing.assert_array_equal(np.sort(found), expected)
+    with pytest.raises(TypeError, match="filters"):
+        len(loader)
+    with pytest.raises(TypeError, match="no option"):
+        kyokumen.DataLoader(psv, 256, maximum_eval=3)
+
+
+def test_mates_are_left_out_on_the_fly_or_by_a_list(tmp_path: pathlib.Path, psv: pathlib.Path) -> None:
+    kyokumen.gen_filter(psv, tmp_path, nodes=300, hash_mb=4)
+    kept = np.sort(kyokumen.open(tmp_path / "sample.psv").numpy().view("V40"))
+    listed = kyokumen.DataLoader(psv, 256, features="records", exclude=tmp_path / "sample.mated.jsonl")
+    on_the_fly = kyokumen.DataLoader(psv, 256, features="records", drop_mated=True, nodes=300, hash_mb=4)
+    for loader in (listed, on_the_fly):
+        found = np.concatenate([batch["records"] for batch in loader]).view("V40")
+        np.testing.assert_array_equal(np.sort(found), kept)
+    other = tmp_path / "other.mated.jsonl"
+    other.write_text('{"file":"other.psv","index":1}\n')
+    with pytest.raises(kyokumen.UsageError, match="none of the files"):
+        kyokumen.DataLoader(psv, 256, exclude=other)
+
+
+def test_games_with_visits_are_soft_targets(tmp_path: pathlib.Path, hcpe: pathlib.Path) -> None:
+    lines = []
+    for i, record in enumerate(kyokumen.open(hcpe)[:200]):
+        legal = record.position.legal_moves
+        tried = [{"move": m.usi, "visits": 10 * (k + 1)} for k, m in enumerate(legal[:3])]
+        lines.append(
+            f'{{"sfen":"{record.sfen}","move":"{legal[0]}","eval":{i},"result":"{record.result}",'
+            f'"candidates":{str(tried).replace(chr(39), chr(34))}}}'
+        )
+    path = tmp_path / "a.jsonl"
+    path.write_text("\n".join(lines) + "\n")
+    kyokumen.convert(path, tmp_path / "a.hcpe3", force=True)
+    records = list(kyokumen.open(tmp_path / "a.hcpe3"))
+    assert len(records) == 200
+    seen = set()
+    for batch in kyokumen.DataLoader(tmp_path / "a.hcpe3", 64, policy=True, dtype="bits", chunk=8, window=64):
+        for index, policy, value in zip(batch["index"], batch["policy"], batch["score"]):
+            record = records[index]
+            visits = {m.label(record.position.turn): v for m, v in record.candidates}
+            assert value == record.eval_cp
+            total = sum(visits.values())
+            assert {int(k): round(float(policy[k]) * total) for k in np.nonzero(policy)[0]} == visits
+            seen.add(int(index))
+    assert len(seen) == 200
+
+
+def test_several_files_are_one_sequence(made: pathlib.Path, hcpe: pathlib.Path) -> None:
+    loader = kyokumen.DataLoader([hcpe, made / "sample.psv.zst", made / "sample.psv"], 512, dtype="bits")
+    assert sorted(order(loader)) == list(range(6000))
+    with pytest.raises(kyokumen.UsageError, match="no one dtype"):
+        kyokumen.DataLoader([hcpe, made / "sample.psv"], 512, features="records")
+
+
+def test_bad_records(tmp_path: pathlib.Path, psv: pathlib.Path) -> None:
+    data = bytearray(psv.read_bytes())
+    data[40 * 700 : 40 * 700 + 32] = b"\xff" * 32
+    path = tmp_path / "bad.psv"
+    path.write_bytes(data)
+    with pytest.raises(kyokumen.BadRecordError) as error:
+        list(kyokumen.DataLoader(path, 100))
+    assert (error.value.file, error.value.record, error.value.byte) == (str(path), 700, 28000)
+    assert sorted(order(kyokumen.DataLoader(path, 100, on_error="skip"))) == [i for i in range(2000) if i != 700]
+    with pytest.raises(kyokumen.BadRecordError, match="whole records"):
+        path.write_bytes(data[:100])
+        kyokumen.DataLoader(path, 100)
+    with pytest.raises(kyokumen.UsageError, match="no record in"):
+        path.write_bytes(b"")
+        kyokumen.DataLoader(path, 100)
+
+
+def in_child(path: str, numbers: Any) -> None:
+    numbers.put(order(kyokumen.DataLoader(path, 256, features="records")))
+
+
+def test_a_forked_process_has_its_own_threads(psv: pathlib.Path) -> None:
+    # Whatever ran before the fork.
+    expected = order(kyokumen.DataLoader(psv, 256, features="records"))
+    kyokumen.features.dlshogi(kyokumen.open(psv), threads=2)
+    begun = iter(kyokumen.DataLoader(psv, 256, features="records"))
+    next(begun)
+    context = multiprocessing.get_context("fork")
+    numbers = context.Queue()
+    child = context.Process(target=in_child, args=(str(psv), numbers))
+    child.start()
+    assert numbers.get(timeout=30) == expected
+    child.join(30)
+    assert child.exitcode == 0
+
+    def go_on(told: Any) -> None:
+        try:
+            next(begun)
+        except RuntimeError as error:
+            told.put(str(error))
+
+    child = context.Process(target=go_on, args=(numbers,))
+    child.start()
+    assert "forked" in numbers.get(timeout=30)
+    child.join(30)
+
+
+def test_what_is_left_is_dropped_or_not(psv: pathlib.Path) -> None:
+    whole = kyokumen.DataLoader(psv, 300, features="records", drop_last=True)
+    assert len(whole) == 6 and [len(batch["index"]) for batch in whole] == [300] * 6
+    rest = kyokumen.DataLoader(psv, 300, features="records")
+    assert len(rest) == 7 and [len(batch["index"]) for batch in rest][-1] == 200
+
+
+def test_a_loader_that_is_left_ends_its_threads(psv: pathlib.Path) -> None:
+    import threading
+    import time
+
+    def threads() -> int:
+        return len(list(pathlib.Path("/proc/self/task").iterdir()))
+
+    before = threads()
+    for _ in range(5):
+        batches = iter(kyokumen.DataLoader(psv, 10, features="records"))
+        next(batches)
+        del batches
+    deadline = time.monotonic() + 10
+    while threads() > before and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert threads() <= before and threading.active_count() >= 1

@@ -1,0 +1,143 @@
+"""Operations: what the command line does, as functions."""
+
+import json
+import os
+import pathlib
+import signal
+import threading
+
+import kyokumen
+import numpy as np
+import pytest
+
+
+def test_convert_there_and_back(tmp_path: pathlib.Path, hcpe: pathlib.Path) -> None:
+    report = kyokumen.convert(hcpe, tmp_path / "a.psv", fill="ply=0")
+    assert report.counts.input == report.counts.written == 2000
+    assert report["counts"]["written"] == 2000 and report.counts.invented.ply == 2000
+    kyokumen.convert(tmp_path / "a.psv", tmp_path / "b.hcpe")
+    fields = ["hcp", "eval", "bestMove16", "gameResult"]
+    left, right = kyokumen.open(tmp_path / "b.hcpe").numpy(), kyokumen.open(hcpe).numpy()
+    for field in fields:
+        np.testing.assert_array_equal(left[field], right[field])
+
+
+def test_options_are_those_of_the_command_line(tmp_path: pathlib.Path, psv: pathlib.Path) -> None:
+    report = kyokumen.convert(
+        psv, tmp_path / "q.psv", max_abs_eval=499, quiet=True, drop_in_check=True, result="black,white", limit=1500
+    )
+    assert report.counts.input == 1500
+    assert report.counts.written + sum(report.counts.filtered.values()) == 1500
+    array = kyokumen.open(tmp_path / "q.psv").numpy()
+    assert len(array) == report.counts.written > 100
+    assert abs(array["score"]).max() <= 499 and (array["game_result"] != 0).all()
+    assert not kyokumen.in_check(array).any() and kyokumen.has_legal_move(array).all()
+    with pytest.raises(TypeError, match="no option max_eval"):
+        kyokumen.convert(psv, tmp_path / "x.psv", max_eval=1)
+    with pytest.raises(TypeError, match="limit"):
+        kyokumen.convert(psv, tmp_path / "x.psv", limit="many")
+    assert not (tmp_path / "x.psv").exists()
+
+
+def test_what_is_refused(tmp_path: pathlib.Path, hcpe: pathlib.Path) -> None:
+    with pytest.raises(kyokumen.UsageError, match="--fill ply=0"):
+        kyokumen.convert(hcpe, tmp_path / "a.psv")
+    (tmp_path / "there.hcpe").write_bytes(b"")
+    with pytest.raises(kyokumen.UsageError, match="exists"):
+        kyokumen.convert(hcpe, tmp_path / "there.hcpe")
+    with pytest.raises(FileNotFoundError):
+        kyokumen.stats("nowhere.psv")
+    with pytest.raises(kyokumen.UsageError):
+        kyokumen.convert(hcpe, tmp_path / "b.hcpe", on_error="maybe")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["there.hcpe"]
+
+
+def test_records_are_moved_and_none_is_lost(tmp_path: pathlib.Path, psv: pathlib.Path) -> None:
+    all_of_them = np.sort(kyokumen.open(psv).numpy().view("V40"))
+    report = kyokumen.shuffle([psv], tmp_path / "s.psv", seed=7, memory="1M", tmp_dir=tmp_path)
+    assert report.counts.written == 2000
+    shuffled = kyokumen.open(tmp_path / "s.psv").numpy()
+    np.testing.assert_array_equal(np.sort(shuffled.view("V40")), all_of_them)
+    kyokumen.shuffle(psv, tmp_path / "t.psv", seed=7, threads=1)
+    assert (tmp_path / "t.psv").read_bytes() == (tmp_path / "s.psv").read_bytes()
+    report = kyokumen.dedup([psv, tmp_path / "s.psv"], tmp_path / "d.psv", key="bytes")
+    once = kyokumen.open(tmp_path / "d.psv").numpy().view("V40")
+    np.testing.assert_array_equal(np.sort(once), np.unique(all_of_them))
+    assert report.counts.filtered.duplicate == 4000 - len(once)
+    report = kyokumen.dedup(psv, tmp_path / "new.psv", reference=tmp_path / "s.psv")
+    assert report.counts.written == 0
+    kyokumen.split(psv, tmp_path / "parts", parts=3, by="ranges")
+    parts = sorted((tmp_path / "parts").glob("*.psv"))
+    assert b"".join(path.read_bytes() for path in parts) == psv.read_bytes() and len(parts) == 3
+
+
+def test_verify_and_stats(tmp_path: pathlib.Path, psv: pathlib.Path) -> None:
+    bad = tmp_path / "bad.psv"
+    bad.write_bytes(psv.read_bytes()[:4000] + b"\xff" * 40)
+    [good_report, bad_report] = kyokumen.verify([psv, bad])
+    assert (good_report.records, good_report.bad) == (2000, 0)
+    assert (bad_report.records, bad_report.bad) == (101, 1)
+    [finding] = [finding for finding in bad_report.findings if finding.level == "error"]
+    assert finding.examples[0].record == 100 and finding.examples[0].byte == 4000
+    figures = kyokumen.stats(psv)
+    array = kyokumen.open(psv).numpy()
+    assert figures.records == 2000
+    assert (figures.evals.least, figures.evals.most) == (array["score"].min(), array["score"].max())
+    assert figures.in_check == kyokumen.in_check(array).sum()
+    assert figures.distinct.positions == len(np.unique(kyokumen.keys(array).view("V16")))
+
+
+def test_gen_filter(tmp_path: pathlib.Path, made: pathlib.Path) -> None:
+    hcp = made / "sample.hcp"
+    report = kyokumen.gen_filter(hcp, tmp_path, nodes=500, hash_mb=4, shard="1/2")
+    assert not report.was_done
+    counts = report.counts
+    assert counts.input == 1000
+    kept = kyokumen.open(tmp_path / "sample-00001-of-00002.hcp")
+    mated = [json.loads(line) for line in (tmp_path / "sample-00001-of-00002.mated.jsonl").read_text().splitlines()]
+    assert len(kept) == counts.kept and len(mated) == 1000 - len(kept) > 0
+    answers = kyokumen.solve_many(kyokumen.open(hcp)[:1000], nodes=500, hash_mb=4)
+    decided = np.abs(answers.verdicts) == 1
+    assert [line["index"] for line in mated] == list(np.nonzero(decided)[0])
+    again = kyokumen.gen_filter(hcp, tmp_path, nodes=500, hash_mb=4, shard="1/2", resume=True)
+    assert again.was_done and again.counts == counts
+
+
+def test_progress_is_told_and_its_exceptions_end_the_run(tmp_path: pathlib.Path, made: pathlib.Path) -> None:
+    told = []
+    kyokumen.gen_filter(made / "sample.hcp", tmp_path / "a", nodes=2000, hash_mb=4, progress=told.append)
+    assert told[-1].done == told[-1].total == 2000 and told[-1].win > 0
+    assert [snapshot.done for snapshot in told] == sorted(snapshot.done for snapshot in told)
+
+    def fail(snapshot: kyokumen.Report) -> None:
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        kyokumen.gen_filter(made / "sample.hcp", tmp_path / "b", nodes=2000, hash_mb=4, progress=fail)
+
+
+class Bar:
+    """As much of tqdm as is used."""
+
+    total: int | None = None
+    n = 0
+
+    def update(self, records: int) -> None:
+        self.n += records
+
+
+def test_a_bar_of_tqdm_is_moved_on(tmp_path: pathlib.Path, psv: pathlib.Path) -> None:
+    bar = Bar()
+    kyokumen.convert(psv, tmp_path / "a.hcpe", progress=bar)
+    assert (bar.total, bar.n) == (2000, 2000)
+
+
+def test_ctrl_c_ends_a_run_and_leaves_nothing_half_written(tmp_path: pathlib.Path, made: pathlib.Path) -> None:
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        kyokumen.gen_filter(
+            made / "sample.hcp", tmp_path, nodes=10**9, depth=1000, when_hopeless="go-on", hash_mb=4
+        )
+    timer.join()
+    assert not list(tmp_path.glob("*.hcp")) and not list(tmp_path.glob("*.manifest.json"))

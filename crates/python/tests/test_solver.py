@@ -1,0 +1,135 @@
+"""The solver: verdicts, proofs, many positions, interruption."""
+
+import os
+import pathlib
+import signal
+import threading
+import time
+
+import cshogi
+import kyokumen
+import numpy as np
+import pytest
+
+MATE_IN_ONE = "4k4/9/4P4/9/9/9/9/9/4K4 b G2r2b3g4s4n4l17p 1"
+MATED = "4k4/4G4/4P4/9/9/9/9/9/4K4 w 2r2b3g4s4n4l17p 2"
+HARD = "1n1g3+Pl/k1p1s4/1ng5p/pSP1p1pp1/1n3p3/P1K3P1P/1P7/9/L1G5L b 2R2BG2SL5Pn 161"
+
+
+def test_verdicts() -> None:
+    solver = kyokumen.Solver(hash_mb=16)
+    win = solver.solve(MATE_IN_ONE)
+    assert (win.verdict, win.plies, [m.usi for m in win.line], win.stop) == ("win", 1, ["G*5b"], None)
+    loss = solver.solve(kyokumen.Position(MATED))
+    assert (loss.verdict, loss.plies, loss.line) == ("loss", 0, [])
+    start = solver.solve(kyokumen.Position())
+    assert start.verdict == "no_mate" and start.plies is None and start.proof is None
+    unknown = solver.solve(HARD, nodes=10)
+    assert (unknown.verdict, unknown.stop) == ("unknown", "nodes")
+    shortest = solver.solve(MATE_IN_ONE, shortest=True, tsume_plies=True)
+    assert shortest.is_shortest and shortest.tsume_plies == 1
+
+
+def test_lines_mate() -> None:
+    solution = kyokumen.Solver().solve(HARD, nodes=10**7, depth=200)
+    assert solution.verdict == "win"
+    board = cshogi.Board(HARD)
+    for ply, move in enumerate(solution.line):
+        assert move.usi in {cshogi.move_to_usi(m) for m in board.legal_moves}
+        board.push_usi(move.usi)
+        assert ply % 2 == 1 or board.is_check()
+    assert board.is_check() and not list(board.legal_moves)
+
+
+def test_proofs_are_checked() -> None:
+    proof = kyokumen.Solver().solve(HARD, nodes=10**7, depth=200).proof
+    assert proof is not None and proof.verdict == "win" and len(proof) > 10
+    proof.verify()
+    data = proof.to_bytes()
+    again = kyokumen.Proof.from_bytes(data)
+    again.verify()
+    assert again.position == proof.position and again.plies == proof.plies
+    with pytest.raises(kyokumen.KyokumenError):
+        kyokumen.Proof.from_bytes(data[: len(data) // 2])
+    with pytest.raises(kyokumen.KyokumenError):
+        kyokumen.Proof.from_bytes(b"")
+
+
+def test_a_false_proof_proves_nothing() -> None:
+    import hashlib
+
+    proof = kyokumen.Solver().solve(MATE_IN_ONE).proof
+    assert proof is not None
+    body = proof.to_bytes().rsplit(b"end\t", 1)[0].replace(b"G*5b", b"G*9e")
+    forged = body + b"end\t1\t" + hashlib.sha256(body).hexdigest().encode() + b"\n"
+    with pytest.raises(kyokumen.KyokumenError, match="gives no check"):
+        kyokumen.Proof.from_bytes(forged).verify()
+
+
+def test_many_positions(psv: pathlib.Path) -> None:
+    archive = kyokumen.open(psv)[:400]
+    told: list[int] = []
+    one = kyokumen.solve_many(archive, nodes=2000, hash_mb=4, threads=1, progress=told.append)
+    two = kyokumen.solve_many(archive.numpy(), nodes=2000, hash_mb=4, threads=2)
+    for left, right in zip(one, two, strict=True):
+        np.testing.assert_array_equal(left, right)
+    assert told == [256]
+    solver = kyokumen.Solver(hash_mb=4, nodes=2000)
+    for i in range(0, 400, 23):
+        alone = solver.solve(archive[i].position)
+        assert alone.verdict == kyokumen.Verdict(one.verdicts[i]).name.lower()
+        assert alone.nodes == one.nodes[i] and (alone.plies or -1) == one.plies[i] or alone.plies == 0
+    skipped = kyokumen.solve_many(archive, nodes=10, in_check="skip").verdicts == kyokumen.Verdict.SKIPPED
+    np.testing.assert_array_equal(skipped, kyokumen.in_check(archive))
+
+
+def test_limits_that_cannot_be() -> None:
+    with pytest.raises(kyokumen.UsageError, match="4096"):
+        kyokumen.Solver(depth=5000)
+    with pytest.raises(kyokumen.UsageError):
+        kyokumen.Solver(in_check="maybe")
+    with pytest.raises(kyokumen.UsageError, match="king is missing"):
+        kyokumen.Solver(1).solve("9/9/9/9/9/9/9/9/4K4 b - 1")
+
+
+def interrupt_soon() -> threading.Timer:
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    return timer
+
+
+def test_ctrl_c_ends_a_search() -> None:
+    solver = kyokumen.Solver(hash_mb=16)
+    timer, started = interrupt_soon(), time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        while True:
+            solver.solve(kyokumen.Position(), nodes=10**12, depth=4000, when_hopeless="go-on")
+            solver.solve(HARD[:-3] + "1", nodes=10**12, depth=4000, when_hopeless="go-on", shortest=True)
+    timer.join()
+    assert time.monotonic() - started < 10
+    assert solver.solve(MATE_IN_ONE).verdict == "win"
+
+
+def test_ctrl_c_ends_many_searches(psv: pathlib.Path) -> None:
+    archive = kyokumen.open(psv)
+    timer = interrupt_soon()
+    with pytest.raises(KeyboardInterrupt):
+        while True:
+            kyokumen.solve_many(archive, nodes=10**9, depth=1000, when_hopeless="go-on")
+    timer.join()
+
+
+def test_other_threads_go_on_meanwhile() -> None:
+    seen: list[float] = []
+    stop = threading.Event()
+
+    def count() -> None:
+        while not stop.wait(0.002):
+            seen.append(time.monotonic())
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    kyokumen.Solver().solve(HARD, nodes=300_000, depth=300)
+    stop.set()
+    thread.join()
+    assert len(seen) > 3
