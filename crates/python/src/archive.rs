@@ -217,7 +217,7 @@ impl Archive {
         Ok(Batches::new(Reading::new(self.part(), batch_size), columns, on_error, threads))
     }
 
-    /// The stream of [`Self::to_arrow`] by the PyCapsule interface.
+    /// The stream of to_arrow by the PyCapsule interface.
     #[pyo3(signature = (requested_schema = None))]
     fn __arrow_c_stream__<'py>(
         &self,

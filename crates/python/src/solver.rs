@@ -248,7 +248,7 @@ pub(crate) struct Proof(ProofText);
 
 #[pymethods]
 impl Proof {
-    /// The first proof in the bytes of a file of proofs, as `kyokumen solve --proof` and [`Self::to_bytes`] write it. Nothing of
+    /// The first proof in the bytes of a file of proofs, as `kyokumen solve --proof` and to_bytes write it. Nothing of
     /// it is believed: `verify` checks it.
     #[staticmethod]
     fn from_bytes(data: &[u8]) -> Result<Self, Failure> {
