@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use kyokumen::format::{DecodeError, DecodeErrorKind, RecordRef, UnitError};
+use kyokumen::format::{DecodeError, DecodeErrorKind, RecordRef};
 use kyokumen::records::source::{Block, Delivery, Input, Part, Source};
 
 use crate::failure::Failure;
@@ -70,12 +70,12 @@ pub(crate) fn each_record(
     for decoded in block.wanted_records() {
         let taken = match decoded.record {
             Ok(record) if record.is_comment() => continue,
-            Ok(record) => take(decoded.index, &record).map_err(UnitError::from),
+            Ok(record) => take(decoded.index, &record),
             Err(error) => Err(error),
         };
         match (taken, on_error) {
             (Ok(()), _) => {}
-            (Err(UnitError::Decode(error)), _) if error.kind == DecodeErrorKind::Comment => {}
+            (Err(error), _) if error.kind == DecodeErrorKind::Comment => {}
             (Err(_), OnError::Skip) => skipped += 1,
             (Err(error), OnError::Stop) => {
                 let byte = block.offset + decoded.unit.offset;

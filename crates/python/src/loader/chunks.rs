@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use kyokumen::format::move16::Dialect;
-use kyokumen::format::{Decoder, Format, RecordRef, UnitError, Units};
+use kyokumen::format::{DecodeError, Decoder, Format, RecordRef, Units};
 use kyokumen::records::archive::Archive;
 use kyokumen::records::format_name::FormatName;
 use kyokumen::records::opening;
@@ -259,7 +259,7 @@ impl DataFile {
         &self,
         bytes: &'a [u8],
         first: u64,
-    ) -> impl Iterator<Item = Result<RecordRef<'a>, UnitError>> {
+    ) -> impl Iterator<Item = Result<RecordRef<'a>, DecodeError>> {
         let units = Units::new(self.input.format, bytes, false);
         Decoder::of_units(units, self.input.dialect, first).map(|decoded| decoded.record)
     }

@@ -5,7 +5,7 @@ use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use kyokumen::format::{DecodeError, DecodeErrorKind, Record, RecordRef, UnitError};
+use kyokumen::format::{DecodeError, DecodeErrorKind, Record, RecordRef};
 use kyokumen::mate::judge::{Judge, SearchSettings};
 use kyokumen::records::epoch_order::EpochOrder;
 use kyokumen::records::filters::RecordFilters;
@@ -244,8 +244,8 @@ impl<'a> Chooser<'a> {
     }
 }
 
-fn is_comment(error: &UnitError) -> bool {
-    matches!(error, UnitError::Decode(error) if error.kind == DecodeErrorKind::Comment)
+fn is_comment(error: &DecodeError) -> bool {
+    error.kind == DecodeErrorKind::Comment
 }
 
 /// Cuts windows into batches, from a place in the first one on, of at most so many records in all; ends when `send` says so.
