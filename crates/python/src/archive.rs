@@ -10,7 +10,6 @@ use kyokumen::records::archive::{self, ArchiveError};
 use kyokumen::records::format_name::FormatName;
 use kyokumen::records::opening;
 use kyokumen::records::source::{Index, Input, InputLocation, Part};
-use numpy::ndarray::ArrayView1;
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
@@ -19,6 +18,7 @@ use pyo3::types::{PyCapsule, PySlice, PyString};
 use crate::arrow::{Batches, Column};
 use crate::dtypes::{as_records, dtype};
 use crate::failure::Failure;
+use crate::foreign::array_over;
 use crate::moves::dialect_named;
 use crate::reading::{OnError, Reading, each_record};
 use crate::record::Record;
@@ -151,7 +151,7 @@ impl Archive {
         }
         let read = py.detach(|| random.slice(range).map_err(Failure::from))?;
         let bytes = match &read {
-            std::borrow::Cow::Borrowed(mapped) => mapped_array(mapped, this),
+            std::borrow::Cow::Borrowed(mapped) => array_over(mapped, this.clone().into_any()),
             std::borrow::Cow::Owned(copied) => PyArray1::from_slice(py, copied),
         };
         let bytes = bytes.readwrite().make_nonwriteable();
@@ -350,21 +350,6 @@ impl Archive {
             range: Some(range),
             asked: self.asked.clone(),
         })
-    }
-}
-
-/// The bytes of a map as an array that keeps the archive, and with it the map, alive.
-fn mapped_array<'py>(mapped: &[u8], archive: &Bound<'py, Archive>) -> Bound<'py, PyArray1<u8>> {
-    let view = ArrayView1::from(mapped);
-    #[expect(
-        unsafe_code,
-        reason = "an array over memory that is not numpy's own is made in no other way"
-    )]
-    // SAFETY: the bytes are those of the map that `archive` holds behind an `Arc`: it is frozen, so that neither the map
-    // nor its place changes, and it is the array's base, so that it lives as long. Nobody writes through the array: its
-    // only caller makes it read-only before it is handed out.
-    unsafe {
-        PyArray1::borrow_from_array(&view, archive.clone().into_any())
     }
 }
 

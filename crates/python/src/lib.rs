@@ -22,6 +22,7 @@ mod batch;
 mod dtypes;
 mod failure;
 mod features;
+mod foreign;
 mod interrupt;
 mod loader;
 mod moves;

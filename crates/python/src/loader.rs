@@ -5,6 +5,7 @@
 
 mod chunks;
 mod making;
+mod memory;
 mod windows;
 
 use std::collections::BTreeMap;
@@ -28,11 +29,13 @@ use crate::options::{Options, Paths};
 use crate::reading::OnError;
 use chunks::DataSet;
 use making::{Made, Making, Mirror};
+use memory::Pool;
 use windows::{Choosing, Job, Place, Windows};
 
 /// What is read, and what is made of it.
 struct Setting {
     data: DataSet,
+    pool: Arc<Pool>,
     choosing: Choosing,
     making: Making,
     batch_size: usize,
@@ -88,6 +91,7 @@ impl Loader {
         check(&data, &choosing, &making)?;
         Ok(Self(Arc::new(Setting {
             data,
+            pool: Arc::default(),
             choosing,
             making,
             batch_size,
@@ -333,7 +337,10 @@ fn make_arrays(
             return;
         }
         let made = job.and_then(|Job { records, behind }| {
-            Ok((setting.making.make(&setting.data, &records, setting.seed, epoch)?, behind))
+            Ok((
+                setting.making.make(&setting.data, &setting.pool, &records, setting.seed, epoch)?,
+                behind,
+            ))
         });
         if results.send((number, made)).is_err() {
             return;

@@ -215,6 +215,21 @@ def test_a_forked_process_has_its_own_threads(psv: pathlib.Path) -> None:
     child.join(30)
 
 
+def test_batches_that_are_kept_stay_as_they_are(psv: pathlib.Path) -> None:
+    # The memory of those that are not is used again.
+    kept = list(kyokumen.DataLoader(psv, 100, dtype="bits", seed=5, ahead=1))
+    loader = kyokumen.DataLoader(psv, 100, dtype="bits", seed=5, ahead=1)
+    views = []
+    for number, batch in enumerate(loader):
+        for name, array in batch.items():
+            np.testing.assert_array_equal(array, kept[number][name])
+        if number % 3 == 0:
+            views.append((number, batch["features1"][5:]))
+    for number, view in views:
+        np.testing.assert_array_equal(view, kept[number]["features1"][5:])
+    assert kept[0]["features1"].flags.writeable
+
+
 def test_what_is_left_is_dropped_or_not(psv: pathlib.Path) -> None:
     whole = kyokumen.DataLoader(psv, 300, features="records", drop_last=True)
     assert len(whole) == 6 and [len(batch["index"]) for batch in whole] == [300] * 6

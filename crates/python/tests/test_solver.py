@@ -117,19 +117,3 @@ def test_ctrl_c_ends_many_searches(psv: pathlib.Path) -> None:
         while True:
             kyokumen.solve_many(archive, nodes=10**9, depth=1000, when_hopeless="go-on")
     timer.join()
-
-
-def test_other_threads_go_on_meanwhile() -> None:
-    seen: list[float] = []
-    stop = threading.Event()
-
-    def count() -> None:
-        while not stop.wait(0.002):
-            seen.append(time.monotonic())
-
-    thread = threading.Thread(target=count)
-    thread.start()
-    kyokumen.Solver().solve(HARD, nodes=300_000, depth=300)
-    stop.set()
-    thread.join()
-    assert len(seen) > 3

@@ -1,5 +1,7 @@
 //! Batches: the records of one, as arrays.
 
+use std::sync::Arc;
+
 use half::f16;
 use kyokumen::format::{Field, Format, RecordRef, value_of_eval};
 use kyokumen::random::SplitMix64;
@@ -13,6 +15,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::chunks::DataSet;
+use super::memory::{Pool, array};
 use super::windows::{ChunkContent, Reference};
 use crate::dtypes::as_records;
 use crate::failure::Failure;
@@ -107,11 +110,12 @@ impl Making {
     pub(super) fn make(
         self,
         data: &DataSet,
+        pool: &Arc<Pool>,
         records: &[Reference],
         seed: u64,
         epoch: u64,
     ) -> Result<Made, Failure> {
-        let mut made = Made::new(&self, records.len(), data.format());
+        let mut made = Made::new(self, records.len(), data.format(), pool);
         let mirror_seed = SplitMix64::nth_bits(SplitMix64::nth_bits(seed, 1), epoch);
         for (place, reference) in records.iter().enumerate() {
             let chunk = &reference.window.chunks[reference.chunk as usize];
@@ -259,6 +263,7 @@ pub(super) struct Made {
     scores: Vec<i16>,
     policy: Option<Vec<f32>>,
     index: Vec<u64>,
+    pool: Arc<Pool>,
 }
 
 enum Inputs {
@@ -270,22 +275,22 @@ enum Inputs {
 }
 
 impl Made {
-    fn new(making: &Making, records: usize, format: Format) -> Self {
+    fn new(making: Making, records: usize, format: Format, pool: &Arc<Pool>) -> Self {
         let (mut input2, planes) = (Input2::Hands, records * INPUT1_PLANES * BOARD);
         let inputs = match making.features {
             Features::Dlshogi(kind, numbers) => {
                 input2 = kind;
                 let second = records * kind.planes() * BOARD;
                 match numbers {
-                    Numbers::F32 => Inputs::F32(vec![0.0; planes], vec![0.0; second]),
-                    Numbers::F16 => Inputs::F16(vec![f16::ZERO; planes], vec![f16::ZERO; second]),
+                    Numbers::F32 => Inputs::F32(pool.take(planes), pool.take(second)),
+                    Numbers::F16 => Inputs::F16(pool.take(planes), pool.take(second)),
                     Numbers::Bits => Inputs::Bits(
-                        vec![0; records * INPUT1_BYTES],
-                        vec![0; records * kind.bytes()],
+                        pool.take(records * INPUT1_BYTES),
+                        pool.take(records * kind.bytes()),
                     ),
                 }
             }
-            Features::Nnue(kind) => Inputs::Nnue(kind, vec![0; records * 2 * kind.active()]),
+            Features::Nnue(kind) => Inputs::Nnue(kind, pool.take(records * 2 * kind.active())),
             Features::Records => Inputs::Records(Vec::new(), format),
         };
         Self {
@@ -298,6 +303,7 @@ impl Made {
             scores: Vec::with_capacity(records),
             policy: making.policy.then(|| vec![0.0; records * LABELS]),
             index: Vec::with_capacity(records),
+            pool: Arc::clone(pool),
         }
     }
 
@@ -306,21 +312,22 @@ impl Made {
         let (n, planes) = (self.records, self.input2.planes());
         let dict = PyDict::new(py);
         let of_records = matches!(self.inputs, Inputs::Records(..));
+        let pool = self.pool;
         match self.inputs {
             Inputs::F32(first, second) => {
-                dict.set_item("features1", shaped(py, first, &[n, INPUT1_PLANES, 9, 9])?)?;
-                dict.set_item("features2", shaped(py, second, &[n, planes, 9, 9])?)?;
+                dict.set_item("features1", array(py, first, &[n, INPUT1_PLANES, 9, 9], &pool)?)?;
+                dict.set_item("features2", array(py, second, &[n, planes, 9, 9], &pool)?)?;
             }
             Inputs::F16(first, second) => {
-                dict.set_item("features1", shaped(py, first, &[n, INPUT1_PLANES, 9, 9])?)?;
-                dict.set_item("features2", shaped(py, second, &[n, planes, 9, 9])?)?;
+                dict.set_item("features1", array(py, first, &[n, INPUT1_PLANES, 9, 9], &pool)?)?;
+                dict.set_item("features2", array(py, second, &[n, planes, 9, 9], &pool)?)?;
             }
             Inputs::Bits(first, second) => {
-                dict.set_item("features1", shaped(py, first, &[n, INPUT1_BYTES])?)?;
-                dict.set_item("features2", shaped(py, second, &[n, self.input2.bytes()])?)?;
+                dict.set_item("features1", array(py, first, &[n, INPUT1_BYTES], &pool)?)?;
+                dict.set_item("features2", array(py, second, &[n, self.input2.bytes()], &pool)?)?;
             }
             Inputs::Nnue(kind, active) => {
-                dict.set_item("active", shaped(py, active, &[n, 2, kind.active()])?)?;
+                dict.set_item("active", array(py, active, &[n, 2, kind.active()], &pool)?)?;
             }
             Inputs::Records(bytes, format) => {
                 let bytes = PyArray1::from_vec(py, bytes);
