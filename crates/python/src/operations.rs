@@ -7,13 +7,15 @@ use std::time::Duration;
 
 use kyokumen::engine::progress::{Progress, ProgressDisplay};
 use kyokumen::engine::snapshot::Snapshot;
+use kyokumen::format::packed::Family;
 use kyokumen::jobs::filter;
 use kyokumen::jobs::plan::{JobPlan, JobRequest};
 use kyokumen::jobs::settings::Settings;
 use kyokumen::ops::convert::{ConvertPlan, ConvertRequest, ConvertSettings};
 use kyokumen::ops::error::OperationError;
 use kyokumen::ops::rearrange::{
-    self, DedupKey, OperationManifest, RearrangePlan, RearrangeRequest, Resources, SplitBy,
+    self, DedupKey, DedupSettings, OperationManifest, RearrangePlan, RearrangeRequest, Resources,
+    SplitBy,
 };
 use kyokumen::ops::stats::{StatsPlan, StatsRequest};
 use kyokumen::ops::verify::{VerifyPlan, VerifyReport, VerifyRequest};
@@ -99,6 +101,7 @@ pub(crate) fn convert<'py>(
         from,
         dialect,
         to: options.parsed("to")?,
+        family: options.take::<String>("family")?.map(|name| family_named(&name)).transpose()?,
         force: options.flag("force")?,
         checksums: options.flag("checksums")?,
         settings: ConvertSettings {
@@ -109,6 +112,7 @@ pub(crate) fn convert<'py>(
             strict: options.flag("strict")?,
             fill: options.fill()?,
             canonical: options.flag("canonical")?,
+            make_games: options.word("make_games")?.unwrap_or_default(),
             limit: options.take("limit")?,
             on_error: options.on_error(BadPolicy::Stop)?,
             threads: options.threads()?,
@@ -121,6 +125,15 @@ pub(crate) fn convert<'py>(
         Ok(converting::convert(plan, progress, cancel)?)
     })?;
     told(py, &report)
+}
+
+/// The word for a family.
+fn family_named(name: &str) -> Result<Family, Failure> {
+    match name {
+        "apery" => Ok(Family::Apery),
+        "yaneuraou" => Ok(Family::YaneuraOu),
+        _ => Err(Failure::usage(format!("family is \"apery\" or \"yaneuraou\", not {name:?}"))),
+    }
 }
 
 /// What the operations that move records have in common.
@@ -196,13 +209,14 @@ pub(crate) fn dedup<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let options = Options::new(py, options)?;
     let key = options.parsed::<DedupKey>("key")?.unwrap_or_default();
+    let settings = DedupSettings { key, average: options.flag("average")? };
     let references = options.take::<Paths>("reference")?.map_or_else(Vec::new, Paths::into_vec);
     let (request, progress) = rearrangement(&options, inputs, output)?;
     options.end()?;
     let request = RearrangeRequest { references, ..request };
     let plan = py.detach(|| RearrangePlan::new(request)).map_err(Failure::from)?;
     rearranged(py, plan, progress, move |plan, progress, cancel| {
-        rearrange::dedup(plan, key, progress, cancel)
+        rearrange::dedup(plan, settings, progress, cancel)
     })
 }
 

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use kyokumen::format::Fill;
 use kyokumen::mate::judge::SearchSettings;
 use kyokumen::records::bad_record::BadPolicy;
-use kyokumen::records::filters::{Probability, RecordFilters, Results, Sample};
+use kyokumen::records::filters::{Endings, Probability, RecordFilters, Results, Sample};
 use kyokumen::records::format_name::FormatName;
 use kyokumen::storage::memory::Memory;
 use pyo3::exceptions::PyTypeError;
@@ -138,7 +138,11 @@ impl<'py> Options<'py> {
             contradictions_from_cp: self.take("drop_contradictions")?,
             min_ply: self.take("min_ply")?,
             max_ply: self.take("max_ply")?,
+            min_game_plies: self.take("min_game_plies")?,
+            max_game_plies: self.take("max_game_plies")?,
             results: self.parsed::<Results>("result")?,
+            endings: self.parsed::<Endings>("ending")?,
+            dropped_endings: self.parsed::<Endings>("drop_ending")?,
             has_move: self.flag("has_move")?,
             drop_in_check: self.flag("drop_in_check")?,
             legal_move: self.flag("legal_move")?,

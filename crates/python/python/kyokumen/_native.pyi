@@ -38,7 +38,11 @@ class Filters(TypedDict, total=False):
     drop_contradictions: int | None
     min_ply: int | None
     max_ply: int | None
+    min_game_plies: int | None
+    max_game_plies: int | None
     result: str | None
+    ending: str | None
+    drop_ending: str | None
     has_move: bool
     drop_in_check: bool
     legal_move: bool
@@ -76,6 +80,8 @@ class ConvertOptions(Filters, Reading, Running, total=False):
     check: Literal["structure", "rules"] | None
     strict: bool
     canonical: bool
+    family: Literal["apery", "yaneuraou"] | None
+    make_games: str | None
     limit: int | None
     on_error: BadPolicy | None
     checksums: bool
@@ -86,6 +92,7 @@ class RearrangeOptions(Reading, Running, total=False):
     tmp_dir: Path | None
 
 class DedupOptions(RearrangeOptions, total=False):
+    average: bool
     key: Literal["position", "position+move", "content", "bytes"] | None
     reference: Paths | None
 
