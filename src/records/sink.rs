@@ -17,7 +17,10 @@ mod written;
 pub use error::SinkError;
 pub(crate) use error::io_error;
 pub use output::OutputState;
-#[cfg_attr(not(feature = "cli"), expect(unused_imports, reason = "only the command line asks"))]
+#[cfg_attr(
+    not(feature = "cli"),
+    expect(unused_imports, reason = "only the command line asks")
+)]
 pub(crate) use output::is_standard_output;
 pub(crate) use partial::{PARTIAL_SUFFIX, Partial, partial_path};
 pub use plan::OutputPlan;
