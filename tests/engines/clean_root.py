@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Tries what `release/make` makes where nothing is: in a Debian root without Rust and without libraries of ours.
 
-The checksums are compared; the Debian package is installed, used and removed; the archive is unpacked and used. What the
-programs write there must be, byte for byte, what the program of the archive writes here. The root is made by debootstrap,
-from the mirror that this machine uses; the Debian package of that name is installed if it is missing, which takes root.
+The checksums are compared; the Debian package is installed, used and removed; the archive is unpacked and used; the wheel,
+if one was built, is installed by pip for the root's own Python. What they write there must be, byte for byte, what the
+program of the archive writes here. The root is made by debootstrap, from the mirror that this machine uses; the Debian package
+of that name is installed if it is missing, which takes root.
 
 Exit status 0: all right, 1: something is wrong, 2: something is missing.
 
@@ -19,7 +20,10 @@ import tempfile
 from programs import ROOT, Missing, Wrong, call, install, try_out
 
 FILES = ROOT / "target/release-files"
+WHEELS = ROOT / "target/wheels"
 SUITE = "bookworm"
+# What Debian of that suite has.
+PYTHON = "3.11"
 SEARCH = ["--nodes", "500", "--progress", "none"]
 
 # Commands of the README, on the bundled sample, with the names of what they write.
@@ -82,6 +86,30 @@ def try_package(package, root, expected):
     print("package: removed, and nothing is left")
 
 
+def try_wheel(wheel, root, expected):
+    packages = root / "wheels"
+    only = ["--only-binary=:all:", "--python-version", PYTHON]
+    call(sys.executable, "-m", "pip", "download", "--quiet", *only, "--dest", packages, wheel)
+    in_root(root, "python3", "-m", "venv", "/venv")
+    found = ["--no-index", "--find-links", "/wheels"]
+    in_root(root, "/venv/bin/pip", "install", "--quiet", *found, "kyokumen")
+    work = root / "work"
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir()
+    shutil.copy(ROOT / "data/sample.hcp", work)
+    lines = f"""
+import kyokumen
+kyokumen.gen_filter("/work/sample.hcp", "/work/clean", nodes={SEARCH[1]})
+kyokumen.convert("/work/clean/sample.hcp", "/work/sample.sfen.zst")
+print(len(kyokumen.open("/work/clean/sample.hcp").numpy()), "records kept")
+"""
+    said = in_root(root, "/venv/bin/python", "-c", lines).strip()
+    for name in ("clean/sample.hcp", "clean/sample.hcp.mated", "sample.sfen.zst"):
+        if (work / name).read_bytes() != expected[name]:
+            raise Wrong(f"wheel: {name} is not what the program writes outside")
+    print(f"wheel: {said}, outputs as outside")
+
+
 def unpacked(archive, folder):
     with tarfile.open(archive) as packed:
         packed.extractall(folder, filter="data")
@@ -99,13 +127,20 @@ def check(_):
         here = unpacked(archive, folder)
         expected = written(folder, here / "kyokumen")
         root = folder / "root"
-        call("debootstrap", "--variant=minbase", SUITE, root, mirror)
+        wheels = sorted(WHEELS.glob("*.whl"))
+        # A program needs nothing of the root, a wheel its Python.
+        more = ["--include=python3-venv"] if wheels else []
+        call("debootstrap", "--variant=minbase", *more, SUITE, root, mirror)
         try_package(package, root, expected)
         (root / "opt").mkdir(exist_ok=True)
         there = unpacked(archive, root / "opt")
         compare("archive", root, f"/opt/{there.name}/kyokumen", expected)
         said = in_root(root, f"/opt/{there.name}/gen-filter", "--version").strip()
         print(f"archive: {said}")
+        for wheel in wheels:
+            try_wheel(wheel, root, expected)
+        if not wheels:
+            print("wheel: none was built")
 
 
 if __name__ == "__main__":
