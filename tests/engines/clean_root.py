@@ -44,7 +44,7 @@ def one_of(pattern):
 
 def written(folder, *program):
     """What the commands write when the program is called there."""
-    work = folder / "work"
+    work = folder / "try"
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir()
     shutil.copy(ROOT / "data/sample.hcp", work)
@@ -59,7 +59,7 @@ def in_root(root, *command):
 
 def compare(what, root, program, expected):
     # `chroot` begins in the root's own root folder.
-    shell = ["chroot", str(root), "sh", "-c", 'cd /work && exec "$@"', "sh", program]
+    shell = ["chroot", str(root), "sh", "-c", 'cd /try && exec "$@"', "sh", program]
     found = written(root, *shell)
     for name, content in expected.items():
         if found[name] != content:
@@ -93,15 +93,15 @@ def try_wheel(wheel, root, expected):
     in_root(root, "python3", "-m", "venv", "/venv")
     found = ["--no-index", "--find-links", "/wheels"]
     in_root(root, "/venv/bin/pip", "install", "--quiet", *found, "kyokumen")
-    work = root / "work"
+    work = root / "try"
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir()
     shutil.copy(ROOT / "data/sample.hcp", work)
     lines = f"""
 import kyokumen
-kyokumen.gen_filter("/work/sample.hcp", "/work/clean", nodes={SEARCH[1]})
-kyokumen.convert("/work/clean/sample.hcp", "/work/sample.sfen.zst")
-print(len(kyokumen.open("/work/clean/sample.hcp").numpy()), "records kept")
+kyokumen.gen_filter("/try/sample.hcp", "/try/clean", nodes={SEARCH[1]})
+kyokumen.convert("/try/clean/sample.hcp", "/try/sample.sfen.zst")
+print(len(kyokumen.open("/try/clean/sample.hcp").numpy()), "records kept")
 """
     said = in_root(root, "/venv/bin/python", "-c", lines).strip()
     for name in ("clean/sample.hcp", "clean/sample.hcp.mated", "sample.sfen.zst"):
