@@ -9,6 +9,7 @@ pub mod alternatives;
 mod checker;
 mod child_cache;
 mod dfpn;
+mod length;
 mod limits;
 mod line;
 mod numbers;

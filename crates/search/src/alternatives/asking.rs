@@ -108,9 +108,7 @@ impl Asking<'_> {
         }
         finding
     }
-}
 
-impl Asking<'_> {
     /// The proof that the side to move is mated, if it is found.
     pub(super) fn prove(&mut self, mate: &Mate, budget: &mut Budget) -> Option<Proof> {
         let nodes = self.limits.nodes.min(budget.0 / SEARCHES_A_QUESTION);
