@@ -6,7 +6,8 @@
 use std::sync::atomic::AtomicBool;
 
 use kyokumen_search::alternatives::{
-    AlternativeKind, AlternativesSearch, AttackFindings, LineNode, MainLine, Question, Uniqueness,
+    AlternativeKind, AlternativesSearch, AttackFindings, LineNode, MainLine, Question,
+    ReplyFinding, Uniqueness,
 };
 use kyokumen_search::solver::Attacker;
 use kyokumen_search::{Limits, Stop, TableSize, Verdict, WhenHopeless};
@@ -199,6 +200,45 @@ fn the_main_line_has_the_moves_beside_it() {
         }
     }
     assert!(plain::legal_moves(&root).is_empty());
+}
+
+/// Replies that hold out longest in mates of five plies, those that end sooner, and lengths as if everything is tried; where
+/// interpositions play no part.
+#[test]
+fn longest_replies_are_those_of_everything_tried() {
+    let mut search = search();
+    let (mut longest, mut sooner) = (0, 0);
+    for root in random_play(173, 4_000).into_iter().chain(strewn(174, 1_200)) {
+        if root.king(!root.side_to_move()).is_none() || mates_within(&root, 5) != Some(true) {
+            continue;
+        }
+        let found = search.first_moves(&root, &question(5, 200_000), &LOOKING_ON);
+        let solution = found.solution.map(|index| &found.checks[index].finding);
+        let Some(solution) = solution.filter(|found| found.line.len() == 5) else { continue };
+        let root = after(&root, solution.m);
+        let found = search.replies(&root, &question(5, 200_000), &LOOKING_ON);
+        let counted = |reply: &ReplyFinding| {
+            reply.finding.plies().zip(reply.finding.tsume_plies.map(usize::from))
+        };
+        let has_no_futile =
+            |reply: &ReplyFinding| counted(reply).is_some_and(|(plies, counted)| plies == counted);
+        if !found.replies.iter().all(|reply| has_no_futile(reply) && !reply.finding.m.is_drop()) {
+            continue;
+        }
+        let true_plies = |reply: &ReplyFinding| {
+            let next = after(&root, reply.finding.m);
+            [1, 3].into_iter().find(|&plies| mates_within(&next, plies) == Some(true))
+        };
+        let plies: Vec<Option<u16>> = found.replies.iter().map(true_plies).collect();
+        let most = plies.iter().max().unwrap();
+        for (reply, plies) in found.replies.iter().zip(&plies) {
+            let what = format!("{root}: {} {plies:?}", reply.finding.m);
+            assert_eq!(reply.finding.plies(), plies.map(|plies| usize::from(plies) + 1), "{what}");
+            assert_eq!(reply.is_longest, Some(plies == most), "{what}");
+            if plies == most { longest += 1 } else { sooner += 1 }
+        }
+    }
+    assert!(longest > 80 && sooner > 40, "{longest} {sooner}");
 }
 
 /// The intended solution is followed, and said not to mate where it does not.
