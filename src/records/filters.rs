@@ -187,10 +187,7 @@ impl RecordFilters {
         if record.is_not_for_training() && !self.keep_untrained {
             return Ok(Some(Condition::NotForTraining));
         }
-        if !self.leave_out() {
-            return Ok(None);
-        }
-        if record.is_comment() {
+        if record.is_comment() && self.leave_out() {
             return Ok(Some(Condition::Comment));
         }
         if self.every.is_some_and(|every| number % every != 0) {

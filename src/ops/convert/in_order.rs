@@ -90,7 +90,7 @@ impl<'a> InOrder<'a> {
         for candidate in candidates {
             let is_new = self.is_new(candidate.position.as_ref())?;
             if is_new {
-                candidate.count(processed);
+                candidate.written.count(processed);
             } else {
                 processed.count_filtered(Condition::Duplicate);
             }
@@ -110,7 +110,7 @@ impl<'a> InOrder<'a> {
             processed.count_filtered(Condition::Duplicate);
             return Ok(());
         }
-        candidate.count(processed);
+        candidate.written.count(processed);
         self.joiner.take_move(self.plan, candidate.written, processed)
     }
 
@@ -136,7 +136,7 @@ impl<'a> InOrder<'a> {
         let ply = last.content.ply.filter(|&ply| ply > 0);
         let plies = ply.or(u16::try_from(group.len()).ok());
         let failed = self.plan.settings.filters.failed_by_game_plies(plies);
-        for GroupedRecord { decision, bytes, .. } in group {
+        for GroupedRecord { decision, position, bytes, .. } in group {
             match (decision, failed) {
                 (Decision::Filtered(condition), Some(failed)) => {
                     processed.count_filtered(condition.min(failed));
@@ -144,10 +144,12 @@ impl<'a> InOrder<'a> {
                 (Decision::Filtered(condition), None) | (_, Some(condition)) => {
                     processed.count_filtered(condition);
                 }
-                (Decision::Move(candidate), None) => self.take_move(*candidate, processed)?,
-                (Decision::Written(candidate), None) => {
-                    if self.is_new(candidate.position.as_ref())? {
-                        candidate.count(processed);
+                (Decision::Move(written), None) => {
+                    self.take_move(Candidate { position, written: *written }, processed)?;
+                }
+                (Decision::Written(effects), None) => {
+                    if self.is_new(position.as_ref())? {
+                        effects.count(processed);
                         processed.encoded_mut(Stream::Kept).push(&bytes);
                     } else {
                         processed.count_filtered(Condition::Duplicate);

@@ -5,10 +5,11 @@
 
 use crate::engine::error::RunError;
 use crate::format::{
-    Continuation, EncodeError, Field, FieldChanges, Fields, Format, Game, Record, write_game,
+    Continuation, EncodeError, Field, FieldChanges, Fields, Format, Game, Record, Warnings,
+    write_game,
 };
 use crate::ops::convert::plan::ConvertPlan;
-use crate::ops::convert::strict;
+use crate::ops::convert::strict::{self, RecordEffects};
 use crate::ops::error::OperationError;
 use crate::records::bad_record::BadRecord;
 use crate::records::processing::{NumberedRecord, ProcessedBlock};
@@ -23,6 +24,7 @@ pub(super) const MAX_MOVES: usize = u16::MAX as usize;
 pub(super) struct GameMove {
     /// The game of this move alone.
     game: Game,
+    warnings: Warnings,
     changes: MoveChanges,
     /// The record, to compare with what follows from the one before.
     record: Record,
@@ -60,6 +62,7 @@ impl GameMove {
         block: &Block,
         item: &NumberedRecord<'_>,
         content: Record,
+        warnings: Warnings,
     ) -> Result<Self, RecordError> {
         let as_game = item.record.as_game(&content, plan.game_format(), &plan.settings.fill);
         let (game, changes) = as_game?;
@@ -71,7 +74,12 @@ impl GameMove {
         };
         let (end_ply, has_ply) = (content.end_ply, content.ply.is_some());
         let changes = MoveChanges { place, changes, end_ply, has_ply };
-        Ok(Self { game, changes, record: content })
+        Ok(Self { game, warnings, changes, record: content })
+    }
+
+    /// Counts the record; the fields that it loses show in its game.
+    pub(super) fn count(&self, processed: &mut ProcessedBlock) {
+        RecordEffects::count_joined(self.warnings, processed);
     }
 
     /// What it loses and gains, as far as that is known of it alone.
@@ -103,7 +111,7 @@ struct MoveChanges {
 
 impl JoinedGame {
     fn new(first: GameMove) -> Self {
-        let GameMove { game, changes, record } = first;
+        let GameMove { game, changes, record, .. } = first;
         let next = Continuation::of(&record);
         Self { game, moves: vec![changes], first: record, next }
     }

@@ -11,6 +11,7 @@ use crate::format::{
     DecodeError, FieldChanges, Fields, Format, Lookahead, PositionKey, Record, RecordRef, Warnings,
 };
 use crate::records::counts::Condition;
+use crate::records::filters::RecordFilters;
 use crate::records::processing::{
     AfterRecord, NumberedRecord, ProcessedBlock, copy, process_block,
 };
@@ -31,20 +32,19 @@ pub(super) enum BlockFindings {
     Grouped(Vec<GroupedRecord>),
 }
 
-/// A record that is written unless an equal position came before it, with what is then to be counted.
-pub(super) struct Candidate<T = FieldChanges> {
+/// A record that is written unless an equal position came before it.
+pub(super) struct Candidate<T = RecordEffects> {
     /// Where positions are compared.
     pub(super) position: Option<PositionKey>,
-    pub(super) warnings: Warnings,
-    /// What it loses and gains, or the move that it is in a game.
+    /// What is then to be counted, or the move that it is in a game.
     pub(super) written: T,
-    /// Fields of arrays that stay empty.
-    pub(super) missing: Fields,
 }
 
 /// A record of a game that may be left out as a whole.
 pub(super) struct GroupedRecord {
     pub(super) content: Record,
+    /// Where positions are compared.
+    pub(super) position: Option<PositionKey>,
     pub(super) decision: Decision,
     /// What is written of it, unless it is a move.
     pub(super) bytes: Vec<u8>,
@@ -55,9 +55,9 @@ pub(super) enum Decision {
     /// It is left out.
     Filtered(Condition),
     /// Its bytes are written.
-    Written(Candidate),
+    Written(RecordEffects),
     /// It is a move of a game.
-    Move(Box<Candidate<GameMove>>),
+    Move(Box<GameMove>),
 }
 
 /// Sorts a block of records; `None` if `cancel` was set meanwhile.
@@ -73,9 +73,9 @@ pub(super) fn convert_block(
             worker.convert(item, processed)?;
             Ok(AfterRecord::Continue)
         })?;
-    let RecordConverter { candidates, moves, grouped, .. } = worker;
+    let RecordConverter { candidates, moves, grouped, groups_games, .. } = worker;
     let found = match (plan.joins_games(), plan.settings.dedup) {
-        _ if plan.groups_games(block.format) => BlockFindings::Grouped(grouped),
+        _ if groups_games => BlockFindings::Grouped(grouped),
         (false, _) => BlockFindings::Candidates(candidates),
         (true, Some(_)) => BlockFindings::Moves(moves),
         (true, None) => {
@@ -90,6 +90,10 @@ pub(super) fn convert_block(
 struct RecordConverter<'a> {
     plan: &'a ConvertPlan,
     block: &'a Block,
+    /// Those of records of this format.
+    filters: RecordFilters,
+    /// Whether games are to be known before anything is decided.
+    groups_games: bool,
     lookahead: Lookahead,
     candidates: Vec<Candidate>,
     moves: Vec<Candidate<GameMove>>,
@@ -98,8 +102,16 @@ struct RecordConverter<'a> {
 
 impl<'a> RecordConverter<'a> {
     fn new(plan: &'a ConvertPlan, block: &'a Block) -> Self {
-        let (candidates, moves, grouped) = (Vec::new(), Vec::new(), Vec::new());
-        Self { plan, block, lookahead: Lookahead::default(), candidates, moves, grouped }
+        Self {
+            plan,
+            block,
+            filters: plan.filters(block.format),
+            groups_games: plan.groups_games(block.format),
+            lookahead: Lookahead::default(),
+            candidates: Vec::new(),
+            moves: Vec::new(),
+            grouped: Vec::new(),
+        }
     }
 
     fn convert(
@@ -107,27 +119,33 @@ impl<'a> RecordConverter<'a> {
         item: &NumberedRecord<'_>,
         processed: &mut ProcessedBlock,
     ) -> Result<(), RecordError> {
-        if self.plan.groups_games(self.block.format) {
-            let (content, mut bytes) = (item.record.record()?, Vec::new());
-            let decision = self.decide(item, &mut bytes)?;
-            self.grouped.push(GroupedRecord { content, decision, bytes });
+        let content = self.groups_games.then(|| item.record.record()).transpose()?;
+        let mut bytes = Vec::new();
+        let encoded = processed.encoded_mut(Stream::Kept);
+        let out = if self.groups_games { &mut bytes } else { encoded.open_record() };
+        let decision = self.decide(item, out)?;
+        let compares = self.plan.settings.dedup.is_some();
+        let is_left_out = matches!(decision, Decision::Filtered(_));
+        let position =
+            (compares && !is_left_out).then(|| item.record.position_key()).transpose()?;
+        if let Some(content) = content {
+            self.grouped.push(GroupedRecord { content, position, decision, bytes });
             return Ok(());
         }
-        let encoded = processed.encoded_mut(Stream::Kept);
-        match self.decide(item, encoded.open_record())? {
+        match decision {
             Decision::Filtered(condition) => processed.count_filtered(condition),
-            Decision::Written(candidate) => {
+            Decision::Written(effects) => {
                 encoded.end_record();
-                match candidate.position {
-                    Some(_) => self.candidates.push(candidate),
-                    None => candidate.count(processed),
+                match position {
+                    None => effects.count(processed),
+                    Some(_) => self.candidates.push(Candidate { position, written: effects }),
                 }
             }
-            Decision::Move(candidate) => {
-                if candidate.position.is_none() {
-                    candidate.count(processed);
+            Decision::Move(written) => {
+                if position.is_none() {
+                    written.count(processed);
                 }
-                self.moves.push(*candidate);
+                self.moves.push(Candidate { position, written: *written });
             }
         }
         Ok(())
@@ -140,8 +158,7 @@ impl<'a> RecordConverter<'a> {
         out: &mut Vec<u8>,
     ) -> Result<Decision, RecordError> {
         let (plan, record, settings) = (self.plan, &item.record, &self.plan.settings);
-        let filters = plan.filters(record.format());
-        if let Some(condition) = filters.failed_by_fields(item.number, record)? {
+        if let Some(condition) = self.filters.failed_by_fields(item.number, record)? {
             return Ok(Decision::Filtered(condition));
         }
         let route = plan.route(record.format());
@@ -150,32 +167,23 @@ impl<'a> RecordConverter<'a> {
             Ok(warnings) => warnings,
             Err(condition) => return Ok(Decision::Filtered(condition)),
         };
-        let key = || match &content {
-            Some(content) => Ok(PositionKey::of(&content.setup)),
-            None => record.position_key(),
-        };
-        let position = settings.dedup.map(|_| key()).transpose()?;
         if plan.joins_games() {
             let content = content.map_or_else(|| record.record(), Ok)?;
             let content = if settings.mirror { content.mirrored() } else { content };
-            let missing = Fields::NONE;
-            let written = GameMove::new(plan, self.block, item, content)?;
+            let written = GameMove::new(plan, self.block, item, content, warnings)?;
             if settings.strict {
+                let missing = Fields::NONE;
                 let effects = RecordEffects { warnings, written: written.changes(), missing };
                 strict::check(record, Route::Transcode, effects)?;
             }
-            return Ok(Decision::Move(Box::new(Candidate {
-                position,
-                warnings,
-                written,
-                missing,
-            })));
+            return Ok(Decision::Move(Box::new(written)));
         }
         let (written, missing) = self.write(route, item, content, out)?;
+        let effects = RecordEffects { warnings, written, missing };
         if settings.strict {
-            strict::check(record, route, RecordEffects { warnings, written, missing })?;
+            strict::check(record, route, effects)?;
         }
-        Ok(Decision::Written(Candidate { position, warnings, written, missing }))
+        Ok(Decision::Written(effects))
     }
 
     /// What the record lost and was given, and fields that it leaves out.
@@ -222,8 +230,8 @@ impl<'a> RecordConverter<'a> {
                 copy(item, out)
             }
             Route::Transcode => {
-                let (plan, block) = (self.plan, self.block);
-                let next = || wanted_behind(plan, block, item);
+                let (filters, block) = (&self.filters, self.block);
+                let next = || wanted_behind(filters, block, item);
                 record.convert_with_lookahead(to, fill, (&mut self.lookahead, &next), out)?
             }
             Route::Mirror => {
@@ -234,30 +242,18 @@ impl<'a> RecordConverter<'a> {
     }
 }
 
-impl Candidate {
-    /// Counts a record that is written.
-    pub(super) fn count(&self, processed: &mut ProcessedBlock) {
-        let Self { warnings, written, missing, .. } = *self;
-        RecordEffects { warnings, written, missing }.count(processed);
-    }
-}
-
-impl Candidate<GameMove> {
-    /// Counts a record that is written with its game; the fields that it loses show there.
-    pub(super) fn count(&self, processed: &mut ProcessedBlock) {
-        RecordEffects::count_joined(self.warnings, processed);
-    }
-}
-
 /// What follows a record, if it begins with one that the filters take: work ahead would be work for nothing
 /// on another.
-fn wanted_behind<'a>(plan: &ConvertPlan, block: &'a Block, item: &NumberedRecord<'_>) -> &'a [u8] {
+fn wanted_behind<'a>(
+    filters: &RecordFilters,
+    block: &'a Block,
+    item: &NumberedRecord<'_>,
+) -> &'a [u8] {
     let rest = block.behind(&item.unit);
     let next = block.format.record_len().and_then(|len| rest.get(..len));
     let is_wanted = next.is_some_and(|next| {
-        RecordRef::with_dialect(block.format, block.dialect, next).is_ok_and(|next| {
-            plan.filters(block.format).failed_by_fields(item.number + 1, &next) == Ok(None)
-        })
+        RecordRef::with_dialect(block.format, block.dialect, next)
+            .is_ok_and(|next| filters.failed_by_fields(item.number + 1, &next) == Ok(None))
     });
     if is_wanted { rest } else { &[] }
 }
