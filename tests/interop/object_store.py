@@ -328,13 +328,17 @@ def check_interrupted(bench):
 def check_resume(bench):
     """`kill -9` at any instant of a filter to a bucket, the sending included."""
     bench.put("long.hcp", sample())
-    search = ["filter", "--nodes", "3000", "--hash-mb", "1", "--progress", "none", "--tmp-dir", bench.temporary]
-    common = [*search, url("long.hcp"), "--name", "in", "--threads", "1"]
-    words = [*common, "-o", url("resumed"), "--resume", "--checkpoint-every", "0.02"]
+    search = ["filter", "--hash-mb", "1", "--progress", "none", "--tmp-dir", bench.temporary]
     chance = random.Random(7)
-    started = time.time()
-    bench.done(*common, "-o", url("uninterrupted"))
-    duration = time.time() - started
+    duration, nodes = 0, 1000
+    # Long enough that a run can be caught at its work, however fast the machine and the search are.
+    while duration < 2:
+        nodes *= 3
+        common = [*search, url("long.hcp"), "--name", "in", "--threads", "1", "--nodes", str(nodes)]
+        started = time.time()
+        bench.done(*common, "-o", url("uninterrupted"), "--force")
+        duration = time.time() - started
+    words = [*common, "-o", url("resumed"), "--resume", "--checkpoint-every", "0.02"]
 
     def slow(method, path):
         if method == "PUT" and "/resumed/" in path:
