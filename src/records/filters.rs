@@ -10,7 +10,7 @@ use std::str::FromStr;
 use serde::{Serialize, Serializer};
 
 use super::counts::Condition;
-use crate::format::{DecodeError, Ending, Field, GameResult, RecordRef};
+use crate::format::{DecodeError, Ending, Field, Format, GameResult, RecordRef};
 use crate::random::SplitMix64;
 use crate::shogi::{Move, Position};
 use crate::storage::value_error::ParseValueError;
@@ -121,6 +121,12 @@ impl RecordFilters {
     #[inline]
     pub(crate) fn leave_out(&self) -> bool {
         Self { keep_untrained: false, ..*self } != Self::default()
+    }
+
+    /// Whether any record of this format may fail by its number or its fields.
+    pub(crate) fn ask_fields_of(&self, format: Format) -> bool {
+        // Nothing of one size says that it is a comment, or not to be trained on.
+        self.leave_out() || format.record_len().is_none()
     }
 
     /// Whether any condition is about the length of games.

@@ -8,7 +8,7 @@ use super::plan::{Check, ConvertPlan};
 use super::strict::{RecordEffects, Route};
 use super::{arrays, strict};
 use crate::format::{
-    DecodeError, FieldChanges, Fields, Format, Lookahead, PositionKey, Record, RecordRef, Warnings,
+    DecodeError, FieldChanges, Fields, Lookahead, PositionKey, Record, RecordRef, Warnings,
 };
 use crate::records::counts::Condition;
 use crate::records::filters::RecordFilters;
@@ -90,8 +90,12 @@ pub(super) fn convert_block(
 struct RecordConverter<'a> {
     plan: &'a ConvertPlan,
     block: &'a Block,
-    /// Those of records of this format.
-    filters: RecordFilters,
+    /// What is asked of the fields of its records, if anything is.
+    filters: Option<RecordFilters>,
+    route: Route,
+    reads_content: bool,
+    /// Whether the records become moves of games.
+    joins_games: bool,
     /// Whether games are to be known before anything is decided.
     groups_games: bool,
     lookahead: Lookahead,
@@ -102,10 +106,14 @@ struct RecordConverter<'a> {
 
 impl<'a> RecordConverter<'a> {
     fn new(plan: &'a ConvertPlan, block: &'a Block) -> Self {
+        let (filters, route) = (plan.filters(block.format), plan.route(block.format));
         Self {
             plan,
             block,
-            filters: plan.filters(block.format),
+            filters: Some(filters).filter(|filters| filters.ask_fields_of(block.format)),
+            route,
+            reads_content: plan.reads_content(route),
+            joins_games: plan.joins_games(),
             groups_games: plan.groups_games(block.format),
             lookahead: Lookahead::default(),
             candidates: Vec::new(),
@@ -119,22 +127,14 @@ impl<'a> RecordConverter<'a> {
         item: &NumberedRecord<'_>,
         processed: &mut ProcessedBlock,
     ) -> Result<(), RecordError> {
-        let content = self.groups_games.then(|| item.record.record()).transpose()?;
-        let mut bytes = Vec::new();
-        let encoded = processed.encoded_mut(Stream::Kept);
-        let out = if self.groups_games { &mut bytes } else { encoded.open_record() };
-        let decision = self.decide(item, out)?;
-        let compares = self.plan.settings.dedup.is_some();
-        let is_left_out = matches!(decision, Decision::Filtered(_));
-        let position =
-            (compares && !is_left_out).then(|| item.record.position_key()).transpose()?;
-        if let Some(content) = content {
-            self.grouped.push(GroupedRecord { content, position, decision, bytes });
-            return Ok(());
+        if self.groups_games {
+            return self.group(item);
         }
-        match decision {
+        let encoded = processed.encoded_mut(Stream::Kept);
+        match self.decide(item, encoded.open_record())? {
             Decision::Filtered(condition) => processed.count_filtered(condition),
             Decision::Written(effects) => {
+                let position = self.compared_position(item)?;
                 encoded.end_record();
                 match position {
                     None => effects.count(processed),
@@ -142,6 +142,7 @@ impl<'a> RecordConverter<'a> {
                 }
             }
             Decision::Move(written) => {
+                let position = self.compared_position(item)?;
                 if position.is_none() {
                     written.count(processed);
                 }
@@ -151,6 +152,28 @@ impl<'a> RecordConverter<'a> {
         Ok(())
     }
 
+    /// Keeps what has been decided about a record until its game is known.
+    fn group(&mut self, item: &NumberedRecord<'_>) -> Result<(), RecordError> {
+        let content = item.record.record()?;
+        let mut bytes = Vec::new();
+        let decision = self.decide(item, &mut bytes)?;
+        let position = match decision {
+            Decision::Filtered(_) => None,
+            Decision::Written(_) | Decision::Move(_) => self.compared_position(item)?,
+        };
+        self.grouped.push(GroupedRecord { content, position, decision, bytes });
+        Ok(())
+    }
+
+    /// Where equal positions are to be written once.
+    fn compared_position(
+        &self,
+        item: &NumberedRecord<'_>,
+    ) -> Result<Option<PositionKey>, DecodeError> {
+        let compares = self.plan.settings.dedup.is_some();
+        compares.then(|| item.record.position_key()).transpose()
+    }
+
     /// Decides about a record and appends what is written of it; nothing if it is left out, or cannot be written.
     fn decide(
         &mut self,
@@ -158,16 +181,18 @@ impl<'a> RecordConverter<'a> {
         out: &mut Vec<u8>,
     ) -> Result<Decision, RecordError> {
         let (plan, record, settings) = (self.plan, &item.record, &self.plan.settings);
-        if let Some(condition) = self.filters.failed_by_fields(item.number, record)? {
+        if let Some(filters) = &self.filters
+            && let Some(condition) = filters.failed_by_fields(item.number, record)?
+        {
             return Ok(Decision::Filtered(condition));
         }
-        let route = plan.route(record.format());
-        let content = plan.reads_content(route).then(|| record.record()).transpose()?;
+        let route = self.route;
+        let content = self.reads_content.then(|| record.record()).transpose()?;
         let warnings = match examine(plan, record, content.as_ref())? {
             Ok(warnings) => warnings,
             Err(condition) => return Ok(Decision::Filtered(condition)),
         };
-        if plan.joins_games() {
+        if self.joins_games {
             let content = content.map_or_else(|| record.record(), Ok)?;
             let content = if settings.mirror { content.mirrored() } else { content };
             let written = GameMove::new(plan, self.block, item, content, warnings)?;
@@ -178,7 +203,16 @@ impl<'a> RecordConverter<'a> {
             }
             return Ok(Decision::Move(Box::new(written)));
         }
-        let (written, missing) = self.write(route, item, content, out)?;
+        let is_checked = content.is_some();
+        let mirrored = match route {
+            Route::Mirror => Some(content.map_or_else(|| record.record(), Ok)?.mirrored()),
+            Route::Copy | Route::Transcode => None,
+        };
+        if route == Route::Copy && !is_checked {
+            // What cannot be read is not copied either.
+            record.check()?;
+        }
+        let (written, missing) = self.write(item, mirrored.as_ref(), out)?;
         let effects = RecordEffects { warnings, written, missing };
         if settings.strict {
             strict::check(record, route, effects)?;
@@ -186,74 +220,48 @@ impl<'a> RecordConverter<'a> {
         Ok(Decision::Written(effects))
     }
 
-    /// What the record lost and was given, and fields that it leaves out.
+    /// Appends a record, mirrored if there is a mirror of it: what it lost and was given, and fields that it
+    /// leaves out.
     fn write(
         &mut self,
-        route: Route,
         item: &NumberedRecord<'_>,
-        content: Option<Record>,
+        mirrored: Option<&Record>,
         out: &mut Vec<u8>,
     ) -> Result<(FieldChanges, Fields), RecordError> {
-        match self.plan.to {
-            OutputFormat::Records(to) => {
-                let written = self.write_record(route, item, content, to.format, out)?;
-                Ok((written, Fields::NONE))
-            }
-            OutputFormat::Arrays(family) => {
-                let record = &item.record;
-                let mirrored = match (route, content) {
-                    (Route::Mirror, None) => Some(record.record()?.mirrored()),
-                    (Route::Mirror, Some(content)) => Some(content.mirrored()),
-                    (Route::Copy | Route::Transcode, _) => None,
-                };
-                let fill = &self.plan.settings.fill;
-                arrays::push_row(family, (record, mirrored.as_ref()), fill, out)
-            }
-        }
-    }
-
-    fn write_record(
-        &mut self,
-        route: Route,
-        item: &NumberedRecord<'_>,
-        content: Option<Record>,
-        to: Format,
-        out: &mut Vec<u8>,
-    ) -> Result<FieldChanges, RecordError> {
         let (record, fill) = (&item.record, &self.plan.settings.fill);
-        Ok(match route {
-            Route::Copy => {
-                // What cannot be read is not copied either.
-                if content.is_none() {
-                    record.check()?;
-                }
-                copy(item, out)
+        let to = match self.plan.to {
+            OutputFormat::Records(to) => to.format,
+            OutputFormat::Arrays(family) => {
+                return arrays::push_row(family, (record, mirrored), fill, out);
             }
-            Route::Transcode => {
-                let (filters, block) = (&self.filters, self.block);
+        };
+        let written = match mirrored {
+            Some(mirrored) => record.convert_content(mirrored, to, fill, out)?,
+            None if self.route == Route::Copy => copy(item, out),
+            None => {
+                let (filters, block) = (self.filters.as_ref(), self.block);
                 let next = || wanted_behind(filters, block, item);
                 record.convert_with_lookahead(to, fill, (&mut self.lookahead, &next), out)?
             }
-            Route::Mirror => {
-                let content = content.map_or_else(|| record.record(), Ok)?.mirrored();
-                record.convert_content(&content, to, fill, out)?
-            }
-        })
+        };
+        Ok((written, Fields::NONE))
     }
 }
 
 /// What follows a record, if it begins with one that the filters take: work ahead would be work for nothing
 /// on another.
 fn wanted_behind<'a>(
-    filters: &RecordFilters,
+    filters: Option<&RecordFilters>,
     block: &'a Block,
     item: &NumberedRecord<'_>,
 ) -> &'a [u8] {
     let rest = block.behind(&item.unit);
-    let next = block.format.record_len().and_then(|len| rest.get(..len));
-    let is_wanted = next.is_some_and(|next| {
-        RecordRef::with_dialect(block.format, block.dialect, next)
-            .is_ok_and(|next| filters.failed_by_fields(item.number + 1, &next) == Ok(None))
+    let is_wanted = filters.is_none_or(|filters| {
+        let next = block.format.record_len().and_then(|len| rest.get(..len));
+        let next = next.map(|next| RecordRef::with_dialect(block.format, block.dialect, next));
+        next.is_some_and(|next| {
+            next.and_then(|next| filters.failed_by_fields(item.number + 1, &next)) == Ok(None)
+        })
     });
     if is_wanted { rest } else { &[] }
 }
