@@ -113,9 +113,11 @@ pub fn in_check(position: &Position) -> bool {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Cell {
     Wall,
-    Empty,
-    Piece(Piece),
+    /// A square and what stands there.
+    Square(Option<Piece>),
 }
+
+const EMPTY: Cell = Cell::Square(None);
 
 /// A file has its nine squares, and two walls at each end, as a knight jumps two ranks.
 const FILE_CELLS: usize = RIM_RANKS + 9 + RIM_RANKS;
@@ -154,6 +156,13 @@ struct Arrival {
     back: isize,
 }
 
+/// The cell of the king of `color`: on that square if he is there, as the board says; elsewhere he is looked for.
+fn king(cells: &[Cell; CELLS], color: Color, square: Option<Square>) -> Option<CellNumber> {
+    let king = Cell::Square(Some(Piece::new(color, PieceKind::King)));
+    let is_there = |&cell: &CellNumber| cells[cell] == king;
+    square.map(cell_of).filter(is_there).or_else(|| cells.iter().position(|&cell| cell == king))
+}
+
 struct Mailbox {
     cells: [Cell; CELLS],
     hands: [Hand; 2],
@@ -164,19 +173,15 @@ struct Mailbox {
 impl Mailbox {
     fn new(position: &Position) -> Self {
         let mut cells = [Cell::Wall; CELLS];
-        let mut kings = [None; 2];
         for (file, contents) in position.board().chunks_exact(9).enumerate() {
             let first = cell_of(Square::from_file_rank(file as u8, 0));
-            for (rank, &content) in contents.iter().enumerate() {
-                cells[first + rank] = content.map_or(Cell::Empty, Cell::Piece);
-                if let Some(Piece { color, kind: PieceKind::King }) = content {
-                    kings[color.index()] = Some(first + rank);
-                }
+            for (cell, &content) in cells[first..first + 9].iter_mut().zip(contents) {
+                *cell = Cell::Square(content);
             }
         }
         Self {
             cells,
-            kings,
+            kings: Color::ALL.map(|color| king(&cells, color, position.king(color))),
             hands: Color::ALL.map(|color| position.hand(color)),
             side_to_move: position.side_to_move(),
         }
@@ -233,7 +238,7 @@ impl Mailbox {
     fn push_all(&self, moves: &mut Vec<Move>) {
         let us = self.side_to_move;
         for from in Square::all().map(cell_of) {
-            if matches!(self.cells[from], Cell::Piece(piece) if piece.color == us) {
+            if matches!(self.cells[from], Cell::Square(Some(piece)) if piece.color == us) {
                 self.push_moves_from(from, moves);
             }
         }
@@ -274,7 +279,7 @@ impl Mailbox {
     }
 
     fn push_moves_from(&self, from: CellNumber, moves: &mut Vec<Move>) {
-        let Cell::Piece(piece) = self.cells[from] else { return };
+        let Cell::Square(Some(piece)) = self.cells[from] else { return };
         if piece.color != self.side_to_move {
             return;
         }
@@ -285,10 +290,10 @@ impl Mailbox {
                 to = to.wrapping_add_signed(step);
                 match self.cells[to] {
                     Cell::Wall => break,
-                    Cell::Piece(other) if other.color == piece.color => break,
+                    Cell::Square(Some(other)) if other.color == piece.color => break,
                     content => {
                         self.push_move(from, to, moves);
-                        if !far || content != Cell::Empty {
+                        if !far || content != EMPTY {
                             break;
                         }
                     }
@@ -299,7 +304,7 @@ impl Mailbox {
 
     /// The move there with promotion, without, or both.
     fn push_move(&self, from: CellNumber, to: CellNumber, moves: &mut Vec<Move>) {
-        let Cell::Piece(piece) = self.cells[from] else { return };
+        let Cell::Square(Some(piece)) = self.cells[from] else { return };
         let (from, to) = (square_of(from), square_of(to));
         let in_zone = |square: Square| square.relative_rank(piece.color) < 3;
         if piece.kind.promoted().is_some() && (in_zone(from) || in_zone(to)) {
@@ -324,8 +329,8 @@ impl Mailbox {
 
     fn can_drop(&self, kind: HandKind, to: Square) -> bool {
         let us = self.side_to_move;
-        let pawn = Cell::Piece(Piece::new(us, PieceKind::Pawn));
-        self.cells[cell_of(to)] == Cell::Empty
+        let pawn = Cell::Square(Some(Piece::new(us, PieceKind::Pawn)));
+        self.cells[cell_of(to)] == EMPTY
             && to.relative_rank(us) >= kind.piece_kind().dead_ranks()
             && !(kind == HandKind::Pawn
                 && (0..9).any(|rank| {
@@ -353,16 +358,16 @@ impl Mailbox {
         let us = self.side_to_move;
         let to = cell_of(m.to());
         let captured = self.cells[to];
-        if let Cell::Piece(captured) = captured
+        if let Cell::Square(Some(captured)) = captured
             && let Some(kind) = captured.kind.hand_kind()
         {
             self.hands[us.index()].add(kind);
         }
         if let Some(from) = m.from().map(cell_of) {
-            let moved = std::mem::replace(&mut self.cells[from], Cell::Empty);
+            let moved = std::mem::replace(&mut self.cells[from], EMPTY);
             self.cells[to] = match moved {
-                Cell::Piece(Piece { color, kind }) if m.is_promotion() => {
-                    Cell::Piece(Piece::new(color, kind.promoted().unwrap_or(kind)))
+                Cell::Square(Some(Piece { color, kind })) if m.is_promotion() => {
+                    Cell::Square(Some(Piece::new(color, kind.promoted().unwrap_or(kind))))
                 }
                 moved => moved,
             };
@@ -371,7 +376,7 @@ impl Mailbox {
             }
         } else if let Some(kind) = m.dropped() {
             self.hands[us.index()].remove(kind);
-            self.cells[to] = Cell::Piece(Piece::new(us, kind.piece_kind()));
+            self.cells[to] = Cell::Square(Some(Piece::new(us, kind.piece_kind())));
         }
         self.side_to_move = !us;
         captured
@@ -382,15 +387,15 @@ impl Mailbox {
         let us = !self.side_to_move;
         let to = cell_of(m.to());
         let moved = std::mem::replace(&mut self.cells[to], captured);
-        if let Cell::Piece(captured) = captured
+        if let Cell::Square(Some(captured)) = captured
             && let Some(kind) = captured.kind.hand_kind()
         {
             self.hands[us.index()].remove(kind);
         }
         if let Some(from) = m.from().map(cell_of) {
             self.cells[from] = match moved {
-                Cell::Piece(Piece { color, kind }) if m.is_promotion() => {
-                    Cell::Piece(Piece::new(color, kind.unpromoted()))
+                Cell::Square(Some(Piece { color, kind })) if m.is_promotion() => {
+                    Cell::Square(Some(Piece::new(color, kind.unpromoted())))
                 }
                 moved => moved,
             };
@@ -410,43 +415,64 @@ impl Mailbox {
     /// The pieces of `color` that move to this cell: along each line the first piece there, and over each knight's
     /// jump.
     fn arrivals(&self, to: CellNumber, color: Color) -> impl Iterator<Item = Arrival> {
-        let by_line = KING.iter().filter_map(move |&(files, ranks, _)| {
-            let back = -distance(files, ranks, color);
+        (0..DIRECTIONS.len()).filter_map(move |direction| {
+            let back = match color {
+                Color::Black => -DIRECTIONS[direction],
+                Color::White => DIRECTIONS[direction],
+            };
             let mut from = to.wrapping_add_signed(back);
             let mut is_far = false;
-            while self.cells[from] == Cell::Empty {
+            while direction < LINES && self.cells[from] == EMPTY {
                 from = from.wrapping_add_signed(back);
                 is_far = true;
             }
-            let step = self.step(from, color, (files, ranks), is_far)?;
-            Some(Arrival { from, step, back })
-        });
-        let by_jump = KNIGHT.iter().filter_map(move |&(files, ranks, _)| {
-            let back = -distance(files, ranks, color);
-            let from = to.wrapping_add_signed(back);
-            let step = self.step(from, color, (files, ranks), false)?;
-            Some(Arrival { from, step, back })
-        });
-        by_line.chain(by_jump)
-    }
-
-    /// The place of this step among those of a piece of `color` that stands there.
-    fn step(
-        &self,
-        from: CellNumber,
-        color: Color,
-        step: (isize, isize),
-        is_far: bool,
-    ) -> Option<usize> {
-        let Cell::Piece(piece) = self.cells[from] else { return None };
-        if piece.color != color {
-            return None;
-        }
-        reaches(piece.kind)
-            .iter()
-            .position(|&(files, ranks, far)| (files, ranks) == step && (far || !is_far))
+            match self.cells[from] {
+                Cell::Square(Some(piece)) if piece.color == color => {
+                    let (step, far) = PLACES[piece.kind.index()][direction]?;
+                    (far || !is_far).then_some(Arrival { from, step, back })
+                }
+                _ => None,
+            }
+        })
     }
 }
+
+/// What the steps that there are add for Black: along the eight lines, and the knight's two.
+const DIRECTIONS: [isize; LINES + 2] = {
+    let mut directions = [0; LINES + 2];
+    let mut direction = 0;
+    while direction < directions.len() {
+        let (files, ranks, _) =
+            if direction < LINES { KING[direction] } else { KNIGHT[direction - LINES] };
+        directions[direction] = distance(files, ranks, Color::Black);
+        direction += 1;
+    }
+    directions
+};
+const LINES: usize = KING.len();
+
+/// The place of the step in a direction among those of a kind that has it, and whether it repeats.
+const PLACES: [[Option<(usize, bool)>; DIRECTIONS.len()]; PieceKind::COUNT] = {
+    let mut places = [[None; DIRECTIONS.len()]; PieceKind::COUNT];
+    let mut kind = 0;
+    while kind < places.len() {
+        let steps = reaches(PieceKind::ALL[kind]);
+        let mut place = 0;
+        while place < steps.len() {
+            let (files, ranks, far) = steps[place];
+            let mut direction = 0;
+            while direction < DIRECTIONS.len() {
+                if DIRECTIONS[direction] == distance(files, ranks, Color::Black) {
+                    places[kind][direction] = Some((place, far));
+                }
+                direction += 1;
+            }
+            place += 1;
+        }
+        kind += 1;
+    }
+    places
+};
 
 /// Room for the candidates of most positions in check.
 const CANDIDATES: usize = 32;
