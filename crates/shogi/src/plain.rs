@@ -291,7 +291,7 @@ impl Mailbox {
                 match self.cells[to] {
                     Cell::Wall => break,
                     Cell::Square(Some(other)) if other.color == piece.color => break,
-                    content => {
+                    content @ Cell::Square(_) => {
                         self.push_move(from, to, moves);
                         if !far || content != EMPTY {
                             break;
