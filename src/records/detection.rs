@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use crate::format::{DialectFinding, Format, Survey};
-use crate::records::evidence::sample;
+use crate::records::evidence::{sample, small_sample};
 use crate::records::format_name::FormatName;
 use crate::records::plan_error::PlanError;
 use crate::records::source::{Input, SourceError};
@@ -76,7 +76,7 @@ pub(crate) fn format_of(path: &Path) -> Result<Detected, PlanError> {
     let mut candidates = Vec::new();
     for group in groups() {
         for format in group {
-            match sample(&Input::named(path, FormatName { format, compression })) {
+            match survey(&Input::named(path, FormatName { format, compression })) {
                 Ok(survey) if survey.records > 0 => candidates.push(Candidate { format, survey }),
                 Err(error) if error.is_of_system() => return Err(error.into()),
                 Ok(_) | Err(_) => {}
@@ -107,6 +107,14 @@ pub(crate) fn format_of(path: &Path) -> Result<Detected, PlanError> {
             let formats = several.iter().map(|one| one.format.name()).collect();
             Err(PlanError::AmbiguousFormat { input, formats })
         }
+    }
+}
+
+/// What a sample shows; a small one, if that shows that the file is of another format.
+fn survey(input: &Input) -> Result<Survey, SourceError> {
+    match small_sample(input)? {
+        small if small.is_mostly_readable() => sample(input),
+        small => Ok(small),
     }
 }
 

@@ -118,22 +118,37 @@ fn detected_dialect(input: &Input, survey: &Survey) -> Dialect {
 }
 
 /// Looks at records from all of a file, or at its start where not every place can be gone to.
+///
+/// # Errors
+/// If it cannot be read.
 pub(crate) fn sample(input: &Input) -> Result<Survey, SourceError> {
+    sample_of(input, PROBE_RECORDS)
+}
+
+/// Looks at one record where [`sample`] looks at 64.
+///
+/// # Errors
+/// If it cannot be read.
+pub(crate) fn small_sample(input: &Input) -> Result<Survey, SourceError> {
+    sample_of(input, 1)
+}
+
+fn sample_of(input: &Input, in_each: u64) -> Result<Survey, SourceError> {
     if !source::can_be_computed(input) {
-        return sample_start(input);
+        return sample_start(input, in_each * PROBES);
     }
     // A table of frames may be wrong, and still all that the file holds can be read.
-    match sample_all(input) {
-        Err(error) if !error.is_of_system() => sample_start(input),
+    match sample_all(input, in_each) {
+        Err(error) if !error.is_of_system() => sample_start(input, in_each * PROBES),
         sampled => sampled,
     }
 }
 
-fn sample_all(input: &Input) -> Result<Survey, SourceError> {
+fn sample_all(input: &Input, in_each: u64) -> Result<Survey, SourceError> {
     let mut survey = Survey::default();
     let records = source::count_records(input)?;
-    let is_whole = records <= SAMPLE_RECORDS;
-    let (places, in_each) = if is_whole { (1, SAMPLE_RECORDS) } else { (PROBES, PROBE_RECORDS) };
+    let all = in_each * PROBES;
+    let (places, in_each) = if records <= all { (1, all) } else { (PROBES, in_each) };
     for place in 0..places {
         let from = (u128::from(records) * u128::from(place) / u128::from(places)) as u64;
         let part = Part::range(input.clone(), from, Some(from + in_each));
@@ -144,10 +159,10 @@ fn sample_all(input: &Input) -> Result<Survey, SourceError> {
     Ok(survey)
 }
 
-fn sample_start(input: &Input) -> Result<Survey, SourceError> {
+fn sample_start(input: &Input, records: u64) -> Result<Survey, SourceError> {
     let mut survey = Survey::default();
-    let source = Source::new(vec![Part::whole(input.clone())], SAMPLE_RECORDS);
-    for delivery in source.limited_to(SAMPLE_RECORDS) {
+    let source = Source::new(vec![Part::whole(input.clone())], records);
+    for delivery in source.limited_to(records) {
         take_into(&mut survey, &delivery?);
     }
     Ok(survey)

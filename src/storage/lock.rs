@@ -116,18 +116,11 @@ impl Lock {
     /// [`LockError`] if somebody else has it.
     pub fn take(path: &Path, cancel: &AtomicBool) -> Result<Self, LockError> {
         let failed = |source| LockError::Io { path: path.to_owned(), source };
-        let mut looks = 0;
         loop {
             let mut file = platform::open_own(path, true).map_err(failed)?;
-            let is_ours = match file.try_lock() {
+            let is_ours = match lock_if_free(&file) {
                 Ok(()) => true,
                 Err(TryLockError::Error(_)) => false,
-                // Somebody who only looks holds it for a moment.
-                Err(TryLockError::WouldBlock) if looks < MAX_RETRIES => {
-                    looks += 1;
-                    sleep(RETRY_INTERVAL);
-                    continue;
-                }
                 Err(TryLockError::WouldBlock) => {
                     return Err(LockError::Held { path: path.into(), holder: holder(&mut file) });
                 }
@@ -164,6 +157,21 @@ impl Drop for Lock {
             tracing::warn!("cannot remove {}: {error}", self.path.display());
         }
     }
+}
+
+/// Locks a file that nobody holds for longer than a moment: so do those who only look, and a process that another thread has
+/// just started, which has a copy of all open files until its program begins.
+///
+/// # Errors
+/// [`TryLockError::WouldBlock`] if it is held.
+pub(crate) fn lock_if_free(file: &File) -> Result<(), TryLockError> {
+    for _ in 0..MAX_RETRIES {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => sleep(RETRY_INTERVAL),
+            done => return done,
+        }
+    }
+    file.try_lock()
 }
 
 /// Who signed the file, if it is not empty.

@@ -90,7 +90,7 @@ fn run_in_pieces(request: &JobRequest, verdicts: u64) -> u64 {
                 return manifest.resumed_from.len() as u64;
             }
             Err(JobError::Suspended { .. } | JobError::Run(RunError::Interrupted)) => {}
-            Err(error) => panic!("{error}"),
+            Err(error) => panic!("{error:?}"),
         }
     }
     unreachable!("the run gets on each time");

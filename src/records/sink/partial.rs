@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::background_sync::BackgroundSync;
 use super::{SinkError, io_error};
+use crate::storage::lock::lock_if_free;
 use crate::storage::platform;
 
 /// What the name of a file ends with while it is not whole.
@@ -48,7 +49,7 @@ impl Partial {
         let path = partial_path(final_path);
         let file = platform::open_own(&path, create);
         let file = file.map_err(|source| io_error(verb, &path, source))?;
-        match file.try_lock() {
+        match lock_if_free(&file) {
             Err(TryLockError::WouldBlock) => return Err(SinkError::Busy { path }),
             // Some network file systems know no locks; the names of a run are its own there.
             Err(TryLockError::Error(_)) | Ok(()) => {}
