@@ -22,7 +22,6 @@ mod merge;
 mod message;
 mod network_defaults;
 mod option;
-mod page;
 mod perft;
 mod position_arg;
 mod progress;

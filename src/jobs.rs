@@ -11,6 +11,7 @@ pub mod identity;
 pub mod manifest;
 pub mod merge;
 pub mod output_check;
+pub mod output_verification;
 pub mod plan;
 pub(crate) mod plan_identity;
 pub mod previous_run;

@@ -19,3 +19,5 @@ pub(crate) mod seek_table;
 pub(crate) mod state;
 pub mod table;
 pub mod value_error;
+
+pub use platform::read_exact_at;

@@ -1,11 +1,6 @@
 //! `kyokumen stats`.
 
-mod boards;
-mod numbers;
-mod page;
-mod plot;
 mod text;
-mod win_rates;
 
 use std::io;
 use std::io::Write;
@@ -15,12 +10,13 @@ use anyhow::Context;
 use clap::Args;
 
 use super::failure::{plan_error, run_error};
+use super::message::say;
 use super::option::location;
-use super::page::write_page;
 use super::record_args::{RecordArgs, RunArgs};
 use super::report::json_line;
 use crate::cli::exit::ExitStatus;
 use crate::ops::stats::{StatsPlan, StatsRequest, stats};
+use crate::ops::stats_page::write_stats_page;
 use crate::storage::memory::Memory;
 use crate::storage::platform::Interrupt;
 
@@ -84,7 +80,9 @@ pub(super) fn run(args: StatsArgs) -> anyhow::Result<ExitStatus> {
     drop(progress);
     let report = report.map_err(|error| run_error(error, &interrupt))?;
     if let Some(plan) = page {
-        write_page(plan, &page::page(&report))?;
+        let path = plan.path.clone();
+        write_stats_page(plan, &report)?;
+        say!("  {}", path.display());
     }
     if json {
         json_line(&report)?;

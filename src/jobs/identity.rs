@@ -56,7 +56,7 @@ pub(crate) const MERGE: &str = "merge";
 const THREADS: &str = "threads";
 
 /// Which manifest says what was found out before. Shards have one each.
-pub(crate) const RETRY_UNKNOWN: &str = "retry-unknown";
+pub const RETRY_UNKNOWN: &str = "retry-unknown";
 
 impl RunDescription {
     /// That of this program.

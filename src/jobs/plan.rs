@@ -163,7 +163,7 @@ impl fmt::Display for Product {
 
 impl JobPlan {
     /// Where an output, or the manifest, will be in the end.
-    pub(crate) fn destination(&self, path: &Path) -> PathBuf {
+    pub fn destination(&self, path: &Path) -> PathBuf {
         self.staging.as_ref().map_or_else(|| path.to_owned(), |staging| staging.destination(path))
     }
 

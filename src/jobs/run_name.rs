@@ -53,7 +53,7 @@ impl RunName {
     }
 
     /// The run of which a file is the manifest, or will be once it has its name.
-    pub(crate) fn of_manifest(path: &Path) -> Option<Self> {
+    pub fn of_manifest(path: &Path) -> Option<Self> {
         let name = text_of(path.file_name().unwrap_or_default());
         Self::of_file(name.strip_suffix(PARTIAL_SUFFIX).unwrap_or(&name), MANIFEST_SUFFIX)
     }

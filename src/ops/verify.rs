@@ -4,6 +4,7 @@
 
 mod findings;
 mod plan;
+mod proofs;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,6 +25,7 @@ use crate::shogi::Position;
 
 pub use findings::{Example, Finding, Findings, Level, VerifyReport};
 pub use plan::{VerifyPlan, VerifyRequest};
+pub use proofs::{ProofsReport, VerifyProofsError, verify_proofs};
 
 /// Records that travel together.
 const BLOCK_RECORDS: u64 = 1 << 10;

@@ -399,7 +399,7 @@ pub(crate) fn sync_folder(_folder: &Path) -> io::Result<()> {
 /// # Errors
 /// If the file ends before, or the system refuses.
 #[cfg(unix)]
-pub(crate) fn read_exact_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
+pub fn read_exact_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, bytes, offset)
 }
 
@@ -408,7 +408,7 @@ pub(crate) fn read_exact_at(file: &File, bytes: &mut [u8], offset: u64) -> io::R
 /// # Errors
 /// If the file ends before, or the system refuses.
 #[cfg(windows)]
-pub(crate) fn read_exact_at(file: &File, mut bytes: &mut [u8], mut offset: u64) -> io::Result<()> {
+pub fn read_exact_at(file: &File, mut bytes: &mut [u8], mut offset: u64) -> io::Result<()> {
     while !bytes.is_empty() {
         match std::os::windows::fs::FileExt::seek_read(file, bytes, offset) {
             Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),

@@ -7,7 +7,7 @@ use super::described::Described;
 use super::outcome::{Shown, or_usage, usage};
 use crate::cli::exit::Usage;
 use crate::cli::failure::plan_error;
-use crate::cli::page::{MAX_POSITIONS, Page, escaped, push, write_page};
+use crate::cli::message::say;
 use crate::cli::report::records;
 use crate::cli::solve::answer::{in_words, verdict};
 use crate::engine::snapshot::separated;
@@ -15,6 +15,7 @@ use crate::format::notation;
 use crate::mate::positions::{InputPosition, LineOrByte, RecordLocation};
 use crate::mate::solve::{Solution, SolveOptions, solve};
 use crate::ops::inspect::{Header, InspectedRecord, Inspection};
+use crate::ops::page::{MAX_POSITIONS, Page, escaped, push, write_page};
 use crate::records::claims::FileClaims;
 use crate::records::source::Input;
 use crate::records::stream::Stream;
@@ -83,7 +84,9 @@ pub(super) fn write(
     let styles = [BOARD_STYLE, STYLE];
     let page =
         Page { title: &title, subtitle: &subtitle, styles: &styles, body: &body, script: None };
+    let path = plan.path.clone();
     write_page(plan, &page.html())?;
+    say!("  {}", path.display());
     Ok(shown)
 }
 

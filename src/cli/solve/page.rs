@@ -7,11 +7,11 @@ use std::io::Write;
 
 use super::answer::verdict;
 use crate::cli::exit::Usage;
-use crate::cli::page::{MAX_POSITIONS, Page, escaped, push};
 use crate::cli::report::Moves;
 use crate::engine::snapshot::separated;
 use crate::format::notation;
 use crate::mate::solve::Solution;
+use crate::ops::page::{MAX_POSITIONS, Page, escaped, push};
 use crate::shogi::Move;
 use crate::shogi::svg::{STYLE as BOARD_STYLE, Shapes, SvgDiagram};
 

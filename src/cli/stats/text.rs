@@ -2,10 +2,10 @@
 //!
 //! Histograms are drawn with as many marks as a line holds.
 
-use super::win_rates::scale_text;
-use crate::cli::stats::numbers::{per_position, percent};
 use crate::engine::snapshot::separated;
 use crate::ops::stats::{Bin, Distribution, StatsReport};
+use crate::ops::stats_page::numbers::{per_position, percent};
+use crate::ops::stats_page::win_rates::scale_text;
 
 /// Lines of a histogram.
 const MAX_ROWS: usize = 16;

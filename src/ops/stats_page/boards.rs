@@ -1,8 +1,8 @@
 //! Boards whose squares are the warmer the more often something stood there or went there.
 
-use crate::cli::page::{figure, push};
-use crate::cli::stats::numbers::percent;
+use super::numbers::percent;
 use crate::engine::snapshot::separated;
+use crate::ops::page::{figure, push};
 use crate::ops::stats::StatsReport;
 use crate::shogi::Square;
 

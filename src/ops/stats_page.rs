@@ -1,17 +1,31 @@
 //! The figures of `kyokumen stats` as a page of HTML.
 
-use super::boards::boards;
-use super::plot::{Bar, bars, shares};
-use super::win_rates::win_rates;
-use crate::cli::page::{Page, escaped, figure, push};
-use crate::cli::stats::numbers::{per_position, percent};
+mod boards;
+pub(crate) mod numbers;
+mod plot;
+pub(crate) mod win_rates;
+
+use self::boards::boards;
+use self::numbers::{per_position, percent};
+use self::plot::{Bar, bars, shares};
+use self::win_rates::win_rates;
 use crate::engine::snapshot::separated;
+use crate::ops::page::{Page, escaped, figure, push, write_page};
 use crate::ops::stats::{Bin, Distribution, ENDGAME_FROM, MIDDLEGAME_FROM, StatsReport};
+use crate::records::sink::{OutputPlan, SinkError};
 use crate::shogi::{HandKind, Piece, PieceKind};
 
-const STYLE: &str = include_str!("page.css");
+const STYLE: &str = include_str!("stats_page/page.css");
 
-pub(super) fn page(report: &StatsReport) -> String {
+/// Writes the figures as a page with plots that needs nothing but a browser, to where the plan of the reading says.
+///
+/// # Errors
+/// [`SinkError`] if the page cannot be written; then there is none.
+pub fn write_stats_page(plan: OutputPlan, report: &StatsReport) -> Result<(), SinkError> {
+    write_page(plan, &page(report))
+}
+
+fn page(report: &StatsReport) -> String {
     let mut body = cards(report);
     body += "<div class=\"plots\">\n";
     for plot in plots(report).into_iter().flatten() {

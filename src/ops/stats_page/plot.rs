@@ -2,8 +2,8 @@
 //!
 //! Colours are classes of the page's style sheet, so that they follow its light or dark theme.
 
-use crate::cli::page::{escaped, push};
 use crate::engine::snapshot::separated;
+use crate::ops::page::{escaped, push};
 
 const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 270.0;
@@ -120,7 +120,7 @@ pub(super) fn shares(parts: &[(&str, u64, &'static str)]) -> String {
     let mut bar = String::from("<div class=\"shares\">");
     let mut legend = String::from("<p class=\"legend\">");
     for &(name, count, class) in parts.iter().filter(|(_, count, _)| *count > 0) {
-        let percent = crate::cli::stats::numbers::percent(count, all);
+        let percent = super::numbers::percent(count, all);
         push(
             &mut bar,
             format_args!(

@@ -1,9 +1,9 @@
 //! What evaluations were worth: win rates that were observed, and the curve that was fitted to them.
 
 use super::plot::{Axis, Band, Curve, Point, points};
-use crate::cli::page::figure;
 use crate::engine::snapshot::separated;
 use crate::format::EVAL_SCALE;
+use crate::ops::page::figure;
 use crate::ops::stats::{EvalScale, NoScale, StatsReport};
 
 /// The observed win rates with the fitted curve, and that of dlshogi; none where no record has an evaluation other than 0 and a result.
@@ -51,7 +51,7 @@ pub(super) fn win_rates(report: &StatsReport) -> Option<String> {
 }
 
 /// The fitted scale in words.
-pub(super) fn scale_text(it: &EvalScale) -> String {
+pub(crate) fn scale_text(it: &EvalScale) -> String {
     let fitted = match (it.scale_cp, it.low_cp, it.high_cp) {
         (Some(scale), Some(low), high) => {
             let high = high.map_or("no bound".to_owned(), |high| format!("{high:.1}"));

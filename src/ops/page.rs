@@ -7,32 +7,31 @@ use std::fmt::{Arguments, Write};
 
 use sha2::{Digest, Sha256};
 
-use super::message::say;
-use crate::records::sink::{OutputPlan, Sinks};
+use crate::records::sink::{OutputPlan, SinkError, Sinks};
 use crate::records::stream::EncodedRecords;
 
 /// What all pages look like.
 const STYLE: &str = include_str!("page.css");
 
 /// Positions of a page. With more, browsers are slow to show it, and nobody looks at all of them.
-pub(super) const MAX_POSITIONS: u64 = 5000;
+pub(crate) const MAX_POSITIONS: u64 = 5000;
 
 /// A page before it is put together.
-pub(super) struct Page<'a> {
+pub(crate) struct Page<'a> {
     /// Text, of wherever.
-    pub(super) title: &'a str,
+    pub(crate) title: &'a str,
     /// Markup.
-    pub(super) subtitle: &'a str,
+    pub(crate) subtitle: &'a str,
     /// Besides that of all pages.
-    pub(super) styles: &'a [&'a str],
+    pub(crate) styles: &'a [&'a str],
     /// Markup of the page's content.
-    pub(super) body: &'a str,
+    pub(crate) body: &'a str,
     /// Program of the page, without which it has to be readable, too.
-    pub(super) script: Option<&'a str>,
+    pub(crate) script: Option<&'a str>,
 }
 
 impl Page<'_> {
-    pub(super) fn html(&self) -> String {
+    pub(crate) fn html(&self) -> String {
         let Self { title, subtitle, styles, body, script } = self;
         let (title, styles) = (escaped(title), styles.concat());
         let policy = script.map_or_else(String::new, |script| {
@@ -53,32 +52,30 @@ impl Page<'_> {
     }
 }
 
-/// Writes a page to its file and says so.
-pub(super) fn write_page(plan: OutputPlan, html: &str) -> anyhow::Result<()> {
-    let (stream, path) = (plan.stream, plan.path.clone());
+/// Writes a page to its file.
+pub(crate) fn write_page(plan: OutputPlan, html: &str) -> Result<(), SinkError> {
+    let stream = plan.stream;
     let mut sinks = Sinks::create(&[plan])?;
     let mut encoded = EncodedRecords::default();
     encoded.push(html.as_bytes());
     sinks.write(stream, &encoded)?;
-    sinks.finish()?.commit()?;
-    say!("  {}", path.display());
-    Ok(())
+    sinks.finish()?.commit()
 }
 
 /// Text between tags or in an attribute.
-pub(super) fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let replace = |text: String, (letter, name): (char, &str)| text.replace(letter, name);
     [('&', "&amp;"), ('<', "&lt;"), ('>', "&gt;"), ('"', "&quot;"), ('\'', "&#39;")]
         .into_iter()
         .fold(text.to_owned(), replace)
 }
 
-pub(super) fn push(text: &mut String, more: Arguments<'_>) {
+pub(crate) fn push(text: &mut String, more: Arguments<'_>) {
     text.write_fmt(more).expect("a string takes any text");
 }
 
 /// A part of a page under a name, with what is told about it; all of it markup.
-pub(super) fn figure(name: &str, told: &str, content: &str) -> String {
+pub(crate) fn figure(name: &str, told: &str, content: &str) -> String {
     format!("<figure>\n<figcaption><h2>{name}</h2><p>{told}</p></figcaption>\n{content}</figure>\n")
 }
 

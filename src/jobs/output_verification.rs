@@ -1,0 +1,76 @@
+//! Outputs compared with their manifests, and the manifests of shards with each other.
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::error::JobError;
+use super::manifest::ManifestHead;
+use super::output_check::wrong_output;
+use super::shard_set::ShardSet;
+use crate::records::account::OutputEntry;
+use crate::records::account_file::{MANIFEST_SUFFIX, ManifestError};
+use crate::storage::path_text::path_of;
+use crate::storage::platform;
+
+/// What there is to say about the manifests of one run.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[non_exhaustive]
+pub struct OutputsReport {
+    /// What the names of its files begin with.
+    pub run: String,
+    /// Manifests of the run.
+    pub manifests: usize,
+    /// What is missing or different.
+    pub problems: Vec<String>,
+}
+
+/// Compares outputs with their manifests, and of several shards whether they are one run without gaps: a report for each
+/// operation, then one for each run.
+///
+/// `outputs_of` reads and checks the manifest of a command that has no shards.
+///
+/// # Errors
+/// [`JobError`] if a file is no manifest, or cannot be read.
+pub fn verify_outputs(
+    files: &[PathBuf],
+    outputs_of: impl Fn(&Path) -> Result<Vec<OutputEntry>, ManifestError>,
+) -> Result<Vec<OutputsReport>, JobError> {
+    let (mut reports, mut of_runs) = (Vec::new(), Vec::new());
+    for file in files {
+        let is_named_so = file.to_string_lossy().ends_with(MANIFEST_SUFFIX);
+        if !is_named_so || ManifestHead::read(file)?.is_of_run() {
+            of_runs.push(file.clone());
+            continue;
+        }
+        let problems = wrong_outputs(file, &outputs_of)?;
+        let run = file.display().to_string();
+        let run = run.strip_suffix(MANIFEST_SUFFIX).unwrap_or(&run).to_owned();
+        reports.push(OutputsReport { run, manifests: 1, problems });
+    }
+    for set in ShardSet::of_files(&of_runs)? {
+        let manifests = set.manifests().count();
+        // One shard by itself is not expected to be the whole.
+        let mut problems = if manifests > 1 { set.problems()? } else { set.contradictions() };
+        problems.extend(set.wrong_outputs(None));
+        let problems = problems.iter().map(ToString::to_string).collect();
+        let run = set.folder.join(path_of(&set.stem)).display().to_string();
+        reports.push(OutputsReport { run, manifests, problems });
+    }
+    Ok(reports)
+}
+
+/// What is wrong with the outputs of a command that has no shards.
+fn wrong_outputs(
+    file: &Path,
+    outputs_of: impl Fn(&Path) -> Result<Vec<OutputEntry>, ManifestError>,
+) -> Result<Vec<String>, ManifestError> {
+    let outputs = match outputs_of(file) {
+        Ok(outputs) => outputs,
+        Err(error @ ManifestError::Contradiction { .. }) => return Ok(vec![error.to_string()]),
+        Err(error) => return Err(error),
+    };
+    let folder = platform::folder_of(file);
+    let wrong = outputs.iter().filter_map(|output| wrong_output(folder, output));
+    Ok(wrong.map(|problem| problem.to_string()).collect())
+}
