@@ -3,6 +3,7 @@
 use kyokumen::format::packed::{self, Family};
 use kyokumen::format::{ContentKey, Format, RecordRef};
 use kyokumen::shogi::diagram::{KanjiDiagram, LetterDiagram};
+use kyokumen::shogi::svg::SvgDiagram;
 use kyokumen::shogi::{self, Hand, HandKind, PositionHistory, Repetition, Undo};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
@@ -228,6 +229,30 @@ impl Position {
         KanjiDiagram(&self.now.setup()).to_string()
     }
 
+    /// The board as a picture: the text of an SVG file with the board, both hands and coordinates.
+    ///
+    /// `last_move` is marked where it went to and where it came from; `arrow` is a move that can be played. `seen_from` is the
+    /// side below: 0 Black, 1 White. A font of the reader's shows the kanji.
+    #[pyo3(signature = (*, last_move = None, arrow = None, seen_from = 0))]
+    fn to_svg(
+        &self,
+        last_move: Option<MoveLike>,
+        arrow: Option<MoveLike>,
+        seen_from: usize,
+    ) -> Result<String, Failure> {
+        let side = shogi::Color::ALL.get(seen_from).copied();
+        let side = side.ok_or_else(|| Failure::usage("seen_from is 0 (Black) or 1 (White)"))?;
+        let last_move = last_move.map(|m| m.get()).transpose()?;
+        let arrow = arrow.map(|m| m.get()).transpose()?;
+        Ok(svg(&self.now.setup(), last_move, arrow, side))
+    }
+
+    /// What a notebook shows: the picture, with the move that was pushed last.
+    fn _repr_svg_(&self) -> String {
+        let last_move = self.played.last().map(|&(m, _)| m);
+        svg(&self.now.setup(), last_move, None, shogi::Color::Black)
+    }
+
     fn __str__(&self) -> String {
         LetterDiagram(&self.now.setup()).to_string()
     }
@@ -266,6 +291,23 @@ fn unpacked(family: Family, bytes: &[u8], ply: u16) -> Result<Position, Failure>
     })?;
     let setup = packed::decode(family, bytes)?.with_ply(ply);
     Ok(shogi::Position::try_from(setup)?.into())
+}
+
+/// A picture for a notebook.
+pub(crate) fn svg(
+    setup: &shogi::Setup,
+    last_move: Option<shogi::Move>,
+    arrow: Option<shogi::Move>,
+    seen_from: shogi::Color,
+) -> String {
+    let mut picture = SvgDiagram::new(setup).seen_from(seen_from);
+    if let Some(m) = last_move {
+        picture = picture.last_move(m);
+    }
+    if let Some(m) = arrow {
+        picture = picture.arrow(m);
+    }
+    picture.to_string()
 }
 
 fn letters(piece: shogi::Piece) -> String {

@@ -7,7 +7,7 @@ use pyo3::types::PyBytes;
 
 use crate::failure::Failure;
 use crate::moves::Move;
-use crate::position::Position;
+use crate::position::{Position, svg};
 
 /// One record of an archive. Fields that its format does not hold, or this record does not say, are None.
 #[pyclass(frozen, module = "kyokumen")]
@@ -96,6 +96,11 @@ impl Record {
     #[getter]
     fn bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &self.bytes)
+    }
+
+    /// What a notebook shows: the position, with an arrow for the stored move.
+    fn _repr_svg_(&self) -> String {
+        svg(&self.said.setup, None, self.said.best_move, shogi::Color::Black)
     }
 
     fn __repr__(&self) -> String {

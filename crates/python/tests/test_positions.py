@@ -3,6 +3,7 @@
 import pathlib
 import pickle
 import random
+import xml.etree.ElementTree as ET
 
 import cshogi
 import kyokumen
@@ -174,3 +175,65 @@ def test_a_bad_position_of_a_list_is_named() -> None:
         kyokumen.encode([kyokumen.Position().sfen, "nonsense"])
     with pytest.raises(TypeError):
         kyokumen.encode(kyokumen.Position().sfen)
+
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def shown(svg: str) -> tuple[ET.Element, list[ET.Element]]:
+    """A picture, and the pieces that it shows, those in hand included."""
+    root = ET.fromstring(svg)
+    assert root.tag == SVG + "svg" and root.get("viewBox")
+    defined = {element.get("id") for element in root.iter() if element.get("id")}
+    used = [element for element in root.findall(SVG + "use")]
+    assert {element.get("href", "")[1:] for element in used} <= defined
+    return root, [element for element in used if element.get("href") not in ("#k-grid", "#k-sign")]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**9), st.integers(0, 200))
+def test_pictures_show_the_board_and_both_hands(seed: int, plies: int) -> None:
+    position = kyokumen.Position(random_game(seed, plies).sfen())
+    root, pieces = shown(position._repr_svg_())
+    # Nine files of 40 units from 50 on, nine ranks from 20 on.
+    frame = next(element for element in root.iter(SVG + "rect") if element.get("class") == "k-frame")
+    assert [frame.get(name) for name in ("x", "y", "width", "height")] == ["50", "20", "360", "360"]
+    lines = next(element for element in root.iter(SVG + "path") if element.get("class") == "k-lines")
+    assert lines.get("d", "").count("V") == lines.get("d", "").count("H") == 8
+    on_board = {}
+    in_hand = [0, 0]
+    for piece in pieces:
+        x, y = int(piece.get("x", "")), int(piece.get("y", ""))
+        if 50 < x < 410:
+            file, rank = 8 - (x - 70) // 40, (y - 40) // 40
+            on_board[file * 9 + rank] = piece.get("href", "")
+        else:
+            in_hand[x < 50] += 1
+
+    def name(letters: str) -> str:
+        far = "f" if letters.islower() else ""
+        return f"#k-{far}{letters.lstrip('+').upper()}{'p' if letters[0] == '+' else ''}"
+
+    assert on_board == {square: name(piece) for square, piece in enumerate(position.pieces) if piece}
+    assert in_hand == [sum(count > 0 for count in hand) for hand in position.hands]
+
+
+def test_pictures_mark_moves_and_are_turned(hcpe: pathlib.Path) -> None:
+    position = kyokumen.Position()
+    assert "k-last" not in position._repr_svg_().split("</style>")[1]
+    position.push("7g7f")
+    marked = position._repr_svg_()
+    assert marked == position.to_svg(last_move="7g7f") and marked.count('class="k-last"') == 1
+    assert position.to_svg(arrow=kyokumen.Move("3c3d")).count('class="k-arrow"') == 1
+    _, black = shown(position.to_svg())
+    _, white = shown(position.to_svg(seen_from=1))
+    assert len(black) == len(white) == 40
+    assert {element.get("href") for element in black if element.get("y") == "360"} == {"#k-L", "#k-N", "#k-S", "#k-G", "#k-K"}
+    assert {element.get("href") for element in white if element.get("y") == "360"} == {"#k-L", "#k-N", "#k-S", "#k-G", "#k-K"}
+    assert [element.get("x") for element in black] != [element.get("x") for element in white]
+    with pytest.raises(kyokumen.UsageError, match="seen_from"):
+        position.to_svg(seen_from=2)
+    record = kyokumen.open(hcpe)[100]
+    root, _ = shown(record._repr_svg_())
+    assert record.position.to_svg(arrow=record.move) == record._repr_svg_()
+    assert root.get("aria-label") == record.sfen
