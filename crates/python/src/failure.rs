@@ -7,7 +7,9 @@ use std::io;
 use kyokumen::engine::error::RunError;
 use kyokumen::format::DecodeError;
 use kyokumen::jobs::error::JobError;
+use kyokumen::jobs::previous_run::PreviousRunError;
 use kyokumen::ops::error::OperationError;
+use kyokumen::ops::verify::VerifyProofsError;
 use kyokumen::records::archive::ArchiveError;
 use kyokumen::records::bad_record::BadRecord;
 use kyokumen::records::plan_error::PlanError;
@@ -82,6 +84,11 @@ impl Failure {
     /// A file that the system does not let be read at this byte.
     pub(crate) fn unreadable(file: &str, byte: u64, source: &io::Error) -> Self {
         Self::of_io(source, source).in_file(file).at(byte)
+    }
+
+    /// What the system does not let be written.
+    pub(crate) fn unwritable(message: String) -> Self {
+        Self { kind: Kind::Read, message, file: None, record: None, byte: None }
     }
 
     fn of_io(error: &(dyn Error + 'static), source: &io::Error) -> Self {
@@ -211,6 +218,24 @@ impl From<OperationError> for Failure {
             OperationError::Plan(error) => error.into(),
             OperationError::Run(error) => error.into(),
             error => Self::other(&error),
+        }
+    }
+}
+
+impl From<PreviousRunError> for Failure {
+    fn from(error: PreviousRunError) -> Self {
+        JobError::from(error).into()
+    }
+}
+
+impl From<VerifyProofsError> for Failure {
+    fn from(error: VerifyProofsError) -> Self {
+        match &error {
+            VerifyProofsError::Open { file, source } => Self::of_io(&error, source).in_file(file),
+            VerifyProofsError::Read { file, .. } | VerifyProofsError::Fault { file, .. } => {
+                Self::other(&error).in_file(file)
+            }
+            _ => Self::other(&error),
         }
     }
 }

@@ -42,6 +42,14 @@ pub(crate) fn interruptible<T: Send, M: Send>(
     })
 }
 
+/// The same for work that sends no messages.
+pub(crate) fn interruptible_in_silence<T: Send>(
+    py: Python<'_>,
+    work: impl FnOnce(&AtomicBool) -> T + Send,
+) -> PyResult<T> {
+    interruptible(py, |cancel, _: Sender<()>| work(cancel), |_, ()| Ok(()))
+}
+
 /// Until the sender is gone.
 fn watch<M>(
     messages: &Receiver<M>,
@@ -84,7 +92,7 @@ pub(crate) fn in_parallel<J: Send>(
             }
         }
     };
-    let all = |cancel: &Arc<AtomicBool>, _: Sender<()>| {
+    let all = |cancel: &AtomicBool| {
         thread::scope(|scope| {
             for _ in 1..threads {
                 scope.spawn(|| work_through(cancel));
@@ -92,7 +100,7 @@ pub(crate) fn in_parallel<J: Send>(
             work_through(cancel);
         });
     };
-    interruptible(py, all, |_, ()| Ok(()))?;
+    interruptible_in_silence(py, all)?;
     match failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
         Some((_, failure)) => Err(failure.into()),
         None => Ok(()),

@@ -22,6 +22,7 @@ mod batch;
 mod dtypes;
 mod failure;
 mod features;
+mod filtering;
 mod foreign;
 mod interrupt;
 mod loader;
@@ -51,11 +52,13 @@ mod _native {
     #[pymodule_export]
     use crate::features::{dlshogi, dlshogi_labels, halfka_hm, halfkp};
     #[pymodule_export]
+    use crate::filtering::gen_filter;
+    #[pymodule_export]
     use crate::loader::Loader;
     #[pymodule_export]
     use crate::moves::Move;
     #[pymodule_export]
-    use crate::operations::{convert, dedup, gen_filter, shuffle, split, stats, verify};
+    use crate::operations::{convert, dedup, shuffle, split, stats, verify};
     #[pymodule_export]
     use crate::position::Position;
     #[pymodule_export]

@@ -4,8 +4,10 @@
 //! records are in a batch depends on the files and the settings only, see [`EpochOrder`].
 
 mod chunks;
+mod index;
 mod making;
 mod memory;
+mod spool;
 mod windows;
 
 use std::collections::BTreeMap;
@@ -25,9 +27,10 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::failure::Failure;
+use crate::interrupt::interruptible_in_silence;
 use crate::options::{Options, Paths};
 use crate::reading::OnError;
-use chunks::DataSet;
+use chunks::{DataSet, Opening};
 use making::{Made, Making, Mirror};
 use memory::Pool;
 use windows::{Choosing, Job, Place, Windows};
@@ -67,6 +70,13 @@ impl Loader {
         let (from, dialect) = options.reading()?;
         let paths: Vec<PathBuf> = paths.into_vec();
         let chunk = options.take("chunk")?.unwrap_or(CHUNK).max(1);
+        let opening = Opening {
+            from,
+            dialect,
+            chunk,
+            spool: options.take("spool")?.unwrap_or(true),
+            tmp_dir: options.take("tmp_dir")?,
+        };
         let window = options.take("window")?.unwrap_or(WINDOW).max(1);
         let choosing = choosing(&options)?;
         let making = making(&options)?;
@@ -87,7 +97,8 @@ impl Loader {
             )
             .into());
         }
-        let data = py.detach(|| DataSet::open(&paths, from, dialect, chunk, &exclude))?;
+        let open = |cancel: &AtomicBool| DataSet::open(&paths, &opening, &exclude, cancel);
+        let data = interruptible_in_silence(py, open)??;
         check(&data, &choosing, &making)?;
         Ok(Self(Arc::new(Setting {
             data,
@@ -175,7 +186,11 @@ fn choosing(options: &Options<'_>) -> PyResult<Choosing> {
     let on_error = OnError::named(on_error.as_deref().unwrap_or("stop"))?;
     let drop_mated = options.flag("drop_mated")?;
     let search = options.search()?;
-    Ok(Choosing { filters: options.filters()?, on_error, search: drop_mated.then_some(search) })
+    Ok(Choosing {
+        filters: options.filters("sample_seed")?,
+        on_error,
+        search: drop_mated.then_some(search),
+    })
 }
 
 fn making(options: &Options<'_>) -> PyResult<Making> {

@@ -1,6 +1,7 @@
 //! Operations on archives with the options of the command line: a request is planned, carried out, and told as a report.
 
-use std::path::PathBuf;
+use std::num::{NonZeroU32, NonZeroU64};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
@@ -8,28 +9,26 @@ use std::time::Duration;
 use kyokumen::engine::progress::{Progress, ProgressDisplay};
 use kyokumen::engine::snapshot::Snapshot;
 use kyokumen::format::packed::Family;
-use kyokumen::jobs::filter;
-use kyokumen::jobs::plan::{JobPlan, JobRequest};
-use kyokumen::jobs::settings::Settings;
+use kyokumen::jobs::output_verification::verify_outputs;
 use kyokumen::ops::convert::{ConvertPlan, ConvertRequest, ConvertSettings};
 use kyokumen::ops::error::OperationError;
 use kyokumen::ops::rearrange::{
-    self, DedupKey, DedupSettings, OperationManifest, RearrangePlan, RearrangeRequest, Resources,
-    SplitBy,
+    self, DedupKey, DedupSettings, OperationManifest, PartLimit, RearrangePlan, RearrangeRequest,
+    Resources, SplitBy,
 };
 use kyokumen::ops::stats::{StatsPlan, StatsRequest};
-use kyokumen::ops::verify::{VerifyPlan, VerifyReport, VerifyRequest};
+use kyokumen::ops::stats_page::write_stats_page;
+use kyokumen::ops::verify::{VerifyPlan, VerifyReport, VerifyRequest, verify_proofs};
 use kyokumen::ops::{convert as converting, stats as figures, verify as verifying};
 use kyokumen::records::bad_record::BadPolicy;
-use kyokumen::records::shard_choice::ShardChoice;
 use kyokumen::storage::memory::Memory;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde::Serialize;
 
 use crate::failure::Failure;
-use crate::interrupt::interruptible;
-use crate::options::{Options, Paths};
+use crate::interrupt::{interruptible, interruptible_in_silence};
+use crate::options::{Amount, Options, Paths};
 
 /// Sends how far a run has come to the thread that listens for Python.
 struct Sending(Sender<Snapshot>);
@@ -50,17 +49,17 @@ impl ProgressDisplay for Sending {
 }
 
 /// An object of the package with what a report says.
-fn told<'py>(py: Python<'py>, report: &impl Serialize) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn told<'py>(py: Python<'py>, report: &impl Serialize) -> PyResult<Bound<'py, PyAny>> {
     let text = serde_json::to_string(report).map_err(|error| Failure::other(&error))?;
     py.import("kyokumen._report")?.getattr("report")?.call1((text,))
 }
 
 /// Carries something out, which Ctrl-C and an exception of the callback end.
-fn run<'py, T: Send>(
+pub(crate) fn run<'py, T: Send>(
     py: Python<'py>,
     progress: Option<Bound<'py, PyAny>>,
     records: Option<u64>,
-    searches: bool,
+    begin: impl FnOnce(Progress) -> Progress + Send,
     work: impl FnOnce(&mut Progress, &AtomicBool) -> Result<T, Failure> + Send,
 ) -> PyResult<T> {
     let callback =
@@ -69,10 +68,7 @@ fn run<'py, T: Send>(
     let done = interruptible(
         py,
         |cancel, sender| {
-            let mut progress = Progress::new(Box::new(Sending(sender)), records);
-            if searches {
-                progress = progress.with_verdicts();
-            }
+            let mut progress = begin(Progress::new(Box::new(Sending(sender)), records));
             work(&mut progress, cancel)
         },
         |py, snapshot| match &callback {
@@ -105,7 +101,7 @@ pub(crate) fn convert<'py>(
         force: options.flag("force")?,
         checksums: options.flag("checksums")?,
         settings: ConvertSettings {
-            filters: options.filters()?,
+            filters: options.filters("seed")?,
             dedup: options.flag("dedup")?.then_some(memory),
             mirror: options.flag("mirror")?,
             check: options.word("check")?.unwrap_or_default(),
@@ -121,9 +117,13 @@ pub(crate) fn convert<'py>(
     let progress = options.take("progress")?;
     options.end()?;
     let plan = py.detach(|| ConvertPlan::new(request)).map_err(Failure::from)?;
-    let report = run(py, progress, plan.records, false, |progress, cancel| {
-        Ok(converting::convert(plan, progress, cancel)?)
-    })?;
+    let report = run(
+        py,
+        progress,
+        plan.records,
+        |it| it,
+        |progress, cancel| Ok(converting::convert(plan, progress, cancel)?),
+    )?;
     told(py, &report)
 }
 
@@ -173,9 +173,13 @@ fn rearranged<'py>(
     ) -> Result<OperationManifest, OperationError>
     + Send,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let report = run(py, progress, plan.records, false, |progress, cancel| {
-        Ok(operation(&plan, progress, cancel)?)
-    })?;
+    let report = run(
+        py,
+        progress,
+        plan.records,
+        |it| it,
+        |progress, cancel| Ok(operation(&plan, progress, cancel)?),
+    )?;
     told(py, &report)
 }
 
@@ -220,40 +224,90 @@ pub(crate) fn dedup<'py>(
     })
 }
 
-/// Deals the records of archives out to several files; see `kyokumen split --help`.
+/// Deals the records of archives out to several files: so many `parts`, or as many as it takes with at most `size` bytes or
+/// `records` each; see `kyokumen split --help`.
 #[pyfunction]
-#[pyo3(signature = (inputs, output, *, parts, **options))]
+#[pyo3(signature = (inputs, output, *, parts = None, size = None, records = None, **options))]
 pub(crate) fn split<'py>(
     py: Python<'py>,
     inputs: Paths,
     output: PathBuf,
-    parts: u32,
+    parts: Option<NonZeroU32>,
+    size: Option<Amount>,
+    records: Option<NonZeroU64>,
     options: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let options = Options::new(py, options)?;
-    if parts == 0 {
-        return Err(Failure::usage("there is at least one part").into());
-    }
-    let by = options.word::<SplitBy>("by")?.unwrap_or_default();
+    let by = options.word::<SplitBy>("by")?;
     let (to, name) = (options.parsed("to")?, options.take("name")?);
     let (request, progress) = rearrangement(&options, inputs, output)?;
     options.end()?;
     let request = RearrangeRequest { to, name, ..request };
-    let plan = py.detach(|| RearrangePlan::in_parts(request, parts)).map_err(Failure::from)?;
+    let limit = match (parts, size, records) {
+        (Some(parts), None, None) => {
+            let plan = py.detach(|| RearrangePlan::in_parts(request, parts.get()));
+            return rearranged(
+                py,
+                plan.map_err(Failure::from)?,
+                progress,
+                move |plan, progress, cancel| {
+                    rearrange::split(plan, by.unwrap_or_default(), progress, cancel)
+                },
+            );
+        }
+        (None, Some(size), None) => PartLimit::Bytes(size.memory()?.bytes()),
+        (None, None, Some(records)) => PartLimit::Records(records.get()),
+        _ => return Err(Failure::usage("one of parts, size and records is given").into()),
+    };
+    if by.is_some() {
+        return Err(Failure::usage("by goes with parts").into());
+    }
+    let plan = py.detach(|| RearrangePlan::in_uncounted_parts(request)).map_err(Failure::from)?;
     rearranged(py, plan, progress, move |plan, progress, cancel| {
-        rearrange::split(plan, by, progress, cancel)
+        rearrange::split_up_to(plan, limit, progress, cancel)
     })
 }
 
-/// Checks every record of files; see `kyokumen verify --help`. A report for each file.
+/// Checks every record of files, the outputs of `manifest`s, or the proofs in files of them (`proof`); see
+/// `kyokumen verify --help`. A report for each file, or each run.
 #[pyfunction]
-#[pyo3(signature = (inputs, **options))]
+#[pyo3(signature = (inputs = None, **options))]
 pub(crate) fn verify<'py>(
     py: Python<'py>,
-    inputs: Paths,
+    inputs: Option<Paths>,
     options: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Vec<Bound<'py, PyAny>>> {
     let options = Options::new(py, options)?;
+    let (manifests, proofs) = (options.take::<Paths>("manifest")?, options.take::<Paths>("proof")?);
+    let threads = options.threads()?;
+    match (inputs, manifests, proofs) {
+        (Some(inputs), None, None) => verify_records(py, inputs, threads, options),
+        (None, Some(manifests), None) => {
+            options.end()?;
+            let manifests = manifests.into_vec();
+            let outputs_of = |path: &Path| OperationManifest::read(path).map(|it| it.outputs);
+            let reports = interruptible_in_silence(py, |_| verify_outputs(&manifests, outputs_of))?;
+            reports.map_err(Failure::from)?.iter().map(|report| told(py, report)).collect()
+        }
+        (None, None, Some(proofs)) => {
+            options.end()?;
+            let proofs = proofs.into_vec();
+            let checked = |path: &PathBuf| {
+                let report = interruptible_in_silence(py, |_| verify_proofs(path, threads))?;
+                told(py, &report.map_err(Failure::from)?)
+            };
+            proofs.iter().map(checked).collect()
+        }
+        _ => Err(Failure::usage("one of inputs, manifest and proof is given").into()),
+    }
+}
+
+fn verify_records<'py>(
+    py: Python<'py>,
+    inputs: Paths,
+    threads: usize,
+    options: Options<'py>,
+) -> PyResult<Vec<Bound<'py, PyAny>>> {
     let (from, dialect) = options.reading()?;
     let request = VerifyRequest {
         inputs: inputs.into_vec(),
@@ -263,23 +317,31 @@ pub(crate) fn verify<'py>(
         quarantine: options.take("quarantine")?,
         force: options.flag("force")?,
         strict: options.flag("strict")?,
-        threads: options.threads()?,
+        threads,
     };
     let progress: Option<Bound<'py, PyAny>> = options.take("progress")?;
     options.end()?;
+    if request.limit.is_some() && request.quarantine.is_some() {
+        let why = "limit goes not with quarantine, which is to lose no record";
+        return Err(Failure::usage(why).into());
+    }
     let plans = py.detach(|| VerifyPlan::new(request)).map_err(Failure::from)?;
     let mut reports = Vec::new();
     for plan in plans {
-        let report: VerifyReport =
-            run(py, progress.clone(), plan.records, false, |progress, cancel| {
-                Ok(verifying::verify(plan, progress, cancel)?)
-            })?;
+        let report: VerifyReport = run(
+            py,
+            progress.clone(),
+            plan.records,
+            |it| it,
+            |progress, cancel| Ok(verifying::verify(plan, progress, cancel)?),
+        )?;
         reports.push(told(py, &report)?);
     }
     Ok(reports)
 }
 
-/// Figures about files: evaluations, plies, results, moves, pieces, repetitions; see `kyokumen stats --help`.
+/// Figures about files: evaluations, plies, results, moves, pieces, repetitions, as a page with plots, too, in the file `html`;
+/// see `kyokumen stats --help`.
 #[pyfunction]
 #[pyo3(signature = (inputs, **options))]
 pub(crate) fn stats<'py>(
@@ -293,73 +355,29 @@ pub(crate) fn stats<'py>(
         inputs: inputs.into_vec(),
         from,
         dialect,
-        filters: options.filters()?,
+        filters: options.filters("seed")?,
         limit: options.take("limit")?,
         memory: options.memory("memory")?.unwrap_or(Memory::gib(1)),
-        page: None,
-        force: false,
+        page: options.take("html")?,
+        force: options.flag("force")?,
         threads: options.threads()?,
     };
     let progress = options.take("progress")?;
     options.end()?;
-    let plan = py.detach(|| StatsPlan::new(request)).map_err(Failure::from)?;
-    let report = run(py, progress, plan.records, false, |progress, cancel| {
-        Ok(figures::stats(plan, progress, cancel)?)
-    })?;
-    told(py, &report)
-}
-
-/// Removes positions with a proven forced mate; see `gen-filter --help`. The manifest of the run, with `was_done`: whether it
-/// had been brought to its end before.
-#[pyfunction]
-#[pyo3(signature = (inputs, output, **options))]
-pub(crate) fn gen_filter<'py>(
-    py: Python<'py>,
-    inputs: Paths,
-    output: PathBuf,
-    options: Option<&Bound<'py, PyDict>>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let options = Options::new(py, options)?;
-    let (from, dialect) = options.reading()?;
-    let shard = options.parsed::<ShardChoice>("shard")?.map(ShardChoice::resolve);
-    let seconds = options.take::<f64>("checkpoint_every")?.map(Duration::try_from_secs_f64);
-    let request = JobRequest {
-        inputs: inputs.into_vec(),
-        output,
-        tmp_dir: options.take("tmp_dir")?,
-        from,
-        dialect,
-        to: options.parsed("to")?,
-        name: options.take("name")?,
-        shard: shard.transpose().map_err(Failure::usage)?,
-        force: options.flag("force")?,
-        resume: options.flag("resume")?,
-        checkpoint_every: seconds.transpose().map_err(Failure::usage)?,
-        metrics: options.take("metrics")?,
-        previous_run: None,
-        read_from: Vec::new(),
-        settings: Settings {
-            search: options.search()?,
-            mated: options.word("mated")?.unwrap_or_default(),
-            unknown: options.word("unknown")?.unwrap_or_default(),
-            on_error: options.on_error(BadPolicy::Quarantine)?,
-            filters: options.filters()?,
-            limit: options.take("limit")?,
-            fill: options.fill()?,
-            threads: options.threads()?,
-            ..Settings::default()
+    let mut plan = py.detach(|| StatsPlan::new(request)).map_err(Failure::from)?;
+    let page = plan.page.take();
+    let report = run(
+        py,
+        progress,
+        plan.records,
+        |it| it,
+        |progress, cancel| {
+            let report = figures::stats(plan, progress, cancel)?;
+            if let Some(page) = page {
+                write_stats_page(page, &report).map_err(|error| Failure::other(&error))?;
+            }
+            Ok(report)
         },
-    };
-    let progress = options.take("progress")?;
-    options.end()?;
-    if request.resume && request.force {
-        return Err(Failure::usage("resume goes on with what force would replace").into());
-    }
-    let plan = py.detach(|| JobPlan::new(request)).map_err(Failure::from)?;
-    let completed = run(py, progress, plan.records, true, |progress, cancel| {
-        Ok(filter::filter(plan, progress, cancel)?)
-    })?;
-    let report = told(py, &completed.manifest)?;
-    report.set_item("was_done", completed.was_done)?;
-    Ok(report)
+    )?;
+    told(py, &report)
 }

@@ -13,6 +13,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
 
 use crate::failure::Failure;
 use crate::moves::dialect_named;
@@ -41,7 +42,7 @@ impl Paths {
 
 /// A number of bytes, or as the command line says it.
 #[derive(FromPyObject)]
-enum Amount {
+pub(crate) enum Amount {
     Bytes(u64),
     Text(String),
 }
@@ -51,6 +52,15 @@ enum Amount {
 enum Filling<'py> {
     Text(String),
     Fields(Bound<'py, PyDict>),
+}
+
+impl Amount {
+    pub(crate) fn memory(self) -> Result<Memory, Failure> {
+        match self {
+            Self::Bytes(bytes) => Ok(Memory::of_bytes(bytes)),
+            Self::Text(text) => text.parse().map_err(Failure::usage),
+        }
+    }
 }
 
 impl<'py> Options<'py> {
@@ -80,6 +90,12 @@ impl<'py> Options<'py> {
         Ok(self.take(name)?.unwrap_or_default())
     }
 
+    /// Whether an option is given.
+    pub(crate) fn has(&self, name: &str) -> PyResult<bool> {
+        let value = self.left.get_item(name)?;
+        Ok(value.is_some_and(|value| !value.is_none()))
+    }
+
     /// A word, or whatever can be read of text.
     pub(crate) fn parsed<T: FromStr>(&self, name: &str) -> PyResult<Option<T>>
     where
@@ -97,11 +113,23 @@ impl<'py> Options<'py> {
     }
 
     pub(crate) fn memory(&self, name: &str) -> PyResult<Option<Memory>> {
-        Ok(match self.take::<Amount>(name)? {
-            None => None,
-            Some(Amount::Bytes(bytes)) => Some(Memory::of_bytes(bytes)),
-            Some(Amount::Text(text)) => Some(text.parse().map_err(Failure::usage)?),
-        })
+        Ok(self.take::<Amount>(name)?.map(Amount::memory).transpose()?)
+    }
+
+    /// Has these where nothing else is given, under the long names of the command line.
+    pub(crate) fn add(&self, others: &Map<String, Value>) -> PyResult<()> {
+        let json = self.left.py().import("json")?;
+        for (name, value) in others {
+            let name = match name.replace('-', "_") {
+                name if name == "from" => "from_".to_owned(),
+                name => name,
+            };
+            let is_said = !value.is_null() && *value != "";
+            if is_said && !self.left.contains(&name)? {
+                self.left.set_item(name, json.call_method1("loads", (value.to_string(),))?)?;
+            }
+        }
+        Ok(())
     }
 
     /// All were known.
@@ -121,14 +149,14 @@ impl<'py> Options<'py> {
         Ok((self.parsed("from_")?, dialect))
     }
 
-    /// Which records are taken.
-    pub(crate) fn filters(&self) -> PyResult<RecordFilters> {
+    /// Which records are taken; the option of this name is the seed of a sample.
+    pub(crate) fn filters(&self, seed: &str) -> PyResult<RecordFilters> {
         let probability = self.take::<f64>("sample")?;
         let probability = probability.map(|number| {
             let wrong = || Failure::usage("sample is a probability above 0 and at most 1");
             Probability::new(number).ok_or_else(wrong)
         });
-        let seed = self.take("sample_seed")?.unwrap_or(1);
+        let seed = self.take(seed)?.unwrap_or(1);
         Ok(RecordFilters {
             keep_untrained: self.flag("keep_untrained")?,
             every: self.take("every")?,

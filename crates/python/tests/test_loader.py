@@ -1,5 +1,7 @@
 """The data loader: every record once, the same order whatever the threads, resumed, dealt out to ranks, filtered."""
 
+import gzip
+import lzma
 import multiprocessing
 import pathlib
 import pickle
@@ -159,6 +161,94 @@ def test_games_with_visits_are_soft_targets(tmp_path: pathlib.Path, hcpe: pathli
             assert {int(k): round(float(policy[k]) * total) for k in np.nonzero(policy)[0]} == visits
             seen.add(int(index))
     assert len(seen) == 200
+
+
+SEEK_TABLE = b"\x5e\x2a\x4d\x18"
+
+
+def compressed(path: pathlib.Path, folder: pathlib.Path) -> list[pathlib.Path]:
+    """A file as .gz, .xz, and .zst with and without its table of frames."""
+    data = path.read_bytes()
+    names = [folder / f"{path.name}.{kind}" for kind in ("gz", "xz", "zst")]
+    names[0].write_bytes(gzip.compress(data))
+    names[1].write_bytes(lzma.compress(data))
+    kyokumen.convert(path, names[2], force=True)
+    (folder / "bare").mkdir(exist_ok=True)
+    bare = folder / "bare" / names[2].name
+    frames = names[2].read_bytes()
+    bare.write_bytes(frames[: frames.rindex(SEEK_TABLE)] if SEEK_TABLE in frames else frames)
+    return [*names, bare]
+
+
+def same(left: list[dict[str, Any]], right: list[dict[str, Any]]) -> None:
+    assert len(left) == len(right) > 2
+    for one, other in zip(left, right, strict=True):
+        assert one.keys() == other.keys()
+        for name in one:
+            np.testing.assert_array_equal(one[name], other[name])
+
+
+FORMATS = ["hcpe", "psv", "hcpe3", "pack", "sbinpack", "jsonl", "csa", "kif"]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_is_shuffled_compressed_or_not(tmp_path: pathlib.Path, hcpe: pathlib.Path, name: str) -> None:
+    path = tmp_path / f"a.{name}"
+    kyokumen.convert(hcpe, path, fill={"ply": 0} if name == "psv" else None, limit=600)
+    arguments: dict[str, Any] = {"dtype": "bits", "chunk": 16, "window": 128, "seed": 3, "policy": True}
+    plain = list(kyokumen.DataLoader(path, 40, threads=1, **arguments))
+    records = [record for record in kyokumen.open(path) if record.move is not None or name in ("hcpe", "psv")]
+    found = np.concatenate([batch["index"] for batch in plain])
+    assert len(set(found)) == len(found) == len(records) > 500
+    assert list(found) != sorted(found)
+    # The arrays are those of the records.
+    by_number = {record.index: record for record in records}
+    for batch in plain[:3]:
+        positions = [by_number[int(index)].position for index in batch["index"]]
+        packed = kyokumen.encode([position.sfen for position in positions])
+        np.testing.assert_array_equal(batch["features1"], kyokumen.features.dlshogi(packed, dtype="bits")[0])
+        evals = [by_number[int(index)].eval_cp or 0 for index in batch["index"]]
+        np.testing.assert_array_equal(batch["score"], evals)
+    for file in compressed(path, tmp_path):
+        for threads in (1, 3):
+            same(plain, list(kyokumen.DataLoader(file, 40, threads=threads, tmp_dir=tmp_path, **arguments)))
+        loader = kyokumen.DataLoader(file, 40, threads=2, **arguments)
+        begun = [batch for _, batch in zip(range(4), loader)]
+        again = pickle.loads(pickle.dumps(loader))
+        same(plain, begun + list(again))
+        ranks = [order(kyokumen.DataLoader(file, 40, rank=rank, world_size=2, **arguments)) for rank in range(2)]
+        assert ranks == [order(kyokumen.DataLoader(path, 40, rank=rank, world_size=2, **arguments)) for rank in range(2)]
+
+
+def test_frames_are_read_in_place_if_one_wants(tmp_path: pathlib.Path, psv: pathlib.Path) -> None:
+    gz, xz, framed, bare = compressed(psv, tmp_path)
+    arguments: dict[str, Any] = {"features": "records", "seed": 5, "chunk": 16, "window": 256}
+    plain = list(kyokumen.DataLoader(psv, 128, **arguments))
+    same(plain, list(kyokumen.DataLoader(framed, 128, spool=False, **arguments)))
+    for file in (gz, xz, bare):
+        with pytest.raises(kyokumen.UsageError, match="from its start only"):
+            kyokumen.DataLoader(file, 128, spool=False, **arguments)
+
+
+def test_temporary_files_that_cannot_be_written(tmp_path: pathlib.Path, made: pathlib.Path) -> None:
+    with pytest.raises(OSError, match="tmp_dir says where"):
+        kyokumen.DataLoader(made / "sample.psv.zst", tmp_dir=tmp_path / "nowhere")
+    # Nothing is left of them.
+    list(kyokumen.DataLoader(made / "sample.psv.zst", tmp_dir=tmp_path))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_damage_of_compressed_files_is_told(tmp_path: pathlib.Path, psv: pathlib.Path) -> None:
+    cut = tmp_path / "cut.psv.gz"
+    cut.write_bytes(gzip.compress(psv.read_bytes()[: 40 * 7 + 3]))
+    with pytest.raises(kyokumen.BadRecordError, match="7 whole records") as error:
+        kyokumen.DataLoader(cut, 10)
+    assert (error.value.file, error.value.record, error.value.byte) == (str(cut), 7, 280)
+    short = tmp_path / "short.psv.xz"
+    short.write_bytes(lzma.compress(psv.read_bytes())[:-1000])
+    with pytest.raises(kyokumen.ReadError) as failed:
+        kyokumen.DataLoader(short, 10)
+    assert failed.value.file == str(short)
 
 
 def test_several_files_are_one_sequence(made: pathlib.Path, hcpe: pathlib.Path) -> None:

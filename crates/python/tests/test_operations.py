@@ -3,6 +3,8 @@
 import json
 import os
 import pathlib
+import re
+import shutil
 import signal
 import threading
 
@@ -101,6 +103,112 @@ def test_gen_filter(tmp_path: pathlib.Path, made: pathlib.Path) -> None:
     assert [line["index"] for line in mated] == list(np.nonzero(decided)[0])
     again = kyokumen.gen_filter(hcp, tmp_path, nodes=500, hash_mb=4, shard="1/2", resume=True)
     assert again.was_done and again.counts == counts
+
+
+def test_what_was_unknown_is_searched_again(tmp_path: pathlib.Path, made: pathlib.Path) -> None:
+    hcp = made / "sample.hcp"
+    few = {"nodes": 30, "hash_mb": 4}
+    first = kyokumen.gen_filter(hcp, tmp_path / "first", shard="2/2", drop_in_check=True, **few)
+    unknown = sum(first.counts.verdicts.unknown.values())
+    assert unknown > 0
+    manifest = tmp_path / "first/sample-00002-of-00002.manifest.json"
+    again = kyokumen.gen_filter(None, tmp_path / "again", retry_unknown=manifest, nodes=2000)
+    assert again.settings.nodes == 2000 and again.settings.drop_in_check
+    assert sum(again.counts.verdicts.unknown.values()) < unknown
+    # What comes out is what a run with as many nodes makes.
+    whole = kyokumen.gen_filter(hcp, tmp_path / "whole", shard="2/2", drop_in_check=True, nodes=2000, hash_mb=4)
+    for name in ("sample-00002-of-00002.hcp", "sample-00002-of-00002.hcp.mated"):
+        assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+    assert again.counts.kept == whole.counts.kept
+    for wrong in ({"shard": "1/2"}, {"max_abs_eval": 3}):
+        with pytest.raises(kyokumen.UsageError):
+            kyokumen.gen_filter(None, tmp_path / "x", retry_unknown=manifest, **wrong)
+    with pytest.raises(kyokumen.UsageError, match="inputs"):
+        kyokumen.gen_filter(hcp, tmp_path / "x", retry_unknown=manifest)
+    with pytest.raises(kyokumen.UsageError, match="inputs"):
+        kyokumen.gen_filter(None, tmp_path / "x")
+
+
+def test_settings_of_a_file(tmp_path: pathlib.Path, made: pathlib.Path) -> None:
+    config = tmp_path / "settings.toml"
+    config.write_text('nodes = 300\nhash-mb = 4\nmated = "drop"\nmax-ply = 900\nlimit = 500\noutput = "elsewhere"\n')
+    report = kyokumen.gen_filter(made / "sample.psv", tmp_path / "out", config=config, nodes=200)
+    assert report.counts.input == 500 and report.settings["max-ply"] == 900
+    assert (report.settings.nodes, report.settings.mated) == (200, "drop")
+    config.write_text("no-such = 1\n")
+    with pytest.raises(TypeError, match="no option no_such"):
+        kyokumen.gen_filter(made / "sample.psv", tmp_path / "out", config=config)
+    config.write_text("nodes =\n")
+    with pytest.raises(kyokumen.UsageError, match="settings.toml"):
+        kyokumen.gen_filter(made / "sample.psv", tmp_path / "out", config=config)
+
+
+def test_a_dry_run_says_what_would_be_done(tmp_path: pathlib.Path, made: pathlib.Path) -> None:
+    plan = kyokumen.gen_filter(made / "sample.hcp", tmp_path / "out", nodes=20, hash_mb=4, shard="1/4", dry_run=True)
+    assert plan.records == 500 == plan.estimate.records and 0 < plan.estimate.sampled <= 500
+    assert plan.inputs[0].format == "hcp" and (plan.inputs[0]["from"], plan.inputs[0].to) == (0, 500)
+    assert str(tmp_path / "out/sample-00001-of-00004.manifest.json") in plan.outputs
+    assert plan.estimate.seconds.low <= plan.estimate.seconds.expected <= plan.estimate.seconds.high
+    assert not (tmp_path / "out").exists()
+
+
+def test_figures_for_prometheus(tmp_path: pathlib.Path, made: pathlib.Path) -> None:
+    metrics = tmp_path / "run.prom"
+    kyokumen.gen_filter(made / "sample.hcp", tmp_path / "out", nodes=20, hash_mb=4, metrics=metrics)
+    assert re.search(r"^kyokumen_\w+\{[^}]*\} 2000$", metrics.read_text(), re.MULTILINE)
+
+
+def test_a_page_of_figures(tmp_path: pathlib.Path, psv: pathlib.Path) -> None:
+    page = tmp_path / "report.html"
+    figures = kyokumen.stats(psv, html=page, sample=0.5, seed=3)
+    text = page.read_text()
+    assert text.startswith("<!DOCTYPE html>") and "<h1>" in text and "sample.psv" in text
+    assert 800 < figures.good < 1200
+    assert kyokumen.stats(psv, sample=0.5, seed=4).good != figures.good
+    with pytest.raises(kyokumen.UsageError, match="exists"):
+        kyokumen.stats(psv, html=page)
+    kyokumen.stats(psv, html=page, force=True)
+    assert page.read_text() != text
+
+
+def test_parts_of_a_size(tmp_path: pathlib.Path, psv: pathlib.Path) -> None:
+    for limit, parts in (({"records": 700}, 3), ({"size": "16K"}, 5), ({"size": 40 * 700 + 3}, 3)):
+        kyokumen.split(psv, tmp_path / "parts", **limit)
+        files = sorted((tmp_path / "parts").glob("*.psv"))
+        assert len(files) == parts and b"".join(path.read_bytes() for path in files) == psv.read_bytes()
+        shutil.rmtree(tmp_path / "parts")
+    for wrong in ({}, {"parts": 2, "records": 5}, {"records": 5, "by": "ranges"}):
+        with pytest.raises(kyokumen.UsageError):
+            kyokumen.split(psv, tmp_path / "parts", **wrong)
+
+
+def test_outputs_are_compared_with_their_manifests(tmp_path: pathlib.Path, made: pathlib.Path) -> None:
+    kyokumen.shuffle(made / "sample.psv", tmp_path / "s.psv")
+    kyokumen.gen_filter(made / "sample.hcp", tmp_path, nodes=20, hash_mb=4)
+    manifests = sorted(tmp_path.glob("*.manifest.json"))
+    assert len(manifests) == 2
+    assert [report.problems for report in kyokumen.verify(manifest=manifests)] == [[], []]
+    (tmp_path / "s.psv").write_bytes(b"")
+    reports = kyokumen.verify(manifest=manifests)
+    assert sorted(len(report.problems) for report in reports) == [0, 1]
+    with pytest.raises(kyokumen.UsageError, match="manifest"):
+        kyokumen.verify(tmp_path / "s.psv", manifest=manifests)
+
+
+def test_files_of_proofs_are_checked(tmp_path: pathlib.Path) -> None:
+    solution = kyokumen.Solver(hash_mb=1).solve("4k4/9/4P4/9/9/9/9/9/4K4 b G2r2b3g4s4n4l17p 1")
+    assert solution.proof is not None
+    path = tmp_path / "mates.proofs"
+    path.write_bytes(solution.proof.to_bytes())
+    [report] = kyokumen.verify(proof=path)
+    assert (report.proofs, report.win, report.longest_plies) == (1, 1, solution.plies)
+    text = solution.proof.to_bytes().decode()
+    path.write_text(text[: len(text) // 2])
+    with pytest.raises(kyokumen.KyokumenError) as error:
+        kyokumen.verify(proof=path)
+    assert error.value.file == str(path)
+    with pytest.raises(FileNotFoundError):
+        kyokumen.verify(proof="nowhere.proofs")
 
 
 def test_progress_is_told_and_its_exceptions_end_the_run(tmp_path: pathlib.Path, made: pathlib.Path) -> None:

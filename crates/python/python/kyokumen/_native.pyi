@@ -32,7 +32,6 @@ class Filters(TypedDict, total=False):
     keep_untrained: bool
     every: int | None
     sample: float | None
-    sample_seed: int | None
     max_abs_eval: int | None
     min_abs_eval: int | None
     drop_contradictions: int | None
@@ -71,7 +70,12 @@ class Search(TypedDict, total=False):
     in_check: InCheck | None
     when_hopeless: WhenHopeless | None
 
-class ConvertOptions(Filters, Reading, Running, total=False):
+class Sampled(Filters, total=False):
+    """Which records are taken, with the seed of `sample`."""
+
+    seed: int | None
+
+class ConvertOptions(Sampled, Reading, Running, total=False):
     to: str | None
     fill: str | Mapping[str, object] | None
     dedup: bool
@@ -102,17 +106,21 @@ class SplitOptions(RearrangeOptions, total=False):
     name: str | None
 
 class VerifyOptions(Reading, Running, total=False):
+    manifest: Paths | None
+    proof: Paths | None
     limit: int | None
     quarantine: Path | None
     strict: bool
 
-class StatsOptions(Filters, Reading, total=False):
+class StatsOptions(Sampled, Reading, Running, total=False):
+    html: Path | None
     limit: int | None
     memory: str | int | None
-    threads: int
-    progress: Callable[[Report], object] | Any
 
-class FilterOptions(Filters, Reading, Running, Search, total=False):
+class FilterOptions(Sampled, Reading, Running, Search, total=False):
+    config: Path | None
+    retry_unknown: Path | None
+    dry_run: bool
     to: str | None
     name: str | None
     shard: str | None
@@ -133,6 +141,7 @@ class LoaderOptions(Filters, Reading, Search, total=False):
     mirror: bool | Literal["random"]
     scale: float
     policy: bool
+    sample_seed: int | None
     shuffle: bool
     seed: int
     chunk: int
@@ -145,6 +154,8 @@ class LoaderOptions(Filters, Reading, Search, total=False):
     on_error: OnError
     exclude: Paths | None
     drop_mated: bool
+    spool: bool
+    tmp_dir: Path | None
 
 def open(path: Path, *, format: str | None = None, dialect: Dialect | None = None) -> Archive:
     """Opens a file of records in any format: by its name, or by what is in it, unless `format` says it ("psv", "hcpe.zst")."""
@@ -238,6 +249,7 @@ class Record:
     def for_training(self) -> bool: ...
     @property
     def bytes(self) -> bytes: ...
+    def _repr_svg_(self) -> str: ...
 
 @final
 class Move:
@@ -307,6 +319,15 @@ class Position:
     def copy(self) -> Position: ...
     def mirrored(self) -> Position: ...
     def to_kanji(self) -> str: ...
+    def to_svg(
+        self,
+        *,
+        last_move: Move | str | None = None,
+        arrow: Move | str | None = None,
+        seen_from: Literal[0, 1] = 0,
+    ) -> str:
+        """The board as a picture: the text of an SVG file."""
+    def _repr_svg_(self) -> str: ...
 
 def decode(records: Records, *, threads: int = 0) -> Boards:
     """Boards, hands, sides to move and plies of records, as arrays."""
@@ -443,17 +464,27 @@ def shuffle(inputs: Paths, output: Path, *, seed: int = 1, **options: Unpack[Rea
 def dedup(inputs: Paths, output: Path, **options: Unpack[DedupOptions]) -> Report:
     """Leaves out repeated records of archives."""
 
-def split(inputs: Paths, output: Path, *, parts: int, **options: Unpack[SplitOptions]) -> Report:
-    """Deals the records of archives out to several files."""
+def split(
+    inputs: Paths,
+    output: Path,
+    *,
+    parts: int | None = None,
+    size: str | int | None = None,
+    records: int | None = None,
+    **options: Unpack[SplitOptions],
+) -> Report:
+    """Deals the records of archives out to several files: so many, or as many as it takes with at most `size` bytes or
+    `records` each."""
 
-def verify(inputs: Paths, **options: Unpack[VerifyOptions]) -> list[Report]:
-    """Checks every record of files: a report for each file."""
+def verify(inputs: Paths | None = None, **options: Unpack[VerifyOptions]) -> list[Report]:
+    """Checks every record of files, the outputs of manifests, or proofs: a report for each file or run."""
 
 def stats(inputs: Paths, **options: Unpack[StatsOptions]) -> Report:
-    """Figures about files of positions."""
+    """Figures about files of positions, also as a page (`html`)."""
 
-def gen_filter(inputs: Paths, output: Path, **options: Unpack[FilterOptions]) -> Report:
-    """Removes positions with a proven forced mate: the manifest of the run, with `was_done`."""
+def gen_filter(inputs: Paths | None, output: Path, **options: Unpack[FilterOptions]) -> Report:
+    """Removes positions with a proven forced mate: the manifest of the run, with `was_done`. With `retry_unknown`, which takes
+    the place of inputs, only what an earlier run did not find out; with `dry_run` what would be done."""
 
 @final
 class Loader:

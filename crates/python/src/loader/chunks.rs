@@ -2,21 +2,22 @@
 
 use std::collections::HashSet;
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::AtomicBool;
 
 use kyokumen::format::move16::Dialect;
 use kyokumen::format::{DecodeError, Decoder, Format, RecordRef, Units};
 use kyokumen::records::archive::Archive;
 use kyokumen::records::format_name::FormatName;
 use kyokumen::records::opening;
-use kyokumen::records::source::{Input, InputLocation, Part};
+use kyokumen::records::source::{Input, InputLocation};
 use kyokumen::storage::compression::Compression;
+use kyokumen::storage::read_exact_at;
 use serde::Deserialize;
 
+use super::index::{IndexedChunk, index_of};
+use super::spool::Spool;
 use crate::failure::Failure;
-use crate::reading::Reading;
 
 /// All files, with their chunks numbered one after another.
 pub(super) struct DataSet {
@@ -37,16 +38,21 @@ pub(super) struct DataFile {
 enum Content {
     /// Records of one size, so many of them a chunk.
     Even(Archive),
-    /// Games, lines: whole units of about as many records.
-    Units(Mutex<File>, Vec<UnitChunk>),
+    /// Games, lines, or what was decompressed: whole units of about as many records.
+    Indexed(File, Vec<IndexedChunk>),
 }
 
-#[derive(Clone, Copy)]
-struct UnitChunk {
-    offset: u64,
-    bytes: usize,
-    first: u64,
-    records: u32,
+/// How files are opened.
+#[derive(Clone, Debug)]
+pub(super) struct Opening {
+    pub(super) from: Option<FormatName>,
+    pub(super) dialect: Option<Dialect>,
+    /// Records of a chunk.
+    pub(super) chunk: u64,
+    /// Whether a compressed file that can be gone to in places is decompressed all the same.
+    pub(super) spool: bool,
+    /// Folder of temporary files.
+    pub(super) tmp_dir: Option<PathBuf>,
 }
 
 /// The bytes of a chunk, and which records they are.
@@ -61,15 +67,15 @@ pub(super) struct ChunkBytes {
 impl DataSet {
     pub(super) fn open(
         paths: &[PathBuf],
-        from: Option<FormatName>,
-        dialect: Option<Dialect>,
-        chunk: u64,
+        opening: &Opening,
         exclude: &[PathBuf],
+        cancel: &AtomicBool,
     ) -> Result<Self, Failure> {
+        let chunk = opening.chunk;
         let mut files: Vec<DataFile> = Vec::new();
         let (mut first_chunk, mut first_number) = (0, 0);
         for path in paths {
-            let file = DataFile::open(path, from, dialect, chunk, first_chunk, first_number)?;
+            let file = DataFile::open(path, opening, first_chunk, first_number, cancel)?;
             first_chunk += file.chunks(chunk);
             first_number += file.records;
             files.push(file);
@@ -173,14 +179,12 @@ impl DataSet {
                 let bytes = archive.slice(first..to)?.into_owned();
                 Ok(ChunkBytes { file, first, records: (to - first) as u32, bytes })
             }
-            Content::Units(reading, units) => {
-                let UnitChunk { offset, bytes, first, records } = units[place as usize];
+            Content::Indexed(reading, chunks) => {
+                let IndexedChunk { offset, bytes, first, records } = chunks[place as usize];
                 let mut read = vec![0; bytes];
-                let mut reading = reading.lock().unwrap_or_else(PoisonError::into_inner);
-                let done = reading
-                    .seek(SeekFrom::Start(offset))
-                    .and_then(|_| reading.read_exact(&mut read));
-                done.map_err(|error| Failure::unreadable(&found.input.name, offset, &error))?;
+                // Without a place of its own, which forked processes would share.
+                read_exact_at(reading, &mut read, offset)
+                    .map_err(|error| Failure::unreadable(&found.input.name, offset, &error))?;
                 Ok(ChunkBytes { file, first, records, bytes: read })
             }
         }
@@ -190,57 +194,51 @@ impl DataSet {
 impl DataFile {
     fn open(
         path: &Path,
-        from: Option<FormatName>,
-        dialect: Option<Dialect>,
-        chunk: u64,
+        opening: &Opening,
         first_chunk: u64,
         first_number: u64,
+        cancel: &AtomicBool,
     ) -> Result<Self, Failure> {
-        let input = opening::input(path, from, dialect)?;
-        if input.format.record_len().is_some() {
+        let input = opening::input(path, opening.from, opening.dialect)?;
+        let is_even = input.format.record_len().is_some();
+        let is_plain = is_plain(&input);
+        if is_even && (is_plain || !opening.spool) {
             let archive = Archive::of_input(&input)?;
             archive.expect_random_access();
             if archive.is_cut_off() {
-                let whole = archive.len() - 1;
-                let reason =
-                    format!("the last record is cut off; {whole} whole records stand before it");
-                return Err(Failure::bad_record(
-                    Some(&input.name),
-                    whole,
-                    archive.offset(whole),
-                    &reason,
-                ));
+                return Err(cut_off(&input, archive.len() - 1));
             }
             let records = archive.len();
-            return Ok(Self {
-                input,
-                first_chunk,
-                first_number,
-                records,
-                content: Content::Even(archive),
-            });
+            let content = Content::Even(archive);
+            return Ok(Self { input, first_chunk, first_number, records, content });
         }
-        let InputLocation::File(place) = &input.location else {
-            return Err(Failure::usage(format!("{} is no file", input.name)));
+        let (file, chunks) = match &input.location {
+            InputLocation::File(place) if is_plain => {
+                let file = File::open(place)
+                    .map_err(|error| Failure::unreadable(&input.name, 0, &error))?;
+                (file, index_of(&input, opening.chunk, cancel, |_| Ok(()))?)
+            }
+            _ => {
+                let mut spool = Spool::new(opening.tmp_dir.as_deref())?;
+                let take = |bytes: &[u8]| spool.write(bytes);
+                let chunks = index_of(&input, opening.chunk, cancel, take)?;
+                (spool.into_file()?, chunks)
+            }
         };
-        if input.compression != Compression::None {
-            return Err(Failure::usage(format!(
-                "{} is compressed, and its games cannot be gone to: decompress it first",
-                input.name
-            )));
+        let records = chunks.iter().map(|chunk| u64::from(chunk.records)).sum();
+        if let (Some(len), Some(last)) = (input.format.record_len(), chunks.last())
+            && !last.bytes.is_multiple_of(len)
+        {
+            return Err(cut_off(&input, records - 1));
         }
-        let file =
-            File::open(place).map_err(|error| Failure::unreadable(&input.name, 0, &error))?;
-        let units = units_of(&input, chunk)?;
-        let records = units.iter().map(|unit| u64::from(unit.records)).sum();
-        let content = Content::Units(Mutex::new(file), units);
+        let content = Content::Indexed(file, chunks);
         Ok(Self { input, first_chunk, first_number, records, content })
     }
 
     fn chunks(&self, chunk: u64) -> u64 {
         match &self.content {
             Content::Even(_) => self.records.div_ceil(chunk),
-            Content::Units(_, units) => units.len() as u64,
+            Content::Indexed(_, chunks) => chunks.len() as u64,
         }
     }
 
@@ -265,28 +263,14 @@ impl DataFile {
     }
 }
 
-/// Where the units of a file begin that have no one size, some of them together.
-fn units_of(input: &Input, chunk: u64) -> Result<Vec<UnitChunk>, Failure> {
-    let mut reading = Reading::new(Part::whole(input.clone()), 1 << 14);
-    let mut chunks: Vec<UnitChunk> = Vec::new();
-    let mut records_before = 0;
-    while let Some(block) = reading.block() {
-        let block = block?;
-        for unit in block.units() {
-            let records = unit.count(input.format);
-            let offset = block.offset + unit.offset;
-            let goes_on = chunks.last_mut().filter(|last| {
-                u64::from(last.records) < chunk && last.offset + last.bytes as u64 == offset
-            });
-            if let Some(last) = goes_on {
-                last.bytes += unit.bytes.len();
-                last.records += records as u32;
-            } else {
-                let (first, bytes) = (records_before, unit.bytes.len());
-                chunks.push(UnitChunk { offset, bytes, first, records: records as u32 });
-            }
-            records_before += records;
-        }
-    }
-    Ok(chunks)
+/// Whether the bytes of records stand in a file as they are.
+fn is_plain(input: &Input) -> bool {
+    matches!(input.location, InputLocation::File(_)) && input.compression == Compression::None
+}
+
+/// Of a file that ends in the middle of a record, behind so many whole ones.
+fn cut_off(input: &Input, whole: u64) -> Failure {
+    let reason = format!("the last record is cut off; {whole} whole records stand before it");
+    let byte = input.format.record_len().map_or(0, |len| whole * len as u64);
+    Failure::bad_record(Some(&input.name), whole, byte, &reason)
 }

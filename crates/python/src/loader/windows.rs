@@ -134,13 +134,16 @@ impl<'a> Windows<'a> {
         // Also where nothing is looked at: a disk answers several questions at once.
         let threads = self.threads;
         let next = AtomicUsize::new(0);
+        // In the order in which they stand in the files: neighbours may share a page, or a frame of a compressed file.
+        let mut places: Vec<usize> = (0..numbers.len()).collect();
+        places.sort_unstable_by_key(|&place| numbers[place]);
         let done: Mutex<Vec<(usize, Result<Chunk, Failure>)>> = Mutex::new(Vec::new());
         let work = || {
             let mut chooser = Chooser::new(self.data, self.choosing);
             while !cancel.load(Ordering::Relaxed) {
-                let place = next.fetch_add(1, Ordering::Relaxed);
-                let Some(&number) = numbers.get(place) else { return };
-                let chunk = self.data.read(number).and_then(|chunk| chooser.choose(chunk, cancel));
+                let Some(&place) = places.get(next.fetch_add(1, Ordering::Relaxed)) else { return };
+                let chunk =
+                    self.data.read(numbers[place]).and_then(|chunk| chooser.choose(chunk, cancel));
                 done.lock().unwrap_or_else(PoisonError::into_inner).push((place, chunk));
             }
         };

@@ -1,0 +1,186 @@
+//! `gen_filter`: positions with a proven forced mate removed, in shards and for days if need be.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use kyokumen::jobs::estimate::{Interval, estimate};
+use kyokumen::jobs::filter;
+use kyokumen::jobs::identity::RETRY_UNKNOWN;
+use kyokumen::jobs::plan::{JobPlan, JobRequest};
+use kyokumen::jobs::previous_run::PreviousRun;
+use kyokumen::jobs::run_name::RunName;
+use kyokumen::jobs::settings::Settings;
+use kyokumen::mate::judge::Judge;
+use kyokumen::records::bad_record::BadPolicy;
+use kyokumen::records::shard_choice::ShardChoice;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use serde_json::{Map, Value, json};
+
+use crate::failure::Failure;
+use crate::interrupt::interruptible_in_silence;
+use crate::operations::{run, told};
+use crate::options::{Options, Paths};
+
+/// Removes positions with a proven forced mate; see `kyokumen filter --help`. The manifest of the run, with `was_done`: whether
+/// it had been brought to its end before.
+///
+/// `retry_unknown` is the manifest of an earlier run, of which only what was unknown is searched again; `inputs` are then None.
+/// With `dry_run` the report says what would be read and written, and how long it would take.
+#[pyfunction]
+#[pyo3(signature = (inputs, output, **options))]
+pub(crate) fn gen_filter<'py>(
+    py: Python<'py>,
+    inputs: Option<Paths>,
+    output: PathBuf,
+    options: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let options = Options::new(py, options)?;
+    let dry_run = options.flag("dry_run")?;
+    let config = options.take::<PathBuf>("config")?;
+    let mut request = match (inputs, options.take::<PathBuf>("retry_unknown")?, &config) {
+        (Some(inputs), None, config) => {
+            if let Some(path) = config {
+                options.add(&read_config(path)?)?;
+            }
+            request(&options, inputs.into_vec(), output)?
+        }
+        (None, Some(manifest), None) => retry(py, &options, &manifest, output)?,
+        _ => {
+            let why = "either inputs are given, with or without config, or retry_unknown";
+            return Err(Failure::usage(why).into());
+        }
+    };
+    request.read_from = config.into_iter().collect();
+    let progress = options.take("progress")?;
+    options.end()?;
+    if request.resume && request.force {
+        return Err(Failure::usage("resume goes on with what force would replace").into());
+    }
+    let plan = py.detach(|| JobPlan::new(request)).map_err(Failure::from)?;
+    if dry_run {
+        return would_do(py, &plan);
+    }
+    let metrics = plan
+        .metrics
+        .clone()
+        .map(|path| (path, plan.stem.clone(), plan.shard.map(|shard| shard.to_string())));
+    let begin = |progress: kyokumen::engine::progress::Progress| {
+        let progress = progress.with_verdicts();
+        match metrics {
+            Some((path, stem, shard)) => progress.with_metrics(path, &stem, shard.as_deref()),
+            None => progress,
+        }
+    };
+    let completed = run(py, progress, plan.records, begin, |progress, cancel| {
+        Ok(filter::filter(plan, progress, cancel)?)
+    })?;
+    let report = told(py, &completed.manifest)?;
+    report.set_item("was_done", completed.was_done)?;
+    Ok(report)
+}
+
+fn request(options: &Options<'_>, inputs: Vec<PathBuf>, output: PathBuf) -> PyResult<JobRequest> {
+    let (from, dialect) = options.reading()?;
+    let shard = options.parsed::<ShardChoice>("shard")?.map(ShardChoice::resolve);
+    let seconds = options.take::<f64>("checkpoint_every")?.map(Duration::try_from_secs_f64);
+    Ok(JobRequest {
+        inputs,
+        output,
+        tmp_dir: options.take("tmp_dir")?,
+        from,
+        dialect,
+        to: options.parsed("to")?,
+        name: options.take("name")?,
+        shard: shard.transpose().map_err(Failure::usage)?,
+        force: options.flag("force")?,
+        resume: options.flag("resume")?,
+        checkpoint_every: seconds.transpose().map_err(Failure::usage)?,
+        metrics: options.take("metrics")?,
+        previous_run: None,
+        read_from: Vec::new(),
+        settings: Settings {
+            search: options.search()?,
+            mated: options.word("mated")?.unwrap_or_default(),
+            unknown: options.word("unknown")?.unwrap_or_default(),
+            on_error: options.on_error(BadPolicy::Quarantine)?,
+            filters: options.filters("seed")?,
+            limit: options.take("limit")?,
+            fill: options.fill()?,
+            threads: options.threads()?,
+            ..Settings::default()
+        },
+    })
+}
+
+/// A second pass over what an earlier run did not find out, with its settings where no others are given.
+fn retry(
+    py: Python<'_>,
+    options: &Options<'_>,
+    manifest: &Path,
+    output: PathBuf,
+) -> PyResult<JobRequest> {
+    if options.has("shard")? {
+        return Err(Failure::usage("the shard is that of the earlier run").into());
+    }
+    let first = py.detach(|| PreviousRun::read(manifest)).map_err(Failure::from)?;
+    let mut earlier = first.settings().clone();
+    earlier.remove(RETRY_UNKNOWN);
+    earlier.remove("threads");
+    let name = RunName::of_manifest(manifest).map(|name| name.stem);
+    let others = [
+        ("name", name),
+        ("shard", first.shard().map(ToOwned::to_owned)),
+        ("from", first.format().map(|format| format.to_string())),
+        ("dialect", first.dialect().map(|dialect| dialect.name().to_owned())),
+    ];
+    earlier.extend(others.map(|(name, value)| (name.to_owned(), value.into())));
+    options.add(&earlier)?;
+    let request = request(options, first.inputs(), output)?;
+    Ok(JobRequest { previous_run: Some(Arc::new(first)), ..request })
+}
+
+/// Options in TOML, their keys the long names on the command line. Where outputs go and how progress is shown, which a file may
+/// say, too, the call says.
+fn read_config(path: &Path) -> Result<Map<String, Value>, Failure> {
+    let text = std::fs::read_to_string(path);
+    let text = text.map_err(|error| Failure::unreadable(&path.to_string_lossy(), 0, &error))?;
+    let options: Result<Map<String, Value>, _> = toml::from_str(&text);
+    let mut options =
+        options.map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
+    options.remove("output");
+    options.remove("progress");
+    Ok(options)
+}
+
+/// What a plan would read and write, and how long that would take.
+fn would_do<'py>(py: Python<'py>, plan: &JobPlan) -> PyResult<Bound<'py, PyAny>> {
+    let inputs = plan.parts.iter().map(|part| {
+        let (file, format) = (&part.input.name, part.input.format.name());
+        json!({"file": file, "format": format, "from": part.from, "to": part.end()})
+    });
+    let outputs = plan.outputs.iter().map(|output| &output.path).chain([&plan.manifest]);
+    let outputs = outputs.map(|path| plan.destination(path).display().to_string());
+    let (inputs, outputs): (Vec<Value>, Vec<String>) = (inputs.collect(), outputs.collect());
+    let search = plan.settings.search.clone();
+    let judge = move || Judge::new(&search);
+    let expected = interruptible_in_silence(py, |cancel| estimate(plan, judge, cancel))?;
+    let expected = expected.map_err(Failure::from)?.map(|expected| {
+        let interval =
+            |it: Interval| json!({"expected": it.expected, "low": it.low, "high": it.high});
+        json!({
+            "records": expected.records,
+            "sampled": expected.sampled,
+            "seconds": interval(expected.seconds),
+            "bytes": interval(expected.bytes),
+        })
+    });
+    let said = json!({
+        "inputs": inputs,
+        "outputs": outputs,
+        "records": plan.records,
+        "estimate": expected,
+    });
+    told(py, &said)
+}
