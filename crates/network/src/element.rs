@@ -6,22 +6,6 @@ pub trait Element: Copy + 'static {
     const ZERO: Self;
     /// 1.
     const ONE: Self;
-    /// The eight numbers of each byte, its lowest bit first.
-    const OF_BYTE: [[Self; 8]; 256] = {
-        let mut table = [[Self::ZERO; 8]; 256];
-        let mut byte = 0;
-        while byte < 256 {
-            let mut bit = 0;
-            while bit < 8 {
-                if byte >> bit & 1 == 1 {
-                    table[byte][bit] = Self::ONE;
-                }
-                bit += 1;
-            }
-            byte += 1;
-        }
-        table
-    };
 }
 
 impl Element for f32 {

@@ -6,7 +6,7 @@
 
 use kyokumen_shogi::Position;
 
-use crate::features::{BOARD, INPUT1_PLANES, Input2, each_plane, each_run_of_ones};
+use crate::features::{BOARD, INPUT1_PLANES, Input2, each_plane, each_run_of_ones, seen_by};
 
 /// Bytes of the planes of `input1`; the last two bits are 0.
 pub const INPUT1_BYTES: usize = (INPUT1_PLANES * BOARD).div_ceil(8);
@@ -27,7 +27,9 @@ pub fn write_input1_bits(position: &Position, out: &mut [u8]) {
     const WORD: usize = u64::BITS as usize;
     assert_eq!(out.len(), INPUT1_BYTES, "bytes of input1");
     let mut words = [0_u64; (INPUT1_PLANES * BOARD).div_ceil(WORD) + 2];
+    let mover = position.side_to_move();
     each_plane(position, |number, squares| {
+        let squares = seen_by(mover, squares);
         let (word, bit) = (number * BOARD / WORD, number * BOARD % WORD);
         let low = squares << bit;
         words[word] |= low as u64;

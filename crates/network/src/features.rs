@@ -87,57 +87,83 @@ impl Input2 {
 /// If `out` has not [`INPUT1_PLANES`] × [`BOARD`] numbers.
 pub fn write_input1<T: Element>(position: &Position, out: &mut [T]) {
     assert_eq!(out.len(), INPUT1_PLANES * BOARD, "numbers of input1");
+    // Most numbers are 0, and nothing writes zeros as fast as this.
+    out.fill(T::ZERO);
     let (planes, _) = out.as_chunks_mut::<BOARD>();
-    each_plane(position, |number, squares| write_plane(squares, &mut planes[number]));
+    match position.side_to_move() {
+        Color::Black => each_plane(position, |number, squares| {
+            write_plane(squares, &mut planes[number], |square| square);
+        }),
+        Color::White => each_plane(position, |number, squares| {
+            write_plane(squares, &mut planes[number], |square| BOARD - 1 - square);
+        }),
+    }
 }
 
-/// Visits the planes of `input1` by their numbers, each with the bits of its squares as the mover sees the board.
+/// Writes the ones of a plane that is 0.
 #[inline]
-pub(crate) fn each_plane(position: &Position, mut visit: impl FnMut(usize, u128)) {
+fn write_plane<T: Element>(
+    squares: Bitboard,
+    plane: &mut [T; BOARD],
+    seen: impl Fn(usize) -> usize,
+) {
+    let (mut low, mut high) = (squares.bits() as u64, (squares.bits() >> u64::BITS) as u64);
+    while low != 0 {
+        plane[seen(low.trailing_zeros() as usize)] = T::ONE;
+        low &= low - 1;
+    }
+    while high != 0 {
+        plane[seen(u64::BITS as usize + high.trailing_zeros() as usize)] = T::ONE;
+        high &= high - 1;
+    }
+}
+
+/// Visits the planes of `input1` by their numbers, each with its squares as Black sees the board; not all that have none.
+#[inline]
+pub(crate) fn each_plane(position: &Position, mut visit: impl FnMut(usize, Bitboard)) {
     let mover = position.side_to_move();
     each_plane_of(position, mover, &mut visit);
     each_plane_of(position, !mover, |number, squares| visit(INPUT1_PLANES / 2 + number, squares));
 }
 
 #[inline]
-fn each_plane_of(position: &Position, color: Color, mut visit: impl FnMut(usize, u128)) {
-    let mover = position.side_to_move();
+fn each_plane_of(position: &Position, color: Color, mut visit: impl FnMut(usize, Bitboard)) {
     let occupied = position.occupied();
     let mut counts = [Bitboard::EMPTY; 3];
     for (i, kind) in KINDS.into_iter().enumerate() {
         let pieces = position.pieces(color, kind);
-        let mut attacked = Bitboard::EMPTY;
-        for from in pieces {
-            let to = attacks::of(color, kind, from, occupied);
-            attacked |= to;
-            counts[2] |= counts[1] & to;
-            counts[1] |= counts[0] & to;
-            counts[0] |= to;
+        if pieces.is_empty() {
+            continue;
         }
-        visit(i, seen_by(mover, pieces));
-        visit(KINDS.len() + i, seen_by(mover, attacked));
+        let mut attacked = Bitboard::EMPTY;
+        if kind == PieceKind::Pawn {
+            // The first kind, and no two of them attack one square.
+            attacked = pieces.forward(color);
+            counts[0] = attacked;
+        } else {
+            for from in pieces {
+                let to = attacks::of(color, kind, from, occupied);
+                attacked |= to;
+                counts[2] |= counts[1] & to;
+                counts[1] |= counts[0] & to;
+                counts[0] |= to;
+            }
+        }
+        visit(i, pieces);
+        visit(KINDS.len() + i, attacked);
     }
     for (i, count) in counts.into_iter().enumerate() {
-        visit(2 * KINDS.len() + i, seen_by(mover, count));
+        visit(2 * KINDS.len() + i, count);
     }
 }
 
+/// The bits of squares as the mover sees the board.
 #[inline]
-const fn seen_by(mover: Color, squares: Bitboard) -> u128 {
+pub(crate) const fn seen_by(mover: Color, squares: Bitboard) -> u128 {
     match mover {
         Color::Black => squares.bits(),
         Color::White => squares.bits().reverse_bits() >> (u128::BITS as usize - BOARD),
     }
-}
-
-#[inline]
-fn write_plane<T: Element>(bits: u128, plane: &mut [T; BOARD]) {
-    let bytes = bits.to_le_bytes();
-    let (eights, rest) = plane.as_chunks_mut::<8>();
-    for (eight, byte) in eights.iter_mut().zip(bytes) {
-        *eight = T::OF_BYTE[usize::from(byte)];
-    }
-    rest[0] = T::OF_BYTE[usize::from(bytes[BOARD / 8])][0];
 }
 
 /// Writes the planes of `input2`.
