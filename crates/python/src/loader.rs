@@ -60,6 +60,8 @@ pub(crate) struct Loader(Arc<Setting>);
 const CHUNK: u64 = 256;
 /// Records that are mixed.
 const WINDOW: u64 = 1 << 20;
+/// Memory of the batches that are made ahead, as far as each thread has one.
+const AHEAD_BYTES: usize = 1 << 28;
 
 #[pymethods]
 impl Loader {
@@ -113,7 +115,7 @@ impl Loader {
             world_size,
             drop_last,
             threads,
-            ahead: ahead.unwrap_or(2 * threads).max(1),
+            ahead: ahead.unwrap_or_else(|| ahead_of(making.bytes() * batch_size, threads)).max(1),
         })))
     }
 
@@ -166,6 +168,11 @@ impl Loader {
     ) -> PyResult<LoaderIterator> {
         LoaderIterator::new(&self.0, epoch, Place { window, record }, batch)
     }
+}
+
+/// How many batches of this size are made ahead: two a thread, or fewer where they are large, but one a thread.
+fn ahead_of(batch_bytes: usize, threads: usize) -> usize {
+    (AHEAD_BYTES / batch_bytes.max(1)).clamp(threads, 2 * threads)
 }
 
 /// Whether all files have what is asked of their records.

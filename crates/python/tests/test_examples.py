@@ -1,5 +1,6 @@
 """The examples run: networks learn something, the notebook's cells follow each other."""
 
+import ast
 import json
 import os
 import pathlib
@@ -36,13 +37,27 @@ def test_a_network_of_dlshogi_is_trained(tmp_path: pathlib.Path, hcpe: pathlib.P
     assert len(losses) == 2 and losses[1] < losses[0], told
 
 
-def test_the_notebook_runs(monkeypatch: pytest.MonkeyPatch, hcpe: pathlib.Path) -> None:
+def test_the_notebook_runs_and_shows_what_it_says(monkeypatch: pytest.MonkeyPatch, hcpe: pathlib.Path) -> None:
     pytest.importorskip("matplotlib").use("Agg")
     monkeypatch.setenv("ARCHIVE", str(hcpe))
     notebook = json.loads((EXAMPLES / "look_at_an_archive.ipynb").read_text())
     names: dict[str, object] = {}
+    boards = 0
     for cell in notebook["cells"]:
-        assert not cell.get("outputs"), "the notebook is kept without outputs"
-        if cell["cell_type"] == "code":
-            exec("".join(cell["source"]), names)
-    assert len(names["table"]) == 2000  # type: ignore[arg-type]
+        if cell["cell_type"] != "code":
+            continue
+        *statements, last = ast.parse("".join(cell["source"])).body
+        exec(compile(ast.Module(statements, []), "cell", "exec"), names)
+        if not isinstance(last, ast.Expr):
+            exec(compile(ast.Module([last], []), "cell", "exec"), names)
+            continue
+        shown = eval(compile(ast.Expression(last.value), "cell", "eval"), names)
+        # What stands in the notebook is what this version shows.
+        told = [output["data"] for output in cell["outputs"] if output["output_type"] == "execute_result"]
+        if hasattr(shown, "_repr_svg_"):
+            assert ["".join(data["image/svg+xml"]).strip() for data in told] == [shown._repr_svg_().strip()]
+            boards += 1
+        elif isinstance(shown, dict):
+            assert ["".join(data["text/plain"]) for data in told] == [repr(shown)]
+        assert told or shown is None
+    assert boards == 3 and len(names["table"]) == 2000  # type: ignore[arg-type]

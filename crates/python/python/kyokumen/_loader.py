@@ -24,7 +24,9 @@ class DataLoader:
     Options: `features` ("dlshogi", "halfkp", "halfka_hm", "records"), `planes` (57, 119), `dtype` ("float32", "float16", "bits"),
     `mirror` (False, True, "random"), `scale` of evaluations; `shuffle`, `seed`, `chunk` and `window` (records that are read
     together, and that are mixed); `rank`, `world_size`, `drop_last`; `threads`, `ahead` (batches); `on_error` ("stop", "skip");
-    the filters of `convert`; `exclude` (a `….mated.jsonl` of a filter run), `drop_mated` with `nodes`, `depth`, `hash_mb`.
+    the filters of `convert`, the seed of whose sample is `sample_seed` here; `exclude` (a `….mated.jsonl` of a filter run),
+    `drop_mated` with `nodes`, `depth`, `hash_mb`; `tmp_dir` (where compressed files are decompressed, into a temporary file that
+    vanishes with the process), `spool=False` (read frames of `.zst` in place).
     """
 
     def __init__(
@@ -38,6 +40,8 @@ class DataLoader:
     ) -> None:
         if tensors not in ("numpy", "torch"):
             raise ValueError(f'tensors is "numpy" or "torch", not {tensors!r}')
+        if tensors == "torch" and options.get("features") == "records":
+            raise ValueError("records are structured, and no tensors: features names what is made of them")
         self._loader = _native.Loader(paths, batch_size=batch_size, **options)
         self._arguments = (paths, batch_size, options)
         self.tensors = tensors

@@ -102,6 +102,20 @@ impl Making {
         }
     }
 
+    /// Bytes that the largest arrays of a batch have for each record.
+    pub(super) const fn bytes(self) -> usize {
+        let inputs = match self.features {
+            Features::Dlshogi(kind, Numbers::Bits) => INPUT1_BYTES + kind.bytes(),
+            Features::Dlshogi(kind, numbers) => {
+                let number = if matches!(numbers, Numbers::F32) { 4 } else { 2 };
+                number * BOARD * (INPUT1_PLANES + kind.planes())
+            }
+            Features::Nnue(kind) => 4 * 2 * kind.active(),
+            Features::Records => 40,
+        };
+        inputs + if self.policy { 4 * LABELS } else { 0 }
+    }
+
     pub(super) fn needs_one_format(self) -> bool {
         self.features == Features::Records
     }
