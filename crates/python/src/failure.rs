@@ -10,6 +10,7 @@ use kyokumen::jobs::error::JobError;
 use kyokumen::jobs::previous_run::PreviousRunError;
 use kyokumen::ops::error::OperationError;
 use kyokumen::ops::verify::VerifyProofsError;
+use kyokumen::records::account_file::ManifestError;
 use kyokumen::records::archive::ArchiveError;
 use kyokumen::records::bad_record::BadRecord;
 use kyokumen::records::plan_error::PlanError;
@@ -224,7 +225,13 @@ impl From<OperationError> for Failure {
 
 impl From<PreviousRunError> for Failure {
     fn from(error: PreviousRunError) -> Self {
-        JobError::from(error).into()
+        match &error {
+            PreviousRunError::Manifest(ManifestError::Io { path, source })
+            | PreviousRunError::Io { path, source } => {
+                Self::of_io(&error, source).in_file(&path.to_string_lossy())
+            }
+            _ => JobError::from(error).into(),
+        }
     }
 }
 

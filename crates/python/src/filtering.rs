@@ -37,7 +37,6 @@ pub(crate) fn gen_filter<'py>(
     options: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let options = Options::new(py, options)?;
-    let dry_run = options.flag("dry_run")?;
     let config = options.take::<PathBuf>("config")?;
     let mut request = match (inputs, options.take::<PathBuf>("retry_unknown")?, &config) {
         (Some(inputs), None, config) => {
@@ -53,7 +52,7 @@ pub(crate) fn gen_filter<'py>(
         }
     };
     request.read_from = config.into_iter().collect();
-    let progress = options.take("progress")?;
+    let (progress, dry_run) = (options.take("progress")?, options.flag("dry_run")?);
     options.end()?;
     if request.resume && request.force {
         return Err(Failure::usage("resume goes on with what force would replace").into());

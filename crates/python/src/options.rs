@@ -125,7 +125,7 @@ impl<'py> Options<'py> {
                 name => name,
             };
             let is_said = !value.is_null() && *value != "";
-            if is_said && !self.left.contains(&name)? {
+            if is_said && !self.has(&name)? {
                 self.left.set_item(name, json.call_method1("loads", (value.to_string(),))?)?;
             }
         }

@@ -127,6 +127,9 @@ def test_what_was_unknown_is_searched_again(tmp_path: pathlib.Path, made: pathli
         kyokumen.gen_filter(hcp, tmp_path / "x", retry_unknown=manifest)
     with pytest.raises(kyokumen.UsageError, match="inputs"):
         kyokumen.gen_filter(None, tmp_path / "x")
+    with pytest.raises(FileNotFoundError) as error:
+        kyokumen.gen_filter(None, tmp_path / "x", retry_unknown="nowhere.manifest.json")
+    assert error.value.file == "nowhere.manifest.json"
 
 
 def test_settings_of_a_file(tmp_path: pathlib.Path, made: pathlib.Path) -> None:
