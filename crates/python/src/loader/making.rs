@@ -16,7 +16,7 @@ use pyo3::types::PyDict;
 
 use super::chunks::DataSet;
 use super::memory::{Pool, array};
-use super::windows::{ChunkContent, Reference};
+use super::windows::{ChunkContent, Stretch};
 use crate::dtypes::as_records;
 use crate::failure::Failure;
 use crate::features::{Numbers, input2_of, nnue_named, points, write_nnue};
@@ -125,39 +125,37 @@ impl Making {
         self,
         data: &DataSet,
         pool: &Arc<Pool>,
-        records: &[Reference],
+        records: &[Stretch],
         seed: u64,
         epoch: u64,
     ) -> Result<Made, Failure> {
-        let mut made = Made::new(self, records.len(), data.format(), pool);
+        let len = records.iter().map(|stretch| stretch.records().len()).sum();
+        let mut made = Made::new(self, len, data.format(), pool);
         let mirror_seed = SplitMix64::nth_bits(SplitMix64::nth_bits(seed, 1), epoch);
-        for (place, reference) in records.iter().enumerate() {
-            let chunk = &reference.window.chunks[reference.chunk as usize];
+        let gathered = gather(data, records);
+        let mut bytes = &gathered[..];
+        for (place, (chunk, record)) in records.iter().flat_map(Stretch::records).enumerate() {
             let file = data.file(chunk.file);
-            let index = chunk.first + u64::from(reference.record);
+            let index = chunk.first + record as u64;
             let number = file.number(index);
             made.index.push(number);
+            if self.features == Features::Records {
+                continue;
+            }
             let bad = |reason: &dyn ToString| {
                 let byte = file.record_len().map_or(0, |len| index * len as u64);
                 Failure::bad_record(Some(&file.input.name), index, byte, reason)
             };
-            if let (Inputs::Records(bytes, _), ChunkContent::Bytes(content)) =
-                (&mut made.inputs, &chunk.content)
-            {
-                let len = file.record_len().unwrap_or_default();
-                bytes.extend_from_slice(&content[reference.record as usize * len..][..len]);
-                continue;
-            }
             let example = match &chunk.content {
-                ChunkContent::Bytes(content) => {
-                    let len = file.record_len().unwrap_or_default();
-                    let bytes = &content[reference.record as usize * len..][..len];
+                ChunkContent::Bytes(_) => {
+                    let (own, rest) = bytes.split_at(file.record_len().unwrap_or_default());
+                    bytes = rest;
                     let (format, dialect) = (file.input.format, file.input.dialect);
-                    let record = RecordRef::with_dialect(format, dialect, bytes);
+                    let record = RecordRef::with_dialect(format, dialect, own);
                     record.and_then(|record| Example::of(&record)).map_err(|error| bad(&error))?
                 }
                 ChunkContent::Records(parsed) => {
-                    let record = parsed[reference.record as usize].as_ref();
+                    let record = parsed[record].as_ref();
                     let record = record.ok_or_else(|| bad(&"no record"))?;
                     Example::of_record(record)
                 }
@@ -169,6 +167,9 @@ impl Making {
             };
             let example = if mirrored { example.mirrored() } else { example };
             self.write(&example, place, &mut made).map_err(|error| bad(&error))?;
+        }
+        if let Inputs::Records(own, _) = &mut made.inputs {
+            *own = gathered;
         }
         Ok(made)
     }
@@ -213,6 +214,19 @@ impl Making {
         }
         Ok(())
     }
+}
+
+/// The bytes of records of one size, one after another. They lie here and there in a window that no cache holds, and the
+/// processor waits for many of them at once only where nothing else is done in between.
+fn gather(data: &DataSet, records: &[Stretch]) -> Vec<u8> {
+    let mut gathered = Vec::new();
+    for (chunk, record) in records.iter().flat_map(Stretch::records) {
+        if let ChunkContent::Bytes(content) = &chunk.content {
+            let len = data.file(chunk.file).record_len().unwrap_or_default();
+            gathered.extend_from_slice(&content[record * len..][..len]);
+        }
+    }
+    gathered
 }
 
 fn write_planes<T: kyokumen_network::Element>(

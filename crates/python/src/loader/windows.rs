@@ -56,16 +56,23 @@ pub(super) struct Place {
 
 /// Records of a batch, and the place behind them.
 pub(super) struct Job {
-    pub(super) records: Vec<Reference>,
+    pub(super) records: Vec<Stretch>,
     pub(super) behind: Place,
 }
 
-/// A record of a chunk.
-#[derive(Clone)]
-pub(super) struct Reference {
-    pub(super) window: Arc<WindowRecords>,
-    pub(super) chunk: u32,
-    pub(super) record: u32,
+/// Records of a window that follow each other in its order.
+pub(super) struct Stretch {
+    window: Arc<WindowRecords>,
+    /// Chunk and record.
+    places: Vec<(u32, u32)>,
+}
+
+impl Stretch {
+    /// The records, each with its chunk.
+    pub(super) fn records(&self) -> impl ExactSizeIterator<Item = (&Chunk, usize)> {
+        let chunk = |number: u32| &self.window.chunks[number as usize];
+        self.places.iter().map(move |&(number, record)| (chunk(number), record as usize))
+    }
 }
 
 /// The chunks of a window.
@@ -260,7 +267,8 @@ pub(super) fn cut(
     bound: u64,
     mut send: impl FnMut(Result<Job, Failure>) -> bool,
 ) {
-    let mut pending = Vec::with_capacity(batch_size);
+    let mut pending: Vec<Stretch> = Vec::new();
+    let mut missing = batch_size;
     let mut behind = from;
     let mut left = bound;
     for window in windows {
@@ -271,6 +279,11 @@ pub(super) fn cut(
                 return;
             }
         };
+        let stretch = |missing| Stretch {
+            window: Arc::clone(&window.records),
+            places: Vec::with_capacity(missing),
+        };
+        let mut now = stretch(missing);
         let start = if window.number == from.window { from.record as usize } else { 0 };
         for (place, &(chunk, record)) in window.order.iter().enumerate().skip(start) {
             let is_taken = &window.records.chunks[chunk as usize].is_taken;
@@ -281,14 +294,19 @@ pub(super) fn cut(
                 break;
             }
             left -= 1;
-            pending.push(Reference { window: Arc::clone(&window.records), chunk, record });
-            if pending.len() == batch_size {
+            now.places.push((chunk, record));
+            missing -= 1;
+            if missing == 0 {
+                missing = batch_size;
+                pending.push(std::mem::replace(&mut now, stretch(missing)));
                 behind = Place { window: window.number, record: place as u32 + 1 };
-                let records = std::mem::replace(&mut pending, Vec::with_capacity(batch_size));
-                if !send(Ok(Job { records, behind })) {
+                if !send(Ok(Job { records: std::mem::take(&mut pending), behind })) {
                     return;
                 }
             }
+        }
+        if !now.places.is_empty() {
+            pending.push(now);
         }
     }
     if !pending.is_empty() && !drop_last {
