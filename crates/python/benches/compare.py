@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """The figures of docs/python.md: the package beside numpy and cshogi, in turns, in processor time of one core.
 
-    pip install kyokumen cshogi && python crates/python/benches/compare.py games.psv [--program target/release/kyokumen] [--large 20000000]
+    pip install kyokumen cshogi && python crates/python/benches/compare.py games.psv [--program target/release/kyokumen]
 
-Each figure is the median of so many turns; a ratio is that of the medians. `--large` makes a temporary file of so many records.
+Each figure is the median of so many turns; a ratio is that of the medians. The loader has a measure of its own, `loader.py`.
 """
 
 import argparse
@@ -144,46 +144,10 @@ def solving(path: Path, program: Path) -> None:
         told("solve_many", 2000, "positions/s", mine, theirs, "kyokumen solve")
 
 
-def loading(path: Path, records: int) -> None:
-    def own_memory() -> int:
-        lines = Path("/proc/self/status").read_text().splitlines()
-        return next(int(line.split()[1]) >> 10 for line in lines if line.startswith("RssAnon"))
-
-    with tempfile.TemporaryDirectory() as folder:
-        large = Path(folder) / "large.psv"
-        data = path.read_bytes()
-        with large.open("wb") as out:
-            left = 40 * records
-            while left > 0:
-                left -= out.write(data[:left])
-        for name, options in (
-            ("records", {"features": "records"}),
-            ("bits", {"dtype": "bits"}),
-            ("f16", {"dtype": "float16"}),
-            ("f32", {}),
-            ("halfka_hm", {"features": "halfka_hm"}),
-        ):
-            loader = kyokumen.DataLoader(large, BATCH, threads=2, **options)
-            seen, most, begun, started = 0, 0, time.process_time(), time.monotonic()
-            for batch in loader:
-                seen += len(batch["index"])
-                if seen % (64 * BATCH) == 0:
-                    most = max(most, own_memory())
-                if time.monotonic() - started > 20:
-                    break
-            seconds, cpu = time.monotonic() - started, time.process_time() - begun
-            print(
-                f"{f'loader, {name}':34} {seen / seconds:14,.0f} positions/s   {seen / cpu:12,.0f} a second of the "
-                f"processor   own memory {most} MiB",
-                flush=True,
-            )
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("archive", type=Path, help="psv")
     parser.add_argument("--program", type=Path, help="the command line to compare solve_many with")
-    parser.add_argument("--large", type=int, default=0, help="records of the loader's file")
     args = parser.parse_args()
     imports()
     arrays(args.archive)
@@ -191,8 +155,6 @@ def main() -> None:
     legal_moves(args.archive)
     if args.program:
         solving(args.archive, args.program)
-    if args.large:
-        loading(args.archive, args.large)
 
 
 if __name__ == "__main__":
