@@ -228,6 +228,9 @@ def test_frames_are_read_in_place_if_one_wants(tmp_path: pathlib.Path, psv: path
     for file in (gz, xz, bare):
         with pytest.raises(kyokumen.UsageError, match="from its start only"):
             kyokumen.DataLoader(file, 128, spool=False, **arguments)
+    kyokumen.convert(psv, tmp_path / "a.csa.zst")
+    with pytest.raises(kyokumen.UsageError, match="spool=True"):
+        kyokumen.DataLoader(tmp_path / "a.csa.zst", 128, spool=False)
 
 
 def test_temporary_files_that_cannot_be_written(tmp_path: pathlib.Path, made: pathlib.Path) -> None:

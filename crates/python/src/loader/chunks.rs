@@ -49,7 +49,7 @@ pub(super) struct Opening {
     pub(super) dialect: Option<Dialect>,
     /// Records of a chunk.
     pub(super) chunk: u64,
-    /// Whether a compressed file that can be gone to in places is decompressed all the same.
+    /// Whether what is compressed goes to a temporary file; else it must have frames that can be gone to.
     pub(super) spool: bool,
     /// Folder of temporary files.
     pub(super) tmp_dir: Option<PathBuf>,
@@ -217,6 +217,12 @@ impl DataFile {
                 let file = File::open(place)
                     .map_err(|error| Failure::unreadable(&input.name, 0, &error))?;
                 (file, index_of(&input, opening.chunk, cancel, |_| Ok(()))?)
+            }
+            _ if !opening.spool => {
+                return Err(Failure::usage(format!(
+                    "{} can be read from its start only: spool=True writes what is in it into a temporary file",
+                    input.name
+                )));
             }
             _ => {
                 let mut spool = Spool::new(opening.tmp_dir.as_deref())?;
