@@ -482,6 +482,8 @@ impl Serialize for Endings {
 
 #[cfg(test)]
 mod tests {
+    use snapbox::{assert_data_eq, str};
+
     use super::*;
 
     #[test]
@@ -490,7 +492,12 @@ mod tests {
         assert_eq!(endings.to_string(), "normal,repetition,impasse");
         assert!(endings.contains(None) && !endings.contains(Some(Ending::TimeUp)));
         let error = "resignation".parse::<Endings>().unwrap_err().to_string();
-        assert!(error.contains("expected normal, repetition, declaration, move_limit"), "{error}");
+        assert_data_eq!(
+            error,
+            str![[
+                r#""resignation" is no ending: expected normal, repetition, declaration, move_limit, time_up, illegal_move, interruption, impasse, or several with commas between"#
+            ]]
+        );
         assert!("".parse::<Endings>().is_err());
     }
 

@@ -294,7 +294,8 @@ mod tests {
             }
         });
         let error = take(&path).unwrap_err();
-        assert!(error.to_string().contains("by process 1 on a-machine-far-away"), "{error}");
+        let LockError::Held { holder: Some(holder), .. } = &error else { panic!("{error}") };
+        assert_eq!((&*holder.host, holder.pid), ("a-machine-far-away", 1));
         beating.join().unwrap();
         let long_ago = SystemTime::now() - 2 * STALE_BY_CLOCK_AFTER;
         OpenOptions::new().write(true).open(&path).unwrap().set_modified(long_ago).unwrap();

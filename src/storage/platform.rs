@@ -497,6 +497,8 @@ fn peak_of(status: &str) -> Option<u64> {
 mod tests {
     use std::os::unix::fs::{PermissionsExt, symlink};
 
+    use snapbox::{assert_data_eq, str};
+
     use super::*;
 
     #[test]
@@ -523,15 +525,25 @@ mod tests {
         drop(open_own(&own, true).unwrap());
         for target in [&other, &folder.path().join("nothing"), &folder.path().to_owned()] {
             symlink(target, &link).unwrap();
-            let error = open_own(&link, true).unwrap_err();
-            assert!(error.to_string().contains("a link stands there"), "{error}");
+            let told = open_own(&link, true).unwrap_err().to_string();
+            assert_data_eq!(
+                told,
+                str![
+                    "a link stands there, which is not followed: this program makes no such thing; look whose it is, and take it away"
+                ]
+            );
             fs::remove_file(&link).unwrap();
         }
         fs::hard_link(&other, &link).unwrap();
-        let error = open_own(&link, true).unwrap_err();
-        assert!(error.to_string().contains("has another name"), "{error}");
-        let error = open_own(Path::new("/dev/null"), true).unwrap_err();
-        assert!(error.to_string().contains("no regular file"), "{error}");
+        let told = [&link, Path::new("/dev/null")]
+            .map(|path| open_own(path, true).unwrap_err().to_string());
+        assert_data_eq!(
+            told.join("\n"),
+            str![[r"
+the file there has another name, too: this program makes no such thing; look whose it is, and take it away
+what stands there is no regular file: this program makes no such thing; look whose it is, and take it away
+"]]
+        );
         assert!(!folder.path().join("nothing").exists());
     }
 
@@ -556,19 +568,32 @@ mod tests {
         assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o700);
         create_private_folder(&path).unwrap();
         symlink(&path, &link).unwrap();
-        let error = create_private_folder(&link).unwrap_err().to_string();
-        assert!(error.contains("a link to one: take it away; or name another place"), "{error}");
+        let refusal = |path| create_private_folder(path).unwrap_err().to_string();
+        assert_data_eq!(
+            refusal(&link),
+            str![
+                "it is no folder, or a link to one: take it away; or name another place with --tmp-dir"
+            ]
+        );
         for mode in [0o755, 0o770, 0o777] {
             fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
-            let error = create_private_folder(&path).unwrap_err().to_string();
-            assert!(error.contains("`chmod 700`"), "{error}");
+            assert_data_eq!(
+                refusal(&path),
+                str![
+                    "other users can look into it: take it away, or `chmod 700` it if all in it is yours; or name another place with --tmp-dir"
+                ]
+            );
         }
         // Whoever is no root owns no folder of root.
         if rustix::process::geteuid().is_root() {
             fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).unwrap();
             std::os::unix::fs::chown(&path, Some(1), None).unwrap();
-            let error = create_private_folder(&path).unwrap_err().to_string();
-            assert!(error.contains("belongs to another user"), "{error}");
+            assert_data_eq!(
+                refusal(&path),
+                str![
+                    "it belongs to another user: take it away; or name another place with --tmp-dir"
+                ]
+            );
         }
     }
 

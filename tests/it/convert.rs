@@ -19,11 +19,13 @@ use kyokumen::format::packed::Family;
 use kyokumen::format::{Format, HandOrder, reference};
 use kyokumen::shogi::{Setup, sfen};
 use serde_json::{Value, json};
+use snapbox::{assert_data_eq, str};
 use tempfile::TempDir;
 
 use kyokumen_testing::literals::{START_HCP, START_PSV, bytes};
 
 use crate::archive::{archive, encoded, records, write};
+use crate::messages::told;
 
 struct Ran {
     code: Option<i32>,
@@ -71,6 +73,10 @@ impl Bench {
 
     fn convert(&self, from: &str, to: &str, options: &[&str]) -> Ran {
         run(kyokumen().arg(self.path(from)).arg("-o").arg(self.path(to)).args(options))
+    }
+
+    fn told(&self, ran: &Ran) -> String {
+        told(self.0.path(), ran.code, &ran.stderr)
     }
 
     fn names(&self) -> Vec<String> {
@@ -161,7 +167,17 @@ fn losses_are_told_before_and_counted_after() {
     assert_eq!(ran.stderr, told);
     bench.write("a.hcp", &literal(Format::Hcp));
     let ran = bench.convert("a.hcp", "c.sfen", &[]);
-    assert!(ran.stderr.starts_with("hcp to sfen: filled in: ply=1\n"), "{}", ran.stderr);
+    assert_data_eq!(
+        bench.told(&ran),
+        str![[r#"
+status 0
+hcp to sfen: filled in: ply=1
+1 record: 1 written, 0 filtered, 0 bad
+  ply filled in in 1 record
+  [FOLDER]/c.sfen (1 record)
+
+"#]]
+    );
 }
 
 #[test]

@@ -12,9 +12,11 @@ use assert_cmd::cargo::cargo_bin;
 use kyokumen::format::Format;
 use kyokumen::records::stream::Stream;
 use serde_json::{Value, json};
+use snapbox::{assert_data_eq, str};
 use tempfile::TempDir;
 
 use crate::archive::{archive, write};
+use crate::messages::told_by;
 
 /// What this build writes.
 pub(crate) const FORMATS: &[&str] =
@@ -24,6 +26,10 @@ fn run(folder: &Path, words: &[&str]) -> Output {
     let mut command = Command::new(cargo_bin("kyokumen"));
     command.current_dir(folder).arg("dataset").args(words);
     command.args(["--hash-mb", "1", "--progress", "none"]).output().unwrap()
+}
+
+fn refusal(folder: &Path, words: &[&str]) -> String {
+    told_by(folder, &run(folder, words))
 }
 
 #[track_caller]
@@ -202,25 +208,61 @@ fn what_cannot_be_done_is_refused() {
     let folder = TempDir::new().unwrap();
     write(folder.path(), "a.hcp", &archive(Format::Hcp, 20));
     write(folder.path(), "a.jsonl", b"");
-    for (words, expected) in [
-        (&["a.hcp", "-o", "out"][..], "no format of the table"),
-        (&["a.hcp", "--to", "npz"], "no folder for the outputs"),
-        (&["a.hcp", "-o", "out", "--to", "csv"], "expected one of `parquet`, `jsonl`, `npz`"),
-        (&["a.hcp", "-o", "out", "--to", "npz", "--split", "90,10"], "expected three numbers"),
-        (&["a.hcp", "-o", "out", "--to", "npz", "--max-abs-eval", "9"], "hcp"),
-        (&["a.hcp", "-o", "out", "--to", "npz", "--mated", "drop"], "unexpected argument"),
-        (&["a.jsonl", "-o", ".", "--to", "jsonl"], "would be written over the input"),
+    let mut refused = String::new();
+    for words in [
+        &["a.hcp", "-o", "out"][..],
+        &["a.hcp", "--to", "npz"],
+        &["a.hcp", "-o", "out", "--to", "csv"],
+        &["a.hcp", "-o", "out", "--to", "npz", "--split", "90,10"],
+        &["a.hcp", "-o", "out", "--to", "npz", "--max-abs-eval", "9"],
+        &["a.hcp", "-o", "out", "--to", "npz", "--mated", "drop"],
+        &["a.jsonl", "-o", ".", "--to", "jsonl"],
     ] {
-        let message = makes(folder.path(), words, 2);
-        assert!(message.contains(expected), "{words:?}: {message}");
+        refused += &refusal(folder.path(), words);
     }
     assert!(!folder.path().join("out").exists());
     makes(folder.path(), &["a.hcp", "-o", "out", "--to", "npz"], 3);
-    let message = makes(folder.path(), &["a.hcp", "-o", "out", "--to", "npz"], 2);
-    assert!(message.contains("a.npz exists; replace it with --force"), "{message}");
+    refused += &refusal(folder.path(), &["a.hcp", "-o", "out", "--to", "npz"]);
     makes(folder.path(), &["a.hcp", "-o", "out", "--to", "npz", "--force"], 3);
-    let message = makes(folder.path(), &["a.hcp", "-o", "out", "--to", "npz", "--resume"], 3);
-    assert!(message.contains("nothing to do"), "{message}");
+    refused += &refusal(folder.path(), &["a.hcp", "-o", "out", "--to", "npz", "--resume"]);
+    assert_data_eq!(
+        refused,
+        str![[r#"
+status 2
+error: no format of the table: --to parquet, --to jsonl or --to npz
+status 2
+error: no folder for the outputs: -o DIR
+status 2
+error: invalid value 'csv' for '--to <parquet|jsonl|npz>': unknown variant `csv`, expected one of `parquet`, `jsonl`, `npz`
+
+For more information, try '--help'.
+status 2
+error: invalid value '90,10' for '--split <TRAIN,VALID,TEST>': "90,10" is no list of shares: expected three numbers, not all of them 0, as in 90,5,5
+
+For more information, try '--help'.
+status 2
+error: --max-abs-eval cannot be asked of a.hcp: hcp records have no eval
+status 2
+error: unexpected argument '--mated' found
+
+  tip: to pass '--mated' as a value, use '-- --mated'
+
+Usage: kyokumen dataset --output <DIR> --to <parquet|jsonl|npz> <INPUT>...
+
+For more information, try '--help'.
+status 2
+error: ./a.jsonl would be written over the input a.jsonl
+status 2
+error: out/a.npz exists; replace it with --force
+status 3
+nothing to do: the run was done before
+20 records: 18 rows (18 no mate), 2 bad
+  out/a.npz (18 records)
+  out/a.quarantine.bin (2 records)
+  out/a.quarantine.jsonl (2 records)
+
+"#]]
+    );
 }
 
 #[cfg(not(feature = "parquet"))]
@@ -228,8 +270,15 @@ fn what_cannot_be_done_is_refused() {
 fn a_build_without_parquet_names_the_feature() {
     let folder = TempDir::new().unwrap();
     write(folder.path(), "a.hcp", &archive(Format::Hcp, 5));
-    let message = makes(folder.path(), &["a.hcp", "-o", "out", "--to", "parquet"], 2);
-    assert!(message.contains("--features parquet"), "{message}");
+    let told = refusal(folder.path(), &["a.hcp", "-o", "out", "--to", "parquet"]);
+    assert_data_eq!(
+        told,
+        str![[r#"
+status 2
+error: this program was built without Parquet; `cargo install --path . --features parquet` builds it in
+
+"#]]
+    );
 }
 
 #[test]
@@ -245,12 +294,16 @@ fn columns_are_not_joined_by_their_bytes() {
     let merge = |from: &str, to: &str| {
         let mut command = Command::new(cargo_bin("kyokumen"));
         command.current_dir(folder.path()).args(["merge", from, "-o", to, "--stream", "rows"]);
-        let ran = command.args(["--progress", "none"]).output().unwrap();
-        (ran.status.code(), String::from_utf8(ran.stderr).unwrap())
+        command.args(["--progress", "none"]).output().unwrap()
     };
-    let (code, message) = merge("npz", "all.npz");
-    assert_eq!(code, Some(2), "{message}");
-    assert!(message.contains("a file of columns"), "{message}");
-    assert_eq!(merge("jsonl", "all.jsonl").0, Some(0));
+    assert_data_eq!(
+        told_by(folder.path(), &merge("npz", "all.npz")),
+        str![[r#"
+status 2
+error: the shards are npz: a file of columns ends with a list of them, and cannot be joined by its bytes; tools that read such files read several as one table
+
+"#]]
+    );
+    assert_eq!(merge("jsonl", "all.jsonl").status.code(), Some(0));
     assert_eq!(rows(&folder.path().join("all.jsonl")).len(), 36);
 }

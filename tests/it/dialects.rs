@@ -9,6 +9,7 @@ use assert_cmd::cargo::cargo_bin;
 use kyokumen::format::move16::Dialect;
 use kyokumen::format::{Fill, Format, Record, encode};
 use serde_json::Value;
+use snapbox::{assert_data_eq, str};
 use tempfile::TempDir;
 
 use crate::archive::{encoded, records};
@@ -120,6 +121,11 @@ fn a_name_is_believed_unless_most_records_speak_against_it() {
     let verified = kyokumen(&folder, "verify a.hcpe");
     let said = String::from_utf8(verified.stderr).unwrap();
     assert!(String::from_utf8(verified.stdout).unwrap().starts_with("a.hcpe: hcpe, "), "{said}");
-    assert!(said.contains("as hcpe 0 of 51 records looked at can be read"), "{said}");
-    assert!(said.contains("as hcpe42 1 of 46 records looked at"), "{said}");
+    assert_data_eq!(
+        said,
+        str![[r#"
+ WARN a.hcpe: as hcpe 0 of 51 records looked at can be read, as hcpe42 1 of 46 records looked at: damaged, or of another format; taken for hcpe as its name says, --from FORMAT forces another
+
+"#]]
+    );
 }

@@ -13,9 +13,11 @@ use std::sync::OnceLock;
 use assert_cmd::cargo::cargo_bin;
 use kyokumen::format::Format;
 use serde_json::Value;
+use snapbox::{assert_data_eq, str};
 use tempfile::TempDir;
 
 use crate::archive::{archive, write};
+use crate::messages::told_by;
 
 /// Kinds of calls, with what they fail: what is done again by itself last.
 const CALLS: [(&str, &[i32]); 10] = [
@@ -290,8 +292,14 @@ fn who_cannot_give_names_says_what_to_do() {
     let job = Job::search("filter");
     let fault = Fault { call: "rename", number: 1, many: true, errno: libc::ENOSPC };
     let (output, _) = job.faulty(&job.out(), fault);
-    let told = message(&output);
-    assert!(told.contains("the same command with --resume goes on: cannot rename"), "{told}");
+    assert_data_eq!(
+        told_by(job.folder.path(), &output),
+        str![[r#"
+status 1
+error: the outputs did not get their names; the same command with --resume goes on: cannot rename [FOLDER]/out/a.hcp.partial: No space left on device (os error 28)
+
+"#]]
+    );
 }
 
 /// So much that encoders hand on what they have while they are at work.

@@ -11,11 +11,13 @@ use kyokumen::format::{Format, HandOrder, reference};
 use kyokumen::shogi::{Setup, sfen};
 use kyokumen::storage::checksum::hex;
 use serde_json::{Value, json};
+use snapbox::{assert_data_eq, str};
 use tempfile::TempDir;
 
 use kyokumen_testing::literals::{START_HCP, START_PSV, bytes};
 
 use crate::archive::{archive, write};
+use crate::messages::told_by;
 
 fn inspect(name: &str, content: &[u8], options: &[&str]) -> Output {
     let folder = TempDir::new().unwrap();
@@ -164,8 +166,14 @@ fn a_long_stream_is_not_read_to_its_end_for_the_first_record() {
     let shown = text(&inspect("4999").stdout);
     assert!(shown.contains("record 4999, at byte 159968\n"), "{shown}");
     let beyond = inspect("4999..5001");
-    assert_eq!(beyond.status.code(), Some(2));
-    assert!(text(&beyond.stderr).contains("- has 5000 records"), "{}", text(&beyond.stderr));
+    assert_data_eq!(
+        told_by(folder.path(), &beyond),
+        str![[r#"
+status 2
+error: - has 5000 records, numbered from 0: 4999..5001 goes beyond them
+
+"#]]
+    );
 }
 
 #[test]
@@ -256,6 +264,12 @@ fn a_sample_is_the_one_that_sample_takes() {
         .args(["inspect", "-", "--from", "psv", "--sample", "3"])
         .stdin(File::open(folder.path().join("a.psv")).unwrap());
     let output = command.output().unwrap();
-    assert_eq!(output.status.code(), Some(2));
-    assert!(text(&output.stderr).contains("is read once"), "{}", text(&output.stderr));
+    assert_data_eq!(
+        told_by(folder.path(), &output),
+        str![[r#"
+status 2
+error: - is read once, and a sample needs the number of its records first; write it to a file, or take --range
+
+"#]]
+    );
 }

@@ -1,6 +1,7 @@
 //! Contracts of the library and of its programs, in one binary.
 
 #![cfg(feature = "cli")]
+#![allow(clippy::needless_raw_string_hashes, reason = "snapshots are written with them")]
 
 mod archive;
 mod cli_snapshots;
@@ -21,6 +22,7 @@ mod limits;
 mod lying_tables;
 mod marubatsu;
 mod matrix;
+mod messages;
 mod names;
 mod options;
 mod pages;

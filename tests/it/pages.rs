@@ -7,7 +7,10 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use assert_cmd::cargo::cargo_bin;
+use snapbox::{assert_data_eq, str};
 use tempfile::TempDir;
+
+use crate::messages;
 
 fn run(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
     let mut command = Command::new(cargo_bin("kyokumen"));
@@ -134,8 +137,7 @@ fn records_are_boards_with_arrows() {
         assert!(page.contains(text), "{text}\n{page}");
     }
     let (code, _, told) = run(folder.path(), &arguments);
-    assert_eq!(code, Some(2), "{told}");
-    assert!(told.contains("boards.html exists; replace it with --force"), "{told}");
+    let mut refused = messages::told(folder.path(), code, &told);
     let (code, _, _) =
         run(folder.path(), &[&arguments[..], &["--force", "--threads", "3"]].concat());
     assert_eq!(code, Some(3));
@@ -143,10 +145,22 @@ fn records_are_boards_with_arrows() {
     // What stands behind a page that could not be finished is not a page.
     let (code, _, told) =
         run(folder.path(), &["inspect", "more.sfen", "--range", "5", "--html", "none.html"]);
-    assert_eq!(code, Some(2), "{told}");
+    refused += &messages::told(folder.path(), code, &told);
     assert!(!folder.path().join("none.html").exists());
     let (code, _, told) = run(folder.path(), &["inspect", "more.sfen", "--nodes", "5"]);
-    assert!(code == Some(2) && told.contains("--solve"), "{told}");
+    refused += &messages::told(folder.path(), code, &told);
+    assert_data_eq!(
+        refused,
+        str![[r#"
+status 2
+error: boards.html exists; replace it with --force
+status 2
+error: more.sfen has 1 records, numbered from 0: 5..6 goes beyond them
+status 2
+error: limits of a search are for --solve, which searches the positions of a page
+
+"#]]
+    );
 }
 
 #[test]
@@ -159,10 +173,23 @@ fn pages_that_nobody_looks_at_are_refused() {
     .unwrap();
     let inspect = ["inspect", "a.hcp", "--range", "..", "--html", "a.html"];
     let solve = ["solve", "a.hcp", "--to", "html", "--nodes", "1", "--depth", "1"];
-    for (words, advice) in [(&inspect[..], "--sample"), (&solve[..], "--limit")] {
+    let told = [&inspect[..], &solve].map(|words| {
         let (code, page, told) = run(folder.path(), words);
-        assert_eq!((code, &*page), (Some(2), ""), "{told}");
-        assert!(told.contains("up to 5000") && told.contains(advice), "{told}");
-    }
+        assert_eq!(page, "");
+        messages::told(folder.path(), code, &told)
+    });
+    assert_data_eq!(
+        told.concat(),
+        str![[r#"
+status 2
+error: a page holds up to 5000 boards: --range or --sample chooses some
+status 2
+a.hcp, record 5 at byte 160: byte 1: both kings stand on 1a
+...
+a.hcp, record 214 at byte 6848: byte 1: both kings stand on 1a
+error: a page holds up to 5000 positions: --limit takes the first
+
+"#]]
+    );
     assert!(!folder.path().join("a.html").exists());
 }

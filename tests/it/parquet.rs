@@ -7,20 +7,18 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use assert_cmd::cargo::cargo_bin;
+use snapbox::{assert_data_eq, str};
 use tempfile::TempDir;
 
 use kyokumen_testing::literals::{START_PSV, bytes};
 
 use crate::archive::write;
+use crate::messages::told_by;
 
 fn convert(folder: &Path, from: &str, to: &str, options: &[&str]) -> Output {
     let mut command = Command::new(cargo_bin("kyokumen"));
     command.current_dir(folder).args(["convert", "--progress", "none", from, "-o", to]);
     command.args(options).output().unwrap()
-}
-
-fn stderr(ran: &Output) -> &str {
-    std::str::from_utf8(&ran.stderr).unwrap()
 }
 
 #[cfg(not(feature = "parquet"))]
@@ -29,11 +27,18 @@ fn a_build_without_it_names_the_feature() {
     let folder = TempDir::new().unwrap();
     write(folder.path(), "a.psv", &bytes(&format!("{START_PSV}0a008e0701000100")));
     write(folder.path(), "a.parquet", b"");
-    for (from, to) in [("a.psv", "b.parquet"), ("a.parquet", "b.psv")] {
-        let ran = convert(folder.path(), from, to, &[]);
-        assert_eq!(ran.status.code(), Some(2), "{}", stderr(&ran));
-        assert!(stderr(&ran).contains("--features parquet"), "{}", stderr(&ran));
-    }
+    let told = [("a.psv", "b.parquet"), ("a.parquet", "b.psv")]
+        .map(|(from, to)| told_by(folder.path(), &convert(folder.path(), from, to, &[])));
+    assert_data_eq!(
+        told.concat(),
+        str![[r#"
+status 2
+error: this program was built without Parquet; `cargo install --path . --features parquet` builds it in
+status 2
+error: this program was built without Parquet; `cargo install --path . --features parquet` builds it in
+
+"#]]
+    );
     assert!(!fs::exists(folder.path().join("b.parquet")).unwrap());
 }
 
@@ -43,6 +48,10 @@ mod built_in {
     use kyokumen::ops::generate::{GenerateSettings, Generator};
 
     use super::*;
+
+    fn stderr(ran: &Output) -> &str {
+        std::str::from_utf8(&ran.stderr).unwrap()
+    }
 
     /// Games enough for two row groups.
     const RECIPE: GenerateSettings =
@@ -123,13 +132,19 @@ mod built_in {
     fn other_formats_and_standard_input_are_refused() {
         let folder = TempDir::new().unwrap();
         write(folder.path(), "a.psv", &bytes(&format!("{START_PSV}0a008e0701000100")));
-        for (from, to, options, message) in [
-            ("a.psv", "b.parquet", &["--to", "psv"][..], "holds the fields of jsonl, not psv"),
-            ("-", "b.psv", &["--from", "parquet"], "Parquet is read from its end"),
-        ] {
-            let ran = convert(folder.path(), from, to, options);
-            assert_eq!(ran.status.code(), Some(2), "{}", stderr(&ran));
-            assert!(stderr(&ran).contains(message), "{}", stderr(&ran));
-        }
+        let told = [("a.psv", "b.parquet", ["--to", "psv"]), ("-", "b.psv", ["--from", "parquet"])]
+            .map(|(from, to, options)| {
+                told_by(folder.path(), &convert(folder.path(), from, to, &options))
+            });
+        assert_data_eq!(
+            told.concat(),
+            str![[r#"
+status 2
+error: a Parquet file holds the fields of jsonl, not psv; leave the format out
+status 2
+error: standard input can be read only once, as a whole and from its start: Parquet is read from its end; write it to a file first
+
+"#]]
+        );
     }
 }

@@ -22,6 +22,7 @@ use kyokumen::format::Format;
 use tempfile::TempDir;
 
 use crate::archive::{encoded, records};
+use crate::messages::told;
 
 /// A folder in which programs run.
 struct Bench(TempDir);
@@ -86,6 +87,11 @@ impl Bench {
         let ran = self.run(line);
         assert_eq!(ran.code, Some(0), "{line}: {}", ran.stderr);
         ran
+    }
+
+    /// The status and the last line of what it says.
+    fn last_of(&self, ran: &Ran) -> String {
+        told(self.0.path(), ran.code, ran.stderr.lines().last().unwrap_or_default()) + "\n"
     }
 
     /// All that is there, links and pipes as such.

@@ -7,6 +7,7 @@ use std::process::{Command, Output};
 use assert_cmd::cargo::cargo_bin;
 use kyokumen_testing::literals::PROBLEM;
 use serde_json::Value;
+use snapbox::{assert_data_eq, str};
 use tempfile::TempDir;
 
 fn run(folder: &Path, words: &[&str]) -> Output {
@@ -57,9 +58,10 @@ fn nothing_read_is_no_success() {
             &["split", name, "--parts", "2", "-o", "parts", "--force"],
         ] {
             let output = run(folder.path(), words);
-            assert_eq!(output.status.code(), Some(3), "{words:?}");
             let message = String::from_utf8_lossy(&output.stderr);
-            assert!(message.contains("nothing was read"), "{words:?}: {message}");
+            let last = message.lines().last().unwrap_or_default();
+            assert_eq!(output.status.code(), Some(3), "{words:?}: {message}");
+            assert_data_eq!(last, str!["nothing was read: there is no record in the input"]);
         }
     }
 }

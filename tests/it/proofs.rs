@@ -20,6 +20,7 @@ use kyokumen::records::answer::Answer;
 use kyokumen::shogi::Position;
 use kyokumen_testing::oracle::foreign_moves;
 use rsshogi::board;
+use snapbox::{assert_data_eq, str};
 
 use crate::proof_properties::{check_closed, check_file};
 use kyokumen_testing::positions::{Random, position};
@@ -328,7 +329,10 @@ fn the_size_of_a_proof_is_bounded() {
     let number = MAX_PROOF_STEPS + 1;
     let more = head.replace(&format!("\t3\t{}\t", steps.len()), &format!("\t3\t{number}\t"));
     let error = read(&file_of_lines(&head, &steps).replace(&head, &more)).unwrap_err();
-    assert!(error.contains("a proof of 1048577 steps"), "{error}");
+    assert_data_eq!(
+        error,
+        str!["line 2: a proof of 1048577 steps, more than the 1048576 there may be"]
+    );
     let mut proof = read(&file_of_lines(&head, &steps)).unwrap().remove(0);
     let step = parse_step(&steps[0]).unwrap();
     for _ in proof.steps()..MAX_PROOF_STEPS {

@@ -16,9 +16,11 @@ use std::process::{Command, Stdio};
 use assert_cmd::cargo::cargo_bin;
 use kyokumen::format::{Format, units};
 use serde_json::Value;
+use snapbox::{assert_data_eq, str};
 use tempfile::TempDir;
 
 use crate::archive::{archive, encoded, records, write};
+use crate::messages::told;
 #[cfg(unix)]
 use crate::signals::send;
 
@@ -165,8 +167,7 @@ fn bad_records_are_told_skipped_or_set_aside() {
     let mut bytes = archive(Format::Psv, 1000);
     write(folder, "a.psv", &bytes);
     let (status, message) = run(folder, &["dedup", "a.psv", "-o", "b.psv"]);
-    assert_eq!(status, 1, "{message}");
-    assert!(message.contains("a.psv, record 5, at byte 200:"), "{message}");
+    let mut stopped = told(folder, Some(status), &message);
     assert!(!folder.join("b.psv").exists() && !folder.join("b.psv.partial").exists());
     for policy in ["skip", "quarantine"] {
         let words = ["dedup", "a.psv", "-o", "b.psv", "--on-error", policy, "--force"];
@@ -191,12 +192,25 @@ fn bad_records_are_told_skipped_or_set_aside() {
         let output = format!("d{number}.psv");
         let words = [*command, &["c.psv", "-o", &output]].concat();
         let (status, message) = run(folder, &words);
-        assert_eq!(status, 1, "{message}");
-        assert!(message.contains("c.psv, record 999, at byte 39960"), "{message}");
+        stopped += &told(folder, Some(status), &message);
         let (status, message) = run(folder, &[&words[..], &["--on-error", "quarantine"]].concat());
         assert_eq!(status, 3, "{message}");
         assert_eq!(file(folder, &format!("d{number}.quarantine.bin")), bytes[39960..]);
     }
+    assert_data_eq!(
+        stopped,
+        str![[r#"
+status 1
+error: a.psv, record 5, at byte 200: byte 1: both kings stand on 1a
+status 1
+error: c.psv, record 999, at byte 39960: byte 37: a record has 40 bytes, found 37; 999 whole records stand before it
+status 1
+error: c.psv, record 999, at byte 39960: byte 37: a record has 40 bytes, found 37; 999 whole records stand before it
+status 1
+error: c.psv, record 999, at byte 39960: byte 37: a record has 40 bytes, found 37; 999 whole records stand before it
+
+"#]]
+    );
 }
 
 #[test]
@@ -498,6 +512,12 @@ fn an_empty_input_gives_an_empty_output() {
     }
     fs::write(folder.join("0.hcp"), b"x").unwrap();
     let (status, message) = run(folder, &["verify", "--manifest", "0.hcp.manifest.json"]);
-    assert_eq!(status, 1);
-    assert!(message.contains("not as their manifests say"), "{message}");
+    assert_data_eq!(
+        told(folder, Some(status), &message),
+        str![[r#"
+status 1
+error: the outputs are not as their manifests say
+
+"#]]
+    );
 }

@@ -7,9 +7,11 @@ use std::path::PathBuf;
 use assert_cmd::Command;
 use kyokumen::format::{Format, Game, Reader};
 use serde_json::Value;
+use snapbox::{assert_data_eq, str};
 use tempfile::TempDir;
 
 use crate::archive::{archive, encoded, records, write};
+use crate::messages::told_by;
 
 /// An engine whose evaluation is the number of characters of the line that says the position.
 const ENGINE: &str = r#"
@@ -160,9 +162,15 @@ fn games_stay_games() {
         assert_eq!(before, after);
     }
     assert!(evaluated > 100, "{evaluated}");
-    let error = bench.run("a.hcpe3", &["--force", "--shard=1/2"]).code(2);
-    let message = String::from_utf8(error.get_output().stderr.clone()).unwrap();
-    assert!(message.contains("kyokumen split"), "{message}");
+    let refused = bench.run("a.hcpe3", &["--force", "--shard=1/2"]);
+    assert_data_eq!(
+        told_by(bench.0.path(), refused.get_output()),
+        str![[r#"
+status 2
+error: a.hcpe3 holds games, which hcpe3 keeps whole: take parts that `kyokumen split` makes, in place of shards
+
+"#]]
+    );
 }
 
 #[test]
@@ -205,7 +213,8 @@ fn engines_that_fail_are_started_again() {
     bench.write("a.hcpe", &bytes);
     let told = bench.run("a.hcpe", &["--on-error=skip"]).code(3);
     let message = String::from_utf8(told.get_output().stderr.clone()).unwrap();
-    assert!(message.contains("the engine died (exit status: 7); it is started again"), "{message}");
+    let first = message.lines().next().unwrap_or_default();
+    assert_data_eq!(first, str![" WARN the engine died (exit status: 7); it is started again"]);
     let sound = Bench::new();
     sound.write("a.hcpe", &bytes);
     sound.run("a.hcpe", &["--on-error=skip"]).code(3);

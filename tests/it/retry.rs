@@ -7,12 +7,15 @@ use std::sync::Arc;
 
 use assert_cmd::cargo::cargo_bin;
 use kyokumen::format::Format;
+use kyokumen::jobs::error::JobError;
 use kyokumen::jobs::plan::{JobPlan, JobRequest};
-use kyokumen::jobs::previous_run::PreviousRun;
+use kyokumen::jobs::previous_run::{PreviousRun, PreviousRunError};
 use serde_json::Value;
+use snapbox::{assert_data_eq, str};
 use tempfile::TempDir;
 
 use crate::archive::{archive, write};
+use crate::messages::told;
 
 fn run(program: &str, folder: &Path, words: &[&str]) -> (i32, String) {
     let mut command = Command::new(cargo_bin(program));
@@ -140,8 +143,11 @@ fn a_second_pass_with_other_filters_is_refused() {
         previous_run: Some(Arc::new(first)),
         ..JobRequest::default()
     };
-    let error = JobPlan::new(request).unwrap_err().to_string();
-    assert!(error.contains("--quiet decides what was searched in the earlier run"), "{error}");
+    let error = JobPlan::new(request).unwrap_err();
+    let JobError::PreviousRun(PreviousRunError::Settings { option, .. }) = &error else {
+        panic!("{error}")
+    };
+    assert_eq!(option, "quiet");
 }
 
 #[test]
@@ -158,7 +164,8 @@ fn shards_of_a_second_pass_are_joined() {
         filter(folder, &[&words[..], &MORE].concat());
         let (status, message) = run("gen-filter", folder, &[&words[..], &MORE].concat());
         assert_eq!(status, 3, "{message}");
-        assert!(message.contains("nothing to do"), "{message}");
+        let first = message.lines().next().unwrap_or_default();
+        assert_data_eq!(first, str!["nothing to do: shard [..]/2 was done before"]);
     }
     for (stream, name) in [("kept", "a.hcp"), ("mated_lines", "a.mated.jsonl")] {
         let joined = format!("joined.{name}");
@@ -178,44 +185,75 @@ fn what_does_not_go_with_the_first_pass_is_refused() {
     write(folder, "a.psv", &bytes);
     filter(folder, &[&["a.psv", "-o", "first"], &FEW[..]].concat());
     filter(folder, &[&["a.psv", "-o", "dropped", "--mated", "drop"], &FEW[..]].concat());
-    let retry = |manifest: &str, more: &[&str], status: i32, why: &str| {
+    let mut all = String::new();
+    let mut retry = |manifest: &str, more: &[&str]| {
         let words = [&["--retry-unknown", manifest, "-o", "second"], &MORE[..], more].concat();
-        let (ended, message) = run("gen-filter", folder, &words);
-        assert_eq!(ended, status, "{words:?}: {message}");
-        assert!(message.contains(why), "{message}");
+        let (status, message) = run("gen-filter", folder, &words);
+        all += &told(folder, Some(status), &message);
         assert!(!folder.join("second/a.psv").exists());
     };
     let first = "first/a.manifest.json";
-    retry(first, &["a.psv"], 2, "cannot be used with");
-    retry(first, &["--min-ply", "3"], 2, "--min-ply decides what was searched in the earlier run");
-    retry(first, &["--in-check", "skip"], 2, "--in-check decides");
+    retry(first, &["a.psv"]);
+    retry(first, &["--min-ply", "3"]);
+    retry(first, &["--in-check", "skip"]);
     // Older versions wrote no proofs of what they dropped.
     let dropped = folder.join("dropped/a.manifest.json");
     let mut manifest: Value = serde_json::from_slice(&fs::read(&dropped).unwrap()).unwrap();
     let outputs = manifest["outputs"].as_array_mut().unwrap();
     outputs.retain(|output| output["stream"] != "mated_lines");
     fs::write(&dropped, manifest.to_string()).unwrap();
-    retry("dropped/a.manifest.json", &[], 2, "does not say which records were mated");
-    retry("first/a.mated.jsonl", &[], 1, "is no manifest that this version understands");
+    retry("dropped/a.manifest.json", &[]);
+    retry("first/a.mated.jsonl", &[]);
     // Which of two files of one name a line speaks of, nobody knows.
     filter(folder, &[&["a.psv", "a.psv", "-o", "twice"], &FEW[..]].concat());
-    retry("twice/a.manifest.json", &[], 2, "names a.psv twice");
+    retry("twice/a.manifest.json", &[]);
     // The lists are read while outputs are written: they are not replaced.
     let words = ["--retry-unknown", first, "-o", "first", "--force"];
     let (status, message) = run("gen-filter", folder, &[&words[..], &MORE].concat());
-    assert_eq!(status, 2, "{message}");
-    assert!(message.contains("would be written over the input"), "{message}");
+    let replaced = told(folder, Some(status), &message);
     // Other bytes of the same size, which shows when they are read.
     let mut other = bytes.clone();
     other.rotate_left(40);
     write(folder, "a.psv", &other);
-    retry(first, &[], 1, "a.psv is not what the earlier run read: its bytes are others");
+    retry(first, &[]);
     write(folder, "a.psv", &bytes[..bytes.len() - 40]);
-    retry(first, &[], 1, "its size is another");
+    retry(first, &[]);
     write(folder, "a.psv", &bytes);
     let list = fs::read_to_string(folder.join("first/a.unknown.jsonl")).unwrap();
     write(folder, "first/a.unknown.jsonl", list.replacen("nodes", "Nodes", 1).as_bytes());
-    retry(first, &[], 1, "a.unknown.jsonl has another SHA-256 than its manifest says");
+    retry(first, &[]);
     fs::remove_file(folder.join("first/a.unknown.jsonl")).unwrap();
-    retry(first, &[], 1, "a.unknown.jsonl is missing");
+    retry(first, &[]);
+    assert_data_eq!(
+        all + &replaced,
+        str![[r#"
+status 2
+error: the argument '--retry-unknown <MANIFEST>' cannot be used with '[INPUT]...'
+
+Usage: gen-filter --retry-unknown <MANIFEST> --output <DIR> --nodes <NODES> --hash-mb <MIB> [INPUT]...
+
+For more information, try '--help'.
+status 2
+error: --min-ply decides what was searched in the earlier run: it was null
+status 2
+error: --in-check decides what was searched in the earlier run: it was "both"
+status 2
+error: dropped/a.manifest.json does not say which records were mated: it was run by an older version, which listed no mates with --mated drop or relabel
+status 1
+error: first/a.mated.jsonl is no manifest that this version understands: EOF while parsing a value at line 1 column 0
+status 2
+error: twice/a.manifest.json names a.psv twice: its lists do not say which of the two they speak of
+status 1
+error: a.psv is not what the earlier run read: its bytes are others
+status 1
+error: a.psv is not what the earlier run read: its size is another
+status 1
+error: first/a.unknown.jsonl has another SHA-256 than its manifest says
+status 1
+error: first/a.unknown.jsonl is missing
+status 2
+error: first/a.mated.jsonl would be written over the input first/a.mated.jsonl
+
+"#]]
+    );
 }

@@ -11,9 +11,11 @@ use kyokumen_testing::oracle::{foreign, foreign_moves};
 use rsshogi::board::{Move32List, generate_legal_all_move32};
 use rsshogi::types::{EnteringKingRule, Move32, RepetitionState};
 use serde_json::Value;
+use snapbox::{assert_data_eq, str};
 use tempfile::TempDir;
 
 use crate::archive::{records, write};
+use crate::messages::told_by;
 
 /// A folder in which games are made.
 struct Bench(TempDir);
@@ -298,9 +300,7 @@ fn shards_of_games_are_joined() {
         }
         let joined = format!("joined.{to}");
         let merge = || bench.kyokumen(&["merge", &folder, "-o", &joined, "--progress=none"]);
-        let refused = merge().code(1);
-        let message = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
-        assert!(message.contains("shard 1/3 is missing"), "{message}");
+        let missing = told_by(bench.0.path(), merge().get_output());
         bench.run(&folder, &with(&["--shard=1/3"])).success();
         merge().success();
         assert!(fs::read(bench.path(&joined)).unwrap() == whole, "{to}");
@@ -318,9 +318,19 @@ fn shards_of_games_are_joined() {
         bench.run(&folder, &other.into_iter().filter(|word| *word != GAMES[2]).collect::<Vec<_>>());
         fs::remove_file(bench.path(&joined)).unwrap();
         fs::remove_file(bench.path(&name)).unwrap();
-        let refused = merge().code(1);
-        let message = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
-        assert!(message.contains("settings.seed is 8"), "{message}");
+        let other = told_by(bench.0.path(), merge().get_output());
+        assert_data_eq!(
+            (missing + &other).replace(to, "FORMAT"),
+            str![[r#"
+status 1
+error: the shards in shards FORMAT cannot be joined:
+  shard 1/3 is missing: there is no shards FORMAT/selfplay-00001-of-00003.manifest.json
+status 1
+error: the shards in shards FORMAT cannot be joined:
+  shard 2/3 is of another run: settings.seed is 8, in shard 1/3 9
+
+"#]]
+        );
     }
 }
 
@@ -387,10 +397,15 @@ fn games_are_kept_when_a_program_dies() {
     let words =
         ["--model=run:sh program", "--games=6", "--batch=2", "--threads=1", "--max-moves=3"];
     let words = [&words[..], &["--resign=1", "--root-mate=0,0", "--resume"]].concat();
-    let failed = bench.run("out", &words).code(1);
-    let message = String::from_utf8_lossy(&failed.get_output().stderr).into_owned();
-    assert!(message.contains("kept, and --resume goes on"), "{message}");
-    assert!(message.ends_with("the program ended (exit status: 9)\n"), "{message}");
+    let failed = bench.run("out", &words);
+    assert_data_eq!(
+        told_by(bench.0.path(), failed.get_output()),
+        str![[r#"
+status 1
+error: the games cannot go on; [..] kept, and --resume goes on: device 0 gives no evaluations: the network cannot be evaluated: the program ended (exit status: 9)
+
+"#]]
+    );
     write(bench.0.path(), "repaired", b"");
     bench.run("out", &words).success();
     let manifest = bench.manifest("out/selfplay.manifest.json");

@@ -7,9 +7,11 @@ use std::process::{Command, Output};
 use assert_cmd::cargo::cargo_bin;
 use kyokumen::format::Format;
 use serde_json::Value;
+use snapbox::{assert_data_eq, str};
 use tempfile::TempDir;
 
 use crate::archive::{archive, write};
+use crate::messages::told_by;
 
 fn run(program: &str, words: &[&str], folder: &Path) -> Output {
     Command::new(cargo_bin(program)).args(words).current_dir(folder).output().unwrap()
@@ -24,13 +26,8 @@ fn succeeds(program: &str, words: &[&str], folder: &Path) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// What a command says that fails with this status.
-#[track_caller]
-fn fails(status: i32, words: &[&str], folder: &Path) -> String {
-    let output = run("kyokumen", words, folder);
-    let message = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(status), "{words:?}: {message}");
-    String::from_utf8(output.stdout).unwrap() + &message
+fn fails(words: &[&str], folder: &Path) -> String {
+    told_by(folder, &run("kyokumen", words, folder))
 }
 
 const SETTINGS: [&str; 8] =
@@ -128,8 +125,14 @@ fn frames_of_compressed_shards_are_those_of_the_whole() {
     let [joined, whole] =
         ["joined.hcp.zst", "whole/a.hcp.zst"].map(|file| fs::read(path.join(file)).unwrap());
     assert!(joined == whole);
-    let refusal = fails(2, &["merge", "out", "-o", "joined.hcp"], path);
-    assert!(refusal.contains("the shards are hcp.zst"), "{refusal}");
+    assert_data_eq!(
+        fails(&["merge", "out", "-o", "joined.hcp"], path),
+        str![[r#"
+status 2
+error: the shards are hcp.zst, the name of joined.hcp says hcp; join them as they are, and convert the file
+
+"#]]
+    );
 }
 
 #[test]
@@ -137,12 +140,20 @@ fn what_is_missing_is_listed() {
     let folder = shards("a.hcp", 5, &[2, 4]);
     let path = folder.path();
     fs::write(path.join("out/a-00004-of-00005.checkpoint"), "").unwrap();
-    let refusal = fails(1, &["merge", "out", "-o", "joined.hcp"], path);
-    assert!(refusal.contains("\n  shard 2/5 is missing: there is no out/a-00002"), "{refusal}");
-    assert!(refusal.contains("\n  shard 4/5 is not finished"), "{refusal}");
+    let told = ["out", "whole"].map(|from| fails(&["merge", from, "-o", "joined.hcp"], path));
+    assert_data_eq!(
+        told.concat(),
+        str![[r#"
+status 1
+error: the shards in out cannot be joined:
+  shard 2/5 is missing: there is no out/a-00002-of-00005.manifest.json
+  shard 4/5 is not finished: there is no out/a-00004-of-00005.manifest.json
+status 2
+error: there is no manifest of a shard in whole
+
+"#]]
+    );
     assert!(!path.join("joined.hcp").exists() && !path.join("joined.hcp.partial").exists());
-    let refusal = fails(2, &["merge", "whole", "-o", "joined.hcp"], path);
-    assert!(refusal.contains("there is no manifest of a shard in whole"), "{refusal}");
 }
 
 #[test]
@@ -155,29 +166,29 @@ fn what_is_different_is_listed() {
         run("kyokumen", &words, path)
     };
     assert!(all(&["verify", "--manifest"]).status.success());
-    let check = |expected: &str| {
-        let refusal = fails(1, &["merge", "out", "-o", "joined.hcp"], path);
-        assert!(refusal.contains(&format!("\n  {expected}")), "{refusal}");
+    let mut told = String::new();
+    let mut check = || {
+        let refusal = fails(&["merge", "out", "-o", "joined.hcp"], path);
         assert!(!path.join("joined.hcp").exists());
         let output = all(&["verify", "--manifest"]);
         assert_eq!(output.status.code(), Some(1));
         let found = String::from_utf8(output.stdout).unwrap();
-        assert!(found.contains(&format!("\n  {expected}")), "{found}");
+        let findings = |said: &str| -> Vec<String> {
+            said.lines().filter(|line| line.starts_with("  ")).map(str::to_owned).collect()
+        };
+        assert_eq!(findings(&refusal), findings(&found));
+        told += &refusal;
     };
     let second = path.join("out/a-00002-of-00003.hcp");
     let bytes = fs::read(&second).unwrap();
     fs::write(&second, &bytes[1..]).unwrap();
-    check(&format!(
-        "out/a-00002-of-00003.hcp has {} bytes, its manifest says {}",
-        bytes.len() - 1,
-        bytes.len()
-    ));
+    check();
     let mut damaged = bytes.clone();
     damaged[40] ^= 1;
     fs::write(&second, damaged).unwrap();
-    check("out/a-00002-of-00003.hcp has another SHA-256 than its manifest says");
+    check();
     fs::remove_file(&second).unwrap();
-    check("out/a-00002-of-00003.hcp is missing");
+    check();
     fs::write(&second, &bytes).unwrap();
     let manifest = path.join("out/a-00003-of-00003.manifest.json");
     let text = fs::read_to_string(&manifest).unwrap();
@@ -186,17 +197,45 @@ fn what_is_different_is_listed() {
         fs::write(&manifest, text.replacen(from, to, 1)).unwrap();
     };
     rewrite("\"nodes\": 5", "\"nodes\": 6");
-    check("shard 3/3 is of another run: settings.nodes is 6, in shard 1/3 5");
+    check();
     rewrite("\"from\": 268", "\"from\": 270");
-    check("shard 3/3 begins with record 270 of a.hcp, not with 268, where the one before it ends");
+    check();
     rewrite("\"input\": 135", "\"input\": 134");
-    check("shard 3/3 has 134 records, not its part of 135");
+    check();
     fs::write(&manifest, &text).unwrap();
     succeeds("kyokumen", &["merge", "out", "-o", "joined.hcp"], path);
-    let refusal = fails(2, &["merge", "out", "-o", "joined.hcp"], path);
-    assert!(refusal.contains("joined.hcp exists"), "{refusal}");
-    let refusal = fails(2, &["merge", "out", "-o", "out/a-00002-of-00003.hcp", "--force"], path);
-    assert!(refusal.contains("would be written over the input"), "{refusal}");
+    told += &fails(&["merge", "out", "-o", "joined.hcp"], path);
+    told += &fails(&["merge", "out", "-o", "out/a-00002-of-00003.hcp", "--force"], path);
+    assert_data_eq!(
+        told,
+        str![[r#"
+status 1
+error: the shards in out cannot be joined:
+  out/a-00002-of-00003.hcp has 2719 bytes, its manifest says 2720
+status 1
+error: the shards in out cannot be joined:
+  out/a-00002-of-00003.hcp has another SHA-256 than its manifest says
+status 1
+error: the shards in out cannot be joined:
+  out/a-00002-of-00003.hcp is missing
+status 1
+error: the shards in out cannot be joined:
+  shard 3/3 is of another run: settings.nodes is 6, in shard 1/3 5
+status 1
+error: the shards in out cannot be joined:
+  out/a-00003-of-00003.manifest.json contradicts itself: 133 records of a.hcp, hcp, do not have 4320 bytes
+  shard 3/3 begins with record 270 of a.hcp, not with 268, where the one before it ends
+status 1
+error: the shards in out cannot be joined:
+  out/a-00003-of-00003.manifest.json contradicts itself: the counts do not add up: input = 134, but kept + mated + unknown + filtered + bad = 135
+  shard 3/3 has 134 records, not its part of 135
+status 2
+error: joined.hcp exists; replace it with --force
+status 2
+error: out/a-00002-of-00003.hcp would be written over the input out/a-00002-of-00003.hcp
+
+"#]]
+    );
 }
 
 #[test]
@@ -205,8 +244,14 @@ fn a_single_shard_is_compared_with_its_manifest() {
     let manifest = "out/a-00002-of-00003.manifest.json";
     let said = succeeds("kyokumen", &["verify", "--manifest", manifest], folder.path());
     assert_eq!(said, "out/a: as 1 manifest says\n");
-    let refusal = fails(2, &["verify", "--manifest", "a.hcp"], folder.path());
-    assert!(refusal.contains("a.hcp is no manifest"), "{refusal}");
+    assert_data_eq!(
+        fails(&["verify", "--manifest", "a.hcp"], folder.path()),
+        str![[r#"
+status 2
+error: a.hcp is no manifest: its name does not end with .manifest.json
+
+"#]]
+    );
 }
 
 /// A process was killed while it wrote down where records begin: the next one does it, and nothing is left.
@@ -250,8 +295,14 @@ fn status_tells_the_shards_apart() {
     // The parts of a file have names like shards, and are none.
     succeeds("kyokumen", &["split", "a.hcp", "-o", "out", "--parts", "3", "--name", "b"], path);
     assert_eq!(succeeds("kyokumen", &["status", "out"], path), text);
-    let nothing = fails(1, &["status", "."], path);
-    assert!(nothing.contains("there are no runs in ."), "{nothing}");
+    assert_data_eq!(
+        fails(&["status", "."], path),
+        str![[r#"
+status 1
+error: there are no runs in .
+
+"#]]
+    );
 }
 
 #[test]
@@ -289,20 +340,20 @@ fn what_was_taken_out_is_not_taken_in_again_without_a_word() {
         let output = run("kyokumen", &words, folder.path());
         assert!(output.status.success(), "{output:?}");
         let said = String::from_utf8(output.stderr).unwrap();
-        said.lines()
-            .filter(|line| line.trim_start().starts_with("WARN"))
-            .map(str::to_owned)
-            .collect::<String>()
+        let is_warning = |line: &&str| line.trim_start().starts_with("WARN");
+        said.split_inclusive('\n').filter(is_warning).collect::<String>()
     };
     let (first, second) = ("out/a-00001-of-00002.psv", "out/a-00002-of-00002.psv");
     let mated = "out/a-00002-of-00002.psv.mated";
     assert_eq!(shuffled(&[first, second]), "");
     assert_eq!(shuffled(&[mated, "whole/a.psv.mated"]), "");
-    let said = shuffled(&[first, second, mated]);
-    let warning = format!(
-        "{mated} holds the mated records of out/a-00002-of-00002.manifest.json (filter), {first} the kept ones"
+    let said = shuffled(&[first, second, mated]) + &shuffled(&["whole/a.psv.unknown", first]);
+    assert_data_eq!(
+        said,
+        str![[r#"
+ WARN out/a-00002-of-00002.psv.mated holds the mated records of out/a-00002-of-00002.manifest.json (filter), out/a-00001-of-00002.psv the kept ones: what was taken out is taken in again
+ WARN whole/a.psv.unknown holds the unknown records of whole/a.manifest.json (filter), out/a-00001-of-00002.psv the kept ones: what was taken out is taken in again
+
+"#]]
     );
-    assert!(said.contains(&warning), "{said}");
-    let said = shuffled(&["whole/a.psv.unknown", first]);
-    assert!(said.contains("holds the unknown records"), "{said}");
 }

@@ -11,9 +11,11 @@ use assert_cmd::cargo::cargo_bin;
 use kyokumen::format::{Format, PositionKey, Record};
 use kyokumen::shogi::{Position, sfen};
 use serde_json::{Value, json};
+use snapbox::{assert_data_eq, str};
 use tempfile::TempDir;
 
 use crate::archive::{archive, encoded, records, write};
+use crate::messages;
 
 fn stats(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
     let mut command = Command::new(cargo_bin("kyokumen"));
@@ -150,17 +152,28 @@ fn the_page_needs_nothing_from_elsewhere() {
     // Five plots, and six boards less that of drops.
     assert_eq!(page.matches("<svg").count(), 10);
     let (code, _, told) = stats(folder.path(), &arguments);
-    assert_eq!(code, Some(2));
-    assert!(told.contains("report.html exists; replace it with --force"), "{told}");
+    let mut refused = messages::told(folder.path(), code, &told);
     // A page is first written under its partial name.
     fs::copy(folder.path().join(name), folder.path().join("page.partial")).unwrap();
     for (input, page) in [(name, name), ("page.partial", "page")] {
         let arguments = [input, "--from", "sfen", "--html", page, "--force"];
         let (code, _, told) = stats(folder.path(), &arguments);
-        assert_eq!(code, Some(2));
-        assert!(told.contains("would be written over the input"), "{told}");
+        refused += &messages::told(folder.path(), code, &told.replace(name, "a.sfen"));
     }
     let (code, _, told) = stats(folder.path(), &[name, "--html", ".", "--force"]);
-    assert_eq!(code, Some(2));
-    assert!(told.contains("is a folder"), "{told}");
+    refused += &messages::told(folder.path(), code, &told);
+    assert_data_eq!(
+        refused,
+        str![[r#"
+status 2
+error: report.html exists; replace it with --force
+status 2
+error: a.sfen would be written over the input a.sfen
+status 2
+error: page would be written over the input page.partial
+status 2
+error: . is a folder
+
+"#]]
+    );
 }

@@ -7,6 +7,7 @@ use std::process::{Command, Output, Stdio};
 
 use assert_cmd::cargo::cargo_bin;
 use kyokumen::shogi::sfen;
+use snapbox::{assert_data_eq, str};
 use tempfile::TempDir;
 
 use kyokumen_testing::literals::{START_PSV, bytes};
@@ -158,7 +159,13 @@ fn each_move_of_a_book_is_a_record() {
 fn a_book_needs_plies_and_an_empty_one_is_its_header() {
     let hcpe = bytes(&format!("{}0a008e070100", kyokumen_testing::literals::START_HCP));
     let (_, ran) = convert("a.hcpe", &hcpe, "db", &[]);
-    assert!(text(&ran.stderr).contains("without --fill ply=0"), "{}", text(&ran.stderr));
+    assert_data_eq!(
+        text(&ran.stderr),
+        str![[r#"
+error: cannot convert [..]/a.hcpe without --fill ply=0: db needs ply, which hcpe does not hold and no fill names
+
+"#]]
+    );
     let (book, _) = convert("a.hcpe", b"", "db", &["--fill", "ply=1"]);
     assert_eq!(text(&book), "#YANEURAOU-DB2016 1.00\n");
     let (zst, _) = convert("a.psv", &start_psv(), "db.zst", &[]);

@@ -1,14 +1,17 @@
 //! Inputs whose names do not say their format: their content does, in every command.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
 use assert_cmd::cargo::cargo_bin;
 use kyokumen::format::Format;
+use snapbox::{assert_data_eq, str};
 use tempfile::TempDir;
 
 use crate::archive::{archive, write};
+use crate::messages::told;
 
 fn run(folder: &Path, words: &[&str]) -> (Option<i32>, String, String) {
     let output =
@@ -82,15 +85,23 @@ fn what_is_no_input_is_said_with_what_to_write_instead() {
     write(folder, "games/a.hcpe", &archive(Format::Hcpe, 3));
     write(folder, "games/a.jsonl", b"");
     write(folder, "b.bin", &[7; 1000]);
-    for command in ["stats", "inspect", "verify", "solve"] {
-        let (code, _, said) = run(folder, &[command, "games"]);
-        assert_eq!(code, Some(2), "{command}: {said}");
-        let expected = "games is a folder: name the files in it, as in games/*.hcpe";
-        assert!(said.contains(expected), "{command}: {said}");
-    }
-    for command in ["stats", "inspect", "verify"] {
-        let (code, _, said) = run(folder, &[command, "b.bin"]);
-        assert_eq!(code, Some(2), "{command}: {said}");
-        assert!(said.contains("b.bin is of no known format"), "{command}: {said}");
-    }
+    let commands = ["stats", "inspect", "verify"];
+    let folders = ["solve"].into_iter().chain(commands).map(|command| [command, "games"]);
+    let words = folders.chain(commands.map(|command| [command, "b.bin"]));
+    let all: BTreeSet<String> = words
+        .map(|words| {
+            let (code, _, said) = run(folder, &words);
+            told(folder, code, &said)
+        })
+        .collect();
+    assert_data_eq!(
+        all.into_iter().collect::<String>(),
+        str![[r#"
+status 2
+error: b.bin is of no known format: neither its name nor its content says one; say it with --from
+status 2
+error: games is a folder: name the files in it, as in games/*.hcpe
+
+"#]]
+    );
 }

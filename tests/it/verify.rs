@@ -10,9 +10,11 @@ use assert_cmd::cargo::cargo_bin;
 use kyokumen::format::Format;
 use kyokumen::shogi::sfen;
 use serde_json::{Value, json};
+use snapbox::{assert_data_eq, str};
 use tempfile::TempDir;
 
 use crate::archive::{archive, encoded, records, write};
+use crate::messages;
 
 /// Exit status, standard output, messages.
 fn verify(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
@@ -210,24 +212,59 @@ fn what_cannot_be_is_refused_before_anything_is_written() {
         write(folder.path(), name, &archive(Format::Psv, 3));
     }
     write(folder.path(), "a.bin", &[7; 1000]);
-    for (arguments, message) in [
-        (&["a.psv", "other/a.psv", "--quarantine", "q"][..], "two inputs would both be written to"),
-        (&["a.psv", "--quarantine", "a.psv"], "is not a folder"),
-        (&["a.bin"], "say it with --from"),
-        (&["-", "-", "--from", "psv"], "it was named more than once"),
-        (&["a.psv", "--proof", "a.proofs"], "cannot be used with"),
-        (&["--proof", "a.proofs", "--strict"], "cannot be used with"),
-        (&[], "required"),
+    let mut refused = String::new();
+    for arguments in [
+        &["a.psv", "other/a.psv", "--quarantine", "q"][..],
+        &["a.psv", "--quarantine", "a.psv"],
+        &["a.bin"],
+        &["-", "-", "--from", "psv"],
+        &["a.psv", "--proof", "a.proofs"],
+        &["--proof", "a.proofs", "--strict"],
+        &[],
     ] {
         let (code, said, told) = verify(folder.path(), arguments);
-        assert_eq!((code, &*said), (Some(2), ""), "{arguments:?}: {told}");
-        assert!(told.contains(message), "{arguments:?}: {told}");
+        assert_eq!(said, "", "{arguments:?}");
+        refused += &messages::told(folder.path(), code, &told);
         assert!(!path("q").exists());
     }
     assert_eq!(verify(folder.path(), &["missing.psv"]).0, Some(1));
     assert_eq!(verify(folder.path(), &["a.psv", "--quarantine", "q"]).0, Some(0));
     let (code, _, told) = verify(folder.path(), &["a.psv", "--quarantine", "q"]);
-    assert_eq!(code, Some(2));
-    assert!(told.contains("exists; replace it with --force"), "{told}");
+    refused += &messages::told(folder.path(), code, &told);
+    assert_data_eq!(
+        refused,
+        str![[r#"
+status 2
+error: two inputs would both be written to q/a.bad.jsonl
+status 2
+error: a.psv is not a folder
+status 2
+error: a.bin is of no known format: neither its name nor its content says one; say it with --from
+status 2
+error: standard input can be read only once, as a whole and from its start: it was named more than once; write it to a file first
+status 2
+error: the argument '--progress <auto|bar|plain|json|none>' cannot be used with '--proof <FILE>...'
+
+Usage: kyokumen verify --progress <auto|bar|plain|json|none> <FILE>...
+
+For more information, try '--help'.
+status 2
+error: the argument '--progress <auto|bar|plain|json|none>' cannot be used with '--proof <FILE>...'
+
+Usage: kyokumen verify --progress <auto|bar|plain|json|none> --strict [FILE]...
+
+For more information, try '--help'.
+status 2
+error: the following required arguments were not provided:
+  <FILE>...
+
+Usage: kyokumen verify --progress <auto|bar|plain|json|none> <FILE>...
+
+For more information, try '--help'.
+status 2
+error: q/a.good.psv exists; replace it with --force
+
+"#]]
+    );
     assert_eq!(verify(folder.path(), &["a.psv", "--quarantine", "q", "--force"]).0, Some(0));
 }

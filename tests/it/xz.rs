@@ -8,9 +8,11 @@ use std::process::{Command, Stdio};
 use assert_cmd::cargo::cargo_bin;
 use kyokumen::format::Format;
 use lzma_rust2::{XzOptions, XzWriter};
+use snapbox::{assert_data_eq, str};
 use tempfile::TempDir;
 
 use crate::archive::{archive, write};
+use crate::messages::told;
 
 const RECORDS: usize = 3000;
 
@@ -112,40 +114,72 @@ fn what_is_damaged_is_said_with_its_place() {
     let folder = folder.path();
     let whole = fs::read(folder.join("a.psv.xz")).unwrap();
     let half = whole.len() / 2;
+    let mut all = String::new();
     let mut damaged = whole.clone();
     damaged[half] ^= 1;
     write(folder, "cut.psv.xz", &whole[..half]);
     write(folder, "damaged.psv.xz", &damaged);
     write(folder, "empty.psv.xz", b"");
     write(folder, "plain.psv.xz", &fs::read(folder.join("a.psv")).unwrap());
-    for (file, expected) in [
-        ("cut", format!("the file is cut off: it ends at byte {half}, before its xz stream does")),
-        ("damaged", "damaged xz stream before byte ".to_owned()),
-        ("empty", "the file is cut off: it ends at byte 0, before its xz stream does".to_owned()),
-        ("plain", "damaged xz stream before byte 6: invalid XZ magic bytes".to_owned()),
-    ] {
+    for file in ["cut", "damaged", "empty", "plain"] {
         for words in ["convert F -o out.sfen --on-error skip", "verify F"] {
             let words = words.replace('F', &format!("{file}.psv.xz"));
             let (code, _, said) = run(folder, &words, b"");
-            assert_eq!(code, Some(1), "{words}: {said}");
-            assert!(said.contains(&format!("cannot read {file}.psv.xz after byte ")), "{said}");
-            assert!(said.contains(&expected), "{words}: {said}");
+            all += &told(folder, code, &said);
             assert!(!folder.join("out.sfen").exists(), "{words}");
         }
     }
+    assert_data_eq!(
+        all,
+        str![[r#"
+status 1
+psv to sfen: they have the same fields
+error: cannot read cut.psv.xz after byte 0: the file is cut off: it ends at byte [..], before its xz stream does
+status 1
+error: cannot read cut.psv.xz after byte 0: the file is cut off: it ends at byte [..], before its xz stream does
+status 1
+psv to sfen: they have the same fields
+error: cannot read damaged.psv.xz after byte [..]: damaged xz stream before byte [..]
+status 1
+error: cannot read damaged.psv.xz after byte [..]: damaged xz stream before byte [..]
+status 1
+psv to sfen: they have the same fields
+error: cannot read empty.psv.xz after byte 0: the file is cut off: it ends at byte 0, before its xz stream does
+status 1
+error: cannot read empty.psv.xz after byte 0: the file is cut off: it ends at byte 0, before its xz stream does
+status 1
+psv to sfen: they have the same fields
+error: cannot read plain.psv.xz after byte 0: damaged xz stream before byte 6: invalid XZ magic bytes
+status 1
+error: cannot read plain.psv.xz after byte 0: damaged xz stream before byte 6: invalid XZ magic bytes
+
+"#]]
+    );
 }
 
 #[test]
 fn it_is_not_written() {
     let folder = archives();
     let folder = folder.path();
-    for words in [
+    let told = [
         "convert a.psv -o b.hcpe.xz",
         "convert a.psv -o b --to hcpe.xz",
         "shuffle a.psv -o b.psv.xz",
-    ] {
+    ]
+    .map(|words| {
         let (code, _, said) = run(folder, words, b"");
-        assert_eq!(code, Some(2), "{words}: {said}");
-        assert!(said.contains(".xz can be read, not written; write "), "{words}: {said}");
-    }
+        told(folder, code, &said)
+    });
+    assert_data_eq!(
+        told.concat(),
+        str![[r#"
+status 2
+error: hcpe.xz can be read, not written; write hcpe or hcpe.zst
+status 2
+error: hcpe.xz can be read, not written; write hcpe or hcpe.zst
+status 2
+error: psv.xz can be read, not written; write psv or psv.zst
+
+"#]]
+    );
 }

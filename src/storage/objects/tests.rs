@@ -326,8 +326,8 @@ fn only_the_same_run_is_gone_on_with() {
     // The same bytes under the same name, written once more, are another input.
     put("memory://same/a.hcp", &sample(100));
     let changed = run_filter(JobRequest { resume: true, ..request() });
-    let Err(error @ JobError::Different { .. }) = changed else { panic!("{changed:?}") };
-    assert!(error.to_string().contains("inputs[0]."), "{error}");
+    let Err(JobError::Different { difference, .. }) = changed else { panic!("{changed:?}") };
+    assert!(difference.what.starts_with("inputs[0]."), "{difference}");
     run_filter(JobRequest { force: true, ..request() }).unwrap();
     assert!(run_filter(JobRequest { resume: true, ..request() }).unwrap());
     // Outputs without the manifest, and one that is not as the manifest says.

@@ -5,6 +5,7 @@ use std::process::Command;
 
 use assert_cmd::cargo::cargo_bin;
 use kyokumen::format::Format;
+use snapbox::{assert_data_eq, str};
 
 use super::{Bench, run};
 use crate::archive::archive;
@@ -33,8 +34,6 @@ fn what_is_not_there_is_said() {
     folder.write("a.hcpe", &archive(Format::Hcpe, 4));
     folder.write("b.psv", &archive(Format::Psv, 4));
     let one = folder.convert("a.hcpe", "a.npz", &[]);
-    assert!(one.stderr.contains("hcpe to npz: lost: ending; no array of: ply"), "{}", one.stderr);
-    assert!(one.stderr.contains("ply missing in 4 records: no array of it"), "{}", one.stderr);
     let other = folder.path("b.psv");
     let both = folder.convert("a.hcpe", "c.npz", &[other.to_str().unwrap(), "--json"]);
     let report = both.json();
@@ -43,22 +42,44 @@ fn what_is_not_there_is_said() {
     assert_eq!(report["outputs"][0]["records"], 8);
     assert_eq!(report["inputs"][0]["absent"][0], "ply");
     let filled = folder.convert("a.hcpe", "d.npz", &["--fill", "ply=0"]);
-    assert!(filled.stderr.contains("ply filled in in 4 records"), "{}", filled.stderr);
-    assert!(!filled.stderr.contains("no array"), "{}", filled.stderr);
+    assert_data_eq!(
+        folder.told(&one) + &folder.told(&filled),
+        str![[r#"
+status 0
+hcpe to npz: lost: ending; no array of: ply
+4 records: 4 written, 0 filtered, 0 bad
+  ply missing in 4 records: no array of it
+  padding_not_zero in 4 records
+  [FOLDER]/a.npz (4 records)
+status 0
+hcpe to npz: lost: ending; filled in: ply=0
+4 records: 4 written, 0 filtered, 0 bad
+  ply filled in in 4 records
+  padding_not_zero in 4 records
+  [FOLDER]/d.npz (4 records)
+
+"#]]
+    );
 }
 
 #[test]
 fn what_cannot_be_is_refused() {
     let folder = Bench::new();
     folder.write("a.psv", &archive(Format::Psv, 4));
-    let refused = |to: &str, options: &[&str], expected: &str| {
-        let ran = folder.convert("a.psv", to, options);
-        assert_eq!(ran.code, Some(2), "{to}: {}", ran.stderr);
-        assert!(ran.stderr.contains(expected), "{to}: {}", ran.stderr);
-    };
-    refused("b.psv", &["--family", "apery"], "--family says how arrays of numpy hold positions");
-    refused("b.npy", &[], "the name of ");
+    let told = |to: &str, options: &[&str]| folder.told(&folder.convert("a.psv", to, options));
+    let refused = told("b.psv", &["--family", "apery"]) + &told("b.npy", &[]);
     assert!(folder.convert("a.psv", "b.npz", &[]).code == Some(0));
-    refused("b.npz", &[], "exists; replace it with --force");
+    assert_data_eq!(
+        refused + &told("b.npz", &[]),
+        str![[r#"
+status 2
+error: --family says how arrays of numpy hold positions: for --to npz, not for psv
+status 2
+error: the name of [FOLDER]/b.npy does not say its format; say it with --to
+status 2
+error: [FOLDER]/b.npz exists; replace it with --force
+
+"#]]
+    );
     assert!(folder.convert("a.psv", "b.npz", &["--force"]).code == Some(0));
 }

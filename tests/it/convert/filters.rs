@@ -9,6 +9,7 @@ use assert_cmd::cargo::cargo_bin;
 use kyokumen::format::{Format, PositionKey, Record, RecordRef};
 use kyokumen::random::SplitMix64;
 use serde_json::{Value, json};
+use snapbox::{assert_data_eq, str};
 
 use super::{Bench, literal};
 use crate::archive::{archive, encoded, records, write};
@@ -180,9 +181,15 @@ fn positions_that_do_not_fit_into_memory_end_the_run() {
     let bench = Bench::new();
     bench.write("a.psv", &good(6000).concat());
     let ran = bench.convert("a.psv", "b.psv", &["--dedup", "--memory", "100K"]);
-    assert_eq!(ran.code, Some(1));
-    assert!(ran.stderr.contains("fill the 100K of --memory; "), "{}", ran.stderr);
-    assert!(ran.stderr.contains("`kyokumen dedup`"), "{}", ran.stderr);
+    assert_data_eq!(
+        bench.told(&ran),
+        str![[r#"
+status 1
+psv to psv: records are copied unchanged
+error: 2048 positions fill the 100K of --memory; allow more, or use `kyokumen dedup`, which does not keep them in memory: 2048 positions fill the 100K
+
+"#]]
+    );
     assert_eq!(bench.names(), ["a.psv"]);
 }
 

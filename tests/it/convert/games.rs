@@ -6,6 +6,7 @@ use kyokumen_testing::literals::{
     START_HCP, bytes, sbinpack_chain as chain, sbinpack_chunk as chunk,
 };
 use serde_json::json;
+use snapbox::{assert_data_eq, str};
 
 use super::{Bench, Ran};
 
@@ -44,8 +45,14 @@ fn games_go_round_through_every_format() {
         assert_eq!(bench.read(to), bench.read("1.usi"), "{from}");
     }
     let ran = bench.convert("1.usi", "f.hcpe3", &[]);
-    assert_eq!(ran.code, Some(2));
-    assert!(ran.stderr.contains("without --fill eval=0,result=draw"), "{}", ran.stderr);
+    assert_data_eq!(
+        bench.told(&ran),
+        str![[r#"
+status 2
+error: cannot convert [FOLDER]/1.usi without --fill eval=0,result=draw: hcpe3 needs eval, result, which usi does not hold and no fill names
+
+"#]]
+    );
     let ran = bench.convert("1.usi", "f.hcpe3", &["--fill", "eval=0,result=draw", "--json"]);
     assert_eq!(ran.json()["counts"]["invented"], json!({"eval": 2000, "result": 2000}));
     assert_eq!(ran.json()["counts"]["lost"], json!({}));
@@ -100,8 +107,15 @@ fn the_number_of_a_first_move_is_lost_where_there_is_no_place_for_it() {
     assert_eq!(ran.json()["counts"]["lost"], json!({}));
     assert_eq!(bench.read("c.usi"), bench.read("a.usi"));
     let ran = bench.convert("a.usi", "d.csa", &["--strict"]);
-    assert_eq!(ran.code, Some(1));
-    assert!(ran.stderr.contains("record 0, at byte 0: ply would be lost"), "{}", ran.stderr);
+    assert_data_eq!(
+        bench.told(&ran),
+        str![[r#"
+status 1
+usi to csa: they have the same fields
+error: [FOLDER]/a.usi, record 0, at byte 0: ply would be lost, which --strict refuses
+
+"#]]
+    );
 }
 
 /// Where the records of a file are counted before it is read, what is behind the last one is read all the same.

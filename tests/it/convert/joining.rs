@@ -2,6 +2,7 @@
 
 use kyokumen::format::{Format, units};
 use serde_json::json;
+use snapbox::{assert_data_eq, str};
 use std::process::Command;
 
 use assert_cmd::cargo::cargo_bin;
@@ -165,17 +166,29 @@ fn a_game_ends_where_the_next_record_does_not_follow() {
 #[test]
 fn what_leads_nowhere_is_no_move_of_a_game() {
     let [one, two, three] = LINES;
+    let mut told = String::new();
     for (spoilt, why) in [("\t-\t", "no move"), ("\t1a1e\t", "an illegal one")] {
         let bench = Bench::new();
         let bad = two.replace("\t3c3d\t", spoilt);
         bench.write("a.sfen", format!("{one}\n{bad}\n{three}\n").as_bytes());
         let ran = bench.convert("a.sfen", "b.usi", &[]);
-        assert_eq!(ran.code, Some(1), "{why}");
-        assert!(ran.stderr.contains("record 1, at byte"), "{}", ran.stderr);
+        told += &bench.told(&ran);
         let ran = bench.convert("a.sfen", "b.usi", &["--on-error", "quarantine", "--json"]);
         assert_eq!((ran.code, games(&ran)), (Some(3), 2), "{why}");
         assert_eq!(bench.read("b.quarantine.bin"), format!("{bad}\n").into_bytes());
     }
+    assert_data_eq!(
+        told,
+        str![[r#"
+status 1
+sfen to usi: lost: eval, result; records that follow from each other become one game
+error: [FOLDER]/a.sfen, record 1, at byte 76: a game needs a move that can be played in the position
+status 1
+sfen to usi: lost: eval, result; records that follow from each other become one game
+error: [FOLDER]/a.sfen, record 1, at byte 76: a game needs a move that can be played in the position
+
+"#]]
+    );
 }
 
 #[test]
@@ -188,9 +201,15 @@ fn records_that_are_left_out_cut_games() {
     // A game of CSA begins at move 1.
     assert_eq!(ran.json()["counts"]["lost"], json!({"ply": 2}));
     let ran = bench.convert("a.sfen", "d.csa", &["--min-ply", "2", "--strict"]);
-    assert_eq!(ran.code, Some(1));
-    assert!(ran.stderr.contains("a.sfen, record 1, at byte"), "{}", ran.stderr);
-    assert!(ran.stderr.contains("ply would be lost"), "{}", ran.stderr);
+    assert_data_eq!(
+        bench.told(&ran),
+        str![[r#"
+status 1
+sfen to csa: records that follow from each other become one game; sfen does not say how games were won: by resignation
+error: [FOLDER]/a.sfen, record 1, at byte 76: ply would be lost, which --strict refuses
+
+"#]]
+    );
     assert!(!bench.path("d.csa").exists());
 }
 
@@ -203,12 +222,18 @@ fn an_ending_that_nobody_told_is_made_up_and_said() {
     assert_eq!(ran.json()["inputs"][0]["filled_in"], json!(["ending"]));
     assert!(String::from_utf8(bench.read("b.csa")).unwrap().contains("%TORYO"));
     let ran = bench.convert("a.sfen", "c.csa", &[]);
-    assert!(
-        ran.stderr.contains("sfen does not say how games were won: by resignation"),
-        "{}",
-        ran.stderr
+    assert_data_eq!(
+        bench.told(&ran),
+        str![[r#"
+status 0
+sfen to csa: records that follow from each other become one game; sfen does not say how games were won: by resignation
+3 records: 3 written, 0 filtered, 0 bad
+  1 game
+  ending filled in in 3 records
+  [FOLDER]/c.csa (3 records)
+
+"#]]
     );
-    assert!(ran.stderr.contains("\n  1 game\n"), "{}", ran.stderr);
     // hcpe3 has no sign for it.
     let ran = bench.convert("a.sfen", "b.hcpe3", &["--json"]);
     assert_eq!(ran.json()["counts"]["invented"], json!({}));

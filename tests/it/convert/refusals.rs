@@ -6,38 +6,42 @@ use std::fs::{self, OpenOptions};
 
 use kyokumen::format::Format;
 use kyokumen::shogi::sfen;
+use snapbox::{assert_data_eq, str};
 
 use super::{Bench, Ran, kyokumen, literal, run};
 
-fn is_refused(bench: &Bench, ran: &Ran, message: &str) {
-    assert_eq!(ran.code, Some(2), "{}", ran.stderr);
-    assert!(ran.stderr.contains(message), "{}", ran.stderr);
+/// What is told where nothing comes out.
+fn refusal(bench: &Bench, ran: &Ran) -> String {
     assert!(ran.stdout.is_empty());
     assert_eq!(bench.names().len(), 1, "{:?}", bench.names());
+    bench.told(ran)
 }
 
 #[test]
 fn fields_that_the_source_lacks_are_not_made_up() {
-    for (from, to, options, message) in [
-        (
-            "a.hcp",
-            "b.psv",
-            &[][..],
-            "without --fill move=none,eval=0,ply=0,result=draw: psv needs move, eval, ply, result, which hcp does not hold",
-        ),
-        (
-            "a.hcp",
-            "b.hcpe",
-            &["--fill", "eval=0"],
-            "without --fill move=none,result=draw: hcpe needs move, result, which",
-        ),
-        ("a.hcpe", "b.psv", &[], "without --fill ply=0: psv needs ply, which hcpe does not hold"),
+    let mut told = String::new();
+    for (from, to, options) in [
+        ("a.hcp", "b.psv", &[][..]),
+        ("a.hcp", "b.hcpe", &["--fill", "eval=0"]),
+        ("a.hcpe", "b.psv", &[]),
     ] {
         let bench = Bench::new();
         let format = from.strip_prefix("a.").unwrap().parse().unwrap();
         bench.write(from, &literal(format));
-        is_refused(&bench, &bench.convert(from, to, options), message);
+        told += &refusal(&bench, &bench.convert(from, to, options));
     }
+    assert_data_eq!(
+        told,
+        str![[r#"
+status 2
+error: cannot convert [FOLDER]/a.hcp without --fill move=none,eval=0,ply=0,result=draw: psv needs move, eval, ply, result, which hcp does not hold and no fill names
+status 2
+error: cannot convert [FOLDER]/a.hcp without --fill move=none,result=draw: hcpe needs move, result, which hcp does not hold and no fill names
+status 2
+error: cannot convert [FOLDER]/a.hcpe without --fill ply=0: psv needs ply, which hcpe does not hold and no fill names
+
+"#]]
+    );
 }
 
 #[test]
@@ -46,16 +50,20 @@ fn a_line_that_lacks_fields_ends_the_run_with_the_fill_that_would_do() {
     let plain = format!("{}\n", sfen::START).into_bytes();
     bench.write("a.sfen", &[literal(Format::Sfen), plain].concat());
     let ran = bench.convert("a.sfen", "b.psv", &[]);
-    is_refused(&bench, &ran, "record 1, at byte 76: the record has no move, eval, result");
-    assert!(
-        ran.stderr.contains("--fill move=none,eval=0,result=draw would give"),
-        "{}",
-        ran.stderr
+    assert_data_eq!(
+        refusal(&bench, &ran),
+        str![[r#"
+status 2
+sfen to psv: they have the same fields
+error: [FOLDER]/a.sfen, record 1, at byte 76: the record has no move, eval, result, and no value to fill in was given; --fill move=none,eval=0,result=draw would give it one
+
+"#]]
     );
 }
 
 #[test]
 fn filters_on_fields_that_the_source_lacks_are_usage_errors() {
+    let mut told = String::new();
     for (from, filter) in [
         ("a.hcp", &["--max-abs-eval", "3"][..]),
         ("a.hcp", &["--min-ply", "3"]),
@@ -66,50 +74,131 @@ fn filters_on_fields_that_the_source_lacks_are_usage_errors() {
     ] {
         let bench = Bench::new();
         bench.write(from, &literal(from.strip_prefix("a.").unwrap().parse().unwrap()));
-        let ran = bench.convert(from, "b.hcp", filter);
-        is_refused(&bench, &ran, &format!("{} cannot be asked of ", filter[0]));
+        told += &refusal(&bench, &bench.convert(from, "b.hcp", filter));
     }
+    assert_data_eq!(
+        told,
+        str![[r#"
+status 2
+error: --max-abs-eval cannot be asked of [FOLDER]/a.hcp: hcp records have no eval
+status 2
+error: --min-ply cannot be asked of [FOLDER]/a.hcp: hcp records have no ply
+status 2
+error: --max-ply cannot be asked of [FOLDER]/a.hcpe: hcpe records have no ply
+status 2
+error: --result cannot be asked of [FOLDER]/a.hcp: hcp records have no result
+status 2
+error: --has-move cannot be asked of [FOLDER]/a.hcp: hcp records have no move
+status 2
+error: --legal-move cannot be asked of [FOLDER]/a.hcp: hcp records have no move
+
+"#]]
+    );
 }
 
 #[test]
 fn values_that_are_none_are_usage_errors() {
-    for (option, message) in [
-        (&["--sample", "0"][..], "expected a number above 0 and at most 1"),
-        (&["--sample", "1.5"], "expected a number above 0 and at most 1"),
-        (&["--every", "0"], "zero"),
-        (&["--result", "win"], "expected black, white or draw"),
-        (&["--dedup", "--memory", "much"], "expected a number with K, M, G or T behind it"),
-        (&["--memory", "1G"], "--dedup"),
-        (&["--check", "all"], "expected `structure` or `rules`"),
+    let mut told = String::new();
+    for option in [
+        &["--sample", "0"][..],
+        &["--sample", "1.5"],
+        &["--every", "0"],
+        &["--result", "win"],
+        &["--dedup", "--memory", "much"],
+        &["--memory", "1G"],
+        &["--check", "all"],
     ] {
         let bench = Bench::new();
         bench.write("a.psv", &literal(Format::Psv));
-        is_refused(&bench, &bench.convert("a.psv", "b.psv", option), message);
+        told += &refusal(&bench, &bench.convert("a.psv", "b.psv", option));
     }
+    assert_data_eq!(
+        told,
+        str![[r#"
+status 2
+error: invalid value '0' for '--sample <P>': "0" is no probability: expected a number above 0 and at most 1, as in 0.25
+
+For more information, try '--help'.
+status 2
+error: invalid value '1.5' for '--sample <P>': "1.5" is no probability: expected a number above 0 and at most 1, as in 0.25
+
+For more information, try '--help'.
+status 2
+error: invalid value '0' for '--every <K>': number would be zero for non-zero type
+
+For more information, try '--help'.
+status 2
+error: invalid value 'win' for '--result <RESULT,…>': "win" is no result: expected black, white or draw, or several with commas between
+
+For more information, try '--help'.
+status 2
+error: invalid value 'much' for '--memory <SIZE>': "much" is no amount of memory: expected a number with K, M, G or T behind it, as in 512M
+
+For more information, try '--help'.
+status 2
+error: the following required arguments were not provided:
+  --dedup
+
+Usage: kyokumen convert --output <OUTPUT> --dedup --progress <auto|bar|plain|json|none> --threads <THREADS> --memory <SIZE> <INPUT>...
+
+For more information, try '--help'.
+status 2
+error: invalid value 'all' for '--check <structure|rules>': unknown variant `all`, expected `structure` or `rules`
+
+For more information, try '--help'.
+
+"#]]
+    );
 }
 
 #[test]
 fn out_of_games_no_record_is_left() {
+    let mut told = String::new();
     for option in [&["--dedup"][..], &["--every", "2"], &["--legal-move"]] {
         let bench = Bench::new();
         bench.write("a.usi", b"startpos moves 7g7f\n");
-        let ran = bench.convert("a.usi", "b.usi", option);
-        is_refused(&bench, &ran, "out of which no record can be left");
+        told += &refusal(&bench, &bench.convert("a.usi", "b.usi", option));
     }
+    assert_data_eq!(
+        told,
+        str![[r#"
+status 2
+error: [FOLDER]/a.usi and usi hold games, out of which no record can be left; write records first, as psv or hcpe
+status 2
+error: [FOLDER]/a.usi and usi hold games, out of which no record can be left; write records first, as psv or hcpe
+status 2
+error: [FOLDER]/a.usi and usi hold games, out of which no record can be left; write records first, as psv or hcpe
+
+"#]]
+    );
 }
 
 #[test]
 fn names_that_do_not_say_the_format_need_an_option() {
     let bench = Bench::new();
     bench.write("a.bin", &[0xFF; 40]);
-    is_refused(&bench, &bench.convert("a.bin", "b.hcp", &[]), "say it with --from");
+    let mut told = refusal(&bench, &bench.convert("a.bin", "b.hcp", &[]));
     bench.write("a.bin", &literal(Format::Psv));
     let ran = bench.convert("a.bin", "b.bin", &["--from", "psv"]);
-    is_refused(&bench, &ran, "say it with --to");
+    told += &refusal(&bench, &ran);
     let ran = run(kyokumen().arg(bench.path("a.bin")).args(["--from", "psv", "-o", "-"]));
-    is_refused(&bench, &ran, "the name of - does not say its format; say it with --to");
+    told += &refusal(&bench, &ran);
     let ran = run(kyokumen().args(["-", "-o", "-", "--to", "psv"]));
-    is_refused(&bench, &ran, "say it with --from");
+    told += &refusal(&bench, &ran);
+    assert_data_eq!(
+        told,
+        str![[r#"
+status 2
+error: [FOLDER]/a.bin is of no known format: neither its name nor its content says one; say it with --from
+status 2
+error: the name of [FOLDER]/b.bin does not say its format; say it with --to
+status 2
+error: the name of - does not say its format; say it with --to
+status 2
+error: the name of - does not say its format; say it with --from
+
+"#]]
+    );
     assert_eq!(bench.convert("a.bin", "b.bin", &["--from", "psv", "--to", "hcp"]).code, Some(0));
     assert_eq!(bench.read("b.bin"), literal(Format::Hcp));
 }
@@ -120,7 +209,14 @@ fn a_quarantine_needs_a_file_to_stand_beside() {
     let input = bench.write("a.psv", &literal(Format::Psv));
     let mut command = kyokumen();
     command.arg(input).args(["-o", "-", "--to", "hcp", "--on-error", "quarantine"]);
-    is_refused(&bench, &run(&mut command), "--on-error quarantine needs an output that is a file");
+    assert_data_eq!(
+        refusal(&bench, &run(&mut command)),
+        str![[r#"
+status 2
+error: --on-error quarantine needs an output that is a file, and - is none
+
+"#]]
+    );
 }
 
 #[test]
@@ -128,15 +224,28 @@ fn what_is_there_is_replaced_only_by_force_and_an_input_never() {
     let bench = Bench::new();
     let psv = literal(Format::Psv);
     let input = bench.write("a.psv", &psv);
-    is_refused(&bench, &bench.convert("a.psv", "a.psv", &["--force"]), "written over the input");
+    let mut told = refusal(&bench, &bench.convert("a.psv", "a.psv", &["--force"]));
     fs::hard_link(&input, bench.path("link.psv")).unwrap();
     let ran = bench.convert("a.psv", "link.psv", &["--force"]);
-    assert_eq!((ran.code, bench.read("a.psv")), (Some(2), psv.clone()), "{}", ran.stderr);
+    assert_eq!(bench.read("a.psv"), psv);
+    told += &bench.told(&ran);
 
     bench.write("b.hcp", b"precious");
     let ran = bench.convert("a.psv", "b.hcp", &[]);
-    assert_eq!((ran.code, bench.read("b.hcp")), (Some(2), b"precious".to_vec()));
-    assert!(ran.stderr.contains("b.hcp exists; replace it with --force"), "{}", ran.stderr);
+    assert_eq!(bench.read("b.hcp"), b"precious");
+    told += &bench.told(&ran);
+    assert_data_eq!(
+        told,
+        str![[r#"
+status 2
+error: [FOLDER]/a.psv would be written over the input [FOLDER]/a.psv
+status 2
+error: [FOLDER]/link.psv would be written over the input [FOLDER]/a.psv
+status 2
+error: [FOLDER]/b.hcp exists; replace it with --force
+
+"#]]
+    );
     assert_eq!(bench.convert("a.psv", "b.hcp", &["--force"]).code, Some(0));
     assert_eq!(bench.read("b.hcp"), literal(Format::Hcp));
 }
@@ -149,7 +258,14 @@ fn standard_output_may_not_be_the_input_either() {
     let appended = OpenOptions::new().append(true).open(&input).unwrap();
     let mut command = kyokumen();
     let ran = run(command.arg(&input).args(["-o", "-", "--to", "psv"]).stdout(appended));
-    is_refused(&bench, &ran, "written over the input");
+    assert_data_eq!(
+        refusal(&bench, &ran),
+        str![[r#"
+status 2
+error: standard output would be written over the input [FOLDER]/a.psv
+
+"#]]
+    );
     assert_eq!(bench.read("a.psv"), literal(Format::Psv));
 }
 
@@ -159,7 +275,14 @@ fn a_folder_is_no_output_and_a_missing_input_no_input() {
     bench.write("a.psv", &literal(Format::Psv));
     let mut command = kyokumen();
     command.arg(bench.path("a.psv")).arg("-o").arg(bench.0.path()).args(["--to", "hcp"]);
-    is_refused(&bench, &run(&mut command), "is a folder");
+    assert_data_eq!(
+        refusal(&bench, &run(&mut command)),
+        str![[r#"
+status 2
+error: [FOLDER] is a folder
+
+"#]]
+    );
     assert_eq!(bench.convert("missing.psv", "b.hcp", &[]).code, Some(1));
     assert_eq!(bench.names(), ["a.psv"]);
 }

@@ -5,6 +5,7 @@
 use kyokumen::format::Format;
 use kyokumen::shogi::sfen;
 use serde_json::json;
+use snapbox::{assert_data_eq, str};
 
 use super::{Bench, literal};
 
@@ -90,7 +91,13 @@ fn text_is_judged_line_by_line() {
     assert_eq!(bench.convert("a.sfen", "b.hcp", &["--strict"]).code, Some(0));
     bench.write("c.sfen", &[plain.into_bytes(), literal(Format::Sfen)].concat());
     let ran = bench.convert("c.sfen", "d.hcp", &["--strict"]);
-    assert_eq!(ran.code, Some(1));
-    assert!(ran.stderr.contains("record 1, at byte "), "{}", ran.stderr);
-    assert!(ran.stderr.contains("move, eval, ply, result would be lost"), "{}", ran.stderr);
+    assert_data_eq!(
+        bench.told(&ran),
+        str![[r#"
+status 1
+sfen to hcp: lost: move, eval, ply, result
+error: [FOLDER]/c.sfen, record 1, at byte 72: move, eval, ply, result would be lost, which --strict refuses
+
+"#]]
+    );
 }

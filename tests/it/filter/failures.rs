@@ -4,7 +4,7 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -16,7 +16,9 @@ use kyokumen::jobs::filter::filter_with;
 use kyokumen::jobs::plan::JobPlan;
 use kyokumen::mate::judge::{Judgement, PositionJudge, Stop};
 use kyokumen::records::answer::Answer;
+use kyokumen::records::source::SourceError;
 use kyokumen::shogi::Position;
+use kyokumen::storage::lock::LockError;
 use tempfile::TempDir;
 
 use super::{FakeJudge, request, run, try_run};
@@ -69,7 +71,8 @@ fn two_runs_cannot_write_the_same_files() {
         let second = try_run(request(&input, &out));
         cancel.store(true, Ordering::Relaxed);
         let error = second.map(|_| ()).unwrap_err();
-        assert!(error.to_string().contains("another process writes these outputs"), "{error}");
+        let JobError::Lock(LockError::Held { path, .. }) = &error else { panic!("{error}") };
+        assert_eq!(*path, out.join("a.lock"));
     });
     // What a killed run left behind is in nobody's way.
     write(&out, "a.hcp.partial", b"left behind");
@@ -84,7 +87,10 @@ fn a_truncated_stream_fails_the_run_and_leaves_nothing() {
     let input = write(folder.path(), "a.hcp.zst", &packed[..packed.len() / 2]);
     let out = folder.path().join("out");
     let error = try_run(request(&input, &out)).unwrap_err();
-    assert!(error.to_string().contains("a.hcp.zst after byte "), "{error}");
+    let JobError::Run(RunError::Source(SourceError::Read { input: file, .. })) = &error else {
+        panic!("{error}")
+    };
+    assert_eq!(Path::new(file), input);
     assert_eq!(fs::read_dir(&out).unwrap().count(), 0);
 }
 
@@ -106,11 +112,15 @@ fn an_input_that_changes_meanwhile_fails_the_run() {
     let input = write(folder.path(), "a.hcp", &archive(Format::Hcp, 64 * 40));
     let out = folder.path().join("out");
     let plan = JobPlan::new(request(&input, &out)).unwrap();
-    let make_judge = move || Meddler(input.clone());
+    let read = input.clone();
+    let make_judge = move || Meddler(read.clone());
     let error = filter_with(plan, make_judge, &mut Progress::none(), &AtomicBool::new(false))
         .map(|_| ())
         .unwrap_err();
-    assert!(error.to_string().ends_with("a.hcp changed while it was read"), "{error}");
+    let JobError::Run(RunError::Source(SourceError::Changed { input: file })) = &error else {
+        panic!("{error}")
+    };
+    assert_eq!(Path::new(file), input);
     assert_eq!(fs::read_dir(&out).unwrap().count(), 0);
 }
 

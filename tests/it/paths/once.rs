@@ -2,7 +2,10 @@
 
 use std::fs;
 
+use snapbox::{assert_data_eq, str};
+
 use super::{Bench, feed, good, piped, ran};
+use crate::messages::told;
 
 const ONLY_ONCE: &str = "can be read only once";
 
@@ -94,9 +97,17 @@ fn an_output_that_became_a_pipe_is_not_as_its_manifest_says() {
     fs::remove_file(bench.path("o/a.quarantine.bin")).unwrap();
     bench.fifo("o/a.quarantine.bin");
     let ran = bench.run("verify --manifest o/a.manifest.json");
-    assert_eq!(ran.code, Some(1), "{}", ran.stderr);
-    let told = String::from_utf8(ran.stdout).unwrap();
-    assert!(told.contains("a.quarantine.bin cannot be read: it is a pipe"), "{told}");
+    let said = String::from_utf8(ran.stdout).unwrap() + &ran.stderr;
+    assert_data_eq!(
+        told(bench.0.path(), ran.code, &said),
+        str![[r#"
+status 1
+o/a: not as 1 manifest says
+  o/a.quarantine.bin cannot be read: it is a pipe or a device: copy it to a file
+error: the outputs are not as their manifests say
+
+"#]]
+    );
 }
 
 /// Commands that read IN once, with what they write, `-` for standard output.

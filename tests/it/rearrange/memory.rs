@@ -9,10 +9,12 @@ use std::time::Duration;
 
 use assert_cmd::cargo::cargo_bin;
 use kyokumen::format::Format;
+use snapbox::{assert_data_eq, str};
 use tempfile::TempDir;
 
 use super::{good, run, succeeds};
 use crate::archive::write;
+use crate::messages::told;
 use crate::signals::send;
 
 /// What the commands may take of memory for records.
@@ -118,7 +120,13 @@ fn a_full_disk_is_told_with_the_folder() {
     large_archive(folder);
     let (status, message) =
         run(folder, &["shuffle", "a.psv", "-o", "b.psv", "--memory", "1M", "--tmp-dir", "nowhere"]);
-    assert_eq!(status, 1, "{message}");
-    assert!(message.contains("cannot create temporary files in nowhere; --tmp-dir"), "{message}");
+    assert_data_eq!(
+        told(folder, Some(status), &message),
+        str![[r#"
+status 1
+error: cannot create temporary files in nowhere; --tmp-dir says where they stand: No such file or directory (os error 2)
+
+"#]]
+    );
     assert!(!folder.join("b.psv.partial").exists());
 }

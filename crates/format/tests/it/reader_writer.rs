@@ -141,7 +141,6 @@ fn what_cannot_be_read_has_its_place_and_what_follows_is_read() {
     let read: Vec<_> = reader.records().collect();
     let [Ok(_), Err(error), Ok(_)] = &read[..] else { panic!("{read:?}") };
     assert_eq!((error.place().index, error.place().offset), (2, 40));
-    assert!(error.to_string().starts_with("record 2, at byte 40: byte 1: "), "{error}");
     assert_eq!((reader.place().index, reader.place().offset), (3, 52));
 
     let hcp = &sample(Format::Hcp)[..70];

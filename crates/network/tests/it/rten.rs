@@ -107,8 +107,10 @@ fn what_is_no_network_is_told() {
     }
     let named = Recipe { policy_name: "policy", ..Recipe::new(57) };
     let error = opened(&named).err().unwrap();
-    assert!(matches!(error, NetworkError::Missing { name: "output_policy", .. }), "{error}");
-    assert!(error.to_string().contains("but input1, input2, policy, output_value"), "{error}");
+    let NetworkError::Missing { name: "output_policy", found, .. } = error else {
+        panic!("{error}")
+    };
+    assert_eq!(found, ["input1", "input2", "policy", "output_value"]);
     let shaped = Recipe::new(58);
     let error = opened(&shaped).err().unwrap();
     assert!(matches!(error, NetworkError::Shape { name: "input2", .. }), "{error}");

@@ -7,7 +7,8 @@ use std::sync::atomic::AtomicBool;
 
 use kyokumen_search::SearchObserver;
 use kyokumen_search::solver::{
-    Attacker, Limits, SearchControl, Solver, SolverResult, Stop, TableSize, Verdict, WhenHopeless,
+    Attacker, Limits, SearchControl, Solver, SolverResult, Stop, TableError, TableSize, Verdict,
+    WhenHopeless,
 };
 use kyokumen_shogi::{
     Board, Color, Hand, HandKind, Move, Piece, PieceKind, Position, Setup, Square, plain,
@@ -205,6 +206,6 @@ fn being_mated_is_asked_out_of_check_too() {
 
 #[test]
 fn a_table_beyond_all_memory_is_an_error() {
-    let error = Solver::try_new(TableSize::from_mib(usize::MAX)).err().map(|e| e.to_string());
-    assert!(error.unwrap().starts_with("there is no memory for a table of "));
+    let size = TableSize::from_mib(usize::MAX);
+    assert_eq!(Solver::try_new(size).err(), Some(TableError(size)));
 }
