@@ -40,6 +40,7 @@ mod status;
 mod usi;
 mod verify;
 
+use std::io;
 use std::process::ExitCode;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
@@ -173,7 +174,9 @@ fn finish(messages: &Messages, command: impl FnOnce() -> anyhow::Result<ExitStat
         Ok(ExitStatus::BadRecords | ExitStatus::NothingRead) => ExitCode::from(3),
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            message::print(&format!("error: {error:#}"));
+            // Whatever else is written says where to.
+            let to = if error.is::<io::Error>() { "cannot write to standard output: " } else { "" };
+            message::print(&format!("error: {to}{error:#}"));
             ExitCode::from(failure_status(&error))
         }
     }

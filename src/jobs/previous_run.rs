@@ -87,7 +87,7 @@ pub enum PreviousRunError {
         why: String,
     },
     /// What must not change has changed.
-    #[error("--{option} decides what was searched in the earlier run: it was {was}")]
+    #[error("--{option} decides what was searched in the earlier run: it was {}", given(was))]
     Settings {
         /// The option.
         option: String,
@@ -139,6 +139,11 @@ struct MatedListLine {
     verdict: String,
     line: Vec<String>,
     nodes: u64,
+}
+
+/// The value of an option as a message says it.
+fn given(value: &Value) -> String {
+    if value.is_null() { "not given".to_owned() } else { value.to_string() }
 }
 
 impl PreviousRunError {

@@ -33,9 +33,12 @@ pub enum OperationError {
     Run(#[from] RunError),
     /// More positions than can be remembered.
     #[error(
-        "{0} of --memory; allow more, or use `kyokumen dedup`, which does not keep them in memory"
+        "{full} of --memory; allow more, or use `kyokumen dedup`, which does not keep them in memory"
     )]
-    TooManyPositions(#[from] SetFullError),
+    TooManyPositions {
+        /// How many there are, and the memory.
+        full: SetFullError,
+    },
     /// What does not fit into memory could not be kept on disk.
     #[error("cannot {verb} temporary files in {}; --tmp-dir says where they stand", folder.display())]
     Temporary {
@@ -46,6 +49,12 @@ pub enum OperationError {
         /// What the system says.
         source: io::Error,
     },
+}
+
+impl From<SetFullError> for OperationError {
+    fn from(full: SetFullError) -> Self {
+        Self::TooManyPositions { full }
+    }
 }
 
 impl OperationError {
