@@ -46,7 +46,9 @@ fn nodes_help() -> String {
 
 fn hash_help() -> String {
     let hash_mb = SearchSettings::default().hash_mb;
-    format!("Size of each thread's table, in MiB [default: {hash_mb}]")
+    format!(
+        "Size of the table, in MiB; of each thread where each has a position [default: {hash_mb}]"
+    )
 }
 
 impl SearchArgs {

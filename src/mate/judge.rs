@@ -14,7 +14,7 @@ use crate::records::answer::Answer;
 use crate::records::reading::RecordError;
 use crate::search::SearchObserver;
 use crate::shogi::{Move, Position};
-use crate::solver::{Attacker, Limits, MAX_PLIES, Solver, TableError, TableSize, Verdict};
+use crate::solver::{Attacker, Limits, MAX_PLIES, Solver, TableError, TableSize, Threads, Verdict};
 
 pub use crate::solver::{NODE_DEFINITION, SOLVER_VERSION, Stop, WhenHopeless};
 
@@ -223,6 +223,13 @@ impl Judge {
     #[must_use]
     pub fn within(self, limits: Limits, in_check: InCheck) -> Self {
         Self { limits, in_check, ..self }
+    }
+
+    /// The same, but searches each position on so many threads, see [`Solver::on_threads`]: answers then depend on more
+    /// than position and settings.
+    #[must_use]
+    pub fn on_threads(self, threads: Threads) -> Self {
+        Self { solver: self.solver.on_threads(threads), ..self }
     }
 
     /// The same, but looks for the shortest mate, with as many nodes again.

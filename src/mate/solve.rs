@@ -2,6 +2,7 @@
 //!
 //! An answer depends only on position and settings; each solution also says where the position was read.
 
+use std::num::NonZero;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -16,6 +17,7 @@ use crate::format::proof_file::{ProofText, TooManySteps};
 use crate::records::source::SourceError;
 use crate::search::SearchObserver;
 use crate::shogi::{Move, Position};
+use crate::solver::Threads;
 use crate::storage::platform;
 
 /// Positions under way per thread.
@@ -77,8 +79,9 @@ where
     solve_with(positions, settings, options, threads, Memo::new(), take)
 }
 
-/// Solves one position on this thread while somebody looks on, who may have the search given up. Great depths need a stack of
-/// [`STACK_BYTES`](crate::solver::STACK_BYTES).
+/// Solves one position on `threads` threads, 0 for as many as the machine runs at once, while somebody looks on, who may have
+/// the search given up. This thread is one of them; great depths need a stack of [`STACK_BYTES`](crate::solver::STACK_BYTES).
+/// A long search finds one mate or another as chance has it, see [`Judge::on_threads`].
 ///
 /// # Errors
 /// [`BadPosition`] if there is nothing to ask about.
@@ -86,10 +89,15 @@ pub fn solve_one(
     found: InputPosition,
     settings: &SearchSettings,
     options: &SolveOptions,
+    threads: usize,
     observer: &dyn SearchObserver<Move>,
 ) -> Result<Solution, BadPosition> {
     let memo = Arc::new(Memo::with_buckets(1));
-    SolveWorker::new(settings, options, memo).solution(found, observer)
+    let mut worker = SolveWorker::new(settings, options, memo);
+    if let Some(threads) = NonZero::new(platform::threads(threads)) {
+        worker.judge = worker.judge.on_threads(Threads::new(threads));
+    }
+    worker.solution(found, observer)
 }
 
 fn solve_with<E>(

@@ -18,6 +18,8 @@ import shlex
 import signal
 import sys
 import tempfile
+import threading
+import time
 
 import cshogi
 from cshogi.usi import Engine
@@ -41,6 +43,11 @@ ENDLESS = "g1+P1k1+P+P+L/1p3P3/+R+p2pp1pl/1NNsg+p2+R/+b+nL+P1+p3/1P3ssP1/2P1+Ps2
 CSHOGI_PLIES = 5
 GO_MATE_MS = 60_000
 LONGEST_GAME = 200
+# With a lance behind the pawn it may promote as well as a gold may be dropped.
+TWO_MATES = "4k4/9/4P4/4L4/9/9/9/9/9 b G2r2b3g4s4n3l14p 1"
+STOPS = 9
+# Of the stops half are answered sooner; single ones wait for a busy machine.
+STOP_MS = 50
 FIRST_FAILURES = 5
 
 
@@ -82,6 +89,9 @@ def check(engine, options):
     failures = handshake(engine)
     failures += known_mates(engine)
     failures += searches_that_do_not_decide(engine)
+    failures += several_threads(engine)
+    failures += several_first_moves(engine)
+    failures += stops(engine)
     failures += random_games(engine, options.positions, random.Random(options.seed))
     return failures
 
@@ -133,6 +143,54 @@ def searches_that_do_not_decide(engine):
     answer = engine.go_mate()
     if answer != "nomate":
         failures.append(f"{answer} for the start position")
+    return failures
+
+
+def several_threads(engine):
+    failures = []
+    for threads in (1, 2, 4, 0):
+        engine.setoption("Threads", threads)
+        failures += [f"{threads} threads: {failure}" for failure in known_mates(engine)]
+    return failures
+
+
+def several_first_moves(engine):
+    said = []
+    engine.setoption("MultiPV", 4)
+    engine.position(sfen=f"sfen {TWO_MATES}")
+    engine.go_mate(GO_MATE_MS, listener=said.append)
+    engine.setoption("MultiPV", 1)
+    lines = [line.split(" pv ")[1].split(" ") for line in said if " pv " in line]
+    firsts = sorted(line[0] for line in lines)
+    if firsts != ["5c5b+", "G*5b"] or not all(is_mate(cshogi.Board(TWO_MATES), line) for line in lines):
+        return [f"{said} where two moves mate"]
+    return []
+
+
+def stops(engine):
+    """How long a search takes to answer `stop`, on all cores and with a `ponderhit` that is none of its concern."""
+    waited_ms = []
+    failures = []
+    engine.position(sfen=f"sfen {ENDLESS}")
+    for number in range(STOPS):
+        told = []
+
+        def stop():
+            engine.ponderhit()
+            told.append(time.monotonic())
+            engine.stop()
+
+        timer = threading.Timer(0.2 + 0.1 * number, stop)
+        timer.start()
+        answer = engine.go_mate()
+        waited_ms.append(1000 * (time.monotonic() - told[0]))
+        timer.join()
+        if answer != "timeout":
+            failures.append(f"{answer} for a search that was stopped")
+    waited_ms.sort()
+    print(f"stopped {STOPS} searches, answered after {waited_ms[STOPS // 2]:.1f} ms (median), {waited_ms[-1]:.1f} at most")
+    if waited_ms[STOPS // 2] > STOP_MS:
+        failures.append(f"{waited_ms} ms after stop")
     return failures
 
 

@@ -141,7 +141,15 @@ const IN_BOTH_LANGUAGES: [(&str, &str, &[&str]); 9] = [
     (
         "docs/search.md",
         "docs/ja/search.md",
-        &["Files", "Hazards", "Looking on", "Where the time goes", "Left out so far", "Sources"],
+        &[
+            "Files",
+            "Hazards",
+            "What many threads bring",
+            "Looking on",
+            "Where the time goes",
+            "Left out so far",
+            "Sources",
+        ],
     ),
 ];
 

@@ -163,6 +163,12 @@ fn the_engine_introduces_itself() {
         let offers_hash =
             |line: &String| line.starts_with("option name USI_Hash type spin default ");
         assert!(heard.iter().any(offers_hash), "{heard:?}");
+        for offer in [
+            "option name Threads type spin default 0 min 0 max 1024",
+            "option name MultiPV type spin default 1 min 1 max 593",
+        ] {
+            assert!(heard.iter().any(|line| line == offer), "{heard:?}");
+        }
         engine.say("usi");
         assert_eq!(engine.hear_until("usiok"), heard, "asked again");
     });
@@ -278,6 +284,8 @@ fn a_search_without_end_can_be_stopped() {
     let info = engine.hear_until("info depth").pop().unwrap();
     assert!(number(&info, "nodes") > 0 && number(&info, "nps") > 0, "{info}");
     assert!(number(&info, "time") >= 1000, "{info}");
+    assert!(number(&info, "seldepth") >= number(&info, "depth"), "{info}");
+    assert!(number(&info, "hashfull") <= 1000, "{info}");
     let (_, line) = info.split_once(" pv ").expect("a line");
     let mut after = position(ENDLESS);
     for m in line.split(' ') {
@@ -294,6 +302,115 @@ fn a_search_without_end_can_be_stopped() {
     assert_eq!(engine.answer().0, "checkmate timeout");
     engine.say("go mate infinite");
     assert_eq!(engine.answer().0, "checkmate nomate");
+    engine.quit();
+}
+
+/// A problem that takes more nodes than one thread searches alone.
+const LONG: &str = "1+P2l4/2P6/9/p5+R2/2k6/B3+P3B/9/9/9 b r4g4s4n3l14p 1";
+
+#[test]
+fn threads_are_an_option() {
+    converse(|engine| {
+        for threads in [2, 1, 4, 0] {
+            engine.say(&format!("setoption name Threads value {threads}"));
+            let (answer, said) = engine.ask(&format!("sfen {LONG}"), "go mate infinite");
+            assert!(assert_mates(position(LONG), &answer) > 100);
+            assert!(number(said.last().unwrap(), "nodes") > 16_384, "{said:?}");
+        }
+        engine.say("setoption name Threads value 4");
+        engine.search_without_end();
+        engine.hear_until("info depth");
+        engine.say("stop");
+        assert_eq!(engine.answer().0, "checkmate timeout");
+    });
+}
+
+/// With a lance behind the pawn it may promote as well as a gold may be dropped.
+#[test]
+fn first_moves_that_mate_are_told_if_asked_for() {
+    let two = "4k4/9/4P4/4L4/9/9/9/9/9 b G2r2b3g4s4n3l14p 1";
+    converse(|engine| {
+        engine.say("setoption name MultiPV value 3");
+        let (answer, said) = engine.ask(&format!("sfen {two}"), "go mate infinite");
+        let lines: Vec<&str> = said.iter().filter_map(|info| info.split(" pv ").nth(1)).collect();
+        assert_eq!(lines.len(), 2, "{said:?}");
+        assert_eq!(format!("checkmate {}", lines[0]), answer);
+        let mut first_moves: Vec<&str> = lines.iter().filter_map(|line| line.get(..4)).collect();
+        first_moves.sort_unstable();
+        assert_eq!(first_moves, ["5c5b", "G*5b"]);
+        for (info, rank) in said.iter().zip(1..) {
+            assert_eq!(number(info, "multipv"), rank, "{said:?}");
+        }
+        for line in lines {
+            assert_mates(position(two), &format!("checkmate {line}"));
+        }
+        engine.say("setoption name MultiPV value 1");
+        let (_, said) = engine.ask(&format!("sfen {two}"), "go mate infinite");
+        assert!(said.len() == 1 && !said[0].contains("multipv"), "{said:?}");
+    });
+}
+
+/// What `ShogiHome` sends, by its source (`src/background/usi/engine.ts`): options after `usiok`, `usinewgame` after `readyok`,
+/// milliseconds or `infinite` behind `go mate`, `gameover draw` before it asks for readiness again.
+#[test]
+fn a_session_of_shogihome() {
+    let mut engine = Engine::start();
+    engine.say("usi");
+    engine.hear_until("usiok");
+    for setting in [
+        "USI_Hash value 64",
+        "USI_Ponder value true",
+        "Threads value 2",
+        "MultiPV value 2",
+        "DepthLimit value 0",
+        "NodesLimit value 0",
+    ] {
+        engine.say(&format!("setoption name {setting}"));
+    }
+    engine.assert_silent();
+    engine.say("usinewgame");
+    let (answer, said) = engine.ask(&format!("sfen {MATE}"), "go mate 30000");
+    assert_mates(position(MATE), &answer);
+    assert_eq!(number(&said[0], "multipv"), 1, "{said:?}");
+    engine.say(&format!("position sfen {ENDLESS}"));
+    engine.say("go mate infinite");
+    engine.hear_until("info depth");
+    engine.say("stop");
+    assert_eq!(engine.answer().0, "checkmate timeout");
+    engine.say("gameover draw");
+    engine.assert_silent();
+    engine.say("usinewgame");
+    engine.say("position startpos moves 7g7f");
+    engine.say("go infinite");
+    engine.say("stop");
+    assert_eq!(engine.hear_until("bestmove").pop().unwrap(), "bestmove resign");
+    engine.quit();
+}
+
+/// What Shogidokoro sends, by its page on the protocol: two options unasked, a game with pondering, a mate to be solved.
+#[test]
+fn a_session_of_shogidokoro() {
+    let mut engine = Engine::start();
+    engine.say("usi");
+    engine.hear_until("usiok");
+    engine.say("setoption name USI_Ponder value true");
+    engine.say("setoption name USI_Hash value 256");
+    engine.assert_silent();
+    engine.say("usinewgame");
+    engine.say("position startpos moves 7g7f 3c3d");
+    engine.say("go ponder btime 60000 wtime 50000 byoyomi 10000");
+    engine.say("ponderhit");
+    assert_eq!(engine.hear_until("bestmove").pop().unwrap(), "bestmove resign");
+    engine.say("gameover lose");
+    let (answer, _) = engine.ask(&format!("sfen {WHITE_MATES}"), "go mate 60000");
+    assert_mates(position(WHITE_MATES), &answer);
+    // A word that belongs to no search is no reason to end one.
+    engine.say(&format!("position sfen {ENDLESS}"));
+    engine.say("go mate infinite");
+    engine.say("ponderhit");
+    engine.hear_until("info depth");
+    engine.say("stop");
+    assert_eq!(engine.answer().0, "checkmate timeout");
     engine.quit();
 }
 
@@ -339,7 +456,8 @@ fn limits_are_options() {
     for (setting, error) in [
         ("name USI_Hash value 0", "USI_Hash must be a number from 1 to 1048576, not 0"),
         ("name DepthLimit value deep", "DepthLimit must be a number from 0 to 4096, not deep"),
-        ("name Threads value 2", "there is no option Threads"),
+        ("name Threads value 1025", "Threads must be a number from 0 to 1024, not 1025"),
+        ("name MultiPV value 0", "MultiPV must be a number from 1 to 593, not 0"),
         ("name Reset", "there is no option Reset"),
         ("name USI_Hash", "USI_Hash needs a value, a number from 1 to 1048576"),
         ("USI_Hash 3", "expected name NAME, and value VALUE unless it is a button"),

@@ -73,8 +73,11 @@ pub trait Hand: Copy + Eq + Hash + Debug {
     /// The greatest hand that both dominate.
     #[must_use]
     fn intersection(self, other: Self) -> Self;
-    /// A number that differs between hands, for hashing.
+    /// A number that differs between hands.
     fn bits(self) -> u32;
+    /// The hand whose [`Hand::bits`] these are.
+    #[must_use]
+    fn from_bits(bits: u32) -> Self;
 }
 
 /// Games without hands: all hands are equal.
@@ -90,6 +93,8 @@ impl Hand for () {
     fn bits(self) -> u32 {
         0
     }
+
+    fn from_bits(_bits: u32) {}
 }
 
 /// A position of an AND/OR game, seen by one attacker.

@@ -11,10 +11,11 @@
 
 use kyokumen_game::{Game, Moves, NodeKind, Outcome};
 
-use super::dfpn::DfPn;
+use super::descent::Descent;
 use super::limits::MAX_PLIES;
 use super::observer::SearchObserver;
 use super::proof::{Proof, ProofOf, Step, StepOf};
+use super::table::TranspositionTable;
 use super::verdict::{Stats, Stop};
 
 /// Largest number of positions of a proof that is checked.
@@ -23,47 +24,36 @@ const MAX_POSITIONS: u64 = 1 << 22;
 /// How often the caller is asked whether to stop; positions of the plain rules take longer than nodes.
 const WATCH_EVERY_POSITIONS: u64 = 1 << 7;
 
-struct Checker<'a, G: Game> {
-    solver: &'a mut DfPn<G>,
+struct Checker<'a, G: Game, T> {
+    descent: &'a mut Descent<G, T>,
     observer: &'a dyn SearchObserver<G::Move>,
     /// What was checked so far.
     proof: ProofOf<G>,
     stats: &'a mut Stats,
 }
 
-impl<G: Game> DfPn<G> {
-    /// The proof of the position that was searched last, if it was [`Verdict::Proven`](super::Verdict).
-    pub const fn proof(&self) -> Option<&Proof<G::Move, G::Hand>> {
-        self.proof.as_ref()
-    }
-
-    /// As if nothing had been searched.
-    pub(crate) fn forget_proof(&mut self) {
-        self.proof = None;
-    }
-
-    /// Checks the proof of a position that was found proven, keeps it, and returns its line. What the table
-    /// has lost is searched again, until `most_nodes` were searched in all.
-    pub(super) fn checked_line(
+impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
+    /// Checks the proof of a position that was found proven, and returns it. What the table has lost is searched
+    /// again, until `most_nodes` were searched in all.
+    pub(super) fn checked_proof(
         &mut self,
         game: &mut G,
         plies: u16,
         most_nodes: u64,
         observer: &dyn SearchObserver<G::Move>,
         stats: &mut Stats,
-    ) -> Result<Vec<G::Move>, Stop> {
+    ) -> Result<ProofOf<G>, Stop> {
         if plies > MAX_PLIES {
             return Err(Stop::Memory);
         }
         self.allow_nodes(most_nodes);
-        let mut checker = Checker { solver: self, observer, proof: Proof::new(), stats };
+        let mut checker = Checker { descent: self, observer, proof: Proof::new(), stats };
         checker.check(game, plies)?;
-        let Checker { proof, .. } = checker;
-        Ok(self.proof.insert(proof).line(game))
+        Ok(checker.proof)
     }
 }
 
-impl<G: Game> Checker<'_, G> {
+impl<G: Game, T: TranspositionTable<G::Hand>> Checker<'_, G, T> {
     /// Plies of the checked proof from here, at most `plies`.
     fn check(&mut self, game: &mut G, plies: u16) -> Result<u16, Stop> {
         match game.node_kind() {
@@ -103,14 +93,14 @@ impl<G: Game> Checker<'_, G> {
         {
             return Err(Stop::Cancelled);
         }
-        let proof = match self.solver.table.shortest_proof(key, hand) {
+        let proof = match self.descent.table.shortest_proof(key, hand) {
             Some(proof) if proof.plies <= plies => proof,
             // Some games end in the attacker's favour when he is to move.
             None if matches!(game.plain_moves(), Moves::Over(Outcome::Reached)) => return Ok(0),
             _ => {
                 self.stats.rebuilt += 1;
-                self.solver.search_within(game, plies, self.observer)?;
-                let found = self.solver.table.shortest_proof(key, hand);
+                self.descent.search_within(game, plies, self.observer)?;
+                let found = self.descent.table.shortest_proof(key, hand);
                 found.filter(|proof| proof.plies <= plies).ok_or(Stop::Memory)?
             }
         };

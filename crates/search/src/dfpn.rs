@@ -1,28 +1,19 @@
-//! Depth-first proof-number search.
+//! The search of any game: one thread or several, one table, a checked answer.
 //!
-//! df-pn with a transposition table: Nagai, *Df-pn algorithm for searching AND/OR trees and its
-//! applications* (2002); 1+ε thresholds: Pawlewicz and Lew (2007); disproofs that lean on the path:
-//! Kishimoto and Müller (2004). `docs/search.md` pairs each hazard with the technique that meets it.
+//! The way down is in `descent.rs`, the check of proofs in `checker.rs`, what several threads do together in `team.rs`.
 
-use kyokumen_game::{Candidate, Expansion, Game, Hand, NodeKind, Outcome};
+use kyokumen_game::Game;
 
-use super::child_cache::{CacheHandle, ChildCache, NO_HANDLE};
-use super::limits::{Limits, MAX_PLIES, TableError, TableSize, WhenHopeless};
-use super::numbers::{ChildSummary, DISPROVEN, PROVEN, ProofNumbers, UNKNOWN};
+use super::descent::{Descent, Value};
+use super::limits::{Limits, TableError, TableSize};
+use super::numbers::PROVEN;
 use super::observer::SearchObserver;
-use super::path::{PATH_INDEPENDENT, Path, PathDependency, dependency_above};
-use super::proof::ProofOf;
-use super::table::{INFINITE, Proof, Table, TableLookup, TableUpdate};
+use super::proof::{Proof, ProofOf};
+use super::table::Table;
 use super::verdict::{Stats, Stop, Verdict};
 
 /// Changes whenever the same position and limits may give another verdict, line or node count.
 pub const SOLVER_VERSION: u32 = 3;
-
-/// How often the caller is asked whether to stop, and told how far the search is.
-const WATCH_EVERY_NODES: u64 = 1 << 10;
-
-/// Before that, the numbers of the root are mostly first guesses.
-const MIN_NODES_TO_JUDGE_BY: u64 = 1 << 8;
 
 /// The answer to one search.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -52,81 +43,10 @@ pub struct SearchResult<M> {
 /// assert_eq!(solved.line[0].to_string(), "G*5b");
 /// ```
 pub struct DfPn<G: Game> {
-    pub(super) table: Table<G::Hand>,
+    pub(super) descent: Descent<G, Table<G::Hand>>,
     pub(super) proof: Option<ProofOf<G>>,
-    path: Path<G::Hand>,
-    /// Children of the nodes on the path.
-    children: Vec<Child<G>>,
-    child_cache: ChildCache<G::Hand, Child<G>>,
-    candidates: Vec<Candidate<G::Move>>,
-    /// Moves from the root to the node being searched.
-    line: Vec<G::Move>,
-    limits: Limits,
-    nodes: u64,
-    stop: Option<Stop>,
-    /// Searching for a proof within the depth limit: longer ones do not count.
-    rebuilding: bool,
+    pub(super) table: TableSize,
 }
-
-/// What is known of a node.
-#[derive(Clone, Copy, Debug)]
-struct Value<H> {
-    numbers: ProofNumbers,
-    /// Solved: proof or disproof hand.
-    hand: H,
-    /// Unsolved: where its children are kept.
-    handle: CacheHandle,
-    /// Proven: plies of the proof.
-    plies: u16,
-    /// Disproven: see [`PathDependency`].
-    path_dependency: PathDependency,
-    /// Disproven: only within the plies that were left.
-    bound: bool,
-}
-
-impl<H> Value<H> {
-    const fn new(numbers: ProofNumbers, hand: H) -> Self {
-        Self {
-            numbers,
-            hand,
-            handle: NO_HANDLE,
-            plies: 0,
-            path_dependency: PATH_INDEPENDENT,
-            bound: false,
-        }
-    }
-
-    fn proven(hand: H, plies: u16) -> Self {
-        Self { plies, ..Self::new(PROVEN, hand) }
-    }
-
-    const fn disproven(hand: H) -> Self {
-        Self::new(DISPROVEN, hand)
-    }
-
-    fn depth_bound(hand: H) -> Self {
-        Self { bound: true, ..Self::new(DISPROVEN, hand) }
-    }
-
-    /// True on every path and at every depth.
-    const fn is_fact(&self) -> bool {
-        !self.bound && self.path_dependency == PATH_INDEPENDENT
-    }
-}
-
-struct Child<G: Game> {
-    m: G::Move,
-    delayed: bool,
-    value: Value<G::Hand>,
-}
-
-impl<G: Game> Clone for Child<G> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<G: Game> Copy for Child<G> {}
 
 impl<G: Game> DfPn<G> {
     /// A search with a table of this size.
@@ -142,20 +62,8 @@ impl<G: Game> DfPn<G> {
     /// # Errors
     /// [`TableError`] if there is no memory for it.
     pub fn try_new(table: TableSize) -> Result<Self, TableError> {
-        let entries = Table::new(table.bytes() / 2);
-        Ok(Self {
-            table: entries.map_err(|_| TableError(table))?,
-            proof: None,
-            path: Path::new(),
-            children: Vec::new(),
-            child_cache: ChildCache::new(table.bytes() / 2),
-            candidates: Vec::new(),
-            line: Vec::new(),
-            limits: Limits::new(0, 0),
-            nodes: 0,
-            stop: None,
-            rebuilding: false,
-        })
+        let entries = Table::new(table.bytes() / 2).map_err(|_| TableError(table))?;
+        Ok(Self { descent: Descent::new(entries, table.bytes() / 2), proof: None, table })
     }
 
     /// Searches a position, checks the proof if there is one, and reads the line from it; gives up with
@@ -168,15 +76,26 @@ impl<G: Game> DfPn<G> {
         limits: Limits,
         observer: &dyn SearchObserver<G::Move>,
     ) -> SearchResult<G::Move> {
-        self.table.start(limits.nodes, game.hand());
-        self.limits = Limits { depth_plies: limits.depth_plies.min(MAX_PLIES), ..limits };
-        self.nodes = 0;
-        self.child_cache.clear();
-        self.stop = None;
-        self.rebuilding = false;
+        self.start(game, limits);
+        let searched = self.descent.search_root(game, observer);
+        self.answer(game, limits, searched, observer)
+    }
+
+    pub(super) fn start(&mut self, game: &G, limits: Limits) {
         self.proof = None;
-        let searched = self.search_root(game, observer);
-        let mut stats = Stats { nodes: self.nodes, ..Stats::default() };
+        self.descent.table.start(limits.nodes, game.hand());
+        self.descent.start(limits);
+    }
+
+    /// The answer to what was searched, with its proof checked.
+    pub(super) fn answer(
+        &mut self,
+        game: &mut G,
+        limits: Limits,
+        searched: Result<Value<G::Hand>, Stop>,
+        observer: &dyn SearchObserver<G::Move>,
+    ) -> SearchResult<G::Move> {
+        let mut stats = Stats::default();
         let open = |stop| (Verdict::Unknown(stop), Vec::new());
         let (verdict, line) = match searched {
             Err(stop) => open(stop),
@@ -190,321 +109,31 @@ impl<G: Game> DfPn<G> {
             Ok(value) if value.bound => open(Stop::Depth),
             Ok(_) => (Verdict::Disproven, Vec::new()),
         };
-        stats.nodes = self.nodes;
+        stats.nodes = self.descent.nodes();
         SearchResult { verdict, line, stats }
     }
 
-    /// Searches for a proof of at most `plies`, with what the table has of this search; the plies of the
-    /// one found.
-    pub(super) fn search_within(
+    /// Checks the proof of a position that was found proven, keeps it, and returns its line, see
+    /// [`Descent::checked_proof`].
+    pub(super) fn checked_line(
         &mut self,
         game: &mut G,
         plies: u16,
+        most_nodes: u64,
         observer: &dyn SearchObserver<G::Move>,
-    ) -> Result<Option<u16>, Stop> {
-        self.limits.depth_plies = plies;
-        self.rebuilding = true;
-        self.child_cache.clear();
-        let value = self.search_root(game, observer)?;
-        Ok((value.numbers == PROVEN).then_some(value.plies))
+        stats: &mut Stats,
+    ) -> Result<Vec<G::Move>, Stop> {
+        let proof = self.descent.checked_proof(game, plies, most_nodes, observer, stats)?;
+        Ok(self.proof.insert(proof).line(game))
     }
 
-    /// Nodes of all searches since [`Self::solve`] was called.
-    pub(super) const fn nodes(&self) -> u64 {
-        self.nodes
+    /// The proof of the position that was searched last, if it was [`Verdict::Proven`].
+    pub const fn proof(&self) -> Option<&Proof<G::Move, G::Hand>> {
+        self.proof.as_ref()
     }
 
-    /// Raises the node limit for searches that go on with the same table.
-    pub(super) const fn allow_nodes(&mut self, nodes: u64) {
-        self.limits.nodes = nodes;
-        self.stop = None;
+    /// As if nothing had been searched.
+    pub(crate) fn forget_proof(&mut self) {
+        self.proof = None;
     }
-
-    fn search_root(
-        &mut self,
-        game: &mut G,
-        observer: &dyn SearchObserver<G::Move>,
-    ) -> Result<Value<G::Hand>, Stop> {
-        let limit = ProofNumbers { proof: INFINITE, disproof: INFINITE };
-        self.path.clear();
-        self.children.clear();
-        self.line.clear();
-        let value = self.search(game, 0, NO_HANDLE, limit, observer);
-        match self.stop {
-            Some(stop) if !value.numbers.is_solved() => Err(stop),
-            _ => Ok(value),
-        }
-    }
-
-    /// Searches a node until it is solved or a number reaches its limit.
-    fn search(
-        &mut self,
-        game: &mut G,
-        ply: u16,
-        handle: CacheHandle,
-        limit: ProofNumbers,
-        observer: &dyn SearchObserver<G::Move>,
-    ) -> Value<G::Hand> {
-        let plies_left = self.limits.depth_plies - ply;
-        let (key, hand) = (game.board_key(), game.hand());
-        let nodes_before = self.nodes;
-        let first = self.children.len();
-        self.path.push(key, hand);
-        // Where no ply is left, even a node that was searched before is expanded to see if it is over.
-        let known = if plies_left > 0 && self.take_cached(handle, key, hand, plies_left) {
-            None
-        } else {
-            self.expand(game, plies_left)
-        };
-        let mut value = match known {
-            Some(value) => value,
-            None => self.search_children(game, ply, first, limit, observer),
-        };
-        self.path.pop();
-        let children = &self.children[first..];
-        let code = match game.node_kind() {
-            NodeKind::Or if value.numbers == PROVEN => proving_code(children),
-            _ => 0,
-        };
-        if !value.numbers.is_solved() {
-            value.handle = self.child_cache.insert(handle, key, hand, plies_left, children);
-        }
-        self.children.truncate(first);
-        let effort = u32::try_from(self.nodes - nodes_before + 1).unwrap_or(u32::MAX);
-        self.store(key, hand, &value, code, plies_left, effort);
-        value
-    }
-
-    /// Takes up the children of an earlier visit; those whose value need not hold here are open again.
-    fn take_cached(
-        &mut self,
-        handle: CacheHandle,
-        key: u64,
-        hand: G::Hand,
-        plies_left: u16,
-    ) -> bool {
-        let Some((child_cache, plies_left_then)) = self.child_cache.find(handle, key, hand) else {
-            return false;
-        };
-        let first = self.children.len();
-        self.children.extend_from_slice(child_cache);
-        let deeper = plies_left != plies_left_then;
-        for Child { value, .. } in &mut self.children[first..] {
-            let too_long = self.rebuilding && value.plies >= plies_left;
-            if value.path_dependency != PATH_INDEPENDENT || (deeper && value.bound) || too_long {
-                *value = Value::new(UNKNOWN, value.hand);
-            }
-        }
-        true
-    }
-
-    /// Fills in the children, or values a node that needs none.
-    fn expand(&mut self, game: &mut G, plies_left: u16) -> Option<Value<G::Hand>> {
-        let hand = game.hand();
-        self.candidates.clear();
-        match game.expand(&mut self.candidates) {
-            Expansion::Over(Outcome::Reached) => {
-                return Some(Value::proven(game.proof_hand_of_goal(), 0));
-            }
-            Expansion::Over(Outcome::Missed) => {
-                return Some(Value::disproven(game.disproof_hand_of_attacks(None)));
-            }
-            Expansion::Moves if plies_left == 0 => return Some(Value::depth_bound(hand)),
-            Expansion::Moves => {}
-        }
-        if let Some(m) = game.weigh(&mut self.candidates) {
-            return Some(self.reach_goal(game, m));
-        }
-        self.children.extend(self.candidates.iter().map(|candidate| {
-            let &Candidate { m, delayed, proof_number, disproof_number } = candidate;
-            let numbers = ProofNumbers { proof: proof_number, disproof: disproof_number };
-            Child { m, delayed, value: Value::new(numbers, hand) }
-        }));
-        None
-    }
-
-    /// An OR node whose only child is the end of the game.
-    fn reach_goal(&mut self, game: &mut G, m: G::Move) -> Value<G::Hand> {
-        let undo = game.make(m);
-        let goal = game.proof_hand_of_goal();
-        game.unmake(m, undo);
-        self.children.push(Child { m, delayed: false, value: Value::proven(goal, 0) });
-        Value::proven(game.proof_hand_of_attack(m, goal), 1)
-    }
-
-    /// What path and table know about the position after a move.
-    fn look_up(&self, game: &G, m: G::Move, plies_left: u16) -> Option<Value<G::Hand>> {
-        let (key, hand) = (game.board_key_after(m), game.hand_after(m));
-        if let Some(path_dependency) = self.path.repeats(key, hand) {
-            return Some(Value { path_dependency, ..Value::disproven(hand) });
-        }
-        let longest_proof = if self.rebuilding { plies_left } else { u16::MAX };
-        Some(match self.table.look_up(key, hand, plies_left, longest_proof) {
-            TableLookup::Proven { hand, plies } => Value::proven(hand, plies),
-            TableLookup::Disproven { hand } => Value::disproven(hand),
-            TableLookup::DepthBound => Value::depth_bound(hand),
-            TableLookup::Open { proof_number, disproof_number, handle } => {
-                let numbers = ProofNumbers { proof: proof_number, disproof: disproof_number };
-                Value { handle, ..Value::new(numbers, hand) }
-            }
-            TableLookup::Nothing => return None,
-        })
-    }
-
-    fn search_children(
-        &mut self,
-        game: &mut G,
-        ply: u16,
-        first: usize,
-        limit: ProofNumbers,
-        observer: &dyn SearchObserver<G::Move>,
-    ) -> Value<G::Hand> {
-        let kind = game.node_kind();
-        let plies_left = self.limits.depth_plies - ply - 1;
-        loop {
-            let children = self.children[first..].iter();
-            let summary =
-                ChildSummary::of(kind, children.map(|child| (child.delayed, child.value.numbers)));
-            let best = first + summary.best;
-            if ply == 0 && self.is_hopeless(summary.numbers) {
-                self.stop = Some(Stop::Nodes);
-            }
-            if summary.numbers.is_solved() {
-                return self.solved_value(game, ply, first, summary.numbers);
-            }
-            if summary.numbers.exceeds(limit) || self.must_stop(observer) {
-                return Value::new(summary.numbers, game.hand());
-            }
-            let Child { m, value, .. } = self.children[best];
-            // Most children are never searched, so that the table is asked only now.
-            let known = self.look_up(game, m, plies_left);
-            if let Some(known) = known.filter(|known| known.numbers != value.numbers) {
-                self.children[best].value = known;
-                continue;
-            }
-            let handle = known.map_or(value.handle, |known| known.handle);
-            let child_limit = summary.limit_of_best(kind, value.numbers, limit);
-            self.nodes += 1;
-            self.line.push(m);
-            let undo = game.make(m);
-            let value = self.search(game, ply + 1, handle, child_limit, observer);
-            game.unmake(m, undo);
-            self.line.pop();
-            self.children[best].value = value;
-        }
-    }
-
-    fn is_hopeless(&self, root: ProofNumbers) -> bool {
-        self.limits.when_hopeless == WhenHopeless::GiveUp
-            && !self.rebuilding
-            && self.nodes >= MIN_NODES_TO_JUDGE_BY
-            && root.are_beyond(self.limits.nodes)
-    }
-
-    fn must_stop(&mut self, observer: &dyn SearchObserver<G::Move>) -> bool {
-        if self.stop.is_none() {
-            if self.nodes >= self.limits.nodes {
-                self.stop = Some(Stop::Nodes);
-            } else if self.nodes.is_multiple_of(WATCH_EVERY_NODES) {
-                observer.progress(self.nodes, &self.line);
-                self.stop = observer.wants_stop().then_some(Stop::Cancelled);
-            }
-        }
-        self.stop.is_some()
-    }
-
-    /// Puts the children of a solved node together.
-    fn solved_value(
-        &self,
-        game: &G,
-        ply: u16,
-        first: usize,
-        numbers: ProofNumbers,
-    ) -> Value<G::Hand> {
-        let children = &self.children[first..];
-        match (game.node_kind(), numbers.proof == 0) {
-            (NodeKind::Or, true) => {
-                let child = proving_child(children).expect("a proven OR node has a proven child");
-                let hand = game.proof_hand_of_attack(child.m, child.value.hand);
-                Value::proven(hand, child.value.plies.saturating_add(1))
-            }
-            (NodeKind::And, true) => {
-                let union = children.iter().map(|child| child.value.hand).reduce(Hand::union);
-                let union = union.expect("a node with no moves is not summarized");
-                let plies = children.iter().map(|child| child.value.plies).max().unwrap_or(0);
-                Value::proven(game.proof_hand_of_defence(union), plies.saturating_add(1))
-            }
-            (NodeKind::Or, false) => {
-                let hand = children
-                    .iter()
-                    .map(|child| game.disproof_hand_of_attack(child.m, child.value.hand))
-                    .reduce(Hand::intersection);
-                let path_dependency = children
-                    .iter()
-                    .map(|child| child.value.path_dependency)
-                    .min()
-                    .unwrap_or(PATH_INDEPENDENT);
-                Value {
-                    bound: children.iter().any(|child| child.value.bound),
-                    path_dependency: dependency_above(ply, path_dependency),
-                    ..Value::disproven(game.disproof_hand_of_attacks(hand))
-                }
-            }
-            (NodeKind::And, false) => {
-                // A fact serves better than a disproof by depth or path.
-                let child = children
-                    .iter()
-                    .filter(|child| child.value.numbers.disproof == 0)
-                    .min_by_key(|child| !child.value.is_fact())
-                    .expect("a disproven AND node has a disproven child");
-                let hand = game.disproof_hand_of_defence(child.m, child.value.hand);
-                Value {
-                    path_dependency: dependency_above(ply, child.value.path_dependency),
-                    hand,
-                    ..child.value
-                }
-            }
-        }
-    }
-
-    fn store(
-        &mut self,
-        key: u64,
-        hand: G::Hand,
-        value: &Value<G::Hand>,
-        code: u16,
-        plies_left: u16,
-        effort: u32,
-    ) {
-        let finding = if value.numbers == PROVEN {
-            TableUpdate::Proven(Proof { hand: value.hand, plies: value.plies, code })
-        } else if value.numbers != DISPROVEN {
-            let ProofNumbers { proof, disproof } = value.numbers;
-            TableUpdate::Open {
-                proof_number: proof,
-                disproof_number: disproof,
-                handle: value.handle,
-            }
-        } else if value.path_dependency != PATH_INDEPENDENT {
-            // True on this path only: the parent's frame remembers it as long as it matters.
-            return;
-        } else if value.bound {
-            TableUpdate::DepthBound { plies_left }
-        } else {
-            TableUpdate::Disproven { hand: value.hand }
-        };
-        self.table.store(key, hand, finding, effort);
-    }
-}
-
-fn proving_child<G: Game>(children: &[Child<G>]) -> Option<&Child<G>> {
-    children
-        .iter()
-        .filter(|child| child.value.numbers.proof == 0)
-        .min_by_key(|child| child.value.plies)
-}
-
-/// The proving move of an OR node, 0 where there is none.
-fn proving_code<G: Game>(children: &[Child<G>]) -> u16 {
-    proving_child(children).map_or(0, |child| G::code(child.m).get())
 }

@@ -8,6 +8,7 @@
 pub mod alternatives;
 mod checker;
 mod child_cache;
+mod descent;
 mod dfpn;
 mod length;
 mod limits;
@@ -16,13 +17,17 @@ mod numbers;
 mod observer;
 mod path;
 mod proof;
+mod shared_table;
 mod shortest;
 pub mod solver;
 mod table;
+mod team;
+mod together;
 mod verdict;
 
 pub use dfpn::{DfPn, SOLVER_VERSION, SearchResult};
-pub use limits::{Limits, MAX_PLIES, STACK_BYTES, TableError, TableSize, WhenHopeless};
+pub use limits::{Limits, MAX_PLIES, STACK_BYTES, TableError, TableSize, Threads, WhenHopeless};
 pub use observer::{SearchControl, SearchObserver, SearchProgress};
 pub use proof::{Proof, Step};
+pub use team::SharedGame;
 pub use verdict::{NODE_DEFINITION, Stats, Stop, Verdict};

@@ -1,6 +1,7 @@
 //! Bounds of a search, and of the memory that it may take.
 
 use std::fmt;
+use std::num::NonZero;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -47,6 +48,38 @@ pub enum WhenHopeless {
     GiveUp,
     /// It goes on to the limit.
     GoOn,
+}
+
+/// On how many threads one position is searched.
+///
+/// ```
+/// use std::num::NonZero;
+/// use kyokumen_search::Threads;
+///
+/// let threads = Threads::new(NonZero::new(8).unwrap());
+/// assert_eq!(Threads::ONE.count.get(), 1);
+/// assert!(threads.nodes_alone > 0, "a short search is that of one thread");
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Threads {
+    /// Threads, the calling one among them.
+    pub count: NonZero<usize>,
+    /// Nodes that one of them searches, about, before it calls the others. As long as it is alone the answer is a function of
+    /// position, limits and table size.
+    pub nodes_alone: u64,
+}
+
+/// Some milliseconds.
+const NODES_ALONE: u64 = 1 << 14;
+
+impl Threads {
+    /// One: every answer is a function of position, limits and table size.
+    pub const ONE: Self = Self::new(NonZero::<usize>::MIN);
+
+    /// So many; most positions are decided before it would pay to call the others.
+    pub const fn new(count: NonZero<usize>) -> Self {
+        Self { count, nodes_alone: NODES_ALONE }
+    }
 }
 
 /// How much memory the table of a search may take; a small one takes some tens of KiB all the same.

@@ -111,6 +111,13 @@ const fn step_beyond(number: u32) -> u32 {
     number.saturating_add(number / 3).saturating_add(1)
 }
 
+/// The number of a child that so many others search: half as much again for each, and one.
+const fn harder(number: u32, searches: u32) -> u32 {
+    let more = (number / 2).saturating_add(1).saturating_mul(searches);
+    let harder = number.saturating_add(more);
+    if harder > LARGEST { LARGEST } else { harder }
+}
+
 fn capped(sum: u64) -> u32 {
     u32::try_from(sum).unwrap_or(LARGEST).min(LARGEST)
 }
@@ -163,6 +170,42 @@ impl ChildSummary {
             second_choice: second,
             others_sum: total.without(best_sum),
         }
+    }
+
+    /// The same, but a child that others search below counts as harder: which child is best then, and how far it may be
+    /// searched. The numbers of the node stay as they are.
+    pub(super) fn spread(
+        self,
+        kind: NodeKind,
+        children: impl Iterator<Item = (bool, ProofNumbers)>,
+        searches: impl Fn(usize) -> u32,
+    ) -> Self {
+        let mut best = self.best;
+        let [mut choice, mut second] = [INFINITE; 2];
+        let mut best_sum = 0;
+        let mut total = Total::new(kind);
+        let mut held_back = false;
+        for (index, (delayed, numbers)) in children.enumerate() {
+            let is_out = delayed & held_back;
+            held_back = is_out | !numbers.is_solved();
+            let [child_choice, child_sum] = numbers.seen_by(kind);
+            if is_out || child_choice == INFINITE {
+                continue;
+            }
+            total.add(child_sum);
+            let seen = if child_choice < second {
+                harder(child_choice, searches(index))
+            } else {
+                child_choice
+            };
+            if seen < choice {
+                (second, choice) = (choice, seen);
+                (best, best_sum) = (index, child_sum);
+            } else {
+                second = second.min(seen);
+            }
+        }
+        Self { best, second_choice: second, others_sum: total.without(best_sum), ..self }
     }
 
     /// How far the best child may be searched: until it is no longer clearly the best, or its parent

@@ -2,7 +2,7 @@
 //!
 //! A search asks and tells every thousand nodes or so; neither changes its answer unless it is stopped.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// An observer of a running search.
@@ -14,6 +14,9 @@ pub trait SearchObserver<M> {
 
     /// The search has entered so many nodes and stands at the end of this line of moves from its root.
     fn progress(&self, _nodes: u64, _line: &[M]) {}
+
+    /// So many of a thousand slots of the table are filled; said before each [`Self::progress`].
+    fn table_filled(&self, _permille: u16) {}
 }
 
 impl<M> SearchObserver<M> for AtomicBool {
@@ -29,6 +32,7 @@ impl<M> SearchObserver<M> for AtomicBool {
 pub struct SearchControl<M> {
     stop: AtomicBool,
     nodes: AtomicU64,
+    table_permille: AtomicU16,
     lines: Mutex<Lines<M>>,
 }
 
@@ -45,6 +49,8 @@ pub struct SearchProgress<M> {
     pub nodes: u64,
     /// Length of the longest line that was told of, in plies.
     pub depth_plies: usize,
+    /// Filled slots of the table, of a thousand that there may be.
+    pub table_permille: u16,
     /// From the root to the position that was being searched: at that moment the line which decides.
     pub line: Vec<M>,
 }
@@ -53,7 +59,12 @@ impl<M: Copy> SearchControl<M> {
     /// For a search that is to begin.
     pub const fn new() -> Self {
         let lines = Lines { now: Vec::new(), deepest_plies: 0 };
-        Self { stop: AtomicBool::new(false), nodes: AtomicU64::new(0), lines: Mutex::new(lines) }
+        Self {
+            stop: AtomicBool::new(false),
+            nodes: AtomicU64::new(0),
+            table_permille: AtomicU16::new(0),
+            lines: Mutex::new(lines),
+        }
     }
 
     /// Has the search give up soon, with [`Stop::Cancelled`](super::Stop::Cancelled) unless it decides
@@ -65,7 +76,9 @@ impl<M: Copy> SearchControl<M> {
     /// How far the search has got.
     pub fn figures(&self) -> SearchProgress<M> {
         let Lines { now: line, deepest_plies: depth_plies } = self.lines().clone();
-        SearchProgress { nodes: self.nodes.load(Ordering::Relaxed), depth_plies, line }
+        let nodes = self.nodes.load(Ordering::Relaxed);
+        let table_permille = self.table_permille.load(Ordering::Relaxed);
+        SearchProgress { nodes, depth_plies, table_permille, line }
     }
 
     /// Nothing that holds the lock leaves them half written.
@@ -83,6 +96,10 @@ impl<M: Copy> Default for SearchControl<M> {
 impl<M: Copy> SearchObserver<M> for SearchControl<M> {
     fn wants_stop(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
+    }
+
+    fn table_filled(&self, permille: u16) {
+        self.table_permille.store(permille, Ordering::Relaxed);
     }
 
     fn progress(&self, nodes: u64, line: &[M]) {

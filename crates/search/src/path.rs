@@ -60,6 +60,16 @@ impl<H: Hand> Path<H> {
         }
     }
 
+    /// How many positions there are.
+    pub(super) fn plies(&self) -> u16 {
+        u16::try_from(self.nodes.len()).unwrap_or(u16::MAX)
+    }
+
+    /// The position at this ply.
+    pub(super) fn node(&self, ply: u16) -> (u64, H) {
+        self.nodes[usize::from(ply)]
+    }
+
     /// The ancestor nearest the root with this board and at least this hand. A shortest proof never
     /// comes back to a board without having gained, so the attacker loses nothing by not trying.
     pub(super) fn repeats(&self, key: u64, hand: H) -> Option<PathDependency> {

@@ -8,19 +8,43 @@ use kyokumen_game::Game;
 use super::dfpn::{DfPn, SearchResult};
 use super::limits::Limits;
 use super::observer::SearchObserver;
-use super::verdict::{Stats, Verdict};
+use super::verdict::{Stats, Stop, Verdict};
 
-impl<G: Game> DfPn<G> {
-    /// Searches as [`Self::solve`] does, and after a proof again and again for a shorter one, with as many
-    /// nodes once more for all these searches together. Also says whether it is proven that there is none;
+/// A search that has found a proof, and goes on with the same table.
+pub(super) trait Shortening<G: Game> {
+    /// Nodes of all searches so far.
+    fn nodes(&self) -> u64;
+
+    /// Raises the node limit.
+    fn allow_nodes(&mut self, nodes: u64);
+
+    /// Searches for a proof of at most `plies`; the plies of the one found.
+    fn search_within(
+        &mut self,
+        game: &mut G,
+        plies: u16,
+        observer: &dyn SearchObserver<G::Move>,
+    ) -> Result<Option<u16>, Stop>;
+
+    /// Checks the proof that was found, keeps it, and returns its line.
+    fn checked_line(
+        &mut self,
+        game: &mut G,
+        plies: u16,
+        most_nodes: u64,
+        observer: &dyn SearchObserver<G::Move>,
+        stats: &mut Stats,
+    ) -> Result<Vec<G::Move>, Stop>;
+
+    /// Searches again and again for a shorter proof than `solved` has. Also says whether it is proven that there is none;
     /// never so without a proof.
-    pub fn solve_shortest(
+    fn shorten(
         &mut self,
         game: &mut G,
         limits: Limits,
+        mut solved: SearchResult<G::Move>,
         observer: &dyn SearchObserver<G::Move>,
     ) -> (SearchResult<G::Move>, bool) {
-        let mut solved = self.solve(game, limits, observer);
         if solved.verdict != Verdict::Proven {
             return (solved, false);
         }
@@ -46,5 +70,50 @@ impl<G: Game> DfPn<G> {
         };
         solved.stats.nodes = self.nodes();
         (solved, is_shortest)
+    }
+}
+
+impl<G: Game> Shortening<G> for DfPn<G> {
+    fn nodes(&self) -> u64 {
+        self.descent.nodes()
+    }
+
+    fn allow_nodes(&mut self, nodes: u64) {
+        self.descent.allow_nodes(nodes);
+    }
+
+    fn search_within(
+        &mut self,
+        game: &mut G,
+        plies: u16,
+        observer: &dyn SearchObserver<G::Move>,
+    ) -> Result<Option<u16>, Stop> {
+        self.descent.search_within(game, plies, observer)
+    }
+
+    fn checked_line(
+        &mut self,
+        game: &mut G,
+        plies: u16,
+        most_nodes: u64,
+        observer: &dyn SearchObserver<G::Move>,
+        stats: &mut Stats,
+    ) -> Result<Vec<G::Move>, Stop> {
+        Self::checked_line(self, game, plies, most_nodes, observer, stats)
+    }
+}
+
+impl<G: Game> DfPn<G> {
+    /// Searches as [`Self::solve`] does, and after a proof again and again for a shorter one, with as many
+    /// nodes once more for all these searches together. Also says whether it is proven that there is none;
+    /// never so without a proof.
+    pub fn solve_shortest(
+        &mut self,
+        game: &mut G,
+        limits: Limits,
+        observer: &dyn SearchObserver<G::Move>,
+    ) -> (SearchResult<G::Move>, bool) {
+        let solved = self.solve(game, limits, observer);
+        self.shorten(game, limits, solved, observer)
     }
 }

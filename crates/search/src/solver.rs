@@ -29,7 +29,9 @@ use super::{observer, proof};
 use kyokumen_shogi::{Hand, Mate, Move, Position};
 
 pub use super::dfpn::SOLVER_VERSION;
-pub use super::limits::{Limits, MAX_PLIES, STACK_BYTES, TableError, TableSize, WhenHopeless};
+pub use super::limits::{
+    Limits, MAX_PLIES, STACK_BYTES, TableError, TableSize, Threads, WhenHopeless,
+};
 pub use super::verdict::{NODE_DEFINITION, Stats, Stop, Verdict};
 
 /// Verdict, mating line and price of a search. [`Verdict::Proven`]: the attacker mates, and `line` is
@@ -58,6 +60,7 @@ pub enum Attacker {
 /// function of position, attacker, limits and table size.
 pub struct Solver {
     search: DfPn<Mate>,
+    threads: Threads,
 }
 
 impl Solver {
@@ -66,7 +69,7 @@ impl Solver {
     /// # Panics
     /// If there is no memory for it, see [`Self::try_new`].
     pub fn new(table: TableSize) -> Self {
-        Self { search: DfPn::new(table) }
+        Self { search: DfPn::new(table), threads: Threads::ONE }
     }
 
     /// A solver with a table of this size.
@@ -74,7 +77,30 @@ impl Solver {
     /// # Errors
     /// [`TableError`] if there is no memory for it.
     pub fn try_new(table: TableSize) -> Result<Self, TableError> {
-        Ok(Self { search: DfPn::try_new(table)? })
+        Ok(Self { search: DfPn::try_new(table)?, threads: Threads::ONE })
+    }
+
+    /// The same table for searches on so many threads, see [`DfPn::solve_on`](crate::DfPn::solve_on): a long search then
+    /// finds one mate or another as chance has it, and what it proves is as true.
+    ///
+    /// ```
+    /// use std::num::NonZero;
+    /// use kyokumen_search::solver::{Attacker, Limits, Solver, TableSize, Threads, Verdict};
+    ///
+    /// let problem = "1n1g3+Pl/k1p1s4/1ng5p/pSP1p1pp1/1n3p3/P1K3P1P/1P7/9/L1G5L b 2R2BG2SL5Pn 161".parse()?;
+    /// let mut solver = Solver::new(TableSize::from_mib(16)).on_threads(Threads::new(NonZero::new(2).unwrap()));
+    /// let solved = solver.solve(&problem, Attacker::SideToMove, &Limits::NONE);
+    /// assert_eq!(solved.verdict, Verdict::Proven);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn on_threads(self, threads: Threads) -> Self {
+        Self { threads, ..self }
+    }
+
+    /// Sets on how many threads the next searches go.
+    pub const fn set_threads(&mut self, threads: Threads) {
+        self.threads = threads;
     }
 
     /// Decides whether the attacker mates, as far as the limits allow. Without a king to be mated the
@@ -118,7 +144,7 @@ impl Solver {
         observer: &dyn SearchObserver<Move>,
     ) -> SolverResult {
         match attacker.asks(position) {
-            Some(mut mate) => self.search.solve(&mut mate, *limits, observer),
+            Some(mut mate) => self.search.solve_on(self.threads, &mut mate, *limits, observer),
             None => self.without_king(),
         }
     }
@@ -133,7 +159,9 @@ impl Solver {
         observer: &dyn SearchObserver<Move>,
     ) -> (SolverResult, bool) {
         match attacker.asks(position) {
-            Some(mut mate) => self.search.solve_shortest(&mut mate, *limits, observer),
+            Some(mut mate) => {
+                self.search.solve_shortest_on(self.threads, &mut mate, *limits, observer)
+            }
             None => (self.without_king(), false),
         }
     }

@@ -9,7 +9,8 @@ use std::collections::TryReserveError;
 
 use kyokumen_game::Hand;
 
-use super::child_cache::CacheHandle;
+use super::child_cache::{CacheHandle, NO_HANDLE};
+use super::verdict::Stop;
 
 /// "Infinite" proof or disproof number: solved.
 pub(super) const INFINITE: u32 = u32::MAX;
@@ -17,16 +18,16 @@ pub(super) const INFINITE: u32 = u32::MAX;
 pub(super) const LARGEST: u32 = u32::MAX / 4;
 
 /// How many neighbouring slots a board may use.
-const WINDOW: usize = 8;
+pub(super) const WINDOW: usize = 8;
 
 /// Slots of the smallest table.
-const MIN_SLOTS: usize = 1024;
+pub(super) const MIN_SLOTS: usize = 1024;
 
 /// Slots that a search begins with, if it may use so many: 256 KiB of them, which the nearer caches hold.
 const FIRST_SLOTS: usize = 1 << 13;
 
 /// How many times larger the table becomes when half of its slots are filled.
-const GROWTH: usize = 8;
+pub(super) const GROWTH: usize = 8;
 
 /// Aligned so that two share a line of the processor's cache.
 #[derive(Clone, Copy)]
@@ -61,8 +62,33 @@ impl<H> Entry<H> {
     }
 }
 
+impl<H: Hand> Entry<H> {
+    fn content(&self) -> Content<H> {
+        let &Self { key, hand, effort, plies, code, .. } = self;
+        let finding = if self.proof_number == 0 {
+            TableUpdate::Proven(Proof { hand, plies, code })
+        } else if self.disproof_number > 0 {
+            let (proof_number, disproof_number) = (self.proof_number, self.disproof_number);
+            TableUpdate::Open { proof_number, disproof_number, handle: NO_HANDLE }
+        } else if plies == UNLIMITED {
+            TableUpdate::Disproven { hand }
+        } else {
+            TableUpdate::DepthBound { plies_left: plies }
+        };
+        Content { key, hand, finding, effort }
+    }
+}
+
+/// An entry as it was written.
+pub(super) struct Content<H> {
+    pub(super) key: u64,
+    pub(super) hand: H,
+    pub(super) finding: TableUpdate<H>,
+    pub(super) effort: u32,
+}
+
 /// Marks a disproof without limits in the `plies` of an entry.
-const UNLIMITED: u16 = u16::MAX;
+pub(super) const UNLIMITED: u16 = u16::MAX;
 
 /// What the table knows about a position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -100,6 +126,56 @@ pub(super) enum TableUpdate<H> {
     DepthBound { plies_left: u16 },
     /// Not solved.
     Open { proof_number: u32, disproof_number: u32, handle: CacheHandle },
+}
+
+/// A table as a search sees it: its own, or one that it shares with searches on other threads.
+pub(super) trait TranspositionTable<H> {
+    /// Whether others write to it, too.
+    const IS_SHARED: bool = false;
+
+    /// What is known about a board with this hand when `plies_left` may still be searched and proofs
+    /// of more than `longest_proof` plies do not count.
+    fn look_up(&self, key: u64, hand: H, plies_left: u16, longest_proof: u16) -> TableLookup<H>;
+
+    /// The shortest proof of an OR node that holds with this hand.
+    fn shortest_proof(&self, key: u64, hand: H) -> Option<Proof<H>>;
+
+    /// Writes down what was found about a board met with `hand`.
+    fn store(&mut self, key: u64, hand: H, finding: TableUpdate<H>, effort: u32);
+
+    /// Nodes that may be entered at once, of `nodes` that there may be.
+    fn first_grant(&self, nodes: u64) -> u64 {
+        nodes
+    }
+
+    /// How many nodes more may be entered, or why none.
+    fn grant(&mut self) -> Result<u64, Stop> {
+        Err(Stop::Nodes)
+    }
+
+    /// Nodes of all searches together, where this one entered `own`.
+    fn nodes_of_all(&self, own: u64) -> u64 {
+        own
+    }
+
+    /// Filled slots, of a thousand that there may be.
+    fn permille_filled(&self) -> u16;
+
+    /// The search is at this position or below it from now on.
+    fn enter(&self, _key: u64, _hand: H) {}
+
+    /// It is not any more.
+    fn leave(&self, _key: u64, _hand: H) {}
+
+    /// How many searches are at this position or below it.
+    fn searches_at(&self, _key: u64, _hand: H) -> u32 {
+        1
+    }
+}
+
+/// So many of a thousand.
+pub(super) fn permille(part: usize, whole: usize) -> u16 {
+    u16::try_from(part.saturating_mul(1000) / whole.max(1)).map_or(1000, |part| part.min(1000))
 }
 
 pub(super) struct Table<H> {
@@ -174,8 +250,29 @@ impl<H: Hand> Table<H> {
             .filter(move |entry| entry.key == key)
     }
 
-    /// The shortest proof of an OR node that holds with this hand.
-    pub(super) fn shortest_proof(&self, key: u64, hand: H) -> Option<Proof<H>> {
+    /// Slots of the current search.
+    pub(super) const fn slots(&self) -> usize {
+        self.slots
+    }
+
+    /// As many as there may be of them.
+    pub(super) const fn slots_of_use(&self) -> usize {
+        self.useful_slots
+    }
+
+    /// What stands in it, to be written elsewhere.
+    pub(super) fn contents(&self) -> impl Iterator<Item = Content<H>> {
+        let (in_use, generation) = (self.entries.iter().take(self.slots + WINDOW), self.generation);
+        in_use.filter(move |entry| entry.generation == generation).map(Entry::content)
+    }
+}
+
+impl<H: Hand> TranspositionTable<H> for Table<H> {
+    fn permille_filled(&self) -> u16 {
+        permille(self.used, self.most_slots)
+    }
+
+    fn shortest_proof(&self, key: u64, hand: H) -> Option<Proof<H>> {
         self.entries_of(key)
             .filter(|entry| entry.proof_number == 0 && entry.code != 0)
             .filter(|entry| hand.dominates(entry.hand))
@@ -183,16 +280,8 @@ impl<H: Hand> Table<H> {
             .map(|entry| Proof { hand: entry.hand, plies: entry.plies, code: entry.code })
     }
 
-    /// What is known about a board with this hand when `plies_left` may still be searched and proofs
-    /// of more than `longest_proof` plies do not count.
     #[inline]
-    pub(super) fn look_up(
-        &self,
-        key: u64,
-        hand: H,
-        plies_left: u16,
-        longest_proof: u16,
-    ) -> TableLookup<H> {
+    fn look_up(&self, key: u64, hand: H, plies_left: u16, longest_proof: u16) -> TableLookup<H> {
         let mut known = TableLookup::Nothing;
         for entry in self.entries_of(key) {
             if entry.proof_number == 0 {
@@ -218,8 +307,7 @@ impl<H: Hand> Table<H> {
         known
     }
 
-    /// Writes down what was found about a board met with `hand`.
-    pub(super) fn store(&mut self, key: u64, hand: H, finding: TableUpdate<H>, effort: u32) {
+    fn store(&mut self, key: u64, hand: H, finding: TableUpdate<H>, effort: u32) {
         if 2 * self.used > self.slots && self.slots < self.useful_slots {
             self.grow(hand);
         }
@@ -248,7 +336,9 @@ impl<H: Hand> Table<H> {
             }
         };
     }
+}
 
+impl<H: Hand> Table<H> {
     /// The slot to write to: that of the unsolved position itself, an empty one, or the one whose loss
     /// costs least.
     #[inline]

@@ -36,6 +36,10 @@ impl kyokumen_game::Hand for Hand {
     fn bits(self) -> u32 {
         self.bits()
     }
+
+    fn from_bits(bits: u32) -> Self {
+        Self::from_bits(bits)
+    }
 }
 
 /// The question whether one side mates the other by unbroken checks.

@@ -59,7 +59,8 @@ pub(in crate::cli) struct SolveArgs {
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(super) time: Option<Duration>,
 
-    /// Threads; 0 is all cores [default: 0]
+    /// Threads; 0 is all cores [default: 0]. Those of a file have a position each, those of one position search it together if
+    /// it takes long: which mate is found then, with how many nodes, depends on chance; `--threads 1` repeats itself
     #[arg(long, default_value_t = 0, hide_default_value = true, value_parser = threads())]
     pub(super) threads: usize,
 

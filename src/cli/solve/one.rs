@@ -39,12 +39,12 @@ pub(super) fn solve_one(args: &SolveArgs, text: &str) -> anyhow::Result<ExitStat
     let options = SolveOptions { tsume_plies: true, ..args.options(proofs.cancel(), intended) };
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;
     let control = SearchControl::new();
-    let (question, looked_at) = ((&settings, &options), &control);
+    let (question, threads, looked_at) = ((&settings, &options), args.threads, &control);
     let solution = thread::scope(|scope| -> anyhow::Result<Solution> {
         let (send, answer) = mpsc::channel();
         let search = move || {
             // Nobody listens any more only where this thread's fault is told already.
-            drop(send.send(solve(found, question.0, question.1, looked_at)));
+            drop(send.send(solve(found, question.0, question.1, threads, looked_at)));
         };
         let builder = thread::Builder::new().name("search".to_owned()).stack_size(STACK_BYTES);
         builder.spawn_scoped(scope, search).context("cannot start a thread")?;
@@ -160,7 +160,7 @@ struct SearchSnapshot {
 
 impl SearchSnapshot {
     fn new(figures: SearchProgress, elapsed: Duration) -> Self {
-        let SearchProgress { nodes, depth_plies: depth, line } = figures;
+        let SearchProgress { nodes, depth_plies: depth, line, .. } = figures;
         let elapsed_s = elapsed.as_secs_f64();
         let nodes_per_s = nodes as f64 / elapsed_s.max(1e-3);
         let line = line.iter().map(ToString::to_string).collect();
@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn a_line_says_how_far_a_search_is() {
         let line = vec![Move::from_usi("G*5b").unwrap(), Move::from_usi("5a6a").unwrap()];
-        let figures = SearchProgress { nodes: 1_234_567, depth_plies: 23, line };
+        let figures = SearchProgress { nodes: 1_234_567, depth_plies: 23, table_permille: 5, line };
         let snapshot = SearchSnapshot::new(figures, Duration::from_secs(2));
         let expected = "2 s, 1,234,567 nodes, 617,284 nodes/s, depth 23, G*5b 5a6a";
         assert_eq!(snapshot.line(), expected);

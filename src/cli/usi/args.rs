@@ -15,7 +15,8 @@ use crate::cli::option::{one_or_more, threads};
 /// Without it, `go mate N` (milliseconds) and `go mate infinite` ask whether the side to move mates. The answer is `checkmate` with
 /// the moves, or with `nomate` if it is proven that there is none, `timeout` if the search ended undecided,
 /// `notimplemented` if the position cannot be asked about. `go` without mate is answered with `bestmove resign`.
-/// Options are `USI_Hash` (MiB), `DepthLimit` (plies) and `NodesLimit`; the last two are 0 for none.
+/// Options are `USI_Hash` (MiB), `Threads` (0 for all cores), `MultiPV` (first moves that mate, each with its line), `DepthLimit`
+/// (plies) and `NodesLimit`; the last two are 0 for none.
 ///
 /// At the end of input a search with a time limit is finished first, one without is stopped.
 #[derive(Args)]

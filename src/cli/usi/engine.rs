@@ -170,7 +170,9 @@ impl<W: Write> Engine<W> {
         if let Err(nothing) = InCheck::Or.asks_about(&position) {
             return Ok(self.decline(format_args!("go mate: {nothing}"))?);
         }
-        let (limits, table) = (self.options.limits(), self.options.table());
+        let options = &self.options;
+        let (limits, table) = (options.limits(), options.table());
+        let (threads, moves) = (options.threads(), options.multi_pv());
         let control = Arc::new(SearchControl::new());
         let started = Instant::now();
         self.search = Some(Search {
@@ -180,7 +182,7 @@ impl<W: Write> Engine<W> {
             deadline: time.and_then(|time| started.checked_add(time)),
             next_info: started + INFO_EVERY,
         });
-        self.searcher.ask(Question { position, limits, table, control })
+        self.searcher.ask(Question { position, limits, table, threads, moves, control })
     }
 
     /// Ends what is under way: a search says so itself soon after.
@@ -223,13 +225,14 @@ impl<W: Write> Engine<W> {
     fn finish(&mut self, answer: SearchAnswer) -> io::Result<()> {
         let Some(search) = self.search.take() else { return Ok(()) };
         match answer {
-            Ok(outcome) => {
+            Ok(found) => {
                 let elapsed = search.started.elapsed();
-                self.say(Info::at_the_end(&outcome, search.control.figures(), elapsed))?;
-                if let Some(reason) = undecided(outcome.verdict) {
+                let infos = Info::of_all(&found, search.control.figures(), elapsed);
+                infos.into_iter().try_for_each(|info| self.say(info))?;
+                if let Some(reason) = undecided(found.result.verdict) {
                     self.say(format_args!("info string {reason}"))?;
                 }
-                self.say(Checkmate::from(outcome))
+                self.say(Checkmate::from(found.result))
             }
             Err(error) => {
                 self.complain(error)?;

@@ -1,11 +1,15 @@
 //! What a GUI can set, and what it may be set to.
 //!
-//! `USI_Hash` is a name of the protocol; `DepthLimit` and `NodesLimit`, 0 for none, are YaneuraOu's.
+//! `USI_Hash` is a name of the protocol; `Threads` and `MultiPV` are those of most engines; `DepthLimit` and `NodesLimit`, 0 for
+//! none, are YaneuraOu's.
+
+use std::num::NonZero;
 
 use super::command::Setting;
 use super::command_error::CommandError;
 use crate::mate::judge::MAX_HASH_MB;
-use crate::solver::{Limits, MAX_PLIES, TableSize, WhenHopeless};
+use crate::solver::{Limits, MAX_PLIES, TableSize, Threads, WhenHopeless};
+use crate::storage::platform;
 
 /// Numbers that hold until they are set anew.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -69,14 +73,22 @@ pub(super) struct Options(Spins<{ SPINS.len() }>);
 const HASH: usize = 0;
 const DEPTH: usize = 1;
 const NODES: usize = 2;
+const THREADS: usize = 3;
+const MULTI_PV: usize = 4;
 
 /// GUIs read numbers of options with a sign.
 const MAX_NODES: u64 = i64::MAX as u64;
 
-const SPINS: [Spin; 3] = [
+/// The most moves that a position has.
+const MAX_MOVES: u64 = 593;
+
+const SPINS: [Spin; 5] = [
     Spin { name: "USI_Hash", default: 256, min: 1, max: MAX_HASH_MB as u64 },
     Spin { name: "DepthLimit", default: 0, min: 0, max: MAX_PLIES as u64 },
     Spin { name: "NodesLimit", default: 0, min: 0, max: MAX_NODES },
+    // 0 is all cores, as with `--threads`.
+    Spin { name: "Threads", default: 0, min: 0, max: 1024 },
+    Spin { name: "MultiPV", default: 1, min: 1, max: MAX_MOVES },
 ];
 
 impl Options {
@@ -95,6 +107,16 @@ impl Options {
 
     pub(super) fn table(&self) -> TableSize {
         TableSize::from_mib(usize::try_from(self.0.value(HASH)).unwrap_or(usize::MAX))
+    }
+
+    pub(super) fn threads(&self) -> Threads {
+        let threads = usize::try_from(self.0.value(THREADS)).unwrap_or(1);
+        NonZero::new(platform::threads(threads)).map_or(Threads::ONE, Threads::new)
+    }
+
+    /// How many first moves that mate are told.
+    pub(super) fn multi_pv(&self) -> usize {
+        usize::try_from(self.0.value(MULTI_PV)).unwrap_or(1)
     }
 
     pub(super) fn limits(&self) -> Limits {
@@ -122,15 +144,24 @@ mod tests {
     fn without_a_word_nothing_is_limited() {
         assert_eq!(Options::new().limits(), Limits::NONE);
         assert_eq!(Options::new().table(), TableSize::from_mib(256));
+        assert_eq!(Options::new().threads().count.get(), platform::threads(0));
+        assert_eq!(Options::new().multi_pv(), 1);
     }
 
     #[test]
     fn values_are_taken_over() {
         let mut options = Options::new();
-        for (name, value) in [("USI_Hash", "64"), ("depthlimit", "31"), ("NodesLimit", "1000")] {
+        for (name, value) in [
+            ("USI_Hash", "64"),
+            ("depthlimit", "31"),
+            ("NodesLimit", "1000"),
+            ("Threads", "3"),
+            ("MultiPV", "5"),
+        ] {
             assert_eq!(options.set(setting(name, value)), Ok(()));
         }
         assert_eq!(options.table(), TableSize::from_mib(64));
+        assert_eq!((options.threads().count.get(), options.multi_pv()), (3, 5));
         let limits = options.limits();
         assert_eq!((limits.depth_plies, limits.nodes), (31, 1000));
         assert_eq!(
@@ -150,7 +181,9 @@ mod tests {
             ("USI_Hash", ""),
             ("DepthLimit", "4097"),
             ("NodesLimit", "-1"),
-            ("Threads", "2"),
+            ("Threads", "1025"),
+            ("MultiPV", "0"),
+            ("Contempt", "2"),
         ] {
             assert!(options.set(setting(name, value)).is_err(), "{name} {value}");
         }

@@ -5,6 +5,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use super::searcher::Found;
 use crate::cli::report::Moves;
 use crate::shogi::Move;
 use crate::solver::{SearchProgress, SolverResult, Stop, Verdict};
@@ -69,17 +70,32 @@ pub(super) const fn undecided(verdict: Verdict) -> Option<&'static str> {
 pub(super) struct Info {
     elapsed: Duration,
     nodes: u64,
+    /// Of the longest line so far.
     depth_plies: usize,
+    table_permille: u16,
+    /// Its rank among the first moves that mate, where several are told.
+    rank: Option<usize>,
     line: Vec<Move>,
-    /// The line is a proven mate.
-    is_mate: bool,
+    stage: Stage,
+}
+
+/// What the line of an `info` is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Stage {
+    /// The one that is being searched.
+    UnderWay,
+    /// A proven mate.
+    Mate,
+    /// The last one of a search that found none.
+    Over,
 }
 
 impl Info {
     /// While the search runs.
     pub(super) fn under_way(figures: SearchProgress, elapsed: Duration) -> Self {
-        let SearchProgress { nodes, depth_plies, line } = figures;
-        Self { elapsed, nodes, depth_plies, line, is_mate: false }
+        let SearchProgress { nodes, depth_plies, table_permille, line } = figures;
+        let (rank, stage) = (None, Stage::UnderWay);
+        Self { elapsed, nodes, depth_plies, table_permille, rank, line, stage }
     }
 
     /// At its end; what was told last is the best line of a search that did not decide.
@@ -90,25 +106,44 @@ impl Info {
     ) -> Self {
         let mut info = Self::under_way(figures, elapsed);
         info.nodes = outcome.stats.nodes;
-        info.is_mate = outcome.verdict == Verdict::Proven;
+        info.stage = if outcome.verdict == Verdict::Proven { Stage::Mate } else { Stage::Over };
         if !matches!(outcome.verdict, Verdict::Unknown(_)) {
             info.line.clone_from(&outcome.line);
         }
         info.depth_plies = info.depth_plies.max(info.line.len());
         info
     }
+
+    /// Of all first moves that were found to mate, the best first; of a search that was asked for one the only one.
+    pub(super) fn of_all(found: &Found, figures: SearchProgress, elapsed: Duration) -> Vec<Self> {
+        let first = Self::at_the_end(&found.result, figures, elapsed);
+        if !found.is_ranked {
+            return vec![first];
+        }
+        let info = |(index, line): (usize, &Vec<Move>)| Self {
+            rank: Some(index + 2),
+            depth_plies: first.depth_plies.max(line.len()),
+            line: line.clone(),
+            ..first.clone()
+        };
+        let others: Vec<Self> = found.other_mates.iter().enumerate().map(info).collect();
+        [Self { rank: Some(1), ..first }].into_iter().chain(others).collect()
+    }
 }
 
 impl fmt::Display for Info {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { elapsed, nodes, depth_plies, line, is_mate } = self;
+        let Self { elapsed, nodes, depth_plies, table_permille, rank, line, stage } = self;
         let nodes_per_second = *nodes as f64 / elapsed.as_secs_f64().max(1e-3);
-        write!(
-            f,
-            "info depth {depth_plies} time {} nodes {nodes} nps {nodes_per_second:.0}",
-            elapsed.as_millis()
-        )?;
-        if *is_mate {
+        write!(f, "info depth {} seldepth {depth_plies} time {}", line.len(), elapsed.as_millis())?;
+        write!(f, " nodes {nodes} nps {nodes_per_second:.0} hashfull {table_permille}")?;
+        if let Some(m) = line.first().filter(|_| *stage == Stage::UnderWay) {
+            write!(f, " currmove {m}")?;
+        }
+        if let Some(rank) = rank {
+            write!(f, " multipv {rank}")?;
+        }
+        if *stage == Stage::Mate {
             write!(f, " score mate {}", line.len())?;
         }
         if line.is_empty() { Ok(()) } else { write!(f, " pv {}", Moves(line)) }
@@ -127,7 +162,7 @@ mod tests {
 
     fn figures() -> SearchProgress {
         let line = vec![Move::from_usi("7g7f").unwrap()];
-        SearchProgress { nodes: 4_096, depth_plies: 9, line }
+        SearchProgress { nodes: 4_096, depth_plies: 9, table_permille: 70, line }
     }
 
     #[test]
@@ -147,16 +182,36 @@ mod tests {
     fn info_ends_with_the_line() {
         let second = Duration::from_secs(1);
         let text = Info::under_way(figures(), second).to_string();
-        assert_eq!(text, "info depth 9 time 1000 nodes 4096 nps 4096 pv 7g7f");
-        for (verdict, line, rest) in [
-            (Verdict::Proven, &["G*5b"][..], "score mate 1 pv G*5b"),
-            (Verdict::Unknown(Stop::Nodes), &[], "pv 7g7f"),
-            (Verdict::Disproven, &[], ""),
+        let figures_said = "time 1000 nodes 4096 nps 4096 hashfull 70";
+        let expected = format!("info depth 1 seldepth 9 {figures_said} currmove 7g7f pv 7g7f");
+        assert_eq!(text, expected);
+        for (verdict, line, depth, rest) in [
+            (Verdict::Proven, &["G*5b"][..], 1, "score mate 1 pv G*5b"),
+            (Verdict::Unknown(Stop::Nodes), &[], 1, "pv 7g7f"),
+            (Verdict::Disproven, &[], 0, ""),
         ] {
             let info = Info::at_the_end(&outcome(verdict, line), figures(), second * 2);
-            let expected = format!("info depth 9 time 2000 nodes 5000 nps 2500 {rest}");
+            let figures_said = "time 2000 nodes 5000 nps 2500 hashfull 70";
+            let expected = format!("info depth {depth} seldepth 9 {figures_said} {rest}");
             assert_eq!(info.to_string(), expected.trim_end());
         }
+    }
+
+    #[test]
+    fn first_moves_that_mate_are_ranked() {
+        let other_mates = vec![outcome(Verdict::Proven, &["G*4b", "5a6b", "G*7b"]).line];
+        let result = outcome(Verdict::Proven, &["G*5b"]);
+        let mut found = Found { result, other_mates, is_ranked: true };
+        let said = |found: &Found| {
+            let infos = Info::of_all(found, figures(), Duration::from_secs(1));
+            infos.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        let [first, second] = &said(&found)[..] else { panic!("two moves") };
+        assert!(first.ends_with(" hashfull 70 multipv 1 score mate 1 pv G*5b"), "{first}");
+        assert!(second.ends_with(" multipv 2 score mate 3 pv G*4b 5a6b G*7b"), "{second}");
+        (found.other_mates, found.is_ranked) = (Vec::new(), false);
+        let [only] = &said(&found)[..] else { panic!("one move") };
+        assert!(only.ends_with(" hashfull 70 score mate 1 pv G*5b"), "{only}");
     }
 
     #[test]

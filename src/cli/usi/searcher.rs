@@ -8,9 +8,12 @@ use std::{io, thread};
 use anyhow::Context;
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
-use crate::shogi::Position;
+use crate::mate::alternatives::{LEAST_NODES_A_POSITION, NODES_PER_SOLUTION_NODE};
+use crate::search::alternatives::{self, AlternativesSearch, MoveFinding};
+use crate::shogi::{Move, Position};
 use crate::solver::{
     Attacker, Limits, STACK_BYTES, SearchControl, Solver, SolverResult, TableError, TableSize,
+    Threads, Verdict,
 };
 
 /// What is asked about a position: does the side to move mate?
@@ -18,6 +21,9 @@ pub(super) struct Question {
     pub(super) position: Position,
     pub(super) limits: Limits,
     pub(super) table: TableSize,
+    pub(super) threads: Threads,
+    /// How many first moves that mate are wanted.
+    pub(super) moves: usize,
     pub(super) control: Arc<SearchControl>,
 }
 
@@ -26,8 +32,17 @@ enum Task {
     Solve(Box<Question>),
 }
 
+/// What was found.
+pub(super) struct Found {
+    pub(super) result: SolverResult,
+    /// Mates by other first moves, the shortest first.
+    pub(super) other_mates: Vec<Vec<Move>>,
+    /// Whether more than one mate was asked for.
+    pub(super) is_ranked: bool,
+}
+
 /// The answer to a question, or why there could be no search.
-pub(super) type SearchAnswer = Result<SolverResult, TableError>;
+pub(super) type SearchAnswer = Result<Found, TableError>;
 
 pub(super) struct Searcher {
     tasks: Sender<Task>,
@@ -93,9 +108,38 @@ impl Worker {
     }
 
     fn answer(&mut self, question: &Question) -> SearchAnswer {
-        let Question { position, limits, table, control } = question;
+        let Question { position, limits, table, threads, control, .. } = question;
         let solver = self.solver_with(*table)?;
-        Ok(solver.solve_observed(position, Attacker::SideToMove, limits, &**control))
+        solver.set_threads(*threads);
+        let result = solver.solve_observed(position, Attacker::SideToMove, limits, &**control);
+        let is_ranked = question.moves > 1 && result.verdict == Verdict::Proven;
+        let other_mates = if is_ranked { self.other_mates(question, &result)? } else { Vec::new() };
+        Ok(Found { result, other_mates, is_ranked })
+    }
+
+    /// Mates by other first moves, as many as are wanted, within some times the nodes that the first one took.
+    fn other_mates(
+        &mut self,
+        question: &Question,
+        found: &SolverResult,
+    ) -> Result<Vec<Vec<Move>>, TableError> {
+        let Question { position, limits, table, moves, control, .. } = question;
+        // There may not be room for another table.
+        self.solver = None;
+        let mut search = AlternativesSearch::try_new(*table)?;
+        let nodes = found.stats.nodes.saturating_mul(NODES_PER_SOLUTION_NODE);
+        let nodes = nodes.max(LEAST_NODES_A_POSITION).min(limits.nodes);
+        let asked = alternatives::Question {
+            known: found.line.clone(),
+            ..alternatives::Question::new(*limits, nodes)
+        };
+        let checks = search.first_moves(position, &asked, &**control).checks;
+        let mates = checks.into_iter().map(|check| check.finding).filter(MoveFinding::mates);
+        let others = mates.filter(|mate| found.line.first() != Some(&mate.m));
+        let mut lines: Vec<Vec<Move>> = others.map(|mate| mate.line).collect();
+        lines.sort_by_key(Vec::len);
+        lines.truncate(moves - 1);
+        Ok(lines)
     }
 
     fn solver_with(&mut self, table: TableSize) -> Result<&mut Solver, TableError> {

@@ -5,11 +5,11 @@
 //! Ströhlein 1970), so that repetition, depth limits and dominance have nowhere to hide.
 
 use std::collections::HashMap;
-use std::num::NonZeroU16;
+use std::num::{NonZero, NonZeroU16};
 use std::sync::atomic::AtomicBool;
 
 use kyokumen_game::{Candidate, Expansion, Game, Hand, Moves, NodeKind, Outcome};
-use kyokumen_search::{DfPn, Limits, Proof, Stop, TableSize, Verdict, WhenHopeless};
+use kyokumen_search::{DfPn, Limits, Proof, Stop, TableSize, Threads, Verdict, WhenHopeless};
 use kyokumen_testing::positions::Random;
 use proptest::prelude::*;
 
@@ -50,6 +50,10 @@ impl Hand for Counts {
 
     fn bits(self) -> u32 {
         u32::from(self.0[0]) << 8 | u32::from(self.0[1])
+    }
+
+    fn from_bits(bits: u32) -> Self {
+        Self([(bits >> 8) as u8, bits as u8])
     }
 }
 
@@ -350,13 +354,14 @@ fn check_all<'a>(
     limits: Limits,
     may_stop: &[Stop],
 ) -> Result<(), TestCaseError> {
-    check_some(graph, solver, limits, may_stop, 1)
+    check_some(graph, solver, Threads::ONE, limits, may_stop, 1)
 }
 
 /// Checks the positions of every `step`-th node.
 fn check_some<'a>(
     graph: &'a Graph,
     solver: &mut DfPn<State<'a>>,
+    threads: Threads,
     limits: Limits,
     may_stop: &[Stop],
     step: usize,
@@ -365,7 +370,8 @@ fn check_some<'a>(
         for (hand, distance) in hands {
             let root = State { graph, node, hand };
             let what = format!("node {node}, {hand:?}, {limits:?}, distance {distance:?}");
-            let solved = solver.solve(&mut root.clone(), limits, &AtomicBool::new(false));
+            let no_stop = AtomicBool::new(false);
+            let solved = solver.solve_on(threads, &mut root.clone(), limits, &no_stop);
             match solved.verdict {
                 Verdict::Proven => {
                     prop_assert!(distance.is_some(), "wrong proof: {}", what);
@@ -529,7 +535,66 @@ proptest! {
         let mut solver = DfPn::new(TableSize::from_mib(0));
         let stops = [Stop::Nodes, Stop::Memory];
         for depth_plies in [5_000, depth] {
-            check_some(&graph, &mut solver, to_the_end(depth_plies, 20_000), &stops, 97)?;
+            check_some(&graph, &mut solver, Threads::ONE, to_the_end(depth_plies, 20_000), &stops, 97)?;
+        }
+    }
+}
+
+/// Threads that all search from the first node on.
+fn at_once(count: usize) -> Threads {
+    Threads { nodes_alone: 0, ..Threads::new(NonZero::new(count).unwrap()) }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// On several threads every verdict is the truth, too, with and without a depth limit.
+    #[test]
+    fn verdicts_of_many_threads_are_true(
+        seed: u64, size in 2usize..40, edges in 1usize..6, depth in 1u16..9,
+    ) {
+        let graph = Graph::random(seed, size, edges);
+        let mut solver = DfPn::new(TableSize::from_mib(1));
+        for threads in [2, 4, 8] {
+            for depth_plies in [5_000, depth] {
+                let limits = to_the_end(depth_plies, AMPLE);
+                check_some(&graph, &mut solver, at_once(threads), limits, &[], 3)?;
+            }
+        }
+    }
+
+    /// Graphs that take some thousand nodes, a table that grows under the search and one that is too small, few nodes.
+    #[test]
+    fn threads_that_meet_again_and_again_tell_no_lies(
+        seed: u64, depth in 1u16..12, nodes in 1u64..5_000,
+    ) {
+        let graph = Graph::random(seed, 1_000, 5);
+        let stops = [Stop::Nodes, Stop::Memory];
+        for (threads, hash_mb) in [(2, 0), (4, 1), (8, 1)] {
+            let mut solver = DfPn::new(TableSize::from_mib(hash_mb));
+            for limits in [to_the_end(5_000, 200_000), to_the_end(depth, 20_000), to_the_end(5_000, nodes)] {
+                check_some(&graph, &mut solver, at_once(threads), limits, &stops, 199)?;
+            }
+        }
+    }
+
+    /// The shortest proof is the shortest on several threads, too.
+    #[test]
+    fn threads_find_the_shortest_proofs(seed: u64, size in 2usize..40, edges in 1usize..6) {
+        let graph = Graph::random(seed, size, edges);
+        let mut solver = DfPn::new(TableSize::from_mib(1));
+        for (node, hands) in graph.distances().into_iter().enumerate().step_by(3) {
+            for (hand, distance) in hands {
+                let mut root = State { graph: &graph, node, hand };
+                let limits = to_the_end(5_000, AMPLE);
+                let (solved, is_shortest) =
+                    solver.solve_shortest_on(at_once(4), &mut root, limits, &AtomicBool::new(false));
+                prop_assert_eq!(is_shortest, distance.is_some());
+                if let Some(plies) = distance {
+                    check_line(root, &solved.line, distance)?;
+                    prop_assert_eq!(solved.line.len(), usize::from(plies));
+                }
+            }
         }
     }
 }
@@ -543,6 +608,18 @@ fn plain_graph(nodes: &[(NodeKind, &[usize])]) -> Graph {
         edges: moves.iter().map(edge).collect(),
     };
     Graph { nodes: nodes.iter().map(node).collect(), mates_in_one: false }
+}
+
+/// A fault on any of the threads is told, and the others do not search on for ever.
+#[test]
+#[should_panic(expected = "index out of bounds")]
+fn a_panic_ends_the_search_of_all_threads() {
+    use NodeKind::{And, Or};
+    let graph = plain_graph(&[(Or, &[1, 2]), (And, &[3]), (And, &[0]), (Or, &[1, 99])]);
+    let mut root = State { graph: &graph, node: 0, hand: Counts::default() };
+    let limits = to_the_end(5_000, AMPLE);
+    let solver = &mut DfPn::new(TableSize::from_mib(1));
+    solver.solve_on(at_once(4), &mut root, limits, &AtomicBool::new(false));
 }
 
 /// Nine positions and no goal, which no number of nodes decided while steps beyond a number were steps of

@@ -2,9 +2,13 @@
 //!
 //! The limits are small: what is shown is that no answer is wrong, not how many are found.
 
+use std::num::NonZero;
 use std::sync::atomic::AtomicBool;
 
-use kyokumen_search::{DfPn, Limits, SearchResult, Stop, TableSize, Verdict, WhenHopeless};
+use kyokumen_search::solver::{Attacker, Solver};
+use kyokumen_search::{
+    DfPn, Limits, SearchResult, Stop, TableSize, Threads, Verdict, WhenHopeless,
+};
 use kyokumen_shogi::{Mate, Move, Position, plain};
 use kyokumen_testing::oracle::{foreign, foreign_moves};
 use kyokumen_testing::positions::{position, random_play, shared_lines, strewn};
@@ -142,6 +146,35 @@ fn ends_of_real_games() {
 }
 
 /// Claimed by a program to have no mate, and mated in 31 plies.
+/// Problems of known length have the same verdict on 1, 2 and 4 threads that search from the first node on.
+#[test]
+#[ignore = "needs KYOKUMEN_DATA, a folder of positions of real games"]
+fn problems_have_one_verdict_on_any_number_of_threads() {
+    let lines = shared_lines("tsume_dev.tsv");
+    let sfens = lines.iter().filter_map(|line| line.split('\t').next());
+    // Of some the defender is in check, or what is written is no position for another reason.
+    let problems: Vec<Position> = sfens.filter_map(|sfen| sfen.parse().ok()).collect();
+    assert!(problems.len() > 6_000);
+    let mut known: Vec<Option<Verdict>> = vec![None; problems.len()];
+    for count in [1, 2, 4] {
+        let count = NonZero::new(count).unwrap();
+        let threads = Threads { nodes_alone: 0, ..Threads::new(count) };
+        let mut solver = Solver::new(TableSize::from_mib(16)).on_threads(threads);
+        let mut unsolved = 0;
+        for (problem, known) in problems.iter().zip(&mut known) {
+            let solved = solver.solve(problem, Attacker::SideToMove, &limits(255, 300_000));
+            check_line(problem, 0, &solved);
+            if matches!(solved.verdict, Verdict::Unknown(_)) {
+                unsolved += 1;
+            } else {
+                let verdict = *known.get_or_insert(solved.verdict);
+                assert_eq!(solved.verdict, verdict, "{problem} on {count} threads");
+            }
+        }
+        assert!(unsolved < 60, "{unsolved} on {count} threads");
+    }
+}
+
 const WRONGLY_CLAIMED: &str =
     "1+P2k2nl/8B/6sp1/P4g3/2pp4p/2+nSPP3/6p2/3S5/LN1K4L b 2RGS6Pb2gnl3p 1";
 

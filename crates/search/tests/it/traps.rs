@@ -4,10 +4,12 @@
 //! `KomoringHeights`, from Tadao Yamaoka's diary on dominance, and from classic problems; a few are our
 //! own. Lines are replayed by rsshogi, see `mate_lines.rs`.
 
+use std::num::NonZero;
 use std::thread;
 
 use kyokumen_game::Game;
-use kyokumen_search::{DfPn, Limits, STACK_BYTES, SearchResult, Stop, TableSize, Verdict};
+use kyokumen_search::solver::{Attacker, Solver};
+use kyokumen_search::{DfPn, Limits, STACK_BYTES, SearchResult, Stop, TableSize, Threads, Verdict};
 use kyokumen_shogi::{Hand, HandKind, Mate, Move, Position, Setup};
 use kyokumen_testing::positions::{Random, position, random_play};
 
@@ -100,6 +102,67 @@ fn long_mates_are_found_without_depth_limit() {
 
     let solved = attack_deep(KOTOBUKI, limits(2_000, 3_000_000));
     assert_eq!((solved.verdict, solved.line.len()), (Verdict::Proven, 611));
+}
+
+/// What is known is known to 2, 4 and 8 threads that search from the first node on, too, whichever comes first.
+#[test]
+fn threads_walk_into_no_trap() {
+    let search = || {
+        for count in [2, 4, 8] {
+            let count = NonZero::new(count).unwrap();
+            let threads = Threads { nodes_alone: 0, ..Threads::new(count) };
+            let mut solver = Solver::new(TableSize::from_mib(16)).on_threads(threads);
+            let mut attack = |sfen: &str, limits: Limits| {
+                solver.solve(&position(sfen), Attacker::SideToMove, &limits).verdict
+            };
+            for (sfen, _) in MATES {
+                assert_eq!(attack(sfen, limits(31, 1_000_000)), Verdict::Proven, "{sfen}");
+                assert_ne!(attack(sfen, limits(2, 50_000)), Verdict::Disproven, "{sfen}");
+                let none = attack(sfen, limits(0, 50_000));
+                assert_eq!(none, Verdict::Unknown(Stop::Depth), "{sfen}");
+            }
+            for sfen in [LONG, MANY_INTERPOSITIONS, KOTOBUKI] {
+                assert_eq!(attack(sfen, limits(2_000, 30_000_000)), Verdict::Proven, "{sfen}");
+                assert_ne!(attack(sfen, limits(40, 50_000)), Verdict::Disproven, "{sfen}");
+            }
+            for sfen in [NO_MATE, KNIGHT_CHECK] {
+                assert_ne!(attack(sfen, limits(255, 100_000)), Verdict::Proven, "{sfen}");
+            }
+            assert_ne!(attack(MICROCOSMOS, limits(3_000, 100_000)), Verdict::Disproven);
+        }
+    };
+    thread::Builder::new().stack_size(STACK_BYTES).spawn(search).unwrap().join().unwrap();
+}
+
+/// A budget of nodes is that of all threads together, and is kept to.
+#[test]
+fn threads_share_one_budget() {
+    let threads = Threads::new(NonZero::new(4).unwrap());
+    let mut solver = Solver::new(TableSize::from_mib(16)).on_threads(threads);
+    for nodes in [16_385, 20_000, 50_001] {
+        let limits = limits(255, nodes);
+        let solved = solver.solve(&position(MICROCOSMOS), Attacker::SideToMove, &limits);
+        assert_eq!(solved.verdict, Verdict::Unknown(Stop::Nodes));
+        assert!(solved.stats.nodes <= nodes && solved.stats.nodes + 4 * 64 > nodes, "{nodes}");
+    }
+}
+
+/// As long as one thread is alone, its answer is that of one.
+#[test]
+fn short_searches_do_not_depend_on_threads() {
+    let threads = Threads::new(NonZero::new(4).unwrap());
+    let mut together = Solver::new(TableSize::from_mib(2)).on_threads(threads);
+    let mut alone = Solver::new(TableSize::from_mib(2));
+    let sfens = MATES.iter().map(|&(sfen, _)| sfen).chain([NO_MATE]);
+    for position in sfens.map(position).chain(random_play(32, 1_500).into_iter().step_by(20)) {
+        let limits = limits(31, 20_000);
+        let answer = alone.solve(&position, Attacker::SideToMove, &limits);
+        if answer.stats.nodes < 16_000 {
+            let answer_of_all = together.solve(&position, Attacker::SideToMove, &limits);
+            assert_eq!(answer, answer_of_all, "{position}");
+            assert_eq!(alone.proof(), together.proof());
+        }
+    }
 }
 
 /// With tens of millions of nodes it is found; to give up before is right, to deny the mate is not.

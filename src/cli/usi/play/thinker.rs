@@ -16,7 +16,7 @@ use crate::cli::usi::command::GamePosition;
 use crate::cli::usi::searcher::{Question, SearchAnswer, Searcher};
 use crate::selfplay::evaluators::Model;
 use crate::shogi::Move;
-use crate::solver::{Limits, SearchControl, TableSize, Verdict, WhenHopeless};
+use crate::solver::{Limits, SearchControl, TableSize, Threads, Verdict, WhenHopeless};
 
 /// How often a search says how far it is.
 const INFO_EVERY: Duration = Duration::from_secs(1);
@@ -281,7 +281,9 @@ impl<'a> RootMate<'a> {
             };
             let position = thought.of.position.clone();
             let (table, control) = (ROOT_MATE_TABLE, Arc::clone(&control));
-            searcher.ask(Question { position, limits, table, control })?;
+            // Other cores ask the network.
+            let threads = Threads::ONE;
+            searcher.ask(Question { position, limits, table, threads, moves: 1, control })?;
         }
         Ok(Self { searcher, control, is_under_way: is_asked, line: None })
     }
@@ -299,10 +301,10 @@ impl<'a> RootMate<'a> {
         self.is_under_way = false;
         // Without memory for the table there is no mate search, and the game goes on.
         if let Ok(found) = answer
-            && found.verdict == Verdict::Proven
-            && !found.line.is_empty()
+            && found.result.verdict == Verdict::Proven
+            && !found.result.line.is_empty()
         {
-            self.line = Some(found.line);
+            self.line = Some(found.result.line);
         }
     }
 
