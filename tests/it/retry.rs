@@ -234,7 +234,7 @@ Usage: gen-filter --retry-unknown <MANIFEST> --output <DIR> --nodes <NODES> --ha
 
 For more information, try '--help'.
 status 2
-error: --min-ply decides what was searched in the earlier run: it was null
+error: --min-ply decides what was searched in the earlier run: it was not given
 status 2
 error: --in-check decides what was searched in the earlier run: it was "both"
 status 2

@@ -387,7 +387,7 @@ fn a_session_of_shogihome() {
     engine.quit();
 }
 
-/// What Shogidokoro sends, by its page on the protocol: two options unasked, a game with pondering, a mate to be solved.
+/// What Shogidokoro sends, as the USI protocol has it: two options unasked, a game with pondering, a mate to be solved.
 #[test]
 fn a_session_of_shogidokoro() {
     let mut engine = Engine::start();

@@ -186,7 +186,7 @@ fn positions_that_do_not_fit_into_memory_end_the_run() {
         str![[r#"
 status 1
 psv to psv: records are copied unchanged
-error: 2048 positions fill the 100K of --memory; allow more, or use `kyokumen dedup`, which does not keep them in memory: 2048 positions fill the 100K
+error: 2048 positions fill the 100K of --memory; allow more, or use `kyokumen dedup`, which does not keep them in memory
 
 "#]]
     );

@@ -166,9 +166,9 @@ fn a_full_standard_output_is_an_error() {
         told.into_iter().collect::<String>(),
         str![[r#"
 status 1
-error: No space left on device (os error 28)
-status 1
 error: cannot write -: No space left on device (os error 28)
+status 1
+error: cannot write to standard output: No space left on device (os error 28)
 
 "#]]
     );
