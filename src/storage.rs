@@ -9,6 +9,7 @@ pub mod memory;
 #[cfg_attr(not(feature = "object-store"), path = "storage/objects_absent.rs")]
 pub(crate) mod objects;
 pub(crate) mod open_files;
+pub(crate) mod own_files;
 #[cfg_attr(not(feature = "parquet"), path = "storage/parquet_absent.rs")]
 pub(crate) mod parquet;
 pub(crate) mod path_text;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use std::{fmt, io};
 
 use crate::records::sink::partial_path;
-use crate::storage::platform;
+use crate::storage::{own_files, platform};
 
 /// Time between two files.
 const PAUSE: Duration = Duration::from_secs(5);
@@ -54,7 +54,7 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
         return platform::open_stream_at_once(path)?.write_all(text.as_bytes());
     }
     let partial = partial_path(path);
-    platform::write_anew(&partial, text.as_bytes())?;
+    own_files::write_anew(&partial, text.as_bytes())?;
     platform::rename(&partial, path)
 }
 

@@ -17,7 +17,7 @@ use crate::mate::judge::MemoHits;
 use crate::records::resume_point::ResumePoint;
 use crate::records::sink::{OutputState, partial_path};
 use crate::storage::checksum::Sha256Sum;
-use crate::storage::{files, platform};
+use crate::storage::{files, own_files, platform};
 
 /// Everything that another process needs to go on.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -114,7 +114,7 @@ pub trait CheckpointContent: Serialize + DeserializeOwned {
         let failed = |source| JobError::Io { verb: "write", path: path.to_owned(), source };
         let bytes = self.to_bytes();
         let result = bytes
-            .and_then(|bytes| platform::write_anew(&partial, &bytes)?.sync_all())
+            .and_then(|bytes| own_files::write_anew(&partial, &bytes)?.sync_all())
             .and_then(|()| platform::rename(&partial, path))
             .and_then(|()| platform::sync_folder(platform::folder_of(path)));
         result.map_err(|error| {

@@ -23,7 +23,7 @@ use crate::mate::judge::MemoHits;
 use crate::records::account::{input_entry, output_entry};
 use crate::records::sink::SinkError;
 use crate::storage::lock::Lock;
-use crate::storage::{files, platform};
+use crate::storage::{files, own_files, platform};
 
 /// As many blocks may wait for one before them that takes long.
 const WAITING_BLOCKS: usize = 1 << 15;
@@ -106,7 +106,7 @@ pub(crate) fn run_job<W: BlockWorker<Found = Finding> + 'static>(
 /// theirs.
 fn create_folder(plan: &JobPlan) -> io::Result<()> {
     match plan.staging {
-        Some(_) => platform::create_private_folder(&plan.folder),
+        Some(_) => own_files::create_private_folder(&plan.folder),
         None => files::create_folder(&plan.folder),
     }
 }

@@ -15,7 +15,7 @@ use std::{fs, io};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::platform;
+use super::{own_files, platform};
 
 /// Time between two heartbeats of the holder.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(10);
@@ -117,7 +117,7 @@ impl Lock {
     pub fn take(path: &Path, cancel: &AtomicBool) -> Result<Self, LockError> {
         let failed = |source| LockError::Io { path: path.to_owned(), source };
         loop {
-            let mut file = platform::open_own(path, true).map_err(failed)?;
+            let mut file = own_files::open_own(path, true).map_err(failed)?;
             let is_ours = match lock_if_free(&file) {
                 Ok(()) => true,
                 Err(TryLockError::Error(_)) => false,

@@ -11,6 +11,7 @@
 
 use kyokumen_game::{Game, Moves, NodeKind, Outcome};
 
+use super::answer::Resumable;
 use super::descent::Descent;
 use super::limits::MAX_PLIES;
 use super::observer::SearchObserver;
@@ -32,10 +33,27 @@ struct Checker<'a, G: Game, T> {
     stats: &'a mut Stats,
 }
 
-impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
-    /// Checks the proof of a position that was found proven, and returns it. What the table has lost is searched
-    /// again, until `most_nodes` were searched in all.
-    pub(super) fn checked_proof(
+impl<G: Game, T: TranspositionTable<G::Hand>> Resumable<G> for Descent<G, T> {
+    fn nodes(&self) -> u64 {
+        Self::nodes(self)
+    }
+
+    fn allow_nodes(&mut self, nodes: u64) {
+        Self::allow_nodes(self, nodes);
+    }
+
+    fn search_within(
+        &mut self,
+        game: &mut G,
+        plies: u16,
+        observer: &dyn SearchObserver<G::Move>,
+    ) -> Result<Option<u16>, Stop> {
+        self.start_within(plies);
+        let value = self.search_root(game, observer)?;
+        Ok(value.is_proven().then_some(value.plies))
+    }
+
+    fn checked_proof(
         &mut self,
         game: &mut G,
         plies: u16,

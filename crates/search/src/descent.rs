@@ -150,19 +150,6 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
         self.child_cache.clear();
     }
 
-    /// Searches for a proof of at most `plies`, with what the table has of this search; the plies of the
-    /// one found.
-    pub(super) fn search_within(
-        &mut self,
-        game: &mut G,
-        plies: u16,
-        observer: &dyn SearchObserver<G::Move>,
-    ) -> Result<Option<u16>, Stop> {
-        self.start_within(plies);
-        let value = self.search_root(game, observer)?;
-        Ok((value.numbers == PROVEN).then_some(value.plies))
-    }
-
     /// Nodes of all searches since [`Self::start`] was called.
     pub(super) const fn nodes(&self) -> u64 {
         self.nodes

@@ -4,9 +4,9 @@
 
 use kyokumen_game::Game;
 
+use super::answer::{answer, shorten};
 use super::descent::{Descent, Value};
 use super::limits::{Limits, TableError, TableSize};
-use super::numbers::PROVEN;
 use super::observer::SearchObserver;
 use super::proof::{Proof, ProofOf};
 use super::table::Table;
@@ -95,36 +95,20 @@ impl<G: Game> DfPn<G> {
         searched: Result<Value<G::Hand>, Stop>,
         observer: &dyn SearchObserver<G::Move>,
     ) -> SearchResult<G::Move> {
-        let mut stats = Stats::default();
-        let open = |stop| (Verdict::Unknown(stop), Vec::new());
-        let (verdict, line) = match searched {
-            Err(stop) => open(stop),
-            Ok(value) if value.numbers == PROVEN => {
-                let most_nodes = limits.nodes.saturating_mul(2);
-                match self.checked_line(game, value.plies, most_nodes, observer, &mut stats) {
-                    Ok(line) => (Verdict::Proven, line),
-                    Err(stop) => open(stop),
-                }
-            }
-            Ok(value) if value.bound => open(Stop::Depth),
-            Ok(_) => (Verdict::Disproven, Vec::new()),
-        };
-        stats.nodes = self.descent.nodes();
-        SearchResult { verdict, line, stats }
+        answer(&mut self.descent, &mut self.proof, game, limits, searched, observer)
     }
 
-    /// Checks the proof of a position that was found proven, keeps it, and returns its line, see
-    /// [`Descent::checked_proof`].
-    pub(super) fn checked_line(
+    /// Searches as [`Self::solve`] does, and after a proof again and again for a shorter one, with as many
+    /// nodes once more for all these searches together. Also says whether it is proven that there is none;
+    /// never so without a proof.
+    pub fn solve_shortest(
         &mut self,
         game: &mut G,
-        plies: u16,
-        most_nodes: u64,
+        limits: Limits,
         observer: &dyn SearchObserver<G::Move>,
-        stats: &mut Stats,
-    ) -> Result<Vec<G::Move>, Stop> {
-        let proof = self.descent.checked_proof(game, plies, most_nodes, observer, stats)?;
-        Ok(self.proof.insert(proof).line(game))
+    ) -> (SearchResult<G::Move>, bool) {
+        let solved = self.solve(game, limits, observer);
+        shorten(&mut self.descent, &mut self.proof, game, limits, solved, observer)
     }
 
     /// The proof of the position that was searched last, if it was [`Verdict::Proven`].

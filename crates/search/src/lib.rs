@@ -6,6 +6,7 @@
 //! be kept and checked elsewhere.
 
 pub mod alternatives;
+mod answer;
 mod checker;
 mod child_cache;
 mod descent;
@@ -18,7 +19,6 @@ mod observer;
 mod path;
 mod proof;
 mod shared_table;
-mod shortest;
 pub mod solver;
 mod table;
 mod team;

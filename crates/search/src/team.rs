@@ -11,6 +11,7 @@ use std::thread;
 
 use kyokumen_game::{Game, Hand};
 
+use super::answer::Resumable;
 use super::child_cache::{CacheHandle, NO_HANDLE};
 use super::descent::{Descent, Value};
 use super::limits::{Limits, STACK_BYTES, TableSize};
@@ -257,11 +258,6 @@ impl<G: SharedGame> Team<G> {
         Some(Self { members, ledger, table, nodes_before: descent.nodes() })
     }
 
-    /// Nodes of all threads, and of the search that went before.
-    pub(super) fn nodes(&self) -> u64 {
-        self.nodes_before + self.members.iter().map(Descent::nodes).sum::<u64>()
-    }
-
     /// Searches until the position is solved, the nodes are used up, or the observer wants it to end.
     pub(super) fn search(
         &mut self,
@@ -327,9 +323,32 @@ impl<G: SharedGame> Team<G> {
             share.may_grow = !share.table.wants_to_grow();
         }
     }
+}
 
-    /// The proof of what was found, see [`Descent::checked_proof`]; holes in it are searched by one thread.
-    pub(super) fn checked_proof(
+impl<G: SharedGame> Resumable<G> for Team<G> {
+    /// Nodes of all threads, and of the search that went before.
+    fn nodes(&self) -> u64 {
+        self.nodes_before + self.members.iter().map(Descent::nodes).sum::<u64>()
+    }
+
+    fn allow_nodes(&mut self, nodes: u64) {
+        self.ledger.set_budget(self.nodes(), nodes);
+        self.members.iter_mut().for_each(|member| member.allow_nodes(nodes));
+    }
+
+    fn search_within(
+        &mut self,
+        game: &mut G,
+        plies: u16,
+        observer: &dyn SearchObserver<G::Move>,
+    ) -> Result<Option<u16>, Stop> {
+        self.members.iter_mut().for_each(|member| member.start_within(plies));
+        let value = self.search(game, observer)?;
+        Ok(value.is_proven().then_some(value.plies))
+    }
+
+    /// Holes are searched by one thread.
+    fn checked_proof(
         &mut self,
         game: &mut G,
         plies: u16,
@@ -343,24 +362,6 @@ impl<G: SharedGame> Team<G> {
         let proof = first.checked_proof(game, plies, most_nodes, observer, stats);
         first.table.may_grow = may_grow;
         proof
-    }
-
-    /// Raises the node limit.
-    pub(super) fn allow_nodes(&mut self, nodes: u64) {
-        self.ledger.set_budget(self.nodes(), nodes);
-        self.members.iter_mut().for_each(|member| member.allow_nodes(nodes));
-    }
-
-    /// Searches for a proof of at most `plies`; the plies of the one found.
-    pub(super) fn search_within(
-        &mut self,
-        game: &mut G,
-        plies: u16,
-        observer: &dyn SearchObserver<G::Move>,
-    ) -> Result<Option<u16>, Stop> {
-        self.members.iter_mut().for_each(|member| member.start_within(plies));
-        let value = self.search(game, observer)?;
-        Ok(value.is_proven().then_some(value.plies))
     }
 }
 

@@ -5,14 +5,12 @@
 
 use std::cell::Cell;
 
+use super::answer::{answer, shorten};
 use super::dfpn::{DfPn, SearchResult};
 use super::limits::{Limits, Threads};
-use super::numbers::PROVEN;
 use super::observer::SearchObserver;
-use super::proof::ProofOf;
-use super::shortest::Shortening;
 use super::team::{SharedGame, Team};
-use super::verdict::{Stats, Stop, Verdict};
+use super::verdict::Stop;
 
 /// Ends a search when others are to join it.
 struct Alone<'a, M> {
@@ -37,12 +35,6 @@ impl<M> SearchObserver<M> for Alone<'_, M> {
         self.nodes.set(nodes);
         self.observer.progress(nodes, line);
     }
-}
-
-/// A team, and where it puts its proof.
-struct Joined<'a, G: SharedGame> {
-    team: Team<G>,
-    proof: &'a mut Option<ProofOf<G>>,
 }
 
 impl<G: SharedGame> DfPn<G> {
@@ -70,9 +62,11 @@ impl<G: SharedGame> DfPn<G> {
         observer: &dyn SearchObserver<G::Move>,
     ) -> (SearchResult<G::Move>, bool) {
         match self.solve_joined(threads, game, limits, observer) {
-            (solved, None) => self.shorten(game, limits, solved, observer),
-            (solved, Some(team)) => {
-                Joined { team, proof: &mut self.proof }.shorten(game, limits, solved, observer)
+            (solved, None) => {
+                shorten(&mut self.descent, &mut self.proof, game, limits, solved, observer)
+            }
+            (solved, Some(mut team)) => {
+                shorten(&mut team, &mut self.proof, game, limits, solved, observer)
             }
         }
     }
@@ -95,70 +89,14 @@ impl<G: SharedGame> DfPn<G> {
         if searched.as_ref().err() != Some(&Stop::Cancelled) || alone.is_stopped.get() {
             return (self.answer(game, limits, searched, observer), None);
         }
-        let Some(team) = Team::after(&self.descent, limits, self.table, threads.count.get()) else {
+        let Some(mut team) = Team::after(&self.descent, limits, self.table, threads.count.get())
+        else {
             self.descent.allow_nodes(limits.nodes);
             let searched = self.descent.search_root(game, observer);
             return (self.answer(game, limits, searched, observer), None);
         };
-        let mut joined = Joined { team, proof: &mut self.proof };
-        let solved = joined.solve(game, limits, observer);
-        (solved, Some(joined.team))
-    }
-}
-
-impl<G: SharedGame> Joined<'_, G> {
-    fn solve(
-        &mut self,
-        game: &mut G,
-        limits: Limits,
-        observer: &dyn SearchObserver<G::Move>,
-    ) -> SearchResult<G::Move> {
-        let mut stats = Stats::default();
-        let open = |stop| (Verdict::Unknown(stop), Vec::new());
-        let (verdict, line) = match self.team.search(game, observer) {
-            Err(stop) => open(stop),
-            Ok(value) if value.numbers == PROVEN => {
-                let most_nodes = limits.nodes.saturating_mul(2);
-                match self.checked_line(game, value.plies, most_nodes, observer, &mut stats) {
-                    Ok(line) => (Verdict::Proven, line),
-                    Err(stop) => open(stop),
-                }
-            }
-            Ok(value) if value.bound => open(Stop::Depth),
-            Ok(_) => (Verdict::Disproven, Vec::new()),
-        };
-        stats.nodes = self.team.nodes();
-        SearchResult { verdict, line, stats }
-    }
-}
-
-impl<G: SharedGame> Shortening<G> for Joined<'_, G> {
-    fn nodes(&self) -> u64 {
-        self.team.nodes()
-    }
-
-    fn allow_nodes(&mut self, nodes: u64) {
-        self.team.allow_nodes(nodes);
-    }
-
-    fn search_within(
-        &mut self,
-        game: &mut G,
-        plies: u16,
-        observer: &dyn SearchObserver<G::Move>,
-    ) -> Result<Option<u16>, Stop> {
-        self.team.search_within(game, plies, observer)
-    }
-
-    fn checked_line(
-        &mut self,
-        game: &mut G,
-        plies: u16,
-        most_nodes: u64,
-        observer: &dyn SearchObserver<G::Move>,
-        stats: &mut Stats,
-    ) -> Result<Vec<G::Move>, Stop> {
-        let proof = self.team.checked_proof(game, plies, most_nodes, observer, stats)?;
-        Ok(self.proof.insert(proof).line(game))
+        let searched = team.search(game, observer);
+        let solved = answer(&mut team, &mut self.proof, game, limits, searched, observer);
+        (solved, Some(team))
     }
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::background_sync::BackgroundSync;
 use super::{SinkError, io_error};
 use crate::storage::lock::lock_if_free;
-use crate::storage::platform;
+use crate::storage::{own_files, platform};
 
 /// What the name of a file ends with while it is not whole.
 pub(crate) const PARTIAL_SUFFIX: &str = ".partial";
@@ -47,7 +47,7 @@ impl Partial {
 
     fn open(final_path: &Path, verb: &'static str, create: bool) -> Result<Self, SinkError> {
         let path = partial_path(final_path);
-        let file = platform::open_own(&path, create);
+        let file = own_files::open_own(&path, create);
         let file = file.map_err(|source| io_error(verb, &path, source))?;
         match lock_if_free(&file) {
             Err(TryLockError::WouldBlock) => return Err(SinkError::Busy { path }),

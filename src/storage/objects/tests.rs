@@ -21,7 +21,7 @@ use crate::records::shard::Shard;
 use crate::records::source::{Input, Part, Source, SourceError};
 use crate::records::stream::Stream;
 use crate::storage::checksum::Sha256Sum;
-use crate::storage::{files, platform};
+use crate::storage::{files, own_files};
 
 fn put(url: &str, bytes: &[u8]) {
     let upload = Upload::begin(Path::new(url), None).unwrap();
@@ -285,7 +285,7 @@ fn what_was_made_and_not_sent_is_sent_by_the_next_run() {
     // A run whose outputs are whole, and that is interrupted before it sends them.
     let plan = JobPlan::new(request(out)).unwrap();
     let staging = plan.staging.clone().unwrap();
-    platform::create_private_folder(&staging.folder).unwrap();
+    own_files::create_private_folder(&staging.folder).unwrap();
     let here = JobRequest { output: staging.folder.clone(), ..request(out) };
     run_filter(here).unwrap();
     assert_eq!(files::names_in(Path::new(out)).unwrap(), [""; 0]);
