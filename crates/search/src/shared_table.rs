@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use kyokumen_game::Hand;
 
-use super::child_cache::NO_HANDLE;
 use super::table::{
-    GROWTH, INFINITE, MIN_SLOTS, Proof, TableLookup, TableUpdate, UNLIMITED, WINDOW, permille,
+    Finding, GROWTH, MIN_SLOTS, Proof, TableLookup, TableUpdate, WINDOW, known_of, permille,
+    shortest_proof_of,
 };
 
 /// Aligned so that two share a line of the processor's cache.
@@ -63,61 +63,24 @@ const fn checksum([a, b, c]: Words) -> u64 {
     sum ^ (sum >> 32)
 }
 
-/// What the words of an entry say.
-#[derive(Clone, Copy)]
-struct Entry<H> {
-    proof_number: u32,
-    disproof_number: u32,
-    effort: u32,
-    hand: H,
-    plies: u16,
-    code: u16,
+#[inline]
+fn finding_of<H: Hand>([numbers, hand, rest]: Words) -> Finding<H> {
+    Finding {
+        proof_number: (numbers >> 32) as u32,
+        disproof_number: numbers as u32,
+        effort: (hand >> 32) as u32,
+        hand: H::from_bits(hand as u32),
+        plies: rest as u16,
+        code: (rest >> 16) as u16,
+    }
 }
 
-impl<H: Hand> Entry<H> {
-    #[inline]
-    fn of([numbers, hand, rest]: Words) -> Self {
-        Self {
-            proof_number: (numbers >> 32) as u32,
-            disproof_number: numbers as u32,
-            effort: (hand >> 32) as u32,
-            hand: H::from_bits(hand as u32),
-            plies: rest as u16,
-            code: (rest >> 16) as u16,
-        }
-    }
-
-    fn words(&self, key: u64) -> Words {
-        [
-            u64::from(self.proof_number) << 32 | u64::from(self.disproof_number),
-            u64::from(self.effort) << 32 | u64::from(self.hand.bits()),
-            FILLED | ((key << 32) & TAG) | u64::from(self.code) << 16 | u64::from(self.plies),
-        ]
-    }
-
-    /// What was found about a board met with `hand`.
-    fn written(hand: H, finding: TableUpdate<H>, effort: u32) -> Self {
-        let proven =
-            Self { proof_number: 0, disproof_number: INFINITE, effort, hand, plies: 0, code: 0 };
-        let disproven = Self { proof_number: INFINITE, disproof_number: 0, ..proven };
-        match finding {
-            TableUpdate::Proven(Proof { hand, plies, code }) => {
-                Self { hand, plies, code, ..proven }
-            }
-            TableUpdate::Disproven { hand } => Self { hand, plies: UNLIMITED, ..disproven },
-            TableUpdate::DepthBound { plies_left } => {
-                Self { plies: plies_left.min(UNLIMITED - 1), ..disproven }
-            }
-            TableUpdate::Open { proof_number, disproof_number, .. } => {
-                Self { proof_number, disproof_number, ..proven }
-            }
-        }
-    }
-
-    /// True on every path and at every depth.
-    const fn is_unlimited(&self) -> bool {
-        self.proof_number == 0 || (self.disproof_number == 0 && self.plies == UNLIMITED)
-    }
+fn words_of<H: Hand>(key: u64, finding: &Finding<H>) -> Words {
+    [
+        u64::from(finding.proof_number) << 32 | u64::from(finding.disproof_number),
+        u64::from(finding.effort) << 32 | u64::from(finding.hand.bits()),
+        FILLED | ((key << 32) & TAG) | u64::from(finding.code) << 16 | u64::from(finding.plies),
+    ]
 }
 
 /// The table; the hands in it are those of one game.
@@ -175,24 +138,20 @@ impl SharedTable {
     }
 
     #[inline]
-    fn entries_of<H: Hand>(&self, key: u64) -> impl Iterator<Item = Entry<H>> {
+    fn findings<H: Hand>(&self, key: u64) -> impl Iterator<Item = Finding<H>> {
         // A slot is only passed over when it is full, and never emptied: nothing stands beyond an empty one.
         let filled = self.window(key).iter().take_while(|slot| !slot.is_empty());
         let read = filled.filter(move |slot| slot.may_be_of(key)).map(Slot::read);
-        read.filter(move |&(of, _)| of == key).map(|(_, words)| Entry::of(words))
+        read.filter(move |&(of, _)| of == key).map(|(_, words)| finding_of(words))
     }
 
     /// See [`TranspositionTable::shortest_proof`](super::table::TranspositionTable::shortest_proof).
     pub(super) fn shortest_proof<H: Hand>(&self, key: u64, hand: H) -> Option<Proof<H>> {
-        self.entries_of::<H>(key)
-            .filter(|entry| entry.proof_number == 0 && entry.code != 0)
-            .filter(|entry| hand.dominates(entry.hand))
-            .min_by_key(|entry| entry.plies)
-            .map(|Entry { hand, plies, code, .. }| Proof { hand, plies, code })
+        shortest_proof_of(self.findings(key), hand)
     }
 
-    /// See [`TranspositionTable::look_up`](super::table::TranspositionTable::look_up); where the children of an open node are
-    /// kept is nothing that threads could share.
+    /// See [`TranspositionTable::look_up`](super::table::TranspositionTable::look_up); the handle of an open node
+    /// is that of whoever wrote it, and of no use to others.
     #[inline]
     pub(super) fn look_up<H: Hand>(
         &self,
@@ -201,26 +160,7 @@ impl SharedTable {
         plies_left: u16,
         longest_proof: u16,
     ) -> TableLookup<H> {
-        let mut known = TableLookup::Nothing;
-        for entry in self.entries_of::<H>(key) {
-            let Entry { proof_number, disproof_number, .. } = entry;
-            if proof_number == 0 {
-                if hand.dominates(entry.hand) && entry.plies <= longest_proof {
-                    return TableLookup::Proven { hand: entry.hand, plies: entry.plies };
-                }
-            } else if disproof_number == 0 {
-                if entry.plies == UNLIMITED {
-                    if entry.hand.dominates(hand) {
-                        return TableLookup::Disproven { hand: entry.hand };
-                    }
-                } else if entry.hand == hand && entry.plies >= plies_left {
-                    known = TableLookup::DepthBound;
-                }
-            } else if entry.hand == hand && known == TableLookup::Nothing {
-                known = TableLookup::Open { proof_number, disproof_number, handle: NO_HANDLE };
-            }
-        }
-        known
+        known_of(self.findings(key), hand, plies_left, longest_proof)
     }
 
     /// Writes down what was found about a board met with `hand`; the number of slots that were filled for it. An entry
@@ -234,7 +174,7 @@ impl SharedTable {
     ) -> usize {
         let slot = self.slot(key, Some(hand));
         let filled = usize::from(slot.is_empty());
-        slot.write(key, Entry::written(hand, finding, effort).words(key));
+        slot.write(key, words_of(key, &Finding::of(hand, finding, effort)));
         filled
     }
 
@@ -249,7 +189,7 @@ impl SharedTable {
                 return slot;
             }
             let (of, words) = slot.read();
-            let entry = Entry::<H>::of(words);
+            let entry: Finding<H> = finding_of(words);
             let is_unlimited = entry.is_unlimited();
             if hand == Some(entry.hand) && of == key && !is_unlimited {
                 return slot;
@@ -271,6 +211,7 @@ mod tests {
     use std::thread;
 
     use super::*;
+    use crate::child_cache::NO_HANDLE;
 
     /// A number in the place of a hand, dominated by none but itself.
     #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -377,8 +318,7 @@ mod tests {
         let open = TableUpdate::Open { proof_number: 5, disproof_number: 6, handle: NO_HANDLE };
         let entries = [(3, TableUpdate::Proven(proof_of(3))), (4, open)].map(|(number, found)| {
             let slot = Slot::default();
-            let entry = Entry::written(Number(number), found, number);
-            slot.write(key, entry.words(key));
+            slot.write(key, words_of(key, &Finding::of(Number(number), found, number)));
             assert_eq!(slot.read().0, key);
             slot.0.map(AtomicU64::into_inner)
         });

@@ -35,48 +35,116 @@ pub(super) const GROWTH: usize = 8;
 struct Entry<H> {
     key: u64,
     generation: u32,
-    proof_number: u32,
-    disproof_number: u32,
+    finding: Finding<H>,
+}
+
+/// What an entry says of its board, in whatever table.
+#[derive(Clone, Copy)]
+pub(super) struct Finding<H> {
+    pub(super) proof_number: u32,
+    pub(super) disproof_number: u32,
     /// Nodes searched below when this was written; the least goes first when slots run out.
-    effort: u32,
-    hand: H,
+    pub(super) effort: u32,
+    pub(super) hand: H,
     /// Proven: plies of the proof. Disproven within the depth limit: plies that were left.
-    plies: u16,
+    pub(super) plies: u16,
     /// Proven OR node: the move; 0 elsewhere.
-    code: u16,
+    pub(super) code: u16,
 }
 
 impl<H> Entry<H> {
     /// Of no generation.
     const fn empty(hand: H) -> Self {
-        Self {
-            key: 0,
-            generation: 0,
-            proof_number: 0,
-            disproof_number: 0,
-            effort: 0,
-            hand,
-            plies: 0,
-            code: 0,
-        }
+        let finding =
+            Finding { proof_number: 0, disproof_number: 0, effort: 0, hand, plies: 0, code: 0 };
+        Self { key: 0, generation: 0, finding }
     }
 }
 
-impl<H: Hand> Entry<H> {
-    fn content(&self) -> Content<H> {
-        let &Self { key, hand, effort, plies, code, .. } = self;
-        let finding = if self.proof_number == 0 {
+impl<H: Hand> Finding<H> {
+    /// What was found about a board met with `hand`.
+    #[inline]
+    pub(super) fn of(hand: H, update: TableUpdate<H>, effort: u32) -> Self {
+        let proven =
+            Self { proof_number: 0, disproof_number: INFINITE, effort, hand, plies: 0, code: 0 };
+        let disproven = Self { proof_number: INFINITE, disproof_number: 0, ..proven };
+        match update {
+            TableUpdate::Proven(Proof { hand, plies, code }) => {
+                Self { hand, plies, code, ..proven }
+            }
+            TableUpdate::Disproven { hand } => Self { hand, plies: UNLIMITED, ..disproven },
+            TableUpdate::DepthBound { plies_left } => {
+                Self { plies: plies_left.min(UNLIMITED - 1), ..disproven }
+            }
+            TableUpdate::Open { proof_number, disproof_number, handle } => {
+                let [plies, code] = halves(handle);
+                Self { proof_number, disproof_number, plies, code, ..proven }
+            }
+        }
+    }
+
+    /// What was written; where children are kept is left out.
+    fn update(&self) -> TableUpdate<H> {
+        let &Self { proof_number, disproof_number, hand, plies, code, .. } = self;
+        if proof_number == 0 {
             TableUpdate::Proven(Proof { hand, plies, code })
-        } else if self.disproof_number > 0 {
-            let (proof_number, disproof_number) = (self.proof_number, self.disproof_number);
+        } else if disproof_number > 0 {
             TableUpdate::Open { proof_number, disproof_number, handle: NO_HANDLE }
         } else if plies == UNLIMITED {
             TableUpdate::Disproven { hand }
         } else {
             TableUpdate::DepthBound { plies_left: plies }
-        };
-        Content { key, hand, finding, effort }
+        }
     }
+
+    /// True on every path and at every depth.
+    #[inline]
+    pub(super) const fn is_unlimited(&self) -> bool {
+        self.proof_number == 0 || (self.disproof_number == 0 && self.plies == UNLIMITED)
+    }
+}
+
+/// What the findings about a board say to one who meets it with this hand, see [`TranspositionTable::look_up`].
+#[inline]
+pub(super) fn known_of<H: Hand>(
+    findings: impl Iterator<Item = Finding<H>>,
+    hand: H,
+    plies_left: u16,
+    longest_proof: u16,
+) -> TableLookup<H> {
+    let mut known = TableLookup::Nothing;
+    for finding in findings {
+        let Finding { proof_number, disproof_number, plies, code, .. } = finding;
+        if proof_number == 0 {
+            if hand.dominates(finding.hand) && plies <= longest_proof {
+                return TableLookup::Proven { hand: finding.hand, plies };
+            }
+        } else if disproof_number == 0 {
+            if plies == UNLIMITED {
+                if finding.hand.dominates(hand) {
+                    return TableLookup::Disproven { hand: finding.hand };
+                }
+            } else if finding.hand == hand && plies >= plies_left {
+                known = TableLookup::DepthBound;
+            }
+        } else if finding.hand == hand && known == TableLookup::Nothing {
+            let handle = joined([plies, code]);
+            known = TableLookup::Open { proof_number, disproof_number, handle };
+        }
+    }
+    known
+}
+
+/// The shortest proof among them that holds with this hand, see [`TranspositionTable::shortest_proof`].
+pub(super) fn shortest_proof_of<H: Hand>(
+    findings: impl Iterator<Item = Finding<H>>,
+    hand: H,
+) -> Option<Proof<H>> {
+    findings
+        .filter(|finding| finding.proof_number == 0 && finding.code != 0)
+        .filter(|finding| hand.dominates(finding.hand))
+        .min_by_key(|finding| finding.plies)
+        .map(|Finding { hand, plies, code, .. }| Proof { hand, plies, code })
 }
 
 /// An entry as it was written.
@@ -88,7 +156,7 @@ pub(super) struct Content<H> {
 }
 
 /// Marks a disproof without limits in the `plies` of an entry.
-pub(super) const UNLIMITED: u16 = u16::MAX;
+const UNLIMITED: u16 = u16::MAX;
 
 /// What the table knows about a position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -229,7 +297,7 @@ impl<H: Hand> Table<H> {
             in_use.filter(|entry| entry.generation == generation).copied().collect();
         self.empty((self.slots * GROWTH).min(self.useful_slots), any_hand);
         for entry in entries {
-            let slot = self.slot(entry.key, entry.hand);
+            let slot = self.slot(entry.key, entry.finding.hand);
             *slot = Entry { generation: slot.generation, ..entry };
         }
     }
@@ -240,7 +308,7 @@ impl<H: Hand> Table<H> {
     }
 
     #[inline]
-    fn entries_of(&self, key: u64) -> impl Iterator<Item = &Entry<H>> {
+    fn findings(&self, key: u64) -> impl Iterator<Item = Finding<H>> {
         let start = self.window(key);
         let generation = self.generation;
         // A slot is only passed over when it is full, so nothing stands beyond an empty one.
@@ -248,6 +316,7 @@ impl<H: Hand> Table<H> {
             .iter()
             .take_while(move |entry| entry.generation == generation)
             .filter(move |entry| entry.key == key)
+            .map(|entry| entry.finding)
     }
 
     /// Slots of the current search.
@@ -263,7 +332,12 @@ impl<H: Hand> Table<H> {
     /// What stands in it, to be written elsewhere.
     pub(super) fn contents(&self) -> impl Iterator<Item = Content<H>> {
         let (in_use, generation) = (self.entries.iter().take(self.slots + WINDOW), self.generation);
-        in_use.filter(move |entry| entry.generation == generation).map(Entry::content)
+        in_use.filter(move |entry| entry.generation == generation).map(
+            |&Entry { key, finding, .. }| {
+                let Finding { hand, effort, .. } = finding;
+                Content { key, hand, finding: finding.update(), effort }
+            },
+        )
     }
 }
 
@@ -273,38 +347,12 @@ impl<H: Hand> TranspositionTable<H> for Table<H> {
     }
 
     fn shortest_proof(&self, key: u64, hand: H) -> Option<Proof<H>> {
-        self.entries_of(key)
-            .filter(|entry| entry.proof_number == 0 && entry.code != 0)
-            .filter(|entry| hand.dominates(entry.hand))
-            .min_by_key(|entry| entry.plies)
-            .map(|entry| Proof { hand: entry.hand, plies: entry.plies, code: entry.code })
+        shortest_proof_of(self.findings(key), hand)
     }
 
     #[inline]
     fn look_up(&self, key: u64, hand: H, plies_left: u16, longest_proof: u16) -> TableLookup<H> {
-        let mut known = TableLookup::Nothing;
-        for entry in self.entries_of(key) {
-            if entry.proof_number == 0 {
-                if hand.dominates(entry.hand) && entry.plies <= longest_proof {
-                    return TableLookup::Proven { hand: entry.hand, plies: entry.plies };
-                }
-            } else if entry.disproof_number == 0 {
-                if entry.plies == UNLIMITED {
-                    if entry.hand.dominates(hand) {
-                        return TableLookup::Disproven { hand: entry.hand };
-                    }
-                } else if entry.hand == hand && entry.plies >= plies_left {
-                    known = TableLookup::DepthBound;
-                }
-            } else if entry.hand == hand && known == TableLookup::Nothing {
-                known = TableLookup::Open {
-                    proof_number: entry.proof_number,
-                    disproof_number: entry.disproof_number,
-                    handle: joined([entry.plies, entry.code]),
-                };
-            }
-        }
-        known
+        known_of(self.findings(key), hand, plies_left, longest_proof)
     }
 
     fn store(&mut self, key: u64, hand: H, finding: TableUpdate<H>, effort: u32) {
@@ -312,29 +360,7 @@ impl<H: Hand> TranspositionTable<H> for Table<H> {
             self.grow(hand);
         }
         let slot = self.slot(key, hand);
-        let blank = Entry { key, effort, hand, plies: 0, code: 0, ..*slot };
-        *slot = match finding {
-            TableUpdate::Proven(Proof { hand, plies, code }) => {
-                Entry { proof_number: 0, disproof_number: INFINITE, hand, plies, code, ..blank }
-            }
-            TableUpdate::Disproven { hand } => Entry {
-                proof_number: INFINITE,
-                disproof_number: 0,
-                hand,
-                plies: UNLIMITED,
-                ..blank
-            },
-            TableUpdate::DepthBound { plies_left } => Entry {
-                proof_number: INFINITE,
-                disproof_number: 0,
-                plies: plies_left.min(UNLIMITED - 1),
-                ..blank
-            },
-            TableUpdate::Open { proof_number, disproof_number, handle } => {
-                let [plies, code] = halves(handle);
-                Entry { proof_number, disproof_number, plies, code, ..blank }
-            }
-        };
+        *slot = Entry { key, finding: Finding::of(hand, finding, effort), ..*slot };
     }
 }
 
@@ -353,14 +379,17 @@ impl<H: Hand> Table<H> {
                 chosen = index;
                 break;
             }
-            let unlimited =
-                entry.proof_number == 0 || (entry.disproof_number == 0 && entry.plies == UNLIMITED);
-            if entry.key == key && entry.hand == hand && !unlimited {
+            let unlimited = entry.finding.is_unlimited();
+            if entry.key == key && entry.finding.hand == hand && !unlimited {
                 chosen = index;
                 break;
             }
             // What is solved for good is dearer than numbers that would be found again.
-            let worth = if unlimited { entry.effort.saturating_mul(4) } else { entry.effort };
+            let worth = if unlimited {
+                entry.finding.effort.saturating_mul(4)
+            } else {
+                entry.finding.effort
+            };
             if worth < least {
                 least = worth;
                 chosen = index;
