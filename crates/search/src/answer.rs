@@ -4,11 +4,21 @@
 use kyokumen_game::Game;
 
 use super::descent::Value;
-use super::dfpn::SearchResult;
 use super::limits::Limits;
 use super::observer::SearchObserver;
 use super::proof::ProofOf;
 use super::verdict::{Stats, Stop, Verdict};
+
+/// The answer to one search.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SearchResult<M> {
+    /// Whether the goal is reached.
+    pub verdict: Verdict,
+    /// Proven: the attacker's proof against the most resistant defence in it, to the end of the game.
+    pub line: Vec<M>,
+    /// What it cost.
+    pub stats: Stats,
+}
 
 /// A search that goes on with the same table.
 pub(super) trait Resumable<G: Game> {

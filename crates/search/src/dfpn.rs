@@ -4,27 +4,16 @@
 
 use kyokumen_game::Game;
 
-use super::answer::{answer, shorten};
+use super::answer::{SearchResult, answer, shorten};
 use super::descent::{Descent, Value};
 use super::limits::{Limits, TableError, TableSize};
 use super::observer::SearchObserver;
 use super::proof::{Proof, ProofOf};
 use super::table::Table;
-use super::verdict::{Stats, Stop, Verdict};
+use super::verdict::Stop;
 
 /// Changes whenever the same position and limits may give another verdict, line or node count.
 pub const SOLVER_VERSION: u32 = 3;
-
-/// The answer to one search.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct SearchResult<M> {
-    /// Whether the goal is reached.
-    pub verdict: Verdict,
-    /// Proven: the attacker's proof against the most resistant defence in it, to the end of the game.
-    pub line: Vec<M>,
-    /// What it cost.
-    pub stats: Stats,
-}
 
 /// A df-pn search of any [`Game`] with its own table. Searches leave nothing behind: the answer is a
 /// function of position, limits and table size.

@@ -25,7 +25,8 @@ mod team;
 mod together;
 mod verdict;
 
-pub use dfpn::{DfPn, SOLVER_VERSION, SearchResult};
+pub use answer::SearchResult;
+pub use dfpn::{DfPn, SOLVER_VERSION};
 pub use limits::{Limits, MAX_PLIES, STACK_BYTES, TableError, TableSize, Threads, WhenHopeless};
 pub use observer::{SearchControl, SearchObserver, SearchProgress};
 pub use proof::{Proof, Step};

@@ -23,7 +23,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use super::dfpn::{DfPn, SearchResult};
+use super::answer::SearchResult;
+use super::dfpn::DfPn;
 use super::observer::SearchObserver;
 use super::{observer, proof};
 use kyokumen_shogi::{Hand, Mate, Move, Position};

@@ -5,8 +5,8 @@
 
 use std::cell::Cell;
 
-use super::answer::{answer, shorten};
-use super::dfpn::{DfPn, SearchResult};
+use super::answer::{SearchResult, answer, shorten};
+use super::dfpn::DfPn;
 use super::limits::{Limits, Threads};
 use super::observer::SearchObserver;
 use super::team::{SharedGame, Team};
