@@ -100,7 +100,7 @@ impl<G: Game> DfPn<G> {
         shorten(&mut self.descent, &mut self.proof, game, limits, solved, observer)
     }
 
-    /// The proof of the position that was searched last, if it was [`Verdict::Proven`].
+    /// The proof of the position that was searched last, if it was [`Verdict::Proven`](super::Verdict::Proven).
     pub const fn proof(&self) -> Option<&Proof<G::Move, G::Hand>> {
         self.proof.as_ref()
     }
