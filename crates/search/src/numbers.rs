@@ -31,11 +31,11 @@ impl ProofNumbers {
     /// Whether both are larger than those of nearly all searches that came to an end within so many nodes.
     ///
     /// The bounds are measured, see `docs/search.md`: a search that is decided with *n* nodes mostly has a
-    /// proof number of at most ∛(n/3) all the time, or a disproof number of at most 6·n^(1/6).
+    /// proof number of at most ∛(2n/3) all the time, or a disproof number of at most 6·n^(1/6).
     pub(super) fn are_beyond(self, nodes: u64) -> bool {
         let [proof, disproof, nodes] =
             [u64::from(self.proof), u64::from(self.disproof), nodes].map(u128::from);
-        3 * proof.pow(3) > nodes && disproof.saturating_pow(6) > nodes * 6_u128.pow(6)
+        3 * proof.pow(3) > 2 * nodes && disproof.saturating_pow(6) > nodes * 6_u128.pow(6)
     }
 
     /// The number by which the side to move chooses, and the one that adds up over its moves.
@@ -234,8 +234,8 @@ mod tests {
     #[test]
     fn hopeless_is_beyond_both_bounds() {
         let beyond = |proof, disproof, nodes| ProofNumbers { proof, disproof }.are_beyond(nodes);
-        // The cube root of 3,000 / 3 is 10, and 6 times the sixth root of 4,096 is 24.
-        assert!(!beyond(10, 1_000, 3_000) && beyond(11, 1_000, 3_000));
+        // The cube root of 2 * 1,500 / 3 is 10, and 6 times the sixth root of 4,096 is 24.
+        assert!(!beyond(10, 1_000, 1_500) && beyond(11, 1_000, 1_500));
         assert!(!beyond(1_000, 24, 4_096) && beyond(1_000, 25, 4_096));
         assert!(beyond(LARGEST, LARGEST, u64::MAX), "capped sums are hopeless under any limit");
     }

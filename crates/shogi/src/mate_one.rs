@@ -42,10 +42,13 @@ impl Position {
 pub(crate) enum CheckReplies {
     /// It is mate.
     None,
-    /// About this many: flights of the king, plus one if the checker might be taken, plus one if
-    /// something might be put in between. At least 1.
+    /// About so much to refute, at least 1: see [`KingSurroundings::weight_of_answers`].
     Some(u32),
 }
+
+/// What the taking of the checker weighs as an answer, where a step to a free square weighs one: it leaves the
+/// attacker a piece short, so that it is harder to refute.
+const TAKING_THE_CHECKER: u32 = 3;
 
 /// The opposing king and its surroundings before a check.
 pub(crate) struct KingSurroundings<'a> {
@@ -59,11 +62,14 @@ pub(crate) struct KingSurroundings<'a> {
     around: Bitboard,
     /// Those that the king could step to now.
     open: Bitboard,
-    /// What the defender attacks with everything but the king.
+    /// Where pieces of the defender may go that are neither the king nor pinned.
     guarded: Bitboard,
+    /// The attacker's pieces whose departure opens a line on the king.
+    discoverers: Bitboard,
     /// Squares from which a check cannot be interposed.
     contact: Bitboard,
-    can_drop: bool,
+    /// Where the defender could drop something.
+    droppable: Bitboard,
 }
 
 /// The board a check would leave.
@@ -90,10 +96,12 @@ impl<'a> KingSurroundings<'a> {
         let neighbours = attacks::king(king);
         let around = neighbours.without(position.color(!us));
         let open = around.without(cover.all);
-        let others = position.color(!us).without(Bitboard::from_square(king));
-        let guarded = position.attacked_by(!us, others, occupied);
+        let blockers = position.blockers(!us);
+        let free_to_move = position.color(!us).without(blockers.with(king));
+        let guarded = position.attacked_by(!us, free_to_move, occupied);
+        let discoverers = blockers & position.color(us);
         let contact = neighbours | attacks::knight(!us, king);
-        let can_drop = !position.hand(!us).is_empty();
+        let droppable = droppable(position, !us);
         Some(Self {
             position,
             us,
@@ -104,8 +112,9 @@ impl<'a> KingSurroundings<'a> {
             around,
             open,
             guarded,
+            discoverers,
             contact,
-            can_drop,
+            droppable,
         })
     }
 
@@ -137,14 +146,57 @@ impl<'a> KingSurroundings<'a> {
         {
             return CheckReplies::None;
         }
-        let mut count = flights.count_near(self.king);
-        let mut squares = target;
-        if !self.contact.contains(to) {
-            count += u32::from(self.can_drop);
-            squares |= attacks::between(self.king, to);
+        CheckReplies::Some(self.weight_of_answers(m, reach, flights))
+    }
+
+    /// The first proof number of a check: one for each flight, for each piece that may step in between and for each
+    /// square on which one may be dropped there; more for what takes the checker. Two checkers leave the flights only.
+    #[inline]
+    fn weight_of_answers(&self, m: Move, reach: Bitboard, flights: Bitboard) -> u32 {
+        match m.from() {
+            Some(from) if self.discoverers.contains(from) => {
+                self.weight_of_opening(from, m, reach, flights)
+            }
+            _ => self.weight_of_single(m.to(), flights),
         }
-        count += u32::from((self.guarded & squares).has_any());
-        CheckReplies::Some(count.max(1))
+    }
+
+    /// The same where the piece that moves may open a line on the king.
+    #[cold]
+    fn weight_of_opening(&self, from: Square, m: Move, reach: Bitboard, flights: Bitboard) -> u32 {
+        let line = attacks::ray_through(self.king, from);
+        if line.contains(m.to()) {
+            return self.weight_of_single(m.to(), flights);
+        }
+        let flights = flights.without(line);
+        let occupied = self.occupied.without(Bitboard::from_square(from));
+        let sliders = self.position.sliders_to(self.king, occupied, self.us);
+        match (sliders & line & self.position.color(self.us)).first() {
+            Some(slider) if !reach.contains(self.king) => self.weight_of_single(slider, flights),
+            _ => self.weight_of_flights(m.to(), flights).max(1),
+        }
+    }
+
+    /// The weight of the answers to a check by one piece.
+    #[inline]
+    fn weight_of_single(&self, checker: Square, flights: Bitboard) -> u32 {
+        let takes = if self.guarded.contains(checker) { TAKING_THE_CHECKER } else { 0 };
+        let mut weight = self.weight_of_flights(checker, flights) + takes;
+        if !self.contact.contains(checker) {
+            weight += self.weight_of_interpositions(attacks::between(self.king, checker));
+        }
+        weight.max(1)
+    }
+
+    #[inline]
+    fn weight_of_flights(&self, checker: Square, flights: Bitboard) -> u32 {
+        let more = if flights.contains(checker) { TAKING_THE_CHECKER - 1 } else { 0 };
+        flights.count_near(self.king) + more
+    }
+
+    #[inline]
+    fn weight_of_interpositions(&self, between: Bitboard) -> u32 {
+        (self.guarded & between).count() + (self.droppable & between).count()
     }
 
     /// Whether a check mates that attacks `reach`, seen through the king.
@@ -231,4 +283,20 @@ impl<'a> KingSurroundings<'a> {
             squares.has_any()
         })
     }
+}
+
+/// Where `color` could drop something.
+fn droppable(position: &Position, color: Color) -> Bitboard {
+    let hand = position.hand(color);
+    if hand.is_empty() {
+        return Bitboard::EMPTY;
+    }
+    let anywhere = [HandKind::Silver, HandKind::Gold, HandKind::Bishop, HandKind::Rook];
+    if anywhere.into_iter().any(|kind| hand.has(kind)) {
+        return !position.occupied();
+    }
+    [HandKind::Pawn, HandKind::Lance, HandKind::Knight]
+        .into_iter()
+        .filter(|&kind| hand.has(kind))
+        .fold(Bitboard::EMPTY, |squares, kind| squares | position.drop_squares(color, kind))
 }

@@ -101,7 +101,9 @@ fn long_mates_are_found_without_depth_limit() {
     assert!(solved.line.len() > 127, "{}", solved.line.len());
 
     let solved = attack_deep(KOTOBUKI, limits(2_000, 3_000_000));
-    assert_eq!((solved.verdict, solved.line.len()), (Verdict::Proven, 611));
+    assert_eq!(solved.verdict, Verdict::Proven);
+    // Known as a mate in 611; our proofs of it have had lines of 611 and 633 plies.
+    assert!(solved.line.len() >= 611, "{}", solved.line.len());
 }
 
 /// What is known is known to 2, 4 and 8 threads that search from the first node on, too, whichever comes first.

@@ -17,6 +17,9 @@ use kyokumen_game::Candidate;
 /// Six of forty checks by a rook in hand say as much as all.
 const MOST_DROPS_THAT_MATTER: u32 = 6;
 
+/// First proof number of an evasion that takes a piece; of others it is 1.
+const CAPTURE: u32 = 2;
+
 impl Mate {
     /// Proof numbers of checks by the answers there are; a check that leaves none is returned.
     pub(super) fn weigh_checks(&self, moves: &mut [Candidate<Move>]) -> Option<Move> {
@@ -38,6 +41,9 @@ impl Mate {
         let mut of_staying = 0;
         for candidate in moves {
             let to = candidate.m.to();
+            if position.piece_on(to).is_some() {
+                candidate.proof_number = CAPTURE;
+            }
             candidate.disproof_number = if candidate.m.from() == Some(king) {
                 threats.first_number(to, threats.without_king, Bitboard::from_square(to))
             } else {
