@@ -135,6 +135,9 @@ def compare(args, question, sfens):
         board.set_sfen(sfen)
         if question.concerns(board):
             asked.append(sfen)
+    if not asked:
+        print(f"{question.text}\n    no position to ask it of")
+        return []
     ours = kyokumen(args, question, asked)
     solver = DfPn(args.depth, args.nodes)
     counts, contradictions = collections.Counter(), []
