@@ -164,16 +164,16 @@ impl<'a> KingSurroundings<'a> {
     /// The same where the piece that moves may open a line on the king.
     #[cold]
     fn weight_of_opening(&self, from: Square, m: Move, reach: Bitboard, flights: Bitboard) -> u32 {
-        let line = attacks::ray_through(self.king, from);
-        if line.contains(m.to()) {
-            return self.weight_of_single(m.to(), flights);
+        let to = m.to();
+        let checker =
+            self.single_checker(&self.check(self.position.kind_after(m), Some(from), to, reach));
+        if checker == Some(to) {
+            return self.weight_of_single(to, flights);
         }
-        let flights = flights.without(line);
-        let occupied = self.occupied.without(Bitboard::from_square(from));
-        let sliders = self.position.sliders_to(self.king, occupied, self.us);
-        match (sliders & line & self.position.color(self.us)).first() {
-            Some(slider) if !reach.contains(self.king) => self.weight_of_single(slider, flights),
-            _ => self.weight_of_flights(m.to(), flights).max(1),
+        let flights = flights.without(attacks::ray_through(self.king, from));
+        match checker {
+            Some(slider) => self.weight_of_single(slider, flights),
+            None => self.weight_of_flights(to, flights).max(1),
         }
     }
 
@@ -199,13 +199,11 @@ impl<'a> KingSurroundings<'a> {
         (self.guarded & between).count() + (self.droppable & between).count()
     }
 
-    /// Whether a check mates that attacks `reach`, seen through the king.
-    #[cold]
-    #[inline(never)]
-    fn is_mate(&self, kind: PieceKind, from: Option<Square>, to: Square, reach: Bitboard) -> bool {
+    /// The board that a check would leave that attacks `reach`, seen through the king.
+    fn check(&self, kind: PieceKind, from: Option<Square>, to: Square, reach: Bitboard) -> Check {
         let target = Bitboard::from_square(to);
         let origin = from.map_or(Bitboard::EMPTY, Bitboard::from_square);
-        let check = &Check {
+        Check {
             kind,
             from,
             to,
@@ -213,7 +211,14 @@ impl<'a> KingSurroundings<'a> {
             reach,
             own: self.position.color(self.us).without(origin),
             defenders: self.position.color(!self.us).without(target),
-        };
+        }
+    }
+
+    /// Whether a check mates that attacks `reach`, seen through the king.
+    #[cold]
+    #[inline(never)]
+    fn is_mate(&self, kind: PieceKind, from: Option<Square>, to: Square, reach: Bitboard) -> bool {
+        let check = &self.check(kind, from, to, reach);
         !self.has_flight(check)
             && self.single_checker(check).is_none_or(|checker| {
                 !self.can_capture(check, checker) && !self.can_interpose(check, checker)
@@ -287,16 +292,36 @@ impl<'a> KingSurroundings<'a> {
 
 /// Where `color` could drop something.
 fn droppable(position: &Position, color: Color) -> Bitboard {
-    let hand = position.hand(color);
-    if hand.is_empty() {
-        return Bitboard::EMPTY;
+    let squares = |(kind, _)| position.drop_squares(color, kind);
+    position.hand(color).iter().map(squares).fold(Bitboard::EMPTY, |all, squares| all | squares)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn checks_are_weighed_by_what_answers_them() {
+        let weight = |sfen: &str, m: &str| {
+            let position: Position = sfen.parse().unwrap();
+            KingSurroundings::new(&position).unwrap().answers(Move::from_usi(m).unwrap())
+        };
+        for (sfen, m, expected) in [
+            // Four flights.
+            ("4k4/9/9/9/9/9/9/9/9 b R 1", "R*5e", 4),
+            // And three squares in between to drop on; with a pawn on the file a second one may not be dropped.
+            ("4k4/9/9/9/9/9/9/9/9 b Rp 1", "R*5e", 7),
+            ("4k4/9/9/9/9/9/4p4/9/9 b Rp 1", "R*5e", 4),
+            // A gold takes the rook, or steps in between.
+            ("4k4/9/9/5g3/9/9/9/9/9 b R 1", "R*5e", 4 + TAKING_THE_CHECKER + 1),
+            // A gold that is pinned does not, and stands in the way of a flight.
+            ("4k4/3g5/9/1B7/9/9/9/9/9 b R 1", "R*5e", 3),
+            // The king can only take the gold.
+            ("4k4/9/9/9/9/9/9/9/9 b G 1", "G*5b", TAKING_THE_CHECKER),
+            // Of two checkers the king must get away: nothing is taken from afar, and nothing dropped.
+            ("4k4/9/4N4/9/4R4/9/9/9/9 b p 1", "5c4a+", 2 + TAKING_THE_CHECKER),
+        ] {
+            assert_eq!(weight(sfen, m), CheckReplies::Some(expected), "{sfen} {m}");
+        }
     }
-    let anywhere = [HandKind::Silver, HandKind::Gold, HandKind::Bishop, HandKind::Rook];
-    if anywhere.into_iter().any(|kind| hand.has(kind)) {
-        return !position.occupied();
-    }
-    [HandKind::Pawn, HandKind::Lance, HandKind::Knight]
-        .into_iter()
-        .filter(|&kind| hand.has(kind))
-        .fold(Bitboard::EMPTY, |squares, kind| squares | position.drop_squares(color, kind))
 }
