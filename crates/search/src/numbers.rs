@@ -31,11 +31,11 @@ impl ProofNumbers {
     /// Whether both are larger than those of nearly all searches that came to an end within so many nodes.
     ///
     /// The bounds are measured, see `docs/search.md`: a search that is decided with *n* nodes mostly has a
-    /// proof number of at most ∛(2n/3) all the time, or a disproof number of at most 6·n^(1/6).
+    /// proof number of at most ∛(2n/3) all the time, or a disproof number of at most 10·n^(1/6).
     pub(super) fn are_beyond(self, nodes: u64) -> bool {
         let [proof, disproof, nodes] =
             [u64::from(self.proof), u64::from(self.disproof), nodes].map(u128::from);
-        3 * proof.pow(3) > 2 * nodes && disproof.saturating_pow(6) > nodes * 6_u128.pow(6)
+        3 * proof.pow(3) > 2 * nodes && disproof.saturating_pow(6) > nodes * 10_u128.pow(6)
     }
 
     /// The number by which the side to move chooses, and the one that adds up over its moves.
@@ -91,24 +91,30 @@ impl Total {
 
     fn value(self) -> u32 {
         match self.kind {
-            NodeKind::Or => self.largest.saturating_add(self.open.saturating_sub(1)).min(LARGEST),
+            NodeKind::Or => self.largest.saturating_add(2 * self.others()).min(LARGEST),
             NodeKind::And => capped(self.sum),
         }
     }
 
-    /// What the other children contribute when the one with this number is searched.
+    /// Open moves but for one.
+    const fn others(self) -> u32 {
+        self.open.saturating_sub(1)
+    }
+
+    /// What the other children contribute when the one with this number is searched: of attacks half of what they
+    /// count, so that a search stays a little longer below one of them.
     fn without(self, number: u32) -> u32 {
         match self.kind {
-            NodeKind::Or => self.open.saturating_sub(1),
+            NodeKind::Or => self.others(),
             NodeKind::And => capped(self.sum - u64::from(number)),
         }
     }
 }
 
-/// A third more, and one: how far a search may go beyond a number before it looks elsewhere (the 1+ε
+/// A quarter more, and one: how far a search may go beyond a number before it looks elsewhere (the 1+ε
 /// trick, Pawlewicz and Lew 2007).
 const fn step_beyond(number: u32) -> u32 {
-    number.saturating_add(number / 3).saturating_add(1)
+    number.saturating_add(number / 4).saturating_add(1)
 }
 
 /// The number of a child that so many others search: half as much again for each, and one.
@@ -126,8 +132,8 @@ impl ChildSummary {
     /// Puts the numbers of the children together; a delayed child counts only once its predecessor is
     /// solved.
     ///
-    /// Proof numbers of defences add up. Disproof numbers of attacks do not: the largest plus one for
-    /// each other attack (the "weak" proof number of Ueda et al. 2008), since attacks transpose into
+    /// Proof numbers of defences add up. Disproof numbers of attacks do not: the largest plus two for
+    /// each other attack (after the "weak" proof number of Ueda et al. 2008, which adds one), since attacks transpose into
     /// one another and would be counted many times.
     #[inline]
     pub(super) fn of(kind: NodeKind, children: impl Iterator<Item = (bool, ProofNumbers)>) -> Self {
@@ -234,9 +240,9 @@ mod tests {
     #[test]
     fn hopeless_is_beyond_both_bounds() {
         let beyond = |proof, disproof, nodes| ProofNumbers { proof, disproof }.are_beyond(nodes);
-        // The cube root of 2 * 1,500 / 3 is 10, and 6 times the sixth root of 4,096 is 24.
+        // The cube root of 2 * 1,500 / 3 is 10, and 10 times the sixth root of 4,096 is 40.
         assert!(!beyond(10, 1_000, 1_500) && beyond(11, 1_000, 1_500));
-        assert!(!beyond(1_000, 24, 4_096) && beyond(1_000, 25, 4_096));
+        assert!(!beyond(1_000, 40, 4_096) && beyond(1_000, 41, 4_096));
         assert!(beyond(LARGEST, LARGEST, u64::MAX), "capped sums are hopeless under any limit");
     }
 }
