@@ -2,10 +2,10 @@
 """Compares the search of Kyokumen with cshogi's DfPn: time for equal verdicts, on the same core in turns.
 
 Reads sets of positions, one a file: an SFEN in the first column and, if known, `mate`, `none` or `open` in
-the second. Both programs answer one question, whether the side to move mates. What they mean by a node
-differs, so that equal limits compare nothing; what counts is the time after which a program knows as much:
-so many mates found, so many positions left unknown. Ours that stopped at the depth limit are shown apart,
-because cshogi calls those `none`.
+the second; or draws them by `--seed`. Both programs answer one question, whether the side to move mates. What
+they mean by a node differs, so that equal limits compare nothing; what counts is the time after which a
+program knows as much: so many mates found, so many positions left unknown. Ours that stopped at the depth
+limit are shown apart, because cshogi calls those `none`.
 
 The programs and their limits take turns on every set, and the median of the rounds counts. Neither the
 start of a process nor the reading of files is in the figures: of Kyokumen the sum of `elapsed_ms` of its
@@ -22,6 +22,12 @@ Exit status 0: no known verdict is wrong, 1: one is, 2: something is missing.
 The table and the picture of the README:
 
     … --limits 1000,2000,4600,10000,20000,40000,100000,200000,270000,500000,1000000 --svg docs/curve.svg
+
+Sets that nothing was tuned on: `--seed 202` draws 500 positions of games, 300 of engine games and 300 of random play
+(`draw_positions.py`), from files of the data folder, none of which stands in its `bench_*.tsv`. The time for equal
+verdicts is then that for what cshogi knows.
+
+    … --seed 202,303
 """
 
 import argparse
@@ -30,6 +36,7 @@ import dataclasses
 import json
 import os
 import pathlib
+import random
 import statistics
 import subprocess
 import sys
@@ -39,14 +46,16 @@ from curve_svg import Curve, draw
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 DATA = ROOT.parent / "shared" / "data"
-DEFAULT_FILES = [DATA / f"bench_{name}.tsv" for name in ("games", "engine", "random")]
+NAMES = ("games", "engine", "random")
+# What `--seed` draws: name of the set, file of the data folder or random play, positions.
+DRAWN = list(zip(NAMES, ("dev.sfen.zst", "dev_engine.sfen.zst", None), (500, 300, 300)))
 
 OURS, THEIRS = "Kyokumen", "cshogi"
 OUR_LIMITS = [1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000]
 THEIR_LIMITS = [1_000, 3_000, 10_000, 30_000, 100_000]
 # Limits at which the sets are compared alone, and to which the time for equal verdicts is compared.
 NAMED_LIMITS = [10_000, 100_000]
-# At least so many mates and at most so many unknown, on all sets together.
+# At least so many mates and at most so many unknown, on all sets of files together.
 GOALS = [(112, 110), (120, 58), (122, 35)]
 # Further limits between the one that misses a goal and the next, which reaches it.
 STEPS_BETWEEN = 5
@@ -57,11 +66,12 @@ MATE, NO_MATE, DEPTH, UNKNOWN = "mate", "none", "depth", "unknown"
 
 def main():
     args = arguments()
-    sets = {file.stem: read(file) for file in args.files}
+    sets = drawn_sets(args) if args.seed else {file.stem: read(file) for file in args.files}
     pin_to_one_core()
     measured = Measured()
     measure(args, sets, measured, args.limits, args.cshogi_limits)
-    reached = [closest_limit(args, sets, measured, goal) for goal in GOALS]
+    wanted = goals(args, sets, measured)
+    reached = [(goal, closest_limit(args, sets, measured, goal)) for goal in wanted]
     print(report(args, sets, measured, reached))
     if args.svg:
         args.svg.write_text(draw(curves(sets, measured)))
@@ -71,16 +81,29 @@ def main():
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("files", nargs="*", type=pathlib.Path, metavar="FILE.tsv")
+    parser.add_argument("--seed", type=seeds, default=[], help="draw sets by this seed, or these")
+    parser.add_argument("--keep-sets", type=pathlib.Path, metavar="DIR", help="folder to leave them in")
+    parser.add_argument("--data", type=pathlib.Path, default=DATA, help="folder to read by default")
     parser.add_argument("--depth", type=int, default=31, help="limit of depth, in plies")
     parser.add_argument("--limits", type=limits, default=OUR_LIMITS, help="of nodes, ours")
-    parser.add_argument("--cshogi-limits", type=limits, default=THEIR_LIMITS, help="cshogi's")
+    parser.add_argument("--cshogi-limits", type=limits, help="cshogi's; each is in all tables then")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--svg", type=pathlib.Path, help="where to draw the curve")
     parser.add_argument("--kyokumen", type=pathlib.Path, default=ROOT / "target/release/kyokumen")
     args = parser.parse_args()
-    args.files = args.files or [path for path in DEFAULT_FILES if path.is_file()]
-    if not args.files:
-        missing("no files given and none in ../shared/data")
+    if args.seed and args.files:
+        parser.error("expected either files or --seed")
+    if args.keep_sets and not args.seed:
+        parser.error("--keep-sets keeps what --seed draws")
+    # Those that somebody chose are all of interest.
+    args.named_limits = args.cshogi_limits or NAMED_LIMITS
+    args.cshogi_limits = args.cshogi_limits or THEIR_LIMITS
+    if args.seed:
+        check_sources(args)
+    elif not args.files:
+        args.files = bench_files(args.data)
+        if not args.files:
+            missing(f"no files given and no bench_*.tsv in {args.data}")
     if not args.kyokumen.is_file():
         missing(f"{args.kyokumen}: build it with cargo build --release")
     return args
@@ -88,6 +111,48 @@ def arguments():
 
 def limits(text):
     return sorted(int(part) for part in text.split(","))
+
+
+def seeds(text):
+    return [int(part) for part in text.split(",")]
+
+
+def bench_files(data):
+    """The sets of the data folder that are compared by default, and that `--seed` leaves out."""
+    return [path for path in (data / f"bench_{name}.tsv" for name in NAMES) if path.is_file()]
+
+
+def check_sources(args):
+    lacking = [source for _, source, _ in DRAWN if source and not (args.data / source).is_file()]
+    if lacking:
+        missing(
+            f"--seed draws from {' and '.join(lacking)}, which {args.data} does not hold: name a folder"
+            " with --data, or draw from a file of your own with benches/draw_positions.py"
+        )
+
+
+def drawn_sets(args):
+    """The sets of each seed, also as files where that is asked for."""
+    import draw_positions
+
+    sets = {}
+    try:
+        excluded = draw_positions.positions_of(bench_files(args.data))
+        for seed in args.seed:
+            generator = random.Random(seed)
+            for name, source, count in DRAWN:
+                if source:
+                    file = args.data / source
+                    drawn = draw_positions.draw_from_file(generator, file, count, excluded)
+                else:
+                    drawn = draw_positions.draw_random_play(generator, count, excluded)
+                sets[f"{name}-{seed}"] = [(sfen, "open") for sfen in drawn]
+                if args.keep_sets:
+                    args.keep_sets.mkdir(parents=True, exist_ok=True)
+                    draw_positions.write(args.keep_sets / f"{name}-{seed}.tsv", drawn)
+    except (draw_positions.CannotDraw, OSError) as error:
+        missing(str(error))
+    return sets
 
 
 def missing(what):
@@ -210,6 +275,14 @@ def cshogi_df_pn(args, rows, nodes):
     return elapsed, verdicts
 
 
+def goals(args, sets, measured):
+    """What is asked of our program: of files the same every time, of drawn sets what cshogi knows."""
+    if not args.seed:
+        return GOALS
+    theirs = (measured.get(THEIRS, limit, sets) for limit in args.named_limits)
+    return [(result.mates, result.unknown) for result in theirs]
+
+
 def closest_limit(args, sets, measured, goal):
     """The least of our limits that reaches a goal, looked for between those of the curve as well."""
     least = least_limit(sets, measured, goal)
@@ -233,8 +306,8 @@ def report(args, sets, measured, reached):
     total = sum(len(rows) for rows in sets.values())
     head = f"One core, depth {args.depth}, median of {args.rounds} rounds; {total} positions."
     parts = [head, *curve_tables(args, sets, measured)]
-    parts.append(goal_table(sets, measured, reached))
-    parts.append(set_table(sets, measured))
+    parts.append(goal_table(args, sets, measured, reached))
+    parts.append(set_table(args, sets, measured))
     return "\n\n".join(part for part in parts if part)
 
 
@@ -260,19 +333,18 @@ def curve_row(program, limit, result):
     ]
 
 
-def goal_table(sets, measured, reached):
+def goal_table(args, sets, measured, reached):
     """Our time for as many verdicts, against cshogi's at the named limits."""
-    named = [limit for limit in NAMED_LIMITS if limit in measured.limits(THEIRS)]
-    theirs = {limit: measured.get(THEIRS, limit, sets) for limit in named}
+    theirs = {limit: measured.get(THEIRS, limit, sets) for limit in args.named_limits}
     columns = ["mates at least", "unknown at most", "our nodes", "seconds", "mates", "unknown"]
     columns += [
         f"cshogi {limit:,}: {figure(result.seconds)} s, {result.mates}/{result.unknown}"
         for limit, result in theirs.items()
     ]
     rows = []
-    for (mates, unknown), limit in zip(GOALS, reached):
+    for (mates, unknown), limit in reached:
         if limit is None:
-            rows.append([mates, unknown, "not reached"] + ["–"] * (3 + len(named)))
+            rows.append([mates, unknown, "not reached"] + ["–"] * (3 + len(theirs)))
             continue
         ours = measured.get(OURS, limit, sets)
         ratios = [f"{result.seconds / ours.seconds:.1f} ×" for result in theirs.values()]
@@ -282,11 +354,11 @@ def goal_table(sets, measured, reached):
     return f"**Time for equal verdicts**\n\n{table(columns, rows)}"
 
 
-def set_table(sets, measured):
+def set_table(args, sets, measured):
     """Each set alone, both programs at the same limits."""
     rows = []
     for name in sets:
-        for limit in NAMED_LIMITS:
+        for limit in args.named_limits:
             if all(limit in measured.limits(program) for program in (OURS, THEIRS)):
                 ours, theirs = (measured.get(program, limit, [name]) for program in (OURS, THEIRS))
                 ratio = f"{theirs.seconds / ours.seconds:.1f} ×"

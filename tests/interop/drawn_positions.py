@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+"""Checks what `benches/draw_positions.py` draws, and that `benches/compare_cshogi.py --seed` compares on it.
+
+Exit status 0: all as promised, 1: something is not, 2: the program is missing.
+"""
+
+import argparse
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+import cshogi
+import pyarrow
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BENCHES = ROOT / "benches"
+SAMPLE = ROOT / "data/sample.sfen"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--kyokumen", type=pathlib.Path, default=ROOT / "target/release/kyokumen")
+    program = parser.parse_args().kyokumen.resolve()
+    if not program.is_file():
+        print(f"{program} is missing; cargo build --release makes it", file=sys.stderr)
+        return 2
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        failures = [
+            what
+            for what, holds in [
+                *of_a_file(folder), *of_random_play(folder), *refusals(folder), *of_the_comparison(folder, program)
+            ]
+            if not holds
+        ]  # fmt: skip
+    for what in failures:
+        print(f"not so: {what}")
+    print(f"{len(failures)} promises about drawn positions are broken" if failures else "all as promised")
+    return 1 if failures else 0
+
+
+def run(script, *words):
+    command = [sys.executable, BENCHES / script, *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def drawn(output, *words):
+    """The lines that are drawn."""
+    done = run("draw_positions.py", *words, "-o", output)
+    assert done.returncode == 0, done.stderr
+    return output.read_text().splitlines()
+
+
+def key(line):
+    """Board, side to move and hands."""
+    return tuple(line.split("\t")[0].split()[:3])
+
+
+def in_check(line):
+    board = cshogi.Board()
+    board.set_sfen(line.split("\t")[0])
+    return board.is_check()
+
+
+def pieces(line):
+    return sum(character.isalpha() for character in line.split()[0])
+
+
+def of_a_file(folder):
+    sample = SAMPLE.read_text().splitlines()
+    asked = (SAMPLE, "--count", 700)
+    first = drawn(folder / "first.tsv", *asked, "--seed", 7)
+    yield "700 positions are drawn", len(first) == 700
+    yield "each is a line of the file, and open", set(first) <= {f"{line.split(chr(9))[0]}\topen" for line in sample}
+    yield "the sample has positions in check", any(map(in_check, sample))
+    yield "none is in check", not any(map(in_check, first))
+    yield "one seed draws the same", drawn(folder / "again.tsv", *asked, "--seed", 7) == first
+    yield "another seed draws others", drawn(folder / "other.tsv", *asked, "--seed", 8) != first
+
+    packed = folder / "sample.sfen.zst"
+    compress(SAMPLE.read_bytes(), packed)
+    yield "compressed is the same", drawn(folder / "zst.tsv", packed, *asked[1:], "--seed", 7) == first
+
+    rest = drawn(folder / "rest.tsv", *asked, "--seed", 7, "--exclude", folder / "first.tsv")
+    yield "nothing is drawn that is excluded", not set(map(key, rest)) & set(map(key, first))
+
+
+def of_random_play(folder):
+    asked = ("--random-play", "--count", 60)
+    first = drawn(folder / "random.tsv", *asked, "--seed", 7)
+    yield "60 positions are drawn, none twice", len(first) == len(set(map(key, first))) == 60
+    yield "none of random play is in check", not any(map(in_check, first))
+    yield "15 to 36 pieces stand on the board", all(15 <= pieces(line) <= 36 for line in first)
+    yield "few pieces are on the board at times", min(map(pieces, first)) < 25
+    yield "they are those of the seed", drawn(folder / "again.tsv", *asked, "--seed", 7) == first
+    rest = drawn(folder / "rest.tsv", *asked, "--seed", 7, "--exclude", folder / "random.tsv")
+    yield "random play leaves out what is excluded", not set(map(key, rest)) & set(map(key, first))
+
+
+def refusals(folder):
+    def refusal(text, count=1):
+        source = folder / "source.sfen"
+        source.write_text(text)
+        done = run("draw_positions.py", source, "--count", count, "--seed", 1, "-o", folder / "none.tsv")
+        return done.returncode, done.stderr.replace(str(source), "FILE").strip()
+
+    # Another ply and another order of the hands make no other position; the last one is in check.
+    kings = "4k4/9/9/9/9/9/9/9/4K4 b"
+    lines = [f"{kings} RG2P 1\tmate", f"{kings} 2PGR 9", "# none", "", "4k4/4R4/9/9/9/9/9/9/4K4 w - 1"]
+    yield "a file of too few positions is refused", refusal("\n".join(lines), 2) == (
+        2,
+        "FILE: 2 positions asked for, but only 1 of its 3 are not in check, not excluded and not there before",
+    )
+    for text in ("no position", "4k4/9/9/9/9/9/9/9/9 b - 1", "4k4/9/9/9/9/9/9/4K4 b - 1"):
+        expected = f"FILE: expected an SFEN with both kings in the first column, not '{text}'"
+        yield f"'{text}' is refused", refusal(text) == (2, expected)
+    yield "a refused draw writes nothing", not (folder / "none.tsv").exists()
+
+
+def of_the_comparison(folder, program):
+    data, kept = folder / "data", folder / "kept"
+    data.mkdir()
+    seed = ("--seed", "7", "--data", data, "--kyokumen", program)
+    done = run("compare_cshogi.py", *seed)
+    yield "a data folder without sources is refused", (done.returncode, done.stderr.strip()) == (
+        2,
+        f"--seed draws from dev.sfen.zst and dev_engine.sfen.zst, which {data} does not hold: name a folder"
+        " with --data, or draw from a file of your own with benches/draw_positions.py",
+    )
+
+    sample = SAMPLE.read_text().splitlines(keepends=True)
+    random.Random(1).shuffle(sample)
+    (data / "bench_games.tsv").write_text("".join(sample[:400]))
+    compress("".join(sample[:1200]).encode(), data / "dev.sfen.zst")
+    compress("".join(sample[1200:]).encode(), data / "dev_engine.sfen.zst")
+    limits = ("--limits", "10,20", "--cshogi-limits", "20", "--rounds", "1")
+    done = run("compare_cshogi.py", *seed, *limits, "--keep-sets", kept)
+    yield f"the comparison is made: {done.stderr}", done.returncode == 0
+    sets = {name: (kept / f"{name}-7.tsv").read_text().splitlines() for name in ("games", "engine", "random")}
+    yield "the sets have 500, 300 and 300 positions", [len(lines) for lines in sets.values()] == [500, 300, 300]
+    lines = [line for lines in sets.values() for line in lines]
+    yield "none of them is excluded", not set(map(key, lines)) & set(map(key, sample[:400]))
+    for row in ("1100 positions.", "| Kyokumen | 10 |", "| cshogi | 20 |", "| games-7 | 20 |", "| random-7 | 20 |"):
+        yield f"the tables have {row}", row in done.stdout
+    run("compare_cshogi.py", *seed, *limits, "--keep-sets", folder / "again")
+    yield "the sets are those of the seed", all(
+        (folder / "again" / file.name).read_bytes() == file.read_bytes() for file in kept.iterdir()
+    )
+
+
+def compress(content, file):
+    with pyarrow.output_stream(str(file), compression="zstd") as stream:
+        stream.write(content)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
