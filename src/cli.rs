@@ -2,6 +2,7 @@
 //!
 //! One module a subcommand. Exit statuses and the printing of errors are decided here and nowhere else.
 
+mod advice;
 mod bench;
 mod config;
 mod convert;
@@ -40,6 +41,7 @@ mod status;
 mod usi;
 mod verify;
 
+use std::error::Error;
 use std::io;
 use std::process::ExitCode;
 
@@ -175,8 +177,10 @@ fn finish(messages: &Messages, command: impl FnOnce() -> anyhow::Result<ExitStat
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             // Whatever else is written says where to.
-            let to = if error.is::<io::Error>() { "cannot write to standard output: " } else { "" };
-            message::print(&format!("error: {to}{error:#}"));
+            // Anyhow finds one below what is said around it, too.
+            let is_bare = error.chain().next().is_some_and(<dyn Error>::is::<io::Error>);
+            let to = if is_bare { "cannot write to standard output: " } else { "" };
+            message::print(&format!("error: {to}{}", advice::told(&error)));
             ExitCode::from(failure_status(&error))
         }
     }

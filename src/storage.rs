@@ -14,6 +14,7 @@ pub(crate) mod own_files;
 pub(crate) mod parquet;
 pub(crate) mod path_text;
 pub(crate) mod platform;
+pub(crate) mod quantity;
 pub(crate) mod retry_interrupted;
 pub(crate) mod secrets;
 pub(crate) mod seek_table;

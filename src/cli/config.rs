@@ -6,7 +6,7 @@ use std::error::Error;
 use std::path::Path;
 
 use anyhow::Context;
-use clap::error::ContextKind;
+use clap::error::{ContextKind, ErrorKind};
 use clap::{Arg, ArgAction, Args, Command};
 use toml::{Table, Value};
 
@@ -61,6 +61,9 @@ fn words(command: &Command, table: &Table) -> Result<Vec<String>, String> {
             Value::Boolean(false) if is_flag => {}
             _ if is_flag => return Err(format!("{key} = {value}: expected true or false")),
             Value::String(text) => words.push(format!("--{key}={text}")),
+            Value::Array(values) if values.len() > 1 && !is_repeated(arg) => {
+                return Err(format!("{key} = {value}: expected one value, not {}", values.len()));
+            }
             Value::Array(values) => words.extend(values.iter().map(|value| match value {
                 Value::String(text) => format!("--{key}={text}"),
                 value => format!("--{key}={value}"),
@@ -71,12 +74,23 @@ fn words(command: &Command, table: &Table) -> Result<Vec<String>, String> {
     Ok(words)
 }
 
+/// Whether the option may be given again and again.
+fn is_repeated(arg: &Arg) -> bool {
+    matches!(arg.get_action(), ArgAction::Append)
+}
+
 /// Without the parts that only make sense on a command line.
 fn refusal(error: &clap::Error) -> String {
     match (error.get(ContextKind::InvalidArg), error.get(ContextKind::InvalidValue), error.source())
     {
         (Some(option), Some(value), Some(source)) => {
             format!("invalid value '{value}' for '{option}': {source}")
+        }
+        (Some(option), ..) if error.kind() == ErrorKind::ArgumentConflict => {
+            let others = error.get(ContextKind::PriorArg);
+            let others =
+                others.map_or("another option of the file".to_owned(), ToString::to_string);
+            format!("{option}: it cannot be given together with {others}")
         }
         (Some(option), ..) => format!("{option}: {}", error.kind()),
         _ => error.kind().to_string(),
@@ -88,11 +102,14 @@ mod tests {
     use snapbox::{assert_data_eq, str};
 
     use super::*;
+    use crate::cli::option::whole_number;
 
     #[derive(Args, PartialEq, Debug)]
     struct Options {
-        #[arg(long)]
+        #[arg(long, value_parser = whole_number::<u16>(..))]
         min_ply: Option<u16>,
+        #[arg(long, conflicts_with = "min_ply")]
+        max_ply: Option<u16>,
         #[arg(long)]
         name: Option<String>,
         #[arg(long)]
@@ -104,7 +121,14 @@ mod tests {
     #[test]
     fn what_is_not_set_is_as_if_not_given() {
         let options = |min_ply, name: Option<&str>, force| {
-            Ok(Options { min_ply, name: name.map(str::to_owned), force, model: Vec::new() })
+            let max_ply = None;
+            Ok(Options {
+                min_ply,
+                max_ply,
+                name: name.map(str::to_owned),
+                force,
+                model: Vec::new(),
+            })
         };
         assert_eq!(parse(""), options(None, None, false));
         assert_eq!(parse("min-ply = 7\nforce = false"), options(Some(7), None, false));
@@ -116,28 +140,32 @@ mod tests {
         let options = parse::<Options>("model = [\"a\", \"b c\"]").unwrap();
         assert_eq!(options.model, ["a", "b c"]);
         let refusal = parse::<Options>("min-ply = [1, 2]").unwrap_err();
+        assert_data_eq!(refusal, str!["min-ply = [1, 2]: expected one value, not 2"]);
+        let both = parse::<Options>("min-ply = 1\nmax-ply = 2").unwrap_err();
         assert_data_eq!(
-            refusal,
-            str![
-                "--min-ply <MIN_PLY>: an argument cannot be used with one or more of the other specified arguments"
-            ]
+            both,
+            str!["--max-ply <MAX_PLY>: it cannot be given together with --min-ply <MIN_PLY>"]
         );
     }
 
     #[test]
     fn refusals_name_the_key() {
         let refusal = |text: &str| parse::<Options>(text).unwrap_err();
-        assert_eq!(
+        assert_data_eq!(
             refusal("ply = 7"),
-            "there is no option ply; there are min-ply, name, force, model"
+            str!["there is no option ply; there are min-ply, max-ply, name, force, model"]
         );
-        assert_eq!(
+        assert_data_eq!(
             refusal("min-ply = \"x\""),
-            "invalid value 'x' for '--min-ply <MIN_PLY>': invalid digit found in string"
+            str![
+                "invalid value 'x' for '--min-ply <MIN_PLY>': expected a whole number from 0 to 65535"
+            ]
         );
         assert_data_eq!(
             refusal("min-ply = -1"),
-            str!["invalid value '-1' for '--min-ply <MIN_PLY>': -1 is not in 0..=65535"]
+            str![
+                "invalid value '-1' for '--min-ply <MIN_PLY>': expected a whole number from 0 to 65535"
+            ]
         );
         assert_eq!(refusal("force = 1"), "force = 1: expected true or false");
         assert_data_eq!(

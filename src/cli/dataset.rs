@@ -18,6 +18,7 @@ use crate::jobs::plan::{JobPlan, JobRequest};
 use crate::jobs::settings::{DatasetSettings, Settings};
 use crate::jobs::shares::Shares;
 use crate::records::counts::Counts;
+use crate::storage::quantity::quantity;
 use crate::storage::table::TableFormat;
 
 /// Make a table of solved positions, for training and for study
@@ -127,7 +128,7 @@ fn summary(counts: &Counts) -> String {
         (unknown, "unknown"),
     ]);
     let of_them = if of_them.is_empty() { of_them } else { format!(" ({of_them})") };
-    let line = format!("{}: {} rows{of_them}", records(counts.input), counts.rows);
+    let line = format!("{}: {}{of_them}", records(counts.input), quantity(counts.rows, "row"));
     let filtered = counts.filtered.values().sum::<u64>();
     with_counts(line, &[(filtered, "filtered"), (counts.bad_records(), "bad")])
 }

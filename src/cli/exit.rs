@@ -2,6 +2,7 @@
 
 use std::{fmt, io};
 
+use super::advice::told;
 use super::message::say;
 
 /// How a command ended when it did not fail.
@@ -42,7 +43,7 @@ impl std::error::Error for Usage {}
 /// An error, as a mistake in the arguments if it is one.
 pub(crate) fn usage_if(is_usage: bool, error: impl Into<anyhow::Error>) -> anyhow::Error {
     let error = error.into();
-    if is_usage { Usage(format!("{error:#}")).into() } else { error }
+    if is_usage { Usage(told(&error)).into() } else { error }
 }
 
 /// A signal ended the command early; exit status 128 + signal.

@@ -5,11 +5,10 @@ use std::sync::atomic::Ordering;
 
 use anyhow::Context;
 use clap::Args;
-use clap::builder::RangedU64ValueParser;
 
 use super::failure::plan_error;
 use super::message::say;
-use super::option::location;
+use super::option::{location, whole_number};
 use super::report::records;
 use crate::cli::exit::{ExitStatus, Interrupted, Usage};
 use crate::format::{Field, Format};
@@ -30,11 +29,11 @@ use crate::storage::platform::Interrupt;
 #[derive(Args)]
 pub(super) struct GenerateArgs {
     /// Records to make
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole_number::<u64>(..))]
     count: u64,
 
     /// Seed of the random numbers [default: 1]
-    #[arg(long, default_value_t = 1, hide_default_value = true)]
+    #[arg(long, default_value_t = 1, hide_default_value = true, value_parser = whole_number::<u64>(..))]
     seed: u64,
 
     /// File to write; `-` is standard output
@@ -46,17 +45,20 @@ pub(super) struct GenerateArgs {
     to: Option<FormatName>,
 
     /// Take one of so many positions of each game [default: 1]
-    #[arg(long, default_value_t = 1, hide_default_value = true, value_name = "PLIES", value_parser = plies())]
+    #[arg(long, default_value_t = 1, hide_default_value = true, value_name = "PLIES", value_parser = whole_number::<usize>(1..=MAX_PLIES))]
     every: usize,
 
     /// Moves after which a game is a draw [default: 256]
-    #[arg(long, default_value_t = 256, hide_default_value = true, value_name = "MOVES", value_parser = plies())]
+    #[arg(long, default_value_t = 256, hide_default_value = true, value_name = "MOVES", value_parser = whole_number::<usize>(1..=MAX_PLIES))]
     max_moves: usize,
 
     /// Replace the file if it exists
     #[arg(long)]
     force: bool,
 }
+
+/// Plies of a game, or of games, that can be numbered.
+const MAX_PLIES: u64 = u16::MAX as u64;
 
 /// Records encoded before they are written.
 const RECORDS_AT_A_TIME: usize = 1 << 12;
@@ -123,9 +125,4 @@ fn report(generator: &Generator, count: u64, format: Format) {
     if invented(format).contains(Field::EvalCp) {
         say!("evaluations are 0: nobody evaluated these positions");
     }
-}
-
-/// A number of plies of a game, or of games that are as long as a ply can be numbered.
-fn plies() -> RangedU64ValueParser<usize> {
-    RangedU64ValueParser::new().range(1..=u64::from(u16::MAX))
 }

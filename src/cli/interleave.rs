@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::option::word;
+use super::option::{whole_number, word};
 use super::rearrange_args::{OutputArgs, RearrangeArgs};
 use crate::cli::exit::ExitStatus;
 use crate::ops::rearrange::{RearrangePlan, Until, Weights, interleave};
@@ -37,7 +37,7 @@ pub(super) struct InterleaveArgs {
     until: Option<Until>,
 
     /// Which of all mixtures [default: 1]
-    #[arg(long, default_value_t = 1, hide_default_value = true)]
+    #[arg(long, default_value_t = 1, hide_default_value = true, value_parser = whole_number::<u64>(..))]
     seed: u64,
 }
 

@@ -14,6 +14,7 @@ use crate::cli::progress::ProgressMode;
 use crate::jobs::merge::{MergePlan, MergeRequest, merge};
 use crate::records::stream::Stream;
 use crate::storage::platform::Interrupt;
+use crate::storage::quantity::quantity;
 
 /// Join the outputs of all shards of a run
 ///
@@ -66,7 +67,12 @@ pub(super) fn run(args: MergeArgs) -> anyhow::Result<ExitStatus> {
     let manifest = merged.map_err(|error| run_error(error, &interrupt))?;
     for written in manifest.outputs() {
         let shards = manifest.parents().len();
-        say!("{} ({} of {shards} shards)", output.display(), records(written.records));
+        say!(
+            "{} ({} of {})",
+            output.display(),
+            records(written.records),
+            quantity(shards, "shard")
+        );
     }
     Ok(ExitStatus::Done)
 }

@@ -2,10 +2,11 @@
 //!
 //! The words are those of the serde names in the library, so they stand in one place only.
 
+use std::ops::{Bound, RangeBounds, RangeInclusive};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::builder::{PathBufValueParser, RangedU64ValueParser, TypedValueParser};
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use serde::de::value::{Error, StrDeserializer};
 use serde::de::{DeserializeOwned, Error as _, IntoDeserializer};
 
@@ -29,8 +30,8 @@ pub(super) fn location() -> impl TypedValueParser<Value = PathBuf> {
 const MAX_THREADS: u64 = 4096;
 
 /// A number of threads, 0 for all cores.
-pub(super) fn threads() -> RangedU64ValueParser<usize> {
-    RangedU64ValueParser::new().range(..=MAX_THREADS)
+pub(super) fn threads() -> impl TypedValueParser<Value = usize> {
+    whole_number(..=MAX_THREADS)
 }
 
 /// A time in seconds, with decimals if need be.
@@ -39,9 +40,43 @@ pub(super) fn seconds(text: &str) -> Result<Duration, &'static str> {
     Duration::try_from_secs_f64(seconds).map_err(|_| "expected a time in seconds")
 }
 
-/// A number of something of which there must be some.
-pub(super) fn one_or_more(most: u64) -> RangedU64ValueParser<usize> {
-    RangedU64ValueParser::new().range(1..=most)
+/// A whole number within these bounds and those of its type, which is unsigned. Who gives another is told the bounds.
+pub(super) fn whole_number<T>(bounds: impl RangeBounds<u64>) -> impl TypedValueParser<Value = T>
+where
+    T: TryFrom<u64> + Clone + Send + Sync + 'static,
+{
+    let most_of_type = u64::MAX >> (u64::BITS as usize - 8 * size_of::<T>());
+    let least = match bounds.start_bound() {
+        Bound::Included(&least) => least,
+        Bound::Excluded(&below) => below + 1,
+        Bound::Unbounded => 0,
+    };
+    let most = match bounds.end_bound() {
+        Bound::Included(&most) => most,
+        Bound::Excluded(&above) => above - 1,
+        Bound::Unbounded => most_of_type,
+    };
+    let bounds = least..=most.min(most_of_type);
+    move |text: &str| {
+        let number = text.parse().ok().filter(|number| bounds.contains(number));
+        number.and_then(|number| T::try_from(number).ok()).ok_or_else(|| expected(&bounds, text))
+    }
+}
+
+/// A number with decimals if need be.
+pub(super) fn decimal_number(text: &str) -> Result<f32, &'static str> {
+    text.parse().map_err(|_| "expected a number, as in 0.5")
+}
+
+fn expected(bounds: &RangeInclusive<u64>, text: &str) -> String {
+    let (least, most) = (bounds.start(), bounds.end());
+    // As many as fit into 64 bits are as many as one likes, but for whom they are too few.
+    let is_too_large = text.len() > 1 && text.bytes().all(|byte| byte.is_ascii_digit());
+    if *most == u64::MAX && !is_too_large {
+        format!("expected a whole number, {least} or more")
+    } else {
+        format!("expected a whole number from {least} to {most}")
+    }
 }
 
 /// Plies and nodes of a mate search: `7,30`.

@@ -8,12 +8,13 @@ use anyhow::Context;
 use clap::Args;
 use serde::Serialize;
 
-use super::option::threads;
+use super::option::{threads, whole_number};
 use super::position_arg;
 use super::report::{json_line, milliseconds};
 use crate::cli::exit::ExitStatus;
 use crate::shogi::perft::{Perft, parallel};
 use crate::shogi::{Position, sfen};
+use crate::storage::quantity::quantity;
 
 /// Count the positions that legal moves reach, and what they were reached by
 ///
@@ -21,7 +22,7 @@ use crate::shogi::{Position, sfen};
 #[derive(Args)]
 pub(super) struct PerftArgs {
     /// Plies from the position to the positions counted
-    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(value_parser = whole_number::<u32>(1..))]
     depth: u32,
 
     /// Position to count from [default: the start position]
@@ -142,8 +143,8 @@ fn divide(args: &PerftArgs, position: &Position) -> io::Result<()> {
     if args.json {
         return Ok(());
     }
-    let sum: Perft = divided.iter().map(|&(_, counted)| counted).sum();
-    writeln!(out, "{} moves: {}", divided.len(), Counted::from(sum))?;
+    let sum: Perft = divided.iter().map(|&(_, perft)| perft).sum();
+    writeln!(out, "{}: {}", quantity(divided.len(), "move"), Counted::from(sum))?;
     write_speed(&mut out, sum.nodes, elapsed)
 }
 

@@ -25,6 +25,7 @@ use crate::records::plan_error::PlanError;
 use crate::storage::memory::Memory;
 use crate::storage::path_text::path_of;
 use crate::storage::platform::Interrupt;
+use crate::storage::quantity::quantity;
 
 /// What is read, and what may be used for it.
 #[derive(Args, Clone, Debug)]
@@ -137,9 +138,11 @@ fn write_summary(account: &OperationManifest, plan: &RearrangePlan) {
     if let Some(averaged) = counts.averaged {
         let AverageCounts { copies, most_copies, evaluations, results, moves, .. } = averaged;
         say!(
-            "  {} with the mean of {copies} copies, {most_copies} at most: {evaluations} evaluations, {results} results, \
-             {moves} moves changed",
-            records(averaged.records)
+            "  {} with the mean of {copies} copies, {most_copies} at most: {}, {}, {} changed",
+            records(averaged.records),
+            quantity(evaluations, "evaluation"),
+            quantity(results, "result"),
+            quantity(moves, "move")
         );
     }
     let folder = |stream| {

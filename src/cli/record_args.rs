@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::heading;
-use super::option::{location, threads, word};
+use super::option::{location, threads, whole_number, word};
 use crate::cli::progress::ProgressMode;
 use crate::format::move16::Dialect;
 use crate::records::filters::{Endings, Probability, RecordFilters, Results, Sample};
@@ -46,23 +46,23 @@ pub(super) struct RecordArgs {
     pub(super) dialect: Option<Dialect>,
 
     /// Only records whose evaluation is at most this far from 0, in centipawns
-    #[arg(long, value_name = "CP", allow_negative_numbers = true, help_heading = heading::RECORDS)]
+    #[arg(long, value_name = "CP", allow_negative_numbers = true, value_parser = whole_number::<u16>(..), help_heading = heading::RECORDS)]
     max_abs_eval: Option<u16>,
 
     /// Only records whose evaluation is at least this far from 0, in centipawns
-    #[arg(long, value_name = "CP", allow_negative_numbers = true, help_heading = heading::RECORDS, hide_short_help = true)]
+    #[arg(long, value_name = "CP", allow_negative_numbers = true, value_parser = whole_number::<u16>(..), help_heading = heading::RECORDS, hide_short_help = true)]
     min_abs_eval: Option<u16>,
 
     /// Leave out records whose evaluation is at least this far from 0, in centipawns, for the side that lost the game
-    #[arg(long, value_name = "CP", allow_negative_numbers = true, help_heading = heading::RECORDS, hide_short_help = true)]
+    #[arg(long, value_name = "CP", allow_negative_numbers = true, value_parser = whole_number::<u16>(..), help_heading = heading::RECORDS, hide_short_help = true)]
     drop_contradictions: Option<u16>,
 
     /// Only records from this ply on
-    #[arg(long, value_name = "PLY", allow_negative_numbers = true, help_heading = heading::RECORDS)]
+    #[arg(long, value_name = "PLY", allow_negative_numbers = true, value_parser = whole_number::<u16>(..), help_heading = heading::RECORDS)]
     min_ply: Option<u16>,
 
     /// Only records up to this ply
-    #[arg(long, value_name = "PLY", allow_negative_numbers = true, help_heading = heading::RECORDS, hide_short_help = true)]
+    #[arg(long, value_name = "PLY", allow_negative_numbers = true, value_parser = whole_number::<u16>(..), help_heading = heading::RECORDS, hide_short_help = true)]
     max_ply: Option<u16>,
 
     /// Only records of games that ended so: black (won), white or draw, or several, as in black,white
@@ -70,11 +70,11 @@ pub(super) struct RecordArgs {
     result: Option<Results>,
 
     /// Only records of games with at least so many moves
-    #[arg(long, value_name = "PLIES", allow_negative_numbers = true, help_heading = heading::RECORDS, hide_short_help = true)]
+    #[arg(long, value_name = "PLIES", allow_negative_numbers = true, value_parser = whole_number::<u16>(..), help_heading = heading::RECORDS, hide_short_help = true)]
     min_game_plies: Option<u16>,
 
     /// Only records of games with at most so many moves
-    #[arg(long, value_name = "PLIES", allow_negative_numbers = true, help_heading = heading::RECORDS, hide_short_help = true)]
+    #[arg(long, value_name = "PLIES", allow_negative_numbers = true, value_parser = whole_number::<u16>(..), help_heading = heading::RECORDS, hide_short_help = true)]
     max_game_plies: Option<u16>,
 
     #[arg(
@@ -113,7 +113,7 @@ pub(super) struct RecordArgs {
     keep_untrained: bool,
 
     /// Only one of so many records: the first, and every K-th behind it, counted over all inputs
-    #[arg(long, value_name = "K", help_heading = heading::RECORDS, hide_short_help = true)]
+    #[arg(long, value_name = "K", value_parser = whole_number::<NonZeroU64>(1..), help_heading = heading::RECORDS, hide_short_help = true)]
     every: Option<NonZeroU64>,
 
     /// Only a random part: each record with this probability, as in 0.25. Which ones depends on the seed and
@@ -122,11 +122,11 @@ pub(super) struct RecordArgs {
     sample: Option<Probability>,
 
     /// Seed of the sample [default: 1]
-    #[arg(long, help_heading = heading::RECORDS, hide_short_help = true)]
+    #[arg(long, value_parser = whole_number::<u64>(..), help_heading = heading::RECORDS, hide_short_help = true)]
     seed: Option<u64>,
 
     /// Read only the first N records
-    #[arg(long, value_name = "N", help_heading = heading::RECORDS)]
+    #[arg(long, value_name = "N", value_parser = whole_number::<u64>(..), help_heading = heading::RECORDS)]
     pub(super) limit: Option<u64>,
 }
 

@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use super::message::say;
 use crate::shogi::Move;
+use crate::storage::quantity::quantity;
 
 /// Writes one JSON object and a line end to standard output.
 pub(super) fn json_line(value: &impl Serialize) -> io::Result<()> {
@@ -22,7 +23,7 @@ pub(super) fn json_line(value: &impl Serialize) -> io::Result<()> {
 
 /// `1 record`, `2 records`.
 pub(super) fn records(number: u64) -> String {
-    format!("{number} record{}", if number == 1 { "" } else { "s" })
+    quantity(number, "record")
 }
 
 /// `2 win, 1 unknown`: those that there are.

@@ -4,6 +4,7 @@ use clap::Args;
 
 use super::rearrange_args::{OutputArgs, RearrangeArgs};
 use crate::cli::exit::ExitStatus;
+use crate::cli::option::whole_number;
 use crate::ops::rearrange::{RearrangePlan, SampleSize, sample};
 use crate::records::filters::Probability;
 
@@ -33,7 +34,7 @@ pub(super) struct SampleArgs {
     size: SizeArgs,
 
     /// Which of all samples [default: 1]
-    #[arg(long, default_value_t = 1, hide_default_value = true)]
+    #[arg(long, default_value_t = 1, hide_default_value = true, value_parser = whole_number::<u64>(..))]
     seed: u64,
 }
 
@@ -41,7 +42,7 @@ pub(super) struct SampleArgs {
 #[group(required = true, multiple = false)]
 struct SizeArgs {
     /// So many records (of formats of games: games), or all if there are fewer
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole_number::<u64>(..))]
     count: Option<u64>,
 
     /// Each record with this probability, as in 0.25

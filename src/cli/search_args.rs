@@ -8,19 +8,19 @@ use anyhow::bail;
 use clap::Args;
 
 use super::heading;
-use super::option::word;
+use super::option::{whole_number, word};
 use crate::cli::exit::Usage;
 use crate::mate::judge::{InCheck, SearchSettings, WhenHopeless};
 
 #[derive(Args, Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct SearchArgs {
-    #[arg(long, value_name = "PLIES", allow_negative_numbers = true, help = depth_help(), help_heading = heading::SEARCH)]
+    #[arg(long, value_name = "PLIES", allow_negative_numbers = true, help = depth_help(), value_parser = whole_number::<u16>(..), help_heading = heading::SEARCH)]
     pub(super) depth: Option<u16>,
 
-    #[arg(long, allow_negative_numbers = true, help = nodes_help(), help_heading = heading::SEARCH)]
+    #[arg(long, allow_negative_numbers = true, help = nodes_help(), value_parser = whole_number::<u64>(..), help_heading = heading::SEARCH)]
     pub(super) nodes: Option<u64>,
 
-    #[arg(long, value_name = "MIB", allow_negative_numbers = true, help = hash_help(), help_heading = heading::SEARCH, hide_short_help = true)]
+    #[arg(long, value_name = "MIB", allow_negative_numbers = true, help = hash_help(), value_parser = whole_number::<usize>(..), help_heading = heading::SEARCH, hide_short_help = true)]
     hash_mb: Option<usize>,
 
     /// What to ask when the side to move is in check: is it being mated (and), does it mate (or)

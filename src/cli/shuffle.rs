@@ -4,6 +4,7 @@ use clap::Args;
 
 use super::rearrange_args::{OutputArgs, RearrangeArgs};
 use crate::cli::exit::ExitStatus;
+use crate::cli::option::whole_number;
 use crate::ops::rearrange::{RearrangePlan, shuffle};
 
 /// Bring the records of archives into a random order
@@ -28,7 +29,7 @@ pub(super) struct ShuffleArgs {
     output: OutputArgs,
 
     /// Which of all orders [default: 1]
-    #[arg(long, default_value_t = 1, hide_default_value = true)]
+    #[arg(long, default_value_t = 1, hide_default_value = true, value_parser = whole_number::<u64>(..))]
     seed: u64,
 }
 

@@ -1,11 +1,11 @@
 //! `kyokumen split`.
 
-use std::num::{NonZeroU32, NonZeroU64};
+use std::num::NonZeroU64;
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
 
-use super::option::{location, word};
+use super::option::{location, whole_number, word};
 use super::rearrange_args::RearrangeArgs;
 use crate::cli::exit::ExitStatus;
 use crate::ops::rearrange::{
@@ -40,8 +40,8 @@ pub(super) struct SplitArgs {
     output: PathBuf,
 
     /// Number of parts
-    #[arg(long, value_name = "N")]
-    parts: Option<NonZeroU32>,
+    #[arg(long, value_name = "N", value_parser = whole_number::<u32>(1..))]
+    parts: Option<u32>,
 
     /// Bytes that a part has at most, K, M, G or T behind the number for powers of 1024; of parts that are compressed it
     /// is the size before that
@@ -49,7 +49,7 @@ pub(super) struct SplitArgs {
     size: Option<Memory>,
 
     /// Records that a part has at most
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole_number::<NonZeroU64>(1..))]
     records: Option<NonZeroU64>,
 
     /// Who gets which record [default: round-robin]
@@ -76,7 +76,7 @@ pub(super) fn run(args: &SplitArgs) -> anyhow::Result<ExitStatus> {
             |plan: &_, progress: &mut _, cancel: &_| split_up_to(plan, limit, progress, cancel);
         return args.common.run(plan, split);
     }
-    let plan = RearrangePlan::in_parts(request, args.parts.map_or(1, NonZeroU32::get));
+    let plan = RearrangePlan::in_parts(request, args.parts.unwrap_or(1));
     let by = args.by.unwrap_or_default();
     args.common.run(plan, |plan, progress, cancel| split(plan, by, progress, cancel))
 }

@@ -12,7 +12,7 @@ use clap::Args;
 
 use super::failure::{plan_error, run_error};
 use super::message::{name, say};
-use super::option::location;
+use super::option::{location, whole_number};
 use super::record_args::{RunArgs, dialect};
 use super::report::{json_line, records};
 use crate::cli::exit::ExitStatus;
@@ -69,7 +69,7 @@ pub(super) struct VerifyArgs {
     dialect: Option<Dialect>,
 
     /// Read only the first N records of each file
-    #[arg(long, value_name = "N", conflicts_with = "quarantine")]
+    #[arg(long, value_name = "N", conflicts_with = "quarantine", value_parser = whole_number::<u64>(..))]
     limit: Option<u64>,
 
     /// A warning makes a record bad, too

@@ -16,6 +16,7 @@ use crate::records::format_name::FormatName;
 use crate::records::plan_error::PlanError;
 use crate::records::sink::SinkError;
 use crate::storage::lock::LockError;
+use crate::storage::quantity::quantity;
 use crate::storage::table::TableFormat;
 
 /// Why a job ended without outputs, or cannot begin.
@@ -42,7 +43,7 @@ pub enum JobError {
     Run(#[from] RunError),
     /// The caller cancelled it, and it can be resumed.
     #[error(
-        "interrupted after {records} records; the same command with --resume goes on from there"
+        "interrupted after {}; the same command with --resume goes on from there", quantity(*records, "record")
     )]
     Suspended {
         /// Records that were dealt with.
@@ -119,8 +120,9 @@ pub enum JobError {
     },
     /// The manifest speaks of more or fewer records.
     #[error(
-        "{} speaks of {found} records, and there are {records}; start afresh with --force",
-        manifest.display()
+        "{} speaks of {}, and there are {records}; start afresh with --force",
+        manifest.display(),
+        quantity(*found, "record")
     )]
     OtherRecords {
         /// The manifest.

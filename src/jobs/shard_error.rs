@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use super::identity::IdentityDifference;
 use crate::records::account_check::ContradictionError;
 use crate::records::shard::Shard;
+use crate::storage::quantity::quantity;
 
 /// Something that is missing or different.
 #[derive(Clone, PartialEq, Debug)]
@@ -153,7 +154,11 @@ impl fmt::Display for ShardError {
                  it ends"
             ),
             Self::Size { shard, records, expected } => {
-                write!(f, "shard {shard} has {records} records, not its part of {expected}")
+                write!(
+                    f,
+                    "shard {shard} has {}, not its part of {expected}",
+                    quantity(*records, "record")
+                )
             }
             Self::End { file, read, bytes } => {
                 write!(f, "the shards end with byte {read} of {file}, which has {bytes}")
@@ -163,10 +168,20 @@ impl fmt::Display for ShardError {
                 write!(f, "{} cannot be read: {error}", path.display())
             }
             Self::Bytes { path, bytes, expected } => {
-                write!(f, "{} has {bytes} bytes, its manifest says {expected}", path.display())
+                write!(
+                    f,
+                    "{} has {}, its manifest says {expected}",
+                    path.display(),
+                    quantity(*bytes, "byte")
+                )
             }
             Self::Lines { path, lines, expected } => {
-                write!(f, "{} has {lines} lines, its manifest says {expected}", path.display())
+                write!(
+                    f,
+                    "{} has {}, its manifest says {expected}",
+                    path.display(),
+                    quantity(*lines, "line")
+                )
             }
             Self::Checksum { path } => {
                 write!(f, "{} has another SHA-256 than its manifest says", path.display())

@@ -17,6 +17,7 @@ use crate::records::shard::{Shard, missing};
 use crate::records::stream::Stream;
 use crate::storage::compression::Compression;
 use crate::storage::path_text::{path_of, text_of};
+use crate::storage::quantity::quantity;
 use crate::storage::{files, platform};
 
 /// Shards of one run, as far as their manifests are there.
@@ -51,7 +52,8 @@ impl ShardSet {
         }
         let folder = folder.to_owned();
         if runs.len() > 1 {
-            let names = runs.keys().map(|(stem, count)| format!("{stem} ({count} shards)"));
+            let names =
+                runs.keys().map(|(stem, count)| format!("{stem} ({})", quantity(*count, "shard")));
             let names = names.collect::<Vec<_>>().join(", ");
             return Err(JobError::SeveralRuns { folder, names });
         }

@@ -20,6 +20,7 @@ use crate::records::plan_error::PlanError;
 use crate::records::reading::RecordError;
 use crate::records::source::{Block, Delivery, Input, InputLocation, Part, Source, SourceError};
 use crate::records::{evidence, source};
+use crate::storage::quantity::quantity;
 
 pub use choice::{RecordChoice, RecordRange};
 
@@ -40,7 +41,7 @@ pub enum InspectError {
     #[error(transparent)]
     Source(#[from] SourceError),
     /// There are not that many records.
-    #[error("{input} has {records} records, numbered from 0: {range} goes beyond them")]
+    #[error("{input} has {}, numbered from 0: {range} goes beyond that", quantity(*records, "record"))]
     Range {
         /// The input.
         input: String,

@@ -22,6 +22,7 @@ use crate::records::reading::RecordError;
 use crate::records::source::Block;
 use crate::records::stream::Stream;
 use crate::shogi::Position;
+use crate::storage::quantity::quantity;
 
 pub use findings::{Example, Finding, Findings, Level, VerifyReport};
 pub use plan::{VerifyPlan, VerifyRequest};
@@ -60,9 +61,9 @@ pub fn verify(
     };
     let CompletedRun { counts, parts_read, finished } =
         run(&job, move || Arc::clone(&worker), take, progress, cancel)?;
-    if let Some(counted) = plan.records.filter(|&counted| counted != counts.input) {
+    if let Some(records) = plan.records.filter(|&records| records != counts.input) {
         let (record, byte) = (counts.input, parts_read.iter().map(|read| read.bytes).sum());
-        let what = format!("it ends here, and not behind {counted} records");
+        let what = format!("it ends here, and not behind {}", quantity(records, "record"));
         findings.count(Level::Error, WRONG_TABLE, || Example { record, byte, what });
     }
     let report = VerifyReport::new(&plan, &counts, &parts_read, findings, finished.written());

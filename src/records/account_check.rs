@@ -11,6 +11,7 @@ use crate::records::account::{InputEntry, OutputEntry};
 use crate::records::counts::ImbalanceError;
 use crate::records::stream::Stream;
 use crate::storage::path_text::path_of;
+use crate::storage::quantity::quantity;
 
 /// More records than any archive has; so many of anything can be added up.
 pub(crate) const MAX_RECORDS: u64 = 1 << 48;
@@ -52,7 +53,7 @@ pub enum ContradictionError {
         to: u64,
     },
     /// So many records do not have so many bytes.
-    #[error("{records} records of {file}, {format}, do not have {bytes} bytes")]
+    #[error("{file}, {format}, cannot have {} in {}", quantity(*records, "record"), quantity(*bytes, "byte"))]
     Size {
         /// The input or output.
         file: String,

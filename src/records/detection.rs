@@ -12,6 +12,7 @@ use crate::records::source::{Input, SourceError};
 use crate::storage::compression::Compression;
 use crate::storage::files;
 use crate::storage::path_text::text_of;
+use crate::storage::quantity::quantity;
 
 /// Which part of a sample must be readable: of a file of another format it is a tenth at most, a damaged one has more.
 const READABLE: f64 = 0.9;
@@ -37,7 +38,7 @@ impl Candidate {
 
     fn readable(&self) -> String {
         let Survey { records, unreadable, .. } = self.survey;
-        format!("as {} {} of {records}", self.format, records - unreadable)
+        format!("as {} {} of {}", self.format, records - unreadable, quantity(records, "record"))
     }
 }
 
@@ -53,7 +54,7 @@ impl Detected {
     /// Says what was found out.
     pub(crate) fn warn(&self, input: &Path) {
         tracing::warn!(
-            "{}: its name does not say its format, its content does: {} records looked at can be read; --from forces \
+            "{}: its name does not say its format, its content does: {} looked at can be read; --from forces \
              another",
             text_of(input),
             self.readable
@@ -70,7 +71,7 @@ pub(crate) fn format_of(path: &Path) -> Result<Detected, PlanError> {
     let failed = |source| SourceError::Open { input: input.clone(), source };
     let compression = compression_of(path).map_err(failed)?;
     if compression == Compression::Parquet {
-        let readable = "as Parquet all".to_owned();
+        let readable = "as Parquet all records".to_owned();
         return Ok(Detected { format: FormatName::PARQUET, readable });
     }
     let mut candidates = Vec::new();
@@ -91,7 +92,7 @@ pub(crate) fn format_of(path: &Path) -> Result<Detected, PlanError> {
     }
     let number = |candidate: &&Candidate| candidate.survey.records - candidate.survey.unreadable;
     let nearest = candidates.iter().max_by_key(number).filter(|nearest| number(nearest) > 0);
-    let nearest = nearest.map(|nearest| format!(" ({} records can be read)", nearest.readable()));
+    let nearest = nearest.map(|nearest| format!(" ({} can be read)", nearest.readable()));
     candidates.retain(Candidate::is_possible);
     if candidates.len() > 1 {
         let is_like_hcpe = |one: &Candidate| one.format.record_len() == Format::Hcpe.record_len();

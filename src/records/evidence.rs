@@ -6,6 +6,7 @@ use super::source;
 use super::source::{Delivery, Input, InputLocation, Part, Source, SourceError};
 use crate::format::move16::Dialect;
 use crate::format::{DialectFinding, Format, Survey};
+use crate::storage::quantity::quantity;
 
 /// Places at which a file is sampled.
 const PROBES: u64 = 64;
@@ -74,7 +75,7 @@ fn detect_record_length(input: &mut Input) -> Result<(), SourceError> {
     let name = &input.name;
     let readable = |survey: &Survey| {
         let Survey { records, unreadable, .. } = survey;
-        format!("{} of {records} records looked at", records - unreadable)
+        format!("{} of {} looked at", records - unreadable, quantity(*records, "record"))
     };
     let as_named = format!("as hcpe {} can be read", readable(survey));
     if longer.is_mostly_readable() && longer.readable_share() > survey.readable_share() {

@@ -82,12 +82,22 @@ pub(crate) fn check_not_folder(path: &Path) -> Result<(), PlanError> {
     Err(PlanError::InputIsAFolder { folder: folder.trim_end_matches('/').to_owned(), pattern })
 }
 
+/// What else is asked for is of no interest while the input is not there.
+fn check_is_there(path: &Path) -> Result<(), PlanError> {
+    if let InputLocation::File(path) = InputLocation::of(path) {
+        let looked = path.metadata().map(drop);
+        looked.map_err(|source| SourceError::Open { input: text_of(path), source })?;
+    }
+    Ok(())
+}
+
 /// Several inputs, none of which is read twice if it can be read only once.
 pub(crate) fn inputs(
     paths: &[PathBuf],
     from: Option<FormatName>,
     dialect: Option<Dialect>,
 ) -> Result<Vec<Input>, PlanError> {
+    paths.iter().try_for_each(|path| check_is_there(path))?;
     let inputs = paths.iter().map(|path| input(path, from, dialect));
     let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
     if inputs.is_empty() {

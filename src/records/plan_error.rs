@@ -9,6 +9,7 @@ use crate::format::{Ending, Field, Fields, Fill, Format, UnsupportedConversionEr
 use crate::records::format_name::FormatName;
 use crate::records::source::SourceError;
 use crate::storage::memory::Memory;
+use crate::storage::quantity::quantity;
 
 /// Why a run cannot begin.
 #[derive(Debug, Error)]
@@ -219,7 +220,7 @@ pub enum PlanError {
         most: u32,
     },
     /// Weights that do not go with the inputs.
-    #[error("{weights} weights for {inputs} inputs: there must be one for each")]
+    #[error("{} for {}: there must be one for each", quantity(*weights, "weight"), quantity(*inputs, "input"))]
     WeightsOfInputs {
         /// Number of weights.
         weights: usize,

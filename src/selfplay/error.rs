@@ -15,6 +15,7 @@ use crate::records::plan_error::PlanError;
 use crate::records::sink::SinkError;
 use crate::records::source::SourceError;
 use crate::storage::lock::LockError;
+use crate::storage::quantity::quantity;
 
 /// Why self-play ended without outputs, or cannot begin.
 #[derive(Debug, thiserror::Error)]
@@ -57,7 +58,7 @@ pub enum SelfPlayError {
         source: EvaluationError,
     },
     /// The games of this shard are none.
-    #[error("there are no games: shard {shard} of {games} games is empty")]
+    #[error("there are no games: shard {shard} of {} is empty", quantity(*games, "game"))]
     NoGames {
         /// The shard.
         shard: String,

@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use memmap2::Mmap;
 
+use crate::storage::quantity::quantity;
 /// A file whose bytes are read where they are, in the system's cache.
 ///
 /// # What is promised
@@ -57,8 +58,11 @@ impl MappedFile {
     pub(crate) fn bytes(&self, range: Range<u64>) -> io::Result<&[u8]> {
         let now = self.file.metadata()?.len();
         if range.end > now {
-            let told =
-                format!("the file has {now} bytes, it had {} when it was opened", self.len());
+            let told = format!(
+                "the file has {}, it had {} when it was opened",
+                quantity(now, "byte"),
+                self.len()
+            );
             return Err(io::Error::new(io::ErrorKind::UnexpectedEof, told));
         }
         let place = usize::try_from(range.start).ok().zip(usize::try_from(range.end).ok());

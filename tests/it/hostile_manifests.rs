@@ -162,7 +162,7 @@ a count of records is 18446744073709551615, more than there can be
 a count of records is 18446744073709551615, more than there can be
 a number of records is 18446744073709551615, more than there can be
 the counts do not add up: records in an output = 51, but records counted for it = 50
-50 records of a-00002-of-00003.hcp, hcp, do not have 1601 bytes
+a-00002-of-00003.hcp, hcp, cannot have 50 records in 1601 bytes
 a number of bytes is 18446744073709551615, more than there can be
 "../a.hcp" is no name of an output beside it
 "/etc/passwd" is no name of an output beside it
@@ -172,7 +172,7 @@ it names the output a-00001-of-00003.hcp, which should be a-00002-of-00003.hcp
 it is of shard 1/3, its name says 2/3
 it is of shard 2/4294967295, its name says 2/3
 it is of shard none, its name says 2/3
-100 records of a.hcp, hcp, do not have 3232 bytes
+a.hcp, hcp, cannot have 100 records in 3232 bytes
 of a.hcp it speaks of the records from 999 to 202
 a number of records is 18446744073709551615, more than there can be
 a number of bytes is 18446744073709551615, more than there can be

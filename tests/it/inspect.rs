@@ -170,7 +170,7 @@ fn a_long_stream_is_not_read_to_its_end_for_the_first_record() {
         told_by(folder.path(), &beyond),
         str![[r#"
 status 2
-error: - has 5000 records, numbered from 0: 4999..5001 goes beyond them
+error: - has 5000 records, numbered from 0: 4999..5001 goes beyond that
 
 "#]]
     );
@@ -186,8 +186,8 @@ fn the_writer_is_known_by_the_order_of_the_pieces_in_hand() {
     let [canonical, gold_last, rook_first] = HandOrder::ALL.map(in_order);
     let start = bytes(START_HCP);
     for (records, told) in [
-        ([&start, &canonical], "P L N S G B R (1 records tell)"),
-        ([&gold_last, &start], "P L N S B R G (1 records tell)"),
+        ([&start, &canonical], "P L N S G B R (1 record tells)"),
+        ([&gold_last, &start], "P L N S B R G (1 record tells)"),
         ([&rook_first, &rook_first], "R B G S N L P (2 records tell)"),
         ([&canonical, &gold_last], "mixed (2 records tell)"),
         ([&start, &start], "not told by any record"),

@@ -1,6 +1,7 @@
 //! Every option of every command with values that nobody means: each is refused as a mistake in the arguments, or
 //! is taken and the command comes to an end.
 
+use std::error::Error;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -13,9 +14,11 @@ use kyokumen::cli::command_lines;
 use kyokumen::format::Format;
 use kyokumen::shogi::sfen::START;
 use rayon::prelude::*;
+use snapbox::{assert_data_eq, str};
 use tempfile::TempDir;
 
 use crate::archive::{archive, write};
+use crate::messages::told_by;
 
 const VALUES: [&str; 12] = [
     "ﬅ",
@@ -196,4 +199,75 @@ fn numbers_without_a_meaning_are_refused() {
         let output = command.args(words.split(' ')).current_dir(folder.path()).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{words}: {output:?}");
     }
+}
+
+/// What Rust says of numbers helps nobody who has not read its library.
+#[test]
+fn refused_values_are_answered_with_what_is_expected() {
+    let values = ["many", "0", "-1", "1.5", "99999999999999999999", "", "1x", "NaN"];
+    let mut told = Vec::new();
+    for (program, definition) in ["kyokumen", "gen-filter"].into_iter().zip(command_lines()) {
+        for (command, leaf) in leaves(program, &definition) {
+            for option in leaf.get_arguments().filter(|option| option.get_action().takes_values()) {
+                for value in values {
+                    let words = [vec![command.clone()], with_value(&[], option, value)].concat();
+                    let refusal = leaf.clone().try_get_matches_from(words).err();
+                    let source = refusal.as_ref().and_then(Error::source).map(ToString::to_string);
+                    let id = option.get_id();
+                    told.extend(source.map(|source| format!("{command} {id} {value}: {source}")));
+                }
+            }
+        }
+    }
+    assert!(told.len() > 1000, "{}", told.len());
+    let of_rust = [" digit", "target type", "empty string", "float literal", "is not in", "zero"];
+    told.retain(|told| of_rust.iter().any(|words| told.contains(words)));
+    assert!(told.is_empty(), "{}", told.join("\n"));
+}
+
+#[test]
+fn numbers_out_of_bounds_are_answered_with_the_bounds() {
+    let folder = TempDir::new().unwrap();
+    write(folder.path(), "a.psv", &archive(Format::Psv, 4));
+    fs::write(folder.path().join("two.toml"), "nodes = [1, 2]\n").unwrap();
+    fs::write(folder.path().join("word.toml"), "nodes = \"many\"\n").unwrap();
+    let mut told = String::new();
+    for words in [
+        "convert a.psv -o b.psv --every 0",
+        "convert a.psv -o b.psv --every 99999999999999999999",
+        "convert a.psv -o b.psv --min-ply many",
+        "split a.psv -o b --parts 0",
+        "shuffle a.psv -o b.psv --threads 4097",
+        "filter a.psv -o b --config two.toml",
+        "filter a.psv -o b --config word.toml",
+        "filter a.psv -o b --config nothing.toml",
+    ] {
+        let mut command = Command::new(cargo_bin("kyokumen"));
+        let output = command.args(words.split(' ')).current_dir(folder.path()).output().unwrap();
+        let said = told_by(folder.path(), &output);
+        told += said.trim_end_matches("\nFor more information, try '--help'.\n").trim_end();
+        told += "\n";
+    }
+    assert_data_eq!(
+        told,
+        str![[r#"
+status 2
+error: invalid value '0' for '--every <K>': expected a whole number, 1 or more
+status 2
+error: invalid value '99999999999999999999' for '--every <K>': expected a whole number from 1 to 18446744073709551615
+status 2
+error: invalid value 'many' for '--min-ply <PLY>': expected a whole number from 0 to 65535
+status 2
+error: invalid value '0' for '--parts <N>': expected a whole number from 1 to 4294967295
+status 2
+error: invalid value '4097' for '--threads <THREADS>': expected a whole number from 0 to 4096
+status 2
+error: two.toml: nodes = [1, 2]: expected one value, not 2
+status 2
+error: word.toml: invalid value 'many' for '--nodes <NODES>': expected a whole number, 0 or more
+status 1
+error: cannot read nothing.toml: No such file or directory (os error 2); check the path: all folders in it must exist, and a relative one starts in [FOLDER]
+
+"#]]
+    );
 }

@@ -155,7 +155,7 @@ fn records_are_boards_with_arrows() {
 status 2
 error: boards.html exists; replace it with --force
 status 2
-error: more.sfen has 1 records, numbered from 0: 5..6 goes beyond them
+error: more.sfen has 1 record, numbered from 0: 5..6 goes beyond that
 status 2
 error: limits of a search are for --solve, which searches the positions of a page
 

@@ -19,6 +19,7 @@ use std::process::{Command, Stdio};
 
 use assert_cmd::cargo::cargo_bin;
 use kyokumen::format::Format;
+use snapbox::{assert_data_eq, str};
 use tempfile::TempDir;
 
 use crate::archive::{encoded, records};
@@ -184,4 +185,55 @@ fn is_device(path: &Path) -> bool {
 
 fn open_to_write(path: &Path) -> File {
     File::options().create(true).append(true).open(path).unwrap()
+}
+
+/// Before anything else that could be said of the command line.
+#[test]
+fn files_that_are_not_there_are_told_with_what_to_do() {
+    let bench = Bench::new();
+    let mut said = String::new();
+    for line in [
+        "convert nothing.hcp -o b.psv",
+        "convert nothing.hcp -o b.hcp --min-abs-eval 3",
+        "filter nothing.hcp -o b --to psv",
+        "convert a.hcp/nothing.hcp -o b.hcp",
+        "convert a.hcp -o no/b.hcp",
+        "filter a.hcp -o a.hcp/b",
+        "solve nothing.sfen",
+        "merge no -o b.hcp",
+        "relabel a.hcp -o b.hcpe --fill move=none,result=draw --nodes 5 --engine no-engine",
+        "relabel a.hcp -o b.hcpe --fill move=none,result=draw --nodes 5 --engine ./no-engine",
+        "relabel a.hcp -o b.hcpe --fill move=none,result=draw --nodes 5 --engine ./a.hcp",
+    ] {
+        said += &bench.last_of(&bench.run(line));
+    }
+    assert_data_eq!(
+        said,
+        str![[r#"
+status 1
+error: cannot open nothing.hcp: No such file or directory (os error 2); check the path: all folders in it must exist, and a relative one starts in [FOLDER]
+status 1
+error: cannot open nothing.hcp: No such file or directory (os error 2); check the path: all folders in it must exist, and a relative one starts in [FOLDER]
+status 1
+error: cannot open nothing.hcp: No such file or directory (os error 2); check the path: all folders in it must exist, and a relative one starts in [FOLDER]
+status 1
+error: cannot open a.hcp/nothing.hcp: Not a directory (os error 20); check the path: something in it is a file where a folder should be
+status 1
+error: cannot create no/b.hcp.partial: No such file or directory (os error 2); check the path: all folders in it must exist, and a relative one starts in [FOLDER]
+status 1
+error: cannot create the folder a.hcp/b: Not a directory (os error 20); check the path: something in it is a file where a folder should be
+status 1
+error: cannot open nothing.sfen: No such file or directory (os error 2); check the path: all folders in it must exist, and a relative one starts in [FOLDER]
+status 1
+error: cannot read the folder no: No such file or directory (os error 2); check the path: all folders in it must exist, and a relative one starts in [FOLDER]
+status 1
+error: cannot start the engine no-engine: No such file or directory (os error 2); a program without a folder in its name is looked for in the folders of PATH
+status 1
+error: cannot start the engine ./no-engine: No such file or directory (os error 2); check the path: all folders in it must exist, and a relative one starts in [FOLDER]
+status 1
+error: cannot start the engine ./a.hcp: Permission denied (os error 13); whoever runs this has no right to it: check the permissions of the file and of the folders in its path
+
+"#]]
+    );
+    assert!(!bench.path("b").exists());
 }

@@ -385,39 +385,112 @@ fn what_cannot_be_is_refused() {
     write(folder, "a.psv", &good(Format::Psv, 10));
     write(folder, "b.hcp", &good(Format::Hcp, 10));
     let games = made(folder, "csa");
-    for (words, why) in [
-        (&["shuffle", "a.psv", "b.hcp", "-o", "c.psv"][..], "have different formats"),
-        (&["shuffle", "a.psv", "-o", "c.hcp"], "`kyokumen convert` converts them"),
-        (&["shuffle", "a.psv", "-o", "a.psv", "--force"], "would be written over the input"),
-        (&["shuffle", "a.psv", "-o", "b.psv.gz"], "can be read, not written"),
-        (&["dedup", "-", "--from", "psv", "-o", "c.psv"], "standard input can be read only once"),
-        (&["dedup", &games, "-o", "c.csa"], "--key bytes compares those"),
-        (&["dedup", "a.psv", "-o", "c.psv", "--key", "eval"], "expected position"),
-        (&["split", "a.psv", "-o", "p", "--parts", "0"], "invalid value '0'"),
-        (&["split", "a.psv", "-o", "a.psv", "--parts", "2"], "not a folder"),
-        (
-            &["split", "a.psv", "-o", "p", "--parts", "99", "--to", "psv.zst", "--memory", "50M"],
-            "99 parts at once would take more than 50M",
-        ),
-        (&["split", "a.psv", "-o", "p", "--parts", "100000"], "100000 parts are more than 99999"),
-        (&["split", "a.psv", "-o", "-", "--parts", "2"], "- is not a folder"),
-        (&["split", "a.psv", "-o", "p"], "--parts <N>|--size <SIZE>|--records <N>"),
-        (&["split", "a.psv", "-o", "p", "--parts", "2", "--size", "1M"], "cannot be used with"),
-        (&["split", "a.psv", "-o", "p", "--size", "1M", "--by", "ranges"], "cannot be used with"),
-        (&["split", "a.psv", "-o", "p", "--size", "39"], "--size must be 40 at least"),
-        (&["split", "-", "--from", "psv", "-o", "p", "--records", "2"], "read only once"),
-        (&["split", &games, "-o", "p", "--records", "1"], "and is not cut: --records must be"),
-        (&["sample", "a.psv", "-o", "c.psv"], "--count <N>|--rate <P>"),
-        (&["sample", "-", "--from", "psv", "-o", "c.psv", "--count", "3"], "read only once"),
-        (&["interleave", "a.psv", "-o", "c.psv", "--weights", "1,2"], "2 weights for 1 inputs"),
-        (&["interleave", "a.psv", "-o", "c.psv", "--weights", "0"], "no list of weights"),
-        (&["shuffle", "a.psv", "-o", "-", "--on-error", "quarantine"], "needs an output"),
+    let mut refusals = String::new();
+    for words in [
+        &["shuffle", "a.psv", "b.hcp", "-o", "c.psv"][..],
+        &["shuffle", "a.psv", "-o", "c.hcp"],
+        &["shuffle", "a.psv", "-o", "a.psv", "--force"],
+        &["shuffle", "a.psv", "-o", "b.psv.gz"],
+        &["dedup", "-", "--from", "psv", "-o", "c.psv"],
+        &["dedup", &games, "-o", "c.csa"],
+        &["dedup", "a.psv", "-o", "c.psv", "--key", "eval"],
+        &["split", "a.psv", "-o", "p", "--parts", "0"],
+        &["split", "a.psv", "-o", "a.psv", "--parts", "2"],
+        &["split", "a.psv", "-o", "p", "--parts", "99", "--to", "psv.zst", "--memory", "50M"],
+        &["split", "a.psv", "-o", "p", "--parts", "100000"],
+        &["split", "a.psv", "-o", "-", "--parts", "2"],
+        &["split", "a.psv", "-o", "p"],
+        &["split", "a.psv", "-o", "p", "--parts", "2", "--size", "1M"],
+        &["split", "a.psv", "-o", "p", "--size", "1M", "--by", "ranges"],
+        &["split", "a.psv", "-o", "p", "--size", "39"],
+        &["split", "-", "--from", "psv", "-o", "p", "--records", "2"],
+        &["split", &games, "-o", "p", "--records", "1"],
+        &["sample", "a.psv", "-o", "c.psv"],
+        &["sample", "-", "--from", "psv", "-o", "c.psv", "--count", "3"],
+        &["interleave", "a.psv", "-o", "c.psv", "--weights", "1,2"],
+        &["interleave", "a.psv", "-o", "c.psv", "--weights", "0"],
+        &["shuffle", "a.psv", "-o", "-", "--on-error", "quarantine"],
     ] {
-        is_refused(folder, words, why);
+        let (status, message) = run(folder, words);
+        refusals += &told(folder, Some(status), &message);
     }
-    let left: BTreeSet<_> =
-        fs::read_dir(folder).unwrap().map(|file| file.unwrap().file_name()).collect();
-    assert_eq!(left.len(), 3, "{left:?}");
+    assert_data_eq!(
+        refusals,
+        str![[r#"
+status 2
+error: a.psv and b.hcp have different formats; bring them to one with `kyokumen convert`
+status 2
+error: c.hcp would be hcp, and the records are psv; `kyokumen convert` converts them
+status 2
+error: a.psv would be written over the input a.psv
+status 2
+error: psv.gz can be read, not written; write psv or psv.zst
+status 2
+error: standard input can be read only once, as a whole and from its start: records are compared in one reading and written in another; write it to a file first
+status 2
+error: the records of csa stand in games or groups that are moved as wholes: --key bytes compares those
+status 2
+error: invalid value 'eval' for '--key <position|position+move|content|bytes>': "eval" is no key: expected position, position+move, content or bytes
+
+For more information, try '--help'.
+status 2
+error: invalid value '0' for '--parts <N>': expected a whole number from 1 to 4294967295
+
+For more information, try '--help'.
+status 2
+error: a.psv is not a folder
+status 2
+error: 99 parts at once would take more than 50M of --memory; allow more, or take ranges (--by ranges)
+status 2
+error: 100000 parts are more than 99999
+status 2
+error: - is not a folder
+status 2
+error: the following required arguments were not provided:
+  <--parts <N>|--size <SIZE>|--records <N>>
+
+Usage: kyokumen split --output <DIR> <--parts <N>|--size <SIZE>|--records <N>> <INPUT>...
+
+For more information, try '--help'.
+status 2
+error: the argument '--parts <N>' cannot be used with '--size <SIZE>'
+
+Usage: kyokumen split --output <DIR> <--parts <N>|--size <SIZE>|--records <N>> <INPUT>...
+
+For more information, try '--help'.
+status 2
+error: the argument '--size <SIZE>' cannot be used with '--by <round-robin|ranges>'
+
+Usage: kyokumen split --output <DIR> <--parts <N>|--size <SIZE>|--records <N>> <INPUT>...
+
+For more information, try '--help'.
+status 2
+error: a record or game of the input takes 40 bytes with what stands before it in a file, and is not cut: --size must be 40 at least
+status 2
+error: standard input can be read only once, as a whole and from its start: how many parts there are shows when all records have been measured; write it to a file first
+status 2
+error: a record or game of the input takes 160 records with what stands before it in a file, and is not cut: --records must be 160 at least
+status 2
+error: the following required arguments were not provided:
+  <--count <N>|--rate <P>>
+
+Usage: kyokumen sample --output <OUTPUT> <--count <N>|--rate <P>> <INPUT>...
+
+For more information, try '--help'.
+status 2
+error: standard input can be read only once, as a whole and from its start: which units are taken shows when all are known; write it to a file first
+status 2
+error: 2 weights for 1 input: there must be one for each
+status 2
+error: invalid value '0' for '--weights <W,W,…>': "0" is no list of weights: expected numbers from 1 on, as in 3,1,1
+
+For more information, try '--help'.
+status 2
+error: --on-error quarantine needs an output that is a file, and - is none
+
+"#]]
+    );
+    assert_eq!(fs::read_dir(folder).unwrap().count(), 3);
 }
 
 #[test]

@@ -223,7 +223,7 @@ error: the shards in out cannot be joined:
   shard 3/3 is of another run: settings.nodes is 6, in shard 1/3 5
 status 1
 error: the shards in out cannot be joined:
-  out/a-00003-of-00003.manifest.json contradicts itself: 133 records of a.hcp, hcp, do not have 4320 bytes
+  out/a-00003-of-00003.manifest.json contradicts itself: a.hcp, hcp, cannot have 133 records in 4320 bytes
   shard 3/3 begins with record 270 of a.hcp, not with 268, where the one before it ends
 status 1
 error: the shards in out cannot be joined:

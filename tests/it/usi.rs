@@ -495,9 +495,7 @@ fn what_is_no_position_is_not_answered_with_another() {
     assert_eq!(answer, "checkmate notimplemented");
     assert_data_eq!(
         said.join("\n"),
-        str![
-            "info string error: go mate: soon is neither milliseconds nor infinite: invalid digit found in string"
-        ]
+        str!["info string error: go mate: expected milliseconds or infinite, not soon"]
     );
     engine.quit();
 }

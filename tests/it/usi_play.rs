@@ -125,13 +125,17 @@ fn a_network_that_is_none_is_told_when_the_engine_gets_ready() {
     let heard = engine.hear_until("readyok");
     assert_data_eq!(
         &*heard[0],
-        str!["info string error: cannot read no-such.onnx: No such file or directory (os error 2)"]
+        str![
+            "info string error: cannot read no-such.onnx: No such file or directory (os error 2); check the path: all folders in it must exist, and a relative one starts in [..]"
+        ]
     );
     let (best, heard) = engine.best_move("startpos", "go nodes 5");
     assert_eq!(best, "bestmove resign");
     assert_data_eq!(
         &*heard[0],
-        str!["info string error: cannot read no-such.onnx: No such file or directory (os error 2)"]
+        str![
+            "info string error: cannot read no-such.onnx: No such file or directory (os error 2); check the path: all folders in it must exist, and a relative one starts in [..]"
+        ]
     );
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::super::option::threads;
+use super::super::option::{threads, whole_number};
 use super::folder::Folder;
 use super::throughput::write_summary;
 use crate::cli::bench::rounds::{Rounds, timed};
@@ -27,7 +27,7 @@ use crate::storage::memory::Memory;
 #[derive(Args)]
 pub(super) struct ArchivesArgs {
     /// Records of random games to measure on
-    #[arg(long, default_value_t = 5_000_000)]
+    #[arg(long, default_value_t = 5_000_000, value_parser = whole_number::<u64>(..))]
     count: u64,
 
     /// Format of the records

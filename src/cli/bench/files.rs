@@ -11,7 +11,7 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::Args;
 
-use super::super::option::threads;
+use super::super::option::{threads, whole_number};
 use super::folder::Folder;
 use super::throughput::write_summary;
 use crate::cli::bench::rounds::{Rounds, timed};
@@ -25,7 +25,7 @@ use crate::records::filters::RecordFilters;
 #[derive(Args)]
 pub(super) struct FilesArgs {
     /// Records of random games to measure on
-    #[arg(long, default_value_t = 1_000_000)]
+    #[arg(long, default_value_t = 1_000_000, value_parser = whole_number::<u64>(..))]
     count: u64,
 
     /// Threads; 0 is all cores

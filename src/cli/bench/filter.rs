@@ -11,7 +11,7 @@ use std::time::Duration;
 use clap::Args;
 use serde::Serialize;
 
-use super::super::option::threads;
+use super::super::option::{threads, whole_number};
 use super::super::report::{json_line, milliseconds};
 use super::super::search_args::SearchArgs;
 use super::folder::Folder;
@@ -24,6 +24,7 @@ use crate::jobs::manifest::Manifest;
 use crate::jobs::plan::{JobPlan, JobRequest};
 use crate::jobs::settings::Settings;
 use crate::storage::platform;
+use crate::storage::quantity::quantity;
 
 /// Records per second of the filter, from file to files
 #[derive(Args)]
@@ -32,7 +33,7 @@ pub(super) struct FilterArgs {
     input: Option<PathBuf>,
 
     /// Records of random games, where no file is given [default: 2000]
-    #[arg(long, default_value_t = 2000, hide_default_value = true, conflicts_with = "input")]
+    #[arg(long, default_value_t = 2000, hide_default_value = true, conflicts_with = "input", value_parser = whole_number::<u64>(..))]
     count: u64,
 
     #[command(flatten)]
@@ -105,7 +106,8 @@ fn write(figure: &Figure) -> io::Result<()> {
     let Figure { records, mated, threads, records_per_s, nodes_per_s, .. } = figure;
     writeln!(
         io::stdout(),
-        "{records} records, {mated} mated: {records_per_s:.1} records/s, {nodes_per_s:.0} nodes/s \
-         with {threads} threads"
+        "{}, {mated} mated: {records_per_s:.1} records/s, {nodes_per_s:.0} nodes/s with {}",
+        quantity(*records, "record"),
+        quantity(*threads, "thread")
     )
 }

@@ -14,6 +14,7 @@ use serde::Serialize;
 use super::super::report::json_line;
 use crate::cli::bench::rounds::{Rounds, per_second, timed};
 use crate::cli::exit::ExitStatus;
+use crate::cli::option::whole_number;
 use crate::format::{DecodeError, Format, Record, RecordRef, encode, records, units};
 use crate::ops::generate::{GenerateSettings, Generator, fill};
 use crate::shogi::Position;
@@ -22,11 +23,11 @@ use crate::shogi::Position;
 #[derive(Args)]
 pub(super) struct FormatsArgs {
     /// Records of random games to measure on
-    #[arg(long, default_value_t = 100_000)]
+    #[arg(long, default_value_t = 100_000, value_parser = whole_number::<u64>(..))]
     count: u64,
 
     /// Seed of the games
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = whole_number::<u64>(..))]
     seed: u64,
 
     /// Formats to measure, with commas between them [default: all]

@@ -15,6 +15,7 @@ use serde::Serialize;
 use super::super::report::json_line;
 use crate::cli::bench::rounds::{Rounds, per_second, timed};
 use crate::cli::exit::ExitStatus;
+use crate::cli::option::whole_number;
 use crate::marubatsu::matches::{exact, play};
 use crate::marubatsu::representation::Planes;
 use crate::marubatsu::search::{Method, Settings, search};
@@ -26,7 +27,7 @@ use crate::search::{DfPn, Limits, TableSize, Verdict};
 #[derive(Args)]
 pub(super) struct MarubatsuArgs {
     /// Random games
-    #[arg(long, default_value_t = 20_000_000, value_name = "N")]
+    #[arg(long, default_value_t = 20_000_000, value_name = "N", value_parser = whole_number::<u64>(..))]
     games: u64,
 
     #[command(flatten)]

@@ -4,11 +4,13 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 
+use crate::cli::option::whole_number;
+
 /// Options of every benchmark.
 #[derive(Args, Clone, Copy)]
 pub(crate) struct Rounds {
     /// Rounds; the median counts [default: 3]
-    #[arg(long, default_value_t = 3, hide_default_value = true, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, default_value_t = 3, hide_default_value = true, value_parser = whole_number::<u32>(1..))]
     rounds: u32,
 
     /// One JSON object a line for each figure

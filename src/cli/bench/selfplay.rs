@@ -15,6 +15,7 @@ use serde::Serialize;
 use super::super::report::json_line;
 use crate::cli::bench::rounds::median_of;
 use crate::cli::exit::ExitStatus;
+use crate::cli::option::whole_number;
 use queued::Wait;
 
 /// Simulations per second of self-play: on one core without a network, and with simulated devices, one batch at a time
@@ -22,15 +23,15 @@ use queued::Wait;
 #[derive(Args)]
 pub(super) struct SelfPlayArgs {
     /// Positions a second that a simulated device evaluates
-    #[arg(long, value_name = "N", default_value_t = 9416)]
+    #[arg(long, value_name = "N", default_value_t = 9416, value_parser = whole_number::<u32>(..))]
     device_speed: u32,
 
     /// Most simulated devices
-    #[arg(long, value_name = "N", default_value_t = 4)]
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = whole_number::<usize>(..))]
     devices: usize,
 
     /// Positions of a batch
-    #[arg(long, value_name = "N", default_value_t = 192, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=4096))]
+    #[arg(long, value_name = "N", default_value_t = 192, value_parser = whole_number::<usize>(1..=4096))]
     batch: usize,
 
     /// Also as it was done before: a thread for each game, and a queue of positions
@@ -38,19 +39,19 @@ pub(super) struct SelfPlayArgs {
     queued: bool,
 
     /// Planes that are written for each position, none with 0
-    #[arg(long, value_name = "0|57|119", default_value = "57")]
+    #[arg(long, value_name = "0|57|119", default_value = "57", value_parser = whole_number::<usize>(..))]
     planes: usize,
 
     /// Nodes of the mate search at each leaf
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, value_parser = whole_number::<u64>(..))]
     leaf_mate_nodes: u64,
 
     /// Seconds that each figure is measured in a round
-    #[arg(long, value_name = "SECONDS", default_value_t = 3)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 3, value_parser = whole_number::<u64>(..))]
     seconds: u64,
 
     /// Rounds; the median counts
-    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, default_value_t = 3, value_parser = whole_number::<u32>(1..))]
     rounds: u32,
 
     /// One JSON object a line for each figure

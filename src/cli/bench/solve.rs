@@ -12,7 +12,7 @@ use anyhow::{Context, bail};
 use clap::Args;
 use serde::Serialize;
 
-use super::super::option::word;
+use super::super::option::{whole_number, word};
 use super::super::report::{json_line, milliseconds};
 use super::super::search_args;
 use crate::cli::bench::rounds::{Rounds, per_second};
@@ -34,15 +34,15 @@ pub(super) struct SolveArgs {
     files: Vec<PathBuf>,
 
     /// Plies that a search goes below the position
-    #[arg(long, value_name = "PLIES", default_value_t = 31)]
+    #[arg(long, value_name = "PLIES", default_value_t = 31, value_parser = whole_number::<u16>(..))]
     depth: u16,
 
     /// Nodes after which a search ends
-    #[arg(long, default_value_t = 100_000)]
+    #[arg(long, default_value_t = 100_000, value_parser = whole_number::<u64>(..))]
     nodes: u64,
 
     /// Size of the table, in MiB
-    #[arg(long, value_name = "MIB", default_value_t = SearchSettings::default().hash_mb)]
+    #[arg(long, value_name = "MIB", default_value_t = SearchSettings::default().hash_mb, value_parser = whole_number::<usize>(..))]
     hash_mb: usize,
 
     /// What to ask when the side to move is in check

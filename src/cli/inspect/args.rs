@@ -3,10 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use clap::builder::RangedU64ValueParser;
 
 use crate::cli::exit::Usage;
-use crate::cli::option::{location, threads};
+use crate::cli::option::{location, threads, whole_number};
 use crate::cli::record_args::dialect;
 use crate::cli::search_args::SearchArgs;
 use crate::format::move16::Dialect;
@@ -43,11 +42,11 @@ pub(in crate::cli) struct InspectArgs {
     pub(super) range: Option<RecordRange>,
 
     /// Show so many records of each file, chosen at random; those that `kyokumen sample --count` takes of a file of records
-    #[arg(long, value_name = "N", conflicts_with = "range", value_parser = RangedU64ValueParser::<usize>::new().range(..=MAX_SAMPLE))]
+    #[arg(long, value_name = "N", conflicts_with = "range", value_parser = whole_number::<usize>(..=MAX_SAMPLE))]
     pub(super) sample: Option<usize>,
 
     /// Which of all samples [default: 1]
-    #[arg(long, default_value_t = 1, hide_default_value = true, requires = "sample")]
+    #[arg(long, default_value_t = 1, hide_default_value = true, requires = "sample", value_parser = whole_number::<u64>(..))]
     seed: u64,
 
     /// Format of the files, one of `kyokumen formats`, as in psv or psv.zst [default: by extension, or

@@ -55,6 +55,7 @@ pub(super) fn write_header(out: &mut impl Write, header: &Header) -> io::Result<
 fn hand_order(survey: &Survey) -> String {
     match survey.telling_hands {
         0 => survey.hand_orders().to_string(),
+        1 => format!("{} (1 record tells)", survey.hand_orders()),
         telling => format!("{} ({telling} records tell)", survey.hand_orders()),
     }
 }

@@ -7,10 +7,11 @@ use std::time::Instant;
 use clap::Args;
 use serde::Serialize;
 
-use super::super::option::word;
+use super::super::option::{whole_number, word};
 use super::super::report::{json_line, milliseconds};
 use crate::marubatsu::matches::{Exact, Fraction, Tally, exact, play};
 use crate::marubatsu::{Player, Solution};
+use crate::storage::quantity::quantity;
 
 /// Play games between two players, and say what must come out on average
 ///
@@ -36,11 +37,11 @@ pub(super) struct MatchArgs {
 pub(super) struct GamesArgs {
     /// Games [default: 1000000]
     #[arg(long, default_value_t = 1_000_000, hide_default_value = true, value_name = "N",
-          value_parser = clap::value_parser!(u64).range(1..))]
+          value_parser = whole_number::<u64>(1..))]
     pub(super) games: u64,
 
     /// Beginning of the random numbers [default: 1]
-    #[arg(long, default_value_t = 1, hide_default_value = true)]
+    #[arg(long, default_value_t = 1, hide_default_value = true, value_parser = whole_number::<u64>(..))]
     pub(super) seed: u64,
 }
 
@@ -114,7 +115,12 @@ pub(super) fn run(args: &MatchArgs) -> anyhow::Result<()> {
 fn write(report: &Report) -> io::Result<()> {
     let mut out = io::stdout().lock();
     let [o, x] = report.players;
-    writeln!(out, "{o} (o) against {x} (x), {} games, seed {}", report.games, report.seed)?;
+    writeln!(
+        out,
+        "{o} (o) against {x} (x), {}, seed {}",
+        quantity(report.games, "game"),
+        report.seed
+    )?;
     writeln!(out, "           games     share      exactly                within")?;
     let Report { played, percent, exact, exact_percent, bound_percent, .. } = report;
     let rows = [

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::super::option::word;
+use super::super::option::{whole_number, word};
 use crate::marubatsu::evaluation::Evaluation;
 use crate::marubatsu::search::{
     Method, Ordering, Settings, SymmetryMoves, TableKind, TableScope, Undo,
@@ -14,7 +14,7 @@ pub(super) struct SearchArgs {
     /// Plies searched below each move of the position; 8 reaches the end of every game [default: 8]
     #[arg(long, default_value_t = Settings::MAX_DEPTH, hide_default_value = true,
           value_name = "PLIES",
-          value_parser = clap::value_parser!(u8).range(..10))]
+          value_parser = whole_number::<u8>(..10))]
     depth: u8,
 
     /// Judge of positions where the search ends: ai14s (a win is worth 300) or exact (1) [default: ai14s]

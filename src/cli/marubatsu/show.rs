@@ -9,7 +9,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::super::failure::plan_error;
-use super::super::option::word;
+use super::super::option::{whole_number, word};
 use super::super::report::{json_line, milliseconds};
 use super::output::{plan_files, write_file};
 use super::search_args::SearchArgs;
@@ -31,7 +31,7 @@ pub(super) struct ShowArgs {
     board: Board,
 
     /// Plies shown [default: 2]
-    #[arg(long, default_value_t = 2, hide_default_value = true)]
+    #[arg(long, default_value_t = 2, hide_default_value = true, value_parser = whole_number::<u8>(..))]
     plies: u8,
 
     /// Search to be shown: minimax, alphabeta, pvs or ids (its last iteration) [default: none, the tree itself]

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use crate::cli::exit::Usage;
 use crate::cli::failure::plan_error;
 use crate::cli::job_args::JobArgs;
-use crate::cli::option::{mate_limits, one_or_more, seconds};
+use crate::cli::option::{decimal_number, mate_limits, seconds, whole_number};
 use crate::cli::record_args::RecordArgs;
 use crate::format::{EVAL_SCALE, Fill};
 use crate::jobs::plan::{JobPlan, JobRequest};
@@ -36,11 +36,11 @@ pub(super) struct SettingArgs {
     pub(super) asked: EngineArgs,
 
     /// Weight of the game's result, from 0 to 1; the rest is that of the new evaluation [default: 0]
-    #[arg(long, value_name = "WEIGHT")]
+    #[arg(long, value_name = "WEIGHT", value_parser = decimal_number)]
     pub(super) mix: Option<f32>,
 
     /// Centipawns where the odds are e to 1, for values as evaluations and back [default: 756.0865]
-    #[arg(long, value_name = "CP")]
+    #[arg(long, value_name = "CP", value_parser = decimal_number)]
     pub(super) scale: Option<f32>,
 
     /// Write the best move of the search, too, and the visits of the moves where the format holds them
@@ -67,15 +67,15 @@ pub(super) struct SettingArgs {
 #[command(next_help_heading = "With a network")]
 pub(super) struct NetworkArgs {
     /// Simulations a position; 0 takes the network's value as it is [default: 0]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole_number::<u32>(..))]
     pub(super) playouts: Option<u32>,
 
     /// Positions that are evaluated together [default: 32]
-    #[arg(long, value_name = "N", value_parser = one_or_more(1 << 16))]
+    #[arg(long, value_name = "N", value_parser = whole_number::<usize>(1..=1 << 16))]
     pub(super) batch: Option<usize>,
 
     /// Divides the logits of the policy in a search [default: 1.66]
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", value_parser = decimal_number)]
     pub(super) policy_temperature: Option<f32>,
 
     /// Mate search of every position; 0,0 is none [default: 33,10000 with --playouts, else 0,0]
@@ -87,7 +87,7 @@ pub(super) struct NetworkArgs {
     pub(super) leaf_mate: Option<(u16, u64)>,
 
     /// Size of the table of each thread's mate searches, in MiB [default: 16]
-    #[arg(long, value_name = "MIB", value_parser = one_or_more(1 << 20))]
+    #[arg(long, value_name = "MIB", value_parser = whole_number::<usize>(1..=1 << 20))]
     pub(super) hash_mb: Option<usize>,
 }
 
@@ -96,7 +96,7 @@ pub(super) struct NetworkArgs {
 #[command(next_help_heading = "With an engine")]
 pub(super) struct EngineArgs {
     /// Nodes a position: go nodes N
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole_number::<u64>(..))]
     pub(super) nodes: Option<u64>,
 
     /// One of the engine's options; may be said several times

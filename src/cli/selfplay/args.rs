@@ -8,7 +8,9 @@ use std::time::Duration;
 use clap::Args;
 use serde::Deserialize;
 
-use crate::cli::option::{location, mate_limits, one_or_more, seconds, threads, word};
+use crate::cli::option::{
+    decimal_number, location, mate_limits, seconds, threads, whole_number, word,
+};
 use crate::cli::progress::ProgressMode;
 use crate::records::format_name::FormatName;
 use crate::records::shard_choice::ShardChoice;
@@ -47,11 +49,11 @@ pub(super) struct SettingArgs {
     pub(super) to: Option<FormatName>,
 
     /// Games of all shards
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole_number::<u64>(..))]
     pub(super) games: Option<u64>,
 
     /// Seed of the random numbers [default: 1]
-    #[arg(long)]
+    #[arg(long, value_parser = whole_number::<u64>(..))]
     pub(super) seed: Option<u64>,
 
     /// Play only the I-th of N equal parts of the games, as in 3/10; auto takes that of the job in Slurm, Kubernetes,
@@ -84,12 +86,12 @@ pub(super) struct SettingArgs {
     pub(super) threads: Option<usize>,
 
     /// Games of a batch [default: 32]
-    #[arg(long, value_name = "GAMES", value_parser = one_or_more(65_536), help_heading = "Speed")]
+    #[arg(long, value_name = "GAMES", value_parser = whole_number::<usize>(1..=65_536), help_heading = "Speed")]
     pub(super) batch: Option<usize>,
 
     /// Batches a network has at a time: with 2 one is searched while the other is evaluated, which pays where a device of
     /// its own evaluates [default: 1]
-    #[arg(long, value_name = "N", value_parser = one_or_more(16), help_heading = "Speed")]
+    #[arg(long, value_name = "N", value_parser = whole_number::<usize>(1..=16), help_heading = "Speed")]
     pub(super) groups: Option<usize>,
 
     #[command(flatten)]
@@ -101,7 +103,7 @@ pub(super) struct SettingArgs {
 #[command(next_help_heading = "Games")]
 pub(super) struct GameArgs {
     /// Simulations a position [default: 800]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole_number::<u32>(..))]
     pub(super) playouts: Option<u32>,
 
     /// How moves are chosen in the tree: with dlshogi's constants of today or of 2018 [default: dlshogi]
@@ -109,11 +111,11 @@ pub(super) struct GameArgs {
     pub(super) puct: Option<PuctName>,
 
     /// At the root, in so many of 1,000 simulations, a move counts as more probable than it is [default: 3]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole_number::<u16>(..))]
     pub(super) noise: Option<u16>,
 
     /// What the logits of the policy are divided by [default: 1.66]
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", value_parser = decimal_number)]
     pub(super) policy_temperature: Option<f32>,
 
     /// Use up all simulations also where the second move cannot catch up any more
@@ -121,35 +123,35 @@ pub(super) struct GameArgs {
     pub(super) no_early_stop: bool,
 
     /// How often half as many simulations are added where two moves are nearly as good [default: 2]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole_number::<u8>(..))]
     pub(super) extensions: Option<u8>,
 
     /// How many moves of a game are drawn by lot, with weights visits^(1/T) [default: 4]
-    #[arg(long, value_name = "PLIES")]
+    #[arg(long, value_name = "PLIES", value_parser = whole_number::<u16>(..))]
     pub(super) random_plies: Option<u16>,
 
     /// T of the first of them [default: 10]
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", value_parser = decimal_number)]
     pub(super) random_temperature: Option<f32>,
 
     /// What T loses every two plies [default: 1]
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", value_parser = decimal_number)]
     pub(super) random_temperature_drop: Option<f32>,
 
     /// Draw only from moves whose value is at most so much smaller than that of the best one [default: 0.015]
-    #[arg(long, value_name = "VALUE")]
+    #[arg(long, value_name = "VALUE", value_parser = decimal_number)]
     pub(super) random_cutoff: Option<f32>,
 
     /// Give a game up when |2v − 1| is more, v being how probable the mover's win is; 1 is never [default: 0.99]
-    #[arg(long, value_name = "VALUE")]
+    #[arg(long, value_name = "VALUE", value_parser = decimal_number)]
     pub(super) resign: Option<f32>,
 
     /// Moves after which a game is a draw [default: 320]
-    #[arg(long, value_name = "MOVES")]
+    #[arg(long, value_name = "MOVES", value_parser = whole_number::<u16>(..))]
     pub(super) max_moves: Option<u16>,
 
     /// What a draw is worth in the search, from 0 (a loss) to 1 [default: 0.5]
-    #[arg(long, value_name = "VALUE")]
+    #[arg(long, value_name = "VALUE", value_parser = decimal_number)]
     pub(super) draw_value: Option<f32>,
 
     /// Mate search at each leaf: plies and nodes; 0,0 is none [default: 7,30]
@@ -161,7 +163,7 @@ pub(super) struct GameArgs {
     pub(super) root_mate: Option<(u16, u64)>,
 
     /// Size of the table of each thread's mate searches, in MiB [default: 16]
-    #[arg(long, value_name = "MIB", value_parser = one_or_more(1 << 20))]
+    #[arg(long, value_name = "MIB", value_parser = whole_number::<usize>(1..=1 << 20))]
     pub(super) hash_mb: Option<usize>,
 }
 

@@ -25,6 +25,7 @@ use crate::selfplay::snapshot::SelfPlaySnapshot;
 use crate::storage::compression::Compression;
 use crate::storage::path_text::path_of;
 use crate::storage::platform::Interrupt;
+use crate::storage::quantity::quantity;
 
 pub(super) fn run(settings: SettingArgs, config: Option<PathBuf>) -> anyhow::Result<ExitStatus> {
     let mode = settings.progress.unwrap_or_default();
@@ -69,9 +70,12 @@ fn summary(games: &GameTotals) -> String {
         mated => format!(", {mated} left out as their openings were mated"),
     };
     format!(
-        "{played} games ({}; {}){left_out}, {moves} moves, {training_positions} positions to train on",
+        "{} ({}; {}){left_out}, {}, {} to train on",
+        quantity(*played, "game"),
         words(results),
         words(endings),
+        quantity(*moves, "move"),
+        quantity(*training_positions, "position"),
     )
 }
 

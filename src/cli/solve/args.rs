@@ -9,7 +9,7 @@ use clap::Args;
 
 use super::output::{MateFormat, Output};
 use crate::cli::exit::Usage;
-use crate::cli::option::{location, seconds, threads, word};
+use crate::cli::option::{location, seconds, threads, whole_number, word};
 use crate::cli::progress::ProgressMode;
 use crate::cli::search_args::SearchArgs;
 use crate::mate::alternatives::{
@@ -49,7 +49,7 @@ pub(in crate::cli) struct SolveArgs {
     pub(super) from: Option<FormatName>,
 
     /// Read only the first N positions of a file
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole_number::<usize>(..))]
     pub(super) limit: Option<usize>,
 
     #[command(flatten)]
@@ -78,7 +78,7 @@ pub(in crate::cli) struct SolveArgs {
     #[arg(long, value_name = "moves|line", num_args = 0..=1, require_equals = true, default_missing_value = "moves", value_parser = word::<Extent>, conflicts_with = "to")]
     pub(super) all: Option<Extent>,
 
-    #[arg(long, value_name = "N", requires = "all", help = all_nodes_help())]
+    #[arg(long, value_name = "N", requires = "all", help = all_nodes_help(), value_parser = whole_number::<u64>(..))]
     pub(super) all_nodes: Option<u64>,
 
     /// The solution as it is intended, moves in USI notation, as far as it goes: the main line follows it

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::cli::option::{one_or_more, threads};
+use crate::cli::option::{decimal_number, threads, whole_number};
 
 /// Solve mates as a USI engine, or play with a network, on standard input and output
 ///
@@ -30,10 +30,10 @@ pub(in crate::cli) struct UsiArgs {
     pub(super) threads: Option<usize>,
 
     /// Positions of a batch [default: 8]
-    #[arg(long, value_name = "N", value_parser = one_or_more(65_536), requires = "model")]
+    #[arg(long, value_name = "N", value_parser = whole_number::<usize>(1..=65_536), requires = "model")]
     pub(super) batch: Option<usize>,
 
     /// Divides the logits of the policy [default: 1.74]
-    #[arg(long, value_name = "T", requires = "model")]
+    #[arg(long, value_name = "T", requires = "model", value_parser = decimal_number)]
     pub(super) policy_temperature: Option<f32>,
 }

@@ -156,11 +156,10 @@ fn go_limits(words: &[&str]) -> Result<GoLimits, CommandError> {
 /// A number; of a clock that has run out there may be one below 0.
 fn number(what: &str, text: Option<&&str>) -> Result<u64, CommandError> {
     let text = text.copied().unwrap_or_default();
-    let number: i64 = text.parse().map_err(|error| CommandError::NoNumber {
+    let number: i64 = text.parse().map_err(|_| CommandError::NoNumber {
         what: format!("go {what}"),
-        text: shown(text),
-        expected: "no number",
-        error,
+        expected: if what == "nodes" { "a number of nodes" } else { "milliseconds" },
+        found: if text.is_empty() { "the end of the line".to_owned() } else { shown(text) },
     })?;
     Ok(u64::try_from(number).unwrap_or(0))
 }
@@ -173,11 +172,10 @@ fn time_limit(text: &str) -> Result<Option<Duration>, CommandError> {
     if text == "infinite" {
         return Ok(None);
     }
-    let milliseconds = text.parse().map_err(|error| CommandError::NoNumber {
+    let milliseconds = text.parse().map_err(|_| CommandError::NoNumber {
         what: "go mate".to_owned(),
-        text: shown(text),
-        expected: "neither milliseconds nor infinite",
-        error,
+        expected: "milliseconds or infinite",
+        found: shown(text),
     })?;
     Ok(Some(Duration::from_millis(milliseconds)))
 }
@@ -289,9 +287,9 @@ mod tests {
             let Command::GoMate(Err(error)) = command(&format!("go mate {text}")) else {
                 panic!("{text}")
             };
-            assert!(
-                error.to_string().starts_with(&format!("go mate: {text} is neither")),
-                "{error}"
+            assert_eq!(
+                error.to_string(),
+                format!("go mate: expected milliseconds or infinite, not {text}")
             );
         }
     }
@@ -315,9 +313,13 @@ mod tests {
         for line in ["go infinite", "go ponder btime 1000 wtime 1000"] {
             assert!(limits(line).on_request(), "{line}");
         }
-        for (line, told) in [("go nodes", ""), ("go nodes many", "many"), ("go btime 1.5", "1.5")] {
+        for (line, told) in [
+            ("go nodes", "go nodes: expected a number of nodes, not the end of the line"),
+            ("go nodes many", "go nodes: expected a number of nodes, not many"),
+            ("go btime 1.5", "go btime: expected milliseconds, not 1.5"),
+        ] {
             let Command::Go(Err(error)) = command(line) else { panic!("{line}") };
-            assert!(error.to_string().contains(&format!(": {told} is no number")), "{error}");
+            assert_eq!(error.to_string(), told);
         }
     }
 

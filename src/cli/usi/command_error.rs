@@ -1,7 +1,5 @@
 //! Why a line of a GUI cannot be followed; each says the command that it stood in.
 
-use std::num::ParseIntError;
-
 use thiserror::Error;
 
 use crate::shogi::Move;
@@ -23,6 +21,6 @@ pub(super) enum CommandError {
     NoMove { number: usize, text: String },
     #[error("position: move {number}: {m} is not legal there")]
     Illegal { number: usize, m: Move },
-    #[error("{what}: {text} is {expected}: {error}")]
-    NoNumber { what: String, text: String, expected: &'static str, error: ParseIntError },
+    #[error("{what}: expected {expected}, not {found}")]
+    NoNumber { what: String, expected: &'static str, found: String },
 }

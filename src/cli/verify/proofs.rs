@@ -8,6 +8,7 @@ use super::super::message::name;
 use super::super::report::json_line;
 use crate::cli::exit::ExitStatus;
 use crate::ops::verify::{ProofsReport, verify_proofs};
+use crate::storage::quantity::quantity;
 
 pub(super) fn check_files(
     paths: &[PathBuf],
@@ -25,6 +26,8 @@ fn write_report(report: &ProofsReport) -> io::Result<()> {
     let ProofsReport { file, proofs, win, loss, steps, longest_plies, .. } = report;
     let mut out = io::stdout();
     let file = name(file);
-    write!(out, "{file}: {proofs} proofs hold: {win} win, {loss} loss; ")?;
-    writeln!(out, "{steps} steps, the longest mate within {longest_plies} plies")
+    let hold = if *proofs == 1 { "holds" } else { "hold" };
+    write!(out, "{file}: {} {hold}: {win} win, {loss} loss; ", quantity(*proofs, "proof"))?;
+    let plies = if *longest_plies == 1 { "ply" } else { "plies" };
+    writeln!(out, "{}, the longest mate within {longest_plies} {plies}", quantity(*steps, "step"))
 }

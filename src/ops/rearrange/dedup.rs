@@ -44,6 +44,7 @@ use crate::records::processing::ProcessedBlock;
 use crate::records::sink::Sinks;
 use crate::records::source::{Input, Part};
 use crate::records::stream::Stream;
+use crate::storage::quantity::quantity;
 
 /// Which records are equal, and what becomes of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -159,8 +160,10 @@ fn read_references(
         return Err(PlanError::EmptyReference.into());
     }
     if counts.bad.all() > 0 {
-        let bad = counts.bad.all();
-        tracing::warn!("{bad} records of the references cannot be read: nothing is equal to them");
+        tracing::warn!(
+            "of the references {} cannot be read: nothing is equal to what they hold",
+            quantity(counts.bad.all(), "record")
+        );
     }
     let entries = parts_read.iter().map(|read| input_entry(&plan.references[read.part], read));
     Ok(entries.collect())

@@ -14,6 +14,7 @@ use tokio::task::JoinHandle;
 use super::object::{Object, Pinned};
 use super::refusal::{changed, refused};
 use super::store::{ObjectLocation, runtime};
+use crate::storage::quantity::quantity;
 
 /// Bytes of a request: the first, and the most. Each is twice as large as the one before.
 const FIRST_REQUEST: u64 = 1 << 17;
@@ -177,7 +178,10 @@ async fn get(location: ObjectLocation, meta: ObjectMeta, range: Range<u64>) -> i
     }
     let bytes = found.bytes().await.map_err(refused)?;
     if bytes.len() as u64 != wanted {
-        let cut_off = format!("the store sent {} bytes where {wanted} were asked for", bytes.len());
+        let cut_off = format!(
+            "the store sent {} where {wanted} were asked for",
+            quantity(bytes.len(), "byte")
+        );
         return Err(io::Error::new(io::ErrorKind::UnexpectedEof, cut_off));
     }
     Ok(bytes)

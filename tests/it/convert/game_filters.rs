@@ -6,6 +6,7 @@ use std::process::Command;
 use assert_cmd::cargo::cargo_bin;
 use kyokumen::format::{Format, Game, read_games, units};
 use serde_json::{Value, json};
+use snapbox::{assert_data_eq, str};
 
 use super::games::{done, sample};
 use super::{Bench, run};
@@ -178,28 +179,36 @@ fn what_records_do_not_say_is_not_asked() {
     for name in ["a.psv", "a.hcpe2", "a.hcp"] {
         done(&bench.convert("a.csa", name, &[]));
     }
-    for (from, options, why) in [
-        ("a.psv", ["--ending", "normal"], "psv records have no ending"),
-        (
-            "a.hcpe2",
-            ["--ending", "time_up"],
-            "it can say normal, repetition, declaration, move_limit",
-        ),
-        ("a.hcp", ["--min-game-plies", "2"], "hcp records do not say how long their games are"),
-        ("a.csa", ["--ending", "resignation"], "is no ending: expected normal, repetition"),
+    let mut refusals = String::new();
+    for (from, options) in [
+        ("a.psv", ["--ending", "normal"]),
+        ("a.hcpe2", ["--ending", "time_up"]),
+        ("a.hcp", ["--min-game-plies", "2"]),
+        ("a.csa", ["--ending", "resignation"]),
     ] {
         let ran = bench.convert(from, "b.jsonl", &[&options[..], &["--fill", "eval=0"]].concat());
-        assert_eq!(ran.code, Some(2), "{from} {options:?}");
-        assert!(ran.stderr.contains(why), "{}", ran.stderr);
+        refusals += &bench.told(&ran);
     }
     let mut command = Command::new(cargo_bin("gen-filter"));
     command.args(["a.psv", "-o", "out", "--min-game-plies", "2"]).current_dir(bench.path("."));
-    let ran = run(&mut command);
-    assert_eq!(ran.code, Some(2));
-    assert!(
-        ran.stderr.contains("`kyokumen convert` puts games together and asks it"),
-        "{}",
-        ran.stderr
+    refusals += &bench.told(&run(&mut command));
+    assert_data_eq!(
+        refusals,
+        str![[r#"
+status 2
+error: --ending cannot be asked of [FOLDER]/a.psv: psv records have no ending
+status 2
+error: --ending: hcpe2 has no sign for time_up, and [FOLDER]/a.hcpe2 cannot say it; it can say normal, repetition, declaration, move_limit
+status 2
+error: --min-game-plies cannot be asked of [FOLDER]/a.hcp: hcp records do not say how long their games are, and here they may be read from the middle of one; `kyokumen convert` puts games together and asks it
+status 2
+error: invalid value 'resignation' for '--ending <ENDING,…>': "resignation" is no ending: expected normal, repetition, declaration, move_limit, time_up, illegal_move, interruption, impasse, or several with commas between
+
+For more information, try '--help'.
+status 2
+error: --min-game-plies cannot be asked of a.psv: psv records do not say how long their games are, and here they may be read from the middle of one; `kyokumen convert` puts games together and asks it
+
+"#]]
     );
     assert!(!bench.path("out").exists());
 }

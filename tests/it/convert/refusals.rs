@@ -124,7 +124,7 @@ error: invalid value '1.5' for '--sample <P>': "1.5" is no probability: expected
 
 For more information, try '--help'.
 status 2
-error: invalid value '0' for '--every <K>': number would be zero for non-zero type
+error: invalid value '0' for '--every <K>': expected a whole number, 1 or more
 
 For more information, try '--help'.
 status 2

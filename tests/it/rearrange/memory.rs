@@ -124,7 +124,7 @@ fn a_full_disk_is_told_with_the_folder() {
         told(folder, Some(status), &message),
         str![[r#"
 status 1
-error: cannot create temporary files in nowhere; --tmp-dir says where they stand: No such file or directory (os error 2)
+error: cannot create temporary files in nowhere; --tmp-dir says where they stand: No such file or directory (os error 2); check the path: all folders in it must exist, and a relative one starts in [FOLDER]
 
 "#]]
     );

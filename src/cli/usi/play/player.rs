@@ -13,6 +13,7 @@ use crossbeam_channel::{Receiver, select};
 use super::clock::deadline;
 use super::options::PlayOptions;
 use super::thinker::{Control, Decision, Event, Networks, Thinker, Thought};
+use crate::cli::advice::told;
 use crate::cli::usi::command::{Command, GamePosition, GoLimits, parse};
 use crate::cli::usi::line::{Line, MAX_LINE_BYTES};
 use crate::cli::usi::reply::identity;
@@ -171,12 +172,12 @@ impl<W: Write> Player<W> {
         match event {
             Event::Ready(Ok(())) => self.say("readyok"),
             Event::Ready(Err(error)) => {
-                self.complain(format_args!("{error:#}"))?;
+                self.complain(format_args!("{}", told(&error)))?;
                 self.say("readyok")
             }
             Event::Info(infos) => infos.into_iter().try_for_each(|info| self.say(info)),
             Event::Decided(Err(error)) => {
-                self.complain(format_args!("{error:#}"))?;
+                self.complain(format_args!("{}", told(&error)))?;
                 self.answer(Decision::Resign)
             }
             Event::Decided(Ok(decision)) => match &mut self.search {

@@ -1,0 +1,97 @@
+//! What to do where the system refuses a file: said behind its words, in whatever command that happens.
+
+use std::error::Error;
+use std::io::{self, ErrorKind};
+use std::path::PathBuf;
+
+use crate::relabel::evaluator_error::EvaluatorError;
+
+/// An error with its causes and, where there is something to do about it, what.
+pub(super) fn told(error: &anyhow::Error) -> String {
+    let advice = if error.chain().any(is_of_a_program) {
+        Some(
+            "; a program without a folder in its name is looked for in the folders of PATH"
+                .to_owned(),
+        )
+    } else {
+        let refused = error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>());
+        // What has no number comes from elsewhere, with advice of its own.
+        refused.filter(|cause| cause.raw_os_error().is_some()).find_map(|cause| about(cause.kind()))
+    };
+    format!("{error:#}{}", advice.unwrap_or_default())
+}
+
+/// Whether a program was not found that was looked for.
+fn is_of_a_program(cause: &(dyn Error + 'static)) -> bool {
+    let Some(EvaluatorError::Start { program, source }) = cause.downcast_ref() else {
+        return false;
+    };
+    source.kind() == ErrorKind::NotFound && !program.contains(std::path::is_separator)
+}
+
+fn about(kind: ErrorKind) -> Option<String> {
+    Some(match kind {
+        ErrorKind::NotFound => {
+            let start = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
+            format!(
+                "; check the path: all folders in it must exist, and a relative one starts in {}",
+                start.display()
+            )
+        }
+        ErrorKind::NotADirectory => {
+            "; check the path: something in it is a file where a folder should be".to_owned()
+        }
+        ErrorKind::PermissionDenied => {
+            "; whoever runs this has no right to it: check the permissions of the file and of the folders in its path"
+                .to_owned()
+        }
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::Context;
+    use snapbox::{assert_data_eq, str};
+
+    use super::*;
+
+    fn refused(error: io::Error) -> String {
+        told(&Err::<(), _>(error).context("cannot open a.hcp").unwrap_err())
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_the_system_refuses_is_told_with_advice() {
+        let of_system = |number| refused(io::Error::from_raw_os_error(number));
+        assert_data_eq!(
+            of_system(libc::ENOENT)
+                .replace(std::env::current_dir().unwrap().to_str().unwrap(), "[FOLDER]"),
+            str![
+                "cannot open a.hcp: No such file or directory (os error 2); check the path: all folders in it must exist, and a relative one starts in [FOLDER]"
+            ]
+        );
+        assert_data_eq!(
+            of_system(libc::ENOTDIR),
+            str![
+                "cannot open a.hcp: Not a directory (os error 20); check the path: something in it is a file where a folder should be"
+            ]
+        );
+        assert_data_eq!(
+            of_system(libc::EACCES),
+            str![
+                "cannot open a.hcp: Permission denied (os error 13); whoever runs this has no right to it: check the permissions of the file and of the folders in its path"
+            ]
+        );
+        assert_data_eq!(
+            of_system(libc::ENOSPC),
+            str!["cannot open a.hcp: No space left on device (os error 28)"]
+        );
+    }
+
+    #[test]
+    fn what_others_say_stays_as_it_is() {
+        let of_store = io::Error::new(ErrorKind::NotFound, "there is no such object");
+        assert_eq!(refused(of_store), "cannot open a.hcp: there is no such object");
+    }
+}
