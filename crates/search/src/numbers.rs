@@ -31,11 +31,11 @@ impl ProofNumbers {
     /// Whether both are larger than those of nearly all searches that came to an end within so many nodes.
     ///
     /// The bounds are measured, see `docs/search.md`: a search that is decided with *n* nodes mostly has a
-    /// proof number of at most ∛(2n/3) all the time, or a disproof number of at most 10·n^(1/6).
+    /// proof number of at most ∛(2n/3) all the time, or a disproof number of at most ⁵√(20,000n).
     pub(super) fn are_beyond(self, nodes: u64) -> bool {
         let [proof, disproof, nodes] =
             [u64::from(self.proof), u64::from(self.disproof), nodes].map(u128::from);
-        3 * proof.pow(3) > 2 * nodes && disproof.saturating_pow(6) > nodes * 10_u128.pow(6)
+        3 * proof.pow(3) > 2 * nodes && disproof.saturating_pow(5) > 20_000 * nodes
     }
 
     /// The number by which the side to move chooses, and the one that adds up over its moves.
@@ -240,9 +240,9 @@ mod tests {
     #[test]
     fn hopeless_is_beyond_both_bounds() {
         let beyond = |proof, disproof, nodes| ProofNumbers { proof, disproof }.are_beyond(nodes);
-        // The cube root of 2 * 1,500 / 3 is 10, and 10 times the sixth root of 4,096 is 40.
+        // The cube root of 2 * 1,500 / 3 is 10, and the fifth root of 20,000 * 5,120 is 40.
         assert!(!beyond(10, 1_000, 1_500) && beyond(11, 1_000, 1_500));
-        assert!(!beyond(1_000, 40, 4_096) && beyond(1_000, 41, 4_096));
+        assert!(!beyond(1_000, 40, 5_120) && beyond(1_000, 41, 5_120));
         assert!(beyond(LARGEST, LARGEST, u64::MAX), "capped sums are hopeless under any limit");
     }
 }
