@@ -349,7 +349,7 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
                 return Value::new(summary.numbers, game.hand());
             }
             let summary = if T::IS_SHARED && self.searches_at(game) > 1 {
-                self.spread(game, first, summary)
+                self.spread(game, first, summary, limit)
             } else {
                 summary
             };

@@ -180,12 +180,17 @@ impl ChildSummary {
 
     /// The same, but a child that others search below counts as harder: which child is best then, and how far it may be
     /// searched. The numbers of the node stay as they are.
+    ///
+    /// A child whose number has come to the limit of the node is not chosen, however much harder the others count: once
+    /// all have come to it the node is left, and each visit is to bring one of them nearer to that.
     pub(super) fn spread(
         self,
         kind: NodeKind,
+        limit: ProofNumbers,
         children: impl Iterator<Item = (bool, ProofNumbers)>,
         searches: impl Fn(usize) -> u32,
     ) -> Self {
+        let [limit_choice, _] = limit.seen_by(kind);
         let mut best = self.best;
         let [mut choice, mut second] = [INFINITE; 2];
         let mut best_sum = 0;
@@ -204,8 +209,8 @@ impl ChildSummary {
             } else {
                 child_choice
             };
-            if seen < choice {
-                (second, choice) = (choice, seen);
+            if seen < choice && child_choice < limit_choice {
+                (second, choice) = (second.min(choice), seen);
                 (best, best_sum) = (index, child_sum);
             } else {
                 second = second.min(seen);
@@ -244,5 +249,22 @@ mod tests {
         assert!(!beyond(10, 1_000, 1_500) && beyond(11, 1_000, 1_500));
         assert!(!beyond(1_000, 40, 5_120) && beyond(1_000, 41, 5_120));
         assert!(beyond(LARGEST, LARGEST, u64::MAX), "capped sums are hopeless under any limit");
+    }
+
+    /// The best child of an AND node whose disproof number may grow to this limit, where two others search its second child.
+    fn best_beside_others(disproof_numbers: [u32; 3], limit: u32) -> usize {
+        let children =
+            || disproof_numbers.map(|disproof| (false, ProofNumbers { proof: 1, disproof }));
+        let limit = ProofNumbers { proof: INFINITE, disproof: limit };
+        let summary = ChildSummary::of(NodeKind::And, children().into_iter());
+        let searches = |child| if child == 1 { 2 } else { 0 };
+        summary.spread(NodeKind::And, limit, children().into_iter(), searches).best
+    }
+
+    #[test]
+    fn others_are_joined_where_each_child_without_them_has_come_to_the_limit() {
+        assert_eq!(best_beside_others([20, 10, 30], 21), 0, "10 counts as 22");
+        assert_eq!(best_beside_others([20, 10, 30], 20), 1, "20 has come to the limit");
+        assert_eq!(best_beside_others([25, 10, 30], 40), 1, "22 is still the least");
     }
 }

@@ -8,7 +8,7 @@
 use kyokumen_game::Game;
 
 use super::{Descent, Value};
-use crate::numbers::ChildSummary;
+use crate::numbers::{ChildSummary, ProofNumbers};
 use crate::table::TranspositionTable;
 use crate::verdict::Stop;
 
@@ -24,7 +24,13 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
 
     /// Chooses among the children as if those that others search were harder.
     #[cold]
-    pub(super) fn spread(&self, game: &G, first: usize, summary: ChildSummary) -> ChildSummary {
+    pub(super) fn spread(
+        &self,
+        game: &G,
+        first: usize,
+        summary: ChildSummary,
+        limit: ProofNumbers,
+    ) -> ChildSummary {
         let children = self.children[first..].iter();
         let searches = |index: usize| {
             let m = self.children[first + index].m;
@@ -32,6 +38,7 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
         };
         summary.spread(
             game.node_kind(),
+            limit,
             children.map(|child| (child.delayed, child.value.numbers)),
             searches,
         )

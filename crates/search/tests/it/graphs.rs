@@ -9,9 +9,7 @@ use std::num::{NonZero, NonZeroU16};
 use std::sync::atomic::AtomicBool;
 
 use kyokumen_game::{Candidate, Expansion, Game, Hand, Moves, NodeKind, Outcome};
-use kyokumen_search::{
-    DfPn, Limits, Proof, SearchResult, Stop, TableSize, Threads, Verdict, WhenHopeless,
-};
+use kyokumen_search::{DfPn, Limits, Proof, Stop, TableSize, Threads, Verdict, WhenHopeless};
 use kyokumen_testing::positions::Random;
 use proptest::prelude::*;
 
@@ -359,34 +357,6 @@ fn check_all<'a>(
     check_some(graph, solver, Threads::ONE, limits, may_stop, 1)
 }
 
-/// Solves a position. On several threads the nodes were once used up where few would do, for a cause that is not known
-/// (`docs/search.md`): that is told, and fails the test only if it comes three times in turn.
-fn solve_on<'a>(
-    solver: &mut DfPn<State<'a>>,
-    threads: Threads,
-    root: &State<'a>,
-    limits: Limits,
-    may_stop: &[Stop],
-) -> SearchResult<usize> {
-    let mut solve = || solver.solve_on(threads, &mut root.clone(), limits, &AtomicBool::new(false));
-    let is_chance = |solved: &SearchResult<usize>| {
-        threads.count.get() > 1
-            && solved.verdict == Verdict::Unknown(Stop::Nodes)
-            && !may_stop.contains(&Stop::Nodes)
-    };
-    let mut solved = solve();
-    for _ in 0..2 {
-        if is_chance(&solved) {
-            eprintln!(
-                "{threads:?} used up all nodes, searched again: node {}, {limits:?}",
-                root.node
-            );
-            solved = solve();
-        }
-    }
-    solved
-}
-
 /// Checks the positions of every `step`-th node.
 fn check_some<'a>(
     graph: &'a Graph,
@@ -400,7 +370,8 @@ fn check_some<'a>(
         for (hand, distance) in hands {
             let root = State { graph, node, hand };
             let what = format!("node {node}, {hand:?}, {limits:?}, distance {distance:?}");
-            let solved = solve_on(solver, threads, &root, limits, may_stop);
+            let solved =
+                solver.solve_on(threads, &mut root.clone(), limits, &AtomicBool::new(false));
             match solved.verdict {
                 Verdict::Proven => {
                     prop_assert!(distance.is_some(), "wrong proof: {}", what);
