@@ -14,7 +14,9 @@ use crate::records::answer::Answer;
 use crate::records::reading::RecordError;
 use crate::search::SearchObserver;
 use crate::shogi::{Move, Position};
-use crate::solver::{Attacker, Limits, MAX_PLIES, Solver, TableError, TableSize, Threads, Verdict};
+use crate::solver::{
+    Attacker, CountedPlies, Limits, MAX_PLIES, Solver, TableError, TableSize, Threads, Verdict,
+};
 
 pub use crate::solver::{NODE_DEFINITION, SOLVER_VERSION, Stop, WhenHopeless};
 
@@ -253,8 +255,8 @@ impl Judge {
         if !self.tsume {
             return judgement;
         }
-        let tsume_plies = self.tsume_plies(position, judgement.answer);
-        Judgement { tsume_plies, ..judgement }
+        let counted = self.tsume_plies(position, judgement.answer, observer);
+        Judgement { tsume_plies: counted.map(|counted| counted.plies), ..judgement }
     }
 
     fn answer(&mut self, position: &Position, observer: &dyn SearchObserver<Move>) -> Judgement {
@@ -286,15 +288,23 @@ impl Judge {
         self.shortest.then(|| self.is_shortest || !position.has_legal_move())
     }
 
-    /// Plies of the mate of the answer that was given last, to `position`, as problems count them: without
-    /// futile interpositions. `None` if there is no mate, or too much to measure.
-    pub fn tsume_plies(&self, position: &Position, answer: Answer) -> Option<u16> {
-        match answer {
-            Answer::Loss if !position.has_legal_move() => Some(0),
-            Answer::Win => self.solver.tsume_plies(position, Attacker::SideToMove),
-            Answer::Loss => self.solver.tsume_plies(position, Attacker::Opponent),
-            Answer::NoMate | Answer::Unknown(_) => None,
-        }
+    /// The length of the mate of the answer that was given last, to `position`, as problems count it: without futile
+    /// interpositions. `None` if there is no mate, or too much to measure. `observer` may have shorter ones given up.
+    pub fn tsume_plies(
+        &mut self,
+        position: &Position,
+        answer: Answer,
+        observer: &dyn SearchObserver<Move>,
+    ) -> Option<CountedPlies> {
+        let attacker = match answer {
+            Answer::Loss if !position.has_legal_move() => {
+                return Some(CountedPlies { plies: 0, is_least: true, nodes: 0 });
+            }
+            Answer::Win => Attacker::SideToMove,
+            Answer::Loss => Attacker::Opponent,
+            Answer::NoMate | Answer::Unknown(_) => return None,
+        };
+        self.solver.tsume_plies(position, attacker, observer)
     }
 
     /// The proof of the answer that was given last, to `position`, as number `index` of its input; `None`

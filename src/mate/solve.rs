@@ -17,7 +17,7 @@ use crate::format::proof_file::{ProofText, TooManySteps};
 use crate::records::source::SourceError;
 use crate::search::SearchObserver;
 use crate::shogi::{Move, Position};
-use crate::solver::Threads;
+use crate::solver::{CountedPlies, Threads};
 use crate::storage::platform;
 
 /// Positions under way per thread.
@@ -52,7 +52,7 @@ pub struct Solution {
     /// Whether the mate is proven to be the shortest, if that was wished for.
     pub is_shortest: Option<bool>,
     /// See [`Judge::tsume_plies`], if that was wished for.
-    pub tsume_plies: Option<u16>,
+    pub tsume_plies: Option<CountedPlies>,
     /// What was found about all moves, if that was wished for; not where the side to move has none.
     pub moves: Option<MovesReport>,
     /// The proof of a mate, if proofs were wished for, and behind it those of the moves that were asked about.
@@ -136,7 +136,7 @@ struct SolvedPosition {
     judgement: Judgement,
     elapsed: Duration,
     is_shortest: Option<bool>,
-    tsume_plies: Option<u16>,
+    tsume_plies: Option<CountedPlies>,
 }
 
 impl Memorable for SolvedPosition {
@@ -238,7 +238,7 @@ impl SolveWorker {
         let answer = judgement.answer;
         let is_shortest = answer.is_mate().then(|| self.judge.is_shortest(position)).flatten();
         let tsume_plies =
-            self.options.tsume_plies.then(|| self.judge.tsume_plies(position, answer));
+            self.options.tsume_plies.then(|| self.judge.tsume_plies(position, answer, observer));
         SolvedPosition { judgement, elapsed, is_shortest, tsume_plies: tsume_plies.flatten() }
     }
 }

@@ -187,7 +187,8 @@ fn a_solution_from_memory_is_that_of_a_search() {
             let answer = judgement.answer;
             let index = solution.found.location.index;
             assert_eq!(solution.judgement.as_ref(), Some(&judgement), "{position}");
-            assert_eq!(solution.tsume_plies, judge.tsume_plies(position, answer), "{position}");
+            let counted = judge.tsume_plies(position, answer, &AtomicBool::new(false));
+            assert_eq!(solution.tsume_plies, counted, "{position}");
             if answer.is_mate() {
                 assert_eq!(solution.is_shortest, judge.is_shortest(position), "{position}");
                 let expected = proof.then(|| judge.proof(position, answer, index)).flatten();

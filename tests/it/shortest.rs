@@ -2,6 +2,7 @@
 //!
 //! The judge of lengths follows `docs/search.md` word by word, over all checks and not only those of a proof.
 
+use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
 
 use kyokumen::mate::judge::{InCheck, Judge, Judgement, SearchSettings, WhenHopeless};
@@ -9,7 +10,7 @@ use kyokumen::records::answer::Answer;
 use kyokumen::shogi::{
     Bitboard, Board, Color, Hand, HandKind, Move, Piece, PieceKind, Position, Setup, Square,
 };
-use kyokumen::solver::{MAX_PLIES, STACK_BYTES};
+use kyokumen::solver::{CountedPlies, MAX_PLIES, STACK_BYTES};
 use kyokumen_testing::positions::{Random, position, random_play, shared_lines, strewn};
 
 fn judge(nodes: u64) -> Judge {
@@ -24,11 +25,14 @@ fn judge(nodes: u64) -> Judge {
 }
 
 /// The shortest mate of the side to move, whether it is proven to be so, and its length in a problem.
-fn solved(judge: &mut Judge, position: &Position) -> Option<(Judgement, bool, Option<u16>)> {
+fn solved(
+    judge: &mut Judge,
+    position: &Position,
+) -> Option<(Judgement, bool, Option<CountedPlies>)> {
     let judgement = judge.judge(position, &AtomicBool::new(false));
     let is_shortest = judge.is_shortest(position).unwrap();
-    let tsume_plies = judge.tsume_plies(position, judgement.answer);
-    (judgement.answer == Answer::Win).then_some((judgement, is_shortest, tsume_plies))
+    let counted = judge.tsume_plies(position, judgement.answer, &AtomicBool::new(false));
+    (judgement.answer == Answer::Win).then_some((judgement, is_shortest, counted))
 }
 
 /// Tries everything, as long as it takes no more than so many moves.
@@ -62,14 +66,8 @@ impl EveryMove {
     /// A dropped piece that can be taken with a check from its square, and then, given back, changes
     /// nothing.
     fn is_futile(&mut self, position: &Position, defence: Move, plies: u16) -> Option<bool> {
-        let interposed = after(position, defence);
-        for capture in interposed.checks() {
-            let taken = after(&interposed, capture);
-            if defence.is_drop()
-                && capture.to() == defence.to()
-                && taken.checkers() == Bitboard::from_square(defence.to())
-                && self.is_mated(&with_hands_of(&taken, position), plies)?
-            {
+        for taken in taken_after(position, defence) {
+            if self.is_mated(&with_hands_of(&taken, position), plies)? {
                 return Some(true);
             }
         }
@@ -84,6 +82,51 @@ impl EveryMove {
             None => Some(None),
         })?
     }
+}
+
+/// Tries everything but interpositions that can be taken with a check from their square, and remembers.
+#[derive(Default)]
+struct NothingTaken {
+    /// Positions of the attacker with the plies within which he does not mate.
+    fails: HashMap<(u64, Hand), u16>,
+}
+
+impl NothingTaken {
+    fn mates(&mut self, position: &Position, plies: u16) -> bool {
+        let key = (position.board_key(), position.hand(position.side_to_move()));
+        if self.fails.get(&key).is_some_and(|&fails| plies <= fails) {
+            return false;
+        }
+        let mates = plies > 0
+            && position.checks().iter().any(|&m| self.is_mated(&after(position, m), plies - 1));
+        if !mates {
+            self.fails.insert(key, plies);
+        }
+        mates
+    }
+
+    fn is_mated(&mut self, position: &Position, plies: u16) -> bool {
+        let mut taken = [None; Square::COUNT];
+        let mut is_taken = |m: Move| {
+            let known = &mut taken[m.to().index()];
+            m.is_drop() && *known.get_or_insert_with(|| !taken_after(position, m).is_empty())
+        };
+        let defences = position.legal_moves().into_iter().filter(|&m| !is_taken(m));
+        let defences: Vec<Move> = defences.collect();
+        defences.iter().all(|&m| plies >= 2 && self.mates(&after(position, m), plies - 1))
+    }
+}
+
+/// The positions after a dropped piece was taken with a check from its square alone.
+fn taken_after(position: &Position, defence: Move) -> Vec<Position> {
+    if !defence.is_drop() {
+        return Vec::new();
+    }
+    let interposed = after(position, defence);
+    let captures = interposed.checks().into_iter().filter(|m| m.to() == defence.to());
+    let mut taken: Vec<Position> = captures.map(|m| after(&interposed, m)).collect();
+    taken.retain(|taken| taken.checkers() == Bitboard::from_square(defence.to()));
+    taken
 }
 
 fn after(position: &Position, m: Move) -> Position {
@@ -146,13 +189,14 @@ fn lengths_agree_with_those_of_everything_tried() {
     let mut longer = 0;
     // Of mates that are shorter where not everything counts.
     let mut tsume = [0; 2];
+    let mut proven = 0;
     let positions = random_play(71, 6_000)
         .into_iter()
         .step_by(3)
         .chain(strewn(72, 500))
         .chain(problems(73, 3_000));
     for position in positions {
-        let Some((judgement, is_shortest, tsume_plies)) = solved(&mut judge, &position) else {
+        let Some((judgement, is_shortest, counted)) = solved(&mut judge, &position) else {
             continue;
         };
         let plies = u16::try_from(judgement.line.len()).unwrap();
@@ -162,18 +206,23 @@ fn lengths_agree_with_those_of_everything_tried() {
         let Some(least) = every_move(true).plies(&position, plies) else { continue };
         assert_eq!(plies, least, "{position}");
         longer += u32::from(plies > 1);
-        let tsume_plies = tsume_plies.unwrap();
-        assert!(tsume_plies <= plies, "{position}");
+        let counted = counted.unwrap();
+        assert!(counted.plies <= plies, "{position}");
         let Some(least) = every_move(false).plies(&position, plies) else { continue };
-        assert!(least <= tsume_plies, "{position}: {least}, not {tsume_plies}");
+        assert!(least <= counted.plies, "{position}: {least}, not {counted:?}");
+        assert!(
+            least == counted.plies || !counted.is_least,
+            "{position}: {least}, not {counted:?}"
+        );
         if least < plies {
-            // The mate with the fewest plies need not be the one with the fewest that count.
-            tsume[usize::from(least < tsume_plies)] += 1;
+            tsume[usize::from(least < counted.plies)] += 1;
         }
+        proven += u32::from(counted.is_least);
     }
     assert!(longer > 150, "{longer}");
     let [agree, above] = tsume;
-    assert!(agree > 10 && above < 2 * agree, "{tsume:?}");
+    assert!(agree > 5 * above && agree > 30, "{tsume:?}");
+    assert!(proven > 300, "{proven}");
 }
 
 /// Three plies by the rules of tsume, five and seven if every interposition counts.
@@ -187,15 +236,16 @@ fn futile_interpositions_do_not_count() {
         ("9/9/3pp4/+r2k1p3/2L1+p4/2+R6/B8/B8/9 b 4g4s4n3l14p 1", 9, 3),
         ("4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1", 1, 1),
     ] {
-        let (judgement, is_shortest, tsume_plies) = solved(&mut judge, &position(sfen)).unwrap();
-        assert_eq!((judgement.line.len(), is_shortest, tsume_plies), (plies, true, Some(tsume)));
+        let (judgement, is_shortest, counted) = solved(&mut judge, &position(sfen)).unwrap();
+        let counted = counted.unwrap();
+        assert_eq!((judgement.line.len(), is_shortest, counted.plies), (plies, true, tsume));
     }
 }
 
 /// The horse walks off along the diagonal to fetch a knight and comes back; each piece put before it on the way costs the
 /// defender that piece and the attacker the way from there. Such rounds do not count: what counts is 22 plies to the
-/// knight, 18 back, and five to mate. The proofs that are found of the problem and of its mirror image promote the silver on
-/// the way, which takes four plies more.
+/// knight, 18 back, and five to mate. The proofs that are found of the problem and of its mirror image promote the silver
+/// too early, which takes some plies more, so that the shorter mate is found by looking for it.
 #[test]
 fn rounds_that_only_win_pieces_do_not_count() {
     let wandering = "7k1/5+Bp2/7Ss/9/9/9/1n7/9/9 b 2rb4g2s3n4l17p 1";
@@ -213,15 +263,26 @@ fn rounds_that_only_win_pieces_do_not_count() {
             let root = position(sfen);
             let mut judge = Judge::new(&settings);
             let judgement = judge.judge(&root, &AtomicBool::new(false));
-            (judgement.line.len(), judge.tsume_plies(&root, judgement.answer))
+            let counted = judge.tsume_plies(&root, judgement.answer, &AtomicBool::new(false));
+            (judgement.line.len(), counted.unwrap())
         });
         solved.unwrap().join().unwrap()
     };
-    for (sfen, expected) in [(wandering, 51), (mirrored, 49)] {
-        let (plies, tsume) = lengths(sfen);
+    for sfen in [wandering, mirrored] {
+        let (plies, counted) = lengths(sfen);
         assert!(plies > 300, "{plies}");
-        assert_eq!(tsume, Some(expected), "{sfen}");
+        assert_eq!((counted.plies, counted.is_least), (45, true), "{sfen}");
     }
+}
+
+/// However few interpositions count, the horse needs 45 plies.
+#[test]
+#[ignore = "tries everything, for a minute"]
+fn no_reading_of_the_rule_makes_it_shorter() {
+    let wandering = position("7k1/5+Bp2/7Ss/9/9/9/1n7/9/9 b 2rb4g2s3n4l17p 1");
+    let mut nothing_taken = NothingTaken::default();
+    assert!(!nothing_taken.mates(&wandering, 43));
+    assert!(nothing_taken.mates(&wandering, 45));
 }
 
 /// White, in check by the lance, can only interpose, and loses what he puts there: mated as he stands.
@@ -239,12 +300,14 @@ fn a_side_that_can_only_interpose_in_vain_is_mated() {
         let judgement = judge.judge(&mated, &AtomicBool::new(false));
         assert_eq!(judgement.answer, Answer::Loss, "{sfen}");
         assert!(judgement.line.len() >= 2, "every interposition is in the line: {sfen}");
-        assert_eq!(judge.tsume_plies(&mated, judgement.answer), Some(tsume), "{sfen}");
+        let counted = judge.tsume_plies(&mated, judgement.answer, &AtomicBool::new(false));
+        assert_eq!(counted.map(|counted| counted.plies), Some(tsume), "{sfen}");
     }
     // A legal move is missing altogether: nothing was searched.
     let mated = position("4k4/4G4/4P4/9/9/9/9/9/4K4 w 2r2b3g4s4n4l17p 2");
     let judgement = judge.judge(&mated, &AtomicBool::new(false));
-    assert_eq!(judge.tsume_plies(&mated, judgement.answer), Some(0));
+    let counted = judge.tsume_plies(&mated, judgement.answer, &AtomicBool::new(false));
+    assert_eq!(counted.map(|counted| counted.plies), Some(0));
     assert_eq!(judge.is_shortest(&mated), None);
 }
 

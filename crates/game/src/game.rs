@@ -181,8 +181,13 @@ pub trait Game {
     /// Replies to the defence `m` of this AND node after which the attacker stands no worse than before it,
     /// if he gives back what he gained: where they lead to an end as soon as without it, the defence is
     /// futile (無駄合い in shogi).
-    fn futile_replies(&mut self, _m: Self::Move) -> Vec<Self::Move> {
+    fn futile_replies(&self, _m: Self::Move) -> Vec<Self::Move> {
         Vec::new()
+    }
+
+    /// Takes the moves that have [`Game::futile_replies`] out of those of this AND node.
+    fn leave_out_futile(&self, moves: &mut Vec<Candidate<Self::Move>>) {
+        moves.retain(|candidate| self.futile_replies(candidate.m).is_empty());
     }
 
     /// Disproof hand of this AND node, given that of the child its move `m` leads to.

@@ -9,10 +9,11 @@
 //! Such a success leans on the position that was come back to, and is remembered only as long as that one stays on
 //! the way, as in Kishimoto and Müller (2004).
 
-use std::cmp::Reverse;
+mod edges;
+
 use std::rc::Rc;
 
-use kyokumen_game::{Candidate, Expansion, Game, NodeKind, Outcome};
+use kyokumen_game::{Game, NodeKind};
 use rustc_hash::FxHashMap;
 
 use super::proof::ProofOf;
@@ -42,9 +43,27 @@ pub(super) enum Counting {
     WithoutReturns,
 }
 
+/// What is known beyond the proof that is measured.
+pub(super) struct Beyond<'a, G: Game> {
+    /// Of a game in which the defender has fewer moves: its moves are tried, too, its plies are no bounds.
+    pub(super) hints: &'a ProofOf<G>,
+    /// Proofs that were found since.
+    pub(super) found: Vec<ProofOf<G>>,
+    /// Finds proofs of positions that have none.
+    pub(super) prover: &'a mut dyn Prover<G>,
+}
+
+/// Finds the proofs of single positions.
+pub(super) trait Prover<G: Game> {
+    /// A proof of a position of the attacker that takes no more than so many plies, if it finds one.
+    fn prove(&mut self, game: &mut G, plies: u16) -> Option<ProofOf<G>>;
+}
+
 /// The positions met, with what is known of their lengths.
 pub(super) struct LengthMeasure<'a, G: Game> {
     proof: &'a ProofOf<G>,
+    /// Where the proof ends.
+    beyond: Option<Beyond<'a, G>>,
     counting: Counting,
     /// Boards and hands of the attacker: what the defender holds is the rest. Behind exchanges from where the way is to
     /// come back, positions are nodes of their own.
@@ -99,9 +118,14 @@ struct Edge<M> {
 }
 
 impl<'a, G: Game> LengthMeasure<'a, G> {
-    pub(super) fn new(proof: &'a ProofOf<G>, counting: Counting) -> Self {
+    pub(super) fn new(
+        proof: &'a ProofOf<G>,
+        beyond: Option<Beyond<'a, G>>,
+        counting: Counting,
+    ) -> Self {
         Self {
             proof,
+            beyond,
             counting,
             ids: FxHashMap::default(),
             nodes: Vec::new(),
@@ -201,6 +225,11 @@ impl<'a, G: Game> LengthMeasure<'a, G> {
         }
     }
 
+    /// Whether the end of the root comes within so many plies; asked with growing plies.
+    pub(super) fn takes_at_most(&mut self, game: &mut G, root: usize, plies: u16) -> bool {
+        self.returning <= MAX_RETURNING && self.within(game, root, plies).is_some()
+    }
+
     /// Whether the end comes within so many plies, `game` standing at `node`, and what that leans on.
     fn within(&mut self, game: &mut G, node: usize, plies: u16) -> Option<Leans> {
         match self.known(node, plies) {
@@ -216,7 +245,8 @@ impl<'a, G: Game> LengthMeasure<'a, G> {
         if self.is_without_guess(game, node) && plies > MAX_OFF_PROOF {
             let within = self.within(game, node, MAX_OFF_PROOF);
             if within.is_none() {
-                self.nodes[node].at_least = NEVER;
+                self.nodes[node].at_least = if self.beyond.is_some() { plies + 1 } else { NEVER };
+                return self.is_proven_since(game, node, plies).then(Leans::new);
             }
             return within;
         }
@@ -235,6 +265,7 @@ impl<'a, G: Game> LengthMeasure<'a, G> {
         };
         self.leave();
         match longer {
+            Err(_) if self.is_proven_since(game, node, plies) => Some(Leans::new()),
             Err(at_least) => {
                 self.nodes[node].at_least = at_least.max(plies + 1);
                 None
@@ -259,6 +290,23 @@ impl<'a, G: Game> LengthMeasure<'a, G> {
         }
         self.expand(game, node);
         self.nodes[node].guesses == 0
+    }
+
+    /// Whether a proof is found, of no more than so many plies, of a node of the attacker that the hints have no move for.
+    fn is_proven_since(&mut self, game: &mut G, node: usize, plies: u16) -> bool {
+        let (key, hand) = self.nodes[node].position;
+        let Some(beyond) = self.beyond.as_mut().filter(|_| !self.is_returning) else {
+            return false;
+        };
+        if game.node_kind() == NodeKind::And || beyond.hints.steps(key, hand).next().is_some() {
+            return false;
+        }
+        let Some(proof) = beyond.prover.prove(game, plies) else { return false };
+        let Some(step) = proof.shortest_step(key, hand) else { return false };
+        beyond.found.push(proof);
+        let known = &mut self.nodes[node];
+        (known.at_most, known.is_off_proof, known.edges) = (step.plies, false, None);
+        true
     }
 
     /// What is known already of that question.
@@ -331,7 +379,7 @@ impl<'a, G: Game> LengthMeasure<'a, G> {
         for index in 0..self.edges(node).len() {
             let (m, to) = self.edge(node, index);
             let is_guess = index < self.nodes[node].guesses;
-            if self.nodes[node].is_off_proof && !is_guess && plies > MAX_OFF_PROOF {
+            if !is_guess && plies > MAX_OFF_PROOF {
                 break;
             }
             if plies > 0
@@ -487,99 +535,4 @@ impl<'a, G: Game> LengthMeasure<'a, G> {
         let Edge { m, to, .. } = self.edges(node)[index];
         (m, to)
     }
-
-    fn expand(&mut self, game: &mut G, node: usize) {
-        if self.nodes[node].edges.is_some() {
-            return;
-        }
-        let edges = match game.node_kind() {
-            NodeKind::Or if self.nodes[node].is_off_proof => {
-                let mut edges = self.all_moves(game);
-                let has_more =
-                    |edge: &Edge<G::Move>| !self.proof.has_move(game.board_key(), edge.m);
-                edges.sort_by_key(has_more);
-                let guesses = edges.iter().take_while(|edge| !has_more(edge)).count();
-                self.nodes[node].guesses = if self.is_returning { guesses } else { 0 };
-                edges
-            }
-            NodeKind::Or => self.attacks(game),
-            NodeKind::And => self.defences(game),
-        };
-        self.nodes[node].edges = Some(edges);
-    }
-
-    /// The moves of the proof, those with the least bound first.
-    fn attacks(&mut self, game: &mut G) -> Vec<Edge<G::Move>> {
-        let mut steps: Vec<_> = self.proof.steps(game.board_key(), game.hand()).collect();
-        steps.sort_by_key(|step| step.plies);
-        let mut edges: Vec<Edge<G::Move>> = Vec::with_capacity(steps.len());
-        for step in steps {
-            if edges.iter().all(|edge| edge.m != step.m) {
-                let undo = game.make(step.m);
-                let to = self.node(game, step.plies - 1);
-                game.unmake(step.m, undo);
-                edges.push(Edge { m: step.m, to, futile: None });
-            }
-        }
-        edges
-    }
-
-    /// All moves of the defender, those with the largest bound first.
-    fn defences(&mut self, game: &mut G) -> Vec<Edge<G::Move>> {
-        let mut edges = self.all_moves(game);
-        edges.sort_by_key(|edge| Reverse(self.nodes[edge.to].at_most));
-        edges
-    }
-
-    fn all_moves(&mut self, game: &mut G) -> Vec<Edge<G::Move>> {
-        let mut moves = Vec::new();
-        game.expand(&mut moves);
-        let mut edges = Vec::with_capacity(moves.len());
-        for Candidate { m, .. } in moves {
-            let undo = game.make(m);
-            let to = self.node(game, NEVER);
-            game.unmake(m, undo);
-            edges.push(Edge { m, to, futile: None });
-        }
-        edges
-    }
-
-    /// The node of a position from which the end is known to come within `at_most` plies.
-    fn node(&mut self, game: &mut G, at_most: u16) -> usize {
-        let position = (game.board_key(), game.hand());
-        let id = (position.0, position.1, self.is_returning);
-        if let Some(&node) = self.ids.get(&id) {
-            let node_at_most = &mut self.nodes[node].at_most;
-            *node_at_most = at_most.min(*node_at_most);
-            return node;
-        }
-        let mut node = Node {
-            position,
-            at_least: 0,
-            at_most,
-            is_off_proof: false,
-            guesses: 0,
-            edges: None,
-            on_path: None,
-            leaning: None,
-        };
-        if game.node_kind() == NodeKind::Or {
-            match self.proof.shortest_step(position.0, position.1) {
-                Some(step) => (node.at_least, node.at_most) = (1, step.plies),
-                // Some games end in the attacker's favour when he is to move.
-                None if is_reached(game) => {
-                    node.at_most = 0;
-                }
-                None => (node.at_least, node.is_off_proof) = (1, true),
-            }
-        }
-        self.nodes.push(node);
-        self.ids.insert(id, self.nodes.len() - 1);
-        self.nodes.len() - 1
-    }
-}
-
-/// Whether the goal is reached with the attacker to move.
-fn is_reached<G: Game>(game: &G) -> bool {
-    matches!(game.expand(&mut Vec::new()), Expansion::Over(Outcome::Reached))
 }

@@ -9,6 +9,8 @@ pub mod alternatives;
 mod answer;
 mod checker;
 mod child_cache;
+mod conceding;
+mod counted;
 mod descent;
 mod dfpn;
 mod length;

@@ -94,6 +94,10 @@ impl TableSize {
         Self { bytes: mib.saturating_mul(1 << 20) }
     }
 
+    pub(super) const fn from_bytes(bytes: usize) -> Self {
+        Self { bytes }
+    }
+
     /// Bytes.
     pub const fn bytes(self) -> usize {
         self.bytes

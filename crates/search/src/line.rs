@@ -2,7 +2,7 @@
 
 use kyokumen_game::{Game, Hand, NodeKind};
 
-use super::length::{Counting, LengthMeasure};
+use super::length::{Beyond, Counting, LengthMeasure};
 use super::proof::Proof;
 
 impl<M: Copy + Eq, H: Hand> Proof<M, H> {
@@ -15,7 +15,7 @@ impl<M: Copy + Eq, H: Hand> Proof<M, H> {
         {
             return vec![step.m];
         }
-        let mut measure = LengthMeasure::new(self, Counting::All);
+        let mut measure = LengthMeasure::new(self, None, Counting::All);
         let root = measure.root(game);
         measure.line(game, root)
     }
@@ -27,6 +27,20 @@ impl<M: Copy + Eq, H: Hand> Proof<M, H> {
             let root = measure.root(game);
             measure.plies(game, root)
         })
+    }
+
+    /// The same, from `least` on and if it is fewer than `plies`, where more is known than the proof.
+    pub(super) fn shorter_beyond<'a, G: Game<Move = M, Hand = H>>(
+        &'a self,
+        beyond: Beyond<'a, G>,
+        game: &mut G,
+        least: u16,
+        plies: u16,
+    ) -> Option<u16> {
+        let mut measure = LengthMeasure::new(self, Some(beyond), Counting::WithoutReturns);
+        let root = measure.root(game);
+        let mut lengths = (least..plies).step_by(usize::from(G::PLIES_APART));
+        lengths.find(|&plies| measure.takes_at_most(game, root, plies))
     }
 
     /// The line of [`Self::line`] if futile defences do not count: as long as [`Self::plies_without_futile`], with
@@ -53,7 +67,7 @@ impl<M: Copy + Eq, H: Hand> Proof<M, H> {
         measured: impl Fn(&mut LengthMeasure<'_, G>, &mut G) -> T,
     ) -> Option<T> {
         [Counting::WithoutReturns, Counting::WithoutFutile].into_iter().find_map(|counting| {
-            let mut measure = LengthMeasure::<G>::new(self, counting);
+            let mut measure = LengthMeasure::<G>::new(self, None, counting);
             let value = measured(&mut measure, game);
             measure.is_whole().then_some(value)
         })

@@ -24,11 +24,13 @@
 //! ```
 
 use super::answer::SearchResult;
+use super::conceding::Conceding;
 use super::dfpn::DfPn;
 use super::observer::SearchObserver;
 use super::{observer, proof};
 use kyokumen_shogi::{Hand, Mate, Move, Position};
 
+pub use super::counted::CountedPlies;
 pub use super::dfpn::SOLVER_VERSION;
 pub use super::limits::{
     Limits, MAX_PLIES, STACK_BYTES, TableError, TableSize, Threads, WhenHopeless,
@@ -62,7 +64,14 @@ pub enum Attacker {
 pub struct Solver {
     search: DfPn<Mate>,
     threads: Threads,
+    /// Nodes of the last answer.
+    nodes: u64,
+    /// Searches the bounds of lengths; made once they are asked for.
+    conceding: Option<DfPn<Conceding<Mate>>>,
 }
+
+/// The table for the bounds of lengths is so small a part of the other.
+const SHARE_OF_BOUNDS: usize = 8;
 
 impl Solver {
     /// A solver with a table of this size.
@@ -70,7 +79,7 @@ impl Solver {
     /// # Panics
     /// If there is no memory for it, see [`Self::try_new`].
     pub fn new(table: TableSize) -> Self {
-        Self { search: DfPn::new(table), threads: Threads::ONE }
+        Self::with(DfPn::new(table))
     }
 
     /// A solver with a table of this size.
@@ -78,7 +87,11 @@ impl Solver {
     /// # Errors
     /// [`TableError`] if there is no memory for it.
     pub fn try_new(table: TableSize) -> Result<Self, TableError> {
-        Ok(Self { search: DfPn::try_new(table)?, threads: Threads::ONE })
+        Ok(Self::with(DfPn::try_new(table)?))
+    }
+
+    const fn with(search: DfPn<Mate>) -> Self {
+        Self { search, threads: Threads::ONE, nodes: 0, conceding: None }
     }
 
     /// The same table for searches on so many threads, see [`DfPn::solve_on`](crate::DfPn::solve_on): a long search then
@@ -144,10 +157,12 @@ impl Solver {
         limits: &Limits,
         observer: &dyn SearchObserver<Move>,
     ) -> SolverResult {
-        match attacker.asks(position) {
+        let solved = match attacker.asks(position) {
             Some(mut mate) => self.search.solve_on(self.threads, &mut mate, *limits, observer),
             None => self.without_king(),
-        }
+        };
+        self.nodes = solved.stats.nodes;
+        solved
     }
 
     /// The same, and after a mate goes on to look for a shorter one, with as many nodes again. Also says
@@ -159,12 +174,14 @@ impl Solver {
         limits: &Limits,
         observer: &dyn SearchObserver<Move>,
     ) -> (SolverResult, bool) {
-        match attacker.asks(position) {
+        let (solved, is_shortest) = match attacker.asks(position) {
             Some(mut mate) => {
                 self.search.solve_shortest_on(self.threads, &mut mate, *limits, observer)
             }
             None => (self.without_king(), false),
-        }
+        };
+        self.nodes = solved.stats.nodes;
+        (solved, is_shortest)
     }
 
     fn without_king(&mut self) -> SolverResult {
@@ -179,8 +196,21 @@ impl Solver {
 
     /// Plies of the mate of the last answer, to this question, as problems count them: without futile
     /// interpositions. `None` if there was no mate, or too much to measure.
-    pub fn tsume_plies(&self, position: &Position, attacker: Attacker) -> Option<u16> {
-        self.proof()?.plies_without_futile(&mut attacker.asks(position)?)
+    ///
+    /// Mates that are shorter by this count are looked for, with about as many nodes again as the answer took and a table of
+    /// an eighth of the size; `observer` may have that given up.
+    pub fn tsume_plies(
+        &mut self,
+        position: &Position,
+        attacker: Attacker,
+        observer: &dyn SearchObserver<Move>,
+    ) -> Option<CountedPlies> {
+        let mut mate = attacker.asks(position)?;
+        if self.conceding.is_none() {
+            let bytes = self.search.table.bytes() / SHARE_OF_BOUNDS;
+            self.conceding = DfPn::try_new(TableSize::from_bytes(bytes)).ok();
+        }
+        self.search.counted_plies(self.conceding.as_mut()?, &mut mate, self.nodes, observer)
     }
 }
 

@@ -265,21 +265,36 @@ impl Game for Mate {
 
     /// Captures of a piece that was dropped in between, if the capturing piece then gives check alone: its
     /// line to the king is shorter than the one that was closed.
-    fn futile_replies(&mut self, m: Move) -> Vec<Move> {
+    fn futile_replies(&self, m: Move) -> Vec<Move> {
         if !m.is_drop() {
             return Vec::new();
         }
-        let interposed = self.make(m);
-        let mut replies = self.position.checks();
+        let mut interposed = self.position.clone();
+        interposed.make(m);
+        let mut replies = interposed.checks();
         replies.retain(|reply| reply.to() == m.to());
         replies.retain(|&reply| {
-            let undo = self.make(reply);
-            let checkers = self.position.checkers();
-            self.unmake(reply, undo);
+            let undo = interposed.make(reply);
+            let checkers = interposed.checkers();
+            interposed.unmake(reply, undo);
             checkers == Bitboard::from_square(m.to())
         });
-        self.unmake(m, interposed);
         replies
+    }
+
+    /// What is taken makes no difference, so one drop speaks for all on its square.
+    fn leave_out_futile(&self, moves: &mut Vec<Candidate<Move>>) {
+        let [mut asked, mut futile] = [Bitboard::EMPTY; 2];
+        moves.retain(|&Candidate { m, .. }| {
+            let to = Bitboard::from_square(m.to());
+            if m.is_drop() && !asked.contains(m.to()) {
+                asked |= to;
+                if !self.futile_replies(m).is_empty() {
+                    futile |= to;
+                }
+            }
+            !(m.is_drop() && futile.contains(m.to()))
+        });
     }
 
     /// More of a kind already held changes no move here; a kind not held must stay so if its drop

@@ -28,6 +28,8 @@ struct Line {
     tsume_plies: Option<u16>,
     /// Why `tsume_plies` is null, if it is.
     tsume_plies_null: Option<&'static str>,
+    /// Whether `tsume_plies` are proven to be the fewest there can be.
+    tsume_shortest: Option<bool>,
     /// Whether `plies` are proven to be the fewest there can be; null if that was not asked.
     shortest: Option<bool>,
     line: Vec<String>,
@@ -53,8 +55,9 @@ impl Line {
             verdict: judgement.map(|judgement| judgement.answer.word()),
             stop,
             plies: judgement.filter(|j| j.answer.is_mate()).map(|j| j.line.len()),
-            tsume_plies: solution.tsume_plies,
+            tsume_plies: solution.tsume_plies.map(|counted| counted.plies),
             tsume_plies_null: why_not_measured(solution, measures),
+            tsume_shortest: solution.tsume_plies.map(|counted| counted.is_least),
             shortest: solution.is_shortest,
             line: judgement.map(moves).unwrap_or_default(),
             nodes: judgement.map_or(0, |judgement| judgement.nodes),
@@ -103,7 +106,8 @@ pub(super) fn write_report(solution: &Solution, reached: &SearchProgress) -> io:
         writeln!(out, "in words   {}", in_words(solution))?;
     }
     if let Some(plies) = line.tsume_plies.filter(|&plies| Some(usize::from(plies)) != line.plies) {
-        writeln!(out, "tsume      {plies} plies, without futile interpositions")?;
+        let known = if line.tsume_shortest == Some(true) { "" } else { ", or fewer" };
+        writeln!(out, "tsume      {plies} plies{known}, without futile interpositions")?;
     }
     if let Some(is_shortest) = line.shortest {
         let known = if is_shortest { "yes" } else { "not known: a limit was reached" };

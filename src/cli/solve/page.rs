@@ -14,6 +14,7 @@ use crate::mate::solve::Solution;
 use crate::ops::page::{MAX_POSITIONS, Page, escaped, push};
 use crate::shogi::Move;
 use crate::shogi::svg::{STYLE as BOARD_STYLE, Shapes, SvgDiagram};
+use crate::solver::CountedPlies;
 
 const STYLE: &str = include_str!("mates.css");
 const SCRIPT: &str = include_str!("mates.js");
@@ -126,7 +127,7 @@ fn facts(solution: &Solution) -> String {
     if let Some(text) = &solution.found.second_column {
         facts.push(escaped(text));
     }
-    if let Some(plies) = solution.tsume_plies {
+    if let Some(CountedPlies { plies, .. }) = solution.tsume_plies {
         facts.push(format!("{plies} plies without futile interpositions"));
     }
     match solution.is_shortest {

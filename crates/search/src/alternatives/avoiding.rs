@@ -100,7 +100,7 @@ impl<G: Game> Game for Avoiding<G> {
         self.game.disproof_hand_of_attacks(children)
     }
 
-    fn futile_replies(&mut self, m: G::Move) -> Vec<G::Move> {
+    fn futile_replies(&self, m: G::Move) -> Vec<G::Move> {
         self.game.futile_replies(m)
     }
 

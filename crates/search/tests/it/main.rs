@@ -2,6 +2,7 @@
 
 mod alternatives;
 mod exhaustive;
+mod futile;
 mod graphs;
 mod mate_lines;
 mod small_positions;

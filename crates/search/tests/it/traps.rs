@@ -24,7 +24,7 @@ const NO_MATE: &str =
 /// By a neighbouring knight's check, taken for one that can be interposed, this was called a mate.
 const KNIGHT_CHECK: &str =
     "3B2p1p/l5g2/6np1/p2RpS2k/1pp1gbsP1/P1n3g1l/LP3+p2L/K4p3/1NR3N2 b GS2Ps4p 137";
-/// A problem of 27 moves if futile interpositions do not count, of hundreds if they do.
+/// A problem of 45 plies if futile interpositions do not count, of hundreds if they do.
 const MANY_INTERPOSITIONS: &str = "7k1/5+Bp2/7Ss/9/9/9/1n7/9/9 b 2rb4g2s3n4l17p 1";
 /// A problem of 111 plies.
 const LONG: &str = "1+P2l4/2P6/9/p5+R2/2k6/B3+P3B/9/9/9 b r4g4s4n3l14p 1";

@@ -1,0 +1,143 @@
+//! The positions of a measure and the moves between them.
+
+use std::cmp::Reverse;
+use std::iter;
+
+use kyokumen_game::{Candidate, Expansion, Game, NodeKind, Outcome};
+
+use super::{Beyond, Edge, LengthMeasure, NEVER, Node};
+use crate::proof::ProofOf;
+
+impl<G: Game> LengthMeasure<'_, G> {
+    pub(super) fn expand(&mut self, game: &mut G, node: usize) {
+        if self.nodes[node].edges.is_some() {
+            return;
+        }
+        let edges = match game.node_kind() {
+            NodeKind::Or => {
+                let mut edges = self.attacks(game);
+                if self.nodes[node].is_off_proof || self.beyond.is_some() {
+                    self.add_attacks_off_proof(game, &mut edges, node);
+                } else {
+                    self.nodes[node].guesses = edges.len();
+                }
+                edges
+            }
+            NodeKind::And => self.defences(game),
+        };
+        self.nodes[node].edges = Some(edges);
+    }
+
+    /// The moves of the proof, those with the least bound first, and the hints.
+    fn attacks(&mut self, game: &mut G) -> Vec<Edge<G::Move>> {
+        let (key, hand) = (game.board_key(), game.hand());
+        let mut steps: Vec<_> = self.proofs().flat_map(|proof| proof.steps(key, hand)).collect();
+        steps.sort_by_key(|step| step.plies);
+        let mut moves: Vec<(G::Move, u16)> = Vec::with_capacity(steps.len());
+        let hints = self.hints_at(game);
+        let hints = hints.iter().map(|&m| (m, NEVER));
+        for (m, at_most) in steps.iter().map(|step| (step.m, step.plies - 1)).chain(hints) {
+            if moves.iter().all(|&(known, _)| known != m) {
+                moves.push((m, at_most));
+            }
+        }
+        moves.into_iter().map(|(m, at_most)| self.edge_to(game, m, at_most)).collect()
+    }
+
+    /// Adds all other moves, those before the others that may take long.
+    fn add_attacks_off_proof(&mut self, game: &mut G, edges: &mut Vec<Edge<G::Move>>, node: usize) {
+        let known = edges.len();
+        let others = self.all_moves(game).into_iter();
+        let is_new = |other: &Edge<G::Move>| edges.iter().all(|edge| edge.m != other.m);
+        let mut others: Vec<_> = others.filter(is_new).collect();
+        let key = game.board_key();
+        let is_guess = |edge: &Edge<G::Move>| self.is_returning && self.has_move(key, edge.m);
+        others.sort_by_key(|edge| !is_guess(edge));
+        let guesses = others.iter().take_while(|edge| is_guess(edge)).count();
+        self.nodes[node].guesses = known + guesses;
+        edges.extend(others);
+    }
+
+    /// The moves of the hints, those first that promise to take the fewest plies.
+    fn hints_at(&self, game: &G) -> Vec<G::Move> {
+        let Some(Beyond { hints, .. }) = &self.beyond else { return Vec::new() };
+        let mut steps: Vec<_> = hints.steps(game.board_key(), game.hand()).collect();
+        steps.sort_by_key(|step| step.plies);
+        steps.into_iter().map(|step| step.m).collect()
+    }
+
+    fn has_move(&self, key: u64, m: G::Move) -> bool {
+        let hints = self.beyond.as_ref().map(|beyond| beyond.hints);
+        self.proofs().chain(hints).any(|proof| proof.has_move(key, m))
+    }
+
+    fn proofs(&self) -> impl Iterator<Item = &ProofOf<G>> {
+        let found = self.beyond.iter().flat_map(|beyond| &beyond.found);
+        iter::once(self.proof).chain(found)
+    }
+
+    /// All moves of the defender, those with the largest bound first.
+    fn defences(&mut self, game: &mut G) -> Vec<Edge<G::Move>> {
+        let mut edges = self.all_moves(game);
+        edges.sort_by_key(|edge| Reverse(self.nodes[edge.to].at_most));
+        edges
+    }
+
+    fn all_moves(&mut self, game: &mut G) -> Vec<Edge<G::Move>> {
+        let mut moves = Vec::new();
+        game.expand(&mut moves);
+        let mut edges = Vec::with_capacity(moves.len());
+        for Candidate { m, .. } in moves {
+            edges.push(self.edge_to(game, m, NEVER));
+        }
+        edges
+    }
+
+    fn edge_to(&mut self, game: &mut G, m: G::Move, at_most: u16) -> Edge<G::Move> {
+        let undo = game.make(m);
+        let to = self.node(game, at_most);
+        game.unmake(m, undo);
+        Edge { m, to, futile: None }
+    }
+
+    /// The node of a position from which the end is known to come within `at_most` plies.
+    pub(super) fn node(&mut self, game: &mut G, at_most: u16) -> usize {
+        let position = (game.board_key(), game.hand());
+        let id = (position.0, position.1, self.is_returning);
+        if let Some(&node) = self.ids.get(&id) {
+            let node_at_most = &mut self.nodes[node].at_most;
+            *node_at_most = at_most.min(*node_at_most);
+            return node;
+        }
+        let mut node = Node {
+            position,
+            at_least: 0,
+            at_most,
+            is_off_proof: false,
+            guesses: 0,
+            edges: None,
+            on_path: None,
+            leaning: None,
+        };
+        if game.node_kind() == NodeKind::Or {
+            let steps =
+                self.proofs().filter_map(|proof| proof.shortest_step(position.0, position.1));
+            match steps.min_by_key(|step| step.plies) {
+                Some(step) => (node.at_least, node.at_most) = (1, step.plies),
+                // Some games end in the attacker's favour when he is to move.
+                None if is_reached(game) => {
+                    node.at_most = 0;
+                }
+                None => (node.at_least, node.is_off_proof) = (1, true),
+            }
+        }
+        self.nodes.push(node);
+        self.ids.insert(id, self.nodes.len() - 1);
+        self.nodes.len() - 1
+    }
+}
+
+/// Whether the goal is reached with the attacker to move.
+fn is_reached<G: Game>(game: &G) -> bool {
+    matches!(game.expand(&mut Vec::new()), Expansion::Over(Outcome::Reached))
+}
