@@ -256,6 +256,11 @@ impl Judge {
             return judgement;
         }
         let counted = self.tsume_plies(position, judgement.answer, observer);
+        if observer.wants_stop() {
+            // The length may be one that was given up, as no run that goes on would have it.
+            let cancelled = Answer::Unknown(Stop::Cancelled);
+            return Judgement::new(cancelled, Vec::new(), judgement.nodes);
+        }
         Judgement { tsume_plies: counted.map(|counted| counted.plies), ..judgement }
     }
 
@@ -363,6 +368,8 @@ impl PositionJudge for Judge {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use super::*;
 
     fn judged(sfen: &str, in_check: InCheck) -> (Answer, usize) {
@@ -377,6 +384,38 @@ mod tests {
     /// White, in check, mates by taking the checking gold.
     const MATES_OUT_OF_CHECK: &str =
         "l1r3bn1/3k1g1sl/2G1pp3/p2p1Pp1p/4P4/PP1P2PRP/1g1S5/4+b4/LNK3sNL w Pgsn4p 1";
+
+    /// Wants to stop from the question of this number on.
+    struct StopsAt {
+        question: usize,
+        asked: AtomicUsize,
+    }
+
+    impl SearchObserver<Move> for StopsAt {
+        fn wants_stop(&self) -> bool {
+            self.asked.fetch_add(1, Ordering::Relaxed) >= self.question
+        }
+    }
+
+    /// What a run writes must not depend on when it was stopped.
+    #[test]
+    fn a_length_that_was_given_up_is_no_answer() {
+        let problem: Position =
+            "9/9/3pp4/+r2k1p3/2L1+p4/2+R6/B8/B8/9 b 4g4s4n3l14p 1".parse().unwrap();
+        let settings = SearchSettings { hash_mb: 1, ..SearchSettings::default() };
+        let observed = |tsume, question| {
+            let observer = StopsAt { question, asked: AtomicUsize::new(0) };
+            let judgement = Judge::new(&settings).tsume(tsume).judge(&problem, &observer);
+            (judgement, observer.asked.into_inner())
+        };
+        let (answered, questions) = observed(false, usize::MAX);
+        assert_eq!(answered.answer, Answer::Win);
+        let (whole, _) = observed(true, usize::MAX);
+        assert!(whole.answer == Answer::Win && whole.tsume_plies.is_some());
+        let (given_up, _) = observed(true, questions);
+        assert_eq!(given_up.answer, Answer::Unknown(Stop::Cancelled));
+        assert_eq!((given_up.line, given_up.tsume_plies), (Vec::new(), None));
+    }
 
     #[test]
     fn modes_for_positions_in_check() {
