@@ -21,7 +21,7 @@ Exit status 0: no known verdict is wrong, 1: one is, 2: something is missing.
 
 The table and the picture of the README:
 
-    … --limits 1000,2000,4600,10000,20000,40000,100000,200000,270000,500000,1000000 --svg docs/curve.svg
+    … --limits 1000,2000,4600,10000,20000,40000,100000,200000,300000,500000,1000000 --svg docs/curve.svg
 
 Sets that nothing was tuned on: `--seed 202` draws 500 positions of games, 300 of engine games and 300 of random play
 (`draw_positions.py`), from files of the data folder, none of which stands in its `bench_*.tsv`. The time for equal

@@ -7,7 +7,7 @@
 use kyokumen_game::Game;
 
 use super::answer::Resumable;
-use super::conceding::Conceding;
+use super::conceding::{Conceding, NothingFutile};
 use super::dfpn::DfPn;
 use super::length::{Beyond, Prover};
 use super::limits::{Limits, WhenHopeless};
@@ -70,7 +70,7 @@ impl<G: Game + Clone> DfPn<G> {
             nodes: nodes / SEARCHES_A_BOUND,
             when_hopeless: WhenHopeless::GoOn,
         };
-        let mut bound = Conceding(game.clone());
+        let mut bound = Conceding { game: game.clone(), restriction: NothingFutile };
         let (solved, is_shortest) = conceding.solve_shortest(&mut bound, limits, observer);
         let searched = solved.stats.nodes;
         let Some(hints) = conceding.proof() else {

@@ -20,6 +20,7 @@ mod numbers;
 mod observer;
 mod path;
 mod proof;
+mod restricted;
 mod shared_table;
 pub mod solver;
 mod table;

@@ -6,7 +6,7 @@
 use kyokumen_game::{Game, NodeKind};
 use kyokumen_shogi::{Mate, Move, Position};
 
-use super::avoiding::Avoiding;
+use super::avoiding::{AvoidedBoards, Avoiding};
 use super::findings::MoveFinding;
 use crate::dfpn::DfPn;
 use crate::limits::Limits;
@@ -92,7 +92,8 @@ impl Asking<'_> {
             nodes: self.limits.nodes.min(nodes / SEARCHES_A_QUESTION),
             ..self.limits
         };
-        let mut game = Avoiding::new(mate.clone(), avoided.to_vec());
+        let mut game =
+            Avoiding { game: mate.clone(), restriction: AvoidedBoards(avoided.to_vec()) };
         let (solved, is_shortest) = self.search.solve_shortest(&mut game, limits, self.observer);
         let mut finding = MoveFinding {
             verdict: solved.verdict,
@@ -112,7 +113,7 @@ impl Asking<'_> {
     /// The proof that the side to move is mated, if it is found.
     pub(super) fn prove(&mut self, mate: &Mate, budget: &mut Budget) -> Option<Proof> {
         let nodes = self.limits.nodes.min(budget.0 / SEARCHES_A_QUESTION);
-        let mut game = Avoiding::new(mate.clone(), Vec::new());
+        let mut game = Avoiding { game: mate.clone(), restriction: AvoidedBoards(Vec::new()) };
         let limits = Limits { nodes, ..self.limits };
         let (solved, _) = self.search.solve_shortest(&mut game, limits, self.observer);
         budget.0 = budget.0.saturating_sub(solved.stats.nodes);
