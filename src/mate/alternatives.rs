@@ -16,7 +16,7 @@ use crate::search::alternatives::{
     AlternativesSearch, LineNode, MainLine, MoveFinding, Question, Uniqueness,
 };
 use crate::shogi::{Move, Position};
-use crate::solver::{Attacker, TableSize};
+use crate::solver::{Attacker, Limits, TableSize};
 
 /// By default the searches about one position may take so many times the nodes that its solution took.
 pub const NODES_PER_SOLUTION_NODE: u64 = 32;
@@ -41,6 +41,9 @@ pub struct AllMoves {
     pub extent: Extent,
     /// Nodes that the searches about each of them may take together; [`Self::nodes_a_position`] has the default.
     pub nodes: Option<u64>,
+    /// How deep the search of a move goes, in plies from the position whose move it is. Where that is in the way nothing is
+    /// known about uniqueness.
+    pub depth_plies: u16,
     /// The solution as it is intended; what it does not say is found.
     pub intended: Vec<Move>,
 }
@@ -140,11 +143,12 @@ impl MovesJudge {
     ) -> MovesReport {
         let started = Instant::now();
         let nodes_a_position = self.all.nodes_a_position(judgement.nodes);
+        let limits = Limits { depth_plies: self.all.depth_plies, ..self.settings.limits() };
         let question = Question {
             intended: self.all.intended.clone(),
             known: judgement.line.clone(),
             keeps_proofs: self.keeps_proofs,
-            ..Question::new(self.settings.limits(), nodes_a_position)
+            ..Question::new(limits, nodes_a_position)
         };
         let attacker = self.attacker(position, judgement.answer);
         let extent = self.all.extent;

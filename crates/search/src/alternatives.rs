@@ -27,15 +27,15 @@
 //! ```
 
 mod asking;
-mod avoiding;
 mod findings;
 mod kinds;
+mod restrictions;
 
 use kyokumen_game::NodeKind;
 use kyokumen_shogi::{Mate, Move, Position};
 
 use self::asking::{Asking, Budget};
-use self::avoiding::Avoiding;
+use self::restrictions::WithRestrictions;
 use super::dfpn::DfPn;
 use super::limits::{Limits, TableError, TableSize};
 use super::observer::SearchObserver;
@@ -125,7 +125,7 @@ impl MainLine {
 /// Asks about all moves of positions, with a table of its own. Answers are functions of position, question and
 /// table size.
 pub struct AlternativesSearch {
-    search: DfPn<Avoiding<Mate>>,
+    search: DfPn<WithRestrictions<Mate>>,
 }
 
 impl AlternativesSearch {

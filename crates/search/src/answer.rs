@@ -49,12 +49,13 @@ pub(super) trait Resumable<G: Game> {
     ) -> Result<ProofOf<G>, Stop>;
 }
 
-/// The answer to what was searched; its proof, checked, is kept in `kept`.
+/// The answer to what was searched; its proof, checked, is kept in `kept`. What the table has lost of it is searched again,
+/// until `most_nodes` were searched in all.
 pub(super) fn answer<G: Game>(
     search: &mut impl Resumable<G>,
     kept: &mut Option<ProofOf<G>>,
     game: &mut G,
-    limits: Limits,
+    most_nodes: u64,
     searched: Result<Value<G::Hand>, Stop>,
     observer: &dyn SearchObserver<G::Move>,
 ) -> SearchResult<G::Move> {
@@ -63,7 +64,6 @@ pub(super) fn answer<G: Game>(
     let (verdict, line) = match searched {
         Err(stop) => open(stop),
         Ok(value) if value.is_proven() => {
-            let most_nodes = limits.nodes.saturating_mul(2);
             match search.checked_proof(game, value.plies, most_nodes, observer, &mut stats) {
                 Ok(proof) => (Verdict::Proven, kept.insert(proof).line(game)),
                 Err(stop) => open(stop),

@@ -65,9 +65,20 @@ impl<G: Game> DfPn<G> {
         limits: Limits,
         observer: &dyn SearchObserver<G::Move>,
     ) -> SearchResult<G::Move> {
+        self.solve_within(game, limits, limits.nodes_with_check(), observer)
+    }
+
+    /// The same, with so many nodes for the search and the check of its proof together.
+    pub(super) fn solve_within(
+        &mut self,
+        game: &mut G,
+        limits: Limits,
+        most_nodes: u64,
+        observer: &dyn SearchObserver<G::Move>,
+    ) -> SearchResult<G::Move> {
         self.start(game, limits);
         let searched = self.descent.search_root(game, observer);
-        self.answer(game, limits, searched, observer)
+        self.answer(game, most_nodes, searched, observer)
     }
 
     pub(super) fn start(&mut self, game: &G, limits: Limits) {
@@ -76,15 +87,15 @@ impl<G: Game> DfPn<G> {
         self.descent.start(limits);
     }
 
-    /// The answer to what was searched, with its proof checked.
+    /// The answer to what was searched, with its proof checked within so many nodes in all.
     pub(super) fn answer(
         &mut self,
         game: &mut G,
-        limits: Limits,
+        most_nodes: u64,
         searched: Result<Value<G::Hand>, Stop>,
         observer: &dyn SearchObserver<G::Move>,
     ) -> SearchResult<G::Move> {
-        answer(&mut self.descent, &mut self.proof, game, limits, searched, observer)
+        answer(&mut self.descent, &mut self.proof, game, most_nodes, searched, observer)
     }
 
     /// Searches as [`Self::solve`] does, and after a proof again and again for a shorter one, with as many
@@ -97,6 +108,17 @@ impl<G: Game> DfPn<G> {
         observer: &dyn SearchObserver<G::Move>,
     ) -> (SearchResult<G::Move>, bool) {
         let solved = self.solve(game, limits, observer);
+        self.shorten(game, limits, solved, observer)
+    }
+
+    /// Searches again and again for a shorter proof than that of the last search, with so many nodes more.
+    pub(super) fn shorten(
+        &mut self,
+        game: &mut G,
+        limits: Limits,
+        solved: SearchResult<G::Move>,
+        observer: &dyn SearchObserver<G::Move>,
+    ) -> (SearchResult<G::Move>, bool) {
         shorten(&mut self.descent, &mut self.proof, game, limits, solved, observer)
     }
 

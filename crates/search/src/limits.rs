@@ -32,6 +32,11 @@ impl Limits {
     pub const fn new(depth_plies: u16, nodes: u64) -> Self {
         Self { depth_plies, nodes, when_hopeless: WhenHopeless::GiveUp }
     }
+
+    /// The nodes of a search and of the check of its proof, which searches again what the table has lost.
+    pub(super) const fn nodes_with_check(self) -> u64 {
+        self.nodes.saturating_mul(2)
+    }
 }
 
 /// What a search does once its proof and disproof numbers are larger than the node limit is likely to

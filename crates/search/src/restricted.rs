@@ -6,6 +6,17 @@ use kyokumen_game::{Candidate, Expansion, Game, Moves, NodeKind};
 
 /// What may not be done.
 pub(super) trait Restriction<G: Game> {
+    /// See [`Game::board_key`]; another one where the same board is another position.
+    fn board_key(&self, game: &G) -> u64 {
+        game.board_key()
+    }
+
+    /// A move was made.
+    fn made(&mut self) {}
+
+    /// A move was taken back.
+    fn unmade(&mut self) {}
+
     /// See [`Game::expand`].
     fn expand(&self, game: &G, moves: &mut Vec<Candidate<G::Move>>) -> Expansion;
 
@@ -34,7 +45,7 @@ impl<G: Game, R: Restriction<G>> Game for Restricted<G, R> {
     }
 
     fn board_key(&self) -> u64 {
-        self.game.board_key()
+        self.restriction.board_key(&self.game)
     }
 
     fn hand(&self) -> G::Hand {
@@ -50,10 +61,12 @@ impl<G: Game, R: Restriction<G>> Game for Restricted<G, R> {
     }
 
     fn make(&mut self, m: G::Move) -> G::Undo {
+        self.restriction.made();
         self.game.make(m)
     }
 
     fn unmake(&mut self, m: G::Move, undo: G::Undo) {
+        self.restriction.unmade();
         self.game.unmake(m, undo);
     }
 

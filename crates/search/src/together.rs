@@ -87,16 +87,17 @@ impl<G: SharedGame> DfPn<G> {
         let alone = Alone { observer, nodes, most_nodes: threads.nodes_alone, is_stopped };
         let searched = self.descent.search_root(game, &alone);
         if searched.as_ref().err() != Some(&Stop::Cancelled) || alone.is_stopped.get() {
-            return (self.answer(game, limits, searched, observer), None);
+            return (self.answer(game, limits.nodes_with_check(), searched, observer), None);
         }
         let Some(mut team) = Team::after(&self.descent, limits, self.table, threads.count.get())
         else {
             self.descent.allow_nodes(limits.nodes);
             let searched = self.descent.search_root(game, observer);
-            return (self.answer(game, limits, searched, observer), None);
+            return (self.answer(game, limits.nodes_with_check(), searched, observer), None);
         };
         let searched = team.search(game, observer);
-        let solved = answer(&mut team, &mut self.proof, game, limits, searched, observer);
+        let most_nodes = limits.nodes_with_check();
+        let solved = answer(&mut team, &mut self.proof, game, most_nodes, searched, observer);
         (solved, Some(team))
     }
 }

@@ -18,6 +18,7 @@ use crate::mate::alternatives::{
 use crate::mate::solve::SolveOptions;
 use crate::records::format_name::FormatName;
 use crate::shogi::{Move, Position};
+use crate::solver::MAX_PLIES;
 
 /// Say whether the side to move mates, is being mated, or neither
 ///
@@ -74,7 +75,7 @@ pub(in crate::cli) struct SolveArgs {
     pub(super) tsume_plies: bool,
 
     /// Ask about every move: which mate, and is there one solution? With `line` in each position of the main line, and
-    /// which replies hold out longest
+    /// which replies hold out longest. To any depth, if --depth does not say otherwise
     #[arg(long, value_name = "moves|line", num_args = 0..=1, require_equals = true, default_missing_value = "moves", value_parser = word::<Extent>, conflicts_with = "to")]
     pub(super) all: Option<Extent>,
 
@@ -111,7 +112,9 @@ pub(in crate::cli) struct SolveArgs {
 impl SolveArgs {
     /// What is wanted besides the answers.
     pub(super) fn options(&self, cancel: Arc<AtomicBool>, intended: Vec<Move>) -> SolveOptions {
-        let all = self.all.map(|extent| AllMoves { extent, nodes: self.all_nodes, intended });
+        let depth_plies = self.search.depth.unwrap_or(MAX_PLIES);
+        let nodes = self.all_nodes;
+        let all = self.all.map(|extent| AllMoves { extent, nodes, depth_plies, intended });
         SolveOptions {
             all,
             shortest: self.shortest,

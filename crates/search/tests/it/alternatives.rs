@@ -59,7 +59,7 @@ fn first_moves_are_those_of_everything_tried() {
     let mut others = 0;
     let positions = random_play(171, 1_500).into_iter().chain(strewn(172, 800));
     for root in positions.filter(|root| root.king(!root.side_to_move()).is_some()) {
-        let found = search.first_moves(&root, &question(5, 200_000), &LOOKING_ON);
+        let found = search.first_moves(&root, &question(5, 400_000), &LOOKING_ON);
         let mut legal: Vec<Move> = plain::legal_moves(&root);
         legal.retain(|&m| plain::in_check(&after(&root, m)));
         legal.sort_by_key(|m| m.code());
@@ -212,7 +212,7 @@ fn longest_replies_are_those_of_everything_tried() {
         if root.king(!root.side_to_move()).is_none() || mates_within(&root, 5) != Some(true) {
             continue;
         }
-        let found = search.first_moves(&root, &question(5, 200_000), &LOOKING_ON);
+        let found = search.first_moves(&root, &question(5, 400_000), &LOOKING_ON);
         let solution = found.solution.map(|index| &found.checks[index].finding);
         let Some(solution) = solution.filter(|found| found.line.len() == 5) else { continue };
         let root = after(&root, solution.m);
