@@ -21,7 +21,7 @@ import time
 import cshogi
 import numpy as np
 
-from compare_cshogi import pin_to_one_core
+from measuring import pin_to_one_core
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 

@@ -6,31 +6,38 @@ The background is transparent, and colours follow the reader's preference for li
 import dataclasses
 import math
 
-WIDTH, HEIGHT = 760, 330
-LEFT, TOP, PANEL_WIDTH, PANEL_HEIGHT, GAP = 48, 34, 308, 240, 68
+WIDTH, HEIGHT = 760, 354
+LEFT, TOP, PANEL_WIDTH, PANEL_HEIGHT, GAP = 48, 58, 308, 240, 68
+NAME_WIDTH = 90
 
-STYLE = """
-text { font: 12px system-ui, sans-serif; fill: #1f2328; }
-.small { font-size: 11px; fill: #59636e; }
-.grid { stroke: #d1d9e0; stroke-width: 1; }
-.line { stroke-width: 2; }
-.line.c0, .line.c1 { fill: none; }
-.c0 { stroke: #0969da; fill: #0969da; }
-.c1 { stroke: #bc4c00; fill: #bc4c00; }
-text.c0, text.c1 { stroke: none; font-weight: 600; }
-@media (prefers-color-scheme: dark) {
-  text { fill: #e6edf3; }
-  .small { fill: #9198a1; }
-  .grid { stroke: #3d444d; }
-  .c0 { stroke: #4493f8; fill: #4493f8; }
-  .c1 { stroke: #f0883e; fill: #f0883e; }
-}
+# Of each curve, on light and on dark ground.
+COLOURS = [("#0969da", "#4493f8"), ("#bc4c00", "#f0883e"), ("#8250df", "#ab7df8"), ("#1a7f37", "#3fb950")]
+
+
+def colours(shade):
+    lines = (f".c{index} {{ stroke: {pair[shade]}; fill: {pair[shade]}; }}" for index, pair in enumerate(COLOURS))
+    return "\n".join(lines)
+
+
+STYLE = f"""
+text {{ font: 12px system-ui, sans-serif; fill: #1f2328; }}
+.small {{ font-size: 11px; fill: #59636e; }}
+.grid {{ stroke: #d1d9e0; stroke-width: 1; }}
+{colours(0)}
+polyline.line {{ stroke-width: 2; fill: none; }}
+text.name {{ stroke: none; font-weight: 600; }}
+@media (prefers-color-scheme: dark) {{
+text {{ fill: #e6edf3; }}
+.small {{ fill: #9198a1; }}
+.grid {{ stroke: #3d444d; }}
+{colours(1)}
+}}
 """
 
 
 @dataclasses.dataclass
 class Curve:
-    """A program and its points: seconds, mates, unknowns, limit of nodes."""
+    """A program and its points: seconds, mates, unknowns or None, limit of nodes."""
 
     name: str
     points: list
@@ -71,8 +78,7 @@ def draw(curves):
         left = LEFT + number * (PANEL_WIDTH + GAP)
         parts += panel(curves, title, column, left)
     for index, curve in enumerate(curves):
-        x = LEFT + PANEL_WIDTH - 80 * (len(curves) - 1 - index)
-        parts.append(text(x, TOP - 14, curve.name, f"c{index}", "end"))
+        parts.append(text(LEFT + NAME_WIDTH * index, TOP - 40, curve.name, f"name c{index}"))
     body = "\n".join(parts)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img"'
@@ -81,7 +87,9 @@ def draw(curves):
 
 
 def panel(curves, title, column, left):
-    points = [point for curve in curves for point in curve.points]
+    # A curve that lacks what the panel shows keeps its colour in the other one.
+    shown = {index: curve for index, curve in enumerate(curves) if curve.points[0][column] is not None}
+    points = [point for curve in shown.values() for point in curve.points]
     across = Axis([point[0] for point in points], left, left + PANEL_WIDTH)
     # Nothing left unknown has no place on a logarithmic scale: it is drawn as one.
     up = Axis([max(point[column], 1) for point in points], TOP + PANEL_HEIGHT, TOP)
@@ -94,7 +102,7 @@ def panel(curves, title, column, left):
         yield text(left - 6, up.at(tick) + 4, f"{tick:g}", "small", "end")
     middle = left + PANEL_WIDTH / 2
     yield text(middle, TOP + PANEL_HEIGHT + 34, "seconds, one core", "small", "middle")
-    for index, curve in enumerate(curves):
+    for index, curve in shown.items():
         places = [(across.at(point[0]), up.at(max(point[column], 1))) for point in curve.points]
         yield from line(places, curve, index)
 
@@ -103,7 +111,9 @@ def line(places, curve, index):
     path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
     yield f'<polyline class="line c{index}" points="{path}"/>'
     for (x, y), (seconds, mates, unknown, nodes) in zip(places, curve.points):
-        what = f"{curve.name}, {nodes:,} nodes: {seconds:.3g} s, {mates} mates, {unknown} unknown"
+        what = f"{curve.name}, {nodes:,} nodes: {seconds:.3g} s, {mates} mates"
+        if unknown is not None:
+            what += f", {unknown} unknown"
         yield f'<circle class="c{index}" cx="{x:.1f}" cy="{y:.1f}" r="3"><title>{what}</title></circle>'
 
 

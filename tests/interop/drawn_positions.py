@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks what `benches/draw_positions.py` draws, and that `benches/compare_cshogi.py --seed` compares on it.
+"""Checks what `benches/draw_positions.py` draws, and that `benches/compare_solvers.py --seed` compares on it.
 
 Exit status 0: all as promised, 1: something is not, 2: the program is missing.
 """
@@ -123,7 +123,7 @@ def of_the_comparison(folder, program):
     data, kept = folder / "data", folder / "kept"
     data.mkdir()
     seed = ("--seed", "7", "--data", data, "--kyokumen", program)
-    done = run("compare_cshogi.py", *seed)
+    done = run("compare_solvers.py", *seed)
     yield "a data folder without sources is refused", (done.returncode, done.stderr.strip()) == (
         2,
         f"--seed draws from dev.sfen.zst and dev_engine.sfen.zst, which {data} does not hold: name a folder"
@@ -135,8 +135,8 @@ def of_the_comparison(folder, program):
     (data / "bench_games.tsv").write_text("".join(sample[:400]))
     compress("".join(sample[:1200]).encode(), data / "dev.sfen.zst")
     compress("".join(sample[1200:]).encode(), data / "dev_engine.sfen.zst")
-    limits = ("--limits", "10,20", "--cshogi-limits", "20", "--rounds", "1")
-    done = run("compare_cshogi.py", *seed, *limits, "--keep-sets", kept)
+    limits = ("--limits", "10,20", "--peer-limits", "20", "--rounds", "1")
+    done = run("compare_solvers.py", *seed, *limits, "--keep-sets", kept)
     yield f"the comparison is made: {done.stderr}", done.returncode == 0
     sets = {name: (kept / f"{name}-7.tsv").read_text().splitlines() for name in ("games", "engine", "random")}
     yield "the sets have 500, 300 and 300 positions", [len(lines) for lines in sets.values()] == [500, 300, 300]
@@ -144,7 +144,7 @@ def of_the_comparison(folder, program):
     yield "none of them is excluded", not set(map(key, lines)) & set(map(key, sample[:400]))
     for row in ("1100 positions.", "| Kyokumen | 10 |", "| cshogi | 20 |", "| games-7 | 20 |", "| random-7 | 20 |"):
         yield f"the tables have {row}", row in done.stdout
-    run("compare_cshogi.py", *seed, *limits, "--keep-sets", folder / "again")
+    run("compare_solvers.py", *seed, *limits, "--keep-sets", folder / "again")
     yield "the sets are those of the seed", all(
         (folder / "again" / file.name).read_bytes() == file.read_bytes() for file in kept.iterdir()
     )

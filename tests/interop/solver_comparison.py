@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""Checks what `benches/compare_solvers.py` and `benches/compare_problems.py` print, on a few positions.
+
+Exit status 0: all as promised, 1: something is not, 2: the program is missing.
+"""
+
+import argparse
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BENCHES = ROOT / "benches"
+PROGRAMS = ("Kyokumen", "cshogi", "nshogi")
+
+# A gold before the king mates, which nothing does without a piece in hand.
+MATE_OF_ONE_PLY = "4k4/9/4P4/9/9/9/9/9/4K4 b G 1"
+NO_MATE = "4k4/9/4P4/9/9/9/9/9/4K4 b - 1"
+ONE_KING = "4k4/9/4P4/9/9/9/9/9/9 b G 1"
+IN_CHECK_OUT_OF_TURN = "4k4/4P4/9/9/9/9/9/9/4K4 b G 1"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--kyokumen", type=pathlib.Path, default=ROOT / "target/release/kyokumen")
+    program = parser.parse_args().kyokumen.resolve()
+    if not program.is_file():
+        print(f"{program} is missing; cargo build --release makes it", file=sys.stderr)
+        return 2
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        checks = (of_positions, of_known_verdicts, of_what_is_not_installed, of_problems)
+        failures = [what for check in checks for what, holds in check(folder, program) if not holds]
+    for what in failures:
+        print(f"not so: {what}")
+    print(f"{len(failures)} promises about comparisons are broken" if failures else "all as promised")
+    return 1 if failures else 0
+
+
+def run(script, *words, lacking=None):
+    """The end of a comparison, with a folder of packages that cannot be imported if there is one."""
+    command = [sys.executable, BENCHES / script, "--rounds", "1", *map(str, words)]
+    environment = os.environ | ({"PYTHONPATH": str(lacking)} if lacking else {})
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+
+
+def cells(output):
+    """Rows of all tables."""
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in output.splitlines() if "|" in line]
+
+
+def lines_in(file, *lines):
+    file.write_text("".join(f"{line}\n" for line in lines))
+    return file
+
+
+def of_positions(folder, program):
+    dozen, picture = folder / "dozen.tsv", folder / "curve.svg"
+    source = ROOT / "data/sample.sfen"
+    draw = [BENCHES / "draw_positions.py", source, "--count", "12", "--seed", "7", "-o", dozen]
+    subprocess.run([sys.executable, *map(str, draw)], check=True)
+    limits = ("--limits", "100,1000", "--peer-limits", "100,300", "--peer-limits", "nshogi=200,1000")
+    done = run("compare_solvers.py", dozen, *limits, "--svg", picture, "--kyokumen", program)
+    yield f"a dozen positions are compared: {done.stderr}", done.returncode == 0
+    rows = cells(done.stdout)
+    curves = [(row[0], row[1]) for row in rows if row[0] in PROGRAMS and len(row) == 7]
+    yield f"each program stands at its limits: {curves}", curves == [
+        ("Kyokumen", "100"), ("Kyokumen", "1,000"), ("cshogi", "100"), ("cshogi", "300"), ("nshogi", "200"),
+        ("nshogi", "1,000"),
+    ]  # fmt: skip
+    goals = [(row[0], row[1], row[5] == "–") for row in rows if len(row) == 10 and row[0] in PROGRAMS]
+    yield f"each peer asks for what it knows, nshogi for mates only: {goals}", goals == [
+        ("cshogi", "100", False), ("cshogi", "300", False), ("nshogi", "200", True), ("nshogi", "1,000", True)
+    ]  # fmt: skip
+    lines = xml.etree.ElementTree.parse(picture).findall(".//{*}polyline")
+    shown = [line.get("class") for line in lines]
+    yield f"nshogi has no curve of unknowns: {shown}", shown == [
+        "line c0", "line c1", "line c0", "line c1", "line c2"
+    ]  # fmt: skip
+
+
+def of_known_verdicts(folder, program):
+    limits = ("--limits", "100", "--peer-limits", "100", "--kyokumen", program)
+    for known, wrong, status in (("mate", "0", 0), ("none", "1", 1)):
+        file = lines_in(folder / f"{known}.tsv", f"{MATE_OF_ONE_PLY}\t{known}", f"{NO_MATE}\tnone")
+        done = run("compare_solvers.py", file, *limits)
+        rows = {row[0]: row for row in cells(done.stdout) if len(row) == 7}
+        found = [(rows[name][3], rows[name][6]) for name in PROGRAMS]
+        yield f"a mate said to be {known}: {found}, status {done.returncode}", (
+            found == [("1", wrong)] * 3 and done.returncode == status
+        )
+
+
+def of_what_is_not_installed(folder, program):
+    file = lines_in(folder / "one.tsv", MATE_OF_ONE_PLY)
+    words = (file, "--limits", "100", "--peer-limits", "100", "--kyokumen", program)
+    lacking = folder / "lacking"
+    lacking.mkdir()
+    for name, other in (("nshogi", "cshogi"), ("cshogi", None)):
+        lines_in(lacking / f"{name}.py", f"raise ImportError('there is no {name}')")
+        done = run("compare_solvers.py", *words, lacking=lacking)
+        yield f"{name} is said to be missing: {done.stderr}", f"without {name}: there is no {name}" in done.stderr
+        if other:
+            yield f"the comparison goes on without {name}", done.returncode == 0
+            yield "the other one stands in it", f"| {other} | 100 |" in done.stdout and name not in done.stdout
+        else:
+            yield "with none there is no comparison", (done.returncode, done.stdout) == (2, "")
+
+
+def of_problems(folder, program):
+    file = lines_in(
+        folder / "problems.tsv",
+        f"{MATE_OF_ONE_PLY}\t1\ta/1", f"{MATE_OF_ONE_PLY}\t?\ta/2", f"{ONE_KING}\t1\tb/1",
+        f"{IN_CHECK_OUT_OF_TURN}\t1\ta/3",
+    )  # fmt: skip
+    words = ("--nodes", "1000", "--kyokumen", program)
+    for options, plies, left_out in (
+        ((), "| 1 | 1 |", "1 of no stated length, 1 without the attacker's king, 1 no position with a king to mate"),
+        (("--one-king", "--source", "b/"), "| 1 | 1 |", "none"),
+        (("--one-king", "--every", "2"), "| 1 | 2 |", "none"),
+    ):
+        done = run("compare_problems.py", file, *options, *words)
+        yield f"{options} leaves out {left_out}: {done.stdout}{done.stderr}", (
+            done.returncode == 0 and f"problems, left out {left_out}." in done.stdout and plies in done.stdout
+        )
+        yield f"{options} leaves nothing unsolved", "Not solved" not in done.stdout
+    file = lines_in(folder / "misstated.tsv", f"{NO_MATE}\t3\ta/1", f"{MATE_OF_ONE_PLY}\t1\ta/2")
+    done = run("compare_problems.py", file, *words)
+    said = [f"**Not solved by {name}: 1**" in done.stdout for name in PROGRAMS]
+    yield f"no mate of three plies is wrong: {done.stdout}", done.returncode == 1 and all(said)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
