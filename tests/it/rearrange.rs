@@ -568,6 +568,22 @@ fn comments_and_headers_are_not_moved() {
 }
 
 #[test]
+fn the_folder_of_the_output_is_made_and_stays_only_with_it() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    write(folder, "in.hcp", &good(Format::Hcp, 40));
+    write(folder, "cut.hcp", &good(Format::Hcp, 40)[..100]);
+    for words in [&["dedup"][..], &["shuffle"], &["sample", "--rate", "1"], &["interleave"]] {
+        let to = format!("{}/out.hcp", words[0]);
+        succeeds(folder, &[words, &["in.hcp", "-o", &to]].concat());
+        assert!(!file(folder, &to).is_empty(), "{words:?}");
+        let to = format!("{}-failed/out.hcp", words[0]);
+        assert_eq!(run(folder, &[words, &["cut.hcp", "-o", &to]].concat()).0, 1, "{words:?}");
+        assert!(!folder.join(&to).parent().unwrap().exists(), "{words:?}");
+    }
+}
+
+#[test]
 fn an_empty_input_gives_an_empty_output() {
     let folder = TempDir::new().unwrap();
     let folder = folder.path();

@@ -119,6 +119,12 @@ enum Cell {
 
 const EMPTY: Cell = Cell::Square(None);
 
+impl Cell {
+    const fn is_empty(self) -> bool {
+        matches!(self, Self::Square(None))
+    }
+}
+
 /// A file has its nine squares, and two walls at each end, as a knight jumps two ranks.
 const FILE_CELLS: usize = RIM_RANKS + 9 + RIM_RANKS;
 const RIM_RANKS: usize = 2;
@@ -150,8 +156,8 @@ const fn distance(files: isize, ranks: isize, color: Color) -> isize {
 #[derive(Clone, Copy)]
 struct Arrival {
     from: CellNumber,
-    /// What brings it there, by its place among the steps of its kind.
-    step: usize,
+    /// From where it comes, one of [`DIRECTIONS`].
+    direction: usize,
     /// What a step on the way back to the piece adds, taken once or several times.
     back: isize,
 }
@@ -188,15 +194,14 @@ impl Mailbox {
     }
 
     fn legal_moves(&mut self) -> Vec<Move> {
-        let in_check = self.king_is_attacked(self.side_to_move);
-        let mut moves = self.candidates();
+        let (mut moves, in_check) = self.candidates();
         moves.retain(|&m| self.is_legal(m, in_check));
         moves
     }
 
     fn has_legal_move(&mut self) -> bool {
-        let in_check = self.king_is_attacked(self.side_to_move);
-        self.candidates().into_iter().any(|m| self.is_legal(m, in_check))
+        let (moves, in_check) = self.candidates();
+        moves.into_iter().any(|m| self.is_legal(m, in_check))
     }
 
     fn legal_move(&mut self, code: u16) -> Option<Move> {
@@ -220,19 +225,23 @@ impl Mailbox {
     }
 
     /// Moves that obey the way the pieces move, the dead ranks and the rule of two pawns; in check without those
-    /// that cannot help.
-    fn candidates(&self) -> Vec<Move> {
+    /// that cannot help. Also says whether it is check.
+    fn candidates(&self) -> (Vec<Move>, bool) {
         let mut moves = Vec::with_capacity(CANDIDATES);
         let us = self.side_to_move;
-        let king = self.kings[us.index()];
-        let mut checks = king.into_iter().flat_map(|king| self.arrivals(king, !us));
-        match (king, checks.next(), checks.next()) {
-            (Some(king), Some(check), None) => self.push_answers(king, check, &mut moves),
-            // Nothing but the king gets out of two checks at once.
-            (Some(king), Some(_), Some(_)) => self.push_moves_from(king, &mut moves),
-            _ => self.push_all(&mut moves),
+        if let Some(king) = self.kings[us.index()] {
+            let mut checks = self.arrivals(king, !us);
+            if let Some(check) = checks.next() {
+                match checks.next() {
+                    None => self.push_answers(king, check, &mut moves),
+                    // Nothing but the king gets out of two checks at once.
+                    Some(_) => self.push_moves_from(king, &mut moves),
+                }
+                return (moves, true);
+            }
         }
-        moves
+        self.push_all(&mut moves);
+        (moves, false)
     }
 
     fn push_all(&self, moves: &mut Vec<Move>) {
@@ -255,9 +264,8 @@ impl Mailbox {
         let mut to = king;
         while to != check.from {
             to = to.wrapping_add_signed(check.back);
-            arrivals.extend(
-                self.arrivals(to, us).filter(|a| a.from != king).map(|a| (a.from, a.step, to)),
-            );
+            let others = self.arrivals(to, us).filter(|arrival| arrival.from != king);
+            arrivals.extend(others.map(|arrival| (arrival.from, self.step(arrival), to)));
             if to != check.from {
                 between.push(square_of(to));
             }
@@ -293,7 +301,7 @@ impl Mailbox {
                     Cell::Square(Some(other)) if other.color == piece.color => break,
                     content @ Cell::Square(_) => {
                         self.push_move(from, to, moves);
-                        if !far || content != EMPTY {
+                        if !far || !content.is_empty() {
                             break;
                         }
                     }
@@ -330,7 +338,7 @@ impl Mailbox {
     fn can_drop(&self, kind: HandKind, to: Square) -> bool {
         let us = self.side_to_move;
         let pawn = Cell::Square(Some(Piece::new(us, PieceKind::Pawn)));
-        self.cells[cell_of(to)] == EMPTY
+        self.cells[cell_of(to)].is_empty()
             && to.relative_rank(us) >= kind.piece_kind().dead_ranks()
             && !(kind == HandKind::Pawn
                 && (0..9).any(|rank| {
@@ -345,6 +353,15 @@ impl Mailbox {
             return true;
         }
         let us = self.side_to_move;
+        if let Some(from) = m.from().map(cell_of)
+            && self.kings[us.index()] == Some(from)
+        {
+            // What he covered where he stood reaches him now.
+            let king = std::mem::replace(&mut self.cells[from], EMPTY);
+            let is_attacked = self.is_attacked(cell_of(m.to()), !us);
+            self.cells[from] = king;
+            return !is_attacked;
+        }
         let captured = self.make(m);
         let is_mate_by_pawn =
             |after: &mut Self| drops_pawn && after.king_is_attacked(!us) && !after.has_legal_move();
@@ -409,31 +426,51 @@ impl Mailbox {
     }
 
     fn king_is_attacked(&self, color: Color) -> bool {
-        self.kings[color.index()].is_some_and(|king| self.arrivals(king, !color).next().is_some())
+        self.kings[color.index()].is_some_and(|king| self.is_attacked(king, !color))
     }
 
-    /// The pieces of `color` that move to this cell: along each line the first piece there, and over each knight's
-    /// jump.
+    /// Whether a piece of `color` moves to this cell.
+    fn is_attacked(&self, cell: CellNumber, color: Color) -> bool {
+        (0..DIRECTIONS.len()).any(|direction| self.arrival(cell, color, direction).is_some())
+    }
+
+    /// The pieces of `color` that move to this cell.
     fn arrivals(&self, to: CellNumber, color: Color) -> impl Iterator<Item = Arrival> {
-        (0..DIRECTIONS.len()).filter_map(move |direction| {
-            let back = match color {
-                Color::Black => -DIRECTIONS[direction],
-                Color::White => DIRECTIONS[direction],
-            };
-            let mut from = to.wrapping_add_signed(back);
-            let mut is_far = false;
-            while direction < LINES && self.cells[from] == EMPTY {
+        (0..DIRECTIONS.len()).filter_map(move |direction| self.arrival(to, color, direction))
+    }
+
+    /// The piece of `color` that moves to this cell from one direction: the first piece on a line, or that of a knight's
+    /// jump.
+    #[inline]
+    fn arrival(&self, to: CellNumber, color: Color, direction: usize) -> Option<Arrival> {
+        let back = match color {
+            Color::Black => -DIRECTIONS[direction],
+            Color::White => DIRECTIONS[direction],
+        };
+        let mut from = to.wrapping_add_signed(back);
+        let mut reaching = &NEAR;
+        if direction < LINES {
+            while self.cells[from].is_empty() {
                 from = from.wrapping_add_signed(back);
-                is_far = true;
+                reaching = &FAR;
             }
-            match self.cells[from] {
-                Cell::Square(Some(piece)) if piece.color == color => {
-                    let (step, far) = PLACES[piece.kind.index()][direction]?;
-                    (far || !is_far).then_some(Arrival { from, step, back })
-                }
-                _ => None,
+        }
+        match self.cells[from] {
+            Cell::Square(Some(piece))
+                if piece.color == color && reaching[direction] >> piece.kind.index() & 1 != 0 =>
+            {
+                Some(Arrival { from, direction, back })
             }
-        })
+            _ => None,
+        }
+    }
+
+    /// The place of the step that is taken among those of the piece.
+    fn step(&self, arrival: Arrival) -> usize {
+        let Cell::Square(Some(piece)) = self.cells[arrival.from] else { return 0 };
+        let step = DIRECTIONS[arrival.direction];
+        let is_it = |&(files, ranks, _): &MoveStep| distance(files, ranks, Color::Black) == step;
+        reaches(piece.kind).iter().position(is_it).unwrap_or(0)
     }
 }
 
@@ -451,19 +488,25 @@ const DIRECTIONS: [isize; LINES + 2] = {
 };
 const LINES: usize = KING.len();
 
-/// The place of the step in a direction among those of a kind that has it, and whether it repeats.
-const PLACES: [[Option<(usize, bool)>; DIRECTIONS.len()]; PieceKind::COUNT] = {
-    let mut places = [[None; DIRECTIONS.len()]; PieceKind::COUNT];
+/// The kinds that take a step in a direction, a bit each by [`PieceKind::index`].
+const NEAR: [u16; DIRECTIONS.len()] = kinds_that_step(false);
+/// Those that take it again and again.
+const FAR: [u16; DIRECTIONS.len()] = kinds_that_step(true);
+
+const fn kinds_that_step(repeatedly: bool) -> [u16; DIRECTIONS.len()] {
+    let mut kinds = [0; DIRECTIONS.len()];
     let mut kind = 0;
-    while kind < places.len() {
+    while kind < PieceKind::COUNT {
         let steps = reaches(PieceKind::ALL[kind]);
         let mut place = 0;
         while place < steps.len() {
             let (files, ranks, far) = steps[place];
             let mut direction = 0;
             while direction < DIRECTIONS.len() {
-                if DIRECTIONS[direction] == distance(files, ranks, Color::Black) {
-                    places[kind][direction] = Some((place, far));
+                if DIRECTIONS[direction] == distance(files, ranks, Color::Black)
+                    && (far || !repeatedly)
+                {
+                    kinds[direction] |= 1 << kind;
                 }
                 direction += 1;
             }
@@ -471,8 +514,8 @@ const PLACES: [[Option<(usize, bool)>; DIRECTIONS.len()]; PieceKind::COUNT] = {
         }
         kind += 1;
     }
-    places
-};
+    kinds
+}
 
 /// Room for the candidates of most positions in check.
 const CANDIDATES: usize = 32;

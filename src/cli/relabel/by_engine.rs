@@ -16,6 +16,9 @@ use crate::storage::platform::Interrupt;
 /// Records a thread asks an engine about before they are written.
 const ENGINE_BLOCK_RECORDS: u64 = 4;
 
+const NODES_MISSING: &str =
+    "--engine needs --nodes N: how many nodes the engine searches about each position";
+
 const ENGINE_TIMEOUT: Duration = Duration::from_mins(1);
 
 pub(super) fn run(
@@ -28,7 +31,7 @@ pub(super) fn run(
     let engine = EngineSettings {
         command: words.ok_or_else(|| Usage(format!("--engine: {command:?} is no command")))?,
         options: settings.asked.engine_option.clone(),
-        nodes: settings.asked.nodes.ok_or_else(|| Usage("how far: --nodes N".to_owned()))?,
+        nodes: settings.asked.nodes.ok_or_else(|| Usage(NODES_MISSING.to_owned()))?,
         patience: settings.asked.engine_timeout.unwrap_or(ENGINE_TIMEOUT),
     };
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;

@@ -109,6 +109,8 @@ pub fn interleave(
     cancel: &AtomicBool,
 ) -> Result<OperationManifest, OperationError> {
     check(plan, weights)?;
+    // Dropped last, when outputs that are not whole are gone.
+    let _folder = plan.create_folder()?;
     let started = Instant::now();
     let before = plan.identities();
     let outputs: Vec<_> = plan.outputs.iter().chain(&plan.side_outputs).cloned().collect();

@@ -36,6 +36,8 @@ pub fn shuffle(
     progress: &mut Progress,
     cancel: &AtomicBool,
 ) -> Result<OperationManifest, OperationError> {
+    // Dropped last, when outputs that are not whole are gone.
+    let _folder = plan.create_folder()?;
     plan.resources.check_folder()?;
     let started = Instant::now();
     let mut control = RunControl { progress, cancel };

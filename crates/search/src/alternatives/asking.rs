@@ -115,12 +115,16 @@ impl Asking<'_> {
             // What was spent on all is spent on each in equal parts.
             let nodes = mem::take(&mut solved.stats.nodes);
             let count = open.len() as u64;
-            open.iter().for_each(|&index| findings[index].nodes += nodes / count);
+            for &index in &open {
+                findings[index].nodes += nodes / count;
+            }
             findings[open[0]].nodes += nodes % count;
             match solved.verdict {
                 Verdict::Unknown(_) => return,
                 Verdict::Disproven => {
-                    open.iter().for_each(|&index| findings[index].verdict = Verdict::Disproven);
+                    for &index in &open {
+                        findings[index].verdict = Verdict::Disproven;
+                    }
                 }
                 Verdict::Proven => {
                     let m = solved.line.remove(0);
