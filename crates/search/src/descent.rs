@@ -206,19 +206,21 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
         let nodes_before = self.nodes;
         let first = self.children.len();
         self.path.push(key, hand);
-        self.table.enter(key, hand);
         // Where no ply is left, even a node that was searched before is expanded to see if it is over.
         let known = if plies_left > 0 && self.take_cached(handle, key, hand, plies_left) {
             None
         } else {
             self.expand(game, plies_left)
         };
+        let mut is_counted = false;
         let mut value = match known {
             Some(value) => value,
-            None => self.search_children(game, ply, first, limit, observer),
+            None => self.search_children(game, ply, first, limit, &mut is_counted, observer),
         };
         self.path.pop();
-        self.table.leave(key, hand);
+        if is_counted {
+            self.table.leave(key, hand);
+        }
         if T::IS_SHARED {
             self.end_unwinding(ply);
             if mem::take(&mut self.is_adopted) {
@@ -326,6 +328,7 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
         ply: u16,
         first: usize,
         limit: ProofNumbers,
+        is_counted: &mut bool,
         observer: &dyn SearchObserver<G::Move>,
     ) -> Value<G::Hand> {
         let kind = game.node_kind();
@@ -347,6 +350,10 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
                     return value;
                 }
                 return Value::new(summary.numbers, game.hand());
+            }
+            // Positions that are only expanded are too many to be counted, and done too soon.
+            if T::IS_SHARED && !mem::replace(is_counted, true) {
+                self.table.enter(game.board_key(), game.hand());
             }
             let summary = if T::IS_SHARED && self.searches_at(game) > 1 {
                 self.spread(game, first, summary, limit)
