@@ -257,7 +257,8 @@ impl MoveFinding {
     /// Takes what was found by asking again, unless that is less.
     fn update(&mut self, finding: Self) {
         let nodes = self.nodes.saturating_add(finding.nodes);
-        if finding.mates() || !self.mates() {
+        let is_longer = finding.line.len() > self.line.len();
+        if !self.mates() || (finding.mates() && !is_longer) {
             *self = finding;
         }
         self.nodes = nodes;
