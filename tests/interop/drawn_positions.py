@@ -4,51 +4,23 @@
 Exit status 0: all as promised, 1: something is not, 2: the program is missing.
 """
 
-import argparse
-import pathlib
 import random
-import subprocess
 import sys
-import tempfile
 
 import cshogi
+import promises
 import pyarrow
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-BENCHES = ROOT / "benches"
-SAMPLE = ROOT / "data/sample.sfen"
+SAMPLE = promises.ROOT / "data/sample.sfen"
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--kyokumen", type=pathlib.Path, default=ROOT / "target/release/kyokumen")
-    program = parser.parse_args().kyokumen.resolve()
-    if not program.is_file():
-        print(f"{program} is missing; cargo build --release makes it", file=sys.stderr)
-        return 2
-    with tempfile.TemporaryDirectory() as folder:
-        folder = pathlib.Path(folder)
-        failures = [
-            what
-            for what, holds in [
-                *of_a_file(folder), *of_random_play(folder), *refusals(folder), *of_the_comparison(folder, program)
-            ]
-            if not holds
-        ]  # fmt: skip
-    for what in failures:
-        print(f"not so: {what}")
-    print(f"{len(failures)} promises about drawn positions are broken" if failures else "all as promised")
-    return 1 if failures else 0
-
-
-def run(script, *words):
-    command = [sys.executable, BENCHES / script, *map(str, words)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    return promises.check(__doc__, "drawn positions", of_a_file, of_random_play, refusals, of_the_comparison)
 
 
 def drawn(output, *words):
     """The lines that are drawn."""
-    done = run("draw_positions.py", *words, "-o", output)
+    done = promises.run("draw_positions.py", *words, "-o", output)
     assert done.returncode == 0, done.stderr
     return output.read_text().splitlines()
 
@@ -68,7 +40,7 @@ def pieces(line):
     return sum(character.isalpha() for character in line.split()[0])
 
 
-def of_a_file(folder):
+def of_a_file(folder, _):
     sample = SAMPLE.read_text().splitlines()
     asked = (SAMPLE, "--count", 700)
     first = drawn(folder / "first.tsv", *asked, "--seed", 7)
@@ -87,7 +59,7 @@ def of_a_file(folder):
     yield "nothing is drawn that is excluded", not set(map(key, rest)) & set(map(key, first))
 
 
-def of_random_play(folder):
+def of_random_play(folder, _):
     asked = ("--random-play", "--count", 60)
     first = drawn(folder / "random.tsv", *asked, "--seed", 7)
     yield "60 positions are drawn, none twice", len(first) == len(set(map(key, first))) == 60
@@ -99,11 +71,11 @@ def of_random_play(folder):
     yield "random play leaves out what is excluded", not set(map(key, rest)) & set(map(key, first))
 
 
-def refusals(folder):
+def refusals(folder, _):
     def refusal(text, count=1):
         source = folder / "source.sfen"
         source.write_text(text)
-        done = run("draw_positions.py", source, "--count", count, "--seed", 1, "-o", folder / "none.tsv")
+        done = promises.run("draw_positions.py", source, "--count", count, "--seed", 1, "-o", folder / "none.tsv")
         return done.returncode, done.stderr.replace(str(source), "FILE").strip()
 
     # Another ply and another order of the hands make no other position; the last one is in check.
@@ -123,7 +95,7 @@ def of_the_comparison(folder, program):
     data, kept = folder / "data", folder / "kept"
     data.mkdir()
     seed = ("--seed", "7", "--data", data, "--kyokumen", program)
-    done = run("compare_solvers.py", *seed)
+    done = promises.run("compare_solvers.py", *seed)
     yield "a data folder without sources is refused", (done.returncode, done.stderr.strip()) == (
         2,
         f"--seed draws from dev.sfen.zst and dev_engine.sfen.zst, which {data} does not hold: name a folder"
@@ -136,7 +108,7 @@ def of_the_comparison(folder, program):
     compress("".join(sample[:1200]).encode(), data / "dev.sfen.zst")
     compress("".join(sample[1200:]).encode(), data / "dev_engine.sfen.zst")
     limits = ("--limits", "10,20", "--peer-limits", "20", "--rounds", "1")
-    done = run("compare_solvers.py", *seed, *limits, "--keep-sets", kept)
+    done = promises.run("compare_solvers.py", *seed, *limits, "--keep-sets", kept)
     yield f"the comparison is made: {done.stderr}", done.returncode == 0
     sets = {name: (kept / f"{name}-7.tsv").read_text().splitlines() for name in ("games", "engine", "random")}
     yield "the sets have 500, 300 and 300 positions", [len(lines) for lines in sets.values()] == [500, 300, 300]
@@ -144,7 +116,7 @@ def of_the_comparison(folder, program):
     yield "none of them is excluded", not set(map(key, lines)) & set(map(key, sample[:400]))
     for row in ("1100 positions.", "| Kyokumen | 10 |", "| cshogi | 20 |", "| games-7 | 20 |", "| random-7 | 20 |"):
         yield f"the tables have {row}", row in done.stdout
-    run("compare_solvers.py", *seed, *limits, "--keep-sets", folder / "again")
+    promises.run("compare_solvers.py", *seed, *limits, "--keep-sets", folder / "again")
     yield "the sets are those of the seed", all(
         (folder / "again" / file.name).read_bytes() == file.read_bytes() for file in kept.iterdir()
     )

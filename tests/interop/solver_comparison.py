@@ -4,16 +4,11 @@
 Exit status 0: all as promised, 1: something is not, 2: the program is missing.
 """
 
-import argparse
-import os
-import pathlib
-import subprocess
 import sys
-import tempfile
 import xml.etree.ElementTree
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-BENCHES = ROOT / "benches"
+import promises
+
 PROGRAMS = ("Kyokumen", "cshogi", "nshogi")
 
 # A gold before the king mates, which nothing does without a piece in hand.
@@ -24,27 +19,13 @@ IN_CHECK_OUT_OF_TURN = "4k4/4P4/9/9/9/9/9/9/4K4 b G 1"
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--kyokumen", type=pathlib.Path, default=ROOT / "target/release/kyokumen")
-    program = parser.parse_args().kyokumen.resolve()
-    if not program.is_file():
-        print(f"{program} is missing; cargo build --release makes it", file=sys.stderr)
-        return 2
-    with tempfile.TemporaryDirectory() as folder:
-        folder = pathlib.Path(folder)
-        checks = (of_positions, of_known_verdicts, of_what_is_not_installed, of_problems)
-        failures = [what for check in checks for what, holds in check(folder, program) if not holds]
-    for what in failures:
-        print(f"not so: {what}")
-    print(f"{len(failures)} promises about comparisons are broken" if failures else "all as promised")
-    return 1 if failures else 0
+    checks = (of_positions, of_known_verdicts, of_what_is_not_installed, of_problems)
+    return promises.check(__doc__, "comparisons", *checks)
 
 
 def run(script, *words, lacking=None):
-    """The end of a comparison, with a folder of packages that cannot be imported if there is one."""
-    command = [sys.executable, BENCHES / script, "--rounds", "1", *map(str, words)]
-    environment = os.environ | ({"PYTHONPATH": str(lacking)} if lacking else {})
-    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    """The end of a comparison of one round, with a folder of packages that cannot be imported if there is one."""
+    return promises.run(script, "--rounds", "1", *words, packages=lacking)
 
 
 def cells(output):
@@ -59,9 +40,9 @@ def lines_in(file, *lines):
 
 def of_positions(folder, program):
     dozen, picture = folder / "dozen.tsv", folder / "curve.svg"
-    source = ROOT / "data/sample.sfen"
-    draw = [BENCHES / "draw_positions.py", source, "--count", "12", "--seed", "7", "-o", dozen]
-    subprocess.run([sys.executable, *map(str, draw)], check=True)
+    source = promises.ROOT / "data/sample.sfen"
+    done = promises.run("draw_positions.py", source, "--count", 12, "--seed", 7, "-o", dozen)
+    yield f"a dozen positions are drawn: {done.stderr}", done.returncode == 0
     limits = ("--limits", "100,1000", "--peer-limits", "100,300", "--peer-limits", "nshogi=200,1000")
     done = run("compare_solvers.py", dozen, *limits, "--svg", picture, "--kyokumen", program)
     yield f"a dozen positions are compared: {done.stderr}", done.returncode == 0

@@ -6,14 +6,17 @@ use std::collections::HashMap;
 use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
+use assert_cmd::cargo::cargo_bin;
 use kyokumen::mate::judge::{Judge, Judgement, SearchSettings};
 use kyokumen::mate::positions::{LineOrByte, Positions};
 use kyokumen::mate::solve::{Solution, SolveOptions, solve};
 use kyokumen::records::answer::Answer;
 use kyokumen::shogi::Position;
 use kyokumen_testing::positions::{Random, random_play};
+use serde_json::Value;
 use snapbox::{assert_data_eq, str};
 use tempfile::TempDir;
 
@@ -182,4 +185,20 @@ status 3
 
 "#]]
     );
+}
+
+/// Of the moves of a file, too, what lies beyond the default depth is found: where that of the answers is in the way, nothing is
+/// known about uniqueness.
+#[test]
+fn moves_are_asked_about_to_any_depth() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("position.sfen");
+    let sfen = "l2s1g2l/4pk1r1/bp2r4/p1n1g1Kpp/7n1/3PPPP1P/PPN1G2P1/1BP3GS1/L1S4NL w S4P 104";
+    fs::write(&file, sfen).unwrap();
+    for (options, uniqueness) in [(&[][..], "unique"), (&["--depth", "20"], "undecided")] {
+        let mut command = Command::new(cargo_bin("kyokumen"));
+        let output = command.args(["solve", "--all", "--json"]).args(options).arg(&file).output();
+        let answer: Value = serde_json::from_slice(&output.unwrap().stdout).unwrap();
+        assert_eq!(answer["uniqueness"], uniqueness, "{options:?}");
+    }
 }

@@ -62,9 +62,7 @@ impl<G: SharedGame> DfPn<G> {
         observer: &dyn SearchObserver<G::Move>,
     ) -> (SearchResult<G::Move>, bool) {
         match self.solve_joined(threads, game, limits, observer) {
-            (solved, None) => {
-                shorten(&mut self.descent, &mut self.proof, game, limits, solved, observer)
-            }
+            (solved, None) => self.shorten(game, limits, solved, observer),
             (solved, Some(mut team)) => {
                 shorten(&mut team, &mut self.proof, game, limits, solved, observer)
             }

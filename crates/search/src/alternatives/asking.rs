@@ -1,7 +1,8 @@
 //! The same question about many moves, within one budget of nodes.
 //!
-//! Each move is first asked about with a small share. What is left goes to those that are open then, in equal
-//! shares that grow from round to round: an easy question does not wait behind a hard one.
+//! Each move is first asked about with a small share: an easy question does not wait behind a hard one. Of the checks that
+//! are open then all together are asked whether one mates. What is left goes to the open moves in equal shares, which grow
+//! from round to round.
 
 use std::mem;
 
@@ -269,11 +270,7 @@ impl MoveFinding {
     }
 
     fn wants_nodes(&self) -> bool {
-        match self.verdict {
-            Verdict::Proven => !self.is_shortest,
-            Verdict::Disproven => false,
-            Verdict::Unknown(stop) => stop == Stop::Nodes,
-        }
+        self.is_unknown() || (self.mates() && !self.is_shortest)
     }
 
     fn is_cancelled(&self) -> bool {
