@@ -299,8 +299,7 @@ mod tests {
     const NODES: u64 = 100_000;
     const DEPTH_PLIES: u16 = 7;
 
-    /// One search of all checks finds the same mates as one of each, also where a check that the game itself would leave out
-    /// is the last one that is open.
+    /// One search of all checks finds the same mates as one of each.
     #[test]
     fn moves_asked_about_together_have_the_verdicts_of_each() {
         let mut search = DfPn::new(TableSize::from_mib(4));

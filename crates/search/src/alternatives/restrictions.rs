@@ -65,7 +65,7 @@ impl<G: Game> Restriction<G> for Restrictions<G::Move> {
             return Expansion::Over(Outcome::Missed);
         }
         let Some(allowed) = self.allowed() else { return game.expand(moves) };
-        // Not what the game proposes: it leaves out moves that others make superfluous, which may be forbidden here.
+        // Not what the game proposes: there a move may be held back until another is solved, which may be forbidden here.
         moves.extend(allowed.iter().map(|&m| Candidate::new(m)));
         Expansion::Moves
     }
