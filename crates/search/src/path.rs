@@ -4,6 +4,8 @@
 //! kept nevertheless follows Kishimoto and Müller, *A general solution to the graph history interaction
 //! problem* (2004).
 
+use std::mem;
+
 use kyokumen_game::Hand;
 
 /// The ancestor nearest the root on which a disproof leans because a position would repeat.
@@ -18,66 +20,70 @@ pub(super) fn dependency_above(ply: u16, path_dependency: PathDependency) -> Pat
 
 const PATH_BUCKETS: usize = 1 << 12;
 
+/// No ancestor, in the place of a ply.
+const NOBODY: u16 = u16::MAX;
+
 /// The positions from the root to the current node.
 pub(super) struct Path<H> {
-    nodes: Vec<(u64, H)>,
-    /// Ancestors per low bits of the key: most positions are found new without a walk.
-    counts: Box<[u8; PATH_BUCKETS]>,
-    /// A count has been as high as it can be.
-    is_saturated: bool,
+    nodes: Vec<PathNode<H>>,
+    /// The last ancestor of those with the same low bits of the key: most positions are found new by a look at it.
+    last: Box<[u16; PATH_BUCKETS]>,
+}
+
+struct PathNode<H> {
+    key: u64,
+    hand: H,
+    /// The ancestor before this one with the same low bits of the key.
+    before: u16,
 }
 
 impl<H: Hand> Path<H> {
     pub(super) fn new() -> Self {
-        Self { nodes: Vec::new(), counts: Box::new([0; PATH_BUCKETS]), is_saturated: false }
+        Self { nodes: Vec::new(), last: Box::new([NOBODY; PATH_BUCKETS]) }
     }
 
     pub(super) fn clear(&mut self) {
         while !self.nodes.is_empty() {
             self.pop();
         }
-        if self.is_saturated {
-            self.counts.fill(0);
-            self.is_saturated = false;
-        }
     }
 
     pub(super) fn push(&mut self, key: u64, hand: H) {
-        self.nodes.push((key, hand));
-        let count = &mut self.counts[bucket(key)];
-        *count = count.saturating_add(1);
+        let ply = self.plies();
+        let before = mem::replace(&mut self.last[bucket(key)], ply);
+        self.nodes.push(PathNode { key, hand, before });
     }
 
     pub(super) fn pop(&mut self) {
-        if let Some((key, _)) = self.nodes.pop() {
-            let count = &mut self.counts[bucket(key)];
-            // A saturated count stays: it only costs a walk.
-            if *count < u8::MAX {
-                *count -= 1;
-            } else {
-                self.is_saturated = true;
-            }
+        if let Some(PathNode { key, before, .. }) = self.nodes.pop() {
+            self.last[bucket(key)] = before;
         }
     }
 
     /// How many positions there are.
     pub(super) fn plies(&self) -> u16 {
-        u16::try_from(self.nodes.len()).unwrap_or(u16::MAX)
+        u16::try_from(self.nodes.len()).unwrap_or(NOBODY)
     }
 
     /// The position at this ply.
     pub(super) fn node(&self, ply: u16) -> (u64, H) {
-        self.nodes[usize::from(ply)]
+        let node = &self.nodes[usize::from(ply)];
+        (node.key, node.hand)
     }
 
     /// The ancestor nearest the root with this board and at least this hand. A shortest proof never
     /// comes back to a board without having gained, so the attacker loses nothing by not trying.
+    #[inline]
     pub(super) fn repeats(&self, key: u64, hand: H) -> Option<PathDependency> {
-        if self.counts[bucket(key)] == 0 {
-            return None;
+        let mut nearest_the_root = None;
+        let mut ply = self.last[bucket(key)];
+        while let Some(node) = self.nodes.get(usize::from(ply)) {
+            if node.key == key && node.hand.dominates(hand) {
+                nearest_the_root = Some(ply);
+            }
+            ply = node.before;
         }
-        let index = self.nodes.iter().position(|&(k, h)| k == key && h.dominates(hand))?;
-        PathDependency::try_from(index).ok()
+        nearest_the_root
     }
 }
 
