@@ -4,20 +4,30 @@
 //! three (after Hyatt and Mann, *A lock-less transposition table implementation for parallel search*, 2002): words
 //! that two writers left side by side, or that a reader met halfway, have another key and are an entry of no board.
 
-use std::collections::TryReserveError;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::thread;
 
 use kyokumen_game::Hand;
+use zerocopy::{AllocError, FromZeros};
 
 use super::table::{
     Finding, GROWTH, MIN_SLOTS, Proof, TableLookup, TableUpdate, WINDOW, known_of, permille,
     shortest_proof_of,
 };
 
-/// Aligned so that two share a line of the processor's cache.
-#[derive(Default)]
-#[repr(align(32))]
-struct Slot([AtomicU64; 4]);
+/// A slot, four words of the table.
+#[derive(Clone, Copy)]
+struct Slot<'a>(&'a SlotWords);
+
+type SlotWords = [AtomicU64; SLOT_WORDS];
+
+const SLOT_WORDS: usize = 4;
+
+/// Slots begin at the first word of a line of the processor's cache, so that two share one.
+const LINE_BYTES: usize = 64;
+
+/// Systems hand out memory in pieces of no less.
+const PAGE_BYTES: usize = 4096;
 
 /// Marks a slot that is filled, in its last word.
 const FILLED: u64 = 1 << 63;
@@ -28,29 +38,36 @@ const TAG: u64 = 0x7fff_ffff << 32;
 /// The words of an entry behind the first.
 type Words = [u64; 3];
 
-impl Slot {
-    fn is_empty(&self) -> bool {
+impl Slot<'_> {
+    fn is_empty(self) -> bool {
         self.0[3].load(Ordering::Relaxed) == 0
     }
 
     /// Whether it may hold this board; [`Slot::read`] knows for sure.
     #[inline]
-    fn may_be_of(&self, key: u64) -> bool {
+    fn may_be_of(self, key: u64) -> bool {
         (self.0[3].load(Ordering::Relaxed) ^ (key << 32)) & TAG == 0
     }
 
     /// Key and contents, if they belong together; otherwise the key is that of no board.
     #[inline]
-    fn read(&self) -> (u64, Words) {
+    fn read(self) -> (u64, Words) {
         let [first, words @ ..] = self.0.each_ref().map(|word| word.load(Ordering::Relaxed));
         (first ^ checksum(words), words)
     }
 
-    fn write(&self, key: u64, words: Words) {
+    fn write(self, key: u64, words: Words) {
         let [a, b, c] = words;
-        for (slot, word) in self.0.iter().zip([key ^ checksum(words), a, b, c]) {
-            slot.store(word, Ordering::Relaxed);
+        for (place, word) in self.0.iter().zip([key ^ checksum(words), a, b, c]) {
+            place.store(word, Ordering::Relaxed);
         }
+    }
+}
+
+/// Has the system hand out the memory of these slots, which costs less in a row than as they are used.
+fn touch(slots: &[SlotWords]) {
+    for slot in slots.iter().step_by(PAGE_BYTES / size_of::<SlotWords>()) {
+        slot[0].store(0, Ordering::Relaxed);
     }
 }
 
@@ -85,7 +102,10 @@ fn words_of<H: Hand>(key: u64, finding: &Finding<H>) -> Words {
 
 /// The table; the hands in it are those of one game.
 pub(super) struct SharedTable {
-    slots: Vec<Slot>,
+    /// Zero is an empty slot, so that the system hands out its memory as it is used.
+    words: Vec<AtomicU64>,
+    /// The first word of the first slot.
+    first: usize,
     /// Slots that boards begin at; the window of the last one reaches beyond them.
     starts: usize,
     /// As far as it may grow.
@@ -95,25 +115,51 @@ pub(super) struct SharedTable {
 
 impl SharedTable {
     /// An empty table with about so many slots, that may grow to `most`.
-    pub(super) fn new(slots: usize, most: usize) -> Result<Self, TryReserveError> {
+    pub(super) fn new(slots: usize, most: usize) -> Result<Self, AllocError> {
         let most_starts = most.max(MIN_SLOTS);
         let starts = slots.clamp(MIN_SLOTS, most_starts);
-        let mut slots = Vec::new();
-        slots.try_reserve_exact(starts + WINDOW)?;
-        slots.resize_with(starts + WINDOW, Slot::default);
-        Ok(Self { slots, starts, most_starts, filled: AtomicUsize::new(0) })
+        let line_words = LINE_BYTES / size_of::<AtomicU64>();
+        let words = AtomicU64::new_vec_zeroed((starts + WINDOW) * SLOT_WORDS + line_words)?;
+        let first = words.as_ptr().align_offset(LINE_BYTES);
+        Ok(Self { words, first, starts, most_starts, filled: AtomicUsize::new(0) })
     }
 
-    /// The same entries in more slots.
-    pub(super) fn grown(&self) -> Result<Self, TryReserveError> {
+    /// The same entries in more slots, moved there by so many threads.
+    pub(super) fn grown(&self, threads: usize) -> Result<Self, AllocError> {
         let larger = Self::new(self.starts.saturating_mul(GROWTH), self.most_starts)?;
-        for slot in self.slots.iter().filter(|slot| !slot.is_empty()) {
+        let [from, to] = [self.slots(), larger.slots()];
+        let [parts, places] = [from, to].map(|slots| slots.chunks(slots.len().div_ceil(threads)));
+        // Slots are in the order of keys, so that threads write to different parts but for a window at their border.
+        thread::scope(|scope| {
+            for (part, places) in parts.zip(places) {
+                let take_over = || {
+                    touch(places);
+                    larger.take_over(part);
+                };
+                if thread::Builder::new().spawn_scoped(scope, take_over).is_err() {
+                    take_over();
+                }
+            }
+        });
+        Ok(larger)
+    }
+
+    /// Writes the entries of another table into this one.
+    fn take_over(&self, slots: &[SlotWords]) {
+        let mut filled = 0;
+        for slot in slots.iter().map(Slot).filter(|slot| !slot.is_empty()) {
             let (key, words) = slot.read();
             // Of words that do not belong together the key is a wrong one, there as here.
-            larger.slot::<()>(key, None).write(key, words);
-            larger.add_filled(1);
+            let place = self.slot::<()>(key, None);
+            filled += usize::from(place.is_empty());
+            place.write(key, words);
         }
-        Ok(larger)
+        self.add_filled(filled);
+    }
+
+    fn slots(&self) -> &[SlotWords] {
+        let (slots, _) = self.words[self.first..].as_chunks();
+        &slots[..self.starts + WINDOW]
     }
 
     /// Counts slots that were filled, as [`Self::store`] says.
@@ -132,15 +178,16 @@ impl SharedTable {
     }
 
     #[inline]
-    fn window(&self, key: u64) -> &[Slot] {
+    fn window(&self, key: u64) -> &[SlotWords] {
         let start = ((u128::from(key) * self.starts as u128) >> 64) as usize;
-        &self.slots[start..start + WINDOW]
+        let first = self.first + start * SLOT_WORDS;
+        self.words[first..first + WINDOW * SLOT_WORDS].as_chunks().0
     }
 
     #[inline]
     fn findings<H: Hand>(&self, key: u64) -> impl Iterator<Item = Finding<H>> {
         // A slot is only passed over when it is full, and never emptied: nothing stands beyond an empty one.
-        let filled = self.window(key).iter().take_while(|slot| !slot.is_empty());
+        let filled = self.window(key).iter().map(Slot).take_while(|slot| !slot.is_empty());
         let read = filled.filter(move |slot| slot.may_be_of(key)).map(Slot::read);
         read.filter(move |&(of, _)| of == key).map(|(_, words)| finding_of(words))
     }
@@ -180,11 +227,11 @@ impl SharedTable {
 
     /// The slot to write to: that of the unsolved position itself, an empty one, or the one whose loss costs least.
     #[inline]
-    fn slot<H: Hand>(&self, key: u64, hand: Option<H>) -> &Slot {
+    fn slot<H: Hand>(&self, key: u64, hand: Option<H>) -> Slot<'_> {
         let window = self.window(key);
-        let mut chosen = &window[0];
+        let mut chosen = Slot(&window[0]);
         let mut least = u32::MAX;
-        for slot in window {
+        for slot in window.iter().map(Slot) {
             if slot.is_empty() {
                 return slot;
             }
@@ -317,15 +364,16 @@ mod tests {
         let key = 0x0123_4567_89ab_cdef;
         let open = TableUpdate::Open { proof_number: 5, disproof_number: 6, handle: NO_HANDLE };
         let entries = [(3, TableUpdate::Proven(proof_of(3))), (4, open)].map(|(number, found)| {
-            let slot = Slot::default();
+            let words = SlotWords::default();
+            let slot = Slot(&words);
             slot.write(key, words_of(key, &Finding::of(Number(number), found, number)));
             assert_eq!(slot.read().0, key);
-            slot.0.map(AtomicU64::into_inner)
+            words.map(AtomicU64::into_inner)
         });
         for mix in 1..0b1111 {
             let word = |word: usize| AtomicU64::new(entries[mix >> word & 1][word]);
-            let slot = Slot(std::array::from_fn(word));
-            assert_ne!(slot.read().0, key, "{mix:04b}");
+            let words: SlotWords = std::array::from_fn(word);
+            assert_ne!(Slot(&words).read().0, key, "{mix:04b}");
         }
     }
 
@@ -337,13 +385,21 @@ mod tests {
             let found = TableUpdate::Proven(proof_of(number));
             table.add_filled(table.store(key(number), Number(number), found, 1));
             if table.wants_to_grow() {
-                table = table.grown().unwrap();
+                table = table.grown(1).unwrap();
             }
         }
         assert!(table.starts == 1 << 16 && !table.wants_to_grow());
-        for number in 1..=20_000 {
-            let found = table.shortest_proof(key(number), Number(number)).unwrap();
-            assert_eq!(found.plies, proof_of(number).plies);
-        }
+        let lost_by = |table: &SharedTable| {
+            let found = |&number: &u32| {
+                let found = table.shortest_proof(key(number), Number(number));
+                found.is_some_and(|found| found.plies == proof_of(number).plies)
+            };
+            20_000 - (1..=20_000).filter(found).count()
+        };
+        assert_eq!(lost_by(&table), 0);
+        // Two threads may choose one slot where their parts meet.
+        let grown = table.grown(2).unwrap();
+        assert!(grown.starts == 1 << 19 && lost_by(&grown) <= WINDOW);
+        assert!(grown.filled.into_inner() + WINDOW >= 20_000);
     }
 }

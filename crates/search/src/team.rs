@@ -313,7 +313,7 @@ impl<G: SharedGame> Team<G> {
 
     /// More slots for the table; where there is no memory for them it stays as it is.
     fn grow(&mut self) {
-        let grown = self.table.grown();
+        let grown = self.table.grown(self.members.len());
         if let Ok(grown) = grown {
             self.table = Arc::new(grown);
         }
