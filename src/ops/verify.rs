@@ -43,7 +43,7 @@ pub fn verify(
     progress: &mut Progress,
     cancel: &AtomicBool,
 ) -> Result<VerifyReport, OperationError> {
-    plan.create_folder()?;
+    let _folders = plan.create_folder()?;
     let plan = Arc::new(plan);
     let parts = std::slice::from_ref(&plan.part);
     let job = Job {

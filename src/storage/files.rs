@@ -146,6 +146,29 @@ pub(crate) fn create_folder(folder: &Path) -> io::Result<()> {
     if is_object(folder) { Ok(()) } else { fs::create_dir_all(folder) }
 }
 
+/// The folders that were made for outputs, innermost first; when dropped they are gone again as far as they are empty.
+pub(crate) struct NewFolders(Vec<PathBuf>);
+
+impl NewFolders {
+    /// Makes a folder, and those around it, as far as they are not there.
+    pub(crate) fn create(folder: &Path) -> io::Result<Self> {
+        let is_missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
+        let missing = folder.ancestors().take_while(is_missing).map(Path::to_owned);
+        // Before they are made: of several only some may be.
+        let folders = Self(if is_object(folder) { Vec::new() } else { missing.collect() });
+        create_folder(folder).map(|()| folders)
+    }
+}
+
+impl Drop for NewFolders {
+    fn drop(&mut self) {
+        for folder in &self.0 {
+            // With the outputs in it, it stays.
+            drop(fs::remove_dir(folder));
+        }
+    }
+}
+
 /// Takes a file away, if there is one.
 pub(crate) fn remove(path: &Path) -> io::Result<()> {
     if !is_object(path) {

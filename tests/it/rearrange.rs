@@ -577,10 +577,28 @@ fn the_folder_of_the_output_is_made_and_stays_only_with_it() {
         let to = format!("{}/out.hcp", words[0]);
         succeeds(folder, &[words, &["in.hcp", "-o", &to]].concat());
         assert!(!file(folder, &to).is_empty(), "{words:?}");
-        let to = format!("{}-failed/out.hcp", words[0]);
-        assert_eq!(run(folder, &[words, &["cut.hcp", "-o", &to]].concat()).0, 1, "{words:?}");
-        assert!(!folder.join(&to).parent().unwrap().exists(), "{words:?}");
     }
+    std::fs::create_dir(folder.join("there")).unwrap();
+    let split = &["split", "--parts", "2"][..];
+    for words in [&["dedup"][..], &["shuffle"], &["sample", "--rate", "1"], &["interleave"], split]
+    {
+        for to in ["no/deep/out.hcp", "no/../no/./deep/out.hcp", "there/no/deep/out.hcp"] {
+            let failed = run(folder, &[words, &["cut.hcp", "-o", to]].concat());
+            assert_eq!(failed.0, 1, "{words:?}: {}", failed.1);
+            assert!(!folder.join("no").exists(), "{words:?} {to}");
+        }
+        // What was there stays, empty as it is.
+        assert_eq!(std::fs::read_dir(folder.join("there")).unwrap().count(), 0, "{words:?}");
+    }
+    let unmakeable = format!("no/{}/out.hcp", "n".repeat(300));
+    assert_eq!(run(folder, &["shuffle", "in.hcp", "-o", &unmakeable]).0, 1);
+    assert!(!folder.join("no").exists());
+    succeeds(folder, &["shuffle", "in.hcp", "-o", "whole.hcp.zst"]);
+    let whole = file(folder, "whole.hcp.zst");
+    write(folder, "cut.hcp.zst", &whole[..whole.len() / 2]);
+    let failed = run(folder, &["verify", "cut.hcp.zst", "--quarantine", "no/deep"]);
+    assert_eq!(failed.0, 1, "{}", failed.1);
+    assert!(!folder.join("no").exists());
 }
 
 #[test]

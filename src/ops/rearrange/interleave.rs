@@ -110,7 +110,7 @@ pub fn interleave(
 ) -> Result<OperationManifest, OperationError> {
     check(plan, weights)?;
     // Dropped last, when outputs that are not whole are gone.
-    let _folder = plan.create_folder()?;
+    let _folders = plan.create_folder()?;
     let started = Instant::now();
     let before = plan.identities();
     let outputs: Vec<_> = plan.outputs.iter().chain(&plan.side_outputs).cloned().collect();

@@ -24,6 +24,7 @@ use crate::records::sink::OutputPlan;
 use crate::records::source::{Input, Part, SourceError};
 use crate::records::stream::Stream;
 use crate::storage::compression::Compression;
+use crate::storage::files::NewFolders;
 use crate::storage::memory::Memory;
 use crate::storage::path_text::{path_of, text_of};
 use crate::storage::{files, platform};
@@ -269,15 +270,13 @@ impl RearrangePlan {
         self.to.format
     }
 
-    /// Makes the folder of the parts; whether it was not there.
-    pub(super) fn create_folder(&self) -> Result<NewFolder, OperationError> {
+    /// Makes the folder of the outputs.
+    pub(super) fn create_folder(&self) -> Result<NewFolders, OperationError> {
         let folder = self.manifest.as_deref().map_or(Path::new("."), platform::folder_of);
-        let is_new = !files::is_object(folder) && !folder.exists();
-        files::create_folder(folder).map_err(|source| OperationError::Folder {
+        NewFolders::create(folder).map_err(|source| OperationError::Folder {
             folder: folder.display().to_string(),
             source,
-        })?;
-        Ok(NewFolder(is_new.then(|| folder.to_owned())))
+        })
     }
 
     /// What the inputs are, as far as that shows without reading them.
@@ -302,18 +301,6 @@ impl RearrangePlan {
     /// [`PlanError::ReadOnce`] if not.
     pub(super) fn check_twice(&self, why: &'static str) -> Result<(), PlanError> {
         check_twice(self.parts.iter().map(|part| &part.input), why)
-    }
-}
-
-/// A folder that was made for the outputs; gone when dropped while it is empty.
-pub(super) struct NewFolder(Option<PathBuf>);
-
-impl Drop for NewFolder {
-    fn drop(&mut self) {
-        if let Some(folder) = &self.0 {
-            // With the outputs in it, it stays.
-            drop(std::fs::remove_dir(folder));
-        }
     }
 }
 

@@ -59,7 +59,7 @@ pub fn sample(
 ) -> Result<OperationManifest, OperationError> {
     check(plan, size)?;
     // Dropped last, when outputs that are not whole are gone.
-    let _folder = plan.create_folder()?;
+    let _folders = plan.create_folder()?;
     let started = Instant::now();
     let mut control = RunControl { progress, cancel };
     let before = plan.identities();

@@ -37,7 +37,7 @@ pub fn shuffle(
     cancel: &AtomicBool,
 ) -> Result<OperationManifest, OperationError> {
     // Dropped last, when outputs that are not whole are gone.
-    let _folder = plan.create_folder()?;
+    let _folders = plan.create_folder()?;
     plan.resources.check_folder()?;
     let started = Instant::now();
     let mut control = RunControl { progress, cancel };

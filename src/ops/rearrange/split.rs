@@ -97,7 +97,7 @@ pub fn split(
     check(plan, by)?;
     let started = Instant::now();
     // Dropped last, when outputs that are not whole are gone.
-    let _folder = plan.create_folder()?;
+    let _folders = plan.create_folder()?;
     let before = plan.identities();
     let mut control = RunControl { progress, cancel };
     let parts = match by {
@@ -129,7 +129,7 @@ pub fn split_up_to(
     let parts = count_parts(plan, limit, &mut control)?;
     let plan = &plan.clone().with_parts(u32::try_from(parts).unwrap_or(u32::MAX))?;
     check_files(plan, 1)?;
-    let _folder = plan.create_folder()?;
+    let _folders = plan.create_folder()?;
     let ends = PartEnds::Full(PartFill::new(plan, limit));
     let parts = OpenParts::in_turn(&plan.outputs, ends)?;
     let settings =

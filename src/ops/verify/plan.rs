@@ -17,7 +17,7 @@ use crate::records::source;
 use crate::records::source::{Input, Part};
 use crate::records::stream::{BAD, Stream};
 use crate::storage::compression::Compression;
-use crate::storage::files;
+use crate::storage::files::NewFolders;
 use crate::storage::path_text::path_of;
 
 /// What the user asked for, not yet checked.
@@ -82,9 +82,9 @@ impl VerifyPlan {
         inputs.into_iter().zip(outputs).map(plan).collect()
     }
 
-    pub(super) fn create_folder(&self) -> Result<(), OperationError> {
-        let Some(folder) = &self.folder else { return Ok(()) };
-        files::create_folder(folder).map_err(|source| OperationError::Folder {
+    pub(super) fn create_folder(&self) -> Result<Option<NewFolders>, OperationError> {
+        let Some(folder) = &self.folder else { return Ok(None) };
+        NewFolders::create(folder).map(Some).map_err(|source| OperationError::Folder {
             folder: folder.display().to_string(),
             source,
         })
