@@ -48,7 +48,9 @@ impl<G: Game + Clone> DfPn<G> {
         observer: &dyn SearchObserver<G::Move>,
     ) -> Option<CountedPlies> {
         let proof = self.proof.take()?;
+        observer.measures(true);
         let counted = self.count(&proof, conceding, game, nodes.max(LEAST_NODES), observer);
+        observer.measures(false);
         self.proof = Some(proof);
         counted
     }

@@ -17,6 +17,10 @@ pub trait SearchObserver<M> {
 
     /// So many of a thousand slots of the table are filled; said before each [`Self::progress`].
     fn table_filled(&self, _permille: u16) {}
+
+    /// From now on, or no longer, the length of the mate that was found is measured: with searches of their own, whose
+    /// progress is told as well.
+    fn measures(&self, _is_measuring: bool) {}
 }
 
 impl<M> SearchObserver<M> for AtomicBool {
@@ -31,6 +35,7 @@ impl<M> SearchObserver<M> for AtomicBool {
 #[derive(Debug)]
 pub struct SearchControl<M> {
     stop: AtomicBool,
+    is_measuring: AtomicBool,
     nodes: AtomicU64,
     table_permille: AtomicU16,
     lines: Mutex<Lines<M>>,
@@ -53,6 +58,8 @@ pub struct SearchProgress<M> {
     pub table_permille: u16,
     /// From the root to the position that was being searched: at that moment the line which decides.
     pub line: Vec<M>,
+    /// Whether the length of a mate is being measured; the other figures are those of the search that found it.
+    pub is_measuring: bool,
 }
 
 impl<M: Copy> SearchControl<M> {
@@ -61,6 +68,7 @@ impl<M: Copy> SearchControl<M> {
         let lines = Lines { now: Vec::new(), deepest_plies: 0 };
         Self {
             stop: AtomicBool::new(false),
+            is_measuring: AtomicBool::new(false),
             nodes: AtomicU64::new(0),
             table_permille: AtomicU16::new(0),
             lines: Mutex::new(lines),
@@ -78,7 +86,8 @@ impl<M: Copy> SearchControl<M> {
         let Lines { now: line, deepest_plies: depth_plies } = self.lines().clone();
         let nodes = self.nodes.load(Ordering::Relaxed);
         let table_permille = self.table_permille.load(Ordering::Relaxed);
-        SearchProgress { nodes, depth_plies, table_permille, line }
+        let is_measuring = self.is_measuring.load(Ordering::Relaxed);
+        SearchProgress { nodes, depth_plies, table_permille, line, is_measuring }
     }
 
     /// Nothing that holds the lock leaves them half written.
@@ -98,11 +107,20 @@ impl<M: Copy> SearchObserver<M> for SearchControl<M> {
         self.stop.load(Ordering::Relaxed)
     }
 
+    fn measures(&self, is_measuring: bool) {
+        self.is_measuring.store(is_measuring, Ordering::Relaxed);
+    }
+
     fn table_filled(&self, permille: u16) {
-        self.table_permille.store(permille, Ordering::Relaxed);
+        if !self.is_measuring.load(Ordering::Relaxed) {
+            self.table_permille.store(permille, Ordering::Relaxed);
+        }
     }
 
     fn progress(&self, nodes: u64, line: &[M]) {
+        if self.is_measuring.load(Ordering::Relaxed) {
+            return;
+        }
         self.nodes.store(nodes, Ordering::Relaxed);
         let mut lines = self.lines();
         lines.now.clear();

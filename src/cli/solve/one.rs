@@ -149,9 +149,14 @@ impl Drop for Watch<'_> {
 /// How far a search is.
 #[derive(Serialize)]
 struct SearchSnapshot {
+    /// What is done behind the search that decides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    phase: Option<&'static str>,
     elapsed_s: f64,
+    /// Of the search that decides.
     nodes: u64,
-    nodes_per_s: f64,
+    /// While it goes on.
+    nodes_per_s: Option<f64>,
     /// Length of the longest line, in plies.
     depth: usize,
     /// The line that is looked at.
@@ -160,11 +165,12 @@ struct SearchSnapshot {
 
 impl SearchSnapshot {
     fn new(figures: SearchProgress, elapsed: Duration) -> Self {
-        let SearchProgress { nodes, depth_plies: depth, line, .. } = figures;
+        let SearchProgress { nodes, depth_plies: depth, line, is_measuring, .. } = figures;
         let elapsed_s = elapsed.as_secs_f64();
-        let nodes_per_s = nodes as f64 / elapsed_s.max(1e-3);
+        let nodes_per_s = (!is_measuring).then(|| nodes as f64 / elapsed_s.max(1e-3));
         let line = line.iter().map(ToString::to_string).collect();
-        Self { elapsed_s, nodes, nodes_per_s, depth, line }
+        let phase = is_measuring.then_some("measuring the length of the mate");
+        Self { phase, elapsed_s, nodes, nodes_per_s, depth, line }
     }
 }
 
@@ -176,8 +182,11 @@ impl Shown for SearchSnapshot {
     }
 
     fn rates(&self) -> String {
-        let Self { nodes_per_s, depth, line, .. } = self;
-        format!("{} nodes/s, depth {depth}, {}", rounded(*nodes_per_s), line.join(" "))
+        let Self { phase, nodes_per_s, depth, line, .. } = self;
+        nodes_per_s.map_or_else(
+            || phase.unwrap_or_default().to_owned(),
+            |speed| format!("{} nodes/s, depth {depth}, {}", rounded(speed), line.join(" ")),
+        )
     }
 
     fn line(&self) -> String {
@@ -192,10 +201,15 @@ mod tests {
 
     #[test]
     fn a_line_says_how_far_a_search_is() {
-        let line = vec![Move::from_usi("G*5b").unwrap(), Move::from_usi("5a6a").unwrap()];
-        let figures = SearchProgress { nodes: 1_234_567, depth_plies: 23, table_permille: 5, line };
-        let snapshot = SearchSnapshot::new(figures, Duration::from_secs(2));
+        let line = |is_measuring| {
+            let line = vec![Move::from_usi("G*5b").unwrap(), Move::from_usi("5a6a").unwrap()];
+            let (nodes, depth_plies, table_permille) = (1_234_567, 23, 5);
+            let figures = SearchProgress { nodes, depth_plies, table_permille, line, is_measuring };
+            SearchSnapshot::new(figures, Duration::from_secs(2)).line()
+        };
         let expected = "2 s, 1,234,567 nodes, 617,284 nodes/s, depth 23, G*5b 5a6a";
-        assert_eq!(snapshot.line(), expected);
+        assert_eq!(line(false), expected);
+        let expected = "2 s, 1,234,567 nodes, measuring the length of the mate";
+        assert_eq!(line(true), expected);
     }
 }

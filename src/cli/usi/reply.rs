@@ -93,7 +93,7 @@ enum Stage {
 impl Info {
     /// While the search runs.
     pub(super) fn under_way(figures: SearchProgress, elapsed: Duration) -> Self {
-        let SearchProgress { nodes, depth_plies, table_permille, line } = figures;
+        let SearchProgress { nodes, depth_plies, table_permille, line, .. } = figures;
         let (rank, stage) = (None, Stage::UnderWay);
         Self { elapsed, nodes, depth_plies, table_permille, rank, line, stage }
     }
@@ -162,7 +162,8 @@ mod tests {
 
     fn figures() -> SearchProgress {
         let line = vec![Move::from_usi("7g7f").unwrap()];
-        SearchProgress { nodes: 4_096, depth_plies: 9, table_permille: 70, line }
+        let is_measuring = false;
+        SearchProgress { nodes: 4_096, depth_plies: 9, table_permille: 70, line, is_measuring }
     }
 
     #[test]

@@ -135,6 +135,44 @@ fn a_control_reads_and_stops_a_search() {
     assert_eq!(solved(NO_MATE, &control).verdict, Verdict::Unknown(Stop::Cancelled));
 }
 
+/// Measures with a control, and keeps what that says at each question.
+struct Measured {
+    control: SearchControl,
+    seen: RefCell<Vec<(bool, u64)>>,
+}
+
+impl SearchObserver<Move> for Measured {
+    fn wants_stop(&self) -> bool {
+        let figures = self.control.figures();
+        self.seen.borrow_mut().push((figures.is_measuring, figures.nodes));
+        false
+    }
+
+    fn progress(&self, nodes: u64, line: &[Move]) {
+        self.control.progress(nodes, line);
+    }
+
+    fn measures(&self, is_measuring: bool) {
+        self.control.measures(is_measuring);
+    }
+}
+
+/// The searches that bound the length are not taken for that of the mate.
+#[test]
+fn a_control_knows_when_a_mate_is_measured() {
+    let problem = position("9/9/3pp4/+r2k1p3/2L1+p4/2+R6/B8/B8/9 b 4g4s4n3l14p 1");
+    let watch = Measured { control: SearchControl::new(), seen: RefCell::default() };
+    let mut solver = solver();
+    let outcome = solver.solve_observed(&problem, Attacker::SideToMove, &Limits::NONE, &watch);
+    assert_eq!(outcome.verdict, Verdict::Proven);
+    let found = watch.control.figures();
+    assert!(!found.is_measuring && watch.seen.take().iter().all(|(is_measuring, _)| !is_measuring));
+    assert!(solver.tsume_plies(&problem, Attacker::SideToMove, &watch).is_some());
+    let seen = watch.seen.take();
+    assert!(!seen.is_empty() && seen.iter().all(|&seen| seen == (true, found.nodes)), "{seen:?}");
+    assert_eq!(watch.control.figures(), found);
+}
+
 #[test]
 fn without_a_king_there_is_no_mate() {
     let attacked = position("9/9/4P4/9/9/9/9/9/4K4 b G2r2b3g4s4n4l17p 1");
