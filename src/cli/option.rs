@@ -11,6 +11,7 @@ use serde::de::value::{Error, StrDeserializer};
 use serde::de::{DeserializeOwned, Error as _, IntoDeserializer};
 
 use super::message::name;
+use crate::solver::MAX_PLIES;
 use crate::storage::files;
 
 /// One of the words of an enum.
@@ -32,6 +33,11 @@ const MAX_THREADS: u64 = 4096;
 /// A number of threads, 0 for all cores.
 pub(super) fn threads() -> impl TypedValueParser<Value = usize> {
     whole_number(..=MAX_THREADS)
+}
+
+/// How many plies a search goes below the position.
+pub(super) fn depth() -> impl TypedValueParser<Value = u16> {
+    whole_number(..=u64::from(MAX_PLIES))
 }
 
 /// A time in seconds, with decimals if need be.

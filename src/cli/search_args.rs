@@ -8,13 +8,13 @@ use anyhow::bail;
 use clap::Args;
 
 use super::heading;
-use super::option::{whole_number, word};
+use super::option::{depth, whole_number, word};
 use crate::cli::exit::Usage;
 use crate::mate::judge::{InCheck, SearchSettings, WhenHopeless};
 
 #[derive(Args, Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct SearchArgs {
-    #[arg(long, value_name = "PLIES", allow_negative_numbers = true, help = depth_help(), value_parser = whole_number::<u16>(..), help_heading = heading::SEARCH)]
+    #[arg(long, value_name = "PLIES", allow_negative_numbers = true, help = depth_help(), value_parser = depth(), help_heading = heading::SEARCH)]
     pub(super) depth: Option<u16>,
 
     #[arg(long, allow_negative_numbers = true, help = nodes_help(), value_parser = whole_number::<u64>(..), help_heading = heading::SEARCH)]

@@ -229,6 +229,7 @@ fn refused_values_are_answered_with_what_is_expected() {
 fn numbers_out_of_bounds_are_answered_with_the_bounds() {
     let folder = TempDir::new().unwrap();
     write(folder.path(), "a.psv", &archive(Format::Psv, 4));
+    fs::write(folder.path().join("deep.toml"), "depth = 4097\n").unwrap();
     fs::write(folder.path().join("two.toml"), "nodes = [1, 2]\n").unwrap();
     fs::write(folder.path().join("word.toml"), "nodes = \"many\"\n").unwrap();
     let mut told = String::new();
@@ -238,6 +239,11 @@ fn numbers_out_of_bounds_are_answered_with_the_bounds() {
         "convert a.psv -o b.psv --min-ply many",
         "split a.psv -o b --parts 0",
         "shuffle a.psv -o b.psv --threads 4097",
+        "filter a.psv -o b --depth x",
+        "dataset a.psv -o b --to jsonl --depth 4097",
+        "solve a.psv --depth 65536",
+        "bench solve --depth 4097",
+        "filter a.psv -o b --config deep.toml",
         "filter a.psv -o b --config two.toml",
         "filter a.psv -o b --config word.toml",
         "filter a.psv -o b --config nothing.toml",
@@ -261,6 +267,16 @@ status 2
 error: invalid value '0' for '--parts <N>': expected a whole number from 1 to 4294967295
 status 2
 error: invalid value '4097' for '--threads <THREADS>': expected a whole number from 0 to 4096
+status 2
+error: invalid value 'x' for '--depth <PLIES>': expected a whole number from 0 to 4096
+status 2
+error: invalid value '4097' for '--depth <PLIES>': expected a whole number from 0 to 4096
+status 2
+error: invalid value '65536' for '--depth <PLIES>': expected a whole number from 0 to 4096
+status 2
+error: invalid value '4097' for '--depth <PLIES>': expected a whole number from 0 to 4096
+status 2
+error: deep.toml: invalid value '4097' for '--depth <PLIES>': expected a whole number from 0 to 4096
 status 2
 error: two.toml: nodes = [1, 2]: expected one value, not 2
 status 2

@@ -12,7 +12,7 @@ use anyhow::{Context, bail};
 use clap::Args;
 use serde::Serialize;
 
-use super::super::option::{whole_number, word};
+use super::super::option::{depth, whole_number, word};
 use super::super::report::{json_line, milliseconds};
 use super::super::search_args;
 use crate::cli::bench::rounds::{Rounds, per_second};
@@ -34,7 +34,7 @@ pub(super) struct SolveArgs {
     files: Vec<PathBuf>,
 
     /// Plies that a search goes below the position
-    #[arg(long, value_name = "PLIES", default_value_t = 31, value_parser = whole_number::<u16>(..))]
+    #[arg(long, value_name = "PLIES", default_value_t = 31, value_parser = depth())]
     depth: u16,
 
     /// Nodes after which a search ends
