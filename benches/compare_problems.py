@@ -7,7 +7,7 @@ unless `--one-king` asks for them: nshogi finds few of their mates of 9 and 11 p
 
 All programs get the same limit of nodes, which is meant to be enough for all: what counts is the time until they are
 solved. The time is that of the searches, as in `compare_solvers.py`. Of the few microseconds that a problem of one ply
-takes, some are the call from Python in the time of the others; ours are told in whole ones.
+takes, some are the call from Python in the time of the others.
 
 Prints Markdown: for each length the seconds of each program, how many it solved, and ours ÷ those of the best peer,
 the one that solved most and of these the quickest; and what a program left unsolved. Of each problem the median of

@@ -23,7 +23,7 @@ class Answer(typing.NamedTuple):
 
 
 class Kyokumen:
-    """The time is `elapsed_ms`: the search and the check of its proof, in whole microseconds."""
+    """The time is `elapsed_ms`: the search and the check of its proof."""
 
     name = "Kyokumen"
     limits = [1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000]

@@ -45,6 +45,11 @@ pub(super) fn milliseconds(elapsed: Duration) -> f64 {
     (elapsed.as_secs_f64() * 1e6).round() / 1e3
 }
 
+/// Milliseconds to the nanosecond, for what may take a few microseconds.
+pub(super) fn milliseconds_of_nanoseconds(elapsed: Duration) -> f64 {
+    elapsed.as_nanos() as f64 / 1e6
+}
+
 /// One line for each field that records lost or gained.
 pub(super) fn fields(lost: &BTreeMap<String, u64>, invented: &BTreeMap<String, u64>) {
     for (what, fields) in [("lost", lost), ("filled in", invented)] {

@@ -202,3 +202,19 @@ fn moves_are_asked_about_to_any_depth() {
         assert_eq!(answer["uniqueness"], uniqueness, "{options:?}");
     }
 }
+
+/// Of a mate in 1 a whole microsecond may be half of the time.
+#[test]
+fn times_of_searches_are_told_to_the_nanosecond() {
+    let mut command = Command::new(cargo_bin("kyokumen"));
+    command.args(["solve", "--json", "--depth", "1", "--limit", "50"]).arg(data("sample.sfen"));
+    let answers = String::from_utf8(command.output().unwrap().stdout).unwrap();
+    let nanoseconds = answers.lines().map(|line| {
+        let answer: Value = serde_json::from_str(line).unwrap();
+        answer["elapsed_ms"].as_f64().unwrap() * 1e6
+    });
+    let nanoseconds: Vec<f64> = nanoseconds.collect();
+    assert_eq!(nanoseconds.len(), 50);
+    assert!(nanoseconds.iter().all(|time| (time - time.round()).abs() < 1e-3), "{nanoseconds:?}");
+    assert!(nanoseconds.iter().any(|time| time.round() % 1e3 != 0.0), "{nanoseconds:?}");
+}
