@@ -27,6 +27,7 @@ use crate::records::sink::is_standard_output;
 use crate::storage::memory::Memory;
 use crate::storage::path_text::path_of;
 use crate::storage::platform::Interrupt;
+use crate::storage::quantity::quantity;
 
 /// Convert files of positions from any format to any other
 ///
@@ -263,7 +264,7 @@ fn write_summary(report: &ConvertReport, output: &Path) {
     let bad = counts.bad.all();
     say!("{}: {} written, {filtered} filtered, {bad} bad", records(counts.input), counts.written);
     if let Some(games) = counts.games {
-        say!("  {games} game{}", if games == 1 { "" } else { "s" });
+        say!("  {}", quantity(games, "game"));
     }
     report::fields(&counts.lost, &counts.invented);
     for (field, &number) in &counts.missing {

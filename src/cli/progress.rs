@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::{Deserialize, Serialize};
 
 use crate::engine::progress::{Progress, ProgressDisplay};
-use crate::engine::snapshot::{Snapshot, separated};
+use crate::engine::snapshot::{Snapshot, separated, separated_quantity};
 
 /// How progress is shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -54,7 +54,7 @@ impl ProgressMode {
 
 /// A snapshot that can be shown; as JSON, too.
 pub(super) trait Shown: Serialize {
-    /// What is counted.
+    /// What is counted, in the singular.
     const UNIT: &'static str;
 
     /// How much is done.
@@ -68,7 +68,7 @@ pub(super) trait Shown: Serialize {
 }
 
 impl Shown for Snapshot {
-    const UNIT: &'static str = "records";
+    const UNIT: &'static str = "record";
 
     fn done(&self) -> u64 {
         self.done
@@ -108,10 +108,10 @@ fn style(total: Option<u64>) -> ProgressStyle {
 
 /// How much is done, and everything else.
 fn message<S: Shown>(snapshot: &S, total: Option<u64>) -> String {
-    let done = separated(snapshot.done());
+    let (done, rates) = (snapshot.done(), snapshot.rates());
     match total {
-        Some(total) => format!("{done} of {}  {}", separated(total), snapshot.rates()),
-        None => format!("{done} {}  {}", S::UNIT, snapshot.rates()),
+        Some(total) => format!("{} of {}  {rates}", separated(done), separated(total)),
+        None => format!("{}  {rates}", separated_quantity(done, S::UNIT)),
     }
 }
 

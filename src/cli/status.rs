@@ -13,6 +13,7 @@ use crate::cli::exit::ExitStatus;
 use crate::engine::messages::told;
 use crate::engine::snapshot::{duration, rounded, separated};
 use crate::jobs::status::{RunStatus, RunUnit, ShardState, ShardStatus, status};
+use crate::storage::quantity::noun;
 
 /// Say how far the runs have come whose outputs are written to a folder
 ///
@@ -76,6 +77,7 @@ fn summary(run: &RunStatus) -> String {
     let states = states.iter().filter(|(number, _)| *number > 0);
     let states: Vec<_> = states.map(|(number, name)| format!("{number} {name}")).collect();
     let unit = run.unit.name();
+    let units = noun(run.records.unwrap_or(run.done) == 1, unit.trim_end_matches('s'));
     let about = if run.is_estimate { "about " } else { "" };
     let of = run.records.map(|records| format!(" of {about}{}", separated(records)));
     let of = of.unwrap_or_default();
@@ -84,7 +86,7 @@ fn summary(run: &RunStatus) -> String {
         _ => String::new(),
     };
     let left = run.eta_s.map_or(String::new(), |eta_s| format!(", {} left", duration(eta_s)));
-    format!("{}; {}{of} {unit}{speed}{left}", states.join(", "), separated(run.done))
+    format!("{}; {}{of} {units}{speed}{left}", states.join(", "), separated(run.done))
 }
 
 fn write_shard(out: &mut impl Write, shard: &ShardStatus) -> io::Result<()> {

@@ -23,6 +23,7 @@ use crate::ops::verify::{
 use crate::records::format_name::FormatName;
 use crate::storage::path_text::path_of;
 use crate::storage::platform::Interrupt;
+use crate::storage::quantity::quantity;
 
 /// Check every record of files of positions, outputs against their manifests, or proofs of mates
 ///
@@ -141,8 +142,7 @@ fn write_report(report: &VerifyReport) -> io::Result<()> {
     let VerifyReport { file, format, good, bad, comments, .. } = report;
     let comments = match comments {
         0 => String::new(),
-        1 => ", 1 comment".to_owned(),
-        comments => format!(", {comments} comments"),
+        comments => format!(", {}", quantity(*comments, "comment")),
     };
     let all = records(report.records);
     let file = name(file);

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::records::counts::Counts;
+use crate::storage::quantity::noun;
 
 /// How far a run has come.
 #[derive(Clone, Debug, Serialize)]
@@ -77,7 +78,8 @@ impl Snapshot {
     pub fn line(&self) -> String {
         let of = self.total.map_or(String::new(), |total| format!(" of {}", separated(total)));
         let phase = self.phase.map_or(String::new(), |phase| format!("{phase}: "));
-        format!("{phase}{}{of} records, {}", separated(self.done), self.rates())
+        let records = noun(self.total.unwrap_or(self.done) == 1, "record");
+        format!("{phase}{}{of} {records}, {}", separated(self.done), self.rates())
     }
 
     /// Verdicts, speed and what is left.
@@ -104,6 +106,11 @@ pub fn separated(number: u64) -> String {
         text.push(digit);
     }
     text
+}
+
+/// `1 node`, `1,234,567 nodes`
+pub(crate) fn separated_quantity(number: u64, thing: &str) -> String {
+    format!("{} {}", separated(number), noun(number == 1, thing))
 }
 
 /// A speed without decimals.
@@ -156,6 +163,8 @@ mod tests {
         let counts = Counts { input: 500, ..Counts::default() };
         let snapshot = Snapshot::of(&counts, Some(2000), 5.0, 400, false);
         assert_eq!(snapshot.line(), "500 of 2,000 records, 20 records/s, 1 min 15 s left");
+        let one = Snapshot { done: 1, total: None, ..snapshot };
+        assert_eq!(one.line(), "1 record, 20 records/s, 1 min 15 s left");
         let snapshot = Snapshot::of(&counts, None, 5.0, 500, false);
         let json = serde_json::to_value(&snapshot).unwrap();
         let expected = serde_json::json!({

@@ -103,7 +103,7 @@ pub enum ContradictionError {
         file: String,
     },
     /// A run without outputs.
-    #[error("it has {found} outputs, and should have {expected}")]
+    #[error("it has {}, and should have {expected}", quantity(*found, "output"))]
     Outputs {
         /// How many there are.
         found: usize,

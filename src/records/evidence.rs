@@ -95,18 +95,26 @@ fn detect_record_length(input: &mut Input) -> Result<(), SourceError> {
     Ok(())
 }
 
+/// `1 move that tells is`, `2 moves that tell are`
+pub(crate) fn telling_moves(number: u64) -> String {
+    match number {
+        1 => "1 move that tells is".to_owned(),
+        _ => format!("{number} moves that tell are"),
+    }
+}
+
 fn detected_dialect(input: &Input, survey: &Survey) -> Dialect {
     let own = input.format.dialect();
     let finding = survey.dialect(own);
     let name = &input.name;
     match finding {
         DialectFinding::Sure(dialect) if dialect != own => tracing::warn!(
-            "{name}: moves are encoded as by {}, not {}: {} of {} moves that tell are legal so; \
+            "{name}: moves are encoded as by {}, not {}: {} of {} legal so; \
              --dialect {} forces the other",
             dialect.name(),
             own.name(),
             survey.legal_in(dialect),
-            survey.telling_moves,
+            telling_moves(survey.telling_moves),
             own.name()
         ),
         DialectFinding::Unsure => tracing::warn!(

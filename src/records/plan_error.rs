@@ -179,7 +179,8 @@ pub enum PlanError {
     },
     /// More parts than files can be written at once.
     #[error(
-        "{parts} parts at once would take more than {memory} of --memory; allow more, or take ranges (--by ranges)"
+        "{} at once would take more than {memory} of --memory; allow more, or take ranges (--by ranges)",
+        quantity(*parts, "part")
     )]
     TooManyParts {
         /// As many.

@@ -6,7 +6,7 @@ use kyokumen_selfplay::Figures;
 use serde::Serialize;
 
 use crate::engine::metrics::MetricsText;
-use crate::engine::snapshot::{duration, rounded, separated};
+use crate::engine::snapshot::{duration, rounded, separated, separated_quantity};
 
 /// How far a run has come, and how it is going.
 #[derive(Clone, Debug, Serialize)]
@@ -76,8 +76,8 @@ impl SelfPlaySnapshot {
 
     /// A line of text.
     pub fn line(&self) -> String {
-        let (games, total) = (separated(self.games), separated(self.total));
-        format!("{games} of {total} games, {}", self.rates())
+        let (games, total) = (separated(self.games), separated_quantity(self.total, "game"));
+        format!("{games} of {total}, {}", self.rates())
     }
 
     /// Speeds, devices and what is left.

@@ -320,7 +320,7 @@ fn plies_that_do_not_shrink_are_refused() {
     shorter[0] = format!("{before}\t2");
     assert_refused(&head, &shorter, "has no reply");
     let sooner = head.replacen("\t3\t", "\t1\t", 1);
-    assert_refused(&sooner, &steps, "no step of at most 1 plies");
+    assert_refused(&sooner, &steps, "no step of at most 1 ply from");
 }
 
 #[test]

@@ -55,12 +55,36 @@ fn there_is_no_limit_of_depth_but_that_which_is_asked_for() {
 status 0
 there is no mate within 20 plies: --depth goes deeper
 status 0
-2,000 nodes were not enough: --nodes takes more, --time SECONDS as many as there is time for
+the search ended after 2,000 nodes: --nodes takes more, --time SECONDS as many as there is time for
 status 0
 the search gave up before its nodes were used: --when-hopeless go-on uses them
 
 "#]]
     );
+}
+
+#[test]
+fn one_of_a_thing_is_told_in_the_singular() {
+    let mut hints = String::new();
+    for words in [[LONG, "--depth", "1"], [LONG, "--nodes", "1"]] {
+        let (code, _, hint) = solve(&words);
+        hints += &told(code, &hint);
+    }
+    assert_data_eq!(
+        hints,
+        str![[r#"
+status 0
+there is no mate within 1 ply: --depth goes deeper
+status 0
+the search ended after 1 node: --nodes takes more, --time SECONDS as many as there is time for
+
+"#]]
+    );
+    let folder = tempfile::TempDir::new().unwrap();
+    let file = folder.path().join("a.sfen");
+    std::fs::write(&file, LONG).unwrap();
+    let (_, said, _) = solve(&[file.to_str().unwrap(), "--nodes", "1"]);
+    assert_data_eq!(said, "     0  unknown (nodes)           1 node\n");
 }
 
 #[test]

@@ -98,7 +98,7 @@ pub enum DecodeErrorKind {
         best_move: Move,
     },
     /// The bytes end within a game.
-    #[error("the game has {moves} moves, the bytes end within move {within}")]
+    #[error("the game has {}, the bytes end within move {within}", in_moves(*moves))]
     GameCut {
         /// Moves that the game says it has.
         moves: u16,
@@ -106,7 +106,7 @@ pub enum DecodeErrorKind {
         within: u32,
     },
     /// What stands behind the last move of a game is no other game.
-    #[error("behind the game's {moves} moves stands no other game")]
+    #[error("behind the game's {} stands no other game", in_moves(*moves))]
     NotAGame {
         /// Moves that the game says it has.
         moves: u16,
@@ -222,6 +222,10 @@ pub enum EncodeError {
         /// The fields.
         fields: Fields,
     },
+}
+
+fn in_moves(moves: u16) -> String {
+    format!("{moves} move{}", if moves == 1 { "" } else { "s" })
 }
 
 /// Shows piece counts as `P18 L4 …`.

@@ -79,7 +79,7 @@ impl Batch {
     /// If the batch is full.
     pub fn push(&mut self, position: &Position, moves: &[Move]) {
         let slot = self.len();
-        assert!(slot < self.capacity, "a batch of {} positions is full", self.capacity);
+        assert!(slot < self.capacity, "a batch is full, its capacity is {}", self.capacity);
         let mover = position.side_to_move();
         self.keys.push(key(position));
         self.labels.extend(moves.iter().map(|&m| move_label(m, mover)));

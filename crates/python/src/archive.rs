@@ -17,6 +17,7 @@ use pyo3::types::{PyCapsule, PySlice, PyString};
 
 use crate::arrow::{Batches, Column};
 use crate::dtypes::{as_records, dtype};
+use crate::failure;
 use crate::failure::Failure;
 use crate::foreign::array_over;
 use crate::moves::dialect_named;
@@ -138,9 +139,8 @@ impl Archive {
         let (random, range) = archive.random_access()?;
         if random.is_cut_off() && range.end == random.len() {
             let whole = range.end - 1;
-            let reason = format!(
-                "the last record is cut off; {whole} whole records stand before it: take them by a slice, [:{whole}]"
-            );
+            let reason =
+                format!("{}: take what is whole by a slice, [:{whole}]", failure::cut_off(whole));
             return Err(Failure::bad_record(
                 Some(archive.name()),
                 whole,

@@ -47,6 +47,12 @@ pub(crate) struct Failure {
     byte: Option<u64>,
 }
 
+/// What is wrong with a file whose last record is cut off, behind so many whole ones.
+pub(crate) fn cut_off(whole: u64) -> String {
+    let records = if whole == 1 { "record stands" } else { "records stand" };
+    format!("the last record is cut off; {whole} whole {records} before it")
+}
+
 impl Failure {
     fn new(kind: Kind, error: &(dyn Error + 'static)) -> Self {
         Self { kind, message: with_causes(error), file: None, record: None, byte: None }

@@ -307,7 +307,7 @@ impl Proof {
 
     fn __repr__(&self) -> String {
         format!(
-            "<kyokumen.Proof {} in {} plies, {} steps>",
+            "<kyokumen.Proof {}, plies={}, steps={}>",
             self.verdict(),
             self.plies(),
             self.0.steps()

@@ -67,7 +67,8 @@ impl fmt::Display for SfenError {
                 write!(f, "found {found}, expected {expected}")
             }
             Self::RankLength { rank, squares, .. } => {
-                write!(f, "rank {rank} has {squares} squares, expected 9")
+                let plural = if *squares == 1 { "" } else { "s" };
+                write!(f, "rank {rank} has {squares} square{plural}, expected 9")
             }
             Self::Setup { source, .. } => write!(f, "{source}"),
             Self::Number { most, .. } => write!(f, "the number is larger than {most}"),

@@ -16,6 +16,7 @@ use super::super::report::json_line;
 use crate::cli::bench::rounds::median_of;
 use crate::cli::exit::ExitStatus;
 use crate::cli::option::whole_number;
+use crate::storage::quantity::quantity;
 use queued::Wait;
 
 /// Simulations per second of self-play: on one core without a network, and with simulated devices, one batch at a time
@@ -113,22 +114,20 @@ pub(super) fn run(args: &SelfPlayArgs) -> anyhow::Result<ExitStatus> {
 
 impl Arrangement {
     fn words(self) -> String {
-        let plural =
-            |number, word| format!("{number} {word}{}", if number == 1 { "" } else { "s" });
         match self {
             Self::NoNetwork => "one core, no network".to_owned(),
             Self::Devices { devices, groups: 1 } => {
-                format!("{}, a batch at a time", plural(devices, "device"))
+                format!("{}, a batch at a time", quantity(devices, "device"))
             }
             Self::Devices { devices, groups } => {
-                format!("{}, {groups} batches each", plural(devices, "device"))
+                format!("{}, {groups} batches each", quantity(devices, "device"))
             }
             Self::Queued { devices, wait } => {
                 let waiting = match wait {
                     Wait::Busy => "busily",
                     Wait::Asleep => "asleep",
                 };
-                format!("{}, a thread a game, waiting {waiting}", plural(devices, "device"))
+                format!("{}, a thread a game, waiting {waiting}", quantity(devices, "device"))
             }
         }
     }

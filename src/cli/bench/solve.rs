@@ -24,6 +24,7 @@ use crate::ops::generate::{GenerateSettings, Generator};
 use crate::records::answer::Answer;
 use crate::shogi::Position;
 use crate::storage::platform::peak_memory_bytes;
+use crate::storage::quantity::quantity;
 
 /// Positions per second of the search on one core; fails if a verdict is known to be wrong
 #[derive(Args)]
@@ -201,7 +202,8 @@ fn write(figure: &Figure) -> io::Result<()> {
     };
     let mut out = io::stdout();
     writeln!(out, "{file}: {positions_per_s:.1} positions/s, {nodes_per_s:.0} nodes/s")?;
-    writeln!(out, "  {positions} positions: {}; {wrong} wrong", counts(&figure.verdicts))?;
+    let positions = quantity(*positions, "position");
+    writeln!(out, "  {positions}: {}; {wrong} wrong", counts(&figure.verdicts))?;
     if !figure.stops.is_empty() {
         writeln!(out, "  unknown by reason: {}", counts(&figure.stops))?;
     }

@@ -10,7 +10,7 @@ use crate::cli::failure::plan_error;
 use crate::cli::message::say;
 use crate::cli::report::records;
 use crate::cli::solve::answer::{in_words, verdict};
-use crate::engine::snapshot::separated;
+use crate::engine::snapshot::separated_quantity;
 use crate::format::notation;
 use crate::mate::positions::{InputPosition, LineOrByte, RecordLocation};
 use crate::mate::solve::{Solution, SolveOptions, solve};
@@ -115,8 +115,8 @@ fn read(args: &InspectArgs, input: Input, shown: &mut Shown) -> anyhow::Result<F
 fn head(header: &Header) -> String {
     let Header { input, records: number, survey } = header;
     let number = number.map_or_else(
-        || format!("more than {} records", separated(survey.records)),
-        |number| format!("{} record{}", separated(number), if number == 1 { "" } else { "s" }),
+        || format!("more than {}", separated_quantity(survey.records, "record")),
+        |number| separated_quantity(number, "record"),
     );
     let (name, format) = (escaped(&input.name), escaped(&input.format.to_string()));
     format!("<div class=\"file\"><h2>{name}</h2><p>{format}, {number}</p></div>\n")

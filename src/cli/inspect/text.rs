@@ -9,6 +9,7 @@ use crate::cli::report::records;
 use crate::format::move16::Dialect;
 use crate::format::{DialectFinding, Field, Survey, notation};
 use crate::ops::inspect::{Header, InspectedRecord};
+use crate::records::evidence::telling_moves;
 use crate::records::source::Input;
 use crate::shogi::diagram::{KanjiDiagram, LetterDiagram};
 use crate::shogi::{Color, Position};
@@ -63,19 +64,19 @@ fn hand_order(survey: &Survey) -> String {
 /// How the moves are encoded, and how sure that is.
 fn encoding(input: &Input, survey: &Survey) -> String {
     let own = input.format.dialect();
-    let (dialect, telling) = (input.dialect, survey.telling_moves);
+    let (dialect, telling) = (input.dialect, telling_moves(survey.telling_moves));
     let legal = |dialect| format!("{} {}", survey.legal_in(dialect), dialect.name());
     let others = Dialect::ALL.into_iter().filter(|&other| other != dialect).map(legal);
     let others = others.collect::<Vec<_>>().join(", ");
     match survey.dialect(own) {
         DialectFinding::Undetermined => format!("{} (no move tells)", dialect.name()),
         DialectFinding::Sure(found) if found == dialect => format!(
-            "{}: {} of {telling} moves that tell are legal so ({others})",
+            "{}: {} of {telling} legal so ({others})",
             dialect.name(),
             survey.legal_in(dialect)
         ),
         DialectFinding::Sure(_) | DialectFinding::Unsure => format!(
-            "not sure; read as {}: {} of {telling} moves that tell are legal so ({others})",
+            "not sure; read as {}: {} of {telling} legal so ({others})",
             dialect.name(),
             survey.legal_in(dialect)
         ),

@@ -90,7 +90,7 @@ impl Failure for SelfPlayError {
 }
 
 impl Shown for SelfPlaySnapshot {
-    const UNIT: &'static str = "games";
+    const UNIT: &'static str = "game";
 
     fn done(&self) -> u64 {
         self.games

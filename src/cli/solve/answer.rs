@@ -14,6 +14,7 @@ use crate::mate::judge::Judgement;
 use crate::mate::solve::Solution;
 use crate::records::answer::Answer;
 use crate::solver::SearchProgress;
+use crate::storage::quantity::{noun, quantity};
 
 /// One line of `--json`.
 #[derive(Serialize)]
@@ -92,7 +93,8 @@ pub(super) fn write_line(solution: &Solution) -> io::Result<()> {
     let (index, nodes, moves) = (line.index, line.nodes, line.line.join(" "));
     let unique = solution.moves.as_ref().map(|report| in_short(report).unwrap_or_default());
     let unique = unique.map(|words| format!("  {words:<32}")).unwrap_or_default();
-    let text = format!("{index:>6}  {:<17} {nodes:>9} nodes{unique}  {moves}", verdict(solution));
+    let (verdict, unit) = (verdict(solution), noun(nodes == 1, "node"));
+    let text = format!("{index:>6}  {verdict:<17} {nodes:>9} {unit:<5}{unique}  {moves}");
     writeln!(io::stdout(), "{}", text.trim_end())
 }
 
@@ -107,14 +109,15 @@ pub(super) fn write_report(solution: &Solution, reached: &SearchProgress) -> io:
     }
     if let Some(plies) = line.tsume_plies.filter(|&plies| Some(usize::from(plies)) != line.plies) {
         let known = if line.tsume_shortest == Some(true) { "" } else { ", or fewer" };
-        writeln!(out, "tsume      {plies} plies{known}, without futile interpositions")?;
+        let plies = quantity(plies, "ply");
+        writeln!(out, "tsume      {plies}{known}, without futile interpositions")?;
     }
     if let Some(is_shortest) = line.shortest {
         let known = if is_shortest { "yes" } else { "not known: a limit was reached" };
         writeln!(out, "shortest   {known}")?;
     }
     if line.stop.is_some() && !reached.line.is_empty() {
-        writeln!(out, "reached    {} plies", reached.depth_plies)?;
+        writeln!(out, "reached    {}", quantity(reached.depth_plies, "ply"))?;
         writeln!(out, "last line  {}", Moves(&reached.line))?;
     }
     writeln!(out, "nodes      {}", line.nodes)?;

@@ -16,7 +16,7 @@ use crate::cli::message::say;
 use crate::cli::position_arg;
 use crate::cli::progress::{ProgressMode, Shown};
 use crate::engine::progress::ProgressDisplay;
-use crate::engine::snapshot::{rounded, separated};
+use crate::engine::snapshot::{rounded, separated_quantity};
 use crate::mate::judge::{SearchSettings, Stop, WhenHopeless};
 use crate::mate::positions::{InputPosition, LineOrByte, RecordLocation};
 use crate::mate::solve::{Solution, SolveOptions, solve_one as solve};
@@ -24,6 +24,7 @@ use crate::records::answer::Answer;
 use crate::records::claims::FileClaims;
 use crate::solver::{MAX_PLIES, STACK_BYTES, SearchControl, SearchProgress};
 use crate::storage::platform::Interrupt;
+use crate::storage::quantity::quantity;
 
 /// How often the search is looked after.
 const WATCH_EVERY: Duration = Duration::from_millis(50);
@@ -95,10 +96,13 @@ fn hint(solution: &Solution, settings: &SearchSettings) -> Option<String> {
                 .to_owned()
         }
         Stop::Nodes => format!(
-            "{} nodes were not enough: --nodes takes more, --time SECONDS as many as there is time for",
-            separated(*nodes)
+            "the search ended after {}: --nodes takes more, --time SECONDS as many as there is time for",
+            separated_quantity(*nodes, "node")
         ),
-        Stop::Depth => format!("there is no mate within {depth_plies} plies: --depth goes deeper"),
+        Stop::Depth => {
+            let plies = quantity(*depth_plies, "ply");
+            format!("there is no mate within {plies}: --depth goes deeper")
+        }
         Stop::Memory => {
             format!(
                 "a table of {hash_mb} MiB is too small for the proof: --hash-mb makes it larger"
@@ -175,7 +179,7 @@ impl SearchSnapshot {
 }
 
 impl Shown for SearchSnapshot {
-    const UNIT: &'static str = "nodes";
+    const UNIT: &'static str = "node";
 
     fn done(&self) -> u64 {
         self.nodes
@@ -190,7 +194,8 @@ impl Shown for SearchSnapshot {
     }
 
     fn line(&self) -> String {
-        format!("{:.0} s, {} nodes, {}", self.elapsed_s, separated(self.nodes), self.rates())
+        let nodes = separated_quantity(self.nodes, "node");
+        format!("{:.0} s, {nodes}, {}", self.elapsed_s, self.rates())
     }
 }
 

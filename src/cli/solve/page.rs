@@ -8,13 +8,14 @@ use std::io::Write;
 use super::answer::verdict;
 use crate::cli::exit::Usage;
 use crate::cli::report::Moves;
-use crate::engine::snapshot::separated;
+use crate::engine::snapshot::separated_quantity;
 use crate::format::notation;
 use crate::mate::solve::Solution;
 use crate::ops::page::{MAX_POSITIONS, Page, escaped, push};
 use crate::shogi::Move;
 use crate::shogi::svg::{STYLE as BOARD_STYLE, Shapes, SvgDiagram};
 use crate::solver::CountedPlies;
+use crate::storage::quantity::quantity;
 
 const STYLE: &str = include_str!("mates.css");
 const SCRIPT: &str = include_str!("mates.js");
@@ -128,14 +129,14 @@ fn facts(solution: &Solution) -> String {
         facts.push(escaped(text));
     }
     if let Some(CountedPlies { plies, .. }) = solution.tsume_plies {
-        facts.push(format!("{plies} plies without futile interpositions"));
+        facts.push(format!("{} without futile interpositions", quantity(plies, "ply")));
     }
     match solution.is_shortest {
         Some(true) => facts.push("no shorter mate".to_owned()),
         Some(false) => facts.push("perhaps not the shortest".to_owned()),
         None => {}
     }
-    facts.push(format!("{} nodes", separated(judgement.nodes)));
+    facts.push(separated_quantity(judgement.nodes, "node"));
     format!("<p>{}</p>\n", facts.join(" · "))
 }
 

@@ -28,6 +28,6 @@ fn write_report(report: &ProofsReport) -> io::Result<()> {
     let file = name(file);
     let hold = if *proofs == 1 { "holds" } else { "hold" };
     write!(out, "{file}: {} {hold}: {win} win, {loss} loss; ", quantity(*proofs, "proof"))?;
-    let plies = if *longest_plies == 1 { "ply" } else { "plies" };
-    writeln!(out, "{}, the longest mate within {longest_plies} {plies}", quantity(*steps, "step"))
+    let plies = quantity(*longest_plies, "ply");
+    writeln!(out, "{}, the longest mate within {plies}", quantity(*steps, "step"))
 }

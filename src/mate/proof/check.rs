@@ -12,6 +12,7 @@ use crate::format::proof_file::{
     ProofClaim, ProofLineError, ProofStep, ProofText, board_of_step, parse_step,
 };
 use crate::shogi::{Color, Hand, Move, Position, plain};
+use crate::storage::quantity::quantity;
 
 /// Why a proof proves nothing.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -42,9 +43,12 @@ pub enum ProofCheckErrorKind {
     NoPlies,
     #[error("the side to move is said to be mated, is not in check and has a legal move")]
     NotInCheck,
-    #[error("no step of at most {plies} plies from {position}")]
+    #[error("no step of at most {} from {position}", quantity(*plies, "ply"))]
     NoStep { plies: u16, position: Box<Position> },
-    #[error("the defence {m} has no reply: no step of at most {plies} plies from {position}")]
+    #[error(
+        "the defence {m} has no reply: no step of at most {} from {position}",
+        quantity(*plies, "ply")
+    )]
     NoReply { m: Move, plies: u16, position: Box<Position> },
 }
 

@@ -1,7 +1,7 @@
 //! What evaluations were worth: win rates that were observed, and the curve that was fitted to them.
 
 use super::plot::{Axis, Band, Curve, Point, points};
-use crate::engine::snapshot::separated;
+use crate::engine::snapshot::{separated, separated_quantity};
 use crate::format::EVAL_SCALE;
 use crate::ops::page::figure;
 use crate::ops::stats::{EvalScale, NoScale, StatsReport};
@@ -14,10 +14,15 @@ pub(super) fn win_rates(report: &StatsReport) -> Option<String> {
     let closed = report.outcomes_by_eval.iter().filter(|bin| bin.to - bin.from < width);
     let observed: Vec<Point> = closed
         .map(|bin| {
-            let (rate, records) = (bin.win_rate, separated(bin.outcomes.records()));
+            let (rate, records) = (bin.win_rate, bin.outcomes.records());
             let title = format!(
-                "{} to {} cp: {:.3} ({:.3} to {:.3}) of {records} records",
-                bin.from, bin.to, rate.win_rate, rate.low, rate.high
+                "{} to {} cp: {:.3} ({:.3} to {:.3}) of {}",
+                bin.from,
+                bin.to,
+                rate.win_rate,
+                rate.low,
+                rate.high,
+                separated_quantity(records, "record")
             );
             let x = f64::midpoint(bin.from.into(), (bin.to + 1).into());
             Point { x, y: rate.win_rate, low: rate.low, high: rate.high, title }
@@ -59,7 +64,7 @@ pub(crate) fn scale_text(it: &EvalScale) -> String {
         }
         _ => format!("no scale: {}", it.why_none.map_or("", why)),
     };
-    let mut text = format!("{fitted}, from {} records", separated(it.records));
+    let mut text = format!("{fitted}, from {}", separated_quantity(it.records, "record"));
     for (count, what) in [
         (it.eval_0, "of them at 0"),
         (it.mates, if it.mates == 1 { "mate left out" } else { "mates left out" }),

@@ -20,6 +20,7 @@ use serde_json::Value;
 use super::columns::COLUMNS;
 use crate::format::packed;
 use crate::format::packed::Family;
+use crate::storage::quantity::quantity;
 
 /// Rows that are read at a time.
 const BATCH_ROWS: usize = 1 << 10;
@@ -246,7 +247,7 @@ fn of_bytes(key: &str, family: Option<Family>, bytes: &[u8]) -> Value {
         return match packed {
             Some(Ok(setup)) => setup.to_string().into(),
             Some(Err(error)) => error.to_string().into(),
-            None => format!("{} bytes", bytes.len()).into(),
+            None => quantity(bytes.len(), "byte").into(),
         };
     }
     let text = String::from_utf8_lossy(bytes);

@@ -53,7 +53,7 @@ pub enum ProofFileErrorKind {
     TooManySteps(u64),
     #[error("the file ends here; its last line, which begins with `end`, is missing")]
     Truncated,
-    #[error("{0} steps are missing from the proof before")]
+    #[error("steps are missing from the proof before: {0}")]
     StepsMissing(u64),
     #[error("the last line should be `{expected}`: some of the file was lost or changed")]
     Checksum { expected: String },

@@ -32,11 +32,14 @@ fn subtitle(picture: &Picture) -> String {
         Mark::Circle => "○",
         Mark::Cross => "×",
     };
-    let plies = picture.plies;
+    let plies = match picture.plies {
+        1 => "1 ply".to_owned(),
+        plies => format!("{plies} plies"),
+    };
     match &picture.search {
-        None => format!("{mover} to move; the complete tree, {plies} plies of it"),
+        None => format!("{mover} to move; the complete tree, {plies} of it"),
         Some((settings, _)) => format!(
-            "{mover} to move; what {} {} visits and cuts, {plies} plies of it",
+            "{mover} to move; what {} {} visits and cuts, {plies} of it",
             settings.method.title(),
             settings.table.title(),
         ),

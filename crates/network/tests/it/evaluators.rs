@@ -177,7 +177,7 @@ fn a_simulated_device_takes_its_time() {
 }
 
 #[test]
-#[should_panic(expected = "a batch of 1 positions is full")]
+#[should_panic(expected = "a batch is full, its capacity is 1")]
 fn a_full_batch_takes_no_more() {
     push_all(&mut Batch::new(1, None), &positions(95, 2));
 }

@@ -17,6 +17,7 @@ use serde::Deserialize;
 
 use super::index::{IndexedChunk, index_of};
 use super::spool::Spool;
+use crate::failure;
 use crate::failure::Failure;
 
 /// All files, with their chunks numbered one after another.
@@ -276,7 +277,7 @@ fn is_plain(input: &Input) -> bool {
 
 /// Of a file that ends in the middle of a record, behind so many whole ones.
 fn cut_off(input: &Input, whole: u64) -> Failure {
-    let reason = format!("the last record is cut off; {whole} whole records stand before it");
+    let reason = failure::cut_off(whole);
     let byte = input.format.record_len().map_or(0, |len| whole * len as u64);
     Failure::bad_record(Some(&input.name), whole, byte, &reason)
 }
