@@ -24,22 +24,15 @@ import collections
 import pathlib
 import statistics
 import sys
-import typing
 
 from measuring import figure, in_turns, pin_to_one_core, table
-from position_sets import columns
+from position_sets import read_problems
 from solvers import MATE, NO_MATE, PEER_NAMES, Kyokumen, installed, missing, names_of_peers
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PROBLEMS = ROOT.parent / "shared" / "data" / "tsume_dev.tsv"
 # Unsolved problems of a program that are named; of the others the number is.
 NAMED = 10
-
-
-class Problem(typing.NamedTuple):
-    sfen: str
-    plies: int
-    source: str
 
 
 def main():
@@ -75,19 +68,19 @@ def arguments():
 
 def chosen(args, ours):
     """The problems to solve, and how many were left out for what reason, in words."""
-    rows = [(row + ["?", "?"])[:3] for file in args.files for row in columns(file)]
-    rows = [row for row in rows if args.source in row[2]][:: args.every]
+    rows = [problem for file in args.files for problem in read_problems(file)]
+    rows = [problem for problem in rows if args.source in problem.source][:: args.every]
     problems, reasons = [], collections.Counter()
-    accepted = set(ours.accepted([sfen for sfen, _, _ in rows]))
-    for sfen, plies, source in rows:
-        if plies == "?":
+    accepted = set(ours.accepted([problem.sfen for problem in rows]))
+    for problem in rows:
+        if problem.plies is None:
             reasons["of no stated length"] += 1
-        elif sfen not in accepted:
+        elif problem.sfen not in accepted:
             reasons["no position with a king to mate"] += 1
-        elif not args.one_king and not {"K", "k"} <= set(sfen.split()[0]):
+        elif not args.one_king and not {"K", "k"} <= set(problem.sfen.split()[0]):
             reasons["without the attacker's king"] += 1
         else:
-            problems.append(Problem(sfen, int(plies), source))
+            problems.append(problem)
     if not problems:
         missing(f"none of {len(rows)} problems can be compared: {dict(reasons)}")
     parts = [f"{count} {reason}" for reason, count in reasons.items()]
@@ -127,7 +120,7 @@ def unsolved(program, problems, verdicts):
     if not left:
         return ""
     lines = [
-        f"- {problem.plies} plies, {verdict}: `{problem.sfen}` ({problem.source})"
+        f"- {problem.plies} {'ply' if problem.plies == 1 else 'plies'}, {verdict}: `{problem.sfen}` ({problem.source})"
         for problem, verdict in left[:NAMED]
     ]
     if len(left) > NAMED:

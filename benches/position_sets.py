@@ -1,6 +1,7 @@
 """The sets of positions on which mate solvers are compared: rows of SFEN and what is known about it."""
 
 import random
+import typing
 
 from solvers import missing
 
@@ -53,10 +54,24 @@ def read(file):
     return [(row[0], row[1] if len(row) > 1 else "open") for row in columns(file)]
 
 
+class Problem(typing.NamedTuple):
+    sfen: str
+    # As stated, if it is.
+    plies: int | None
+    source: str
+
+
+def read_problems(file):
+    """An SFEN, its length in plies or `?`, its source; in the order in which `kyokumen solve` numbers them."""
+    rows = ((row + ["?", "?"])[:3] for row in columns(file))
+    return [Problem(sfen, None if plies == "?" else int(plies), source) for sfen, plies, source in rows]
+
+
 def columns(file):
     """Of each line that holds something."""
     try:
-        lines = file.read_text().splitlines()
+        # `splitlines` ends lines at characters that are part of a text.
+        lines = file.read_text(encoding="utf-8").split("\n")
     except OSError as error:
         missing(f"cannot read {file}: {error}")
     return [line.split("\t") for line in lines if line.strip() and not line.startswith("#")]

@@ -12,18 +12,11 @@ two must then be wrong.
 
 import collections
 import json
+import pathlib
 import subprocess
 import sys
 
-
-def problems(path):
-    """SFEN, stated length or None, collection; as `kyokumen` counts them."""
-    with open(path, encoding="utf-8") as lines:
-        for line in lines:
-            if line.startswith("#") or not line.strip():
-                continue
-            sfen, length, source = (line.rstrip("\n").split("\t") + ["?", "?"])[:3]
-            yield sfen, None if length == "?" else int(length), source.split("/")[0]
+from position_sets import read_problems
 
 
 def outcome(solution, stated):
@@ -49,12 +42,13 @@ def main():
     run = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     if run.returncode not in (0, 3):
         sys.exit(f"{' '.join(command)} failed")
-    rows = list(problems(path))
+    rows = read_problems(pathlib.Path(path))
     counts, counting = collections.defaultdict(collections.Counter), collections.Counter()
     wrong = 0
     for line in run.stdout.splitlines():
         solution = json.loads(line)
-        sfen, stated, collection = rows[solution["index"]]
+        sfen, stated, source = rows[solution["index"]]
+        collection = source.split("/")[0]
         if stated is None:
             counts[collection]["no length stated"] += 1
             continue
@@ -64,8 +58,8 @@ def main():
         if words.startswith("as stated") and solution["tsume_plies"] not in (None, solution["plies"]):
             counting[collection] += 1
         if not words.startswith(("as stated", "unknown")):
-            found = f"{solution['plies']} plies, {solution['tsume_plies']} of tsume"
-            print(f"{words}: stated {stated}, found {found}: {sfen}\n    {' '.join(solution['line'])}")
+            found = f"{solution['plies']}, as tsume {solution['tsume_plies']}"
+            print(f"{words}: plies stated {stated}, found {found}: {sfen}\n    {' '.join(solution['line'])}")
     for collection, words in sorted(counts.items()):
         print(f"\n{collection}")
         for word, count in words.most_common():

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks what `benches/compare_solvers.py` and `benches/compare_problems.py` print, on a few positions.
+"""Checks what `benches/compare_solvers.py`, `benches/compare_problems.py` and `benches/tsume_lengths.py` print, on a few
+positions.
 
 Exit status 0: all as promised, 1: something is not, 2: the program is missing.
 """
@@ -19,7 +20,7 @@ IN_CHECK_OUT_OF_TURN = "4k4/4P4/9/9/9/9/9/9/4K4 b G 1"
 
 
 def main():
-    checks = (of_positions, of_known_verdicts, of_what_is_not_installed, of_problems)
+    checks = (of_positions, of_known_verdicts, of_what_is_not_installed, of_problems, of_stated_lengths)
     return promises.check(__doc__, "comparisons", *checks)
 
 
@@ -94,7 +95,7 @@ def of_what_is_not_installed(folder, program):
 def of_problems(folder, program):
     file = lines_in(
         folder / "problems.tsv",
-        f"{MATE_OF_ONE_PLY}\t1\ta/1", f"{MATE_OF_ONE_PLY}\t?\ta/2", f"{ONE_KING}\t1\tb/1",
+        "# The second is of no length.", f"{MATE_OF_ONE_PLY}\t1\ta/1 of a\u2028page", "", f"{MATE_OF_ONE_PLY}\t?\ta/2", f"{ONE_KING}\t1\tb/1",
         f"{IN_CHECK_OUT_OF_TURN}\t1\ta/3",
     )  # fmt: skip
     words = ("--nodes", "1000", "--kyokumen", program)
@@ -112,6 +113,20 @@ def of_problems(folder, program):
     done = run("compare_problems.py", file, *words)
     said = [f"**Not solved by {name}: 1**" in done.stdout for name in PROGRAMS]
     yield f"no mate of three plies is wrong: {done.stdout}", done.returncode == 1 and all(said)
+
+
+def of_stated_lengths(folder, program):
+    file = lines_in(
+        folder / "stated.tsv",
+        "# Each with a line separator of Unicode in its source.", f"{MATE_OF_ONE_PLY}\t1\ta/1\u2028b", "",
+        f"{ONE_KING}\t1\tb/1", MATE_OF_ONE_PLY, f"{MATE_OF_ONE_PLY}\t3\tc/1",
+    )  # fmt: skip
+    done = promises.run("tsume_lengths.py", program, file)
+    found = [line.strip() for line in done.stdout.splitlines() if "stated" in line and "of those" not in line]
+    yield f"each problem has its own length: {done.stdout}{done.stderr}", found == [
+        f"shorter than stated: plies stated 3, found 1, as tsume 1: {MATE_OF_ONE_PLY}",
+        "1  no length stated", "1  as stated", "1  as stated", "1  shorter than stated",
+    ]  # fmt: skip
 
 
 if __name__ == "__main__":
