@@ -29,16 +29,15 @@
 mod asking;
 mod findings;
 mod kinds;
-mod restrictions;
 
 use kyokumen_game::NodeKind;
 use kyokumen_shogi::{Mate, Move, Position};
 
 use self::asking::{Asking, Budget};
-use self::restrictions::WithRestrictions;
 use super::dfpn::DfPn;
 use super::limits::{Limits, TableError, TableSize};
 use super::observer::SearchObserver;
+use super::restricted::Restricted;
 use super::solver::Attacker;
 use super::verdict::Verdict;
 
@@ -125,7 +124,7 @@ impl MainLine {
 /// Asks about all moves of positions, with a table of its own. Answers are functions of position, question and
 /// table size.
 pub struct AlternativesSearch {
-    search: DfPn<WithRestrictions<Mate>>,
+    search: DfPn<Restricted<Mate>>,
 }
 
 impl AlternativesSearch {

@@ -7,12 +7,12 @@
 use kyokumen_game::Game;
 
 use super::answer::Resumable;
-use super::conceding::{Conceding, NothingFutile};
 use super::dfpn::DfPn;
 use super::length::{Beyond, Prover};
 use super::limits::{Limits, WhenHopeless};
 use super::observer::SearchObserver;
 use super::proof::ProofOf;
+use super::restricted::{Restricted, Restrictions};
 use super::verdict::{Stats, Stop, Verdict};
 
 /// Nodes that are allowed even if the proof took fewer.
@@ -42,7 +42,7 @@ impl<G: Game + Clone> DfPn<G> {
     /// much to measure.
     pub(super) fn counted_plies(
         &mut self,
-        conceding: &mut DfPn<Conceding<G>>,
+        conceding: &mut DfPn<Restricted<G>>,
         game: &mut G,
         nodes: u64,
         observer: &dyn SearchObserver<G::Move>,
@@ -58,7 +58,7 @@ impl<G: Game + Clone> DfPn<G> {
     fn count(
         &mut self,
         proof: &ProofOf<G>,
-        conceding: &mut DfPn<Conceding<G>>,
+        conceding: &mut DfPn<Restricted<G>>,
         game: &mut G,
         nodes: u64,
         observer: &dyn SearchObserver<G::Move>,
@@ -72,7 +72,7 @@ impl<G: Game + Clone> DfPn<G> {
             nodes: nodes / SEARCHES_A_BOUND,
             when_hopeless: WhenHopeless::GoOn,
         };
-        let mut bound = Conceding { game: game.clone(), restriction: NothingFutile };
+        let mut bound = Restricted::new(game.clone(), Restrictions::conceding());
         let (solved, is_shortest) = conceding.solve_shortest(&mut bound, limits, observer);
         let searched = solved.stats.nodes;
         let Some(hints) = conceding.proof() else {

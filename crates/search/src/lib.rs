@@ -9,7 +9,6 @@ pub mod alternatives;
 mod answer;
 mod checker;
 mod child_cache;
-mod conceding;
 mod counted;
 mod descent;
 mod dfpn;

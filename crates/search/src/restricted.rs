@@ -1,39 +1,84 @@
 //! A game of which a side has fewer moves, or is over sooner; all else is as in the game itself.
+//!
+//! One type for all restrictions, although no search has more than one of them: a search is compiled once for each game.
+//!
+//! - The defender leaves out whatever might be futile. What problems count (`docs/tsume.md`) lies between two games that are
+//!   easily searched. If every interposition counts, mates are too long; if none does that the attacker can take, they are too
+//!   short. Where a proof is measured to be no longer than the shortest mate of the second game, its length is that of the
+//!   problem, whichever proof it is.
+//! - The attacker may not come to certain boards: whether a mate is a way of its own or only a way back (迂回手順).
+//! - The attacker begins with one of some moves: whether any of them mates.
 
 use std::num::NonZeroU16;
 
-use kyokumen_game::{Candidate, Expansion, Game, Moves, NodeKind};
+use kyokumen_game::{Candidate, Expansion, Game, Moves, NodeKind, Outcome};
+
+/// Under its first moves the root is another position than where all moves are allowed, which the search may come back to.
+const ROOT_KEY: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// What may not be done.
-pub(super) trait Restriction<G: Game> {
-    /// See [`Game::board_key`]; another one where the same board is another position.
-    fn board_key(&self, game: &G) -> u64 {
-        game.board_key()
+pub(super) struct Restrictions<M> {
+    /// Boards by [`Game::board_key`]: wherever the attacker is to move on one of them he fails, whatever he holds.
+    avoided_boards: Vec<u64>,
+    /// The attacker's moves at the root; `None`: all of them.
+    first_moves: Option<Vec<M>>,
+    /// Whether the defender makes no move that has [futile replies](Game::futile_replies).
+    leaves_out_futile: bool,
+}
+
+impl<M> Restrictions<M> {
+    pub(super) const NONE: Self =
+        Self { avoided_boards: Vec::new(), first_moves: None, leaves_out_futile: false };
+
+    /// The attacker may not be to move on these boards.
+    pub(super) fn avoiding(boards: Vec<u64>) -> Self {
+        Self { avoided_boards: boards, ..Self::NONE }
     }
 
-    /// A move was made.
-    fn made(&mut self) {}
+    /// The attacker, who is to move, begins with one of these; they must be legal, and not none.
+    pub(super) fn beginning_with(moves: Vec<M>) -> Self {
+        Self { first_moves: Some(moves), ..Self::NONE }
+    }
 
-    /// A move was taken back.
-    fn unmade(&mut self) {}
-
-    /// See [`Game::expand`].
-    fn expand(&self, game: &G, moves: &mut Vec<Candidate<G::Move>>) -> Expansion;
-
-    /// See [`Game::plain_moves`].
-    fn plain_moves(&self, game: &mut G) -> Moves<G::Move>;
-
-    /// See [`Game::plain_move`].
-    fn plain_move(&self, game: &mut G, code: u16) -> Option<G::Move>;
+    /// The defender leaves out what might be futile: no mate takes longer than that of a problem.
+    pub(super) fn conceding() -> Self {
+        Self { leaves_out_futile: true, ..Self::NONE }
+    }
 }
 
-/// A game under a restriction.
-pub(super) struct Restricted<G, R> {
-    pub(super) game: G,
-    pub(super) restriction: R,
+/// A game under restrictions.
+pub(super) struct Restricted<G: Game> {
+    game: G,
+    restrictions: Restrictions<G::Move>,
+    /// Moves that were made.
+    ply: u32,
 }
 
-impl<G: Game, R: Restriction<G>> Game for Restricted<G, R> {
+impl<G: Game> Restricted<G> {
+    pub(super) const fn new(game: G, restrictions: Restrictions<G::Move>) -> Self {
+        Self { game, restrictions, ply: 0 }
+    }
+
+    /// Whether the attacker is to move where he may not be.
+    fn is_avoided(&self) -> bool {
+        let boards = &self.restrictions.avoided_boards;
+        !boards.is_empty()
+            && self.game.node_kind() == NodeKind::Or
+            && boards.contains(&self.game.board_key())
+    }
+
+    /// Those that may be played here, where not all may.
+    fn allowed(&self) -> Option<&[G::Move]> {
+        self.restrictions.first_moves.as_deref().filter(|_| self.ply == 0)
+    }
+
+    /// Whether the defender, who is to move, leaves out what might be futile.
+    fn concedes(&self) -> bool {
+        self.restrictions.leaves_out_futile && self.game.node_kind() == NodeKind::And
+    }
+}
+
+impl<G: Game> Game for Restricted<G> {
     type Move = G::Move;
     type Hand = G::Hand;
     type Undo = G::Undo;
@@ -45,7 +90,8 @@ impl<G: Game, R: Restriction<G>> Game for Restricted<G, R> {
     }
 
     fn board_key(&self) -> u64 {
-        self.restriction.board_key(&self.game)
+        let own = if self.allowed().is_some() { ROOT_KEY } else { 0 };
+        self.game.board_key() ^ own
     }
 
     fn hand(&self) -> G::Hand {
@@ -61,12 +107,12 @@ impl<G: Game, R: Restriction<G>> Game for Restricted<G, R> {
     }
 
     fn make(&mut self, m: G::Move) -> G::Undo {
-        self.restriction.made();
+        self.ply += 1;
         self.game.make(m)
     }
 
     fn unmake(&mut self, m: G::Move, undo: G::Undo) {
-        self.restriction.unmade();
+        self.ply -= 1;
         self.game.unmake(m, undo);
     }
 
@@ -75,7 +121,22 @@ impl<G: Game, R: Restriction<G>> Game for Restricted<G, R> {
     }
 
     fn expand(&self, moves: &mut Vec<Candidate<G::Move>>) -> Expansion {
-        self.restriction.expand(&self.game, moves)
+        if self.is_avoided() {
+            return Expansion::Over(Outcome::Missed);
+        }
+        if let Some(allowed) = self.allowed() {
+            // Not what the game proposes: there a move may be held back until another is solved, which may be forbidden here.
+            moves.extend(allowed.iter().map(|&m| Candidate::new(m)));
+            return Expansion::Moves;
+        }
+        let expansion = self.game.expand(moves);
+        if self.concedes() && !moves.is_empty() {
+            self.game.leave_out_futile(moves);
+            if moves.is_empty() {
+                return Expansion::Over(Outcome::Reached);
+            }
+        }
+        expansion
     }
 
     fn weigh(&self, moves: &mut [Candidate<G::Move>]) -> Option<G::Move> {
@@ -83,11 +144,33 @@ impl<G: Game, R: Restriction<G>> Game for Restricted<G, R> {
     }
 
     fn plain_moves(&mut self) -> Moves<G::Move> {
-        self.restriction.plain_moves(&mut self.game)
+        if self.is_avoided() {
+            return Moves::Over(Outcome::Missed);
+        }
+        let mut moves = match self.game.plain_moves() {
+            Moves::Some(moves) => moves,
+            over @ Moves::Over(_) => return over,
+        };
+        if let Some(allowed) = self.allowed() {
+            moves.retain(|m| allowed.contains(m));
+        }
+        if self.concedes() {
+            moves.retain(|&m| self.game.futile_replies(m).is_empty());
+            if moves.is_empty() {
+                return Moves::Over(Outcome::Reached);
+            }
+        }
+        Moves::Some(moves)
     }
 
     fn plain_move(&mut self, code: u16) -> Option<G::Move> {
-        self.restriction.plain_move(&mut self.game, code)
+        if self.is_avoided() {
+            return None;
+        }
+        let m = self.game.plain_move(code)?;
+        let is_allowed = self.allowed().is_none_or(|allowed| allowed.contains(&m))
+            && (!self.concedes() || self.game.futile_replies(m).is_empty());
+        is_allowed.then_some(m)
     }
 
     fn set_hand(&mut self, hand: G::Hand) {

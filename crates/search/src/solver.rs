@@ -24,9 +24,9 @@
 //! ```
 
 use super::answer::SearchResult;
-use super::conceding::Conceding;
 use super::dfpn::DfPn;
 use super::observer::SearchObserver;
+use super::restricted::Restricted;
 use super::{observer, proof};
 use kyokumen_shogi::{Hand, Mate, Move, Position};
 
@@ -67,7 +67,7 @@ pub struct Solver {
     /// Nodes of the last answer.
     nodes: u64,
     /// Searches the bounds of lengths; made once they are asked for.
-    conceding: Option<DfPn<Conceding<Mate>>>,
+    conceding: Option<DfPn<Restricted<Mate>>>,
 }
 
 /// The table for the bounds of lengths is so small a part of the other.

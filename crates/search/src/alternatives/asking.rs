@@ -10,11 +10,11 @@ use kyokumen_game::{Game, NodeKind};
 use kyokumen_shogi::{Mate, Move, Position};
 
 use super::findings::MoveFinding;
-use super::restrictions::{Restrictions, WithRestrictions};
 use crate::answer::SearchResult;
 use crate::dfpn::DfPn;
 use crate::limits::Limits;
 use crate::observer::SearchObserver;
+use crate::restricted::{Restricted, Restrictions};
 use crate::solver::Proof;
 use crate::verdict::{Stop, Verdict};
 
@@ -36,7 +36,7 @@ const LEAST_GROWTH: u64 = 2;
 
 /// What asks, and how far it may go.
 pub(super) struct Asking<'a> {
-    pub(super) search: &'a mut DfPn<WithRestrictions<Mate>>,
+    pub(super) search: &'a mut DfPn<Restricted<Mate>>,
     pub(super) limits: Limits,
     pub(super) observer: &'a dyn SearchObserver<Move>,
     pub(super) keeps_proofs: bool,
@@ -144,9 +144,9 @@ impl Asking<'_> {
         moves: Vec<Move>,
         budget: &mut Budget,
     ) -> SearchResult<Move> {
-        let restriction = Restrictions::beginning_with(moves);
+        let restrictions = Restrictions::beginning_with(moves);
         let mate = Mate::by_side_to_move(position.clone());
-        let mut game = WithRestrictions { game: mate, restriction };
+        let mut game = Restricted::new(mate, restrictions);
         let nodes = budget.0 - budget.0 / KEPT_FOR_EACH;
         let solved = self.search(&mut game, self.limits.depth_plies, nodes);
         budget.0 = budget.0.saturating_sub(solved.stats.nodes);
@@ -162,8 +162,8 @@ impl Asking<'_> {
         avoided: &[u64],
         nodes: u64,
     ) -> MoveFinding {
-        let restriction = Restrictions::avoiding(avoided.to_vec());
-        let mut game = WithRestrictions { game: mate_after(position, kind, m), restriction };
+        let restrictions = Restrictions::avoiding(avoided.to_vec());
+        let mut game = Restricted::new(mate_after(position, kind, m), restrictions);
         let depth_plies = self.limits.depth_plies.saturating_sub(1);
         let (solved, is_shortest) = self.search_shortest(&mut game, depth_plies, nodes);
         self.finding(position, kind, m, solved, is_shortest)
@@ -195,8 +195,7 @@ impl Asking<'_> {
 
     /// The proof that the side to move is mated, if it is found.
     pub(super) fn prove(&mut self, mate: &Mate, budget: &mut Budget) -> Option<Proof> {
-        let restriction = Restrictions::avoiding(Vec::new());
-        let mut game = WithRestrictions { game: mate.clone(), restriction };
+        let mut game = Restricted::new(mate.clone(), Restrictions::NONE);
         let (solved, _) = self.search_shortest(&mut game, self.limits.depth_plies, budget.0);
         budget.0 = budget.0.saturating_sub(solved.stats.nodes);
         self.search.proof().filter(|_| solved.verdict == Verdict::Proven).cloned()
@@ -205,7 +204,7 @@ impl Asking<'_> {
     /// Searches, and looks for shorter mates with what is left of the nodes.
     fn search_shortest(
         &mut self,
-        game: &mut WithRestrictions<Mate>,
+        game: &mut Restricted<Mate>,
         depth_plies: u16,
         nodes: u64,
     ) -> (SearchResult<Move>, bool) {
@@ -218,7 +217,7 @@ impl Asking<'_> {
     /// Searches with at most so many nodes, the check of the proof included.
     fn search(
         &mut self,
-        game: &mut WithRestrictions<Mate>,
+        game: &mut Restricted<Mate>,
         depth_plies: u16,
         nodes: u64,
     ) -> SearchResult<Move> {
