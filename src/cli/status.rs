@@ -77,12 +77,12 @@ fn summary(run: &RunStatus) -> String {
     let states = states.iter().filter(|(number, _)| *number > 0);
     let states: Vec<_> = states.map(|(number, name)| format!("{number} {name}")).collect();
     let unit = run.unit.name();
-    let units = noun(run.records.unwrap_or(run.done) == 1, unit.trim_end_matches('s'));
+    let units = noun(run.records.unwrap_or(run.done) == 1, unit);
     let about = if run.is_estimate { "about " } else { "" };
     let of = run.records.map(|records| format!(" of {about}{}", separated(records)));
     let of = of.unwrap_or_default();
     let speed = match run.records_per_s {
-        speed if speed > 0.0 => format!(", {} {unit}/s", rounded(speed)),
+        speed if speed > 0.0 => format!(", {} {}/s", rounded(speed), noun(false, unit)),
         _ => String::new(),
     };
     let left = run.eta_s.map_or(String::new(), |eta_s| format!(", {} left", duration(eta_s)));

@@ -95,11 +95,11 @@ pub enum RunUnit {
 }
 
 impl RunUnit {
-    /// The word for several.
+    /// The word for one.
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Records => "records",
-            Self::Games => "games",
+            Self::Records => "record",
+            Self::Games => "game",
         }
     }
 }

@@ -20,7 +20,7 @@ impl<M: Copy + Eq, H: Hand> Proof<M, H> {
     }
 
     /// The same where it can be read off: what takes one ply, and what takes three if the attacker has no choice at first and the
-    /// defender none that would hold out longer. Most mates of a bulk run are such.
+    /// defender none that would hold out longer.
     fn short_line<G: Game<Move = M, Hand = H>>(&self, game: &mut G) -> Option<Vec<M>> {
         if game.node_kind() == NodeKind::And {
             return None;

@@ -15,7 +15,7 @@ use super::table::{
     shortest_proof_of,
 };
 
-/// A slot, four words of the table.
+/// A slot of the table.
 #[derive(Clone, Copy)]
 struct Slot<'a>(&'a SlotWords);
 
@@ -102,7 +102,7 @@ fn words_of<H: Hand>(key: u64, finding: &Finding<H>) -> Words {
 
 /// The table; the hands in it are those of one game.
 pub(super) struct SharedTable {
-    /// Zero is an empty slot, so that the system hands out its memory as it is used.
+    /// Four for each slot; zero is an empty one, so that a new table need not be written to by one thread first.
     words: Vec<AtomicU64>,
     /// The first word of the first slot.
     first: usize,
@@ -129,7 +129,8 @@ impl SharedTable {
         let larger = Self::new(self.starts.saturating_mul(GROWTH), self.most_starts)?;
         let [from, to] = [self.slots(), larger.slots()];
         let [parts, places] = [from, to].map(|slots| slots.chunks(slots.len().div_ceil(threads)));
-        // Slots are in the order of keys, so that threads write to different parts but for a window at their border.
+        // Slots are in the order of keys, so that threads meet in a few slots at the borders of their parts; an entry may be
+        // lost there.
         thread::scope(|scope| {
             for (part, places) in parts.zip(places) {
                 let take_over = || {
