@@ -110,20 +110,46 @@ pub fn in_check(position: &Position) -> bool {
     mailbox.king_is_attacked(mailbox.side_to_move)
 }
 
+/// What there is, as a number: the piece of [`Self::PIECES`] that stands on a square, or one of the two beyond.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Cell {
-    Wall,
-    /// A square and what stands there.
-    Square(Option<Piece>),
-}
+struct Cell(u8);
 
-const EMPTY: Cell = Cell::Square(None);
+/// A set of cells, a bit each; it never has what is empty or a wall.
+type Pieces = u32;
 
 impl Cell {
-    const fn is_empty(self) -> bool {
-        matches!(self, Self::Square(None))
+    const PIECES: [Piece; 2 * PieceKind::COUNT] = {
+        let mut pieces = [Piece::new(Color::Black, PieceKind::Pawn); 2 * PieceKind::COUNT];
+        let mut kind = 0;
+        while kind < PieceKind::COUNT {
+            pieces[kind] = Piece::new(Color::Black, PieceKind::ALL[kind]);
+            pieces[PieceKind::COUNT + kind] = Piece::new(Color::White, PieceKind::ALL[kind]);
+            kind += 1;
+        }
+        pieces
+    };
+    const EMPTY: Self = Self(Self::PIECES.len() as u8);
+    const WALL: Self = Self(Self::EMPTY.0 + 1);
+
+    const fn of(Piece { color, kind }: Piece) -> Self {
+        Self((color.index() * PieceKind::COUNT + kind.index()) as u8)
+    }
+
+    fn piece(self) -> Option<Piece> {
+        Self::PIECES.get(usize::from(self.0)).copied()
+    }
+
+    const fn is_in(self, pieces: Pieces) -> bool {
+        pieces >> self.0 & 1 != 0
     }
 }
+
+/// The pieces of this side that are of these kinds, a bit each by [`PieceKind::index`].
+const fn pieces_of(color: Color, kinds: u16) -> Pieces {
+    (kinds as Pieces) << (color.index() * PieceKind::COUNT)
+}
+
+const ALL_KINDS: u16 = (1 << PieceKind::COUNT) - 1;
 
 /// A file has its nine squares, and two walls at each end, as a knight jumps two ranks.
 const FILE_CELLS: usize = RIM_RANKS + 9 + RIM_RANKS;
@@ -164,7 +190,7 @@ struct Arrival {
 
 /// The cell of the king of `color`: on that square if he is there, as the board says; elsewhere he is looked for.
 fn king(cells: &[Cell; CELLS], color: Color, square: Option<Square>) -> Option<CellNumber> {
-    let king = Cell::Square(Some(Piece::new(color, PieceKind::King)));
+    let king = Cell::of(Piece::new(color, PieceKind::King));
     let is_there = |&cell: &CellNumber| cells[cell] == king;
     square.map(cell_of).filter(is_there).or_else(|| cells.iter().position(|&cell| cell == king))
 }
@@ -178,11 +204,11 @@ struct Mailbox {
 
 impl Mailbox {
     fn new(position: &Position) -> Self {
-        let mut cells = [Cell::Wall; CELLS];
+        let mut cells = [Cell::WALL; CELLS];
         for (file, contents) in position.board().chunks_exact(9).enumerate() {
             let first = cell_of(Square::from_file_rank(file as u8, 0));
             for (cell, &content) in cells[first..first + 9].iter_mut().zip(contents) {
-                *cell = Cell::Square(content);
+                *cell = content.map_or(Cell::EMPTY, Cell::of);
             }
         }
         Self {
@@ -212,8 +238,7 @@ impl Mailbox {
             (None, Some(kind)) => self.push_drops(kind, [m.to()], &mut moves),
             (None, None) => {}
         }
-        let in_check = self.king_is_attacked(self.side_to_move);
-        (moves.contains(&m) && self.is_legal(m, in_check)).then_some(m)
+        (moves.contains(&m) && self.is_legal(m, true)).then_some(m)
     }
 
     fn gives_check(&mut self, m: Move) -> bool {
@@ -247,7 +272,7 @@ impl Mailbox {
     fn push_all(&self, moves: &mut Vec<Move>) {
         let us = self.side_to_move;
         for from in Square::all().map(cell_of) {
-            if matches!(self.cells[from], Cell::Square(Some(piece)) if piece.color == us) {
+            if self.cells[from].is_in(pieces_of(us, ALL_KINDS)) {
                 self.push_moves_from(from, moves);
             }
         }
@@ -276,8 +301,8 @@ impl Mailbox {
         for (from, _, to) in arrivals {
             if from == king {
                 self.push_moves_from(king, moves);
-            } else {
-                self.push_move(from, to, moves);
+            } else if let Some(piece) = self.cells[from].piece() {
+                push_move(piece, from, to, moves);
             }
         }
         between.sort_unstable();
@@ -287,39 +312,24 @@ impl Mailbox {
     }
 
     fn push_moves_from(&self, from: CellNumber, moves: &mut Vec<Move>) {
-        let Cell::Square(Some(piece)) = self.cells[from] else { return };
-        if piece.color != self.side_to_move {
+        let us = self.side_to_move;
+        let Some(piece) = self.cells[from].piece().filter(|piece| piece.color == us) else {
             return;
-        }
+        };
+        let others = pieces_of(!us, ALL_KINDS);
         for &(files, ranks, far) in reaches(piece.kind) {
             let step = distance(files, ranks, piece.color);
             let mut to = from;
             loop {
                 to = to.wrapping_add_signed(step);
-                match self.cells[to] {
-                    Cell::Wall => break,
-                    Cell::Square(Some(other)) if other.color == piece.color => break,
-                    content @ Cell::Square(_) => {
-                        self.push_move(from, to, moves);
-                        if !far || !content.is_empty() {
-                            break;
-                        }
-                    }
+                let is_free = self.cells[to] == Cell::EMPTY;
+                if is_free || self.cells[to].is_in(others) {
+                    push_move(piece, from, to, moves);
+                }
+                if !far || !is_free {
+                    break;
                 }
             }
-        }
-    }
-
-    /// The move there with promotion, without, or both.
-    fn push_move(&self, from: CellNumber, to: CellNumber, moves: &mut Vec<Move>) {
-        let Cell::Square(Some(piece)) = self.cells[from] else { return };
-        let (from, to) = (square_of(from), square_of(to));
-        let in_zone = |square: Square| square.relative_rank(piece.color) < 3;
-        if piece.kind.promoted().is_some() && (in_zone(from) || in_zone(to)) {
-            moves.push(Move::new(from, to, true));
-        }
-        if to.relative_rank(piece.color) >= piece.kind.dead_ranks() {
-            moves.push(Move::new(from, to, false));
         }
     }
 
@@ -337,8 +347,8 @@ impl Mailbox {
 
     fn can_drop(&self, kind: HandKind, to: Square) -> bool {
         let us = self.side_to_move;
-        let pawn = Cell::Square(Some(Piece::new(us, PieceKind::Pawn)));
-        self.cells[cell_of(to)].is_empty()
+        let pawn = Cell::of(Piece::new(us, PieceKind::Pawn));
+        self.cells[cell_of(to)] == Cell::EMPTY
             && to.relative_rank(us) >= kind.piece_kind().dead_ranks()
             && !(kind == HandKind::Pawn
                 && (0..9).any(|rank| {
@@ -348,26 +358,38 @@ impl Mailbox {
 
     fn is_legal(&mut self, m: Move, in_check: bool) -> bool {
         let drops_pawn = m.dropped() == Some(HandKind::Pawn);
-        if m.is_drop() && !in_check && !drops_pawn {
-            // A piece more on the board exposes nobody.
-            return true;
-        }
+        // A piece more on the board exposes nobody.
+        (m.is_drop() && !in_check || !self.exposes_king(m))
+            && !(drops_pawn && self.is_mate_by_pawn(m))
+    }
+
+    /// Whether the king of the side to move could be taken after this move.
+    fn exposes_king(&mut self, m: Move) -> bool {
         let us = self.side_to_move;
-        if let Some(from) = m.from().map(cell_of)
-            && self.kings[us.index()] == Some(from)
-        {
-            // What he covered where he stood reaches him now.
-            let king = std::mem::replace(&mut self.cells[from], EMPTY);
-            let is_attacked = self.is_attacked(cell_of(m.to()), !us);
-            self.cells[from] = king;
-            return !is_attacked;
+        let Some(king) = self.kings[us.index()] else { return false };
+        let to = cell_of(m.to());
+        let from = m.from().map(cell_of);
+        let arriving = match (from, m.dropped()) {
+            (Some(from), _) => std::mem::replace(&mut self.cells[from], Cell::EMPTY),
+            (None, Some(kind)) => Cell::of(Piece::new(us, kind.piece_kind())),
+            (None, None) => return false,
+        };
+        let captured = std::mem::replace(&mut self.cells[to], arriving);
+        let king = if from == Some(king) { to } else { king };
+        let is_attacked = self.is_attacked(king, !us);
+        self.cells[to] = captured;
+        if let Some(from) = from {
+            self.cells[from] = arriving;
         }
-        let captured = self.make(m);
-        let is_mate_by_pawn =
-            |after: &mut Self| drops_pawn && after.king_is_attacked(!us) && !after.has_legal_move();
-        let is_legal = !self.king_is_attacked(us) && !is_mate_by_pawn(self);
-        self.unmake(m, captured);
-        is_legal
+        is_attacked
+    }
+
+    fn is_mate_by_pawn(&mut self, drop: Move) -> bool {
+        let them = !self.side_to_move;
+        let captured = self.make(drop);
+        let is_mate = self.king_is_attacked(them) && !self.has_legal_move();
+        self.unmake(drop, captured);
+        is_mate
     }
 
     /// Makes a move of a piece that is there, and returns what stood on its target.
@@ -375,25 +397,23 @@ impl Mailbox {
         let us = self.side_to_move;
         let to = cell_of(m.to());
         let captured = self.cells[to];
-        if let Cell::Square(Some(captured)) = captured
-            && let Some(kind) = captured.kind.hand_kind()
-        {
+        if let Some(kind) = captured.piece().and_then(|captured| captured.kind.hand_kind()) {
             self.hands[us.index()].add(kind);
         }
         if let Some(from) = m.from().map(cell_of) {
-            let moved = std::mem::replace(&mut self.cells[from], EMPTY);
-            self.cells[to] = match moved {
-                Cell::Square(Some(Piece { color, kind })) if m.is_promotion() => {
-                    Cell::Square(Some(Piece::new(color, kind.promoted().unwrap_or(kind))))
+            let moved = std::mem::replace(&mut self.cells[from], Cell::EMPTY);
+            self.cells[to] = match moved.piece() {
+                Some(Piece { color, kind }) if m.is_promotion() => {
+                    Cell::of(Piece::new(color, kind.promoted().unwrap_or(kind)))
                 }
-                moved => moved,
+                _ => moved,
             };
             if self.kings[us.index()] == Some(from) {
                 self.kings[us.index()] = Some(to);
             }
         } else if let Some(kind) = m.dropped() {
             self.hands[us.index()].remove(kind);
-            self.cells[to] = Cell::Square(Some(Piece::new(us, kind.piece_kind())));
+            self.cells[to] = Cell::of(Piece::new(us, kind.piece_kind()));
         }
         self.side_to_move = !us;
         captured
@@ -404,17 +424,15 @@ impl Mailbox {
         let us = !self.side_to_move;
         let to = cell_of(m.to());
         let moved = std::mem::replace(&mut self.cells[to], captured);
-        if let Cell::Square(Some(captured)) = captured
-            && let Some(kind) = captured.kind.hand_kind()
-        {
+        if let Some(kind) = captured.piece().and_then(|captured| captured.kind.hand_kind()) {
             self.hands[us.index()].remove(kind);
         }
         if let Some(from) = m.from().map(cell_of) {
-            self.cells[from] = match moved {
-                Cell::Square(Some(Piece { color, kind })) if m.is_promotion() => {
-                    Cell::Square(Some(Piece::new(color, kind.unpromoted())))
+            self.cells[from] = match moved.piece() {
+                Some(Piece { color, kind }) if m.is_promotion() => {
+                    Cell::of(Piece::new(color, kind.unpromoted()))
                 }
-                moved => moved,
+                _ => moved,
             };
             if self.kings[us.index()] == Some(to) {
                 self.kings[us.index()] = Some(from);
@@ -450,27 +468,38 @@ impl Mailbox {
         let mut from = to.wrapping_add_signed(back);
         let mut reaching = &NEAR;
         if direction < LINES {
-            while self.cells[from].is_empty() {
+            while self.cells[from] == Cell::EMPTY {
                 from = from.wrapping_add_signed(back);
                 reaching = &FAR;
             }
         }
-        match self.cells[from] {
-            Cell::Square(Some(piece))
-                if piece.color == color && reaching[direction] >> piece.kind.index() & 1 != 0 =>
-            {
-                Some(Arrival { from, direction, back })
-            }
-            _ => None,
-        }
+        let is_reaching = self.cells[from].is_in(pieces_of(color, reaching[direction]));
+        is_reaching.then_some(Arrival { from, direction, back })
     }
 
     /// The place of the step that is taken among those of the piece.
     fn step(&self, arrival: Arrival) -> usize {
-        let Cell::Square(Some(piece)) = self.cells[arrival.from] else { return 0 };
+        let Some(piece) = self.cells[arrival.from].piece() else { return 0 };
         let step = DIRECTIONS[arrival.direction];
         let is_it = |&(files, ranks, _): &MoveStep| distance(files, ranks, Color::Black) == step;
         reaches(piece.kind).iter().position(is_it).unwrap_or(0)
+    }
+}
+
+/// The move there with promotion, without, or both.
+fn push_move(
+    Piece { color, kind }: Piece,
+    from: CellNumber,
+    to: CellNumber,
+    moves: &mut Vec<Move>,
+) {
+    let (from, to) = (square_of(from), square_of(to));
+    let in_zone = |square: Square| square.relative_rank(color) < 3;
+    if kind.promoted().is_some() && (in_zone(from) || in_zone(to)) {
+        moves.push(Move::new(from, to, true));
+    }
+    if to.relative_rank(color) >= kind.dead_ranks() {
+        moves.push(Move::new(from, to, false));
     }
 }
 
