@@ -54,12 +54,15 @@ pub struct Candidate<M> {
     pub proof_number: u32,
     /// First guess at the disproof number; at least 1.
     pub disproof_number: u32,
+    /// By how much the move is dearer than the position after it, or cheaper: the number by which its side chooses (of
+    /// attacks the proof number, of defences the disproof number) counts so much more, as long as nothing is solved.
+    pub cost: i8,
 }
 
 impl<M> Candidate<M> {
     /// A move about which nothing is known.
     pub const fn new(m: M) -> Self {
-        Self { m, delayed: false, proof_number: 1, disproof_number: 1 }
+        Self { m, delayed: false, proof_number: 1, disproof_number: 1, cost: 0 }
     }
 }
 

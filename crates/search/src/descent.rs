@@ -7,6 +7,7 @@
 mod among_others;
 
 use std::mem;
+use std::ops::Range;
 
 use kyokumen_game::{Candidate, Expansion, Game, Hand, NodeKind, Outcome};
 
@@ -20,6 +21,10 @@ use super::verdict::Stop;
 
 /// How often the caller is asked whether to stop, and told how far the search is.
 const WATCH_EVERY_NODES: u64 = 1 << 10;
+
+/// Where on the path costs of moves count. They add up along it, and a line of hundreds of plies is not to be judged by what
+/// it gives away; near the root they would put off what short mates often begin with.
+const PLIES_WITH_COSTS: Range<u16> = 3..64;
 
 /// Before that, the numbers of the root are mostly first guesses.
 const MIN_NODES_TO_JUDGE_BY: u64 = 1 << 8;
@@ -89,6 +94,11 @@ impl<H> Value<H> {
         Self { bound: true, ..Self::new(DISPROVEN, hand) }
     }
 
+    /// As the parent, a node of this kind, counts it after a move of this cost.
+    fn after(self, kind: NodeKind, cost: i8) -> Self {
+        Self { numbers: self.numbers.with_cost(kind, cost), ..self }
+    }
+
     pub(super) fn is_proven(&self) -> bool {
         self.numbers == PROVEN
     }
@@ -102,7 +112,16 @@ impl<H> Value<H> {
 struct Child<G: Game> {
     m: G::Move,
     delayed: bool,
+    /// Of the move, see [`Candidate::cost`].
+    cost: i8,
+    /// With the cost in its numbers.
     value: Value<G::Hand>,
+}
+
+impl<G: Game> Child<G> {
+    const fn seen(&self) -> (bool, ProofNumbers) {
+        (self.delayed, self.value.numbers)
+    }
 }
 
 impl<G: Game> Clone for Child<G> {
@@ -207,7 +226,8 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
         let first = self.children.len();
         self.path.push(key, hand);
         // Where no ply is left, even a node that was searched before is expanded to see if it is over.
-        let known = if plies_left > 0 && self.take_cached(handle, key, hand, plies_left) {
+        let kind = game.node_kind();
+        let known = if plies_left > 0 && self.take_cached(kind, handle, key, hand, plies_left) {
             None
         } else {
             self.expand(game, plies_left)
@@ -229,7 +249,7 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
             }
         }
         let children = &self.children[first..];
-        let code = match game.node_kind() {
+        let code = match kind {
             NodeKind::Or if value.numbers == PROVEN => proving_code(children),
             _ => 0,
         };
@@ -245,6 +265,7 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
     /// Takes up the children of an earlier visit; those whose value need not hold here are open again.
     fn take_cached(
         &mut self,
+        kind: NodeKind,
         handle: CacheHandle,
         key: u64,
         hand: G::Hand,
@@ -256,10 +277,10 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
         let first = self.children.len();
         self.children.extend_from_slice(child_cache);
         let deeper = plies_left != plies_left_then;
-        for Child { value, .. } in &mut self.children[first..] {
+        for Child { value, cost, .. } in &mut self.children[first..] {
             let too_long = self.rebuilding && value.plies >= plies_left;
             if value.path_dependency != PATH_INDEPENDENT || (deeper && value.bound) || too_long {
-                *value = Value::new(UNKNOWN, value.hand);
+                *value = Value::new(UNKNOWN, value.hand).after(kind, *cost);
             }
         }
         true
@@ -282,10 +303,14 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
         if let Some(m) = game.weigh(&mut self.candidates) {
             return Some(self.reach_goal(game, m));
         }
+        let kind = game.node_kind();
+        let with_costs = PLIES_WITH_COSTS.contains(&(self.limits.depth_plies - plies_left));
         self.children.extend(self.candidates.iter().map(|candidate| {
-            let &Candidate { m, delayed, proof_number, disproof_number } = candidate;
+            let &Candidate { m, delayed, proof_number, disproof_number, cost } = candidate;
+            let cost = if with_costs { cost } else { 0 };
             let numbers = ProofNumbers { proof: proof_number, disproof: disproof_number };
-            Child { m, delayed, value: Value::new(numbers, hand) }
+            let numbers = numbers.with_cost(kind, cost);
+            Child { m, delayed, cost, value: Value::new(numbers, hand) }
         }));
         None
     }
@@ -295,7 +320,8 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
         let undo = game.make(m);
         let goal = game.proof_hand_of_goal();
         game.unmake(m, undo);
-        self.children.push(Child { m, delayed: false, value: Value::proven(goal, 0) });
+        let value = Value::proven(goal, 0);
+        self.children.push(Child { m, delayed: false, cost: 0, value });
         Value::proven(game.proof_hand_of_attack(m, goal), 1)
     }
 
@@ -335,8 +361,7 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
         let plies_left = self.limits.depth_plies - ply - 1;
         loop {
             let children = self.children[first..].iter();
-            let summary =
-                ChildSummary::of(kind, children.map(|child| (child.delayed, child.value.numbers)));
+            let summary = ChildSummary::of(kind, children.map(Child::seen));
             if ply == 0 && self.is_hopeless(summary.numbers) {
                 self.stop = Some(Stop::Nodes);
             }
@@ -361,22 +386,23 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
                 summary
             };
             let best = first + summary.best;
-            let Child { m, value, .. } = self.children[best];
+            let Child { m, cost, value, .. } = self.children[best];
             // Most children are never searched, so that the table is asked only now.
             let known = self.look_up(game, m, plies_left);
+            let known = known.map(|known| known.after(kind, cost));
             if let Some(known) = known.filter(|known| known.numbers != value.numbers) {
                 self.children[best].value = known;
                 continue;
             }
             let handle = known.map_or(value.handle, |known| known.handle);
-            let child_limit = summary.limit_of_best(kind, value.numbers, limit);
+            let child_limit = summary.limit_of_best(kind, value.numbers, cost, limit);
             self.nodes += 1;
             self.line.push(m);
             let undo = game.make(m);
             let value = self.search(game, ply + 1, handle, child_limit, observer);
             game.unmake(m, undo);
             self.line.pop();
-            self.children[best].value = value;
+            self.children[best].value = value.after(kind, cost);
         }
     }
 

@@ -13,7 +13,7 @@ use super::table::Table;
 use super::verdict::Stop;
 
 /// Changes whenever the same position and limits may give another verdict, line or node count.
-pub const SOLVER_VERSION: u32 = 5;
+pub const SOLVER_VERSION: u32 = 6;
 
 /// A df-pn search of any [`Game`] with its own table. Searches leave nothing behind: the answer is a
 /// function of position, limits and table size.

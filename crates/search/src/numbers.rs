@@ -31,11 +31,18 @@ impl ProofNumbers {
     /// Whether both are larger than those of nearly all searches that came to an end within so many nodes.
     ///
     /// The bounds are measured, see `docs/search.md`: a search that is decided with *n* nodes mostly has a
-    /// proof number of at most ∛(2n/3) all the time, or a disproof number of at most ⁵√(20,000n).
+    /// proof number of at most ∛(2n/3) all the time, or a disproof number of at most ⁵√(14,000n).
     pub(super) fn are_beyond(self, nodes: u64) -> bool {
         let [proof, disproof, nodes] =
             [u64::from(self.proof), u64::from(self.disproof), nodes].map(u128::from);
-        3 * proof.pow(3) > 2 * nodes && disproof.saturating_pow(5) > 20_000 * nodes
+        3 * proof.pow(3) > 2 * nodes && disproof.saturating_pow(5) > 14_000 * nodes
+    }
+
+    /// As a node of this kind counts those of its child after a move of this
+    /// [cost](kyokumen_game::Candidate::cost): the df-pn+ of Nagai (2002).
+    pub(super) const fn with_cost(self, kind: NodeKind, cost: i8) -> Self {
+        let [choice, sum] = self.seen_by(kind);
+        Self::from_seen(kind, [with_cost(choice, cost), sum])
     }
 
     /// The number by which the side to move chooses, and the one that adds up over its moves.
@@ -52,6 +59,22 @@ impl ProofNumbers {
             NodeKind::And => Self { proof: sum, disproof: choice },
         }
     }
+}
+
+/// What is solved costs nothing; an open number stays one.
+const fn with_cost(number: u32, cost: i8) -> u32 {
+    let is_open = number.wrapping_sub(1) < LARGEST;
+    let with_cost = number.wrapping_add_signed(cost as i32);
+    match is_open {
+        true if with_cost.cast_signed() < 1 => 1,
+        true => with_cost,
+        false => number,
+    }
+}
+
+/// The limit of a number that counts with a cost, without it.
+const fn without_cost(limit: u32, cost: i8) -> u32 {
+    if limit == INFINITE { limit } else { limit.saturating_add_signed(-(cost as i32)) }
 }
 
 /// What the children say about their parent.
@@ -226,6 +249,7 @@ impl ChildSummary {
         &self,
         kind: NodeKind,
         child: ProofNumbers,
+        cost: i8,
         limit: ProofNumbers,
     ) -> ProofNumbers {
         let [limit_choice, limit_sum] = limit.seen_by(kind);
@@ -234,7 +258,7 @@ impl ChildSummary {
         let sum = limit_sum.saturating_sub(self.others_sum);
         let [choice, sum] = [(choice, child_choice), (sum, child_sum)]
             .map(|(limit, number)| if limit > number { limit } else { step_beyond(number) });
-        ProofNumbers::from_seen(kind, [choice, sum])
+        ProofNumbers::from_seen(kind, [without_cost(choice, cost), sum])
     }
 }
 
@@ -245,10 +269,38 @@ mod tests {
     #[test]
     fn hopeless_is_beyond_both_bounds() {
         let beyond = |proof, disproof, nodes| ProofNumbers { proof, disproof }.are_beyond(nodes);
-        // The cube root of 2 * 1,500 / 3 is 10, and the fifth root of 20,000 * 5,120 is 40.
+        // The cube root of 2 * 1,500 / 3 is 10, and the fifth root of 14,000 * 3,751 a little less than 35.
         assert!(!beyond(10, 1_000, 1_500) && beyond(11, 1_000, 1_500));
-        assert!(!beyond(1_000, 40, 5_120) && beyond(1_000, 41, 5_120));
+        assert!(!beyond(1_000, 34, 3_751) && beyond(1_000, 35, 3_751));
         assert!(beyond(LARGEST, LARGEST, u64::MAX), "capped sums are hopeless under any limit");
+    }
+
+    #[test]
+    fn costs_leave_solved_numbers_alone_and_open_ones_open() {
+        let seen = |proof, disproof, cost| {
+            ProofNumbers { proof, disproof }.with_cost(NodeKind::Or, cost).proof
+        };
+        assert_eq!([seen(5, 7, 2), seen(5, 7, -1), seen(1, 7, -1)], [7, 4, 1]);
+        assert_eq!([seen(0, INFINITE, 2), seen(INFINITE, 0, -1)], [0, INFINITE]);
+        let of_defence = ProofNumbers { proof: 5, disproof: 7 }.with_cost(NodeKind::And, 2);
+        assert_eq!(of_defence, ProofNumbers { proof: 5, disproof: 9 });
+    }
+
+    /// Whatever a move costs, the child may be searched beyond the number that it has.
+    #[test]
+    fn limits_leave_room_with_any_cost() {
+        for number in [1, 2, 9, LARGEST - 1, LARGEST] {
+            for cost in [-2, -1, 0, 1, 2] {
+                let child = ProofNumbers { proof: number, disproof: 3 };
+                let seen = child.with_cost(NodeKind::Or, cost);
+                let summary = ChildSummary::of(NodeKind::Or, [(false, seen)].into_iter());
+                for limit in [1, seen.proof + 1, INFINITE] {
+                    let limit = ProofNumbers { proof: limit, disproof: INFINITE };
+                    let limit = summary.limit_of_best(NodeKind::Or, seen, cost, limit);
+                    assert!(!child.exceeds(limit), "{number} {cost}: {limit:?}");
+                }
+            }
+        }
     }
 
     /// The best child of an AND node whose disproof number may grow to this limit, where two others search its second child.

@@ -19,6 +19,7 @@ use super::moves::Move;
 use super::piece::{Color, HandKind, PieceKind};
 use super::plain;
 use super::position::{Position, Undo};
+use super::square::Square;
 
 impl kyokumen_game::Hand for Hand {
     fn dominates(self, other: Self) -> bool {
@@ -76,8 +77,9 @@ impl Mate {
     }
 
     /// Appends the checks. A pawn, bishop or rook that could promote and does not is held back until its
-    /// promotion is solved.
+    /// promotion is solved, and so are most of the drops on a line, see [`push_drops_on_lines`].
     fn push_checks(&self, moves: &mut Vec<Candidate<Move>>) {
+        let Some(king) = self.position.king(!self.attacker) else { return };
         let zone = Bitboard::far_ranks(self.attacker, 3);
         let _ = self.position.visit_checks(|set| {
             match set {
@@ -98,6 +100,12 @@ impl Mate {
                         }
                     }
                 }
+                MoveSet::Drops {
+                    kind: kind @ (HandKind::Lance | HandKind::Bishop | HandKind::Rook),
+                    to,
+                } => {
+                    push_drops_on_lines(king, kind, to, moves);
+                }
                 _ => set.for_each(|m| moves.push(Candidate::new(m))),
             }
             Flow::Continue(())
@@ -108,7 +116,10 @@ impl Mate {
         Bitboard::far_ranks(self.attacker, kind.dead_ranks())
     }
 
+    /// Appends the evasions. What is interposed on one square differs little by kind, so that one waits for the other; and
+    /// so do all that are interposed where nothing supports them.
     fn push_evasions(&self, moves: &mut Vec<Candidate<Move>>) {
+        let first = moves.len();
         let mut drops = [Bitboard::EMPTY; HandKind::COUNT];
         let mut droppable = Bitboard::EMPTY;
         let _ = self.position.visit_legal_moves(|set| {
@@ -121,15 +132,88 @@ impl Mate {
             }
             Flow::Continue(())
         });
-        for to in droppable {
-            let mut delayed = false;
-            for kind in HandKind::ALL {
-                if drops[kind.index()].contains(to) {
-                    moves.push(Candidate { delayed, ..Candidate::new(Move::drop(kind, to)) });
-                    delayed = true;
-                }
+        let Some((king, between)) = self.interposing_squares() else {
+            push_drops(droppable, &drops, moves);
+            return;
+        };
+        delay_steps(king, between, &mut moves[first..]);
+        let supported = |&to: &Square| {
+            let position = &self.position;
+            position.attackers_to(to, position.occupied(), position.side_to_move()).has_any()
+        };
+        let supported: Bitboard = droppable.into_iter().filter(supported).collect();
+        push_drops(supported, &drops, moves);
+        let first = moves.len();
+        push_drops(droppable.without(supported), &drops, moves);
+        for candidate in moves.iter_mut().skip(first + 1) {
+            candidate.delayed = true;
+        }
+    }
+
+    /// The king in check, and the squares between him and a single checker.
+    fn interposing_squares(&self) -> Option<(Square, Bitboard)> {
+        let king = self.position.king(!self.attacker)?;
+        let checkers = self.position.checkers();
+        let between = attacks::between(king, checkers.first()?);
+        (!checkers.has_many() && between.has_any()).then_some((king, between))
+    }
+}
+
+/// Drops of a kind that check along lines, for each line the nearest first. On a line all are much the same but for the one
+/// beside the king: but for the next two each waits until the one before it is solved.
+fn push_drops_on_lines(
+    king: Square,
+    kind: HandKind,
+    to: Bitboard,
+    moves: &mut Vec<Candidate<Move>>,
+) {
+    let beside = attacks::king(king);
+    let mut left = to;
+    while let Some(square) = left.first() {
+        let line = attacks::ray_through(king, square);
+        let first = moves.len();
+        moves.extend((left & line).into_iter().map(|to| Candidate::new(Move::drop(kind, to))));
+        let drops = &mut moves[first..];
+        if square < king {
+            drops.reverse();
+        }
+        let far = drops.iter_mut().filter(|drop| !beside.contains(drop.m.to()));
+        for drop in far.skip(FAR_DROPS_AT_ONCE) {
+            drop.delayed = true;
+        }
+        left = left.without(line);
+    }
+}
+
+/// So many checks by drops on a line away from the king are open at once.
+const FAR_DROPS_AT_ONCE: usize = 2;
+
+/// Drops on each of these squares, by kind; on one square each waits for the one before it.
+fn push_drops(
+    squares: Bitboard,
+    drops: &[Bitboard; HandKind::COUNT],
+    moves: &mut Vec<Candidate<Move>>,
+) {
+    for to in squares {
+        let mut delayed = false;
+        for kind in HandKind::ALL {
+            if drops[kind.index()].contains(to) {
+                moves.push(Candidate { delayed, ..Candidate::new(Move::drop(kind, to)) });
+                delayed = true;
             }
         }
+    }
+}
+
+/// Moves steps in between to the end, by square; on one square each waits for the one before it.
+fn delay_steps(king: Square, between: Bitboard, evasions: &mut [Candidate<Move>]) {
+    let square = |m: Move| (between.contains(m.to()) && m.from() != Some(king)).then(|| m.to());
+    evasions.sort_by_key(|evasion| square(evasion.m));
+    let mut before = None;
+    for evasion in evasions {
+        let to = square(evasion.m);
+        evasion.delayed = to.is_some() && to == before;
+        before = to;
     }
 }
 
@@ -322,5 +406,43 @@ impl Game for Mate {
             most.remove(kind);
         }
         child.intersection(most)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The moves of a position, those that wait for the one before them in brackets.
+    fn moves(game: &Mate) -> String {
+        let mut moves = Vec::new();
+        game.expand(&mut moves);
+        let written = moves.iter().map(
+            |&Candidate { m, delayed, .. }| {
+                if delayed { format!("({m})") } else { m.to_string() }
+            },
+        );
+        written.collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn of_drops_on_a_line_two_away_from_the_king_are_open() {
+        let checks = |sfen: &str| moves(&Mate::by_side_to_move(sfen.parse().unwrap()));
+        let on_file = "L*5b L*5c L*5d (L*5e) (L*5f) (L*5g) (L*5h) (L*5i)";
+        assert_eq!(checks("4k4/9/9/9/9/9/9/9/9 b L 1"), on_file);
+        // To either side the nearest first.
+        let on_rank = "R*4b R*3b R*2b (R*1b) R*6b R*7b R*8b (R*9b)";
+        assert_eq!(checks("4p4/4k4/4p4/9/9/9/9/9/9 b R 1"), on_rank);
+    }
+
+    #[test]
+    fn interpositions_wait_for_those_that_differ_little() {
+        let evasions = |sfen: &str| moves(&Mate::of_side_to_move(sfen.parse().unwrap()));
+        // The king supports one square and nothing the others, on which all wait for the first.
+        let by_drops = "5a4a 5a4b 5a6a 5a6b P*5b (N*5b) P*5c (N*5c) (P*5d) (N*5d)";
+        assert_eq!(evasions("4k4/9/9/9/4R4/9/9/9/9 w pn 1"), by_drops);
+        // Two golds may step to the same square.
+        let by_steps = "7d6c 7d6e 7d7c 7d7e 7d8c 7d8e 2c1d 2c2d 2c3d (4c3d) 4c4d 4c5d";
+        assert_eq!(evasions("9/9/5g1g1/2k5R/9/9/9/9/9 w - 1"), by_steps);
     }
 }

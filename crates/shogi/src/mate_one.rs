@@ -42,8 +42,26 @@ impl Position {
 pub(crate) enum CheckReplies {
     /// It is mate.
     None,
-    /// About so much to refute, at least 1: see [`KingSurroundings::weight_of_answers`].
-    Some(u32),
+    /// It is not.
+    Some(Answers),
+}
+
+/// What answers a check.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Answers {
+    /// About so much to refute, at least 1: see [`KingSurroundings::weigh`].
+    pub(crate) weight: u32,
+    /// What takes the checker.
+    pub(crate) taker: Option<Taker>,
+}
+
+/// What takes a checker.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Taker {
+    /// A piece that is not pinned.
+    Piece,
+    /// The king alone, on a square that nothing of the attacker's has guarded.
+    King,
 }
 
 /// What the taking of the checker weighs as an answer, where a step to a free square weighs one: it leaves the
@@ -146,46 +164,55 @@ impl<'a> KingSurroundings<'a> {
         {
             return CheckReplies::None;
         }
-        CheckReplies::Some(self.weight_of_answers(m, reach, flights))
+        CheckReplies::Some(self.weigh(m, reach, flights))
     }
 
-    /// The first proof number of a check: one for each flight, for each piece that may step in between and for each
-    /// square on which one may be dropped there; more for what takes the checker. Two checkers leave the flights only.
+    /// The first proof number of a check: one for each flight, for each square in between that a piece may step to, for each
+    /// on which one may be dropped that is supported, and for all others together; more for what takes the checker. Two checkers
+    /// leave the flights only.
     #[inline]
-    fn weight_of_answers(&self, m: Move, reach: Bitboard, flights: Bitboard) -> u32 {
+    fn weigh(&self, m: Move, reach: Bitboard, flights: Bitboard) -> Answers {
         match m.from() {
             Some(from) if self.discoverers.contains(from) => {
-                self.weight_of_opening(from, m, reach, flights)
+                self.weigh_opening(from, m, reach, flights)
             }
-            _ => self.weight_of_single(m.to(), flights),
+            _ => self.weigh_single(m.to(), flights),
         }
     }
 
     /// The same where the piece that moves may open a line on the king.
     #[cold]
-    fn weight_of_opening(&self, from: Square, m: Move, reach: Bitboard, flights: Bitboard) -> u32 {
+    fn weigh_opening(&self, from: Square, m: Move, reach: Bitboard, flights: Bitboard) -> Answers {
         let to = m.to();
         let checker =
             self.single_checker(&self.check(self.position.kind_after(m), Some(from), to, reach));
         if checker == Some(to) {
-            return self.weight_of_single(to, flights);
+            return self.weigh_single(to, flights);
         }
         let flights = flights.without(attacks::ray_through(self.king, from));
         match checker {
-            Some(slider) => self.weight_of_single(slider, flights),
-            None => self.weight_of_flights(to, flights).max(1),
+            Some(slider) => self.weigh_single(slider, flights),
+            None => Answers {
+                weight: self.weight_of_flights(to, flights).max(1),
+                taker: self.open.contains(to).then_some(Taker::King),
+            },
         }
     }
 
     /// The weight of the answers to a check by one piece.
     #[inline]
-    fn weight_of_single(&self, checker: Square, flights: Bitboard) -> u32 {
-        let takes = if self.guarded.contains(checker) { TAKING_THE_CHECKER } else { 0 };
+    fn weigh_single(&self, checker: Square, flights: Bitboard) -> Answers {
+        let taker = if self.guarded.contains(checker) {
+            Some(Taker::Piece)
+        } else {
+            self.open.contains(checker).then_some(Taker::King)
+        };
+        let takes = if taker == Some(Taker::Piece) { TAKING_THE_CHECKER } else { 0 };
         let mut weight = self.weight_of_flights(checker, flights) + takes;
         if !self.contact.contains(checker) {
             weight += self.weight_of_interpositions(attacks::between(self.king, checker));
         }
-        weight.max(1)
+        Answers { weight: weight.max(1), taker }
     }
 
     #[inline]
@@ -196,7 +223,11 @@ impl<'a> KingSurroundings<'a> {
 
     #[inline]
     fn weight_of_interpositions(&self, between: Bitboard) -> u32 {
-        (self.guarded & between).count() + (self.droppable & between).count()
+        let drops = self.droppable & between;
+        let supported = self.guarded | self.neighbours;
+        (self.guarded & between).count()
+            + (drops & supported).count()
+            + u32::from(drops.without(supported).has_any())
     }
 
     /// The board that a check would leave that attacks `reach`, seen through the king.
@@ -302,26 +333,32 @@ mod tests {
 
     #[test]
     fn checks_are_weighed_by_what_answers_them() {
-        let weight = |sfen: &str, m: &str| {
+        let replies = |sfen: &str, m: &str| {
             let position: Position = sfen.parse().unwrap();
             KingSurroundings::new(&position).unwrap().answers(Move::from_usi(m).unwrap())
         };
-        for (sfen, m, expected) in [
+        let by_piece = Some(Taker::Piece);
+        let by_king = Some(Taker::King);
+        for (sfen, m, weight, taker) in [
             // Four flights.
-            ("4k4/9/9/9/9/9/9/9/9 b R 1", "R*5e", 4),
-            // And three squares in between to drop on; with a pawn on the file a second one may not be dropped.
-            ("4k4/9/9/9/9/9/9/9/9 b Rp 1", "R*5e", 7),
-            ("4k4/9/9/9/9/9/4p4/9/9 b Rp 1", "R*5e", 4),
+            ("4k4/9/9/9/9/9/9/9/9 b R 1", "R*5e", 4, None),
+            // And three squares in between to drop on, of which the king supports one and nothing the others; with a pawn on
+            // the file a second one may not be dropped.
+            ("4k4/9/9/9/9/9/9/9/9 b Rp 1", "R*5e", 4 + 1 + 1, None),
+            ("4k4/9/9/9/9/9/4p4/9/9 b Rp 1", "R*5e", 4, None),
             // A gold takes the rook, or steps in between.
-            ("4k4/9/9/5g3/9/9/9/9/9 b R 1", "R*5e", 4 + TAKING_THE_CHECKER + 1),
+            ("4k4/9/9/5g3/9/9/9/9/9 b R 1", "R*5e", 4 + TAKING_THE_CHECKER + 1, by_piece),
             // A gold that is pinned does not, and stands in the way of a flight.
-            ("4k4/3g5/9/1B7/9/9/9/9/9 b R 1", "R*5e", 3),
+            ("4k4/3g5/9/1B7/9/9/9/9/9 b R 1", "R*5e", 3, None),
             // The king can only take the gold.
-            ("4k4/9/9/9/9/9/9/9/9 b G 1", "G*5b", TAKING_THE_CHECKER),
+            ("4k4/9/9/9/9/9/9/9/9 b G 1", "G*5b", TAKING_THE_CHECKER, by_king),
+            // What is guarded before it is taken is no gift.
+            ("4k4/9/4G4/9/9/9/9/9/9 b - 1", "5c5b", TAKING_THE_CHECKER, None),
             // Of two checkers the king must get away: nothing is taken from afar, and nothing dropped.
-            ("4k4/9/4N4/9/4R4/9/9/9/9 b p 1", "5c4a+", 2 + TAKING_THE_CHECKER),
+            ("4k4/9/4N4/9/4R4/9/9/9/9 b p 1", "5c4a+", 2 + TAKING_THE_CHECKER, None),
         ] {
-            assert_eq!(weight(sfen, m), CheckReplies::Some(expected), "{sfen} {m}");
+            let expected = CheckReplies::Some(Answers { weight, taker });
+            assert_eq!(replies(sfen, m), expected, "{sfen} {m}");
         }
     }
 }

@@ -7,7 +7,7 @@
 
 use kyokumen_game::Game;
 
-use super::{Descent, Value};
+use super::{Child, Descent, Value};
 use crate::numbers::{ChildSummary, ProofNumbers};
 use crate::table::TranspositionTable;
 use crate::verdict::Stop;
@@ -36,12 +36,7 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
             let m = self.children[first + index].m;
             self.table.searches_at(game.board_key_after(m), game.hand_after(m))
         };
-        summary.spread(
-            game.node_kind(),
-            limit,
-            children.map(|child| (child.delayed, child.value.numbers)),
-            searches,
-        )
+        summary.spread(game.node_kind(), limit, children.map(Child::seen), searches)
     }
 
     /// Looks whether a node on the path, the next few in turn, has been solved by another search: what is below it

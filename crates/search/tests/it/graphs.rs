@@ -71,6 +71,7 @@ struct Edge {
     trade: Trade,
     delayed: bool,
     numbers: [u32; 2],
+    cost: i8,
 }
 
 #[derive(Clone, Debug)]
@@ -113,8 +114,9 @@ impl Graph {
                 let trade = trade(nodes[from].held, nodes[to].held).filter(|_| alternates);
                 let delayed = random.below(4) == 0;
                 let numbers = std::array::from_fn(|_| 1 + random.below(3) as u32);
+                let cost = random.below(5) as i8 - 2;
                 if let Some(trade) = trade {
-                    nodes[from].edges.push(Edge { to, trade, delayed, numbers });
+                    nodes[from].edges.push(Edge { to, trade, delayed, numbers, cost });
                 } else if random.below(50) == 0 {
                     break;
                 }
@@ -269,9 +271,9 @@ impl Game for State<'_> {
 
     fn expand(&self, moves: &mut Vec<Candidate<usize>>) -> Expansion {
         for m in self.moves() {
-            let edge = &self.node().edges[m];
-            let [proof_number, disproof_number] = edge.numbers;
-            moves.push(Candidate { m, delayed: edge.delayed, proof_number, disproof_number });
+            let &Edge { delayed, numbers: [proof_number, disproof_number], cost, .. } =
+                &self.node().edges[m];
+            moves.push(Candidate { m, delayed, proof_number, disproof_number, cost });
         }
         let end = match self.node().kind {
             NodeKind::Or => Outcome::Missed,
@@ -601,7 +603,8 @@ proptest! {
 
 /// A graph without hands, by the kind of each node and the nodes that its moves lead to.
 fn plain_graph(nodes: &[(NodeKind, &[usize])]) -> Graph {
-    let edge = |&to: &usize| Edge { to, trade: Trade::None, delayed: false, numbers: [1, 1] };
+    let edge =
+        |&to: &usize| Edge { to, trade: Trade::None, delayed: false, numbers: [1, 1], cost: 0 };
     let node = |&(kind, moves): &(NodeKind, &[usize])| Node {
         kind,
         held: Counts::default(),

@@ -6,16 +6,23 @@
 use super::super::attacks;
 use super::super::bitboard::Bitboard;
 use super::super::hand::Hand;
-use super::super::mate_one::{CheckReplies, KingSurroundings};
+use super::super::mate_one::{Answers, CheckReplies, KingSurroundings, Taker};
 use super::super::moves::Move;
 use super::super::piece::{Color, HandKind, PieceKind};
 use super::super::position::Position;
 use super::super::square::Square;
-use super::Mate;
+use super::{FAR_DROPS_AT_ONCE, Mate};
 use kyokumen_game::Candidate;
 
 /// Six of forty checks by a rook in hand say as much as all.
 const MOST_DROPS_THAT_MATTER: u32 = 6;
+
+/// Drops on a line that is free beside the king: there, and two further off that are not delayed.
+const DROPS_ON_A_LINE: u32 = 1 + FAR_DROPS_AT_ONCE as u32;
+
+/// How much dearer than what is left after it an evasion is that steps in between; one that takes with a piece is as much
+/// cheaper.
+const COST_OF_STEPPING_BETWEEN: i8 = 1;
 
 /// First proof number of an evasion that takes a piece; of others it is 1.
 const CAPTURE: u32 = 2;
@@ -27,10 +34,24 @@ impl Mate {
         for candidate in moves {
             match siege.answers(candidate.m) {
                 CheckReplies::None => return Some(candidate.m),
-                CheckReplies::Some(count) => candidate.proof_number = count,
+                CheckReplies::Some(Answers { weight, taker }) => {
+                    candidate.proof_number = weight;
+                    candidate.cost = self.cost_of_check(candidate.m, taker);
+                }
             }
         }
         None
+    }
+
+    /// A check that gives a piece away is dearer than what is left after it says, one that wins a good piece cheaper.
+    fn cost_of_check(&self, m: Move, taker: Option<Taker>) -> i8 {
+        let given = match taker {
+            None => 0,
+            Some(Taker::Piece) => 1,
+            Some(Taker::King) => 2,
+        };
+        let won = self.position.captured_by(m).is_some_and(|kind| kind >= HandKind::Silver);
+        given - i8::from(won)
     }
 
     /// Disproof numbers of evasions by the checks that may follow.
@@ -41,9 +62,14 @@ impl Mate {
         let mut of_staying = 0;
         for candidate in moves {
             let to = candidate.m.to();
-            if position.piece_on(to).is_some() {
+            let takes = position.piece_on(to).is_some();
+            if takes {
                 candidate.proof_number = CAPTURE;
             }
+            candidate.cost = match candidate.m.from() {
+                Some(from) if from != king => COST_OF_STEPPING_BETWEEN - 2 * i8::from(takes),
+                _ => 0,
+            };
             candidate.disproof_number = if candidate.m.from() == Some(king) {
                 threats.first_number(to, threats.without_king, Bitboard::from_square(to))
             } else {
@@ -155,14 +181,15 @@ impl<'a> Threats<'a> {
         if hand.has(HandKind::Gold) {
             drops += (attacks::gold(them, king) & free).count_near(king);
         }
-        if hand.has(HandKind::Bishop) {
-            drops += (lines.bishop & free).count();
-        }
-        if hand.has(HandKind::Rook) {
-            drops += (lines.rook & free).count();
-        }
-        if hand.has(HandKind::Lance) {
-            drops += (lines.lance & free).count();
+        let near = attacks::king(king) & free;
+        for (kind, line) in [
+            (HandKind::Bishop, lines.bishop),
+            (HandKind::Rook, lines.rook),
+            (HandKind::Lance, lines.lance),
+        ] {
+            if hand.has(kind) {
+                drops += DROPS_ON_A_LINE * (line & near).count_near(king);
+            }
         }
         drops
     }
