@@ -22,7 +22,7 @@ use super::verdict::Stop;
 /// How often the caller is asked whether to stop, and told how far the search is.
 const WATCH_EVERY_NODES: u64 = 1 << 10;
 
-/// Where on the path costs of moves count. They add up along it, and a line of hundreds of plies is not to be judged by what
+/// At which plies from the root costs of moves count, those of the root itself being 0. They add up along it, and a line of hundreds of plies is not to be judged by what
 /// it gives away; near the root they would put off what short mates often begin with.
 const PLIES_WITH_COSTS: Range<u16> = 3..64;
 

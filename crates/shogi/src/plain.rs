@@ -238,6 +238,7 @@ impl Mailbox {
             (None, Some(kind)) => self.push_drops(kind, [m.to()], &mut moves),
             (None, None) => {}
         }
+        // Whether it is check would only spare a look.
         (moves.contains(&m) && self.is_legal(m, true)).then_some(m)
     }
 
