@@ -1,6 +1,7 @@
 //! New evaluations for the records of archives: by networks, or by engines that speak USI.
 //!
-//! A run of the kind of [`jobs`](crate::jobs): shards, manifests, checkpoints; what evaluates is a [`PositionEvaluator`].
+//! A run of the kind of [`jobs`](crate::jobs): shards, manifests, checkpoints; what evaluates is a
+//! [`PositionEvaluator`].
 
 pub mod evaluator;
 pub mod evaluator_error;
@@ -27,8 +28,8 @@ use worker::RelabelWorker;
 
 /// Gives records new evaluations, as a plan with [`RelabelSettings`](crate::jobs::settings::RelabelSettings) says.
 ///
-/// Each thread makes its own evaluator and asks it about the positions of `block_records` records together. Sets nothing
-/// under a final name unless all went well.
+/// Each thread makes its own evaluator and asks it about the positions of `block_records` records together. Sets
+/// nothing under a final name unless all went well.
 ///
 /// # Errors
 /// [`JobError`]; whatever had been written is removed, unless there is a checkpoint to go on from.

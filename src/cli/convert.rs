@@ -81,8 +81,8 @@ pub(super) struct ConvertArgs {
     #[arg(long, value_name = "FIELD=VALUE,…", help_heading = heading::OUTPUTS)]
     fill: Option<Fill>,
 
-    /// What records become where the output holds games: joined makes those that follow from each other one game, as they
-    /// stand in archives; single makes each a game of one move [default: joined]
+    /// What records become where the output holds games: joined makes those that follow from each other one game, as
+    /// they stand in archives; single makes each a game of one move [default: joined]
     #[arg(long, value_name = "joined|single", value_parser = word::<MakeGames>, help_heading = heading::OUTPUTS, hide_short_help = true)]
     make_games: Option<MakeGames>,
 

@@ -19,9 +19,9 @@ use crate::ops::rearrange::{DedupKey, DedupSettings, RearrangePlan, RearrangeReq
 /// record says; bytes everything, padding included. Games are compared by their bytes.
 ///
 /// With --average the record that is written speaks for all its copies: its evaluation is their mean, rounded half away
-/// from zero; its result the nearest to the mean of theirs, a draw standing half way; its move the most frequent one, of
-/// several the first. All else is the first copy's. Evaluations of mates, 29000 and more, are proofs and no part of a mean
-/// with centipawns: where one side mates in some copies the mean is that of these.
+/// from zero; its result the nearest to the mean of theirs, a draw standing half way; its move the most frequent one,
+/// of several the first. All else is the first copy's. Evaluations of mates, 29000 and more, are proofs and no part of
+/// a mean with centipawns: where one side mates in some copies the mean is that of these.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
@@ -39,8 +39,8 @@ pub(super) struct DedupArgs {
     #[command(flatten)]
     output: OutputArgs,
 
-    /// Leave out also what is equal to a record of these files, in any formats: new archives without what the old ones, or
-    /// a test set, hold
+    /// Leave out also what is equal to a record of these files, in any formats: new archives without what the old ones,
+    /// or a test set, hold
     #[arg(long, value_name = "FILE", num_args = 1.., value_parser = location())]
     reference: Vec<PathBuf>,
 

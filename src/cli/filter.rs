@@ -69,8 +69,8 @@ struct SettingArgs {
     #[command(flatten)]
     search: SearchArgs,
 
-    /// What becomes of mates: a file of their own; they are left out; or they are kept, and result, evaluation and move of
-    /// the proof take the place of what they had. The proofs are listed in any case [default: split]
+    /// What becomes of mates: a file of their own; they are left out; or they are kept, and result, evaluation and move
+    /// of the proof take the place of what they had. The proofs are listed in any case [default: split]
     #[arg(long, value_name = "split|drop|relabel", value_parser = word::<MatedPolicy>, help_heading = heading::OUTPUTS)]
     mated: Option<MatedPolicy>,
 

@@ -37,7 +37,8 @@ impl ProgressMode {
         }
     }
 
-    /// What shows snapshots of a run over this many of something, if that is known; nothing if nobody wants to see them.
+    /// What shows snapshots of a run over this many of something, if that is known; nothing if nobody wants to see
+    /// them.
     pub(super) fn display<S: Shown>(
         self,
         total: Option<u64>,

@@ -103,8 +103,8 @@ pub(super) struct RecordArgs {
     #[arg(long, help_heading = heading::RECORDS)]
     drop_in_check: bool,
 
-    /// Only quiet records: the side to move is not in check, and the stored move can be played and is no capture, promotion
-    /// or check
+    /// Only quiet records: the side to move is not in check, and the stored move can be played and is no capture,
+    /// promotion or check
     #[arg(long, help_heading = heading::RECORDS, hide_short_help = true)]
     quiet: bool,
 

@@ -17,10 +17,10 @@ use args::SettingArgs;
 
 /// Give records new evaluations: by a network, or by an engine that speaks USI
 ///
-/// Every record is evaluated by a network's value, by a search with it (--playouts), or by an engine, several of which run
-/// at a time (--threads). Only the evaluation changes, with --policy also the best move and, where the format holds them,
-/// the visits of the moves: all other bytes stay where the format does. Evaluations of proven mates stay, and new ones are
-/// not mixed with results. Games stay games.
+/// Every record is evaluated by a network's value, by a search with it (--playouts), or by an engine, several of which
+/// run at a time (--threads). Only the evaluation changes, with --policy also the best move and, where the format holds
+/// them, the visits of the moves: all other bytes stay where the format does. Evaluations of proven mates stay, and new
+/// ones are not mixed with results. Games stay games.
 #[derive(Args, Clone, Debug)]
 #[command(after_long_help = "\
 Examples:

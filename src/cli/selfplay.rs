@@ -16,10 +16,11 @@ use args::SettingArgs;
 
 /// Make training data: games of a network against itself
 ///
-/// Many games are played at a time, and their positions evaluated in batches, by ONNX files of the dlshogi family. A game
-/// depends on its number, the seed, the networks and the settings below "Games" only: shards, threads, batches and
-/// interruptions change no byte. Games are written in the order of their numbers. Whether the networks gave the same bits
-/// for a position wherever it stood in a batch is tried at the start, and stands in the manifest as `reproducible`.
+/// Many games are played at a time, and their positions evaluated in batches, by ONNX files of the dlshogi family. A
+/// game depends on its number, the seed, the networks and the settings below "Games" only: shards, threads, batches and
+/// interruptions change no byte. Games are written in the order of their numbers. Whether the networks gave the same
+/// bits for a position wherever it stood in a batch is tried at the start, and stands in the manifest as
+/// `reproducible`.
 #[derive(Args, Clone, Debug)]
 #[command(after_long_help = "\
 Examples:

@@ -86,7 +86,8 @@ fn solve_file(args: &SolveArgs, input: &str) -> anyhow::Result<ExitStatus> {
     Ok(ExitStatus::of_records(tally.positions + tally.bad, bad))
 }
 
-/// What is in a file whose name does not say it; nothing of what is read once, and of text with an SFEN in the first column.
+/// What is in a file whose name does not say it; nothing of what is read once, and of text with an SFEN in the first
+/// column.
 fn format_of(path: &Path) -> anyhow::Result<Option<FormatName>> {
     opening::check_not_folder(path).map_err(plan_error)?;
     let is_named = FormatName::from_file_name(&text_of(path)).is_some();

@@ -16,11 +16,11 @@ use crate::storage::memory::Memory;
 
 /// Deal the records of archives out to several files
 ///
-/// Parts are named NAME-00001-of-00010.psv and so on. round-robin gives the first record to the first part, the
-/// second to the second; ranges are stretches of the input, the same that --shard takes. With --size or --records
-/// parts are filled one after the other as far as the limit allows; how many there are shows in a first reading.
-/// Records are written byte for byte as they were read; where the format holds games, games are dealt out, and none is cut.
-/// Beside the parts stands a manifest.
+/// Parts are named NAME-00001-of-00010.psv and so on. round-robin gives the first record to the first part, the second
+/// to the second; ranges are stretches of the input, the same that --shard takes. With --size or --records parts are
+/// filled one after the other as far as the limit allows; how many there are shows in a first reading. Records are
+/// written byte for byte as they were read; where the format holds games, games are dealt out, and none is cut. Beside
+/// the parts stands a manifest.
 #[derive(Args)]
 #[command(group = ArgGroup::new("how_many").required(true).args(["parts", "size", "records"]))]
 #[command(after_long_help = "\
@@ -43,8 +43,8 @@ pub(super) struct SplitArgs {
     #[arg(long, value_name = "N", value_parser = whole_number::<u32>(1..))]
     parts: Option<u32>,
 
-    /// Bytes that a part has at most, K, M, G or T behind the number for powers of 1024; of parts that are compressed it
-    /// is the size before that
+    /// Bytes that a part has at most, K, M, G or T behind the number for powers of 1024; of parts that are compressed
+    /// it is the size before that
     #[arg(long, value_name = "SIZE")]
     size: Option<Memory>,
 

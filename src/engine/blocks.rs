@@ -62,7 +62,8 @@ pub(crate) enum ProcessedDelivery<T> {
 }
 
 /// Has the blocks of a job behind `behind` processed by workers, and hands what becomes of them in order to `take`:
-/// nothing where there is nothing yet. What is decided is counted in `decided` at once, though a block before it may take long.
+/// nothing where there is nothing yet. What is decided is counted in `decided` at once, though a block before it may
+/// take long.
 ///
 /// # Errors
 /// What `take` returns, and [`RunError`] for what cannot be read or processed.

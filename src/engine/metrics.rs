@@ -33,8 +33,8 @@ impl Metrics {
         self.written.is_none_or(|written| written.elapsed() >= PAUSE)
     }
 
-    /// Puts a new file into the place of the one before; a pipe or a device gets the text. That it cannot be written is no reason to end a
-    /// run, and is said once.
+    /// Puts a new file into the place of the one before; a pipe or a device gets the text. That it cannot be written is
+    /// no reason to end a run, and is said once.
     pub(crate) fn write(&mut self, is_running: bool, add: impl FnOnce(&mut MetricsText)) {
         let mut text = MetricsText::new(&self.run, self.shard.as_deref());
         add(&mut text);

@@ -84,7 +84,8 @@ impl ManifestHead {
         read(path)
     }
 
-    /// Whether it is that of a run that has shards: one that searched, evaluated or played, or of shards that were joined.
+    /// Whether it is that of a run that has shards: one that searched, evaluated or played, or of shards that were
+    /// joined.
     pub fn is_of_run(&self) -> bool {
         matches!(&*self.command, FILTER | DATASET | RELABEL | SELFPLAY | MERGE)
     }

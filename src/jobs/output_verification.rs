@@ -25,8 +25,8 @@ pub struct OutputsReport {
     pub problems: Vec<String>,
 }
 
-/// Compares outputs with their manifests, and of several shards whether they are one run without gaps: a report for each
-/// operation, then one for each run.
+/// Compares outputs with their manifests, and of several shards whether they are one run without gaps: a report for
+/// each operation, then one for each run.
 ///
 /// `outputs_of` reads and checks the manifest of a command that has no shards.
 ///

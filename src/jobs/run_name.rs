@@ -68,7 +68,8 @@ impl RunName {
         format!("{self}{suffix}")
     }
 
-    /// Checks that the manifest of this name is that of its shard, and that the outputs have the names that belong to it.
+    /// Checks that the manifest of this name is that of its shard, and that the outputs have the names that belong to
+    /// it.
     ///
     /// # Errors
     /// [`ContradictionError`] with the first thing that cannot be.

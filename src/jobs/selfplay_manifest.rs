@@ -32,8 +32,8 @@ pub struct SelfPlayManifest {
     pub openings_origin: Option<FileOrigin>,
     /// The networks, one a device.
     pub networks: Vec<NetworkEntry>,
-    /// Whether an evaluation depends on the position only, to the bit: then another run of these settings writes the same
-    /// bytes. Asked at the start.
+    /// Whether an evaluation depends on the position only, to the bit: then another run of these settings writes the
+    /// same bytes. Asked at the start.
     pub reproducible: bool,
     /// What was written.
     pub outputs: Vec<OutputEntry>,
@@ -148,8 +148,8 @@ impl SelfPlayManifest {
         self.elapsed_s += next.elapsed_s;
     }
 
-    /// The account of shards together, whose outputs were joined. The times are those that they took, one after the other,
-    /// and joining.
+    /// The account of shards together, whose outputs were joined. The times are those that they took, one after the
+    /// other, and joining.
     pub(crate) fn into_merged(
         self,
         outputs: Vec<OutputEntry>,

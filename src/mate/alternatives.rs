@@ -41,8 +41,8 @@ pub struct AllMoves {
     pub extent: Extent,
     /// Nodes that the searches about each of them may take together; [`Self::nodes_a_position`] has the default.
     pub nodes: Option<u64>,
-    /// How deep the search of a move goes, in plies from the position whose move it is. Where that is in the way nothing is
-    /// known about uniqueness.
+    /// How deep the search of a move goes, in plies from the position whose move it is. Where that is in the way
+    /// nothing is known about uniqueness.
     pub depth_plies: u16,
     /// The solution as it is intended; what it does not say is found.
     pub intended: Vec<Move>,
@@ -133,8 +133,8 @@ impl MovesJudge {
         }
     }
 
-    /// Asks about the moves of a position that got this judgement: about those of the attacker, or about the replies of a
-    /// side that is being mated.
+    /// Asks about the moves of a position that got this judgement: about those of the attacker, or about the replies of
+    /// a side that is being mated.
     pub fn judge(
         &mut self,
         position: &Position,

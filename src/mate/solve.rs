@@ -79,9 +79,10 @@ where
     solve_with(positions, settings, options, threads, Memo::new(), take)
 }
 
-/// Solves one position on `threads` threads, 0 for as many as the machine runs at once, while somebody looks on, who may have
-/// the search given up. This thread is one of them; great depths need a stack of [`STACK_BYTES`](crate::solver::STACK_BYTES).
-/// A long search finds one mate or another as chance has it, see [`Judge::on_threads`].
+/// Solves one position on `threads` threads, 0 for as many as the machine runs at once, while somebody looks on, who
+/// may have the search given up. This thread is one of them; great depths need a stack of
+/// [`STACK_BYTES`](crate::solver::STACK_BYTES). A long search finds one mate or another as chance has it, see
+/// [`Judge::on_threads`].
 ///
 /// # Errors
 /// [`BadPosition`] if there is nothing to ask about.

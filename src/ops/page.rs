@@ -1,7 +1,7 @@
 //! Pages of HTML that need nothing but a browser.
 //!
-//! No fonts, pictures or scripts from elsewhere: a page's own policy forbids them, and it lets no script run but the one of the
-//! page, which it knows by its checksum. Light or dark as the reader's system is.
+//! No fonts, pictures or scripts from elsewhere: a page's own policy forbids them, and it lets no script run but the
+//! one of the page, which it knows by its checksum. Light or dark as the reader's system is.
 
 use std::fmt::{Arguments, Write};
 

@@ -119,8 +119,8 @@ fn survey(input: &Input) -> Result<Survey, SourceError> {
     }
 }
 
-/// The formats, in groups of which no two can be mistaken for one another: those first in which a few records of any file show
-/// soon that it is another one, and those last whose records are searched for in everything that is none.
+/// The formats, in groups of which no two can be mistaken for one another: those first in which a few records of any
+/// file show soon that it is another one, and those last whose records are searched for in everything that is none.
 fn groups() -> [Vec<Format>; 4] {
     let last = |format: &Format| matches!(format, Format::Hcpe3 | Format::Kif);
     let is_fixed = |format: &Format| format.record_len().is_some();

@@ -2,8 +2,8 @@
 //! whatever the threads, without a list of all records.
 //!
 //! Records are read in chunks, stretches of an archive; chunks come in random order, and the records of so many chunks
-//! after each other, a window, are mixed. What is near each other in an archive is far from each other in the order, and
-//! only a window is in memory.
+//! after each other, a window, are mixed. What is near each other in an archive is far from each other in the order,
+//! and only a window is in memory.
 
 use crate::game::Permutation;
 use crate::random::SplitMix64;

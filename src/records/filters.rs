@@ -34,7 +34,8 @@ pub struct RecordFilters {
     /// Smallest distance of the evaluation from 0, in centipawns.
     #[serde(rename = "min-abs-eval", skip_serializing_if = "Option::is_none")]
     pub min_abs_eval_cp: Option<u16>,
-    /// From this distance of the evaluation from 0 on, in centipawns, the side that is better may not have lost the game.
+    /// From this distance of the evaluation from 0 on, in centipawns, the side that is better may not have lost the
+    /// game.
     #[serde(rename = "drop-contradictions", skip_serializing_if = "Option::is_none")]
     pub contradictions_from_cp: Option<u16>,
     /// Smallest ply.
@@ -62,8 +63,8 @@ pub struct RecordFilters {
     pub drop_in_check: bool,
     /// Whether a move must be stored that can be played.
     pub legal_move: bool,
-    /// Whether a move must be stored that can be played and is no capture, promotion or check, the side to move not being in
-    /// check.
+    /// Whether a move must be stored that can be played and is no capture, promotion or check, the side to move not
+    /// being in check.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub quiet: bool,
 }
@@ -256,7 +257,8 @@ impl RecordFilters {
         self.max_game_plies.is_some_and(|most| plies > most).then_some(Condition::MaxGamePlies)
     }
 
-    /// Whether the evaluation is large, and the side that it is for lost: not by a draw, which even a won game may end in.
+    /// Whether the evaluation is large, and the side that it is for lost: not by a draw, which even a won game may end
+    /// in.
     fn failed_by_contradiction(
         &self,
         record: &RecordRef<'_>,

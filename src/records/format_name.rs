@@ -36,8 +36,8 @@ impl FormatName {
         Self { format, compression: Compression::None }
     }
 
-    /// The name that the file name shows; `None` if its extension is no format's. That of `a.hcp.mated`, which a filter wrote, is
-    /// that of `a.hcp`.
+    /// The name that the file name shows; `None` if its extension is no format's. That of `a.hcp.mated`, which a filter
+    /// wrote, is that of `a.hcp`.
     pub fn from_file_name(name: &str) -> Option<Self> {
         let (name, _) = Stream::taken_out(name).unwrap_or((name, ""));
         let (name, compression) = without_compression(name);

@@ -28,8 +28,8 @@ struct Account {
     outputs: Vec<OutputEntry>,
 }
 
-/// What a manifest beside a file says of it, if one lists a file of this name and size. What cannot be read is as if it were not
-/// there.
+/// What a manifest beside a file says of it, if one lists a file of this name and size. What cannot be read is as if it
+/// were not there.
 pub(crate) fn listed_output(path: &Path) -> Option<ListedOutput> {
     let name = text_of(path.file_name()?);
     // Outputs are called as their run, and more: the manifest of `a.hcp.mated` is that of `a`.
@@ -45,8 +45,8 @@ pub(crate) fn listed_output(path: &Path) -> Option<ListedOutput> {
     })
 }
 
-/// Warns where inputs, going by their manifests, are the kept records of one run and what was taken out of that or another: it
-/// would be taken in again. Only of files: asking a store about thousands of objects takes its time.
+/// Warns where inputs, going by their manifests, are the kept records of one run and what was taken out of that or
+/// another: it would be taken in again. Only of files: asking a store about thousands of objects takes its time.
 pub(crate) fn warn_of_mixed_streams(inputs: &[Input]) {
     let files = inputs.iter().filter_map(|input| match &input.location {
         InputLocation::File(path) if inputs.len() > 1 => Some((&input.name, listed_output(path)?)),

@@ -64,7 +64,8 @@ pub fn input(
     Ok(input)
 }
 
-/// An input is a file, not a folder of them: which of the files in it are meant, and in which order, is the user's to say.
+/// An input is a file, not a folder of them: which of the files in it are meant, and in which order, is the user's to
+/// say.
 pub(crate) fn check_not_folder(path: &Path) -> Result<(), PlanError> {
     if files::is_object(path) || !path.is_dir() {
         return Ok(());

@@ -18,8 +18,8 @@ pub(crate) struct Selection {
     pub(crate) indexes: Vec<(PathBuf, Index)>,
 }
 
-/// Chooses the records of a shard, or all, as far as a limit over all inputs allows. What an earlier run found out about the
-/// inputs stands in `folder`.
+/// Chooses the records of a shard, or all, as far as a limit over all inputs allows. What an earlier run found out
+/// about the inputs stands in `folder`.
 pub(crate) fn select_records(
     inputs: Vec<Input>,
     shard: Option<Shard>,

@@ -1,7 +1,8 @@
 //! The streams of records that a run writes, and records on their way into one.
 //!
-//! Names of the files as the command line documents them: `STEM.hcp`, `STEM.hcp.mated`, `STEM.mated.jsonl`, …. Only the kept
-//! records have a name that ends with their format: a pattern like `out/*.hcp` must not take in again what was taken out.
+//! Names of the files as the command line documents them: `STEM.hcp`, `STEM.hcp.mated`, `STEM.mated.jsonl`, …. Only the
+//! kept records have a name that ends with their format: a pattern like `out/*.hcp` must not take in again what was
+//! taken out.
 
 use std::fmt;
 

@@ -11,7 +11,8 @@ use crate::shogi::{Color, Position};
 
 /// Something that evaluates positions.
 pub trait PositionEvaluator: Send {
-    /// Evaluates positions, each by itself: an answer depends on its position only. Nothing if `cancel` was set meanwhile.
+    /// Evaluates positions, each by itself: an answer depends on its position only. Nothing if `cancel` was set
+    /// meanwhile.
     ///
     /// # Errors
     /// [`EvaluatorError`] if it cannot.

@@ -9,8 +9,8 @@ use crate::storage::checksum::Sha256Sum;
 use crate::storage::files;
 use crate::storage::path_text::text_of;
 
-/// The origin of a file, if a manifest beside it says that it made a file of this name and size. What cannot be read is as if it
-/// were not there: the games do not depend on it.
+/// The origin of a file, if a manifest beside it says that it made a file of this name and size. What cannot be read is
+/// as if it were not there: the games do not depend on it.
 pub(super) fn file_origin(path: &Path) -> Option<FileOrigin> {
     let ListedOutput { manifest, command, entry } = listed_output(path)?;
     let file = text_of(manifest.file_name()?);

@@ -1,5 +1,5 @@
-//! A run of self-play: games in the order of their numbers, written as they come, in a state from which another process can
-//! go on whenever this one ends.
+//! A run of self-play: games in the order of their numbers, written as they come, in a state from which another process
+//! can go on whenever this one ends.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};

@@ -1,4 +1,5 @@
-//! Where a run of self-play begins: at the first game, where an interrupted one stood, or nowhere, as it was done before.
+//! Where a run of self-play begins: at the first game, where an interrupted one stood, or nowhere, as it was done
+//! before.
 
 use std::path::Path;
 

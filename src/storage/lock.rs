@@ -159,8 +159,8 @@ impl Drop for Lock {
     }
 }
 
-/// Locks a file that nobody holds for longer than a moment: so do those who only look, and a process that another thread has
-/// just started, which has a copy of all open files until its program begins.
+/// Locks a file that nobody holds for longer than a moment: so do those who only look, and a process that another
+/// thread has just started, which has a copy of all open files until its program begins.
 ///
 /// # Errors
 /// [`TryLockError::WouldBlock`] if it is held.

@@ -1,4 +1,5 @@
-//! How many files the process may hold open at once: outputs stay open, and with that locked, until all get their names.
+//! How many files the process may hold open at once: outputs stay open, and with that locked, until all get their
+//! names.
 
 /// Files that are open besides outputs: inputs, temporary files, what the system needs.
 const OTHERS: u64 = 64;

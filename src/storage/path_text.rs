@@ -1,7 +1,7 @@
 //! Names of files as text that leads back to them: in manifests, lists and messages.
 //!
-//! A name is what its file system makes it, on Unix any bytes. What is no UTF-8 stands as `\xE9`, one for each byte, and
-//! everything else as it is; a backslash before what would read like such a byte is `\x5C` itself.
+//! A name is what its file system makes it, on Unix any bytes. What is no UTF-8 stands as `\xE9`, one for each byte,
+//! and everything else as it is; a backslash before what would read like such a byte is `\x5C` itself.
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -9,8 +9,8 @@ use std::path::PathBuf;
 /// Bytes of an escape.
 const ESCAPE_LEN: usize = 4;
 
-/// The name as text, from which [`path_of`] makes the name again; two names never have one text. On systems where names are no
-/// bytes what is no text is replaced.
+/// The name as text, from which [`path_of`] makes the name again; two names never have one text. On systems where names
+/// are no bytes what is no text is replaced.
 pub(crate) fn text_of(name: impl AsRef<OsStr>) -> String {
     let name = name.as_ref();
     if !cfg!(unix) {
@@ -53,8 +53,8 @@ fn name_of_bytes(bytes: Vec<u8>) -> OsString {
     String::from_utf8_lossy(&bytes).into_owned().into()
 }
 
-/// The byte that a text begins with, if it is an escape: of no other bytes there are any, lest a name that was checked as text
-/// turns out to be a path.
+/// The byte that a text begins with, if it is an escape: of no other bytes there are any, lest a name that was checked
+/// as text turns out to be a path.
 fn escaped(text: &[u8]) -> Option<u8> {
     let digits = text.get(..ESCAPE_LEN)?.strip_prefix(b"\\x")?;
     let digit = |digit: u8| char::from(digit).to_digit(16);

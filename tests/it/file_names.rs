@@ -29,7 +29,8 @@ fn names(folder: &Path) -> BTreeSet<OsString> {
     fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect()
 }
 
-/// Two names that are one if what is no text is replaced, one that reads like the text of the first, and one with a backslash.
+/// Two names that are one if what is no text is replaced, one that reads like the text of the first, and one with a
+/// backslash.
 const STEMS: [&[u8]; 4] = [b"\xE9", b"\xEA", b"\\xE9", b"a\\b"];
 
 #[test]

@@ -72,6 +72,17 @@ fn add_sources(root: &Path, folder: &Path, files: &mut BTreeMap<String, String>)
     }
 }
 
+/// rustfmt leaves comments as they are.
+#[test]
+fn comments_fit_on_the_page() {
+    for (file, text) in &HOUSE.0 {
+        for (number, line) in (1..).zip(text.lines()) {
+            let is_comment = line.trim_start().starts_with("//");
+            assert!(!is_comment || line.chars().count() <= 120, "{file}:{number}: {line}");
+        }
+    }
+}
+
 #[test]
 fn every_file_is_read() {
     let (files, graph) = &*HOUSE;

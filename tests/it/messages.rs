@@ -1,7 +1,7 @@
 //! What programs say of errors, whole, for snapshots that stand in the tests: `assert_data_eq!(told, str![[…]])`.
 //!
-//! After a change that is meant, `SNAPSHOTS=overwrite cargo test --test it NAME` writes them anew; what differs from run
-//! to run is then to be replaced by `[..]` again.
+//! After a change that is meant, `SNAPSHOTS=overwrite cargo test --test it NAME` writes them anew; what differs from
+//! run to run is then to be replaced by `[..]` again.
 
 use std::path::Path;
 use std::process::Output;

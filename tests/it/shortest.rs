@@ -1,6 +1,6 @@
 //! Shortest mates, and lengths that leave out futile interpositions, against searches that try everything.
 //!
-//! The judge of lengths follows `docs/search.md` word by word, over all checks and not only those of a proof.
+//! The judge of lengths follows `docs/tsume.md` word by word, over all checks and not only those of a proof.
 
 use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
@@ -242,10 +242,10 @@ fn futile_interpositions_do_not_count() {
     }
 }
 
-/// The horse walks off along the diagonal to fetch a knight and comes back; each piece put before it on the way costs the
-/// defender that piece and the attacker the way from there. Such rounds do not count: what counts is 22 plies to the
-/// knight, 18 back, and five to mate. The proofs that are found of the problem and of its mirror image promote the silver
-/// too early, which takes some plies more, so that the shorter mate is found by looking for it.
+/// The horse walks off along the diagonal to fetch a knight and comes back; each piece put before it on the way costs
+/// the defender that piece and the attacker the way from there. Such rounds do not count: what counts is 22 plies to
+/// the knight, 18 back, and five to mate. The proofs that are found of the problem and of its mirror image promote the
+/// silver too early, which takes some plies more, so that the shorter mate is found by looking for it.
 #[test]
 fn rounds_that_only_win_pieces_do_not_count() {
     let wandering = "7k1/5+Bp2/7Ss/9/9/9/1n7/9/9 b 2rb4g2s3n4l17p 1";

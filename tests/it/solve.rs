@@ -187,8 +187,8 @@ status 3
     );
 }
 
-/// Of the moves of a file, too, what lies beyond the default depth is found: where that of the answers is in the way, nothing is
-/// known about uniqueness.
+/// Of the moves of a file, too, what lies beyond the default depth is found: where that of the answers is in the way,
+/// nothing is known about uniqueness.
 #[test]
 fn moves_are_asked_about_to_any_depth() {
     let folder = TempDir::new().unwrap();

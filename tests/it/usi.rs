@@ -350,8 +350,8 @@ fn first_moves_that_mate_are_told_if_asked_for() {
     });
 }
 
-/// What `ShogiHome` sends, by its source (`src/background/usi/engine.ts`): options after `usiok`, `usinewgame` after `readyok`,
-/// milliseconds or `infinite` behind `go mate`, `gameover draw` before it asks for readiness again.
+/// What `ShogiHome` sends, by its source (`src/background/usi/engine.ts`): options after `usiok`, `usinewgame` after
+/// `readyok`, milliseconds or `infinite` behind `go mate`, `gameover draw` before it asks for readiness again.
 #[test]
 fn a_session_of_shogihome() {
     let mut engine = Engine::start();

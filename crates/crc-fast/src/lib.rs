@@ -1,8 +1,8 @@
 //! CRC-64/NVME, which S3 offers for what is sent to it, in the place of a crate that has it among forty others.
 //!
-//! `object_store` computes it where `AWS_CHECKSUM_ALGORITHM` asks for it. The crate that it depends on takes 0.7 MB of a
-//! program for tables that nobody asks for. Parameters and check value: "Catalogue of parametrised CRC algorithms", and
-//! the NVM Command Set Specification, 5.2.1.3.4.
+//! `object_store` computes it where `AWS_CHECKSUM_ALGORITHM` asks for it. The crate that it depends on takes 0.7 MB of
+//! a program for tables that nobody asks for. Parameters and check value: "Catalogue of parametrised CRC algorithms",
+//! and the NVM Command Set Specification, 5.2.1.3.4.
 
 /// Which checksum is computed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,7 +1,8 @@
 //! Evaluations that programs put into the comments of game records, seen from Black.
 //!
-//! Behind the sign of a comment (`*` in KIF, `'*` in CSA), Floodgate and shogi-server write `* 30 +2726FU`, `ShogiHome` `*評価値=30`
-//! for what the player's search said before its move, and `#評価値=30` for an analysis of the position behind it.
+//! Behind the sign of a comment (`*` in KIF, `'*` in CSA), Floodgate and shogi-server write `* 30 +2726FU`, `ShogiHome`
+//! `*評価値=30` for what the player's search said before its move, and `#評価値=30` for an analysis of the position behind
+//! it.
 
 /// An evaluation in centipawns, seen from Black.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -20,8 +20,8 @@ pub struct FieldChanges {
 pub struct ConversionPlan {
     /// Fields that the source format can hold and the target cannot.
     pub lost: Fields,
-    /// Fields that the target holds and the source never does: they are filled in. A plain SFEN always
-    /// has a move number; where the source has none it is 1, and the ply is listed here. So is the ending where games that
+    /// Fields that the target holds and the source never does: they are filled in. A plain SFEN always has a move
+    /// number; where the source has none it is 1, and the ply is listed here. So is the ending where games that
     /// somebody won are written with one, though the source knows none.
     pub invented: Fields,
 }

@@ -25,8 +25,8 @@ pub const fn is_mate_eval(eval_cp: i16) -> bool {
     eval_cp.unsigned_abs() >= LEAST_MATE_EVAL.unsigned_abs()
 }
 
-/// The evaluation, in centipawns, of a position that is won with probability `value`: −scale · ln(1/v − 1), never that of a
-/// proven win or loss.
+/// The evaluation, in centipawns, of a position that is won with probability `value`: −scale · ln(1/v − 1), never that
+/// of a proven win or loss.
 pub fn eval_of_value(value: f32, scale: f32) -> i16 {
     let most = f32::from(LEAST_MATE_EVAL - 1);
     let eval = -scale * libm::logf(1.0 / value - 1.0);
@@ -34,7 +34,8 @@ pub fn eval_of_value(value: f32, scale: f32) -> i16 {
     eval.clamp(-most, most).round() as i16
 }
 
-/// The probability of winning that an evaluation in centipawns stands for: 1 / (1 + e^(−eval / scale)); 0 and 1 for mates.
+/// The probability of winning that an evaluation in centipawns stands for: 1 / (1 + e^(−eval / scale)); 0 and 1 for
+/// mates.
 pub fn value_of_eval(eval_cp: i16, scale: f32) -> f32 {
     match eval_cp {
         MATE_EVAL.. => 1.0,

@@ -44,8 +44,8 @@ impl Continuation {
         })
     }
 
-    /// Whether a record can be the next one of the same game: its position is the one behind the move, its number the next
-    /// one where both have any, and both say the same of the game.
+    /// Whether a record can be the next one of the same game: its position is the one behind the move, its number the
+    /// next one where both have any, and both say the same of the game.
     pub fn is(&self, record: &Record) -> bool {
         let ply = record.ply.filter(|&ply| ply > 0);
         let is_next = self.ply.is_none() || ply.is_none() || self.ply == ply;
@@ -57,14 +57,15 @@ impl Continuation {
 }
 
 impl RecordRef<'_> {
-    /// The record as a game of one move that can be written in a format, what it lacks filled in; with the fields that it
-    /// loses and gains in whatever game it is put: what else a game of this format loses, [`Format::lost_of_game`] says.
+    /// The record as a game of one move that can be written in a format, what it lacks filled in; with the fields that
+    /// it loses and gains in whatever game it is put: what else a game of this format loses, [`Format::lost_of_game`]
+    /// says.
     ///
     /// `content` is [`RecordRef::record`], or that with left and right exchanged.
     ///
     /// # Errors
-    /// [`EncodeError`] if it has no move that can be played, lacks a king or fields that `to` must hold and `fill` does not
-    /// name.
+    /// [`EncodeError`] if it has no move that can be played, lacks a king or fields that `to` must hold and `fill` does
+    /// not name.
     pub fn as_game(
         &self,
         content: &Record,

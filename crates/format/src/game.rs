@@ -27,8 +27,8 @@ pub struct Game {
     pub broken: Option<DecodeError>,
     /// How many moves the unit says it holds, where the format counts them.
     pub announced: Option<usize>,
-    /// Whether this is a position by itself: a diagram that was read with no move behind it, a problem for instance. It is one
-    /// record.
+    /// Whether this is a position by itself: a diagram that was read with no move behind it, a problem for instance. It
+    /// is one record.
     pub is_position: bool,
 }
 
@@ -111,8 +111,8 @@ impl Game {
         Self { start: self.start.mirrored(), moves, ..self }
     }
 
-    /// These moves as a game by themselves, which begins where the first of them was played and ends as
-    /// this one; `None` if there is no such move, or it cannot be reached. Of a position by itself the first is all of it.
+    /// These moves as a game by themselves, which begins where the first of them was played and ends as this one;
+    /// `None` if there is no such move, or it cannot be reached. Of a position by itself the first is all of it.
     pub fn part(&self, moves: Range<usize>) -> Option<Self> {
         if self.is_position {
             return (moves == (0..1)).then(|| self.clone());
@@ -177,8 +177,8 @@ impl Game {
         records
     }
 
-    /// Number of its last move, counted on from that of the first; `None` if 16 bits do not hold it, and of a position by
-    /// itself.
+    /// Number of its last move, counted on from that of the first; `None` if 16 bits do not hold it, and of a position
+    /// by itself.
     pub fn end_ply(&self) -> Option<u16> {
         let moves = u16::try_from(self.moves.len()).ok().filter(|_| !self.is_position)?;
         self.start.ply().checked_add(moves)?.checked_sub(1)

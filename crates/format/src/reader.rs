@@ -16,10 +16,10 @@ use super::records::parsed_records;
 
 /// Reads the records of a file, or of whatever else can be read.
 ///
-/// It keeps a buffer of its own: [`BufReader`](std::io::BufReader) gains nothing. Its memory is bounded: of a line longer than
-/// [`MAX_LINE_BYTES`](super::MAX_LINE_BYTES) and a group longer than [`MAX_GROUP_BYTES`](super::MAX_GROUP_BYTES)
-/// each piece of that size is an error. Compressed files are read through their decompressor, as in
-/// `Reader::new(Format::Psv, zstd::Decoder::new(file)?)`. Comments in texts are passed over.
+/// It keeps a buffer of its own: [`BufReader`](std::io::BufReader) gains nothing. Its memory is bounded: of a line
+/// longer than [`MAX_LINE_BYTES`](super::MAX_LINE_BYTES) and a group longer than
+/// [`MAX_GROUP_BYTES`](super::MAX_GROUP_BYTES) each piece of that size is an error. Compressed files are read through
+/// their decompressor, as in `Reader::new(Format::Psv, zstd::Decoder::new(file)?)`. Comments in texts are passed over.
 ///
 /// ```
 /// use kyokumen_format::{Format, Reader};

@@ -123,7 +123,8 @@ impl<'a> Columns<'a> {
         self.read(Field::Ply, "a number from 0 to 65535, or -", |text| text.parse().ok())
     }
 
-    /// Whether the line has a ply column, if only to say that the ply is not known. If not, the move number is that of the SFEN.
+    /// Whether the line has a ply column, if only to say that the ply is not known. If not, the move number is that of
+    /// the SFEN.
     fn has_ply_column(self) -> bool {
         self.columns() > PLY_COLUMN
     }

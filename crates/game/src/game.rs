@@ -147,7 +147,7 @@ pub trait Game {
         None
     }
 
-    /// The same by plain rules: slow, and independent of [`Game::expand`]. Proofs are checked against it.
+    /// What [`Game::expand`] finds, by plain rules: slow, and independent of it. Proofs are checked against it.
     fn plain_moves(&mut self) -> Moves<Self::Move>;
 
     /// The one of [`Game::plain_moves`] with this code.
@@ -181,6 +181,11 @@ pub trait Game {
         children.unwrap_or_else(|| self.hand())
     }
 
+    /// Disproof hand of this AND node, given that of the child its move `m` leads to.
+    fn disproof_hand_of_defence(&self, _m: Self::Move, child: Self::Hand) -> Self::Hand {
+        child
+    }
+
     /// Replies to the defence `m` of this AND node after which the attacker stands no worse than before it,
     /// if he gives back what he gained: where they lead to an end as soon as without it, the defence is
     /// futile (無駄合い in shogi).
@@ -191,11 +196,6 @@ pub trait Game {
     /// Takes the moves that have [`Game::futile_replies`] out of those of this AND node.
     fn leave_out_futile(&self, moves: &mut Vec<Candidate<Self::Move>>) {
         moves.retain(|candidate| self.futile_replies(candidate.m).is_empty());
-    }
-
-    /// Disproof hand of this AND node, given that of the child its move `m` leads to.
-    fn disproof_hand_of_defence(&self, _m: Self::Move, child: Self::Hand) -> Self::Hand {
-        child
     }
 
     /// Proof hand of this AND node when the game is over and the goal reached.

@@ -2,8 +2,8 @@
 
 use crate::random::SplitMix64;
 
-/// A random order of the numbers below a bound: a Feistel network over the next power of four, walked on until the number
-/// is below the bound (Black and Rogaway, "Ciphers with arbitrary finite domains", 2002).
+/// A random order of the numbers below a bound: a Feistel network over the next power of four, walked on until the
+/// number is below the bound (Black and Rogaway, "Ciphers with arbitrary finite domains", 2002).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Permutation {
     count: u64,

@@ -10,7 +10,7 @@ pub struct SplitMix64 {
 
 impl SplitMix64 {
     /// What the counter counts in: the odd number next to 2⁶⁴ divided by the golden ratio.
-    const STEP: u64 = 0x9e3779b97f4a7c15;
+    pub const STEP: u64 = 0x9e3779b97f4a7c15;
 
     /// Begins at a seed; every seed is good.
     pub const fn new(seed: u64) -> Self {
@@ -20,7 +20,11 @@ impl SplitMix64 {
     /// The next 64 random bits.
     pub const fn next_bits(&mut self) -> u64 {
         self.state = self.state.wrapping_add(Self::STEP);
-        let mut bits = self.state;
+        Self::mixed(self.state)
+    }
+
+    /// The mixing function: each bit of the argument changes about half of the bits.
+    pub const fn mixed(mut bits: u64) -> u64 {
         bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58476d1ce4e5b9);
         bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d049bb133111eb);
         bits ^ (bits >> 31)

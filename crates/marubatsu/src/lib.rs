@@ -2,8 +2,8 @@
 //!
 //! # Where to begin
 //! [`Board`] has the rules, [`Solution`] the truth about every position, [`tree`] the tree node by node. [`search`]
-//! searches, [`picture`] shows what it did. [`Player`] chooses moves, [`mod@matches`] lets two of them play, [`check`] says
-//! whether one can be beaten. [`representation`] compares ways to keep a board.
+//! searches, [`picture`] shows what it did. [`Player`] chooses moves, [`mod@matches`] lets two of them play, [`check`]
+//! says whether one can be beaten. [`representation`] compares ways to keep a board.
 
 mod board;
 pub mod check;

@@ -1,8 +1,8 @@
 //! The search of one position: one thread walks the tree, devices evaluate its leaves meanwhile.
 //!
-//! A batch is filled, a simulation after the other, with nothing synchronised; two batches go round for each device, so that
-//! it evaluates one while the other is filled. A leaf that is met twice in a batch is dropped, and the batch is smaller. The
-//! design is Yamaoka's of 2018.
+//! A batch is filled, a simulation after the other, with nothing synchronised; two batches go round for each device, so
+//! that it evaluates one while the other is filled. A leaf that is met twice in a batch is dropped, and the batch is
+//! smaller. The design is Yamaoka's of 2018.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::{io, thread};
@@ -133,8 +133,8 @@ impl Request {
     fn fill(&mut self, tree: &mut Tree, mates: &mut LeafSearch, most_visits: u32) {
         self.batch.clear();
         let most = self.batch.capacity();
-        // A quarter of the walks may be in vain: where all lead to leaves that wait, it is time to evaluate them. Those whose
-        // end is known cost no evaluation, and are bounded so that somebody looks at the clock.
+        // A quarter of the walks may be in vain: where all lead to leaves that wait, it is time to evaluate them. Those
+        // whose end is known cost no evaluation, and are bounded so that somebody looks at the clock.
         let (mut collisions, mut known) = (0, 0);
         while self.batch.len() < most && collisions <= most / 4 && known <= 4 * most {
             if tree.visits() >= most_visits {

@@ -7,8 +7,8 @@ use kyokumen_shogi::{Move, Position};
 
 use crate::settings::MateLimits;
 
-/// What looks for mates: a solver with a table of its own, one a thread. Its answers depend on position, limits and the size
-/// of the table only.
+/// What looks for mates: a solver with a table of its own, one a thread. Its answers depend on position, limits and the
+/// size of the table only.
 pub struct LeafSearch {
     solver: Solver,
     never: AtomicBool,

@@ -1,8 +1,8 @@
 //! Nodes of the tree and what is known of their moves, in arenas.
 //!
-//! Of a legal move that was never visited only the move and its probability are kept; a [`Child`] is made at the first visit.
-//! The most probable moves are visited first, so the children of a node are those of its first candidates, and only the
-//! first of the others can be chosen next.
+//! Of a legal move that was never visited only the move and its probability are kept; a [`Child`] is made at the first
+//! visit. The most probable moves are visited first, so the children of a node are those of its first candidates, and
+//! only the first of the others can be chosen next.
 
 use std::ops::Range;
 

@@ -36,8 +36,8 @@ impl MateLimits {
     }
 }
 
-/// PUCT: of all moves that with the largest Q + c(N) · P · u is chosen, where u is √N / (1 + n) for a move visited n times in
-/// a node visited N times. Equal ones: the more probable first, then the one of the smaller code.
+/// PUCT: of all moves that with the largest Q + c(N) · P · u is chosen, where u is √N / (1 + n) for a move visited n
+/// times in a node visited N times. Equal ones: the more probable first, then the one of the smaller code.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Puct {

@@ -13,8 +13,8 @@ pub(crate) const ROOT: u32 = 0;
 
 /// A search of one position.
 ///
-/// The values in it are probabilities that a side wins. What is proven, a mate or a declaration, is never visited again, and
-/// proves what is above it as far as it goes.
+/// The values in it are probabilities that a side wins. What is proven, a mate or a declaration, is never visited
+/// again, and proves what is above it as far as it goes.
 #[derive(Clone, Debug)]
 pub struct Tree {
     pub(crate) nodes: Nodes,
@@ -146,8 +146,8 @@ impl Tree {
 
     /// Goes down the tree to a position that it does not have yet.
     ///
-    /// [`Simulation::Leaf`] leaves in `leaf` what [`Self::expand`] or [`Self::give_up`] are to be called with, once, before
-    /// the tree is restarted. Several leaves of one tree may wait at a time.
+    /// [`Simulation::Leaf`] leaves in `leaf` what [`Self::expand`] or [`Self::give_up`] are to be called with, once,
+    /// before the tree is restarted. Several leaves of one tree may wait at a time.
     pub fn simulate(&mut self, leaf: &mut Leaf, mates: &mut LeafSearch) -> Simulation {
         leaf.path.clear();
         leaf.node = ROOT;
@@ -255,7 +255,8 @@ impl Tree {
         (State::Waiting, 0.0)
     }
 
-    /// Takes the evaluation of a leaf: the probability of each of its moves, and how probable it is that its mover wins.
+    /// Takes the evaluation of a leaf: the probability of each of its moves, and how probable it is that its mover
+    /// wins.
     ///
     /// # Panics
     ///

@@ -1,7 +1,7 @@
 //! What a network sees of positions: `features 57|119 < SFENS`, an SFEN a line.
 //!
-//! For each position the numbers of `input1` and `input2` as little-endian `f32`, then the number of legal moves as `u32`
-//! and for each the 5 bytes of its USI text, filled up with spaces, and its label as `u16`.
+//! For each position the numbers of `input1` and `input2` as little-endian `f32`, then the number of legal moves as
+//! `u32` and for each the 5 bytes of its USI text, filled up with spaces, and its label as `u16`.
 
 use std::error::Error;
 use std::io::{self, BufRead, BufWriter, Write};

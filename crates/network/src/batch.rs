@@ -9,12 +9,12 @@ use crate::evaluation_error::EvaluationError;
 use crate::features::{BOARD, INPUT1_PLANES, Input2, write_input1, write_input2};
 use crate::label::{LABELS, move_label};
 
-/// Positions that an evaluator in this process looks at together, whatever the batch: what it computes must not depend on how
-/// many there are.
+/// Positions that an evaluator in this process looks at together, whatever the batch: what it computes must not depend
+/// on how many there are.
 pub const CHUNK: usize = 4;
 
-/// Positions for an [`Evaluator`](crate::Evaluator), and its answers: for each position a probability of each legal move
-/// and of a win.
+/// Positions for an [`Evaluator`](crate::Evaluator), and its answers: for each position a probability of each legal
+/// move and of a win.
 ///
 /// Made once and used again and again: nothing is allocated after the first batches. What is written is what the
 /// evaluator reads: a position's key, its moves' labels, and its planes if a network wants them.
@@ -92,8 +92,8 @@ impl Batch {
         }
     }
 
-    /// `input1` of all slots, [`capacity`](Self::capacity) rounded up to a multiple of [`CHUNK`] × 62 × 9 × 9; what stands
-    /// behind the last position is of earlier batches. Empty if no planes are wanted.
+    /// `input1` of all slots, [`capacity`](Self::capacity) rounded up to a multiple of [`CHUNK`] × 62 × 9 × 9; what
+    /// stands behind the last position is of earlier batches. Empty if no planes are wanted.
     pub fn input1(&self) -> &[f32] {
         &self.input1
     }
@@ -138,8 +138,8 @@ impl Batch {
 
     /// The answer of a network for a position: logits of all labels, of which the legal moves' count, and the value.
     ///
-    /// `temperature` divides the logits: above 1, it makes the policy flatter. The exponential function is `libm`'s, which
-    /// gives the same bits on every machine.
+    /// `temperature` divides the logits: above 1, it makes the policy flatter. The exponential function is `libm`'s,
+    /// which gives the same bits on every machine.
     ///
     /// # Errors
     ///

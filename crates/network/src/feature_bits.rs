@@ -1,8 +1,8 @@
 //! Input planes a bit a square: an eighth of what bytes take, a thirty-second of `f32`.
 //!
 //! The layout is that in which dlshogi hands planes to an accelerator, which unpacks them (`packed_features1_t`,
-//! `packed_features2_t` of `cppshogi.h`): bits from the lowest of each byte on, plane after plane, and of planes whose squares
-//! are all equal one bit each. numpy makes planes of it by `unpackbits(…, bitorder="little")`.
+//! `packed_features2_t` of `cppshogi.h`): bits from the lowest of each byte on, plane after plane, and of planes whose
+//! squares are all equal one bit each. numpy makes planes of it by `unpackbits(…, bitorder="little")`.
 
 use kyokumen_shogi::Position;
 

@@ -118,7 +118,8 @@ fn write_plane<T: Element>(
     }
 }
 
-/// Visits the planes of `input1` by their numbers, each with its squares as Black sees the board; not all that have none.
+/// Visits the planes of `input1` by their numbers, each with its squares as Black sees the board; not all that have
+/// none.
 #[inline]
 pub(crate) fn each_plane(position: &Position, mut visit: impl FnMut(usize, Bitboard)) {
     let mover = position.side_to_move();
@@ -209,7 +210,8 @@ pub(crate) fn each_run_of_ones(
     }
 }
 
-/// That the king is there; what is missing, of which there is no plane if it is too much, or more is there than is needed.
+/// That the king is there; what is missing, of which there is no plane if it is too much, or more is there than is
+/// needed.
 fn each_of_entering(position: &Position, color: Color, mut visit: impl FnMut(usize)) {
     let standing = EnteringKing::of(position, color);
     if standing.king_in_camp {

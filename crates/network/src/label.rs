@@ -12,9 +12,9 @@ const DROP: u16 = 20;
 
 /// The number of a move: its kind × 81 + the square where it arrives, as the mover sees the board.
 ///
-/// Kinds are ten directions (straight ahead, ahead to the left, ahead to the right, left, right, back, back to the left,
-/// back to the right, a knight's jump to the left, to the right), the same with promotion, and drops of P L N S B R G.
-/// Among the moves of a position no two have the same number.
+/// Kinds are ten directions (straight ahead, ahead to the left, ahead to the right, left, right, back, back to the
+/// left, back to the right, a knight's jump to the left, to the right), the same with promotion, and drops of P L N S B
+/// R G. Among the moves of a position no two have the same number.
 pub fn move_label(m: Move, mover: Color) -> u16 {
     let seen = |square: Square| match mover {
         Color::Black => square,

@@ -1,7 +1,8 @@
 //! Positions as the active features of YaneuraOu's NNUE networks: HalfKP and `HalfKA_hm`.
 //!
 //! What a piece is called (`BonaPiece`), how kings and pieces make an index, and how the board is mirrored is public in
-//! YaneuraOu (`evaluate.h`, `features/half_kp.cpp`, `features/half_ka_hm2.cpp`). Golds and what moves like them are one kind.
+//! YaneuraOu (`evaluate.h`, `features/half_kp.cpp`, `features/half_ka_hm2.cpp`). Golds and what moves like them are one
+//! kind.
 
 use kyokumen_shogi::{Color, HandKind, PieceKind, Position, Square};
 use thiserror::Error;
@@ -11,8 +12,8 @@ use thiserror::Error;
 pub enum NnueFeatures {
     /// The own king's square and each other piece but the kings: 81 × 1,548.
     HalfKp,
-    /// The same with both kings as pieces of one kind, and left and right exchanged where the own king is to the left of the
-    /// middle: 45 × 1,629. YaneuraOu's `HalfKA_hm2`.
+    /// The same with both kings as pieces of one kind, and left and right exchanged where the own king is to the left
+    /// of the middle: 45 × 1,629. YaneuraOu's `HalfKA_hm2`.
     HalfKaHm,
 }
 
@@ -88,8 +89,8 @@ impl NnueFeatures {
         }
     }
 
-    /// Writes the active features that `side` sees, in no particular order. Pieces that are in the box are written as the
-    /// engine counts them: as the king's number 0.
+    /// Writes the active features that `side` sees, in no particular order. Pieces that are in the box are written as
+    /// the engine counts them: as the king's number 0.
     ///
     /// # Errors
     /// [`MissingKingError`] if the king of `side` is missing.
@@ -174,7 +175,8 @@ mod tests {
         }
     }
 
-    /// Black's king on 5i is square 44. Its pawns stand on 6, 15, … of their files, and the first number of pawns is 90.
+    /// Black's king on 5i is square 44. Its pawns stand on 6, 15, … of their files, and the first number of pawns is
+    /// 90.
     #[test]
     fn numbers_by_hand() {
         let of_start = features(NnueFeatures::HalfKp, START, Color::Black);

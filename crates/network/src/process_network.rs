@@ -1,9 +1,9 @@
 //! Networks in other processes: any program that reads batches from a pipe and answers.
 //!
 //! The program writes a line first, `kyokumen-evaluator 1 57`: the version of this protocol, and how many planes its
-//! `input2` has. Then, again and again: it reads a number of positions n (32 bits), n × 62 × 81 bytes of `input1` and
-//! n × 57 × 81 (or 119 × 81) of `input2`, each byte 0 or 1; and writes n × 2187 logits and n values as floats of 32 bits. All
-//! numbers are little-endian. It ends when its input does.
+//! `input2` has. Then, again and again: it reads a number of positions n (32 bits), n × 62 × 81 bytes of `input1` and n
+//! × 57 × 81 (or 119 × 81) of `input2`, each byte 0 or 1; and writes n × 2187 logits and n values as floats of 32 bits.
+//! All numbers are little-endian. It ends when its input does.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};

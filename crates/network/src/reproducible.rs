@@ -10,7 +10,8 @@ use crate::evaluator::Evaluator;
 /// Whether answers depend on the position only: some are asked in a full batch of this capacity, alone, and in the
 /// opposite order, and must be the same to the bit each time.
 ///
-/// What runs on one thread of a processor usually is; devices with kernels of their own for each size of a batch may not be.
+/// What runs on one thread of a processor usually is; devices with kernels of their own for each size of a batch may
+/// not be.
 ///
 /// # Errors
 ///

@@ -18,8 +18,8 @@ use crate::network_error::NetworkError;
 
 /// A network of the dlshogi family: `input1` and `input2` in, `output_policy` and `output_value` out.
 ///
-/// Always evaluates [`CHUNK`] slots together, used or not, on one thread: then an answer's bits depend on the position only,
-/// not on the batch nor on what else is in it.
+/// Always evaluates [`CHUNK`] slots together, used or not, on one thread: then an answer's bits depend on the position
+/// only, not on the batch nor on what else is in it.
 pub struct RtenNetwork {
     model: Model,
     inputs: [NodeId; 2],

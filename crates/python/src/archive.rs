@@ -24,7 +24,8 @@ use crate::moves::dialect_named;
 use crate::reading::{OnError, Reading, each_record};
 use crate::record::Record;
 
-/// Opens a file of records in any format: by its name, or by what is in it, unless `format` says it ("psv", "hcpe.zst").
+/// Opens a file of records in any format: by its name, or by what is in it, unless `format` says it ("psv",
+/// "hcpe.zst").
 ///
 /// `dialect` says how packed moves are encoded where their records should not be asked.
 #[pyfunction]
@@ -59,8 +60,8 @@ pub(crate) fn format_named(name: &str) -> Result<FormatName, Failure> {
     name.parse().map_err(Failure::usage)
 }
 
-/// Records of a file, or a stretch of them. Nothing is in memory but what was asked for: a file of records of one size is
-/// mapped, others are read from their start.
+/// Records of a file, or a stretch of them. Nothing is in memory but what was asked for: a file of records of one size
+/// is mapped, others are read from their start.
 #[pyclass(frozen, module = "kyokumen")]
 pub(crate) struct Archive {
     input: Input,
@@ -130,8 +131,8 @@ impl Archive {
     /// The records as a structured array with the field names of cshogi: `hcp`; `hcp eval bestMove16 gameResult dummy`;
     /// `sfen score move gamePly game_result padding`.
     ///
-    /// Of a file that is not compressed it is the file, mapped into memory, read-only, and nothing is copied; the map lives
-    /// as long as any array. As with `numpy.memmap`, a file that becomes shorter meanwhile ends the process.
+    /// Of a file that is not compressed it is the file, mapped into memory, read-only, and nothing is copied; the map
+    /// lives as long as any array. As with `numpy.memmap`, a file that becomes shorter meanwhile ends the process.
     fn numpy<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = this.py();
         let archive = this.get();
@@ -181,9 +182,9 @@ impl Archive {
         Ok(SfenIterator { ahead, read: VecDeque::new() })
     }
 
-    /// The records as an Arrow stream, which `pyarrow.table`, polars, DuckDB and others take without copies. Columns: `sfen`,
-    /// and of `move eval_cp ply result ending end_ply candidates for_training` those that the format holds, unless `columns`
-    /// names others; also `index`, `hcp` and `psfen` (32 bytes).
+    /// The records as an Arrow stream, which `pyarrow.table`, polars, DuckDB and others take without copies. Columns:
+    /// `sfen`, and of `move eval_cp ply result ending end_ply candidates for_training` those that the format holds,
+    /// unless `columns` names others; also `index`, `hcp` and `psfen` (32 bytes).
     #[pyo3(signature = (*, columns = None, batch_size = 65536, on_error = "stop", threads = 0))]
     fn to_arrow(
         &self,

@@ -90,8 +90,8 @@ impl<T: Element + Send> Pair<'_, T> {
     }
 }
 
-/// Input planes of dlshogi: (features1 [N, 62, 9, 9], features2 [N, planes, 9, 9]), 0 or 1, each plane by file × 9 + rank from
-/// 1a as the mover sees the board.
+/// Input planes of dlshogi: (features1 [N, 62, 9, 9], features2 [N, planes, 9, 9]), 0 or 1, each plane by file × 9 +
+/// rank from 1a as the mover sees the board.
 ///
 /// `planes` is 57, or 119 with those of entering kings. `dtype` is "float32", "float16", or "bits": then the arrays are
 /// [N, 628] and [N, 8 or 15] bytes, a bit each from the lowest of a byte on, of features2 one for each plane.
@@ -283,9 +283,9 @@ pub(crate) fn check_labels(format: kyokumen::format::Format) -> Result<(), Failu
 
 /// What a network of dlshogi's learns of records: (move [N] int64, result [N] float32, value [N] float32).
 ///
-/// `move` is the label of the stored move among 2,187, as the mover sees the board; −1 where none is stored. `result` is 1 for a
-/// win of the mover, 0.5 for a draw, 0 for a loss. `value` is the evaluation as a probability of winning,
-/// 1 / (1 + exp(−eval / scale)).
+/// `move` is the label of the stored move among 2,187, as the mover sees the board; −1 where none is stored. `result`
+/// is 1 for a win of the mover, 0.5 for a draw, 0 for a loss. `value` is the evaluation as a probability of winning, 1
+/// / (1 + exp(−eval / scale)).
 #[pyfunction]
 #[pyo3(signature = (records, *, scale = EVAL_SCALE, mirror = false, threads = 0))]
 pub(crate) fn dlshogi_labels<'py>(
@@ -369,8 +369,8 @@ pub(crate) fn write_nnue(
     kind.write(position, !mover, of_opponent)
 }
 
-/// Active features of YaneuraOu's HalfKP (125,388 for each side): [N, 2, 38] int32, what the mover sees and what the opponent
-/// sees.
+/// Active features of YaneuraOu's HalfKP (125,388 for each side): [N, 2, 38] int32, what the mover sees and what the
+/// opponent sees.
 #[pyfunction]
 #[pyo3(signature = (records, *, mirror = false, out = None, threads = 0))]
 pub(crate) fn halfkp<'py>(

@@ -23,11 +23,11 @@ use crate::interrupt::interruptible_in_silence;
 use crate::operations::{run, told};
 use crate::options::{Options, Paths};
 
-/// Removes positions with a proven forced mate; see `kyokumen filter --help`. The manifest of the run, with `was_done`: whether
-/// it had been brought to its end before.
+/// Removes positions with a proven forced mate; see `kyokumen filter --help`. The manifest of the run, with `was_done`:
+/// whether it had been brought to its end before.
 ///
-/// `retry_unknown` is the manifest of an earlier run, of which only what was unknown is searched again; `inputs` are then None.
-/// With `dry_run` the report says what would be read and written, and how long it would take.
+/// `retry_unknown` is the manifest of an earlier run, of which only what was unknown is searched again; `inputs` are
+/// then None. With `dry_run` the report says what would be read and written, and how long it would take.
 #[pyfunction]
 #[pyo3(signature = (inputs, output, **options))]
 pub(crate) fn gen_filter<'py>(
@@ -140,8 +140,8 @@ fn retry(
     Ok(JobRequest { previous_run: Some(Arc::new(first)), ..request })
 }
 
-/// Options in TOML, their keys the long names on the command line. Where outputs go and how progress is shown, which a file may
-/// say, too, the call says.
+/// Options in TOML, their keys the long names on the command line. Where outputs go and how progress is shown, which a
+/// file may say, too, the call says.
 fn read_config(path: &Path) -> Result<Map<String, Value>, Failure> {
     let text = std::fs::read_to_string(path);
     let text = text.map_err(|error| Failure::unreadable(&path.to_string_lossy(), 0, &error))?;

@@ -14,10 +14,10 @@ pub(crate) fn array_over<'py, T: Element>(
         unsafe_code,
         reason = "an array over memory that is not numpy's own is made in no other way"
     )]
-    // SAFETY: both callers hand over numbers that belong to `owner`, a frozen object of Python, which as the array's base
-    // lives as long as it. Of an `Archive` they are a map behind an `Arc`, which never moves, and the array is made
-    // read-only before anybody has it. Of a `Memory` they are a `Vec` that nothing touches before the object is dropped: who
-    // has the array may write to it, and no reference of Rust's is left.
+    // SAFETY: both callers hand over numbers that belong to `owner`, a frozen object of Python, which as the array's
+    // base lives as long as it. Of an `Archive` they are a map behind an `Arc`, which never moves, and the array is
+    // made read-only before anybody has it. Of a `Memory` they are a `Vec` that nothing touches before the object is
+    // dropped: who has the array may write to it, and no reference of Rust's is left.
     unsafe {
         PyArray1::borrow_from_array(&view, owner)
     }

@@ -1,7 +1,7 @@
 //! `Loader`: batches of arrays for a training, made ahead of it on threads of their own.
 //!
-//! One thread reads windows of records, one cuts them into batches, others make the arrays; batches come in order. Which
-//! records are in a batch depends on the files and the settings only, see [`EpochOrder`].
+//! One thread reads windows of records, one cuts them into batches, others make the arrays; batches come in order.
+//! Which records are in a batch depends on the files and the settings only, see [`EpochOrder`].
 
 mod chunks;
 mod index;
@@ -157,7 +157,8 @@ impl Loader {
         )
     }
 
-    /// The batches of an epoch, from a place on: the window, how many of its records are behind it, and how many batches.
+    /// The batches of an epoch, from a place on: the window, how many of its records are behind it, and how many
+    /// batches.
     #[pyo3(signature = (epoch, window = 0, record = 0, batch = 0))]
     fn batches_of(
         &self,
@@ -236,8 +237,8 @@ impl Setting {
         order.of_rank(self.rank, self.world_size)
     }
 
-    /// Records that a rank reads at most: all ranks as many, so that none waits for a batch that another has not. Chunks at the
-    /// ends of files are shorter, and may all be one rank's.
+    /// Records that a rank reads at most: all ranks as many, so that none waits for a batch that another has not.
+    /// Chunks at the ends of files are shorter, and may all be one rank's.
     fn records_of_rank(&self) -> u64 {
         match self.world_size {
             1 => self.data.records(),

@@ -72,8 +72,8 @@ impl Move {
         Self(self.0.mirrored())
     }
 
-    /// The number of the move among the 2,187 outputs of a policy of dlshogi, as the mover sees the board; `turn` is the
-    /// mover: 0 Black, 1 White.
+    /// The number of the move among the 2,187 outputs of a policy of dlshogi, as the mover sees the board; `turn` is
+    /// the mover: 0 Black, 1 White.
     fn label(&self, turn: u8) -> Result<u16, Failure> {
         let mover = Color::ALL.get(usize::from(turn));
         let mover = mover.ok_or_else(|| Failure::usage("turn is 0 for Black or 1 for White"))?;

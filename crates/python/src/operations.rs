@@ -1,4 +1,5 @@
-//! Operations on archives with the options of the command line: a request is planned, carried out, and told as a report.
+//! Operations on archives with the options of the command line: a request is planned, carried out, and told as a
+//! report.
 
 use std::num::{NonZeroU32, NonZeroU64};
 use std::path::{Path, PathBuf};
@@ -224,8 +225,8 @@ pub(crate) fn dedup<'py>(
     })
 }
 
-/// Deals the records of archives out to several files: so many `parts`, or as many as it takes with at most `size` bytes or
-/// `records` each; see `kyokumen split --help`.
+/// Deals the records of archives out to several files: so many `parts`, or as many as it takes with at most `size`
+/// bytes or `records` each; see `kyokumen split --help`.
 #[pyfunction]
 #[pyo3(signature = (inputs, output, *, parts = None, size = None, records = None, **options))]
 pub(crate) fn split<'py>(
@@ -340,8 +341,8 @@ fn verify_records<'py>(
     Ok(reports)
 }
 
-/// Figures about files: evaluations, plies, results, moves, pieces, repetitions, as a page with plots, too, in the file `html`;
-/// see `kyokumen stats --help`.
+/// Figures about files: evaluations, plies, results, moves, pieces, repetitions, as a page with plots, too, in the file
+/// `html`; see `kyokumen stats --help`.
 #[pyfunction]
 #[pyo3(signature = (inputs, **options))]
 pub(crate) fn stats<'py>(

@@ -12,8 +12,8 @@ use pyo3::types::{PyBytes, PyList, PyTuple};
 use crate::failure::Failure;
 use crate::moves::{self, Move};
 
-/// A position of shogi, and the moves that led to it: board, hands, side to move and ply, such that the side not to move
-/// is not in check.
+/// A position of shogi, and the moves that led to it: board, hands, side to move and ply, such that the side not to
+/// move is not in check.
 #[pyclass(module = "kyokumen")]
 pub(crate) struct Position {
     pub(crate) now: shogi::Position,
@@ -160,14 +160,15 @@ impl Position {
         self.now.is_checkmate()
     }
 
-    /// Whether the side to move may declare that it has won by an entering king, by 28 points for Black and 27 for White.
+    /// Whether the side to move may declare that it has won by an entering king, by 28 points for Black and 27 for
+    /// White.
     #[getter]
     fn can_declare(&self) -> bool {
         self.now.can_declare()
     }
 
-    /// What it means to the side to move that this position has come for the fourth time, of the moves that were pushed:
-    /// "draw", "win" or "loss"; None if it has come less often.
+    /// What it means to the side to move that this position has come for the fourth time, of the moves that were
+    /// pushed: "draw", "win" or "loss"; None if it has come less often.
     #[getter]
     fn repetition(&self) -> Option<&'static str> {
         self.history.repetition(4).map(|repetition| match repetition {
@@ -231,8 +232,8 @@ impl Position {
 
     /// The board as a picture: the text of an SVG file with the board, both hands and coordinates.
     ///
-    /// `last_move` is marked where it went to and where it came from; `arrow` is a move that can be played. `seen_from` is the
-    /// side below: 0 Black, 1 White. A font of the reader's shows the kanji.
+    /// `last_move` is marked where it went to and where it came from; `arrow` is a move that can be played. `seen_from`
+    /// is the side below: 0 Black, 1 White. A font of the reader's shows the kanji.
     #[pyo3(signature = (*, last_move = None, arrow = None, seen_from = 0))]
     fn to_svg(
         &self,

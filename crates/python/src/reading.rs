@@ -58,8 +58,8 @@ impl Reading {
     }
 }
 
-/// Gives the records of a block that are wanted to `take`; comments are none. Returns how many cannot be read, which is 0
-/// where the first one is an error.
+/// Gives the records of a block that are wanted to `take`; comments are none. Returns how many cannot be read, which is
+/// 0 where the first one is an error.
 pub(crate) fn each_record(
     name: &str,
     block: &Block,

@@ -36,8 +36,9 @@ pub(crate) fn word<'de, T: Deserialize<'de>>(text: &'de str) -> Result<T, Failur
 
 /// The mate solver: a table, and the limits of its searches.
 ///
-/// Searches leave nothing behind: an answer depends on the position, the limits and the size of the table. Depth in plies below
-/// the position, nodes for each of the (in check: two) questions, the table in MiB; defaults are those of the command line.
+/// Searches leave nothing behind: an answer depends on the position, the limits and the size of the table. Depth in
+/// plies below the position, nodes for each of the (in check: two) questions, the table in MiB; defaults are those of
+/// the command line.
 #[pyclass(module = "kyokumen")]
 pub(crate) struct Solver {
     settings: SearchSettings,
@@ -101,10 +102,11 @@ impl Solver {
         Ok(Self { settings, judge: Some(judge) })
     }
 
-    /// Whether the side to move mates ("win"), is being mated ("loss"), neither ("no_mate"), or nobody knows ("unknown").
+    /// Whether the side to move mates ("win"), is being mated ("loss"), neither ("no_mate"), or nobody knows
+    /// ("unknown").
     ///
-    /// `shortest` goes on to look for the shortest mate, `tsume_plies` also measures a mate as problems count it. A mate was
-    /// checked by the rule book before it is returned.
+    /// `shortest` goes on to look for the shortest mate, `tsume_plies` also measures a mate as problems count it. A
+    /// mate was checked by the rule book before it is returned.
     #[pyo3(signature = (position, *, depth = None, nodes = None, in_check = None, when_hopeless = None, shortest = false, tsume_plies = false))]
     #[expect(clippy::too_many_arguments, reason = "each is an option of its own")]
     fn solve(
@@ -266,8 +268,8 @@ impl Proof {
         PyBytes::new(py, &bytes)
     }
 
-    /// Checks the proof by the rule book, without anything that the solver said: every move is a legal check, every defence is
-    /// met, all ends with mate. Raises KyokumenError with the first fault.
+    /// Checks the proof by the rule book, without anything that the solver said: every move is a legal check, every
+    /// defence is met, all ends with mate. Raises KyokumenError with the first fault.
     fn verify(&self, py: Python<'_>) -> PyResult<()> {
         let proof = &self.0;
         let checked = py.detach(|| {
@@ -347,8 +349,8 @@ impl From<SourceError> for Ended {
     }
 }
 
-/// Solves all positions of an archive or an array, on all threads: verdicts [N] int8 as `kyokumen.Verdict`, plies [N] int16 with
-/// −1 where there is no mate, nodes [N] uint64. Equal positions are searched once.
+/// Solves all positions of an archive or an array, on all threads: verdicts [N] int8 as `kyokumen.Verdict`, plies [N]
+/// int16 with −1 where there is no mate, nodes [N] uint64. Equal positions are searched once.
 ///
 /// `progress` is called with the number of positions done now and then.
 #[pyfunction]

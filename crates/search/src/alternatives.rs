@@ -95,8 +95,8 @@ struct Hints {
 pub struct MainLine {
     /// The position that was asked about and those after each move of the solution.
     pub nodes: Vec<LineNode>,
-    /// Whether it ends in mate, futile interpositions aside. It may not if a limit was in the way, or if an intended move does
-    /// not mate.
+    /// Whether it ends in mate, futile interpositions aside. It may not if a limit was in the way, or if an intended
+    /// move does not mate.
     pub is_complete: bool,
 }
 
@@ -391,8 +391,8 @@ fn tell_longest(replies: &mut [ReplyFinding]) {
     }
 }
 
-/// Of the replies that hold out longest one that leaves the attacker no piece, if there is one; of equals the known one,
-/// or the first.
+/// Of the replies that hold out longest one that leaves the attacker no piece, if there is one; of equals the known
+/// one, or the first.
 fn longest(replies: &[ReplyFinding], known: Option<Move>) -> Option<usize> {
     let lost = replies.iter().enumerate();
     let lost = lost.filter(|(_, reply)| reply.finding.mates() && reply.is_futile != Some(true));
@@ -412,11 +412,8 @@ fn tell_rejoining(asking: &mut Asking<'_>, root: &Position, walk: &mut Walk, nod
         if let LineNode::Attack(node) = node {
             let mut budget = Budget(nodes / KEPT_FOR_KINDS);
             for check in &mut node.checks {
-                let is_other =
-                    matches!(check.kind, Some(AlternativeKind::Other | AlternativeKind::Shorter));
-                if is_other
+                if check.kind == Some(AlternativeKind::Other)
                     && needs(asking, &position, &check.finding, &walk.boards, &mut budget)
-                    && check.kind == Some(AlternativeKind::Other)
                 {
                     check.kind = Some(AlternativeKind::Rejoins);
                 }

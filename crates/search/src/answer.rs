@@ -1,5 +1,5 @@
-//! From what a search has found to an answer, whether one thread has searched or several: the proof checked, and a shorter one
-//! looked for.
+//! From what a search has found to an answer, whether one thread has searched or several: the proof checked, and a
+//! shorter one looked for.
 
 use kyokumen_game::Game;
 
@@ -49,8 +49,8 @@ pub(super) trait Resumable<G: Game> {
     ) -> Result<ProofOf<G>, Stop>;
 }
 
-/// The answer to what was searched; its proof, checked, is kept in `kept`. What the table has lost of it is searched again,
-/// until `most_nodes` were searched in all.
+/// The answer to what was searched; its proof, checked, is kept in `kept`. What the table has lost of it is searched
+/// again, until `most_nodes` were searched in all.
 pub(super) fn answer<G: Game>(
     search: &mut impl Resumable<G>,
     kept: &mut Option<ProofOf<G>>,
@@ -76,9 +76,9 @@ pub(super) fn answer<G: Game>(
     SearchResult { verdict, line, stats }
 }
 
-/// Searches again and again for a shorter proof than `solved` has: a disproof within a depth is an answer here, so the depth
-/// limit does the work (iterative deepening from above). Also says whether it is proven that there is none; never so without a
-/// proof.
+/// Searches again and again for a shorter proof than `solved` has: a disproof within a depth is an answer here, so the
+/// depth limit does the work (iterative deepening from above). Also says whether it is proven that there is none; never
+/// so without a proof.
 pub(super) fn shorten<G: Game>(
     search: &mut impl Resumable<G>,
     kept: &mut Option<ProofOf<G>>,

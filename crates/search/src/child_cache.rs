@@ -2,6 +2,8 @@
 //!
 //! Anything missing is generated again, so the whole cache is cleared when it is full.
 
+use std::collections::TryReserveError;
+
 /// Names what was kept for a node; may be out of date.
 pub(super) type CacheHandle = u32;
 /// Nothing was kept.
@@ -18,7 +20,7 @@ struct CachedNode<H> {
 
 /// A bounded store of children by node.
 pub(super) struct ChildCache<H, C> {
-    blocks: Vec<CachedNode<H>>,
+    nodes: Vec<CachedNode<H>>,
     children: Vec<C>,
 }
 
@@ -26,33 +28,33 @@ pub(super) struct ChildCache<H, C> {
 const CHILDREN_PER_NODE: usize = 4;
 
 impl<H: Copy + Eq, C: Copy> ChildCache<H, C> {
-    /// Room for at most `bytes`.
-    pub(super) fn new(bytes: usize) -> Self {
+    /// Room of about `bytes`, but for at least 256 nodes.
+    pub(super) fn new(bytes: usize) -> Result<Self, TryReserveError> {
         let node_bytes = size_of::<CachedNode<H>>() + CHILDREN_PER_NODE * size_of::<C>();
-        let nodes = (bytes / node_bytes).clamp(256, NO_HANDLE as usize / CHILDREN_PER_NODE);
-        Self {
-            blocks: Vec::with_capacity(nodes),
-            children: Vec::with_capacity(nodes * CHILDREN_PER_NODE),
-        }
+        let count = (bytes / node_bytes).clamp(256, NO_HANDLE as usize / CHILDREN_PER_NODE);
+        let (mut nodes, mut children) = (Vec::new(), Vec::new());
+        nodes.try_reserve_exact(count)?;
+        children.try_reserve_exact(count * CHILDREN_PER_NODE)?;
+        Ok(Self { nodes, children })
     }
 
     pub(super) fn clear(&mut self) {
-        self.blocks.clear();
+        self.nodes.clear();
         self.children.clear();
     }
 
     fn index(&self, handle: CacheHandle, key: u64, hand: H) -> Option<usize> {
         let index = handle as usize;
-        let block = self.blocks.get(index)?;
-        (block.key == key && block.hand == hand).then_some(index)
+        let node = self.nodes.get(index)?;
+        (node.key == key && node.hand == hand).then_some(index)
     }
 
     /// The children of a node, and the plies that were left when they were kept.
     #[inline]
     pub(super) fn find(&self, handle: CacheHandle, key: u64, hand: H) -> Option<(&[C], u16)> {
-        let block = &self.blocks[self.index(handle, key, hand)?];
-        let first = block.first as usize;
-        Some((&self.children[first..first + usize::from(block.count)], block.plies_left))
+        let node = &self.nodes[self.index(handle, key, hand)?];
+        let first = node.first as usize;
+        Some((&self.children[first..first + usize::from(node.count)], node.plies_left))
     }
 
     /// Keeps the children of a node, in their old place if `handle` still names it.
@@ -67,14 +69,14 @@ impl<H: Copy + Eq, C: Copy> ChildCache<H, C> {
     ) -> CacheHandle {
         let Ok(count) = u16::try_from(children.len()) else { return NO_HANDLE };
         if let Some(index) = self.index(handle, key, hand)
-            && self.blocks[index].count == count
+            && self.nodes[index].count == count
         {
-            self.blocks[index].plies_left = plies_left;
-            let first = self.blocks[index].first as usize;
+            self.nodes[index].plies_left = plies_left;
+            let first = self.nodes[index].first as usize;
             self.children[first..first + children.len()].copy_from_slice(children);
             return handle;
         }
-        let full = self.blocks.len() == self.blocks.capacity()
+        let full = self.nodes.len() == self.nodes.capacity()
             || self.children.len() + children.len() > self.children.capacity();
         if full {
             self.clear();
@@ -83,11 +85,11 @@ impl<H: Copy + Eq, C: Copy> ChildCache<H, C> {
             return NO_HANDLE;
         }
         let (Ok(handle), Ok(first)) =
-            (CacheHandle::try_from(self.blocks.len()), u32::try_from(self.children.len()))
+            (CacheHandle::try_from(self.nodes.len()), u32::try_from(self.children.len()))
         else {
             return NO_HANDLE;
         };
-        self.blocks.push(CachedNode { key, hand, plies_left, count, first });
+        self.nodes.push(CachedNode { key, hand, plies_left, count, first });
         self.children.extend_from_slice(children);
         handle
     }
@@ -99,7 +101,7 @@ mod tests {
 
     #[test]
     fn finds_what_was_kept_until_the_room_is_full() {
-        let mut child_cache: ChildCache<u32, u64> = ChildCache::new(0);
+        let mut child_cache: ChildCache<u32, u64> = ChildCache::new(0).unwrap();
         let handle = child_cache.insert(NO_HANDLE, 7, 1, 20, &[1, 2, 3]);
         assert_eq!(child_cache.find(handle, 7, 1), Some((&[1, 2, 3][..], 20)));
         assert_eq!(child_cache.find(handle, 7, 2), None, "another hand");

@@ -1,8 +1,8 @@
 //! The length of a mate as problems count it, whichever proof of it was found, as far as that can be known.
 //!
-//! A proof bounds it from above; from below the game does in which the defender leaves out what might be futile. Where the
-//! bounds differ, the moves of the shorter mate are tried as well, and where they meet a defence that they do not answer,
-//! the search is asked again.
+//! A proof bounds it from above; from below the game does in which the defender leaves out what might be futile. Where
+//! the bounds differ, the moves of the shorter mate are tried as well, and where they meet a defence that they do not
+//! answer, the search is asked again.
 
 use kyokumen_game::Game;
 
@@ -18,8 +18,8 @@ use super::verdict::{Stats, Stop, Verdict};
 /// Nodes that are allowed even if the proof took fewer.
 const LEAST_NODES: u64 = 4_000;
 
-/// The search for a bound, the checking of its proof and the search for a shorter one take at most so many times the nodes
-/// that each of them is allowed.
+/// The search for a bound, the checking of its proof and the search for a shorter one take at most so many times the
+/// nodes that each of them is allowed.
 const SEARCHES_A_BOUND: u64 = 3;
 
 /// A question takes at most so small a part of the nodes that are left.
@@ -37,9 +37,9 @@ pub struct CountedPlies {
 }
 
 impl<G: Game + Clone> DfPn<G> {
-    /// Plies of the proof that was found last, of this position, if futile defences do not count; shorter mates by this count
-    /// are looked for within about as many nodes again as the `nodes` that it took. `None` without a proof, or if there is too
-    /// much to measure.
+    /// Plies of the proof that was found last, of this position, if futile defences do not count; shorter mates by this
+    /// count are looked for within about as many nodes again as the `nodes` that it took. `None` without a proof, or if
+    /// there is too much to measure.
     pub(super) fn counted_plies(
         &mut self,
         conceding: &mut DfPn<Restricted<G>>,
@@ -90,7 +90,8 @@ impl<G: Game + Clone> DfPn<G> {
     }
 }
 
-/// Asks the search that found a proof, with what its table knows.
+/// Asks the search that found a proof, with what its table knows: after a search on several threads that is what the
+/// first one knew when it called the others.
 struct Resuming<'a, G: Game> {
     search: &'a mut DfPn<G>,
     observer: &'a dyn SearchObserver<G::Move>,

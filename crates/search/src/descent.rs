@@ -6,6 +6,7 @@
 
 mod among_others;
 
+use std::collections::TryReserveError;
 use std::mem;
 use std::ops::Range;
 
@@ -22,8 +23,9 @@ use super::verdict::Stop;
 /// How often the caller is asked whether to stop, and told how far the search is.
 const WATCH_EVERY_NODES: u64 = 1 << 10;
 
-/// At which plies from the root costs of moves count, those of the root itself being 0. They add up along it, and a line of hundreds of plies is not to be judged by what
-/// it gives away; near the root they would put off what short mates often begin with.
+/// At which plies from the root costs of moves count, those of the root itself being 0. They add up along a line, and
+/// one of hundreds of plies is not to be judged by what it gives away; near the root they would put off what short
+/// mates often begin with.
 const PLIES_WITH_COSTS: Range<u16> = 3..64;
 
 /// Before that, the numbers of the root are mostly first guesses.
@@ -133,13 +135,13 @@ impl<G: Game> Clone for Child<G> {
 impl<G: Game> Copy for Child<G> {}
 
 impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
-    /// A search with this table, and so many bytes for the children of unsolved nodes.
-    pub(super) fn new(table: T, cache_bytes: usize) -> Self {
-        Self {
+    /// A search with this table, and about so many bytes for the children of unsolved nodes.
+    pub(super) fn new(table: T, cache_bytes: usize) -> Result<Self, TryReserveError> {
+        Ok(Self {
             table,
             path: Path::new(),
             children: Vec::new(),
-            child_cache: ChildCache::new(cache_bytes),
+            child_cache: ChildCache::new(cache_bytes)?,
             candidates: Vec::new(),
             line: Vec::new(),
             limits: Limits::new(0, 0),
@@ -150,10 +152,10 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
             is_adopted: false,
             next_ancestor: 0,
             rebuilding: false,
-        }
+        })
     }
 
-    /// Forgets all earlier searches.
+    /// Forgets children and counts of earlier searches; the table is the caller's.
     pub(super) fn start(&mut self, limits: Limits) {
         self.limits = Limits { depth_plies: limits.depth_plies.min(MAX_PLIES), ..limits };
         self.nodes = 0;
@@ -271,11 +273,11 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
         hand: G::Hand,
         plies_left: u16,
     ) -> bool {
-        let Some((child_cache, plies_left_then)) = self.child_cache.find(handle, key, hand) else {
+        let Some((kept, plies_left_then)) = self.child_cache.find(handle, key, hand) else {
             return false;
         };
         let first = self.children.len();
-        self.children.extend_from_slice(child_cache);
+        self.children.extend_from_slice(kept);
         let deeper = plies_left != plies_left_then;
         for Child { value, cost, .. } in &mut self.children[first..] {
             let too_long = self.rebuilding && value.plies >= plies_left;
@@ -504,7 +506,7 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
         plies_left: u16,
         effort: u32,
     ) {
-        let finding = if value.numbers == PROVEN {
+        let update = if value.numbers == PROVEN {
             TableUpdate::Proven(Proof { hand: value.hand, plies: value.plies, code })
         } else if value.numbers != DISPROVEN {
             let ProofNumbers { proof, disproof } = value.numbers;
@@ -521,7 +523,7 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
         } else {
             TableUpdate::Disproven { hand: value.hand }
         };
-        self.table.store(key, hand, finding, effort);
+        self.table.store(key, hand, update, effort);
     }
 }
 

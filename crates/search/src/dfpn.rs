@@ -51,8 +51,9 @@ impl<G: Game> DfPn<G> {
     /// # Errors
     /// [`TableError`] if there is no memory for it.
     pub fn try_new(table: TableSize) -> Result<Self, TableError> {
-        let entries = Table::new(table.bytes() / 2).map_err(|_| TableError(table))?;
-        Ok(Self { descent: Descent::new(entries, table.bytes() / 2), proof: None, table })
+        let half = table.bytes() / 2;
+        let descent = Table::new(half).and_then(|entries| Descent::new(entries, half));
+        Ok(Self { descent: descent.map_err(|_| TableError(table))?, proof: None, table })
     }
 
     /// Searches a position, checks the proof if there is one, and reads the line from it; gives up with

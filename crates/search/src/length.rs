@@ -245,8 +245,10 @@ impl<'a, G: Game> LengthMeasure<'a, G> {
         if self.is_without_guess(game, node) && plies > MAX_OFF_PROOF {
             let within = self.within(game, node, MAX_OFF_PROOF);
             if within.is_none() {
+                if self.is_proven_since(game, node, plies) {
+                    return Some(Leans::new());
+                }
                 self.nodes[node].at_least = if self.beyond.is_some() { plies + 1 } else { NEVER };
-                return self.is_proven_since(game, node, plies).then(Leans::new);
             }
             return within;
         }
@@ -292,7 +294,8 @@ impl<'a, G: Game> LengthMeasure<'a, G> {
         self.nodes[node].guesses == 0
     }
 
-    /// Whether a proof is found, of no more than so many plies, of a node of the attacker that the hints have no move for.
+    /// Whether a proof is found, of no more than so many plies, of a node of the attacker that the hints have no move
+    /// for.
     fn is_proven_since(&mut self, game: &mut G, node: usize, plies: u16) -> bool {
         let (key, hand) = self.nodes[node].position;
         let Some(beyond) = self.beyond.as_mut().filter(|_| !self.is_returning) else {
@@ -305,7 +308,11 @@ impl<'a, G: Game> LengthMeasure<'a, G> {
         let Some(step) = proof.shortest_step(key, hand) else { return false };
         beyond.found.push(proof);
         let known = &mut self.nodes[node];
-        (known.at_most, known.is_off_proof, known.edges) = (step.plies, false, None);
+        (known.at_most, known.is_off_proof) = (step.plies, false);
+        // Where it stands higher on the path, too, its moves are being walked.
+        if known.on_path.is_none() {
+            known.edges = None;
+        }
         true
     }
 

@@ -2,8 +2,8 @@
 //!
 //! # Where to begin
 //! [`solver`] is the mate solver of shogi, [`DfPn`] the search for any [`kyokumen_game::Game`]. [`Limits`] and
-//! [`TableSize`] go in, a [`Verdict`] and [`Stats`] come out; [`SearchObserver`] looks on and may stop it, [`Proof`] is what can
-//! be kept and checked elsewhere.
+//! [`TableSize`] go in, a [`Verdict`] and [`Stats`] come out; [`SearchObserver`] looks on and may stop it, [`Proof`] is
+//! what can be kept and checked elsewhere.
 
 pub mod alternatives;
 mod answer;

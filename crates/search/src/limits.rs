@@ -43,8 +43,8 @@ impl Limits {
 /// bring down.
 ///
 /// Most of the time of a bulk run goes into positions that hit the limit. Giving up on them early and
-/// allowing the others more nodes decides more positions in the same time; `docs/search.md` has the
-/// figures. A single problem is better searched to the end.
+/// allowing the others more nodes decides more positions in the same time; `docs/search-log.md` has
+/// the figures. A single problem is better searched to the end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WhenHopeless {
@@ -69,8 +69,8 @@ pub enum WhenHopeless {
 pub struct Threads {
     /// Threads, the calling one among them.
     pub count: NonZero<usize>,
-    /// Nodes that one of them searches, about, before it calls the others. As long as it is alone the answer is a function of
-    /// position, limits and table size.
+    /// Nodes that one of them searches, about, before it calls the others. As long as it is alone the answer is a
+    /// function of position, limits and table size.
     pub nodes_alone: u64,
 }
 

@@ -19,8 +19,8 @@ impl<M: Copy + Eq, H: Hand> Proof<M, H> {
         measure.line(game, root)
     }
 
-    /// The same where it can be read off: what takes one ply, and what takes three if the attacker has no choice at first and the
-    /// defender none that would hold out longer.
+    /// The same where it can be read off: what takes one ply, and what takes three if the attacker has no choice at
+    /// first and the defender none that would hold out longer.
     fn short_line<G: Game<Move = M, Hand = H>>(&self, game: &mut G) -> Option<Vec<M>> {
         if game.node_kind() == NodeKind::And {
             return None;
@@ -39,8 +39,8 @@ impl<M: Copy + Eq, H: Hand> Proof<M, H> {
         Some(iter::once(step.m).chain(end?).collect())
     }
 
-    /// The first move of the defender and what ends the game then, if that is the attacker's next move; nothing where it is
-    /// over.
+    /// The first move of the defender and what ends the game then, if that is the attacker's next move; nothing where
+    /// it is over.
     fn one_defence<G: Game<Move = M, Hand = H>>(&self, game: &mut G) -> Option<Vec<M>> {
         let mut defences = Vec::new();
         game.expand(&mut defences);

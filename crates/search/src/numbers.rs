@@ -30,7 +30,7 @@ impl ProofNumbers {
 
     /// Whether both are larger than those of nearly all searches that came to an end within so many nodes.
     ///
-    /// The bounds are measured, see `docs/search.md`: a search that is decided with *n* nodes mostly has a
+    /// The bounds are measured, see `docs/search-log.md`: a search that is decided with *n* nodes mostly has a
     /// proof number of at most ∛(2n/3) all the time, or a disproof number of at most ⁵√(14,000n).
     pub(super) fn are_beyond(self, nodes: u64) -> bool {
         let [proof, disproof, nodes] =
@@ -63,13 +63,11 @@ impl ProofNumbers {
 
 /// What is solved costs nothing; an open number stays one.
 const fn with_cost(number: u32, cost: i8) -> u32 {
-    let is_open = number.wrapping_sub(1) < LARGEST;
-    let with_cost = number.wrapping_add_signed(cost as i32);
-    match is_open {
-        true if with_cost.cast_signed() < 1 => 1,
-        true => with_cost,
-        false => number,
+    if number == 0 || number > LARGEST {
+        return number;
     }
+    let with_cost = number.saturating_add_signed(cost as i32);
+    if with_cost == 0 { 1 } else { with_cost }
 }
 
 /// The limit of a number that counts with a cost, without it.
@@ -82,8 +80,9 @@ pub(super) struct ChildSummary {
     pub(super) numbers: ProofNumbers,
     /// The child to search next.
     pub(super) best: usize,
-    /// Thresholds for it.
+    /// The number of the second best, by which the side to move chooses.
     second_choice: u32,
+    /// What the others contribute to the number that adds up.
     others_sum: u32,
 }
 
@@ -155,9 +154,9 @@ impl ChildSummary {
     /// Puts the numbers of the children together; a delayed child counts only once its predecessor is
     /// solved.
     ///
-    /// Proof numbers of defences add up. Disproof numbers of attacks do not: the largest plus two for
-    /// each other attack (after the "weak" proof number of Ueda et al. 2008, which adds one), since attacks transpose into
-    /// one another and would be counted many times.
+    /// Proof numbers of defences add up. Disproof numbers of attacks do not: the largest plus two for each other attack
+    /// (after the "weak" proof number of Ueda et al. 2008, which adds one), since attacks transpose into one another
+    /// and would be counted many times.
     #[inline]
     pub(super) fn of(kind: NodeKind, children: impl Iterator<Item = (bool, ProofNumbers)>) -> Self {
         // One loop for each kind.
@@ -303,7 +302,8 @@ mod tests {
         }
     }
 
-    /// The best child of an AND node whose disproof number may grow to this limit, where two others search its second child.
+    /// The best child of an AND node whose disproof number may grow to this limit, where two others search its second
+    /// child.
     fn best_beside_others(disproof_numbers: [u32; 3], limit: u32) -> usize {
         let children =
             || disproof_numbers.map(|disproof| (false, ProofNumbers { proof: 1, disproof }));

@@ -1,11 +1,12 @@
 //! A game of which a side has fewer moves, or is over sooner; all else is as in the game itself.
 //!
-//! One type for all restrictions, although no search has more than one of them: a search is compiled once for each game.
+//! One type for all restrictions, although no search has more than one of them: a search is compiled once for each
+//! game.
 //!
-//! - The defender leaves out whatever might be futile. What problems count (`docs/tsume.md`) lies between two games that are
-//!   easily searched. If every interposition counts, mates are too long; if none does that the attacker can take, they are too
-//!   short. Where a proof is measured to be no longer than the shortest mate of the second game, its length is that of the
-//!   problem, whichever proof it is.
+//! - The defender leaves out whatever might be futile. What problems count (`docs/tsume.md`) lies between two games
+//!   that are easily searched. If every interposition counts, mates are too long; if none does that the attacker can
+//!   take, they are too short. Where a proof is measured to be no longer than the shortest mate of the second game, its
+//!   length is that of the problem, whichever proof it is.
 //! - The attacker may not come to certain boards: whether a mate is a way of its own or only a way back (迂回手順).
 //! - The attacker begins with one of some moves: whether any of them mates.
 
@@ -13,7 +14,8 @@ use std::num::NonZeroU16;
 
 use kyokumen_game::{Candidate, Expansion, Game, Moves, NodeKind, Outcome};
 
-/// Under its first moves the root is another position than where all moves are allowed, which the search may come back to.
+/// Under its first moves the root is another position than where all moves are allowed, which the search may come back
+/// to.
 const ROOT_KEY: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// What may not be done.
@@ -125,7 +127,8 @@ impl<G: Game> Game for Restricted<G> {
             return Expansion::Over(Outcome::Missed);
         }
         if let Some(allowed) = self.allowed() {
-            // Not what the game proposes: there a move may be held back until another is solved, which may be forbidden here.
+            // Not what the game proposes: there a move may be held back until another is solved, which may be forbidden
+            // here.
             moves.extend(allowed.iter().map(|&m| Candidate::new(m)));
             return Expansion::Moves;
         }

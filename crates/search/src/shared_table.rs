@@ -32,7 +32,8 @@ const PAGE_BYTES: usize = 4096;
 /// Marks a slot that is filled, in its last word.
 const FILLED: u64 = 1 << 63;
 
-/// Bits of the last word that are some of the key, so that most entries of other boards are passed over without a checksum.
+/// Bits of the last word that are some of the key, so that most entries of other boards are passed over without a
+/// checksum.
 const TAG: u64 = 0x7fff_ffff << 32;
 
 /// The words of an entry behind the first.
@@ -129,8 +130,8 @@ impl SharedTable {
         let larger = Self::new(self.starts.saturating_mul(GROWTH), self.most_starts)?;
         let [from, to] = [self.slots(), larger.slots()];
         let [parts, places] = [from, to].map(|slots| slots.chunks(slots.len().div_ceil(threads)));
-        // Slots are in the order of keys, so that threads meet in a few slots at the borders of their parts; an entry may be
-        // lost there.
+        // Slots are in the order of keys, so that threads meet in a few slots at the borders of their parts; an entry
+        // may be lost there.
         thread::scope(|scope| {
             for (part, places) in parts.zip(places) {
                 let take_over = || {
@@ -217,12 +218,12 @@ impl SharedTable {
         &self,
         key: u64,
         hand: H,
-        finding: TableUpdate<H>,
+        update: TableUpdate<H>,
         effort: u32,
     ) -> usize {
         let slot = self.slot(key, Some(hand));
         let filled = usize::from(slot.is_empty());
-        slot.write(key, words_of(key, &Finding::of(hand, finding, effort)));
+        slot.write(key, words_of(key, &Finding::of(hand, update, effort)));
         filled
     }
 
@@ -238,12 +239,10 @@ impl SharedTable {
             }
             let (of, words) = slot.read();
             let entry: Finding<H> = finding_of(words);
-            let is_unlimited = entry.is_unlimited();
-            if hand == Some(entry.hand) && of == key && !is_unlimited {
+            if hand == Some(entry.hand) && of == key && !entry.is_unlimited() {
                 return slot;
             }
-            // What is solved for good is dearer than numbers that would be found again.
-            let worth = if is_unlimited { entry.effort.saturating_mul(4) } else { entry.effort };
+            let worth = entry.worth();
             if worth < least {
                 least = worth;
                 chosen = slot;

@@ -1,6 +1,6 @@
 //! The mate solver: a position and an attacker in, a verdict, the mating line and the price out.
 //!
-//! The search is that of [`crate`], the rules are those of [`kyokumen_shogi`]; this room only puts
+//! The search is that of [`crate`], the rules are those of [`kyokumen_shogi`]; this module only puts
 //! them together.
 //!
 //! ```
@@ -41,13 +41,13 @@ pub use super::verdict::{NODE_DEFINITION, Stats, Stop, Verdict};
 /// the checked proof against the most resistant defence in it, to the mate. Otherwise it is empty.
 pub type SolverResult = SearchResult<Move>;
 
-/// A checked proof, see [`search::Proof`](crate::Proof).
+/// A checked proof, see [`crate::Proof`].
 pub type Proof = proof::Proof<Move, Hand>;
 
-/// A hand on one search from another thread, see [`search::SearchControl`](crate::SearchControl).
+/// A hand on one search from another thread, see [`crate::SearchControl`].
 pub type SearchControl = observer::SearchControl<Move>;
 
-/// How far a search has got, see [`search::SearchProgress`](crate::SearchProgress).
+/// How far a search has got, see [`crate::SearchProgress`].
 pub type SearchProgress = observer::SearchProgress<Move>;
 
 /// Whose mate is asked about, by unbroken checks.
@@ -94,8 +94,8 @@ impl Solver {
         Self { search, threads: Threads::ONE, nodes: 0, conceding: None }
     }
 
-    /// The same table for searches on so many threads, see [`DfPn::solve_on`](crate::DfPn::solve_on): a long search then
-    /// finds one mate or another as chance has it, and what it proves is as true.
+    /// The same table for searches on so many threads, see [`DfPn::solve_on`](crate::DfPn::solve_on): a long search
+    /// then finds one mate or another as chance has it, and what it proves is as true.
     ///
     /// ```
     /// use std::num::NonZero;
@@ -197,8 +197,8 @@ impl Solver {
     /// Plies of the mate of the last answer, to this question, as problems count them: without futile
     /// interpositions. `None` if there was no mate, or too much to measure.
     ///
-    /// Mates that are shorter by this count are looked for, with about as many nodes again as the answer took and a table of
-    /// an eighth of the size; `observer` may have that given up.
+    /// Mates that are shorter by this count are looked for, with about as many nodes again as the answer took and a
+    /// table of an eighth of the size; `observer` may have that given up.
     pub fn tsume_plies(
         &mut self,
         position: &Position,

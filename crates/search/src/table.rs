@@ -102,6 +102,12 @@ impl<H: Hand> Finding<H> {
     pub(super) const fn is_unlimited(&self) -> bool {
         self.proof_number == 0 || (self.disproof_number == 0 && self.plies == UNLIMITED)
     }
+
+    /// How much would be lost with it: what is solved for good is dearer than numbers that would be found again.
+    #[inline]
+    pub(super) const fn worth(&self) -> u32 {
+        if self.is_unlimited() { self.effort.saturating_mul(4) } else { self.effort }
+    }
 }
 
 /// What the findings about a board say to one who meets it with this hand, see [`TranspositionTable::look_up`].
@@ -151,7 +157,7 @@ pub(super) fn shortest_proof_of<H: Hand>(
 pub(super) struct Content<H> {
     pub(super) key: u64,
     pub(super) hand: H,
-    pub(super) finding: TableUpdate<H>,
+    pub(super) update: TableUpdate<H>,
     pub(super) effort: u32,
 }
 
@@ -209,7 +215,7 @@ pub(super) trait TranspositionTable<H> {
     fn shortest_proof(&self, key: u64, hand: H) -> Option<Proof<H>>;
 
     /// Writes down what was found about a board met with `hand`.
-    fn store(&mut self, key: u64, hand: H, finding: TableUpdate<H>, effort: u32);
+    fn store(&mut self, key: u64, hand: H, update: TableUpdate<H>, effort: u32);
 
     /// Nodes that may be entered at once, of `nodes` that there may be.
     fn first_grant(&self, nodes: u64) -> u64 {
@@ -335,7 +341,7 @@ impl<H: Hand> Table<H> {
         in_use.filter(move |entry| entry.generation == generation).map(
             |&Entry { key, finding, .. }| {
                 let Finding { hand, effort, .. } = finding;
-                Content { key, hand, finding: finding.update(), effort }
+                Content { key, hand, update: finding.update(), effort }
             },
         )
     }
@@ -355,12 +361,12 @@ impl<H: Hand> TranspositionTable<H> for Table<H> {
         known_of(self.findings(key), hand, plies_left, longest_proof)
     }
 
-    fn store(&mut self, key: u64, hand: H, finding: TableUpdate<H>, effort: u32) {
+    fn store(&mut self, key: u64, hand: H, update: TableUpdate<H>, effort: u32) {
         if 2 * self.used > self.slots && self.slots < self.useful_slots {
             self.grow(hand);
         }
         let slot = self.slot(key, hand);
-        *slot = Entry { key, finding: Finding::of(hand, finding, effort), ..*slot };
+        *slot = Entry { key, finding: Finding::of(hand, update, effort), ..*slot };
     }
 }
 
@@ -379,17 +385,11 @@ impl<H: Hand> Table<H> {
                 chosen = index;
                 break;
             }
-            let unlimited = entry.finding.is_unlimited();
-            if entry.key == key && entry.finding.hand == hand && !unlimited {
+            if entry.key == key && entry.finding.hand == hand && !entry.finding.is_unlimited() {
                 chosen = index;
                 break;
             }
-            // What is solved for good is dearer than numbers that would be found again.
-            let worth = if unlimited {
-                entry.finding.effort.saturating_mul(4)
-            } else {
-                entry.finding.effort
-            };
+            let worth = entry.finding.worth();
             if worth < least {
                 least = worth;
                 chosen = index;
@@ -402,7 +402,7 @@ impl<H: Hand> Table<H> {
     }
 }
 
-/// An unsolved entry has neither plies nor a move: the ticket stands in their place.
+/// An unsolved entry has neither plies nor a move: the handle stands in their place.
 const fn halves(handle: CacheHandle) -> [u16; 2] {
     [handle as u16, (handle >> 16) as u16]
 }
@@ -421,12 +421,12 @@ mod tests {
         let mut table: Table<()> = Table::new(8 << 20).unwrap();
         table.start(1_000_000, ());
         for (n, key) in (1..).zip(keys()) {
-            let finding = TableUpdate::Open {
+            let update = TableUpdate::Open {
                 proof_number: n,
                 disproof_number: 1,
                 handle: CacheHandle::MAX - n,
             };
-            table.store(key, (), finding, 1);
+            table.store(key, (), update, 1);
         }
         assert!(table.slots > FIRST_SLOTS && table.used == 20_000);
         for (n, key) in (1..).zip(keys()) {

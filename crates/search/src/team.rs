@@ -2,8 +2,10 @@
 //!
 //! Every thread searches from the root, with a path and children of its own; what they share is the table, a budget of
 //! nodes, and how many of them are below a position. They work in rounds, and a round ends when one of them has the
-//! answer, the budget is used up, or the table is to grow. `docs/search.md` says why the answer is as sound as that of one.
+//! answer, the budget is used up, or the table is to grow. `docs/search.md` says why the answer is as sound as that of
+//! one.
 
+use std::collections::TryReserveError;
 use std::panic;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU64, Ordering};
@@ -129,9 +131,16 @@ pub(super) struct Share {
 }
 
 impl Share {
-    fn new(table: Arc<SharedTable>, ledger: Arc<Ledger>, cache_bytes: usize) -> Self {
-        let handles = (cache_bytes / BYTES_A_NODE).clamp(256, 1 << 24).next_power_of_two();
-        Self { table, ledger, handles: vec![NO_HANDLE; handles], filled: 0, may_grow: true }
+    fn new(
+        table: Arc<SharedTable>,
+        ledger: Arc<Ledger>,
+        cache_bytes: usize,
+    ) -> Result<Self, TryReserveError> {
+        let count = (cache_bytes / BYTES_A_NODE).clamp(256, 1 << 24).next_power_of_two();
+        let mut handles = Vec::new();
+        handles.try_reserve_exact(count)?;
+        handles.resize(count, NO_HANDLE);
+        Ok(Self { table, ledger, handles, filled: 0, may_grow: true })
     }
 
     #[inline]
@@ -162,12 +171,12 @@ impl<H: Hand> TranspositionTable<H> for Share {
         self.table.shortest_proof(key, hand)
     }
 
-    fn store(&mut self, key: u64, hand: H, finding: TableUpdate<H>, effort: u32) {
-        if let TableUpdate::Open { handle, .. } = finding {
+    fn store(&mut self, key: u64, hand: H, update: TableUpdate<H>, effort: u32) {
+        if let TableUpdate::Open { handle, .. } = update {
             let place = self.place(key, hand);
             self.handles[place] = handle;
         }
-        self.filled += self.table.store(key, hand, finding, effort);
+        self.filled += self.table.store(key, hand, update, effort);
     }
 
     fn first_grant(&self, _nodes: u64) -> u64 {
@@ -242,19 +251,19 @@ impl<G: SharedGame> Team<G> {
     ) -> Option<Self> {
         let known = &descent.table;
         let table = SharedTable::new(known.slots().saturating_mul(2), known.slots_of_use()).ok()?;
-        for Content { key, hand, finding, effort } in known.contents() {
-            table.add_filled(table.store(key, hand, finding, effort));
+        for Content { key, hand, update, effort } in known.contents() {
+            table.add_filled(table.store(key, hand, update, effort));
         }
         let table = Arc::new(table);
         let ledger = Arc::new(Ledger::new(descent.nodes(), limits.nodes));
         let cache_bytes = size.bytes() / 2 / threads;
         let member = |_| {
-            let share = Share::new(Arc::clone(&table), Arc::clone(&ledger), cache_bytes);
-            let mut member = Descent::new(share, cache_bytes);
+            let share = Share::new(Arc::clone(&table), Arc::clone(&ledger), cache_bytes).ok()?;
+            let mut member = Descent::new(share, cache_bytes).ok()?;
             member.start(limits);
-            member
+            Some(member)
         };
-        let members = (0..threads).map(member).collect();
+        let members = (0..threads).map(member).collect::<Option<_>>()?;
         Some(Self { members, ledger, table, nodes_before: descent.nodes() })
     }
 

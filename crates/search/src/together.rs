@@ -41,8 +41,8 @@ impl<G: SharedGame> DfPn<G> {
     /// Searches as [`Self::solve`] does, on so many threads if it takes long. Limits and table are those of all threads
     /// together.
     ///
-    /// A verdict is as sound as that of one thread. Which mate is found, with how many nodes, and what is left undecided
-    /// at a limit, depends on chance once the threads are called.
+    /// A verdict is as sound as that of one thread. Which mate is found, with how many nodes, and what is left
+    /// undecided at a limit, depends on chance once the threads are called.
     pub fn solve_on(
         &mut self,
         threads: Threads,

@@ -13,8 +13,8 @@ use kyokumen_search::STACK_BYTES;
 pub(crate) enum Device {
     /// An evaluator of its own, on the group's thread.
     Own(Box<dyn Evaluator>),
-    /// One that other groups use, too, on a thread of its own: as soon as it has done with a batch it takes the next one,
-    /// while the group whose batch it was is only waking up.
+    /// One that other groups use, too, on a thread of its own: as soon as it has done with a batch it takes the next
+    /// one, while the group whose batch it was is only waking up.
     Shared(Sender<Request>),
 }
 
@@ -58,8 +58,8 @@ impl Device {
         if groups == 1 {
             return Ok((vec![Self::Own(evaluator)], None));
         }
-        // A group has one request at a time. In a bounded channel those that wait would outlive a device that panics, and
-        // with them what they are answered through: their groups would wait for ever.
+        // A group has one request at a time. In a bounded channel those that wait would outlive a device that panics,
+        // and with them what they are answered through: their groups would wait for ever.
         let (requests, received) = unbounded::<Request>();
         let thread = thread::Builder::new().name(format!("device-{number}"));
         let thread = thread.stack_size(STACK_BYTES).spawn(move || {

@@ -42,8 +42,8 @@ pub struct GameCounts {
 pub struct FinishedGame {
     /// Its number.
     pub number: u64,
-    /// The game. Positions that were searched have an evaluation and the visits of their moves; those whose move was drawn
-    /// by lot, forced, or part of a proven mate are marked as not to be trained on.
+    /// The game. Positions that were searched have an evaluation and the visits of their moves; those whose move was
+    /// drawn by lot, forced, or part of a proven mate are marked as not to be trained on.
     pub game: Game,
     /// What it took.
     pub counts: GameCounts,

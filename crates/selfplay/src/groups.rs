@@ -1,7 +1,7 @@
 //! Games on threads: groups of games that share a device.
 //!
-//! A group is a thread with as many games as a batch has room for. It brings each of them to its next leaf, has the batch
-//! evaluated, and hands the answers out. A device evaluates for one group at a time, while the others search.
+//! A group is a thread with as many games as a batch has room for. It brings each of them to its next leaf, has the
+//! batch evaluated, and hands the answers out. A device evaluates for one group at a time, while the others search.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

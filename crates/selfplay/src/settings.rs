@@ -13,8 +13,8 @@ pub struct GameSettings {
     pub playouts: u32,
     /// A search ends as soon as the second move cannot catch up any more.
     pub early_stop: bool,
-    /// As often a search is prolonged by half its simulations, while the first move has less than 1.2 times the visits of the
-    /// second.
+    /// As often a search is prolonged by half its simulations, while the first move has less than 1.2 times the visits
+    /// of the second.
     pub extensions: u8,
     /// The moves at the beginning that are drawn by lot.
     pub opening: RandomOpening,

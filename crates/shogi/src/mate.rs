@@ -57,7 +57,7 @@ impl Mate {
         Self { position, attacker }
     }
 
-    /// Is the side to move, which is in check, being mated?
+    /// Is the side to move, in check or not, being mated?
     pub const fn of_side_to_move(position: Position) -> Self {
         let attacker = position.side_to_move().opponent();
         Self { position, attacker }
@@ -76,8 +76,8 @@ impl Mate {
         self.position.side_to_move() == self.attacker
     }
 
-    /// Appends the checks. A pawn, bishop or rook that could promote and does not is held back until its
-    /// promotion is solved, and so are most of the drops on a line, see [`push_drops_on_lines`].
+    /// Appends the checks. A bishop or rook that could promote and does not is held back until its promotion is solved, as
+    /// is a pawn that opens a line or is pinned; so are most of the drops on a line, see [`push_drops_on_lines`].
     fn push_checks(&self, moves: &mut Vec<Candidate<Move>>) {
         let Some(king) = self.position.king(!self.attacker) else { return };
         let zone = Bitboard::far_ranks(self.attacker, 3);
@@ -116,8 +116,8 @@ impl Mate {
         Bitboard::far_ranks(self.attacker, kind.dead_ranks())
     }
 
-    /// Appends the evasions. What is interposed on one square differs little by kind, so that one waits for the other; and
-    /// so do all that are interposed where nothing supports them.
+    /// Appends the evasions. What is interposed on one square differs little by kind, so that one waits for the other;
+    /// and so do all that are interposed where nothing supports them.
     fn push_evasions(&self, moves: &mut Vec<Candidate<Move>>) {
         let first = moves.len();
         let mut drops = [Bitboard::EMPTY; HandKind::COUNT];
@@ -159,8 +159,8 @@ impl Mate {
     }
 }
 
-/// Drops of a kind that check along lines, for each line the nearest first. On a line all are much the same but for the one
-/// beside the king: but for the next two each waits until the one before it is solved.
+/// Drops of a kind that check along lines, for each line the nearest first. On a line all are much the same but for the
+/// one beside the king: but for the next two each waits until the one before it is solved.
 fn push_drops_on_lines(
     king: Square,
     kind: HandKind,
@@ -310,16 +310,8 @@ impl Game for Mate {
     /// Where the check can be interposed, the defender must not come to hold a kind that he lacks now
     /// and could drop in between: of such a kind the attacker must hold all he has.
     fn proof_hand_of_defence(&self, children: Hand) -> Hand {
-        let position = &self.position;
-        let defender = !self.attacker;
-        let checkers = position.checkers();
-        let (Some(king), Some(checker)) = (position.king(defender), checkers.first()) else {
-            return children;
-        };
-        let between = attacks::between(king, checker);
-        if checkers.has_many() || between.is_empty() {
-            return children;
-        }
+        let (position, defender) = (&self.position, !self.attacker);
+        let Some((_, between)) = self.interposing_squares() else { return children };
         let mut hand = children;
         for (kind, count) in self.hand().iter() {
             if !self.defender_hand().has(kind)
@@ -350,7 +342,7 @@ impl Game for Mate {
     /// Captures of a piece that was dropped in between, if the capturing piece then gives check alone: its
     /// line to the king is shorter than the one that was closed.
     fn futile_replies(&self, m: Move) -> Vec<Move> {
-        if !m.is_drop() {
+        if !m.is_drop() || !self.position.in_check() {
             return Vec::new();
         }
         let mut interposed = self.position.clone();
@@ -444,5 +436,17 @@ mod tests {
         // Two golds may step to the same square.
         let by_steps = "7d6c 7d6e 7d7c 7d7e 7d8c 7d8e 2c1d 2c2d 2c3d (4c3d) 4c4d 4c5d";
         assert_eq!(evasions("9/9/5g1g1/2k5R/9/9/9/9/9 w - 1"), by_steps);
+    }
+
+    #[test]
+    fn only_what_is_dropped_in_between_can_be_futile() {
+        let replies = |sfen: &str, drop: &str| {
+            let game = Mate::of_side_to_move(sfen.parse().unwrap());
+            game.futile_replies(Move::from_usi(drop).unwrap())
+        };
+        let takes = |m: &str| vec![Move::from_usi(m).unwrap()];
+        assert_eq!(replies("4k4/9/9/9/4R4/9/9/9/9 w p 1", "P*5d"), takes("5e5d"));
+        // There the gold would take with check, too, but nothing is put in between.
+        assert_eq!(replies("4k4/6G2/9/9/9/9/9/9/9 w p 1", "P*4b"), []);
     }
 }

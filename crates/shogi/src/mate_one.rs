@@ -1,8 +1,8 @@
 //! Mate in one move, decided on bitboards without making moves.
 //!
-//! For each check it is asked, with the occupancy the check would leave, whether the king has a
-//! flight, the checker can be taken, or the line can be closed. Nothing is approximated: the answer is
-//! a mating move exactly if there is one.
+//! For each check it is asked, with the occupancy the check would leave, whether the king has a flight, the checker can
+//! be taken, or the line can be closed. What is answered is a mating move, and none if there is none. One kind is
+//! passed over: where all that could be put in between is a pawn whose drop would itself be drop-pawn mate.
 
 use super::attacks;
 use super::bitboard::Bitboard;
@@ -22,11 +22,11 @@ impl Position {
     /// assert_eq!(position.mate_in_one().unwrap().to_string(), "G*5b");
     /// ```
     pub fn mate_in_one(&self) -> Option<Move> {
-        let siege = KingSurroundings::new(self)?;
+        let surroundings = KingSurroundings::new(self)?;
         let mut found = None;
         let _ = self.visit_checks(|set| {
             set.try_for_each(|m| {
-                if siege.answers(m) == CheckReplies::None {
+                if surroundings.answers(m).is_none() {
                     found = Some(m);
                     return Flow::Break(());
                 }
@@ -35,15 +35,6 @@ impl Position {
         });
         found
     }
-}
-
-/// Answers to a check.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum CheckReplies {
-    /// It is mate.
-    None,
-    /// It is not.
-    Some(Answers),
 }
 
 /// What answers a check.
@@ -136,9 +127,9 @@ impl<'a> KingSurroundings<'a> {
         })
     }
 
-    /// What the defender could answer to a check. Legal pawn drops never mate.
+    /// What the defender could answer to a check; `None` if it is mate. Legal pawn drops never mate.
     #[inline]
-    pub(crate) fn answers(&self, m: Move) -> CheckReplies {
+    pub(crate) fn answers(&self, m: Move) -> Option<Answers> {
         let to = m.to();
         let from = m.from();
         let kind = self.position.kind_after(m);
@@ -162,14 +153,14 @@ impl<'a> KingSurroundings<'a> {
             && m.dropped() != Some(HandKind::Pawn)
             && self.is_mate(kind, from, to, reach)
         {
-            return CheckReplies::None;
+            return None;
         }
-        CheckReplies::Some(self.weigh(m, reach, flights))
+        Some(self.weigh(m, reach, flights))
     }
 
-    /// The first proof number of a check: one for each flight, for each square in between that a piece may step to, for each
-    /// on which one may be dropped that is supported, and for all others together; more for what takes the checker. Two checkers
-    /// leave the flights only.
+    /// The first proof number of a check: one for each flight, for each square in between that a piece may step to, for
+    /// each on which one may be dropped that is supported, and for all others together; more for what takes the
+    /// checker. Two checkers leave the flights only.
     #[inline]
     fn weigh(&self, m: Move, reach: Bitboard, flights: Bitboard) -> Answers {
         match m.from() {
@@ -342,8 +333,8 @@ mod tests {
         for (sfen, m, weight, taker) in [
             // Four flights.
             ("4k4/9/9/9/9/9/9/9/9 b R 1", "R*5e", 4, None),
-            // And three squares in between to drop on, of which the king supports one and nothing the others; with a pawn on
-            // the file a second one may not be dropped.
+            // And three squares in between to drop on, of which the king supports one and nothing the others; with a
+            // pawn on the file a second one may not be dropped.
             ("4k4/9/9/9/9/9/9/9/9 b Rp 1", "R*5e", 4 + 1 + 1, None),
             ("4k4/9/9/9/9/9/4p4/9/9 b Rp 1", "R*5e", 4, None),
             // A gold takes the rook, or steps in between.
@@ -357,8 +348,7 @@ mod tests {
             // Of two checkers the king must get away: nothing is taken from afar, and nothing dropped.
             ("4k4/9/4N4/9/4R4/9/9/9/9 b p 1", "5c4a+", 2 + TAKING_THE_CHECKER, None),
         ] {
-            let expected = CheckReplies::Some(Answers { weight, taker });
-            assert_eq!(replies(sfen, m), expected, "{sfen} {m}");
+            assert_eq!(replies(sfen, m), Some(Answers { weight, taker }), "{sfen} {m}");
         }
     }
 }

@@ -134,14 +134,10 @@ impl Position {
     #[inline]
     pub fn gives_check(&self, m: Move) -> bool {
         let Some(checking) = CheckSquares::new(self) else { return false };
-        let squares = if let Some(from) = m.from() {
-            let kind = self.piece_on(from).expect("a legal move starts from a piece").kind;
-            let after = if m.is_promotion() { kind.promoted().unwrap_or(kind) } else { kind };
-            checking.of(after, from)
-        } else if let Some(kind) = m.dropped() {
-            checking.direct(kind.piece_kind())
-        } else {
-            Bitboard::EMPTY
+        let kind = self.kind_after(m);
+        let squares = match m.from() {
+            Some(from) => checking.of(kind, from),
+            None => checking.direct(kind),
         };
         squares.contains(m.to())
     }

@@ -458,8 +458,8 @@ impl Mailbox {
         (0..DIRECTIONS.len()).filter_map(move |direction| self.arrival(to, color, direction))
     }
 
-    /// The piece of `color` that moves to this cell from one direction: the first piece on a line, or that of a knight's
-    /// jump.
+    /// The piece of `color` that moves to this cell from one direction: the first piece on a line, or that of a
+    /// knight's jump.
     #[inline]
     fn arrival(&self, to: CellNumber, color: Color, direction: usize) -> Option<Arrival> {
         let back = match color {

@@ -77,8 +77,8 @@ impl PositionHistory {
         })
     }
 
-    /// Whether the last board came before with another hand of the side to move: true if it has more now, false if less.
-    /// The latest such board counts.
+    /// Whether the last board came before with another hand of the side to move: true if it has more now, false if
+    /// less. The latest such board counts.
     pub fn has_gained(&self) -> Option<bool> {
         let [mover, _] = self.entries.last()?.hands;
         self.earlier().find_map(|i| {

@@ -6,30 +6,21 @@
 use super::byte_board::{NUMBERS, number};
 use super::piece::{Color, Piece, PieceKind};
 use super::square::Square;
+use kyokumen_game::random::SplitMix64;
 
 const SEED: u64 = 0x6b79_6f6b_756d_656e;
-
-const fn split_mix(state: u64) -> u64 {
-    let mut z = state;
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
-}
-
-const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// By what stands on a square, as a number, and the square; zeros where nothing does.
 static CONTENTS: [[u64; Square::COUNT]; NUMBERS] = {
     let mut table = [[0; Square::COUNT]; NUMBERS];
-    let mut state = SEED;
+    let mut random = SplitMix64::new(SEED);
     let mut i = 0;
     while i < 2 * PieceKind::COUNT {
         let color = Color::ALL[i / PieceKind::COUNT];
         let piece = Piece::new(color, PieceKind::ALL[i % PieceKind::COUNT]);
         let mut square = 0;
         while square < Square::COUNT {
-            state = state.wrapping_add(GAMMA);
-            table[number(piece) as usize][square] = split_mix(state);
+            table[number(piece) as usize][square] = random.next_bits();
             square += 1;
         }
         i += 1;
@@ -38,7 +29,7 @@ static CONTENTS: [[u64; Square::COUNT]; NUMBERS] = {
 };
 
 /// Added to the key when White is to move.
-pub(crate) const WHITE_TO_MOVE: u64 = split_mix(SEED ^ GAMMA);
+pub(crate) const WHITE_TO_MOVE: u64 = SplitMix64::mixed(SEED ^ SplitMix64::STEP);
 
 /// Key of one piece on one square.
 #[inline]

@@ -56,8 +56,8 @@ fn check_game(format: Format, game: Game) {
     }
 }
 
-/// What a game says, without the places where it says it. A board without a move is a position if it is shown, and a start may
-/// be named in one writing and shown in another.
+/// What a game says, without the places where it says it. A board without a move is a position if it is shown, and a
+/// start may be named in one writing and shown in another.
 pub fn content(mut game: Game) -> Game {
     game.is_position &= !game.moves.is_empty();
     for played in &mut game.moves {

@@ -37,11 +37,13 @@ pub(in crate::cli) struct InspectArgs {
     #[arg(value_name = "FILE", required = true, value_parser = location())]
     pub(super) files: Vec<PathBuf>,
 
-    /// Records to show of each file, counted from 0: a..b (without b), a.., ..b or a [default: the first; of a page the first 20]
+    /// Records to show of each file, counted from 0: a..b (without b), a.., ..b or a [default: the first; of a page the
+    /// first 20]
     #[arg(long, value_name = "A..B")]
     pub(super) range: Option<RecordRange>,
 
-    /// Show so many records of each file, chosen at random; those that `kyokumen sample --count` takes of a file of records
+    /// Show so many records of each file, chosen at random; those that `kyokumen sample --count` takes of a file of
+    /// records
     #[arg(long, value_name = "N", conflicts_with = "range", value_parser = whole_number::<usize>(..=MAX_SAMPLE))]
     pub(super) sample: Option<usize>,
 

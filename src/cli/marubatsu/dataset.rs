@@ -22,8 +22,8 @@ use crate::storage::table::TableFormat;
 
 /// Write all 5,478 positions as a table, with their values and best moves
 ///
-/// Columns: `board`, `to_move`, `value` (seen from ○), `distance` (plies to the end), `best_moves` (numbers of squares),
-/// `symmetry_class` (0 to 764). Rows stand by ply, and those of a ply in the order of their boards.
+/// Columns: `board`, `to_move`, `value` (seen from ○), `distance` (plies to the end), `best_moves` (numbers of
+/// squares), `symmetry_class` (0 to 764). Rows stand by ply, and those of a ply in the order of their boards.
 #[derive(Args)]
 pub(super) struct DatasetArgs {
     /// File of the table, or a folder for it, in which it is named marubatsu; `-` is standard output, for JSON lines

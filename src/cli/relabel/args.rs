@@ -21,7 +21,8 @@ use crate::records::format_name::FormatName;
 /// What a configuration file can say, too.
 #[derive(Args, Clone, Debug, Default)]
 pub(super) struct SettingArgs {
-    /// Network, an ONNX file of the dlshogi family, or a program that evaluates batches, as in "run:python3 evaluator.py"
+    /// Network, an ONNX file of the dlshogi family, or a program that evaluates batches, as in "run:python3
+    /// evaluator.py"
     #[arg(long, value_name = "NET.onnx", conflicts_with = "engine")]
     pub(super) model: Option<PathBuf>,
 

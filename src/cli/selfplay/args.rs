@@ -89,8 +89,8 @@ pub(super) struct SettingArgs {
     #[arg(long, value_name = "GAMES", value_parser = whole_number::<usize>(1..=65_536), help_heading = "Speed")]
     pub(super) batch: Option<usize>,
 
-    /// Batches a network has at a time: with 2 one is searched while the other is evaluated, which pays where a device of
-    /// its own evaluates [default: 1]
+    /// Batches a network has at a time: with 2 one is searched while the other is evaluated, which pays where a device
+    /// of its own evaluates [default: 1]
     #[arg(long, value_name = "N", value_parser = whole_number::<usize>(1..=16), help_heading = "Speed")]
     pub(super) groups: Option<usize>,
 

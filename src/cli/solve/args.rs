@@ -60,8 +60,9 @@ pub(in crate::cli) struct SolveArgs {
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(super) time: Option<Duration>,
 
-    /// Threads; 0 is all cores [default: 0]. Those of a file have a position each, those of one position search it together if
-    /// it takes long: which mate is found then, with how many nodes, depends on chance; `--threads 1` repeats itself
+    /// Threads; 0 is all cores [default: 0]. Those of a file have a position each, those of one position search it
+    /// together if it takes long: which mate is found then, with how many nodes, depends on chance; `--threads 1`
+    /// repeats itself
     #[arg(long, default_value_t = 0, hide_default_value = true, value_parser = threads())]
     pub(super) threads: usize,
 
@@ -95,8 +96,8 @@ pub(in crate::cli) struct SolveArgs {
     #[arg(long, requires = "proof")]
     pub(super) force: bool,
 
-    /// Write the mates as games that shogi programs show move by move (kif, csa or usi), or as a page that shows them in a
-    /// browser
+    /// Write the mates as games that shogi programs show move by move (kif, csa or usi), or as a page that shows them
+    /// in a browser
     #[arg(long, value_name = "kif|csa|usi|html", conflicts_with = "json")]
     pub(super) to: Option<MateFormat>,
 

@@ -19,7 +19,8 @@ use crate::solver::Verdict;
 /// What `--json` has besides the answer.
 #[derive(Serialize)]
 pub(super) struct AllMovesJson {
-    /// `unique`, `not_unique`, `no_mate`, `undecided`; null if the defender is to move and only his replies were asked about.
+    /// `unique`, `not_unique`, `no_mate`, `undecided`; null if the defender is to move and only his replies were asked
+    /// about.
     uniqueness: Option<&'static str>,
     /// Not unique, but only by alternatives that are flaws at most; null where uniqueness is not `not_unique`.
     flaws_only: Option<bool>,

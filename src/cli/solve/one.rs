@@ -75,8 +75,8 @@ pub(super) fn solve_one(args: &SolveArgs, text: &str) -> anyhow::Result<ExitStat
     Ok(ExitStatus::of_records(1, unwritten))
 }
 
-/// Those of a file, but for what is not said: no limit of depth, none of nodes where there is one of time, and nodes that are
-/// there are used up.
+/// Those of a file, but for what is not said: no limit of depth, none of nodes where there is one of time, and nodes
+/// that are there are used up.
 fn settings(args: &SolveArgs) -> anyhow::Result<SearchSettings> {
     let mut search = args.search;
     search.depth = search.depth.or(Some(MAX_PLIES));

@@ -1,7 +1,7 @@
 //! What a GUI can set, and what it may be set to.
 //!
-//! `USI_Hash` is a name of the protocol; `Threads` and `MultiPV` are those of most engines; `DepthLimit` and `NodesLimit`, 0 for
-//! none, are YaneuraOu's.
+//! `USI_Hash` is a name of the protocol; `Threads` and `MultiPV` are those of most engines; `DepthLimit` and
+//! `NodesLimit`, 0 for none, are YaneuraOu's.
 
 use std::num::NonZero;
 

@@ -1,7 +1,7 @@
 //! Records as rows of arrays of numpy: what `kyokumen convert` writes into `.npz`.
 //!
-//! Names and types are those of `kyokumen dataset` where both have a column; `docs/formats/npz.md` has them all. A field
-//! that no record has makes no array.
+//! Names and types are those of `kyokumen dataset` where both have a column; `docs/formats/npz.md` has them all. A
+//! field that no record has makes no array.
 
 use crate::format::move16::Dialect;
 use crate::format::packed::Family;

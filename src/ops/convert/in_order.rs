@@ -1,5 +1,5 @@
-//! What is decided in the order of the input, when blocks come one after the other: which positions were met before, and
-//! where games begin and end.
+//! What is decided in the order of the input, when blocks come one after the other: which positions were met before,
+//! and where games begin and end.
 
 use super::joining::{GameJoiner, GameMove, MAX_MOVES};
 use super::plan::ConvertPlan;
@@ -128,8 +128,8 @@ impl<'a> InOrder<'a> {
         Ok(())
     }
 
-    /// Takes a game or leaves it out, now that its length is known: it is the number of the last move, or how many records
-    /// there are where they have no numbers.
+    /// Takes a game or leaves it out, now that its length is known: it is the number of the last move, or how many
+    /// records there are where they have no numbers.
     fn close_group(&mut self, processed: &mut ProcessedBlock) -> Result<(), OperationError> {
         let group = std::mem::take(&mut self.group);
         let Some(last) = group.last() else { return Ok(()) };

@@ -1,7 +1,7 @@
 //! Records to games: those that follow from each other become one game.
 //!
-//! Games within a block are put together and written by its worker. The first and the last may go on beyond it: they are
-//! held back until the blocks come in order.
+//! Games within a block are put together and written by its worker. The first and the last may go on beyond it: they
+//! are held back until the blocks come in order.
 
 use crate::engine::error::RunError;
 use crate::format::{

@@ -93,8 +93,8 @@ pub enum Check {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MakeGames {
-    /// Those that follow from each other one game: the move of each leads to the position of the next, the move number is
-    /// the next one where both have any, and both say the same about the end.
+    /// Those that follow from each other one game: the move of each leads to the position of the next, the move number
+    /// is the next one where both have any, and both say the same about the end.
     #[default]
     Joined,
     /// Each a game of one move.
@@ -213,8 +213,8 @@ impl ConvertPlan {
         self.to.games().is_some() && self.settings.make_games == MakeGames::Joined
     }
 
-    /// Whether the games of records of this format are told by what follows from what, as something is asked of them that
-    /// the records do not say.
+    /// Whether the games of records of this format are told by what follows from what, as something is asked of them
+    /// that the records do not say.
     pub(super) fn groups_games(&self, from: Format) -> bool {
         self.settings.filters.ask_game_plies() && can_be_grouped(from)
     }

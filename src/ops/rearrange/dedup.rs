@@ -1,9 +1,8 @@
 //! Leaves out records that say what an earlier one said. The first stays, and so does the order.
 //!
-//! Records are compared by 128 bits of XXH3: of 10 billion different ones two are taken for equal with a
-//! probability of 10⁻¹⁸. First all are laid into partitions by their hashes, which tells the numbers of the
-//! repeated ones; then the inputs are read once more, without those. Records of references stand before all others, and are not
-//! written.
+//! Records are compared by 128 bits of XXH3: of 10 billion different ones two are taken for equal with a probability of
+//! 10⁻¹⁸. First all are laid into partitions by their hashes, which tells the numbers of the repeated ones; then the
+//! inputs are read once more, without those. Records of references stand before all others, and are not written.
 //!
 //! Where the mean of equal records is wanted, what they say goes with the hashes, and the first is written with it.
 
@@ -257,8 +256,8 @@ fn repeated(partition: &SortedPartition) -> ComparedPartition {
     ComparedPartition { items: items.keys.len() as u64, repeated, ..Default::default() }
 }
 
-/// Reads everything again and writes what is not left out; how many repeated records were, and for how many others the ones
-/// that were written stand.
+/// Reads everything again and writes what is not left out; how many repeated records were, and for how many others the
+/// ones that were written stand.
 fn write(
     plan: &RearrangePlan,
     omitted: OmittedNumbers,

@@ -111,8 +111,8 @@ pub fn split(
     write(plan, parts, settings, (started, &before), &mut control)
 }
 
-/// Splits into as many parts as the limit makes of the inputs, which are read twice: the plan has no parts yet. Each but the
-/// last is so full that the next record or game has no room in it.
+/// Splits into as many parts as the limit makes of the inputs, which are read twice: the plan has no parts yet. Each
+/// but the last is so full that the next record or game has no room in it.
 ///
 /// # Errors
 /// [`OperationError`]; whatever had been written is removed.

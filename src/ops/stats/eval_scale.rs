@@ -1,8 +1,8 @@
 //! The scale that turns evaluations into win rates, fitted to how the games of the records ended.
 //!
-//! The curve 1 / (1 + e^(−evaluation / scale)) is that of Apery and dlshogi (scale 756.0865). One coefficient, 1 / scale, is
-//! fitted by maximum likelihood (logistic regression without an intercept: for neither side is a won game more
-//! probable at evaluation 0). A draw counts as half a win and half a loss.
+//! The curve 1 / (1 + e^(−evaluation / scale)) is that of Apery and dlshogi (scale 756.0865). One coefficient, 1 /
+//! scale, is fitted by maximum likelihood (logistic regression without an intercept: for neither side is a won game
+//! more probable at evaluation 0). A draw counts as half a win and half a loss.
 
 use serde::Serialize;
 
@@ -107,8 +107,8 @@ impl EvalScale {
 }
 
 impl Sample {
-    /// Where the derivative of the log-likelihood, which falls everywhere, is 0: by Newton's steps, by halves where these
-    /// would leave the interval in which it is known to lie.
+    /// Where the derivative of the log-likelihood, which falls everywhere, is 0: by Newton's steps, by halves where
+    /// these would leave the interval in which it is known to lie.
     fn coefficient(&self) -> Result<f64, NoScale> {
         if self.evals.iter().all(|count| count.eval_cp == 0.0) {
             return Err(NoScale::NoEvals);

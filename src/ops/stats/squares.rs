@@ -9,8 +9,8 @@ pub(super) type SquareCounts = [u64; Square::COUNT];
 
 /// Positions by the squares of their kings, and legal stored moves by the squares they lead to.
 ///
-/// Each has 81 numbers in the order of [`Square::index`], as in cshogi and YaneuraOu: file by file from the right-hand one,
-/// each from the top, 1a, 1b to 1i, 2a to 9i. What is seen by a side is turned so that its own camp is below.
+/// Each has 81 numbers in the order of [`Square::index`], as in cshogi and YaneuraOu: file by file from the right-hand
+/// one, each from the top, 1a, 1b to 1i, 2a to 9i. What is seen by a side is turned so that its own camp is below.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct SquaresReport {
     /// The king of the side to move, as this side sees the board.

@@ -6,7 +6,8 @@ use crate::format::EVAL_SCALE;
 use crate::ops::page::figure;
 use crate::ops::stats::{EvalScale, NoScale, StatsReport};
 
-/// The observed win rates with the fitted curve, and that of dlshogi; none where no record has an evaluation other than 0 and a result.
+/// The observed win rates with the fitted curve, and that of dlshogi; none where no record has an evaluation other than
+/// 0 and a result.
 pub(super) fn win_rates(report: &StatsReport) -> Option<String> {
     let scale =
         report.eval_scale.as_ref().filter(|scale| scale.why_none != Some(NoScale::NoEvals))?;

@@ -67,8 +67,8 @@ pub enum VerifyProofsError {
     Threads(#[from] rayon::ThreadPoolBuildError),
 }
 
-/// Checks all proofs of a file, zstd-compressed if its name ends in `.zst`, by the rule book; `-` is standard input. `threads`
-/// is 0 for as many as the machine runs at once.
+/// Checks all proofs of a file, zstd-compressed if its name ends in `.zst`, by the rule book; `-` is standard input.
+/// `threads` is 0 for as many as the machine runs at once.
 ///
 /// # Errors
 /// [`VerifyProofsError`] with the first fault.

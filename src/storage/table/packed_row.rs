@@ -3,8 +3,8 @@
 //! Ours, and gone when the file is whole. A row is the number of its bytes and its values, each a tag and
 //! what the tag promises; numbers have their lowest byte first.
 //!
-//! With the crate `postcard` (1.1.3) rows take three quarters of the bytes and 90 lines less, but are written and read 15 %
-//! slower, three times slower in a build for development, and JSON has the one `Serialize` that a value can have.
+//! With the crate `postcard` (1.1.3) rows take three quarters of the bytes and 90 lines less, but are written and read
+//! 15 % slower, three times slower in a build for development, and JSON has the one `Serialize` that a value can have.
 
 use std::borrow::Cow;
 use std::io;

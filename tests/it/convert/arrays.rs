@@ -1,5 +1,5 @@
-//! Arrays of numpy: what the report says of them, and that nothing but records and settings decides their bytes. What is in
-//! them is compared with numpy and cshogi in `tests/interop/arrays.py`.
+//! Arrays of numpy: what the report says of them, and that nothing but records and settings decides their bytes. What
+//! is in them is compared with numpy and cshogi in `tests/interop/arrays.py`.
 
 use std::process::Command;
 

@@ -1,8 +1,8 @@
 //! Moves in words, as books and KI2 files write them: `☗７六歩`, `☖同銀右上成`.
 //!
-//! The rules are those of the Japan Shogi Association ("棋譜の表記方法", shogi.or.jp/faq/kihuhyouki.html): where several pieces of
-//! a kind may go to a square, it is said where the piece came from (右, 左, 直) or how it moves (上, 寄, 引), in as few words as
-//! will do.
+//! The rules are those of the Japan Shogi Association ("棋譜の表記方法", shogi.or.jp/faq/kihuhyouki.html): where several
+//! pieces of a kind may go to a square, it is said where the piece came from (右, 左, 直) or how it moves (上, 寄, 引), in as
+//! few words as will do.
 
 use kyokumen_shogi::{Color, Move, PieceKind, Position, Square};
 
@@ -138,7 +138,8 @@ fn which(own: Approach, rivals: &[Approach], kind: PieceKind) -> String {
     format!("{side}{vertical}")
 }
 
-/// The legal move that these words say, with the sign of the side to move; `None` if there is none, or there are several.
+/// The legal move that these words say, with the sign of the side to move; `None` if there is none, or there are
+/// several.
 pub(super) fn parse(text: &str, position: &Position, last: Option<Square>) -> Option<Move> {
     let color = position.side_to_move();
     let text = text.strip_prefix(SIGNS[color as usize])?;

@@ -278,7 +278,8 @@ fn ki2_is_read() {
 
 #[test]
 fn evaluations_of_comments_are_read_and_written() {
-    // Of the start by an analysis; of the second position by the player; of the third by both; of the fourth as Floodgate writes.
+    // Of the start by an analysis; of the second position by the player; of the third by both; of the fourth as
+    // Floodgate writes.
     let text = "手合割：平手\n手数----指手---------消費時間--\n*互角\n*#評価値=20\n   1 ７六歩(77)\n   2 ３四歩(33)\n\
                 **評価値=35\n*#評価値=40\n   3 ２六歩(27)\n**評価値=-7\n   4 ８四歩(83)\n** -12 +2726FU\n   5 ２五歩(26)\n   6 投了\n";
     let game = read(text).unwrap();

@@ -38,7 +38,8 @@ struct Plain {
 }
 
 impl Plain {
-    /// A position that the search comes to, evaluated or known; `line` are the positions before, those of the game first.
+    /// A position that the search comes to, evaluated or known; `line` are the positions before, those of the game
+    /// first.
     fn enter(&mut self, position: Position, line: &[Position]) -> Node {
         let repeated = self.repeated(&position, line);
         let mut moves = plain::legal_moves(&position);

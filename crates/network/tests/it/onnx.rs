@@ -1,7 +1,7 @@
 //! ONNX files of a small network, written byte by byte (`onnx.proto` of the ONNX project).
 //!
-//! `output_policy` is a 1 × 1 convolution of `input1` to 27 planes, laid out flat; `output_value` the sigmoid of the mean
-//! of a 1 × 1 convolution of `input2` to one plane.
+//! `output_policy` is a 1 × 1 convolution of `input1` to 27 planes, laid out flat; `output_value` the sigmoid of the
+//! mean of a 1 × 1 convolution of `input2` to one plane.
 
 /// What may be wrong with it.
 #[derive(Clone, Debug)]

@@ -216,8 +216,8 @@ impl Making {
     }
 }
 
-/// The bytes of records of one size, one after another. They lie here and there in a window that no cache holds, and the
-/// processor waits for many of them at once only where nothing else is done in between.
+/// The bytes of records of one size, one after another. They lie here and there in a window that no cache holds, and
+/// the processor waits for many of them at once only where nothing else is done in between.
 fn gather(data: &DataSet, records: &[Stretch]) -> Vec<u8> {
     let mut gathered = Vec::new();
     for (chunk, record) in records.iter().flat_map(Stretch::records) {

@@ -1,5 +1,5 @@
-//! Memory of batches, used again once nobody has the arrays of a batch any more: new memory for each would cost more than all
-//! that is written to it, since the system clears it page by page.
+//! Memory of batches, used again once nobody has the arrays of a batch any more: new memory for each would cost more
+//! than all that is written to it, since the system clears it page by page.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

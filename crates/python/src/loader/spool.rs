@@ -1,5 +1,5 @@
-//! Records that cannot be gone to where they stand, compressed or in a pipe: written, as they come, into a temporary file that
-//! vanishes with the process.
+//! Records that cannot be gone to where they stand, compressed or in a pipe: written, as they come, into a temporary
+//! file that vanishes with the process.
 
 use std::env::temp_dir;
 use std::fs::File;

@@ -258,7 +258,8 @@ fn is_comment(error: &DecodeError) -> bool {
     error.kind == DecodeErrorKind::Comment
 }
 
-/// Cuts windows into batches, from a place in the first one on, of at most so many records in all; ends when `send` says so.
+/// Cuts windows into batches, from a place in the first one on, of at most so many records in all; ends when `send`
+/// says so.
 pub(super) fn cut(
     windows: &Receiver<Result<Window, Failure>>,
     from: Place,

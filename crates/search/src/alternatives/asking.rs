@@ -1,8 +1,8 @@
 //! The same question about many moves, within one budget of nodes.
 //!
-//! Each move is first asked about with a small share: an easy question does not wait behind a hard one. Of the checks that
-//! are open then all together are asked whether one mates. What is left goes to the open moves in equal shares, which grow
-//! from round to round.
+//! Each move is first asked about with a small share: an easy question does not wait behind a hard one. Of the checks
+//! that are open then all together are asked whether one mates. What is left goes to the open moves in equal shares,
+//! which grow from round to round.
 
 use std::mem;
 
@@ -21,8 +21,8 @@ use crate::verdict::{Stop, Verdict};
 /// Of the nodes of a question one part in so many is kept for checking the proof, which rarely searches anything again.
 const KEPT_FOR_CHECK: u64 = 8;
 
-/// Of the nodes that are left one part in so many is kept for asking about each move, when all open ones are asked about
-/// together.
+/// Of the nodes that are left one part in so many is kept for asking about each move, when all open ones are asked
+/// about together.
 const KEPT_FOR_EACH: u64 = 4;
 
 /// The first share of a move is so small a part of what would be its equal share.
@@ -95,9 +95,9 @@ impl Asking<'_> {
         was_asked
     }
 
-    /// Asks whether any of the attacker's moves mates that are still unknown, until it is known whether one solution is all
-    /// there is. One search of all of them finds a mate sooner than one of each, and what it learns of one move is known to it
-    /// of the next.
+    /// Asks whether any of the attacker's moves mates that are still unknown, until it is known whether one solution is
+    /// all there is. One search of all of them finds a mate sooner than one of each, and what it learns of one move is
+    /// known to it of the next.
     fn ask_together(
         &mut self,
         position: &Position,

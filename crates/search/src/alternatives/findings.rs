@@ -16,8 +16,8 @@ pub struct MoveFinding {
     pub line: Vec<Move>,
     /// Proven: the mate is known to take no fewer plies than the line.
     pub is_shortest: bool,
-    /// Plies of the line as problems count them, see [`Proof::plies_without_futile`]; `None` without a mate, or with too
-    /// much to measure.
+    /// Plies of the line as problems count them, see [`Proof::plies_without_futile`]; `None` without a mate, or with
+    /// too much to measure.
     pub tsume_plies: Option<u16>,
     /// Whether the attacker holds a piece when the line ends, futile interpositions and what they bring aside (駒余り).
     pub leaves_pieces: bool,
@@ -52,8 +52,8 @@ impl MoveFinding {
 pub enum AlternativeKind {
     /// The same move but for promotion, with a mate as long (成・不成非限定).
     Promotion,
-    /// The same piece to another square of the line to the king, with a mate as long: where a rook, bishop or lance is dropped
-    /// or moves to does not matter (打点・着手非限定, 以遠打).
+    /// The same piece to another square of the line to the king, with a mate as long: where a rook, bishop or lance is
+    /// dropped or moves to does not matter (打点・着手非限定, 以遠打).
     Distance,
     /// The mirror image of the solution in a position that is its own mirror image (左右対称).
     Mirror,

@@ -60,8 +60,7 @@ fn first_moves_are_those_of_everything_tried() {
     let positions = random_play(171, 1_500).into_iter().chain(strewn(172, 800));
     for root in positions.filter(|root| root.king(!root.side_to_move()).is_some()) {
         let found = search.first_moves(&root, &question(5, 400_000), &LOOKING_ON);
-        let mut legal: Vec<Move> = plain::legal_moves(&root);
-        legal.retain(|&m| plain::in_check(&after(&root, m)));
+        let mut legal: Vec<Move> = plain::legal_checks(&root);
         legal.sort_by_key(|m| m.code());
         let mut asked: Vec<Move> = found.checks.iter().map(|check| check.finding.m).collect();
         asked.sort_by_key(|m| m.code());
@@ -166,8 +165,7 @@ fn ways_back_are_told_from_other_mates() {
     }
 }
 
-/// Two golds against the bare king: the second move has two ways, the last of a longer mate, and the replies are told
-/// apart.
+/// Two golds against the bare king: at each position all moves are told, and the replies of one length.
 #[test]
 fn the_main_line_has_the_moves_beside_it() {
     // The gold drives the king to the edge, or mates a ply sooner where he goes the other way.
@@ -202,8 +200,8 @@ fn the_main_line_has_the_moves_beside_it() {
     assert!(plain::legal_moves(&root).is_empty());
 }
 
-/// Replies that hold out longest in mates of five plies, those that end sooner, and lengths as if everything is tried; where
-/// interpositions play no part.
+/// Replies that hold out longest in mates of five plies, those that end sooner, and lengths as if everything is tried;
+/// where interpositions play no part.
 #[test]
 fn longest_replies_are_those_of_everything_tried() {
     let mut search = search();

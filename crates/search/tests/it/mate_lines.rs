@@ -145,7 +145,6 @@ fn ends_of_real_games() {
     }
 }
 
-/// Claimed by a program to have no mate, and mated in 31 plies.
 /// Problems of known length have the same verdict on 1, 2 and 4 threads that search from the first node on.
 #[test]
 #[ignore = "needs KYOKUMEN_DATA, a folder of positions of real games"]
@@ -175,6 +174,7 @@ fn problems_have_one_verdict_on_any_number_of_threads() {
     }
 }
 
+/// Claimed by a program to have no mate, and mated in 31 plies.
 const WRONGLY_CLAIMED: &str =
     "1+P2k2nl/8B/6sp1/P4g3/2pp4p/2+nSPP3/6p2/3S5/LN1K4L b 2RGS6Pb2gnl3p 1";
 

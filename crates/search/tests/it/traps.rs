@@ -385,8 +385,7 @@ fn with_hands(
 fn more_in_hand_is_never_worse() {
     let mut solver = DfPn::new(TableSize::from_mib(1));
     let limits = limits(255, 3_000);
-    let mut pairs = 0;
-    let mut gained = 0;
+    let [mut richer, mut poorer] = [0; 2];
     for position in random_play(31, 2_500).iter().step_by(2) {
         let verdict = attack(&mut solver, position, limits).verdict;
         if position.checks().is_empty() && verdict == Verdict::Disproven {
@@ -395,18 +394,18 @@ fn more_in_hand_is_never_worse() {
         let (us, them) = (position.side_to_move(), !position.side_to_move());
         for kind in HandKind::ALL {
             if position.hand(them).has(kind) && verdict == Verdict::Proven {
-                let richer = attack(&mut solver, &with_hands(position, None, Some(kind)), limits);
-                assert_ne!(richer.verdict, Verdict::Disproven, "{position} with {kind:?} more");
-                pairs += 1;
+                let solved = attack(&mut solver, &with_hands(position, None, Some(kind)), limits);
+                assert_ne!(solved.verdict, Verdict::Disproven, "{position} with {kind:?} more");
+                richer += 1;
             }
             if position.hand(us).has(kind) && verdict == Verdict::Disproven {
-                let poorer = attack(&mut solver, &with_hands(position, Some(kind), None), limits);
-                assert_ne!(poorer.verdict, Verdict::Proven, "{position} with {kind:?} less");
-                gained += 1;
+                let solved = attack(&mut solver, &with_hands(position, Some(kind), None), limits);
+                assert_ne!(solved.verdict, Verdict::Proven, "{position} with {kind:?} less");
+                poorer += 1;
             }
         }
     }
-    assert!(pairs > 100 && gained > 500, "{pairs} {gained}");
+    assert!(richer > 100 && poorer > 500, "{richer} {poorer}");
 }
 
 /// The answer to a position, and all it cost, in any order, from any table, for either attacker.

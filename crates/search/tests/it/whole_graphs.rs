@@ -117,15 +117,7 @@ fn distances(
 }
 
 fn plain_moves(position: &Position, is_attack: bool) -> Vec<Move> {
-    let mut moves = plain::legal_moves(position);
-    let mut after = position.clone();
-    moves.retain(|&m| {
-        let undo = after.make(m);
-        let check = plain::in_check(&after);
-        after.unmake(m, undo);
-        check || !is_attack
-    });
-    moves
+    if is_attack { plain::legal_checks(position) } else { plain::legal_moves(position) }
 }
 
 /// The defender's king near a corner, at times one of the attacker, and few other pieces; what neither

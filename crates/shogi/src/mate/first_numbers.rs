@@ -1,12 +1,12 @@
 //! First proof and disproof numbers: what a look at a move says about the work behind it.
 //!
 //! Counting the answers to a check and the checks after an evasion on bitboards tells the search one ply
-//! earlier what it would find; `docs/search.md` has the figures. Nothing here need be exact.
+//! earlier what it would find; `docs/search-log.md` has the figures. Nothing here need be exact.
 
 use super::super::attacks;
 use super::super::bitboard::Bitboard;
 use super::super::hand::Hand;
-use super::super::mate_one::{Answers, CheckReplies, KingSurroundings, Taker};
+use super::super::mate_one::{Answers, KingSurroundings, Taker};
 use super::super::moves::Move;
 use super::super::piece::{Color, HandKind, PieceKind};
 use super::super::position::Position;
@@ -20,8 +20,8 @@ const MOST_DROPS_THAT_MATTER: u32 = 6;
 /// Drops on a line that is free beside the king: there, and two further off that are not delayed.
 const DROPS_ON_A_LINE: u32 = 1 + FAR_DROPS_AT_ONCE as u32;
 
-/// How much dearer than what is left after it an evasion is that steps in between; one that takes with a piece is as much
-/// cheaper.
+/// How much dearer than what is left after it an evasion is that steps in between; one that takes with a piece is as
+/// much cheaper.
 const COST_OF_STEPPING_BETWEEN: i8 = 1;
 
 /// First proof number of an evasion that takes a piece; of others it is 1.
@@ -30,15 +30,13 @@ const CAPTURE: u32 = 2;
 impl Mate {
     /// Proof numbers of checks by the answers there are; a check that leaves none is returned.
     pub(super) fn weigh_checks(&self, moves: &mut [Candidate<Move>]) -> Option<Move> {
-        let siege = KingSurroundings::new(&self.position)?;
+        let surroundings = KingSurroundings::new(&self.position)?;
         for candidate in moves {
-            match siege.answers(candidate.m) {
-                CheckReplies::None => return Some(candidate.m),
-                CheckReplies::Some(Answers { weight, taker }) => {
-                    candidate.proof_number = weight;
-                    candidate.cost = self.cost_of_check(candidate.m, taker);
-                }
-            }
+            let Some(Answers { weight, taker }) = surroundings.answers(candidate.m) else {
+                return Some(candidate.m);
+            };
+            candidate.proof_number = weight;
+            candidate.cost = self.cost_of_check(candidate.m, taker);
         }
         None
     }

@@ -1,5 +1,5 @@
-//! Self-play as programs did it before games took turns on one thread: a thread for each game, a queue of positions, and
-//! a thread that evaluates what has gathered. Measured against, and used for nothing else.
+//! Self-play as programs did it before games took turns on one thread: a thread for each game, a queue of positions,
+//! and a thread that evaluates what has gathered. Measured against, and used for nothing else.
 
 use std::mem;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -1,6 +1,7 @@
 //! What a GUI can set of an engine that plays.
 //!
-//! `USI_Hash`, `USI_Ponder` and `MultiPV` are names of the protocol, the others dlshogi's where it has one for the same.
+//! `USI_Hash`, `USI_Ponder` and `MultiPV` are names of the protocol, the others dlshogi's where it has one for the
+//! same.
 
 use std::time::Duration;
 

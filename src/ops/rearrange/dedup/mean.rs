@@ -1,7 +1,8 @@
 //! The mean of equal records: sums that come out the same whatever is added up first.
 //!
 //! Evaluations of mates are proofs, no estimates, so they are no part of a mean with centipawns: where one side mates
-//! in some of the copies, the mean is that of these. Where copies contradict each other about who mates, mates say nothing.
+//! in some of the copies, the mean is that of these. Where copies contradict each other about who mates, mates say
+//! nothing.
 
 use crate::format::move16::Dialect;
 use crate::format::{GameResult, MergedLabels, is_mate_eval};

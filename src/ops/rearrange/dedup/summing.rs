@@ -21,8 +21,8 @@ use crate::records::source::Block;
 /// Eight bytes of the hash, the key, and 8 more; then what the records say.
 pub(super) const SUMMED_BYTES: usize = size_of::<u64>() + Copies::LEN;
 
-/// Sums of a block that are added to: as positions come again and again, as that from which games start, the partitions get
-/// but one a block for each of their moves.
+/// Sums of a block that are added to: as positions come again and again, as that from which games start, the partitions
+/// get but one a block for each of their moves.
 const OPEN_SUMS: usize = 1 << 10;
 
 /// A worker that hashes records and adds up what equal ones say.
