@@ -46,7 +46,7 @@ pub(super) fn milliseconds(elapsed: Duration) -> f64 {
 }
 
 /// Milliseconds to the nanosecond, for what may take a few microseconds.
-pub(super) fn milliseconds_of_nanoseconds(elapsed: Duration) -> f64 {
+pub(super) fn exact_milliseconds(elapsed: Duration) -> f64 {
     elapsed.as_nanos() as f64 / 1e6
 }
 

@@ -208,3 +208,93 @@ impl<G: Game> Game for Restricted<G> {
         self.game.proof_hand_of_goal()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use kyokumen_shogi::{Mate, Move, Position};
+
+    use super::*;
+
+    const MATE_OF_ONE_PLY: &str = "4k4/9/4P4/9/9/9/9/9/4K4 b G 1";
+
+    fn position(sfen: &str) -> Position {
+        sfen.parse().unwrap()
+    }
+
+    /// The moves of the search and those of the rule book, where these are the same; `None` where the game is over.
+    fn moves(game: &mut Restricted<Mate>) -> Option<Vec<String>> {
+        let mut searched = Vec::new();
+        let expansion = game.expand(&mut searched);
+        let mut searched: Vec<String> = searched.iter().map(|c| c.m.to_string()).collect();
+        searched.sort();
+        let plain = match game.plain_moves() {
+            Moves::Over(outcome) => {
+                assert_eq!(expansion, Expansion::Over(outcome));
+                return None;
+            }
+            Moves::Some(plain) => plain,
+        };
+        assert_eq!(expansion, Expansion::Moves);
+        for &m in &plain {
+            assert_eq!(game.plain_move(Move::code(m).get()), Some(m));
+        }
+        let mut plain: Vec<String> = plain.iter().map(Move::to_string).collect();
+        plain.sort();
+        assert_eq!(searched, plain);
+        Some(searched)
+    }
+
+    fn m(text: &str) -> Move {
+        Move::from_usi(text).unwrap()
+    }
+
+    #[test]
+    fn a_conceding_defender_puts_nothing_in_between_that_can_be_taken_with_check() {
+        let in_check = "4k4/9/9/9/4R4/9/9/9/9 w p 1";
+        let game = || Mate::of_side_to_move(position(in_check));
+        let steps = ["5a4a", "5a4b", "5a6a", "5a6b"].map(str::to_owned);
+        let mut conceding = Restricted::new(game(), Restrictions::conceding());
+        assert_eq!(moves(&mut conceding).unwrap(), steps);
+        assert_eq!(conceding.plain_move(m("P*5d").code().get()), None);
+        let mut all = Restricted::new(game(), Restrictions::NONE);
+        assert_eq!(moves(&mut all).unwrap().len(), steps.len() + 3);
+    }
+
+    #[test]
+    fn only_the_root_has_first_moves() {
+        let root = position(MATE_OF_ONE_PLY);
+        let key = Mate::by_side_to_move(root.clone()).board_key();
+        let first_moves = vec![m("G*4b"), m("G*6b")];
+        let mut game =
+            Restricted::new(Mate::by_side_to_move(root), Restrictions::beginning_with(first_moves));
+        assert_eq!(moves(&mut game).unwrap(), ["G*4b", "G*6b"]);
+        assert_eq!(game.plain_move(m("G*5b").code().get()), None);
+        assert_ne!(
+            game.board_key(),
+            key,
+            "what is known of the root with all moves is not known of this one"
+        );
+        let undo = game.make(m("G*4b"));
+        assert!(moves(&mut game).unwrap().len() > 1);
+        game.unmake(m("G*4b"), undo);
+        assert_eq!(moves(&mut game).unwrap().len(), 2);
+    }
+
+    #[test]
+    fn the_attacker_fails_on_boards_that_he_may_not_come_to() {
+        let root = position(MATE_OF_ONE_PLY);
+        let mut game = Mate::by_side_to_move(root.clone());
+        let undo = game.make(m("G*4b"));
+        let of_defender = game.board_key();
+        game.unmake(m("G*4b"), undo);
+        for (boards, is_over) in [(vec![game.board_key()], true), (vec![of_defender], false)] {
+            let mut restricted = Restricted::new(
+                Mate::by_side_to_move(root.clone()),
+                Restrictions::avoiding(boards),
+            );
+            assert_eq!(moves(&mut restricted).is_none(), is_over);
+            let mate = m("G*5b");
+            assert_eq!(restricted.plain_move(mate.code().get()), (!is_over).then_some(mate));
+        }
+    }
+}

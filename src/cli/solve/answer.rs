@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::moves::{AllMovesJson, in_short, write_moves};
 use crate::cli::message::say;
-use crate::cli::report::{Moves, json_line, milliseconds_of_nanoseconds, records};
+use crate::cli::report::{Moves, exact_milliseconds, json_line, records};
 use crate::format::notation;
 use crate::mate::judge::Judgement;
 use crate::mate::solve::Solution;
@@ -62,7 +62,7 @@ impl Line {
             shortest: solution.is_shortest,
             line: judgement.map(moves).unwrap_or_default(),
             nodes: judgement.map_or(0, |judgement| judgement.nodes),
-            elapsed_ms: milliseconds_of_nanoseconds(solution.elapsed),
+            elapsed_ms: exact_milliseconds(solution.elapsed),
             all: solution.moves.as_ref().map(AllMovesJson::new),
         }
     }
