@@ -103,7 +103,8 @@ def search(args, sfen, threads):
     if not done.stdout:
         sys.exit(done.stderr)
     answer = json.loads(done.stdout)
-    return Run(answer["verdict"], answer["nodes"], answer["elapsed_ms"] / 1000)
+    # A mate in one takes no node.
+    return Run(answer["verdict"], max(answer["nodes"], 1), answer["elapsed_ms"] / 1000)
 
 
 def ratios_of(figures, threads):

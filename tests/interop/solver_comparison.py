@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks what `benches/compare_solvers.py`, `benches/compare_problems.py` and `benches/tsume_lengths.py` print, on a few
-positions.
+"""Checks what `benches/compare_solvers.py`, `benches/compare_problems.py`, `benches/compare_threads.py` and
+`benches/tsume_lengths.py` print, on a few positions.
 
 Exit status 0: all as promised, 1: something is not, 2: the program is missing.
 """
@@ -15,12 +15,14 @@ PROGRAMS = ("Kyokumen", "cshogi", "nshogi")
 # A gold before the king mates, which nothing does without a piece in hand.
 MATE_OF_ONE_PLY = "4k4/9/4P4/9/9/9/9/9/4K4 b G 1"
 NO_MATE = "4k4/9/4P4/9/9/9/9/9/4K4 b - 1"
+# Ito Kanju's "Kotobuki".
+HARD = "g3p3+r/3lPG3/1s4ppp/1l1B4P/L2b1kPl1/3+p3+R+p/3+p2+s1S/+NP+p1gS3/1g+p2P3 b 4P3n 1"
 ONE_KING = "4k4/9/4P4/9/9/9/9/9/9 b G 1"
 IN_CHECK_OUT_OF_TURN = "4k4/4P4/9/9/9/9/9/9/4K4 b G 1"
 
 
 def main():
-    checks = (of_positions, of_known_verdicts, of_what_is_not_installed, of_problems, of_stated_lengths)
+    checks = (of_positions, of_known_verdicts, of_what_is_not_installed, of_problems, of_threads, of_stated_lengths)
     return promises.check(__doc__, "comparisons", *checks)
 
 
@@ -113,6 +115,21 @@ def of_problems(folder, program):
     done = run("compare_problems.py", file, *words)
     said = [f"**Not solved by {name}: 1**" in done.stdout for name in PROGRAMS]
     yield f"no mate of three plies is wrong: {done.stdout}", done.returncode == 1 and all(said)
+
+
+def of_threads(folder, program):
+    file = lines_in(folder / "two.tsv", f"{MATE_OF_ONE_PLY}\t1\ta/1", "# one more", NO_MATE)
+    done = run("compare_threads.py", file, "--kyokumen", program)
+    first_cells = [row[0] for row in cells(done.stdout)]
+    yield f"each position has a row, and all together: {done.stdout}{done.stderr}", (
+        done.returncode == 0 and len(first_cells) == 6 and first_cells[-2].endswith("(all)")
+    )
+    done = run("compare_threads.py", lines_in(folder / "hard.tsv", HARD), "--kyokumen", program, "--nodes", "100")
+    yield f"what is not decided is said: {done.stderr}", (
+        done.returncode == 1 and f"not decided, or in two ways: {HARD}: unknown" in done.stderr
+    )
+    done = run("compare_threads.py", lines_in(folder / "empty.tsv", "# none"), "--kyokumen", program)
+    yield f"no position is an error: {done.stderr}", done.returncode == 2 and "no position in it" in done.stderr
 
 
 def of_stated_lengths(folder, program):

@@ -138,19 +138,7 @@ const IN_BOTH_LANGUAGES: [(&str, &str, &[&str]); 9] = [
     ("docs/datasets.md", "docs/ja/datasets.md", &[]),
     ("docs/usi.md", "docs/ja/usi.md", &[]),
     ("docs/selfplay.md", "docs/ja/selfplay.md", &["How it is done", "What it costs"]),
-    (
-        "docs/search.md",
-        "docs/ja/search.md",
-        &[
-            "Files",
-            "Hazards",
-            "What many threads bring",
-            "Looking on",
-            "Where the time goes",
-            "Left out so far",
-            "Sources",
-        ],
-    ),
+    ("docs/search.md", "docs/ja/search.md", &["Files", "Hazards", "Looking on", "Sources"]),
 ];
 
 /// The text of a page without the sections of these headings.

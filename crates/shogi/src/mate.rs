@@ -76,8 +76,8 @@ impl Mate {
         self.position.side_to_move() == self.attacker
     }
 
-    /// Appends the checks. A bishop or rook that could promote and does not is held back until its promotion is solved, as
-    /// is a pawn that opens a line or is pinned; so are most of the drops on a line, see [`push_drops_on_lines`].
+    /// Appends the checks. A bishop or rook that could promote and does not is held back until its promotion is solved,
+    /// as is a pawn that opens a line or is pinned; so are most of the drops on a line, see [`push_drops_on_lines`].
     fn push_checks(&self, moves: &mut Vec<Candidate<Move>>) {
         let Some(king) = self.position.king(!self.attacker) else { return };
         let zone = Bitboard::far_ranks(self.attacker, 3);
