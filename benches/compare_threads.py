@@ -23,6 +23,7 @@ import sys
 import typing
 
 from measuring import table
+from position_sets import columns
 from solvers import missing
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -39,23 +40,24 @@ class Run(typing.NamedTuple):
 
 def main():
     args = arguments()
-    sfens = positions(args.file)
-    rows, sums = [], [0.0] * 4
-    ratios = []
+    sfens = [row[0] for row in columns(args.file)]
+    if not sfens:
+        missing(f"{args.file}: no position in it")
+    figures, extremes = [], []
     for number, sfen in enumerate(sfens, 1):
         alone, together = in_turns(args, sfen, f"position {number} of {len(sfens)}")
         verdicts = {run.verdict for run in alone + together}
         if verdicts not in ({"win"}, {"loss"}, {"no_mate"}):
             print(f"not decided, or in two ways: {sfen}: {', '.join(sorted(verdicts))}", file=sys.stderr)
             return 1
-        figures = [mean(run.nodes for run in alone), mean(run.nodes for run in together)]
-        figures += [mean(run.seconds for run in alone), mean(run.seconds for run in together)]
-        sums = [total + figure for total, figure in zip(sums, figures)]
-        ratios.append(ratios_of(figures, args.threads))
-        extremes = [run.nodes / figures[0] for run in together]
-        rows.append([f"{figures[0]:,.0f}", *row(ratios[-1], f"{min(extremes):.2f}–{max(extremes):.2f}")])
-    rows.append([f"{sums[0]:,.0f} (all)", *row(ratios_of(sums, args.threads), "")])
-    rows.append(["geometric mean", *row([mean(column) for column in zip(*ratios)], "")])
+        figures.append([*means(alone), *means(together)])
+        ratios = [run.nodes / figures[-1][0] for run in together]
+        extremes.append(f"{min(ratios):.2f}–{max(ratios):.2f}")
+    sums = [sum(column) for column in zip(*figures)]
+    each = [ratios_of(*row, args.threads) for row in figures]
+    rows = [[f"{row[0]:,.0f}", *cells(ratios, least)] for row, ratios, least in zip(figures, each, extremes)]
+    rows.append([f"{sums[0]:,.0f} (all)", *cells(ratios_of(*sums, args.threads))])
+    rows.append(["geometric mean", *cells([statistics.geometric_mean(column) for column in zip(*each)])])
     print(f"{args.threads} threads, table of {args.hash_mb} MiB, geometric means of {args.rounds} rounds.")
     print(f"\n{table(COLUMNS, rows)}")
     return 0
@@ -73,17 +75,6 @@ def arguments():
     if not args.kyokumen.exists():
         missing(f"{args.kyokumen}: build it with `cargo build --release`")
     return args
-
-
-def positions(file):
-    try:
-        lines = file.read_text().splitlines()
-    except OSError as error:
-        missing(f"{file}: {error.strerror}")
-    sfens = [line.split("\t")[0] for line in lines if line and not line.startswith("#")]
-    if not sfens:
-        missing(f"{file}: no position in it")
-    return sfens
 
 
 def in_turns(args, sfen, title):
@@ -107,20 +98,20 @@ def search(args, sfen, threads):
     return Run(answer["verdict"], max(answer["nodes"], 1), answer["elapsed_ms"] / 1000)
 
 
-def ratios_of(figures, threads):
+def means(runs):
+    """Nodes and seconds."""
+    return [statistics.geometric_mean(column) for column in ([run.nodes for run in runs], [run.seconds for run in runs])]
+
+
+def ratios_of(nodes_alone, alone, nodes_together, together, threads):
     """Nodes of several threads ÷ those of one, speed, time of a node and thread ÷ that of a node."""
-    nodes_alone, nodes_together, alone, together = figures
     nodes, speed = nodes_together / nodes_alone, alone / together
     return nodes, speed, threads / (speed * nodes)
 
 
-def row(ratios, extremes):
-    nodes, speed, node = ratios
-    return [f"× {nodes:.2f}", extremes, f"× {speed:.2f}", f"× {node:.2f}"]
-
-
-def mean(numbers):
-    return statistics.geometric_mean(numbers)
+def cells(ratios, extremes=""):
+    nodes, speed, node = (f"× {ratio:.2f}" for ratio in ratios)
+    return [nodes, extremes, speed, node]
 
 
 if __name__ == "__main__":

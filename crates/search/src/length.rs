@@ -309,6 +309,8 @@ impl<'a, G: Game> LengthMeasure<'a, G> {
         beyond.found.push(proof);
         let known = &mut self.nodes[node];
         (known.at_most, known.is_off_proof) = (step.plies, false);
+        // A question about fewer plies may have ended without a proof for want of nodes.
+        known.at_least = known.at_least.min(step.plies);
         // Where it stands higher on the path, too, its moves are being walked.
         if known.on_path.is_none() {
             known.edges = None;
