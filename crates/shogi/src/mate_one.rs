@@ -158,9 +158,9 @@ impl<'a> KingSurroundings<'a> {
         Some(self.weigh(m, reach, flights))
     }
 
-    /// The first proof number of a check: one for each flight, for each square in between to which a piece may step, for
-    /// each on which a drop would be supported, and for all other drops together; more for what takes the checker. Two
-    /// checkers leave the flights only.
+    /// The first proof number of a check: one for each flight, for each square in between to which a piece may step,
+    /// for each on which a drop would be supported, and for all other drops together; more for what takes the checker.
+    /// Two checkers leave the flights only.
     #[inline]
     fn weigh(&self, m: Move, reach: Bitboard, flights: Bitboard) -> Answers {
         match m.from() {
