@@ -17,6 +17,7 @@ use super::replay::{Replay, seen_from};
 use super::spec::{Codec, Framing, Spec, lost_of_text, one, with_line_end};
 use crate::csa::codes::{CODES, kind_of, put_line, sign_of, square_of};
 use crate::ending::Ending;
+use crate::game_info::HoldsInfo;
 use ending::{Mark, Summary};
 use start::Start;
 
@@ -34,6 +35,7 @@ pub(super) const SPEC: Spec = Spec {
         count: None,
         write: Some(write),
         lost: lost_of_text,
+        info: HoldsInfo::NOTHING,
     },
 };
 

@@ -4,9 +4,11 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::ending::Ending;
+use crate::game::Game;
+use crate::game_info::{HoldsInfo, InfoCounts};
 use crate::spec::{Codec, Framing, Spec};
 use crate::{
-    Fields, csa, db, hcp, hcpe, hcpe3, jsonl, kif, lines, move16, pack, packed, plain, psv,
+    Fields, csa, db, hcp, hcpe, hcpe3, jkf, jsonl, kif, lines, move16, pack, packed, plain, psv,
     sbinpack, sfen_text, usi_game,
 };
 
@@ -43,8 +45,18 @@ pub enum Format {
     Sbinpack,
     /// Game records of the Computer Shogi Association.
     Csa,
-    /// Games as Kakinoki's programs write them.
+    /// Games in Kakinoki's KIF format, a numbered move a line, in `Shift_JIS`.
     Kif,
+    /// KIF in UTF-8.
+    Kifu,
+    /// Games in Kakinoki's KI2 format, moves in words as in books, in `Shift_JIS`.
+    Ki2,
+    /// KI2 in UTF-8.
+    Ki2u,
+    /// Board diagrams in Kakinoki's BOD format.
+    Bod,
+    /// JSON Kifu Format: a game a JSON object.
+    Jkf,
 }
 
 /// A word that names no format.
@@ -54,7 +66,7 @@ pub struct UnknownFormat(pub String);
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 20] = [
         Self::Hcp,
         Self::Hcpe,
         Self::Hcpe2,
@@ -70,6 +82,11 @@ impl Format {
         Self::Usi,
         Self::Csa,
         Self::Kif,
+        Self::Kifu,
+        Self::Ki2,
+        Self::Ki2u,
+        Self::Bod,
+        Self::Jkf,
     ];
 
     #[inline]
@@ -90,6 +107,11 @@ impl Format {
             Self::Sbinpack => &sbinpack::SPEC,
             Self::Csa => &csa::SPEC,
             Self::Kif => &kif::SPEC,
+            Self::Kifu => &kif::SPEC_KIFU,
+            Self::Ki2 => &kif::SPEC_KI2,
+            Self::Ki2u => &kif::SPEC_KI2U,
+            Self::Bod => &kif::SPEC_BOD,
+            Self::Jkf => &jkf::SPEC,
         }
     }
 
@@ -181,7 +203,20 @@ impl Format {
 
     /// Whether a game that somebody won always ends with a sign of how: resignation, if nothing else is said.
     pub const fn always_says_ending(self) -> bool {
-        matches!(self, Self::Csa | Self::Kif)
+        matches!(self, Self::Csa | Self::Jkf) || self.is_kif()
+    }
+
+    /// Whether it is one of Kakinoki's formats for games, which one reader reads.
+    pub const fn is_kif(self) -> bool {
+        matches!(self, Self::Kif | Self::Kifu | Self::Ki2 | Self::Ki2u)
+    }
+
+    /// What of a game's names, comments and the like this format cannot hold.
+    pub fn lost_info(self, game: &Game) -> InfoCounts {
+        match &self.spec().codec {
+            Codec::Games { info, .. } => info.losses(game),
+            _ => HoldsInfo::NOTHING.losses(game),
+        }
     }
 
     /// Whether its units are records, each one of its own.
@@ -299,6 +334,11 @@ mod tests {
                 ("usi", None),
                 ("csa", None),
                 ("kif", None),
+                ("kifu", None),
+                ("ki2", None),
+                ("ki2u", None),
+                ("bod", None),
+                ("jkf", None),
             ]
         );
         for format in Format::ALL {

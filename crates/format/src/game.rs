@@ -10,6 +10,7 @@ use super::error::{DecodeError, DecodeErrorKind, EncodeError};
 use super::record::Record;
 use crate::candidate::Candidate;
 use crate::ending::Ending;
+use crate::game_info::{Annotation, GameInfo, Variation};
 use crate::game_result::GameResult;
 
 /// A game, as far as it could be read.
@@ -30,6 +31,8 @@ pub struct Game {
     /// Whether this is a position by itself: a diagram that was read with no move behind it, a problem for instance. It
     /// is one record.
     pub is_position: bool,
+    /// Names, dates, comments and whatever else the file says about the game.
+    pub info: GameInfo,
 }
 
 /// A move of a game with what is said about the position before it.
@@ -45,6 +48,8 @@ pub struct Played {
     pub is_not_for_training: bool,
     /// Offset of the move within the unit, in bytes.
     pub offset: usize,
+    /// Time, comments, variations, where the file has any.
+    pub annotation: Option<Box<Annotation>>,
 }
 
 impl Played {
@@ -56,6 +61,22 @@ impl Played {
             candidates: Vec::new(),
             is_not_for_training: false,
             offset,
+            annotation: None,
+        }
+    }
+
+    /// The annotation, empty if there was none.
+    pub fn annotate(&mut self) -> &mut Annotation {
+        self.annotation.get_or_insert_default()
+    }
+
+    /// The same move with left and right of the board exchanged.
+    pub(crate) fn mirrored(self) -> Self {
+        Self {
+            best_move: self.best_move.mirrored(),
+            candidates: self.candidates.into_iter().map(Candidate::mirrored).collect(),
+            annotation: self.annotation.map(|annotation| Box::new(annotation.mirrored())),
+            ..self
         }
     }
 }
@@ -65,7 +86,7 @@ const MAX_MOVES: usize = u16::MAX as usize;
 
 impl Game {
     /// A game without moves.
-    pub const fn new(start: Setup) -> Self {
+    pub fn new(start: Setup) -> Self {
         Self {
             start,
             moves: Vec::new(),
@@ -74,6 +95,7 @@ impl Game {
             broken: None,
             announced: None,
             is_position: false,
+            info: GameInfo::default(),
         }
     }
 
@@ -102,13 +124,10 @@ impl Game {
     /// The same game with left and right of the board exchanged.
     #[must_use]
     pub fn mirrored(self) -> Self {
-        let mirrored = |played: Played| Played {
-            best_move: played.best_move.mirrored(),
-            candidates: played.candidates.into_iter().map(Candidate::mirrored).collect(),
-            ..played
-        };
-        let moves = self.moves.into_iter().map(mirrored).collect();
-        Self { start: self.start.mirrored(), moves, ..self }
+        let moves = self.moves.into_iter().map(Played::mirrored).collect();
+        let mut info = self.info;
+        info.end_variations = info.end_variations.into_iter().map(Variation::mirrored).collect();
+        Self { start: self.start.mirrored(), moves, info, ..self }
     }
 
     /// These moves as a game by themselves, which begins where the first of them was played and ends as this one;
@@ -126,7 +145,8 @@ impl Game {
             position.make(before.best_move);
         }
         let (result, ending) = (self.result, self.ending);
-        Some(Self { moves: played.to_vec(), result, ending, ..Self::new(position.setup()) })
+        let info = self.info.of_part(moves.start == 0, moves.end == self.moves.len());
+        Some(Self { moves: played.to_vec(), result, ending, info, ..Self::new(position.setup()) })
     }
 
     /// Adds a move that was read. No game that was played is longer than a number of 16 bits says; one that

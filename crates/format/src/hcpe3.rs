@@ -14,6 +14,7 @@ use super::move16::{Dialect, MalformedMove};
 use super::packed;
 use super::spec::{Codec, Framing, Spec, as_it_is, lost_unless_from_move_1, one};
 use crate::candidate::Candidate;
+use crate::game_info::HoldsInfo;
 use crate::packed::family::Family;
 
 pub(super) const SPEC: Spec = Spec {
@@ -30,6 +31,7 @@ pub(super) const SPEC: Spec = Spec {
         count: Some(count),
         write: Some(write),
         lost: lost_unless_from_move_1,
+        info: HoldsInfo::NOTHING,
     },
 };
 

@@ -18,13 +18,14 @@ use super::lines::{LONGEST_GROUP, Lines, decode};
 use super::replay::{Replay, seen_from};
 use super::spec::{Codec, Framing, Spec, lost_of_text, one, with_line_end};
 use crate::ending::Ending;
+use crate::game_info::HoldsInfo;
 use crate::kif::signs::{BEGINS_LIST, behind_number, put_numbered};
 use ending::Summary;
 use start::Start;
 
 pub(super) const SPEC: Spec = Spec {
     name: "kif",
-    extensions: &["kifu", "bod", "ki2", "ki2u"],
+    extensions: &[],
     framing: Framing::Group { end: unit_end, next: Some("手合割：\n".as_bytes()) },
     copy,
     header: b"",
@@ -43,8 +44,14 @@ pub(super) const SPEC: Spec = Spec {
         count: None,
         write: Some(write),
         lost: lost_of_text,
+        info: HoldsInfo::NOTHING,
     },
 };
+
+pub(super) const SPEC_KIFU: Spec = Spec { name: "kifu", ..SPEC };
+pub(super) const SPEC_KI2: Spec = Spec { name: "ki2", ..SPEC };
+pub(super) const SPEC_KI2U: Spec = Spec { name: "ki2u", ..SPEC };
+pub(super) const SPEC_BOD: Spec = Spec { name: "bod", ..SPEC };
 
 /// The line above the moves, and with what it is told from the number of a move that a diagram stands behind.
 const LIST_OF_MOVES: &str = "手数----指手---------消費時間--\n";

@@ -13,6 +13,7 @@ use super::packed;
 use super::replay::even_start;
 use super::spec::{Codec, Framing, Spec, as_it_is, one};
 use crate::ending::Ending;
+use crate::game_info::HoldsInfo;
 use crate::game_result::GameResult;
 use crate::packed::family::Family;
 
@@ -37,6 +38,7 @@ pub(super) const SPEC: Spec = Spec {
         count: None,
         write: Some(write),
         lost: |_, _| Fields::NONE,
+        info: HoldsInfo::NOTHING,
     },
 };
 

@@ -61,9 +61,15 @@ impl Replay {
         self.has_ended = true;
     }
 
-    /// Takes note of the evaluation in a comment, if it has one and there is none yet.
+    /// Adds a comment on the last move, the start or the end, and takes its evaluation if there is none yet.
     pub(super) fn take_comment(&mut self, comment: &str) {
-        if self.is_behind_illegal_move() {
+        let comments = match self.game.moves.last_mut() {
+            _ if self.has_ended => &mut self.game.info.end_comments,
+            Some(played) => &mut played.annotate().comments,
+            None => &mut self.game.info.comments,
+        };
+        comments.push(comment.to_owned());
+        if self.has_ended || self.is_behind_illegal_move() {
             return;
         }
         let to_move = self.position.side_to_move();
@@ -78,6 +84,15 @@ impl Replay {
                 let own = nearest(seen_from(to_move, black_cp));
                 self.analysis_cp = self.analysis_cp.or(own);
             }
+            None => {}
+        }
+    }
+
+    /// Takes the time used for the last move, or before the end of the game.
+    pub(super) fn take_time(&mut self, elapsed_ms: u64) {
+        match self.game.moves.last_mut() {
+            _ if self.has_ended => self.game.info.end_elapsed_ms = Some(elapsed_ms),
+            Some(played) => played.annotate().elapsed_ms = Some(elapsed_ms),
             None => {}
         }
     }

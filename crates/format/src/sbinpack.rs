@@ -16,6 +16,7 @@ use super::move16::Dialect;
 use super::spec::{Codec, Framing, Games, Spec, as_it_is};
 use super::{move16, packed};
 use crate::ending::{End, Ending};
+use crate::game_info::HoldsInfo;
 use crate::packed::family::Family;
 use ending::{can_say, code_of, end_of};
 use order::{nth_move, number_of};
@@ -29,7 +30,13 @@ pub(super) const SPEC: Spec = Spec {
     holds: Fields::ALL.without(Fields::of(Field::Candidates)),
     needs: Fields::of_all(&[Field::BestMove, Field::EvalCp]),
     endings: &Ending::ALL,
-    codec: Codec::Games { read, count: Some(count), write: Some(write), lost },
+    codec: Codec::Games {
+        read,
+        count: Some(count),
+        write: Some(write),
+        lost,
+        info: HoldsInfo::NOTHING,
+    },
 };
 
 /// What a chunk begins with, before the number of its other bytes (u32).

@@ -10,6 +10,7 @@ use super::game::Game;
 use super::layout::Layout;
 use super::record::Parsed;
 use crate::ending::{End, Ending};
+use crate::game_info::HoldsInfo;
 
 /// One format.
 pub(super) struct Spec {
@@ -101,6 +102,8 @@ pub(super) enum Codec {
         write: Option<Write<Game>>,
         /// What it cannot say of games that begin and end so, though it holds the field.
         lost: fn(&Setup, End) -> Fields,
+        /// Which names, comments and the like it can hold.
+        info: HoldsInfo,
     },
 }
 

@@ -10,6 +10,7 @@ use super::game::{Game, Played};
 use super::replay::even_start;
 use super::spec::{Codec, Framing, Spec, one, with_line_end};
 use super::{lines, sfen_text};
+use crate::game_info::HoldsInfo;
 
 pub(super) const SPEC: Spec = Spec {
     name: "usi",
@@ -25,6 +26,7 @@ pub(super) const SPEC: Spec = Spec {
         count: None,
         write: Some(write),
         lost: |_, _| Fields::NONE,
+        info: HoldsInfo::NOTHING,
     },
 };
 
