@@ -135,6 +135,51 @@ error: the shards are hcp.zst, the name of joined.hcp says hcp; join them as the
     );
 }
 
+/// Games of three and two moves.
+const GAMES: &str = "\
+V2.2
+PI
++
++7776FU
+-3334FU
++2726FU
+%TORYO
+/
+V2.2
+PI
++
++2726FU
+-8384FU
+%TORYO
+";
+
+/// With more shards than records some are empty and begin within a game.
+#[test]
+fn more_shards_than_records_of_games_make_the_whole() {
+    const SHARDS: usize = 8;
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    write(path, "games.csa", GAMES.as_bytes());
+    for format in ["kif", "csa", "hcpe3", "pack", "sbinpack", "usi"] {
+        let input = format!("a.{format}");
+        succeeds("kyokumen", &["convert", "games.csa", "-o", &input, "--fill", "eval=0"], path);
+        let filter = |words: &[&str]| {
+            let words = [&[&*input, "--to", "jsonl"], words].concat();
+            succeeds("gen-filter", &[&words, &SETTINGS[..]].concat(), path);
+        };
+        let (whole, out) = (format!("whole.{format}"), format!("out.{format}"));
+        let joined = format!("{format}.jsonl");
+        filter(&["-o", &whole]);
+        for index in 1..=SHARDS {
+            filter(&["-o", &out, "--shard", &format!("{index}/{SHARDS}")]);
+        }
+        succeeds("kyokumen", &["merge", &out, "-o", &joined], path);
+        let expected = fs::read(path.join(whole).join("a.jsonl")).unwrap();
+        assert_eq!(expected.split_inclusive(|&byte| byte == b'\n').count(), 5);
+        assert!(fs::read(path.join(joined)).unwrap() == expected, "{format}");
+    }
+}
+
 #[test]
 fn what_is_missing_is_listed() {
     let folder = shards("a.hcp", 5, &[2, 4]);

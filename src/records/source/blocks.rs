@@ -184,11 +184,13 @@ impl OpenPart {
     }
 
     /// What was read, once it is clear that nothing was left out. Of records that nobody wants any more
-    /// that is not asked.
+    /// that is not asked. An empty part may begin within a game, of which nothing is read: the parts on both sides
+    /// find out whether the input was counted right.
     fn end(&mut self, part: &Part, is_limited: bool) -> Result<PartRead, SourceError> {
         let input = &part.input;
         self.bytes.still_as_opened(input)?;
-        let Some(counted) = part.counted.filter(|_| !is_limited) else { return Ok(self.done) };
+        let counted = part.counted.filter(|_| !is_limited && !part.is_empty());
+        let Some(counted) = counted else { return Ok(self.done) };
         let RecordCount { records, is_relied_on } = counted;
         let last = part.to.unwrap_or(u64::MAX).min(records).max(part.from);
         let goes_on =
