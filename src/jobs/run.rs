@@ -58,7 +58,7 @@ pub(crate) fn run_job<W: BlockWorker<Found = Finding> + 'static>(
         path: plan.folder.clone(),
         source,
     })?;
-    let lock = Lock::take(&plan.lock, cancel)?;
+    let lock = Lock::take(&plan.lock, plan.shard.map(|shard| shard.to_string()), cancel)?;
     let identity = Identity::of(plan);
     let resume_state = ResumeState::read(plan)?;
     if let Some(manifest) = find_sent(plan, &identity, &resume_state)? {

@@ -51,7 +51,7 @@ pub fn selfplay(
 ) -> Result<SelfPlayed, SelfPlayError> {
     files::create_folder(&plan.folder)
         .map_err(|source| io_error("create", &plan.folder, source))?;
-    let lock = Lock::take(&plan.lock, cancel)?;
+    let lock = Lock::take(&plan.lock, plan.shard.map(|shard| shard.to_string()), cancel)?;
     let checkpoint = match find_start(&plan)? {
         Start::Done(manifest) => return Ok(SelfPlayed { manifest: *manifest, was_done: true }),
         Start::At(checkpoint) => checkpoint.map(|checkpoint| *checkpoint),

@@ -127,7 +127,7 @@ fn retry(
     let mut earlier = first.settings().clone();
     earlier.remove(RETRY_UNKNOWN);
     earlier.remove("threads");
-    let name = RunName::of_manifest(manifest).map(|name| name.stem);
+    let name = RunName::of_manifest(manifest).map(|name| name.stated(first.shard()).stem);
     let others = [
         ("name", name),
         ("shard", first.shard().map(ToOwned::to_owned)),
