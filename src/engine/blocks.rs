@@ -155,15 +155,16 @@ type Deliveries = Box<dyn Iterator<Item = Result<Delivery, SourceError>> + Send>
 fn deliveries(job: &Job<'_>, behind: &ResumePoint, threads: usize) -> io::Result<CaughtPanics> {
     let source = Source::new(job.parts.to_vec(), job.block_records);
     let source = source.numbered_from(job.first_number).limited_to(job.limit.unwrap_or(u64::MAX));
+    let source = source.with_boundary(behind.read);
     let source =
         MemoryBounded::new(source, MemoryBudget::of_bytes(block_memory_bytes(job, threads)));
     let mut deliveries: Deliveries = Box::new(source);
     if job.checksums {
         deliveries = Box::new(Checksummed::new(Prefetch::start(deliveries, BLOCKS_PER_THREAD)?));
     }
-    if behind.blocks > 0 {
+    if behind.read.is_some() {
         let inputs = job.parts.iter().map(|part| part.input.name.clone()).collect();
-        deliveries = Box::new(SkipBlocks::new(deliveries, behind, inputs));
+        deliveries = Box::new(SkipBlocks::new(deliveries, behind.read, inputs));
     }
     Ok(CaughtPanics(Some(deliveries)))
 }

@@ -137,6 +137,7 @@ impl Manifest {
             input.to = next.to;
             input.bytes = input.bytes.saturating_add(next.bytes);
         }
+        self.run.join_reproducible(next.run.clone());
         self.counts.add(&next.counts);
         self.elapsed_s += next.elapsed_s;
         self.saved.add(next.saved);

@@ -59,7 +59,7 @@ pub(crate) fn run_job<W: BlockWorker<Found = Finding> + 'static>(
         source,
     })?;
     let lock = Lock::take(&plan.lock, plan.shard.map(|shard| shard.to_string()), cancel)?;
-    let identity = Identity::of(plan);
+    let mut identity = Identity::of(plan);
     let resume_state = ResumeState::read(plan)?;
     if let Some(manifest) = find_sent(plan, &identity, &resume_state)? {
         leave(plan, lock);
@@ -73,6 +73,9 @@ pub(crate) fn run_job<W: BlockWorker<Found = Finding> + 'static>(
             return Ok(Completed { manifest: *manifest, was_done });
         }
     };
+    if let Some(resumed) = &resumed {
+        identity.run.join_reproducible(resumed.identity.run.clone());
+    }
     if let Some(staging) = &plan.staging {
         if plan.resume && resumed.is_none() {
             staging.check_unsent(plan, &identity)?;

@@ -3,6 +3,7 @@
 //! `KYOKUMEN_KILLS=200 cargo test --release killed` kills so many; without it 20 die.
 #![cfg(unix)]
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -32,24 +33,33 @@ struct Job {
     input: Option<PathBuf>,
     command: &'static str,
     words: &'static [&'static str],
+    /// Words that change no byte of the outputs: each process has the next ones.
+    varied: &'static [&'static [&'static str]],
+    started: Cell<usize>,
 }
 
 impl Job {
     fn new(name: &str, bytes: &[u8], words: &'static [&'static str]) -> Self {
         let folder = TempDir::new().unwrap();
         let input = Some(write(folder.path(), name, bytes));
-        Self { folder, input, command: "filter", words }
+        Self { folder, input, command: "filter", words, varied: &[&[]], started: Cell::new(0) }
     }
 
     #[cfg(feature = "network")]
     fn selfplay(words: &'static [&'static str]) -> Self {
         let folder = TempDir::new().unwrap();
-        Self { folder, input: None, command: "selfplay", words }
+        let started = Cell::new(0);
+        Self { folder, input: None, command: "selfplay", words, varied: &[&[]], started }
     }
 
     #[cfg(feature = "network")]
     fn relabel(self) -> Self {
         Self { command: "relabel", ..self }
+    }
+
+    #[cfg(feature = "network")]
+    fn varied(self, varied: &'static [&'static [&'static str]]) -> Self {
+        Self { varied, ..self }
     }
 
     fn dataset(self) -> Self {
@@ -64,7 +74,9 @@ impl Job {
             .arg("-o")
             .arg(out)
             .args(self.words)
+            .args(self.varied[self.started.get() % self.varied.len()])
             .arg("--resume");
+        self.started.set(self.started.get() + 1);
         command.args(["--progress", "none", "--hash-mb", "1"]);
         command.stdout(Stdio::null()).stderr(Stdio::piped());
         command
@@ -258,15 +270,10 @@ error: cannot write [FOLDER]/[..]: File too large (os error 27)
 fn new_evaluations_survive() {
     let bytes: Vec<u8> =
         records(2000, 3).iter().flat_map(|record| encoded(Format::Hcpe, record)).collect();
-    let words = &[
-        "--model=hashed",
-        "--playouts=20",
-        "--batch=8",
-        "--checkpoint-every=0.001",
-        "--threads=2",
-        "--root-mate=0,0",
-    ];
-    Job::new("a.hcpe", &bytes, words).relabel().survives();
+    let words = &["--model=hashed", "--playouts=20", "--checkpoint-every=0.001", "--root-mate=0,0"];
+    let varied: &[&[&str]] =
+        &[&["--batch=8", "--threads=2"], &["--batch=5", "--threads=1"], &["--batch=13"]];
+    Job::new("a.hcpe", &bytes, words).relabel().varied(varied).survives();
 }
 
 /// Several threads, whose games come to their ends in another order each time.
@@ -280,9 +287,12 @@ fn games_survive() {
         "--playouts=8",
         "--max-moves=40",
         "--checkpoint-every=0.001",
-        "--threads=2",
-        "--batch=7",
         "--to=hcpe3.zst",
+    ])
+    .varied(&[
+        &["--batch=7", "--threads=2"],
+        &["--batch=3", "--threads=1", "--groups=2"],
+        &["--batch=12"],
     ])
     .survives();
 }

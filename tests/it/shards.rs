@@ -345,11 +345,14 @@ fn runs_over_the_parts_of_split_are_no_shards() {
     assert_eq!(runs, expected);
     drop(lock);
     fs::remove_file(path.join(of_shard)).unwrap();
-    assert_data_eq!(fails(&["merge", "out", "-o", "joined.hcp"], path), str![[r#"
+    assert_data_eq!(
+        fails(&["merge", "out", "-o", "joined.hcp"], path),
+        str![[r#"
 status 2
 error: there is no manifest of a shard in out
 
-"#]]);
+"#]]
+    );
 }
 
 #[test]
