@@ -106,7 +106,7 @@ pub(super) fn run(args: FilterArgs) -> anyhow::Result<ExitStatus> {
     }
     if dry_run {
         let search = plan.settings.search.clone();
-        return show_plan(&plan, move || Judge::new(&search));
+        return show_plan(&plan, move || Judge::try_new(&search));
     }
     run_job(plan, mode, filter, summary)
 }

@@ -22,6 +22,7 @@ use crate::jobs::manifest::per_s;
 use crate::mate::judge::MemoHits;
 use crate::records::account::{input_entry, output_entry};
 use crate::records::sink::SinkError;
+use crate::search::TableError;
 use crate::storage::lock::Lock;
 use crate::storage::{files, own_files, platform};
 
@@ -49,7 +50,7 @@ pub(crate) type Finding = Result<MemoHits, JobError>;
 pub(crate) fn run_job<W: BlockWorker<Found = Finding> + 'static>(
     plan: &JobPlan,
     block_records: u64,
-    make_worker: impl Fn() -> W + Send + Sync + 'static,
+    make_worker: impl Fn() -> Result<W, TableError> + Send + Sync + 'static,
     progress: &mut Progress,
     cancel: &AtomicBool,
 ) -> Result<Completed, JobError> {
@@ -151,7 +152,7 @@ fn leave(plan: &JobPlan, lock: Lock) {
 fn write<W: BlockWorker<Found = Finding> + 'static>(
     plan: &JobPlan,
     block_records: u64,
-    make_worker: impl Fn() -> W + Send + Sync + 'static,
+    make_worker: impl Fn() -> Result<W, TableError> + Send + Sync + 'static,
     mut checkpointer: Checkpointer,
     progress: &mut Progress,
     cancel: &AtomicBool,

@@ -196,7 +196,7 @@ impl Run {
         let openings: Box<dyn Openings> = match plan.openings.take() {
             Some(positions) => {
                 let filter = plan.openings_filter.as_ref();
-                Box::new(RunOpenings::new(positions, plan.seed, filter))
+                Box::new(RunOpenings::new(positions, plan.seed, filter)?)
             }
             None => Box::new(StartPosition),
         };
