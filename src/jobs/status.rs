@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::checkpoint::{Checkpoint, CheckpointContent};
+use super::checkpoint::{Checkpoint, CheckpointContent, is_one_of};
 use super::error::JobError;
 use super::manifest::{ManifestHead, per_s};
 use super::run_manifest::RunManifest;
@@ -252,11 +252,12 @@ impl FoundCheckpoint {
                 elapsed_s: checkpoint.elapsed_s,
             });
         }
-        let SelfPlayCheckpoint { identity, games, elapsed_s, .. } =
+        let SelfPlayCheckpoint { identity, games, elapsed_s, replaces, .. } =
             SelfPlayCheckpoint::read(path).ok()??;
+        let replaces = is_one_of(&replaces, manifest).unwrap_or(false);
         let records = games_of(&identity.run.settings, identity.run.shard.as_deref());
         let counts = ShardCounts::from(&games);
-        Some(Self { unit: RunUnit::Games, counts, records, elapsed_s, replaces: false })
+        Some(Self { unit: RunUnit::Games, counts, records, elapsed_s, replaces })
     }
 }
 

@@ -66,7 +66,7 @@ impl Job {
         Self { command: "dataset", ..self }
     }
 
-    fn command(&self, out: &Path) -> Command {
+    fn command(&self, out: &Path, words: &[&str]) -> Command {
         let mut command = Command::new(cargo_bin("kyokumen"));
         command
             .arg(self.command)
@@ -75,7 +75,7 @@ impl Job {
             .arg(out)
             .args(self.words)
             .args(self.varied[self.started.get() % self.varied.len()])
-            .arg("--resume");
+            .args(words);
         self.started.set(self.started.get() + 1);
         command.args(["--progress", "none", "--hash-mb", "1"]);
         command.stdout(Stdio::null()).stderr(Stdio::piped());
@@ -83,11 +83,11 @@ impl Job {
     }
 
     fn start(&self, out: &Path) -> Child {
-        self.command(out).spawn().unwrap()
+        self.command(out, &["--resume"]).spawn().unwrap()
     }
 
     fn run(&self, out: &Path) -> Output {
-        self.command(out).output().unwrap()
+        self.command(out, &["--resume"]).output().unwrap()
     }
 
     fn out(&self, name: &str) -> PathBuf {
@@ -101,6 +101,41 @@ impl Job {
         let output = self.run(&whole);
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         (contents(&whole), started.elapsed())
+    }
+
+    /// A process that replaces a finished run of other settings, or of the same, is killed as soon as it writes: what
+    /// resumes it writes what an uninterrupted run does, and does not take the old run for its own.
+    #[track_caller]
+    fn replaces_a_run(&self, partial: &str) {
+        let written = |out: &Path, words: &[&str]| {
+            let output = self.command(out, words).output().unwrap();
+            assert!(output.status.success(), "{}", message(&output));
+            contents(out)
+        };
+        let (first, second) = (["--seed=1"], ["--seed=2"]);
+        let whole = written(&self.out("whole"), &second);
+        assert!(written(&self.out("other"), &first) != whole);
+        for (number, (before, every)) in
+            [(first, "1000"), (second, "1000"), (first, "0.001")].into_iter().enumerate()
+        {
+            let out = self.out(&format!("out-{number}"));
+            written(&out, &before);
+            let manifest = fs::read(out.join("a.manifest.json")).unwrap();
+            let every = ["--checkpoint-every", every];
+            let force = [&second[..], &every, &["--force"]].concat();
+            let mut child = self.command(&out, &force).spawn().unwrap();
+            while !out.join(partial).exists() && child.try_wait().unwrap().is_none() {
+                sleep(Duration::from_millis(1));
+            }
+            child.kill().unwrap();
+            assert_eq!(child.wait().unwrap().code(), None, "it was done before it was killed");
+            let status = Command::new(cargo_bin("kyokumen")).arg("status").arg(&out).output();
+            let status = String::from_utf8(status.unwrap().stdout).unwrap();
+            assert!(status.starts_with("a: 1 interrupted"), "{status}");
+            let resumed = written(&out, &[&second[..], &every, &["--resume"]].concat());
+            assert!(resumed == whole, "{number}");
+            assert!(fs::read(out.join("a.manifest.json")).unwrap() != manifest);
+        }
     }
 
     /// Kills as many processes as are to be killed, each at a random instant, and begins anew when a run
@@ -248,7 +283,7 @@ fn a_full_disk_loses_nothing_that_was_written() {
     let mut shell = Command::new("sh");
     // Blocks of 512 bytes, in some shells of 1024: more than a checkpoint, less than the outputs.
     shell.args(["-c", "ulimit -f 100; exec \"$@\"", "sh"]);
-    let command = job.command(&out);
+    let command = job.command(&out, &["--resume"]);
     let output = shell.arg(command.get_program()).args(command.get_args()).output().unwrap();
     assert_data_eq!(
         told_by(&out, &output),
@@ -295,4 +330,24 @@ fn games_survive() {
         &["--batch=12"],
     ])
     .survives();
+}
+
+#[test]
+fn a_run_that_replaces_another_is_not_taken_for_it() {
+    let bytes = positions(Format::Hcp, 3000);
+    let words = &["--nodes=30", "--sample=0.9"];
+    Job::new("a.hcp", &bytes, words).replaces_a_run("a.hcp.partial");
+    let words = &["--to=jsonl", "--nodes=30", "--sample=0.9"];
+    Job::new("a.hcp", &bytes, words).dataset().replaces_a_run("a.jsonl.partial");
+}
+
+#[test]
+#[cfg(feature = "network")]
+fn a_run_with_a_network_that_replaces_another_is_not_taken_for_it() {
+    let bytes: Vec<u8> =
+        records(600, 3).iter().flat_map(|record| encoded(Format::Hcpe, record)).collect();
+    let words = &["--model=hashed", "--playouts=20", "--sample=0.9"];
+    Job::new("a.hcpe", &bytes, words).relabel().replaces_a_run("a.hcpe.partial");
+    let words = &["--model=hashed", "--name=a", "--games=30", "--playouts=20", "--max-moves=40"];
+    Job::selfplay(words).replaces_a_run("a.hcpe3.partial");
 }
