@@ -47,6 +47,6 @@ where
     let plan = Arc::new(plan);
     let (worker_plan, make_evaluator) = (Arc::clone(&plan), Arc::new(make_evaluator));
     let make_worker =
-        move || RelabelWorker::new(Arc::clone(&worker_plan), Arc::clone(&make_evaluator));
+        move || Ok(RelabelWorker::new(Arc::clone(&worker_plan), Arc::clone(&make_evaluator)));
     run_job(&plan, block_records, make_worker, progress, cancel)
 }

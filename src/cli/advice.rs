@@ -5,6 +5,7 @@ use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 
 use crate::relabel::evaluator_error::EvaluatorError;
+use crate::search::TableError;
 
 /// An error with its causes and, where there is something to do about it, what.
 pub(super) fn told(error: &anyhow::Error) -> String {
@@ -13,6 +14,8 @@ pub(super) fn told(error: &anyhow::Error) -> String {
             "; a program without a folder in its name is looked for in the folders of PATH"
                 .to_owned(),
         )
+    } else if error.chain().any(|cause| cause.is::<TableError>()) {
+        Some("; --hash-mb says how large it is, and each thread has one".to_owned())
     } else {
         let refused = error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>());
         // What has no number comes from elsewhere, with advice of its own.

@@ -106,7 +106,7 @@ pub(super) fn run(args: FilterArgs) -> anyhow::Result<ExitStatus> {
     }
     if dry_run {
         let search = plan.settings.search.clone();
-        return show_plan(&plan, move || Judge::new(&search));
+        return show_plan(&plan, move || Judge::try_new(&search));
     }
     run_job(plan, mode, filter, summary)
 }
@@ -135,7 +135,8 @@ impl SettingArgs {
         let mut settings = self.or(config::of_manifest(&earlier)?);
         let file = text_of(manifest.file_name().unwrap_or_default());
         let name = RunName::of_file(&file, MANIFEST_SUFFIX);
-        settings.job.name = settings.job.name.or(name.map(|name| name.stem));
+        let name = name.map(|name| name.stated(first.shard()).stem);
+        settings.job.name = settings.job.name.or(name);
         let shard = first.shard().map(str::parse).transpose();
         settings.job.shard = shard.context("the manifest names no shard")?;
         settings.records.from = settings.records.from.or(first.format());

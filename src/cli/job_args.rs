@@ -31,6 +31,7 @@ use crate::mate::judge::PositionJudge;
 use crate::records::bad_record::BadPolicy;
 use crate::records::counts::Counts;
 use crate::records::shard_choice::ShardChoice;
+use crate::search::TableError;
 use crate::storage::path_text::path_of;
 use crate::storage::platform::Interrupt;
 
@@ -204,7 +205,7 @@ pub(super) fn show_files(plan: &JobPlan) -> std::io::Result<()> {
 /// Says what a plan would do, and how long that would take with such judges.
 pub(super) fn show_plan<J: PositionJudge + 'static>(
     plan: &JobPlan,
-    make_judge: impl Fn() -> J + Send + Sync + 'static,
+    make_judge: impl Fn() -> Result<J, TableError> + Send + Sync + 'static,
 ) -> anyhow::Result<ExitStatus> {
     show_files(plan)?;
     let mut out = std::io::stdout().lock();

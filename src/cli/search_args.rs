@@ -4,13 +4,13 @@
 
 use std::hint::black_box;
 
-use anyhow::bail;
 use clap::Args;
 
 use super::heading;
 use super::option::{depth, whole_number, word};
 use crate::cli::exit::Usage;
 use crate::mate::judge::{InCheck, SearchSettings, WhenHopeless};
+use crate::search::{TableError, TableSize};
 
 #[derive(Args, Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct SearchArgs {
@@ -80,11 +80,15 @@ impl SearchArgs {
 /// Fails for limits that cannot be and for a table that the machine has no memory for, before any work begins.
 pub(super) fn check(settings: &SearchSettings) -> anyhow::Result<()> {
     settings.check().map_err(|error| Usage(error.to_string()))?;
-    let mib = settings.hash_mb;
+    Ok(check_table(settings.hash_mb)?)
+}
+
+/// Fails for a table that the machine has no memory for, before any work begins.
+pub(super) fn check_table(mib: usize) -> Result<(), TableError> {
     // Reserved only, which takes no time whatever the size; what is not looked at might not be reserved at all.
     let mut room = Vec::<u8>::new();
     if room.try_reserve_exact(mib.saturating_mul(1 << 20)).is_err() {
-        bail!("there is no memory for a table of {mib} MiB; --hash-mb says how large it is");
+        return Err(TableError(TableSize::from_mib(mib)));
     }
     black_box(room);
     Ok(())

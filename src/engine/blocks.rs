@@ -4,7 +4,6 @@
 //! workers.
 
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -19,6 +18,8 @@ use crate::records::source::{
     Checksummed, Delivery, MemoryBounded, MemoryBudget, MemoryPermit, PartRead, SkipBlocks, Source,
     SourceError,
 };
+use crate::search::TableError;
+use crate::storage::caught_panic::catch;
 use crate::storage::platform;
 
 /// Results that wait for an earlier block may take this much memory before no new block is begun.
@@ -71,7 +72,7 @@ pub(crate) fn process_blocks<W, E>(
     job: &Job<'_>,
     behind: &ResumePoint,
     decided: &Arc<Mutex<Counts>>,
-    make_worker: impl Fn() -> W + Send + Sync + 'static,
+    make_worker: impl Fn() -> Result<W, TableError> + Send + Sync + 'static,
     mut take: impl FnMut(Option<ProcessedDelivery<W::Found>>) -> Result<(), E>,
 ) -> Result<(), E>
 where
@@ -127,7 +128,7 @@ fn process<W: BlockWorker>(
         Delivery::End(read) => return Ok(ProcessedDelivery::End(read)),
     };
     let is_large = block.bytes().len() > USUAL_BLOCK_BYTES;
-    match catch_unwind(AssertUnwindSafe(|| worker.process(&block, stop))) {
+    match catch(|| worker.process(&block, stop)) {
         Ok(Some((processed, found))) => Ok(ProcessedDelivery::Block(Box::new(BlockResult {
             processed,
             found,
@@ -135,9 +136,9 @@ fn process<W: BlockWorker>(
             _permit: if is_large || is_memory_short { block.permit.take() } else { None },
         }))),
         Ok(None) => Err(RunError::Interrupted),
-        Err(_) => {
+        Err(panic) => {
             let file = inputs[block.part].clone();
-            Err(RunError::Panicked { file, first_index: block.first_index })
+            Err(RunError::Panicked { panic, file, first_index: block.first_index })
         }
     }
 }
@@ -155,15 +156,16 @@ type Deliveries = Box<dyn Iterator<Item = Result<Delivery, SourceError>> + Send>
 fn deliveries(job: &Job<'_>, behind: &ResumePoint, threads: usize) -> io::Result<CaughtPanics> {
     let source = Source::new(job.parts.to_vec(), job.block_records);
     let source = source.numbered_from(job.first_number).limited_to(job.limit.unwrap_or(u64::MAX));
+    let source = source.with_boundary(behind.read);
     let source =
         MemoryBounded::new(source, MemoryBudget::of_bytes(block_memory_bytes(job, threads)));
     let mut deliveries: Deliveries = Box::new(source);
     if job.checksums {
         deliveries = Box::new(Checksummed::new(Prefetch::start(deliveries, BLOCKS_PER_THREAD)?));
     }
-    if behind.blocks > 0 {
+    if behind.read.is_some() {
         let inputs = job.parts.iter().map(|part| part.input.name.clone()).collect();
-        deliveries = Box::new(SkipBlocks::new(deliveries, behind, inputs));
+        deliveries = Box::new(SkipBlocks::new(deliveries, behind.read, inputs));
     }
     Ok(CaughtPanics(Some(deliveries)))
 }
@@ -182,11 +184,13 @@ impl Iterator for CaughtPanics {
 
     fn next(&mut self) -> Option<Self::Item> {
         let deliveries = self.0.as_mut()?;
-        if let Ok(delivery) = catch_unwind(AssertUnwindSafe(|| deliveries.next())) {
-            return delivery.map(|delivery| Ok(delivery?));
+        match catch(|| deliveries.next()) {
+            Ok(delivery) => delivery.map(|delivery| Ok(delivery?)),
+            Err(panic) => {
+                self.0 = None;
+                Some(Err(RunError::ReaderPanicked(panic)))
+            }
         }
-        self.0 = None;
-        Some(Err(RunError::ReaderPanicked))
     }
 }
 
@@ -206,7 +210,8 @@ mod tests {
         let source = std::iter::once_with(|| panic!("a fault in the reader"));
         let stage = Checksummed::new(Prefetch::start(source, 1).unwrap());
         let mut deliveries = CaughtPanics(Some(Box::new(stage)));
-        assert!(matches!(deliveries.next(), Some(Err(RunError::ReaderPanicked))));
+        let Some(Err(RunError::ReaderPanicked(panic))) = deliveries.next() else { panic!() };
+        assert!(panic.to_string().starts_with("a fault in the reader"), "{panic}");
         assert!(deliveries.next().is_none());
     }
 
@@ -237,7 +242,7 @@ mod tests {
             &job,
             &behind,
             &decided,
-            move || Arc::clone(&work),
+            move || Ok(Arc::clone(&work)),
             |_| Ok::<(), RunError>(()),
         );
         taken.unwrap();

@@ -8,6 +8,8 @@ use crate::records::bad_record::BadRecord;
 use crate::records::counts::ImbalanceError;
 use crate::records::sink::SinkError;
 use crate::records::source::SourceError;
+use crate::search::TableError;
+use crate::storage::caught_panic::CaughtPanic;
 
 /// What ends a run over blocks ends what the run is part of: conversions that `?` needs for each.
 macro_rules! from_errors_of_runs {
@@ -44,20 +46,25 @@ pub enum RunError {
     /// An output could not be written.
     #[error(transparent)]
     Sink(#[from] SinkError),
+    /// A thread has no memory for the table of its search.
+    #[error("cannot begin to search")]
+    Table(#[from] TableError),
     /// Threads could not be started.
     #[error("cannot start threads")]
     Threads(#[source] io::Error),
     /// A fault of this program.
-    #[error("internal error at one of the records from number {first_index} of {file}")]
+    #[error("internal error at one of the records from number {first_index} of {file}: {panic}")]
     Panicked {
+        /// What it said.
+        panic: CaughtPanic,
         /// The input.
         file: String,
         /// First record of the block.
         first_index: u64,
     },
     /// A fault of this program.
-    #[error("internal error while reading")]
-    ReaderPanicked,
+    #[error("internal error while reading: {0}")]
+    ReaderPanicked(CaughtPanic),
     /// A fault of this program.
     #[error("internal error")]
     Imbalance(#[from] ImbalanceError),

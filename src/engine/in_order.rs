@@ -12,7 +12,7 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded, unbounded};
 
 use super::error::RunError;
-use crate::search::STACK_BYTES;
+use crate::search::{STACK_BYTES, TableError};
 
 /// Longest wait before `take` is called without a result.
 pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(50);
@@ -46,18 +46,18 @@ impl<T> Parallelism<T> {
 /// Hands every item to `work` on one of several threads, and the results in order to `take`: nothing where there
 /// is none for [`POLL_INTERVAL`], or another one has to come first.
 ///
-/// Each thread makes a worker for itself when it has something to do. Whatever ends the call, threads are not
+/// Each thread makes a worker for itself when it has something to do, for which there may be no memory. Whatever ends the call, threads are not
 /// waited for, nor is an iterator that waits for its input.
 ///
 /// # Errors
-/// What `take` returns, or [`RunError::Threads`].
+/// What `take` returns, [`RunError::Threads`] or [`RunError::Table`].
 ///
 /// # Panics
 /// If the items, `make_worker` or `work` panic.
 pub(crate) fn in_order<I, W, T, E>(
     items: impl Iterator<Item = I> + Send + 'static,
     parallelism: Parallelism<T>,
-    make_worker: impl Fn() -> W + Send + Sync + 'static,
+    make_worker: impl Fn() -> Result<W, TableError> + Send + Sync + 'static,
     work: impl Fn(&mut W, I) -> T + Send + Sync + 'static,
     mut take: impl FnMut(Option<T>) -> Result<(), E>,
 ) -> Result<(), E>
@@ -90,7 +90,8 @@ where
         }
         match result.recv_timeout(POLL_INTERVAL) {
             Ok((sequence, done)) => {
-                order.put(sequence, done.unwrap_or_else(|panic| resume_unwind(panic)));
+                let done = done.unwrap_or_else(|panic| resume_unwind(panic));
+                order.put(sequence, done.map_err(RunError::Table)?);
             }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return Ok(()),
@@ -123,16 +124,21 @@ fn feed<I>(mut items: impl Iterator<Item = I>, permit: &Receiver<()>, tasks: &Se
 
 /// Processes tasks on one thread until there are no more, or nobody takes the results.
 fn process<I, W, T>(
-    make_worker: impl Fn() -> W,
+    make_worker: impl Fn() -> Result<W, TableError>,
     work: impl Fn(&mut W, I) -> T,
     tasks: &Receiver<Task<I>>,
-    results: &Sender<Task<T>>,
+    results: &Sender<Task<Result<T, TableError>>>,
 ) {
     let mut worker = None;
+    let mut work = |item| {
+        let worker = match &mut worker {
+            Some(worker) => worker,
+            none => none.insert(make_worker()?),
+        };
+        Ok(work(worker, item))
+    };
     for (sequence, item) in tasks {
-        let done = item.and_then(|item| {
-            catch_unwind(AssertUnwindSafe(|| work(worker.get_or_insert_with(&make_worker), item)))
-        });
+        let done = item.and_then(|item| catch_unwind(AssertUnwindSafe(|| work(item))));
         if results.send((sequence, done)).is_err() {
             return;
         }
@@ -182,6 +188,7 @@ impl<T> ReorderBuffer<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::search::TableSize;
 
     fn parallelism<T>(threads: usize) -> Parallelism<T> {
         Parallelism::new(threads, 100)
@@ -197,7 +204,7 @@ mod tests {
         in_order(
             items,
             parallelism(threads),
-            || 0,
+            || Ok(0),
             work,
             |square| -> Result<(), RunError> {
                 squares.extend(square);
@@ -223,7 +230,7 @@ mod tests {
         let ended = in_order(
             0..,
             parallelism(2),
-            || (),
+            || Ok(()),
             |(), item: u64| item,
             |item| {
                 left -= i32::from(item.is_some());
@@ -237,8 +244,13 @@ mod tests {
     #[should_panic(expected = "item 3")]
     fn a_panic_of_a_worker_is_the_callers() {
         let work = |(): &mut (), item: u64| assert!(item != 3, "item {item}");
-        let _ =
-            in_order(0..10, parallelism(2), || (), work, |_| -> Result<(), RunError> { Ok(()) });
+        let _ = in_order(
+            0..10,
+            parallelism(2),
+            || Ok(()),
+            work,
+            |_| -> Result<(), RunError> { Ok(()) },
+        );
     }
 
     #[test]
@@ -248,15 +260,28 @@ mod tests {
         let _ = in_order(
             items,
             parallelism(2),
-            || (),
+            || Ok(()),
             |(), item: u64| item,
             |_| -> Result<(), RunError> { Ok(()) },
         );
     }
 
     #[test]
+    fn a_worker_without_memory_is_an_error() {
+        let size = TableSize::from_mib(7);
+        let ended = in_order(
+            0..10,
+            parallelism(2),
+            || Err(TableError(size)),
+            |(): &mut (), _: u64| (),
+            |_| -> Result<(), RunError> { Ok(()) },
+        );
+        assert!(matches!(ended, Err(RunError::Table(TableError(found))) if found == size));
+    }
+
+    #[test]
     #[should_panic(expected = "no room")]
-    fn a_worker_that_cannot_be_made_is_the_callers() {
+    fn a_panic_while_a_worker_is_made_is_the_callers() {
         let work = |(): &mut (), _: u64| ();
         let _ = in_order(
             0..10,

@@ -9,27 +9,33 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
 
 use super::error::RunError;
 use super::in_order::POLL_INTERVAL;
+use crate::storage::caught_panic::{CaughtPanic, catch};
 
 /// The items of an iterator, a few of which are read ahead.
 pub(crate) struct Prefetch<I> {
     items: Receiver<I>,
     /// Until it has ended.
-    thread: Option<JoinHandle<()>>,
+    thread: Option<JoinHandle<Result<(), CaughtPanic>>>,
 }
 
-impl<I: Send + 'static> Prefetch<I> {
+impl<I> Prefetch<I> {
     /// Starts to read, at most so many items ahead.
     pub(crate) fn start(
         items: impl Iterator<Item = I> + Send + 'static,
         ahead: usize,
-    ) -> io::Result<Self> {
+    ) -> io::Result<Self>
+    where
+        I: Send + 'static,
+    {
         let (sender, receiver) = bounded(ahead);
         let read = move || {
-            for item in items {
-                if sender.send(item).is_err() {
-                    break;
+            catch(|| {
+                for item in items {
+                    if sender.send(item).is_err() {
+                        break;
+                    }
                 }
-            }
+            })
         };
         let thread = thread::Builder::new().name("reader".to_owned()).spawn(read)?;
         Ok(Self { items: receiver, thread: Some(thread) })
@@ -45,8 +51,7 @@ impl<I: Send + 'static> Prefetch<I> {
             match self.items.recv_timeout(POLL_INTERVAL) {
                 Ok(item) => return Ok(Some(item)),
                 Err(RecvTimeoutError::Disconnected) => {
-                    let ended = self.thread.take().map_or(Ok(()), JoinHandle::join);
-                    return ended.map(|()| None).map_err(|_| RunError::ReaderPanicked);
+                    return self.ended().map(|()| None).map_err(RunError::ReaderPanicked);
                 }
                 Err(RecvTimeoutError::Timeout) if cancel.load(Ordering::Relaxed) => {
                     return Err(RunError::Interrupted);
@@ -54,6 +59,12 @@ impl<I: Send + 'static> Prefetch<I> {
                 Err(RecvTimeoutError::Timeout) => {}
             }
         }
+    }
+
+    /// What became of the thread.
+    fn ended(&mut self) -> Result<(), CaughtPanic> {
+        let joined = self.thread.take().map(JoinHandle::join);
+        joined.unwrap_or(Ok(Ok(()))).unwrap_or_else(|panic| resume_unwind(panic))
     }
 }
 
@@ -65,7 +76,7 @@ impl<I> Iterator for Prefetch<I> {
         if let Ok(item) = self.items.recv() {
             return Some(item);
         }
-        self.thread.take()?.join().unwrap_or_else(|panic| resume_unwind(panic));
+        self.ended().map_err(|panic| resume_unwind(Box::new(panic))).ok();
         None
     }
 }
@@ -81,8 +92,8 @@ mod tests {
         let mut prefetch = Prefetch::start(items(), 1).unwrap();
         assert_eq!(prefetch.next_unless(&never).unwrap(), Some(0));
         assert_eq!(prefetch.next_unless(&never).unwrap(), Some(1));
-        assert!(matches!(prefetch.next_unless(&never), Err(RunError::ReaderPanicked)));
-        let all = std::panic::catch_unwind(|| Prefetch::start(items(), 9).unwrap().count());
-        assert!(all.is_err());
+        assert!(matches!(prefetch.next_unless(&never), Err(RunError::ReaderPanicked(_))));
+        let all = catch(|| Prefetch::start(items(), 9).unwrap().count());
+        assert!(all.unwrap_err().to_string().starts_with("a fault in the reader"));
     }
 }

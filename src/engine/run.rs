@@ -15,6 +15,7 @@ use crate::records::resume_point::ResumePoint;
 use crate::records::sink::{FinishedOutputs, OutputState, SinkError, Sinks};
 use crate::records::source::PartRead;
 use crate::records::stream::Stream;
+use crate::search::TableError;
 
 /// Called by a run to keep checkpoints while it goes on.
 pub(crate) trait CheckpointHooks {
@@ -55,7 +56,7 @@ pub(crate) struct CompletedRun {
 /// the input, whatever the threads.
 pub(crate) fn run<W: BlockWorker + 'static, E: From<RunError>>(
     job: &Job<'_>,
-    make_worker: impl Fn() -> W + Send + Sync + 'static,
+    make_worker: impl Fn() -> Result<W, TableError> + Send + Sync + 'static,
     take: impl FnMut(&mut ProcessedBlock, W::Found) -> Result<(), E>,
     progress: &mut Progress,
     cancel: &AtomicBool,
@@ -66,7 +67,7 @@ pub(crate) fn run<W: BlockWorker + 'static, E: From<RunError>>(
 /// The same, with checkpoints from which another process can go on.
 pub(crate) fn run_with_checkpoints<W: BlockWorker + 'static, E: From<RunError>>(
     job: &Job<'_>,
-    make_worker: impl Fn() -> W + Send + Sync + 'static,
+    make_worker: impl Fn() -> Result<W, TableError> + Send + Sync + 'static,
     take: impl FnMut(&mut ProcessedBlock, W::Found) -> Result<(), E>,
     progress: &mut Progress,
     cancel: &AtomicBool,
@@ -131,7 +132,7 @@ pub(crate) struct CompletedPass {
 pub(crate) fn pass<W: BlockWorker + 'static, E: From<RunError>>(
     job: &Job<'_>,
     sinks: &mut Sinks,
-    make_worker: impl Fn() -> W + Send + Sync + 'static,
+    make_worker: impl Fn() -> Result<W, TableError> + Send + Sync + 'static,
     take: impl FnMut(&mut ProcessedBlock, W::Found) -> Result<(), E>,
     progress: &mut Progress,
     cancel: &AtomicBool,
@@ -144,7 +145,7 @@ pub(crate) fn pass<W: BlockWorker + 'static, E: From<RunError>>(
 
 fn read_all<W: BlockWorker + 'static, E: From<RunError>>(
     job: &Job<'_>,
-    make_worker: impl Fn() -> W + Send + Sync + 'static,
+    make_worker: impl Fn() -> Result<W, TableError> + Send + Sync + 'static,
     mut take: impl FnMut(&mut ProcessedBlock, W::Found) -> Result<(), E>,
     (sinks, resume_point): (&mut Sinks, &mut ResumePoint),
     progress: &mut Progress,

@@ -77,13 +77,23 @@ impl Checkpoint {
     /// # Errors
     /// If the manifest cannot be read.
     pub(crate) fn is_to_replace(&self, manifest: &Path) -> io::Result<bool> {
-        if self.replaces.is_empty() {
-            return Ok(false);
-        }
-        match files::read(manifest) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-            read => read.map(|bytes| self.replaces.contains(&Sha256Sum::of(&bytes))),
-        }
+        is_one_of(&self.replaces, manifest)
+    }
+}
+
+/// Whether a manifest is there and is one of those with these checksums.
+pub(crate) fn is_one_of(sums: &[Sha256Sum], manifest: &Path) -> io::Result<bool> {
+    if sums.is_empty() {
+        return Ok(false);
+    }
+    Ok(sum_if_there(manifest)?.is_some_and(|sum| sums.contains(&sum)))
+}
+
+/// The checksum of a manifest; none if there is none.
+pub(crate) fn sum_if_there(manifest: &Path) -> io::Result<Option<Sha256Sum>> {
+    match files::read(manifest) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        read => read.map(|bytes| Some(Sha256Sum::of(&bytes))),
     }
 }
 

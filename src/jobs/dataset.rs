@@ -12,6 +12,7 @@ use crate::engine::progress::Progress;
 use crate::jobs::error::JobError;
 use crate::mate::judge::Judge;
 use crate::mate::memo::{Memo, Memoized};
+use crate::search::TableError;
 
 /// Makes a dataset as `plan` says. Sets nothing under a final name unless all went well; equal positions are
 /// searched once.
@@ -28,9 +29,14 @@ pub fn dataset(
 }
 
 /// Makes the judges that a plan needs.
-pub fn judges(plan: &JobPlan) -> impl Fn() -> Memoized<Judge> + Send + Sync + use<> {
+pub fn judges(
+    plan: &JobPlan,
+) -> impl Fn() -> Result<Memoized<Judge>, TableError> + Send + Sync + use<> {
     let search = plan.settings.search.clone();
     let tsume_plies = plan.settings.dataset.is_some_and(|dataset| dataset.tsume_plies);
     let memo = Arc::new(Memo::new());
-    move || Memoized::new(Judge::new(&search).tsume(tsume_plies), Arc::clone(&memo))
+    move || {
+        let judge = Judge::try_new(&search)?.tsume(tsume_plies);
+        Ok(Memoized::new(judge, Arc::clone(&memo)))
+    }
 }

@@ -18,6 +18,7 @@ use crate::records::processing::ProcessedBlock;
 use crate::records::sink::OutputPlan;
 use crate::records::source;
 use crate::records::source::{Block, Delivery, Part, Source, SourceError};
+use crate::search::TableError;
 use crate::storage::compression::{Compression, ZSTD_LEVEL};
 use crate::storage::platform;
 
@@ -72,10 +73,10 @@ pub struct Interval {
 /// or the input cannot be read twice. Ends early, with what is known, when `cancel` is set.
 ///
 /// # Errors
-/// [`RunError`] if an input cannot be read.
+/// [`RunError`] if an input cannot be read, or there is no memory for a judge.
 pub fn estimate<J: PositionJudge + 'static>(
     plan: &JobPlan,
-    make_judge: impl Fn() -> J + Send + Sync + 'static,
+    make_judge: impl Fn() -> Result<J, TableError> + Send + Sync + 'static,
     cancel: &AtomicBool,
 ) -> Result<Option<Estimate>, RunError> {
     let is_seekable = plan.parts.iter().all(|part| source::is_cheap_to_count(&part.input));

@@ -13,6 +13,7 @@ use crate::mate::judge::{Judge, PositionJudge};
 use crate::mate::memo::{Memo, Memoized};
 use crate::records::processing::ProcessedBlock;
 use crate::records::source::Block;
+use crate::search::TableError;
 
 /// Records per block. Few, because one hard position keeps a thread busy for seconds, and results that wait for
 /// it in the order of the input is in no checkpoint.
@@ -29,7 +30,7 @@ pub fn filter(
 ) -> Result<Completed, JobError> {
     let search = plan.settings.search.clone();
     let memo = Arc::new(Memo::new());
-    let make_judge = move || Memoized::new(Judge::new(&search), Arc::clone(&memo));
+    let make_judge = move || Ok(Memoized::new(Judge::try_new(&search)?, Arc::clone(&memo)));
     filter_with(plan, make_judge, progress, cancel)
 }
 
@@ -45,11 +46,11 @@ pub fn filter_with<J, F>(
 ) -> Result<Completed, JobError>
 where
     J: PositionJudge + Send + 'static,
-    F: Fn() -> J + Send + Sync + 'static,
+    F: Fn() -> Result<J, TableError> + Send + Sync + 'static,
 {
     let plan = Arc::new(plan);
     let judged = Arc::clone(&plan);
-    let make_worker = move || JudgeWorker { plan: Arc::clone(&judged), judge: make_judge() };
+    let make_worker = move || Ok(JudgeWorker { plan: Arc::clone(&judged), judge: make_judge()? });
     run_job(&plan, BLOCK_RECORDS, make_worker, progress, cancel)
 }
 

@@ -71,6 +71,18 @@ impl RunDescription {
         }
     }
 
+    /// Whether an evaluation depends on the position only, as each process finds out with its own batch.
+    fn reproducible(&mut self) -> Option<&mut Value> {
+        self.settings.get_mut("evaluator")?.get_mut("reproducible")
+    }
+
+    /// Of a run in several processes or shards: it is reproducible if all of them are.
+    pub(crate) fn join_reproducible(&mut self, mut other: Self) {
+        if let (Some(own), Some(other)) = (self.reproducible(), other.reproducible()) {
+            *own = (*own == true && *other == true).into();
+        }
+    }
+
     /// That of the shards of the run, joined.
     pub(crate) fn into_merged(self) -> Self {
         Self { command: MERGE.to_owned(), shard: None, ..self }
@@ -103,6 +115,9 @@ impl Identity {
     fn comparable(&self) -> Value {
         let mut identity = self.clone();
         identity.run.settings.remove(THREADS);
+        if let Some(reproducible) = identity.run.reproducible() {
+            *reproducible = Value::Null;
+        }
         serde_json::to_value(identity).expect("maps whose keys are words have a JSON form")
     }
 }
@@ -135,6 +150,21 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_run_is_reproducible_if_all_its_processes_are() {
+        let identity = |reproducible: bool| {
+            let settings = json!({"evaluator": {"network": "a", "reproducible": reproducible}});
+            let Value::Object(settings) = settings else { unreachable!() };
+            Identity { run: RunDescription::new(RELABEL, settings, None), inputs: Vec::new() }
+        };
+        for (first, second) in [(true, true), (true, false), (false, true), (false, false)] {
+            assert_eq!(identity(first).difference(&identity(second)), None);
+            let mut joined = identity(first);
+            joined.run.join_reproducible(identity(second).run);
+            assert_eq!(joined, identity(first && second));
+        }
+    }
 
     #[test]
     fn a_difference_says_where_it_is() {

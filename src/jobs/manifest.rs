@@ -116,6 +116,12 @@ impl Manifest {
         read(path)
     }
 
+    /// This name as that of its run: what states no shard and begins where its inputs begin is of a run without shards.
+    pub(crate) fn named(&self, name: &RunName) -> RunName {
+        let is_whole = self.run.shard.is_none() && self.inputs.iter().all(|input| input.from == 0);
+        if is_whole { name.whole() } else { name.clone() }
+    }
+
     /// What the run was.
     pub fn identity(&self) -> Identity {
         let inputs = self.inputs.iter().map(|input| input.identity.clone());
@@ -131,6 +137,7 @@ impl Manifest {
             input.to = next.to;
             input.bytes = input.bytes.saturating_add(next.bytes);
         }
+        self.run.join_reproducible(next.run.clone());
         self.counts.add(&next.counts);
         self.elapsed_s += next.elapsed_s;
         self.saved.add(next.saved);

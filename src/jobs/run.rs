@@ -22,6 +22,7 @@ use crate::jobs::manifest::per_s;
 use crate::mate::judge::MemoHits;
 use crate::records::account::{input_entry, output_entry};
 use crate::records::sink::SinkError;
+use crate::search::TableError;
 use crate::storage::lock::Lock;
 use crate::storage::{files, own_files, platform};
 
@@ -49,7 +50,7 @@ pub(crate) type Finding = Result<MemoHits, JobError>;
 pub(crate) fn run_job<W: BlockWorker<Found = Finding> + 'static>(
     plan: &JobPlan,
     block_records: u64,
-    make_worker: impl Fn() -> W + Send + Sync + 'static,
+    make_worker: impl Fn() -> Result<W, TableError> + Send + Sync + 'static,
     progress: &mut Progress,
     cancel: &AtomicBool,
 ) -> Result<Completed, JobError> {
@@ -58,8 +59,8 @@ pub(crate) fn run_job<W: BlockWorker<Found = Finding> + 'static>(
         path: plan.folder.clone(),
         source,
     })?;
-    let lock = Lock::take(&plan.lock, cancel)?;
-    let identity = Identity::of(plan);
+    let lock = Lock::take(&plan.lock, plan.shard.map(|shard| shard.to_string()), cancel)?;
+    let mut identity = Identity::of(plan);
     let resume_state = ResumeState::read(plan)?;
     if let Some(manifest) = find_sent(plan, &identity, &resume_state)? {
         leave(plan, lock);
@@ -73,6 +74,9 @@ pub(crate) fn run_job<W: BlockWorker<Found = Finding> + 'static>(
             return Ok(Completed { manifest: *manifest, was_done });
         }
     };
+    if let Some(resumed) = &resumed {
+        identity.run.join_reproducible(resumed.identity.run.clone());
+    }
     if let Some(staging) = &plan.staging {
         if plan.resume && resumed.is_none() {
             staging.check_unsent(plan, &identity)?;
@@ -148,7 +152,7 @@ fn leave(plan: &JobPlan, lock: Lock) {
 fn write<W: BlockWorker<Found = Finding> + 'static>(
     plan: &JobPlan,
     block_records: u64,
-    make_worker: impl Fn() -> W + Send + Sync + 'static,
+    make_worker: impl Fn() -> Result<W, TableError> + Send + Sync + 'static,
     mut checkpointer: Checkpointer,
     progress: &mut Progress,
     cancel: &AtomicBool,

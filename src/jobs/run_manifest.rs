@@ -57,6 +57,14 @@ impl RunManifest {
         }
     }
 
+    /// This name as that of its run, with the shard that it states.
+    pub(crate) fn named(&self, name: &RunName) -> RunName {
+        match self {
+            Self::Records(manifest) => manifest.named(name),
+            Self::Games(manifest) => manifest.named(name),
+        }
+    }
+
     /// Checks that everything is accounted for.
     ///
     /// # Errors

@@ -38,7 +38,8 @@ impl RunName {
         Self { stem: stem.to_owned(), count, index }
     }
 
-    /// The start of a file's name, if it ends as it should.
+    /// The start of a file's name, if it ends as it should. One that looks like a shard's may also be that of a run
+    /// without shards over a part that `split` has made: see [`RunName::whole`].
     pub fn of_file(name: &str, suffix: &str) -> Option<Self> {
         let name = name.strip_suffix(suffix)?;
         let shard = || {
@@ -56,6 +57,18 @@ impl RunName {
     pub fn of_manifest(path: &Path) -> Option<Self> {
         let name = text_of(path.file_name().unwrap_or_default());
         Self::of_file(name.strip_suffix(PARTIAL_SUFFIX).unwrap_or(&name), MANIFEST_SUFFIX)
+    }
+
+    /// The same name as that of a run without shards, whatever it looks like.
+    #[must_use]
+    pub fn whole(&self) -> Self {
+        Self::new(&self.to_string(), None)
+    }
+
+    /// The same name as that of the run that states this shard, or none: only a stated shard is one.
+    #[must_use]
+    pub fn stated(self, shard: Option<&str>) -> Self {
+        if shard.is_some() { self } else { self.whole() }
     }
 
     /// The shard; none where there are none.
@@ -133,5 +146,16 @@ mod tests {
             assert_eq!(name.to_string(), whole);
         }
         assert_eq!(of("a.hcp"), None);
+    }
+
+    /// The input of a run without shards may be a part that `split` has made.
+    #[test]
+    fn only_a_stated_shard_is_one() {
+        let name = RunName::of_file("a-00001-of-00003.lock", LOCK_SUFFIX).unwrap();
+        assert_eq!(name.clone().stated(Some("1/3")), name);
+        let whole = name.clone().stated(None);
+        assert_eq!((&*whole.stem, whole.shard()), ("a-00001-of-00003", None));
+        assert_eq!(whole.to_string(), name.to_string());
+        assert_eq!(whole.clone().stated(None), whole);
     }
 }

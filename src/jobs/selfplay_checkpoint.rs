@@ -6,6 +6,7 @@ use super::checkpoint::CheckpointContent;
 use super::identity::Identity;
 use super::selfplay_manifest::GameTotals;
 use crate::records::sink::OutputState;
+use crate::storage::checksum::Sha256Sum;
 
 /// How far a run has come.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -24,6 +25,30 @@ pub(crate) struct SelfPlayCheckpoint {
     pub elapsed_s: f64,
     /// Games behind which another process went on.
     pub resumed_from: Vec<u64>,
+    /// Checksum of the manifest that the run is to replace: what it speaks of is not its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replaces: Vec<Sha256Sum>,
+}
+
+impl SelfPlayCheckpoint {
+    /// That of a run which has done nothing yet.
+    pub(crate) fn begun(identity: Identity, replaces: Vec<Sha256Sum>) -> Self {
+        Self {
+            identity,
+            done: 0,
+            games: GameTotals::default(),
+            reproducible: true,
+            outputs: Vec::new(),
+            elapsed_s: 0.0,
+            resumed_from: Vec::new(),
+            replaces,
+        }
+    }
+
+    /// Whether nothing of its run is written down but that it began.
+    pub(crate) const fn is_beginning(&self) -> bool {
+        self.outputs.is_empty()
+    }
 }
 
 impl CheckpointContent for SelfPlayCheckpoint {

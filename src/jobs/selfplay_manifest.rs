@@ -92,6 +92,11 @@ pub struct GameTotals {
 }
 
 impl SelfPlayManifest {
+    /// This name as that of its run.
+    pub(crate) fn named(&self, name: &RunName) -> RunName {
+        name.clone().stated(self.run.shard.as_deref())
+    }
+
     /// What the run was.
     pub fn identity(&self) -> Identity {
         Identity { run: self.run.clone(), inputs: self.inputs.clone() }
@@ -115,7 +120,7 @@ impl SelfPlayManifest {
         }
         self.check_balance()?;
         name.map_or(Ok(()), |name| {
-            name.check(
+            self.named(name).check(
                 &self.run.command,
                 self.run.shard.as_deref(),
                 &self.run.settings,

@@ -3,12 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use super::checkpoint::{Checkpoint, CheckpointContent};
 use super::error::JobError;
 use super::identity::{Identity, IdentityDifference, RETRY_UNKNOWN};
 use super::manifest::Manifest;
 use super::output_check::wrong_output;
 use super::run_manifest::RunManifest;
 use super::run_name::{CHECKPOINT_SUFFIX, LOCK_SUFFIX, RunName};
+use super::selfplay_checkpoint::SelfPlayCheckpoint;
 use super::shard_error::ShardError;
 use crate::records::account::InputEntry;
 use crate::records::account_file::MANIFEST_SUFFIX;
@@ -16,6 +18,7 @@ use crate::records::format_name::FormatName;
 use crate::records::shard::{Shard, missing};
 use crate::records::stream::Stream;
 use crate::storage::compression::Compression;
+use crate::storage::lock::Holder;
 use crate::storage::path_text::{path_of, text_of};
 use crate::storage::quantity::quantity;
 use crate::storage::{files, platform};
@@ -43,10 +46,13 @@ impl ShardSet {
         let mut runs: BTreeMap<(String, u32), Vec<PathBuf>> = BTreeMap::new();
         for file in files::names_in(folder).map_err(failed)? {
             let path = folder.join(path_of(&file));
-            let name = RunName::of_file(&file, MANIFEST_SUFFIX);
-            if let Some(name) = name
-                .filter(|name| name.shard().is_some() && stem.is_none_or(|stem| name.stem == stem))
-            {
+            let name =
+                RunName::of_file(&file, MANIFEST_SUFFIX).filter(|name| name.shard().is_some());
+            let Some(name) = name else { continue };
+            // What is wrong with one that cannot be read is said when it is read.
+            let name =
+                RunManifest::read_unchecked(&path).map_or(name.clone(), |of| of.named(&name));
+            if name.shard().is_some() && stem.is_none_or(|stem| name.stem == stem) {
                 runs.entry((name.stem, name.count)).or_default().push(path);
             }
         }
@@ -73,6 +79,7 @@ impl ShardSet {
             let name = RunName::of_file(&name, MANIFEST_SUFFIX)
                 .ok_or_else(|| JobError::NoManifest { path: path.clone() })?;
             let manifest = RunManifest::read_unchecked(path)?;
+            let name = manifest.named(&name);
             let folder = platform::folder_of(path);
             let same = |set: &&mut Self| {
                 set.folder == folder && set.stem == name.stem && set.count == name.count
@@ -181,6 +188,7 @@ impl ShardSet {
         let suffixes = [CHECKPOINT_SUFFIX, LOCK_SUFFIX];
         let begun = names.iter().filter_map(|name| {
             let name = suffixes.iter().find_map(|suffix| RunName::of_file(name, suffix))?;
+            let name = stated_run(&self.folder, name);
             let is_own = name.stem == self.stem && name.count == self.count && name.index > 0;
             is_own.then_some(name.index)
         });
@@ -280,6 +288,32 @@ impl ShardSet {
         let wanted = outputs.filter(|output| stream.is_none_or(|stream| output.stream == stream));
         wanted.filter_map(|output| wrong_output(&self.folder, output)).collect()
     }
+}
+
+/// The run whose files have this name in a folder, as its checkpoint, manifest or lock states it; where none of them
+/// can be read, as the name looks.
+pub(super) fn stated_run(folder: &Path, name: RunName) -> RunName {
+    if name.shard().is_none() {
+        return name;
+    }
+    let path = |suffix| folder.join(path_of(&name.file(suffix)));
+    if let Some(identity) = identity_in(&path(CHECKPOINT_SUFFIX)) {
+        return name.stated(identity.run.shard.as_deref());
+    }
+    if let Ok(manifest) = RunManifest::read_unchecked(&path(MANIFEST_SUFFIX)) {
+        return manifest.named(&name);
+    }
+    match Holder::of(&path(LOCK_SUFFIX)) {
+        Some(holder) => name.stated(holder.shard.as_deref()),
+        None => name,
+    }
+}
+
+/// What the run is whose checkpoint this is, whatever it makes; none if the file cannot be read.
+fn identity_in(checkpoint: &Path) -> Option<Identity> {
+    let of_records = || Some(Checkpoint::read(checkpoint).ok()??.identity);
+    let of_games = || Some(SelfPlayCheckpoint::read(checkpoint).ok()??.identity);
+    of_records().or_else(of_games)
 }
 
 /// That one manifest tells of games and another of records.

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::checkpoint::{Checkpoint, CheckpointContent};
+use super::checkpoint::{Checkpoint, CheckpointContent, sum_if_there};
 use super::identity::Identity;
 use super::manifest::Manifest;
 use super::plan::JobPlan;
@@ -121,11 +121,7 @@ fn sums_of_manifests(plan: &JobPlan) -> Result<Vec<Sha256Sum>, JobError> {
     let destination = plan.destination(&plan.manifest);
     for path in [Some(&plan.manifest), plan.staging.as_ref().map(|_| &destination)] {
         let Some(path) = path else { continue };
-        match files::read(path) {
-            Ok(bytes) => sums.push(Sha256Sum::of(&bytes)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(source) => return Err(failed("read", path, source)),
-        }
+        sums.extend(sum_if_there(path).map_err(|source| failed("read", path, source))?);
     }
     Ok(sums)
 }

@@ -5,14 +5,14 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::checkpoint::{Checkpoint, CheckpointContent};
+use super::checkpoint::{Checkpoint, CheckpointContent, is_one_of};
 use super::error::JobError;
 use super::manifest::{ManifestHead, per_s};
 use super::run_manifest::RunManifest;
 use super::run_name::{CHECKPOINT_SUFFIX, LOCK_SUFFIX, RunName};
 use super::selfplay_checkpoint::SelfPlayCheckpoint;
 use super::selfplay_manifest::{GameTotals, games_of};
-use super::shard_set::ShardSet;
+use super::shard_set::{ShardSet, stated_run};
 use crate::records::account_file::{MANIFEST_SUFFIX, ManifestError};
 use crate::records::counts::Counts;
 use crate::records::shard::missing;
@@ -141,6 +141,7 @@ pub fn status(folder: &Path) -> Result<Vec<RunStatus>, JobError> {
         let Some(name) = found.filter(|_| !is_of_another(&folder.join(path_of(&name)))) else {
             continue;
         };
+        let name = stated_run(folder, name);
         let run = runs.entry((name.stem.clone(), name.count)).or_default();
         if !run.shards.contains_key(&name.index) {
             run.look_at(folder, &name);
@@ -251,11 +252,12 @@ impl FoundCheckpoint {
                 elapsed_s: checkpoint.elapsed_s,
             });
         }
-        let SelfPlayCheckpoint { identity, games, elapsed_s, .. } =
+        let SelfPlayCheckpoint { identity, games, elapsed_s, replaces, .. } =
             SelfPlayCheckpoint::read(path).ok()??;
+        let replaces = is_one_of(&replaces, manifest).unwrap_or(false);
         let records = games_of(&identity.run.settings, identity.run.shard.as_deref());
         let counts = ShardCounts::from(&games);
-        Some(Self { unit: RunUnit::Games, counts, records, elapsed_s, replaces: false })
+        Some(Self { unit: RunUnit::Games, counts, records, elapsed_s, replaces })
     }
 }
 

@@ -11,10 +11,10 @@ use super::judge::{InCheck, Judgement, SearchSettings};
 use super::proof::proof_text;
 use crate::format::proof_file::{ProofClaim, ProofHead, ProofText, TooManySteps};
 use crate::records::answer::Answer;
-use crate::search::SearchObserver;
 use crate::search::alternatives::{
     AlternativesSearch, LineNode, MainLine, MoveFinding, Question, Uniqueness,
 };
+use crate::search::{SearchObserver, TableError};
 use crate::shogi::{Move, Position};
 use crate::solver::{Attacker, Limits, TableSize};
 
@@ -124,13 +124,20 @@ pub struct MovesJudge {
 
 impl MovesJudge {
     /// Allocates the table.
-    pub fn new(settings: &SearchSettings, all: &AllMoves, keeps_proofs: bool) -> Self {
-        Self {
-            search: AlternativesSearch::new(TableSize::from_mib(settings.hash_mb)),
+    ///
+    /// # Errors
+    /// [`TableError`] if there is no memory for it.
+    pub fn try_new(
+        settings: &SearchSettings,
+        all: &AllMoves,
+        keeps_proofs: bool,
+    ) -> Result<Self, TableError> {
+        Ok(Self {
+            search: AlternativesSearch::try_new(TableSize::from_mib(settings.hash_mb))?,
             settings: settings.clone(),
             all: all.clone(),
             keeps_proofs,
-        }
+        })
     }
 
     /// Asks about the moves of a position that got this judgement: about those of the attacker, or about the replies of

@@ -15,7 +15,7 @@ use crate::engine::error::RunError;
 use crate::engine::in_order::{Parallelism, in_order};
 use crate::format::proof_file::{ProofText, TooManySteps};
 use crate::records::source::SourceError;
-use crate::search::SearchObserver;
+use crate::search::{SearchObserver, TableError};
 use crate::shogi::{Move, Position};
 use crate::solver::{CountedPlies, Threads};
 use crate::storage::platform;
@@ -85,20 +85,20 @@ where
 /// [`Judge::on_threads`].
 ///
 /// # Errors
-/// [`BadPosition`] if there is nothing to ask about.
+/// [`TableError`] if there is no memory for the table; within, [`BadPosition`] if there is nothing to ask about.
 pub fn solve_one(
     found: InputPosition,
     settings: &SearchSettings,
     options: &SolveOptions,
     threads: usize,
     observer: &dyn SearchObserver<Move>,
-) -> Result<Solution, BadPosition> {
+) -> Result<Result<Solution, BadPosition>, TableError> {
     let memo = Arc::new(Memo::with_buckets(1));
-    let mut worker = SolveWorker::new(settings, options, memo);
+    let mut worker = SolveWorker::try_new(settings, options, memo)?;
     if let Some(threads) = NonZero::new(platform::threads(threads)) {
         worker.judge = worker.judge.on_threads(Threads::new(threads));
     }
-    worker.solution(found, observer)
+    Ok(worker.solution(found, observer))
 }
 
 fn solve_with<E>(
@@ -116,7 +116,7 @@ where
     let threads = platform::threads(threads);
     let make_worker = {
         let (settings, options) = (settings.clone(), options.clone());
-        move || SolveWorker::new(&settings, &options, Arc::clone(&memo))
+        move || SolveWorker::try_new(&settings, &options, Arc::clone(&memo))
     };
     let work = |worker: &mut SolveWorker, delivered: PositionResult| -> Result<_, SourceError> {
         let cancel = Arc::clone(&worker.options.cancel);
@@ -156,21 +156,19 @@ struct SolveWorker {
 }
 
 impl SolveWorker {
-    fn new(
+    fn try_new(
         settings: &SearchSettings,
         options: &SolveOptions,
         memo: Arc<Memo<SolvedPosition>>,
-    ) -> Self {
-        Self {
-            judge: Judge::new(settings).shortest(options.shortest),
-            moves_judge: options
-                .all
-                .as_ref()
-                .map(|all| MovesJudge::new(settings, all, options.proof)),
+    ) -> Result<Self, TableError> {
+        let moves_judge = |all| MovesJudge::try_new(settings, all, options.proof);
+        Ok(Self {
+            judge: Judge::try_new(settings)?.shortest(options.shortest),
+            moves_judge: options.all.as_ref().map(moves_judge).transpose()?,
             in_check: settings.in_check,
             options: options.clone(),
             memo,
-        }
+        })
     }
 
     fn solution(

@@ -134,7 +134,7 @@ pub fn stats(
         Ok::<(), OperationError>(())
     };
     let CompletedRun { counts, parts_read, finished } =
-        run(&job, move || Arc::clone(&worker), take, progress, cancel)?;
+        run(&job, move || Ok(Arc::clone(&worker)), take, progress, cancel)?;
     finished.commit()?;
     let report = StatsReport::new(&plan.parts, &parts_read, &counts, &tally, distinct.count());
     report.check_balance()?;

@@ -60,7 +60,7 @@ pub fn verify(
         Ok::<(), OperationError>(())
     };
     let CompletedRun { counts, parts_read, finished } =
-        run(&job, move || Arc::clone(&worker), take, progress, cancel)?;
+        run(&job, move || Ok(Arc::clone(&worker)), take, progress, cancel)?;
     if let Some(records) = plan.records.filter(|&records| records != counts.input) {
         let (record, byte) = (counts.input, parts_read.iter().map(|read| read.bytes).sum());
         let what = format!("it ends here, and not behind {}", quantity(records, "record"));

@@ -37,9 +37,9 @@ pub enum ContradictionError {
     /// It is the manifest of another shard than its name says.
     #[error("it is of shard {says}, its name says {name}")]
     Shard {
-        /// What it says, `none` of the whole.
+        /// What it says.
         says: String,
-        /// What its name says.
+        /// What its name says, `none` for that of the whole.
         name: String,
     },
     /// A range ends before it begins.

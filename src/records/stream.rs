@@ -222,17 +222,42 @@ impl EncodedRecords {
     }
 
     /// Bytes of the records from number `from` up to, but not including, number `to`; those of a group
-    /// belong to its last record. What follows the last record, a group of none, comes with it.
+    /// belong to its last record.
     pub fn bytes_of(&self, from: u64, to: u64) -> &[u8] {
-        let records = usize::try_from(self.len()).unwrap_or(usize::MAX);
-        let end = |number: u64| match usize::try_from(number) {
-            Ok(0) => 0,
-            Ok(number) if number < records => {
-                self.record_len.map_or_else(|| self.ends[number - 1], |len| number * len)
+        &self.bytes[self.end_of(from)..self.end_of(to)]
+    }
+
+    /// What follows the last record: a group of none.
+    pub(crate) fn bytes_behind(&self) -> &[u8] {
+        &self.bytes[self.end_of(self.len())..]
+    }
+
+    /// Where the first so many records end.
+    fn end_of(&self, records: u64) -> usize {
+        let records = usize::try_from(records.min(self.len())).unwrap_or(usize::MAX);
+        match (records, self.record_len) {
+            (0, _) => 0,
+            (_, Some(len)) => records * len,
+            (_, None) => self.ends[records - 1],
+        }
+    }
+
+    /// The first record behind a frame that begins with record `from`, which is one of these, and ends behind so many
+    /// records or the first one that brings it to so many bytes, whichever comes first.
+    pub(crate) fn end_of_frame(&self, from: u64, records: u64, bytes: usize) -> u64 {
+        let last = self.len().min(from.saturating_add(records));
+        let full = self.end_of(from).saturating_add(bytes);
+        let is_full = |to: u64| self.end_of(to) >= full;
+        let (mut low, mut high) = (from + 1, last.max(from + 1));
+        while low < high {
+            let middle = low.midpoint(high);
+            if is_full(middle) {
+                high = middle;
+            } else {
+                low = middle + 1;
             }
-            _ => self.bytes.len(),
-        };
-        &self.bytes[end(from)..end(to)]
+        }
+        low
     }
 }
 

@@ -48,6 +48,10 @@ pub enum EvaluatorError {
     #[cfg(feature = "network")]
     #[error(transparent)]
     Network(#[from] NetworkError),
+    /// A thread has no memory for the table of its mate searches.
+    #[cfg(feature = "network")]
+    #[error("cannot begin to search")]
+    Table(#[from] crate::search::TableError),
     /// A network does not answer.
     #[cfg(feature = "network")]
     #[error("the network {network} gives no evaluations")]

@@ -90,7 +90,7 @@ impl NetworkEvaluator {
     pub fn new(settings: NetworkSettings) -> Result<Self, EvaluatorError> {
         let network = settings.model.load(settings.policy_temperature)?;
         let batch = Batch::new(settings.batch, network.planes());
-        let mates = LeafSearch::new(settings.mate_table_mib);
+        let mates = LeafSearch::try_new(settings.mate_table_mib)?;
         Ok(Self { settings, network, batch, mates })
     }
 

@@ -14,6 +14,7 @@ use crate::records::archive::ArchiveError;
 use crate::records::plan_error::PlanError;
 use crate::records::sink::SinkError;
 use crate::records::source::SourceError;
+use crate::search::TableError;
 use crate::storage::lock::LockError;
 use crate::storage::quantity::quantity;
 
@@ -57,6 +58,9 @@ pub enum SelfPlayError {
         /// What happened.
         source: EvaluationError,
     },
+    /// There is no memory for the table of the search that looks for mates in openings.
+    #[error("cannot begin to look for mates in openings")]
+    Table(#[from] TableError),
     /// The games of this shard are none.
     #[error("there are no games: shard {shard} of {} is empty", quantity(*games, "game"))]
     NoGames {

@@ -16,6 +16,7 @@ use crate::records::answer::Answer;
 use crate::records::archive::{Archive, ArchiveError};
 use crate::records::format_name::FormatName;
 use crate::records::source::{Input, InputLocation};
+use crate::search::TableError;
 use crate::shogi::Position;
 
 /// The positions of a file.
@@ -107,8 +108,9 @@ impl RunOpenings {
         positions: OpeningPositions,
         seed: u64,
         filter: Option<&SearchSettings>,
-    ) -> Self {
-        Self { positions, seed, filter: filter.map(|search| Mutex::new(Judge::new(search))) }
+    ) -> Result<Self, TableError> {
+        let judge = filter.map(Judge::try_new).transpose()?;
+        Ok(Self { positions, seed, filter: judge.map(Mutex::new) })
     }
 
     fn position(&self, number: u64) -> Result<Position, Box<dyn Error + Send + Sync>> {

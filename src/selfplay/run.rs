@@ -13,7 +13,7 @@ use super::evaluators::Model;
 use super::openings::RunOpenings;
 use super::plan::SelfPlayPlan;
 use super::snapshot::{GamesDone, SelfPlaySnapshot};
-use super::start::{Start, find_start, io_error};
+use super::start::{Start, begin, find_start, io_error};
 use super::totals;
 use crate::engine::metrics::Metrics;
 use crate::engine::progress::ProgressDisplay;
@@ -21,7 +21,7 @@ use crate::jobs::checkpoint::CheckpointContent;
 use crate::jobs::error::JobError;
 use crate::jobs::identity::Identity;
 use crate::jobs::selfplay_checkpoint::SelfPlayCheckpoint;
-use crate::jobs::selfplay_manifest::{GameTotals, SelfPlayManifest};
+use crate::jobs::selfplay_manifest::SelfPlayManifest;
 use crate::records::account::output_entry;
 use crate::records::sink::{Sinks, partial_path};
 use crate::records::stream::Stream;
@@ -51,7 +51,7 @@ pub fn selfplay(
 ) -> Result<SelfPlayed, SelfPlayError> {
     files::create_folder(&plan.folder)
         .map_err(|source| io_error("create", &plan.folder, source))?;
-    let lock = Lock::take(&plan.lock, cancel)?;
+    let lock = Lock::take(&plan.lock, plan.shard.map(|shard| shard.to_string()), cancel)?;
     let checkpoint = match find_start(&plan)? {
         Start::Done(manifest) => return Ok(SelfPlayed { manifest: *manifest, was_done: true }),
         Start::At(checkpoint) => checkpoint.map(|checkpoint| *checkpoint),
@@ -165,21 +165,13 @@ impl Run {
         reproducible: bool,
     ) -> Result<Self, SelfPlayError> {
         let outputs = std::slice::from_ref(&plan.output);
-        let (sinks, state) = if let Some(mut state) = checkpoint {
-            state.resumed_from.push(state.done);
-            state.reproducible &= reproducible;
-            (Sinks::resume(outputs, state.outputs.clone())?, state)
+        let mut state = checkpoint.map_or_else(|| begin(&plan), Ok)?;
+        state.reproducible &= reproducible;
+        let sinks = if state.is_beginning() {
+            Sinks::create_with(outputs, true)?
         } else {
-            let state = SelfPlayCheckpoint {
-                identity: plan.identity.clone(),
-                done: 0,
-                games: GameTotals::default(),
-                reproducible,
-                outputs: Vec::new(),
-                elapsed_s: 0.0,
-                resumed_from: Vec::new(),
-            };
-            (Sinks::create_with(outputs, true)?, state)
+            state.resumed_from.push(state.done);
+            Sinks::resume(outputs, state.outputs.clone())?
         };
         let now = Instant::now();
         let elapsed_before_s = state.elapsed_s;
@@ -196,7 +188,7 @@ impl Run {
         let openings: Box<dyn Openings> = match plan.openings.take() {
             Some(positions) => {
                 let filter = plan.openings_filter.as_ref();
-                Box::new(RunOpenings::new(positions, plan.seed, filter))
+                Box::new(RunOpenings::new(positions, plan.seed, filter)?)
             }
             None => Box::new(StartPosition),
         };

@@ -1,11 +1,11 @@
 //! Where a run of self-play begins: at the first game, where an interrupted one stood, or nowhere, as it was done
 //! before.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::error::SelfPlayError;
 use super::plan::SelfPlayPlan;
-use crate::jobs::checkpoint::CheckpointContent;
+use crate::jobs::checkpoint::{CheckpointContent, sum_if_there};
 use crate::jobs::error::JobError;
 use crate::jobs::identity::Identity;
 use crate::jobs::selfplay_checkpoint::SelfPlayCheckpoint;
@@ -23,23 +23,19 @@ pub(super) enum Start {
 }
 
 pub(super) fn find_start(plan: &SelfPlayPlan) -> Result<Start, SelfPlayError> {
-    let partial = partial_path(&plan.output.path);
     if !plan.resume {
-        let checkpoints =
-            plan.checkpoint.iter().flat_map(|path| [path.clone(), partial_path(path)]);
-        for path in checkpoints.chain([partial]) {
-            platform::remove_if_there(&path).map_err(|source| io_error("remove", &path, source))?;
-        }
         return Ok(Start::At(None));
     }
+    let partial = partial_path(&plan.output.path);
     let checkpoint = match &plan.checkpoint {
         Some(path) => SelfPlayCheckpoint::read(path)?.map(|checkpoint| (path, checkpoint)),
         None => None,
     };
     if let Some((path, checkpoint)) = checkpoint {
         check_same(path, &checkpoint.identity, &plan.identity)?;
-        // The process ended while it gave names, the manifest's last: what has its name goes back.
-        if !partial.exists() && plan.output.path.exists() {
+        // The process ended while it gave names, the manifest's last: what has its name goes back. In the beginning
+        // what has the name is what the run is to replace.
+        if !checkpoint.is_beginning() && !partial.exists() && plan.output.path.exists() {
             let path = &plan.output.path;
             platform::rename(path, &partial).map_err(|source| io_error("rename", path, source))?;
         }
@@ -66,6 +62,24 @@ pub(super) fn find_start(plan: &SelfPlayPlan) -> Result<Start, SelfPlayError> {
         }
     }
     Ok(Start::Done(Box::new(manifest)))
+}
+
+/// What is written down of a new run. If it replaces anything, a checkpoint says so first: a process that resumes it
+/// must not take the existing files for its own.
+pub(super) fn begin(plan: &SelfPlayPlan) -> Result<SelfPlayCheckpoint, SelfPlayError> {
+    let manifest = &plan.manifest;
+    let replaced = sum_if_there(manifest).map_err(|source| io_error("read", manifest, source))?;
+    let begun = SelfPlayCheckpoint::begun(plan.identity.clone(), replaced.into_iter().collect());
+    let is_there = |path: &PathBuf| path.symlink_metadata().is_ok();
+    let there = [manifest, &plan.output.path].into_iter().chain(&plan.checkpoint).any(is_there);
+    if let Some(path) = plan.checkpoint.as_ref().filter(|_| there) {
+        begun.write(path)?;
+    }
+    // Another run's.
+    for path in [&plan.output.path, manifest].map(|path| partial_path(path)) {
+        platform::remove_if_there(&path).map_err(|source| io_error("remove", &path, source))?;
+    }
+    Ok(begun)
 }
 
 fn check_same(path: &Path, found: &Identity, identity: &Identity) -> Result<(), JobError> {

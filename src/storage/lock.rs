@@ -43,6 +43,9 @@ pub struct Holder {
     pub boot: Option<String>,
     /// Number of the process on it.
     pub pid: u32,
+    /// Which shard it writes, as in `3/10`; none for outputs without shards.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard: Option<String>,
 }
 
 /// Why a lock was not taken.
@@ -79,7 +82,7 @@ impl Holder {
     /// This process.
     fn this() -> Self {
         let (host, boot) = (platform::host_name(), platform::boot_id());
-        Self { host, boot, pid: std::process::id() }
+        Self { host, boot, pid: std::process::id(), shard: None }
     }
 
     /// Whether the process ran on this machine, since its last boot.
@@ -110,11 +113,16 @@ pub struct Lock {
 }
 
 impl Lock {
-    /// Takes the lock. Waits for signs of life of a process on another machine, up to a minute.
+    /// Takes the lock of the outputs of a shard, or of outputs without shards. Waits for signs of life of a process on
+    /// another machine, up to a minute.
     ///
     /// # Errors
     /// [`LockError`] if somebody else has it.
-    pub fn take(path: &Path, cancel: &AtomicBool) -> Result<Self, LockError> {
+    pub fn take(
+        path: &Path,
+        shard: Option<String>,
+        cancel: &AtomicBool,
+    ) -> Result<Self, LockError> {
         let failed = |source| LockError::Io { path: path.to_owned(), source };
         loop {
             let mut file = own_files::open_own(path, true).map_err(failed)?;
@@ -134,7 +142,7 @@ impl Lock {
                 // Its holder ended, and took the file along, between our opening and our locking.
                 continue;
             }
-            sign(&mut file).map_err(failed)?;
+            sign(&mut file, &Holder { shard, ..Holder::this() }).map_err(failed)?;
             return Ok(Self { path: path.to_owned(), file, last_heartbeat: Instant::now() });
         }
     }
@@ -182,10 +190,10 @@ fn holder(file: &mut File) -> Option<Holder> {
     serde_json::from_str(&text).ok()
 }
 
-fn sign(file: &mut File) -> io::Result<()> {
+fn sign(file: &mut File, holder: &Holder) -> io::Result<()> {
     file.set_len(0)?;
     file.rewind()?;
-    serde_json::to_writer(&mut *file, &Holder::this())?;
+    serde_json::to_writer(&mut *file, holder)?;
     file.write_all(b"\n")?;
     file.sync_all()
 }
@@ -235,7 +243,7 @@ mod tests {
     use super::*;
 
     fn take(path: &Path) -> Result<Lock, LockError> {
-        Lock::take(path, &AtomicBool::new(false))
+        Lock::take(path, None, &AtomicBool::new(false))
     }
 
     fn written_by(path: &Path, host: &str) {
@@ -283,7 +291,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.lock");
         written_by(&path, "a-machine-far-away");
-        let cancelled = Lock::take(&path, &AtomicBool::new(true));
+        let cancelled = Lock::take(&path, None, &AtomicBool::new(true));
         assert!(matches!(cancelled, Err(LockError::Interrupted)));
         let beating = std::thread::spawn({
             let path = path.clone();

@@ -90,11 +90,13 @@ fn filtered(
     let plan = JobPlan::new(request).unwrap();
     let (mut progress, cancel) = (Progress::none(), AtomicBool::new(false));
     let filtered = match way {
-        Way::EachByItself => filter_with(plan, move || Judge::new(&search), &mut progress, &cancel),
+        Way::EachByItself => {
+            filter_with(plan, move || Judge::try_new(&search), &mut progress, &cancel)
+        }
         Way::AsTheProgram => filter(plan, &mut progress, &cancel),
         Way::Forgetful => {
             let memo = Arc::new(Memo::with_buckets(1));
-            let make_judge = move || Memoized::new(Judge::new(&search), Arc::clone(&memo));
+            let make_judge = move || Ok(Memoized::new(Judge::try_new(&search)?, Arc::clone(&memo)));
             filter_with(plan, make_judge, &mut progress, &cancel)
         }
     };

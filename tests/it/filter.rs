@@ -60,7 +60,7 @@ impl PositionJudge for FakeJudge {
 
 fn try_run(request: JobRequest) -> Result<Manifest, JobError> {
     let plan = JobPlan::new(request).unwrap();
-    filter_with(plan, || FakeJudge, &mut Progress::none(), &AtomicBool::new(false))
+    filter_with(plan, || Ok(FakeJudge), &mut Progress::none(), &AtomicBool::new(false))
         .map(|filtered| filtered.manifest)
 }
 

@@ -3,6 +3,7 @@
 //! `KYOKUMEN_KILLS=200 cargo test --release killed` kills so many; without it 20 die.
 #![cfg(unix)]
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -32,19 +33,23 @@ struct Job {
     input: Option<PathBuf>,
     command: &'static str,
     words: &'static [&'static str],
+    /// Words that change no byte of the outputs: each process has the next ones.
+    varied: &'static [&'static [&'static str]],
+    started: Cell<usize>,
 }
 
 impl Job {
     fn new(name: &str, bytes: &[u8], words: &'static [&'static str]) -> Self {
         let folder = TempDir::new().unwrap();
         let input = Some(write(folder.path(), name, bytes));
-        Self { folder, input, command: "filter", words }
+        Self { folder, input, command: "filter", words, varied: &[&[]], started: Cell::new(0) }
     }
 
     #[cfg(feature = "network")]
     fn selfplay(words: &'static [&'static str]) -> Self {
         let folder = TempDir::new().unwrap();
-        Self { folder, input: None, command: "selfplay", words }
+        let started = Cell::new(0);
+        Self { folder, input: None, command: "selfplay", words, varied: &[&[]], started }
     }
 
     #[cfg(feature = "network")]
@@ -52,11 +57,16 @@ impl Job {
         Self { command: "relabel", ..self }
     }
 
+    #[cfg(feature = "network")]
+    fn varied(self, varied: &'static [&'static [&'static str]]) -> Self {
+        Self { varied, ..self }
+    }
+
     fn dataset(self) -> Self {
         Self { command: "dataset", ..self }
     }
 
-    fn command(&self, out: &Path) -> Command {
+    fn command(&self, out: &Path, words: &[&str]) -> Command {
         let mut command = Command::new(cargo_bin("kyokumen"));
         command
             .arg(self.command)
@@ -64,18 +74,20 @@ impl Job {
             .arg("-o")
             .arg(out)
             .args(self.words)
-            .arg("--resume");
+            .args(self.varied[self.started.get() % self.varied.len()])
+            .args(words);
+        self.started.set(self.started.get() + 1);
         command.args(["--progress", "none", "--hash-mb", "1"]);
         command.stdout(Stdio::null()).stderr(Stdio::piped());
         command
     }
 
     fn start(&self, out: &Path) -> Child {
-        self.command(out).spawn().unwrap()
+        self.command(out, &["--resume"]).spawn().unwrap()
     }
 
     fn run(&self, out: &Path) -> Output {
-        self.command(out).output().unwrap()
+        self.command(out, &["--resume"]).output().unwrap()
     }
 
     fn out(&self, name: &str) -> PathBuf {
@@ -89,6 +101,41 @@ impl Job {
         let output = self.run(&whole);
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         (contents(&whole), started.elapsed())
+    }
+
+    /// A process that replaces a finished run of other settings, or of the same, is killed as soon as it writes: what
+    /// resumes it writes what an uninterrupted run does, and does not take the old run for its own.
+    #[track_caller]
+    fn replaces_a_run(&self, partial: &str) {
+        let written = |out: &Path, words: &[&str]| {
+            let output = self.command(out, words).output().unwrap();
+            assert!(output.status.success(), "{}", message(&output));
+            contents(out)
+        };
+        let (first, second) = (["--seed=1"], ["--seed=2"]);
+        let whole = written(&self.out("whole"), &second);
+        assert!(written(&self.out("other"), &first) != whole);
+        for (number, (before, every)) in
+            [(first, "1000"), (second, "1000"), (first, "0.001")].into_iter().enumerate()
+        {
+            let out = self.out(&format!("out-{number}"));
+            written(&out, &before);
+            let manifest = fs::read(out.join("a.manifest.json")).unwrap();
+            let every = ["--checkpoint-every", every];
+            let force = [&second[..], &every, &["--force"]].concat();
+            let mut child = self.command(&out, &force).spawn().unwrap();
+            while !out.join(partial).exists() && child.try_wait().unwrap().is_none() {
+                sleep(Duration::from_millis(1));
+            }
+            child.kill().unwrap();
+            assert_eq!(child.wait().unwrap().code(), None, "it was done before it was killed");
+            let status = Command::new(cargo_bin("kyokumen")).arg("status").arg(&out).output();
+            let status = String::from_utf8(status.unwrap().stdout).unwrap();
+            assert!(status.starts_with("a: 1 interrupted"), "{status}");
+            let resumed = written(&out, &[&second[..], &every, &["--resume"]].concat());
+            assert!(resumed == whole, "{number}");
+            assert!(fs::read(out.join("a.manifest.json")).unwrap() != manifest);
+        }
     }
 
     /// Kills as many processes as are to be killed, each at a random instant, and begins anew when a run
@@ -236,7 +283,7 @@ fn a_full_disk_loses_nothing_that_was_written() {
     let mut shell = Command::new("sh");
     // Blocks of 512 bytes, in some shells of 1024: more than a checkpoint, less than the outputs.
     shell.args(["-c", "ulimit -f 100; exec \"$@\"", "sh"]);
-    let command = job.command(&out);
+    let command = job.command(&out, &["--resume"]);
     let output = shell.arg(command.get_program()).args(command.get_args()).output().unwrap();
     assert_data_eq!(
         told_by(&out, &output),
@@ -258,15 +305,10 @@ error: cannot write [FOLDER]/[..]: File too large (os error 27)
 fn new_evaluations_survive() {
     let bytes: Vec<u8> =
         records(2000, 3).iter().flat_map(|record| encoded(Format::Hcpe, record)).collect();
-    let words = &[
-        "--model=hashed",
-        "--playouts=20",
-        "--batch=8",
-        "--checkpoint-every=0.001",
-        "--threads=2",
-        "--root-mate=0,0",
-    ];
-    Job::new("a.hcpe", &bytes, words).relabel().survives();
+    let words = &["--model=hashed", "--playouts=20", "--checkpoint-every=0.001", "--root-mate=0,0"];
+    let varied: &[&[&str]] =
+        &[&["--batch=8", "--threads=2"], &["--batch=5", "--threads=1"], &["--batch=13"]];
+    Job::new("a.hcpe", &bytes, words).relabel().varied(varied).survives();
 }
 
 /// Several threads, whose games come to their ends in another order each time.
@@ -280,9 +322,32 @@ fn games_survive() {
         "--playouts=8",
         "--max-moves=40",
         "--checkpoint-every=0.001",
-        "--threads=2",
-        "--batch=7",
         "--to=hcpe3.zst",
     ])
+    .varied(&[
+        &["--batch=7", "--threads=2"],
+        &["--batch=3", "--threads=1", "--groups=2"],
+        &["--batch=12"],
+    ])
     .survives();
+}
+
+#[test]
+fn a_run_that_replaces_another_is_not_taken_for_it() {
+    let bytes = positions(Format::Hcp, 3000);
+    let words = &["--nodes=30", "--sample=0.9"];
+    Job::new("a.hcp", &bytes, words).replaces_a_run("a.hcp.partial");
+    let words = &["--to=jsonl", "--nodes=30", "--sample=0.9"];
+    Job::new("a.hcp", &bytes, words).dataset().replaces_a_run("a.jsonl.partial");
+}
+
+#[test]
+#[cfg(feature = "network")]
+fn a_run_with_a_network_that_replaces_another_is_not_taken_for_it() {
+    let bytes: Vec<u8> =
+        records(600, 3).iter().flat_map(|record| encoded(Format::Hcpe, record)).collect();
+    let words = &["--model=hashed", "--playouts=20", "--sample=0.9"];
+    Job::new("a.hcpe", &bytes, words).relabel().replaces_a_run("a.hcpe.partial");
+    let words = &["--model=hashed", "--name=a", "--games=30", "--playouts=20", "--max-moves=40"];
+    Job::selfplay(words).replaces_a_run("a.hcpe3.partial");
 }

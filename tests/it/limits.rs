@@ -149,3 +149,40 @@ error: cannot read a.hcp.zst after byte 0: a zstd frame has a window of more tha
 "#]]
     );
 }
+
+/// Searches whose tables do not fit into the memory that a process may have.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_table_without_memory_is_an_error_in_every_command() {
+    const SMALL_MEMORY: &str = "-v 2600000";
+    let folder = TempDir::new().unwrap();
+    let bytes: Vec<u8> =
+        records(400, 9).iter().flat_map(|record| encoded(Format::Psv, record)).collect();
+    fs::write(folder.path().join("a.psv"), bytes).unwrap();
+    let commands: &[&[&str]] = &[
+        &["filter", "a.psv", "-o", "out"],
+        &["dataset", "a.psv", "-o", "out", "--to", "jsonl"],
+        &["solve", "startpos"],
+        #[cfg(feature = "network")]
+        &["relabel", "a.psv", "-o", "out", "--model", "hashed", "--playouts", "3"],
+        #[cfg(feature = "network")]
+        &["selfplay", "--model", "uniform", "--games", "1", "--playouts", "2", "-o", "out"],
+    ];
+    for words in commands {
+        let large = [words, &["--hash-mb", "1048576"][..]].concat();
+        let (code, message) = run(SMALL_MEMORY, "kyokumen", &large, &folder);
+        let expected = "error: there is no memory for a table of 1048576 MiB; --hash-mb says how large it is, \
+                        and each thread has one\n";
+        assert_eq!((code, &*message), (Some(1), expected), "{words:?}");
+    }
+    // One table fits, and not one for each thread.
+    for words in commands.iter().filter(|words| words[0] != "solve") {
+        let threads = ["--hash-mb", "1000", "--threads", "4", "--progress", "none"];
+        let many = [words, &threads[..]].concat();
+        let (code, message) = run(SMALL_MEMORY, "kyokumen", &many, &folder);
+        let expected =
+            "cannot begin to search: there is no memory for a table of 1000 MiB; --hash-mb says";
+        assert!(code == Some(1) && message.contains(expected), "{words:?}: {code:?} {message}");
+        assert!(!message.contains("panicked"), "{message}");
+    }
+}

@@ -60,7 +60,7 @@ fn run(request: JobRequest, verdicts: u64) -> Result<Completed, JobError> {
     let (left, cancel) = (Arc::new(AtomicU64::new(verdicts)), Arc::new(AtomicBool::new(false)));
     let make_judge = {
         let cancel = Arc::clone(&cancel);
-        move || Interrupting { left: Arc::clone(&left), cancel: Arc::clone(&cancel) }
+        move || Ok(Interrupting { left: Arc::clone(&left), cancel: Arc::clone(&cancel) })
     };
     filter_with(plan, make_judge, &mut Progress::none(), &cancel)
 }
@@ -396,7 +396,7 @@ fn a_run_that_replaces_another_can_be_resumed_from_its_beginning() {
         let before = contents(&request.output);
         for _ in 0..2 {
             let force = JobPlan::new(JobRequest { resume: false, force: true, ..request.clone() });
-            let judge = || -> Interrupting { unreachable!("it is interrupted before") };
+            let judge = || -> Result<Interrupting, _> { unreachable!("it is interrupted before") };
             let cancelled = AtomicBool::new(true);
             let ended = filter_with(force.unwrap(), judge, &mut Progress::none(), &cancelled);
             assert!(matches!(ended, Err(JobError::Run(RunError::Interrupted))), "{ended:?}");

@@ -3,9 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::atomic::AtomicBool;
 
 use assert_cmd::cargo::cargo_bin;
 use kyokumen::format::Format;
+use kyokumen::storage::lock::Lock;
 use serde_json::Value;
 use snapbox::{assert_data_eq, str};
 use tempfile::TempDir;
@@ -133,6 +135,51 @@ error: the shards are hcp.zst, the name of joined.hcp says hcp; join them as the
 
 "#]]
     );
+}
+
+/// Games of three and two moves.
+const GAMES: &str = "\
+V2.2
+PI
++
++7776FU
+-3334FU
++2726FU
+%TORYO
+/
+V2.2
+PI
++
++2726FU
+-8384FU
+%TORYO
+";
+
+/// With more shards than records some are empty and begin within a game.
+#[test]
+fn more_shards_than_records_of_games_make_the_whole() {
+    const SHARDS: usize = 8;
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    write(path, "games.csa", GAMES.as_bytes());
+    for format in ["kif", "csa", "hcpe3", "pack", "sbinpack", "usi"] {
+        let input = format!("a.{format}");
+        succeeds("kyokumen", &["convert", "games.csa", "-o", &input, "--fill", "eval=0"], path);
+        let filter = |words: &[&str]| {
+            let words = [&[&*input, "--to", "jsonl"], words].concat();
+            succeeds("gen-filter", &[&words, &SETTINGS[..]].concat(), path);
+        };
+        let (whole, out) = (format!("whole.{format}"), format!("out.{format}"));
+        let joined = format!("{format}.jsonl");
+        filter(&["-o", &whole]);
+        for index in 1..=SHARDS {
+            filter(&["-o", &out, "--shard", &format!("{index}/{SHARDS}")]);
+        }
+        succeeds("kyokumen", &["merge", &out, "-o", &joined], path);
+        let expected = fs::read(path.join(whole).join("a.jsonl")).unwrap();
+        assert_eq!(expected.split_inclusive(|&byte| byte == b'\n').count(), 5);
+        assert!(fs::read(path.join(joined)).unwrap() == expected, "{format}");
+    }
 }
 
 #[test]
@@ -268,11 +315,51 @@ fn what_was_left_of_an_index_is_taken_over() {
     assert!(!path.join("out/a.sfen.index.json.partial").exists());
 }
 
+/// `split` names its parts as shards are named. A run over one of them has no shards.
+#[test]
+fn runs_over_the_parts_of_split_are_no_shards() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    write(path, "a.hcp", &archive(Format::Hcp, 100));
+    succeeds("kyokumen", &["split", "a.hcp", "-o", "parts", "--parts", "2"], path);
+    for part in ["parts/a-00001-of-00002.hcp", "parts/a-00002-of-00002.hcp"] {
+        filter(path, &[part, "-o", "out"]);
+    }
+    filter(path, &["parts/a-00001-of-00002.hcp", "-o", "out", "--shard", "1/2"]);
+    let manifests = ["out/a-00001-of-00002.manifest.json", "out/a-00002-of-00002.manifest.json"];
+    succeeds("kyokumen", &[&["verify", "--manifest"][..], &manifests].concat(), path);
+    let of_shard = "out/a-00001-of-00002-00001-of-00002.manifest.json";
+    succeeds("kyokumen", &["verify", "--manifest", of_shard], path);
+    filter(path, &["--retry-unknown", manifests[0], "-o", "again"]);
+    assert!(path.join("again/a-00001-of-00002.manifest.json").exists());
+    let lock = path.join("out/a-00003-of-00004.lock");
+    let lock = Lock::take(&lock, None, &AtomicBool::new(false)).unwrap();
+    let status = succeeds("kyokumen", &["status", "out"], path);
+    let runs = status.lines().filter(|line| !line.starts_with(' ')).collect::<Vec<_>>();
+    let expected = [
+        "a-00001-of-00002: 1 done; 50 of 50 records",
+        "a-00001-of-00002: 1 done, 1 missing; 25 of about 50 records",
+        "a-00002-of-00002: 1 done; 50 of 50 records",
+        "a-00003-of-00004: 1 running; 0 records",
+    ];
+    assert_eq!(runs, expected);
+    drop(lock);
+    fs::remove_file(path.join(of_shard)).unwrap();
+    assert_data_eq!(
+        fails(&["merge", "out", "-o", "joined.hcp"], path),
+        str![[r#"
+status 2
+error: there is no manifest of a shard in out
+
+"#]]
+    );
+}
+
 #[test]
 fn status_tells_the_shards_apart() {
     let folder = shards("a.hcp", 4, &[2, 3]);
     let path = folder.path();
-    let holder = r#"{"host":"a-machine-far-away","pid":17}"#;
+    let holder = r#"{"host":"a-machine-far-away","pid":17,"shard":"3/4"}"#;
     fs::write(path.join("out/a-00003-of-00004.lock"), holder).unwrap();
     let words = ["status", "out", "--json"];
     let status: Value = serde_json::from_str(&succeeds("kyokumen", &words, path)).unwrap();

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
+use kyokumen_search::TableError;
 use kyokumen_search::solver::{Attacker, Solver, TableSize, Verdict};
 use kyokumen_shogi::{Move, Position};
 
@@ -25,9 +26,20 @@ pub struct MateLine {
 
 impl LeafSearch {
     /// A solver with a table of so many MiB.
+    ///
+    /// # Panics
+    /// If there is no memory for it, see [`Self::try_new`].
     pub fn new(table_mib: usize) -> Self {
-        let solver = Solver::new(TableSize::from_mib(table_mib));
-        Self { solver, never: AtomicBool::new(false) }
+        Self::try_new(table_mib).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// A solver with a table of so many MiB.
+    ///
+    /// # Errors
+    /// [`TableError`] if there is no memory for it.
+    pub fn try_new(table_mib: usize) -> Result<Self, TableError> {
+        let solver = Solver::try_new(TableSize::from_mib(table_mib))?;
+        Ok(Self { solver, never: AtomicBool::new(false) })
     }
 
     /// Whether the side to move is proven to mate.

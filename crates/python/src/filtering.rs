@@ -127,7 +127,7 @@ fn retry(
     let mut earlier = first.settings().clone();
     earlier.remove(RETRY_UNKNOWN);
     earlier.remove("threads");
-    let name = RunName::of_manifest(manifest).map(|name| name.stem);
+    let name = RunName::of_manifest(manifest).map(|name| name.stated(first.shard()).stem);
     let others = [
         ("name", name),
         ("shard", first.shard().map(ToOwned::to_owned)),
@@ -163,7 +163,7 @@ fn would_do<'py>(py: Python<'py>, plan: &JobPlan) -> PyResult<Bound<'py, PyAny>>
     let outputs = outputs.map(|path| plan.destination(path).display().to_string());
     let (inputs, outputs): (Vec<Value>, Vec<String>) = (inputs.collect(), outputs.collect());
     let search = plan.settings.search.clone();
-    let judge = move || Judge::new(&search);
+    let judge = move || Judge::try_new(&search);
     let expected = interruptible_in_silence(py, |cancel| estimate(plan, judge, cancel))?;
     let expected = expected.map_err(Failure::from)?.map(|expected| {
         let interval =

@@ -14,7 +14,7 @@ use std::time::Instant;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 use kyokumen_mcts::LeafSearch;
 use kyokumen_network::{Batch, EvaluationError, Evaluator};
-use kyokumen_search::STACK_BYTES;
+use kyokumen_search::{STACK_BYTES, TableError};
 use kyokumen_shogi::Position;
 use thiserror::Error;
 
@@ -83,6 +83,9 @@ pub enum GamesError {
     /// The system gives no thread.
     #[error("cannot start a thread")]
     Thread(#[source] std::io::Error),
+    /// A thread has no memory for the table of its mate searches.
+    #[error("cannot begin to search")]
+    Table(#[from] TableError),
 }
 
 /// What a group sends: a game that has ended, or one that is not played.
@@ -187,7 +190,7 @@ impl Games {
             for device in devices {
                 let batch = Batch::new(run.batch, planes);
                 let place = (network, device_number);
-                let mut group = Group::new(&shared, place, device, batch, sender.clone(), slots);
+                let mut group = Group::new(&shared, place, device, batch, sender.clone(), slots)?;
                 let thread = thread::Builder::new().name(format!("games-{device_number}"));
                 let thread = thread.stack_size(STACK_BYTES).spawn(move || group.run());
                 games.threads.push(thread.map_err(GamesError::Thread)?);
@@ -343,9 +346,9 @@ impl Group {
         batch: Batch,
         sender: Sender<Result<Delivery, GamesError>>,
         slots: u64,
-    ) -> Self {
+    ) -> Result<Self, GamesError> {
         let run = shared.run;
-        Self {
+        Ok(Self {
             shared: Arc::clone(shared),
             network,
             device_number,
@@ -354,8 +357,8 @@ impl Group {
             slots,
             games: Vec::with_capacity(run.batch),
             batch,
-            mates: LeafSearch::new(run.mate_table_mib),
-        }
+            mates: LeafSearch::try_new(run.mate_table_mib)?,
+        })
     }
 
     /// Plays until there are no more games. A panic ends all groups, and is told when the games are dropped.

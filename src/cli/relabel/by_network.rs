@@ -9,6 +9,7 @@ use super::outcome::{show, summary};
 use crate::cli::exit::{ExitStatus, Usage};
 use crate::cli::job_args::run_job;
 use crate::cli::network_defaults::{BATCH, MATE_TABLE_MIB, POLICY_TEMPERATURE};
+use crate::cli::search_args::check_table;
 use crate::relabel::network::{NetworkEvaluator, NetworkSettings};
 use crate::relabel::relabel;
 use crate::selfplay::evaluators::Model;
@@ -23,6 +24,7 @@ pub(super) fn run(
     config: Option<PathBuf>,
 ) -> anyhow::Result<ExitStatus> {
     let network = asked(model, &settings)?;
+    check_table(network.mate_table_mib)?;
     let evaluator = network.entry()?;
     let (mode, dry_run) = (settings.job.progress(), settings.job.dry_run);
     let plan = settings.plan(inputs, config, evaluator)?;

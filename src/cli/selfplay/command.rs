@@ -13,6 +13,7 @@ use crate::cli::message::say;
 use crate::cli::network_defaults::{BATCH, MATE_TABLE_MIB, POLICY_TEMPERATURE};
 use crate::cli::progress::Shown;
 use crate::cli::report::{counted, records};
+use crate::cli::search_args::check_table;
 use crate::format::Format;
 use crate::jobs::selfplay_manifest::{GameTotals, SelfPlayManifest};
 use crate::records::format_name::FormatName;
@@ -110,6 +111,8 @@ impl SettingArgs {
         let output =
             self.output.ok_or_else(|| Usage("no folder for the outputs: -o DIR".to_owned()))?;
         let games = self.games.ok_or_else(|| Usage("how many games: --games N".to_owned()))?;
+        let mate_table_mib = self.game.hash_mb.unwrap_or(MATE_TABLE_MIB);
+        check_table(mate_table_mib)?;
         let shard = self.shard.map(ShardChoice::resolve).transpose();
         let shard = shard.map_err(|error| Usage(error.to_string()))?;
         Ok(SelfPlayRequest {
@@ -138,7 +141,7 @@ impl SettingArgs {
             run: RunSettings {
                 batch: self.batch.unwrap_or(BATCH),
                 groups: self.groups.unwrap_or(1),
-                mate_table_mib: self.game.hash_mb.unwrap_or(MATE_TABLE_MIB),
+                mate_table_mib,
             },
         })
     }

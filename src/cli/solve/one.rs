@@ -52,8 +52,9 @@ pub(super) fn solve_one(args: &SolveArgs, text: &str) -> anyhow::Result<ExitStat
         let mut watch = Watch::new(args, &control);
         loop {
             match answer.recv_timeout(WATCH_EVERY) {
-                Ok(Ok(solution)) => return Ok(solution),
-                Ok(Err(bad)) => {
+                Ok(Err(no_memory)) => return Err(no_memory.into()),
+                Ok(Ok(Ok(solution))) => return Ok(solution),
+                Ok(Ok(Err(bad))) => {
                     return Err(Usage(format!("SFEN: {}\n  {text}", bad.error)).into());
                 }
                 Err(RecvTimeoutError::Timeout) => watch.look(interrupt.signal().is_some()),

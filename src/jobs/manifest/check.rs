@@ -30,7 +30,7 @@ impl Manifest {
             self.outputs.iter().try_for_each(check_size)?;
         }
         name.map_or(Ok(()), |name| {
-            name.check(
+            self.named(name).check(
                 &self.run.command,
                 self.run.shard.as_deref(),
                 &self.run.settings,

@@ -23,6 +23,7 @@ use crate::records::processing::ProcessedBlock;
 use crate::records::sink::Sinks;
 use crate::records::source::{Checksummed, Delivery, Part, PartRead, Source, SourceError};
 use crate::records::stream::Stream;
+use crate::storage::caught_panic::CaughtPanic;
 use crate::storage::value_error::ParseValueError;
 
 /// The most and the fewest records that are read at a time of each input, as memory allows.
@@ -258,8 +259,9 @@ impl InputReader {
         cancel: &AtomicBool,
     ) -> Result<bool, OperationError> {
         while !self.at_end {
-            // A reader that is gone without an end has panicked.
-            let read_block = self.blocks.next_unless(cancel)?.ok_or(RunError::ReaderPanicked)?;
+            let ended_early = || CaughtPanic::new("the end of an input is missing");
+            let read_block = self.blocks.next_unless(cancel)?;
+            let read_block = read_block.ok_or_else(|| RunError::ReaderPanicked(ended_early()))?;
             let (block, read) = read_block?;
             self.read = read;
             let Some((processed, units)) = block else {

@@ -27,14 +27,20 @@ pub(super) fn process_partitions<T: Send + 'static>(
         sorted_partition.load(&partition?)?;
         Ok::<T, OperationError>(work(sorted_partition))
     };
-    in_order(sealed.partitions(), parallelism, SortedPartition::default, work, |done| {
-        if control.cancel.load(Ordering::Relaxed) {
-            return Err(RunError::Interrupted.into());
-        }
-        if let Some(done) = done {
-            shown.input += take(done?)?;
-            control.progress.update(&shown);
-        }
-        Ok(())
-    })
+    in_order(
+        sealed.partitions(),
+        parallelism,
+        || Ok(SortedPartition::default()),
+        work,
+        |done| {
+            if control.cancel.load(Ordering::Relaxed) {
+                return Err(RunError::Interrupted.into());
+            }
+            if let Some(done) = done {
+                shown.input += take(done?)?;
+                control.progress.update(&shown);
+            }
+            Ok(())
+        },
+    )
 }

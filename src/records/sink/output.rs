@@ -122,26 +122,23 @@ impl Output {
             self.records += encoded.len();
             return self.encoder.write_all(encoded.bytes());
         }
-        // Without records there may be bytes: games without moves.
-        if encoded.is_empty() {
-            return self.write_in_frame(encoded.bytes(), 0);
-        }
         let mut from = 0;
         while from < encoded.len() {
-            let to =
-                encoded.len().min(from + FRAME_RECORDS - self.records_in_frame % FRAME_RECORDS);
+            let records = FRAME_RECORDS.saturating_sub(self.records_in_frame);
+            let bytes = FRAME_BYTES.saturating_sub(self.bytes_in_frame);
+            let to = encoded.end_of_frame(from, records, bytes);
             self.write_in_frame(encoded.bytes_of(from, to), to - from)?;
+            if self.records_in_frame >= FRAME_RECORDS || self.bytes_in_frame >= FRAME_BYTES {
+                self.encoder.next_frame()?;
+                (self.records_in_frame, self.bytes_in_frame) = (0, 0);
+            }
             from = to;
         }
-        Ok(())
+        // Behind the last record there may be bytes: games without moves. They go with the next one.
+        self.write_in_frame(encoded.bytes_behind(), 0)
     }
 
-    /// Writes bytes of so many records, for which the frame or the next one has room.
     fn write_in_frame(&mut self, bytes: &[u8], records: u64) -> io::Result<()> {
-        if self.records_in_frame == FRAME_RECORDS || self.bytes_in_frame >= FRAME_BYTES {
-            self.encoder.next_frame()?;
-            (self.records_in_frame, self.bytes_in_frame) = (0, 0);
-        }
         self.encoder.write_all(bytes)?;
         self.bytes_in_frame += bytes.len();
         self.records_in_frame += records;

@@ -207,7 +207,8 @@ pub(crate) fn take_name(path: &Path) {
 
 #[cfg(test)]
 mod tests {
-    use std::fs::File;
+    use std::fs;
+    use std::io::Cursor;
 
     use zeekstd::SeekTable;
 
@@ -216,8 +217,8 @@ mod tests {
     use crate::storage::compression::Compression;
     use crate::storage::compression::{FRAME_BYTES, FRAME_RECORDS};
 
-    /// Frames of the file that comes of so many records of this size.
-    fn frames(records: usize, bytes: usize) -> u32 {
+    /// The file that comes of these blocks.
+    fn file(blocks: &[EncodedRecords]) -> Vec<u8> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file.zst");
         let plan = OutputPlan {
@@ -225,14 +226,23 @@ mod tests {
             ..OutputPlan::plain(Stream::Kept, path.clone())
         };
         let mut sinks = Sinks::create(&[plan]).unwrap();
+        blocks.iter().for_each(|block| sinks.write(Stream::Kept, block).unwrap());
+        sinks.finish().unwrap().commit().unwrap();
+        let file = fs::read(&path).unwrap();
+        let content = zstd::decode_all(&*file).unwrap();
+        assert_eq!(content.len(), blocks.iter().map(|block| block.bytes().len()).sum::<usize>());
+        file
+    }
+
+    fn number_of_frames(file: Vec<u8>) -> u32 {
+        SeekTable::from_seekable(&mut Cursor::new(file)).unwrap().num_frames()
+    }
+
+    /// Frames of the file that comes of twice so many records of this size.
+    fn frames(records: usize, bytes: usize) -> u32 {
         let mut encoded = EncodedRecords::default();
         (0..records).for_each(|_| encoded.push(&vec![7; bytes]));
-        sinks.write(Stream::Kept, &encoded).unwrap();
-        sinks.write(Stream::Kept, &encoded).unwrap();
-        sinks.finish().unwrap().commit().unwrap();
-        let content = zstd::decode_all(File::open(&path).unwrap()).unwrap();
-        assert_eq!(content.len(), 2 * records * bytes);
-        SeekTable::from_seekable(&mut File::open(&path).unwrap()).unwrap().num_frames()
+        number_of_frames(file(&[encoded.clone(), encoded]))
     }
 
     #[test]
@@ -240,5 +250,28 @@ mod tests {
         let whole = FRAME_RECORDS as usize;
         assert_eq!([frames(whole / 2, 1), frames(whole / 2 + 1, 1)], [1, 2]);
         assert_eq!([frames(1, FRAME_BYTES - 1), frames(1, FRAME_BYTES)], [1, 2]);
+    }
+
+    /// Blocks are of another size in a run with another batch.
+    #[test]
+    fn frames_do_not_depend_on_blocks() {
+        let records = [&vec![1; FRAME_BYTES - 1], &vec![2; FRAME_BYTES / 2 + 1], &vec![3; 100]];
+        let in_blocks_of = |size: usize| {
+            let blocks = [0, 1, 2, 1, 2, 0].map(|number| records[number]);
+            let block = |records: &[&Vec<u8>]| {
+                let mut encoded = EncodedRecords::default();
+                for record in records {
+                    encoded.push(record);
+                    // A game without moves.
+                    encoded.open_record().push(4);
+                    encoded.end_group(0);
+                }
+                encoded
+            };
+            file(&blocks.chunks(size).map(block).collect::<Vec<_>>())
+        };
+        let one_by_one = in_blocks_of(1);
+        assert!([2, 3, 6].iter().all(|&size| in_blocks_of(size) == one_by_one));
+        assert_eq!(number_of_frames(one_by_one), 3);
     }
 }

@@ -17,13 +17,23 @@ pub struct Source {
     /// Number, over all inputs, of the next record.
     number: u64,
     records_left: u64,
+    /// A place at which a block ends.
+    boundary: Option<PartRead>,
 }
 
 impl Source {
     /// Blocks of `block_records` records, fewer at the end of a part or where a block is full before, more
     /// where a unit holds several. Nothing is opened before the first one is asked for.
     pub fn new(parts: Vec<Part>, block_records: u64) -> Self {
-        Self { parts, part: 0, current: None, block_records, number: 0, records_left: u64::MAX }
+        Self {
+            parts,
+            part: 0,
+            current: None,
+            block_records,
+            number: 0,
+            records_left: u64::MAX,
+            boundary: None,
+        }
     }
 
     /// The same, but the first record is not number 0 over all inputs: it is that of a shard.
@@ -38,13 +48,20 @@ impl Source {
         Self { records_left: records, ..self }
     }
 
+    /// The same, but a block ends where one ended before, perhaps one of another size.
+    #[must_use]
+    pub(crate) fn with_boundary(self, boundary: Option<PartRead>) -> Self {
+        Self { boundary, ..self }
+    }
+
     fn deliver(&mut self) -> Result<Option<Delivery>, SourceError> {
         let Some(part) = self.parts.get(self.part) else { return Ok(None) };
         let open_part = match &mut self.current {
             Some(open_part) => open_part,
             none => none.insert(OpenPart::start(part, self.part)?),
         };
-        let block = open_part.block(part, self.block_records, self.records_left)?;
+        let wanted = open_part.block_limit(self.block_records, self.boundary);
+        let block = open_part.block(part, wanted, self.records_left)?;
         if let Some(mut block) = block {
             let records = block.wanted.end - block.wanted.start;
             block.first_number = self.number;
@@ -152,14 +169,29 @@ impl OpenPart {
         Ok(Self { part: number, bytes, index, offset, mid_unit, done })
     }
 
+    /// Where the next block ends: behind so many records, or at the boundary if that comes first.
+    fn block_limit(&self, records: u64, boundary: Option<PartRead>) -> TakeLimit {
+        let boundary = boundary.filter(|boundary| boundary.part == self.part);
+        let bytes = boundary.map_or(0, |boundary| boundary.bytes.saturating_sub(self.done.bytes));
+        match usize::try_from(bytes).unwrap_or(usize::MAX) {
+            0 => TakeLimit::AtLeast(records),
+            bytes => TakeLimit::Within { records, bytes },
+        }
+    }
+
     /// The next records, as many as wanted unless the part ends or the block is full before.
-    fn block(&mut self, part: &Part, wanted: u64, most: u64) -> Result<Option<Block>, SourceError> {
+    fn block(
+        &mut self,
+        part: &Part,
+        wanted: TakeLimit,
+        most: u64,
+    ) -> Result<Option<Block>, SourceError> {
         let from = self.index.max(part.from);
         let to = part.to.unwrap_or(u64::MAX).min(from.saturating_add(most));
         if from >= to {
             return Ok(None);
         }
-        let take_limit = TakeLimit::AtLeast(wanted.min(to - self.index));
+        let take_limit = wanted.of_at_most(to - self.index);
         let Some(taken) = self.bytes.take(&part.input, take_limit)? else { return Ok(None) };
         let first_index = self.index;
         self.index += taken.records;
@@ -184,11 +216,13 @@ impl OpenPart {
     }
 
     /// What was read, once it is clear that nothing was left out. Of records that nobody wants any more
-    /// that is not asked.
+    /// that is not asked. An empty part may begin within a game, of which nothing is read: the parts on both sides
+    /// find out whether the input was counted right.
     fn end(&mut self, part: &Part, is_limited: bool) -> Result<PartRead, SourceError> {
         let input = &part.input;
         self.bytes.still_as_opened(input)?;
-        let Some(counted) = part.counted.filter(|_| !is_limited) else { return Ok(self.done) };
+        let counted = part.counted.filter(|_| !is_limited && !part.is_empty());
+        let Some(counted) = counted else { return Ok(self.done) };
         let RecordCount { records, is_relied_on } = counted;
         let last = part.to.unwrap_or(u64::MAX).min(records).max(part.from);
         let goes_on =

@@ -229,12 +229,12 @@ impl Bytes {
     /// How many bytes to read before the next look at them: those of a block where all records have the
     /// same size, so that nothing is left over and copied.
     fn missing(&self, input: &Input, take_limit: TakeLimit) -> usize {
-        let (TakeLimit::AtLeast(wanted) | TakeLimit::AtMost(wanted)) = take_limit;
         let Some(len) = input.format.record_len() else {
             return self.buffer.len().clamp(*CHUNK_BYTES.start(), *CHUNK_BYTES.end());
         };
         let most = FULL_BLOCK_BYTES.div_ceil(len);
-        let wanted = usize::try_from(wanted).map_or(most, |wanted| wanted.min(most)) * len;
+        let wanted =
+            usize::try_from(take_limit.records()).map_or(most, |wanted| wanted.min(most)) * len;
         wanted.saturating_sub(self.buffer.len()).max(1)
     }
 

@@ -12,6 +12,41 @@ pub(super) enum TakeLimit {
     AtLeast(u64),
     /// So many, or fewer where the last unit would hold more.
     AtMost(u64),
+    /// So many as with `AtLeast`, but no unit behind so many bytes.
+    Within {
+        /// How many.
+        records: u64,
+        /// Behind how many bytes the units end at the latest, if one ends there.
+        bytes: usize,
+    },
+}
+
+impl TakeLimit {
+    /// So many records.
+    pub(super) const fn records(self) -> u64 {
+        match self {
+            Self::AtLeast(records) | Self::AtMost(records) | Self::Within { records, .. } => {
+                records
+            }
+        }
+    }
+
+    /// The same, but no more than so many records.
+    pub(super) fn of_at_most(self, most: u64) -> Self {
+        match self {
+            Self::AtLeast(records) => Self::AtLeast(records.min(most)),
+            Self::AtMost(records) => Self::AtMost(records.min(most)),
+            Self::Within { records, bytes } => Self::Within { records: records.min(most), bytes },
+        }
+    }
+
+    /// No unit behind so many bytes: a block is full then, or has to end.
+    fn bytes(self) -> usize {
+        match self {
+            Self::AtLeast(_) | Self::AtMost(_) => FULL_BLOCK_BYTES,
+            Self::Within { bytes, .. } => bytes.min(FULL_BLOCK_BYTES),
+        }
+    }
 }
 
 /// Whole units at the start of a buffer, as far as they have been looked at.
@@ -39,11 +74,12 @@ impl ScannedUnits {
         take_limit: TakeLimit,
         at_end: bool,
     ) -> bool {
-        let (TakeLimit::AtLeast(wanted) | TakeLimit::AtMost(wanted)) = take_limit;
+        let (wanted, most_bytes) = (take_limit.records(), take_limit.bytes());
         if let Some(len) = format.record_len() {
+            let wanted = wanted.min(most_bytes.div_ceil(len) as u64);
             return self.take_fixed(len, bytes, wanted, at_end);
         }
-        while self.records < wanted && self.bytes < FULL_BLOCK_BYTES {
+        while self.records < wanted && self.bytes < most_bytes {
             let rest = &bytes[self.bytes..];
             if rest.is_empty() {
                 return at_end;
@@ -64,8 +100,7 @@ impl ScannedUnits {
     }
 
     fn take_fixed(&mut self, len: usize, bytes: &[u8], wanted: u64, at_end: bool) -> bool {
-        let most = wanted.min(FULL_BLOCK_BYTES.div_ceil(len) as u64);
-        let wanted = usize::try_from(most).map_or(usize::MAX, |most| most.saturating_mul(len));
+        let wanted = usize::try_from(wanted).map_or(usize::MAX, |most| most.saturating_mul(len));
         if bytes.len() < wanted && !at_end {
             return false;
         }

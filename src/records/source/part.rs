@@ -40,6 +40,11 @@ impl Part {
         Self { input, from, to, mark: SeekPoint { record: 0, offset: 0 }, counted: None }
     }
 
+    /// Whether no record is wanted, as in some shards if there are more of them than records.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.to.is_some_and(|to| to <= self.from)
+    }
+
     /// Index behind the last record wanted, where that is known.
     pub fn end(&self) -> Option<u64> {
         self.to.or(self.counted.map(|counted| counted.records))

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::ffi::OsString;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 use std::{fmt, io};
@@ -16,6 +15,7 @@ use tokio::runtime::{Builder, Runtime};
 use url::Url;
 
 use super::refusal::{refused, unusable};
+use crate::storage::caught_panic::catch;
 use crate::storage::objects::kind::StoreKind;
 
 /// What waits for the network: threads are few, as all they do is to wait and to encrypt.
@@ -95,7 +95,7 @@ impl ObjectLocation {
     ) -> io::Result<T> {
         let runtime = runtime()?;
         // A variable of the environment with something unforeseen in it is no fault of this program.
-        let asked = catch_unwind(AssertUnwindSafe(|| runtime.block_on(question(self))));
+        let asked = catch(|| runtime.block_on(question(self)));
         let asked = asked.map_err(|_| unusable("the store cannot be asked with these settings"))?;
         asked.map_err(|error| refused(self.kind, &error))
     }

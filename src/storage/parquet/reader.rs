@@ -6,7 +6,6 @@
 use std::fs::File;
 use std::io;
 use std::io::Read;
-use std::panic::AssertUnwindSafe;
 
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{AsBytes, DataType};
@@ -20,6 +19,7 @@ use serde_json::Value;
 use super::columns::COLUMNS;
 use crate::format::packed;
 use crate::format::packed::Family;
+use crate::storage::caught_panic::catch;
 use crate::storage::quantity::quantity;
 
 /// Rows that are read at a time.
@@ -82,7 +82,7 @@ impl Read for LineReader {
 
 /// The reader of columns panics on some files that are damaged: for us they are like others that are.
 fn guarded<T>(read: impl FnOnce() -> Result<T>) -> io::Result<T> {
-    match std::panic::catch_unwind(AssertUnwindSafe(read)) {
+    match catch(read) {
         Ok(read) => read.map_err(io::Error::other),
         Err(_) => Err(io::Error::other("the file is damaged")),
     }

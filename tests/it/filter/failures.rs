@@ -50,7 +50,7 @@ fn a_cancelled_run_leaves_nothing() {
             }
             cancel.store(true, Ordering::Relaxed);
         });
-        filter_with(plan, || Endless, &mut Progress::none(), &cancel)
+        filter_with(plan, || Ok(Endless), &mut Progress::none(), &cancel)
     });
     assert!(matches!(result, Err(JobError::Run(RunError::Interrupted))));
     assert_eq!(fs::read_dir(&out).unwrap().count(), 0);
@@ -64,7 +64,7 @@ fn two_runs_cannot_write_the_same_files() {
     let cancel = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let plan = JobPlan::new(request(&input, &out)).unwrap();
-        scope.spawn(|| filter_with(plan, || Endless, &mut Progress::none(), &cancel));
+        scope.spawn(|| filter_with(plan, || Ok(Endless), &mut Progress::none(), &cancel));
         while !out.join("a.lock").exists() {
             std::thread::yield_now();
         }
@@ -113,7 +113,7 @@ fn an_input_that_changes_meanwhile_fails_the_run() {
     let out = folder.path().join("out");
     let plan = JobPlan::new(request(&input, &out)).unwrap();
     let read = input.clone();
-    let make_judge = move || Meddler(read.clone());
+    let make_judge = move || Ok(Meddler(read.clone()));
     let error = filter_with(plan, make_judge, &mut Progress::none(), &AtomicBool::new(false))
         .map(|_| ())
         .unwrap_err();
@@ -140,7 +140,10 @@ fn a_judge_that_panics_fails_the_run_and_leaves_nothing() {
     let input = write(folder.path(), "a.hcp", &archive(Format::Hcp, 8));
     let out = folder.path().join("out");
     let plan = JobPlan::new(request(&input, &out)).unwrap();
-    let result = filter_with(plan, || Broken, &mut Progress::none(), &AtomicBool::new(false));
-    assert!(matches!(result, Err(JobError::Run(RunError::Panicked { first_index: 0, .. }))));
+    let result = filter_with(plan, || Ok(Broken), &mut Progress::none(), &AtomicBool::new(false));
+    let Err(JobError::Run(RunError::Panicked { panic, first_index: 0, .. })) = result else {
+        panic!("{result:?}")
+    };
+    assert!(panic.to_string().starts_with("broken on purpose ("), "{panic}");
     assert_eq!(fs::read_dir(&out).unwrap().count(), 0);
 }

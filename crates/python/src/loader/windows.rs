@@ -10,7 +10,7 @@ use kyokumen::mate::judge::{Judge, SearchSettings};
 use kyokumen::records::epoch_order::EpochOrder;
 use kyokumen::records::filters::RecordFilters;
 use kyokumen::shogi::Position;
-use kyokumen::solver::STACK_BYTES;
+use kyokumen::solver::{STACK_BYTES, TableError};
 
 use super::chunks::{ChunkBytes, DataSet};
 use crate::failure::Failure;
@@ -146,11 +146,16 @@ impl<'a> Windows<'a> {
         places.sort_unstable_by_key(|&place| numbers[place]);
         let done: Mutex<Vec<(usize, Result<Chunk, Failure>)>> = Mutex::new(Vec::new());
         let work = || {
-            let mut chooser = Chooser::new(self.data, self.choosing);
+            let mut chooser = Chooser::try_new(self.data, self.choosing);
             while !cancel.load(Ordering::Relaxed) {
                 let Some(&place) = places.get(next.fetch_add(1, Ordering::Relaxed)) else { return };
-                let chunk =
-                    self.data.read(numbers[place]).and_then(|chunk| chooser.choose(chunk, cancel));
+                let chunk = match &mut chooser {
+                    Ok(chooser) => {
+                        let read = self.data.read(numbers[place]);
+                        read.and_then(|chunk| chooser.choose(chunk, cancel))
+                    }
+                    Err(no_memory) => Err(Failure::other(no_memory)),
+                };
                 done.lock().unwrap_or_else(PoisonError::into_inner).push((place, chunk));
             }
         };
@@ -180,8 +185,9 @@ struct Chooser<'a> {
 }
 
 impl<'a> Chooser<'a> {
-    fn new(data: &'a DataSet, choosing: &'a Choosing) -> Self {
-        Self { data, choosing, judge: choosing.search.as_ref().map(Judge::new) }
+    fn try_new(data: &'a DataSet, choosing: &'a Choosing) -> Result<Self, TableError> {
+        let judge = choosing.search.as_ref().map(Judge::try_new).transpose()?;
+        Ok(Self { data, choosing, judge })
     }
 
     fn choose(&mut self, chunk: ChunkBytes, cancel: &AtomicBool) -> Result<Chunk, Failure> {

@@ -108,8 +108,8 @@ impl Thinker {
         let (tasks, given) = unbounded();
         let (event, events) = unbounded();
         let searcher = Searcher::start()?;
+        let mates = LeafSearch::try_new(LEAF_MATE_TABLE_MIB).map_err(io::Error::other)?;
         thread::Builder::new().name("thinker".to_owned()).spawn(move || {
-            let mates = LeafSearch::new(LEAF_MATE_TABLE_MIB);
             let mut worker = Worker { networks, devices: None, mates, searcher, events: event };
             for task in given {
                 let event = match task {

@@ -1,0 +1,82 @@
+//! Panics that become errors, a library's for instance: they print no message, the error has it.
+
+use std::cell::{Cell, RefCell};
+use std::fmt;
+use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook, take_hook};
+use std::sync::Once;
+
+/// A panic that was caught: what it said, and where.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CaughtPanic(String);
+
+thread_local! {
+    /// Whether a panic of this thread is caught here.
+    static IS_CAUGHT: Cell<bool> = const { Cell::new(false) };
+    /// What the last one said that was caught.
+    static SAID: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// Calls a function; a panic within, on this thread, is what it returns.
+///
+/// # Errors
+/// [`CaughtPanic`].
+pub(crate) fn catch<T>(call: impl FnOnce() -> T) -> Result<T, CaughtPanic> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let others = take_hook();
+        set_hook(Box::new(move |panic| if IS_CAUGHT.get() { keep(panic) } else { others(panic) }));
+    });
+    let was_caught = IS_CAUGHT.replace(true);
+    let called = catch_unwind(AssertUnwindSafe(call));
+    IS_CAUGHT.set(was_caught);
+    called.map_err(|panic| match panic.downcast::<CaughtPanic>() {
+        Ok(of_another_thread) => *of_another_thread,
+        Err(_) => CaughtPanic(SAID.take()),
+    })
+}
+
+fn keep(panic: &PanicHookInfo<'_>) {
+    let message = panic.payload_as_str().unwrap_or("a panic without a message");
+    let place = panic.location().map(|place| format!(" ({place})")).unwrap_or_default();
+    SAID.set(format!("{message}{place}"));
+}
+
+impl CaughtPanic {
+    /// One that says this.
+    pub(crate) fn new(message: &str) -> Self {
+        Self(message.to_owned())
+    }
+}
+
+impl fmt::Display for CaughtPanic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::resume_unwind;
+
+    use super::*;
+
+    #[test]
+    fn a_panic_says_what_and_where() {
+        assert_eq!(catch(|| 1), Ok(1));
+        let place = |line: u32| format!("({}:{line}:", file!());
+        let first = line!() + 1;
+        let told = catch(|| -> () { panic!("no {}", 7) }).unwrap_err().to_string();
+        assert!(told.starts_with("no 7 ") && told.contains(&place(first)), "{told}");
+        let outer = catch(|| catch(|| -> () { panic!("inner") }).map_err(|_| panic!("outer")));
+        assert!(outer.unwrap_err().to_string().starts_with("outer "));
+        assert!(!IS_CAUGHT.get());
+    }
+
+    #[test]
+    fn a_panic_of_another_thread_is_passed_on() {
+        let there = std::thread::spawn(|| catch(|| -> () { panic!("there") }).unwrap_err());
+        let there = there.join().unwrap();
+        let here = catch(|| -> () { resume_unwind(Box::new(there.clone())) });
+        assert_eq!(here, Err(there));
+    }
+}
