@@ -25,6 +25,7 @@ struct Edge {
     m: Move,
     prior: f32,
     visits: u32,
+    noise_visits: u32,
     sum: f64,
     node: Option<Node>,
 }
@@ -52,7 +53,8 @@ impl Plain {
             batch.push(&position, &moves);
             self.evaluator.evaluate(&mut batch).unwrap();
             value = f64::from(batch.value(0));
-            let edge = |(&m, &prior)| Edge { m, prior, visits: 0, sum: 0.0, node: None };
+            let edge =
+                |(&m, &prior)| Edge { m, prior, visits: 0, noise_visits: 0, sum: 0.0, node: None };
             edges = moves.iter().zip(batch.policy(0)).map(edge).collect();
             edges.sort_by(|a: &Edge, b| b.prior.total_cmp(&a.prior).then(a.m.cmp(&b.m)));
         }
@@ -85,7 +87,8 @@ impl Plain {
         earlier.next().map(|i| if gained(i) { 1.0 } else { 0.0 })
     }
 
-    fn choose(&self, node: &Node, is_root: bool) -> usize {
+    /// With noise if that is asked for.
+    fn choose(&self, node: &Node, is_root: bool, noisy: bool) -> usize {
         let puct = &self.settings.puct;
         let visits: u32 = node.edges.iter().map(|edge| edge.visits).sum();
         let root_of_visits = (visits as f32).sqrt();
@@ -112,7 +115,7 @@ impl Plain {
         let score = |edge: &Edge| {
             let bits = SplitMix64::nth_bits(noise, u64::from(edge.m.code().get()));
             let drawn = (u128::from(bits) * 1000) >> 64;
-            let is_raised = is_root && drawn < u128::from(puct.root_noise_per_mille);
+            let is_raised = noisy && drawn < u128::from(puct.root_noise_per_mille);
             let prior = if is_raised { f32::midpoint(edge.prior, 1.0) } else { edge.prior };
             let prior = prior.max(puct.least_prior);
             if edge.visits == 0 {
@@ -134,8 +137,11 @@ impl Plain {
         if let Some(value) = node.known {
             return value;
         }
-        let i = self.choose(node, line.len() == self.game_len);
+        let is_root = line.len() == self.game_len;
+        let i = self.choose(node, is_root, is_root);
+        let by_noise = i != self.choose(node, is_root, false);
         let edge = &mut node.edges[i];
+        edge.noise_visits += u32::from(by_noise);
         node.selected_prior += edge.prior;
         let value = if let Some(below) = &mut edge.node {
             line.push(below.position.clone());
@@ -186,7 +192,9 @@ fn compare(plain: &Node, tree: &Tree, moves: &mut Vec<Move>) -> usize {
     let mut nodes = 1;
     for edge in &plain.edges {
         let found = other.moves.iter().find(|of| of.m == edge.m).expect("a legal move");
-        assert_eq!((found.prior, found.visits), (edge.prior, edge.visits), "{moves:?} {}", edge.m);
+        let of_tree = (found.prior, found.visits, found.noise_visits);
+        let expected = (edge.prior, edge.visits, edge.noise_visits);
+        assert_eq!(of_tree, expected, "{moves:?} {}", edge.m);
         let mean = (edge.visits > 0).then(|| (edge.sum / f64::from(edge.visits)) as f32);
         assert_eq!(found.value, mean, "{moves:?} {}", edge.m);
         if let Some(below) = &edge.node {
@@ -241,7 +249,8 @@ fn every_node_is_as_in_a_plain_search() {
             let game = &all[..all.len().saturating_sub(back).max(1)];
             let reduced = FirstPlay::Reduced { root: 0.1, tree: 0.05 };
             let reduced = Puct { first_play: reduced, ..Puct::DLSHOGI };
-            for puct in [Puct::DLSHOGI_2018, Puct::DLSHOGI, Puct::PARENT_VALUE, reduced] {
+            let noisy = Puct { root_noise_per_mille: 100, ..Puct::DLSHOGI };
+            for puct in [Puct::DLSHOGI_2018, Puct::DLSHOGI, Puct::PARENT_VALUE, reduced, noisy] {
                 nodes += check(game, puct, 120, i);
             }
         }
