@@ -77,7 +77,7 @@ fn training_positions_have_visits_and_the_first_moves_are_drawn() {
     let mut settings = settings();
     settings.search.puct.root_noise_per_mille = 0;
     // Values by chance differ by more than those of a network.
-    settings.opening.cutoff = 0.2;
+    settings.opening.cutoff = 1.0;
     let games = play(settings, RUN, 1, 0..20, StartPosition);
     for game in &games {
         for (i, played) in game.moves.iter().enumerate() {
