@@ -423,8 +423,8 @@ fn into_games(manifest: &mut Value, endings: &Value) {
     let outputs = manifest["outputs"].as_array().unwrap();
     manifest["outputs"] = json!([outputs.iter().find(kept).unwrap()]);
     manifest["games"] = json!({
-        "played": 0, "mated_openings": 0, "endings": endings, "results": {}, "moves": 0,
-        "training_positions": 0, "simulations": 0,
+        "played": 0, "written": 0, "dropped": {}, "mated_openings": 0, "endings": endings,
+        "results": {}, "moves": 0, "training_positions": 0, "simulations": 0,
     });
     manifest["networks"] = json!([]);
     manifest["reproducible"] = json!(true);
