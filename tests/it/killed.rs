@@ -279,6 +279,8 @@ fn games_survive() {
         "--games=150",
         "--playouts=8",
         "--max-moves=40",
+        "--drop-max-moves",
+        "--min-moves=20",
         "--checkpoint-every=0.001",
         "--threads=2",
         "--batch=7",

@@ -106,17 +106,17 @@ pub(super) struct GameArgs {
     #[arg(long, value_name = "N", value_parser = whole_number::<u32>(..))]
     pub(super) playouts: Option<u32>,
 
-    /// How moves are chosen in the tree: as by dlshogi's self-play of today; likewise, but a move that was never
-    /// visited has the value of its position; as by dlshogi in 2018 [default: dlshogi]
+    /// How moves are chosen in the tree: as in dlshogi's self-play; with the value of the position for moves that were
+    /// never visited, which makes the tree wider and less deep; as in dlshogi of 2018 [default: dlshogi]
     #[arg(long, value_name = "dlshogi|parent-value|dlshogi-2018", value_parser = word::<PuctName>)]
     pub(super) puct: Option<PuctName>,
 
-    /// In c(N) = ln((N + base + 1) / base) + init, the weight of probabilities at a position with N visits: init
+    /// The weight of probabilities at a position with N visits is c(N) = ln((N + base + 1) / base) + init. This is init
     /// [default: 1.49]
     #[arg(long, value_name = "INIT", value_parser = decimal_number)]
     pub(super) c_init: Option<f32>,
 
-    /// In c(N): base, in visits [default: 39470]
+    /// This is base, in visits [default: 39470]
     #[arg(long, value_name = "VISITS", value_parser = decimal_number)]
     pub(super) c_base: Option<f32>,
 
@@ -128,13 +128,13 @@ pub(super) struct GameArgs {
     #[arg(long, value_name = "VISITS", value_parser = decimal_number)]
     pub(super) c_base_root: Option<f32>,
 
-    /// k below the root: a move that was never visited has the value of its position less k · √S, at least 0, as its
-    /// own, where values are from 0 to 1 and S is the sum of the probabilities of all moves chosen so far, each as often
-    /// as it was chosen [default: 20, with --puct parent-value 0]
+    /// Below the root, what a move that was never visited loses (first play urgency): its value is that of its
+    /// position, from 0 to 1, less K · √S, at least 0. S is a sum over all simulations that passed the position: of the
+    /// probabilities of the moves that they chose [default: 20; with --puct parent-value 0]
     #[arg(long, value_name = "K", value_parser = decimal_number)]
     pub(super) fpu: Option<f32>,
 
-    /// k at the root [default: 0]
+    /// The same at the root [default: 0]
     #[arg(long, value_name = "K", value_parser = decimal_number)]
     pub(super) fpu_root: Option<f32>,
 
