@@ -40,7 +40,7 @@ const GAMES: Constants = Constants {
 
 struct Node {
     edges: Vec<Edge>,
-    count: i32,
+    count: u32,
     win: f64,
     selected: f32,
     value: f32,
@@ -49,7 +49,7 @@ struct Node {
 struct Edge {
     m: Move,
     rate: f32,
-    count: i32,
+    count: u32,
     win: f64,
     below: Option<Node>,
 }
@@ -62,7 +62,7 @@ fn fast_log(mut x: f32) -> f32 {
         exponent += 1.0;
     }
     let f = x - 1.0;
-    0.693_147_2 * (f * (1.346_555_2 - 0.346_555_23 * f) - 127.0 + exponent)
+    std::f32::consts::LN_2 * (f * (1.346_555_2 - 0.346_555_23 * f) - 127.0 + exponent)
 }
 
 /// A node with its evaluation; `None` at an end of the game, or if `line` had the position before.
@@ -145,7 +145,7 @@ fn compare(node: &Node, tree: &Tree, moves: &mut Vec<Move>) -> usize {
     let mut depths = moves.len();
     for edge in &node.edges {
         let of_tree = found.moves.iter().find(|of| of.m == edge.m).expect("a legal move");
-        assert_eq!(of_tree.visits as i32, edge.count, "{moves:?} {}", edge.m);
+        assert_eq!(of_tree.visits, edge.count, "{moves:?} {}", edge.m);
         if let Some(below) = &edge.below {
             moves.push(edge.m);
             depths += compare(below, tree, moves);
