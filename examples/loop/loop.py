@@ -18,6 +18,9 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 
+# One of so many games is not learnt, but shows what the network makes of games that it has not seen.
+HELD_OUT_OF = 20
+
 
 def run(*words, status=(0,)):
     words = [str(word) for word in words]
@@ -48,11 +51,12 @@ class Line:
             run(*words)
         return target
 
-    def train(self, generation, old, games):
+    def train(self, generation, old, games=(), held_out=()):
         words = ["--to", self.path(f"{generation}.npz"), "--onnx", self.network(generation)]
         if old is not None:
             words += ["--from", self.path(f"{old}.npz")]
-        self.make(self.network(generation), sys.executable, HERE / "train.py", *words, *games)
+        words += [*games, "--held-out", *held_out]
+        self.make(self.network(generation), sys.executable, HERE / "train.py", *words)
 
     def kyokumen(self, target, command, *words):
         return self.make(target, self.options.kyokumen, command, *words)
@@ -87,16 +91,23 @@ class Line:
         words += ["--batch", 64, "--max-moves", 200, "--root-mate", "33,2000"]
         self.kyokumen(self.games(generation), "selfplay", *words)
 
+    def divided(self, generation):
+        """A generation's games to learn from, with their mirror images, and those held out: whole games, and none of them
+        mirrored into the others."""
+        parts = self.path(f"parts{generation}")
+        words = ["-o", parts, "--parts", HELD_OUT_OF, "--name", "games"]
+        self.kyokumen(parts / "games.manifest.json", "split", self.games(generation), *words)
+        held_out, *learnt = sorted(parts.glob("*.hcpe3"))
+        mirrored = self.path(f"mirrored{generation}.hcpe3")
+        self.kyokumen(mirrored, "convert", *learnt, "-o", mirrored, "--mirror", "--keep-untrained")
+        return [*learnt, mirrored], held_out
+
     def go_on(self, generation):
         """Plays a generation's games, and trains the next one with them and those before."""
         self.play(generation)
-        games = []
-        for of in range(max(generation - 1, 0), generation + 1):
-            mirrored = self.path(f"mirrored{of}.hcpe3")
-            words = [self.games(of), "-o", mirrored, "--mirror", "--keep-untrained"]
-            self.kyokumen(mirrored, "convert", *words)
-            games += [self.games(of), mirrored]
-        self.train(generation + 1, generation, games)
+        divided = [self.divided(of) for of in range(max(generation - 1, 0), generation + 1)]
+        games = [file for learnt, _ in divided for file in learnt]
+        self.train(generation + 1, generation, games, [held_out for _, held_out in divided])
 
 
 def main():
@@ -116,7 +127,7 @@ def main():
     if options.both:
         lines.append(Line(options, "unfiltered", False))
     for line in lines:
-        line.train(0, None, [])
+        line.train(0, None)
         for generation in range(options.generations):
             line.go_on(generation)
     print(f"{options.generations} generations in {(time.monotonic() - started) / 60:.0f} minutes")

@@ -3,7 +3,7 @@
 
     python3 examples/loop/match.py new.onnx old.onnx --openings openings.sfen --games 200
 
-Each side is `kyokumen usi --model`; cshogi judges the games. Exit status 0 if the first network is stronger beyond doubt (the
+Each side is `kyokumen usi --model`; the games are judged here, with cshogi as the board. Exit status 0 if the first network is stronger beyond doubt (the
 whole interval is above 0), 1 if not, 2 if something is missing.
 """
 
@@ -48,14 +48,13 @@ class Players:
         """The score of the first network."""
         board = cshogi.Board(opening)
         moves = []
+        history = History(board)
         while len(moves) < MAX_MOVES:
             is_first = (board.turn == cshogi.BLACK) == first_is_black
             won, lost = (WIN, LOSS) if is_first else (LOSS, WIN)
-            repetition = board.is_draw()
-            if repetition == cshogi.REPETITION_DRAW:
-                return DRAW
-            if repetition in (cshogi.REPETITION_WIN, cshogi.REPETITION_LOSE):
-                return won if repetition == cshogi.REPETITION_WIN else lost
+            score = history.repetition()
+            if score is not None:
+                return {WIN: won, DRAW: DRAW, LOSS: lost}[score]
             engine = self.engines[0 if is_first else 1]
             engine.position(sfen=f"sfen {opening}", moves=moves)
             best, _ = engine.go(nodes=self.nodes)
@@ -65,7 +64,33 @@ class Players:
                 return won
             board.push_usi(best)
             moves.append(best)
+            history.add(board)
         return DRAW
+
+
+class History:
+    """The positions of a game, for the rule of repetition: the fourth time of a position ends it."""
+
+    def __init__(self, board):
+        self.positions = []
+        self.checks = []
+        self.add(board)
+
+    def add(self, board):
+        # The position without the number of the move.
+        self.positions.append(board.sfen().rsplit(" ", 1)[0])
+        self.checks.append(board.is_check())
+
+    def repetition(self):
+        """The score of the side to move if the last position came for the fourth time: a draw, unless one side did nothing
+        but give check since the first time, which loses. Otherwise `None`."""
+        last = self.positions[-1]
+        if self.positions.count(last) < 4:
+            return None
+        since = self.checks[self.positions.index(last) + 1 :]
+        if all(since[-1::-2]):
+            return WIN
+        return LOSS if all(since[-2::-2]) else DRAW
 
 
 def play_all(options, openings):

@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 """Trains the next network with the games of the last one: hcpe3 files in, weights and an ONNX file out.
 
-    python3 examples/loop/train.py --from old.npz --to new.npz --onnx new.onnx games.hcpe3 …
+    python3 examples/loop/train.py --from old.npz --to new.npz --onnx new.onnx games.hcpe3 … --held-out others.hcpe3 …
+
+Held-out games must have nothing to do with the others: positions of one game, or a game and its mirror image, are too much
+alike to tell what a network has understood from what it remembers.
 """
 
 import argparse
@@ -27,6 +30,8 @@ MOST_CANDIDATES = 24
 EVAL_SCALE = 756.0865
 # How much of the value is the game's result; the rest is what the search found.
 RESULT_WEIGHT = 0.5
+# Positions of held-out games that are looked at.
+MOST_HELD_OUT = 4096
 
 
 class Positions:
@@ -117,29 +122,35 @@ def step(weights, first, second, number, rate, batch):
 
 
 def train(weights, positions, epochs, batch_size, rate, seed):
+    """The weights after some passes over the positions."""
     random = np.random.default_rng(seed)
     weights = network.as_jax(weights)
     first = {name: jnp.zeros_like(weight) for name, weight in weights.items()}
     second = {name: jnp.zeros_like(weight) for name, weight in weights.items()}
-    order = random.permutation(len(positions))
-    held_out, learnt = np.split(order, [min(len(order) // 20, 4096)])
-    steps = epochs * (len(learnt) // batch_size)
+    order = np.arange(len(positions))
+    steps = epochs * (len(order) // batch_size)
     for number in range(steps):
-        place = number % (len(learnt) // batch_size)
+        place = number % (len(order) // batch_size)
         if place == 0:
-            random.shuffle(learnt)
-        rows = learnt[place * batch_size :][:batch_size]
+            random.shuffle(order)
+        rows = order[place * batch_size :][:batch_size]
         # Down to nothing along a cosine.
         now = rate * (1 + np.cos(np.pi * number / steps)) / 2
         weights, first, second = step(weights, first, second, number + 1, now, positions.batch(rows))
-    of_policy, of_value = losses(weights, positions.batch(held_out))
-    print(f"held out: policy {of_policy:.3f}, value {of_value:.3f}", flush=True)
     return {name: np.asarray(weight) for name, weight in weights.items()}
+
+
+def test(weights, positions, seed):
+    """Says the losses of positions that were not learnt."""
+    rows = np.random.default_rng(seed).permutation(len(positions))[:MOST_HELD_OUT]
+    of_policy, of_value = losses(network.as_jax(weights), positions.batch(rows))
+    print(f"held out, {len(rows)} positions: policy {of_policy:.3f}, value {of_value:.3f}", flush=True)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("games", nargs="*")
+    parser.add_argument("--held-out", nargs="*", default=[], help="games that are not learnt")
     parser.add_argument("--from", dest="old", help="weights to begin with; without, new ones")
     parser.add_argument("--to", required=True)
     parser.add_argument("--onnx", required=True)
@@ -158,6 +169,8 @@ def main():
         )
         all_s = time.monotonic() - started
         print(f"{len(positions)} positions, {read_s:.0f} s to read, {all_s:.0f} s in all")
+    if options.held_out:
+        test(weights, Positions(options.held_out), options.seed)
     np.savez(options.to, **weights)
     network.save(weights, options.onnx)
 

@@ -9,10 +9,12 @@ use serde_json::{Map, Value};
 use super::identity::{Identity, RunDescription};
 use super::manifest::ParentManifest;
 use super::run_name::RunName;
+use crate::format::Format;
 use crate::records::account::{InputIdentity, OutputEntry};
 use crate::records::account_check::{ContradictionError, check_numbers, check_outputs};
 use crate::records::account_file::to_json;
 use crate::records::counts::{ImbalanceError, equal};
+use crate::records::format_name::FormatName;
 use crate::records::shard::Shard;
 use crate::records::stream::Stream;
 use crate::storage::checksum::Sha256Sum;
@@ -75,19 +77,23 @@ pub struct FileOrigin {
 /// What became of the games.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct GameTotals {
-    /// Games that were played.
+    /// Games that were played: written ones and dropped ones.
     pub played: u64,
+    /// Games that were written.
+    pub written: u64,
+    /// Games that were not, by the reason: `too_short`, `move_limit`.
+    pub dropped: BTreeMap<String, u64>,
     /// Numbers whose opening had a mate.
     pub mated_openings: u64,
-    /// Games by how they ended: `mate_or_resignation`, `repetition`, `declaration`, `move_limit`.
+    /// Games that were played, by how they ended: `mate_or_resignation`, `repetition`, `declaration`, `move_limit`.
     pub endings: BTreeMap<String, u64>,
-    /// Games by who won: `black`, `white`, `draw`.
+    /// Games that were played, by who won: `black`, `white`, `draw`.
     pub results: BTreeMap<String, u64>,
-    /// Moves of all games.
+    /// Moves of the written games.
     pub moves: u64,
-    /// Positions to be trained on.
+    /// Positions of the written games to be trained on.
     pub training_positions: u64,
-    /// Simulations.
+    /// Simulations of all games that were played.
     pub simulations: u64,
 }
 
@@ -129,21 +135,39 @@ impl SelfPlayManifest {
         })
     }
 
-    /// Checks that every number of a game is accounted for.
+    /// Checks that every number of a game is accounted for, and that the output has what was counted.
     ///
     /// # Errors
     /// [`ImbalanceError`] with the two sides that differ.
     pub fn check_balance(&self) -> Result<(), ImbalanceError> {
         let games = &self.games;
-        for (what, counts) in [("endings", &games.endings), ("results", &games.results)] {
+        let sum_of = |counts: &BTreeMap<String, u64>| {
             // Somebody may have written any number of words.
-            let sum = counts.values().fold(0, |sum: u64, count| sum.saturating_add(*count));
-            equal(what, sum, "games played", games.played)?;
+            counts.values().fold(0, |sum: u64, count| sum.saturating_add(*count))
+        };
+        for (what, counts) in [("endings", &games.endings), ("results", &games.results)] {
+            equal(what, sum_of(counts), "games played", games.played)?;
+        }
+        let accounted = games.written.saturating_add(sum_of(&games.dropped));
+        equal("games written and dropped", accounted, "games played", games.played)?;
+        if let (Some(format), [output]) = (self.format(), &self.outputs[..]) {
+            let (what, expected) = if format.holds_games() {
+                ("moves of games written", games.moves)
+            } else {
+                ("positions to be trained on", games.training_positions)
+            };
+            equal("records of the output", output.records, what, expected)?;
         }
         let dealt_with = games.done();
         let expected =
             games_of(&self.run.settings, self.run.shard.as_deref()).unwrap_or(dealt_with);
         equal("games and mated openings", dealt_with, "games of the run", expected)
+    }
+
+    /// The format of the games.
+    fn format(&self) -> Option<Format> {
+        let to = self.run.settings.get("to")?.as_str()?;
+        to.parse::<FormatName>().ok().map(|name| name.format)
     }
 
     /// Adds the account of the next shard.
@@ -189,13 +213,19 @@ impl GameTotals {
 
     /// Adds those of the next shard.
     fn join(&mut self, next: &Self) {
-        let Self { endings, results, .. } = next;
-        for (counts, next) in [(&mut self.endings, endings), (&mut self.results, results)] {
+        let Self { endings, results, dropped, .. } = next;
+        let all = [
+            (&mut self.endings, endings),
+            (&mut self.results, results),
+            (&mut self.dropped, dropped),
+        ];
+        for (counts, next) in all {
             for (word, count) in next {
                 *counts.entry(word.clone()).or_default() += count;
             }
         }
         self.played += next.played;
+        self.written += next.written;
         self.mated_openings += next.mated_openings;
         self.moves += next.moves;
         self.training_positions += next.training_positions;

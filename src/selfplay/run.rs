@@ -238,9 +238,11 @@ impl Run {
     }
 
     fn write(&mut self, game: &FinishedGame) -> Result<(), SelfPlayError> {
-        let records = encoded(self.plan.format, game)
-            .map_err(|source| SelfPlayError::Encode { number: game.number, source })?;
-        self.sinks.write(Stream::Kept, &records)?;
+        if game.dropped.is_none() {
+            let records = encoded(self.plan.format, game)
+                .map_err(|source| SelfPlayError::Encode { number: game.number, source })?;
+            self.sinks.write(Stream::Kept, &records)?;
+        }
         totals::count(&mut self.state.games, game);
         Ok(())
     }
@@ -285,6 +287,7 @@ impl Run {
             resumed_from: state.resumed_from,
             parents: Vec::new(),
         };
+        manifest.check_balance().map_err(JobError::from)?;
         let Some(checkpoint) = &plan.checkpoint else {
             finished.commit_with(&plan.manifest, &manifest.to_json())?;
             return Ok(SelfPlayed { manifest, was_done: false });

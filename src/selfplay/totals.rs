@@ -16,8 +16,13 @@ pub(super) fn count(totals: &mut GameTotals, finished: &FinishedGame) {
     let ending = game.ending.map_or("mate_or_resignation", |ending| ending.name());
     count(&mut totals.endings, ending);
     count(&mut totals.results, game.result.unwrap_or(GameResult::Draw).name());
+    totals.simulations += finished.counts.simulations;
+    if let Some(reason) = finished.dropped {
+        count(&mut totals.dropped, reason.name());
+        return;
+    }
+    totals.written += 1;
     totals.moves += game.moves.len() as u64;
     let trained = game.moves.iter().filter(|played| !played.is_not_for_training);
     totals.training_positions += trained.count() as u64;
-    totals.simulations += finished.counts.simulations;
 }

@@ -3,7 +3,8 @@
 
     cargo build --examples -p kyokumen-network && .venv/bin/python tests/interop/features.py
 
-Positions are of random play, of cshogi's making, and of the files named with --sfens (an SFEN at the start of a line).
+Positions are of random play, of cshogi's making, of sides with more than a declaration needs, and of the files named with
+--sfens (an SFEN at the start of a line).
 """
 
 import argparse
@@ -19,6 +20,18 @@ from cshogi import dlshogi
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 INPUT1 = 62 * 81
+
+# The mover has more than 10 pieces besides its king in the other camp, more points than it needs, or both: then there is no
+# plane of what is missing. Random play hardly comes there.
+BEYOND = (
+    "K+R+R+B+BGGGG/SSS6/9/9/9/9/9/9/8k b 2Ps4n4l16p 1",
+    "K8/PPPPPPPPP/PP7/9/9/9/9/9/8k b - 1",
+    "K+R+R+B+BGGGG/SS7/9/9/9/9/9/9/8k b 2S4N4L18p 1",
+    "8K/9/9/9/9/9/9/s8/k+r+r+b+bgggg w 3s4n4l18P 1",
+    "8K/9/9/9/9/9/ssss5/gggg5/k+r+r+b+b4 w 4n4l18P 1",
+)
+PIECES_LEFT = slice(58, 68)
+POINTS_LEFT = slice(68, 88)
 
 
 def random_play(count, seed):
@@ -54,6 +67,18 @@ def theirs(sfen, planes):
     return np.concatenate([input1.ravel(), input2.ravel()]), labels
 
 
+def check_beyond():
+    """What is beyond in the eyes of cshogi, too: of pieces, of points, and of both."""
+    dlshogi.use_nyugyoku_features(True)
+    kinds = set()
+    for sfen in BEYOND:
+        numbers, _ = theirs(sfen, 119)
+        input2 = numbers[INPUT1:].reshape(119, 81)
+        kinds.add((bool(input2[PIECES_LEFT].any()), bool(input2[POINTS_LEFT].any())))
+    if kinds != {(False, False), (False, True), (True, False)}:
+        raise SystemExit(f"cshogi sees something left to be done in {BEYOND}")
+
+
 def compare(program, sfens, planes):
     dlshogi.use_nyugyoku_features(planes == 119)
     text = "".join(f"{sfen}\n" for sfen in sfens).encode()
@@ -84,7 +109,8 @@ def main():
     parser.add_argument("--positions", type=int, default=10_000)
     parser.add_argument("--sfens", type=pathlib.Path, nargs="*", default=[])
     options = parser.parse_args()
-    sfens = random_play(options.positions, 18)
+    check_beyond()
+    sfens = [*BEYOND, *random_play(options.positions, 18)]
     for path in options.sfens:
         sfens += lines_of(path)
     turns = [sum(sfen.split()[1] == turn for sfen in sfens) for turn in "bw"]

@@ -421,10 +421,12 @@ error: the outputs are not as their manifests say
 fn into_games(manifest: &mut Value, endings: &Value) {
     let kept = |output: &&Value| output["stream"] == "kept";
     let outputs = manifest["outputs"].as_array().unwrap();
-    manifest["outputs"] = json!([outputs.iter().find(kept).unwrap()]);
+    let output = outputs.iter().find(kept).unwrap().clone();
+    let records = output["records"].clone();
+    manifest["outputs"] = json!([output]);
     manifest["games"] = json!({
-        "played": 0, "mated_openings": 0, "endings": endings, "results": {}, "moves": 0,
-        "training_positions": 0, "simulations": 0,
+        "played": 0, "written": 0, "dropped": {}, "mated_openings": 0, "endings": endings,
+        "results": {}, "moves": 0, "training_positions": records, "simulations": 0,
     });
     manifest["networks"] = json!([]);
     manifest["reproducible"] = json!(true);

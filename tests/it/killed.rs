@@ -321,6 +321,8 @@ fn games_survive() {
         "--games=150",
         "--playouts=8",
         "--max-moves=40",
+        "--drop-max-moves",
+        "--min-moves=20",
         "--checkpoint-every=0.001",
         "--to=hcpe3.zst",
     ])

@@ -119,6 +119,68 @@ fn every_format_of_games_and_of_positions() {
 }
 
 #[test]
+fn dropped_games_are_counted_in_whatever_shards() {
+    let bench = Bench::new();
+    let drop = ["--min-moves=9", "--drop-max-moves", "--max-moves=20"];
+    let of_games = ["--games=40", "--resign=0.5", "--repetition=dlshogi"];
+    let words = [&["--model=hashed"], &of_games[..]].concat();
+    let with = |more: &[&'static str]| [&words[..], more].concat();
+    let all = read(&bench.games("all", &with(&["--max-moves=20"])));
+    let bytes = bench.games("some", &with(&drop));
+    let kept = |game: &&Game| game.moves.len() >= 9 && game.ending != Some(Ending::MoveLimit);
+    assert!(read(&bytes) == all.iter().filter(kept).cloned().collect::<Vec<_>>());
+    let games = bench.manifest("some/selfplay.manifest.json")["games"].clone();
+    let short = all.iter().filter(|game| game.moves.len() < 9).count();
+    let long = all.iter().filter(|game| game.ending == Some(Ending::MoveLimit)).count();
+    assert!(short > 0 && long > 0 && short + long < 40, "{short} {long}");
+    assert_eq!(games["played"], 40);
+    assert_eq!(games["dropped"], serde_json::json!({ "move_limit": long, "too_short": short }));
+    assert_eq!(games["written"], 40 - short - long);
+    for shard in ["--shard=2/3", "--shard=1/3", "--shard=3/3"] {
+        bench.run("shards", &with(&[&drop[..], &[shard]].concat())).success();
+    }
+    assert!(bytes == only_output(&bench.path("shards")));
+    bench.kyokumen(&["merge", "shards", "-o", "joined.hcpe3", "--progress=none"]).success();
+    assert_eq!(bench.manifest("joined.hcpe3.manifest.json")["games"], games);
+    // A manifest that forgets a dropped game is not believed.
+    let path = bench.path("joined.hcpe3.manifest.json");
+    let text = fs::read_to_string(&path).unwrap();
+    let long = format!("\"move_limit\": {long}");
+    let (before, after) = text.split_once("\"dropped\"").unwrap();
+    let forged = after.replacen(&long, "\"move_limit\": 0", 1);
+    fs::write(&path, format!("{before}\"dropped\"{forged}")).unwrap();
+    bench.kyokumen(&["verify", "--manifest", "joined.hcpe3.manifest.json"]).code(1);
+}
+
+#[test]
+fn constants_of_the_search_change_games_and_are_part_of_the_run() {
+    let bench = Bench::new();
+    let few = ["--model=hashed", "--games=3"];
+    let games = |out: &str, more: &[&str]| bench.games(out, &[&few[..], more].concat());
+    let default = games("default", &[]);
+    let named = ["--puct=dlshogi", "--c-init=1.49", "--c-base=39470", "--fpu=20", "--fpu-root=0"];
+    assert!(games("named", &named) == default);
+    let parent = games("parent", &["--puct=parent-value"]);
+    assert!(parent != default);
+    assert!(games("no reduction", &["--fpu=0"]) == parent);
+    let others = [
+        "--c-init=1.2",
+        "--c-base=20",
+        "--c-init-root=1",
+        "--c-base-root=20",
+        "--fpu=0.1",
+        "--fpu-root=0.3",
+    ];
+    for (i, other) in others.into_iter().enumerate() {
+        assert!(games(&format!("other {i}"), &[other]) != default, "{other}");
+        bench.run("default", &[&few[..], &["--resume", other]].concat()).code(2);
+    }
+    let settings = bench.manifest("other 4/selfplay.manifest.json")["settings"]["game"].clone();
+    let reduced = &settings["search"]["puct"]["first-play"]["reduced"];
+    assert_eq!(*reduced, serde_json::json!({ "root": 0.0, "tree": 0.1 }));
+}
+
+#[test]
 fn openings_come_once_before_any_comes_again() {
     let bench = Bench::new();
     let openings = records(10, 4);
@@ -209,6 +271,9 @@ fn nothing_is_begun_that_cannot_be_done() {
     refused(2, &["--model=hashed", "--games=1", "--playouts=0"]);
     refused(2, &["--model=hashed", "--games=1", "--draw-value=2"]);
     refused(2, &["--model=hashed", "--games=1", "--leaf-mate=7"]);
+    refused(2, &["--model=hashed", "--games=1", "--c-base=0"]);
+    refused(2, &["--model=hashed", "--games=1", "--fpu=-1"]);
+    refused(2, &["--model=hashed", "--games=1", "--puct=dlshogi-2018", "--c-init=1"]);
 }
 
 #[test]

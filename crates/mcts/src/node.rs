@@ -35,8 +35,8 @@ pub(crate) struct Node {
     children: u32,
     /// Simulations that went on from here, those whose evaluation is waited for included.
     pub(crate) visits: u32,
-    /// Sum of P of the children.
-    pub(crate) visited_prior: f32,
+    /// Sum of P over the simulations that went on from here: a move that is chosen again counts again.
+    pub(crate) selected_prior: f32,
     /// Of the evaluation, or of the repetition.
     pub(crate) value: f32,
     /// Sum of the values of the simulations that went on from here.
@@ -89,7 +89,7 @@ impl Nodes {
             candidates: 0,
             children: 0,
             visits: 0,
-            visited_prior: 0.0,
+            selected_prior: 0.0,
             value,
             value_sum: 0.0,
         });
@@ -143,7 +143,6 @@ impl Nodes {
         let parent = self.get_mut(node);
         let slot = parent.visited;
         parent.visited += 1;
-        parent.visited_prior += prior;
         let place = (parent.children + u32::from(slot)) as usize;
         self.children[place] =
             Child { node: child, visits: 0, value_sum: 0.0, prior, m, loses: false };

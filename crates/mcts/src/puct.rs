@@ -15,6 +15,14 @@ pub(crate) enum Chosen {
     Unvisited(usize),
 }
 
+/// What a simulation does at the root.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Choice {
+    pub(crate) chosen: Chosen,
+    /// Without noise it would be another move.
+    pub(crate) by_noise: bool,
+}
+
 /// What does not depend on the move.
 struct Terms {
     /// c(N)
@@ -34,10 +42,11 @@ impl Terms {
             FirstPlay::Reduced { root, tree } => {
                 let k = if is_root { root } else { tree };
                 let q = (node.value_sum / f64::from(node.visits)) as f32;
-                ((q - k * node.visited_prior.sqrt()).max(0.0), sqrt_visits)
+                ((q - k * node.selected_prior.sqrt()).max(0.0), sqrt_visits)
             }
         };
-        let c = puct.exploration.at(node.visits);
+        let exploration = if is_root { puct.root_exploration } else { puct.exploration };
+        let c = exploration.at(node.visits);
         Self { c, sqrt_visits, first_q, first_u, least_prior: puct.least_prior }
     }
 
@@ -48,11 +57,11 @@ impl Terms {
         }
         let q = (child.value_sum / f64::from(child.visits)) as f32;
         let u = self.sqrt_visits / (1 + child.visits) as f32;
-        q + self.c * prior.max(self.least_prior) * u
+        q + self.c * u * prior.max(self.least_prior)
     }
 
     fn of_unvisited(&self, prior: f32) -> f32 {
-        self.first_q + self.c * prior.max(self.least_prior) * self.first_u
+        self.first_q + self.c * self.first_u * prior.max(self.least_prior)
     }
 }
 
@@ -81,8 +90,7 @@ pub(crate) fn choose_with_noise(
     nodes: &Nodes,
     root: u32,
     noise: u64,
-) -> Option<Chosen> {
-    let terms = Terms::new(puct, nodes.get(root), true);
+) -> Option<Choice> {
     let raised = |m: Move, prior: f32| {
         let bits = SplitMix64::nth_bits(noise, u64::from(m.code().get()));
         let drawn = (u128::from(bits) * 1000) >> 64;
@@ -92,14 +100,28 @@ pub(crate) fn choose_with_noise(
             prior
         }
     };
+    let chosen = choose_with_priors(puct, nodes, root, raised)?;
+    let without_noise = choose_with_priors(puct, nodes, root, |_, prior| prior)?;
+    Some(Choice { chosen, by_noise: chosen != without_noise })
+}
+
+/// The move that the root takes if its moves were as probable as `probability` says. Equal ones: the more probable one
+/// first, then the one of the smaller code.
+fn choose_with_priors(
+    puct: &Puct,
+    nodes: &Nodes,
+    root: u32,
+    probability: impl Fn(Move, f32) -> f32,
+) -> Option<Chosen> {
+    let terms = Terms::new(puct, nodes.get(root), true);
     let children = nodes.children(root).iter().enumerate().filter(|(_, child)| !child.loses);
     let children = children.map(|(slot, child)| {
-        let score = terms.of_child(child, raised(child.m, child.prior));
+        let score = terms.of_child(child, probability(child.m, child.prior));
         (score, child.prior, child.m, Chosen::Child(slot as u16))
     });
     let (moves, priors) = nodes.unvisited(root);
     let unvisited = moves.iter().zip(priors).enumerate().map(|(i, (&m, &prior))| {
-        (terms.of_unvisited(raised(m, prior)), prior, m, Chosen::Unvisited(i))
+        (terms.of_unvisited(probability(m, prior)), prior, m, Chosen::Unvisited(i))
     });
     let order = |a: &(f32, f32, Move, Chosen), b: &(f32, f32, Move, Chosen)| {
         a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)).then(b.2.cmp(&a.2))

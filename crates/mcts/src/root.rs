@@ -15,6 +15,8 @@ pub struct RootMove {
     pub prior: f32,
     /// Simulations that took it.
     pub visits: u32,
+    /// Of these, the simulations that would have taken another move without noise at the root.
+    pub noise_visits: u32,
     /// Mean of their values, to the side to move; `None` without visits.
     pub value: Option<f32>,
     /// Whether it is proven to win or to lose.
@@ -118,10 +120,14 @@ impl Tree {
 
     fn look(&self, number: u32) -> Root {
         let node = self.nodes.get(number);
-        let children = self.nodes.children(number).iter().map(|child| RootMove {
+        let noise_visits = if number == ROOT { &self.noise_visits[..] } else { &[] };
+        let noise_visits = noise_visits.iter().copied().chain(std::iter::repeat(0));
+        let children = self.nodes.children(number).iter().zip(noise_visits);
+        let children = children.map(|(child, noise_visits)| RootMove {
             m: child.m,
             prior: child.prior,
             visits: child.visits,
+            noise_visits,
             value: (child.visits > 0).then(|| (child.value_sum / f64::from(child.visits)) as f32),
             proven: self.nodes.get(child.node).wins().map(|wins| !wins),
         });
@@ -130,6 +136,7 @@ impl Tree {
             m,
             prior,
             visits: 0,
+            noise_visits: 0,
             value: None,
             proven: None,
         });

@@ -5,7 +5,7 @@ use kyokumen_shogi::{Move, Position, PositionHistory, Repetition};
 
 use crate::leaf_search::LeafSearch;
 use crate::node::{Nodes, State};
-use crate::puct::{Chosen, choose, choose_with_noise};
+use crate::puct::{Choice, Chosen, choose, choose_with_noise};
 use crate::settings::SearchSettings;
 
 /// The root's number.
@@ -25,6 +25,9 @@ pub struct Tree {
     game_len: usize,
     noise_seed: u64,
     simulations: u64,
+    /// Of the visits of the root's children, by their places: those that only noise caused. Shorter than the children
+    /// where the last ones have none.
+    pub(crate) noise_visits: Vec<u32>,
 }
 
 /// Where a simulation ended and waits for an evaluation. Its memory is used again from one simulation to the next.
@@ -35,11 +38,19 @@ pub struct Leaf {
     node: u32,
     /// The nodes on the way and the places of the children that were taken.
     path: Vec<(u32, u16)>,
+    /// Without noise the simulation would have taken another move at the root.
+    by_noise: bool,
 }
 
 impl Default for Leaf {
     fn default() -> Self {
-        Self { position: Position::start(), moves: Vec::new(), node: ROOT, path: Vec::new() }
+        Self {
+            position: Position::start(),
+            moves: Vec::new(),
+            node: ROOT,
+            path: Vec::new(),
+            by_noise: false,
+        }
     }
 }
 
@@ -91,6 +102,7 @@ impl Tree {
             game_len,
             noise_seed,
             simulations: 0,
+            noise_visits: Vec::new(),
         };
         tree.plant();
         tree
@@ -108,6 +120,7 @@ impl Tree {
     fn plant(&mut self) {
         assert!(self.game_len > 0, "a game ends with the position that is searched");
         self.nodes.clear();
+        self.noise_visits.clear();
         self.simulations = 0;
         let state = if !self.root.has_legal_move() {
             State::Lost
@@ -151,6 +164,7 @@ impl Tree {
     pub fn simulate(&mut self, leaf: &mut Leaf, mates: &mut LeafSearch) -> Simulation {
         leaf.path.clear();
         leaf.node = ROOT;
+        leaf.by_noise = false;
         let result = match self.nodes.get(ROOT).state {
             State::Won | State::Lost | State::Repeated => Simulation::Proven,
             State::Waiting if self.simulations > 0 => Simulation::Collision,
@@ -171,19 +185,15 @@ impl Tree {
         leaf.position.clone_from(&self.root);
         loop {
             let node = leaf.node;
-            let slot = match self.choose(node).expect("an open node has a move that may not lose") {
-                Chosen::Child(slot) => slot,
-                Chosen::Unvisited(i) => {
-                    let child = self.nodes.add(State::Waiting, 0.0);
-                    self.nodes.add_child(node, i, child)
-                }
-            };
+            let slot = self.select(leaf);
             let child = self.nodes.child_mut(node, slot);
-            let is_new = child.visits == 0;
+            let (is_new, prior) = (child.visits == 0, child.prior);
             child.visits += 1;
             leaf.node = child.node;
             leaf.position.make(child.m);
-            self.nodes.get_mut(node).visits += 1;
+            let parent = self.nodes.get_mut(node);
+            parent.visits += 1;
+            parent.selected_prior += prior;
             leaf.path.push((node, slot));
             self.history.push(&leaf.position);
             let state =
@@ -206,13 +216,36 @@ impl Tree {
         }
     }
 
-    fn choose(&self, node: u32) -> Option<Chosen> {
+    /// Chooses a move of the leaf's node and makes a child of it if it is none; its place among the children.
+    fn select(&mut self, leaf: &mut Leaf) -> u16 {
+        let node = leaf.node;
+        let choice = self.choose(node).expect("an open node has a move that may not lose");
+        let slot = match choice.chosen {
+            Chosen::Child(slot) => slot,
+            Chosen::Unvisited(i) => {
+                let child = self.nodes.add(State::Waiting, 0.0);
+                self.nodes.add_child(node, i, child)
+            }
+        };
+        if choice.by_noise {
+            leaf.by_noise = true;
+            let place = usize::from(slot);
+            if self.noise_visits.len() <= place {
+                self.noise_visits.resize(place + 1, 0);
+            }
+            self.noise_visits[place] += 1;
+        }
+        slot
+    }
+
+    fn choose(&self, node: u32) -> Option<Choice> {
         let puct = &self.settings.puct;
         if node == ROOT && puct.root_noise_per_mille > 0 {
             let noise = SplitMix64::nth_bits(self.noise_seed, self.simulations);
             choose_with_noise(puct, &self.nodes, node, noise)
         } else {
-            choose(puct, &self.nodes, node, node == ROOT)
+            let chosen = choose(puct, &self.nodes, node, node == ROOT)?;
+            Some(Choice { chosen, by_noise: false })
         }
     }
 
@@ -274,8 +307,15 @@ impl Tree {
             self.simulations = 0;
         }
         for &(node, slot) in &leaf.path {
-            self.nodes.get_mut(node).visits -= 1;
-            self.nodes.child_mut(node, slot).visits -= 1;
+            let child = self.nodes.child_mut(node, slot);
+            child.visits -= 1;
+            let prior = child.prior;
+            let parent = self.nodes.get_mut(node);
+            parent.visits -= 1;
+            parent.selected_prior = (parent.selected_prior - prior).max(0.0);
+        }
+        if let (true, Some(&(_, slot))) = (leaf.by_noise, leaf.path.first()) {
+            self.noise_visits[usize::from(slot)] -= 1;
         }
     }
 

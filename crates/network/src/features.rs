@@ -212,6 +212,10 @@ pub(crate) fn each_run_of_ones(
 
 /// That the king is there; what is missing, of which there is no plane if it is too much, or more is there than is
 /// needed.
+///
+/// The sources of dlshogi (since November 2024) and cshogi read as if nothing missing and more than needed had one
+/// plane: `max(0, left)`. But they ask `left < MAX` before, with an unsigned `MAX`, which is false for a negative
+/// number. So all networks with these planes were trained like this.
 fn each_of_entering(position: &Position, color: Color, mut visit: impl FnMut(usize)) {
     let standing = EnteringKing::of(position, color);
     if standing.king_in_camp {

@@ -7,7 +7,8 @@ use crate::settings::RandomOpening;
 
 /// Draws one of the moves of a position, the `ply`th of its game, from 0.
 ///
-/// Among moves that are not proven to lose and are nearly as good as the best one, with weights visits^(1/T).
+/// Among the most visited moves, up to the first one whose value is too much below that of the best one or that is
+/// proven to lose, with weights visits^(1/T).
 pub(crate) fn draw(
     root: &Root,
     opening: &RandomOpening,
@@ -18,11 +19,12 @@ pub(crate) fn draw(
     if best.proven.is_some() {
         return Some(best);
     }
-    let dropped = opening.temperature_drop * f32::from(ply / 2);
+    let drops = f32::from(ply / 2);
+    let dropped = opening.temperature_drop * drops;
     let temperature = f64::from((opening.temperature - dropped).max(0.1));
-    let least = best.value? - opening.cutoff;
+    let least = best.value? - (opening.cutoff - opening.cutoff_drop * drops).max(0.0);
     let is_good = |m: &&RootMove| m.proven.is_none() && m.value.is_some_and(|value| value >= least);
-    let good: Vec<&RootMove> = root.moves.iter().filter(is_good).collect();
+    let good: Vec<&RootMove> = root.moves.iter().take_while(is_good).collect();
     // Relative to the best one's: a large power of many visits would be infinite.
     let most = good.iter().map(|m| m.visits).max()?;
     let weight =
@@ -49,6 +51,7 @@ mod tests {
             m,
             prior: 0.1,
             visits,
+            noise_visits: 0,
             value: Some(value),
             proven: None,
         });
@@ -65,8 +68,13 @@ mod tests {
         counts
     }
 
-    const OPENING: RandomOpening =
-        RandomOpening { plies: 4, temperature: 1.0, temperature_drop: 0.5, cutoff: 0.1 };
+    const OPENING: RandomOpening = RandomOpening {
+        plies: 4,
+        temperature: 1.0,
+        temperature_drop: 0.5,
+        cutoff: 0.1,
+        cutoff_drop: 0.0,
+    };
 
     #[test]
     fn moves_are_drawn_by_their_visits_if_they_are_good_enough() {
@@ -77,6 +85,18 @@ mod tests {
         // T is 0.5: visits squared.
         let [first, second, _] = shares(&root, OPENING, 3);
         assert!((7800..8200).contains(&first), "{first} {second}");
+    }
+
+    #[test]
+    fn the_cut_off_falls_every_two_plies_and_ends_the_choice() {
+        let root = moves([(600, 0.5), (300, 0.45), (100, 0.48)]);
+        let opening = RandomOpening { cutoff: 0.06, cutoff_drop: 0.02, ..OPENING };
+        assert!(shares(&root, opening, 0).iter().all(|&times| times > 0));
+        assert!(shares(&root, opening, 1).iter().all(|&times| times > 0));
+        // 0.04: the third is good enough, but the second, which has more visits, is not.
+        assert_eq!(shares(&root, opening, 2), [10_000, 0, 0]);
+        // It does not fall below 0.
+        assert_eq!(shares(&root, RandomOpening { cutoff_drop: 1.0, ..opening }, 4), [10_000, 0, 0]);
     }
 
     #[test]

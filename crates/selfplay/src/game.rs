@@ -9,7 +9,7 @@ use kyokumen_network::Batch;
 use kyokumen_shogi::{Move, Position, PositionHistory, Repetition};
 
 use crate::choice::draw;
-use crate::settings::GameSettings;
+use crate::settings::{GameSettings, RepetitionRule};
 
 /// A game that is being played.
 #[derive(Clone, Debug)]
@@ -47,6 +47,27 @@ pub struct FinishedGame {
     pub game: Game,
     /// What it took.
     pub counts: GameCounts,
+    /// Why it is not to be written, if it is not.
+    pub dropped: Option<Dropped>,
+}
+
+/// Why a game is not to be written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Dropped {
+    /// It has fewer moves than [`GameSettings::min_moves`].
+    TooShort,
+    /// It reached [`GameSettings::max_moves`], and such games are dropped.
+    MoveLimit,
+}
+
+impl Dropped {
+    /// Its name in manifests.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::TooShort => "too_short",
+            Self::MoveLimit => "move_limit",
+        }
+    }
 }
 
 /// What a game needs next.
@@ -124,8 +145,19 @@ impl SelfPlayGame {
 
     /// The game, at its end.
     pub fn finish(self) -> FinishedGame {
+        let dropped = self.dropped();
         let Self { number, game, counts, .. } = self;
-        FinishedGame { number, game, counts }
+        FinishedGame { number, game, counts, dropped }
+    }
+
+    fn dropped(&self) -> Option<Dropped> {
+        let GameSettings { min_moves, drop_move_limit, .. } = self.settings;
+        if self.game.moves.len() < usize::from(min_moves) {
+            Some(Dropped::TooShort)
+        } else {
+            let is_at_limit = self.game.ending == Some(Ending::MoveLimit);
+            (is_at_limit && drop_move_limit).then_some(Dropped::MoveLimit)
+        }
     }
 
     /// Ends the game if the rules do, plays what needs no search, or begins a search. Whether the game has ended.
@@ -163,7 +195,7 @@ impl SelfPlayGame {
         }
         debug_assert_eq!(mover, self.tree.position().side_to_move());
         self.playouts = Some(self.settings.playouts);
-        self.extensions = self.settings.extensions;
+        self.extensions = if self.is_random() { 0 } else { self.settings.extensions };
         false
     }
 
@@ -174,7 +206,12 @@ impl SelfPlayGame {
         if !position.has_legal_move() {
             return Some((win_of(!mover), None));
         }
-        if let Some(repetition) = self.tree.history().repetition(4) {
+        let history = self.tree.history();
+        let repetition = match self.settings.repetition {
+            RepetitionRule::Fourth => history.repetition(4),
+            RepetitionRule::Dlshogi => history.repetition_within(16),
+        };
+        if let Some(repetition) = repetition {
             let result = match repetition {
                 Repetition::Draw => GameResult::Draw,
                 Repetition::Win => win_of(mover),
@@ -194,23 +231,32 @@ impl SelfPlayGame {
         self.game.ending = ending;
     }
 
-    /// Whether a move can be chosen; prolongs the search where two moves are nearly as good.
+    /// Whether a move can be chosen; extends the search where two moves are nearly as good.
     fn has_searched_enough(&mut self, playouts: u32) -> bool {
         if self.tree.is_proven() {
             return true;
         }
-        let done = self.tree.visits();
+        let left = playouts.saturating_sub(self.tree.visits());
         let [first, second] = self.tree.leading_visits();
-        if done < playouts {
-            return self.settings.early_stop && first - second > playouts - done;
+        if left > 0 && !(self.settings.early_stop && first - second > left) {
+            return false;
         }
         // Less than 1.2 times as many.
         if self.extensions > 0 && u64::from(first) * 5 < u64::from(second) * 6 {
             self.extensions -= 1;
-            self.playouts = Some(playouts + self.settings.playouts.div_ceil(2));
+            self.playouts = Some(playouts.saturating_add((self.settings.playouts / 2).max(1)));
             return false;
         }
         true
+    }
+
+    /// How many moves were made.
+    fn ply(&self) -> u16 {
+        u16::try_from(self.game.moves.len()).unwrap_or(u16::MAX)
+    }
+
+    fn is_random(&self) -> bool {
+        self.ply() < self.settings.opening.plies
     }
 
     /// Plays a move by what the search has found, or gives the game up. Whether the game has ended.
@@ -226,8 +272,7 @@ impl SelfPlayGame {
             self.end(GameResult::win_of(winner), None);
             return true;
         }
-        let ply = u16::try_from(self.game.moves.len()).unwrap_or(u16::MAX);
-        let is_drawn = ply < self.settings.opening.plies;
+        let (ply, is_drawn) = (self.ply(), self.is_random());
         let drawn = is_drawn.then(|| draw(&root, &self.settings.opening, ply, &mut self.random));
         let played = drawn.flatten().unwrap_or(best);
         let eval = match root.proven {
@@ -260,11 +305,13 @@ pub fn best_value(root: &Root, best: RootMove) -> f32 {
     }
 }
 
-/// The visits of the moves that had some; in so large searches that 16 bits do not hold them, their shares.
+/// The visits of the moves that had some, without those that only noise caused; in so large searches that 16 bits do
+/// not hold them, their shares.
 pub fn candidates(root: &Root) -> Vec<Candidate> {
-    let most = root.moves.iter().map(|m| m.visits).max().unwrap_or(0);
+    let visits_of = |m: &RootMove| m.visits - m.noise_visits;
+    let most = root.moves.iter().map(visits_of).max().unwrap_or(0);
     let shift = (u32::BITS - most.leading_zeros()).saturating_sub(u16::BITS);
-    let visits = |m: &RootMove| u16::try_from(m.visits >> shift).expect("16 bits are left");
-    let visited = root.moves.iter().filter(|m| m.visits >> shift > 0);
-    visited.map(|m| Candidate { best_move: m.m, visits: visits(m) }).collect()
+    let visits = |m: &RootMove| u16::try_from(visits_of(m) >> shift).expect("16 bits are left");
+    let candidates = root.moves.iter().map(|m| Candidate { best_move: m.m, visits: visits(m) });
+    candidates.filter(|candidate| candidate.visits > 0).collect()
 }

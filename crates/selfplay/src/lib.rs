@@ -12,6 +12,6 @@ mod groups;
 mod settings;
 
 pub use figures::Figures;
-pub use game::{FinishedGame, GameCounts, SelfPlayGame, Step, best_value, candidates};
+pub use game::{Dropped, FinishedGame, GameCounts, SelfPlayGame, Step, best_value, candidates};
 pub use groups::{Games, GamesError, Openings, RunSettings, StartPosition};
-pub use settings::{GameSettings, RandomOpening};
+pub use settings::{GameSettings, RandomOpening, RepetitionRule};

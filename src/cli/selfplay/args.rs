@@ -106,9 +106,37 @@ pub(super) struct GameArgs {
     #[arg(long, value_name = "N", value_parser = whole_number::<u32>(..))]
     pub(super) playouts: Option<u32>,
 
-    /// How moves are chosen in the tree: with dlshogi's constants of today or of 2018 [default: dlshogi]
-    #[arg(long, value_name = "dlshogi|dlshogi-2018", value_parser = word::<PuctName>)]
+    /// How moves are chosen in the tree: as in dlshogi's self-play; with the value of the position for moves that were
+    /// never visited, which makes the tree wider and less deep; as in dlshogi of 2018 [default: dlshogi]
+    #[arg(long, value_name = "dlshogi|parent-value|dlshogi-2018", value_parser = word::<PuctName>)]
     pub(super) puct: Option<PuctName>,
+
+    /// The weight of probabilities at a position with N visits is c(N) = ln((N + base + 1) / base) + init. This is init
+    /// [default: 1.49]
+    #[arg(long, value_name = "INIT", value_parser = decimal_number)]
+    pub(super) c_init: Option<f32>,
+
+    /// This is base, in visits [default: 39470]
+    #[arg(long, value_name = "VISITS", value_parser = decimal_number)]
+    pub(super) c_base: Option<f32>,
+
+    /// init at the root [default: as --c-init]
+    #[arg(long, value_name = "INIT", value_parser = decimal_number)]
+    pub(super) c_init_root: Option<f32>,
+
+    /// base at the root, in visits [default: as --c-base]
+    #[arg(long, value_name = "VISITS", value_parser = decimal_number)]
+    pub(super) c_base_root: Option<f32>,
+
+    /// Below the root, what a move that was never visited loses (first play urgency): its value is that of its
+    /// position, from 0 to 1, less K · √S, at least 0. S is a sum over all simulations that passed the position: of the
+    /// probabilities of the moves that they chose [default: 20; with --puct parent-value 0]
+    #[arg(long, value_name = "K", value_parser = decimal_number)]
+    pub(super) fpu: Option<f32>,
+
+    /// The same at the root [default: 0]
+    #[arg(long, value_name = "K", value_parser = decimal_number)]
+    pub(super) fpu_root: Option<f32>,
 
     /// At the root, in so many of 1,000 simulations, a move counts as more probable than it is [default: 3]
     #[arg(long, value_name = "N", value_parser = whole_number::<u16>(..))]
@@ -122,7 +150,8 @@ pub(super) struct GameArgs {
     #[arg(long)]
     pub(super) no_early_stop: bool,
 
-    /// How often half as many simulations are added where two moves are nearly as good [default: 2]
+    /// How often half as many simulations are added to a search that would stop although the first move has less than
+    /// 1.2 times the visits of the second; never to that of a move that is drawn by lot [default: 2]
     #[arg(long, value_name = "N", value_parser = whole_number::<u8>(..))]
     pub(super) extensions: Option<u8>,
 
@@ -142,6 +171,10 @@ pub(super) struct GameArgs {
     #[arg(long, value_name = "VALUE", value_parser = decimal_number)]
     pub(super) random_cutoff: Option<f32>,
 
+    /// What the cut-off loses every two plies [default: 0.001]
+    #[arg(long, value_name = "VALUE", value_parser = decimal_number)]
+    pub(super) random_cutoff_drop: Option<f32>,
+
     /// Give a game up when |2v − 1| is more, v being how probable the mover's win is; 1 is never [default: 0.99]
     #[arg(long, value_name = "VALUE", value_parser = decimal_number)]
     pub(super) resign: Option<f32>,
@@ -149,6 +182,19 @@ pub(super) struct GameArgs {
     /// Moves after which a game is a draw [default: 320]
     #[arg(long, value_name = "MOVES", value_parser = whole_number::<u16>(..))]
     pub(super) max_moves: Option<u16>,
+
+    /// Drop games that reach --max-moves instead of writing them as draws; the manifest counts them
+    #[arg(long)]
+    pub(super) drop_max_moves: bool,
+
+    /// Drop games with fewer moves; the manifest counts them [default: 0]
+    #[arg(long, value_name = "MOVES", value_parser = whole_number::<u16>(..))]
+    pub(super) min_moves: Option<u16>,
+
+    /// Which repetition ends a game: the fourth time of a position, as in the rules, or, as in dlshogi's self-play, the
+    /// second time within 16 plies [default: fourth]
+    #[arg(long, value_name = "fourth|dlshogi", value_parser = word::<RepetitionName>)]
+    pub(super) repetition: Option<RepetitionName>,
 
     /// What a draw is worth in the search, from 0 (a loss) to 1 [default: 0.5]
     #[arg(long, value_name = "VALUE", value_parser = decimal_number)]
@@ -173,9 +219,21 @@ pub(super) struct GameArgs {
 pub(super) enum PuctName {
     /// dlshogi's of today.
     Dlshogi,
+    /// Unvisited moves have the value of their position.
+    ParentValue,
     /// dlshogi's of 2018.
     #[serde(rename = "dlshogi-2018")]
     Dlshogi2018,
+}
+
+/// Repetitions that end games, by name.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum RepetitionName {
+    /// The fourth time.
+    Fourth,
+    /// The second time within 16 plies.
+    Dlshogi,
 }
 
 impl SettingArgs {
@@ -210,6 +268,12 @@ impl GameArgs {
         Self {
             playouts: self.playouts.or(others.playouts),
             puct: self.puct.or(others.puct),
+            c_init: self.c_init.or(others.c_init),
+            c_base: self.c_base.or(others.c_base),
+            c_init_root: self.c_init_root.or(others.c_init_root),
+            c_base_root: self.c_base_root.or(others.c_base_root),
+            fpu: self.fpu.or(others.fpu),
+            fpu_root: self.fpu_root.or(others.fpu_root),
             noise: self.noise.or(others.noise),
             policy_temperature: self.policy_temperature.or(others.policy_temperature),
             no_early_stop: self.no_early_stop || others.no_early_stop,
@@ -220,8 +284,12 @@ impl GameArgs {
                 .random_temperature_drop
                 .or(others.random_temperature_drop),
             random_cutoff: self.random_cutoff.or(others.random_cutoff),
+            random_cutoff_drop: self.random_cutoff_drop.or(others.random_cutoff_drop),
             resign: self.resign.or(others.resign),
             max_moves: self.max_moves.or(others.max_moves),
+            drop_max_moves: self.drop_max_moves || others.drop_max_moves,
+            min_moves: self.min_moves.or(others.min_moves),
+            repetition: self.repetition.or(others.repetition),
             draw_value: self.draw_value.or(others.draw_value),
             leaf_mate: self.leaf_mate.or(others.leaf_mate),
             root_mate: self.root_mate.or(others.root_mate),

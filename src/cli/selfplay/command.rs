@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use kyokumen_mcts::{MateLimits, Puct};
-use kyokumen_selfplay::{GameSettings, RunSettings};
+use kyokumen_mcts::{Exploration, FirstPlay, MateLimits, Puct};
+use kyokumen_selfplay::{GameSettings, RepetitionRule, RunSettings};
 
-use super::args::{GameArgs, PuctName, SettingArgs};
+use super::args::{GameArgs, PuctName, RepetitionName, SettingArgs};
 use crate::cli::exit::{ExitStatus, Usage};
 use crate::cli::failure::{Failure, plan_error, run_error};
 use crate::cli::message::say;
@@ -59,8 +59,7 @@ fn report(manifest: &SelfPlayManifest, folder: &Path) {
 
 /// One line about the games.
 fn summary(games: &GameTotals) -> String {
-    let GameTotals { played, mated_openings, endings, results, moves, training_positions, .. } =
-        games;
+    let GameTotals { played, dropped, mated_openings, endings, results, moves, .. } = games;
     let words = |counts: &std::collections::BTreeMap<String, u64>| {
         let counts: Vec<(u64, String)> =
             counts.iter().map(|(word, &count)| (count, word.replace('_', " "))).collect();
@@ -70,13 +69,17 @@ fn summary(games: &GameTotals) -> String {
         0 => String::new(),
         mated => format!(", {mated} left out as their openings were mated"),
     };
+    let dropped = match dropped.values().sum::<u64>() {
+        0 => String::new(),
+        all => format!(", {all} dropped ({})", words(dropped)),
+    };
     format!(
-        "{} ({}; {}){left_out}, {}, {} to train on",
+        "{} ({}; {}){dropped}{left_out}, {}, {} to train on",
         quantity(*played, "game"),
         words(results),
         words(endings),
         quantity(*moves, "move"),
-        quantity(*training_positions, "position"),
+        quantity(games.training_positions, "position"),
     )
 }
 
@@ -151,10 +154,7 @@ impl GameArgs {
     fn settings(self) -> anyhow::Result<GameSettings> {
         let mut game = GameSettings::default();
         let search = &mut game.search;
-        match self.puct {
-            None | Some(PuctName::Dlshogi) => search.puct = Puct::DLSHOGI,
-            Some(PuctName::Dlshogi2018) => search.puct = Puct::DLSHOGI_2018,
-        }
+        search.puct = self.puct()?;
         let limits = |(depth, nodes)| MateLimits { depth, nodes };
         set(&mut search.puct.root_noise_per_mille, self.noise);
         set(&mut search.draw_value, self.draw_value);
@@ -166,11 +166,59 @@ impl GameArgs {
         set(&mut game.opening.temperature, self.random_temperature);
         set(&mut game.opening.temperature_drop, self.random_temperature_drop);
         set(&mut game.opening.cutoff, self.random_cutoff);
+        set(&mut game.opening.cutoff_drop, self.random_cutoff_drop);
         set(&mut game.resign, self.resign);
         set(&mut game.max_moves, self.max_moves);
+        set(&mut game.min_moves, self.min_moves);
         game.early_stop = !self.no_early_stop;
+        game.drop_move_limit = self.drop_max_moves;
+        game.repetition = match self.repetition {
+            None | Some(RepetitionName::Fourth) => RepetitionRule::Fourth,
+            Some(RepetitionName::Dlshogi) => RepetitionRule::Dlshogi,
+        };
         check(&game)?;
         Ok(game)
+    }
+
+    /// The rule of a name, with constants of one's own where it has them.
+    fn puct(&self) -> anyhow::Result<Puct> {
+        let mut puct = match self.puct {
+            None | Some(PuctName::Dlshogi) => Puct::DLSHOGI,
+            Some(PuctName::ParentValue) => Puct::PARENT_VALUE,
+            Some(PuctName::Dlshogi2018) => Puct::DLSHOGI_2018,
+        };
+        let own = [
+            ("--c-init", self.c_init),
+            ("--c-base", self.c_base),
+            ("--c-init-root", self.c_init_root),
+            ("--c-base-root", self.c_base_root),
+            ("--fpu", self.fpu),
+            ("--fpu-root", self.fpu_root),
+        ];
+        for (option, value) in own.into_iter().filter_map(|(name, value)| Some((name, value?))) {
+            if matches!(self.puct, Some(PuctName::Dlshogi2018)) {
+                let message = format!("{option}: --puct dlshogi-2018 has no such constant");
+                return Err(Usage(message).into());
+            }
+            if option.starts_with("--c-base") {
+                positive(option, value)
+            } else {
+                not_negative(option, value)
+            }?;
+        }
+        if let Exploration::Logarithmic { init, base } = &mut puct.exploration {
+            set(init, self.c_init);
+            set(base, self.c_base);
+        }
+        if let Exploration::Logarithmic { init, base } = &mut puct.root_exploration {
+            set(init, self.c_init_root.or(self.c_init));
+            set(base, self.c_base_root.or(self.c_base));
+        }
+        if let FirstPlay::Reduced { root, tree } = &mut puct.first_play {
+            set(root, self.fpu_root);
+            set(tree, self.fpu);
+        }
+        Ok(puct)
     }
 }
 
@@ -197,13 +245,20 @@ fn check(game: &GameSettings) -> anyhow::Result<()> {
     let others = [
         ("--random-temperature-drop", game.opening.temperature_drop),
         ("--random-cutoff", game.opening.cutoff),
+        ("--random-cutoff-drop", game.opening.cutoff_drop),
     ];
     for (option, value) in others {
-        if !value.is_finite() || value < 0.0 {
-            return Err(Usage(format!("{option}: {value} is no number from 0 on")).into());
-        }
+        not_negative(option, value)?;
     }
     Ok(())
+}
+
+fn not_negative(option: &str, value: f32) -> Result<f32, Usage> {
+    if value.is_finite() && value >= 0.0 {
+        Ok(value)
+    } else {
+        Err(Usage(format!("{option}: {value} is no number from 0 on")))
+    }
 }
 
 fn positive(option: &str, value: f32) -> Result<f32, Usage> {

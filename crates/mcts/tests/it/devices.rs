@@ -1,6 +1,6 @@
 //! One tree, and devices that evaluate batches of its leaves.
 
-use kyokumen_mcts::{Devices, LeafSearch, MateLimits, SearchSettings, Tree};
+use kyokumen_mcts::{Devices, LeafSearch, MateLimits, Puct, SearchSettings, Tree};
 use kyokumen_network::{Batch, EvaluationError, Evaluator, Hashed, Input2};
 use kyokumen_shogi::{Position, PositionHistory};
 
@@ -36,6 +36,21 @@ fn a_search_has_the_visits_that_are_wanted_and_nothing_waits() {
             assert!((mean - f64::from(root.value)).abs() < 1e-4, "{mean} {}", root.value);
         }
     }
+}
+
+#[test]
+fn noise_visits_are_counted_and_taken_back_with_their_simulations() {
+    let mut tree = tree();
+    let settings = *tree.settings();
+    let puct = Puct { root_noise_per_mille: 300, ..settings.puct };
+    let (root, history) = (tree.position().clone(), tree.history().clone());
+    tree = Tree::new(SearchSettings { puct, ..settings }, root, history, 1);
+    // Batches in which walks meet: what is given up must not stay counted.
+    devices(2, 16).search(&mut tree, &mut LeafSearch::new(1), 500, |_| true).unwrap();
+    let moves = tree.root().moves;
+    assert!(moves.iter().all(|m| m.noise_visits <= m.visits));
+    let noise: u32 = moves.iter().map(|m| m.noise_visits).sum();
+    assert!((50..=500).contains(&noise), "{noise}");
 }
 
 #[test]

@@ -1,5 +1,33 @@
 //! The tree against a slow plain one, and searches whose outcome the rules decide.
 
 mod devices;
+mod dlshogi;
 mod reference;
 mod rules;
+
+use kyokumen_mcts::{Leaf, LeafSearch, Simulation, Tree};
+use kyokumen_network::{Batch, Evaluator};
+
+/// Goes on until the root has so many visits or is proven.
+fn search(
+    tree: &mut Tree,
+    mates: &mut LeafSearch,
+    evaluator: &mut impl Evaluator,
+    most_visits: u32,
+) {
+    let mut leaf = Leaf::default();
+    let mut batch = Batch::new(1, None);
+    while tree.visits() < most_visits {
+        match tree.simulate(&mut leaf, mates) {
+            Simulation::Leaf => {
+                batch.clear();
+                batch.push(leaf.position(), leaf.moves());
+                evaluator.evaluate(&mut batch).unwrap();
+                tree.expand(&leaf, batch.policy(0), batch.value(0));
+            }
+            Simulation::Known => {}
+            Simulation::Proven => break,
+            Simulation::Collision => panic!("one leaf at a time"),
+        }
+    }
+}

@@ -1,12 +1,12 @@
 //! PUCT written down plainly, without arenas, next candidates and keys, to compare every node of a search with.
 
 use kyokumen_game::random::SplitMix64;
-use kyokumen_mcts::{
-    Exploration, FirstPlay, Leaf, LeafSearch, MateLimits, Puct, SearchSettings, Simulation, Tree,
-};
+use kyokumen_mcts::{Exploration, FirstPlay, LeafSearch, MateLimits, Puct, SearchSettings, Tree};
 use kyokumen_network::{Batch, Evaluator, Hashed};
 use kyokumen_shogi::random_play::RandomPlay;
 use kyokumen_shogi::{EnteringKing, Move, Position, PositionHistory, plain};
+
+use super::search;
 
 /// A node of the plain tree, with all its moves from the start.
 struct Node {
@@ -17,7 +17,7 @@ struct Node {
     repeated: bool,
     value: f64,
     sum: f64,
-    visited_prior: f32,
+    selected_prior: f32,
     edges: Vec<Edge>,
 }
 
@@ -25,6 +25,7 @@ struct Edge {
     m: Move,
     prior: f32,
     visits: u32,
+    noise_visits: u32,
     sum: f64,
     node: Option<Node>,
 }
@@ -52,12 +53,13 @@ impl Plain {
             batch.push(&position, &moves);
             self.evaluator.evaluate(&mut batch).unwrap();
             value = f64::from(batch.value(0));
-            let edge = |(&m, &prior)| Edge { m, prior, visits: 0, sum: 0.0, node: None };
+            let edge =
+                |(&m, &prior)| Edge { m, prior, visits: 0, noise_visits: 0, sum: 0.0, node: None };
             edges = moves.iter().zip(batch.policy(0)).map(edge).collect();
             edges.sort_by(|a: &Edge, b| b.prior.total_cmp(&a.prior).then(a.m.cmp(&b.m)));
         }
         let repeated = repeated.is_some();
-        Node { position, known, repeated, value, sum: 0.0, visited_prior: 0.0, edges }
+        Node { position, known, repeated, value, sum: 0.0, selected_prior: 0.0, edges }
     }
 
     fn repeated(&self, position: &Position, line: &[Position]) -> Option<f64> {
@@ -85,14 +87,19 @@ impl Plain {
         earlier.next().map(|i| if gained(i) { 1.0 } else { 0.0 })
     }
 
-    fn choose(&self, node: &Node, is_root: bool) -> usize {
+    /// With noise if that is asked for.
+    fn choose(&self, node: &Node, is_root: bool, noisy: bool) -> usize {
         let puct = &self.settings.puct;
         let visits: u32 = node.edges.iter().map(|edge| edge.visits).sum();
         let root_of_visits = (visits as f32).sqrt();
-        let c = match puct.exploration {
+        let c = match if is_root { puct.root_exploration } else { puct.exploration } {
             Exploration::Constant(c) => c,
             Exploration::Logarithmic { init, base } => {
-                libm::logf((visits as f32 + base + 1.0) / base) + init
+                // The approximation of the logarithm below 2.
+                let part = (visits as f32 + base + 1.0) / base - 1.0;
+                assert!(part < 1.0);
+                let log2 = part * (1.346_555_2 - 0.346_555_23 * part) - 127.0 + 127.0;
+                std::f32::consts::LN_2 * log2 + init
             }
         };
         let (first_q, first_u) = match puct.first_play {
@@ -100,7 +107,7 @@ impl Plain {
             FirstPlay::Reduced { .. } if visits == 0 => (0.0, 1.0),
             FirstPlay::Reduced { root, tree } => {
                 let k = if is_root { root } else { tree };
-                let q = (node.sum / f64::from(visits)) as f32 - k * node.visited_prior.sqrt();
+                let q = (node.sum / f64::from(visits)) as f32 - k * node.selected_prior.sqrt();
                 (q.max(0.0), root_of_visits)
             }
         };
@@ -108,14 +115,14 @@ impl Plain {
         let score = |edge: &Edge| {
             let bits = SplitMix64::nth_bits(noise, u64::from(edge.m.code().get()));
             let drawn = (u128::from(bits) * 1000) >> 64;
-            let is_raised = is_root && drawn < u128::from(puct.root_noise_per_mille);
+            let is_raised = noisy && drawn < u128::from(puct.root_noise_per_mille);
             let prior = if is_raised { f32::midpoint(edge.prior, 1.0) } else { edge.prior };
-            let weight = c * prior.max(puct.least_prior);
+            let prior = prior.max(puct.least_prior);
             if edge.visits == 0 {
-                first_q + weight * first_u
+                first_q + c * first_u * prior
             } else {
                 let u = root_of_visits / (1 + edge.visits) as f32;
-                (edge.sum / f64::from(edge.visits)) as f32 + weight * u
+                (edge.sum / f64::from(edge.visits)) as f32 + c * u * prior
             }
         };
         let open = (0..node.edges.len()).filter(|&i| node.edges[i].proven() != Some(1.0));
@@ -130,8 +137,12 @@ impl Plain {
         if let Some(value) = node.known {
             return value;
         }
-        let i = self.choose(node, line.len() == self.game_len);
+        let is_root = line.len() == self.game_len;
+        let i = self.choose(node, is_root, is_root);
+        let by_noise = i != self.choose(node, is_root, false);
         let edge = &mut node.edges[i];
+        edge.noise_visits += u32::from(by_noise);
+        node.selected_prior += edge.prior;
         let value = if let Some(below) = &mut edge.node {
             line.push(below.position.clone());
             let value = self.simulate(below, line);
@@ -140,7 +151,6 @@ impl Plain {
         } else {
             let mut position = node.position.clone();
             position.make(edge.m);
-            node.visited_prior += edge.prior;
             edge.node.insert(self.enter(position, line)).value
         };
         edge.visits += 1;
@@ -182,7 +192,9 @@ fn compare(plain: &Node, tree: &Tree, moves: &mut Vec<Move>) -> usize {
     let mut nodes = 1;
     for edge in &plain.edges {
         let found = other.moves.iter().find(|of| of.m == edge.m).expect("a legal move");
-        assert_eq!((found.prior, found.visits), (edge.prior, edge.visits), "{moves:?} {}", edge.m);
+        let of_tree = (found.prior, found.visits, found.noise_visits);
+        let expected = (edge.prior, edge.visits, edge.noise_visits);
+        assert_eq!(of_tree, expected, "{moves:?} {}", edge.m);
         let mean = (edge.visits > 0).then(|| (edge.sum / f64::from(edge.visits)) as f32);
         assert_eq!(found.value, mean, "{moves:?} {}", edge.m);
         if let Some(below) = &edge.node {
@@ -192,20 +204,6 @@ fn compare(plain: &Node, tree: &Tree, moves: &mut Vec<Move>) -> usize {
         }
     }
     nodes
-}
-
-fn search(tree: &mut Tree, evaluator: &mut Hashed, simulations: u32) {
-    let mut leaf = Leaf::default();
-    let mut mates = LeafSearch::new(1);
-    let mut batch = Batch::new(1, None);
-    for _ in 0..simulations {
-        if tree.simulate(&mut leaf, &mut mates) == Simulation::Leaf {
-            batch.clear();
-            batch.push(leaf.position(), leaf.moves());
-            evaluator.evaluate(&mut batch).unwrap();
-            tree.expand(&leaf, batch.policy(0), batch.value(0));
-        }
-    }
 }
 
 /// Searches the last position of a game in both ways; how many positions both visited.
@@ -227,7 +225,7 @@ fn check(game: &[Position], puct: Puct, simulations: u32, seed: u64) -> usize {
         history.push(position);
     }
     let mut tree = Tree::new(settings, root.clone(), history, seed);
-    search(&mut tree, &mut evaluator, simulations);
+    search(&mut tree, &mut LeafSearch::new(1), &mut evaluator, simulations - 1);
     compare(&plain_root, &tree, &mut Vec::new())
 }
 
@@ -249,12 +247,15 @@ fn every_node_is_as_in_a_plain_search() {
         // Games that end with a mate end in positions with short mates.
         for back in [1, 2, 4, 30] {
             let game = &all[..all.len().saturating_sub(back).max(1)];
-            for puct in [Puct::DLSHOGI_2018, Puct::DLSHOGI, Puct::DLSHOGI_GAMES] {
+            let reduced = FirstPlay::Reduced { root: 0.1, tree: 0.05 };
+            let reduced = Puct { first_play: reduced, ..Puct::DLSHOGI };
+            let noisy = Puct { root_noise_per_mille: 100, ..Puct::DLSHOGI };
+            for puct in [Puct::DLSHOGI_2018, Puct::DLSHOGI, Puct::PARENT_VALUE, reduced, noisy] {
                 nodes += check(game, puct, 120, i);
             }
         }
     }
-    assert!(nodes > 8000, "{nodes}");
+    assert!(nodes > 10_000, "{nodes}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Searches whose outcome the rules decide.
 
 use kyokumen_mcts::{Leaf, LeafSearch, MateLimits, SearchSettings, Simulation, Tree};
-use kyokumen_network::{Batch, Evaluator, Uniform};
+use kyokumen_network::Uniform;
 use kyokumen_shogi::{Move, Position, PositionHistory};
 
 fn tree(sfen: &str, moves: &str, leaf_mate: MateLimits) -> Tree {
@@ -16,25 +16,10 @@ fn tree(sfen: &str, moves: &str, leaf_mate: MateLimits) -> Tree {
     Tree::new(settings, position, history, 0)
 }
 
-/// Simulations until the root is proven, at most `most`.
+/// Visits until the root is proven, at most `most`.
 fn search(tree: &mut Tree, most: u32) -> u32 {
-    let mut leaf = Leaf::default();
-    let mut mates = LeafSearch::new(1);
-    let mut batch = Batch::new(1, None);
-    for done in 0..most {
-        match tree.simulate(&mut leaf, &mut mates) {
-            Simulation::Leaf => {
-                batch.clear();
-                batch.push(leaf.position(), leaf.moves());
-                Uniform::default().evaluate(&mut batch).unwrap();
-                tree.expand(&leaf, batch.policy(0), batch.value(0));
-            }
-            Simulation::Proven => return done,
-            Simulation::Known => {}
-            Simulation::Collision => panic!("one leaf at a time"),
-        }
-    }
-    most
+    super::search(tree, &mut LeafSearch::new(1), &mut Uniform::default(), most);
+    tree.visits()
 }
 
 #[test]
