@@ -28,6 +28,7 @@ use crate::jobs::plan::{JobPlan, JobRequest, Product};
 use crate::jobs::run::Completed;
 use crate::jobs::settings::Settings;
 use crate::mate::judge::PositionJudge;
+use crate::records::opening::Unreadable;
 use crate::records::bad_record::BadPolicy;
 use crate::records::counts::Counts;
 use crate::records::shard_choice::ShardChoice;
@@ -130,6 +131,7 @@ impl JobArgs {
             metrics: self.metrics,
             previous_run: None,
             read_from: Vec::new(),
+            unreadable: Unreadable::under(self.on_error),
             settings: Settings {
                 on_error: self.on_error.unwrap_or_default(),
                 filters: records.filters(),

@@ -24,7 +24,7 @@ use crate::records::format_name::FormatName;
 use crate::records::lineage::warn_of_mixed_streams;
 use crate::records::opening;
 use crate::records::opening::{
-    check_compression, check_filters, check_folder, check_table_format, conversion, stem,
+    Unreadable, check_compression, check_filters, check_folder, check_table_format, conversion, stem,
 };
 use crate::records::plan_error::PlanError;
 use crate::records::selection::{Selection, select_records};
@@ -67,6 +67,8 @@ pub struct JobRequest {
     pub metrics: Option<PathBuf>,
     /// What an earlier run found out, if only the rest is to be searched.
     pub previous_run: Option<Arc<PreviousRun>>,
+    /// What to do with inputs of which most records cannot be read.
+    pub unreadable: Unreadable,
     /// Files that this was read from, if it was: they must not be written over.
     pub read_from: Vec<PathBuf>,
     /// Everything else.
@@ -174,11 +176,11 @@ impl JobPlan {
     pub fn new(request: JobRequest) -> Result<Self, JobError> {
         let JobRequest { inputs, output, tmp_dir, from, dialect, to, name, shard, .. } = request;
         let JobRequest { force, resume, checkpoint_every, metrics, .. } = request;
-        let JobRequest { previous_run, read_from, settings, .. } = request;
+        let JobRequest { previous_run, read_from, unreadable, settings, .. } = request;
         let staging = Staging::to(&output, tmp_dir);
         let folder = staging.as_ref().map_or(output, |staging| staging.folder.clone());
         settings.search.check()?;
-        let inputs = opening::inputs(&inputs, from, dialect)?;
+        let inputs = opening::inputs(&inputs, from, dialect, unreadable)?;
         if shard.is_some() {
             check_twice(&inputs, "a shard needs files")?;
         }

@@ -7,6 +7,7 @@ use crate::format::move16::Dialect;
 use crate::format::{ConversionPlan, Field, Fill, Format, conversion_plan};
 use crate::records::bad_record::BadPolicy;
 use crate::records::claims::check_once;
+use crate::records::content::ContentError;
 use crate::records::filters::RecordFilters;
 use crate::records::format_name::FormatName;
 use crate::records::plan_error::PlanError;
@@ -20,17 +21,44 @@ use crate::storage::parquet;
 use crate::storage::path_text::{path_of, text_of};
 use crate::storage::table::TableFormat;
 
+/// What to do with an input whose name says its format, if most of its records cannot be read in any format.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Unreadable {
+    /// Refuse it.
+    #[default]
+    Refused,
+    /// Read it all the same, with a warning.
+    Accepted,
+}
+
+impl Unreadable {
+    /// Only those who ask for a quarantine expect bad records.
+    pub fn under(asked: Option<BadPolicy>) -> Self {
+        if asked == Some(BadPolicy::Quarantine) { Self::Accepted } else { Self::Refused }
+    }
+}
+
 /// Looks at an input: its format by name or content where none is given, how its moves are encoded by its records.
 ///
 /// # Errors
-/// [`PlanError`] if it is not there, is a folder, or does not show its format.
+/// [`PlanError`] if it is not there, is a folder, does not show its format, or its content contradicts its name.
 pub fn input(
     path: &Path,
     from: Option<FormatName>,
     dialect: Option<Dialect>,
 ) -> Result<Input, PlanError> {
+    input_with(path, from, dialect, Unreadable::Refused)
+}
+
+fn input_with(
+    path: &Path,
+    from: Option<FormatName>,
+    dialect: Option<Dialect>,
+    unreadable: Unreadable,
+) -> Result<Input, PlanError> {
     check_not_folder(path)?;
-    let format = match from.or_else(|| FormatName::from_file_name(&text_of(path))) {
+    let by_name = FormatName::from_file_name(&text_of(path)).filter(|_| from.is_none());
+    let format = match from.or(by_name) {
         Some(format) => format,
         // What is read only once cannot be looked at before.
         None if !InputLocation::of(path).can_be_read_again() => {
@@ -60,7 +88,13 @@ pub fn input(
         let looked = object.state().map(drop);
         looked.map_err(|source| SourceError::Open { input: input.name.clone(), source })?;
     }
-    evidence::detect_format(&mut input, from.is_some(), dialect)?;
+    evidence::add_sample(&mut input, from.is_some())?;
+    if by_name.is_some() {
+        // Quarantined records are bad by their name.
+        let accepts = unreadable == Unreadable::Accepted || text_of(path).ends_with(".bad");
+        input = detection::check_name(input, path, accepts)?;
+    }
+    evidence::settle_dialect(&mut input, dialect)?;
     Ok(input)
 }
 
@@ -97,14 +131,39 @@ pub(crate) fn inputs(
     paths: &[PathBuf],
     from: Option<FormatName>,
     dialect: Option<Dialect>,
+    unreadable: Unreadable,
 ) -> Result<Vec<Input>, PlanError> {
+    let inputs = inputs_or_errors(paths, from, dialect, unreadable)?;
+    Ok(inputs.into_iter().collect::<Result<_, _>>()?)
+}
+
+/// Inputs of which the command line does not say the format.
+pub(crate) fn references(paths: &[PathBuf]) -> Result<Vec<Input>, PlanError> {
+    let inputs = inputs_or_errors(paths, None, None, Unreadable::Refused)?;
+    let inputs = inputs.into_iter().map(|input| input.map_err(ContentError::without_option));
+    Ok(inputs.collect::<Result<_, _>>()?)
+}
+
+/// The same with an error in the place of each input whose content contradicts its name.
+pub(crate) fn inputs_or_errors(
+    paths: &[PathBuf],
+    from: Option<FormatName>,
+    dialect: Option<Dialect>,
+    unreadable: Unreadable,
+) -> Result<Vec<Result<Input, ContentError>>, PlanError> {
     paths.iter().try_for_each(|path| check_is_there(path))?;
-    let inputs = paths.iter().map(|path| input(path, from, dialect));
-    let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
+    let mut inputs = Vec::new();
+    for path in paths {
+        inputs.push(match input_with(path, from, dialect, unreadable) {
+            Ok(input) => Ok(input),
+            Err(PlanError::Content(error)) => Err(error),
+            Err(error) => return Err(error),
+        });
+    }
     if inputs.is_empty() {
         return Err(PlanError::NoInput);
     }
-    check_once(&inputs)?;
+    check_once(inputs.iter().flatten())?;
     Ok(inputs)
 }
 

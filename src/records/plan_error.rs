@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 use crate::format::{Ending, Field, Fields, Fill, Format, UnsupportedConversionError};
+use crate::records::content::ContentError;
 use crate::records::format_name::FormatName;
 use crate::records::source::SourceError;
 use crate::storage::memory::Memory;
@@ -77,6 +78,9 @@ pub enum PlanError {
         /// As what it can be read.
         formats: Vec<&'static str>,
     },
+    /// Its content is not what its name says.
+    #[error(transparent)]
+    Content(#[from] ContentError),
     /// References that hold nothing to compare with.
     #[error("there is no record in the references: nothing would be left out")]
     EmptyReference,

@@ -53,4 +53,5 @@ mod usi;
 #[cfg(feature = "network")]
 mod usi_play;
 mod verify;
+mod wrong_names;
 mod xz;

@@ -17,7 +17,7 @@ use crate::records::filters::RecordFilters;
 use crate::records::format_name::{FormatName, without_compression};
 use crate::records::lineage::warn_of_mixed_streams;
 use crate::records::opening;
-use crate::records::opening::{check_compression, check_filters, side_outputs};
+use crate::records::opening::{Unreadable, check_compression, check_filters, side_outputs};
 use crate::records::plan_error::PlanError;
 use crate::records::selection::{Selection, select_records};
 use crate::records::sink::OutputPlan;
@@ -155,7 +155,8 @@ impl ConvertPlan {
             checksums,
             settings,
         } = request;
-        let inputs = opening::inputs(&inputs, from, dialect)?;
+        let inputs =
+            opening::inputs(&inputs, from, dialect, Unreadable::under(Some(settings.on_error)))?;
         warn_of_mixed_streams(&inputs);
         let to = output_format(&output, to, family)?;
         let mut conversions = Vec::new();
