@@ -24,8 +24,10 @@ use crate::format::Format;
 use crate::mate::positions::Positions;
 use crate::mate::solve::solve;
 use crate::records::claims::FileClaims;
+use crate::records::content::ContentError;
 use crate::records::format_name::FormatName;
 use crate::records::plan_error::PlanError;
+use crate::records::source::Input;
 use crate::records::{detection, opening};
 use crate::storage::files;
 use crate::storage::path_text::text_of;
@@ -51,7 +53,11 @@ fn solve_file(args: &SolveArgs, input: &str) -> anyhow::Result<ExitStatus> {
     let (settings, threads) = (args.search.settings()?, args.threads);
     let path = files::parse_location(PathBuf::from(input))
         .map_err(|why| Usage(format!("{input}: {why}")))?;
-    let positions = Positions::open(&path, args.from.or(format_of(&path)?));
+    let format = match args.from {
+        Some(from) => Some(from),
+        None => format_of(&path)?,
+    };
+    let positions = Positions::open(&path, format);
     let claims =
         FileClaims::reading(std::slice::from_ref(positions.input())).map_err(plan_error)?;
     let mut proofs = Proofs::open(args, claims)?;
@@ -86,13 +92,24 @@ fn solve_file(args: &SolveArgs, input: &str) -> anyhow::Result<ExitStatus> {
     Ok(ExitStatus::of_records(tally.positions + tally.bad, bad))
 }
 
-/// What is in a file whose name does not say it; nothing of what is read once, and of text with an SFEN in the first
-/// column.
+/// What is in a file whose name does not say it, or says SFEN and it holds USI games; nothing of what is read once, and
+/// of text with an SFEN in the first column.
 fn format_of(path: &Path) -> anyhow::Result<Option<FormatName>> {
     opening::check_not_folder(path).map_err(plan_error)?;
-    let is_named = FormatName::from_file_name(&text_of(path)).is_some();
-    if is_named || !path.is_file() {
+    if !path.is_file() {
         return Ok(None);
+    }
+    if let Some(named) = FormatName::from_file_name(&text_of(path)) {
+        return match detection::check_name(&Input::named(path, named), path) {
+            Ok(other) => Ok(other.map(|other| other.format_name())),
+            // Behind the SFEN anything may stand.
+            Err(PlanError::Content(ContentError::Unreadable { .. }))
+                if named.format == Format::Sfen =>
+            {
+                Ok(None)
+            }
+            Err(error) => Err(plan_error(error)),
+        };
     }
     match detection::format_of(path) {
         Err(

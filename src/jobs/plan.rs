@@ -24,7 +24,8 @@ use crate::records::format_name::FormatName;
 use crate::records::lineage::warn_of_mixed_streams;
 use crate::records::opening;
 use crate::records::opening::{
-    Unreadable, check_compression, check_filters, check_folder, check_table_format, conversion, stem,
+    Unreadable, check_compression, check_filters, check_folder, check_table_format, conversion,
+    stem,
 };
 use crate::records::plan_error::PlanError;
 use crate::records::selection::{Selection, select_records};

@@ -41,7 +41,12 @@ impl Candidate {
     }
 
     pub(crate) fn readable(&self) -> String {
-        format!("as {} {} of {}", self.format, self.number(), quantity(self.survey.records, "record"))
+        format!(
+            "as {} {} of {}",
+            self.format,
+            self.number(),
+            quantity(self.survey.records, "record")
+        )
     }
 }
 
@@ -110,11 +115,17 @@ pub(crate) fn check_start(
     let candidates = others
         .map(|format| Candidate { format, survey: survey_of_start(format, bytes, is_all) })
         .collect();
-    if let Some(error) = ContentError::other(input, named, named.compression, &better(&survey, candidates)) {
+    if let Some(error) =
+        ContentError::other(input, named, named.compression, &better(&survey, candidates))
+    {
         return Err(error);
     }
     if let Some(container) = Container::of(bytes) {
-        return Err(ContentError::Container { input: input.to_owned(), named: Some(named), container });
+        return Err(ContentError::Container {
+            input: input.to_owned(),
+            named: Some(named),
+            container,
+        });
     }
     if accepts_unreadable || !is_mostly_unreadable(&survey) {
         return Ok(());
@@ -141,16 +152,18 @@ fn survey_of_start(format: Format, bytes: &[u8], is_all: bool) -> Survey {
     survey
 }
 
-/// Whether a unit is a comment and holds no record.
+/// Whether a unit is a comment or a blank line, which says nothing about the format.
 pub(crate) fn is_remark(format: Format, unit: &RawUnit<'_>) -> bool {
-    format.is_remark(unit.without_line_end(format))
+    let content = unit.without_line_end(format).trim_ascii();
+    let is_line = format.is_lines() && (content.is_empty() || content.starts_with(b"#"));
+    is_line || format.is_remark(content)
 }
 
 /// What is wrong with the first bad record in bytes that begin with one.
 pub(crate) fn first_fault(format: Format, bytes: &[u8]) -> Option<String> {
     Decoder::new(format, bytes).filter(|read| !is_remark(format, &read.unit)).find_map(|read| {
         let error = read.record.and_then(|record| record.record()).err()?;
-        Some(format!("record {} at byte {}: {error}", read.index, read.unit.offset))
+        Some(format!("record {}, at byte {}: {error}", read.index, read.unit.offset))
     })
 }
 
@@ -267,7 +280,7 @@ pub enum ContentError {
     },
     /// It is of no known format.
     #[error(
-        "{input}: {} can be read as {named}, as the name says, and no other format fits{fault}; check what it is, or \
+        "{input}{fault}; {} can be read as {named}, as the name says, and no other format fits; \
          use --from {named} to read it all the same",
         sampled(*readable, *records)
     )]
@@ -280,7 +293,7 @@ pub enum ContentError {
         readable: u64,
         /// Records of the sample.
         records: u64,
-        /// The first bad record, in parentheses; nothing if it was not found.
+        /// The first bad record behind a comma, or that most are bad behind a colon.
         fault: String,
     },
 }
@@ -312,7 +325,8 @@ impl ContentError {
         survey: &Survey,
         fault: Option<String>,
     ) -> Self {
-        let fault = fault.map(|fault| format!(" ({fault})")).unwrap_or_default();
+        let fault =
+            fault.map_or_else(|| ": most records are bad".to_owned(), |fault| format!(", {fault}"));
         let Survey { records, unreadable, .. } = *survey;
         let readable = records - unreadable;
         Self::Unreadable { input: input.to_owned(), named, readable, records, fault }

@@ -11,7 +11,7 @@ use crate::records::content::{
 use crate::records::evidence::{sample, small_sample, start_of};
 use crate::records::format_name::FormatName;
 use crate::records::plan_error::PlanError;
-use crate::records::source::{FirstBlock, Input, SourceError};
+use crate::records::source::{Input, InputLocation, SourceError};
 use crate::storage::compression::Compression;
 use crate::storage::files;
 use crate::storage::path_text::text_of;
@@ -57,9 +57,13 @@ pub(crate) fn format_of(path: &Path) -> Result<Detected, PlanError> {
             Ok(Detected { format, readable: one.readable() })
         }
         [] => match container(path, compression)? {
-            Some(container) => Err(ContentError::Container { input, named: None, container }.into()),
+            Some(container) => {
+                Err(ContentError::Container { input, named: None, container }.into())
+            }
             None if is_empty => Err(PlanError::UnknownFormat { input }),
-            None => Err(PlanError::UndetectedFormat { input, nearest: nearest.unwrap_or_default() }),
+            None => {
+                Err(PlanError::UndetectedFormat { input, nearest: nearest.unwrap_or_default() })
+            }
         },
         several => {
             let formats = several.iter().map(|one| one.format.name()).collect();
@@ -77,7 +81,9 @@ fn candidates(
     let mut candidates = Vec::new();
     for group in groups() {
         for format in group.into_iter().filter(|&format| Some(format) != except) {
-            match survey(&Input::named(path, FormatName { format, compression })) {
+            let input = Input::named(path, FormatName { format, compression });
+            // The name may promise another compression.
+            match survey(&Input { compression, ..input }) {
                 Ok(survey) if survey.records > 0 => candidates.push(Candidate { format, survey }),
                 Err(error) if error.is_of_system() => return Err(error),
                 Ok(_) | Err(_) => {}
@@ -91,20 +97,16 @@ fn candidates(
 }
 
 /// Compares the format that the name of an input says with its content. USI games under the name `.sfen`, which is
-/// usual for both, are read as such.
+/// usual for both, are to be read as such: that input is returned in the place of the given one.
 ///
 /// # Errors
-/// [`ContentError`] if most records cannot be read or most moves not be played, and another format fits, or none does
-/// and `accepts_unreadable` is not set.
-pub(crate) fn check_name(
-    input: Input,
-    path: &Path,
-    accepts_unreadable: bool,
-) -> Result<Input, PlanError> {
-    if !input.location.can_be_read_again() {
-        return Ok(Input { first_block: FirstBlock::Checked { accepts_unreadable }, ..input });
+/// [`ContentError`] if most records cannot be read or most moves not be played.
+pub(crate) fn check_name(input: &Input, path: &Path) -> Result<Option<Input>, PlanError> {
+    if matches!(&input.location, InputLocation::File(path) if !path.exists()) {
+        // The reader reports it.
+        return Ok(None);
     }
-    let Some(survey) = doubtful_survey(&input)? else { return Ok(input) };
+    let Some(survey) = doubtful_survey(input)? else { return Ok(None) };
     let (name, named, compression) = (&input.name, input.format_name(), compression_of(path)?);
     let is_same = compression == input.compression;
     if !is_same && compression == Compression::Parquet {
@@ -118,7 +120,7 @@ pub(crate) fn check_name(
         && let [Candidate { format: Format::Usi, .. }] = &*others
     {
         tracing::warn!("{name}: holds USI games and is read as such; --from sfen forces positions");
-        return Ok(Input::named(path, FormatName { format: Format::Usi, compression }));
+        return Ok(Some(Input::named(path, FormatName { format: Format::Usi, compression })));
     }
     if let Some(error) = ContentError::other(name, named, compression, &others) {
         return Err(error.into());
@@ -129,15 +131,10 @@ pub(crate) fn check_name(
     }
     // What cannot be decompressed at all is left to the reader, who says where.
     if survey.records == 0 || !is_mostly_unreadable(&survey) {
-        return Ok(input);
+        return Ok(None);
     }
-    let fault = start_of(&input).ok().and_then(|start| first_fault(input.format, &start));
-    let error = ContentError::unreadable(name, named, &survey, fault);
-    if !accepts_unreadable {
-        return Err(error.into());
-    }
-    tracing::warn!("{error}");
-    Ok(input)
+    let fault = start_of(input).ok().and_then(|start| first_fault(input.format, &start));
+    Err(ContentError::unreadable(name, named, &survey, fault).into())
 }
 
 /// What a sample shows in the format of an input, if that gives reason to doubt the format. A sample without records
@@ -163,7 +160,7 @@ fn doubtful_survey(input: &Input) -> Result<Option<Survey>, SourceError> {
 fn container(path: &Path, compression: Compression) -> Result<Option<Container>, SourceError> {
     // Of these records a few show the bytes as they are.
     let plain = Input::named(path, FormatName { format: Format::Hcp, compression });
-    let head = match start_of(&plain) {
+    let head = match start_of(&Input { compression, ..plain }) {
         Err(error) if error.is_of_system() => return Err(error),
         head => head.unwrap_or_default(),
     };

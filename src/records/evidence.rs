@@ -205,8 +205,7 @@ pub(crate) fn start_of(input: &Input) -> Result<Vec<u8>, SourceError> {
 /// Looks at the records of a delivery, if it has any.
 pub(crate) fn take_into(survey: &mut Survey, delivery: &Delivery) {
     if let Delivery::Block(block) = delivery {
-        let records =
-            block.wanted_records().filter(|read| !is_remark(block.format, &read.unit));
+        let records = block.wanted_records().filter(|read| !is_remark(block.format, &read.unit));
         records.for_each(|read| survey.add(read.record.ok()));
     }
 }

@@ -12,7 +12,7 @@ use crate::records::filters::RecordFilters;
 use crate::records::format_name::FormatName;
 use crate::records::plan_error::PlanError;
 use crate::records::sink::OutputPlan;
-use crate::records::source::{Input, InputLocation, SourceError};
+use crate::records::source::{FirstBlock, Input, InputLocation, SourceError};
 use crate::records::stream::Stream;
 use crate::records::{detection, evidence};
 use crate::storage::compression::Compression;
@@ -91,11 +91,27 @@ fn input_with(
     evidence::add_sample(&mut input, from.is_some())?;
     if by_name.is_some() {
         // Quarantined records are bad by their name.
-        let accepts = unreadable == Unreadable::Accepted || text_of(path).ends_with(".bad");
-        input = detection::check_name(input, path, accepts)?;
+        let accepts_unreadable =
+            unreadable == Unreadable::Accepted || text_of(path).ends_with(".bad");
+        input = checked(input, path, accepts_unreadable)?;
     }
     evidence::settle_dialect(&mut input, dialect)?;
     Ok(input)
+}
+
+/// An input whose content agrees with the format in its name, as far as that shows before it is read.
+fn checked(input: Input, path: &Path, accepts_unreadable: bool) -> Result<Input, PlanError> {
+    if !input.location.can_be_read_again() {
+        return Ok(Input { first_block: FirstBlock::Checked { accepts_unreadable }, ..input });
+    }
+    match detection::check_name(&input, path) {
+        Ok(other) => Ok(other.unwrap_or(input)),
+        Err(PlanError::Content(error @ ContentError::Unreadable { .. })) if accepts_unreadable => {
+            tracing::warn!("{error}");
+            Ok(input)
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// An input is a file, not a folder of them: which of the files in it are meant, and in which order, is the user's to

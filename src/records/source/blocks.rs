@@ -4,8 +4,8 @@ use crate::records::content::check_start;
 use crate::records::source::bytes::Bytes;
 use crate::records::source::cut::{FULL_BLOCK_BYTES, TakeLimit};
 use crate::records::source::{
-    Block, Delivery, FirstBlock, Input, InputLocation, Part, PartRead, RecordCount, SKIPPED_RECORDS, SeekPoint,
-    SourceError,
+    Block, Delivery, FirstBlock, Input, InputLocation, Part, PartRead, RecordCount,
+    SKIPPED_RECORDS, SeekPoint, SourceError,
 };
 use crate::storage::compression::Compression;
 
