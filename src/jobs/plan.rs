@@ -25,7 +25,7 @@ use crate::records::lineage::warn_of_mixed_streams;
 use crate::records::opening;
 use crate::records::opening::{
     Unreadable, check_compression, check_filters, check_folder, check_table_format, conversion,
-    stem,
+    stem, warn_of_invented_labels,
 };
 use crate::records::plan_error::PlanError;
 use crate::records::selection::{Selection, select_records};
@@ -148,9 +148,10 @@ impl Product {
         if to.format.holds_games() {
             return Err(PlanError::NoRecords { to: to.format });
         }
-        inputs
-            .iter()
-            .try_for_each(|input| conversion(input, to.format, &settings.fill).map(drop))?;
+        let conversions = inputs.iter().map(|input| conversion(input, to.format, &settings.fill));
+        let conversions = conversions.collect::<Result<Vec<_>, _>>()?;
+        let fields = to.format.fields();
+        warn_of_invented_labels(&settings.fill, fields, inputs.iter().zip(&conversions));
         Ok(Self::Records(to))
     }
 }
@@ -257,8 +258,9 @@ fn evaluated(
     }
     let writes_policy = settings.relabel.as_ref().is_some_and(|relabel| relabel.policy);
     // What is found out need not be filled in.
-    let fill =
-        Fill { eval_cp: Some(0), no_move: settings.fill.no_move || writes_policy, ..settings.fill };
+    let no_move = settings.fill.no_move || writes_policy;
+    let fill = Fill { eval_cp: Some(0), no_move, ..settings.fill };
+    let mut conversions = Vec::new();
     for input in inputs {
         let stays_games = input.format.holds_games() && to.holds_games();
         if to.holds_games() && !stays_games {
@@ -270,8 +272,9 @@ fn evaluated(
         if stays_games && shard.is_some() {
             return Err(PlanError::GamesInShards { input: input.name.clone(), to });
         }
-        conversion(input, to, &fill)?;
+        conversions.push(conversion(input, to, &fill)?);
     }
+    warn_of_invented_labels(&settings.fill, to.fields(), inputs.iter().zip(&conversions));
     Ok(())
 }
 

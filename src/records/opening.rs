@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::format::move16::Dialect;
-use crate::format::{ConversionPlan, Field, Fill, Format, conversion_plan};
+use crate::format::{ConversionPlan, Field, Fields, Fill, Format, conversion_plan};
 use crate::records::bad_record::BadPolicy;
 use crate::records::claims::check_once;
 use crate::records::content::ContentError;
@@ -215,8 +215,28 @@ pub(crate) fn conversion(
     to: Format,
     fill: &Fill,
 ) -> Result<ConversionPlan, PlanError> {
-    conversion_plan(input.format, to, fill)
-        .map_err(|source| PlanError::Conversion { input: input.name.clone(), source })
+    conversion_plan(input.format, to, fill).map_err(|source| PlanError::Conversion {
+        input: input.name.clone(),
+        fill: *fill,
+        source,
+    })
+}
+
+/// Warns if evaluations or results of an output are filled in: the conversions are those of the inputs.
+pub(crate) fn warn_of_invented_labels<'a>(
+    fill: &Fill,
+    to: Fields,
+    conversions: impl IntoIterator<Item = (&'a Input, &'a ConversionPlan)>,
+) {
+    let invented = conversions.into_iter().map(|(input, conversion)| {
+        // Lines of text lack fields one by one.
+        let by_line = if input.format.is_sparse() { to } else { Fields::NONE };
+        fill.labels(conversion.invented.union(by_line))
+    });
+    let labels = invented.fold(Fields::NONE, Fields::union);
+    if !labels.is_empty() {
+        tracing::warn!("{labels} filled in: such records are not for training");
+    }
 }
 
 /// Outputs are compressed with zstd or not at all.

@@ -286,3 +286,26 @@ error: [FOLDER] is a folder
     assert_eq!(bench.convert("missing.psv", "b.hcp", &[]).code, Some(1));
     assert_eq!(bench.names(), ["a.psv"]);
 }
+
+/// The record of the start position with 2g2f, 10 centipawns, ply 1 and a win of Black.
+#[test]
+fn a_move_given_by_fill_is_written_or_makes_the_record_bad() {
+    let bench = Bench::new();
+    bench.write("q.sfen", format!("{}\n", sfen::START).as_bytes());
+    let fill = ["--fill", "move=2g2f,eval=10,result=black,ply=1"];
+    let ran = bench.convert("q.sfen", "q.psv", &fill);
+    assert!(ran.stderr.contains(" WARN eval, result filled in: such records are not for training"));
+    assert_eq!(ran.stderr.matches("WARN").count(), 1, "{}", ran.stderr);
+    let psv = std::fs::read(bench.path("q.psv")).unwrap();
+    assert_eq!(psv[..4], [0x58, 0xa4, 0x51, 0x22]);
+    assert_eq!(psv[32..], [10, 0, 0x8e, 0x07, 1, 0, 1, 0]);
+    let ran = bench.convert("q.sfen", "r.psv", &["--fill", "move=2g2e,eval=0,result=draw"]);
+    assert!(ran.stderr.contains("record 0, at byte 0: it has no move, and 2g2e"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_missing_input_is_told_before_what_else_is_missing() {
+    let bench = Bench::new();
+    let ran = bench.convert("none.hcp", "b.psv", &[]);
+    assert!(ran.stderr.contains("cannot open "), "{}", ran.stderr);
+}
