@@ -9,6 +9,7 @@ mod output;
 mod page;
 mod proofs;
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -18,6 +19,7 @@ use self::one::solve_one;
 use self::proofs::Proofs;
 use super::failure::plan_error;
 use super::message::say;
+use super::option::log_threads;
 use crate::cli::exit::{ExitStatus, Usage};
 use crate::engine::messages::Messages;
 use crate::format::Format;
@@ -34,14 +36,14 @@ use crate::storage::path_text::text_of;
 
 pub(super) fn run(args: &SolveArgs) -> anyhow::Result<ExitStatus> {
     // The four parts of an SFEN need no quotes.
-    let input = args.input.join(" ");
-    if is_sfen(&input) {
-        return solve_one(args, &input);
+    let input = args.input.join(OsStr::new(" "));
+    match input.to_str() {
+        Some(text) if is_sfen(text) => solve_one(args, text),
+        _ => solve_file(args, PathBuf::from(input)),
     }
-    solve_file(args, &input)
 }
 
-fn solve_file(args: &SolveArgs, input: &str) -> anyhow::Result<ExitStatus> {
+fn solve_file(args: &SolveArgs, input: PathBuf) -> anyhow::Result<ExitStatus> {
     if args.time.is_some() {
         let why = "--time is for one position: the answers of a file depend on --nodes, never on the machine";
         return Err(Usage(why.to_owned()).into());
@@ -49,15 +51,17 @@ fn solve_file(args: &SolveArgs, input: &str) -> anyhow::Result<ExitStatus> {
     if args.solution.is_some() {
         return Err(Usage("--solution is for one position".to_owned()).into());
     }
-    let file = if input == "-" { "standard input" } else { input };
+    let name = text_of(&input);
+    let file = if name == "-" { "standard input" } else { &*name };
     let (settings, threads) = (args.search.settings()?, args.threads);
-    let path = files::parse_location(PathBuf::from(input))
-        .map_err(|why| Usage(format!("{input}: {why}")))?;
+    log_threads(threads);
+    let path = files::parse_location(input).map_err(|why| Usage(format!("{name}: {why}")))?;
     let format = match args.from {
         Some(from) => Some(from),
         None => format_of(&path)?,
     };
     let positions = Positions::open(&path, format);
+    tracing::info!("{file}: read as {}", positions.input().format_name());
     let claims =
         FileClaims::reading(std::slice::from_ref(positions.input())).map_err(plan_error)?;
     let mut proofs = Proofs::open(args, claims)?;

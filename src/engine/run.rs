@@ -15,6 +15,7 @@ use crate::records::resume_point::ResumePoint;
 use crate::records::sink::{FinishedOutputs, OutputState, SinkError, Sinks};
 use crate::records::source::PartRead;
 use crate::records::stream::Stream;
+use crate::storage::quantity::quantity;
 
 /// Called by a run to keep checkpoints while it goes on.
 pub(crate) trait CheckpointHooks {
@@ -206,6 +207,15 @@ fn write(
         sinks.write(stream, processed.encoded(stream))?;
     }
     resume_point.advance(&processed.counts, read);
+    let counts = &processed.counts;
+    tracing::debug!(
+        "block {}: {}, {} kept, {} bad; {} so far",
+        resume_point.blocks,
+        quantity(counts.input, "record"),
+        counts.kept,
+        counts.bad_records(),
+        resume_point.counts.input
+    );
     match processed.stopped_by {
         Some(bad) => Err(RunError::BadRecord(bad)),
         None => Ok(()),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::format::move16::Dialect;
-use crate::format::{ConversionPlan, Field, Fields, Fill, Format, conversion_plan};
+use crate::format::{ConversionPlan, Field, Fields, Fill, Format, Survey, conversion_plan};
 use crate::records::bad_record::BadPolicy;
 use crate::records::claims::check_once;
 use crate::records::content::ContentError;
@@ -19,6 +19,7 @@ use crate::storage::compression::Compression;
 use crate::storage::files;
 use crate::storage::parquet;
 use crate::storage::path_text::{path_of, text_of};
+use crate::storage::quantity::quantity;
 use crate::storage::table::TableFormat;
 
 /// What to do with an input whose name says its format, if most of its records cannot be read in any format.
@@ -96,7 +97,31 @@ fn input_with(
         input = checked(input, path, accepts_unreadable)?;
     }
     evidence::settle_dialect(&mut input, dialect)?;
+    log(&input, from.is_some(), by_name.is_some());
     Ok(input)
+}
+
+/// Says what was decided about an input, and by what.
+fn log(input: &Input, is_given: bool, is_named: bool) {
+    let by = match (is_given, is_named) {
+        (true, _) => "as --from says",
+        (false, true) => "by its name",
+        (false, false) => "by its content",
+    };
+    let moves = match input.format.dialect() == input.dialect {
+        true => String::new(),
+        false => format!(", moves encoded as by {}", input.dialect.name()),
+    };
+    let sample = input.evidence.as_ref().map(|survey| {
+        let Survey { records, unreadable, .. } = **survey;
+        format!(
+            "; {} of {} of a sample can be read",
+            records - unreadable,
+            quantity(records, "record")
+        )
+    });
+    let (name, format) = (input.display_name(), input.format_name());
+    tracing::info!("{name}: read as {format}, {by}{moves}{}", sample.unwrap_or_default());
 }
 
 /// An input whose content agrees with the format in its name, as far as that shows before it is read.

@@ -34,9 +34,9 @@ fn fields_that_the_source_lacks_are_not_made_up() {
         told,
         str![[r#"
 status 2
-error: cannot convert [FOLDER]/a.hcp without --fill move=none,eval=0,ply=0,result=draw: psv needs move, eval, ply, result, which hcp does not hold and no fill names
+error: cannot convert [FOLDER]/a.hcp without --fill move=none,eval=0,ply=0,result=draw (invents eval, result: not for training): psv needs move, eval, ply, result, which hcp does not hold and no fill names
 status 2
-error: cannot convert [FOLDER]/a.hcp without --fill move=none,result=draw: hcpe needs move, result, which hcp does not hold and no fill names
+error: cannot convert [FOLDER]/a.hcp without --fill move=none,eval=0,result=draw (invents result: not for training): hcpe needs move, result, which hcp does not hold and no fill names
 status 2
 error: cannot convert [FOLDER]/a.hcpe without --fill ply=0: psv needs ply, which hcpe does not hold and no fill names
 
@@ -55,7 +55,7 @@ fn a_line_that_lacks_fields_ends_the_run_with_the_fill_that_would_do() {
         str![[r#"
 status 2
 sfen to psv: they have the same fields
-error: [FOLDER]/a.sfen, record 1, at byte 76: the record has no move, eval, result, and no value to fill in was given; --fill move=none,eval=0,result=draw would give it one
+error: [FOLDER]/a.sfen, record 1, at byte 76: the record has no move, eval, result, and no value to fill in was given; --fill move=none,eval=0,result=draw would give it one, invented and not for training
 
 "#]]
     );
