@@ -272,7 +272,12 @@ fn evaluated(
         if stays_games && shard.is_some() {
             return Err(PlanError::GamesInShards { input: input.name.clone(), to });
         }
-        conversions.push(conversion(input, to, &fill)?);
+        conversions.push(conversion(input, to, &fill).map_err(|error| match error {
+            PlanError::Conversion { input, source, .. } => {
+                PlanError::Conversion { input, fill: settings.fill, source }
+            }
+            error => error,
+        })?);
     }
     warn_of_invented_labels(&settings.fill, to.fields(), inputs.iter().zip(&conversions));
     Ok(())

@@ -235,13 +235,13 @@ impl Container {
     /// The binary opening book of this name.
     pub(crate) fn of_name(file_name: &str) -> Option<Self> {
         let name = file_name.to_ascii_lowercase();
-        let book = |name| Some(Self { name, advice: BOOK });
-        match () {
-            () if name.ends_with(".ybb") => book("a binary book of YaneuraOu"),
-            () if name.ends_with(".sbk") => book("a book of ShogiGUI"),
-            () if name == "book.bin" => book("a book of Apery"),
-            () => None,
-        }
+        let name = match name.rsplit_once('.') {
+            Some((_, "ybb")) => "a binary book of YaneuraOu",
+            Some((_, "sbk")) => "a book of ShogiGUI",
+            Some(("book", "bin")) => "a book of Apery",
+            _ => return None,
+        };
+        Some(Self { name, advice: BOOK })
     }
 }
 
@@ -252,7 +252,7 @@ pub enum ContentError {
     /// It is of another format.
     #[error(
         "{input}: the content is {} ({}), not {named} as the name says; {}",
-        or(found), sampled(*readable, *records), hint(named, found, *is_rename)
+        or(found), sampled(*readable, *records), hint(*named, found, *is_rename)
     )]
     Other {
         /// The input.
@@ -355,7 +355,7 @@ fn sampled(readable: u64, records: u64) -> String {
     format!("{readable} of {} of a sample", quantity(records, "record"))
 }
 
-fn hint(named: &FormatName, found: &[FormatName], is_rename: bool) -> String {
+fn hint(named: FormatName, found: &[FormatName], is_rename: bool) -> String {
     let found = found.first().map(ToString::to_string).unwrap_or_default();
     if is_rename {
         return format!("give it a name that ends in .{found}");

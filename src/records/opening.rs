@@ -13,7 +13,7 @@ use crate::records::format_name::FormatName;
 use crate::records::plan_error::PlanError;
 use crate::records::sink::OutputPlan;
 use crate::records::source::{FirstBlock, Input, InputLocation, SourceError};
-use crate::records::stream::Stream;
+use crate::records::stream::{BAD, Stream};
 use crate::records::{detection, evidence};
 use crate::storage::compression::Compression;
 use crate::storage::files;
@@ -92,8 +92,7 @@ fn input_with(
     evidence::add_sample(&mut input, from.is_some())?;
     if by_name.is_some() {
         // Quarantined records are bad by their name.
-        let accepts_unreadable =
-            unreadable == Unreadable::Accepted || text_of(path).ends_with(".bad");
+        let accepts_unreadable = unreadable == Unreadable::Accepted || is_quarantined(path);
         input = checked(input, path, accepts_unreadable)?;
     }
     evidence::settle_dialect(&mut input, dialect)?;
@@ -108,9 +107,10 @@ fn log(input: &Input, is_given: bool, is_named: bool) {
         (false, true) => "by its name",
         (false, false) => "by its content",
     };
-    let moves = match input.format.dialect() == input.dialect {
-        true => String::new(),
-        false => format!(", moves encoded as by {}", input.dialect.name()),
+    let moves = if input.format.dialect() == input.dialect {
+        String::new()
+    } else {
+        format!(", moves encoded as by {}", input.dialect.name())
     };
     let sample = input.evidence.as_ref().map(|survey| {
         let Survey { records, unreadable, .. } = **survey;
@@ -122,6 +122,11 @@ fn log(input: &Input, is_given: bool, is_named: bool) {
     });
     let (name, format) = (input.display_name(), input.format_name());
     tracing::info!("{name}: read as {format}, {by}{moves}{}", sample.unwrap_or_default());
+}
+
+/// Whether the name says that a file holds records that were bad.
+fn is_quarantined(path: &Path) -> bool {
+    Stream::taken_out(&text_of(path)).is_some_and(|(_, word)| word == BAD)
 }
 
 /// An input whose content agrees with the format in its name, as far as that shows before it is read.

@@ -89,5 +89,5 @@ fn solve_reads_a_file_whose_name_is_no_text() {
         return;
     }
     let said = run(folder, &[b"solve", name, b"--depth", b"1", b"--hash-mb", b"1"]);
-    assert_eq!(said.lines().filter(|line| line.contains("no_mate")).count(), 3, "{said}");
+    assert!(said.contains("3 records: 3 no mate"), "{said}");
 }

@@ -32,7 +32,7 @@ fn are_alike(one: Format, other: Format) -> bool {
 fn every_pair_of_name_and_content_is_refused_with_the_format_of_the_content() {
     let folder = TempDir::new().unwrap();
     let folder = folder.path();
-    let mut wrong = String::new();
+    let mut wrong = Vec::new();
     for content in Format::ALL {
         for named in Format::ALL.into_iter().filter(|&named| !are_alike(named, content)) {
             // Apery's records are read under the name of the others, and games under the name of positions.
@@ -48,12 +48,12 @@ fn every_pair_of_name_and_content_is_refused_with_the_format_of_the_content() {
                 || !err.contains(&expected)
                 || folder.join("out.sfen").exists()
             {
-                wrong += &format!("{content} named {named}: {code:?} {err}");
+                wrong.push(format!("{content} named {named}: {code:?} {err}"));
             }
             drop(fs::remove_file(folder.join("out.sfen")));
         }
     }
-    assert_eq!(wrong, "");
+    assert_eq!(wrong, Vec::<String>::new());
 }
 
 /// The first records of a sample.

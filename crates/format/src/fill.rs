@@ -138,9 +138,10 @@ impl Fill {
     pub fn move_in(&self, setup: &Setup) -> Result<Option<Move>, EncodeError> {
         let Some(best_move) = self.best_move else { return Ok(None) };
         let position = Position::try_from(setup).ok();
-        match position.is_some_and(|position| position.is_legal(best_move)) {
-            true => Ok(Some(best_move)),
-            false => Err(EncodeError::IllegalFill { best_move }),
+        if position.is_some_and(|position| position.is_legal(best_move)) {
+            Ok(Some(best_move))
+        } else {
+            Err(EncodeError::IllegalFill { best_move })
         }
     }
 

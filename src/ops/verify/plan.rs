@@ -70,7 +70,7 @@ impl VerifyPlan {
         let VerifyRequest { inputs, from, dialect, limit, quarantine: folder, .. } = request;
         let VerifyRequest { force, strict, threads, .. } = request;
         let opened = opening::inputs_or_errors(&inputs, from, dialect, Unreadable::Accepted)?;
-        let (inputs, mut contradictions) = named_inputs(inputs, opened);
+        let (inputs, mut contradictions) = named_inputs(&inputs, opened);
         let claims = FileClaims::reading(&inputs)?;
         let outputs = match &folder {
             Some(folder) => outputs(folder, &inputs, claims, force)?,
@@ -98,7 +98,7 @@ impl VerifyPlan {
 
 /// The inputs, and what contradicts the name of each.
 fn named_inputs(
-    paths: Vec<PathBuf>,
+    paths: &[PathBuf],
     opened: Vec<Result<Input, ContentError>>,
 ) -> (Vec<Input>, impl Iterator<Item = Option<ContentError>>) {
     let named = |path: &Path| {
