@@ -50,6 +50,7 @@ use tracing::level_filters::LevelFilter;
 
 use crate::cli::exit::{ExitStatus, failure_status, is_closed_pipe};
 use crate::storage::platform;
+use crate::storage::quantity::quantity;
 
 /// Shogi training positions: read packed archives, prove mates, filter, convert.
 #[derive(Parser)]
@@ -132,7 +133,8 @@ struct GenFilter {
 
 #[derive(Args)]
 struct Messages {
-    /// Say more on standard error; twice for details
+    /// Say on standard error what was decided about inputs, formats, threads, memory and shards; -vv adds blocks and
+    /// checkpoints, -vvv searches
     #[arg(short, long, action = clap::ArgAction::Count, global = true, display_order = 1000)]
     verbose: u8,
 }
@@ -144,23 +146,41 @@ pub fn command_lines() -> [clap::Command; 2] {
 
 /// Runs `kyokumen` with the arguments of the process.
 pub fn kyokumen() -> ExitCode {
-    let Kyokumen { command, messages } =
-        Kyokumen::try_parse().unwrap_or_else(|error| message::exit(error));
+    let Kyokumen { command, messages } = parse();
     finish(&messages, || command.run())
 }
 
 /// Runs `gen-filter` with the arguments of the process.
 pub fn gen_filter() -> ExitCode {
-    let GenFilter { args, messages } =
-        GenFilter::try_parse().unwrap_or_else(|error| message::exit(error));
+    let GenFilter { args, messages } = parse();
     finish(&messages, || filter::run(args))
+}
+
+/// Reads the arguments of the process, or ends it with what is wrong.
+fn parse<P: Parser>() -> P {
+    let mut command = with_negative_values(P::command());
+    let parsed = command.try_get_matches_from_mut(std::env::args_os());
+    let parsed = parsed.and_then(|mut matches| P::from_arg_matches_mut(&mut matches));
+    parsed.unwrap_or_else(|error| message::exit(error.format(&mut command)))
+}
+
+/// The command with options that take `-1` for a value, which may be wrong, and not for another option.
+fn with_negative_values(command: clap::Command) -> clap::Command {
+    let takes_value = |arg: &clap::Arg| !arg.is_positional() && arg.get_action().takes_values();
+    command
+        .mut_args(|arg| {
+            let takes_value = takes_value(&arg);
+            if takes_value { arg.allow_negative_numbers(true) } else { arg }
+        })
+        .mut_subcommands(with_negative_values)
 }
 
 fn finish(messages: &Messages, command: impl FnOnce() -> anyhow::Result<ExitStatus>) -> ExitCode {
     let level = match messages.verbose {
         0 => LevelFilter::WARN,
         1 => LevelFilter::INFO,
-        _ => LevelFilter::DEBUG,
+        2 => LevelFilter::DEBUG,
+        _ => LevelFilter::TRACE,
     };
     tracing_subscriber::fmt()
         .with_writer(|| message::Log)
@@ -168,6 +188,11 @@ fn finish(messages: &Messages, command: impl FnOnce() -> anyhow::Result<ExitStat
         .with_target(false)
         .without_time()
         .init();
+    tracing::info!(
+        "kyokumen {}; this machine runs {} at once",
+        env!("CARGO_PKG_VERSION"),
+        quantity(platform::threads(0) as u64, "thread")
+    );
     if let Err(error) = platform::fail_at_the_limit_of_file_size() {
         tracing::warn!("a file that grows too large will end the program: {error}");
     }

@@ -7,6 +7,7 @@ pub mod answer;
 pub mod archive;
 pub mod bad_record;
 pub(crate) mod claims;
+pub mod content;
 pub mod counts;
 pub(crate) mod detection;
 pub mod epoch_order;

@@ -77,7 +77,8 @@ pub(super) struct ConvertArgs {
     #[command(flatten)]
     records: RecordArgs,
 
-    /// What to write into fields that a record lacks, as in eval=0,result=draw,ply=0,move=none
+    /// What to write into fields that a record lacks, as in eval=0,result=draw,ply=0,move=none. A move in USI notation
+    /// makes records bad in which it is illegal
     #[arg(long, value_name = "FIELD=VALUE,…", help_heading = heading::OUTPUTS)]
     fill: Option<Fill>,
 
@@ -129,7 +130,7 @@ const MEMORY: Memory = Memory::gib(1);
 
 pub(super) fn run(args: ConvertArgs) -> anyhow::Result<ExitStatus> {
     let (mode, json) = (args.run.progress(), args.json);
-    let output = args.output.clone();
+    let (output, given) = (args.output.clone(), args.fill.unwrap_or_default());
     let plan = ConvertPlan::new(args.request()).map_err(plan_error)?;
     if !json {
         announce(&plan);
@@ -140,8 +141,10 @@ pub(super) fn run(args: ConvertArgs) -> anyhow::Result<ExitStatus> {
     drop(progress);
     let report = report.map_err(|error| match error {
         OperationError::Run(RunError::BadRecord(bad)) if !bad.missing.is_empty() => {
-            let fill = Fill::neutral(bad.missing);
-            Usage(format!("{bad}; --fill {fill} would give it one")).into()
+            let fill = given.or(Fill::neutral(bad.missing));
+            let labels = fill.labels(bad.missing);
+            let caution = if labels.is_empty() { "" } else { ", invented and not for training" };
+            Usage(format!("{bad}; --fill {fill} would give it one{caution}")).into()
         }
         error => run_error(error, &interrupt),
     })?;
@@ -248,7 +251,8 @@ fn filled_in(from: Format, invented: Fields, plan: &ConvertPlan) -> Option<Strin
     }
     let neutral = Fill::neutral(fields);
     let values = Fill {
-        no_move: neutral.no_move,
+        no_move: neutral.no_move && fill.best_move.is_none(),
+        best_move: fill.best_move.filter(|_| neutral.no_move),
         eval_cp: neutral.eval_cp.and(fill.eval_cp),
         // A plain SFEN has a move number in any case.
         ply: neutral.ply.map(|_| fill.ply.unwrap_or(1)),

@@ -18,11 +18,14 @@ use crate::cli::exit::ExitStatus;
 use crate::ops::inspect::Inspection;
 use crate::records::claims::FileClaims;
 use crate::records::opening;
+use crate::records::opening::Unreadable;
 use crate::records::source::Input;
 
 pub(super) fn run(args: &InspectArgs) -> anyhow::Result<ExitStatus> {
     args.check()?;
-    let inputs = opening::inputs(&args.files, args.from, args.dialect).map_err(plan_error)?;
+    let (from, dialect) = (args.from, args.dialect);
+    let inputs = opening::inputs(&args.files, from, dialect, Unreadable::Accepted);
+    let inputs = inputs.map_err(plan_error)?;
     let claims = FileClaims::reading(&inputs).map_err(plan_error)?;
     let shown = match &args.html {
         Some(path) => page::write(args, path, inputs, claims)?,

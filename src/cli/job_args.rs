@@ -30,6 +30,7 @@ use crate::jobs::settings::Settings;
 use crate::mate::judge::PositionJudge;
 use crate::records::bad_record::BadPolicy;
 use crate::records::counts::Counts;
+use crate::records::opening::Unreadable;
 use crate::records::shard_choice::ShardChoice;
 use crate::search::TableError;
 use crate::storage::path_text::path_of;
@@ -131,6 +132,7 @@ impl JobArgs {
             metrics: self.metrics,
             previous_run: None,
             read_from: Vec::new(),
+            unreadable: Unreadable::under(self.on_error),
             settings: Settings {
                 on_error: self.on_error.unwrap_or_default(),
                 filters: records.filters(),

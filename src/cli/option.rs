@@ -13,6 +13,8 @@ use serde::de::{DeserializeOwned, Error as _, IntoDeserializer};
 use super::message::name;
 use crate::solver::MAX_PLIES;
 use crate::storage::files;
+use crate::storage::platform;
+use crate::storage::quantity::quantity;
 
 /// One of the words of an enum.
 pub(super) fn word<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
@@ -90,4 +92,9 @@ pub(super) fn mate_limits(text: &str) -> Result<(u16, u64), &'static str> {
     let parts = text.split_once(',');
     let parsed = parts.and_then(|(plies, nodes)| Some((plies.parse().ok()?, nodes.parse().ok()?)));
     parsed.ok_or("expected plies and nodes, as in 7,30")
+}
+
+/// Says how many threads are used, of which 0 is all.
+pub(super) fn log_threads(threads: usize) {
+    tracing::info!("works on {}", quantity(platform::threads(threads) as u64, "thread"));
 }

@@ -62,6 +62,7 @@ pub(super) struct RearrangeArgs {
 impl RearrangeArgs {
     pub(super) fn request(&self, output: PathBuf, to: Option<FormatName>) -> RearrangeRequest {
         let args = self.clone();
+        tracing::info!("holds records in up to {} of memory", args.memory);
         RearrangeRequest {
             inputs: args.inputs.into_paths(),
             references: Vec::new(),

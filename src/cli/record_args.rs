@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::heading;
-use super::option::{location, threads, whole_number, word};
+use super::option::{self, location, threads, whole_number, word};
 use crate::cli::progress::ProgressMode;
 use crate::format::move16::Dialect;
 use crate::records::filters::{Endings, Probability, RecordFilters, Results, Sample};
@@ -46,23 +46,23 @@ pub(super) struct RecordArgs {
     pub(super) dialect: Option<Dialect>,
 
     /// Only records whose evaluation is at most this far from 0, in centipawns
-    #[arg(long, value_name = "CP", allow_negative_numbers = true, value_parser = whole_number::<u16>(..), help_heading = heading::RECORDS)]
+    #[arg(long, value_name = "CP", value_parser = whole_number::<u16>(..), help_heading = heading::RECORDS)]
     max_abs_eval: Option<u16>,
 
     /// Only records whose evaluation is at least this far from 0, in centipawns
-    #[arg(long, value_name = "CP", allow_negative_numbers = true, value_parser = whole_number::<u16>(..), help_heading = heading::RECORDS, hide_short_help = true)]
+    #[arg(long, value_name = "CP", value_parser = whole_number::<u16>(..), help_heading = heading::RECORDS, hide_short_help = true)]
     min_abs_eval: Option<u16>,
 
     /// Leave out records whose evaluation is at least this far from 0, in centipawns, for the side that lost the game
-    #[arg(long, value_name = "CP", allow_negative_numbers = true, value_parser = whole_number::<u16>(..), help_heading = heading::RECORDS, hide_short_help = true)]
+    #[arg(long, value_name = "CP", value_parser = whole_number::<u16>(..), help_heading = heading::RECORDS, hide_short_help = true)]
     drop_contradictions: Option<u16>,
 
     /// Only records from this ply on
-    #[arg(long, value_name = "PLY", allow_negative_numbers = true, value_parser = whole_number::<u16>(..), help_heading = heading::RECORDS)]
+    #[arg(long, value_name = "PLY", value_parser = whole_number::<u16>(..), help_heading = heading::RECORDS)]
     min_ply: Option<u16>,
 
     /// Only records up to this ply
-    #[arg(long, value_name = "PLY", allow_negative_numbers = true, value_parser = whole_number::<u16>(..), help_heading = heading::RECORDS, hide_short_help = true)]
+    #[arg(long, value_name = "PLY", value_parser = whole_number::<u16>(..), help_heading = heading::RECORDS, hide_short_help = true)]
     max_ply: Option<u16>,
 
     /// Only records of games that ended so: black (won), white or draw, or several, as in black,white
@@ -70,11 +70,11 @@ pub(super) struct RecordArgs {
     result: Option<Results>,
 
     /// Only records of games with at least so many moves
-    #[arg(long, value_name = "PLIES", allow_negative_numbers = true, value_parser = whole_number::<u16>(..), help_heading = heading::RECORDS, hide_short_help = true)]
+    #[arg(long, value_name = "PLIES", value_parser = whole_number::<u16>(..), help_heading = heading::RECORDS, hide_short_help = true)]
     min_game_plies: Option<u16>,
 
     /// Only records of games with at most so many moves
-    #[arg(long, value_name = "PLIES", allow_negative_numbers = true, value_parser = whole_number::<u16>(..), help_heading = heading::RECORDS, hide_short_help = true)]
+    #[arg(long, value_name = "PLIES", value_parser = whole_number::<u16>(..), help_heading = heading::RECORDS, hide_short_help = true)]
     max_game_plies: Option<u16>,
 
     #[arg(
@@ -118,7 +118,7 @@ pub(super) struct RecordArgs {
 
     /// Only a random part: each record with this probability, as in 0.25. Which ones depends on the seed and
     /// their numbers over all inputs, not on threads or shards
-    #[arg(long, value_name = "P", allow_negative_numbers = true, help_heading = heading::RECORDS, hide_short_help = true)]
+    #[arg(long, value_name = "P", help_heading = heading::RECORDS, hide_short_help = true)]
     sample: Option<Probability>,
 
     /// Seed of the sample [default: 1]
@@ -209,7 +209,9 @@ pub(super) struct RunArgs {
 
 impl RunArgs {
     pub(super) fn threads(self) -> usize {
-        self.threads.unwrap_or(0)
+        let threads = self.threads.unwrap_or(0);
+        option::log_threads(threads);
+        threads
     }
 
     pub(super) fn progress(self) -> ProgressMode {

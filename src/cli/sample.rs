@@ -46,7 +46,7 @@ struct SizeArgs {
     count: Option<u64>,
 
     /// Each record with this probability, as in 0.25
-    #[arg(long, value_name = "P", allow_negative_numbers = true)]
+    #[arg(long, value_name = "P")]
     rate: Option<Probability>,
 }
 

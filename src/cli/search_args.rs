@@ -14,13 +14,13 @@ use crate::search::{TableError, TableSize};
 
 #[derive(Args, Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct SearchArgs {
-    #[arg(long, value_name = "PLIES", allow_negative_numbers = true, help = depth_help(), value_parser = depth(), help_heading = heading::SEARCH)]
+    #[arg(long, value_name = "PLIES", help = depth_help(), value_parser = depth(), help_heading = heading::SEARCH)]
     pub(super) depth: Option<u16>,
 
-    #[arg(long, allow_negative_numbers = true, help = nodes_help(), value_parser = whole_number::<u64>(..), help_heading = heading::SEARCH)]
+    #[arg(long, help = nodes_help(), value_parser = whole_number::<u64>(..), help_heading = heading::SEARCH)]
     pub(super) nodes: Option<u64>,
 
-    #[arg(long, value_name = "MIB", allow_negative_numbers = true, help = hash_help(), value_parser = whole_number::<usize>(..), help_heading = heading::SEARCH, hide_short_help = true)]
+    #[arg(long, value_name = "MIB", help = hash_help(), value_parser = whole_number::<usize>(..), help_heading = heading::SEARCH, hide_short_help = true)]
     hash_mb: Option<usize>,
 
     /// What to ask when the side to move is in check: is it being mated (and), does it mate (or)
@@ -62,6 +62,10 @@ impl SearchArgs {
             when_hopeless: self.when_hopeless.unwrap_or(default.when_hopeless),
         };
         check(&settings)?;
+        let SearchSettings { depth_plies, nodes, hash_mb, .. } = settings;
+        tracing::info!(
+            "search: {depth_plies} plies, {nodes} nodes, a table of {hash_mb} MiB for each thread"
+        );
         Ok(settings)
     }
 

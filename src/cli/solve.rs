@@ -9,6 +9,7 @@ mod output;
 mod page;
 mod proofs;
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -18,28 +19,31 @@ use self::one::solve_one;
 use self::proofs::Proofs;
 use super::failure::plan_error;
 use super::message::say;
+use super::option::log_threads;
 use crate::cli::exit::{ExitStatus, Usage};
 use crate::engine::messages::Messages;
 use crate::format::Format;
 use crate::mate::positions::Positions;
 use crate::mate::solve::solve;
 use crate::records::claims::FileClaims;
+use crate::records::content::ContentError;
 use crate::records::format_name::FormatName;
 use crate::records::plan_error::PlanError;
+use crate::records::source::Input;
 use crate::records::{detection, opening};
 use crate::storage::files;
 use crate::storage::path_text::text_of;
 
 pub(super) fn run(args: &SolveArgs) -> anyhow::Result<ExitStatus> {
     // The four parts of an SFEN need no quotes.
-    let input = args.input.join(" ");
-    if is_sfen(&input) {
-        return solve_one(args, &input);
+    let input = args.input.join(OsStr::new(" "));
+    match input.to_str() {
+        Some(text) if is_sfen(text) => solve_one(args, text),
+        _ => solve_file(args, PathBuf::from(input)),
     }
-    solve_file(args, &input)
 }
 
-fn solve_file(args: &SolveArgs, input: &str) -> anyhow::Result<ExitStatus> {
+fn solve_file(args: &SolveArgs, input: PathBuf) -> anyhow::Result<ExitStatus> {
     if args.time.is_some() {
         let why = "--time is for one position: the answers of a file depend on --nodes, never on the machine";
         return Err(Usage(why.to_owned()).into());
@@ -47,11 +51,17 @@ fn solve_file(args: &SolveArgs, input: &str) -> anyhow::Result<ExitStatus> {
     if args.solution.is_some() {
         return Err(Usage("--solution is for one position".to_owned()).into());
     }
-    let file = if input == "-" { "standard input" } else { input };
+    let name = text_of(&input);
+    let file = if name == "-" { "standard input" } else { &*name };
     let (settings, threads) = (args.search.settings()?, args.threads);
-    let path = files::parse_location(PathBuf::from(input))
-        .map_err(|why| Usage(format!("{input}: {why}")))?;
-    let positions = Positions::open(&path, args.from.or(format_of(&path)?));
+    log_threads(threads);
+    let path = files::parse_location(input).map_err(|why| Usage(format!("{name}: {why}")))?;
+    let format = match args.from {
+        Some(from) => Some(from),
+        None => format_of(&path)?,
+    };
+    let positions = Positions::open(&path, format);
+    tracing::info!("{file}: read as {}", positions.input().format_name());
     let claims =
         FileClaims::reading(std::slice::from_ref(positions.input())).map_err(plan_error)?;
     let mut proofs = Proofs::open(args, claims)?;
@@ -86,13 +96,24 @@ fn solve_file(args: &SolveArgs, input: &str) -> anyhow::Result<ExitStatus> {
     Ok(ExitStatus::of_records(tally.positions + tally.bad, bad))
 }
 
-/// What is in a file whose name does not say it; nothing of what is read once, and of text with an SFEN in the first
-/// column.
+/// What is in a file whose name does not say it, or says SFEN and it holds USI games; nothing of what is read once, and
+/// of text with an SFEN in the first column.
 fn format_of(path: &Path) -> anyhow::Result<Option<FormatName>> {
     opening::check_not_folder(path).map_err(plan_error)?;
-    let is_named = FormatName::from_file_name(&text_of(path)).is_some();
-    if is_named || !path.is_file() {
+    if !path.is_file() {
         return Ok(None);
+    }
+    if let Some(named) = FormatName::from_file_name(&text_of(path)) {
+        return match detection::check_name(&Input::named(path, named), path) {
+            Ok(other) => Ok(other.map(|other| other.format_name())),
+            // Behind the SFEN anything may stand.
+            Err(PlanError::Content(ContentError::Unreadable { .. }))
+                if named.format == Format::Sfen =>
+            {
+                Ok(None)
+            }
+            Err(error) => Err(plan_error(error)),
+        };
     }
     match detection::format_of(path) {
         Err(

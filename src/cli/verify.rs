@@ -11,14 +11,14 @@ use anyhow::Context;
 use clap::Args;
 
 use super::failure::{plan_error, run_error};
-use super::message::{name, say};
+use super::message::{message, name, say};
 use super::option::{location, whole_number};
 use super::record_args::{RunArgs, dialect};
 use super::report::{json_line, records};
 use crate::cli::exit::ExitStatus;
 use crate::format::move16::Dialect;
 use crate::ops::verify::{
-    Example, Finding, Level, VerifyPlan, VerifyReport, VerifyRequest, verify,
+    Example, Finding, Level, VerifyPlan, VerifyReport, VerifyRequest, WRONG_NAME, verify,
 };
 use crate::records::format_name::FormatName;
 use crate::storage::path_text::path_of;
@@ -105,8 +105,8 @@ pub(super) fn run(args: VerifyArgs) -> anyhow::Result<ExitStatus> {
         let report = verify(plan, &mut progress, &interrupt.cancel());
         drop(progress);
         let report = report.map_err(|error| run_error(error, &interrupt))?;
-        let status = ExitStatus::of_records(report.records, report.bad);
-        if status != ExitStatus::Done
+        let is_read = report.findings.iter().all(|finding| finding.name != WRONG_NAME);
+        if is_read && ExitStatus::of_records(report.records, report.bad) != ExitStatus::Done
             || report.findings.iter().any(|finding| finding.level == Level::Error)
         {
             outcome = ExitStatus::BadRecords;
@@ -140,6 +140,10 @@ impl VerifyArgs {
 
 fn write_report(report: &VerifyReport) -> io::Result<()> {
     let VerifyReport { file, format, good, bad, comments, .. } = report;
+    let wrong_name = report.findings.iter().filter(|finding| finding.name == WRONG_NAME);
+    if let Some(found) = wrong_name.flat_map(|finding| &finding.examples).next() {
+        return writeln!(io::stdout(), "{}", message(&found.what));
+    }
     let comments = match comments {
         0 => String::new(),
         comments => format!(", {}", quantity(*comments, "comment")),

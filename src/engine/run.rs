@@ -16,6 +16,7 @@ use crate::records::sink::{FinishedOutputs, OutputState, SinkError, Sinks};
 use crate::records::source::PartRead;
 use crate::records::stream::Stream;
 use crate::search::TableError;
+use crate::storage::quantity::quantity;
 
 /// Called by a run to keep checkpoints while it goes on.
 pub(crate) trait CheckpointHooks {
@@ -207,6 +208,15 @@ fn write(
         sinks.write(stream, processed.encoded(stream))?;
     }
     resume_point.advance(&processed.counts, read);
+    let counts = &processed.counts;
+    tracing::debug!(
+        "block {}: {}, {} kept, {} bad; {} so far",
+        resume_point.blocks,
+        quantity(counts.input, "record"),
+        counts.kept,
+        counts.bad_records(),
+        resume_point.counts.input
+    );
     match processed.stopped_by {
         Some(bad) => Err(RunError::BadRecord(bad)),
         None => Ok(()),

@@ -92,6 +92,7 @@ impl Checkpointer {
             sinks.keep();
         }
         written?;
+        tracing::debug!("checkpoint behind {} records: {}", place.counts.input, path.display());
         self.last = Instant::now();
         Ok(true)
     }

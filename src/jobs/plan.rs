@@ -24,7 +24,8 @@ use crate::records::format_name::FormatName;
 use crate::records::lineage::warn_of_mixed_streams;
 use crate::records::opening;
 use crate::records::opening::{
-    check_compression, check_filters, check_folder, check_table_format, conversion, stem,
+    Unreadable, check_compression, check_filters, check_folder, check_table_format, conversion,
+    stem, warn_of_invented_labels,
 };
 use crate::records::plan_error::PlanError;
 use crate::records::selection::{Selection, select_records};
@@ -67,6 +68,8 @@ pub struct JobRequest {
     pub metrics: Option<PathBuf>,
     /// What an earlier run found out, if only the rest is to be searched.
     pub previous_run: Option<Arc<PreviousRun>>,
+    /// What to do with inputs of which most records cannot be read.
+    pub unreadable: Unreadable,
     /// Files that this was read from, if it was: they must not be written over.
     pub read_from: Vec<PathBuf>,
     /// Everything else.
@@ -145,9 +148,10 @@ impl Product {
         if to.format.holds_games() {
             return Err(PlanError::NoRecords { to: to.format });
         }
-        inputs
-            .iter()
-            .try_for_each(|input| conversion(input, to.format, &settings.fill).map(drop))?;
+        let conversions = inputs.iter().map(|input| conversion(input, to.format, &settings.fill));
+        let conversions = conversions.collect::<Result<Vec<_>, _>>()?;
+        let fields = to.format.fields();
+        warn_of_invented_labels(&settings.fill, fields, inputs.iter().zip(&conversions));
         Ok(Self::Records(to))
     }
 }
@@ -174,11 +178,11 @@ impl JobPlan {
     pub fn new(request: JobRequest) -> Result<Self, JobError> {
         let JobRequest { inputs, output, tmp_dir, from, dialect, to, name, shard, .. } = request;
         let JobRequest { force, resume, checkpoint_every, metrics, .. } = request;
-        let JobRequest { previous_run, read_from, settings, .. } = request;
+        let JobRequest { previous_run, read_from, unreadable, settings, .. } = request;
         let staging = Staging::to(&output, tmp_dir);
         let folder = staging.as_ref().map_or(output, |staging| staging.folder.clone());
         settings.search.check()?;
-        let inputs = opening::inputs(&inputs, from, dialect)?;
+        let inputs = opening::inputs(&inputs, from, dialect, unreadable)?;
         if shard.is_some() {
             check_twice(&inputs, "a shard needs files")?;
         }
@@ -254,8 +258,9 @@ fn evaluated(
     }
     let writes_policy = settings.relabel.as_ref().is_some_and(|relabel| relabel.policy);
     // What is found out need not be filled in.
-    let fill =
-        Fill { eval_cp: Some(0), no_move: settings.fill.no_move || writes_policy, ..settings.fill };
+    let no_move = settings.fill.no_move || writes_policy;
+    let fill = Fill { eval_cp: Some(0), no_move, ..settings.fill };
+    let mut conversions = Vec::new();
     for input in inputs {
         let stays_games = input.format.holds_games() && to.holds_games();
         if to.holds_games() && !stays_games {
@@ -267,8 +272,14 @@ fn evaluated(
         if stays_games && shard.is_some() {
             return Err(PlanError::GamesInShards { input: input.name.clone(), to });
         }
-        conversion(input, to, &fill)?;
+        conversions.push(conversion(input, to, &fill).map_err(|error| match error {
+            PlanError::Conversion { input, source, .. } => {
+                PlanError::Conversion { input, fill: settings.fill, source }
+            }
+            error => error,
+        })?);
     }
+    warn_of_invented_labels(&settings.fill, to.fields(), inputs.iter().zip(&conversions));
     Ok(())
 }
 

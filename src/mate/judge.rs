@@ -252,6 +252,7 @@ impl Judge {
     /// question that was asked is answered with no; with [`InCheck::Skip`] it must not be asked about.
     pub fn judge(&mut self, position: &Position, observer: &dyn SearchObserver<Move>) -> Judgement {
         let judgement = self.answer(position, observer);
+        tracing::trace!("{position}: {:?}, {} nodes", judgement.answer, judgement.nodes);
         if !self.tsume {
             return judgement;
         }

@@ -15,11 +15,11 @@ use crate::format::{Decoded, RecordRef, Survey};
 use crate::records::claims::FileClaims;
 use crate::records::evidence::{PROBE_RECORDS, SAMPLE_RECORDS, take_into};
 use crate::records::format_name::FormatName;
-use crate::records::opening::input;
+use crate::records::opening::Unreadable;
 use crate::records::plan_error::PlanError;
 use crate::records::reading::RecordError;
 use crate::records::source::{Block, Delivery, Input, InputLocation, Part, Source, SourceError};
-use crate::records::{evidence, source};
+use crate::records::{evidence, opening, source};
 use crate::storage::quantity::quantity;
 
 pub use choice::{RecordChoice, RecordRange};
@@ -113,7 +113,8 @@ impl Inspection {
         dialect: Option<Dialect>,
         choice: RecordChoice,
     ) -> Result<Self, InspectError> {
-        let input = input(path, from, dialect)?;
+        let inputs = opening::inputs(&[path.to_owned()], from, dialect, Unreadable::Accepted)?;
+        let input = inputs.into_iter().next().ok_or(PlanError::NoInput)?;
         FileClaims::reading(std::slice::from_ref(&input))?;
         Self::of(input, choice)
     }

@@ -28,7 +28,7 @@ use crate::records::counts::Disposition;
 use crate::records::filters::RecordFilters;
 use crate::records::format_name::FormatName;
 use crate::records::opening;
-use crate::records::opening::check_filters;
+use crate::records::opening::{Unreadable, check_filters};
 use crate::records::plan_error::PlanError;
 use crate::records::processing::{AfterRecord, ProcessedBlock, process_block};
 use crate::records::selection::{Selection, select_records};
@@ -97,7 +97,7 @@ impl StatsPlan {
     pub fn new(request: StatsRequest) -> Result<Self, PlanError> {
         let StatsRequest { inputs, from, dialect, filters, limit, memory, page, force, threads } =
             request;
-        let inputs = opening::inputs(&inputs, from, dialect)?;
+        let inputs = opening::inputs(&inputs, from, dialect, Unreadable::Refused)?;
         inputs.iter().try_for_each(|input| check_filters(input, &filters))?;
         let mut claims = FileClaims::reading(&inputs)?;
         let page = page.map(|path| claims.lone_output(Stream::Kept, &path, force)).transpose()?;

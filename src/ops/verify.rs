@@ -6,6 +6,7 @@ mod findings;
 mod plan;
 mod proofs;
 
+use std::iter;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -16,7 +17,7 @@ use crate::engine::progress::Progress;
 use crate::engine::run::{CompletedRun, run};
 use crate::format::{RawUnit, RecordRef, Warning, Warnings};
 use crate::ops::error::OperationError;
-use crate::records::counts::{Condition, Disposition};
+use crate::records::counts::{Condition, Counts, Disposition};
 use crate::records::processing::{ProcessedBlock, push_json_line};
 use crate::records::reading::RecordError;
 use crate::records::source::Block;
@@ -34,6 +35,9 @@ const BLOCK_RECORDS: u64 = 1 << 10;
 /// The finding that the frames of a file do not hold what its table of them says.
 const WRONG_TABLE: &str = "wrong-table-of-frames";
 
+/// The finding that a file is not of the format that its name says; no record of it is judged then.
+pub const WRONG_NAME: &str = "wrong-name";
+
 /// Judges the records of a file. Sets nothing under a final name unless all went well.
 ///
 /// # Errors
@@ -43,6 +47,12 @@ pub fn verify(
     progress: &mut Progress,
     cancel: &AtomicBool,
 ) -> Result<VerifyReport, OperationError> {
+    if let Some(contradiction) = &plan.contradiction {
+        let mut findings = Findings::default();
+        let what = contradiction.to_string();
+        findings.count(Level::Error, WRONG_NAME, || Example { record: 0, byte: 0, what });
+        return Ok(VerifyReport::new(&plan, &Counts::default(), &[], findings, iter::empty()));
+    }
     let _folders = plan.create_folder()?;
     let plan = Arc::new(plan);
     let parts = std::slice::from_ref(&plan.part);

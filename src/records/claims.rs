@@ -272,9 +272,9 @@ pub(crate) fn check_stream(output: &Path, on_error: BadPolicy) -> Result<(), Pla
 }
 
 /// What can be read only once cannot be named twice.
-pub(crate) fn check_once(inputs: &[Input]) -> Result<(), PlanError> {
+pub(crate) fn check_once<'a>(inputs: impl IntoIterator<Item = &'a Input>) -> Result<(), PlanError> {
     let mut found = HashSet::new();
-    for input in inputs.iter().filter(|input| !input.location.can_be_read_again()) {
+    for input in inputs.into_iter().filter(|input| !input.location.can_be_read_again()) {
         let why = |why| Err(PlanError::ReadOnce { input: input.display_name(), why });
         let identity = match &input.location {
             InputLocation::File(path) => platform::identity(path).ok(),

@@ -1,46 +1,20 @@
-//! The format of a file whose name does not say it, by what is in it.
+//! The format of a file by its content, where its name does not say it or says another one.
 
-use std::io;
 use std::io::Read;
 use std::path::Path;
 
-use crate::format::{DialectFinding, Format, Survey};
-use crate::records::evidence::{sample, small_sample};
+use crate::format::{Format, Survey};
+use crate::records::content::{
+    Candidate, Container, ContentError, better, first_fault, groups, is_doubtful,
+    is_mostly_unreadable, possible,
+};
+use crate::records::evidence::{sample, small_sample, start_of};
 use crate::records::format_name::FormatName;
 use crate::records::plan_error::PlanError;
-use crate::records::source::{Input, SourceError};
+use crate::records::source::{Input, InputLocation, SourceError};
 use crate::storage::compression::Compression;
 use crate::storage::files;
 use crate::storage::path_text::text_of;
-use crate::storage::quantity::quantity;
-
-/// Which part of a sample must be readable: of a file of another format it is a tenth at most, a damaged one has more.
-const READABLE: f64 = 0.9;
-
-/// A format that a file may be of, with what a sample shows.
-struct Candidate {
-    format: Format,
-    survey: Survey,
-}
-
-impl Candidate {
-    /// Whether the records can be read, and most of the moves that tell be played in one encoding.
-    fn is_possible(&self) -> bool {
-        let survey = &self.survey;
-        let has_moves = survey.dialect(self.format.dialect()) != DialectFinding::Unsure;
-        survey.readable_share() >= READABLE && has_moves
-    }
-
-    /// Two formats of one length: those without flags in the result are the plain one.
-    fn is_plain(&self) -> bool {
-        (self.format == Format::Hcpe2) == (self.survey.result_flags > 0)
-    }
-
-    fn readable(&self) -> String {
-        let Survey { records, unreadable, .. } = self.survey;
-        format!("as {} {} of {}", self.format, records - unreadable, quantity(records, "record"))
-    }
-}
 
 /// The format that the content of a file says.
 #[derive(Debug)]
@@ -68,18 +42,50 @@ impl Detected {
 /// [`PlanError::UndetectedFormat`] if there is none, [`PlanError::AmbiguousFormat`] if there are several.
 pub(crate) fn format_of(path: &Path) -> Result<Detected, PlanError> {
     let input = text_of(path);
-    let failed = |source| SourceError::Open { input: input.clone(), source };
-    let compression = compression_of(path).map_err(failed)?;
+    let compression = compression_of(path)?;
     if compression == Compression::Parquet {
         let readable = "as Parquet all records".to_owned();
         return Ok(Detected { format: FormatName::PARQUET, readable });
     }
+    let candidates = candidates(path, compression, None)?;
+    let nearest = candidates.iter().max_by_key(|one| one.number()).filter(|one| one.number() > 0);
+    let nearest = nearest.map(|nearest| format!(" ({} can be read)", nearest.readable()));
+    let is_empty = candidates.is_empty();
+    match &*possible(candidates) {
+        [one] => {
+            let format = FormatName { format: one.format, compression };
+            Ok(Detected { format, readable: one.readable() })
+        }
+        [] => match container(path, compression)? {
+            Some(container) => {
+                Err(ContentError::Container { input, named: None, container }.into())
+            }
+            None if is_empty => Err(PlanError::UnknownFormat { input }),
+            None => {
+                Err(PlanError::UndetectedFormat { input, nearest: nearest.unwrap_or_default() })
+            }
+        },
+        several => {
+            let formats = several.iter().map(|one| one.format.name()).collect();
+            Err(PlanError::AmbiguousFormat { input, formats })
+        }
+    }
+}
+
+/// What samples of a file show in each format but one, up to the first group with a possible one.
+fn candidates(
+    path: &Path,
+    compression: Compression,
+    except: Option<Format>,
+) -> Result<Vec<Candidate>, SourceError> {
     let mut candidates = Vec::new();
     for group in groups() {
-        for format in group {
-            match survey(&Input::named(path, FormatName { format, compression })) {
+        for format in group.into_iter().filter(|&format| Some(format) != except) {
+            let input = Input::named(path, FormatName { format, compression });
+            // The name may promise another compression.
+            match survey(&Input { compression, ..input }) {
                 Ok(survey) if survey.records > 0 => candidates.push(Candidate { format, survey }),
-                Err(error) if error.is_of_system() => return Err(error.into()),
+                Err(error) if error.is_of_system() => return Err(error),
                 Ok(_) | Err(_) => {}
             }
         }
@@ -87,28 +93,79 @@ pub(crate) fn format_of(path: &Path) -> Result<Detected, PlanError> {
             break;
         }
     }
-    if candidates.is_empty() {
-        return Err(PlanError::UnknownFormat { input });
+    Ok(candidates)
+}
+
+/// Compares the format that the name of an input says with its content. USI games under the name `.sfen`, which is
+/// usual for both, are to be read as such: that input is returned in the place of the given one.
+///
+/// # Errors
+/// [`ContentError`] if most records cannot be read or most moves not be played.
+pub(crate) fn check_name(input: &Input, path: &Path) -> Result<Option<Input>, PlanError> {
+    if matches!(&input.location, InputLocation::File(path) if !path.exists()) {
+        // The reader reports it.
+        return Ok(None);
     }
-    let number = |candidate: &&Candidate| candidate.survey.records - candidate.survey.unreadable;
-    let nearest = candidates.iter().max_by_key(number).filter(|nearest| number(nearest) > 0);
-    let nearest = nearest.map(|nearest| format!(" ({} can be read)", nearest.readable()));
-    candidates.retain(Candidate::is_possible);
-    if candidates.len() > 1 {
-        let is_like_hcpe = |one: &Candidate| one.format.record_len() == Format::Hcpe.record_len();
-        candidates.retain(|one| !is_like_hcpe(one) || one.is_plain());
+    let Some(survey) = doubtful_survey(input)? else { return Ok(None) };
+    let (name, named, compression) = (&input.name, input.format_name(), compression_of(path)?);
+    let is_same = compression == input.compression;
+    if !is_same && compression == Compression::Parquet {
+        let parquet = Candidate { format: FormatName::PARQUET.format, survey: survey.clone() };
+        let error = ContentError::other(name, named, compression, &[parquet]);
+        return Err(error.map_or(PlanError::NoInput, PlanError::from));
     }
-    match &*candidates {
-        [] => Err(PlanError::UndetectedFormat { input, nearest: nearest.unwrap_or_default() }),
-        [one] => {
-            let format = FormatName { format: one.format, compression };
-            Ok(Detected { format, readable: one.readable() })
-        }
-        several => {
-            let formats = several.iter().map(|one| one.format.name()).collect();
-            Err(PlanError::AmbiguousFormat { input, formats })
-        }
+    let others = candidates(path, compression, is_same.then_some(input.format))?;
+    let others = better(&survey, others);
+    if named.format == Format::Sfen
+        && let [Candidate { format: Format::Usi, .. }] = &*others
+    {
+        tracing::warn!("{name}: holds USI games and is read as such; --from sfen forces positions");
+        return Ok(Some(Input::named(path, FormatName { format: Format::Usi, compression })));
     }
+    if let Some(error) = ContentError::other(name, named, compression, &others) {
+        return Err(error.into());
+    }
+    if let Some(container) = container(path, compression)? {
+        let (input, named) = (name.clone(), Some(named));
+        return Err(ContentError::Container { input, named, container }.into());
+    }
+    // What cannot be decompressed at all is left to the reader, who says where.
+    if survey.records == 0 || !is_mostly_unreadable(&survey) {
+        return Ok(None);
+    }
+    let fault = start_of(input).ok().and_then(|start| first_fault(input.format, &start));
+    Err(ContentError::unreadable(name, named, &survey, fault).into())
+}
+
+/// What a sample shows in the format of an input, if that gives reason to doubt the format. A sample without records
+/// is one that could not be read.
+fn doubtful_survey(input: &Input) -> Result<Option<Survey>, SourceError> {
+    let is_doubtful = |survey: &Survey| survey.records > 0 && is_doubtful(survey, input.format);
+    let sampled = match &input.evidence {
+        Some(survey) => return Ok(Some(Survey::clone(survey)).filter(is_doubtful)),
+        None => small_sample(input),
+    };
+    let sampled = match sampled {
+        Ok(small) if is_doubtful(&small) => sample(input),
+        sampled => sampled,
+    };
+    match sampled {
+        Ok(survey) => Ok(Some(survey).filter(is_doubtful)),
+        Err(error) if error.is_of_system() => Err(error),
+        Err(_) => Ok(Some(Survey::default())),
+    }
+}
+
+/// What a file is that holds no records, by its name or its first bytes.
+fn container(path: &Path, compression: Compression) -> Result<Option<Container>, SourceError> {
+    // Of these records a few show the bytes as they are.
+    let plain = Input::named(path, FormatName { format: Format::Hcp, compression });
+    let head = match start_of(&Input { compression, ..plain }) {
+        Err(error) if error.is_of_system() => return Err(error),
+        head => head.unwrap_or_default(),
+    };
+    let name = path.file_name().map(|name| text_of(Path::new(name))).unwrap_or_default();
+    Ok(Container::of(&head).or_else(|| Container::of_name(&name)))
 }
 
 /// What a sample shows; a small one, if that shows that the file is of another format.
@@ -119,24 +176,11 @@ fn survey(input: &Input) -> Result<Survey, SourceError> {
     }
 }
 
-/// The formats, in groups of which no two can be mistaken for one another: those first in which a few records of any
-/// file show soon that it is another one, and those last whose records are searched for in everything that is none.
-fn groups() -> [Vec<Format>; 4] {
-    let last = |format: &Format| matches!(format, Format::Hcpe3 | Format::Kif);
-    let is_fixed = |format: &Format| format.record_len().is_some();
-    let all = || Format::ALL.into_iter();
-    [
-        all().filter(is_fixed).collect(),
-        all().filter(|format| !is_fixed(format) && !last(format)).collect(),
-        vec![Format::Kif],
-        vec![Format::Hcpe3],
-    ]
-}
-
 /// How a file is compressed, going by its first bytes.
-fn compression_of(path: &Path) -> io::Result<Compression> {
+fn compression_of(path: &Path) -> Result<Compression, SourceError> {
     let mut head = Vec::new();
-    files::open(path)?.take(6).read_to_end(&mut head)?;
+    let read = files::open(path).and_then(|file| file.take(6).read_to_end(&mut head));
+    read.map_err(|source| SourceError::Open { input: text_of(path), source })?;
     Ok(match &*head {
         [0x28, 0xB5, 0x2F, 0xFD, ..] | [0x50..=0x5F, 0x2A, 0x4D, 0x18, ..] => Compression::Zstd,
         [0x1F, 0x8B, ..] => Compression::Gzip,

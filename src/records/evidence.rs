@@ -6,6 +6,7 @@ use super::source;
 use super::source::{Delivery, Input, InputLocation, Part, Source, SourceError};
 use crate::format::move16::Dialect;
 use crate::format::{DialectFinding, Format, Survey};
+use crate::records::content::is_remark;
 use crate::storage::quantity::quantity;
 
 /// Places at which a file is sampled.
@@ -14,21 +15,19 @@ const PROBES: u64 = 64;
 /// Records looked at in each place.
 pub(crate) const PROBE_RECORDS: u64 = 64;
 
+/// Bytes of units that are looked at where not every place can be gone to, and the last of them.
+const SAMPLE_BYTES: usize = 1 << 25;
+
 /// Records that are looked at in all, from the start where not every place can be gone to.
 pub(crate) const SAMPLE_RECORDS: u64 = PROBES * PROBE_RECORDS;
 
-/// Looks at a sample and decides what the name of an input leaves open: whether `hcpe` records have 38
-/// or 42 bytes, unless the format was given, and how moves are encoded, unless that was. Standard input
-/// and what is no file or is damaged stays as it is: the reader will say what is wrong.
+/// Samples an input of fixed-size records and decides whether `hcpe` records have 38 or 42 bytes, unless the format
+/// was given. Standard input, pipes and damaged files stay as they are: the reader will report what is wrong.
 ///
 /// # Errors
 /// If the system refuses to read it: it may let the reader do so a moment later, who must not take the input
 /// for another one then.
-pub(crate) fn detect_format(
-    input: &mut Input,
-    is_format_given: bool,
-    dialect: Option<Dialect>,
-) -> Result<(), SourceError> {
+pub(crate) fn add_sample(input: &mut Input, is_format_given: bool) -> Result<(), SourceError> {
     let is_file = match &input.location {
         InputLocation::Stdin => false,
         InputLocation::File(path) => path.is_file(),
@@ -40,6 +39,17 @@ pub(crate) fn detect_format(
             detect_record_length(input)?;
         }
     }
+    Ok(())
+}
+
+/// Decides how moves are encoded: as given, or else as most of those in the sample are legal.
+///
+/// # Errors
+/// As [`add_sample`].
+pub(crate) fn settle_dialect(
+    input: &mut Input,
+    dialect: Option<Dialect>,
+) -> Result<(), SourceError> {
     let settled = match (dialect, &input.evidence) {
         (Some(dialect), _) => dialect,
         (None, Some(survey)) => detected_dialect(input, survey),
@@ -85,12 +95,6 @@ fn detect_record_length(input: &mut Input) -> Result<(), SourceError> {
             readable(&longer)
         );
         *input = Input { evidence: Some(longer), ..other };
-    } else if !survey.is_mostly_readable() {
-        tracing::warn!(
-            "{name}: {as_named}, as hcpe42 {}: damaged, or of another format; taken for hcpe as its \
-             name says, --from FORMAT forces another",
-            readable(&longer)
-        );
     }
     Ok(())
 }
@@ -171,15 +175,37 @@ fn sample_all(input: &Input, in_each: u64) -> Result<Survey, SourceError> {
 fn sample_start(input: &Input, records: u64) -> Result<Survey, SourceError> {
     let mut survey = Survey::default();
     let source = Source::new(vec![Part::whole(input.clone())], records);
+    let mut bytes = 0;
     for delivery in source.limited_to(records) {
-        take_into(&mut survey, &delivery?);
+        let delivery = delivery?;
+        take_into(&mut survey, &delivery);
+        if let Delivery::Block(block) = &delivery {
+            bytes += block.bytes().len();
+        }
+        // Games are searched for in all the bytes of a file that holds none.
+        if bytes >= SAMPLE_BYTES {
+            break;
+        }
     }
     Ok(survey)
+}
+
+/// The first bytes of an input, decompressed: whole units, or as many bytes as a few records of a fixed size take.
+///
+/// # Errors
+/// If they cannot be read.
+pub(crate) fn start_of(input: &Input) -> Result<Vec<u8>, SourceError> {
+    let part = Part::whole(Input { evidence: None, ..input.clone() });
+    match Source::new(vec![part], PROBE_RECORDS).next().transpose()? {
+        Some(Delivery::Block(block)) => Ok(block.bytes().to_vec()),
+        Some(Delivery::End(_)) | None => Ok(Vec::new()),
+    }
 }
 
 /// Looks at the records of a delivery, if it has any.
 pub(crate) fn take_into(survey: &mut Survey, delivery: &Delivery) {
     if let Delivery::Block(block) = delivery {
-        block.wanted_records().for_each(|read| survey.add(read.record.ok()));
+        let records = block.wanted_records().filter(|read| !is_remark(block.format, &read.unit));
+        records.for_each(|read| survey.add(read.record.ok()));
     }
 }

@@ -4,33 +4,62 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::format::move16::Dialect;
-use crate::format::{ConversionPlan, Field, Fill, Format, conversion_plan};
+use crate::format::{ConversionPlan, Field, Fields, Fill, Format, Survey, conversion_plan};
 use crate::records::bad_record::BadPolicy;
 use crate::records::claims::check_once;
+use crate::records::content::ContentError;
 use crate::records::filters::RecordFilters;
 use crate::records::format_name::FormatName;
 use crate::records::plan_error::PlanError;
 use crate::records::sink::OutputPlan;
-use crate::records::source::{Input, InputLocation, SourceError};
-use crate::records::stream::Stream;
+use crate::records::source::{FirstBlock, Input, InputLocation, SourceError};
+use crate::records::stream::{BAD, Stream};
 use crate::records::{detection, evidence};
 use crate::storage::compression::Compression;
 use crate::storage::files;
 use crate::storage::parquet;
 use crate::storage::path_text::{path_of, text_of};
+use crate::storage::quantity::quantity;
 use crate::storage::table::TableFormat;
+
+/// What to do with an input whose name says its format, if most of its records cannot be read in any format.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Unreadable {
+    /// Refuse it.
+    #[default]
+    Refused,
+    /// Read it all the same, with a warning.
+    Accepted,
+}
+
+impl Unreadable {
+    /// Only those who ask for a quarantine expect bad records.
+    pub fn under(asked: Option<BadPolicy>) -> Self {
+        if asked == Some(BadPolicy::Quarantine) { Self::Accepted } else { Self::Refused }
+    }
+}
 
 /// Looks at an input: its format by name or content where none is given, how its moves are encoded by its records.
 ///
 /// # Errors
-/// [`PlanError`] if it is not there, is a folder, or does not show its format.
+/// [`PlanError`] if it is not there, is a folder, does not show its format, or its content contradicts its name.
 pub fn input(
     path: &Path,
     from: Option<FormatName>,
     dialect: Option<Dialect>,
 ) -> Result<Input, PlanError> {
+    input_with(path, from, dialect, Unreadable::Refused)
+}
+
+fn input_with(
+    path: &Path,
+    from: Option<FormatName>,
+    dialect: Option<Dialect>,
+    unreadable: Unreadable,
+) -> Result<Input, PlanError> {
     check_not_folder(path)?;
-    let format = match from.or_else(|| FormatName::from_file_name(&text_of(path))) {
+    let by_name = FormatName::from_file_name(&text_of(path)).filter(|_| from.is_none());
+    let format = match from.or(by_name) {
         Some(format) => format,
         // What is read only once cannot be looked at before.
         None if !InputLocation::of(path).can_be_read_again() => {
@@ -60,8 +89,59 @@ pub fn input(
         let looked = object.state().map(drop);
         looked.map_err(|source| SourceError::Open { input: input.name.clone(), source })?;
     }
-    evidence::detect_format(&mut input, from.is_some(), dialect)?;
+    evidence::add_sample(&mut input, from.is_some())?;
+    if by_name.is_some() {
+        // Quarantined records are bad by their name.
+        let accepts_unreadable = unreadable == Unreadable::Accepted || is_quarantined(path);
+        input = checked(input, path, accepts_unreadable)?;
+    }
+    evidence::settle_dialect(&mut input, dialect)?;
+    log(&input, from.is_some(), by_name.is_some());
     Ok(input)
+}
+
+/// Says what was decided about an input, and by what.
+fn log(input: &Input, is_given: bool, is_named: bool) {
+    let by = match (is_given, is_named) {
+        (true, _) => "as --from says",
+        (false, true) => "by its name",
+        (false, false) => "by its content",
+    };
+    let moves = if input.format.dialect() == input.dialect {
+        String::new()
+    } else {
+        format!(", moves encoded as by {}", input.dialect.name())
+    };
+    let sample = input.evidence.as_ref().map(|survey| {
+        let Survey { records, unreadable, .. } = **survey;
+        format!(
+            "; {} of {} of a sample can be read",
+            records - unreadable,
+            quantity(records, "record")
+        )
+    });
+    let (name, format) = (input.display_name(), input.format_name());
+    tracing::info!("{name}: read as {format}, {by}{moves}{}", sample.unwrap_or_default());
+}
+
+/// Whether the name says that a file holds records that were bad.
+fn is_quarantined(path: &Path) -> bool {
+    Stream::taken_out(&text_of(path)).is_some_and(|(_, word)| word == BAD)
+}
+
+/// An input whose content agrees with the format in its name, as far as that shows before it is read.
+fn checked(input: Input, path: &Path, accepts_unreadable: bool) -> Result<Input, PlanError> {
+    if !input.location.can_be_read_again() {
+        return Ok(Input { first_block: FirstBlock::Checked { accepts_unreadable }, ..input });
+    }
+    match detection::check_name(&input, path) {
+        Ok(other) => Ok(other.unwrap_or(input)),
+        Err(PlanError::Content(error @ ContentError::Unreadable { .. })) if accepts_unreadable => {
+            tracing::warn!("{error}");
+            Ok(input)
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// An input is a file, not a folder of them: which of the files in it are meant, and in which order, is the user's to
@@ -97,14 +177,39 @@ pub(crate) fn inputs(
     paths: &[PathBuf],
     from: Option<FormatName>,
     dialect: Option<Dialect>,
+    unreadable: Unreadable,
 ) -> Result<Vec<Input>, PlanError> {
+    let inputs = inputs_or_errors(paths, from, dialect, unreadable)?;
+    Ok(inputs.into_iter().collect::<Result<_, _>>()?)
+}
+
+/// Inputs of which the command line does not say the format.
+pub(crate) fn references(paths: &[PathBuf]) -> Result<Vec<Input>, PlanError> {
+    let inputs = inputs_or_errors(paths, None, None, Unreadable::Refused)?;
+    let inputs = inputs.into_iter().map(|input| input.map_err(ContentError::without_option));
+    Ok(inputs.collect::<Result<_, _>>()?)
+}
+
+/// The same with an error in the place of each input whose content contradicts its name.
+pub(crate) fn inputs_or_errors(
+    paths: &[PathBuf],
+    from: Option<FormatName>,
+    dialect: Option<Dialect>,
+    unreadable: Unreadable,
+) -> Result<Vec<Result<Input, ContentError>>, PlanError> {
     paths.iter().try_for_each(|path| check_is_there(path))?;
-    let inputs = paths.iter().map(|path| input(path, from, dialect));
-    let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
+    let mut inputs = Vec::new();
+    for path in paths {
+        inputs.push(match input_with(path, from, dialect, unreadable) {
+            Ok(input) => Ok(input),
+            Err(PlanError::Content(error)) => Err(error),
+            Err(error) => return Err(error),
+        });
+    }
     if inputs.is_empty() {
         return Err(PlanError::NoInput);
     }
-    check_once(&inputs)?;
+    check_once(inputs.iter().flatten())?;
     Ok(inputs)
 }
 
@@ -140,8 +245,28 @@ pub(crate) fn conversion(
     to: Format,
     fill: &Fill,
 ) -> Result<ConversionPlan, PlanError> {
-    conversion_plan(input.format, to, fill)
-        .map_err(|source| PlanError::Conversion { input: input.name.clone(), source })
+    conversion_plan(input.format, to, fill).map_err(|source| PlanError::Conversion {
+        input: input.name.clone(),
+        fill: *fill,
+        source,
+    })
+}
+
+/// Warns if evaluations or results of an output are filled in: the conversions are those of the inputs.
+pub(crate) fn warn_of_invented_labels<'a>(
+    fill: &Fill,
+    to: Fields,
+    conversions: impl IntoIterator<Item = (&'a Input, &'a ConversionPlan)>,
+) {
+    let invented = conversions.into_iter().map(|(input, conversion)| {
+        // Lines of text lack fields one by one.
+        let by_line = if input.format.is_sparse() { to } else { Fields::NONE };
+        fill.labels(conversion.invented.union(by_line))
+    });
+    let labels = invented.fold(Fields::NONE, Fields::union);
+    if !labels.is_empty() {
+        tracing::warn!("{labels} filled in: such records are not for training");
+    }
 }
 
 /// Outputs are compressed with zstd or not at all.

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 use crate::format::{Ending, Field, Fields, Fill, Format, UnsupportedConversionError};
+use crate::records::content::ContentError;
 use crate::records::format_name::FormatName;
 use crate::records::source::SourceError;
 use crate::storage::memory::Memory;
@@ -77,6 +78,9 @@ pub enum PlanError {
         /// As what it can be read.
         formats: Vec<&'static str>,
     },
+    /// Its content is not what its name says.
+    #[error(transparent)]
+    Content(#[from] ContentError),
     /// References that hold nothing to compare with.
     #[error("there is no record in the references: nothing would be left out")]
     EmptyReference,
@@ -269,10 +273,12 @@ pub enum PlanError {
         ending: Ending,
     },
     /// The output format has fields that an input lacks, or is never written.
-    #[error("cannot convert {input}{}", advice(*source))]
+    #[error("cannot convert {input}{}", advice(*source, *fill))]
     Conversion {
         /// The input.
         input: String,
+        /// What is filled in.
+        fill: Fill,
         /// What is in the way.
         source: UnsupportedConversionError,
     },
@@ -426,10 +432,17 @@ fn said(format: Format) -> String {
     std::iter::once("normal").chain(endings).collect::<Vec<_>>().join(", ")
 }
 
-fn advice(source: UnsupportedConversionError) -> String {
+fn advice(source: UnsupportedConversionError, fill: Fill) -> String {
     match source {
         UnsupportedConversionError::Missing { fields, .. } => {
-            format!(" without --fill {}", Fill::neutral(fields))
+            let fill = fill.or(Fill::neutral(fields));
+            let labels = fill.labels(fields);
+            let caution = if labels.is_empty() {
+                String::new()
+            } else {
+                format!(" (invents {labels}: not for training)")
+            };
+            format!(" without --fill {fill}{caution}")
         }
         UnsupportedConversionError::OnlyRead { to }
         | UnsupportedConversionError::NoMoves { to, .. } => format!(" to {to}"),

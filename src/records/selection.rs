@@ -6,6 +6,7 @@ use crate::records::plan_error::PlanError;
 use crate::records::shard::Shard;
 use crate::records::source;
 use crate::records::source::{Index, Input, Part, RecordCount, SeekPoint};
+use crate::storage::quantity::quantity;
 
 /// Which records of which input are read.
 pub(crate) struct Selection {
@@ -67,6 +68,14 @@ pub(crate) fn select_records(
         let counted = Some(RecordCount { records: count, is_relied_on: shard.is_some() });
         let to = (shard.is_some() && !reads_end).then_some(to);
         parts.push(Part { mark, counted, ..Part::range(input, from, to) });
+    }
+    for part in &parts {
+        let (name, from) = (&part.input.name, part.from);
+        let to = part.to.or(part.counted.map(|counted| counted.records)).unwrap_or_default();
+        tracing::info!("{name}: records from {from} to before {to}");
+    }
+    if let Some(shard) = shard {
+        tracing::info!("shard {shard}: {} of {all}", quantity(range.end - range.start, "record"));
     }
     let records = Some(range.end - range.start);
     Ok(Selection { parts, records, first_number: range.start, indexes })

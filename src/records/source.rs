@@ -32,7 +32,7 @@ pub(crate) use blocks::is_cheap_to_count;
 pub use blocks::{Source, can_be_computed, count_records};
 pub use error::SourceError;
 pub(crate) use input::SKIPPED_RECORDS;
-pub use input::{Input, InputLocation};
+pub use input::{FirstBlock, Input, InputLocation};
 pub(crate) use mark::INDEX_SUFFIX;
 pub use mark::SeekPoint;
 pub(crate) use memory_bounded::MemoryBounded;

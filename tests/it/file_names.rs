@@ -78,3 +78,16 @@ fn names_that_are_no_text_come_through() {
     }
     assert_eq!(run(folder, &[b"status", b"out"]).matches("1 done").count(), STEMS.len());
 }
+
+#[test]
+fn solve_reads_a_file_whose_name_is_no_text() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    let name = b"\xE9.hcp";
+    if fs::write(folder.join(OsStr::from_bytes(name)), archive(Format::Hcp, 3)).is_err() {
+        println!("skipped: this file system has no such names");
+        return;
+    }
+    let said = run(folder, &[b"solve", name, b"--depth", b"1", b"--hash-mb", b"1"]);
+    assert!(said.contains("3 records: 3 no mate"), "{said}");
+}

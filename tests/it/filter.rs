@@ -23,6 +23,7 @@ use kyokumen::mate::judge::{InCheck, Judgement, PositionJudge, Stop};
 use kyokumen::records::answer::Answer;
 use kyokumen::records::bad_record::BadPolicy;
 use kyokumen::records::counts::Condition;
+use kyokumen::records::opening::Unreadable;
 use kyokumen::records::plan_error::PlanError;
 use kyokumen::records::shard::Shard;
 use kyokumen::shogi::{Move, Position};
@@ -433,6 +434,7 @@ fn text_lines_pass_untouched_but_for_a_missing_last_line_end() {
 fn a_line_that_hardly_ends_is_quarantined_in_pieces_even_if_one_reads_as_a_position() {
     const PIECE: usize = 65_536;
     let position = "4k4/9/9/9/9/9/9/9/4K4 b - 1\n";
+    let unreadable = Unreadable::Accepted;
     let folder = TempDir::new().unwrap();
     // The pieces lie within a block of 64 records, or on both sides of its end.
     for (before, name) in [(1, "within"), (62, "last"), (63, "across")] {
@@ -444,13 +446,14 @@ fn a_line_that_hardly_ends_is_quarantined_in_pieces_even_if_one_reads_as_a_posit
         for (input, out) in [(plain, "plain"), (packed, "packed")] {
             let out = folder.path().join(name).join(out);
             let to = Some("sfen".parse().unwrap());
-            let counts = run(JobRequest { to, ..request(&input, &out) }).counts;
+            let counts = run(JobRequest { to, unreadable, ..request(&input, &out) }).counts;
             let records = before as u64 + 4;
             assert_eq!((counts.input, counts.bad.quarantined), (records, 3), "{name}");
             // One record a shard: two begin in the middle of the line.
             let shards = (before..before + 3).map(|i| Shard::new(i as u32 + 1, records as u32));
             for shard in shards {
-                let counts = run(JobRequest { to, shard, ..request(&input, &out) }).counts;
+                let counts =
+                    run(JobRequest { to, shard, unreadable, ..request(&input, &out) }).counts;
                 assert_eq!((counts.input, counts.bad.quarantined), (1, 1), "{name}");
             }
             let out = contents(&out);

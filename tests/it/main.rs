@@ -52,5 +52,7 @@ mod unnamed_formats;
 mod usi;
 #[cfg(feature = "network")]
 mod usi_play;
+mod verbose;
 mod verify;
+mod wrong_names;
 mod xz;

@@ -287,3 +287,21 @@ error: cannot read nothing.toml: No such file or directory (os error 2); check t
 "#]]
     );
 }
+
+#[test]
+fn a_negative_number_is_a_wrong_value_of_its_option() {
+    let refusal = |words: &[&str]| {
+        let ran = Command::new(cargo_bin("kyokumen")).args(words).output().unwrap();
+        assert_eq!(ran.status.code(), Some(2), "{words:?}");
+        String::from_utf8(ran.stderr).unwrap().lines().next().unwrap().to_owned()
+    };
+    for option in ["every", "threads", "limit", "seed", "depth", "hash-mb", "min-ply"] {
+        let said = refusal(&["filter", "a.hcp", "-o", "out", &format!("--{option}"), "-1"]);
+        let start = format!("error: invalid value '-1' for '--{option} <");
+        assert!(said.starts_with(&start) && said.contains("expected a whole number"), "{said}");
+    }
+    let said = refusal(&["split", "a.hcp", "-o", "out", "--parts", "-1"]);
+    assert!(said.contains("expected a whole number from 1 to "), "{said}");
+    let said = refusal(&["filter", "a.hcp", "-o", "out", "--every", "0"]);
+    assert!(said.ends_with("expected a whole number, 1 or more"), "{said}");
+}

@@ -78,7 +78,7 @@ fn a_bad_line_is_named_with_its_byte() {
         )),
         "{stderr}"
     );
-    assert_eq!(ran.status.code(), Some(1));
+    assert_eq!(ran.status.code(), Some(2));
 }
 
 /// A record of each side to move in the blocks of YaneuraOu's learner, and as it stands in a psv.

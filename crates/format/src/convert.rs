@@ -35,11 +35,12 @@ pub fn encode(
     out: &mut Vec<u8>,
 ) -> Result<FieldChanges, EncodeError> {
     let said = record.fields();
+    let record = &*fill.with_move(record, format.fields())?;
     let start = out.len();
     write(format, record, fill, out).inspect_err(|_| out.truncate(start))?;
     let mut invented = format.fields().without(said).intersection(fill.fields());
     // "No move" alone is not worth columns.
-    let telling = said.union(invented.without(Fields::of(Field::BestMove)));
+    let telling = record.fields().union(invented.without(Fields::of(Field::BestMove)));
     if format == Format::Sfen && sfen_text::is_plain(telling) {
         // A plain SFEN always has a move number.
         invented = invented.union(Fields::of(Field::Ply).without(said));
@@ -173,7 +174,10 @@ impl RecordRef<'_> {
         lookahead: (&mut Lookahead, &dyn Fn() -> &'a [u8]),
         out: &mut Vec<u8>,
     ) -> Result<FieldChanges, ConvertError> {
-        if let (Some(packed), Codec::Packed(target)) = (self.parts(), &to.spec().codec) {
+        if let (Some(packed), Codec::Packed(target)) = (self.parts(), &to.spec().codec)
+            // A move is filled in by the rules.
+            && (fill.best_move.is_none() || packed.layout.best_move.is_some())
+        {
             return self.transcode(packed, to, target, fill, lookahead, out);
         }
         Ok(self.convert_content(&self.record()?, to, fill, out)?)
@@ -192,7 +196,12 @@ impl RecordRef<'_> {
     ) -> Result<FieldChanges, EncodeError> {
         let said = self.fields();
         to.check_needs(said, fill)?;
-        let fill = Fill { no_move: fill.no_move || said.contains(Field::BestMove), ..*fill };
+        let says_move = said.contains(Field::BestMove);
+        let fill = Fill {
+            no_move: fill.no_move || says_move,
+            best_move: fill.best_move.filter(|_| !says_move),
+            ..*fill
+        };
         let mut written = encode(to, record, &fill, out)?;
         if said.contains(Field::BestMove) {
             written.invented = written.invented.without(Fields::of(Field::BestMove));

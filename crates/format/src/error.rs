@@ -216,6 +216,14 @@ pub enum EncodeError {
         /// The format.
         format: &'static str,
     },
+    /// The move for records without one cannot be played in this one.
+    #[error(
+        "it has no move, and {best_move}, which is to be filled in, cannot be played in its position"
+    )]
+    IllegalFill {
+        /// The move.
+        best_move: Move,
+    },
     /// The target needs fields that the record lacks and no fill names.
     #[error("the record has no {fields}, and no value to fill in was given")]
     Missing {

@@ -1,11 +1,14 @@
 //! Values for fields that a record lacks.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
+use kyokumen_shogi::{Move, Position, Setup};
 use thiserror::Error;
 
 use crate::Format;
+use crate::error::EncodeError;
 use crate::field::{Field, Fields};
 use crate::game::{Game, Played};
 use crate::game_result::GameResult;
@@ -24,6 +27,8 @@ use crate::record::Record;
 pub struct Fill {
     /// Whether a missing move is to be written as "no move".
     pub no_move: bool,
+    /// The move of records without one; in positions where it is illegal it is an error.
+    pub best_move: Option<Move>,
     /// Evaluation in centipawns, seen from the side to move.
     pub eval_cp: Option<i16>,
     /// Move number.
@@ -56,7 +61,7 @@ impl Fill {
     /// Fields that this names a value for.
     pub fn fields(&self) -> Fields {
         let named = [
-            (Field::BestMove, self.no_move),
+            (Field::BestMove, self.no_move || self.best_move.is_some()),
             (Field::EvalCp, self.eval_cp.is_some()),
             (Field::Ply, self.ply.is_some()),
             (Field::Result, self.result.is_some()),
@@ -75,6 +80,7 @@ impl Fill {
     pub fn neutral(fields: Fields) -> Self {
         Self {
             no_move: fields.contains(Field::BestMove),
+            best_move: None,
             eval_cp: fields.contains(Field::EvalCp).then_some(0),
             ply: fields.contains(Field::Ply).then_some(0),
             result: fields.contains(Field::Result).then_some(GameResult::Draw),
@@ -105,7 +111,56 @@ impl Fill {
         game.moves.iter_mut().map(fill_eval).collect()
     }
 
-    /// The record with every missing field of `target` that this names.
+    /// These values, and the others where this names none.
+    #[must_use]
+    pub fn or(self, others: Self) -> Self {
+        let names_move = self.fields().contains(Field::BestMove);
+        Self {
+            no_move: self.no_move || (others.no_move && !names_move),
+            best_move: self.best_move.or(others.best_move.filter(|_| !names_move)),
+            eval_cp: self.eval_cp.or(others.eval_cp),
+            ply: self.ply.or(others.ply),
+            result: self.result.or(others.result),
+            end_ply: self.end_ply.or(others.end_ply),
+        }
+    }
+
+    /// The fields of these that are not to be invented in records to learn from, and that this names.
+    pub fn labels(&self, fields: Fields) -> Fields {
+        let labels = Fields::of_all(&[Field::EvalCp, Field::Result]);
+        self.fields().intersection(fields).intersection(labels)
+    }
+
+    /// The move for a record without one, if this names one.
+    ///
+    /// # Errors
+    /// [`EncodeError::IllegalFill`] if it cannot be played in the arrangement of the record.
+    pub fn move_in(&self, setup: &Setup) -> Result<Option<Move>, EncodeError> {
+        let Some(best_move) = self.best_move else { return Ok(None) };
+        let position = Position::try_from(setup).ok();
+        if position.is_some_and(|position| position.is_legal(best_move)) {
+            Ok(Some(best_move))
+        } else {
+            Err(EncodeError::IllegalFill { best_move })
+        }
+    }
+
+    /// The record with the move that this names, if it lacks one and `target` has a place for it.
+    pub(crate) fn with_move<'a>(
+        &self,
+        record: &'a Record,
+        target: Fields,
+    ) -> Result<Cow<'a, Record>, EncodeError> {
+        if record.best_move.is_some() || !target.contains(Field::BestMove) {
+            return Ok(Cow::Borrowed(record));
+        }
+        Ok(match self.move_in(&record.setup)? {
+            None => Cow::Borrowed(record),
+            best_move => Cow::Owned(Record { best_move, ..record.clone() }),
+        })
+    }
+
+    /// The record with every missing field of `target` that this names, but for the move.
     pub(crate) fn apply(&self, record: &Record, target: Fields) -> Record {
         let mut record = record.clone();
         if target.contains(Field::EvalCp) {
@@ -141,7 +196,7 @@ impl Fill {
 impl FromStr for Fill {
     type Err = FillError;
 
-    /// Reads `eval=0,result=draw,ply=0,move=none` or any part of it, in any order.
+    /// Reads `eval=0,result=draw,ply=0,move=none` (or a move in USI notation) or any part of it, in any order.
     fn from_str(text: &str) -> Result<Self, FillError> {
         let mut fill = Self::default();
         for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
@@ -171,7 +226,10 @@ impl Fill {
     fn set(&mut self, field: Field, value: &str) -> Result<(), &'static str> {
         match field {
             Field::BestMove if value == "none" => self.no_move = true,
-            Field::BestMove => return Err("none"),
+            Field::BestMove => {
+                let expected = "none or a move in USI notation, as in 7g7f or P*5e";
+                self.best_move = Some(Move::from_usi(value).ok_or(expected)?);
+            }
             Field::EvalCp => {
                 self.eval_cp = Some(value.parse().map_err(|_| "a number from -32768 to 32767")?);
             }
@@ -192,6 +250,7 @@ impl fmt::Display for Fill {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let parts = [
             self.no_move.then(|| "move=none".to_owned()),
+            self.best_move.map(|best_move| format!("move={best_move}")),
             self.eval_cp.map(|eval_cp| format!("eval={eval_cp}")),
             self.ply.map(|ply| format!("ply={ply}")),
             self.result.map(|result| format!("result={}", result.name())),

@@ -72,6 +72,7 @@ impl RecordRef<'_> {
             let said = Fill {
                 eval_cp: Some(new.eval_cp),
                 no_move: fill.no_move || new.searched.is_some(),
+                best_move: fill.best_move.filter(|_| new.searched.is_none()),
                 ..*fill
             };
             let mut changes = self.convert_content(&new.of(self.record()?), to, &said, out)?;

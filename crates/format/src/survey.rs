@@ -166,6 +166,12 @@ impl Survey {
         if is_sure { DialectFinding::Sure(best) } else { DialectFinding::Unsure }
     }
 
+    /// Whether more of the stored moves cannot be played than can, in every encoding; `own` is the format's.
+    pub fn moves_are_mostly_illegal(&self, own: Dialect) -> bool {
+        let MoveCounts { legal, illegal, malformed, .. } = self.moves;
+        !matches!(self.dialect(own), DialectFinding::Sure(_)) && illegal + malformed > legal
+    }
+
     /// Of [`Survey::telling_moves`], those that are legal in an encoding.
     pub const fn legal_in(&self, dialect: Dialect) -> u64 {
         self.legal[dialect as usize]

@@ -11,7 +11,7 @@ use kyokumen::records::format_name::FormatName;
 use kyokumen::records::opening;
 use kyokumen::records::source::{Index, Input, InputLocation, Part};
 use numpy::{PyArray1, PyArrayMethods};
-use pyo3::exceptions::{PyIndexError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PySlice, PyString};
 
@@ -117,7 +117,16 @@ impl Archive {
         Ok(py.detach(|| self.all()).map(|range| (range.end - range.start) as usize)?)
     }
 
-    fn __getitem__<'py>(&self, py: Python<'py>, place: Place<'py>) -> PyResult<Bound<'py, PyAny>> {
+    fn __getitem__<'py>(
+        &self,
+        py: Python<'py>,
+        place: Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let given = place.get_type().name()?;
+        let place = place.extract::<Place<'py>>().map_err(|_| {
+            let expected = "an archive is indexed by an integer of 64 bits or by a slice";
+            PyTypeError::new_err(format!("{expected}, not by {given}"))
+        })?;
         match place {
             Place::Index(index) => Ok(Bound::new(py, self.record(py, index)?)?.into_any()),
             Place::Slice(slice) => Ok(Bound::new(py, self.stretch(py, &slice)?)?.into_any()),

@@ -13,6 +13,7 @@ use kyokumen::jobs::run_name::RunName;
 use kyokumen::jobs::settings::Settings;
 use kyokumen::mate::judge::Judge;
 use kyokumen::records::bad_record::BadPolicy;
+use kyokumen::records::opening::Unreadable;
 use kyokumen::records::shard_choice::ShardChoice;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -99,6 +100,7 @@ fn request(options: &Options<'_>, inputs: Vec<PathBuf>, output: PathBuf) -> PyRe
         metrics: options.take("metrics")?,
         previous_run: None,
         read_from: Vec::new(),
+        unreadable: Unreadable::under(options.word("on_error")?),
         settings: Settings {
             search: options.search()?,
             mated: options.word("mated")?.unwrap_or_default(),

@@ -1,5 +1,6 @@
 //! Options of functions by the long names of the command line, with `_` for `-`.
 
+use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -159,7 +160,7 @@ impl<'py> Options<'py> {
         let seed = self.take(seed)?.unwrap_or(1);
         Ok(RecordFilters {
             keep_untrained: self.flag("keep_untrained")?,
-            every: self.take("every")?,
+            every: self.every()?,
             sample: probability.transpose()?.map(|probability| Sample { probability, seed }),
             max_abs_eval_cp: self.take("max_abs_eval")?,
             min_abs_eval_cp: self.take("min_abs_eval")?,
@@ -207,6 +208,13 @@ impl<'py> Options<'py> {
         };
         settings.check().map_err(Failure::usage)?;
         Ok(settings)
+    }
+
+    /// One of how many records is taken.
+    fn every(&self) -> PyResult<Option<NonZeroU64>> {
+        let Some(number) = self.take::<u64>("every")? else { return Ok(None) };
+        let every = NonZeroU64::new(number);
+        Ok(Some(every.ok_or_else(|| Failure::usage("every: expected a whole number, 1 or more"))?))
     }
 
     pub(crate) fn on_error(&self, default: BadPolicy) -> PyResult<BadPolicy> {

@@ -384,6 +384,18 @@ mod tests {
         assert!(svg.contains("d=\"M113.0 46.0L113.0 66.0L120.0 66.0L110.0 80.0L100.0 66.0L107.0 66.0L107.0 46.0Z\""), "{svg}");
     }
 
+    /// Letters are dark on a light page and light on a dark one, ☗ filled with their colour, ☖ with that of the page.
+    #[test]
+    fn the_sign_of_black_is_filled_with_the_colour_of_letters_in_light_and_in_dark() {
+        let (light, dark) = STYLE.split_once("prefers-color-scheme: dark").unwrap();
+        let brightness = |style: &str, class: &str| {
+            let rule = style.split_once(&format!(".{class} {{ fill: #")).unwrap().1;
+            u8::from_str_radix(&rule[..2], 16).unwrap()
+        };
+        assert!(brightness(light, "k-black") < brightness(light, "k-white"));
+        assert!(brightness(dark, "k-black") > brightness(dark, "k-white"));
+    }
+
     #[test]
     fn a_picture_alone_refers_to_nothing_else() {
         let setup: Setup = SFEN.parse().unwrap();

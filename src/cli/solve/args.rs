@@ -1,5 +1,6 @@
 //! What `kyokumen solve` is asked.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -42,7 +43,7 @@ Exit status: 0 done, 1 failed, 2 usage, 3 done but no records, or bad ones, were
 pub(in crate::cli) struct SolveArgs {
     /// An SFEN, a file of positions, or `-` for standard input [default: -]
     #[arg(value_name = "SFEN | FILE | -", default_value = "-", hide_default_value = true, num_args = 1..)]
-    pub(super) input: Vec<String>,
+    pub(super) input: Vec<OsString>,
 
     /// Format of the input, one of `kyokumen formats`, as in psv or psv.zst [default: by extension, or by
     /// content where that says nothing]

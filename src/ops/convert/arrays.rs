@@ -78,8 +78,15 @@ pub(super) fn push_row(
         (Some(content), _) => packed::encode(family, &content.setup)?,
         (None, None) => packed::encode(family, &record.setup()?)?,
     };
-    let best_move = content.map_or_else(|| record.best_move(), |content| Ok(content.best_move))?;
-    let speaks_of_moves = said.contains(Field::BestMove) || fill.no_move;
+    let mut best_move =
+        content.map_or_else(|| record.best_move(), |content| Ok(content.best_move))?;
+    let speaks_of_moves = fill.fields().union(said).contains(Field::BestMove);
+    if fill.best_move.is_some() && !said.contains(Field::BestMove) {
+        best_move = match content {
+            Some(content) => fill.move_in(&content.setup),
+            None => fill.move_in(&record.setup()?),
+        }?;
+    }
     let result = record.result()?.or(fill.result);
     let values = [
         Value::Bytes((&position[..]).into()),

@@ -17,7 +17,9 @@ use crate::records::filters::RecordFilters;
 use crate::records::format_name::{FormatName, without_compression};
 use crate::records::lineage::warn_of_mixed_streams;
 use crate::records::opening;
-use crate::records::opening::{check_compression, check_filters, side_outputs};
+use crate::records::opening::{
+    Unreadable, check_compression, check_filters, side_outputs, warn_of_invented_labels,
+};
 use crate::records::plan_error::PlanError;
 use crate::records::selection::{Selection, select_records};
 use crate::records::sink::OutputPlan;
@@ -155,7 +157,8 @@ impl ConvertPlan {
             checksums,
             settings,
         } = request;
-        let inputs = opening::inputs(&inputs, from, dialect)?;
+        let inputs =
+            opening::inputs(&inputs, from, dialect, Unreadable::under(Some(settings.on_error)))?;
         warn_of_mixed_streams(&inputs);
         let to = output_format(&output, to, family)?;
         let mut conversions = Vec::new();
@@ -176,6 +179,8 @@ impl ConvertPlan {
             }
             conversions.push(conversion);
         }
+        let planned = inputs.iter().zip(&conversions);
+        warn_of_invented_labels(&settings.fill, to.fields(), planned);
         let is_stream = is_stream(&output)?;
         if is_stream {
             check_stream(&output, settings.on_error)?;

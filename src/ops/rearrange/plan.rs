@@ -17,7 +17,7 @@ use crate::records::claims::{
 use crate::records::format_name::{FormatName, without_compression};
 use crate::records::lineage::warn_of_mixed_streams;
 use crate::records::opening;
-use crate::records::opening::{check_compression, check_folder, side_outputs, stem};
+use crate::records::opening::{Unreadable, check_compression, check_folder, side_outputs, stem};
 use crate::records::plan_error::PlanError;
 use crate::records::selection::{Selection, select_records};
 use crate::records::sink::OutputPlan;
@@ -138,7 +138,7 @@ impl RearrangePlan {
         let inputs = inputs(&request)?;
         let references = match &*request.references {
             [] => Vec::new(),
-            paths => opening::inputs(paths, None, None)?,
+            paths => opening::references(paths)?,
         };
         let RearrangeRequest { output, force, on_error, resources, .. } = request;
         let is_stream = is_stream(&output)?;
@@ -306,7 +306,9 @@ impl RearrangePlan {
 
 /// The inputs, all of one format.
 fn inputs(request: &RearrangeRequest) -> Result<Vec<Input>, PlanError> {
-    let inputs = opening::inputs(&request.inputs, request.from, request.dialect)?;
+    let RearrangeRequest { inputs, from, dialect, on_error, .. } = request;
+    let unreadable = Unreadable::under(Some(*on_error));
+    let inputs = opening::inputs(inputs, *from, *dialect, unreadable)?;
     let first = inputs.first().ok_or(PlanError::NoInput)?;
     if let Some(other) = inputs.iter().find(|input| input.format != first.format) {
         let (first, second) = (first.name.clone(), other.name.clone());

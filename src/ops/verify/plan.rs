@@ -8,9 +8,10 @@ use crate::format::Format;
 use crate::format::move16::Dialect;
 use crate::ops::error::OperationError;
 use crate::records::claims::{FileClaim, FileClaims, check_absence};
+use crate::records::content::ContentError;
 use crate::records::format_name::FormatName;
 use crate::records::opening;
-use crate::records::opening::{check_folder, stem};
+use crate::records::opening::{Unreadable, check_folder, stem};
 use crate::records::plan_error::PlanError;
 use crate::records::sink::OutputPlan;
 use crate::records::source;
@@ -18,7 +19,7 @@ use crate::records::source::{Input, Part};
 use crate::records::stream::{BAD, Stream};
 use crate::storage::compression::Compression;
 use crate::storage::files::NewFolders;
-use crate::storage::path_text::path_of;
+use crate::storage::path_text::{path_of, text_of};
 
 /// What the user asked for, not yet checked.
 #[derive(Clone, Debug, Default)]
@@ -56,6 +57,8 @@ pub struct VerifyPlan {
     pub threads: usize,
     pub(super) limit: Option<u64>,
     folder: Option<PathBuf>,
+    /// Why the content is not read in the format that the name says.
+    pub(super) contradiction: Option<ContentError>,
 }
 
 impl VerifyPlan {
@@ -66,7 +69,8 @@ impl VerifyPlan {
     pub fn new(request: VerifyRequest) -> Result<Vec<Self>, PlanError> {
         let VerifyRequest { inputs, from, dialect, limit, quarantine: folder, .. } = request;
         let VerifyRequest { force, strict, threads, .. } = request;
-        let inputs = opening::inputs(&inputs, from, dialect)?;
+        let opened = opening::inputs_or_errors(&inputs, from, dialect, Unreadable::Accepted)?;
+        let (inputs, mut contradictions) = named_inputs(&inputs, opened);
         let claims = FileClaims::reading(&inputs)?;
         let outputs = match &folder {
             Some(folder) => outputs(folder, &inputs, claims, force)?,
@@ -76,8 +80,9 @@ impl VerifyPlan {
             let is_cheap = source::is_cheap_to_count(&input);
             let records = is_cheap.then(|| source::count_records(&input)).transpose()?;
             let records = records.map(|records| limit.map_or(records, |limit| limit.min(records)));
-            let part = Part::whole(input);
-            Ok(Self { part, records, outputs, strict, threads, limit, folder: folder.clone() })
+            let (part, folder) = (Part::whole(input), folder.clone());
+            let contradiction = contradictions.next().flatten();
+            Ok(Self { part, records, outputs, strict, threads, limit, folder, contradiction })
         };
         inputs.into_iter().zip(outputs).map(plan).collect()
     }
@@ -89,6 +94,26 @@ impl VerifyPlan {
             source,
         })
     }
+}
+
+/// The inputs, and what contradicts the name of each.
+fn named_inputs(
+    paths: &[PathBuf],
+    opened: Vec<Result<Input, ContentError>>,
+) -> (Vec<Input>, impl Iterator<Item = Option<ContentError>>) {
+    let named = |path: &Path| {
+        let format = FormatName::from_file_name(&text_of(path));
+        Input::named(path, format.unwrap_or(FormatName::plain(Format::Hcp)))
+    };
+    let (inputs, errors): (Vec<_>, Vec<_>) = paths
+        .iter()
+        .zip(opened)
+        .map(|(path, opened)| match opened {
+            Ok(input) => (input, None),
+            Err(error) => (named(path), Some(error)),
+        })
+        .unzip();
+    (inputs, errors.into_iter())
 }
 
 /// The outputs of each input.

@@ -1,10 +1,11 @@
 //! Reading inputs block by block.
 
+use crate::records::content::check_start;
 use crate::records::source::bytes::Bytes;
-use crate::records::source::cut::TakeLimit;
+use crate::records::source::cut::{FULL_BLOCK_BYTES, TakeLimit};
 use crate::records::source::{
-    Block, Delivery, Input, InputLocation, Part, PartRead, RecordCount, SKIPPED_RECORDS, SeekPoint,
-    SourceError,
+    Block, Delivery, FirstBlock, Input, InputLocation, Part, PartRead, RecordCount,
+    SKIPPED_RECORDS, SeekPoint, SourceError,
 };
 use crate::storage::compression::Compression;
 
@@ -63,6 +64,9 @@ impl Source {
         let wanted = open_part.block_limit(self.block_records, self.boundary);
         let block = open_part.block(part, wanted, self.records_left)?;
         if let Some(mut block) = block {
+            if block.first_index == 0 {
+                check_first(&part.input, &block, self.block_records)?;
+            }
             let records = block.wanted.end - block.wanted.start;
             block.first_number = self.number;
             self.number += records;
@@ -74,6 +78,15 @@ impl Source {
         self.part += 1;
         Ok(Some(Delivery::End(end)))
     }
+}
+
+/// Compares the first block of an input with the format in its name, where no sample was taken before.
+fn check_first(input: &Input, block: &Block, wanted: u64) -> Result<(), SourceError> {
+    let FirstBlock::Checked { accepts_unreadable } = input.first_block else { return Ok(()) };
+    let is_all = block.records().count() < usize::try_from(wanted).unwrap_or(usize::MAX)
+        && block.bytes().len() < FULL_BLOCK_BYTES;
+    let (name, format) = (&input.name, input.format_name());
+    Ok(check_start(name, format, block.bytes(), is_all, accepts_unreadable)?)
 }
 
 impl Iterator for Source {

@@ -4,6 +4,7 @@ use std::io;
 
 use thiserror::Error;
 
+use crate::records::content::ContentError;
 use crate::records::source::INDEX_SUFFIX;
 
 /// Why an input could not be read to its end.
@@ -48,6 +49,9 @@ pub enum SourceError {
         /// Records up to the place in which that showed.
         found: u64,
     },
+    /// Its first block is not what its name says.
+    #[error(transparent)]
+    Content(#[from] ContentError),
     /// Somebody wrote to it meanwhile.
     #[error("{input} changed while it was read")]
     Changed {
@@ -63,7 +67,10 @@ impl SourceError {
             Self::Open { source, .. } | Self::Read { source, .. } => {
                 source.raw_os_error().is_some()
             }
-            Self::NotAsLeft { .. } | Self::Count { .. } | Self::Changed { .. } => false,
+            Self::NotAsLeft { .. }
+            | Self::Count { .. }
+            | Self::Content(_)
+            | Self::Changed { .. } => false,
         }
     }
 }

@@ -32,6 +32,21 @@ pub struct Input {
     pub compression: Compression,
     /// What a sample of its records shows, if one was looked at.
     pub evidence: Option<Box<Survey>>,
+    /// Whether the format is still to be compared with the content.
+    pub first_block: FirstBlock,
+}
+
+/// What to do with the first block of an input before its records are delivered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum FirstBlock {
+    /// Nothing: the format was given, or compared with a sample.
+    #[default]
+    Trusted,
+    /// Compare it with the format in the name: the input can be read only once.
+    Checked {
+        /// Whether to read on where most records cannot be read in any format.
+        accepts_unreadable: bool,
+    },
 }
 
 /// Where the bytes of an input are.
@@ -100,7 +115,20 @@ impl Input {
         let location = InputLocation::of(path);
         let FormatName { format, compression } = format;
         let compression = if compression == Compression::None { by_name } else { compression };
-        Self { name, location, format, dialect: format.dialect(), compression, evidence: None }
+        Self {
+            name,
+            location,
+            format,
+            dialect: format.dialect(),
+            compression,
+            evidence: None,
+            first_block: FirstBlock::Trusted,
+        }
+    }
+
+    /// Its format and compression.
+    pub(crate) const fn format_name(&self) -> FormatName {
+        FormatName { format: self.format, compression: self.compression }
     }
 
     /// What it is called in a sentence.

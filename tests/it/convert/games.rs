@@ -49,7 +49,7 @@ fn games_go_round_through_every_format() {
         bench.told(&ran),
         str![[r#"
 status 2
-error: cannot convert [FOLDER]/1.usi without --fill eval=0,result=draw: hcpe3 needs eval, result, which usi does not hold and no fill names
+error: cannot convert [FOLDER]/1.usi without --fill eval=0,result=draw (invents eval, result: not for training): hcpe3 needs eval, result, which usi does not hold and no fill names
 
 "#]]
     );

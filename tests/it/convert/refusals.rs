@@ -34,9 +34,9 @@ fn fields_that_the_source_lacks_are_not_made_up() {
         told,
         str![[r#"
 status 2
-error: cannot convert [FOLDER]/a.hcp without --fill move=none,eval=0,ply=0,result=draw: psv needs move, eval, ply, result, which hcp does not hold and no fill names
+error: cannot convert [FOLDER]/a.hcp without --fill move=none,eval=0,ply=0,result=draw (invents eval, result: not for training): psv needs move, eval, ply, result, which hcp does not hold and no fill names
 status 2
-error: cannot convert [FOLDER]/a.hcp without --fill move=none,result=draw: hcpe needs move, result, which hcp does not hold and no fill names
+error: cannot convert [FOLDER]/a.hcp without --fill move=none,eval=0,result=draw (invents result: not for training): hcpe needs move, result, which hcp does not hold and no fill names
 status 2
 error: cannot convert [FOLDER]/a.hcpe without --fill ply=0: psv needs ply, which hcpe does not hold and no fill names
 
@@ -55,7 +55,7 @@ fn a_line_that_lacks_fields_ends_the_run_with_the_fill_that_would_do() {
         str![[r#"
 status 2
 sfen to psv: they have the same fields
-error: [FOLDER]/a.sfen, record 1, at byte 76: the record has no move, eval, result, and no value to fill in was given; --fill move=none,eval=0,result=draw would give it one
+error: [FOLDER]/a.sfen, record 1, at byte 76: the record has no move, eval, result, and no value to fill in was given; --fill move=none,eval=0,result=draw would give it one, invented and not for training
 
 "#]]
     );
@@ -285,4 +285,27 @@ error: [FOLDER] is a folder
     );
     assert_eq!(bench.convert("missing.psv", "b.hcp", &[]).code, Some(1));
     assert_eq!(bench.names(), ["a.psv"]);
+}
+
+/// The record of the start position with 2g2f, 10 centipawns, ply 1 and a win of Black.
+#[test]
+fn a_move_given_by_fill_is_written_or_makes_the_record_bad() {
+    let bench = Bench::new();
+    bench.write("q.sfen", format!("{}\n", sfen::START).as_bytes());
+    let fill = ["--fill", "move=2g2f,eval=10,result=black,ply=1"];
+    let ran = bench.convert("q.sfen", "q.psv", &fill);
+    assert!(ran.stderr.contains(" WARN eval, result filled in: such records are not for training"));
+    assert_eq!(ran.stderr.matches("WARN").count(), 1, "{}", ran.stderr);
+    let psv = std::fs::read(bench.path("q.psv")).unwrap();
+    assert_eq!(psv[..4], [0x58, 0xa4, 0x51, 0x22]);
+    assert_eq!(psv[32..], [10, 0, 0x8e, 0x07, 1, 0, 1, 0]);
+    let ran = bench.convert("q.sfen", "r.psv", &["--fill", "move=2g2e,eval=0,result=draw"]);
+    assert!(ran.stderr.contains("record 0, at byte 0: it has no move, and 2g2e"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_missing_input_is_told_before_what_else_is_missing() {
+    let bench = Bench::new();
+    let ran = bench.convert("none.hcp", "b.psv", &[]);
+    assert!(ran.stderr.contains("cannot open "), "{}", ran.stderr);
 }

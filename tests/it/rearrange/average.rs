@@ -4,7 +4,7 @@ use kyokumen::format::{Format, GameResult, Record, RecordRef};
 use tempfile::TempDir;
 
 use super::{file, in_units, is_refused, manifest, run, succeeds};
-use crate::archive::{encoded, records, write};
+use crate::archive::{archive, encoded, records, write};
 
 /// Records of which many say something else about a position that was met before.
 fn quarrelling(format: Format) -> Vec<u8> {
@@ -196,7 +196,7 @@ fn a_mean_needs_evaluations_and_records_that_differ() {
     let folder = TempDir::new().unwrap();
     let folder = folder.path();
     write(folder, "a.psv", &quarrelling(Format::Psv));
-    write(folder, "a.hcp", &[0; 32]);
+    write(folder, "a.hcp", &archive(Format::Hcp, 3));
     write(folder, "a.usi", b"startpos moves 7g7f\n");
     for (input, key, why) in [
         ("a.psv", "bytes", "compare by position or position+move"),

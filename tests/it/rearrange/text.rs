@@ -103,11 +103,11 @@ fn operations(extension: &str) -> Vec<(Vec<String>, Option<String>)> {
         apart(&format!("convert {input} -o c.sfen --on-error quarantine --force"), None),
         apart(
             &format!(
-                "filter {input} -o d --to sfen --depth 1 --nodes 1 --hash-mb 1 --progress none"
+                "filter {input} -o d --to sfen --on-error quarantine --depth 1 --nodes 1 --hash-mb 1 --progress none"
             ),
             Some("d/a.manifest.json"),
         ),
-        apart(&format!("stats {input} --json"), None),
+        apart(&format!("stats {input} --json --from {extension}"), None),
     ]
     .into_iter()
     .map(|(words, manifest)| (words.split(' ').map(str::to_owned).collect(), manifest))

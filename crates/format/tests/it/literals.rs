@@ -234,3 +234,40 @@ fn breaches_of_the_rules_are_read_and_counted() {
         }
     }
 }
+
+#[test]
+fn a_move_that_is_filled_in_is_legal_or_an_error() {
+    let fill: Fill = "move=2g2f,eval=10,result=black,ply=1".parse().unwrap();
+    assert_eq!(fill.to_string(), "move=2g2f,eval=10,ply=1,result=black");
+    let start = format!("{}\n", kyokumen_shogi::sfen::START);
+    let record = RecordRef::new(Format::Sfen, start.trim_end().as_bytes()).unwrap();
+    let mut psv = Vec::new();
+    let changes = record.convert(Format::Psv, &fill, &mut psv).unwrap();
+    assert_eq!(psv[..4], [0x58, 0xa4, 0x51, 0x22]);
+    // Score 10, move 2g2f in YaneuraOu's encoding, ply 1, the side to move won.
+    assert_eq!(psv[32..], [10, 0, 0x8e, 0x07, 1, 0, 1, 0]);
+    assert_eq!(changes.invented.to_string(), "move, eval, result");
+
+    // Packed to packed, where no board is laid otherwise.
+    let mut hcp = Vec::new();
+    record.convert(Format::Hcp, &Fill::default(), &mut hcp).unwrap();
+    let packed = RecordRef::new(Format::Hcp, &hcp).unwrap();
+    let mut again = Vec::new();
+    packed.convert(Format::Psv, &fill, &mut again).unwrap();
+    assert_eq!(again, psv);
+    let illegal: Fill = "move=2g2e,eval=10,result=black,ply=1".parse().unwrap();
+    for record in [record, packed] {
+        let mut out = Vec::new();
+        let error = record.convert(Format::Psv, &illegal, &mut out).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "it has no move, and 2g2e, which is to be filled in, cannot be played in its position"
+        );
+        assert!(out.is_empty());
+    }
+    // What a record says itself stays, if only that there is no move.
+    let psv_record = RecordRef::new(Format::Psv, &psv).unwrap();
+    let mut kept = Vec::new();
+    psv_record.convert(Format::Hcpe, &illegal, &mut kept).unwrap();
+    assert_eq!(kept[34..36], [0x8e, 0x07]);
+}

@@ -1,0 +1,364 @@
+//! What bytes say about their format, and errors about names that say another one.
+//!
+//! Magic numbers: `file(1)`, and the specifications of the containers.
+
+use thiserror::Error;
+
+use crate::format::{Decoder, DialectFinding, Format, RawUnit, Survey, Units};
+use crate::records::format_name::FormatName;
+use crate::storage::compression::Compression;
+use crate::storage::quantity::quantity;
+
+/// The share of a sample that must be readable: of a file of another format it is a tenth at most, a damaged
+/// one has more.
+const READABLE: f64 = 0.9;
+
+/// Records looked at in the first block of an input that is read only once.
+const MOST_RECORDS: u64 = 1 << 12;
+
+/// A format that an input may have, with what a sample shows.
+pub(crate) struct Candidate {
+    pub(crate) format: Format,
+    pub(crate) survey: Survey,
+}
+
+impl Candidate {
+    /// Whether the records can be read, and most of the moves that tell be played in one encoding.
+    pub(crate) fn is_possible(&self) -> bool {
+        let survey = &self.survey;
+        let has_moves = survey.dialect(self.format.dialect()) != DialectFinding::Unsure;
+        survey.records > 0 && survey.readable_share() >= READABLE && has_moves
+    }
+
+    /// Two formats of one length: those without flags in the result are the plain one.
+    fn is_plain(&self) -> bool {
+        (self.format == Format::Hcpe2) == (self.survey.result_flags > 0)
+    }
+
+    /// Records of the sample that can be read.
+    pub(crate) fn number(&self) -> u64 {
+        self.survey.records - self.survey.unreadable
+    }
+
+    pub(crate) fn readable(&self) -> String {
+        format!(
+            "as {} {} of {}",
+            self.format,
+            self.number(),
+            quantity(self.survey.records, "record")
+        )
+    }
+}
+
+/// Of the candidates those that an input may have.
+pub(crate) fn possible(mut candidates: Vec<Candidate>) -> Vec<Candidate> {
+    candidates.retain(Candidate::is_possible);
+    if candidates.len() > 1 {
+        let is_like_hcpe = |one: &Candidate| one.format.record_len() == Format::Hcpe.record_len();
+        candidates.retain(|one| !is_like_hcpe(one) || one.is_plain());
+    }
+    candidates
+}
+
+/// The formats, in groups of which no two can be mistaken for one another: those first in which a few records of any
+/// file show soon that it is another one, and those last whose records are searched for in everything that is none.
+pub(crate) fn groups() -> [Vec<Format>; 4] {
+    let last = |format: &Format| matches!(format, Format::Hcpe3 | Format::Kif);
+    let is_fixed = |format: &Format| format.record_len().is_some();
+    let all = || Format::ALL.into_iter();
+    [
+        all().filter(is_fixed).collect(),
+        all().filter(|format| !is_fixed(format) && !last(format)).collect(),
+        vec![Format::Kif],
+        vec![Format::Hcpe3],
+    ]
+}
+
+/// Whether a sample is reason to ask if the content has another format than the name says: more records than
+/// [`READABLE`] allows cannot be read, or most of the moves are illegal in every encoding.
+pub(crate) fn is_doubtful(survey: &Survey, format: Format) -> bool {
+    survey.readable_share() < READABLE || survey.moves_are_mostly_illegal(format.dialect())
+}
+
+/// Whether more than half of the records of a sample cannot be read.
+pub(crate) const fn is_mostly_unreadable(survey: &Survey) -> bool {
+    survey.unreadable.saturating_mul(2) > survey.records
+}
+
+/// The candidates that fit a sample better than the format in the name, of which it shows this.
+pub(crate) fn better(named: &Survey, candidates: Vec<Candidate>) -> Vec<Candidate> {
+    let mut others = possible(candidates);
+    others.retain(|Candidate { format, survey }| {
+        survey.readable_share() >= named.readable_share()
+            && !survey.moves_are_mostly_illegal(format.dialect())
+    });
+    others
+}
+
+/// Checks the first block of an input that cannot be sampled because it can be read only once.
+///
+/// # Errors
+/// [`ContentError`] if another format than the named one fits.
+pub(crate) fn check_start(
+    input: &str,
+    named: FormatName,
+    bytes: &[u8],
+    is_all: bool,
+    accepts_unreadable: bool,
+) -> Result<(), ContentError> {
+    let format = named.format;
+    let survey = survey_of_start(format, bytes, is_all);
+    if survey.records == 0 || !is_doubtful(&survey, format) {
+        return Ok(());
+    }
+    let others = Format::ALL.into_iter().filter(|&other| other != format);
+    let candidates = others
+        .map(|format| Candidate { format, survey: survey_of_start(format, bytes, is_all) })
+        .collect();
+    if let Some(error) =
+        ContentError::other(input, named, named.compression, &better(&survey, candidates))
+    {
+        return Err(error);
+    }
+    if let Some(container) = Container::of(bytes) {
+        return Err(ContentError::Container {
+            input: input.to_owned(),
+            named: Some(named),
+            container,
+        });
+    }
+    if accepts_unreadable || !is_mostly_unreadable(&survey) {
+        return Ok(());
+    }
+    Err(ContentError::unreadable(input, named, &survey, first_fault(format, bytes)))
+}
+
+/// What the units at the start of an input show in a format. Unless these are all its bytes, the last one may be cut.
+fn survey_of_start(format: Format, bytes: &[u8], is_all: bool) -> Survey {
+    let mut survey = Survey::default();
+    let mut units = Units::new(format, bytes, false).peekable();
+    while let Some(unit) = units.next() {
+        let is_whole = match format.record_len() {
+            Some(len) => is_all || unit.bytes.len() == len,
+            None => is_all || units.peek().is_some(),
+        };
+        if !is_whole || survey.records >= MOST_RECORDS {
+            break;
+        }
+        if !is_remark(format, &unit) {
+            unit.records(format, format.dialect()).for_each(|record| survey.add(record.ok()));
+        }
+    }
+    survey
+}
+
+/// Whether a unit is a comment or a blank line, which says nothing about the format.
+pub(crate) fn is_remark(format: Format, unit: &RawUnit<'_>) -> bool {
+    let content = unit.without_line_end(format).trim_ascii();
+    let is_line = format.is_lines() && (content.is_empty() || content.starts_with(b"#"));
+    is_line || format.is_remark(content)
+}
+
+/// What is wrong with the first bad record in bytes that begin with one.
+pub(crate) fn first_fault(format: Format, bytes: &[u8]) -> Option<String> {
+    Decoder::new(format, bytes).filter(|read| !is_remark(format, &read.unit)).find_map(|read| {
+        let error = read.record.and_then(|record| record.record()).err()?;
+        Some(format!("record {}, at byte {}: {error}", read.index, read.unit.offset))
+    })
+}
+
+/// A file that holds no records, known by its first bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Container {
+    name: &'static str,
+    advice: &'static str,
+}
+
+/// What to do with files that hold others.
+const EXTRACT: &str = "extract the file in it first";
+/// What to do with a compression that is not read.
+const DECOMPRESS: &str = "decompress it first; .zst, .gz and .xz are read as they are";
+/// What to do with what holds no positions.
+const NOTHING: &str = "it holds no positions";
+
+/// First bytes of files that hold no records, by their place.
+const MAGIC: &[(usize, &[u8], Container)] = &[
+    (0, b"PK\x03\x04", Container { name: "a ZIP archive", advice: EXTRACT }),
+    (0, b"PK\x05\x06", Container { name: "an empty ZIP archive", advice: NOTHING }),
+    (0, b"7z\xBC\xAF\x27\x1C", Container { name: "a 7z archive", advice: EXTRACT }),
+    (0, b"Rar!\x1A\x07", Container { name: "a RAR archive", advice: EXTRACT }),
+    (257, b"ustar", Container { name: "a tar archive", advice: EXTRACT }),
+    (2, b"-lh", Container { name: "an LZH archive", advice: EXTRACT }),
+    (2, b"-lz", Container { name: "an LZH archive", advice: EXTRACT }),
+    (0, b"BZh", Container { name: "a bzip2 file", advice: DECOMPRESS }),
+    (0, b"\x04\x22\x4D\x18", Container { name: "an lz4 file", advice: DECOMPRESS }),
+    (0, b"MSCF", Container { name: "a Cabinet archive", advice: EXTRACT }),
+    (0, b"SQLite format 3\0", Container { name: "an SQLite database", advice: NO_BOOK }),
+    (0, b"\x89PNG\r\n\x1A\n", Container { name: "a PNG image", advice: NOTHING }),
+    (0, b"\xFF\xD8\xFF", Container { name: "a JPEG image", advice: NOTHING }),
+    (0, b"GIF8", Container { name: "a GIF image", advice: NOTHING }),
+    (0, b"%PDF-", Container { name: "a PDF document", advice: NOTHING }),
+    (0, b"\x7FELF", Container { name: "a program", advice: NOTHING }),
+    (0, b"MZ", Container { name: "a program", advice: NOTHING }),
+    (0, b"\x89HDF\r\n\x1A\n", Container { name: "an HDF5 file", advice: NOT_READ }),
+    (0, b"\x93NUMPY", Container { name: "a numpy array", advice: NOT_READ }),
+    (0, b"version https://git-lfs", Container { name: "a pointer of Git LFS", advice: LFS }),
+];
+
+/// What to do with databases.
+const NO_BOOK: &str = "it is not read; export its positions as text first";
+/// What to do with tables in other formats.
+const NOT_READ: &str = "it is not read; write its records in a format of `kyokumen formats` first";
+/// What to do with a file that was not downloaded.
+const LFS: &str = "the file itself was not downloaded; `git lfs pull` does it";
+/// What to do with an error page under the name of an archive.
+const PAGE: &str = "the download may have failed, and this be the page that says so";
+/// What to do with binary opening books.
+const BOOK: &str = "it is not read; export it as a YaneuraOu book in text (.db) first";
+
+impl Container {
+    /// The container that begins with these bytes.
+    pub(crate) fn of(head: &[u8]) -> Option<Self> {
+        let begins = |&&(at, magic, _): &&(usize, &[u8], Self)| {
+            head.get(at..).is_some_and(|rest| rest.starts_with(magic))
+        };
+        if let Some((_, _, container)) = MAGIC.iter().find(begins) {
+            return Some(*container);
+        }
+        let head = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head).trim_ascii_start();
+        let is_page = [&b"<!doctype html"[..], b"<html"].iter().any(|start| {
+            head.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start))
+        });
+        is_page.then_some(Self { name: "an HTML page", advice: PAGE })
+    }
+
+    /// The binary opening book of this name.
+    pub(crate) fn of_name(file_name: &str) -> Option<Self> {
+        let name = file_name.to_ascii_lowercase();
+        let name = match name.rsplit_once('.') {
+            Some((_, "ybb")) => "a binary book of YaneuraOu",
+            Some((_, "sbk")) => "a book of ShogiGUI",
+            Some(("book", "bin")) => "a book of Apery",
+            _ => return None,
+        };
+        Some(Self { name, advice: BOOK })
+    }
+}
+
+/// Why the content of an input is not read in the format that its name says.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
+pub enum ContentError {
+    /// It is of another format.
+    #[error(
+        "{input}: the content is {} ({}), not {named} as the name says; {}",
+        or(found), sampled(*readable, *records), hint(*named, found, *is_rename)
+    )]
+    Other {
+        /// The input.
+        input: String,
+        /// The format in its name.
+        named: FormatName,
+        /// The formats of its content.
+        found: Vec<FormatName>,
+        /// Records of a sample that can be read so.
+        readable: u64,
+        /// Records of the sample.
+        records: u64,
+        /// Whether another name is the only remedy.
+        is_rename: bool,
+    },
+    /// It is no file of records.
+    #[error("{input}: the content is {}{}; {}", container.name, not(named.as_ref()), container.advice)]
+    Container {
+        /// The input.
+        input: String,
+        /// The format in its name, if it says one.
+        named: Option<FormatName>,
+        /// What it is.
+        container: Container,
+    },
+    /// It is of no known format.
+    #[error(
+        "{input}{fault}; {} can be read as {named}, as the name says, and no other format fits; \
+         use --from {named} to read it all the same",
+        sampled(*readable, *records)
+    )]
+    Unreadable {
+        /// The input.
+        input: String,
+        /// The format in its name.
+        named: FormatName,
+        /// Records of a sample that can be read.
+        readable: u64,
+        /// Records of the sample.
+        records: u64,
+        /// The first bad record behind a comma, or that most are bad behind a colon.
+        fault: String,
+    },
+}
+
+impl ContentError {
+    /// That of an input whose content has one of these formats, compressed in this way; none without any.
+    pub(crate) fn other(
+        input: &str,
+        named: FormatName,
+        compression: Compression,
+        others: &[Candidate],
+    ) -> Option<Self> {
+        let best = others.first()?;
+        let found = others.iter().map(|other| FormatName { format: other.format, compression });
+        Some(Self::Other {
+            input: input.to_owned(),
+            named,
+            found: found.collect(),
+            readable: best.number(),
+            records: best.survey.records,
+            // A name that promises compression is believed, whatever --from says of the records inside.
+            is_rename: compression != named.compression && compression == Compression::None,
+        })
+    }
+
+    pub(crate) fn unreadable(
+        input: &str,
+        named: FormatName,
+        survey: &Survey,
+        fault: Option<String>,
+    ) -> Self {
+        let fault =
+            fault.map_or_else(|| ": most records are bad".to_owned(), |fault| format!(", {fault}"));
+        let Survey { records, unreadable, .. } = *survey;
+        let readable = records - unreadable;
+        Self::Unreadable { input: input.to_owned(), named, readable, records, fault }
+    }
+
+    /// The same about an input of which no option says the format.
+    pub(crate) fn without_option(self) -> Self {
+        match self {
+            Self::Other { input, named, found, readable, records, .. } => {
+                Self::Other { input, named, found, readable, records, is_rename: true }
+            }
+            other => other,
+        }
+    }
+}
+
+fn or(formats: &[FormatName]) -> String {
+    formats.iter().map(ToString::to_string).collect::<Vec<_>>().join(" or ")
+}
+
+fn not(named: Option<&FormatName>) -> String {
+    named.map(|named| format!(", not {named} as the name says")).unwrap_or_default()
+}
+
+fn sampled(readable: u64, records: u64) -> String {
+    format!("{readable} of {} of a sample", quantity(records, "record"))
+}
+
+fn hint(named: FormatName, found: &[FormatName], is_rename: bool) -> String {
+    let found = found.first().map(ToString::to_string).unwrap_or_default();
+    if is_rename {
+        return format!("give it a name that ends in .{found}");
+    }
+    format!("use --from {found}, or --from {named} to force it")
+}

@@ -1,0 +1,58 @@
+//! What `-v` and `-vv` say on standard error, and what they leave alone.
+
+use std::path::Path;
+use std::process::Command;
+
+use assert_cmd::cargo::cargo_bin;
+use kyokumen::format::Format;
+use kyokumen::shogi::sfen::START;
+use tempfile::TempDir;
+
+use crate::archive::{archive, write};
+
+fn said(folder: &Path, words: &[&str]) -> String {
+    let ran = Command::new(cargo_bin("kyokumen")).args(words).current_dir(folder).output().unwrap();
+    let said = String::from_utf8(ran.stderr).unwrap();
+    assert!(matches!(ran.status.code(), Some(0 | 3)), "{words:?}: {said}");
+    said
+}
+
+#[test]
+fn once_tells_decisions_and_twice_blocks() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    write(folder, "a.hcp", &archive(Format::Hcp, 100));
+    let input = "a.hcp: read as hcp, by its name; 91 of 100 records of a sample can be read";
+    let search = "search: 1 plies, 1048576 nodes, a table of 64 MiB for each thread";
+    let threads = "works on 2 threads";
+    let filter = "filter a.hcp -o out --depth 1 --threads 2 --force --shard 2/2";
+    let convert = "convert a.hcp -o b.sfen --threads 2 --force --on-error skip";
+    let shuffle = "shuffle a.hcp -o c.hcp --threads 2 --force";
+    let shard = "shard 2/2: 50 records of 100";
+    for (words, decisions) in [
+        (filter, &[input, search, threads, shard, "a.hcp: records from 50 to before 100"][..]),
+        (convert, &[input, threads, "a.hcp: records from 0 to before 100"]),
+        (shuffle, &[input, threads, "holds records in up to 2G of memory"]),
+        ("stats a.hcp --threads 2", &[input, threads]),
+        ("verify a.hcp --threads 2", &[input, threads]),
+        ("solve a.hcp --depth 1 --threads 2", &["a.hcp: read as hcp", search, threads]),
+        ("inspect a.hcp", &[input]),
+    ] {
+        let words: Vec<&str> = words.split(' ').collect();
+        let levels = ["", "-v", "-vv"].map(|level| {
+            let level = Some(level).filter(|level| !level.is_empty());
+            said(folder, &words.iter().copied().chain(level).collect::<Vec<_>>())
+        });
+        assert!(!levels[0].contains("INFO"), "{words:?}: {}", levels[0]);
+        for decision in decisions.iter().chain(&["INFO kyokumen "]) {
+            assert!(levels[1].contains(decision), "{words:?}, {decision}: {}", levels[1]);
+            assert!(levels[2].contains(decision), "{words:?}, {decision}: {}", levels[2]);
+        }
+        assert!(!levels[1].contains("DEBUG"), "{words:?}: {}", levels[1]);
+        if ["filter", "convert", "stats", "verify"].contains(&words[0]) {
+            assert!(levels[2].contains("DEBUG block 1: "), "{words:?}: {}", levels[2]);
+        }
+    }
+    let one = said(folder, &["solve", START, "--depth", "1", "-vvv"]);
+    assert!(one.contains(search) && one.contains("TRACE "), "{one}");
+}

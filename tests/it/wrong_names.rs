@@ -1,0 +1,298 @@
+//! Inputs whose names say another format than their content.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::Command;
+
+use assert_cmd::cargo::cargo_bin;
+use kyokumen::format::{Format, units};
+use tempfile::TempDir;
+
+use crate::archive::write;
+
+fn run(folder: &Path, words: &[&str]) -> (Option<i32>, String, String) {
+    let output =
+        Command::new(cargo_bin("kyokumen")).args(words).current_dir(folder).output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+fn sample(format: Format) -> Vec<u8> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("data");
+    fs::read(folder.join(format!("sample.{format}"))).unwrap()
+}
+
+/// Whether records of one format cannot be told from those of the other.
+fn are_alike(one: Format, other: Format) -> bool {
+    one == other || [one, other].iter().all(|it| matches!(it, Format::Hcpe | Format::Hcpe2))
+}
+
+#[test]
+fn every_pair_of_name_and_content_is_refused_with_the_format_of_the_content() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    let mut wrong = Vec::new();
+    for content in Format::ALL {
+        for named in Format::ALL.into_iter().filter(|&named| !are_alike(named, content)) {
+            // Apery's records are read under the name of the others, and games under the name of positions.
+            let exceptions = [(Format::Hcpe42, Format::Hcpe), (Format::Usi, Format::Sfen)];
+            if exceptions.contains(&(content, named)) {
+                continue;
+            }
+            let name = format!("a.{named}");
+            write(folder, &name, &sample(content));
+            let (code, out, err) = run(folder, &["convert", &name, "-o", "out.sfen"]);
+            let expected = format!("error: {name}: the content is {content} (");
+            if (code, out.as_str()) != (Some(2), "")
+                || !err.contains(&expected)
+                || folder.join("out.sfen").exists()
+            {
+                wrong.push(format!("{content} named {named}: {code:?} {err}"));
+            }
+            drop(fs::remove_file(folder.join("out.sfen")));
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+}
+
+/// The first records of a sample.
+fn first(format: Format, records: usize) -> Vec<u8> {
+    let bytes = sample(format);
+    let units = units(format, &bytes).take(records);
+    let end = if format.is_lines() { &b"\n"[..] } else { b"" };
+    units.flat_map(|unit| [unit, end].concat()).collect()
+}
+
+const FIXED: [Format; 5] = [Format::Hcp, Format::Hcpe, Format::Hcpe2, Format::Hcpe42, Format::Psv];
+
+#[test]
+fn one_to_three_records_under_a_wrong_name_never_reach_an_output() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    for records in 1..=3 {
+        for content in [Format::Hcp, Format::Hcpe, Format::Hcpe42, Format::Psv].into_iter().chain([
+            Format::Sfen,
+            Format::Usi,
+            Format::Jsonl,
+        ]) {
+            let bytes = first(content, records);
+            for named in FIXED.into_iter().filter(|&named| !are_alike(named, content)) {
+                if (content, named) == (Format::Hcpe42, Format::Hcpe) {
+                    continue;
+                }
+                let name = format!("a.{named}");
+                write(folder, &name, &bytes);
+                for command in ["convert", "filter"] {
+                    let words = [command, &name, "-o", "out", "--to", "sfen"];
+                    let (code, _, err) = run(folder, &words);
+                    let case = format!("{command}: {records} of {content} as {named}: {err}");
+                    assert_eq!(code, Some(2), "{case}");
+                    assert!(err.contains(&format!("the content is {content} (")), "{case}");
+                    assert!(!folder.join("out").exists(), "{case}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_command_that_reads_archives_refuses_a_wrong_name() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    write(folder, "a.hcpe", &sample(Format::Psv));
+    write(folder, "b.hcpe", &sample(Format::Hcpe));
+    let expected = "a.hcpe: the content is psv (";
+    for words in [
+        "filter a.hcpe -o out",
+        "filter a.hcpe -o out --on-error quarantine",
+        "filter a.hcpe -o out --shard 1/3",
+        "filter a.hcpe -o out --shard 3/3",
+        "filter b.hcpe a.hcpe -o out",
+        "convert a.hcpe -o out.psv",
+        "convert a.hcpe -o out.psv --on-error quarantine",
+        "dataset a.hcpe -o out --to jsonl",
+        "shuffle a.hcpe -o out.hcpe",
+        "dedup a.hcpe -o out.hcpe",
+        "sample a.hcpe -o out.hcpe --count 3",
+        "split a.hcpe -o out --parts 2",
+        "interleave b.hcpe a.hcpe -o out.hcpe",
+        "stats a.hcpe",
+        "inspect a.hcpe",
+        "solve a.hcpe",
+    ] {
+        let (code, out, err) = run(folder, &words.split(' ').collect::<Vec<_>>());
+        assert_eq!((code, out.as_str()), (Some(2), ""), "{words}: {err}");
+        assert!(err.contains(expected), "{words}: {err}");
+        assert!(err.contains("use --from psv, or --from hcpe to force it"), "{words}: {err}");
+        assert_eq!(fs::read_dir(folder).unwrap().count(), 2, "{words}");
+    }
+    let (code, _, err) =
+        run(folder, &["dedup", "b.hcpe", "--reference", "a.hcpe", "-o", "out.hcpe"]);
+    assert_eq!(code, Some(2), "{err}");
+    assert!(err.contains("give it a name that ends in .psv"), "{err}");
+}
+
+#[test]
+fn the_option_overrides_the_name() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    write(folder, "a.hcpe", &sample(Format::Psv));
+    let (code, _, err) = run(folder, &["convert", "a.hcpe", "-o", "b.psv", "--from", "psv"]);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(fs::read(folder.join("b.psv")).unwrap() == sample(Format::Psv));
+    let words = ["convert", "a.hcpe", "-o", "c.hcp", "--from", "hcpe", "--on-error", "skip"];
+    assert_eq!(run(folder, &words).0, Some(3));
+}
+
+#[test]
+fn a_wrong_name_is_a_finding_of_verify_which_goes_on() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    write(folder, "a.hcpe", &sample(Format::Psv));
+    write(folder, "b.hcpe", &sample(Format::Hcpe));
+    let (code, out, err) = run(folder, &["verify", "a.hcpe", "b.hcpe", "--quarantine", "q"]);
+    assert_eq!(code, Some(3), "{err}");
+    let mut lines = out.lines();
+    let found = lines.next().unwrap();
+    assert!(found.starts_with("a.hcpe: the content is psv ("), "{out}");
+    assert!(lines.next().unwrap().starts_with("b.hcpe: hcpe, "), "{out}");
+    assert!(!folder.join("q/a.good.hcpe").exists());
+    let (code, out, _) = run(folder, &["verify", "a.hcpe", "--json"]);
+    let report: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((code, &report["records"]), (Some(3), &0.into()));
+    assert_eq!(report["findings"][0]["name"], "wrong-name");
+}
+
+#[test]
+fn a_few_damaged_records_are_no_reason_to_doubt_a_name() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    for format in FIXED {
+        let name = format!("a.{format}");
+        let mut bytes = first(format, 3);
+        let len = format.record_len().unwrap();
+        bytes[len..len + 2].fill(0);
+        write(folder, &name, &bytes);
+        let words = ["convert", &name, "-o", "b.sfen", "--on-error", "skip", "--force"];
+        let (code, _, err) = run(folder, &words);
+        assert_eq!(code, Some(3), "{format}: {err}");
+        let lines = fs::read_to_string(folder.join("b.sfen")).unwrap();
+        assert_eq!(lines.lines().count(), 2, "{format}");
+    }
+}
+
+#[test]
+fn what_no_format_fits_is_read_only_by_those_who_ask_for_a_quarantine() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    write(folder, "a.hcpe", &[7; 38 * 20]);
+    let (code, _, err) = run(folder, &["filter", "a.hcpe", "-o", "out"]);
+    assert_eq!(code, Some(2), "{err}");
+    let expected = "0 of 20 records of a sample can be read as hcpe, as the name says, and no other format fits";
+    assert!(err.contains(expected), "{err}");
+    assert!(!folder.join("out").exists());
+    for more in [&["--on-error", "quarantine"][..], &["--from", "hcpe", "--force"]] {
+        let (code, _, err) = run(folder, &[&["filter", "a.hcpe", "-o", "out"], more].concat());
+        assert_eq!(code, Some(3), "{err}");
+        assert!(fs::read(folder.join("out/a.hcpe")).unwrap().is_empty());
+    }
+}
+
+#[test]
+fn compression_and_name_are_compared_too() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    let zstd = |format| zstd::encode_all(&*sample(format), 1).unwrap();
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(&sample(Format::Psv)).unwrap();
+    for (name, bytes, expected) in [
+        ("a.hcpe.zst", zstd(Format::Psv), "the content is psv.zst ("),
+        ("a.hcpe3.zst", zstd(Format::Psv), "the content is psv.zst ("),
+        ("a.hcpe.gz", gzip.finish().unwrap(), "the content is psv.gz ("),
+        ("a.hcpe", zstd(Format::Hcpe), "the content is hcpe.zst ("),
+        ("a.psv", zstd(Format::Hcpe), "use --from hcpe.zst, or --from psv to force it"),
+        ("a.psv.zst", sample(Format::Psv), "give it a name that ends in .psv"),
+    ] {
+        write(folder, name, &bytes);
+        let (code, _, err) = run(folder, &["stats", name]);
+        assert_eq!(code, Some(2), "{name}: {err}");
+        assert!(err.contains(expected), "{name}: {err}");
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn a_pipe_is_compared_with_its_name_when_its_first_block_is_there() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    for (content, named) in
+        [(Format::Psv, Format::Hcpe), (Format::Hcpe3, Format::Psv), (Format::Hcpe, Format::Jsonl)]
+    {
+        let pipe = folder.join(format!("a.{named}"));
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let bytes = sample(content);
+        let (to, name) = (pipe.clone(), format!("a.{named}"));
+        // The reader leaves before the end.
+        let writer = std::thread::spawn(move || drop(fs::write(to, bytes)));
+        let (code, _, err) = run(folder, &["convert", &name, "-o", "out.sfen"]);
+        writer.join().unwrap();
+        assert_eq!(code, Some(1), "{err}");
+        assert!(err.contains(&format!("{name}: the content is {content} (")), "{err}");
+        assert!(!folder.join("out.sfen").exists());
+    }
+}
+
+#[test]
+fn usi_games_under_the_name_of_positions_are_read_as_games_with_a_notice() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    write(folder, "a.sfen", b"startpos moves 7g7f 3c3d 2g2f\nstartpos moves 2g2f 8c8d\n");
+    let (code, out, err) = run(folder, &["verify", "a.sfen"]);
+    assert_eq!((code, out.as_str()), (Some(0), "a.sfen: usi, 5 records: 5 good, 0 bad\n"));
+    assert!(err.contains("a.sfen: holds USI games and is read as such"), "{err}");
+    let (code, _, err) =
+        run(folder, &["convert", "a.sfen", "-o", "b.psv", "--fill", "eval=0,result=draw"]);
+    assert_eq!(code, Some(0), "{err}");
+    assert_eq!(run(folder, &["verify", "a.sfen", "--from", "sfen"]).0, Some(3));
+}
+
+#[test]
+fn files_that_hold_no_records_are_named() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    let mut tar = vec![b'a'; 600];
+    tar[257..262].copy_from_slice(b"ustar");
+    for (bytes, expected) in [
+        (&b"PK\x03\x04\x14\0\0\0\x08\0"[..], "a ZIP archive"),
+        (b"7z\xBC\xAF\x27\x1C\0\x04", "a 7z archive"),
+        (b"Rar!\x1A\x07\x01\0", "a RAR archive"),
+        (&tar, "a tar archive"),
+        (b"\x20\x30-lh5-\0\0\0", "an LZH archive"),
+        (b"BZh91AY&SY", "a bzip2 file"),
+        (b"SQLite format 3\0\x10\0", "an SQLite database"),
+        (b"\x89PNG\r\n\x1A\n\0\0", "a PNG image"),
+        (b"\n<!DOCTYPE html>\n<html><body>404", "an HTML page"),
+    ] {
+        let bytes = [bytes, &[0xEE; 500]].concat();
+        for name in ["a.psv", "a.sfen", "a.kif", "a.hcpe3", "a.bin", "a"] {
+            write(folder, name, &bytes);
+            let (code, _, err) = run(folder, &["stats", name]);
+            assert_eq!(code, Some(2), "{expected} as {name}: {err}");
+            assert!(err.contains(&format!("{name}: the content is {expected}")), "{name}: {err}");
+        }
+    }
+    for (name, expected) in [
+        ("a.ybb", "a binary book of YaneuraOu"),
+        ("book.bin", "a book of Apery"),
+        ("a.sbk", "a book of ShogiGUI"),
+    ] {
+        write(folder, name, &[0x5A; 1600]);
+        let (code, _, err) = run(folder, &["stats", name]);
+        assert_eq!(code, Some(2), "{err}");
+        assert!(
+            err.contains(&format!("{name}: the content is {expected}; it is not read")),
+            "{err}"
+        );
+    }
+}
