@@ -4,6 +4,7 @@ use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use rten::{Dimension, Model, ModelOptions, NodeId, RunOptions, ThreadPool, Value};
 use rten_tensor::prelude::*;
@@ -89,7 +90,7 @@ impl Evaluator for RtenNetwork {
         Some(self.planes)
     }
 
-    fn evaluate(&mut self, batch: &mut Batch) -> Result<(), EvaluationError> {
+    fn evaluate(&mut self, batch: &mut Batch, _: &AtomicBool) -> Result<(), EvaluationError> {
         batch.start_answers();
         for chunk in 0..batch.len().div_ceil(CHUNK) {
             let [logits, values] = self.run(batch, chunk).map_err(EvaluationError::Runtime)?;

@@ -1,5 +1,7 @@
 //! PUCT written down plainly, without arenas, next candidates and keys, to compare every node of a search with.
 
+use std::sync::atomic::AtomicBool;
+
 use kyokumen_game::random::SplitMix64;
 use kyokumen_mcts::{
     Exploration, FirstPlay, Leaf, LeafSearch, MateLimits, Puct, SearchSettings, Simulation, Tree,
@@ -50,7 +52,7 @@ impl Plain {
         if known.is_none() {
             let mut batch = Batch::new(1, None);
             batch.push(&position, &moves);
-            self.evaluator.evaluate(&mut batch).unwrap();
+            self.evaluator.evaluate(&mut batch, &AtomicBool::new(false)).unwrap();
             value = f64::from(batch.value(0));
             let edge = |(&m, &prior)| Edge { m, prior, visits: 0, sum: 0.0, node: None };
             edges = moves.iter().zip(batch.policy(0)).map(edge).collect();
@@ -202,7 +204,7 @@ fn search(tree: &mut Tree, evaluator: &mut Hashed, simulations: u32) {
         if tree.simulate(&mut leaf, &mut mates) == Simulation::Leaf {
             batch.clear();
             batch.push(leaf.position(), leaf.moves());
-            evaluator.evaluate(&mut batch).unwrap();
+            evaluator.evaluate(&mut batch, &AtomicBool::new(false)).unwrap();
             tree.expand(&leaf, batch.policy(0), batch.value(0));
         }
     }

@@ -1,5 +1,7 @@
 //! Searches whose outcome the rules decide.
 
+use std::sync::atomic::AtomicBool;
+
 use kyokumen_mcts::{Leaf, LeafSearch, MateLimits, SearchSettings, Simulation, Tree};
 use kyokumen_network::{Batch, Evaluator, Uniform};
 use kyokumen_shogi::{Move, Position, PositionHistory};
@@ -26,7 +28,7 @@ fn search(tree: &mut Tree, most: u32) -> u32 {
             Simulation::Leaf => {
                 batch.clear();
                 batch.push(leaf.position(), leaf.moves());
-                Uniform::default().evaluate(&mut batch).unwrap();
+                Uniform::default().evaluate(&mut batch, &AtomicBool::new(false)).unwrap();
                 tree.expand(&leaf, batch.policy(0), batch.value(0));
             }
             Simulation::Proven => return done,
