@@ -53,11 +53,13 @@ pub enum EvaluatorError {
         /// What it said.
         best_move: String,
     },
-    /// The engine fails whenever it is asked about a position.
-    #[error("the engine failed {TRIES} times on {sfen}")]
+    /// The engine fails whenever it is asked about a position, or cannot be asked again.
+    #[error("the engine failed {}on {sfen}", if *tries > 1 { format!("{tries} times ") } else { String::new() })]
     Position {
         /// The position.
         sfen: String,
+        /// How often it was asked.
+        tries: usize,
         /// The last time.
         source: Box<EvaluatorError>,
     },

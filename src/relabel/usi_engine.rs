@@ -124,9 +124,10 @@ impl UsiEvaluator {
             self.process = None;
             match error {
                 EvaluatorError::Start { .. } | EvaluatorError::Cancelled => return Err(error),
-                error if tries == TRIES => {
+                // An engine that breaks the protocol would do so again, and its other answers are doubtful.
+                error if tries == TRIES || matches!(error, EvaluatorError::Nonsense { .. }) => {
                     let (sfen, source) = (position.to_string(), Box::new(error));
-                    return Err(EvaluatorError::Position { sfen, source });
+                    return Err(EvaluatorError::Position { sfen, tries, source });
                 }
                 error => tracing::warn!("{error}; it is started again"),
             }

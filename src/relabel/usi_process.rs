@@ -68,7 +68,7 @@ impl UsiProcess {
     pub(super) fn go(&mut self, line: &str) -> Result<(), EvaluatorError> {
         self.heard = 0;
         loop {
-            let unread = self.process.line_at_once().map_err(|fault| self.failed(fault))?;
+            let unread = self.process.line_at_once().map_err(|fault| self.failed(&fault))?;
             let Some(unread) = unread else { break };
             self.count(&unread)?;
             self.check_unasked(&unread)?;
@@ -80,7 +80,7 @@ impl UsiProcess {
 
     /// The next line.
     pub(super) fn line(&mut self, wait: &Wait<'_>) -> Result<String, EvaluatorError> {
-        let line = self.process.line(wait).map_err(|fault| self.failed(fault))?;
+        let line = self.process.line(wait).map_err(|fault| self.failed(&fault))?;
         self.count(&line)?;
         Ok(line)
     }
@@ -102,11 +102,11 @@ impl UsiProcess {
         Err(EvaluatorError::Nonsense { command: self.command.clone(), what })
     }
 
-    fn failed(&self, fault: Fault) -> EvaluatorError {
+    fn failed(&self, fault: &Fault) -> EvaluatorError {
         let command = self.command.clone();
         match fault {
             Fault::Cancelled => EvaluatorError::Cancelled,
-            Fault::Silent { patience } => EvaluatorError::Silent { command, patience },
+            Fault::Silent { patience } => EvaluatorError::Silent { command, patience: *patience },
             Fault::Ended(status) => EvaluatorError::Died { status: status.to_string() },
             Fault::LongLine => {
                 let what = format!("a line of more than {MAX_LINE_BYTES} bytes");

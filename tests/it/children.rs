@@ -223,22 +223,39 @@ fn an_engine_that_does_not_get_ready_is_given_up_whatever_it_says() {
 
 #[test]
 fn an_answer_that_is_none_ends_the_run() {
-    let many = "the engine failed 3 times on [..]: ";
-    for (fault, why) in [
+    for (fault, failed, why) in [
         // A line that the end of the process cuts off.
         (
             ("GO", "echo info score cp 1; printf 'bestmove 7g7f'; exit 4"),
+            "failed 3 times",
             "the engine died (exit status: 4)",
         ),
-        (("GO", "exec >&-; exec sleep 600"), "the engine died (it closed its pipe)"),
-        (("BEHIND", "echo bestmove resign"), "`sh program` sent `bestmove` that nobody asked for"),
-        (("ISREADY", "echo bestmove 7g7f"), "`sh program` sent `bestmove` that nobody asked for"),
-        (("GO", "echo bestmove; continue"), "the engine said no score before `bestmove `"),
+        (
+            ("GO", "exec >&-; exec sleep 600"),
+            "failed 3 times",
+            "the engine died (it closed its pipe)",
+        ),
+        (
+            ("GO", "echo bestmove; continue"),
+            "failed 3 times",
+            "the engine said no score before `bestmove `",
+        ),
+        (
+            ("BEHIND", "echo bestmove resign"),
+            "failed",
+            "`sh program` sent `bestmove` that nobody asked for",
+        ),
+        (
+            ("ISREADY", "echo bestmove 7g7f"),
+            "failed",
+            "`sh program` sent `bestmove` that nobody asked for",
+        ),
     ] {
         let bench = Bench::new(ENGINE, fault);
         let told = bench.error(&bench.relabel(&["--limit=1"]));
         let last = told.lines().last().unwrap();
-        let expected = format!("error: records cannot be evaluated: {many}{why}");
+        let expected =
+            format!("error: records cannot be evaluated: the engine {failed} on [..] b - 1: {why}");
         assert_data_eq!(last.to_owned(), expected);
         assert!(!bench.path("out/a.psv").exists());
     }
