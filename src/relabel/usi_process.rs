@@ -32,10 +32,10 @@ impl UsiProcess {
 
     /// Sends a line.
     pub(super) fn say(&mut self, line: &str) {
-        self.process.send(|bytes| {
-            bytes.extend_from_slice(line.as_bytes());
-            bytes.push(b'\n');
-        });
+        let mut bytes = self.process.buffer();
+        bytes.extend_from_slice(line.as_bytes());
+        bytes.push(b'\n');
+        self.process.send(bytes);
     }
 
     /// A wait for a line that begins now.

@@ -203,20 +203,19 @@ fn what_an_engine_says_is_bounded() {
 #[test]
 fn an_engine_that_does_not_get_ready_is_given_up_whatever_it_says() {
     let talks = "while :; do echo info string hello; sleep 0.01; done";
-    for (fault, times) in [
-        (("START", "exec sleep 600"), ""),
-        (("START", talks), ""),
-        (("USI", "exec sleep 600"), ""),
-        (("ISREADY", "exec sleep 600"), "failed 3 times"),
-        (("ISREADY", talks), "failed 3 times"),
-        (("GO", "exec sleep 600"), "failed 3 times"),
-        (("GO", talks), "failed 3 times"),
+    for fault in [
+        ("START", "exec sleep 600"),
+        ("START", talks),
+        ("USI", "exec sleep 600"),
+        ("ISREADY", "exec sleep 600"),
+        ("ISREADY", talks),
+        ("GO", "exec sleep 600"),
+        ("GO", talks),
     ] {
         let bench = Bench::new(ENGINE, fault);
         let told = bench.error(&bench.relabel(&["--engine-timeout=1"]));
         let why = "no answer from `sh program` within 1 s (--engine-timeout)\n";
         assert!(told.starts_with("status 1\n") && told.ends_with(why), "{fault:?} {told}");
-        assert!(told.contains(times), "{fault:?} {told}");
         bench.assert_no_program_is_left();
     }
 }

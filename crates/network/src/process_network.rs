@@ -67,19 +67,19 @@ impl ProcessNetwork {
     }
 
     fn ask(&mut self, batch: &Batch, cancel: &AtomicBool) -> Result<Vec<u8>, Fault> {
+        let positions = batch.len();
+        let inputs = [(batch.input1(), INPUT1_PLANES), (batch.input2(), self.planes.planes())];
+        let mut message = self.process.buffer();
+        message.extend_from_slice(&(positions as u32).to_le_bytes());
+        for (planes, of_one) in inputs {
+            let planes = &planes[..positions * of_one * BOARD];
+            message.extend(planes.iter().map(|&plane| u8::from(plane != 0.0)));
+        }
         if self.process.has_unread() {
             // Nothing was asked: it would be taken for the next answer.
             return Err(Fault::Surplus);
         }
-        let positions = batch.len();
-        let inputs = [(batch.input1(), INPUT1_PLANES), (batch.input2(), self.planes.planes())];
-        self.process.send(|message| {
-            message.extend_from_slice(&(positions as u32).to_le_bytes());
-            for (planes, of_one) in inputs {
-                let planes = &planes[..positions * of_one * BOARD];
-                message.extend(planes.iter().map(|&plane| u8::from(plane != 0.0)));
-            }
-        });
+        self.process.send(message);
         let bytes = positions * (LABELS + 1) * FLOAT_BYTES;
         self.process.answer(bytes, &Wait::new(PATIENCE, cancel))
     }

@@ -135,12 +135,16 @@ impl ChildProcess {
         Ok(process)
     }
 
-    /// Sends what `fill` puts into an empty buffer. Does not wait for it to be read.
-    pub fn send(&mut self, fill: impl FnOnce(&mut Vec<u8>)) {
+    /// An empty buffer for [`Self::send`], in the memory of one that was sent before.
+    pub fn buffer(&mut self) -> Vec<u8> {
         let mut bytes = self.written.try_recv().unwrap_or_default();
         bytes.clear();
-        fill(&mut bytes);
-        // That nobody reads it is an event.
+        bytes
+    }
+
+    /// Sends bytes. Does not wait for them to be read.
+    pub fn send(&mut self, bytes: Vec<u8>) {
+        // That nobody reads them is an event.
         drop(self.to_write.send(bytes));
     }
 
