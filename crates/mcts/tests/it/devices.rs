@@ -87,7 +87,7 @@ fn devices_that_fail_or_panic_end_the_search() {
     }
 }
 
-/// A device that answers once and then never, unless it is cancelled.
+/// A device that answers so many batches and then hangs until it is cancelled.
 struct Hanging(u32);
 
 impl Evaluator for Hanging {
@@ -96,14 +96,14 @@ impl Evaluator for Hanging {
     }
 
     fn evaluate(&mut self, batch: &mut Batch, cancel: &AtomicBool) -> Result<(), EvaluationError> {
-        while self.0 == 0 {
-            if cancel.load(Ordering::Relaxed) {
-                return Err(EvaluationError::Cancelled);
-            }
+        if self.0 > 0 {
+            self.0 -= 1;
+            return Hashed::default().evaluate(batch, cancel);
+        }
+        while !cancel.load(Ordering::Relaxed) {
             std::thread::sleep(Duration::from_millis(1));
         }
-        self.0 -= 1;
-        Hashed::default().evaluate(batch, cancel)
+        Err(EvaluationError::Cancelled)
     }
 }
 

@@ -133,5 +133,5 @@ fn whatever_a_program_does_can_be_cancelled() {
         let is_known = matches!(error, EvaluationError::Cancelled | EvaluationError::Runtime(_));
         assert!(is_known, "{behind}: {error}");
     }
-    assert!(began.elapsed() < Duration::from_secs(60));
+    assert!(began.elapsed() < Duration::from_mins(1));
 }
