@@ -17,6 +17,9 @@ mod worker;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use crossbeam_channel::bounded;
 
 use crate::engine::progress::Progress;
 use crate::jobs::error::JobError;
@@ -26,10 +29,14 @@ use evaluator::PositionEvaluator;
 use evaluator_error::EvaluatorError;
 use worker::RelabelWorker;
 
+/// How long evaluators may take to end.
+const LAST_PATIENCE: Duration = Duration::from_secs(1);
+
 /// Gives records new evaluations, as a plan with [`RelabelSettings`](crate::jobs::settings::RelabelSettings) says.
 ///
 /// Each thread makes its own evaluator and asks it about the positions of `block_records` records together. Sets
-/// nothing under a final name unless all went well.
+/// nothing under a final name unless all went well. What makes and asks an evaluator is told to end by a flag; whatever
+/// ends the run, evaluators have a second to end with it.
 ///
 /// # Errors
 /// [`JobError`]; whatever had been written is removed, unless there is a checkpoint to go on from.
@@ -42,11 +49,17 @@ pub fn relabel<E, F>(
 ) -> Result<Completed, JobError>
 where
     E: PositionEvaluator + 'static,
-    F: Fn() -> Result<E, EvaluatorError> + Send + Sync + 'static,
+    F: Fn(&AtomicBool) -> Result<E, EvaluatorError> + Send + Sync + 'static,
 {
     let plan = Arc::new(plan);
     let (worker_plan, make_evaluator) = (Arc::clone(&plan), Arc::new(make_evaluator));
-    let make_worker =
-        move || Ok(RelabelWorker::new(Arc::clone(&worker_plan), Arc::clone(&make_evaluator)));
-    run_job(&plan, block_records, make_worker, progress, cancel)
+    let (alive, all_gone) = bounded(0);
+    let make_worker = move || {
+        let (plan, make_evaluator) = (Arc::clone(&worker_plan), Arc::clone(&make_evaluator));
+        Ok(RelabelWorker::new(plan, make_evaluator, alive.clone()))
+    };
+    let done = run_job(&plan, block_records, make_worker, progress, cancel);
+    // Nobody sends anything: this waits for all senders to be dropped, those of the workers and that of their maker.
+    let _: Result<(), _> = all_gone.recv_timeout(LAST_PATIENCE);
+    done
 }

@@ -9,11 +9,8 @@ use crate::search::TableError;
 
 /// An error with its causes and, where there is something to do about it, what.
 pub(super) fn told(error: &anyhow::Error) -> String {
-    let advice = if error.chain().any(is_of_a_program) {
-        Some(
-            "; a program without a folder in its name is looked for in the folders of PATH"
-                .to_owned(),
-        )
+    let advice = if let Some(advice) = error.chain().find_map(about_a_program) {
+        Some(advice.to_owned())
     } else if error.chain().any(|cause| cause.is::<TableError>()) {
         Some("; --hash-mb says how large it is, and each thread has one".to_owned())
     } else {
@@ -24,12 +21,19 @@ pub(super) fn told(error: &anyhow::Error) -> String {
     format!("{error:#}{}", advice.unwrap_or_default())
 }
 
-/// Whether a program was not found that was looked for.
-fn is_of_a_program(cause: &(dyn Error + 'static)) -> bool {
-    let Some(EvaluatorError::Start { program, source }) = cause.downcast_ref() else {
-        return false;
-    };
-    source.kind() == ErrorKind::NotFound && !program.contains(std::path::is_separator)
+/// What to do about an engine that was not found, or does not answer.
+fn about_a_program(cause: &(dyn Error + 'static)) -> Option<&'static str> {
+    let boxed = || cause.downcast_ref::<Box<EvaluatorError>>().map(|error| &**error);
+    match cause.downcast_ref().or_else(boxed)? {
+        EvaluatorError::Start { program, source }
+            if source.kind() == ErrorKind::NotFound
+                && !program.contains(std::path::is_separator) =>
+        {
+            Some("; a program without a folder in its name is looked for in the folders of PATH")
+        }
+        EvaluatorError::Silent { .. } => Some(" (--engine-timeout)"),
+        _ => None,
+    }
 }
 
 fn about(kind: ErrorKind) -> Option<String> {

@@ -152,6 +152,17 @@ pub(super) fn run_job(
     summary: impl FnOnce(&Counts) -> String,
 ) -> anyhow::Result<ExitStatus> {
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;
+    run_watched_job(plan, mode, &interrupt, work, summary)
+}
+
+/// The same where signals are watched for already. A signal that came before ends the job at once.
+pub(super) fn run_watched_job(
+    plan: JobPlan,
+    mode: ProgressMode,
+    interrupt: &Interrupt,
+    work: impl FnOnce(JobPlan, &mut Progress, &AtomicBool) -> Result<Completed, JobError>,
+    summary: impl FnOnce(&Counts) -> String,
+) -> anyhow::Result<ExitStatus> {
     let mut progress = mode.over(plan.records);
     if !matches!(plan.product, Product::Evaluated(_)) {
         progress = progress.with_verdicts();
@@ -164,7 +175,7 @@ pub(super) fn run_job(
     let folder = staging.map_or(&plan.folder, |staging| &staging.url).clone();
     let done = work(plan, &mut progress, &interrupt.cancel());
     drop(progress);
-    let Completed { manifest, was_done } = done.map_err(|error| run_error(error, &interrupt))?;
+    let Completed { manifest, was_done } = done.map_err(|error| run_error(error, interrupt))?;
     if was_done {
         let of = manifest
             .run

@@ -22,6 +22,8 @@ pub enum RecordError {
     Encode(#[from] EncodeError),
     #[error("{what} would be lost, which --strict refuses")]
     Loss { what: String },
+    #[error("the best move that the engine found, {text:?}, is not legal")]
+    IllegalBestMove { text: String },
     #[error(transparent)]
     PreviousRun(Box<dyn std::error::Error + Send + Sync>),
 }
@@ -60,6 +62,7 @@ impl RecordError {
             Self::NothingToMate { .. } => "nothing_to_mate",
             Self::Encode(_) => "cannot_be_written",
             Self::Loss { .. } => "loss",
+            Self::IllegalBestMove { .. } => "illegal_best_move",
             Self::PreviousRun(_) => "first_pass",
         }
     }

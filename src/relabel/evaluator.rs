@@ -11,8 +11,7 @@ use crate::shogi::{Color, Position};
 
 /// Something that evaluates positions.
 pub trait PositionEvaluator: Send {
-    /// Evaluates positions, each by itself: an answer depends on its position only. Nothing if `cancel` was set
-    /// meanwhile.
+    /// Evaluates positions, each by itself: an answer depends on its position only. Ends soon after `cancel` is set.
     ///
     /// # Errors
     /// [`EvaluatorError`] if it cannot.
@@ -20,7 +19,7 @@ pub trait PositionEvaluator: Send {
         &mut self,
         positions: &[Position],
         cancel: &AtomicBool,
-    ) -> Result<Option<Vec<Evaluated>>, EvaluatorError>;
+    ) -> Result<Vec<Evaluated>, EvaluatorError>;
 }
 
 /// What is newly known of a position.
@@ -30,6 +29,8 @@ pub struct Evaluated {
     pub score: Score,
     /// What a search says about the moves; nothing without one.
     pub searched: SearchedMoves,
+    /// What was named as the best move, if that is no legal move. It is written nowhere.
+    pub rejected_move: Option<String>,
 }
 
 /// How good a position is for the side to move.
@@ -99,7 +100,8 @@ mod tests {
     use super::*;
 
     fn eval(score: Score, mix: f32, result: Option<GameResult>) -> Result<i16, NoResult> {
-        let evaluated = Evaluated { score, searched: SearchedMoves::default() };
+        let evaluated =
+            Evaluated { score, searched: SearchedMoves::default(), rejected_move: None };
         let settings = RelabelSettings { mix, ..RelabelSettings::default() };
         evaluated.mixed(&settings, Color::White, result).map(|new| new.eval_cp)
     }

@@ -1,6 +1,7 @@
 //! Why there are no evaluations: how engines and networks fail.
 
 use std::io;
+use std::time::Duration;
 
 #[cfg(feature = "network")]
 use kyokumen_network::{EvaluationError, NetworkError};
@@ -27,20 +28,38 @@ pub enum EvaluatorError {
         /// How.
         status: String,
     },
-    /// The engine says nothing.
-    #[error("the engine fell silent")]
-    Silent,
+    /// The engine does not answer.
+    #[error("no answer from `{command}` within {} s", patience.as_secs_f64())]
+    Silent {
+        /// The program with its arguments.
+        command: String,
+        /// How long it was waited for.
+        patience: Duration,
+    },
+    /// The engine says what the protocol does not allow.
+    #[error("`{command}` sent {what}")]
+    Nonsense {
+        /// The program with its arguments.
+        command: String,
+        /// What.
+        what: String,
+    },
+    /// Somebody set the flag that ends the evaluation.
+    #[error("the evaluation was interrupted")]
+    Cancelled,
     /// The engine does not say how good the position is.
     #[error("the engine said no score before `bestmove {best_move}`")]
     NoScore {
         /// What it said.
         best_move: String,
     },
-    /// The engine fails whenever it is asked about a position.
-    #[error("the engine failed {TRIES} times on {sfen}")]
+    /// The engine fails whenever it is asked about a position, or cannot be asked again.
+    #[error("the engine failed {}on {sfen}", if *tries > 1 { format!("{tries} times ") } else { String::new() })]
     Position {
         /// The position.
         sfen: String,
+        /// How often it was asked.
+        tries: usize,
         /// The last time.
         source: Box<EvaluatorError>,
     },
@@ -64,4 +83,17 @@ pub enum EvaluatorError {
     /// What another evaluator says.
     #[error(transparent)]
     Other(Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl EvaluatorError {
+    /// Whether somebody set the flag that ends the evaluation.
+    pub const fn is_interruption(&self) -> bool {
+        match self {
+            Self::Cancelled => true,
+            #[cfg(feature = "network")]
+            Self::Network(NetworkError::Cancelled { .. })
+            | Self::Evaluation { source: EvaluationError::Cancelled, .. } => true,
+            _ => false,
+        }
+    }
 }

@@ -35,15 +35,15 @@ pub struct NetworkSettings {
 
 impl NetworkSettings {
     /// Loads the network once, and returns what manifests say of it: whether its answers are the same bits wherever a
-    /// position stands in a batch, too.
+    /// position stands in a batch, too. Ends soon after `cancel` is set.
     ///
     /// # Errors
     /// [`EvaluatorError`] if it cannot be loaded or asked.
-    pub fn entry(&self) -> Result<Map<String, Value>, EvaluatorError> {
+    pub fn entry(&self, cancel: &AtomicBool) -> Result<Map<String, Value>, EvaluatorError> {
         let entry = self.model.entry()?;
-        let mut evaluator = self.model.load(self.policy_temperature)?;
-        let reproducible =
-            is_reproducible(&mut *evaluator, self.batch).map_err(|source| self.failed(source))?;
+        let mut evaluator = self.model.load(self.policy_temperature, cancel)?;
+        let reproducible = is_reproducible(&mut *evaluator, self.batch, cancel)
+            .map_err(|source| self.failed(source))?;
         let mut all = json!({
             "network": entry,
             "reproducible": reproducible,
@@ -83,32 +83,37 @@ pub struct NetworkEvaluator {
 }
 
 impl NetworkEvaluator {
-    /// Loads the network.
+    /// Loads the network. Ends soon after `cancel` is set.
     ///
     /// # Errors
     /// [`EvaluatorError`] if that cannot be done.
-    pub fn new(settings: NetworkSettings) -> Result<Self, EvaluatorError> {
-        let network = settings.model.load(settings.policy_temperature)?;
+    pub fn new(settings: NetworkSettings, cancel: &AtomicBool) -> Result<Self, EvaluatorError> {
+        let network = settings.model.load(settings.policy_temperature, cancel)?;
         let batch = Batch::new(settings.batch, network.planes());
         let mates = LeafSearch::try_new(settings.mate_table_mib)?;
         Ok(Self { settings, network, batch, mates })
     }
 
-    fn answer(&mut self) -> Result<(), EvaluatorError> {
-        let answered = self.network.evaluate(&mut self.batch);
+    fn answer(&mut self, cancel: &AtomicBool) -> Result<(), EvaluatorError> {
+        let answered = self.network.evaluate(&mut self.batch, cancel);
         answered.map_err(|source| self.settings.failed(source))
     }
 
     /// The network's own values of at most a batch of positions.
-    fn values(&mut self, positions: &[&Position]) -> Result<Vec<Evaluated>, EvaluatorError> {
+    fn values(
+        &mut self,
+        positions: &[&Position],
+        cancel: &AtomicBool,
+    ) -> Result<Vec<Evaluated>, EvaluatorError> {
         self.batch.clear();
         for position in positions {
             self.batch.push(position, &position.legal_moves());
         }
-        self.answer()?;
+        self.answer(cancel)?;
         let value = |slot| Evaluated {
             score: Score::Value(self.batch.value(slot)),
             searched: SearchedMoves::default(),
+            rejected_move: None,
         };
         Ok((0..positions.len()).map(value).collect())
     }
@@ -118,14 +123,12 @@ impl NetworkEvaluator {
         &mut self,
         positions: &[&Position],
         cancel: &AtomicBool,
-    ) -> Result<Option<Vec<Evaluated>>, EvaluatorError> {
+    ) -> Result<Vec<Evaluated>, EvaluatorError> {
         let settings = self.settings.search();
         let mut searches: Vec<Search> =
             positions.iter().map(|position| Search::new(settings, position)).collect();
         loop {
-            if cancel.load(Ordering::Relaxed) {
-                return Ok(None);
-            }
+            check(cancel)?;
             self.batch.clear();
             let mut waiting = Vec::with_capacity(searches.len());
             for search in &mut searches {
@@ -135,9 +138,9 @@ impl NetworkEvaluator {
                 }
             }
             if waiting.is_empty() {
-                return Ok(Some(searches.iter().map(Search::evaluated).collect()));
+                return Ok(searches.iter().map(Search::evaluated).collect());
             }
-            self.answer()?;
+            self.answer(cancel)?;
             for (slot, search) in waiting.into_iter().enumerate() {
                 let (policy, value) = (self.batch.policy(slot), self.batch.value(slot));
                 search.tree.expand(&search.leaf, policy, value);
@@ -150,6 +153,7 @@ impl NetworkEvaluator {
         let mate = |wins, plies, best_move| Evaluated {
             score: Score::Mate { wins, plies },
             searched: SearchedMoves { best_move, candidates: Vec::new() },
+            rejected_move: None,
         };
         if !position.has_legal_move() {
             return Some(mate(false, 0, None));
@@ -164,34 +168,31 @@ impl PositionEvaluator for NetworkEvaluator {
         &mut self,
         positions: &[Position],
         cancel: &AtomicBool,
-    ) -> Result<Option<Vec<Evaluated>>, EvaluatorError> {
+    ) -> Result<Vec<Evaluated>, EvaluatorError> {
         let mut all = Vec::with_capacity(positions.len());
         for position in positions {
-            if cancel.load(Ordering::Relaxed) {
-                return Ok(None);
-            }
+            check(cancel)?;
             all.push(self.decided(position));
         }
         let open: Vec<usize> = (0..positions.len()).filter(|&i| all[i].is_none()).collect();
         for numbers in open.chunks(self.settings.batch) {
-            if cancel.load(Ordering::Relaxed) {
-                return Ok(None);
-            }
+            check(cancel)?;
             let chunk: Vec<&Position> = numbers.iter().map(|&i| &positions[i]).collect();
             let evaluated = if self.settings.playouts == 0 {
-                self.values(&chunk)?
+                self.values(&chunk, cancel)?
             } else {
-                match self.searches(&chunk, cancel)? {
-                    Some(evaluated) => evaluated,
-                    None => return Ok(None),
-                }
+                self.searches(&chunk, cancel)?
             };
             for (&number, evaluated) in numbers.iter().zip(evaluated) {
                 all[number] = Some(evaluated);
             }
         }
-        Ok(Some(all.into_iter().flatten().collect()))
+        Ok(all.into_iter().flatten().collect())
     }
+}
+
+fn check(cancel: &AtomicBool) -> Result<(), EvaluatorError> {
+    if cancel.load(Ordering::Relaxed) { Err(EvaluatorError::Cancelled) } else { Ok(()) }
 }
 
 /// The search of one position.
@@ -228,6 +229,7 @@ impl Search {
             None => Score::Value(best.map_or(root.value, |best| best_value(&root, best))),
         };
         let (best_move, candidates) = (best.map(|best| best.m), candidates(&root));
-        Evaluated { score, searched: SearchedMoves { best_move, candidates } }
+        let searched = SearchedMoves { best_move, candidates };
+        Evaluated { score, searched, rejected_move: None }
     }
 }

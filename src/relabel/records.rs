@@ -50,7 +50,12 @@ pub(super) fn relabel_block(
             }
             Choice::Stays => (Disposition::EvaluationStayed, None),
             Choice::Evaluate(position) => {
-                let evaluated = evaluated.next().expect("an answer for every position");
+                let mut evaluated = evaluated.next().expect("an answer for every position");
+                if let Some(text) = evaluated.rejected_move.take()
+                    && relabelling.settings.policy
+                {
+                    return Err(RecordError::IllegalBestMove { text });
+                }
                 let mover = position.side_to_move();
                 let new = relabelling.reevaluation(evaluated, mover, record.result()?)?;
                 (Disposition::Evaluated, Some(new))

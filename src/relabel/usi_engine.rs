@@ -2,8 +2,8 @@
 //!
 //! An engine that dies or falls silent is started again, and asked about the same position.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
@@ -22,12 +22,9 @@ pub(crate) struct EngineSettings {
     pub options: Vec<(String, String)>,
     /// Nodes a position.
     pub nodes: u64,
-    /// How long it may be silent.
+    /// How long it may take to get ready, or be silent while it searches.
     pub patience: Duration,
 }
-
-/// Time to load what an engine loads.
-const START_PATIENCE: Duration = Duration::from_mins(2);
 
 impl EngineSettings {
     /// Starts the engine once, and returns what manifests say of it: with its name, which it tells.
@@ -35,8 +32,8 @@ impl EngineSettings {
     /// # Errors
     /// [`EvaluatorError`] if it does not answer.
     pub(crate) fn entry(&self, cancel: &AtomicBool) -> Result<Map<String, Value>, EvaluatorError> {
-        let mut process = UsiProcess::start(&self.command)?;
-        let name = greet(&mut process, START_PATIENCE.min(self.patience), cancel)?;
+        let mut process = UsiProcess::start(&self.command, self.patience)?;
+        let name = greet(&mut process, cancel)?;
         let options: Map<String, Value> = self
             .options
             .iter()
@@ -55,23 +52,14 @@ impl EngineSettings {
     }
 }
 
-/// Says `usi`; the engine's name, if it says one. `None` also if `cancel` was set.
-fn greet(
-    process: &mut UsiProcess,
-    patience: Duration,
-    cancel: &AtomicBool,
-) -> Result<Option<String>, EvaluatorError> {
-    process.send("usi")?;
+/// Says `usi`; the engine's name, if it says one.
+fn greet(process: &mut UsiProcess, cancel: &AtomicBool) -> Result<Option<String>, EvaluatorError> {
     let mut name = None;
-    let deadline = Instant::now() + patience;
-    while let Some(line) = process.line(deadline, cancel)? {
+    process.ask("usi", "usiok", cancel, |line| {
         if let Some(said) = line.strip_prefix("id name ") {
             name = Some(said.to_owned());
         }
-        if line == "usiok" {
-            break;
-        }
-    }
+    })?;
     Ok(name)
 }
 
@@ -87,70 +75,75 @@ impl UsiEvaluator {
         Self { settings, process: None }
     }
 
-    /// One position; `None` if `cancel` was set meanwhile.
+    /// Asks about one position.
     fn ask(
         &mut self,
-        sfen: &str,
+        position: &Position,
         cancel: &AtomicBool,
-    ) -> Result<Option<Evaluated>, EvaluatorError> {
+    ) -> Result<Evaluated, EvaluatorError> {
         let process = match &mut self.process {
             Some(process) => process,
             none => none.insert(start(&self.settings, cancel)?),
         };
         // An engine forgets with this what earlier positions told it.
-        process.send("usinewgame")?;
-        process.send(&format!("position sfen {sfen}"))?;
-        process.send(&format!("go nodes {}", self.settings.nodes))?;
+        process.say("usinewgame");
+        process.say(&format!("position sfen {position}"));
+        process.go(&format!("go nodes {}", self.settings.nodes))?;
         let mut score = LastScore::default();
-        loop {
-            let deadline = Instant::now() + self.settings.patience;
-            let Some(line) = process.line(deadline, cancel)? else { return Ok(None) };
-            match line.strip_prefix("bestmove ") {
-                None => score.take(&line),
-                Some(rest) => {
-                    let best_move = rest.split_ascii_whitespace().next().unwrap_or_default();
-                    let evaluated = score.finish(best_move);
-                    let no_score = || EvaluatorError::NoScore { best_move: best_move.to_owned() };
-                    return evaluated.ok_or_else(no_score).map(Some);
+        let mut wait = process.wait(cancel);
+        let best_move = loop {
+            let line = process.line(&wait)?;
+            let mut words = line.split_ascii_whitespace();
+            match (words.next(), words.next()) {
+                (Some("bestmove"), word) => break word.unwrap_or_default().to_owned(),
+                (Some("info"), Some(word)) if word != "string" => {
+                    score.take(&line);
+                    // It searches, however long.
+                    wait = process.wait(cancel);
                 }
+                _ => {}
             }
-        }
+        };
+        // A second answer comes before this one, and is not taken for that to the next position.
+        process.ask("isready", "readyok", cancel, |_| {})?;
+        let evaluated = score.finish(&best_move, position);
+        evaluated.ok_or(EvaluatorError::NoScore { best_move })
     }
 
     fn ask_again_and_again(
         &mut self,
-        sfen: &str,
+        position: &Position,
         cancel: &AtomicBool,
-    ) -> Result<Option<Evaluated>, EvaluatorError> {
+    ) -> Result<Evaluated, EvaluatorError> {
         let mut tries = 1;
         loop {
-            match self.ask(sfen, cancel) {
-                Err(error @ EvaluatorError::Start { .. }) => return Err(error),
-                Err(error) if tries == TRIES => {
-                    let (sfen, source) = (sfen.to_owned(), Box::new(error));
-                    return Err(EvaluatorError::Position { sfen, source });
-                }
-                Err(error) => {
-                    tracing::warn!("{error}; it is started again");
-                    self.process = None;
-                    tries += 1;
-                }
+            let error = match self.ask(position, cancel) {
                 Ok(evaluated) => return Ok(evaluated),
+                Err(error) => error,
+            };
+            self.process = None;
+            match error {
+                EvaluatorError::Start { .. } | EvaluatorError::Cancelled => return Err(error),
+                // An engine that breaks the protocol would do so again, and its other answers are doubtful.
+                error if tries == TRIES || matches!(error, EvaluatorError::Nonsense { .. }) => {
+                    let (sfen, source) = (position.to_string(), Box::new(error));
+                    return Err(EvaluatorError::Position { sfen, tries, source });
+                }
+                error => tracing::warn!("{error}; it is started again"),
             }
+            tries += 1;
         }
     }
 }
 
 /// Starts an engine and brings it as far as it can be asked.
 fn start(settings: &EngineSettings, cancel: &AtomicBool) -> Result<UsiProcess, EvaluatorError> {
-    let mut process = UsiProcess::start(&settings.command)?;
-    greet(&mut process, START_PATIENCE.min(settings.patience), cancel)?;
+    let mut process = UsiProcess::start(&settings.command, settings.patience)?;
+    greet(&mut process, cancel)?;
     for (name, value) in &settings.options {
-        process.send(&format!("setoption name {name} value {value}"))?;
+        process.say(&format!("setoption name {name} value {value}"));
     }
-    process.send("isready")?;
-    let deadline = Instant::now() + START_PATIENCE.max(settings.patience);
-    while process.line(deadline, cancel)?.is_some_and(|line| line != "readyok") {}
+    process.ask("isready", "readyok", cancel, |_| {})?;
     Ok(process)
 }
 
@@ -159,16 +152,7 @@ impl PositionEvaluator for UsiEvaluator {
         &mut self,
         positions: &[Position],
         cancel: &AtomicBool,
-    ) -> Result<Option<Vec<Evaluated>>, EvaluatorError> {
-        let mut all = Vec::with_capacity(positions.len());
-        for position in positions {
-            if cancel.load(Ordering::Relaxed) {
-                return Ok(None);
-            }
-            let evaluated = self.ask_again_and_again(&position.to_string(), cancel);
-            let Some(evaluated) = evaluated? else { return Ok(None) };
-            all.push(evaluated);
-        }
-        Ok(Some(all))
+    ) -> Result<Vec<Evaluated>, EvaluatorError> {
+        positions.iter().map(|position| self.ask_again_and_again(position, cancel)).collect()
     }
 }

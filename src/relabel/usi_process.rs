@@ -1,99 +1,118 @@
-//! A program that speaks USI: lines to it, lines from it, with patience that ends.
+//! A program that speaks USI: lines to it, lines from it, none of which is trusted.
 
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::process::Stdio;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use kyokumen_process::{ChildProcess, Fault, MAX_LINE_BYTES, Wait};
 
 use super::evaluator_error::EvaluatorError;
 
-/// How often it is looked whether the work is to end.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// What an engine may say before an answer. Engines say some hundred lines about a position.
+const MOST_BYTES: usize = 16 << 20;
 
 /// A running engine; it is killed when this is dropped.
 pub(super) struct UsiProcess {
-    child: Child,
-    stdin: ChildStdin,
-    lines: Receiver<String>,
+    process: ChildProcess,
+    command: String,
+    patience: Duration,
+    /// Bytes heard since something was asked.
+    heard: usize,
 }
 
 impl UsiProcess {
-    /// Starts a program with these arguments.
-    pub(super) fn start(command: &[String]) -> Result<Self, EvaluatorError> {
-        let program = command.first().map_or("", String::as_str);
-        let failed = |source| EvaluatorError::Start { program: program.to_owned(), source };
-        let mut child = Command::new(program)
-            .args(command.get(1..).unwrap_or_default())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .map_err(failed)?;
-        let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
-            unreachable!("both were asked for");
-        };
-        let (sender, lines) = channel();
-        // Ends with the program, or when nobody listens any more.
-        thread::spawn(move || {
-            let mut stdout = BufReader::new(stdout);
-            let mut line = Vec::new();
-            while stdout.read_until(b'\n', &mut line).is_ok_and(|bytes| bytes > 0) {
-                let text = String::from_utf8_lossy(&line).trim_end().to_owned();
-                if sender.send(text).is_err() {
-                    break;
-                }
-                line.clear();
-            }
-        });
-        Ok(Self { child, stdin, lines })
+    /// Starts a program with these arguments that may take so long for each answer.
+    pub(super) fn start(command: &[String], patience: Duration) -> Result<Self, EvaluatorError> {
+        let process = ChildProcess::start(command, Stdio::null()).map_err(|source| {
+            let program = command.first().cloned().unwrap_or_default();
+            EvaluatorError::Start { program, source }
+        })?;
+        Ok(Self { process, command: command.join(" "), patience, heard: 0 })
     }
 
     /// Sends a line.
-    pub(super) fn send(&mut self, line: &str) -> Result<(), EvaluatorError> {
-        let sent = writeln!(self.stdin, "{line}").and_then(|()| self.stdin.flush());
-        sent.map_err(|_| self.death())
+    pub(super) fn say(&mut self, line: &str) {
+        let mut bytes = self.process.buffer();
+        bytes.extend_from_slice(line.as_bytes());
+        bytes.push(b'\n');
+        self.process.send(bytes);
     }
 
-    /// The next line; `None` if `cancel` was set meanwhile.
-    pub(super) fn line(
+    /// A wait for a line that begins now.
+    pub(super) fn wait<'a>(&self, cancel: &'a AtomicBool) -> Wait<'a> {
+        Wait::new(self.patience, cancel)
+    }
+
+    /// Sends a line and waits for the line that answers it. Lines before that go to `other`; they give no more time.
+    pub(super) fn ask(
         &mut self,
-        deadline: Instant,
+        question: &str,
+        answer: &str,
         cancel: &AtomicBool,
-    ) -> Result<Option<String>, EvaluatorError> {
+        mut other: impl FnMut(&str),
+    ) -> Result<(), EvaluatorError> {
+        self.heard = 0;
+        self.say(question);
+        let wait = self.wait(cancel);
         loop {
-            if cancel.load(Ordering::Relaxed) {
-                return Ok(None);
+            let line = self.line(&wait)?;
+            if line == answer {
+                return Ok(());
             }
-            match self.lines.recv_timeout(LOOK_EVERY) {
-                Ok(line) => return Ok(Some(line)),
-                Err(RecvTimeoutError::Disconnected) => return Err(self.death()),
-                Err(RecvTimeoutError::Timeout) if Instant::now() >= deadline => {
-                    return Err(EvaluatorError::Silent);
-                }
-                Err(RecvTimeoutError::Timeout) => {}
-            }
+            self.check_unasked(&line)?;
+            other(&line);
         }
     }
 
-    fn death(&mut self) -> EvaluatorError {
-        // It closed its pipes, and may need a moment to end.
-        for _ in 0..20 {
-            if let Ok(Some(status)) = self.child.try_wait() {
-                return EvaluatorError::Died { status: status.to_string() };
-            }
-            thread::sleep(Duration::from_millis(10));
+    /// Asks for a best move. What was said before is none.
+    pub(super) fn go(&mut self, line: &str) -> Result<(), EvaluatorError> {
+        self.heard = 0;
+        loop {
+            let unread = self.process.line_at_once().map_err(|fault| self.failed(&fault))?;
+            let Some(unread) = unread else { break };
+            self.count(&unread)?;
+            self.check_unasked(&unread)?;
         }
-        EvaluatorError::Died { status: "it closed its pipe".to_owned() }
+        self.heard = 0;
+        self.say(line);
+        Ok(())
     }
-}
 
-impl Drop for UsiProcess {
-    fn drop(&mut self) {
-        // Nothing is asked of it any more: whether it hears this does not matter.
-        drop(writeln!(self.stdin, "quit"));
-        drop(self.child.kill());
-        drop(self.child.wait());
+    /// The next line.
+    pub(super) fn line(&mut self, wait: &Wait<'_>) -> Result<String, EvaluatorError> {
+        let line = self.process.line(wait).map_err(|fault| self.failed(&fault))?;
+        self.count(&line)?;
+        Ok(line)
+    }
+
+    fn count(&mut self, line: &str) -> Result<(), EvaluatorError> {
+        self.heard += line.len() + 1;
+        if self.heard > MOST_BYTES {
+            let what = format!("more than {} MiB and no answer", MOST_BYTES >> 20);
+            return Err(EvaluatorError::Nonsense { command: self.command.clone(), what });
+        }
+        Ok(())
+    }
+
+    fn check_unasked(&self, line: &str) -> Result<(), EvaluatorError> {
+        if line.split_ascii_whitespace().next() != Some("bestmove") {
+            return Ok(());
+        }
+        let what = "`bestmove` that nobody asked for".to_owned();
+        Err(EvaluatorError::Nonsense { command: self.command.clone(), what })
+    }
+
+    fn failed(&self, fault: &Fault) -> EvaluatorError {
+        let command = self.command.clone();
+        match fault {
+            Fault::Cancelled => EvaluatorError::Cancelled,
+            Fault::Silent { patience } => EvaluatorError::Silent { command, patience: *patience },
+            Fault::Ended(status) => EvaluatorError::Died { status: status.to_string() },
+            Fault::LongLine => {
+                let what = format!("a line of more than {MAX_LINE_BYTES} bytes");
+                EvaluatorError::Nonsense { command, what }
+            }
+            _ => EvaluatorError::Died { status: "it closed its pipe".to_owned() },
+        }
     }
 }

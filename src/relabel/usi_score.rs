@@ -4,7 +4,7 @@
 
 use super::evaluator::{Evaluated, Score};
 use crate::format::SearchedMoves;
-use crate::shogi::Move;
+use crate::shogi::{Move, Position};
 
 /// The last score of the first line of play, while the engine thinks.
 #[derive(Default)]
@@ -15,7 +15,10 @@ pub(super) struct LastScore {
 }
 
 /// Evaluations of engines stay so far from those of mates.
-const MOST_CENTIPAWNS: i32 = 28_999;
+const MOST_CENTIPAWNS: i16 = 28_999;
+
+/// So much of a word that is no move is kept.
+const SHOWN_CHARS: usize = 40;
 
 impl LastScore {
     /// Takes a line that is not `bestmove`.
@@ -41,36 +44,49 @@ impl LastScore {
     }
 
     /// What is known when `bestmove` has come; `None` if the engine said no score.
-    pub(super) fn finish(self, best_move: &str) -> Option<Evaluated> {
+    pub(super) fn finish(self, best_move: &str, position: &Position) -> Option<Evaluated> {
         let score = self.exact.or(self.bound);
+        let mut rejected_move = None;
         let (score, best_move) = match best_move {
             // Declared.
             "win" => (score.or(Some(Score::Mate { wins: true, plies: 0 })), None),
             "resign" => (score.or(Some(Score::Mate { wins: false, plies: 0 })), None),
-            best_move => (score, Move::from_usi(best_move)),
+            text => {
+                let legal = Move::from_usi(text).filter(|&m| position.is_legal(m));
+                if legal.is_none() {
+                    rejected_move = Some(text.chars().take(SHOWN_CHARS).collect());
+                }
+                (score, legal)
+            }
         };
         let searched = SearchedMoves { best_move, candidates: Vec::new() };
-        Some(Evaluated { score: score?, searched })
+        Some(Evaluated { score: score?, searched, rejected_move })
     }
 }
 
 fn read_score(kind: Option<&str>, number: Option<&str>) -> Option<Score> {
     let number = number?;
+    let unsigned = number.strip_prefix(['+', '-']).unwrap_or(number);
+    let is_negative = number.starts_with('-');
     match kind? {
         "cp" => {
-            let cp: i32 = number.parse().ok()?;
-            let cp = cp.clamp(-MOST_CENTIPAWNS, MOST_CENTIPAWNS);
-            i16::try_from(cp).ok().map(Score::Centipawns)
+            let cp = i16::try_from(magnitude(unsigned)?).unwrap_or(MOST_CENTIPAWNS);
+            let cp = cp.min(MOST_CENTIPAWNS);
+            Some(Score::Centipawns(if is_negative { -cp } else { cp }))
         }
         // A sign without a number: the length is not known.
         "mate" => {
-            let wins = !number.starts_with('-');
-            let plies = number.trim_start_matches(['+', '-']);
-            let plies = if plies.is_empty() { 0 } else { plies.parse().ok()? };
-            Some(Score::Mate { wins, plies })
+            let plies = if unsigned.is_empty() { 0 } else { magnitude(unsigned)? };
+            Some(Score::Mate { wins: !is_negative, plies })
         }
         _ => None,
     }
+}
+
+/// A number of digits; the largest one in place of those that are larger.
+fn magnitude(text: &str) -> Option<usize> {
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| text.parse().unwrap_or(usize::MAX))
 }
 
 #[cfg(test)]
@@ -82,7 +98,7 @@ mod tests {
         for line in lines {
             score.take(line);
         }
-        score.finish(best_move).map(|evaluated| evaluated.score)
+        score.finish(best_move, &Position::start()).map(|evaluated| evaluated.score)
     }
 
     #[test]
@@ -113,5 +129,38 @@ mod tests {
             [score(true, 0), score(false, 0)]
         );
         assert_eq!(evaluated(&["info score cp 32000"], "7g7f"), Some(Score::Centipawns(28_999)));
+    }
+
+    #[test]
+    fn scores_may_be_of_any_size() {
+        let said = |text: &str| evaluated(&[&format!("info score {text}")], "7g7f");
+        let long = "9".repeat(30);
+        for (plies, text) in [(30_001, "30001"), (usize::MAX, &long)] {
+            for (wins, sign) in [(true, ""), (true, "+"), (false, "-")] {
+                let mate = Some(Score::Mate { wins, plies });
+                assert_eq!(said(&format!("mate {sign}{text}")), mate, "{sign}{text}");
+            }
+        }
+        assert_eq!(said(&format!("cp {long}")), Some(Score::Centipawns(28_999)));
+        assert_eq!(said(&format!("cp -{long}")), Some(Score::Centipawns(-28_999)));
+        for text in ["mate x", "mate 5x", "mate --5", "cp", "cp +", "cp 1.5", "wdl 5"] {
+            assert_eq!(said(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn moves_that_are_not_legal_are_rejected() {
+        let of = |best_move: &str| {
+            let mut score = LastScore::default();
+            score.take("info score cp 1");
+            let evaluated = score.finish(best_move, &Position::start()).unwrap();
+            (evaluated.searched.best_move.map(|m| m.to_string()), evaluated.rejected_move)
+        };
+        assert_eq!(of("7g7f"), (Some("7g7f".to_owned()), None));
+        assert_eq!([of("resign"), of("win")], [(None, None), (None, None)]);
+        for text in ["7g7f+", "3c3d", "P*5e", "none", "0000", ""] {
+            assert_eq!(of(text), (None, Some(text.to_owned())));
+        }
+        assert_eq!(of(&"x".repeat(99)).1.unwrap().len(), SHOWN_CHARS);
     }
 }

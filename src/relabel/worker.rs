@@ -1,9 +1,11 @@
 //! A thread's part: a block of records, their positions evaluated together, written with what came out.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::evaluator::PositionEvaluator;
+use crossbeam_channel::Sender;
+
+use super::evaluator::{Evaluated, PositionEvaluator};
 use super::evaluator_error::EvaluatorError;
 use super::relabelling::{Interruption, Relabelling};
 use super::{games, records};
@@ -21,20 +23,27 @@ pub(super) struct RelabelWorker<E, F> {
     plan: Arc<JobPlan>,
     make_evaluator: Arc<F>,
     evaluator: Option<E>,
+    /// Dropped with this: the run waits for the evaluators to end.
+    _alive: Sender<()>,
 }
 
 impl<E, F> RelabelWorker<E, F> {
-    pub(super) const fn new(plan: Arc<JobPlan>, make_evaluator: Arc<F>) -> Self {
-        Self { plan, make_evaluator, evaluator: None }
+    pub(super) const fn new(plan: Arc<JobPlan>, make_evaluator: Arc<F>, alive: Sender<()>) -> Self {
+        Self { plan, make_evaluator, evaluator: None, _alive: alive }
     }
 }
 
-impl<E: PositionEvaluator, F: Fn() -> Result<E, EvaluatorError>> RelabelWorker<E, F> {
-    fn evaluator(&mut self) -> Result<&mut E, EvaluatorError> {
-        match self.evaluator.take() {
-            Some(evaluator) => Ok(self.evaluator.insert(evaluator)),
-            None => Ok(self.evaluator.insert((self.make_evaluator)()?)),
-        }
+impl<E: PositionEvaluator, F: Fn(&AtomicBool) -> Result<E, EvaluatorError>> RelabelWorker<E, F> {
+    fn evaluate(
+        &mut self,
+        positions: &[Position],
+        cancel: &AtomicBool,
+    ) -> Result<Vec<Evaluated>, EvaluatorError> {
+        let evaluator = match &mut self.evaluator {
+            Some(evaluator) => evaluator,
+            none => none.insert((self.make_evaluator)(cancel)?),
+        };
+        evaluator.evaluate(positions, cancel)
     }
 
     fn process(
@@ -48,9 +57,11 @@ impl<E: PositionEvaluator, F: Fn() -> Result<E, EvaluatorError>> RelabelWorker<E
             if positions.is_empty() {
                 return Ok(Vec::new());
             }
-            let evaluator = self.evaluator().map_err(Interruption::Failed)?;
-            let evaluated = evaluator.evaluate(positions, cancel).map_err(Interruption::Failed)?;
-            evaluated.ok_or(Interruption::Cancelled)
+            self.evaluate(positions, cancel).map_err(|error| {
+                // Whoever interrupts a run at a terminal ends its evaluators, too.
+                let is_interruption = error.is_interruption() || cancel.load(Ordering::Relaxed);
+                if is_interruption { Interruption::Cancelled } else { Interruption::Failed(error) }
+            })
         };
         if block.format.holds_games() && relabelling.to.holds_games() {
             games::relabel_block(&relabelling, block, cancel, &mut evaluate)
@@ -60,7 +71,7 @@ impl<E: PositionEvaluator, F: Fn() -> Result<E, EvaluatorError>> RelabelWorker<E
     }
 }
 
-impl<E: PositionEvaluator, F: Fn() -> Result<E, EvaluatorError>> BlockWorker
+impl<E: PositionEvaluator, F: Fn(&AtomicBool) -> Result<E, EvaluatorError>> BlockWorker
     for RelabelWorker<E, F>
 {
     type Found = Finding;

@@ -1,6 +1,7 @@
 //! Networks by their names: files, and what stands in for one.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::{fmt, fs};
 
 use kyokumen_network::{Evaluator, Hashed, NetworkError, ProcessNetwork, RtenNetwork, Uniform};
@@ -85,16 +86,23 @@ impl Model {
         })
     }
 
-    /// Loads it; `temperature` divides the logits of a network's policy.
+    /// Loads it; `temperature` divides the logits of a network's policy. The start of a program ends soon after
+    /// `cancel` is set.
     ///
     /// # Errors
     /// [`NetworkError`] with what is wrong with the file.
-    pub fn load(&self, temperature: f32) -> Result<Box<dyn Evaluator>, NetworkError> {
+    pub fn load(
+        &self,
+        temperature: f32,
+        cancel: &AtomicBool,
+    ) -> Result<Box<dyn Evaluator>, NetworkError> {
         Ok(match self {
             Self::Uniform => Box::new(Uniform::default()),
             Self::Hashed => Box::new(Hashed::default()),
             Self::Onnx(path) => Box::new(RtenNetwork::open(path, temperature)?),
-            Self::Process(command) => Box::new(ProcessNetwork::start(command, temperature)?),
+            Self::Process(command) => {
+                Box::new(ProcessNetwork::start(command, temperature, cancel)?)
+            }
         })
     }
 }

@@ -56,8 +56,13 @@ pub fn selfplay(
         Start::Done(manifest) => return Ok(SelfPlayed { manifest: *manifest, was_done: true }),
         Start::At(checkpoint) => checkpoint.map(|checkpoint| *checkpoint),
     };
-    let networks = load(&plan)?;
-    let (networks, reproducible) = check_reproducible(&plan, networks)?;
+    let (networks, reproducible) = match start(&plan, cancel) {
+        Err(_) if cancel.load(Ordering::Relaxed) => {
+            let games = checkpoint.map_or(0, |checkpoint| checkpoint.games.played);
+            return Err(SelfPlayError::Interrupted { kept: kept(&plan, games) });
+        }
+        started => started?,
+    };
     let mut progress = SelfPlayProgress::new(&plan, display);
     let mut run = Run::begin(plan, lock, checkpoint, reproducible)?;
     run.play(networks, &mut progress, cancel)?;
@@ -116,8 +121,20 @@ impl Drop for SelfPlayProgress {
 
 type Networks = Vec<Vec<Box<dyn Evaluator>>>;
 
+/// Loads the networks, and tries whether all devices give the same bits for a position wherever it stands.
+fn start(plan: &SelfPlayPlan, cancel: &AtomicBool) -> Result<(Networks, bool), SelfPlayError> {
+    let mut networks = load(plan, cancel)?;
+    let mut all = true;
+    for (device, model) in networks.iter_mut().flatten().zip(&plan.models) {
+        let checked = is_reproducible(device.as_mut(), plan.run.batch, cancel);
+        all &= checked
+            .map_err(|source| SelfPlayError::Evaluation { network: model.to_string(), source })?;
+    }
+    Ok((networks, all))
+}
+
 /// The devices of each network: equal models are devices of one.
-fn load(plan: &SelfPlayPlan) -> Result<Networks, SelfPlayError> {
+fn load(plan: &SelfPlayPlan, cancel: &AtomicBool) -> Result<Networks, SelfPlayError> {
     let mut names: Vec<&Model> = Vec::new();
     let mut networks: Networks = Vec::new();
     for model in &plan.models {
@@ -126,23 +143,17 @@ fn load(plan: &SelfPlayPlan) -> Result<Networks, SelfPlayError> {
             networks.push(Vec::new());
             names.len() - 1
         });
-        networks[network].push(model.load(plan.policy_temperature)?);
+        networks[network].push(model.load(plan.policy_temperature, cancel)?);
     }
     Ok(networks)
 }
 
-/// Whether all devices give the same bits for a position wherever it stands.
-fn check_reproducible(
-    plan: &SelfPlayPlan,
-    mut networks: Networks,
-) -> Result<(Networks, bool), SelfPlayError> {
-    let mut all = true;
-    for (device, model) in networks.iter_mut().flatten().zip(&plan.models) {
-        let checked = is_reproducible(device.as_mut(), plan.run.batch);
-        all &= checked
-            .map_err(|source| SelfPlayError::Evaluation { network: model.to_string(), source })?;
+/// What is left of a run for another process.
+fn kept(plan: &SelfPlayPlan, games: u64) -> Kept {
+    match plan.checkpoint {
+        Some(_) => Kept::Games(games),
+        None => Kept::Nothing,
     }
-    Ok((networks, all))
 }
 
 /// A run under way.
@@ -205,7 +216,12 @@ impl Run {
                 Ok(None) => {}
                 Err(source) => {
                     self.save()?;
-                    return Err(self.failed(source));
+                    // Whoever interrupts a run at a terminal ends its programs, too.
+                    return Err(if cancel.load(Ordering::Relaxed) {
+                        SelfPlayError::Interrupted { kept: self.kept() }
+                    } else {
+                        self.failed(source)
+                    });
                 }
             }
             self.state.done = done_before + games.yielded();
@@ -229,12 +245,8 @@ impl Run {
         SelfPlayError::Games { kept: self.kept(), source }
     }
 
-    /// What is left of the run for another process.
     fn kept(&self) -> Kept {
-        match self.plan.checkpoint {
-            Some(_) => Kept::Games(self.state.games.played),
-            None => Kept::Nothing,
-        }
+        kept(&self.plan, self.state.games.played)
     }
 
     fn write(&mut self, game: &FinishedGame) -> Result<(), SelfPlayError> {

@@ -14,14 +14,15 @@ use std::sync::LazyLock;
 use graph::{Arrow, Graph, circles};
 
 /// Each crate with those it may use.
-const CRATES: [(&str, &[&str]); 11] = [
+const CRATES: [(&str, &[&str]); 12] = [
     ("crc-fast", &[]),
     ("game", &[]),
     ("shogi", &["game"]),
     ("search", &["game", "shogi"]),
     ("format", &["shogi"]),
     ("marubatsu", &["game"]),
-    ("network", &["game", "shogi"]),
+    ("process", &[]),
+    ("network", &["game", "shogi", "process"]),
     ("mcts", &["game", "shogi", "search", "network"]),
     ("selfplay", &["game", "shogi", "search", "format", "network", "mcts"]),
     ("testing", &["game", "shogi", "format"]),

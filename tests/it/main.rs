@@ -4,6 +4,7 @@
 #![allow(clippy::needless_raw_string_hashes, reason = "snapshots are written with them")]
 
 mod archive;
+mod children;
 mod cli_snapshots;
 mod convert;
 mod damaged;

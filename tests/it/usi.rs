@@ -120,7 +120,7 @@ impl Engine {
         (rest, output.status)
     }
 
-    fn quit(mut self) {
+    pub(crate) fn quit(mut self) {
         self.say("quit");
         let (rest, status) = self.end();
         assert!(rest.is_empty() && status.success(), "{rest:?} {status}");

@@ -11,12 +11,14 @@ pub const MATE_EVAL: i16 = 30_000;
 
 const MATED_EVAL: i16 = -MATE_EVAL;
 
-/// Evaluations from here on are those of mates: none has more plies, and no probability of 32 bits below 1 comes near.
+/// Evaluations from here on are those of mates. No probability of 32 bits below 1 comes near.
 const LEAST_MATE_EVAL: i16 = MATE_EVAL - 1000;
 
-/// The evaluation of a mate in so many plies: of the side that mates if `wins`, else of the one that is mated.
+/// The evaluation of a mate in so many plies: of the side that mates if `wins`, else of the one that is mated. That of
+/// a longer one is as of 1,000 plies: no mate is evaluated as something else.
 pub fn eval_of_mate(wins: bool, plies: usize) -> i16 {
-    let plies = i16::try_from(plies).unwrap_or(MATE_EVAL).min(MATE_EVAL);
+    const MOST_PLIES: i16 = MATE_EVAL - LEAST_MATE_EVAL;
+    let plies = i16::try_from(plies).unwrap_or(MOST_PLIES).min(MOST_PLIES);
     if wins { MATE_EVAL - plies } else { plies - MATE_EVAL }
 }
 
@@ -51,8 +53,9 @@ mod tests {
     #[test]
     fn mates_are_told_by_their_distance_from_30000() {
         assert_eq!(
-            [(true, 3), (false, 0), (true, 70_000)].map(|(w, p)| eval_of_mate(w, p)),
-            [29_997, -30_000, 0]
+            [(true, 3), (false, 0), (true, 1001), (false, 30_001), (true, usize::MAX)]
+                .map(|(wins, plies)| eval_of_mate(wins, plies)),
+            [29_997, -30_000, 29_000, -29_000, 29_000]
         );
         let evals = [29_000, -29_999, 31_111, i16::MIN, 28_999, -28_999, 12_500, 0];
         let mates = [true, true, true, true, false, false, false, false];

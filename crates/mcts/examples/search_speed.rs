@@ -4,6 +4,7 @@
 //! play.
 
 use std::error::Error;
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use kyokumen_mcts::{Leaf, LeafSearch, MateLimits, SearchSettings, Simulation, Tree};
@@ -45,7 +46,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                     waiting.push(i);
                 }
             }
-            evaluator.evaluate(&mut batch)?;
+            evaluator.evaluate(&mut batch, &AtomicBool::new(false))?;
             for (slot, &i) in waiting.iter().enumerate() {
                 trees[i].expand(&leaves[i], batch.policy(slot), batch.value(slot));
             }

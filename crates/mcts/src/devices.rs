@@ -4,7 +4,10 @@
 //! that it evaluates one while the other is filled. A leaf that is met twice in a batch is dropped, and the batch is
 //! smaller. The design is Yamaoka's of 2018.
 
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::{Duration, Instant};
 use std::{io, thread};
 
 use kyokumen_network::{Batch, EvaluationError, Evaluator};
@@ -12,21 +15,41 @@ use kyokumen_network::{Batch, EvaluationError, Evaluator};
 use crate::leaf_search::LeafSearch;
 use crate::tree::{Leaf, Simulation, Tree};
 
-/// What evaluates the leaves of one tree: a thread for each evaluator.
+/// What evaluates the leaves of one tree: a thread for each evaluator. Evaluations are cancelled when this is dropped.
 pub struct Devices {
     requests: Vec<Sender<Request>>,
-    answers: Receiver<(usize, Result<Request, EvaluationError>)>,
-    idle: Vec<(usize, Request)>,
+    answers: Receiver<Result<Request, EvaluationError>>,
+    /// Those of each batch, in the order of the devices.
+    leaves: Vec<Leaves>,
+    idle: Vec<Request>,
+    cancel: Arc<AtomicBool>,
 }
 
-/// A batch and the leaves whose positions are in it.
+/// A batch, here or at its device.
 struct Request {
+    number: usize,
     batch: Batch,
-    leaves: Vec<Leaf>,
+}
+
+/// The leaves whose positions are in a batch.
+#[derive(Default)]
+struct Leaves {
+    all: Vec<Leaf>,
+    /// So many of them wait for an answer. None does once a search has ended without waiting for it.
+    waiting: usize,
 }
 
 /// Batches of each device: one is evaluated while the other is filled.
 const BATCHES: usize = 2;
+
+/// How often a search that waits for a device asks whether it goes on.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// How long a search that does not go on waits for batches that are being evaluated.
+const LAST_PATIENCE: Duration = Duration::from_millis(250);
+
+/// How long devices may take to end when their evaluations are cancelled.
+const END_PATIENCE: Duration = Duration::from_secs(1);
 
 impl Devices {
     /// Devices that evaluate batches of so many positions.
@@ -36,25 +59,30 @@ impl Devices {
     /// If a thread cannot be started.
     pub fn start(evaluators: Vec<Box<dyn Evaluator>>, batch: usize) -> io::Result<Self> {
         let (answer, answers) = channel();
-        let (mut requests, mut idle) = (Vec::new(), Vec::new());
-        for (number, evaluator) in evaluators.into_iter().enumerate() {
-            for _ in 0..BATCHES {
+        let (cancel, number) = (Arc::<AtomicBool>::default(), evaluators.len() * BATCHES);
+        let leaves = std::iter::repeat_with(Leaves::default).take(number).collect();
+        let (requests, idle) = (Vec::new(), Vec::new());
+        let mut devices = Self { requests, answers, leaves, idle, cancel };
+        for (device, evaluator) in evaluators.into_iter().enumerate() {
+            for number in device * BATCHES..(device + 1) * BATCHES {
                 let batch = Batch::new(batch, evaluator.planes());
-                idle.push((number, Request { batch, leaves: Vec::new() }));
+                devices.idle.push(Request { number, batch });
             }
             let (request, asked) = channel();
-            requests.push(request);
-            let last_words = LastWords { number, answer: answer.clone() };
+            devices.requests.push(request);
+            let last_words = LastWords { answer: answer.clone() };
+            let cancel = Arc::clone(&devices.cancel);
             thread::Builder::new()
                 .name("device".to_owned())
-                .spawn(move || work(evaluator, &asked, &last_words))?;
+                .spawn(move || work(evaluator, &asked, &last_words, &cancel))?;
         }
         // The first devices before their second batches.
-        idle.sort_by_key(|&(number, _)| std::cmp::Reverse(number));
-        Ok(Self { requests, answers, idle })
+        devices.idle.sort_by_key(|request| std::cmp::Reverse(request.number / BATCHES));
+        Ok(devices)
     }
 
-    /// Searches until the root is proven or has so many visits, or `goes_on`, which is asked between batches, says no.
+    /// Searches until the root is proven or has so many visits, or `goes_on`, which is asked between batches and while
+    /// a device evaluates, says no. In that case a batch whose device is too slow is not waited for.
     ///
     /// # Errors
     ///
@@ -66,39 +94,57 @@ impl Devices {
         most_visits: u32,
         mut goes_on: impl FnMut(&Tree) -> bool,
     ) -> Result<(), EvaluationError> {
-        let mut failed = None;
+        let mut stopped = None;
         loop {
-            let is_full = |tree: &Tree| tree.is_proven() || tree.visits() >= most_visits;
-            let mut ends = failed.is_some() || is_full(tree) || !goes_on(tree);
-            while let Some((device, mut request)) = self.idle.pop_if(|_| !ends) {
-                request.fill(tree, mates, most_visits);
+            if stopped.is_none() && !goes_on(tree) {
+                stopped = Some(Instant::now());
+            }
+            let is_full = tree.is_proven() || tree.visits() >= most_visits;
+            let ends = stopped.is_some() || is_full;
+            while let Some(mut request) = self.idle.pop_if(|_| !ends) {
+                let leaves = &mut self.leaves[request.number];
+                leaves.fill(&mut request.batch, tree, mates, most_visits);
                 if request.batch.is_empty() {
-                    self.idle.push((device, request));
+                    self.idle.push(request);
                     break;
                 }
-                if let Err(unsent) = self.requests[device].send(request) {
-                    unsent.0.give_up(tree);
-                    self.idle.push((device, unsent.0));
-                    failed = Some(gone());
-                    ends = true;
-                }
+                self.requests[request.number / BATCHES].send(request).map_err(|_| gone())?;
             }
-            let waiting = self.requests.len() * BATCHES - self.idle.len();
-            match (waiting, ends) {
-                (0, true) => return failed.map_or(Ok(()), Err),
-                (0, false) => continue,
-                _ => {}
+            let is_waiting = self.leaves.iter().any(|leaves| leaves.waiting > 0);
+            if ends && !is_waiting {
+                return Ok(());
             }
-            match self.answers.recv() {
-                Ok((device, Ok(request))) => {
-                    request.expand(tree);
-                    self.idle.push((device, request));
+            // A device may have a batch of an earlier search.
+            if !is_waiting && !self.idle.is_empty() {
+                continue;
+            }
+            match self.answers.recv_timeout(LOOK_EVERY) {
+                Ok(Ok(request)) => {
+                    self.leaves[request.number].expand(&request.batch, tree);
+                    self.idle.push(request);
                 }
                 // What it was asked about is lost, and with it the tree; nobody goes on with either.
-                Ok((_, Err(error))) => return Err(error),
-                Err(_) => return Err(gone()),
+                Ok(Err(error)) => return Err(error),
+                Err(RecvTimeoutError::Disconnected) => return Err(gone()),
+                Err(RecvTimeoutError::Timeout) => {
+                    if stopped.is_some_and(|stopped| stopped.elapsed() >= LAST_PATIENCE) {
+                        self.leaves.iter_mut().for_each(|leaves| leaves.give_up(tree));
+                        return Ok(());
+                    }
+                }
             }
         }
+    }
+}
+
+impl Drop for Devices {
+    /// Cancels evaluations, and waits a little for what evaluates to be dropped.
+    fn drop(&mut self) {
+        self.cancel.store(true, Ordering::Relaxed);
+        self.requests.clear();
+        let until = Instant::now() + END_PATIENCE;
+        let left = || until.saturating_duration_since(Instant::now());
+        while self.answers.recv_timeout(left()).is_ok() {}
     }
 }
 
@@ -108,61 +154,75 @@ fn gone() -> EvaluationError {
 
 /// Speaks for a thread that panics: whoever waits for its answer waits for ever.
 struct LastWords {
-    number: usize,
-    answer: Sender<(usize, Result<Request, EvaluationError>)>,
+    answer: Sender<Result<Request, EvaluationError>>,
 }
 
 impl Drop for LastWords {
     fn drop(&mut self) {
         if thread::panicking() {
-            drop(self.answer.send((self.number, Err(gone()))));
+            drop(self.answer.send(Err(gone())));
         }
     }
 }
 
-fn work(mut evaluator: Box<dyn Evaluator>, asked: &Receiver<Request>, to: &LastWords) {
+fn work(
+    mut evaluator: Box<dyn Evaluator>,
+    asked: &Receiver<Request>,
+    to: &LastWords,
+    cancel: &AtomicBool,
+) {
     for mut request in asked {
-        let evaluated = evaluator.evaluate(&mut request.batch).map(|()| request);
-        if to.answer.send((to.number, evaluated)).is_err() {
+        let evaluated = evaluator.evaluate(&mut request.batch, cancel).map(|()| request);
+        if to.answer.send(evaluated).is_err() {
             break;
         }
     }
 }
 
-impl Request {
-    fn fill(&mut self, tree: &mut Tree, mates: &mut LeafSearch, most_visits: u32) {
-        self.batch.clear();
-        let most = self.batch.capacity();
+impl Leaves {
+    fn fill(
+        &mut self,
+        batch: &mut Batch,
+        tree: &mut Tree,
+        mates: &mut LeafSearch,
+        most_visits: u32,
+    ) {
+        batch.clear();
+        let most = batch.capacity();
         // A quarter of the walks may be in vain: where all lead to leaves that wait, it is time to evaluate them. Those
         // whose end is known cost no evaluation, and are bounded so that somebody looks at the clock.
         let (mut collisions, mut known) = (0, 0);
-        while self.batch.len() < most && collisions <= most / 4 && known <= 4 * most {
+        while batch.len() < most && collisions <= most / 4 && known <= 4 * most {
             if tree.visits() >= most_visits {
                 break;
             }
-            let used = self.batch.len();
-            if self.leaves.len() == used {
-                self.leaves.push(Leaf::default());
+            let used = batch.len();
+            if self.all.len() == used {
+                self.all.push(Leaf::default());
             }
-            let leaf = &mut self.leaves[used];
+            let leaf = &mut self.all[used];
             match tree.simulate(leaf, mates) {
-                Simulation::Leaf => self.batch.push(leaf.position(), leaf.moves()),
+                Simulation::Leaf => batch.push(leaf.position(), leaf.moves()),
                 Simulation::Known => known += 1,
                 Simulation::Collision => collisions += 1,
                 Simulation::Proven => break,
             }
         }
+        self.waiting = batch.len();
     }
 
-    fn expand(&self, tree: &mut Tree) {
-        for (slot, leaf) in self.leaves[..self.batch.len()].iter().enumerate() {
-            tree.expand(leaf, self.batch.policy(slot), self.batch.value(slot));
+    /// Takes the answers, unless nobody waits for them any more.
+    fn expand(&mut self, batch: &Batch, tree: &mut Tree) {
+        for (slot, leaf) in self.all[..self.waiting].iter().enumerate() {
+            tree.expand(leaf, batch.policy(slot), batch.value(slot));
         }
+        self.waiting = 0;
     }
 
-    fn give_up(&self, tree: &mut Tree) {
-        for leaf in &self.leaves[..self.batch.len()] {
+    fn give_up(&mut self, tree: &mut Tree) {
+        for leaf in &self.all[..self.waiting] {
             tree.give_up(leaf);
         }
+        self.waiting = 0;
     }
 }

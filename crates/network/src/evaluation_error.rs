@@ -22,6 +22,9 @@ pub enum EvaluationError {
         /// What was expected.
         expected: &'static str,
     },
+    /// Somebody set the flag that ends the evaluation.
+    #[error("the evaluation was interrupted")]
+    Cancelled,
     /// The runtime failed.
     #[error("the network cannot be evaluated")]
     Runtime(#[source] Box<dyn std::error::Error + Send + Sync>),

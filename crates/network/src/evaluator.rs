@@ -1,5 +1,7 @@
 //! What evaluates positions.
 
+use std::sync::atomic::AtomicBool;
+
 use crate::batch::Batch;
 use crate::evaluation_error::EvaluationError;
 use crate::features::Input2;
@@ -9,10 +11,10 @@ pub trait Evaluator: Send {
     /// The planes it reads; `None` if it needs none.
     fn planes(&self) -> Option<Input2>;
 
-    /// Answers all positions of a batch.
+    /// Answers all positions of a batch. What may take long ends soon after `cancel` is set.
     ///
     /// # Errors
     ///
     /// [`EvaluationError`] if the network cannot be asked, or answers nonsense.
-    fn evaluate(&mut self, batch: &mut Batch) -> Result<(), EvaluationError>;
+    fn evaluate(&mut self, batch: &mut Batch, cancel: &AtomicBool) -> Result<(), EvaluationError>;
 }

@@ -4,6 +4,8 @@ use std::error::Error;
 use std::io;
 use std::path::PathBuf;
 
+use kyokumen_process::Fault;
+
 /// Why a file or a program is no network that we can ask.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -46,15 +48,29 @@ pub enum NetworkError {
         /// What the system says.
         source: io::Error,
     },
-    /// A program does not say that it evaluates positions.
+    /// A program sends no line of greeting.
+    #[error("{program} is no evaluator: it sent no line of greeting")]
+    NoGreeting {
+        /// The program.
+        program: String,
+        /// Why not.
+        source: Fault,
+    },
+    /// A program's first line is no greeting of this protocol.
     #[error(
         "{program} is no evaluator: its first line is {greeting:?}, expected `kyokumen-evaluator 1 57` or `… 119`"
     )]
     Greeting {
         /// The program.
         program: String,
-        /// What it said; nothing if it has ended.
+        /// How the line begins.
         greeting: String,
+    },
+    /// Somebody set the flag that ends the start of a program.
+    #[error("the start of {program} was interrupted")]
+    Cancelled {
+        /// The program.
+        program: String,
     },
     /// An input is of another shape.
     #[error(

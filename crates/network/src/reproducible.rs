@@ -1,5 +1,7 @@
 //! Does an evaluator give the same bits for a position wherever it stands?
 
+use std::sync::atomic::AtomicBool;
+
 use kyokumen_shogi::Position;
 use kyokumen_shogi::random_play::RandomPlay;
 
@@ -19,6 +21,7 @@ use crate::evaluator::Evaluator;
 pub fn is_reproducible(
     evaluator: &mut dyn Evaluator,
     capacity: usize,
+    cancel: &AtomicBool,
 ) -> Result<bool, EvaluationError> {
     let mut batch = Batch::new(capacity, evaluator.planes());
     let some: Vec<Position> = positions().take(capacity).collect();
@@ -27,7 +30,7 @@ pub fn is_reproducible(
         for position in positions {
             batch.push(position, &position.legal_moves());
         }
-        evaluator.evaluate(&mut batch)?;
+        evaluator.evaluate(&mut batch, cancel)?;
         let bits = |slot| {
             let policy = batch.policy(slot).iter().map(|p| p.to_bits());
             policy.chain([batch.value(slot).to_bits()]).collect::<Vec<u32>>()

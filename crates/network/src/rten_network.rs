@@ -4,6 +4,7 @@ use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rten::{Dimension, Model, ModelOptions, NodeId, RunOptions, ThreadPool, Value};
 use rten_tensor::prelude::*;
@@ -89,9 +90,12 @@ impl Evaluator for RtenNetwork {
         Some(self.planes)
     }
 
-    fn evaluate(&mut self, batch: &mut Batch) -> Result<(), EvaluationError> {
+    fn evaluate(&mut self, batch: &mut Batch, cancel: &AtomicBool) -> Result<(), EvaluationError> {
         batch.start_answers();
         for chunk in 0..batch.len().div_ceil(CHUNK) {
+            if cancel.load(Ordering::Relaxed) {
+                return Err(EvaluationError::Cancelled);
+            }
             let [logits, values] = self.run(batch, chunk).map_err(EvaluationError::Runtime)?;
             let (logits, _) = logits.as_chunks::<LABELS>();
             let slots = chunk * CHUNK..batch.len().min((chunk + 1) * CHUNK);

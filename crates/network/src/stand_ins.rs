@@ -1,5 +1,6 @@
 //! Evaluators without a network, for tests and benchmarks.
 
+use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -22,7 +23,7 @@ impl Evaluator for Uniform {
         self.planes
     }
 
-    fn evaluate(&mut self, batch: &mut Batch) -> Result<(), EvaluationError> {
+    fn evaluate(&mut self, batch: &mut Batch, _: &AtomicBool) -> Result<(), EvaluationError> {
         batch.start_answers();
         for slot in 0..batch.len() {
             let moves = batch.labels(slot).len();
@@ -44,7 +45,7 @@ impl Evaluator for Hashed {
         None
     }
 
-    fn evaluate(&mut self, batch: &mut Batch) -> Result<(), EvaluationError> {
+    fn evaluate(&mut self, batch: &mut Batch, _: &AtomicBool) -> Result<(), EvaluationError> {
         batch.start_answers();
         for slot in 0..batch.len() {
             let seed = batch.key(slot) ^ SplitMix64::nth_bits(self.seed, 0);
@@ -86,9 +87,9 @@ impl<E: Evaluator> Evaluator for Delayed<E> {
         self.inner.planes()
     }
 
-    fn evaluate(&mut self, batch: &mut Batch) -> Result<(), EvaluationError> {
+    fn evaluate(&mut self, batch: &mut Batch, cancel: &AtomicBool) -> Result<(), EvaluationError> {
         let end = Instant::now() + self.batch_time;
-        self.inner.evaluate(batch)?;
+        self.inner.evaluate(batch, cancel)?;
         // A thread that sleeps wakes up to a millisecond late. Drivers of devices ask again and again, too.
         thread::sleep(end.saturating_duration_since(Instant::now() + LATENESS));
         while Instant::now() < end {

@@ -2,6 +2,8 @@
 
 use std::io;
 use std::mem;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -49,15 +51,17 @@ pub(crate) struct Times {
 }
 
 impl Device {
-    /// The device of each of so many groups, and its thread if it has one.
+    /// The device of each of so many groups, and its thread if it has one. Evaluations end when `stop` is set.
     pub(crate) fn of_groups(
         mut evaluator: Box<dyn Evaluator>,
         number: usize,
         groups: usize,
+        stop: &Arc<AtomicBool>,
     ) -> io::Result<(Vec<Self>, Option<JoinHandle<()>>)> {
         if groups == 1 {
             return Ok((vec![Self::Own(evaluator)], None));
         }
+        let stop = Arc::clone(stop);
         // A group has one request at a time. In a bounded channel those that wait would outlive a device that panics,
         // and with them what they are answered through: their groups would wait for ever.
         let (requests, received) = unbounded::<Request>();
@@ -65,7 +69,7 @@ impl Device {
         let thread = thread.stack_size(STACK_BYTES).spawn(move || {
             for Request { mut batch, sent, reply } in received {
                 let waiting = sent.elapsed();
-                let times = evaluate(evaluator.as_mut(), &mut batch);
+                let times = evaluate(evaluator.as_mut(), &mut batch, &stop);
                 let times = times.map(|evaluating| Times { waiting, evaluating });
                 // A group that is gone needs no answer.
                 let _ = reply.send(Reply { batch, times });
@@ -76,11 +80,15 @@ impl Device {
     }
 
     /// Evaluates a batch.
-    pub(crate) fn evaluate(&mut self, batch: &mut Batch) -> Result<Times, DeviceError> {
+    pub(crate) fn evaluate(
+        &mut self,
+        batch: &mut Batch,
+        stop: &AtomicBool,
+    ) -> Result<Times, DeviceError> {
         match self {
             Self::Own(evaluator) => {
                 let evaluating =
-                    evaluate(evaluator.as_mut(), batch).map_err(DeviceError::Failed)?;
+                    evaluate(evaluator.as_mut(), batch, stop).map_err(DeviceError::Failed)?;
                 Ok(Times { waiting: Duration::ZERO, evaluating })
             }
             Self::Shared(requests) => {
@@ -97,9 +105,13 @@ impl Device {
     }
 }
 
-fn evaluate(evaluator: &mut dyn Evaluator, batch: &mut Batch) -> Result<Duration, EvaluationError> {
+fn evaluate(
+    evaluator: &mut dyn Evaluator,
+    batch: &mut Batch,
+    stop: &AtomicBool,
+) -> Result<Duration, EvaluationError> {
     let start = Instant::now();
-    evaluator.evaluate(batch)?;
+    evaluator.evaluate(batch, stop)?;
     Ok(start.elapsed())
 }
 
@@ -119,7 +131,7 @@ mod tests {
             None
         }
 
-        fn evaluate(&mut self, _: &mut Batch) -> Result<(), EvaluationError> {
+        fn evaluate(&mut self, _: &mut Batch, _: &AtomicBool) -> Result<(), EvaluationError> {
             thread::sleep(Duration::from_millis(300));
             panic!("out of order");
         }
@@ -127,12 +139,13 @@ mod tests {
 
     #[test]
     fn whoever_waits_for_a_device_that_panics_is_told() {
-        let (devices, thread) = Device::of_groups(Box::new(Panicking), 0, 3).unwrap();
+        let (devices, thread) =
+            Device::of_groups(Box::new(Panicking), 0, 3, &Arc::default()).unwrap();
         let (sender, told) = channel();
         for mut device in devices {
             let sender = sender.clone();
             thread::spawn(move || {
-                let evaluated = device.evaluate(&mut Batch::new(1, None));
+                let evaluated = device.evaluate(&mut Batch::new(1, None), &AtomicBool::new(false));
                 sender.send(matches!(evaluated, Err(DeviceError::Gone))).unwrap();
             });
         }

@@ -118,7 +118,7 @@ struct Shared {
     /// The first game that was not yielded yet.
     wanted: AtomicU64,
     counters: Counters,
-    stop: AtomicBool,
+    stop: Arc<AtomicBool>,
 }
 
 /// So many times the games that are played at a time may wait for an earlier one.
@@ -167,7 +167,7 @@ impl Games {
             next: next.collect(),
             wanted: AtomicU64::new(numbers.start),
             counters: Counters::default(),
-            stop: AtomicBool::new(false),
+            stop: Arc::default(),
         });
         let (sender, deliveries) = unbounded();
         let mut games = Self {
@@ -184,8 +184,9 @@ impl Games {
             devices.flat_map(|(network, devices)| devices.into_iter().map(move |d| (network, d)));
         for (device_number, (network, evaluator)) in devices.enumerate() {
             let planes = evaluator.planes();
-            let (devices, thread) = Device::of_groups(evaluator, device_number, run.groups)
-                .map_err(GamesError::Thread)?;
+            let (devices, thread) =
+                Device::of_groups(evaluator, device_number, run.groups, &shared.stop)
+                    .map_err(GamesError::Thread)?;
             games.threads.extend(thread);
             for device in devices {
                 let batch = Batch::new(run.batch, planes);
@@ -455,11 +456,13 @@ impl Group {
         }
     }
 
-    /// Whether there are answers: none if the device's thread has panicked.
+    /// Whether there are answers: none if the device's thread has panicked, or the games were to end.
     fn evaluate(&mut self) -> Result<bool, GamesError> {
-        let times = match self.device.evaluate(&mut self.batch) {
+        let times = match self.device.evaluate(&mut self.batch, &self.shared.stop) {
             Ok(times) => times,
-            Err(DeviceError::Gone) => return Ok(false),
+            Err(DeviceError::Gone | DeviceError::Failed(EvaluationError::Cancelled)) => {
+                return Ok(false);
+            }
             Err(DeviceError::Failed(source)) => {
                 return Err(GamesError::Evaluation { device: self.device_number, source });
             }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use serde_json::{Map, Value};
+use serde_json::Map;
 
 use crate::cli::exit::Usage;
 use crate::cli::failure::plan_error;
@@ -104,7 +104,8 @@ pub(super) struct EngineArgs {
     #[arg(long, value_name = "NAME=VALUE", value_parser = engine_option)]
     pub(super) engine_option: Vec<(String, String)>,
 
-    /// Start the engine again when it has said nothing for so long [default: 60]
+    /// Start the engine again when it is not ready within so long, or says nothing of its search for so long
+    /// [default: 60]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(super) engine_timeout: Option<Duration>,
 }
@@ -128,11 +129,11 @@ impl SettingArgs {
         }
     }
 
+    /// What is to be done, but for what manifests say of the evaluator: it is asked last.
     pub(super) fn plan(
         self,
         inputs: Vec<PathBuf>,
         config: Option<PathBuf>,
-        evaluator: Map<String, Value>,
     ) -> anyhow::Result<JobPlan> {
         let (mix, scale) = (self.mix.unwrap_or(0.0), self.scale.unwrap_or(EVAL_SCALE));
         if !(0.0..=1.0).contains(&mix) {
@@ -141,6 +142,7 @@ impl SettingArgs {
         if !scale.is_finite() || scale <= 0.0 {
             return Err(Usage(format!("--scale: {scale} is no number above 0")).into());
         }
+        let evaluator = Map::new();
         let settings = Settings {
             fill: self.fill.unwrap_or_default(),
             relabel: Some(RelabelSettings { evaluator, mix, scale, policy: self.policy }),

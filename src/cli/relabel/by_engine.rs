@@ -6,9 +6,9 @@ use std::time::Duration;
 use anyhow::Context;
 
 use super::args::SettingArgs;
-use super::outcome::{show, summary};
+use super::outcome::{show, summary, with_evaluator};
 use crate::cli::exit::{ExitStatus, Usage};
-use crate::cli::job_args::run_job;
+use crate::cli::job_args::run_watched_job;
 use crate::relabel::relabel;
 use crate::relabel::usi_engine::{EngineSettings, UsiEvaluator};
 use crate::storage::platform::Interrupt;
@@ -34,18 +34,16 @@ pub(super) fn run(
         nodes: settings.asked.nodes.ok_or_else(|| Usage(NODES_MISSING.to_owned()))?,
         patience: settings.asked.engine_timeout.unwrap_or(ENGINE_TIMEOUT),
     };
-    let interrupt = Interrupt::watch().context("cannot watch for signals")?;
-    let evaluator = engine.entry(&interrupt.cancel())?;
-    drop(interrupt);
-    let mode = settings.job.progress();
-    let dry_run = settings.job.dry_run;
-    let plan = settings.plan(inputs, config, evaluator)?;
+    let (mode, dry_run) = (settings.job.progress(), settings.job.dry_run);
+    let mut plan = settings.plan(inputs, config)?;
     if dry_run {
         return show(&plan);
     }
-    let make = move || Ok(UsiEvaluator::new(engine.clone()));
+    let interrupt = Interrupt::watch().context("cannot watch for signals")?;
+    with_evaluator(&mut plan, engine.entry(&interrupt.cancel()), &interrupt)?;
+    let make = move |_: &_| Ok(UsiEvaluator::new(engine.clone()));
     let work = |plan, progress: &mut _, cancel: &_| {
         relabel(plan, ENGINE_BLOCK_RECORDS, make, progress, cancel)
     };
-    run_job(plan, mode, work, summary)
+    run_watched_job(plan, mode, &interrupt, work, summary)
 }

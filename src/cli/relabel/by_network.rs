@@ -2,17 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
+use anyhow::Context;
 use kyokumen_mcts::MateLimits;
 
 use super::args::SettingArgs;
-use super::outcome::{show, summary};
+use super::outcome::{show, summary, with_evaluator};
 use crate::cli::exit::{ExitStatus, Usage};
-use crate::cli::job_args::run_job;
+use crate::cli::job_args::run_watched_job;
 use crate::cli::network_defaults::{BATCH, MATE_TABLE_MIB, POLICY_TEMPERATURE};
 use crate::cli::search_args::check_table;
 use crate::relabel::network::{NetworkEvaluator, NetworkSettings};
 use crate::relabel::relabel;
 use crate::selfplay::evaluators::Model;
+use crate::storage::platform::Interrupt;
 
 const LEAF_MATE: MateLimits = MateLimits { depth: 7, nodes: 30 };
 const ROOT_MATE: MateLimits = MateLimits { depth: 33, nodes: 10_000 };
@@ -25,17 +27,18 @@ pub(super) fn run(
 ) -> anyhow::Result<ExitStatus> {
     let network = asked(model, &settings)?;
     check_table(network.mate_table_mib)?;
-    let evaluator = network.entry()?;
     let (mode, dry_run) = (settings.job.progress(), settings.job.dry_run);
-    let plan = settings.plan(inputs, config, evaluator)?;
+    let mut plan = settings.plan(inputs, config)?;
     if dry_run {
         return show(&plan);
     }
+    let interrupt = Interrupt::watch().context("cannot watch for signals")?;
+    with_evaluator(&mut plan, network.entry(&interrupt.cancel()), &interrupt)?;
     let block_records = network.batch as u64;
-    let make = move || NetworkEvaluator::new(network.clone());
+    let make = move |cancel: &_| NetworkEvaluator::new(network.clone(), cancel);
     let work =
         |plan, progress: &mut _, cancel: &_| relabel(plan, block_records, make, progress, cancel);
-    run_job(plan, mode, work, summary)
+    run_watched_job(plan, mode, &interrupt, work, summary)
 }
 
 fn asked(model: &Path, settings: &SettingArgs) -> Result<NetworkSettings, Usage> {

@@ -1,10 +1,33 @@
-//! What is said of a plan and of a run.
+//! What an evaluator adds to a plan, and what is said of a plan and of a run.
 
-use crate::cli::exit::ExitStatus;
+use serde_json::{Map, Value};
+
+use crate::cli::exit::{ExitStatus, Interrupted};
 use crate::cli::job_args::show_files;
 use crate::cli::report::{records, with_counts};
 use crate::jobs::plan::JobPlan;
 use crate::records::counts::Counts;
+use crate::relabel::evaluator_error::EvaluatorError;
+use crate::storage::platform::Interrupt;
+
+/// Puts into a plan what manifests say of its evaluator, which was started to find that out.
+pub(super) fn with_evaluator(
+    plan: &mut JobPlan,
+    started: Result<Map<String, Value>, EvaluatorError>,
+    interrupt: &Interrupt,
+) -> anyhow::Result<()> {
+    match (started, interrupt.signal()) {
+        (Err(_), Some(signal)) => {
+            let what = "interrupted before the first record, while the evaluator was started";
+            Err(Interrupted { signal, what: what.to_owned() }.into())
+        }
+        (Err(error), None) => Err(error.into()),
+        (Ok(entry), _) => {
+            plan.settings.relabel.as_mut().expect("a plan for new evaluations").evaluator = entry;
+            Ok(())
+        }
+    }
+}
 
 /// Says what would be read and written.
 pub(super) fn show(plan: &JobPlan) -> anyhow::Result<ExitStatus> {

@@ -1,5 +1,8 @@
 //! One tree, and devices that evaluate batches of its leaves.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
 use kyokumen_mcts::{Devices, LeafSearch, MateLimits, Puct, SearchSettings, Tree};
 use kyokumen_network::{Batch, EvaluationError, Evaluator, Hashed, Input2};
 use kyokumen_shogi::{Position, PositionHistory};
@@ -78,12 +81,12 @@ impl Evaluator for Failing {
         None
     }
 
-    fn evaluate(&mut self, batch: &mut Batch) -> Result<(), EvaluationError> {
+    fn evaluate(&mut self, batch: &mut Batch, cancel: &AtomicBool) -> Result<(), EvaluationError> {
         match self.0.checked_sub(1) {
             Some(left) => self.0 = left,
             None => return self.1(),
         }
-        Hashed::default().evaluate(batch)
+        Hashed::default().evaluate(batch, cancel)
     }
 }
 
@@ -96,5 +99,43 @@ fn devices_that_fail_or_panic_end_the_search() {
         let sound = Box::new(Hashed::default());
         let mut devices = Devices::start(vec![sound, Box::new(Failing(20, fails))], 4).unwrap();
         assert!(devices.search(&mut tree, &mut mates, 1_000_000, |_| true).is_err());
+    }
+}
+
+/// A device that answers so many batches and then hangs until it is cancelled.
+struct Hanging(u32);
+
+impl Evaluator for Hanging {
+    fn planes(&self) -> Option<Input2> {
+        None
+    }
+
+    fn evaluate(&mut self, batch: &mut Batch, cancel: &AtomicBool) -> Result<(), EvaluationError> {
+        if self.0 > 0 {
+            self.0 -= 1;
+            return Hashed::default().evaluate(batch, cancel);
+        }
+        while !cancel.load(Ordering::Relaxed) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Err(EvaluationError::Cancelled)
+    }
+}
+
+#[test]
+fn a_device_that_hangs_does_not_keep_a_search_from_ending() {
+    for answers in [0, 2] {
+        let (mut tree, mut mates) = (tree(), LeafSearch::new(1));
+        let mut devices = Devices::start(vec![Box::new(Hanging(answers))], 4).unwrap();
+        // Again with no batch left.
+        for _ in 0..2 {
+            let until = Instant::now() + Duration::from_millis(50);
+            let goes_on = |_: &Tree| Instant::now() < until;
+            devices.search(&mut tree, &mut mates, u32::MAX, goes_on).unwrap();
+            // Leaves that nobody waits for are no visits.
+            let root = tree.root();
+            assert_eq!(root.moves.iter().map(|m| m.visits).sum::<u32>(), root.visits);
+            assert!(root.visits <= 4 * answers, "{}", root.visits);
+        }
     }
 }

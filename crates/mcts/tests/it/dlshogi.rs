@@ -4,6 +4,8 @@
 //! Sums of values have 64 bits, as in its engine. Positions with an end within the search are left out: of proofs and
 //! repetitions the tree knows more.
 
+use std::sync::atomic::AtomicBool;
+
 use kyokumen_mcts::{LeafSearch, MateLimits, Puct, SearchSettings, Tree};
 use kyokumen_network::{Batch, Evaluator, Hashed};
 use kyokumen_shogi::random_play::RandomPlay;
@@ -77,7 +79,7 @@ fn expand(position: &Position, line: &[Position], seed: u64) -> Option<Node> {
     moves.sort_unstable();
     let mut batch = Batch::new(1, None);
     batch.push(position, &moves);
-    Hashed { seed }.evaluate(&mut batch).unwrap();
+    Hashed { seed }.evaluate(&mut batch, &AtomicBool::new(false)).unwrap();
     let edge = |(&m, &rate)| Edge { m, rate, count: 0, win: 0.0, below: None };
     let mut edges: Vec<Edge> = moves.iter().zip(batch.policy(0)).map(edge).collect();
     // dlshogi takes the first of equal moves, in the order of its generator; the tree takes the most probable one.

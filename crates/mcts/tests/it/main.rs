@@ -5,6 +5,8 @@ mod dlshogi;
 mod reference;
 mod rules;
 
+use std::sync::atomic::AtomicBool;
+
 use kyokumen_mcts::{Leaf, LeafSearch, Simulation, Tree};
 use kyokumen_network::{Batch, Evaluator};
 
@@ -22,7 +24,7 @@ fn search(
             Simulation::Leaf => {
                 batch.clear();
                 batch.push(leaf.position(), leaf.moves());
-                evaluator.evaluate(&mut batch).unwrap();
+                evaluator.evaluate(&mut batch, &AtomicBool::new(false)).unwrap();
                 tree.expand(&leaf, batch.policy(0), batch.value(0));
             }
             Simulation::Known => {}

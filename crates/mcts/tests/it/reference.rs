@@ -1,5 +1,7 @@
 //! PUCT written down plainly, without arenas, next candidates and keys, to compare every node of a search with.
 
+use std::sync::atomic::AtomicBool;
+
 use kyokumen_game::random::SplitMix64;
 use kyokumen_mcts::{Exploration, FirstPlay, LeafSearch, MateLimits, Puct, SearchSettings, Tree};
 use kyokumen_network::{Batch, Evaluator, Hashed};
@@ -51,7 +53,7 @@ impl Plain {
         if known.is_none() {
             let mut batch = Batch::new(1, None);
             batch.push(&position, &moves);
-            self.evaluator.evaluate(&mut batch).unwrap();
+            self.evaluator.evaluate(&mut batch, &AtomicBool::new(false)).unwrap();
             value = f64::from(batch.value(0));
             let edge =
                 |(&m, &prior)| Edge { m, prior, visits: 0, noise_visits: 0, sum: 0.0, node: None };

@@ -1,5 +1,6 @@
 //! Batches and the evaluators that need no network.
 
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use kyokumen_network::{
@@ -39,7 +40,7 @@ fn evaluated(
     let mut all = Vec::new();
     for positions in positions.chunks(batch.capacity()) {
         push_all(&mut batch, positions);
-        evaluator.evaluate(&mut batch).unwrap();
+        evaluator.evaluate(&mut batch, &AtomicBool::new(false)).unwrap();
         all.extend(answers(&batch));
     }
     all
@@ -62,7 +63,7 @@ fn answers_do_not_depend_on_the_batch() {
 fn hashed_answers_are_the_same_everywhere() {
     let mut batch = Batch::new(1, None);
     push_all(&mut batch, &[Position::start()]);
-    Hashed::default().evaluate(&mut batch).unwrap();
+    Hashed::default().evaluate(&mut batch, &AtomicBool::new(false)).unwrap();
     let policy = batch.policy(0);
     assert_eq!(policy.len(), 30);
     let sum: f32 = policy.iter().sum();
@@ -95,7 +96,7 @@ fn planes_stand_in_the_slots_of_their_positions() {
         let mut uniform = Uniform { planes: Some(kind) };
         let mut batch = Batch::new(16, uniform.planes());
         push_all(&mut batch, &positions);
-        uniform.evaluate(&mut batch).unwrap();
+        uniform.evaluate(&mut batch, &AtomicBool::new(false)).unwrap();
         for (slot, position) in positions.iter().enumerate() {
             let mut input1 = vec![0.0; INPUT1_PLANES * BOARD];
             write_input1(position, &mut input1);
@@ -172,7 +173,7 @@ fn a_simulated_device_takes_its_time() {
     let mut batch = Batch::new(1, None);
     push_all(&mut batch, &[Position::start()]);
     let start = Instant::now();
-    Delayed::new(Uniform::default(), time).evaluate(&mut batch).unwrap();
+    Delayed::new(Uniform::default(), time).evaluate(&mut batch, &AtomicBool::new(false)).unwrap();
     assert!(start.elapsed() >= time);
 }
 

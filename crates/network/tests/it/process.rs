@@ -1,8 +1,12 @@
 //! Programs that evaluate batches, and programs that do not.
 
 use std::error::Error;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
-use kyokumen_network::{Batch, Evaluator, NetworkError, ProcessNetwork};
+use kyokumen_network::{Batch, EvaluationError, Evaluator, NetworkError, ProcessNetwork};
 use kyokumen_shogi::Position;
 
 /// Bytes of a batch of one position, and of its answer.
@@ -10,7 +14,25 @@ const ASKED: usize = 4 + (62 + 57) * 81;
 const ANSWERED: usize = (2187 + 1) * 4;
 
 fn start(script: &str) -> Result<ProcessNetwork, NetworkError> {
-    ProcessNetwork::start(&["sh", "-c", script].map(str::to_owned), 1.0)
+    ProcessNetwork::start(&["sh", "-c", script].map(str::to_owned), 1.0, &NEVER)
+}
+
+static NEVER: AtomicBool = AtomicBool::new(false);
+
+/// A flag that is set while somebody waits.
+fn soon() -> Arc<AtomicBool> {
+    let flag = Arc::new(AtomicBool::new(false));
+    let set = Arc::clone(&flag);
+    thread::spawn(move || {
+        thread::sleep(Duration::from_millis(100));
+        set.store(true, Ordering::Relaxed);
+    });
+    flag
+}
+
+/// Why there is no answer.
+fn cause(error: &dyn Error) -> String {
+    error.source().unwrap().to_string()
 }
 
 fn batch(network: &ProcessNetwork) -> Batch {
@@ -30,12 +52,12 @@ fn a_program_is_asked_again_and_again() {
     let mut network = start(&script).unwrap();
     for _ in 0..3 {
         let mut batch = batch(&network);
-        network.evaluate(&mut batch).unwrap();
+        network.evaluate(&mut batch, &NEVER).unwrap();
         assert!(batch.policy(0).iter().all(|p| (p - 1.0 / 30.0).abs() < 1e-6));
         assert_eq!(batch.value(0).to_bits(), 0);
     }
     let mut nothing = Batch::new(4, network.planes());
-    network.evaluate(&mut nothing).unwrap();
+    network.evaluate(&mut nothing, &NEVER).unwrap();
 }
 
 #[test]
@@ -43,14 +65,73 @@ fn programs_that_end_or_lie_are_told() {
     let mut network = start("echo kyokumen-evaluator 1 119; exit 5").unwrap();
     let mut batch = batch(&network);
     for _ in 0..2 {
-        let error = network.evaluate(&mut batch).unwrap_err();
+        let error = network.evaluate(&mut batch, &NEVER).unwrap_err();
         assert_eq!(error.source().unwrap().to_string(), "the program ended (exit status: 5)");
     }
-    for script in
-        ["exit 1", "echo hello", "echo kyokumen-evaluator 1 58", "echo kyokumen-evaluator 2 57"]
-    {
+    for script in ["echo hello", "echo kyokumen-evaluator 1 58", "echo kyokumen-evaluator 2 57"] {
         assert!(matches!(start(script), Err(NetworkError::Greeting { .. })), "{script}");
     }
-    let absent = ProcessNetwork::start(&["no-such-program".to_owned()], 1.0);
+    for (script, why) in [
+        ("exit 3", "the program ended (exit status: 3)"),
+        // A line that is cut off is no line.
+        ("printf 'kyokumen-evaluator 1 57'; exit 3", "the program ended (exit status: 3)"),
+        ("exec >&-; exec sleep 60", "the program closed its pipe"),
+        ("exec cat /dev/zero", "the program sent a line of more than 65536 bytes"),
+    ] {
+        let error = start(script).err().unwrap();
+        assert!(matches!(error, NetworkError::NoGreeting { .. }), "{script}");
+        assert_eq!(cause(&error), why, "{script}");
+    }
+    let long = format!("echo {}", "x".repeat(5000));
+    assert!(start(&long).err().unwrap().to_string().len() < 300);
+    let absent = ProcessNetwork::start(&["no-such-program".to_owned()], 1.0, &NEVER);
     assert!(matches!(absent, Err(NetworkError::Start { .. })));
+}
+
+#[test]
+fn an_answer_that_is_too_long_is_an_error() {
+    let answers = |bytes: &str| {
+        format!(
+            "echo kyokumen-evaluator 1 57
+             while [ $(head -c {ASKED} | wc -c) = {ASKED} ]; do {bytes}; done"
+        )
+    };
+    let greets_too_much = "printf 'kyokumen-evaluator 1 57\\nmore'; exec cat".to_owned();
+    for script in [
+        answers(&format!("head -c {} /dev/zero", ANSWERED + 1)),
+        answers("exec cat /dev/zero"),
+        greets_too_much,
+    ] {
+        let mut network = start(&script).unwrap();
+        // The surplus may come later than the answer.
+        let error = (0..100).find_map(|_| {
+            thread::sleep(Duration::from_millis(10));
+            network.evaluate(&mut batch(&network), &NEVER).err()
+        });
+        let error = error.expect("an error");
+        assert_eq!(cause(&error), "the program sent more than it was asked for", "{script}");
+        let again = network.evaluate(&mut batch(&network), &NEVER).unwrap_err();
+        assert_eq!(cause(&again), cause(&error));
+    }
+}
+
+#[test]
+fn whatever_a_program_does_can_be_cancelled() {
+    let began = Instant::now();
+    for script in ["exec sleep 600", "while :; do printf x; sleep 0.01; done"] {
+        let words = ["sh", "-c", script].map(str::to_owned);
+        let started = ProcessNetwork::start(&words, 1.0, &soon());
+        assert!(matches!(started, Err(NetworkError::Cancelled { .. })), "{script}");
+    }
+    for behind in ["exec sleep 600", "cat > /dev/null", "while :; do printf x; sleep 0.01; done"] {
+        let mut network = start(&format!("echo kyokumen-evaluator 1 57; {behind}")).unwrap();
+        // More than a pipe holds.
+        let mut batch = Batch::new(100, network.planes());
+        let position = Position::start();
+        (0..100).for_each(|_| batch.push(&position, &position.legal_moves()));
+        let error = network.evaluate(&mut batch, &soon()).unwrap_err();
+        let is_known = matches!(error, EvaluationError::Cancelled | EvaluationError::Runtime(_));
+        assert!(is_known, "{behind}: {error}");
+    }
+    assert!(began.elapsed() < Duration::from_mins(1));
 }

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 
 use kyokumen_network::{
     BOARD, Batch, EvaluationError, Evaluator, INPUT1_PLANES, Input2, NetworkError, RtenNetwork,
@@ -44,7 +45,7 @@ fn evaluated(
         for position in positions {
             batch.push(position, &position.legal_moves());
         }
-        network.evaluate(&mut batch)?;
+        network.evaluate(&mut batch, &AtomicBool::new(false))?;
         answers
             .extend((0..batch.len()).map(|slot| (batch.policy(slot).to_vec(), batch.value(slot))));
     }

@@ -1,6 +1,7 @@
 //! A game depends on its number, the seed and the settings only.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use kyokumen_network::{Batch, Delayed, EvaluationError, Evaluator, Hashed, Input2};
@@ -49,13 +50,13 @@ impl Evaluator for Failing {
         None
     }
 
-    fn evaluate(&mut self, batch: &mut Batch) -> Result<(), EvaluationError> {
+    fn evaluate(&mut self, batch: &mut Batch, cancel: &AtomicBool) -> Result<(), EvaluationError> {
         if self.batches == 0 {
             assert!(!self.panics, "out of order");
             return Err(EvaluationError::Runtime("out of order".into()));
         }
         self.batches -= 1;
-        Hashed::default().evaluate(batch)
+        Hashed::default().evaluate(batch, cancel)
     }
 }
 

@@ -113,7 +113,7 @@ impl Shared {
             let waiting = mem::take(&mut queue.waiting);
             drop(queue);
             // Simulated devices do not fail.
-            let _ = device.evaluate(&mut batch);
+            let _ = device.evaluate(&mut batch, &self.stop);
             for (slot, waiting) in waiting.iter().enumerate() {
                 let _ = waiting.send((batch.policy(slot).to_vec(), batch.value(slot)));
             }

@@ -175,6 +175,7 @@ impl<W: Write> Player<W> {
                 self.complain(format_args!("{}", told(&error)))?;
                 self.say("readyok")
             }
+            Event::Complaint(reason) => self.complain(reason),
             Event::Info(infos) => infos.into_iter().try_for_each(|info| self.say(info)),
             Event::Decided(Err(error)) => {
                 self.complain(format_args!("{}", told(&error)))?;

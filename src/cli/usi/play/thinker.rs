@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use std::{io, thread};
 
-use anyhow::Context;
-use crossbeam_channel::{Receiver, Sender, unbounded};
+use anyhow::{Context, anyhow};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded, never, select, unbounded};
 use kyokumen_mcts::{Devices, LeafSearch, MateLimits, Puct, SearchSettings, Tree};
 
 use super::info::Info;
@@ -20,6 +20,15 @@ use crate::solver::{Limits, SearchControl, TableSize, Threads, Verdict, WhenHope
 
 /// How often a search says how far it is.
 const INFO_EVERY: Duration = Duration::from_secs(1);
+
+/// How often a search that waits for its networks looks whether it is to end.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// How long a search that is to end and knows nothing yet waits for a first answer.
+const FIRST_PATIENCE: Duration = Duration::from_secs(1);
+
+/// How long the threads and their programs may take to end.
+const END_PATIENCE: Duration = Duration::from_secs(2);
 
 /// Table of the mate search at the root.
 const ROOT_MATE_TABLE: TableSize = TableSize::from_mib(64);
@@ -34,6 +43,13 @@ pub(super) struct Networks {
     pub(super) models: Vec<Model>,
     pub(super) policy_temperature: f32,
     pub(super) batch: usize,
+}
+
+impl Networks {
+    fn load(&self, cancel: &AtomicBool) -> Loaded {
+        let loaded = self.models.iter().map(|model| model.load(self.policy_temperature, cancel));
+        Ok(Devices::start(loaded.collect::<Result<_, _>>()?, self.batch)?)
+    }
 }
 
 /// A search that is asked for.
@@ -81,6 +97,8 @@ pub(super) enum Event {
     /// The networks are there, or why not.
     Ready(anyhow::Result<()>),
     Info(Vec<Info>),
+    /// Why the decision that follows is no better.
+    Complaint(&'static str),
     Decided(anyhow::Result<Decision>),
 }
 
@@ -100,6 +118,7 @@ enum Task {
 pub(super) struct Thinker {
     tasks: Sender<Task>,
     events: Receiver<Event>,
+    cancel: Arc<AtomicBool>,
 }
 
 impl Thinker {
@@ -107,21 +126,24 @@ impl Thinker {
     pub(super) fn start(networks: Networks) -> io::Result<Self> {
         let (tasks, given) = unbounded();
         let (event, events) = unbounded();
+        let cancel = Arc::<AtomicBool>::default();
         let searcher = Searcher::start()?;
         let mates = LeafSearch::try_new(LEAF_MATE_TABLE_MIB).map_err(io::Error::other)?;
+        let cancel_loading = Arc::clone(&cancel);
         thread::Builder::new().name("thinker".to_owned()).spawn(move || {
-            let mut worker = Worker { networks, devices: None, mates, searcher, events: event };
-            for task in given {
-                let event = match task {
-                    Task::Prepare => Event::Ready(worker.devices().map(drop)),
-                    Task::Think(thought) => Event::Decided(worker.think(&thought)),
-                };
-                if worker.events.send(event).is_err() {
-                    break;
-                }
-            }
+            let worker = Worker {
+                networks,
+                devices: None,
+                loading: None,
+                ready_asked: 0,
+                mates,
+                searcher,
+                cancel: cancel_loading,
+                events: event,
+            };
+            worker.work(&given);
         })?;
-        Ok(Self { tasks, events })
+        Ok(Self { tasks, events, cancel })
     }
 
     pub(super) fn prepare(&self) {
@@ -138,25 +160,113 @@ impl Thinker {
     }
 }
 
+impl Drop for Thinker {
+    /// Ends the threads, so that no program outlives this one.
+    fn drop(&mut self) {
+        self.cancel.store(true, Ordering::Relaxed);
+        self.tasks = unbounded().0;
+        let until = Instant::now() + END_PATIENCE;
+        while self.events.recv_deadline(until).is_ok() {}
+    }
+}
+
+const LOADER_GONE: &str = "the thread that loads the networks has ended";
+
+type Loaded = anyhow::Result<Devices>;
+
 struct Worker {
     networks: Networks,
     devices: Option<Devices>,
+    /// Where the networks arrive that are being loaded: that may take minutes, or never end.
+    loading: Option<Receiver<Loaded>>,
+    /// How often somebody waits to be told that they are there.
+    ready_asked: usize,
     mates: LeafSearch,
     searcher: Searcher,
+    cancel: Arc<AtomicBool>,
+    /// Dropped last, by which others know that this has ended.
     events: Sender<Event>,
 }
 
 impl Worker {
-    /// Loads the networks, if that was not done before.
-    fn devices(&mut self) -> anyhow::Result<&mut Devices> {
-        let devices = if let Some(devices) = self.devices.take() {
-            devices
-        } else {
-            let Networks { models, policy_temperature, batch } = &self.networks;
-            let loaded = models.iter().map(|model| model.load(*policy_temperature));
-            Devices::start(loaded.collect::<Result<_, _>>()?, *batch)?
-        };
-        Ok(self.devices.insert(devices))
+    fn work(mut self, tasks: &Receiver<Task>) {
+        loop {
+            let loading = self.loading.clone().unwrap_or_else(never);
+            select! {
+                recv(tasks) -> task => match task {
+                    Ok(Task::Prepare) => self.prepare(),
+                    Ok(Task::Think(thought)) => {
+                        let decided = self.think(&thought);
+                        drop(self.events.send(Event::Decided(decided)));
+                    }
+                    Err(_) => return,
+                },
+                recv(loading) -> loaded => {
+                    let loaded = loaded.unwrap_or_else(|_| Err(anyhow!(LOADER_GONE)));
+                    self.take(loaded);
+                }
+            }
+        }
+    }
+
+    fn prepare(&mut self) {
+        self.ready_asked += 1;
+        match self.load() {
+            Ok(Some(_)) => {}
+            Ok(None) => self.tell_ready(Ok(())),
+            Err(error) => self.tell_ready(Err(error)),
+        }
+    }
+
+    fn tell_ready(&mut self, mut ready: anyhow::Result<()>) {
+        for _ in 0..std::mem::take(&mut self.ready_asked) {
+            let told = std::mem::replace(&mut ready, Ok(()));
+            drop(self.events.send(Event::Ready(told)));
+        }
+    }
+
+    /// Begins to load the networks, if that was not done before. Where they arrive; nothing if they are there.
+    fn load(&mut self) -> anyhow::Result<Option<Receiver<Loaded>>> {
+        if self.devices.is_some() || self.loading.is_some() {
+            return Ok(self.loading.clone());
+        }
+        let (sender, loading) = bounded(1);
+        let (networks, cancel) = (self.networks.clone(), Arc::clone(&self.cancel));
+        let alive = self.events.clone();
+        thread::Builder::new().name("loader".to_owned()).spawn(move || {
+            drop(sender.send(networks.load(&cancel)));
+            drop(alive);
+        })?;
+        self.loading = Some(loading);
+        Ok(self.loading.clone())
+    }
+
+    /// Takes what was loaded. Tells those who wait for it.
+    fn take(&mut self, loaded: Loaded) {
+        self.loading = None;
+        let ready = loaded.map(|devices| self.devices = Some(devices));
+        self.tell_ready(ready);
+    }
+
+    /// Waits until the networks are there, as long as `goes_on` says so.
+    fn wait_for_devices(&mut self, mut goes_on: impl FnMut() -> bool) -> anyhow::Result<()> {
+        while let Some(loading) = self.load()? {
+            match loading.recv_timeout(LOOK_EVERY) {
+                Ok(Ok(devices)) => self.take(Ok(devices)),
+                Ok(Err(error)) => {
+                    self.loading = None;
+                    self.tell_ready(Ok(()));
+                    return Err(error);
+                }
+                Err(RecvTimeoutError::Timeout) if goes_on() => {}
+                Err(RecvTimeoutError::Timeout) => return Ok(()),
+                Err(RecvTimeoutError::Disconnected) => {
+                    self.loading = None;
+                    return Err(anyhow!(LOADER_GONE));
+                }
+            }
+        }
+        Ok(())
     }
 
     fn think(&mut self, thought: &Thought) -> anyhow::Result<Decision> {
@@ -167,7 +277,15 @@ impl Worker {
         if position.can_declare() {
             return Ok(Decision::Declare);
         }
-        self.devices()?;
+        let searched = self.search(thought);
+        // The devices are of no use any more.
+        searched.inspect_err(|_| self.devices = None)
+    }
+
+    fn search(&mut self, thought: &Thought) -> anyhow::Result<Decision> {
+        let position = &thought.of.position;
+        let mut watch = Watch::begin(thought);
+        self.wait_for_devices(|| !watch.is_to_end(0))?;
         let mut mate = RootMate::begin(thought, &self.searcher)?;
         let settings = SearchSettings {
             puct: Puct::DLSHOGI_GAMES,
@@ -177,37 +295,35 @@ impl Worker {
         };
         let history = thought.of.history.clone();
         let mut tree = Tree::new(settings, position.clone(), history, 0);
-        let mut watch = Watch::begin(thought);
-        let (devices, mates) =
-            (self.devices.as_mut().context("they were loaded")?, &mut self.mates);
-        let searched = devices.search(&mut tree, mates, thought.most_visits, |tree| {
-            if watch.is_time_for_info() {
-                let infos = Info::of(tree, thought.multi_pv, watch.started.elapsed());
-                // Nobody who listens is no reason to stop.
-                drop(self.events.send(Event::Info(infos)));
-            }
-            !mate.is_found() && watch.goes_on(tree)
+        let searched = self.devices.as_mut().map_or(Ok(()), |devices| {
+            devices.search(&mut tree, &mut self.mates, thought.most_visits, |tree| {
+                if watch.is_time_for_info() {
+                    let infos = Info::of(tree, thought.multi_pv, watch.started.elapsed());
+                    // Nobody who listens is no reason to stop.
+                    drop(self.events.send(Event::Info(infos)));
+                }
+                !mate.is_found() && watch.goes_on(tree)
+            })
         });
         // Before anything else: its answer must not be there when the next position is searched.
         let mate = mate.end()?;
-        if let Err(error) = searched {
-            // They are of no use any more.
-            self.devices = None;
-            return Err(error.into());
-        }
+        searched?;
         let elapsed = watch.started.elapsed();
         if let Some(line) = mate {
             let info = Info::of_mate(&tree, &line, elapsed);
             drop(self.events.send(Event::Info(vec![info])));
             return Ok(Decision::Move { best: line[0], ponder: line.get(1).copied() });
         }
-        drop(self.events.send(Event::Info(Info::of(&tree, thought.multi_pv, elapsed))));
         let root = tree.root();
+        if root.moves.is_empty() {
+            let complaint = "the network did not answer in time: any legal move is played";
+            drop(self.events.send(Event::Complaint(complaint)));
+            let best = position.legal_moves().first().copied().context("there is a legal move")?;
+            return Ok(Decision::Move { best, ponder: None });
+        }
+        drop(self.events.send(Event::Info(Info::of(&tree, thought.multi_pv, elapsed))));
         let line = tree.principal_variation();
-        // A search that could not begin has no opinion; any legal move is better than none.
-        let best =
-            root.best().map(|best| best.m).or_else(|| position.legal_moves().first().copied());
-        let best = best.context("there is a legal move")?;
+        let best = root.best().context("there is a legal move")?.m;
         let is_lost = root.proven == Some(false) || root.value < thought.resign;
         if is_lost && thought.resign > 0.0 {
             return Ok(Decision::Resign);
@@ -221,12 +337,14 @@ struct Watch<'a> {
     thought: &'a Thought,
     started: Instant,
     next_info: Instant,
+    /// When it was first seen that the search is to end.
+    told: Option<Instant>,
 }
 
 impl<'a> Watch<'a> {
     fn begin(thought: &'a Thought) -> Self {
         let started = Instant::now();
-        Self { thought, started, next_info: started + INFO_EVERY }
+        Self { thought, started, next_info: started + INFO_EVERY, told: None }
     }
 
     fn is_time_for_info(&mut self) -> bool {
@@ -238,18 +356,31 @@ impl<'a> Watch<'a> {
         is_time
     }
 
-    fn goes_on(&self, tree: &Tree) -> bool {
-        let control = &self.thought.control;
-        if tree.visits() == 0 {
-            // Without a visit nothing is known at all.
-            return true;
-        }
-        if control.stop.load(Ordering::Relaxed) || tree.len() >= self.thought.most_positions {
+    /// Whether somebody has ended the search, or its time is up. Without a visit nothing is known at all, and the first
+    /// ones are waited for a little.
+    fn is_to_end(&mut self, visits: u32) -> bool {
+        let (control, now) = (&self.thought.control, Instant::now());
+        let is_late = control.deadline().is_some_and(|deadline| deadline <= now);
+        if !is_late && !control.stop.load(Ordering::Relaxed) {
+            self.told = None;
             return false;
         }
-        let Some(deadline) = control.deadline() else { return true };
-        let now = Instant::now();
-        now < deadline && !self.is_settled(tree, deadline.duration_since(now))
+        let told = *self.told.get_or_insert(now);
+        visits > 0 || now.duration_since(told) >= FIRST_PATIENCE
+    }
+
+    fn goes_on(&mut self, tree: &Tree) -> bool {
+        if self.is_to_end(tree.visits()) {
+            return false;
+        }
+        if tree.visits() == 0 {
+            return true;
+        }
+        if tree.len() >= self.thought.most_positions {
+            return false;
+        }
+        let Some(deadline) = self.thought.control.deadline() else { return true };
+        !self.is_settled(tree, deadline.saturating_duration_since(Instant::now()))
     }
 
     /// Whether the second move cannot catch up any more in the time that is left.

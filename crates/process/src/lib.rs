@@ -1,0 +1,337 @@
+#![doc = include_str!("../README.md")]
+
+use std::io::{self, Read, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{
+    Receiver, RecvTimeoutError, Sender, SyncSender, TryRecvError, channel, sync_channel,
+};
+use std::time::{Duration, Instant};
+use std::{mem, thread};
+
+use thiserror::Error;
+
+/// The longest line that is accepted, without its end.
+pub const MAX_LINE_BYTES: usize = 1 << 16;
+
+/// What is read at a time: the capacity of a pipe on Linux.
+const CHUNK_BYTES: usize = 1 << 16;
+
+/// Chunks that are read before anybody takes them. Behind that the process has to wait.
+const CHUNKS_AHEAD: usize = 4;
+
+/// How often a wait looks whether it is cancelled.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// How long a process may take to end once it has closed its pipes or was killed.
+const END_PATIENCE: Duration = Duration::from_millis(300);
+
+/// Why a process gave no answer.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
+pub enum Fault {
+    /// The wait was cancelled.
+    #[error("interrupted")]
+    Cancelled,
+    /// The deadline has passed.
+    #[error("no answer within {} s", patience.as_secs_f64())]
+    Silent {
+        /// How long the wait was.
+        patience: Duration,
+    },
+    /// The process has ended. A line or an answer that it had only begun is not one.
+    #[error("the program ended ({0})")]
+    Ended(ExitStatus),
+    /// The process runs, but has closed its input or output.
+    #[error("the program closed its pipe")]
+    Closed,
+    /// A line is longer than [`MAX_LINE_BYTES`].
+    #[error("the program sent a line of more than {MAX_LINE_BYTES} bytes")]
+    LongLine,
+    /// There is more than was asked for.
+    #[error("the program sent more than it was asked for")]
+    Surplus,
+}
+
+/// How long to wait, and what ends the wait before.
+#[derive(Clone, Copy, Debug)]
+pub struct Wait<'a> {
+    deadline: Instant,
+    patience: Duration,
+    cancel: &'a AtomicBool,
+}
+
+impl<'a> Wait<'a> {
+    /// A wait that begins now. It ends after `patience`, or soon after `cancel` is set.
+    pub fn new(patience: Duration, cancel: &'a AtomicBool) -> Self {
+        let now = Instant::now();
+        // No clock can tell a time that is further away.
+        let deadline = now + patience.min(Duration::from_secs(1 << 30));
+        Self { deadline, patience, cancel }
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.cancel.load(Ordering::Relaxed)
+    }
+}
+
+/// A running program with pipes to and from it. It is killed when this is dropped.
+#[derive(Debug)]
+pub struct ChildProcess {
+    child: Child,
+    to_write: Sender<Vec<u8>>,
+    /// Buffers that were written, to be used again.
+    written: Receiver<Vec<u8>>,
+    events: Receiver<Event>,
+    /// What was read. The first `taken` bytes were taken, the next `scanned - taken` hold no end of a line.
+    unread: Vec<u8>,
+    taken: usize,
+    scanned: usize,
+    has_ended: bool,
+}
+
+#[derive(Debug)]
+enum Event {
+    Read(Vec<u8>),
+    /// There is nothing more to read, or nobody to write to.
+    End,
+}
+
+impl ChildProcess {
+    /// Starts a program with its arguments.
+    ///
+    /// # Errors
+    ///
+    /// If the system does not start it.
+    pub fn start(command: &[String], stderr: Stdio) -> io::Result<Self> {
+        let mut child = Command::new(command.first().map_or("", String::as_str))
+            .args(command.get(1..).unwrap_or_default())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(stderr)
+            .spawn()?;
+        let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
+            unreachable!("both were asked for");
+        };
+        let (to_write, given) = channel();
+        let (give_back, written) = channel();
+        let (event, events) = sync_channel(CHUNKS_AHEAD);
+        let mut process = Self {
+            child,
+            to_write,
+            written,
+            events,
+            unread: Vec::new(),
+            taken: 0,
+            scanned: 0,
+            has_ended: false,
+        };
+        // Neither thread is joined: a grandchild may hold the other end of a pipe for as long as it likes.
+        let end = event.clone();
+        let threads = start_thread("child-reader", move || read(stdout, &event)).and_then(|()| {
+            start_thread("child-writer", move || write(stdin, &given, &give_back, &end))
+        });
+        threads.inspect_err(|_| process.kill())?;
+        Ok(process)
+    }
+
+    /// An empty buffer for [`Self::send`], in the memory of one that was sent before.
+    pub fn buffer(&mut self) -> Vec<u8> {
+        let mut bytes = self.written.try_recv().unwrap_or_default();
+        bytes.clear();
+        bytes
+    }
+
+    /// Sends bytes. Does not wait for them to be read.
+    pub fn send(&mut self, bytes: Vec<u8>) {
+        // That nobody reads them is an event.
+        drop(self.to_write.send(bytes));
+    }
+
+    /// The next line, without its end and white space before that. Bytes that are no UTF-8 are replaced.
+    ///
+    /// # Errors
+    ///
+    /// [`Fault`].
+    pub fn line(&mut self, wait: &Wait<'_>) -> Result<String, Fault> {
+        loop {
+            if let Some(line) = self.whole_line()? {
+                return Ok(line);
+            }
+            self.receive(wait)?;
+        }
+    }
+
+    /// The next line if it is there already.
+    ///
+    /// # Errors
+    ///
+    /// [`Fault::LongLine`].
+    pub fn line_at_once(&mut self) -> Result<Option<String>, Fault> {
+        loop {
+            let line = self.whole_line()?;
+            if line.is_some() || !self.receive_at_once() {
+                return Ok(line);
+            }
+        }
+    }
+
+    /// The next `len` bytes, behind which there must be none.
+    ///
+    /// # Errors
+    ///
+    /// [`Fault`].
+    pub fn answer(&mut self, len: usize, wait: &Wait<'_>) -> Result<Vec<u8>, Fault> {
+        self.compact();
+        self.unread.reserve(len);
+        while self.unread.len() < len {
+            self.receive(wait)?;
+        }
+        self.receive_at_once();
+        if self.unread.len() > len {
+            return Err(Fault::Surplus);
+        }
+        self.scanned = 0;
+        Ok(mem::take(&mut self.unread))
+    }
+
+    /// Whether there is something that nobody took.
+    pub fn has_unread(&mut self) -> bool {
+        self.taken < self.unread.len() || self.receive_at_once()
+    }
+
+    fn whole_line(&mut self) -> Result<Option<String>, Fault> {
+        let end = self.unread[self.scanned..].iter().position(|&byte| byte == b'\n');
+        let end = end.map(|place| self.scanned + place);
+        self.scanned = end.map_or(self.unread.len(), |end| end + 1);
+        if end.unwrap_or(self.unread.len()) - self.taken > MAX_LINE_BYTES {
+            return Err(Fault::LongLine);
+        }
+        let Some(end) = end else { return Ok(None) };
+        let line = String::from_utf8_lossy(&self.unread[self.taken..end]).trim_end().to_owned();
+        self.taken = end + 1;
+        Ok(Some(line))
+    }
+
+    fn compact(&mut self) {
+        self.unread.drain(..self.taken);
+        self.scanned -= self.taken;
+        self.taken = 0;
+    }
+
+    fn put(&mut self, bytes: &[u8]) {
+        self.compact();
+        self.unread.extend_from_slice(bytes);
+    }
+
+    /// Waits for something to be read.
+    fn receive(&mut self, wait: &Wait<'_>) -> Result<(), Fault> {
+        loop {
+            if wait.is_cancelled() {
+                return Err(Fault::Cancelled);
+            }
+            if self.has_ended {
+                return Err(self.end(wait));
+            }
+            let left = wait.deadline.saturating_duration_since(Instant::now());
+            match self.events.recv_timeout(left.min(LOOK_EVERY)) {
+                Ok(Event::Read(bytes)) => {
+                    self.put(&bytes);
+                    return Ok(());
+                }
+                Ok(Event::End) | Err(RecvTimeoutError::Disconnected) => self.has_ended = true,
+                Err(RecvTimeoutError::Timeout) if left.is_zero() => {
+                    return Err(Fault::Silent { patience: wait.patience });
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+    }
+
+    /// Takes a chunk that is there; whether there was one.
+    fn receive_at_once(&mut self) -> bool {
+        match self.events.try_recv() {
+            Ok(Event::Read(bytes)) => {
+                self.put(&bytes);
+                true
+            }
+            Ok(Event::End) | Err(TryRecvError::Disconnected) => {
+                self.has_ended = true;
+                false
+            }
+            Err(TryRecvError::Empty) => false,
+        }
+    }
+
+    /// What became of a process that closed a pipe. It may need a moment to end.
+    fn end(&mut self, wait: &Wait<'_>) -> Fault {
+        let status = self.exit_status();
+        match status {
+            // Whoever interrupts us at a terminal interrupts the process, too.
+            _ if wait.is_cancelled() => Fault::Cancelled,
+            Some(status) => Fault::Ended(status),
+            None => Fault::Closed,
+        }
+    }
+
+    fn exit_status(&mut self) -> Option<ExitStatus> {
+        let until = Instant::now() + END_PATIENCE;
+        loop {
+            match self.child.try_wait() {
+                Ok(None) if Instant::now() < until => thread::sleep(Duration::from_millis(5)),
+                Ok(status) => return status,
+                Err(_) => return None,
+            }
+        }
+    }
+
+    /// Ends the process, whatever it does.
+    pub fn kill(&mut self) {
+        // It fails for one that has ended.
+        drop(self.child.kill());
+        // Not `wait`: a process that hangs in the kernel must not hang this one.
+        self.exit_status();
+    }
+}
+
+impl Drop for ChildProcess {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+fn start_thread(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    thread::Builder::new().name(name.to_owned()).spawn(work).map(drop)
+}
+
+/// Reads until the end, or until nobody takes what is read.
+fn read(mut stdout: ChildStdout, events: &SyncSender<Event>) {
+    let mut chunk = vec![0; CHUNK_BYTES];
+    loop {
+        let event = match stdout.read(&mut chunk) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Ok(0) | Err(_) => Event::End,
+            Ok(read) => Event::Read(chunk[..read].to_vec()),
+        };
+        let is_end = matches!(event, Event::End);
+        if events.send(event).is_err() || is_end {
+            return;
+        }
+    }
+}
+
+/// Writes what is given, until nobody reads it or nobody gives more.
+fn write(
+    mut stdin: ChildStdin,
+    given: &Receiver<Vec<u8>>,
+    written: &Sender<Vec<u8>>,
+    events: &SyncSender<Event>,
+) {
+    for bytes in given {
+        if stdin.write_all(&bytes).and_then(|()| stdin.flush()).is_err() {
+            drop(events.send(Event::End));
+            return;
+        }
+        drop(written.send(bytes));
+    }
+}

@@ -1,0 +1,122 @@
+//! Programs that misbehave, in a shell.
+#![cfg(unix)]
+
+use std::fs;
+use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use kyokumen_process::{ChildProcess, Fault, MAX_LINE_BYTES, Wait};
+
+static NEVER: AtomicBool = AtomicBool::new(false);
+
+/// Longer than anything here takes.
+const LONG: Duration = Duration::from_mins(5);
+
+fn start(script: &str) -> ChildProcess {
+    ChildProcess::start(&["sh", "-c", script].map(str::to_owned), Stdio::null()).unwrap()
+}
+
+fn long() -> Wait<'static> {
+    Wait::new(LONG, &NEVER)
+}
+
+#[test]
+fn a_line_that_is_cut_off_is_none() {
+    let mut child = start("printf 'one\\r\\n\\ntwo'; exit 3");
+    assert_eq!(child.line(&long()), Ok("one".to_owned()));
+    assert_eq!(child.line(&long()), Ok(String::new()));
+    for _ in 0..2 {
+        let fault = child.line(&long()).unwrap_err();
+        assert_eq!(fault.to_string(), "the program ended (exit status: 3)");
+    }
+}
+
+#[test]
+fn lines_have_a_longest_length() {
+    let script = format!("printf '%0{MAX_LINE_BYTES}d\\n%0{}d\\n' 0 0", MAX_LINE_BYTES + 1);
+    let mut child = start(&script);
+    assert_eq!(child.line(&long()).unwrap().len(), MAX_LINE_BYTES);
+    assert_eq!(child.line(&long()), Err(Fault::LongLine));
+    assert_eq!(start("exec cat /dev/zero").line(&long()), Err(Fault::LongLine));
+}
+
+#[test]
+fn a_flood_is_not_read_ahead() {
+    let file = std::env::temp_dir().join(format!("kyokumen-flood-{}", std::process::id()));
+    let mut child = start(&format!("exec tee {} < /dev/zero", file.display()));
+    assert!(child.answer(1, &long()).is_err_and(|fault| fault == Fault::Surplus));
+    thread::sleep(Duration::from_millis(300));
+    drop(child);
+    let written = fs::metadata(&file).unwrap().len();
+    fs::remove_file(&file).unwrap();
+    // What pipes and buffers hold.
+    assert!(written < 2 << 20, "{written}");
+}
+
+#[test]
+fn an_answer_has_its_length() {
+    let mut child =
+        start("head -c 200000 /dev/zero; read line; printf abc; read line; printf abcd");
+    assert_eq!(child.answer(200_000, &long()).map(|bytes| bytes.len()), Ok(200_000));
+    assert!(!child.has_unread());
+    child.send(b"\n".to_vec());
+    assert_eq!(child.answer(3, &long()), Ok(b"abc".to_vec()));
+    child.send(b"\n".to_vec());
+    // The last byte may come later.
+    let answer = child.answer(3, &long());
+    thread::sleep(Duration::from_millis(100));
+    assert!(answer == Err(Fault::Surplus) || child.has_unread());
+}
+
+#[test]
+fn every_wait_ends() {
+    // More than a pipe holds, which nobody reads.
+    let message = vec![b'x'; 10 << 20];
+    for script in ["exec sleep 600", "while :; do printf x; sleep 0.01; done", "trap '' TERM; cat"]
+    {
+        let mut child = start(script);
+        let patience = Duration::from_millis(100);
+        child.send(message.clone());
+        if script.contains("cat") {
+            // It answers what it was sent.
+            assert_eq!(child.answer(message.len(), &long()), Ok(message.clone()));
+        }
+        assert_eq!(child.line(&Wait::new(patience, &NEVER)), Err(Fault::Silent { patience }));
+        let cancel = Arc::new(AtomicBool::new(false));
+        let set = Arc::clone(&cancel);
+        let setter = thread::spawn(move || {
+            thread::sleep(patience);
+            set.store(true, Ordering::Relaxed);
+        });
+        let began = Instant::now();
+        assert_eq!(child.line(&Wait::new(LONG, &cancel)), Err(Fault::Cancelled));
+        drop(child);
+        assert!(began.elapsed() < LONG / 5);
+        setter.join().unwrap();
+    }
+}
+
+#[test]
+fn what_closes_its_pipe_and_lives_is_told() {
+    assert_eq!(start("exec >&-; exec sleep 600").line(&long()), Err(Fault::Closed));
+    let mut child = start("exec <&-; exec sleep 600");
+    // Until it has closed it.
+    let fault = (0..1000).find_map(|_| {
+        child.send(b"x".to_vec());
+        child
+            .line(&Wait::new(Duration::from_millis(20), &NEVER))
+            .err()
+            .filter(|fault| *fault == Fault::Closed)
+    });
+    assert_eq!(fault, Some(Fault::Closed));
+}
+
+#[test]
+fn a_program_that_is_not_there_is_not_started() {
+    for command in [&["/no/such/program".to_owned()][..], &[]] {
+        assert!(ChildProcess::start(command, Stdio::null()).is_err());
+    }
+}

@@ -1,0 +1,426 @@
+//! Engines and evaluators that hang, flood, lie or die: errors, signals, and nothing left behind.
+#![cfg(unix)]
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use assert_cmd::cargo::cargo_bin;
+use kyokumen::format::Format;
+use serde_json::Value;
+use snapbox::{assert_data_eq, str};
+use tempfile::TempDir;
+
+use crate::archive::{encoded, records, write};
+use crate::messages::told_by;
+use crate::signals::send;
+
+/// An engine that evaluates a position by the length of its line. Faults take the places of the words in capitals.
+const ENGINE: &str = r#"
+echo $$ > pid
+START
+while read -r line; do
+  case "$line" in
+    usi) USI; echo "id name Lengths"; echo usiok ;;
+    isready) ISREADY; echo readyok ;;
+    position*) position="$line" ;;
+    go*) GO; echo "info depth 1 score cp ${#position}"; echo "bestmove resign"; BEHIND ;;
+    quit) exit ;;
+  esac
+done"#;
+
+/// An evaluator that answers zeros.
+const EVALUATOR: &str = "echo $$ > pid
+echo >> starts
+START
+echo kyokumen-evaluator 1 57
+i=0
+while n=$(head -c 4 | od -An -tu4 | tr -d ' ') && [ -n \"$n\" ]; do
+  i=$((i + 1))
+  GO
+  head -c $((n * 119 * 81)) > /dev/null
+  head -c $((n * 2188 * 4)) /dev/zero
+  BEHIND
+done";
+
+/// Where the faults stand, in the order in which they are replaced.
+const PLACES: [&str; 5] = ["START", "ISREADY", "USI", "GO", "BEHIND"];
+
+/// How long a process may take that is to end at once. Machines may be busy.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// A script with a fault in one place.
+fn faulty(script: &str, (place, fault): (&str, &str)) -> String {
+    let fill =
+        |text: String, name: &&str| text.replace(name, if *name == place { fault } else { ":" });
+    PLACES.iter().fold(script.to_owned(), fill)
+}
+
+/// A folder with a program in it, and some records.
+struct Bench(TempDir);
+
+impl Bench {
+    fn new(script: &str, fault: (&str, &str)) -> Self {
+        let bench = Self(TempDir::new().unwrap());
+        write(bench.0.path(), "program", faulty(script, fault).as_bytes());
+        let bytes: Vec<u8> = records(20, 3).iter().flat_map(|r| encoded(Format::Psv, r)).collect();
+        write(bench.0.path(), "a.psv", &bytes);
+        bench
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(cargo_bin("kyokumen"));
+        command.current_dir(self.0.path()).args(words).stdin(Stdio::null());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    fn run(&self, words: &[&str]) -> Output {
+        finished(self.command(words).spawn().unwrap())
+    }
+
+    /// Relabels with the engine in little memory, far below what a flood of some seconds takes.
+    fn relabel(&self, words: &[&str]) -> Output {
+        let command = self.command(&[&RELABEL, words].concat());
+        let mut shell = Command::new("sh");
+        // Not every system has this limit.
+        shell.args(["-c", "ulimit -v 2000000 2> /dev/null; exec \"$@\"", "sh"]);
+        shell.current_dir(self.0.path()).arg(command.get_program()).args(command.get_args());
+        finished(shell.stdin(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap())
+    }
+
+    fn error(&self, output: &Output) -> String {
+        told_by(self.0.path(), output)
+    }
+
+    fn manifest(&self) -> Value {
+        serde_json::from_slice(&fs::read(self.path("out/a.manifest.json")).unwrap()).unwrap()
+    }
+
+    fn assert_no_program_is_left(&self) {
+        let id = fs::read_to_string(self.path("pid")).unwrap();
+        let asked = Command::new("kill").args(["-0", id.trim()]).output().unwrap();
+        assert!(!asked.status.success(), "the program {id} lives");
+    }
+}
+
+const RELABEL: [&str; 7] = [
+    "relabel",
+    "a.psv",
+    "--output=out",
+    "--engine=sh program",
+    "--nodes=1",
+    "--threads=1",
+    "--progress=none",
+];
+
+#[track_caller]
+fn finished(mut child: Child) -> Output {
+    let until = Instant::now() + PATIENCE;
+    while child.try_wait().unwrap().is_none() {
+        if Instant::now() > until {
+            child.kill().unwrap();
+            panic!("it does not end");
+        }
+        sleep(Duration::from_millis(10));
+    }
+    child.wait_with_output().unwrap()
+}
+
+/// Sends a signal when a fault is reached: in a place, where a condition does not hold. The run ends, no program is
+/// left, and it is resumed when the program is repaired.
+#[track_caller]
+fn survives_signals(
+    script: &str,
+    (place, unless, fault): (&str, &str, &str),
+    words: &[&str],
+    output: &str,
+) {
+    let until_repaired = format!("[ -e repaired ] || {unless} || {{ touch reached; {fault}; }}");
+    let sound = Bench::new(script, ("", ""));
+    assert!(sound.run(words).status.success());
+    for (signal, code) in [(libc::SIGTERM, 143), (libc::SIGINT, 130)] {
+        let bench = Bench::new(script, (place, &until_repaired));
+        let child = bench.command(words).spawn().unwrap();
+        let until = Instant::now() + PATIENCE;
+        while !bench.path("reached").exists() {
+            assert!(Instant::now() < until, "{fault:?} is not reached");
+            sleep(Duration::from_millis(5));
+        }
+        sleep(Duration::from_millis(50));
+        send(signal, &child);
+        let told = bench.error(&finished(child));
+        assert!(
+            told.starts_with(&format!("status {code}\nerror: interrupted")),
+            "{fault:?} {told}"
+        );
+        bench.assert_no_program_is_left();
+        write(bench.0.path(), "repaired", b"");
+        let resumed = bench.run(&[words, &["--resume"]].concat());
+        assert!(resumed.status.success(), "{fault:?} {}", bench.error(&resumed));
+        assert!(fs::read(bench.path(output)).unwrap() == fs::read(sound.path(output)).unwrap());
+    }
+}
+
+#[test]
+fn a_signal_ends_a_run_whatever_its_engine_does() {
+    for fault in [
+        ("START", "false", "exec sleep 600"),
+        ("START", "false", "while :; do echo hello; sleep 0.01; done"),
+        ("USI", "false", "exec sleep 600"),
+        ("ISREADY", "false", "exec sleep 600"),
+        ("GO", "false", "exec sleep 600"),
+        ("GO", "false", "while :; do echo info depth 1; sleep 0.01; done"),
+        ("GO", "{ n=$((n + 1)); [ $n -lt 6 ]; }", "exec sleep 600"),
+    ] {
+        survives_signals(ENGINE, fault, &RELABEL, "out/a.psv");
+    }
+}
+
+#[test]
+fn what_an_engine_says_is_bounded() {
+    for (fault, why) in [
+        (("START", "exec yes hello"), "`sh program` sent more than 16 MiB and no answer"),
+        (("USI", "cat /dev/zero"), "`sh program` sent a line of more than 65536 bytes"),
+        (("GO", "yes info depth 1 score cp 1"), "`sh program` sent more than 16 MiB and no answer"),
+        (("GO", "cat /dev/zero"), "`sh program` sent a line of more than 65536 bytes"),
+    ] {
+        let bench = Bench::new(ENGINE, fault);
+        let told = bench.error(&bench.relabel(&[]));
+        assert!(told.starts_with("status 1\n") && told.ends_with(&format!("{why}\n")), "{told}");
+    }
+    // What goes to standard error is nobody's business.
+    let bench = Bench::new(ENGINE, ("GO", "yes | head -c 10000000 >&2"));
+    assert!(bench.relabel(&["--limit=2"]).status.success());
+}
+
+#[test]
+fn an_engine_that_does_not_get_ready_is_given_up_whatever_it_says() {
+    let talks = "while :; do echo info string hello; sleep 0.01; done";
+    for fault in [
+        ("START", "exec sleep 600"),
+        ("START", talks),
+        ("USI", "exec sleep 600"),
+        ("ISREADY", "exec sleep 600"),
+        ("ISREADY", talks),
+        ("GO", "exec sleep 600"),
+        ("GO", talks),
+    ] {
+        let bench = Bench::new(ENGINE, fault);
+        let told = bench.error(&bench.relabel(&["--engine-timeout=1"]));
+        let why = "no answer from `sh program` within 1 s (--engine-timeout)\n";
+        assert!(told.starts_with("status 1\n") && told.ends_with(why), "{fault:?} {told}");
+        bench.assert_no_program_is_left();
+    }
+}
+
+#[test]
+fn an_answer_that_is_none_ends_the_run() {
+    for (fault, failed, why) in [
+        // A line that the end of the process cuts off.
+        (
+            ("GO", "echo info score cp 1; printf 'bestmove 7g7f'; exit 4"),
+            "failed 3 times",
+            "the engine died (exit status: 4)",
+        ),
+        (
+            ("GO", "exec >&-; exec sleep 600"),
+            "failed 3 times",
+            "the engine died (it closed its pipe)",
+        ),
+        (
+            ("GO", "echo bestmove; continue"),
+            "failed 3 times",
+            "the engine said no score before `bestmove `",
+        ),
+        (
+            ("BEHIND", "echo bestmove resign"),
+            "failed",
+            "`sh program` sent `bestmove` that nobody asked for",
+        ),
+        (
+            ("ISREADY", "echo bestmove 7g7f"),
+            "failed",
+            "`sh program` sent `bestmove` that nobody asked for",
+        ),
+    ] {
+        let bench = Bench::new(ENGINE, fault);
+        let told = bench.error(&bench.relabel(&["--limit=1"]));
+        let last = told.lines().last().unwrap();
+        let expected =
+            format!("error: records cannot be evaluated: the engine {failed} on [..] b - 1: {why}");
+        assert_data_eq!(last.to_owned(), expected);
+        assert!(!bench.path("out/a.psv").exists());
+    }
+    let bench = Bench::new(ENGINE, ("USI", "echo bestmove 7g7f"));
+    assert_data_eq!(
+        bench.error(&bench.relabel(&[])),
+        str![[r#"
+status 1
+error: `sh program` sent `bestmove` that nobody asked for
+
+"#]]
+    );
+}
+
+#[test]
+fn an_illegal_best_move_is_not_written() {
+    let illegal = "n=$((n + 1)); [ $((n % 4)) -gt 0 ] || { echo info score cp 7; echo bestmove 5e5d; continue; }";
+    let bench = Bench::new(ENGINE, ("GO", illegal));
+    let words = ["--to=hcpe", "--policy", "--fill=move=none"];
+    assert_eq!(bench.relabel(&words).status.code(), Some(3));
+    let manifest = bench.manifest();
+    assert_eq!(manifest["counts"]["evaluations"]["new"], 15);
+    assert_eq!(manifest["counts"]["bad"]["quarantined"], 5);
+    let reasons = fs::read_to_string(bench.path("out/a.quarantine.jsonl")).unwrap();
+    assert!(reasons.contains(r#"the best move that the engine found, \"5e5d\", is not legal"#));
+    // Without --policy no move is written.
+    assert_eq!(bench.relabel(&["--to=hcpe", "--force"]).status.code(), Some(0));
+}
+
+#[test]
+fn mates_of_any_length_are_mates() {
+    for (score, eval) in [
+        ("mate 1001", 29_000),
+        ("mate 30001", 29_000),
+        ("mate -30001", -29_000),
+        ("mate 99999999999999999999999", 29_000),
+        ("mate 5", 29_995),
+        ("cp 30001", 28_999),
+    ] {
+        let answer = format!("echo info score {score}; echo bestmove resign; continue");
+        let bench = Bench::new(ENGINE, ("GO", &answer));
+        assert!(bench.relabel(&["--limit=1"]).status.success());
+        let bytes = fs::read(bench.path("out/a.psv")).unwrap();
+        assert_eq!(i16::from_le_bytes([bytes[32], bytes[33]]), eval, "{score}");
+    }
+}
+
+#[test]
+fn outputs_are_checked_before_a_program_is_started() {
+    let models =
+        if cfg!(feature = "network") { &["--engine", "--model"][..] } else { &["--engine"] };
+    for option in models {
+        let bench = Bench::new(ENGINE, ("START", "touch started"));
+        let bytes: Vec<u8> = records(3, 3).iter().flat_map(|r| encoded(Format::Hcp, r)).collect();
+        write(bench.0.path(), "a.hcp", &bytes);
+        let program = if *option == "--engine" { "sh program" } else { "run:sh program" };
+        let mut words = vec!["relabel", "a.hcp", "--output=out", option, program];
+        words.extend((*option == "--engine").then_some("--nodes=1"));
+        assert_eq!(bench.run(&words).status.code(), Some(2));
+        words.extend(["--to=hcpe", "--fill=result=draw,move=none", "--dry-run"]);
+        assert_eq!(bench.run(&words).status.code(), Some(0));
+        assert!(!bench.path("started").exists(), "{option}");
+    }
+}
+
+#[cfg(feature = "network")]
+mod networks {
+    use super::*;
+    use crate::usi::Engine;
+
+    const SELFPLAY: [&str; 11] = [
+        "selfplay",
+        "--output=out",
+        "--model=run:sh program",
+        "--games=4",
+        "--batch=2",
+        "--playouts=4",
+        "--threads=1",
+        "--max-moves=3",
+        "--resign=1",
+        "--root-mate=0,0",
+        "--progress=none",
+    ];
+
+    const RELABEL: [&str; 6] = [
+        "relabel",
+        "a.psv",
+        "--output=out",
+        "--model=run:sh program",
+        "--threads=1",
+        "--progress=none",
+    ];
+
+    #[test]
+    fn a_signal_ends_a_run_whatever_its_evaluator_does() {
+        for fault in [
+            ("START", "false", "exec sleep 600"),
+            ("START", "false", "while :; do printf x; sleep 0.01; done"),
+            // It never reads.
+            ("GO", "false", "exec sleep 600"),
+            ("GO", "[ $i -lt 5 ]", "exec sleep 600"),
+            ("GO", "[ $i -lt 5 ]", "exec cat > /dev/null"),
+            ("GO", "[ $i -lt 5 ]", "while :; do printf x; sleep 0.1; done"),
+        ] {
+            survives_signals(EVALUATOR, fault, &SELFPLAY, "out/selfplay.hcpe3");
+        }
+        for fault in [
+            ("START", "false", "exec sleep 600"),
+            ("GO", "[ $i -lt 2 ]", "exec sleep 600"),
+            // The first program is asked by the tests at the start only.
+            ("START", "[ $(wc -l < starts) -lt 2 ]", "exec sleep 600"),
+            ("GO", "[ $(wc -l < starts) -lt 2 ]", "exec sleep 600"),
+        ] {
+            survives_signals(EVALUATOR, fault, &RELABEL, "out/a.psv");
+        }
+    }
+
+    #[test]
+    fn an_evaluator_that_answers_too_much_ends_the_run() {
+        for surplus in ["printf x", "[ $i -lt 5 ] || printf x", "[ $i -lt 5 ] || cat /dev/zero"] {
+            let bench = Bench::new(EVALUATOR, ("BEHIND", surplus));
+            let told = bench.error(&bench.run(&SELFPLAY));
+            let why =
+                "the network cannot be evaluated: the program sent more than it was asked for\n";
+            assert!(told.starts_with("status 1\n") && told.ends_with(why), "{told}");
+            bench.assert_no_program_is_left();
+        }
+    }
+
+    #[test]
+    fn a_program_that_does_not_greet_is_told() {
+        let bench = Bench::new(EVALUATOR, ("START", "printf 'kyokumen-evaluator 1 5'; exit 3"));
+        assert_data_eq!(
+            bench.error(&bench.run(&SELFPLAY)),
+            str![[r#"
+status 1
+error: sh is no evaluator: it sent no line of greeting: the program ended (exit status: 3)
+
+"#]]
+        );
+    }
+
+    #[test]
+    fn an_engine_answers_although_its_evaluator_hangs() {
+        for fault in [
+            ("START", "exec sleep 600"),
+            ("GO", "exec sleep 600"),
+            ("GO", "[ $i -lt 3 ] || exec sleep 600"),
+            ("GO", "sleep 5"),
+            ("BEHIND", "exec >&-; exec sleep 600"),
+        ] {
+            let bench = Bench::new(EVALUATOR, fault);
+            let model = format!("run:sh -c \"cd {} && . ./program\"", bench.0.path().display());
+            let mut engine = Engine::start_with(&["--model", &model]);
+            engine.say("setoption name Mate_Root_Nodes value 0");
+            for (go, stop) in
+                [("go infinite", "stop"), ("go movetime 50", ""), ("go nodes 100000000", "stop")]
+            {
+                engine.say("position startpos");
+                engine.say(go);
+                engine.say(stop);
+                let best = engine.hear_until("bestmove").pop().unwrap();
+                assert!(best.len() > "bestmove ".len(), "{fault:?} {go}: {best}");
+            }
+            engine.quit();
+            bench.assert_no_program_is_left();
+        }
+    }
+}
