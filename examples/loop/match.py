@@ -3,8 +3,8 @@
 
     python3 examples/loop/match.py new.onnx old.onnx --openings openings.sfen --games 200
 
-Each side is `kyokumen usi --model`; the games are judged here, with cshogi as the board. Exit status 0 if the first network is stronger beyond doubt (the
-whole interval is above 0), 1 if not, 2 if something is missing.
+Each side is `kyokumen usi --model`; the games are judged here, with cshogi as the board. Exit status 0 if the first network is
+stronger beyond doubt (the whole interval is above 0), 1 if not, 2 if something is missing.
 """
 
 import argparse
