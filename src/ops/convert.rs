@@ -66,7 +66,7 @@ pub fn convert(
     counts.add(&behind.with_tallies().counts);
     let finished = finish(sinks, cancel)?;
     let (written, elapsed) = (finished.written(), started.elapsed());
-    let report = ConvertReport::new(&plan, &counts, order.games(), &parts_read, written, elapsed);
+    let report = ConvertReport::new(&plan, &counts, &parts_read, written, elapsed);
     report.check_balance()?;
     finished.commit()?;
     progress.finish(&counts);
@@ -88,7 +88,7 @@ fn convert_block(
     block: &Block,
     cancel: &AtomicBool,
 ) -> Option<(ProcessedBlock, BlockFindings)> {
-    if let Some(to) = plan.to.games().filter(|_| block.format.holds_games()) {
+    if let Some(to) = plan.keeps_games(block.format) {
         let processed = games::convert_block(plan, to, block, cancel)?;
         return Some((processed, BlockFindings::Candidates(Vec::new())));
     }

@@ -50,9 +50,17 @@ pub fn encode(
         let result = record.result.or(fill.result);
         let of_game = format.lost_of_game(&record.setup, result, record.ending);
         lost = lost.union(said.intersection(of_game.union(Fields::of(Field::EndPly))));
+        if record.best_move.is_none() || format.is_diagrams() {
+            lost = lost.union(said.intersection(BESIDE_MOVES));
+            invented = invented.without(BESIDE_MOVES);
+        }
     }
     Ok(FieldChanges { lost, invented })
 }
+
+/// Fields that a position by itself does not have in formats of games: they stand beside moves.
+pub(crate) const BESIDE_MOVES: Fields =
+    Fields::of_all(&[Field::BestMove, Field::EvalCp, Field::EndPly, Field::Candidates]);
 
 impl Format {
     /// What is lost of a record with these fields when it is written in this format.
@@ -110,10 +118,12 @@ fn write(
             let says_move = record.best_move.is_some() || fill.no_move;
             write(&Parsed { says_move, ..Parsed::from(filled()) }, out)
         }
-        Codec::Games { write: Some(write), .. } => write(&Game::of_record(&filled())?, out),
-        Codec::Records { write: None, .. } | Codec::Games { write: None, .. } => {
-            Err(EncodeError::OnlyRead { format: format.name() })
+        Codec::Games { .. } if format.is_diagrams() => {
+            let position = Record { best_move: None, ..filled() };
+            write_game(format, &Game::of_record(&position)?, out)
         }
+        Codec::Games { .. } => write_game(format, &Game::of_record(&filled())?, out),
+        Codec::Records { write: None, .. } => Err(EncodeError::OnlyRead { format: format.name() }),
     }
 }
 
@@ -137,9 +147,8 @@ pub fn write_game(format: Format, game: &Game, out: &mut Vec<u8>) -> Result<(), 
     let Codec::Games { write: Some(write), .. } = &format.spec().codec else {
         return Err(EncodeError::OnlyRead { format: format.name() });
     };
-    // Other formats have no place for a board without a move.
-    if game.is_position && !matches!(format, Format::Kif | Format::Csa) {
-        return Err(EncodeError::NoGame);
+    if game.is_position && !format.holds_positions() {
+        return Err(EncodeError::NoMove { format: format.name() });
     }
     let start = out.len();
     write(game, out).inspect_err(|_| out.truncate(start))

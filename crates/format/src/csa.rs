@@ -28,7 +28,7 @@ pub(super) const SPEC: Spec = Spec {
     copy,
     header: b"",
     holds: Fields::ALL.without(Fields::of(Field::Candidates)),
-    needs: Fields::of(Field::BestMove),
+    needs: Fields::NONE,
     endings: &Ending::ALL,
     codec: Codec::Games {
         read: |unit| one(read(unit)),

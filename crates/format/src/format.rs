@@ -4,8 +4,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::ending::Ending;
-use crate::game::Game;
-use crate::game_info::{HoldsInfo, InfoCounts};
+use crate::error::EncodeError;
 use crate::spec::{Codec, Framing, Spec};
 use crate::{
     Fields, csa, db, hcp, hcpe, hcpe3, jkf, jsonl, kif, lines, move16, pack, packed, plain, psv,
@@ -167,6 +166,16 @@ impl Format {
         (self.spec().copy)(unit, out);
     }
 
+    /// Appends a unit to a file of this format. It is copied if syntax, encoding and line ends are those of this format;
+    /// otherwise it is transcoded or written anew. After an error `out` is as before.
+    ///
+    /// # Errors
+    /// [`EncodeError`] if the format cannot hold what the unit says.
+    pub fn write_unit(self, unit: &[u8], out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        self.copy_unit(unit, out);
+        Ok(())
+    }
+
     /// Whether a unit, closed, ends where it does whatever unit follows it.
     pub fn is_closed(self, unit: &[u8]) -> bool {
         let Framing::Group { end, next: Some(next) } = self.spec().framing else { return true };
@@ -211,12 +220,15 @@ impl Format {
         matches!(self, Self::Kif | Self::Kifu | Self::Ki2 | Self::Ki2u)
     }
 
-    /// What of a game's names, comments and the like this format cannot hold.
-    pub fn lost_info(self, game: &Game) -> InfoCounts {
-        match &self.spec().codec {
-            Codec::Games { info, .. } => info.losses(game),
-            _ => HoldsInfo::NOTHING.losses(game),
-        }
+    /// Whether it holds positions without a move. Other formats of games have no place for them.
+    pub const fn holds_positions(self) -> bool {
+        matches!(self, Self::Csa | Self::Bod | Self::Jkf) || self.is_kif() || !self.holds_games()
+    }
+
+    /// Whether it holds positions only, each a record, though its reader also reads the games that are found in such
+    /// files.
+    pub const fn is_diagrams(self) -> bool {
+        matches!(self, Self::Bod)
     }
 
     /// Whether its units are records, each one of its own.

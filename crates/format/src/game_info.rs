@@ -2,9 +2,13 @@
 //!
 //! Header keys are those of Kakinoki's KIF format and of the CSA standard, which correspond to each other.
 
+use std::{fmt, ops};
+
+use crate::Format;
 use crate::ending::Ending;
 use crate::game::{Game, Played};
 use crate::game_result::GameResult;
+use crate::spec::Codec;
 
 /// What a file says about a game as a whole.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -145,6 +149,34 @@ impl HoldsInfo {
     }
 }
 
+impl Format {
+    /// What games of another format can say besides moves, evaluations and results that this one has no place for.
+    pub fn cannot_hold_info_of(self, other: Self) -> Vec<&'static str> {
+        let (Some(own), Some(other)) = (self.info(), other.info()) else { return Vec::new() };
+        let says = |held: &HoldsInfo| {
+            let HoldsInfo { comments, times, variations, bookmarks, .. } = *held;
+            [(held.header)(&HeaderKey::Black), comments, times, variations, bookmarks]
+        };
+        let kinds = InfoCounts::default().by_kind().map(|(kind, _)| kind);
+        let held = says(own).into_iter().zip(says(other));
+        let lost = kinds.into_iter().zip(held).filter(|&(_, (own, other))| other && !own);
+        lost.map(|(kind, _)| kind).collect()
+    }
+
+    /// What games of this format can say besides moves, evaluations and results.
+    fn info(self) -> Option<&'static HoldsInfo> {
+        match &self.spec().codec {
+            Codec::Games { info, .. } => Some(info),
+            _ => None,
+        }
+    }
+
+    /// What of a game's names, comments and the like this format cannot hold.
+    pub fn lost_info(self, game: &Game) -> InfoCounts {
+        self.info().unwrap_or(&HoldsInfo::NOTHING).losses(game)
+    }
+}
+
 fn count_variations(variations: &[Variation]) -> u64 {
     let nested = |variation: &Variation| {
         let annotations = variation.moves.iter().filter_map(|played| played.annotation.as_deref());
@@ -169,13 +201,36 @@ impl GameInfo {
 }
 
 impl InfoCounts {
+    /// What is counted, by its name in reports, which does not change, with its number.
+    pub const fn by_kind(self) -> [(&'static str, u64); 5] {
+        [
+            ("headers", self.headers),
+            ("comments", self.comments),
+            ("times", self.times),
+            ("variations", self.variations),
+            ("bookmarks", self.bookmarks),
+        ]
+    }
+
     /// Whether there is nothing to count.
     pub fn is_zero(&self) -> bool {
         *self == Self::default()
     }
 }
 
-impl std::ops::AddAssign for InfoCounts {
+impl fmt::Display for InfoCounts {
+    /// As in `1 variation, 3 comments`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kinds = self.by_kind().into_iter().filter(|&(_, number)| number > 0);
+        for (index, (kind, number)) in kinds.enumerate() {
+            let kind = if number == 1 { &kind[..kind.len() - 1] } else { kind };
+            write!(f, "{}{number} {kind}", if index > 0 { ", " } else { "" })?;
+        }
+        Ok(())
+    }
+}
+
+impl ops::AddAssign for InfoCounts {
     fn add_assign(&mut self, other: Self) {
         self.headers += other.headers;
         self.comments += other.comments;

@@ -37,7 +37,7 @@ pub(super) const SPEC: Spec = Spec {
         Field::Ending,
         Field::EndPly,
     ]),
-    needs: Fields::of(Field::BestMove),
+    needs: Fields::NONE,
     endings: &Ending::ALL,
     codec: Codec::Games {
         read: |unit| one(read(unit)),

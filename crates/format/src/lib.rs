@@ -16,6 +16,7 @@ mod field;
 mod fill;
 mod following;
 mod format;
+mod format_encoding;
 mod game;
 mod game_info;
 mod game_result;
@@ -49,6 +50,7 @@ mod sbinpack;
 mod sfen_text;
 mod spec;
 mod survey;
+
 mod transcode;
 mod unit;
 mod unit_limits;
@@ -74,6 +76,7 @@ pub use evaluation::{
 pub use field::{Field, Fields};
 pub use following::Continuation;
 pub use format::{Format, UnknownFormat};
+pub use format_encoding::TextEncoding;
 pub use game::{Game, Played};
 pub use game_info::{Annotation, GameInfo, Header, HeaderKey, InfoCounts, Variation};
 pub use jsonl::JsonRecord;

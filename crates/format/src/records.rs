@@ -11,6 +11,7 @@ use super::{Format, lines};
 use crate::DecodeErrorKind;
 use crate::record_ref::{Content, Packed, RecordRef};
 use crate::sfen_text::Columns;
+use crate::warning::{Warning, Warnings};
 
 /// The records of one unit, in order; those that cannot be read as errors.
 ///
@@ -26,8 +27,15 @@ pub fn records(format: Format, dialect: Dialect, unit: &[u8]) -> Records<'_> {
             Unread::Parsed(Box::new(parsed.into_iter()))
         }
         Codec::Games { read, .. } => Unread::Parsed(Box::new(read(unit).flat_map(|game| {
+            let mut warnings = Warnings::NONE;
+            if game.as_ref().is_ok_and(|game| game.info.skipped_lines > 0) {
+                warnings.insert(Warning::LinesSkipped);
+            }
             let records = game.map_or_else(|error| vec![Err(error)], |game| game.records());
-            records.into_iter().map(|record| record.map(Parsed::from))
+            records.into_iter().map(move |record| {
+                let warnings = std::mem::take(&mut warnings);
+                record.map(|record| Parsed { warnings, ..Parsed::from(record) })
+            })
         }))),
     };
     Records { format, unit, content }

@@ -10,11 +10,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::plan::{Check, ConvertPlan};
 use super::strict;
 use crate::format::{
-    ConvertError, DecodeError, Field, FieldChanges, Fields, Format, Game, RawUnit, Record, Warning,
-    Warnings, read_games, write_game,
+    ConvertError, DecodeError, Field, FieldChanges, Fields, Fill, Format, Game, InfoCounts,
+    RawUnit, Record, Warning, Warnings, encode, read_games, write_game,
 };
 use crate::ops::convert::strict::Route;
-use crate::records::counts::{Condition, Disposition};
+use crate::records::counts::{Condition, Counts, Disposition};
 use crate::records::processing::ProcessedBlock;
 use crate::records::reading::RecordError;
 use crate::records::source::Block;
@@ -75,6 +75,9 @@ impl ReadGame {
                 (Err(error), none) => *none = Some((error, 1)),
             }
         }
+        if let Some(first) = records.first_mut().filter(|_| game.info.skipped_lines > 0) {
+            first.warnings.insert(Warning::LinesSkipped);
+        }
         Self { game, records, error }
     }
 
@@ -111,7 +114,9 @@ impl GameConverter<'_> {
         let records =
             games.iter().map(|game| game.as_ref().map_or(1, ReadGame::records)).sum::<u64>();
         if self.is_copied(&games, first_index..first_index + records) {
-            self.copy(unit, &games);
+            if let Err(error) = self.copy(unit, &games) {
+                self.set_aside(&error, unit, first_index..first_index + records);
+            }
             return records;
         }
         let mut index = first_index;
@@ -152,18 +157,43 @@ impl GameConverter<'_> {
         let is_taken = |game: &Result<ReadGame, _>| {
             game.as_ref().is_ok_and(|read| read.failed(self.plan).is_none())
         };
+        let is_diagram =
+            |game: &Result<ReadGame, _>| game.as_ref().is_ok_and(|read| read.game.is_position);
         self.plan.route(self.block.format) == Route::Copy
+            && (!self.to.is_diagrams() || games.iter().all(is_diagram))
             && self.wanted(records.clone()) == records
             && games.iter().all(is_whole)
             && games.iter().all(is_taken)
     }
 
-    fn copy(&mut self, unit: &RawUnit<'_>, games: &[Result<ReadGame, RecordError>]) {
-        let encoded = self.processed.encoded_mut(Stream::Kept);
-        unit.copy(self.to, encoded.open_record());
+    /// Writes a unit as it came, in the encoding of the output. Only what has to be written anew can lose something.
+    fn copy(
+        &mut self,
+        unit: &RawUnit<'_>,
+        games: &[Result<ReadGame, RecordError>],
+    ) -> Result<(), RecordError> {
+        let mut bytes = Vec::new();
+        self.to.write_unit(unit.bytes, &mut bytes)?;
+        let is_same = bytes.starts_with(unit.bytes);
+        let lost_info = |game: &Game| {
+            if is_same { InfoCounts::default() } else { self.to.lost_info(game) }
+        };
+        if self.plan.settings.strict && !is_same {
+            for ReadGame { game, .. } in games.iter().flatten() {
+                strict::check_info(game, lost_info(game))?;
+            }
+        }
+        let mut counts = Counts::default();
+        for ReadGame { game, .. } in games.iter().flatten() {
+            counts.count_game(game, lost_info(game));
+        }
+        self.processed.counts.add(&counts);
         let records = || games.iter().flatten().flat_map(|game| &game.records);
+        let encoded = self.processed.encoded_mut(Stream::Kept);
+        encoded.open_record().extend_from_slice(&bytes);
         encoded.end_group(records().count());
         records().for_each(|record| self.count(record.warnings, FieldChanges::default()));
+        Ok(())
     }
 
     /// Writes a game whose first record has this index; returns the number of its records.
@@ -205,16 +235,18 @@ impl GameConverter<'_> {
         }
         let part = if settings.mirror { part.mirrored() } else { part };
         let records = &read.records[moves];
+        let lost_info = to.lost_info(&part);
         if settings.strict {
+            strict::check_info(&part, lost_info).map_err(|loss| (wanted.clone(), loss))?;
             for (index, record) in (wanted.start..).zip(records) {
                 strict::check_fields(record.lost.union(lost_of_game))
                     .map_err(|loss| (index..index + 1, loss))?;
             }
         }
         let encoded = self.processed.encoded_mut(Stream::Kept);
-        write_game(to, &part, encoded.open_record())
-            .map_err(|error| (wanted.clone(), ConvertError::from(error).into()))?;
+        write_all(to, &part, encoded.open_record()).map_err(|error| (wanted, error.into()))?;
         encoded.end_group(records.len());
+        self.processed.counts.count_game(&part, lost_info);
         for (GameRecordEffects { lost, warnings }, invented) in records.iter().zip(invented) {
             self.count(*warnings, FieldChanges { lost: lost.union(lost_of_game), invented });
         }
@@ -249,4 +281,15 @@ impl GameConverter<'_> {
             self.plan.settings.on_error,
         );
     }
+}
+
+/// Appends a game; in a format of diagrams, one of each of its positions.
+fn write_all(to: Format, game: &Game, out: &mut Vec<u8>) -> Result<(), ConvertError> {
+    if !to.is_diagrams() {
+        return Ok(write_game(to, game, out)?);
+    }
+    for record in game.records() {
+        encode(to, &record?, &Fill::default(), out)?;
+    }
+    Ok(())
 }

@@ -5,8 +5,8 @@
 
 use crate::engine::error::RunError;
 use crate::format::{
-    Continuation, EncodeError, Field, FieldChanges, Fields, Format, Game, Record, Warnings,
-    write_game,
+    Continuation, EncodeError, Field, FieldChanges, Fields, Format, Game, InfoCounts, Record,
+    Warnings, write_game,
 };
 use crate::ops::convert::plan::ConvertPlan;
 use crate::ops::convert::strict::{self, RecordEffects};
@@ -22,7 +22,7 @@ pub(super) const MAX_MOVES: usize = u16::MAX as usize;
 
 /// A record on its way into a game.
 pub(super) struct GameMove {
-    /// The game of this move alone.
+    /// The game of this move alone, or the position if the record has no move.
     game: Game,
     warnings: Warnings,
     changes: MoveChanges,
@@ -116,10 +116,11 @@ impl JoinedGame {
         Self { game, moves: vec![changes], first: record, next }
     }
 
-    /// Whether what begins with this record goes on where this ends, and there is room for so many moves.
-    fn is_followed_by(&self, record: &Record, moves: usize) -> bool {
-        self.moves.len() + moves <= MAX_MOVES
-            && self.next.as_ref().is_some_and(|next| next.is(record))
+    /// Whether another goes on where this ends, and there is room for its moves. A position by itself goes on nowhere.
+    fn is_followed_by(&self, other: &Self) -> bool {
+        !other.game.is_position
+            && self.moves.len() + other.moves.len() <= MAX_MOVES
+            && self.next.as_ref().is_some_and(|next| next.is(&other.first))
     }
 
     /// Adds what goes on here.
@@ -131,9 +132,7 @@ impl JoinedGame {
 
     /// What is lost of one of its moves.
     fn lost(&self, to: Format, of_game: Fields, played: &MoveChanges) -> Fields {
-        let first = self.game.start.ply();
-        let last =
-            u16::try_from(self.moves.len() - 1).ok().and_then(|behind| first.checked_add(behind));
+        let last = self.game.end_ply();
         let said = [
             (Field::Ply, played.has_ply && of_game.contains(Field::Ply)),
             (Field::Ending, self.game.ending.is_some() && of_game.contains(Field::Ending)),
@@ -155,6 +154,7 @@ impl JoinedGame {
             }
             processed.count_fields(FieldChanges { lost, ..played.changes });
         }
+        processed.counts.count_game(&self.game, InfoCounts::default());
         let encoded = processed.encoded_mut(Stream::Kept);
         // Each move was checked by itself.
         write_game(to, &self.game, encoded.open_record())
@@ -171,8 +171,6 @@ pub(super) struct BlockGames {
     first: Option<JoinedGame>,
     /// The last one, if it is another.
     last: Option<JoinedGame>,
-    /// Those between them, which were written.
-    within: u64,
 }
 
 impl BlockGames {
@@ -188,7 +186,6 @@ impl BlockGames {
             Some(_) if processed.stopped_by.is_some() => {}
             Some(_) => {
                 processed.stopped_by = game.write(plan, processed).err();
-                games.within += 1;
             }
         };
         for played in moves {
@@ -208,14 +205,13 @@ impl BlockGames {
 #[derive(Default)]
 pub(super) struct GameJoiner {
     open: Option<JoinedGame>,
-    games: u64,
 }
 
 impl GameJoiner {
     /// Takes the next game, or a piece of the one before; returns the one before if it is whole.
     fn push(&mut self, next: JoinedGame) -> Option<JoinedGame> {
         match &mut self.open {
-            Some(open) if open.is_followed_by(&next.first, next.moves.len()) => {
+            Some(open) if open.is_followed_by(&next) => {
                 open.append(next);
                 None
             }
@@ -231,10 +227,9 @@ impl GameJoiner {
         processed: &mut ProcessedBlock,
     ) -> Result<(), OperationError> {
         let within = std::mem::take(processed.encoded_mut(Stream::Kept));
-        let BlockGames { first, last, within: games } = games;
-        self.games += games;
+        let BlockGames { first, last } = games;
         if let Some(game) = first.and_then(|first| self.push(first)) {
-            self.write(plan, &game, processed)?;
+            game.write(plan, processed).map_err(RunError::BadRecord)?;
         }
         if last.is_some() {
             self.close(plan, processed)?;
@@ -252,7 +247,7 @@ impl GameJoiner {
         processed: &mut ProcessedBlock,
     ) -> Result<(), OperationError> {
         match self.push(JoinedGame::new(played)) {
-            Some(game) => self.write(plan, &game, processed),
+            Some(game) => Ok(game.write(plan, processed).map_err(RunError::BadRecord)?),
             None => Ok(()),
         }
     }
@@ -264,7 +259,7 @@ impl GameJoiner {
         processed: &mut ProcessedBlock,
     ) -> Result<(), OperationError> {
         match self.open.take() {
-            Some(game) => self.write(plan, &game, processed),
+            Some(game) => Ok(game.write(plan, processed).map_err(RunError::BadRecord)?),
             None => Ok(()),
         }
     }
@@ -281,20 +276,5 @@ impl GameJoiner {
             processed.encoded_mut(Stream::Kept).append(within);
         }
         Ok(())
-    }
-
-    /// Games that were written.
-    pub(super) const fn games(&self) -> u64 {
-        self.games
-    }
-
-    fn write(
-        &mut self,
-        plan: &ConvertPlan,
-        game: &JoinedGame,
-        processed: &mut ProcessedBlock,
-    ) -> Result<(), OperationError> {
-        self.games += 1;
-        Ok(game.write(plan, processed).map_err(RunError::BadRecord)?)
     }
 }

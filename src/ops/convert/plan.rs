@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{OutputFormat, arrays, strict};
 use crate::format::move16::Dialect;
 use crate::format::packed::Family;
-use crate::format::{ConversionPlan, Field, Fill, Format};
+use crate::format::{ConversionPlan, Field, Fill, Format, TextEncoding};
 use crate::ops::convert::strict::Route;
 use crate::records::bad_record::BadPolicy;
 use crate::records::claims::{FileClaim, FileClaims, check_absence, check_stream, is_stream};
@@ -42,6 +42,8 @@ pub struct ConvertRequest {
     pub to: Option<OutputFormat>,
     /// How arrays hold positions and moves; as Apery does if nothing is said.
     pub family: Option<Family>,
+    /// How the text of games is encoded; as the output's format demands if nothing is said.
+    pub encoding: Option<TextEncoding>,
     /// Whether an output that exists may be replaced.
     pub force: bool,
     /// Whether the report is to have checksums of what is read and written.
@@ -151,13 +153,14 @@ impl ConvertPlan {
             dialect,
             to,
             family,
+            encoding,
             force,
             checksums,
             settings,
         } = request;
         let inputs = opening::inputs(&inputs, from, dialect)?;
         warn_of_mixed_streams(&inputs);
-        let to = output_format(&output, to, family)?;
+        let to = output_format(&output, to, family)?.encoded(encoding)?;
         let mut conversions = Vec::new();
         for input in &inputs {
             let by_record = settings.filters.without_game_plies();
@@ -196,11 +199,22 @@ impl ConvertPlan {
     pub(super) fn route(&self, from: Format) -> Route {
         if self.settings.mirror {
             Route::Mirror
-        } else if Some(from) == self.to.records() && !self.settings.canonical {
+        } else if self.to.takes_units_of(from) && !self.settings.canonical {
             Route::Copy
         } else {
             Route::Transcode
         }
+    }
+
+    /// The format of the output, if games of this format stay games there.
+    pub(super) fn keeps_games(&self, from: Format) -> Option<Format> {
+        let to = self.to.records().filter(|to| to.holds_games() && from.holds_games())?;
+        let is_copied = || {
+            let filters = &self.settings.filters;
+            let chooses = self.settings.dedup.is_some() || filters.leave_out_of_games();
+            self.route(from) == Route::Copy && !chooses
+        };
+        (!to.is_diagrams() || is_copied()).then_some(to)
     }
 
     /// Whether the content of records is read that take this route.

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use super::joining::{BlockGames, GameMove};
 use super::output_format::OutputFormat;
 use super::plan::{Check, ConvertPlan};
-use super::strict::{RecordEffects, Route};
+use super::strict::{IsPosition, RecordEffects, Route};
 use super::{arrays, strict};
 use crate::format::{
     DecodeError, FieldChanges, Fields, Lookahead, PositionKey, Record, RecordRef, Warnings,
@@ -106,7 +106,12 @@ struct RecordConverter<'a> {
 
 impl<'a> RecordConverter<'a> {
     fn new(plan: &'a ConvertPlan, block: &'a Block) -> Self {
-        let (filters, route) = (plan.filters(block.format), plan.route(block.format));
+        let filters = plan.filters(block.format);
+        let route = match plan.route(block.format) {
+            // The bytes of a game are not those of one record.
+            Route::Copy if block.format.holds_games() => Route::Transcode,
+            route => route,
+        };
         Self {
             plan,
             block,
@@ -198,7 +203,8 @@ impl<'a> RecordConverter<'a> {
             let written = GameMove::new(plan, self.block, item, content, warnings)?;
             if settings.strict {
                 let missing = Fields::NONE;
-                let effects = RecordEffects { warnings, written: written.changes(), missing };
+                let written = written.changes();
+                let effects = RecordEffects { warnings, written, missing, single: None };
                 strict::check(record, Route::Transcode, effects)?;
             }
             return Ok(Decision::Move(Box::new(written)));
@@ -213,7 +219,11 @@ impl<'a> RecordConverter<'a> {
             record.check()?;
         }
         let (written, missing) = self.write(item, mirrored.as_ref(), out)?;
-        let effects = RecordEffects { warnings, written, missing };
+        let single = match self.plan.to.games() {
+            Some(_) => Some(IsPosition(record.best_move()?.is_none())),
+            None => None,
+        };
+        let effects = RecordEffects { warnings, written, missing, single };
         if settings.strict {
             strict::check(record, route, effects)?;
         }

@@ -4,11 +4,13 @@
 //! they are written, and ends it.
 
 use crate::format::{
-    ConversionPlan, Field, FieldChanges, Fields, Format, RecordRef, Warning, Warnings,
+    ConversionPlan, Field, FieldChanges, Fields, Format, Game, InfoCounts, RecordRef, Warning,
+    Warnings,
 };
 use crate::records::counts::Disposition;
 use crate::records::processing::ProcessedBlock;
 use crate::records::reading::RecordError;
+use crate::storage::quantity::quantity;
 
 /// Fields that every record of a format loses; of text and games none, as they may lack any field.
 pub(super) fn certain_loss(from: Format, conversion: ConversionPlan) -> Fields {
@@ -19,11 +21,12 @@ pub(super) fn certain_loss(from: Format, conversion: ConversionPlan) -> Fields {
 }
 
 /// Content of the bytes that is not a field and is lost when a record is rewritten.
-const BESIDE_FIELDS: [(Warning, &str); 4] = [
+const BESIDE_FIELDS: [(Warning, &str); 5] = [
     (Warning::PaddingNotZero, "padding"),
     (Warning::ResultOutOfRange, "a result without a meaning"),
     (Warning::ResultFlags, "flags of the result"),
     (Warning::PlyMismatch, "one of two move numbers"),
+    (Warning::LinesSkipped, "lines that were not understood"),
 ];
 
 /// Judges what was counted about a record that was written.
@@ -51,6 +54,19 @@ pub(super) fn check_fields(fields: Fields) -> Result<(), RecordError> {
     lost(&fields.iter().map(Field::name).collect::<Vec<_>>())
 }
 
+/// Judges what a game lost besides fields of its records.
+pub(super) fn check_info(game: &Game, lost: InfoCounts) -> Result<(), RecordError> {
+    let lines = match game.info.skipped_lines {
+        0 => None,
+        lines => Some(format!("{} not understood", quantity(u64::from(lines), "line"))),
+    };
+    let info = (!lost.is_zero()).then(|| lost.to_string());
+    match [info, lines].into_iter().flatten().collect::<Vec<_>>() {
+        what if what.is_empty() => Ok(()),
+        what => Err(RecordError::Loss { what: what.join(", ") }),
+    }
+}
+
 fn lost(names: &[&str]) -> Result<(), RecordError> {
     if names.is_empty() { Ok(()) } else { Err(RecordError::Loss { what: names.join(", ") }) }
 }
@@ -62,7 +78,13 @@ pub(crate) struct RecordEffects {
     pub(crate) written: FieldChanges,
     /// Fields of arrays that stay empty.
     pub(crate) missing: Fields,
+    /// Where it is a game of its own: whether that is a position without a move.
+    pub(crate) single: Option<IsPosition>,
 }
+
+/// Whether a game is a position by itself, without a move.
+#[derive(Clone, Copy)]
+pub(crate) struct IsPosition(pub(crate) bool);
 
 impl RecordEffects {
     /// Counts a record that is written with the game that it is put into; the fields that it loses show there.
@@ -77,6 +99,11 @@ impl RecordEffects {
         processed.counts.count_disposition(Disposition::Kept);
         processed.count_fields(self.written);
         processed.count_missing(self.missing);
+        match self.single {
+            None => {}
+            Some(IsPosition(false)) => processed.counts.games += 1,
+            Some(IsPosition(true)) => processed.counts.positions += 1,
+        }
     }
 }
 

@@ -304,11 +304,11 @@ impl RearrangePlan {
     }
 }
 
-/// The inputs, all of one format.
+/// The inputs, all of one format; texts may differ in their encoding.
 fn inputs(request: &RearrangeRequest) -> Result<Vec<Input>, PlanError> {
     let inputs = opening::inputs(&request.inputs, request.from, request.dialect)?;
     let first = inputs.first().ok_or(PlanError::NoInput)?;
-    if let Some(other) = inputs.iter().find(|input| input.format != first.format) {
+    if let Some(other) = inputs.iter().find(|input| !input.format.takes_units_of(first.format)) {
         let (first, second) = (first.name.clone(), other.name.clone());
         return Err(PlanError::DifferentFormats { first, second });
     }
@@ -329,7 +329,7 @@ fn output_format(
     let name = output.to_string_lossy();
     let said = to.or_else(|| FormatName::from_file_name(&name));
     let mut to = said.unwrap_or(FormatName::plain(format));
-    if to.format != format {
+    if !to.format.takes_units_of(format) {
         let output = name.into_owned();
         return Err(PlanError::NotConverted { output, to: to.format, from: format });
     }
