@@ -227,6 +227,17 @@ pub enum EncodeError {
         /// The format.
         format: &'static str,
     },
+    /// A character that `Shift_JIS` lacks.
+    #[error(
+        "{text} has {character:?} (U+{:04X}), which Shift_JIS lacks; kifu and ki2u are written in UTF-8",
+        u32::from(*character)
+    )]
+    NotInShiftJis {
+        /// The character.
+        character: char,
+        /// In which text it stands.
+        text: &'static str,
+    },
     /// The target needs fields that the record lacks and no fill names.
     #[error("the record has no {fields}, and no value to fill in was given")]
     Missing {

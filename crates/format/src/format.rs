@@ -166,11 +166,12 @@ impl Format {
         (self.spec().copy)(unit, out);
     }
 
-    /// Appends a unit to a file of this format. It is copied if syntax, encoding and line ends are those of this format;
-    /// otherwise it is transcoded or written anew. After an error `out` is as before.
+    /// Appends a unit as a unit of a file of this format, closed: its bytes as they are if syntax, encoding and line
+    /// ends are those that the format is written in, else the same text in the format's encoding, or the game anew.
     ///
     /// # Errors
-    /// [`EncodeError`] if the format cannot hold what the unit says.
+    /// [`EncodeError`] if the format's encoding lacks a character, or the unit cannot be read and would have to be
+    /// written anew. `out` is then as before.
     pub fn write_unit(self, unit: &[u8], out: &mut Vec<u8>) -> Result<(), EncodeError> {
         self.copy_unit(unit, out);
         Ok(())

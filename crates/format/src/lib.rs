@@ -50,7 +50,7 @@ mod sbinpack;
 mod sfen_text;
 mod spec;
 mod survey;
-
+mod text_encoding;
 mod transcode;
 mod unit;
 mod unit_limits;
