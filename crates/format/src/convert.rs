@@ -13,8 +13,9 @@ use super::layout::Tail;
 use super::record::{Parsed, Record};
 use super::spec::Codec;
 use super::transcode::Lookahead;
-use super::{Format, packed, sfen_text};
+use super::{Format, csa, packed, sfen_text};
 use crate::conversion_plan::FieldChanges;
+use crate::csa::CsaVersion;
 use crate::ending::Ending;
 use crate::error::ConvertError;
 use crate::fill::Fill;
@@ -139,11 +140,31 @@ pub fn read_games(
     }
 }
 
+/// How games are written where a format leaves a choice.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct WriteOptions {
+    /// The version of the CSA standard that `csa` follows.
+    pub csa_version: CsaVersion,
+}
+
 /// Appends a game in a format that holds games. After an error `out` is as before.
 ///
 /// # Errors
 /// [`EncodeError`] if the format cannot say what the game needs, or holds no games.
 pub fn write_game(format: Format, game: &Game, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+    write_game_with(format, game, WriteOptions::default(), out)
+}
+
+/// [`write_game`] with options.
+///
+/// # Errors
+/// As [`write_game`].
+pub fn write_game_with(
+    format: Format,
+    game: &Game,
+    options: WriteOptions,
+    out: &mut Vec<u8>,
+) -> Result<(), EncodeError> {
     let Codec::Games { write: Some(write), .. } = &format.spec().codec else {
         return Err(EncodeError::OnlyRead { format: format.name() });
     };
@@ -151,7 +172,11 @@ pub fn write_game(format: Format, game: &Game, out: &mut Vec<u8>) -> Result<(), 
         return Err(EncodeError::NoMove { format: format.name() });
     }
     let start = out.len();
-    write(game, out).inspect_err(|_| out.truncate(start))
+    match format {
+        Format::Csa => csa::write(game, options.csa_version, out),
+        _ => write(game, out),
+    }
+    .inspect_err(|_| out.truncate(start))
 }
 
 impl RecordRef<'_> {

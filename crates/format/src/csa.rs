@@ -27,19 +27,47 @@ pub(super) const SPEC: Spec = Spec {
     framing: Framing::Group { end: unit_end, next: None },
     copy,
     header: b"",
+    separator: b"/\n",
     holds: Fields::ALL.without(Fields::of(Field::Candidates)),
     needs: Fields::NONE,
     endings: &Ending::ALL,
     codec: Codec::Games {
         read: |unit| one(read(unit)),
         count: None,
-        write: Some(write),
+        write: Some(|game, out| write(game, CsaVersion::default(), out)),
         lost: lost_of_text,
         info: HoldsInfo::NOTHING,
     },
 };
 
-const VERSION: &str = "V3.0";
+/// A version of the CSA standard.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum CsaVersion {
+    /// V2.2 of 2008, which programs read.
+    #[default]
+    V2_2,
+    /// V3.0 of 2024.
+    V3_0,
+}
+
+impl CsaVersion {
+    /// Every version that is written.
+    pub const ALL: [Self; 2] = [Self::V2_2, Self::V3_0];
+
+    /// The word on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::V2_2 => "2.2",
+            Self::V3_0 => "3.0",
+        }
+    }
+
+    /// The version with this [`CsaVersion::name`].
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|version| version.name() == name)
+    }
+}
+
 /// The line between games.
 const SEPARATOR: &[u8] = b"/";
 /// What a comment for programs begins with that gives the evaluation of the move before it.
@@ -176,9 +204,13 @@ fn parse_move(statement: &[u8], position: &Position) -> Option<Move> {
     }
 }
 
-fn write(game: &Game, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+pub(super) fn write(
+    game: &Game,
+    version: CsaVersion,
+    out: &mut Vec<u8>,
+) -> Result<(), EncodeError> {
     let mut position = Position::try_from(&game.start).map_err(|_| EncodeError::NoGame)?;
-    put_line(out, VERSION.as_bytes());
+    put_line(out, format!("V{}", version.name()).as_bytes());
     start::write(&game.start, game.is_position, out);
     for played in &game.moves {
         if !position.is_legal(played.best_move) {

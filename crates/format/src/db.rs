@@ -23,6 +23,7 @@ pub(super) const SPEC: Spec = Spec {
     },
     copy: with_line_end,
     header: b"#YANEURAOU-DB2016 1.00\n",
+    separator: b"",
     holds: NEEDS.union(Fields::of(Field::EvalCp)),
     needs: NEEDS,
     endings: &[],

@@ -160,7 +160,8 @@ impl Format {
         matches!(self.spec().framing, Framing::Line)
     }
 
-    /// Appends a unit as it is, closed if the end of a file has left it open.
+    /// Appends a unit as it is, behind the [separator](Format::separator), and closed if the end of a file has left it
+    /// open.
     #[inline]
     pub fn copy_unit(self, unit: &[u8], out: &mut Vec<u8>) {
         (self.spec().copy)(unit, out);
@@ -282,6 +283,32 @@ impl Format {
     /// What stands before the first record of a file.
     pub const fn header(self) -> &'static [u8] {
         self.spec().header
+    }
+
+    /// What stands between two units of a file: in `csa` a line with a slash. It stands neither before the first unit
+    /// nor behind the last.
+    pub const fn separator(self) -> &'static [u8] {
+        self.spec().separator
+    }
+
+    /// Appends what `write` does as a unit that may follow others: behind the [separator](Format::separator). If it
+    /// fails or appends nothing, `out` is as before. At the start of a file, drop the separator.
+    ///
+    /// # Errors
+    /// Those of `write`.
+    pub fn append_unit<T, E>(
+        self,
+        out: &mut Vec<u8>,
+        write: impl FnOnce(&mut Vec<u8>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let start = out.len();
+        out.extend_from_slice(self.separator());
+        let content = out.len();
+        let written = write(out);
+        if written.is_err() || out.len() == content {
+            out.truncate(start);
+        }
+        written
     }
 
     /// What a record can say besides the position.

@@ -15,6 +15,7 @@ pub(super) const SPEC: Spec = Spec {
     framing: Framing::Group { end: unit_end, next: None },
     copy: with_line_end,
     header: b"",
+    separator: b"",
     holds: Fields::ALL.without(Fields::of(Field::Candidates)),
     needs: Fields::NONE,
     endings: &Ending::ALL,

@@ -21,6 +21,7 @@ pub(super) const SPEC: Spec = Spec {
     framing: Framing::Line,
     copy: with_line_end,
     header: b"",
+    separator: b"",
     holds: Fields::ALL,
     needs: Fields::NONE,
     endings: &Ending::ALL,

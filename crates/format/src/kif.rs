@@ -29,6 +29,7 @@ pub(super) const SPEC: Spec = Spec {
     framing: Framing::Group { end: unit_end, next: Some("手合割：\n".as_bytes()) },
     copy,
     header: b"",
+    separator: b"",
     holds: Fields::of_all(&[
         Field::BestMove,
         Field::EvalCp,

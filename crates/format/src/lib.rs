@@ -67,7 +67,8 @@ pub use crate::error::ConvertError;
 pub use crate::fill::{Fill, FillError};
 pub use crate::game_result::GameResult;
 pub use crate::record_ref::RecordRef;
-pub use convert::{encode, read_games, write_game};
+pub use convert::{WriteOptions, encode, read_games, write_game, write_game_with};
+pub use csa::CsaVersion;
 pub use decoder::{Decoded, Decoder};
 pub use error::{DecodeError, DecodeErrorKind, EncodeError};
 pub use evaluation::{

@@ -24,6 +24,7 @@ pub(super) const SPEC: Spec = Spec {
     },
     copy: with_line_end,
     header: b"",
+    separator: b"",
     holds: FIELDS,
     needs: FIELDS,
     endings: &[],

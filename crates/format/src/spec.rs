@@ -20,11 +20,13 @@ pub(super) struct Spec {
     pub(super) extensions: &'static [&'static str],
     /// How its bytes are cut into units.
     pub(super) framing: Framing,
-    /// Appends a unit as it is. The last one of a file may lack its end: it gets one, so that another unit may
-    /// follow.
+    /// Appends a unit as it is, behind [`Spec::separator`]. The last one of a file may lack its end: it gets one, so
+    /// that another unit may follow.
     pub(super) copy: fn(&[u8], &mut Vec<u8>),
     /// What stands before the first record of a file.
     pub(super) header: &'static [u8],
+    /// What stands between two units of a file, and neither before the first nor behind the last.
+    pub(super) separator: &'static [u8],
     /// What a record can say besides the position.
     pub(super) holds: Fields,
     /// What a record must say.

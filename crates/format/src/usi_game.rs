@@ -18,6 +18,7 @@ pub(super) const SPEC: Spec = Spec {
     framing: Framing::Line,
     copy: with_line_end,
     header: b"",
+    separator: b"",
     holds: Fields::of_all(&[Field::BestMove, Field::Ply, Field::EndPly]),
     needs: Fields::of(Field::BestMove),
     endings: &[],
