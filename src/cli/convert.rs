@@ -16,7 +16,7 @@ use super::report::records;
 use crate::cli::exit::{ExitStatus, Usage};
 use crate::engine::error::RunError;
 use crate::format::packed::Family;
-use crate::format::{ConversionPlan, Field, Fields, Fill, Format, TextEncoding};
+use crate::format::{ConversionPlan, CsaVersion, Field, Fields, Fill, Format, TextEncoding};
 use crate::ops::convert::{
     Check, ConvertPlan, ConvertReport, ConvertRequest, ConvertSettings, MakeGames, OutputFormat,
     convert,
@@ -78,6 +78,10 @@ pub(super) struct ConvertArgs {
     /// and ki2u]
     #[arg(long, value_name = "utf-8|shift_jis", value_parser = encoding, help_heading = heading::OUTPUTS, hide_short_help = true)]
     encoding: Option<TextEncoding>,
+
+    /// Version of the CSA standard that --to csa follows [default: 2.2]
+    #[arg(long, value_name = "2.2|3.0", value_parser = csa_version, help_heading = heading::OUTPUTS, hide_short_help = true)]
+    csa_version: Option<CsaVersion>,
 
     #[command(flatten)]
     records: RecordArgs,
@@ -172,6 +176,11 @@ fn encoding(word: &str) -> Result<TextEncoding, &'static str> {
     TextEncoding::from_name(word).ok_or("expected utf-8 or shift_jis")
 }
 
+/// The version with a name.
+fn csa_version(word: &str) -> Result<CsaVersion, &'static str> {
+    CsaVersion::from_name(word).ok_or("expected 2.2 or 3.0")
+}
+
 impl ConvertArgs {
     fn request(self) -> ConvertRequest {
         ConvertRequest {
@@ -192,6 +201,7 @@ impl ConvertArgs {
                 strict: self.strict,
                 fill: self.fill.unwrap_or_default(),
                 make_games: self.make_games.unwrap_or_default(),
+                csa_version: self.csa_version.unwrap_or_default(),
                 canonical: self.canonical,
                 limit: self.records.limit,
                 on_error: self.on_error.unwrap_or(BadPolicy::Stop),

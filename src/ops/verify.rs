@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::engine::job::{BlockFunction, Job};
 use crate::engine::progress::Progress;
 use crate::engine::run::{CompletedRun, run};
-use crate::format::{RawUnit, RecordRef, Warning, Warnings};
+use crate::format::{Format, RawUnit, RecordRef, Warning, Warnings, read_games};
 use crate::ops::error::OperationError;
 use crate::records::counts::{Condition, Disposition};
 use crate::records::processing::{ProcessedBlock, push_json_line};
@@ -177,8 +177,12 @@ impl RecordVerifier<'_> {
             }
             Ok(warnings) => {
                 let names: Vec<&str> = warnings.iter().map(Warning::name).collect();
-                for name in &names {
-                    self.findings.count(Level::Warning, name, || example(String::new()));
+                for warning in warnings.iter() {
+                    let what = || match warning {
+                        Warning::LinesSkipped => skipped_lines(self.block.format, unit),
+                        _ => String::new(),
+                    };
+                    self.findings.count(Level::Warning, warning.name(), || example(what()));
                 }
                 if self.plan.strict && !names.is_empty() {
                     counts.bad.skipped += 1;
@@ -206,6 +210,12 @@ impl RecordVerifier<'_> {
             push_json_line(self.processed.encoded_mut(Stream::QuarantineLines), &line);
         }
     }
+}
+
+/// How many lines of the games in a unit were not understood.
+fn skipped_lines(format: Format, unit: &RawUnit<'_>) -> String {
+    let games = read_games(format, unit.without_line_end(format)).flatten();
+    quantity(games.map(|game| u64::from(game.info.skipped_lines)).sum::<u64>(), "line")
 }
 
 /// Why a record is bad.

@@ -8,7 +8,8 @@ use crate::mate::solve::Solution;
 use crate::records::answer::Answer;
 
 /// Text that holds games.
-pub(super) const MATE_FORMATS: [Format; 3] = [Format::Kif, Format::Csa, Format::Usi];
+pub(super) const MATE_FORMATS: [Format; 7] =
+    [Format::Kif, Format::Kifu, Format::Ki2, Format::Ki2u, Format::Csa, Format::Jkf, Format::Usi];
 
 /// Writes mates to standard output, in a format of games.
 pub(super) struct MateGames {
@@ -25,7 +26,8 @@ impl MateGames {
     /// Writes the mate of a solution, if it has one.
     pub(super) fn take(&mut self, solution: &Solution) -> anyhow::Result<()> {
         // A line of USI is a game by its moves: what is mated already has none.
-        let game = game(solution).filter(|game| !game.is_position || self.format != Format::Usi);
+        let game = game(solution);
+        let game = game.filter(|game| !game.is_position || self.format.holds_positions());
         let Some(game) = game else { return Ok(()) };
         let mut bytes = if self.mates == 0 { self.format.header().to_vec() } else { Vec::new() };
         write_game(self.format, &game, &mut bytes)?;

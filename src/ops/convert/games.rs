@@ -11,7 +11,7 @@ use super::plan::{Check, ConvertPlan};
 use super::strict;
 use crate::format::{
     ConvertError, DecodeError, Field, FieldChanges, Fields, Fill, Format, Game, InfoCounts,
-    RawUnit, Record, Warning, Warnings, encode, read_games, write_game,
+    RawUnit, Record, Warning, Warnings, WriteOptions, encode, read_games, write_game_with,
 };
 use crate::ops::convert::strict::Route;
 use crate::records::counts::{Condition, Counts, Disposition};
@@ -174,7 +174,7 @@ impl GameConverter<'_> {
     ) -> Result<(), RecordError> {
         let mut bytes = Vec::new();
         self.to.write_unit(unit.bytes, &mut bytes)?;
-        let is_same = bytes.starts_with(unit.bytes);
+        let is_same = memchr::memmem::find(&bytes, unit.bytes).is_some();
         let lost_info = |game: &Game| {
             if is_same { InfoCounts::default() } else { self.to.lost_info(game) }
         };
@@ -244,7 +244,8 @@ impl GameConverter<'_> {
             }
         }
         let encoded = self.processed.encoded_mut(Stream::Kept);
-        write_all(to, &part, encoded.open_record()).map_err(|error| (wanted, error.into()))?;
+        write_all(to, &part, self.plan.write_options(), encoded.open_record())
+            .map_err(|error| (wanted, error.into()))?;
         encoded.end_group(records.len());
         self.processed.counts.count_game(&part, lost_info);
         for (GameRecordEffects { lost, warnings }, invented) in records.iter().zip(invented) {
@@ -284,9 +285,14 @@ impl GameConverter<'_> {
 }
 
 /// Appends a game; in a format of diagrams, one of each of its positions.
-fn write_all(to: Format, game: &Game, out: &mut Vec<u8>) -> Result<(), ConvertError> {
+fn write_all(
+    to: Format,
+    game: &Game,
+    options: WriteOptions,
+    out: &mut Vec<u8>,
+) -> Result<(), ConvertError> {
     if !to.is_diagrams() {
-        return Ok(write_game(to, game, out)?);
+        return Ok(to.append_unit(out, |out| write_game_with(to, game, options, out))?);
     }
     for record in game.records() {
         encode(to, &record?, &Fill::default(), out)?;

@@ -6,9 +6,9 @@
 use crate::engine::error::RunError;
 use crate::format::{
     Continuation, EncodeError, Field, FieldChanges, Fields, Format, Game, InfoCounts, Record,
-    Warnings, write_game,
+    Warnings, write_game_with,
 };
-use crate::ops::convert::plan::ConvertPlan;
+use crate::ops::convert::plan::{ConvertPlan, MakeGames};
 use crate::ops::convert::strict::{self, RecordEffects};
 use crate::ops::error::OperationError;
 use crate::records::bad_record::BadRecord;
@@ -110,9 +110,10 @@ struct MoveChanges {
 }
 
 impl JoinedGame {
-    fn new(first: GameMove) -> Self {
+    fn new(plan: &ConvertPlan, first: GameMove) -> Self {
         let GameMove { game, changes, record, .. } = first;
-        let next = Continuation::of(&record);
+        let is_single = plan.settings.make_games == MakeGames::Single;
+        let next = if is_single { None } else { Continuation::of(&record) };
         Self { game, moves: vec![changes], first: record, next }
     }
 
@@ -156,8 +157,9 @@ impl JoinedGame {
         }
         processed.counts.count_game(&self.game, InfoCounts::default());
         let encoded = processed.encoded_mut(Stream::Kept);
+        let (game, options) = (&self.game, plan.write_options());
         // Each move was checked by itself.
-        write_game(to, &self.game, encoded.open_record())
+        to.append_unit(encoded.open_record(), |out| write_game_with(to, game, options, out))
             .map_err(|error: EncodeError| self.moves[0].place.bad(plan, &error.into()))?;
         encoded.end_group(self.moves.len());
         Ok(())
@@ -189,7 +191,7 @@ impl BlockGames {
             }
         };
         for played in moves {
-            if let Some(game) = open.push(JoinedGame::new(played)) {
+            if let Some(game) = open.push(JoinedGame::new(plan, played)) {
                 close(game);
             }
         }
@@ -246,7 +248,7 @@ impl GameJoiner {
         played: GameMove,
         processed: &mut ProcessedBlock,
     ) -> Result<(), OperationError> {
-        match self.push(JoinedGame::new(played)) {
+        match self.push(JoinedGame::new(plan, played)) {
             Some(game) => Ok(game.write(plan, processed).map_err(RunError::BadRecord)?),
             None => Ok(()),
         }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{OutputFormat, arrays, strict};
 use crate::format::move16::Dialect;
 use crate::format::packed::Family;
-use crate::format::{ConversionPlan, Field, Fill, Format, TextEncoding};
+use crate::format::{ConversionPlan, CsaVersion, Field, Fill, Format, TextEncoding, WriteOptions};
 use crate::ops::convert::strict::Route;
 use crate::records::bad_record::BadPolicy;
 use crate::records::claims::{FileClaim, FileClaims, check_absence, check_stream, is_stream};
@@ -69,6 +69,8 @@ pub struct ConvertSettings {
     pub fill: Fill,
     /// What records become where games are written.
     pub make_games: MakeGames,
+    /// The version of the CSA standard that `csa` follows.
+    pub csa_version: CsaVersion,
     /// Whether records are written anew also where the format stays.
     pub canonical: bool,
     /// Records to read, all if nothing is said.
@@ -113,6 +115,7 @@ impl Default for ConvertSettings {
             strict: false,
             fill: Fill::default(),
             make_games: MakeGames::Joined,
+            csa_version: CsaVersion::default(),
             canonical: false,
             limit: None,
             on_error: BadPolicy::Stop,
@@ -219,12 +222,22 @@ impl ConvertPlan {
 
     /// Whether the content of records is read that take this route.
     pub(super) fn reads_content(&self, route: Route) -> bool {
-        route == Route::Mirror || self.asks_rules() || self.joins_games()
+        route == Route::Mirror || self.asks_rules() || self.makes_games()
+    }
+
+    /// Whether single records become games.
+    pub(super) fn makes_games(&self) -> bool {
+        self.to.games().is_some()
     }
 
     /// Whether single records are put together to games.
     pub(super) fn joins_games(&self) -> bool {
-        self.to.games().is_some() && self.settings.make_games == MakeGames::Joined
+        self.makes_games() && self.settings.make_games == MakeGames::Joined
+    }
+
+    /// How games are written where their format leaves a choice.
+    pub(super) const fn write_options(&self) -> WriteOptions {
+        WriteOptions { csa_version: self.settings.csa_version }
     }
 
     /// Whether the games of records of this format are told by what follows from what, as something is asked of them

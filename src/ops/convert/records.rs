@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use super::joining::{BlockGames, GameMove};
 use super::output_format::OutputFormat;
 use super::plan::{Check, ConvertPlan};
-use super::strict::{IsPosition, RecordEffects, Route};
+use super::strict::{RecordEffects, Route};
 use super::{arrays, strict};
 use crate::format::{
     DecodeError, FieldChanges, Fields, Lookahead, PositionKey, Record, RecordRef, Warnings,
@@ -74,7 +74,7 @@ pub(super) fn convert_block(
             Ok(AfterRecord::Continue)
         })?;
     let RecordConverter { candidates, moves, grouped, groups_games, .. } = worker;
-    let found = match (plan.joins_games(), plan.settings.dedup) {
+    let found = match (plan.makes_games(), plan.settings.dedup) {
         _ if groups_games => BlockFindings::Grouped(grouped),
         (false, _) => BlockFindings::Candidates(candidates),
         (true, Some(_)) => BlockFindings::Moves(moves),
@@ -95,7 +95,7 @@ struct RecordConverter<'a> {
     route: Route,
     reads_content: bool,
     /// Whether the records become moves of games.
-    joins_games: bool,
+    makes_games: bool,
     /// Whether games are to be known before anything is decided.
     groups_games: bool,
     lookahead: Lookahead,
@@ -118,7 +118,7 @@ impl<'a> RecordConverter<'a> {
             filters: Some(filters).filter(|filters| filters.ask_fields_of(block.format)),
             route,
             reads_content: plan.reads_content(route),
-            joins_games: plan.joins_games(),
+            makes_games: plan.makes_games(),
             groups_games: plan.groups_games(block.format),
             lookahead: Lookahead::default(),
             candidates: Vec::new(),
@@ -197,14 +197,14 @@ impl<'a> RecordConverter<'a> {
             Ok(warnings) => warnings,
             Err(condition) => return Ok(Decision::Filtered(condition)),
         };
-        if self.joins_games {
+        if self.makes_games {
             let content = content.map_or_else(|| record.record(), Ok)?;
             let content = if settings.mirror { content.mirrored() } else { content };
             let written = GameMove::new(plan, self.block, item, content, warnings)?;
             if settings.strict {
                 let missing = Fields::NONE;
                 let written = written.changes();
-                let effects = RecordEffects { warnings, written, missing, single: None };
+                let effects = RecordEffects { warnings, written, missing };
                 strict::check(record, Route::Transcode, effects)?;
             }
             return Ok(Decision::Move(Box::new(written)));
@@ -219,11 +219,7 @@ impl<'a> RecordConverter<'a> {
             record.check()?;
         }
         let (written, missing) = self.write(item, mirrored.as_ref(), out)?;
-        let single = match self.plan.to.games() {
-            Some(_) => Some(IsPosition(record.best_move()?.is_none())),
-            None => None,
-        };
-        let effects = RecordEffects { warnings, written, missing, single };
+        let effects = RecordEffects { warnings, written, missing };
         if settings.strict {
             strict::check(record, route, effects)?;
         }

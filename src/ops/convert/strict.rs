@@ -78,13 +78,7 @@ pub(crate) struct RecordEffects {
     pub(crate) written: FieldChanges,
     /// Fields of arrays that stay empty.
     pub(crate) missing: Fields,
-    /// Where it is a game of its own: whether that is a position without a move.
-    pub(crate) single: Option<IsPosition>,
 }
-
-/// Whether a game is a position by itself, without a move.
-#[derive(Clone, Copy)]
-pub(crate) struct IsPosition(pub(crate) bool);
 
 impl RecordEffects {
     /// Counts a record that is written with the game that it is put into; the fields that it loses show there.
@@ -99,11 +93,6 @@ impl RecordEffects {
         processed.counts.count_disposition(Disposition::Kept);
         processed.count_fields(self.written);
         processed.count_missing(self.missing);
-        match self.single {
-            None => {}
-            Some(IsPosition(false)) => processed.counts.games += 1,
-            Some(IsPosition(true)) => processed.counts.positions += 1,
-        }
     }
 }
 
