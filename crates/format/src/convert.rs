@@ -138,7 +138,7 @@ pub fn write_game(format: Format, game: &Game, out: &mut Vec<u8>) -> Result<(), 
         return Err(EncodeError::OnlyRead { format: format.name() });
     };
     // Other formats have no place for a board without a move.
-    if game.is_position && !matches!(format, Format::Kif | Format::Csa) {
+    if game.is_position && !format.is_kif() && !matches!(format, Format::Csa | Format::Jkf) {
         return Err(EncodeError::NoGame);
     }
     let start = out.len();
