@@ -6,6 +6,7 @@ use thiserror::Error;
 use crate::ending::Ending;
 use crate::error::EncodeError;
 use crate::spec::{Codec, Framing, Spec};
+use crate::text_encoding::without_byte_order_mark;
 use crate::{
     Fields, csa, db, hcp, hcpe, hcpe3, jkf, jsonl, kif, lines, move16, pack, packed, plain, psv,
     sbinpack, sfen_text, usi_game,
@@ -109,7 +110,7 @@ impl Format {
             Self::Kifu => &kif::SPEC_KIFU,
             Self::Ki2 => &kif::SPEC_KI2,
             Self::Ki2u => &kif::SPEC_KI2U,
-            Self::Bod => &kif::SPEC_BOD,
+            Self::Bod => &kif::bod::SPEC,
             Self::Jkf => &jkf::SPEC,
         }
     }
@@ -174,8 +175,23 @@ impl Format {
     /// [`EncodeError`] if the format's encoding lacks a character, or the unit cannot be read and would have to be
     /// written anew. `out` is then as before.
     pub fn write_unit(self, unit: &[u8], out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        if self.is_kif() || self == Self::Bod {
+            let start = out.len();
+            return kif::write_unit(self, unit, out).inspect_err(|_| out.truncate(start));
+        }
+        let unit = if self.is_text() { without_byte_order_mark(unit) } else { unit };
         self.copy_unit(unit, out);
         Ok(())
+    }
+
+    /// Whether its files are text.
+    const fn is_text(self) -> bool {
+        !matches!(self, Self::Hcpe3 | Self::Pack | Self::Sbinpack) && self.record_len().is_none()
+    }
+
+    /// The format of a text that is KIF, KI2 or a diagram, by its moves and its encoding.
+    pub fn of_kif_text(bytes: &[u8]) -> Self {
+        kif::variant(bytes)
     }
 
     /// Whether a unit, closed, ends where it does whatever unit follows it.

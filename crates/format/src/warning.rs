@@ -48,7 +48,7 @@ pub enum Warning {
     PaddingNotZero,
     /// The evaluation needs more than 16 bits; the record has none.
     EvalOutOfRange,
-    /// The game has lines that the reader did not understand and skipped. Counted once a game, with its first record.
+    /// Lines of the record's file were not understood and skipped; counted on the first record of a game.
     LinesSkipped,
 }
 
