@@ -182,6 +182,7 @@ impl Format {
     pub fn is_remark(self, unit: &[u8]) -> bool {
         match self.spec().codec {
             Codec::Columns => lines::is_comment(unit),
+            Codec::Games { .. } if self == Self::Csa => csa::is_remark(unit),
             Codec::Games { .. } => self.is_lines() && lines::is_comment(unit),
             _ => unit.is_empty(),
         }

@@ -11,6 +11,7 @@ mod db;
 mod decoder;
 mod ending;
 mod error;
+mod eval_comments;
 mod evaluation;
 mod field;
 mod fill;
@@ -66,7 +67,7 @@ pub use crate::fill::{Fill, FillError};
 pub use crate::game_result::GameResult;
 pub use crate::record_ref::RecordRef;
 pub use convert::{WriteOptions, encode, read_games, write_game, write_game_with};
-pub use csa::CsaVersion;
+pub use csa::version::CsaVersion;
 pub use decoder::{Decoded, Decoder};
 pub use error::{DecodeError, DecodeErrorKind, EncodeError};
 pub use evaluation::{

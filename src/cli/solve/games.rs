@@ -27,7 +27,8 @@ impl MateGames {
         // A line of USI is a game by its moves: what is mated already has none.
         let game = game(solution).filter(|game| !game.is_position || self.format != Format::Usi);
         let Some(game) = game else { return Ok(()) };
-        let mut bytes = if self.mates == 0 { self.format.header().to_vec() } else { Vec::new() };
+        let (header, separator) = (self.format.header(), self.format.separator());
+        let mut bytes = if self.mates == 0 { header.to_vec() } else { separator.to_vec() };
         write_game(self.format, &game, &mut bytes)?;
         self.mates += 1;
         Ok(io::stdout().write_all(&bytes)?)

@@ -212,7 +212,7 @@ impl GameConverter<'_> {
             }
         }
         let encoded = self.processed.encoded_mut(Stream::Kept);
-        write_game(to, &part, encoded.open_record())
+        to.append_unit(encoded.open_record(), |out| write_game(to, &part, out))
             .map_err(|error| (wanted.clone(), ConvertError::from(error).into()))?;
         encoded.end_group(records.len());
         for (GameRecordEffects { lost, warnings }, invented) in records.iter().zip(invented) {

@@ -157,7 +157,7 @@ impl JoinedGame {
         }
         let encoded = processed.encoded_mut(Stream::Kept);
         // Each move was checked by itself.
-        write_game(to, &self.game, encoded.open_record())
+        to.append_unit(encoded.open_record(), |out| write_game(to, &self.game, out))
             .map_err(|error: EncodeError| self.moves[0].place.bad(plan, &error.into()))?;
         encoded.end_group(self.moves.len());
         Ok(())

@@ -279,7 +279,8 @@ fn outputs(
     let (written, extension) = match to {
         OutputFormat::Records(to) => {
             let (compression, header) = (to.compression, to.format.header());
-            (OutputPlan { compression, header, is_stream, ..plain }, to.format.name())
+            let separator = to.format.separator();
+            (OutputPlan { compression, header, separator, is_stream, ..plain }, to.format.name())
         }
         OutputFormat::Arrays(_) if is_stream => {
             return Err(PlanError::NoFile { output: output.to_owned() });
