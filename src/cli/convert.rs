@@ -263,7 +263,7 @@ fn changes(from: Format, conversion: ConversionPlan, plan: &ConvertPlan) -> Stri
 
 /// Whether single records become games.
 fn to_games(from: Format, plan: &ConvertPlan) -> bool {
-    plan.to.records().is_some_and(|to| to.holds_games() && !to.is_diagrams()) && !from.holds_games()
+    plan.to.records().is_some_and(Format::holds_games) && !from.holds_games()
 }
 
 /// The values that will be filled in, as `--fill` takes them, if there are any.

@@ -88,7 +88,7 @@ fn convert_block(
     block: &Block,
     cancel: &AtomicBool,
 ) -> Option<(ProcessedBlock, BlockFindings)> {
-    if let Some(to) = plan.keeps_games(block.format) {
+    if let Some(to) = plan.to.games().filter(|_| block.format.holds_games()) {
         let processed = games::convert_block(plan, to, block, cancel)?;
         return Some((processed, BlockFindings::Candidates(Vec::new())));
     }

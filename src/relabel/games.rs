@@ -165,7 +165,8 @@ impl GameWriter<'_> {
             lost_of_game = lost_of_game.union(Fields::of(Field::EndPly));
         }
         let encoded = self.processed.encoded_mut(Stream::Kept);
-        write_game(to, &part, encoded.open_record()).map_err(ConvertError::from)?;
+        to.append_unit(encoded.open_record(), |out| write_game(to, &part, out))
+            .map_err(ConvertError::from)?;
         encoded.end_group(placed.records.len());
         self.processed.counts.count_game(&part, to.lost_info(&part));
         for (number, (record, invented)) in placed.records.iter().zip(invented).enumerate() {

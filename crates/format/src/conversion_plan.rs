@@ -3,7 +3,6 @@
 use thiserror::Error;
 
 use crate::Format;
-use crate::convert::BESIDE_MOVES;
 use crate::field::{Field, Fields};
 use crate::fill::Fill;
 
@@ -89,10 +88,5 @@ pub fn conversion_plan(
     if to.always_says_ending() && results && !from.fields().contains(Field::Ending) {
         invented = invented.union(Fields::of(Field::Ending));
     }
-    let mut lost = from.fields().without(to.fields());
-    if to.is_diagrams() {
-        lost = lost.union(from.fields().intersection(BESIDE_MOVES));
-        invented = invented.without(BESIDE_MOVES);
-    }
-    Ok(ConversionPlan { lost, invented })
+    Ok(ConversionPlan { lost: from.fields().without(to.fields()), invented })
 }

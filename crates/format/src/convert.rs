@@ -15,7 +15,7 @@ use super::spec::Codec;
 use super::transcode::Lookahead;
 use super::{Format, csa, packed, sfen_text};
 use crate::conversion_plan::FieldChanges;
-use crate::csa::CsaVersion;
+use crate::csa::version::CsaVersion;
 use crate::ending::Ending;
 use crate::error::ConvertError;
 use crate::fill::Fill;
@@ -51,7 +51,7 @@ pub fn encode(
         let result = record.result.or(fill.result);
         let of_game = format.lost_of_game(&record.setup, result, record.ending);
         lost = lost.union(said.intersection(of_game.union(Fields::of(Field::EndPly))));
-        if record.best_move.is_none() || format.is_diagrams() {
+        if record.best_move.is_none() {
             lost = lost.union(said.intersection(BESIDE_MOVES));
             invented = invented.without(BESIDE_MOVES);
         }
@@ -118,10 +118,6 @@ fn write(
         Codec::Records { write: Some(write), .. } => {
             let says_move = record.best_move.is_some() || fill.no_move;
             write(&Parsed { says_move, ..Parsed::from(filled()) }, out)
-        }
-        Codec::Games { .. } if format.is_diagrams() => {
-            let position = Record { best_move: None, ..filled() };
-            write_game(format, &Game::of_record(&position)?, out)
         }
         Codec::Games { .. } => write_game(format, &Game::of_record(&filled())?, out),
         Codec::Records { write: None, .. } => Err(EncodeError::OnlyRead { format: format.name() }),

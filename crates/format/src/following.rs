@@ -58,8 +58,8 @@ impl Continuation {
 
 impl RecordRef<'_> {
     /// The record as a game of one move, or a position by itself, that can be written in a format, what it lacks filled
-    /// in; with the fields that it loses and gains in whatever game it is put: what else a game of this format loses, [`Format::lost_of_game`]
-    /// says.
+    /// in; with the fields that it loses and gains in whatever game it is put. What else a game of this format loses,
+    /// [`Format::lost_of_game`] says.
     ///
     /// `content` is [`RecordRef::record`], or that with left and right exchanged.
     ///

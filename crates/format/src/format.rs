@@ -208,6 +208,7 @@ impl Format {
     pub fn is_remark(self, unit: &[u8]) -> bool {
         match self.spec().codec {
             Codec::Columns => lines::is_comment(unit),
+            Codec::Games { .. } if self == Self::Csa => csa::is_remark(unit),
             Codec::Games { .. } => self.is_lines() && lines::is_comment(unit),
             _ => unit.is_empty(),
         }
@@ -240,13 +241,7 @@ impl Format {
 
     /// Whether it holds positions without a move. Other formats of games have no place for them.
     pub const fn holds_positions(self) -> bool {
-        matches!(self, Self::Csa | Self::Bod | Self::Jkf) || self.is_kif() || !self.holds_games()
-    }
-
-    /// Whether it holds positions only, each a record, though its reader also reads the games that are found in such
-    /// files.
-    pub const fn is_diagrams(self) -> bool {
-        matches!(self, Self::Bod)
+        matches!(self, Self::Csa | Self::Jkf) || self.is_kif() || !self.holds_games()
     }
 
     /// Whether its units are records, each one of its own.

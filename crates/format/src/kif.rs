@@ -77,7 +77,10 @@ const HOLDS: HoldsInfo = HoldsInfo {
 
 const HOLDS_WITHOUT_TIMES: HoldsInfo = HoldsInfo { times: false, ..HOLDS };
 
-const fn games(write: fn(&Game, &mut Vec<u8>) -> Result<(), EncodeError>, info: HoldsInfo) -> Codec {
+const fn games(
+    write: fn(&Game, &mut Vec<u8>) -> Result<(), EncodeError>,
+    info: HoldsInfo,
+) -> Codec {
     Codec::Games {
         read: |unit| one(reader::read(unit)),
         count: None,

@@ -47,13 +47,6 @@ pub struct RawUnit<'a> {
 }
 
 impl<'a> RawUnit<'a> {
-    /// Appends the bytes as they are. The last unit of a file may lack its end; what follows must not
-    /// join it.
-    #[inline]
-    pub fn copy(&self, format: Format, out: &mut Vec<u8>) {
-        format.copy_unit(self.bytes, out);
-    }
-
     /// Appends the unit to a file of its format: [`Format::write_unit`].
     ///
     /// # Errors

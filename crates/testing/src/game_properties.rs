@@ -2,7 +2,9 @@
 //!
 //! Called with games of our own and damaged ones by the tests, and with hostile input by the fuzz targets.
 
-use kyokumen_format::{Format, Game, Played, count, read_games, records, units, write_game};
+use kyokumen_format::{
+    Ending, Format, Game, HeaderKey, Played, count, read_games, records, units, write_game,
+};
 
 /// Bytes behind the end of a unit that are tried for an influence on it.
 const BEHIND: [usize; 6] = [0, 1, 31, 40, 1000, usize::MAX];
@@ -53,9 +55,58 @@ fn check_game(format: Format, game: Game) {
     let is_held = format.lost_info(&game).is_zero();
     if is_whole && is_held && write_game(format, &game, &mut written).is_ok() {
         let again = units(format, &written).flat_map(|unit| read_games(format, unit));
-        let again: Vec<Game> = again.map(|game| content(game.expect("our own"))).collect();
-        assert_eq!(again, [content(game)]);
+        let again: Vec<Game> = again.map(|game| held(format, game.expect("our own"))).collect();
+        assert_eq!(again, [held(format, game)]);
     }
+}
+
+/// What a format keeps of the content of a game that was read from it.
+fn held(format: Format, game: Game) -> Game {
+    let mut game = content(game);
+    game.info.skipped_lines = 0;
+    if matches!(format, Format::Csa | Format::Jkf) {
+        hold_info(format, &mut game);
+    }
+    game
+}
+
+/// Full seconds, entries with a word in the format in the writer's order, comments as single lines.
+fn hold_info(format: Format, game: &mut Game) {
+    let seconds = |elapsed_ms: &mut Option<u64>| {
+        *elapsed_ms = elapsed_ms.map(|elapsed_ms| elapsed_ms / 1000 * 1000);
+    };
+    let lines = |comments: &mut Vec<String>| {
+        let line = |comment: &String| comment.replace(['\r', '\n'], " ").trim().to_owned();
+        *comments = comments.iter().map(line).collect();
+    };
+    let ends_without_mark = game.result.is_none() && game.ending != Some(Ending::Interruption);
+    let info = &mut game.info;
+    lines(&mut info.end_comments);
+    if ends_without_mark && format == Format::Csa {
+        info.end_elapsed_ms = None;
+        let end_comments = std::mem::take(&mut info.end_comments);
+        match game.moves.last_mut() {
+            _ if end_comments.is_empty() => {}
+            Some(last) => last.annotate().comments.extend(end_comments),
+            None => info.comments.extend(end_comments),
+        }
+    }
+    seconds(&mut info.end_elapsed_ms);
+    lines(&mut info.comments);
+    for annotation in game.moves.iter_mut().filter_map(|played| played.annotation.as_mut()) {
+        seconds(&mut annotation.elapsed_ms);
+        lines(&mut annotation.comments);
+    }
+    let written = |key: &HeaderKey| match key {
+        HeaderKey::Other(name) => name.bytes().all(|byte| matches!(byte, b'A'..=b'Z')),
+        _ => true,
+    };
+    info.headers.retain(|header| written(&header.key));
+    for header in &mut info.headers {
+        header.value = header.value.split_whitespace().collect::<Vec<_>>().join(" ");
+    }
+    info.headers.sort_by_key(|header| format!("{:?}", header.key));
+    info.headers.dedup_by(|later, first| later.key == first.key);
 }
 
 /// What a game says, without the places where it says it. A board without a move is a position if it is shown, and a

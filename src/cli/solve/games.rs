@@ -29,7 +29,8 @@ impl MateGames {
         let game = game(solution);
         let game = game.filter(|game| !game.is_position || self.format.holds_positions());
         let Some(game) = game else { return Ok(()) };
-        let mut bytes = if self.mates == 0 { self.format.header().to_vec() } else { Vec::new() };
+        let (header, separator) = (self.format.header(), self.format.separator());
+        let mut bytes = if self.mates == 0 { header.to_vec() } else { separator.to_vec() };
         write_game(self.format, &game, &mut bytes)?;
         self.mates += 1;
         Ok(io::stdout().write_all(&bytes)?)

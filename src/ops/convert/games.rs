@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::plan::{Check, ConvertPlan};
 use super::strict;
 use crate::format::{
-    ConvertError, DecodeError, Field, FieldChanges, Fields, Fill, Format, Game, InfoCounts,
-    RawUnit, Record, Warning, Warnings, WriteOptions, encode, read_games, write_game_with,
+    DecodeError, Field, FieldChanges, Fields, Format, Game, InfoCounts, RawUnit, Record, Warning,
+    Warnings, read_games, write_game_with,
 };
 use crate::ops::convert::strict::Route;
 use crate::records::counts::{Condition, Counts, Disposition};
@@ -157,10 +157,7 @@ impl GameConverter<'_> {
         let is_taken = |game: &Result<ReadGame, _>| {
             game.as_ref().is_ok_and(|read| read.failed(self.plan).is_none())
         };
-        let is_diagram =
-            |game: &Result<ReadGame, _>| game.as_ref().is_ok_and(|read| read.game.is_position);
         self.plan.route(self.block.format) == Route::Copy
-            && (!self.to.is_diagrams() || games.iter().all(is_diagram))
             && self.wanted(records.clone()) == records
             && games.iter().all(is_whole)
             && games.iter().all(is_taken)
@@ -244,7 +241,8 @@ impl GameConverter<'_> {
             }
         }
         let encoded = self.processed.encoded_mut(Stream::Kept);
-        write_all(to, &part, self.plan.write_options(), encoded.open_record())
+        let options = self.plan.write_options();
+        to.append_unit(encoded.open_record(), |out| write_game_with(to, &part, options, out))
             .map_err(|error| (wanted, error.into()))?;
         encoded.end_group(records.len());
         self.processed.counts.count_game(&part, lost_info);
@@ -282,20 +280,4 @@ impl GameConverter<'_> {
             self.plan.settings.on_error,
         );
     }
-}
-
-/// Appends a game; in a format of diagrams, one of each of its positions.
-fn write_all(
-    to: Format,
-    game: &Game,
-    options: WriteOptions,
-    out: &mut Vec<u8>,
-) -> Result<(), ConvertError> {
-    if !to.is_diagrams() {
-        return Ok(to.append_unit(out, |out| write_game_with(to, game, options, out))?);
-    }
-    for record in game.records() {
-        encode(to, &record?, &Fill::default(), out)?;
-    }
-    Ok(())
 }

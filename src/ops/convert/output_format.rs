@@ -39,9 +39,9 @@ impl OutputFormat {
         }
     }
 
-    /// The format of the games, if it writes such. Of diagrams each is a record.
+    /// The format of the games, if it writes such.
     pub(super) fn games(self) -> Option<Format> {
-        self.records().filter(|format| format.holds_games() && !format.is_diagrams())
+        self.records().filter(|format| format.holds_games())
     }
 
     /// Whether units of this format can be copied, transcoded at most.

@@ -209,17 +209,6 @@ impl ConvertPlan {
         }
     }
 
-    /// The format of the output, if games of this format stay games there.
-    pub(super) fn keeps_games(&self, from: Format) -> Option<Format> {
-        let to = self.to.records().filter(|to| to.holds_games() && from.holds_games())?;
-        let is_copied = || {
-            let filters = &self.settings.filters;
-            let chooses = self.settings.dedup.is_some() || filters.leave_out_of_games();
-            self.route(from) == Route::Copy && !chooses
-        };
-        (!to.is_diagrams() || is_copied()).then_some(to)
-    }
-
     /// Whether the content of records is read that take this route.
     pub(super) fn reads_content(&self, route: Route) -> bool {
         route == Route::Mirror || self.asks_rules() || self.makes_games()
@@ -306,7 +295,8 @@ fn outputs(
     let (written, extension) = match to {
         OutputFormat::Records(to) => {
             let (compression, header) = (to.compression, to.format.header());
-            (OutputPlan { compression, header, is_stream, ..plain }, to.format.name())
+            let separator = to.format.separator();
+            (OutputPlan { compression, header, separator, is_stream, ..plain }, to.format.name())
         }
         OutputFormat::Arrays(_) if is_stream => {
             return Err(PlanError::NoFile { output: output.to_owned() });

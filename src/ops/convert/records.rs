@@ -106,12 +106,7 @@ struct RecordConverter<'a> {
 
 impl<'a> RecordConverter<'a> {
     fn new(plan: &'a ConvertPlan, block: &'a Block) -> Self {
-        let filters = plan.filters(block.format);
-        let route = match plan.route(block.format) {
-            // The bytes of a game are not those of one record.
-            Route::Copy if block.format.holds_games() => Route::Transcode,
-            route => route,
-        };
+        let (filters, route) = (plan.filters(block.format), plan.route(block.format));
         Self {
             plan,
             block,
@@ -243,7 +238,7 @@ impl<'a> RecordConverter<'a> {
         };
         let written = match mirrored {
             Some(mirrored) => record.convert_content(mirrored, to, fill, out)?,
-            None if self.route == Route::Copy => copy(item, out),
+            None if self.route == Route::Copy => copy(item, out)?,
             None => {
                 let (filters, block) = (self.filters.as_ref(), self.block);
                 let next = || wanted_behind(filters, block, item);

@@ -298,9 +298,12 @@ impl UnitProcessor<'_> {
         if format.is_remark(unit.bytes) {
             return self.count(records, Some(Condition::Comment));
         }
-        // A game that ends with a line may lack the sign behind it, or a head of its own, or be in another encoding.
-        let is_closed = unit.bytes.ends_with(b"\n") && !format.holds_games();
-        let bytes = if format.record_len().is_some() || is_closed {
+        // Games and diagrams may lack a sign behind them or a head of their own, or be in another encoding.
+        let is_plain_line = format.is_lines()
+            && !format.holds_games()
+            && unit.bytes.first().is_some_and(u8::is_ascii)
+            && unit.bytes.ends_with(b"\n");
+        let bytes = if format.record_len().is_some() || is_plain_line {
             unit.bytes
         } else {
             self.written.clear();

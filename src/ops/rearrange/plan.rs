@@ -149,6 +149,7 @@ impl RearrangePlan {
         let records = OutputPlan {
             compression: to.compression,
             header: to.format.header(),
+            separator: to.format.separator(),
             is_stream,
             ..OutputPlan::plain(Stream::Kept, output.clone())
         };
@@ -231,6 +232,7 @@ impl RearrangePlan {
             OutputPlan {
                 compression: to.compression,
                 header: to.format.header(),
+                separator: to.format.separator(),
                 ..OutputPlan::plain(Stream::Kept, path)
             }
         };

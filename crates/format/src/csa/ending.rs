@@ -7,6 +7,7 @@ use kyokumen_shogi::{Color, Position};
 
 use crate::GameResult;
 use crate::csa::codes::put_line;
+use crate::csa::version::CsaVersion;
 use crate::ending::{End, Ending};
 
 /// A mark for the end of a game.
@@ -94,6 +95,14 @@ impl Mark {
         (Some(GameResult::win_of(loser.opponent())), Some(Ending::IllegalMove))
     }
 
+    /// The mark, or what stands for it in a version without it: V3.0 added the move limit.
+    const fn of_version(self, version: CsaVersion) -> Self {
+        match (self, version) {
+            (Self::MoveLimit, CsaVersion::V2_2) => Self::Impasse,
+            _ => self,
+        }
+    }
+
     /// The mark that comes closest to an end and names no wrong winner to programs that read no summary.
     fn closest(end: End, position: &Position) -> Option<Self> {
         let us = position.side_to_move();
@@ -179,13 +188,17 @@ impl Summary {
     }
 }
 
-/// Writes how a game ended: a mark, and a summary where the mark does not say all of it.
-pub(super) fn write(end: End, position: &Position, out: &mut Vec<u8>) {
-    let Some(mark) = Mark::closest(end, position) else { return };
+/// Writes how a game ended: a mark, and a summary where the mark does not say all of it. Whether there is anything to
+/// say.
+pub(super) fn write(end: End, version: CsaVersion, position: &Position, out: &mut Vec<u8>) -> bool {
+    let Some(mark) = Mark::closest(end, position).map(|mark| mark.of_version(version)) else {
+        return false;
+    };
     put_line(out, mark.name().as_bytes());
     if mark.end(position) != end
         && let Some(line) = Summary::line(end)
     {
         put_line(out, line.as_bytes());
     }
+    true
 }

@@ -21,6 +21,7 @@ pub(crate) const SPEC: Spec = Spec {
     framing: Framing::Group { end: unit_end, next: Some("後手の持駒：なし\n".as_bytes()) },
     copy: with_line_end,
     header: b"",
+    separator: b"",
     holds: Fields::of(Field::Ply),
     needs: Fields::NONE,
     endings: &[],

@@ -165,7 +165,9 @@ impl Reader {
             // A word between moves of KI2.
             _ => match ending::of_word(text.trim(), replay) {
                 Some(end) if !replay.has_ended => replay.end(end),
-                _ if text.trim_start().starts_with(|c: char| c.is_ascii_digit()) && !replay.has_ended => {
+                _ if text.trim_start().starts_with(|c: char| c.is_ascii_digit())
+                    && !replay.has_ended =>
+                {
                     replay.break_off(syntax("a numbered move", text, at));
                 }
                 _ => self.skip(text, at),
@@ -186,7 +188,9 @@ impl Reader {
         if self.branches[0].replay.is_broken() {
             return;
         }
-        let moves = played.checked_sub(branch.first).and_then(|count| branch.replay.game.moves.get(..count));
+        let moves = played
+            .checked_sub(branch.first)
+            .and_then(|count| branch.replay.game.moves.get(..count));
         let position = Position::try_from(&branch.replay.game.start);
         let (Some(moves), Ok(mut position)) = (moves, position) else { return self.skip(text, at) };
         if branch.depth == MAX_DEPTH {
@@ -281,7 +285,8 @@ impl Branch {
                 ending::take_summary(summary.trim_start_matches("まで"), &mut self.replay);
             }
             Some(end) => {
-                let end = ending::of_word(end, &self.replay).ok_or_else(|| syntax(expected, text, at))?;
+                let end =
+                    ending::of_word(end, &self.replay).ok_or_else(|| syntax(expected, text, at))?;
                 self.replay.end(end);
             }
             None => {}
@@ -306,7 +311,8 @@ impl Branch {
 
     /// The game as far as it was read, with variations in the order of the file.
     fn into_game(mut self) -> Replay {
-        let annotations = self.replay.game.moves.iter_mut().filter_map(|played| played.annotation.as_mut());
+        let annotations =
+            self.replay.game.moves.iter_mut().filter_map(|played| played.annotation.as_mut());
         annotations.for_each(|annotation| annotation.variations.reverse());
         self.replay.game.info.end_variations.reverse();
         self.replay
