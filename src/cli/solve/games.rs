@@ -26,7 +26,11 @@ impl MateGames {
     pub(super) fn take(&mut self, solution: &Solution) -> anyhow::Result<()> {
         // A line of USI is a game by its moves: what is mated already has none.
         let game = game(solution).filter(|game| !game.is_position || self.format != Format::Usi);
-        let Some(game) = game else { return Ok(()) };
+        let Some(mut game) = game else { return Ok(()) };
+        if self.format == Format::Usi {
+            // Lines are for engines, which know no words for the end of a game.
+            game.result = None;
+        }
         let (header, separator) = (self.format.header(), self.format.separator());
         let mut bytes = if self.mates == 0 { header.to_vec() } else { separator.to_vec() };
         write_game(self.format, &game, &mut bytes)?;
