@@ -199,10 +199,12 @@ impl RecordVerifier<'_> {
     fn set_apart(&mut self, unit: &RawUnit<'_>, records: u64, line: Option<BadLine<'_>>) {
         let stream = if line.is_some() { Stream::Quarantine } else { Stream::Kept };
         let is_first = self.block.offset + unit.offset == 0;
-        let header =
-            if stream == Stream::Kept && is_first { self.block.format.header() } else { b"" };
         // The good begin with the header already.
-        let bytes = unit.bytes.strip_prefix(header).unwrap_or(unit.bytes);
+        let bytes = if stream == Stream::Kept && is_first {
+            self.block.format.without_header(unit.bytes)
+        } else {
+            unit.bytes
+        };
         let encoded = self.processed.encoded_mut(stream);
         encoded.open_record().extend_from_slice(bytes);
         encoded.end_group(records as usize);

@@ -88,5 +88,15 @@ pub fn conversion_plan(
     if to.always_says_ending() && results && !from.fields().contains(Field::Ending) {
         invented = invented.union(Fields::of(Field::Ending));
     }
-    Ok(ConversionPlan { lost: from.fields().without(to.fields()), invented })
+    let mut lost = from.fields().without(to.fields());
+    if from == Format::Usi {
+        // Which lines say how a game ended shows when they are read.
+        lost = lost.without(Fields::of_all(&[Field::Result, Field::Ending]));
+    }
+    if to == Format::Usi && !from.fields().contains(Field::Ending) {
+        // Its words for results say how a game was won, too.
+        lost = lost.union(from.fields().intersection(Fields::of(Field::Result)));
+        invented = invented.without(Fields::of(Field::Result));
+    }
+    Ok(ConversionPlan { lost, invented })
 }

@@ -46,6 +46,11 @@ pub fn encode(
         invented = invented.union(Fields::of(Field::Ply).without(said));
     }
     let mut lost = format.losses(said, record.ending);
+    if format == Format::Usi {
+        // Behind one move the game has not ended.
+        lost = lost.union(said.intersection(Fields::of_all(&[Field::Result, Field::Ending])));
+        invented = invented.without(Fields::of(Field::Result));
+    }
     if format.holds_games() {
         // Of a game of one move the length says nothing.
         let result = record.result.or(fill.result);
@@ -119,7 +124,13 @@ fn write(
             let says_move = record.best_move.is_some() || fill.no_move;
             write(&Parsed { says_move, ..Parsed::from(filled()) }, out)
         }
-        Codec::Games { .. } => write_game(format, &Game::of_record(&filled())?, out),
+        Codec::Games { .. } => {
+            let mut game = Game::of_record(&filled())?;
+            if format == Format::Usi {
+                (game.result, game.ending) = (None, None);
+            }
+            write_game(format, &game, out)
+        }
         Codec::Records { write: None, .. } => Err(EncodeError::OnlyRead { format: format.name() }),
     }
 }

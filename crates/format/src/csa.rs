@@ -4,7 +4,7 @@
 //! shogi-server, which runs Floodgate. See `docs/formats/csa.md`.
 
 pub(crate) mod codes;
-mod ending;
+pub(crate) mod ending;
 mod head;
 mod start;
 pub(crate) mod version;
@@ -15,14 +15,14 @@ use super::error::{DecodeError, DecodeErrorKind, EncodeError};
 use super::eval_comments::EvalComments;
 use super::field::{Field, Fields};
 use super::game::Game;
-use super::lines::{Lines, decode};
+use super::lines::{Lines, decode, mark_len, without_mark};
 use super::replay::Replay;
 use super::spec::{Codec, Framing, Spec, lost_of_text, one, with_line_end};
 use crate::csa::codes::{CODES, kind_of, put_line, sign_of, square_of};
 use crate::csa::version::CsaVersion;
 use crate::ending::Ending;
 use crate::game_info::HoldsInfo;
-use ending::{Mark, Summary};
+use ending::{Mark, Summary, take_mark};
 use start::Start;
 
 pub(super) const SPEC: Spec = Spec {
@@ -79,10 +79,6 @@ fn is_content(line: &[u8]) -> bool {
     !matches!(line, [] | [b'\'', ..] | b"/")
 }
 
-fn without_mark(line: &[u8]) -> &[u8] {
-    line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line)
-}
-
 /// A game ends before a separator, or before the version line of another game.
 fn unit_end(bytes: &[u8], at_end: bool) -> Option<usize> {
     let (mut at, mut has_content) = (0, false);
@@ -130,7 +126,7 @@ fn read(unit: &[u8]) -> Result<Game, DecodeError> {
 
 /// The statements of a line with their places: a line is one, or several between commas.
 fn statements(line: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
-    let mut at = if line.starts_with("\u{feff}".as_bytes()) { 3 } else { 0 };
+    let mut at = mark_len(line);
     std::iter::from_fn(move || {
         let rest = line.get(at..)?;
         let is_one = matches!(rest, [b'\'' | b'N' | b'$', ..]);
@@ -190,15 +186,6 @@ fn take_statement(replay: &mut Replay, statement: &[u8], at: usize) -> Result<()
     Ok(())
 }
 
-/// Of several marks the first one counts.
-fn take_mark(replay: &mut Replay, mark: Mark) {
-    if replay.is_behind_illegal_move() && mark.is_about_illegal_moves() {
-        replay.end(mark.end_after_illegal_move(replay.position.side_to_move()));
-    } else if !replay.has_ended {
-        replay.end(mark.end(&replay.position));
-    }
-}
-
 /// Seconds, from V3.0 on with decimals.
 fn milliseconds(text: &[u8]) -> Option<u64> {
     let text = str::from_utf8(text).ok()?.trim_ascii();
@@ -251,7 +238,7 @@ pub(super) fn write(
 
 fn write_moves(game: &Game, version: CsaVersion, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     let mut position = Position::try_from(&game.start).map_err(|_| EncodeError::NoGame)?;
-    let (info, mut evaluations) = (&game.info, EvalComments::default());
+    let (info, mut evaluations) = (&game.info, EvalComments::FLOODGATE);
     let unsaid = evaluations.of_start(&info.comments, position.side_to_move(), game.moves.first());
     put_comments(unsaid.iter().chain(&info.comments), out);
     for (i, played) in game.moves.iter().enumerate() {

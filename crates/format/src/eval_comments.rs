@@ -9,13 +9,19 @@ use super::game::Played;
 use super::replay::seen_from;
 
 /// Follows a game that is written from its start.
-#[derive(Default)]
 pub(super) struct EvalComments {
+    /// What stands before the evaluation of a player.
+    prefix: &'static str,
     /// What the comments so far say of the position that comes next, seen from the side to move.
     analysis_cp: Option<i16>,
 }
 
 impl EvalComments {
+    /// As Floodgate writes them.
+    pub(super) const FLOODGATE: Self = Self { prefix: "* ", analysis_cp: None };
+    /// As `ShogiHome` writes them.
+    pub(super) const SHOGIHOME: Self = Self { prefix: "*評価値=", analysis_cp: None };
+
     /// What to write before the comments on the start, besides them; `next` is the first move.
     pub(super) fn of_start(
         &mut self,
@@ -42,7 +48,10 @@ impl EvalComments {
             of_player.and_then(|black_cp| nearest(seen_from(mover, black_cp)))
         });
         let unsaid = played.eval_cp.filter(|&eval_cp| said != Some(eval_cp));
-        let of_player = unsaid.map(|eval_cp| format!("* {}", seen_from(mover, eval_cp.into())));
+        let of_player = unsaid.map(|eval_cp| {
+            let black_cp = seen_from(mover, eval_cp.into());
+            format!("{}{black_cp}", self.prefix)
+        });
         let of_analysis = self.take_analysis(comments, !mover, next);
         of_player.into_iter().chain(of_analysis).collect()
     }

@@ -75,15 +75,15 @@ impl RecordRef<'_> {
         // Without a move there is no game, whatever is filled in.
         to.check_needs(self.fields().union(Fields::of(Field::BestMove)), fill)?;
         let said = content.fields();
-        let game = Game::of_record(&fill.apply(content, to.fields()))?;
+        let mut game = Game::of_record(&fill.apply(content, to.fields()))?;
         let has_kings = Color::ALL.into_iter().all(|color| content.setup.king(color).is_some());
         if !has_kings || !content.candidates.is_empty() || game.is_position {
             // Not every format has a place for that.
             write_game(to, &game, &mut Vec::new())?;
         }
         let filled = to.fields().without(said).intersection(fill.fields());
-        let mut invented = filled.without(Fields::of(Field::BestMove));
         let mut lost = to.losses(said, content.ending);
+        let mut invented = filled.without(Fields::of(Field::BestMove));
         if game.is_position {
             invented = invented.without(BESIDE_MOVES);
             lost = lost.union(said.intersection(BESIDE_MOVES));
@@ -91,8 +91,20 @@ impl RecordRef<'_> {
         if self.has_malformed_move() {
             lost = lost.union(Fields::of(Field::BestMove));
         }
-        let invented = invented.union(self.made_up_ending(content, to));
+        invented = invented.union(self.made_up_ending(content, to));
+        if to == Format::Usi && !self.knows_ending(content) {
+            // The words for results say how a game was won, too.
+            game.result = None;
+            lost = lost.union(said.intersection(Fields::of(Field::Result)));
+            invented = invented.without(Fields::of(Field::Result));
+        }
         Ok((game, FieldChanges { lost, invented }))
+    }
+
+    /// Whether a record would say it if its game had ended otherwise than by mate or resignation.
+    fn knows_ending(&self, content: &Record) -> bool {
+        let format = self.format();
+        content.ending.is_some() || (format.fields().contains(Field::Ending) && !format.is_sparse())
     }
 }
 

@@ -209,13 +209,21 @@ impl Format {
         match self.spec().codec {
             Codec::Columns => lines::is_comment(unit),
             Codec::Games { .. } if self == Self::Csa => csa::is_remark(unit),
+            Codec::Games { .. } if self == Self::Jkf => jkf::is_remark(unit),
             Codec::Games { .. } => self.is_lines() && lines::is_comment(unit),
             _ => unit.is_empty(),
         }
     }
 
-    /// A unit without the header of its file, if it stands before it.
+    /// Whether it is text, which may begin with a mark of the byte order.
+    pub const fn is_text(self) -> bool {
+        let is_group = matches!(self.spec().framing, Framing::Group { .. });
+        self.is_lines() || (is_group && !matches!(self, Self::Hcpe3 | Self::Pack | Self::Sbinpack))
+    }
+
+    /// A unit without the header of its file, if it stands before it, and without a mark of the byte order.
     pub fn without_header(self, unit: &[u8]) -> &[u8] {
+        let unit = if self.is_text() { lines::without_mark(unit) } else { unit };
         let header = self.header().trim_ascii_end();
         match unit.strip_prefix(header) {
             Some(rest) if !header.is_empty() => rest.trim_ascii_start(),

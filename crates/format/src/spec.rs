@@ -8,6 +8,7 @@ use super::error::{DecodeError, EncodeError};
 use super::field::{Field, Fields};
 use super::game::Game;
 use super::layout::Layout;
+use super::lines::without_mark;
 use super::record::Parsed;
 use crate::ending::{End, Ending};
 use crate::game_info::HoldsInfo;
@@ -60,8 +61,10 @@ pub(super) fn as_it_is(unit: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(unit);
 }
 
-/// [`Spec::copy`] of formats whose units end with a line.
+/// [`Spec::copy`] of formats whose units end with a line. A mark of the byte order stays behind: what is copied may
+/// stand anywhere in a file.
 pub(super) fn with_line_end(unit: &[u8], out: &mut Vec<u8>) {
+    let unit = without_mark(unit);
     out.extend_from_slice(unit);
     if !unit.is_empty() && !unit.ends_with(b"\n") {
         out.push(b'\n');

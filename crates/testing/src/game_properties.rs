@@ -3,7 +3,8 @@
 //! Called with games of our own and damaged ones by the tests, and with hostile input by the fuzz targets.
 
 use kyokumen_format::{
-    Ending, Format, Game, HeaderKey, Played, count, read_games, records, units, write_game,
+    Annotation, Ending, Format, Game, HeaderKey, Played, Variation, count, read_games, records,
+    units, write_game,
 };
 
 /// Bytes behind the end of a unit that are tried for an influence on it.
@@ -70,19 +71,16 @@ fn held(format: Format, game: Game) -> Game {
     game
 }
 
-/// Full seconds, entries with a word in the format in the writer's order, comments as single lines.
+/// Full seconds, entries with a word in the format in the writer's order, comments as single lines; what stands behind
+/// an end without a sign belongs to the last move.
 fn hold_info(format: Format, game: &mut Game) {
-    let seconds = |elapsed_ms: &mut Option<u64>| {
-        *elapsed_ms = elapsed_ms.map(|elapsed_ms| elapsed_ms / 1000 * 1000);
-    };
-    let lines = |comments: &mut Vec<String>| {
-        let line = |comment: &String| comment.replace(['\r', '\n'], " ").trim().to_owned();
-        *comments = comments.iter().map(line).collect();
-    };
-    let ends_without_mark = game.result.is_none() && game.ending != Some(Ending::Interruption);
+    hold_moves(&mut game.moves);
     let info = &mut game.info;
-    lines(&mut info.end_comments);
-    if ends_without_mark && format == Format::Csa {
+    hold_lines(&mut info.comments);
+    hold_lines(&mut info.end_comments);
+    hold_variations(&mut info.end_variations);
+    hold_seconds(&mut info.end_elapsed_ms);
+    if game.result.is_none() && game.ending != Some(Ending::Interruption) {
         info.end_elapsed_ms = None;
         let end_comments = std::mem::take(&mut info.end_comments);
         match game.moves.last_mut() {
@@ -91,14 +89,10 @@ fn hold_info(format: Format, game: &mut Game) {
             None => info.comments.extend(end_comments),
         }
     }
-    seconds(&mut info.end_elapsed_ms);
-    lines(&mut info.comments);
-    for annotation in game.moves.iter_mut().filter_map(|played| played.annotation.as_mut()) {
-        seconds(&mut annotation.elapsed_ms);
-        lines(&mut annotation.comments);
-    }
     let written = |key: &HeaderKey| match key {
-        HeaderKey::Other(name) => name.bytes().all(|byte| matches!(byte, b'A'..=b'Z')),
+        HeaderKey::Other(name) if format == Format::Csa => {
+            name.bytes().all(|byte| byte.is_ascii_uppercase())
+        }
         _ => true,
     };
     info.headers.retain(|header| written(&header.key));
@@ -107,6 +101,43 @@ fn hold_info(format: Format, game: &mut Game) {
     }
     info.headers.sort_by_key(|header| format!("{:?}", header.key));
     info.headers.dedup_by(|later, first| later.key == first.key);
+}
+
+fn hold_moves(moves: &mut [Played]) {
+    for played in moves {
+        played.offset = 0;
+        let Some(annotation) = &mut played.annotation else { continue };
+        hold_seconds(&mut annotation.elapsed_ms);
+        hold_lines(&mut annotation.comments);
+        hold_variations(&mut annotation.variations);
+        if **annotation == Annotation::default() {
+            played.annotation = None;
+        }
+    }
+}
+
+fn hold_variations(variations: &mut [Variation]) {
+    for variation in variations {
+        hold_moves(&mut variation.moves);
+        hold_lines(&mut variation.end_comments);
+        let is_marked =
+            variation.result.is_some() || variation.ending == Some(Ending::Interruption);
+        if let Some(last) = variation.moves.last_mut()
+            && !is_marked
+            && !variation.end_comments.is_empty()
+        {
+            last.annotate().comments.append(&mut variation.end_comments);
+        }
+    }
+}
+
+fn hold_seconds(elapsed_ms: &mut Option<u64>) {
+    *elapsed_ms = elapsed_ms.map(|elapsed_ms| elapsed_ms / 1000 * 1000);
+}
+
+fn hold_lines(comments: &mut Vec<String>) {
+    let line = |comment: &String| comment.replace(['\r', '\n'], " ").trim().to_owned();
+    *comments = comments.iter().map(line).collect();
 }
 
 /// What a game says, without the places where it says it. A board without a move is a position if it is shown, and a

@@ -28,7 +28,11 @@ impl MateGames {
         // A line of USI is a game by its moves: what is mated already has none.
         let game = game(solution);
         let game = game.filter(|game| !game.is_position || self.format.holds_positions());
-        let Some(game) = game else { return Ok(()) };
+        let Some(mut game) = game else { return Ok(()) };
+        if self.format == Format::Usi {
+            // Lines are for engines, which know no words for the end of a game.
+            game.result = None;
+        }
         let (header, separator) = (self.format.header(), self.format.separator());
         let mut bytes = if self.mates == 0 { header.to_vec() } else { separator.to_vec() };
         write_game(self.format, &game, &mut bytes)?;

@@ -1,10 +1,12 @@
 //! Records and games in every format.
 
+mod byte_order_mark;
 mod csa;
 mod damage;
 mod edges;
 mod games;
 mod hcpe3;
+mod jkf;
 mod kif;
 mod literals;
 mod random;
