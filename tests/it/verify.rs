@@ -279,7 +279,10 @@ fn lines_of_games_that_are_not_understood_are_a_warning() {
     assert_eq!((code, &said["good"]), (Some(0), &json!(6)));
     let found = finding(&said, "lines_skipped");
     assert_eq!((&found["level"], &found["records"]), (&json!("warning"), &json!(1)));
-    assert_eq!((&found["examples"][0]["record"], &found["examples"][0]["what"]), (&json!(2), &json!("2 lines")));
+    assert_eq!(
+        (&found["examples"][0]["record"], &found["examples"][0]["what"]),
+        (&json!(2), &json!("2 lines"))
+    );
     // With its game it is set apart where a warning makes a record bad.
     let (code, said) = report(folder.path(), &["a.kifu", "--strict", "--quarantine", "q"]);
     assert_eq!((code, &said["bad"]), (Some(3), &json!(1)));

@@ -184,11 +184,6 @@ impl Format {
         Ok(())
     }
 
-    /// Whether its files are text.
-    const fn is_text(self) -> bool {
-        !matches!(self, Self::Hcpe3 | Self::Pack | Self::Sbinpack) && self.record_len().is_none()
-    }
-
     /// The format of a text that is KIF, KI2 or a diagram, by its moves and its encoding.
     pub fn of_kif_text(bytes: &[u8]) -> Self {
         kif::variant(bytes)

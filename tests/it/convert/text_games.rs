@@ -28,15 +28,8 @@ const GAME: &str = "\
    5 ４五角打     ( 0:05/00:00:30)
 ";
 
-const TEXT_FORMATS: [Format; 7] = [
-    Format::Kif,
-    Format::Kifu,
-    Format::Ki2,
-    Format::Ki2u,
-    Format::Csa,
-    Format::Jkf,
-    Format::Usi,
-];
+const TEXT_FORMATS: [Format; 7] =
+    [Format::Kif, Format::Kifu, Format::Ki2, Format::Ki2u, Format::Csa, Format::Jkf, Format::Usi];
 
 const KIF_FORMATS: [Format; 4] = [Format::Kif, Format::Kifu, Format::Ki2, Format::Ki2u];
 
@@ -125,7 +118,8 @@ fn files_in_several_encodings_become_one_text() {
     bench.write("4.kifu", GAME.replace('甲', "戊").as_bytes());
     for to in [Format::Kif, Format::Kifu] {
         let out = format!("out.{to}");
-        for command in ["convert", "shuffle", "dedup --key bytes", "interleave", "sample --count 9"] {
+        for command in ["convert", "shuffle", "dedup --key bytes", "interleave", "sample --count 9"]
+        {
             let mut words = std::process::Command::new(assert_cmd::cargo::cargo_bin("kyokumen"));
             words.current_dir(bench.path("")).args(command.split(' '));
             words.args(["1.kif", "2.kif", "3.kif", "4.kifu", "-o", &out, "--force"]);
@@ -214,7 +208,10 @@ fn names_and_comments_stay_with_parts_and_mirrors_of_games() {
         assert_eq!(game.info.headers.len(), 3, "{options:?}");
         assert_eq!(game.info.comments, ["初手の前"], "{options:?}");
         let said = game.moves[0].annotation.as_ref().unwrap();
-        assert_eq!((&said.comments[..], said.elapsed_ms), (&["一手目".to_owned()][..], Some(10_000)));
+        assert_eq!(
+            (&said.comments[..], said.elapsed_ms),
+            (&["一手目".to_owned()][..], Some(10_000))
+        );
         let has_end = game.moves.len() == 4;
         assert_eq!(game.info.end_elapsed_ms.is_some(), has_end, "{options:?}");
     }
