@@ -6,6 +6,7 @@ mod edges;
 mod games;
 mod hcpe3;
 mod kif;
+mod kif_annotations;
 mod literals;
 mod random;
 mod reader_writer;
