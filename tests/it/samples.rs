@@ -15,7 +15,8 @@ use kyokumen::shogi::Position;
 use tempfile::TempDir;
 
 /// Formats that people read: their samples are whole games.
-const WHOLE_GAMES: [Format; 2] = [Format::Csa, Format::Kif];
+const WHOLE_GAMES: [Format; 5] =
+    [Format::Csa, Format::Kif, Format::Kifu, Format::Ki2, Format::Ki2u];
 
 fn data() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("data")

@@ -186,16 +186,24 @@ fn copy(unit: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// A game ends before the first keyword of another head.
+/// A game ends before the first keyword of another head, or another list of moves.
 fn unit_end(bytes: &[u8], at_end: bool) -> Option<usize> {
-    let (mut at, mut has_moves) = (0, false);
+    let (mut at, mut has_list, mut has_moves) = (0, false, false);
     for line in Lines::new(bytes) {
+        let content = line.content();
         // How a line goes on that may not be at its end is not known.
         let is_known = at_end || line.raw().ends_with(b"\n");
-        if has_moves && is_known && begins_head(line.content()) {
+        if (has_list || has_moves) && is_known && begins_head(content) {
             return Some(at);
         }
-        has_moves = has_moves || (is_known && begins_moves(line.content()));
+        if is_known && begins_moves(content) {
+            let is_list = is_text_of(content, |text| Line::parse(text, &normalised(text)) == Line::List);
+            if is_list && has_moves {
+                return Some(at);
+            }
+            has_list |= is_list;
+            has_moves |= !is_list;
+        }
         at += line.raw().len();
     }
     None

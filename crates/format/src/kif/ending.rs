@@ -5,6 +5,7 @@
 use kyokumen_shogi::Color;
 
 use super::super::replay::Replay;
+use super::Syntax;
 use crate::GameResult;
 use crate::ending::{End, Ending};
 
@@ -112,6 +113,7 @@ const SIDES: [(&str, Color); 4] = [
     ("上手", Color::White),
 ];
 const BROKEN_OFF: &str = "中断";
+const IMPASSE: &str = "持将棋";
 const DRAW: &str = "引き分け";
 
 /// The end in a summary that names the winner or a reason for which nobody wins.
@@ -144,21 +146,27 @@ fn said_in_full(text: &str) -> Option<End> {
     Some((result, ending))
 }
 
-/// The summary of a game of so many moves, behind which `us` was to move.
-pub(super) fn summary((result, ending): End, us: Color, moves: usize) -> Option<String> {
+/// The summary of a game of so many moves, behind which `us` was to move. Readers of KIF look for the name of the winner,
+/// those of KI2 for the reason.
+pub(super) fn summary(
+    (result, ending): End,
+    us: Color,
+    moves: usize,
+    syntax: Syntax,
+) -> Option<String> {
     let reason = ending.and_then(|ending| {
         REASONS.into_iter().find_map(|(word, said)| (said == ending).then_some(word))
     });
     let text = match (result, ending, reason) {
         (None, Some(Ending::Interruption), _) => BROKEN_OFF.to_owned(),
         (None, ..) => return None,
-        (
-            Some(GameResult::Draw),
-            Some(Ending::Repetition | Ending::Impasse | Ending::MoveLimit),
-            Some(reason),
-        ) => reason.to_owned(),
+        // Other programs know no limit of moves, but this draw.
+        (Some(GameResult::Draw), Some(Ending::MoveLimit), Some(reason)) => format!("{IMPASSE}（{reason}）"),
+        (Some(GameResult::Draw), Some(Ending::Repetition | Ending::Impasse), Some(reason)) => {
+            reason.to_owned()
+        }
         (Some(result), _, reason) => match result.winner() {
-            Some(winner) => victory(winner, ending, us, reason),
+            Some(winner) => victory(winner, us, ending.zip(reason), syntax),
             None => reason.map_or(DRAW.to_owned(), |reason| format!("{DRAW}（{reason}）")),
         },
     };
@@ -166,21 +174,24 @@ pub(super) fn summary((result, ending): End, us: Color, moves: usize) -> Option<
 }
 
 /// Who won, in the words that other programs know where there are any.
-fn victory(winner: Color, ending: Option<Ending>, us: Color, reason: Option<&str>) -> String {
+fn victory(winner: Color, us: Color, reason: Option<(Ending, &str)>, syntax: Syntax) -> String {
     let name = |color| if color == Color::Black { "先手" } else { "後手" };
     let side = name(winner);
-    match (ending, reason) {
-        (Some(Ending::TimeUp), _) => format!("時間切れにより{side}の勝ち"),
-        (Some(Ending::IllegalMove), _) if winner == us => format!("{side}の反則勝ち"),
-        (Some(Ending::IllegalMove), _) => format!("{}の反則負け", name(us)),
-        (Some(Ending::Declaration), _) if winner == us => format!("{side}の入玉勝ち"),
-        (_, None) => format!("{side}の勝ち"),
-        (_, Some(reason)) => format!("{side}の勝ち（{reason}）"),
+    match reason {
+        Some((Ending::TimeUp, _)) if syntax == Syntax::Words => format!("時間切れにより{side}の勝ち"),
+        Some((Ending::IllegalMove, _)) if winner == us => format!("{side}の反則勝ち"),
+        Some((Ending::IllegalMove, _)) => format!("{}の反則負け", name(us)),
+        Some((Ending::Declaration, _)) if winner == us => format!("{side}の入玉勝ち"),
+        None => format!("{side}の勝ち"),
+        Some((_, reason)) => format!("{side}の勝ち（{reason}）"),
     }
 }
 
 /// The word in place of the next move of `us`, if any says no more than is known.
 pub(super) fn word(end: End, us: Color) -> Option<&'static str> {
+    if end == (Some(GameResult::Draw), Some(Ending::MoveLimit)) {
+        return Some(IMPASSE);
+    }
     let winner = Winner::of(end.0, us);
     let exact = WORDS.into_iter().find(|(_, said, ending)| (*said, *ending) == (winner, end.1));
     match (exact, end) {

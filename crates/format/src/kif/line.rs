@@ -144,7 +144,8 @@ impl<'a> Line<'a> {
     fn entry(line: &'a str) -> Option<Self> {
         let (key, value) = line.split_once(['：', ':'])?;
         let key = key.trim_matches(is_space);
-        (!key.is_empty()).then(|| Self::Entry { key, value: value.trim_matches(is_space) })
+        let is_key = |c: char| !is_space(c) && !matches!(c, '(' | '（');
+        (!key.is_empty() && key.chars().all(is_key)).then(|| Self::Entry { key, value: value.trim_matches(is_space) })
     }
 
     /// Whether the head of a game ends with this line or stands before it.
@@ -189,6 +190,7 @@ mod tests {
             ("▽３四歩", Line::Words("△3四歩")),
             ("まで５手で中断", Line::Summary("5手で中断")),
             ("盤面回転", Line::Unknown),
+            ("投了 ( 0:03/00:00:03)", Line::Unknown),
             ("7776", Line::Unknown),
         ] {
             assert_eq!(Line::parse(text, &normalised(text)), expected, "{text}");

@@ -139,7 +139,7 @@ impl Reader {
                 return self.take_header(key, value);
             }
             _ if self.is_lost => return self.skip(text, at),
-            _ => {}
+            _ => self.begin_if_number_goes_back(line, at),
         }
         let is_variation = self.branches.len() > 1;
         let Some(branch) = self.branches.last_mut() else { return };
@@ -162,12 +162,10 @@ impl Reader {
                     }
                 }
             }
-            // A word between moves of KI2.
-            _ => match ending::of_word(text.trim(), replay) {
+            // A word without a number, as between moves of KI2.
+            _ => match ending::of_word(first_word(&normalised(text)), replay) {
                 Some(end) if !replay.has_ended => replay.end(end),
-                _ if text.trim_start().starts_with(|c: char| c.is_ascii_digit())
-                    && !replay.has_ended =>
-                {
+                _ if text.trim_start().starts_with(|c: char| c.is_ascii_digit()) && !replay.has_ended => {
                     replay.break_off(syntax("a numbered move", text, at));
                 }
                 _ => self.skip(text, at),
@@ -175,38 +173,50 @@ impl Reader {
         }
     }
 
-    /// Begins the variation that replaces the move of this number in the line that was read last, or in one that this
-    /// one leaves.
+    /// Begins the variation that replaces the move of this number.
     fn begin_variation(&mut self, number: usize, text: &str, at: usize) {
-        let played = number.wrapping_sub(1);
-        let mut parent = self.branches.len() - 1;
-        while parent > 0 && self.branches[parent].first >= played {
-            parent = self.branches[parent].parent;
-        }
-        let branch = &self.branches[parent];
         self.is_lost = true;
         if self.branches[0].replay.is_broken() {
             return;
         }
-        let moves = played
-            .checked_sub(branch.first)
-            .and_then(|count| branch.replay.game.moves.get(..count));
-        let position = Position::try_from(&branch.replay.game.start);
-        let (Some(moves), Ok(mut position)) = (moves, position) else { return self.skip(text, at) };
-        if branch.depth == MAX_DEPTH {
-            return self.skip(text, at);
+        match self.branch_at(number, at) {
+            Some(branch) => {
+                self.branches.push(branch);
+                self.is_lost = false;
+            }
+            None => self.skip(text, at),
         }
+    }
+
+    /// A variation that replaces the move of this number in the line that was read last, or in one that this one leaves.
+    fn branch_at(&self, number: usize, at: usize) -> Option<Branch> {
+        let first = number.checked_sub(1)?;
+        let mut parent = self.branches.len() - 1;
+        while parent > 0 && self.branches[parent].first >= first {
+            parent = self.branches[parent].parent;
+        }
+        let branch = &self.branches[parent];
+        let moves = branch.replay.game.moves.get(..first.checked_sub(branch.first)?)?;
+        if branch.depth == MAX_DEPTH {
+            return None;
+        }
+        let mut position = Position::try_from(&branch.replay.game.start).ok()?;
         for played in moves {
             position.make(played.best_move);
         }
         let before = moves.last().map(|played| played.best_move.to()).or(branch.before);
-        let depth = branch.depth + 1;
-        match Replay::new(position.setup(), at) {
-            Ok(replay) => {
-                self.branches.push(Branch { replay, parent, depth, first: played, before });
-                self.is_lost = false;
-            }
-            Err(_) => self.skip(text, at),
+        let replay = Replay::new(position.setup(), at).ok()?;
+        Some(Branch { replay, parent, depth: branch.depth + 1, first, before })
+    }
+
+    /// Begins a variation that nothing announces but its number, which goes back.
+    fn begin_if_number_goes_back(&mut self, line: Line<'_>, at: usize) {
+        let (Some(branch), Line::Numbered { number, text }) = (self.branches.last(), line) else { return };
+        if branch.replay.is_broken() || number >= branch.next_number() {
+            return;
+        }
+        if let Some(variation) = self.branch_at(number, at).filter(|variation| variation.reads(text)) {
+            self.branches.push(variation);
         }
     }
 
@@ -285,13 +295,18 @@ impl Branch {
                 ending::take_summary(summary.trim_start_matches("まで"), &mut self.replay);
             }
             Some(end) => {
-                let end =
-                    ending::of_word(end, &self.replay).ok_or_else(|| syntax(expected, text, at))?;
+                let end = ending::of_word(end, &self.replay).ok_or_else(|| syntax(expected, text, at))?;
                 self.replay.end(end);
             }
             None => {}
         }
         Ok(())
+    }
+
+    /// Whether a text is a legal move of KIF.
+    fn reads(&self, said: &str) -> bool {
+        let position = &self.replay.position;
+        moves::parse(said, position, self.last_square()).is_some_and(|m| position.is_legal(m))
     }
 
     fn parse_word(&self, word: &str) -> Option<kyokumen_shogi::Move> {
@@ -301,7 +316,7 @@ impl Branch {
     /// The end that stands in place of a move, behind its number. A word that is not known is one, too, unless it may be
     /// a move that was damaged.
     fn end_of(&self, said: &str) -> Option<End> {
-        let word = said.strip_prefix(SIGNS).unwrap_or(said).split([' ', '(']).next()?;
+        let word = first_word(said.strip_prefix(SIGNS).unwrap_or(said));
         let may_be_move = word.is_empty()
             || word.starts_with(|c: char| c.is_ascii() || c == '同')
             || word.contains(char::REPLACEMENT_CHARACTER)
@@ -311,8 +326,7 @@ impl Branch {
 
     /// The game as far as it was read, with variations in the order of the file.
     fn into_game(mut self) -> Replay {
-        let annotations =
-            self.replay.game.moves.iter_mut().filter_map(|played| played.annotation.as_mut());
+        let annotations = self.replay.game.moves.iter_mut().filter_map(|played| played.annotation.as_mut());
         annotations.for_each(|annotation| annotation.variations.reverse());
         self.replay.game.info.end_variations.reverse();
         self.replay
@@ -341,6 +355,11 @@ impl Branch {
         }
         true
     }
+}
+
+/// The word that a normalised text begins with.
+fn first_word(text: &str) -> &str {
+    text.trim_start().split([' ', '(']).next().unwrap_or("")
 }
 
 fn syntax(expected: &'static str, text: &str, at: usize) -> DecodeError {

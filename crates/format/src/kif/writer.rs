@@ -26,7 +26,7 @@ pub(super) fn write(game: &Game, syntax: Syntax) -> Result<String, EncodeError> 
     let mut writer = Writer { syntax, text: String::new(), words: 0 };
     let end = (game.result, game.ending);
     writer.write_head(game);
-    let is_bare = game.moves.is_empty() && ending::summary(end, Color::Black, 0).is_none();
+    let is_bare = game.moves.is_empty() && ending::summary(end, Color::Black, 0, syntax).is_none();
     match syntax {
         // Where nothing else says that the head is over.
         Syntax::Numbered => writer.text.push_str(LIST_OF_MOVES),
@@ -223,7 +223,7 @@ impl Writer {
             let time = course.end_elapsed_ms.map(|elapsed| place.clone().take_time(side, elapsed));
             self.put_numbered(place.played + 1, word, time);
         }
-        match ending::summary(course.end, side, place.played) {
+        match ending::summary(course.end, side, place.played, self.syntax) {
             Some(line) => self.text.push_str(&line),
             // Comments on the end are told from those on the last move by a summary that says nothing.
             None if word.is_none() && !course.end_comments.is_empty() => {

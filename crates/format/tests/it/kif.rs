@@ -8,7 +8,7 @@ use kyokumen_testing::game_properties::check_file;
 use kyokumen_testing::games::read_game;
 use kyokumen_testing::literals::PROBLEM;
 
-const EXAMPLE: &str = "\
+pub(super) const EXAMPLE: &str = "\
 # ---- Kifu for Windows95 V3.53 棋譜ファイル ----
 開始日時：1999/07/15(木) 19:07:12
 終了日時：1999/07/15(木) 19:07:17
@@ -22,11 +22,11 @@ const EXAMPLE: &str = "\
    3 中断         ( 0:03/ 0:00:19)
 ";
 
-fn read(text: &str) -> Result<Game, DecodeError> {
+pub(super) fn read(text: &str) -> Result<Game, DecodeError> {
     read_game(Format::Kif, text.as_bytes())
 }
 
-fn usi(game: &Game) -> String {
+pub(super) fn usi(game: &Game) -> String {
     let moves: Vec<String> = game.moves.iter().map(|played| played.best_move.to_string()).collect();
     moves.join(" ")
 }
@@ -37,7 +37,7 @@ fn end(text: &str) -> (Option<GameResult>, Option<Ending>) {
     (game.result, game.ending)
 }
 
-fn written(game: &Game) -> String {
+pub(super) fn written(game: &Game) -> String {
     let mut out = Vec::new();
     write_game(Format::Kifu, game, &mut out).unwrap();
     String::from_utf8(out).unwrap()

@@ -8,6 +8,7 @@ mod games;
 mod hcpe3;
 mod jkf;
 mod kif;
+mod kif_annotations;
 mod literals;
 mod random;
 mod reader_writer;
