@@ -64,8 +64,8 @@ impl RecordRef<'_> {
     /// `content` is [`RecordRef::record`], or that with left and right exchanged.
     ///
     /// # Errors
-    /// [`EncodeError`] if its move cannot be played, or it has none and `to` needs one, or lacks a king or fields that `to` must hold and `fill` does
-    /// not name.
+    /// [`EncodeError`] if its move cannot be played, or it has none and `to` needs one, or lacks a king or fields that
+    /// `to` must hold and `fill` does not name.
     pub fn as_game(
         &self,
         content: &Record,

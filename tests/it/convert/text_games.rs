@@ -144,7 +144,14 @@ fn an_encoding_may_be_asked_for() {
     done(&bench.convert("b.kif", "c.ki2u", &["--encoding", "cp932"]));
     is_of_format(Format::Ki2, &bench.read("c.ki2u"));
     let ran = bench.convert("a.kif", "d.csa", &["--encoding", "utf-8"]);
-    assert_data_eq!(bench.told(&ran), str![]);
+    assert_data_eq!(
+        bench.told(&ran),
+        str![[r#"
+status 2
+error: --encoding says how kif, kifu, ki2 and ki2u are encoded, and the output is csa
+
+"#]]
+    );
     let ran = bench.convert("a.kif", "d.kif", &["--encoding", "euc-jp"]);
     assert_eq!(ran.code, Some(2));
 }
@@ -155,7 +162,15 @@ fn what_shift_jis_lacks_is_a_bad_record() {
     let emoji = GAME.replace("一手目", "👍");
     bench.write("a.kifu", (GAME.to_owned() + &emoji + GAME).as_bytes());
     let ran = bench.convert("a.kifu", "b.kif", &[]);
-    assert_data_eq!(bench.told(&ran), str![]);
+    assert_data_eq!(
+        bench.told(&ran),
+        str![[r#"
+status 1
+kifu to kif: games are copied, in one notation and encoding
+error: [FOLDER]/a.kifu, record 4, at byte 439: a comment has '👍' (U+1F44D), which Shift_JIS lacks; kifu and ki2u are written in UTF-8
+
+"#]]
+    );
     for options in [&[][..], &["--canonical"], &["--mirror"]] {
         let options = [&["--on-error", "quarantine", "--force", "--json"], options].concat();
         let ran = bench.convert("a.kifu", "b.kif", &options);
@@ -173,7 +188,18 @@ fn names_times_and_variations_that_are_lost_are_counted() {
     let bench = Bench::new();
     bench.write("a.kif", &written(Format::Kif, GAME));
     let ran = bench.convert("a.kif", "b.csa", &[]);
-    assert_data_eq!(bench.told(&ran), str![]);
+    assert_data_eq!(
+        bench.told(&ran),
+        str![[r#"
+status 0
+kif to csa: csa cannot hold variations, bookmarks
+4 records: 4 written, 0 filtered, 0 bad
+  1 game
+  1 bookmark, 1 variation not written: csa cannot hold them
+  [FOLDER]/b.csa (4 records)
+
+"#]]
+    );
     let ran = bench.convert("a.kif", "b.csa", &["--force", "--json"]);
     assert_eq!(counts(&ran)["lost_info"], json!({"variations": 1, "bookmarks": 1}));
     let ran = bench.convert("a.kif", "b.usi", &["--json"]);
@@ -185,9 +211,12 @@ fn names_times_and_variations_that_are_lost_are_counted() {
     bench.write("c.ki2", &written(Format::Kif, GAME));
     let ran = bench.convert("c.ki2", "d.ki2", &["--json"]);
     assert_eq!(counts(&ran)["lost_info"], json!({"times": 5}));
-    for to in ["e.kifu", "e.jkf"] {
-        let ran = bench.convert("a.kif", to, &["--json", "--strict"]);
-        assert_eq!(counts(&ran).get("lost_info"), None, "{to}");
+    let ran = bench.convert("a.kif", "e.jkf", &["--json"]);
+    assert_eq!(counts(&ran)["lost_info"], json!({"bookmarks": 1}));
+    for options in [&["--json", "--strict"][..], &["--json", "--strict", "--canonical", "--force"]]
+    {
+        let ran = bench.convert("a.kif", "e.kifu", options);
+        assert_eq!(counts(&ran).get("lost_info"), None);
     }
     let ran = bench.convert("a.kif", "f.csa", &["--strict"]);
     assert_data_eq!(bench.told(&ran), str![]);
@@ -238,13 +267,38 @@ fn positions_without_a_move_are_diagrams() {
         assert_eq!(boards(&again), boards(&format!("{one}\n{two}\n")), "{to}");
     }
     let ran = bench.convert("p.sfen", "p.usi", &[]);
-    assert_data_eq!(bench.told(&ran), str![]);
+    assert_data_eq!(
+        bench.told(&ran),
+        str![[r#"
+status 1
+sfen to usi: lost: eval, result; records that follow from each other become one game
+error: [FOLDER]/p.sfen, record 0, at byte 0: usi holds moves only, and there is none; kif, ki2, bod, csa and jkf hold positions without a move, too
+
+"#]]
+    );
     // Packed positions have no moves at all, and records that follow from each other none in between.
     bench.write("a.hcp", &super::literal(Format::Hcp));
     let ran = bench.convert("a.hcp", "a.kifu", &[]);
-    assert_data_eq!(bench.told(&ran), str![]);
+    assert_data_eq!(
+        bench.told(&ran),
+        str![[r#"
+status 0
+hcp to kifu: each position stands by itself, without a move
+1 record: 1 written, 0 filtered, 0 bad
+  1 position
+  [FOLDER]/a.kifu (1 record)
+
+"#]]
+    );
     let ran = bench.convert("a.hcp", "a.usi", &[]);
-    assert_data_eq!(bench.told(&ran), str![]);
+    assert_data_eq!(
+        bench.told(&ran),
+        str![[r#"
+status 2
+error: cannot convert [FOLDER]/a.hcp to usi: usi holds moves only, and hcp has none; kif, ki2, bod, csa and jkf hold positions without a move, too
+
+"#]]
+    );
 }
 
 #[test]
