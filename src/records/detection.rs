@@ -4,11 +4,12 @@ use std::io;
 use std::io::Read;
 use std::path::Path;
 
+use crate::format::Format::{Bod, Ki2, Ki2u, Kif, Kifu};
 use crate::format::{DialectFinding, Format, Survey};
-use crate::records::evidence::{sample, small_sample};
+use crate::records::evidence::{PROBE_RECORDS, sample, small_sample};
 use crate::records::format_name::FormatName;
 use crate::records::plan_error::PlanError;
-use crate::records::source::{Input, SourceError};
+use crate::records::source::{Delivery, Input, Part, Source, SourceError};
 use crate::storage::compression::Compression;
 use crate::storage::files;
 use crate::storage::path_text::text_of;
@@ -76,7 +77,7 @@ pub(crate) fn format_of(path: &Path) -> Result<Detected, PlanError> {
     }
     let mut candidates = Vec::new();
     for group in groups() {
-        for format in group {
+        for format in group.into_iter().filter(|format| !matches!(format, Kifu | Ki2 | Ki2u)) {
             match survey(&Input::named(path, FormatName { format, compression })) {
                 Ok(survey) if survey.records > 0 => candidates.push(Candidate { format, survey }),
                 Err(error) if error.is_of_system() => return Err(error.into()),
@@ -97,6 +98,14 @@ pub(crate) fn format_of(path: &Path) -> Result<Detected, PlanError> {
     if candidates.len() > 1 {
         let is_like_hcpe = |one: &Candidate| one.format.record_len() == Format::Hcpe.record_len();
         candidates.retain(|one| !is_like_hcpe(one) || one.is_plain());
+    }
+    if candidates.iter().any(|one| matches!(one.format, Kif | Bod)) {
+        let variant = kif_variant(&Input::named(path, FormatName { format: Kif, compression }))?;
+        // One reader reads all of them, also a diagram.
+        candidates.retain(|one| !matches!((one.format, variant), (Kif, Bod) | (Bod, Kif | Kifu | Ki2 | Ki2u)));
+        for one in candidates.iter_mut().filter(|one| one.format == Kif) {
+            one.format = variant;
+        }
     }
     match &*candidates {
         [] => Err(PlanError::UndetectedFormat { input, nearest: nearest.unwrap_or_default() }),
@@ -119,16 +128,29 @@ fn survey(input: &Input) -> Result<Survey, SourceError> {
     }
 }
 
+/// Which of Kakinoki's formats a text is in, by its first games.
+fn kif_variant(input: &Input) -> Result<Format, SourceError> {
+    let mut text = Vec::new();
+    let source = Source::new(vec![Part::whole(input.clone())], PROBE_RECORDS);
+    for delivery in source.limited_to(PROBE_RECORDS) {
+        if let Delivery::Block(block) = delivery? {
+            block.units().for_each(|unit| text.extend_from_slice(unit.bytes));
+        }
+    }
+    Ok(Format::of_kif_text(&text))
+}
+
 /// The formats, in groups of which no two can be mistaken for one another: those first in which a few records of any
 /// file show soon that it is another one, and those last whose records are searched for in everything that is none.
 fn groups() -> [Vec<Format>; 4] {
-    let last = |format: &Format| matches!(format, Format::Hcpe3 | Format::Kif);
+    let of_kakinoki = vec![Kif, Kifu, Ki2, Ki2u, Bod];
+    let last = |format: &Format| *format == Format::Hcpe3 || of_kakinoki.contains(format);
     let is_fixed = |format: &Format| format.record_len().is_some();
     let all = || Format::ALL.into_iter();
     [
         all().filter(is_fixed).collect(),
         all().filter(|format| !is_fixed(format) && !last(format)).collect(),
-        vec![Format::Kif],
+        of_kakinoki.clone(),
         vec![Format::Hcpe3],
     ]
 }

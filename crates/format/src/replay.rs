@@ -61,8 +61,8 @@ impl Replay {
         self.has_ended = true;
     }
 
-    /// Adds a comment on the last move, the start or the end, and takes its evaluation if there is none yet. A comment
-    /// that is nothing but the evaluation of the last move is taken as that only.
+    /// Adds a comment on the last move, the start or the end, and takes its evaluation if there is none yet. A first
+    /// comment that is nothing but the evaluation of the last move is taken as that only.
     pub(super) fn take_comment(&mut self, comment: &str) {
         if !self.has_ended && !self.is_behind_illegal_move() && self.take_evaluation(comment) {
             return;
@@ -75,7 +75,7 @@ impl Replay {
         comments.push(comment.to_owned());
     }
 
-    /// Takes the evaluation in a comment; whether the comment says nothing else.
+    /// Takes the evaluation in a comment; whether that is all there is to keep of it.
     fn take_evaluation(&mut self, comment: &str) -> bool {
         let to_move = self.position.side_to_move();
         match comment::evaluation(comment) {
@@ -86,7 +86,9 @@ impl Replay {
                 };
                 let eval_cp = seen_from(!to_move, black_cp);
                 played.eval_cp = nearest(eval_cp);
-                played.eval_cp.map(i32::from) == Some(eval_cp) && comment::is_bare(comment)
+                let is_first = played.annotation.as_ref().is_none_or(|said| said.comments.is_empty());
+                let is_all = played.eval_cp.map(i32::from) == Some(eval_cp) && comment::is_bare(comment);
+                is_first && is_all
             }
             Some(CommentedEval::OfAnalysis(black_cp)) => {
                 let own = nearest(seen_from(to_move, black_cp));

@@ -2,8 +2,6 @@
 //!
 //! See `docs/formats/bod.md`.
 
-use kyokumen_shogi::Position;
-
 use super::super::error::{DecodeError, DecodeErrorKind, EncodeError};
 use super::super::field::{Field, Fields};
 use super::super::lines::Lines;
@@ -87,9 +85,7 @@ fn read_diagram(unit: &[u8]) -> Result<Option<Parsed>, DecodeError> {
     if !start.shows_board() && !start.is_named() {
         return Err(DecodeErrorKind::syntax("a diagram", b"the end of the file").at(at));
     }
-    let (setup, at) = start.setup()?;
-    Position::try_from(&setup).map_err(|error| DecodeErrorKind::Position(error).at(at))?;
-    let setup = setup.with_ply(ply.unwrap_or(1));
+    let setup = start.setup()?.0.with_ply(ply.unwrap_or(1));
     let mut parsed = Parsed::from(Record { ply, ..Record::new(setup) });
     parsed.warnings.extend(skipped.map(|_| Warning::LinesSkipped));
     Ok(Some(parsed))

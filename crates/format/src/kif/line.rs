@@ -97,7 +97,7 @@ impl<'a> Line<'a> {
             '|' => return Self::Rank(normal),
             '+' if normal.contains("--") => return Self::Empty,
             '0'..='9' => return Self::numbered(normal),
-            '▲' | '△' => return Self::Words(normal),
+            '▲' | '△' if !is_name_of_side(normal) => return Self::Words(normal),
             _ => {}
         }
         Self::parse_word(normal).or_else(|| Self::entry(line)).unwrap_or(Self::Unknown)
@@ -143,7 +143,7 @@ impl<'a> Line<'a> {
 
     fn entry(line: &'a str) -> Option<Self> {
         let (key, value) = line.split_once(['：', ':'])?;
-        let key = key.trim_matches(is_space);
+        let key = key.trim_matches(|c| is_space(c) || SIGNS.contains(&normal(c)));
         let is_key = |c: char| !is_space(c) && !matches!(c, '(' | '（');
         (!key.is_empty() && key.chars().all(is_key)).then(|| Self::Entry { key, value: value.trim_matches(is_space) })
     }
@@ -152,6 +152,12 @@ impl<'a> Line<'a> {
     pub(super) const fn begins_moves(self) -> bool {
         matches!(self, Self::List | Self::Numbered { .. } | Self::Words(_) | Self::Summary(_))
     }
+}
+
+/// Whether a line is the name of a side behind its sign: `▲先手：A`.
+fn is_name_of_side(normal: &str) -> bool {
+    let text = normal.trim_start_matches(SIGNS);
+    ["先手", "後手", "下手", "上手"].iter().any(|side| text.starts_with(side))
 }
 
 /// What [`normalised`] makes a space of.
@@ -184,6 +190,7 @@ mod tests {
             ("後手番", Line::SideToMove(Color::White)),
             ("変化：１２手", Line::Variation(12)),
             ("先手：Ａ：Ｂ　　", Line::Entry { key: "先手", value: "Ａ：Ｂ" }),
+            ("☗先手：Ａ", Line::Entry { key: "先手", value: "Ａ" }),
             ("手数：５", Line::Entry { key: "手数", value: "５" }),
             ("　 １　☗７六歩（７７）", Line::Numbered { number: 1, text: "▲7六歩(77)" }),
             ("1▲７六歩(77)", Line::Numbered { number: 1, text: "▲7六歩(77)" }),

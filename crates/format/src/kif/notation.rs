@@ -151,8 +151,13 @@ fn which(own: Approach, rivals: &[Approach], kind: PieceKind) -> String {
 /// The legal move that these normalised words say, with the sign of the side to move; `None` if there is none, or
 /// there are several.
 pub(super) fn parse(text: &str, position: &Position, last: Option<Square>) -> Option<Move> {
+    parse_unsigned(text.strip_prefix(SIGNS[position.side_to_move() as usize])?, position, last)
+}
+
+/// The same without a sign.
+pub(super) fn parse_unsigned(text: &str, position: &Position, last: Option<Square>) -> Option<Move> {
     let color = position.side_to_move();
-    let text = text.strip_prefix(SIGNS[color as usize])?.trim_start();
+    let text = text.trim_start();
     let (to, text) = target(text, last)?;
     let (named, rest) = kind(text)?;
     let (rest, from) = match rest.find('(') {

@@ -1,6 +1,6 @@
 //! A game of KIF or KI2, line by line: its head, the moves played, and variations as a tree.
 
-use kyokumen_shogi::{Position, Square};
+use kyokumen_shogi::{Move, Position, Square};
 
 use super::super::error::{DecodeError, DecodeErrorKind};
 use super::super::game::Game;
@@ -44,6 +44,8 @@ struct Reader {
     branches: Vec<Branch>,
     /// Whether the lines are those of a variation that cannot be placed.
     is_lost: bool,
+    /// Moves before the first one, by its number: a game may begin in the middle of another.
+    moves_before: usize,
     skipped_lines: u32,
     /// The first line that was skipped, and the last one if no move was read since.
     first_skipped: Option<DecodeError>,
@@ -132,8 +134,12 @@ impl Reader {
     /// Takes a line of the game or a variation. Behind what cannot be read only the summary is looked for, which tells
     /// how the game ended.
     fn take_behind_head(&mut self, line: Line<'_>, text: &str, at: usize) {
+        let line = self.counted_from_1(line);
         match line {
-            Line::Variation(number) => return self.begin_variation(number, text, at),
+            Line::Variation(number) => {
+                let number = number.saturating_sub(self.moves_before);
+                return self.begin_variation(number, text, at);
+            }
             Line::Empty | Line::List => return,
             Line::Entry { key, value } if !start::is_about_start(key) => {
                 return self.take_header(key, value);
@@ -171,6 +177,17 @@ impl Reader {
                 _ => self.skip(text, at),
             },
         }
+    }
+
+    /// A line with the number of its move counted from that of the first one.
+    fn counted_from_1<'a>(&mut self, line: Line<'a>) -> Line<'a> {
+        let Line::Numbered { number, text } = line else { return line };
+        if let [Branch { replay, .. }] = &self.branches[..]
+            && replay.game.moves.is_empty()
+        {
+            self.moves_before = number.saturating_sub(1);
+        }
+        Line::Numbered { number: number.saturating_sub(self.moves_before), text }
     }
 
     /// Begins the variation that replaces the move of this number.
@@ -266,7 +283,7 @@ impl Branch {
         if let Some(skipped) = skipped.filter(|_| number != self.next_number()) {
             return Err(skipped);
         }
-        if let Some(best_move) = moves::parse(said, &self.replay.position, self.last_square()) {
+        if let Some(best_move) = self.parse(said) {
             self.replay.play(best_move, at)?;
         } else if let Some(end) = self.end_of(said) {
             self.replay.end(end);
@@ -305,11 +322,24 @@ impl Branch {
 
     /// Whether a text is a legal move of KIF.
     fn reads(&self, said: &str) -> bool {
-        let position = &self.replay.position;
-        moves::parse(said, position, self.last_square()).is_some_and(|m| position.is_legal(m))
+        self.parse(said).is_some_and(|m| self.replay.position.is_legal(m))
     }
 
-    fn parse_word(&self, word: &str) -> Option<kyokumen_shogi::Move> {
+    /// The move of KIF; where it does not say where the piece came from, as in KI2.
+    fn parse(&self, said: &str) -> Option<Move> {
+        let (position, last) = (&self.replay.position, self.last_square());
+        let in_words = || {
+            let (words, rest) = said.split_at(said.find('(').unwrap_or(said.len()));
+            if moves::origin(rest).is_some() {
+                return None;
+            }
+            let words = words.trim_end();
+            notation::parse_unsigned(words.strip_prefix(SIGNS).unwrap_or(words), position, last)
+        };
+        moves::parse(said, position, last).or_else(in_words)
+    }
+
+    fn parse_word(&self, word: &str) -> Option<Move> {
         notation::parse(word, &self.replay.position, self.last_square())
     }
 

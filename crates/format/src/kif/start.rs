@@ -168,11 +168,12 @@ impl Start {
 /// The arrangement of a handicap, if its name is known: `角落ち`, as some write `角落`.
 fn handicap(name: &str) -> Option<Setup> {
     let name = normalised(name);
-    if EVEN_NAMES.contains(&&*name) {
+    let name = name.split([' ', '(']).next().unwrap_or("");
+    if EVEN_NAMES.contains(&name) {
         return Some(replay::even_start());
     }
     let stem = |name: &'static str| name.trim_end_matches('ち');
-    let name = SPELLINGS.iter().find(|(other, _)| *other == name).map_or(&*name, |(_, name)| name);
+    let name = SPELLINGS.iter().find(|(other, _)| *other == name).map_or(name, |(_, name)| name);
     let name = name.trim_end_matches('ち');
     HANDICAPS.into_iter().find(|(known, ..)| stem(known) == name).map(arrangement)
 }

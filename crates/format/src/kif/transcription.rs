@@ -5,7 +5,7 @@ use encoding_rs::{Encoding, UTF_8};
 use super::super::error::EncodeError;
 use super::super::format::Format;
 use super::super::lines::Lines;
-use super::super::text_encoding::{decode_as, encoding_of, without_byte_order_mark};
+use super::super::text_encoding::{decode_as, decode_text, encoding_of, without_byte_order_mark};
 use super::line::{Line, normalised};
 use super::{Style, Syntax, reader};
 
@@ -19,11 +19,10 @@ struct Found {
 }
 
 impl Found {
-    fn new(unit: &[u8], encoding: &'static Encoding) -> Self {
+    fn new(text: &str) -> Self {
         let mut found = Self::default();
-        for line in Lines::new(unit) {
-            let text = decode_as(encoding, line.content());
-            match Line::parse(&text, &normalised(&text)) {
+        for line in text.lines() {
+            match Line::parse(line, &normalised(line)) {
                 Line::Numbered { .. } => found.has_numbered = true,
                 Line::Words(_) => found.has_words = true,
                 Line::List => found.has_list = true,
@@ -45,9 +44,8 @@ impl Found {
 /// Which of the formats a text is written in, by its moves and its encoding: the one for a file whose name does not
 /// say it.
 pub(crate) fn variant(bytes: &[u8]) -> Format {
-    let encoding = encoding_of(bytes).unwrap_or(UTF_8);
-    let found = Found::new(bytes, encoding);
-    let is_utf_8 = encoding == UTF_8;
+    let is_utf_8 = encoding_of(bytes).unwrap_or(UTF_8) == UTF_8;
+    let found = Found::new(&decode_text(bytes).unwrap_or_default());
     match found {
         Found { has_numbered: false, has_words: true, .. } if is_utf_8 => Format::Ki2u,
         Found { has_numbered: false, has_words: true, .. } => Format::Ki2,
@@ -66,7 +64,7 @@ pub(crate) fn write_unit(
 ) -> Result<(), EncodeError> {
     let style = Style::of(format);
     let encoding = encoding_of(unit).map_err(|_| EncodeError::NoGame)?;
-    if format != Format::Bod && !Found::new(unit, encoding).is_in(style.syntax) {
+    if format != Format::Bod && !Found::new(&decode_as(encoding, unit)).is_in(style.syntax) {
         let game = reader::read(unit).ok().filter(|game| game.broken.is_none());
         return style.write(&game.ok_or(EncodeError::NoGame)?, out);
     }
