@@ -4,6 +4,7 @@
 
 mod head;
 mod reader;
+mod relative;
 mod schema;
 mod writer;
 
