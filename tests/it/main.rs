@@ -6,6 +6,7 @@
 mod archive;
 mod cli_snapshots;
 mod convert;
+mod csa_files;
 mod damaged;
 mod dataset;
 mod dialects;

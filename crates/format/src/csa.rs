@@ -240,7 +240,12 @@ fn write_moves(game: &Game, version: CsaVersion, out: &mut Vec<u8>) -> Result<()
     let mut position = Position::try_from(&game.start).map_err(|_| EncodeError::NoGame)?;
     let (info, mut evaluations) = (&game.info, EvalComments::FLOODGATE);
     let unsaid = evaluations.of_start(&info.comments, position.side_to_move(), game.moves.first());
-    put_comments(unsaid.iter().chain(&info.comments), out);
+    // Before the first move `'**` would be an evaluation of nothing, which cshogi does not bear.
+    let of_start = |comment: &String| {
+        if comment.starts_with('*') { format!(" {comment}") } else { comment.clone() }
+    };
+    let of_start: Vec<String> = unsaid.iter().chain(&info.comments).map(of_start).collect();
+    put_comments(of_start.iter(), out);
     for (i, played) in game.moves.iter().enumerate() {
         if !position.is_legal(played.best_move) {
             return Err(EncodeError::NoGame);

@@ -115,9 +115,9 @@ impl<'a> DbPosition<'a> {
     }
 }
 
-/// The value of a move; `none` says that there is none.
+/// The value of a move; `none` says that there is none, and so does a comment in its place.
 fn eval_cp(value: &[u8], at: usize, warnings: &mut Warnings) -> Result<Option<i16>, DecodeError> {
-    if value.eq_ignore_ascii_case(NO_MOVE.as_bytes()) {
+    if value.eq_ignore_ascii_case(NO_MOVE.as_bytes()) || is_comment(value) {
         return Ok(None);
     }
     let number: Option<i64> = std::str::from_utf8(value).ok().and_then(|value| value.parse().ok());
@@ -203,7 +203,8 @@ mod tests {
     /// `ShogiHome` writes it, YaneuraOu reads 0.
     #[test]
     fn none_as_a_value_is_no_value() {
-        let group = format!("sfen {START}\n2g2f none none none 103\n7g7f 3c3d None 32\n");
+        let group =
+            format!("sfen {START}\n2g2f none none none 103\n7g7f 3c3d None 32\n1g1f none #x\n");
         let records: Vec<Parsed> = read_all(&group).into_iter().map(Result::unwrap).collect();
         assert!(records.iter().all(|parsed| parsed.record.eval_cp.is_none()));
         assert!(records.iter().all(|parsed| parsed.warnings.is_empty()));

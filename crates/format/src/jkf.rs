@@ -4,6 +4,7 @@
 
 mod head;
 mod reader;
+mod relative;
 mod schema;
 mod writer;
 
@@ -21,7 +22,7 @@ pub(super) const SPEC: Spec = Spec {
     header: b"",
     separator: b"",
     holds: Fields::ALL.without(Fields::of(Field::Candidates)),
-    needs: Fields::of(Field::BestMove),
+    needs: Fields::NONE,
     endings: &Ending::ALL,
     codec: Codec::Games {
         read: |unit| {

@@ -119,6 +119,8 @@ const PRESETS: [(&str, &str, &str); 16] = [
 ];
 const EVEN: &str = "HIRATE";
 const OTHER: &str = "OTHER";
+/// Presets that not all readers know (tsshogi 2.2.0): such starts are shown.
+const RARE: [&str; 5] = ["3", "5", "5_L", "7_L", "7_R"];
 
 fn setup_of(preset: &str) -> Option<Setup> {
     let (name, first, second) = PRESETS.into_iter().find(|(name, ..)| *name == preset)?;
@@ -210,12 +212,12 @@ impl Serialize for HandEntry {
 }
 
 impl InitialEntry {
-    /// A preset where there is one and no position by itself is to be shown.
+    /// A preset where there is one that readers know, and no position by itself is to be shown.
     pub(super) fn new(start: &Setup, is_position: bool) -> Self {
         let start = start.clone().with_ply(1);
         let is_start = |preset: &str| setup_of(preset).is_some_and(|setup| setup == start);
         let preset = PRESETS.into_iter().map(|(name, ..)| name).find(|name| is_start(name));
-        match preset.filter(|_| !is_position) {
+        match preset.filter(|name| !is_position && !RARE.contains(name)) {
             Some(preset) => Self { preset, data: None },
             None => Self { preset: OTHER, data: Some(StateEntry::new(&start)) },
         }

@@ -1,6 +1,6 @@
 //! Reading a JKF game: what is left out is found on the board, what contradicts the board is an error.
 
-use kyokumen_shogi::{HandKind, Move, PieceKind, Square};
+use kyokumen_shogi::{HandKind, Move, PieceKind, Position, Square};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -9,6 +9,7 @@ use super::super::game::Game;
 use super::super::replay;
 use super::super::replay::Replay;
 use super::head::{self, Headers};
+use super::relative::relative_of;
 use super::schema::{EntryObject, GameObject, InitialObject, MoveObject, Place};
 use crate::csa::codes::kind_of;
 use crate::csa::ending::{Mark, Summary, take_mark};
@@ -197,15 +198,8 @@ fn best_move(
         .map(|code| kind_of(code.as_bytes()).ok_or_else(|| wrong("a kind of piece, as FU", code)));
     let kind = kind.transpose()?;
     let Some(from) = played.from else {
-        if let Some(relative) = played.relative.as_deref().filter(|relative| *relative != "H") {
-            return Err(wrong("the square \"from\" of a move on the board", relative));
-        }
-        let held =
-            |kind: PieceKind| HandKind::ALL.into_iter().find(|held| held.piece_kind() == kind);
-        let kind = kind.and_then(held);
-        let kind =
-            kind.ok_or_else(|| wrong("the piece of a drop, as FU", "another one or none"))?;
-        return Ok(Move::drop(kind, to));
+        let kind = kind.ok_or_else(|| wrong("the piece of a drop, as FU", "none"))?;
+        return drop_or_found(played, position, kind, to);
     };
     let from = square(from)?;
     let moved = position.piece_on(from).filter(|piece| piece.color == position.side_to_move());
@@ -232,6 +226,36 @@ fn best_move(
         }
     }
     Ok(Move::new(from, to, promotes))
+}
+
+/// A move without `from`: a drop, or the only move on the board that its words fit.
+fn drop_or_found(
+    played: &MoveObject,
+    position: &Position,
+    kind: PieceKind,
+    to: Square,
+) -> Result<Move, DecodeErrorKind> {
+    let held = HandKind::ALL.into_iter().find(|held| held.piece_kind() == kind);
+    let relative = played.relative.as_deref().unwrap_or_default();
+    if let Some(dropped) = held.map(|held| Move::drop(held, to))
+        && (relative == "H" || (relative.is_empty() && position.is_legal(dropped)))
+    {
+        return Ok(dropped);
+    }
+    let promotes = played.promote == Some(true);
+    let fits = |m: &Move| {
+        let moved = m.from().and_then(|from| position.piece_on(from));
+        m.to() == to
+            && m.is_promotion() == promotes
+            && moved.is_some_and(|piece| piece.kind == kind)
+            && (relative.is_empty() || relative_of(position, *m) == relative)
+    };
+    let moves: Vec<Move> = position.legal_moves().into_iter().filter(fits).collect();
+    let expected = "the square \"from\" of a move on the board, or words that fit one move";
+    match moves[..] {
+        [only] => Ok(only),
+        _ => Err(DecodeErrorKind::syntax(expected, relative.as_bytes())),
+    }
 }
 
 fn square(Place { x, y }: Place) -> Result<Square, DecodeErrorKind> {

@@ -7,6 +7,7 @@ use super::super::error::EncodeError;
 use super::super::eval_comments::EvalComments;
 use super::super::game::{Game, Played};
 use super::head::{Entries, InitialEntry};
+use super::relative::letters_of;
 use super::schema::{Entry, MoveEntry, Place, TimeEntry};
 use crate::csa::codes::code;
 use crate::csa::ending::{Mark, Summary};
@@ -141,7 +142,7 @@ impl Line {
     fn entry_of(&self, best_move: Move) -> MoveEntry {
         let (position, to) = (&self.position, best_move.to());
         let words = notation(position, best_move, None);
-        let relative: String = words.chars().filter_map(relative_of).collect();
+        let relative = letters_of(&words);
         let moved = best_move.from().and_then(|from| position.piece_on(from));
         let kind = moved.map(|piece| piece.kind);
         let kind = kind.or_else(|| best_move.dropped().map(HandKind::piece_kind));
@@ -157,20 +158,6 @@ impl Line {
             capture: position.piece_on(to).map(|piece| code(piece.kind)),
             relative: Some(relative).filter(|relative| !relative.is_empty()),
         }
-    }
-}
-
-/// The letter of a word in Japanese notation that tells moves apart.
-const fn relative_of(word: char) -> Option<char> {
-    match word {
-        '左' => Some('L'),
-        '直' => Some('C'),
-        '右' => Some('R'),
-        '上' => Some('U'),
-        '寄' => Some('M'),
-        '引' => Some('D'),
-        '打' => Some('H'),
-        _ => None,
     }
 }
 

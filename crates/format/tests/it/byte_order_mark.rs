@@ -40,9 +40,10 @@ fn a_mark_of_the_byte_order_changes_nothing() {
     }
 }
 
+/// Games of KIF are closed in a way of their own.
 #[test]
 fn copies_have_no_mark_of_the_byte_order() {
-    for format in texts() {
+    for format in texts().filter(|format| !format.is_kif()) {
         let marked = [MARK.as_bytes(), &file(format)].concat();
         let joined = [&marked[..], &marked].concat();
         let mut out = Vec::new();

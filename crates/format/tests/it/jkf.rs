@@ -84,6 +84,24 @@ fn moves_are_told_apart_as_in_japanese_notation() {
     }
 }
 
+/// As in what is made of KI2 files: without `from` the words tell which piece moves.
+#[test]
+fn moves_without_from_are_found_on_the_board() {
+    let start = r#"{"header":{},"initial":{"preset":"OTHER","data":{"color":0,"board":[[],[],[],[{},{},{},{},{},{},{},{"color":0,"kind":"KI"}],[{"color":1,"kind":"OU"},{},{},{},{},{},{},{},{"color":0,"kind":"OU"}],[{},{},{},{},{},{},{},{"color":0,"kind":"KI"}]],"hands":[{"KI":1},{}]}},"moves":[{},"#;
+    for (rest, expected) in [
+        (r#""relative":"L""#, "6h5g"),
+        (r#""relative":"R""#, "4h5g"),
+        (r#""relative":"H""#, "G*5g"),
+        (r#""promote":false"#, "G*5g"),
+    ] {
+        let text = format!(r#"{start}{{"move":{{"to":{{"x":5,"y":7}},"piece":"KI",{rest}}}}}]}}"#);
+        let game = read(&text).unwrap();
+        assert_eq!((usi(&game).as_str(), &game.broken), (expected, &None), "{text}");
+    }
+    let text = r#"{"header":{},"moves":[{},{"move":{"to":{"x":7,"y":6},"piece":"FU"}}]}"#;
+    assert_eq!(usi(&read(text).unwrap()), "7g7f");
+}
+
 #[test]
 fn starts_are_presets_or_shown() {
     for (preset, expected) in [
@@ -97,7 +115,10 @@ fn starts_are_presets_or_shown() {
         let text = format!(r#"{{"header":{{}},"initial":{{"preset":"{preset}"}},"moves":[{{}}]}}"#);
         let game = read(&text).unwrap();
         assert_eq!(game.start.to_string(), expected);
-        assert!(written(&game).contains(&format!(r#""initial":{{"preset":"{preset}"}}"#)));
+        let text = written(&game);
+        let is_known = text.contains(&format!(r#""initial":{{"preset":"{preset}"}}"#));
+        assert_eq!(is_known, !["5_L", "7_R"].contains(&preset), "{text}");
+        assert_eq!(read(&text).unwrap().start, game.start);
     }
     let mate = "4k4/9/4P4/9/9/9/9/9/4K4 b G2r2b3g4s4n4l17p 1";
     let mut game = Game::new(mate.parse().unwrap());
