@@ -37,7 +37,9 @@ use crate::storage::quantity::quantity;
 /// cannot hold is said before, and counted at the end on standard error.
 ///
 /// Where the format stays, records are written byte for byte as they were read, padding and order of the
-/// pieces in hand included; --canonical writes them anew.
+/// pieces in hand included; --canonical writes them anew. Games in kif, kifu, ki2 and ki2u leave in the notation and
+/// encoding of their format. Names, times, comments and variations of games are kept where the output can hold them;
+/// what is lost is counted.
 #[derive(Args, Clone, Debug)]
 #[command(after_long_help = "\
 Examples:

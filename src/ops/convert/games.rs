@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::plan::{Check, ConvertPlan};
 use super::strict;
+use super::strict::InfoLoss;
 use crate::format::{
     DecodeError, Field, FieldChanges, Fields, Format, Game, InfoCounts, RawUnit, Record, Warning,
     Warnings, read_games, write_game_with,
@@ -172,17 +173,14 @@ impl GameConverter<'_> {
         let mut bytes = Vec::new();
         self.to.write_unit(unit.bytes, &mut bytes)?;
         let is_same = memchr::memmem::find(&bytes, unit.bytes).is_some();
-        let lost_info = |game: &Game| {
-            if is_same { InfoCounts::default() } else { self.to.lost_info(game) }
-        };
-        if self.plan.settings.strict && !is_same {
-            for ReadGame { game, .. } in games.iter().flatten() {
-                strict::check_info(game, lost_info(game))?;
-            }
-        }
         let mut counts = Counts::default();
-        for ReadGame { game, .. } in games.iter().flatten() {
-            counts.count_game(game, lost_info(game));
+        for (number, ReadGame { game, .. }) in games.iter().flatten().enumerate() {
+            let loss =
+                if is_same { InfoLoss::default() } else { self.loss(game, (&bytes, number)) };
+            if self.plan.settings.strict {
+                strict::check_info(loss)?;
+            }
+            counts.count_game(game, loss.counts);
         }
         self.processed.counts.add(&counts);
         let records = || games.iter().flatten().flat_map(|game| &game.records);
@@ -191,6 +189,25 @@ impl GameConverter<'_> {
         encoded.end_group(records().count());
         records().for_each(|record| self.count(record.warnings, FieldChanges::default()));
         Ok(())
+    }
+
+    /// What a game lost that was written with its unit. Text that was transcoded keeps what nobody understands.
+    fn loss(&self, game: &Game, (written, number): (&[u8], usize)) -> InfoLoss {
+        let loss = InfoLoss::of(game, self.to);
+        if loss.lines == 0 && loss.counts.headers == 0 {
+            return loss;
+        }
+        match read_games(self.to, written).nth(number) {
+            Some(Ok(again)) => InfoLoss {
+                lines: loss.lines.saturating_sub(again.info.skipped_lines),
+                counts: InfoCounts {
+                    headers: game.info.headers.len().saturating_sub(again.info.headers.len())
+                        as u64,
+                    ..loss.counts
+                },
+            },
+            _ => loss,
+        }
     }
 
     /// Writes a game whose first record has this index; returns the number of its records.
@@ -232,9 +249,9 @@ impl GameConverter<'_> {
         }
         let part = if settings.mirror { part.mirrored() } else { part };
         let records = &read.records[moves];
-        let lost_info = to.lost_info(&part);
+        let loss = InfoLoss::of(&part, to);
         if settings.strict {
-            strict::check_info(&part, lost_info).map_err(|loss| (wanted.clone(), loss))?;
+            strict::check_info(loss).map_err(|loss| (wanted.clone(), loss))?;
             for (index, record) in (wanted.start..).zip(records) {
                 strict::check_fields(record.lost.union(lost_of_game))
                     .map_err(|loss| (index..index + 1, loss))?;
@@ -245,7 +262,7 @@ impl GameConverter<'_> {
         to.append_unit(encoded.open_record(), |out| write_game_with(to, &part, options, out))
             .map_err(|error| (wanted, error.into()))?;
         encoded.end_group(records.len());
-        self.processed.counts.count_game(&part, lost_info);
+        self.processed.counts.count_game(&part, loss.counts);
         for (GameRecordEffects { lost, warnings }, invented) in records.iter().zip(invented) {
             self.count(*warnings, FieldChanges { lost: lost.union(lost_of_game), invented });
         }

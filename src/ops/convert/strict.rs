@@ -54,14 +54,29 @@ pub(super) fn check_fields(fields: Fields) -> Result<(), RecordError> {
     lost(&fields.iter().map(Field::name).collect::<Vec<_>>())
 }
 
+/// What a game lost besides fields of its records.
+#[derive(Clone, Copy, Default)]
+pub(super) struct InfoLoss {
+    /// Names, comments and the like.
+    pub(super) counts: InfoCounts,
+    /// Lines that were not understood.
+    pub(super) lines: u32,
+}
+
+impl InfoLoss {
+    /// That of a game that is written anew.
+    pub(super) fn of(game: &Game, to: Format) -> Self {
+        Self { counts: to.lost_info(game), lines: game.info.skipped_lines }
+    }
+}
+
 /// Judges what a game lost besides fields of its records.
-pub(super) fn check_info(game: &Game, lost: InfoCounts) -> Result<(), RecordError> {
-    let lines = match game.info.skipped_lines {
-        0 => None,
-        lines => Some(format!("{} not understood", quantity(u64::from(lines), "line"))),
-    };
-    let info = (!lost.is_zero()).then(|| lost.to_string());
-    match [info, lines].into_iter().flatten().collect::<Vec<_>>() {
+pub(super) fn check_info(loss: InfoLoss) -> Result<(), RecordError> {
+    let InfoLoss { counts, lines } = loss;
+    let lines =
+        (lines > 0).then(|| format!("{} not understood", quantity(u64::from(lines), "line")));
+    let counts = (!counts.is_zero()).then(|| counts.to_string());
+    match [counts, lines].into_iter().flatten().collect::<Vec<_>>() {
         what if what.is_empty() => Ok(()),
         what => Err(RecordError::Loss { what: what.join(", ") }),
     }

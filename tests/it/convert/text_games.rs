@@ -224,6 +224,19 @@ kif to csa: csa cannot hold variations, bookmarks
     assert_eq!(ran.code, Some(1), "{}", ran.stderr);
 }
 
+#[test]
+fn lines_that_nobody_understands_stay_in_text_that_is_transcoded() {
+    let bench = Bench::new();
+    let turned = GAME.replace("手合割：平手\n", "手合割：平手\n盤面回転\n");
+    bench.write("a.kif", &written(Format::Kif, &turned));
+    let ran = bench.convert("a.kif", "b.kifu", &["--strict", "--json"]);
+    assert_eq!(counts(&ran)["warnings"], json!({"lines_skipped": 1}));
+    assert_eq!(bench.read("b.kifu"), turned.as_bytes());
+    let ran = bench.convert("a.kif", "c.kifu", &["--strict", "--canonical"]);
+    let loss = "1 line not understood would be lost, which --strict refuses";
+    assert!(ran.code == Some(1) && ran.stderr.contains(loss), "{}", ran.stderr);
+}
+
 /// Whatever else is done with the game.
 #[test]
 fn names_and_comments_stay_with_parts_and_mirrors_of_games() {
