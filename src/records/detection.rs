@@ -102,7 +102,9 @@ pub(crate) fn format_of(path: &Path) -> Result<Detected, PlanError> {
     if candidates.iter().any(|one| matches!(one.format, Kif | Bod)) {
         let variant = kif_variant(&Input::named(path, FormatName { format: Kif, compression }))?;
         // One reader reads all of them, also a diagram.
-        candidates.retain(|one| !matches!((one.format, variant), (Kif, Bod) | (Bod, Kif | Kifu | Ki2 | Ki2u)));
+        candidates.retain(|one| {
+            !matches!((one.format, variant), (Kif, Bod) | (Bod, Kif | Kifu | Ki2 | Ki2u))
+        });
         for one in candidates.iter_mut().filter(|one| one.format == Kif) {
             one.format = variant;
         }

@@ -76,7 +76,10 @@ const HOLDS: HoldsInfo = HoldsInfo {
 
 const HOLDS_WITHOUT_TIMES: HoldsInfo = HoldsInfo { times: false, ..HOLDS };
 
-const fn games(write: fn(&Game, &mut Vec<u8>) -> Result<(), EncodeError>, info: HoldsInfo) -> Codec {
+const fn games(
+    write: fn(&Game, &mut Vec<u8>) -> Result<(), EncodeError>,
+    info: HoldsInfo,
+) -> Codec {
     Codec::Games {
         read: |unit| one(reader::read(unit)),
         count: None,
@@ -193,7 +196,8 @@ fn unit_end(bytes: &[u8], at_end: bool) -> Option<usize> {
             return Some(at);
         }
         if is_known && begins_moves(content) {
-            let is_list = is_text_of(content, |text| Line::parse(text, &normalised(text)) == Line::List);
+            let is_list =
+                is_text_of(content, |text| Line::parse(text, &normalised(text)) == Line::List);
             if is_list && has_moves {
                 return Some(at);
             }

@@ -81,11 +81,15 @@ impl Replay {
         match comment::evaluation(comment) {
             Some(CommentedEval::OfPlayer(black_cp)) => {
                 let last = self.game.moves.last_mut();
-                let Some(played) = last.filter(|played| played.eval_cp.is_none()) else { return false };
+                let Some(played) = last.filter(|played| played.eval_cp.is_none()) else {
+                    return false;
+                };
                 let eval_cp = seen_from(!to_move, black_cp);
                 played.eval_cp = nearest(eval_cp);
-                let is_first = played.annotation.as_ref().is_none_or(|said| said.comments.is_empty());
-                let is_all = played.eval_cp.map(i32::from) == Some(eval_cp) && comment::is_bare(comment);
+                let is_first =
+                    played.annotation.as_ref().is_none_or(|said| said.comments.is_empty());
+                let is_all =
+                    played.eval_cp.map(i32::from) == Some(eval_cp) && comment::is_bare(comment);
                 is_first && is_all
             }
             Some(CommentedEval::OfAnalysis(black_cp)) => {

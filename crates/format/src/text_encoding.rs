@@ -154,7 +154,10 @@ mod tests {
         ] {
             assert_eq!(encoding_of(&bytes), Ok(encoding));
             let text = decode_text(&bytes).unwrap();
-            assert!(TEXT.starts_with(text.trim_end_matches(char::REPLACEMENT_CHARACTER)) || text == "ASCII");
+            assert!(
+                TEXT.starts_with(text.trim_end_matches(char::REPLACEMENT_CHARACTER))
+                    || text == "ASCII"
+            );
         }
     }
 

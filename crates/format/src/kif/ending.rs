@@ -81,7 +81,8 @@ pub(super) const UNKNOWN: End = (None, Some(Ending::Interruption));
 pub(super) fn take_summary(text: &str, replay: &mut Replay) {
     let text: String = text.chars().filter(|c| *c != ' ').collect();
     let text = text.trim_start_matches(|c: char| c == '、' || c == ',' || c.is_ascii_digit());
-    let text = ["手で", "手にて", "手"].iter().find_map(|word| text.strip_prefix(word)).unwrap_or(text);
+    let text =
+        ["手で", "手にて", "手"].iter().find_map(|word| text.strip_prefix(word)).unwrap_or(text);
     let said = (replay.game.result, replay.game.ending);
     let end = match said_in_full(text) {
         Some(end) if end == (said.0, None) => said,
@@ -119,12 +120,14 @@ const DRAW: &str = "引き分け";
 fn said_in_full(text: &str) -> Option<End> {
     let ending =
         REASONS.into_iter().find_map(|(word, ending)| text.contains(word).then_some(ending));
-    if let Some(winner) = SIDES.iter().find_map(|(side, color)| {
-        text.strip_suffix("の勝ち")?.ends_with(side).then_some(*color)
-    }) {
+    if let Some(winner) = SIDES
+        .iter()
+        .find_map(|(side, color)| text.strip_suffix("の勝ち")?.ends_with(side).then_some(*color))
+    {
         return Some((Some(GameResult::win_of(winner)), ending));
     }
-    let names = |color| SIDES.iter().any(|(side, of)| *of == color && text.contains(&format!("{side}の")));
+    let names =
+        |color| SIDES.iter().any(|(side, of)| *of == color && text.contains(&format!("{side}の")));
     let result = match (names(Color::Black), names(Color::White)) {
         // One lost and therefore the other won: which is which, the words do not say.
         (true, true) => return None,
@@ -158,7 +161,9 @@ pub(super) fn summary(
         (None, Some(Ending::Interruption), _) => BROKEN_OFF.to_owned(),
         (None, ..) => return None,
         // Other programs know no limit of moves, but this draw.
-        (Some(GameResult::Draw), Some(Ending::MoveLimit), Some(reason)) => format!("{IMPASSE}（{reason}）"),
+        (Some(GameResult::Draw), Some(Ending::MoveLimit), Some(reason)) => {
+            format!("{IMPASSE}（{reason}）")
+        }
         (Some(GameResult::Draw), Some(Ending::Repetition | Ending::Impasse), Some(reason)) => {
             reason.to_owned()
         }
@@ -175,7 +180,9 @@ fn victory(winner: Color, us: Color, reason: Option<(Ending, &str)>, syntax: Syn
     let name = |color| if color == Color::Black { "先手" } else { "後手" };
     let side = name(winner);
     match reason {
-        Some((Ending::TimeUp, _)) if syntax == Syntax::Words => format!("時間切れにより{side}の勝ち"),
+        Some((Ending::TimeUp, _)) if syntax == Syntax::Words => {
+            format!("時間切れにより{side}の勝ち")
+        }
         Some((Ending::IllegalMove, _)) if winner == us => format!("{side}の反則勝ち"),
         Some((Ending::IllegalMove, _)) => format!("{}の反則負け", name(us)),
         Some((Ending::Declaration, _)) if winner == us => format!("{side}の入玉勝ち"),

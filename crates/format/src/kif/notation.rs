@@ -77,7 +77,8 @@ pub fn notation(position: &Position, m: Move, last: Option<Square>) -> String {
 /// The same as KI2 files have it.
 pub(super) fn write(position: &Position, m: Move, last: Option<Square>) -> String {
     let sign = SIGNS[position.side_to_move() as usize];
-    let is_short = |from| position.piece_on(from).is_some_and(|piece| name(piece.kind).chars().count() == 1);
+    let is_short =
+        |from| position.piece_on(from).is_some_and(|piece| name(piece.kind).chars().count() == 1);
     let same = if m.from().is_some_and(is_short) { "同　" } else { "同" };
     format!("{sign}{}", words(position, m, last.filter(|last| *last == m.to()).map(|_| same)))
 }
@@ -154,7 +155,11 @@ pub(super) fn parse(text: &str, position: &Position, last: Option<Square>) -> Op
 }
 
 /// The same without a sign.
-pub(super) fn parse_unsigned(text: &str, position: &Position, last: Option<Square>) -> Option<Move> {
+pub(super) fn parse_unsigned(
+    text: &str,
+    position: &Position,
+    last: Option<Square>,
+) -> Option<Move> {
     let color = position.side_to_move();
     let text = text.trim_start();
     let (to, text) = target(text, last)?;

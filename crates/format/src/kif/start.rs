@@ -103,7 +103,12 @@ impl Start {
     }
 
     /// Takes an entry that [`is_about_start`].
-    pub(super) fn take_entry(&mut self, key: &str, value: &str, at: usize) -> Result<(), DecodeError> {
+    pub(super) fn take_entry(
+        &mut self,
+        key: &str,
+        value: &str,
+        at: usize,
+    ) -> Result<(), DecodeError> {
         if key == HANDICAP {
             if self.ranks.is_empty() {
                 self.at = at;
@@ -114,7 +119,8 @@ impl Start {
         }
         let expected = "pieces in hand";
         let counts = held(&normalised(value));
-        let counts = counts.ok_or_else(|| DecodeErrorKind::syntax(expected, value.as_bytes()).at(at))?;
+        let counts =
+            counts.ok_or_else(|| DecodeErrorKind::syntax(expected, value.as_bytes()).at(at))?;
         self.hands[usize::from(HANDS[1].contains(&key))] = counts;
         Ok(())
     }

@@ -57,14 +57,19 @@ pub(crate) fn variant(bytes: &[u8]) -> Format {
 
 /// Appends a unit in the style of a format: as it is if it has that, else its text in another encoding, or its game
 /// written anew.
-pub(crate) fn write_unit(format: Format, unit: &[u8], out: &mut Vec<u8>) -> Result<(), EncodeError> {
+pub(crate) fn write_unit(
+    format: Format,
+    unit: &[u8],
+    out: &mut Vec<u8>,
+) -> Result<(), EncodeError> {
     let style = Style::of(format);
     let encoding = encoding_of(unit).map_err(|_| EncodeError::NoGame)?;
     if format != Format::Bod && !Found::new(&decode_as(encoding, unit)).is_in(style.syntax) {
         let game = reader::read(unit).ok().filter(|game| game.broken.is_none());
         return style.write(&game.ok_or(EncodeError::NoGame)?, out);
     }
-    let has_encoding = unit.is_ascii() || (style.is_utf_8 == (encoding == UTF_8) && is_all(encoding, unit));
+    let has_encoding =
+        unit.is_ascii() || (style.is_utf_8 == (encoding == UTF_8) && is_all(encoding, unit));
     let has_mark = without_byte_order_mark(unit).len() < unit.len();
     if has_encoding && !has_mark && !unit.contains(&b'\r') {
         format.copy_unit(unit, out);

@@ -130,7 +130,8 @@ impl Writer {
         match self.syntax {
             Syntax::Words => self.put_word(&notation::write(position, played.best_move, *last)),
             Syntax::Numbered => {
-                let time = annotation.elapsed_ms.map(|elapsed_ms| place.take_time(side, elapsed_ms));
+                let time =
+                    annotation.elapsed_ms.map(|elapsed_ms| place.take_time(side, elapsed_ms));
                 let text = moves::write(played.best_move, &place.position, place.last);
                 self.put_numbered(place.played + 1, &text, time);
             }
@@ -150,7 +151,12 @@ impl Writer {
 
     /// Writes comments before a move of a side; returns its evaluation by them. A comment that says another one is
     /// preceded by the right one.
-    fn put_comments(&mut self, comments: &[String], next: Option<&Played>, side: Color) -> Option<i16> {
+    fn put_comments(
+        &mut self,
+        comments: &[String],
+        next: Option<&Played>,
+        side: Color,
+    ) -> Option<i16> {
         let said = comments.iter().find_map(|text| match comment::evaluation(text)? {
             CommentedEval::OfAnalysis(black_cp) => nearest(seen_from(side, black_cp)),
             CommentedEval::OfPlayer(_) => None,
@@ -234,7 +240,13 @@ impl Writer {
 impl<'a> Course<'a> {
     fn of_variation(variation: &'a Variation) -> Self {
         let Variation { moves, result, ending, end_comments } = variation;
-        Self { moves, end: (*result, *ending), end_elapsed_ms: None, end_comments, end_variations: &[] }
+        Self {
+            moves,
+            end: (*result, *ending),
+            end_elapsed_ms: None,
+            end_comments,
+            end_variations: &[],
+        }
     }
 }
 
