@@ -197,7 +197,8 @@ fn unit_end(bytes: &[u8], at_end: bool) -> Option<usize> {
             return Some(at);
         }
         if is_known && begins_moves(content) {
-            let is_list = is_text_of(content, |text| Line::parse(text, &normalised(text)) == Line::List);
+            let is_list =
+                is_text_of(content, |text| Line::parse(text, &normalised(text)) == Line::List);
             if is_list && has_moves {
                 return Some(at);
             }

@@ -86,8 +86,10 @@ impl Replay {
                 };
                 let eval_cp = seen_from(!to_move, black_cp);
                 played.eval_cp = nearest(eval_cp);
-                let is_first = played.annotation.as_ref().is_none_or(|said| said.comments.is_empty());
-                let is_all = played.eval_cp.map(i32::from) == Some(eval_cp) && comment::is_bare(comment);
+                let is_first =
+                    played.annotation.as_ref().is_none_or(|said| said.comments.is_empty());
+                let is_all =
+                    played.eval_cp.map(i32::from) == Some(eval_cp) && comment::is_bare(comment);
                 is_first && is_all
             }
             Some(CommentedEval::OfAnalysis(black_cp)) => {

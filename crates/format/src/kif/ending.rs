@@ -161,7 +161,9 @@ pub(super) fn summary(
         (None, Some(Ending::Interruption), _) => BROKEN_OFF.to_owned(),
         (None, ..) => return None,
         // Other programs know no limit of moves, but this draw.
-        (Some(GameResult::Draw), Some(Ending::MoveLimit), Some(reason)) => format!("{IMPASSE}（{reason}）"),
+        (Some(GameResult::Draw), Some(Ending::MoveLimit), Some(reason)) => {
+            format!("{IMPASSE}（{reason}）")
+        }
         (Some(GameResult::Draw), Some(Ending::Repetition | Ending::Impasse), Some(reason)) => {
             reason.to_owned()
         }
@@ -178,7 +180,9 @@ fn victory(winner: Color, us: Color, reason: Option<(Ending, &str)>, syntax: Syn
     let name = |color| if color == Color::Black { "先手" } else { "後手" };
     let side = name(winner);
     match reason {
-        Some((Ending::TimeUp, _)) if syntax == Syntax::Words => format!("時間切れにより{side}の勝ち"),
+        Some((Ending::TimeUp, _)) if syntax == Syntax::Words => {
+            format!("時間切れにより{side}の勝ち")
+        }
         Some((Ending::IllegalMove, _)) if winner == us => format!("{side}の反則勝ち"),
         Some((Ending::IllegalMove, _)) => format!("{}の反則負け", name(us)),
         Some((Ending::Declaration, _)) if winner == us => format!("{side}の入玉勝ち"),

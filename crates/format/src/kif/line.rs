@@ -145,7 +145,8 @@ impl<'a> Line<'a> {
         let (key, value) = line.split_once(['：', ':'])?;
         let key = key.trim_matches(|c| is_space(c) || SIGNS.contains(&normal(c)));
         let is_key = |c: char| !is_space(c) && !matches!(c, '(' | '（');
-        (!key.is_empty() && key.chars().all(is_key)).then(|| Self::Entry { key, value: value.trim_matches(is_space) })
+        (!key.is_empty() && key.chars().all(is_key))
+            .then(|| Self::Entry { key, value: value.trim_matches(is_space) })
     }
 
     /// Whether the head of a game ends with this line or stands before it.

@@ -155,7 +155,11 @@ pub(super) fn parse(text: &str, position: &Position, last: Option<Square>) -> Op
 }
 
 /// The same without a sign.
-pub(super) fn parse_unsigned(text: &str, position: &Position, last: Option<Square>) -> Option<Move> {
+pub(super) fn parse_unsigned(
+    text: &str,
+    position: &Position,
+    last: Option<Square>,
+) -> Option<Move> {
     let color = position.side_to_move();
     let text = text.trim_start();
     let (to, text) = target(text, last)?;

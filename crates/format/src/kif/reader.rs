@@ -171,7 +171,9 @@ impl Reader {
             // A word without a number, as between moves of KI2.
             _ => match ending::of_word(first_word(&normalised(text)), replay) {
                 Some(end) if !replay.has_ended => replay.end(end),
-                _ if text.trim_start().starts_with(|c: char| c.is_ascii_digit()) && !replay.has_ended => {
+                _ if text.trim_start().starts_with(|c: char| c.is_ascii_digit())
+                    && !replay.has_ended =>
+                {
                     replay.break_off(syntax("a numbered move", text, at));
                 }
                 _ => self.skip(text, at),
@@ -228,11 +230,15 @@ impl Reader {
 
     /// Begins a variation that nothing announces but its number, which goes back.
     fn begin_if_number_goes_back(&mut self, line: Line<'_>, at: usize) {
-        let (Some(branch), Line::Numbered { number, text }) = (self.branches.last(), line) else { return };
+        let (Some(branch), Line::Numbered { number, text }) = (self.branches.last(), line) else {
+            return;
+        };
         if branch.replay.is_broken() || number >= branch.next_number() {
             return;
         }
-        if let Some(variation) = self.branch_at(number, at).filter(|variation| variation.reads(text)) {
+        if let Some(variation) =
+            self.branch_at(number, at).filter(|variation| variation.reads(text))
+        {
             self.branches.push(variation);
         }
     }
@@ -312,7 +318,8 @@ impl Branch {
                 ending::take_summary(summary.trim_start_matches("まで"), &mut self.replay);
             }
             Some(end) => {
-                let end = ending::of_word(end, &self.replay).ok_or_else(|| syntax(expected, text, at))?;
+                let end =
+                    ending::of_word(end, &self.replay).ok_or_else(|| syntax(expected, text, at))?;
                 self.replay.end(end);
             }
             None => {}
@@ -356,7 +363,8 @@ impl Branch {
 
     /// The game as far as it was read, with variations in the order of the file.
     fn into_game(mut self) -> Replay {
-        let annotations = self.replay.game.moves.iter_mut().filter_map(|played| played.annotation.as_mut());
+        let annotations =
+            self.replay.game.moves.iter_mut().filter_map(|played| played.annotation.as_mut());
         annotations.for_each(|annotation| annotation.variations.reverse());
         self.replay.game.info.end_variations.reverse();
         self.replay

@@ -2,8 +2,8 @@
 //! are written.
 
 use kyokumen_format::{
-    Annotation, Ending, Field, Format, Game, GameResult, Header, HeaderKey, Played, Variation, Warning,
-    records, units, write_game,
+    Annotation, Ending, Field, Format, Game, GameResult, Header, HeaderKey, Played, Variation,
+    Warning, records, units, write_game,
 };
 use kyokumen_shogi::Position;
 use kyokumen_testing::game_properties::{check_file, content};
@@ -69,7 +69,10 @@ fn names_comments_times_bookmarks_and_variations_are_kept() {
     assert_eq!(game.info.headers[4].key, HeaderKey::Other("備考".to_owned()));
     assert_eq!(game.info.comments, ["初手の前のコメント"]);
     assert_eq!(game.info.bookmark.as_deref(), Some("はじめ"));
-    assert_eq!((game.info.end_elapsed_ms, &*game.info.end_comments), (Some(6000), &["終局後".to_owned()][..]));
+    assert_eq!(
+        (game.info.end_elapsed_ms, &*game.info.end_comments),
+        (Some(6000), &["終局後".to_owned()][..])
+    );
     let first = game.moves[0].annotation.as_deref().unwrap();
     assert_eq!((first.elapsed_ms, first.bookmark.as_deref()), (Some(10_000), Some("しおり")));
     assert_eq!(first.comments, ["コメント", "*評価値=12 読み筋"]);
@@ -84,11 +87,19 @@ fn names_comments_times_bookmarks_and_variations_are_kept() {
     assert_eq!((last.ending, &*last.end_comments[0]), (Some(Ending::Interruption), "変化の終わり"));
 
     // In KIF, and without times in KI2, that is what is written.
-    assert_eq!(written(&game), ANNOTATED.replace("変化の終わり\n\n", "変化の終わり\n\n").replace("   6 中断         ( 0:00/01:01:15)\n", "   6 中断\n"));
+    assert_eq!(
+        written(&game),
+        ANNOTATED
+            .replace("変化の終わり\n\n", "変化の終わり\n\n")
+            .replace("   6 中断         ( 0:00/01:01:15)\n", "   6 中断\n")
+    );
     for format in [Format::Kif, Format::Kifu, Format::Ki2, Format::Ki2u] {
         let mut out = Vec::new();
         write_game(format, &game, &mut out).unwrap();
-        assert_eq!(std::str::from_utf8(&out).is_ok(), matches!(format, Format::Kifu | Format::Ki2u));
+        assert_eq!(
+            std::str::from_utf8(&out).is_ok(),
+            matches!(format, Format::Kifu | Format::Ki2u)
+        );
         let again = content(read_game(format, &out).unwrap());
         let (mut without_times, mut expected) = (again.clone(), content(game.clone()));
         if matches!(format, Format::Ki2 | Format::Ki2u) {
@@ -165,15 +176,35 @@ fn ki2_is_written_as_books_have_it() {
 fn moves_are_read_however_they_are_spelled() {
     for (format, moves, expected) in [
         (Format::Kif, "   1 ▲７六歩(77)\n   2 △３四歩(33)\n", "7g7f 3c3d"),
-        (Format::Kif, "１　７六歩（７７）　（０：０１／００：００：０１）\n２　３四歩（３３）\n", "7g7f 3c3d"),
-        (Format::Kif, "1 76歩(77)\n2 ☖３四歩(33)\n3 22角成(88)\n4 同銀(31)\n5 5五角打\n", "7g7f 3c3d 8h2b+ 3a2b B*5e"),
+        (
+            Format::Kif,
+            "１　７六歩（７７）　（０：０１／００：００：０１）\n２　３四歩（３３）\n",
+            "7g7f 3c3d",
+        ),
+        (
+            Format::Kif,
+            "1 76歩(77)\n2 ☖３四歩(33)\n3 22角成(88)\n4 同銀(31)\n5 5五角打\n",
+            "7g7f 3c3d 8h2b+ 3a2b B*5e",
+        ),
         (Format::Kif, "\t1\t７六歩(77)\n\t2\t３四歩(33)\t( 0:01/00:00:01)\n", "7g7f 3c3d"),
-        (Format::Kif, "1▲７六歩(77)\n2▽３四歩(33)\n3 ２二角不成(88)\n4 同　銀　(31)\n", "7g7f 3c3d 8h2b 3a2b"),
+        (
+            Format::Kif,
+            "1▲７六歩(77)\n2▽３四歩(33)\n3 ２二角不成(88)\n4 同　銀　(31)\n",
+            "7g7f 3c3d 8h2b 3a2b",
+        ),
         (Format::Kif, "1 ▲７六歩   ( 0:01/00:00:01)\n2 △３四歩\n3 ▲５八金右\n", "7g7f 3c3d 4i5h"),
-        (Format::Kif, "31 ７六歩(77)\n32 ３四歩(33)\n33 ２六歩(27)\n変化：32手\n32 ８四歩(83)\n", "7g7f 3c3d 2g2f"),
+        (
+            Format::Kif,
+            "31 ７六歩(77)\n32 ３四歩(33)\n33 ２六歩(27)\n変化：32手\n32 ８四歩(83)\n",
+            "7g7f 3c3d 2g2f",
+        ),
         (Format::Kif, "▲先手：A\n△後手：B\n1 ７六歩(77)\n", "7g7f"),
         (Format::Ki2u, "▲26歩 △34歩\n", "2g2f 3c3d"),
-        (Format::Ki2u, "☗７六歩☖３四歩☗２二角成☖同銀\n▼５五角　▽３三銀", "7g7f 3c3d 8h2b+ 3a2b B*5e 2b3c"),
+        (
+            Format::Ki2u,
+            "☗７六歩☖３四歩☗２二角成☖同銀\n▼５五角　▽３三銀",
+            "7g7f 3c3d 8h2b+ 3a2b B*5e 2b3c",
+        ),
         (Format::Ki2u, "　▲７六歩(77)　△３四歩(33)\n▲２二角生△２二同銀", "7g7f 3c3d 8h2b 3a2b"),
     ] {
         let game = read_game(format, format!("手合割:平手\n{moves}").as_bytes()).unwrap();
@@ -205,22 +236,39 @@ fn what_is_not_understood_is_skipped_and_counted() {
     let head = "手合割：平手\n盤面回転\n先手：a\n手数----指手---------消費時間--\n";
     let text = format!("{head}   1 ７六歩(77)\n*a\n   2 封じ手       (90:00/3:00:00)\n");
     let game = read(&text).unwrap();
-    assert_eq!((usi(&game).as_str(), game.ending, game.info.skipped_lines), ("7g7f", Some(Ending::Interruption), 1));
+    assert_eq!(
+        (usi(&game).as_str(), game.ending, game.info.skipped_lines),
+        ("7g7f", Some(Ending::Interruption), 1)
+    );
     assert_eq!(game.info.end_elapsed_ms, Some(5_400_000));
     let records: Vec<_> = records(Format::Kif, Format::Kif.dialect(), text.as_bytes()).collect();
     let warnings = records[0].as_ref().unwrap().warnings().unwrap();
     assert!(records.len() == 1 && warnings.contains(Warning::LinesSkipped));
     // A line that may have been moves is no such line, nor is a move that is damaged the end of a game.
-    for moves in ["   1 ７六歩(77)\n2\n   3 ２六歩(27)\n", "   1 ７六歩(77)\n？？\n   4 ３四歩(33)\n", "   1 七歩(77)\n"]
-    {
+    for moves in [
+        "   1 ７六歩(77)\n2\n   3 ２六歩(27)\n",
+        "   1 ７六歩(77)\n？？\n   4 ３四歩(33)\n",
+        "   1 七歩(77)\n",
+    ] {
         assert!(read(&format!("{head}{moves}")).unwrap().broken.is_some(), "{moves}");
     }
-    assert_eq!(usi(&read(&format!("{head}   1 ７六歩(77)\n？？\n   2 ３四歩(33)\n")).unwrap()), "7g7f 3c3d");
+    assert_eq!(
+        usi(&read(&format!("{head}   1 ７六歩(77)\n？？\n   2 ３四歩(33)\n")).unwrap()),
+        "7g7f 3c3d"
+    );
     // 投了 without a number, and between moves of KI2.
-    for (moves, played) in [("   1 ７六歩(77)\n投了 ( 0:03/00:00:03)\n", 1), ("▲７六歩 △３四歩 投了\n", 2), ("▲７六歩\n投了\n", 1)] {
+    for (moves, played) in [
+        ("   1 ７六歩(77)\n投了 ( 0:03/00:00:03)\n", 1),
+        ("▲７六歩 △３四歩 投了\n", 2),
+        ("▲７六歩\n投了\n", 1),
+    ] {
         let game = read(&format!("{head}{moves}")).unwrap();
         let winner = if played == 1 { GameResult::BlackWin } else { GameResult::WhiteWin };
-        assert_eq!((game.moves.len(), game.result, game.broken), (played, Some(winner), None), "{moves}");
+        assert_eq!(
+            (game.moves.len(), game.result, game.broken),
+            (played, Some(winner), None),
+            "{moves}"
+        );
     }
     assert!(read("盤面回転\n").is_err());
 }
@@ -240,7 +288,12 @@ fn a_number_that_goes_back_begins_a_variation() {
 
 #[test]
 fn variations_that_cannot_be_placed_are_skipped() {
-    for variation in ["変化：9手\n   9 ２六歩(27)\n", "変化：0手\n", "変化：手\n", "変化：2手\n   2 ５五角(22)\n"] {
+    for variation in [
+        "変化：9手\n   9 ２六歩(27)\n",
+        "変化：0手\n",
+        "変化：手\n",
+        "変化：2手\n   2 ５五角(22)\n",
+    ] {
         let game = read(&format!("{EXAMPLE}\n{variation}")).unwrap();
         assert_eq!((usi(&game).as_str(), game.broken), ("7g7f 3c3d", None), "{variation}");
         assert!(game.info.skipped_lines > 0, "{variation}");
@@ -281,11 +334,15 @@ fn other_encodings_are_read_or_named() {
 #[test]
 fn a_character_that_shift_jis_lacks_is_an_error_that_names_it() {
     for (text, expected) in [
-        (EXAMPLE.replace("先手の対局者名", "👍"), "the head has '👍' (U+1F44D), which Shift_JIS lacks"),
+        (
+            EXAMPLE.replace("先手の対局者名", "👍"),
+            "the head has '👍' (U+1F44D), which Shift_JIS lacks",
+        ),
         (EXAMPLE.replace("*コメント", "*한"), "a comment has '한' (U+D55C), which Shift_JIS lacks"),
     ] {
         let mut out = b"before".to_vec();
-        let error = write_game(Format::Kif, &read(&text).unwrap(), &mut out).unwrap_err().to_string();
+        let error =
+            write_game(Format::Kif, &read(&text).unwrap(), &mut out).unwrap_err().to_string();
         assert!(error.starts_with(expected), "{error}");
         let error = Format::Kif.write_unit(text.as_bytes(), &mut out).unwrap_err().to_string();
         assert!(error.starts_with(expected) && out == b"before", "{error}");
@@ -305,7 +362,8 @@ fn units_are_copied_only_if_syntax_encoding_and_line_ends_are_those_of_the_forma
         format.write_unit(unit, &mut out).unwrap();
         out
     };
-    let utf_8 = format!("#KIF version=2.0 encoding=UTF-8\n{ANNOTATED}").replace("   6 投了  ", "   6 投了      ");
+    let utf_8 = format!("#KIF version=2.0 encoding=UTF-8\n{ANNOTATED}")
+        .replace("   6 投了  ", "   6 投了      ");
     let in_shift_jis = shift_jis(&utf_8.replace("encoding=UTF-8", "encoding=Shift_JIS"));
     assert!(written(Format::Kifu, utf_8.as_bytes()) == utf_8.as_bytes());
     assert!(written(Format::Kif, &in_shift_jis) == in_shift_jis);
@@ -319,7 +377,11 @@ fn units_are_copied_only_if_syntax_encoding_and_line_ends_are_those_of_the_forma
     let words = "手合割：平手\n先手：A\n\n▲７六歩    △３四歩\nまで2手で中断\n";
     let numbered = "手合割：平手\n先手：A\n手数----指手---------消費時間--\n   1 ７六歩(77)\n   2 ３四歩(33)\n   3 中断\nまで2手で中断\n";
     for (from, unit) in [("utf-8", words), ("utf-8", numbered)] {
-        assert_eq!(String::from_utf8(written(Format::Kifu, unit.as_bytes())).unwrap(), numbered, "{from}");
+        assert_eq!(
+            String::from_utf8(written(Format::Kifu, unit.as_bytes())).unwrap(),
+            numbered,
+            "{from}"
+        );
         assert_eq!(written(Format::Kif, unit.as_bytes()), shift_jis(numbered));
         assert_eq!(String::from_utf8(written(Format::Ki2u, unit.as_bytes())).unwrap(), words);
         assert_eq!(written(Format::Ki2, &shift_jis(unit)), shift_jis(words));
@@ -349,14 +411,23 @@ fn the_variant_of_a_text_is_known_by_its_moves_and_encoding() {
 #[test]
 fn diagrams_are_records_of_their_own_format() {
     let sfen = "4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1";
-    let record = kyokumen_format::RecordRef::new(Format::Bod, PROBLEM.as_bytes()).unwrap().record().unwrap();
+    let record =
+        kyokumen_format::RecordRef::new(Format::Bod, PROBLEM.as_bytes()).unwrap().record().unwrap();
     assert_eq!((record.setup.to_string().as_str(), record.ply), (sfen, Some(1)));
     let later = "lnsgkgsnl/1r5b1/ppppppppp/9/9/2P6/PP1PPPPPP/1B5R1/LNSGKGSNL w - 2";
     let mut out = Vec::new();
-    let record = kyokumen_format::Record { ply: Some(2), ..kyokumen_format::Record::new(later.parse().unwrap()) };
-    kyokumen_format::encode(Format::Bod, &record, &kyokumen_format::Fill::default(), &mut out).unwrap();
+    let record = kyokumen_format::Record {
+        ply: Some(2),
+        ..kyokumen_format::Record::new(later.parse().unwrap())
+    };
+    kyokumen_format::encode(Format::Bod, &record, &kyokumen_format::Fill::default(), &mut out)
+        .unwrap();
     let text = std::str::from_utf8(&out).unwrap();
-    assert!(text.starts_with("後手の持駒：なし\n  ９ ８") && text.ends_with("先手の持駒：なし\n後手番\n手数＝1　まで\n"), "{text}");
+    assert!(
+        text.starts_with("後手の持駒：なし\n  ９ ８")
+            && text.ends_with("先手の持駒：なし\n後手番\n手数＝1　まで\n"),
+        "{text}"
+    );
     let two = [&*out, PROBLEM.as_bytes(), &out].concat();
     let found: Vec<_> = units(Format::Bod, &two)
         .flat_map(|unit| records(Format::Bod, Format::Bod.dialect(), unit))
@@ -365,7 +436,8 @@ fn diagrams_are_records_of_their_own_format() {
     assert_eq!(found, [later, sfen, later]);
     check_file(Format::Bod, &two);
     check_file(Format::Bod, &shift_jis(&String::from_utf8(two).unwrap()));
-    let game = kyokumen_format::RecordRef::new(Format::Bod, EXAMPLE.as_bytes()).unwrap_err().to_string();
+    let game =
+        kyokumen_format::RecordRef::new(Format::Bod, EXAMPLE.as_bytes()).unwrap_err().to_string();
     assert!(game.contains("a diagram without moves; games are read as kif"), "{game}");
 }
 
@@ -376,9 +448,17 @@ fn annotated_game(seed: u64) -> Game {
     let comments = |random: &mut Random| -> Vec<String> {
         (0..random.below(3)).map(|_| (*random.pick(&texts)).to_owned()).collect()
     };
-    let keys = [HeaderKey::Black, HeaderKey::White, HeaderKey::Event, HeaderKey::TimeLimit, HeaderKey::Other("表題".into())];
+    let keys = [
+        HeaderKey::Black,
+        HeaderKey::White,
+        HeaderKey::Event,
+        HeaderKey::TimeLimit,
+        HeaderKey::Other("表題".into()),
+    ];
     for _ in 0..random.below(4) {
-        game.info.headers.push(Header { key: random.pick(&keys).clone(), value: "値：1".to_owned() });
+        game.info
+            .headers
+            .push(Header { key: random.pick(&keys).clone(), value: "値：1".to_owned() });
     }
     game.info.comments = comments(&mut random);
     if game.result.is_some() && game.ending.is_none() {
@@ -393,7 +473,9 @@ fn annotated_game(seed: u64) -> Game {
             elapsed_ms: (random.below(2) == 0).then(|| random.below(9000) as u64 * 1000),
             comments: comments(&mut random),
             bookmark: (random.below(9) == 0).then(|| "しおり".to_owned()),
-            variations: (0..random.below(2)).filter_map(|_| variation(&position, played.best_move, &mut random, 2)).collect(),
+            variations: (0..random.below(2))
+                .filter_map(|_| variation(&position, played.best_move, &mut random, 2))
+                .collect(),
         };
         position.make(played.best_move);
         played.annotation = (said != Annotation::default()).then(|| Box::new(said));
@@ -402,11 +484,17 @@ fn annotated_game(seed: u64) -> Game {
 }
 
 /// Moves of a side other than the one played.
-fn variation(position: &Position, but: kyokumen_shogi::Move, random: &mut Random, depth: usize) -> Option<Variation> {
+fn variation(
+    position: &Position,
+    but: kyokumen_shogi::Move,
+    random: &mut Random,
+    depth: usize,
+) -> Option<Variation> {
     let mut position = position.clone();
     let mut moves = Vec::new();
     for number in 0..1 + random.below(4) {
-        let legal: Vec<_> = position.legal_moves().into_iter().filter(|m| number > 0 || *m != but).collect();
+        let legal: Vec<_> =
+            position.legal_moves().into_iter().filter(|m| number > 0 || *m != but).collect();
         if legal.is_empty() {
             break;
         }
