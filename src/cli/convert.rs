@@ -203,7 +203,7 @@ impl ConvertArgs {
                 strict: self.strict,
                 fill: self.fill.unwrap_or_default(),
                 make_games: self.make_games.unwrap_or_default(),
-                csa_version: self.csa_version.unwrap_or_default(),
+                csa_version: self.csa_version,
                 canonical: self.canonical,
                 limit: self.records.limit,
                 on_error: self.on_error.unwrap_or(BadPolicy::Stop),

@@ -316,6 +316,12 @@ pub enum PlanError {
         /// The output's format.
         to: String,
     },
+    /// A version of the CSA standard is asked for of another format.
+    #[error("--csa-version says how csa is written, and the output is {to}")]
+    NoCsaVersion {
+        /// The output's format.
+        to: String,
+    },
     /// A compression that is only read.
     #[error("{to} can be read, not written; write {} or {}.zst", to.format, to.format)]
     OnlyReadCompression {

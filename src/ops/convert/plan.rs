@@ -69,8 +69,8 @@ pub struct ConvertSettings {
     pub fill: Fill,
     /// What records become where games are written.
     pub make_games: MakeGames,
-    /// The version of the CSA standard that `csa` follows.
-    pub csa_version: CsaVersion,
+    /// The version of the CSA standard that `csa` follows; 2.2 if nothing is said.
+    pub csa_version: Option<CsaVersion>,
     /// Whether records are written anew also where the format stays.
     pub canonical: bool,
     /// Records to read, all if nothing is said.
@@ -115,7 +115,7 @@ impl Default for ConvertSettings {
             strict: false,
             fill: Fill::default(),
             make_games: MakeGames::Joined,
-            csa_version: CsaVersion::default(),
+            csa_version: None,
             canonical: false,
             limit: None,
             on_error: BadPolicy::Stop,
@@ -164,6 +164,9 @@ impl ConvertPlan {
         let inputs = opening::inputs(&inputs, from, dialect)?;
         warn_of_mixed_streams(&inputs);
         let to = output_format(&output, to, family)?.encoded(encoding)?;
+        if settings.csa_version.is_some() && to.records() != Some(Format::Csa) {
+            return Err(PlanError::NoCsaVersion { to: to.to_string() });
+        }
         let mut conversions = Vec::new();
         for input in &inputs {
             let by_record = settings.filters.without_game_plies();
@@ -225,8 +228,8 @@ impl ConvertPlan {
     }
 
     /// How games are written where their format leaves a choice.
-    pub(super) const fn write_options(&self) -> WriteOptions {
-        WriteOptions { csa_version: self.settings.csa_version }
+    pub(super) fn write_options(&self) -> WriteOptions {
+        WriteOptions { csa_version: self.settings.csa_version.unwrap_or_default() }
     }
 
     /// Whether the games of records of this format are told by what follows from what, as something is asked of them

@@ -157,6 +157,28 @@ error: --encoding says how kif, kifu, ki2 and ki2u are encoded, and the output i
 }
 
 #[test]
+fn a_version_of_csa_may_be_asked_for() {
+    let bench = Bench::new();
+    bench.write("a.kif", &written(Format::Kif, GAME));
+    for (version, first) in [("2.2", "V2.2\n"), ("3.0", "'CSA encoding=UTF-8\nV3.0\n")] {
+        for options in [&[][..], &["--mirror"]] {
+            let options = [&["--csa-version", version, "--force"], options].concat();
+            done(&bench.convert("a.kif", "b.csa", &options));
+            assert!(bench.read("b.csa").starts_with(first.as_bytes()), "{version}");
+        }
+    }
+    bench.write("c.psv", &super::literal(Format::Psv));
+    for make_games in ["joined", "single"] {
+        let options = ["--csa-version", "3.0", "--force", "--make-games", make_games];
+        done(&bench.convert("c.psv", "c.csa", &options));
+        assert!(String::from_utf8(bench.read("c.csa")).unwrap().contains("V3.0\n"));
+    }
+    let ran = bench.convert("a.kif", "d.kifu", &["--csa-version", "3.0"]);
+    let told = "--csa-version says how csa is written, and the output is kifu";
+    assert!(ran.code == Some(2) && ran.stderr.contains(told), "{}", ran.stderr);
+}
+
+#[test]
 fn what_shift_jis_lacks_is_a_bad_record() {
     let bench = Bench::new();
     let emoji = GAME.replace("一手目", "👍");
