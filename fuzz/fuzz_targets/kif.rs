@@ -1,8 +1,12 @@
-//! Any bytes as a file of `kif` games: no panic, no byte lost, what is whole comes back.
+//! Any bytes as a file of KIF or KI2 games, or of diagrams: no panic, no byte lost, what is whole comes back.
 #![no_main]
 
 use kyokumen::format::Format;
 use kyokumen_fuzz::check_games;
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| check_games(Format::Kif, bytes));
+fuzz_target!(|bytes: &[u8]| {
+    for format in [Format::Kif, Format::Kifu, Format::Ki2, Format::Ki2u, Format::Bod] {
+        check_games(format, bytes);
+    }
+});

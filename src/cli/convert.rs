@@ -16,7 +16,7 @@ use super::report::records;
 use crate::cli::exit::{ExitStatus, Usage};
 use crate::engine::error::RunError;
 use crate::format::packed::Family;
-use crate::format::{ConversionPlan, Field, Fields, Fill, Format};
+use crate::format::{ConversionPlan, CsaVersion, Field, Fields, Fill, Format, TextEncoding};
 use crate::ops::convert::{
     Check, ConvertPlan, ConvertReport, ConvertRequest, ConvertSettings, MakeGames, OutputFormat,
     convert,
@@ -37,7 +37,9 @@ use crate::storage::quantity::quantity;
 /// cannot hold is said before, and counted at the end on standard error.
 ///
 /// Where the format stays, records are written byte for byte as they were read, padding and order of the
-/// pieces in hand included; --canonical writes them anew.
+/// pieces in hand included; --canonical writes them anew. Games in kif, kifu, ki2 and ki2u leave in the notation and
+/// encoding of their format. Names, times, comments and variations of games are kept where the output can hold them;
+/// what is lost is counted.
 #[derive(Args, Clone, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -73,6 +75,15 @@ pub(super) struct ConvertArgs {
     /// How arrays of numpy (--to npz) hold positions and moves: as hcp and hcpe do, or as psv does [default: apery]
     #[arg(long, value_name = "apery|yaneuraou", value_parser = family, help_heading = heading::OUTPUTS, hide_short_help = true)]
     family: Option<Family>,
+
+    /// Encoding of the games that are written (kif, kifu, ki2, ki2u) [default: Shift_JIS in kif and ki2, UTF-8 in kifu
+    /// and ki2u]
+    #[arg(long, value_name = "utf-8|shift_jis", value_parser = encoding, help_heading = heading::OUTPUTS, hide_short_help = true)]
+    encoding: Option<TextEncoding>,
+
+    /// Version of the CSA standard that --to csa follows [default: 2.2]
+    #[arg(long, value_name = "2.2|3.0", value_parser = csa_version, help_heading = heading::OUTPUTS, hide_short_help = true)]
+    csa_version: Option<CsaVersion>,
 
     #[command(flatten)]
     records: RecordArgs,
@@ -165,6 +176,16 @@ fn family(word: &str) -> Result<Family, &'static str> {
     }
 }
 
+/// The encoding with a name.
+fn encoding(word: &str) -> Result<TextEncoding, &'static str> {
+    TextEncoding::from_name(word).ok_or("expected utf-8 or shift_jis")
+}
+
+/// The version with a name.
+fn csa_version(word: &str) -> Result<CsaVersion, &'static str> {
+    CsaVersion::from_name(word).ok_or("expected 2.2 or 3.0")
+}
+
 impl ConvertArgs {
     fn request(self) -> ConvertRequest {
         ConvertRequest {
@@ -174,6 +195,7 @@ impl ConvertArgs {
             dialect: self.records.dialect,
             to: self.to,
             family: self.family,
+            encoding: self.encoding,
             force: self.run.force,
             checksums: self.json,
             settings: ConvertSettings {
@@ -184,6 +206,7 @@ impl ConvertArgs {
                 strict: self.strict,
                 fill: self.fill.unwrap_or_default(),
                 make_games: self.make_games.unwrap_or_default(),
+                csa_version: self.csa_version,
                 canonical: self.canonical,
                 limit: self.records.limit,
                 on_error: self.on_error.unwrap_or(BadPolicy::Stop),
@@ -202,7 +225,10 @@ fn announce(plan: &ConvertPlan) {
             continue;
         }
         told.push(from);
-        match (Some(from) == to.records(), plan.settings.canonical || plan.settings.mirror) {
+        match (to.takes_units_of(from), plan.settings.canonical || plan.settings.mirror) {
+            (true, false) if from.is_kif() => {
+                say!("{from} to {to}: games are copied, in one notation and encoding");
+            }
             (true, false) => say!("{from} to {to}: records are copied unchanged"),
             (true, true) => say!("{from} to {to}: records are written anew"),
             (false, _) => {
@@ -225,7 +251,13 @@ fn changes(from: Format, conversion: ConversionPlan, plan: &ConvertPlan) -> Stri
     if !absent.is_empty() {
         changes.push(format!("no array of: {absent}"));
     }
-    if to_games(from, plan) && plan.settings.make_games == MakeGames::Joined {
+    let no_place = plan.to.records().map(|to| to.cannot_hold_info_of(from)).unwrap_or_default();
+    if !no_place.is_empty() {
+        changes.push(format!("{} cannot hold {}", plan.to, no_place.join(", ")));
+    }
+    if to_games(from, plan) && !from.fields().contains(Field::BestMove) {
+        changes.push("each position stands by itself, without a move".to_owned());
+    } else if to_games(from, plan) && plan.settings.make_games == MakeGames::Joined {
         changes.push("records that follow from each other become one game".to_owned());
     }
     if conversion.invented.contains(Field::Ending) {
@@ -267,10 +299,16 @@ fn write_summary(report: &ConvertReport, output: &Path) {
     let filtered = counts.filtered.values().sum::<u64>();
     let bad = counts.bad.all();
     say!("{}: {} written, {filtered} filtered, {bad} bad", records(counts.input), counts.written);
-    if let Some(games) = counts.games {
-        say!("  {}", quantity(games, "game"));
+    let written = [(counts.games, "game"), (counts.positions, "position")];
+    let written: Vec<String> = written
+        .into_iter()
+        .filter_map(|(number, what)| Some(quantity(number.filter(|&number| number > 0)?, what)))
+        .collect();
+    if !written.is_empty() {
+        say!("  {}", written.join(", "));
     }
     report::fields(&counts.lost, &counts.invented);
+    report::lost_info(&counts.lost_info, &report.to);
     for (field, &number) in &counts.missing {
         let place = if number == counts.written { "no array of it" } else { "null in its array" };
         say!("  {field} missing in {}: {place}", records(number));

@@ -101,6 +101,7 @@ fn write(
     let plan = OutputPlan {
         compression: format.compression,
         header: format.format.header(),
+        separator: format.format.separator(),
         ..lone.map_err(plan_error)?
     };
     let mut sinks = Sinks::create(&[plan])?;

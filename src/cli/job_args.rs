@@ -196,6 +196,7 @@ pub(super) fn run_watched_job(
 fn list_outputs(manifest: &Manifest, folder: &Path) {
     let counts = &manifest.counts;
     report::fields(&counts.lost, &counts.invented);
+    report::lost_info(&counts.lost_info, "the format of the output");
     for output in &manifest.outputs {
         say!("  {} ({})", folder.join(path_of(&output.file)).display(), records(output.records));
     }

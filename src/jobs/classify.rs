@@ -198,8 +198,8 @@ impl Classifier<'_> {
             (Disposition::Relabelled, Some(judgement)) => {
                 self.relabel(to, &item.record, judgement, out)?
             }
-            _ if to == item.record.format() => copy(item, out),
-            _ => item.record.convert(to, fill, out)?,
+            _ if to == item.record.format() => copy(item, out)?,
+            _ => to.append_unit(out, |out| item.record.convert(to, fill, out))?,
         };
         encoded.end_record();
         processed.count_fields(written);

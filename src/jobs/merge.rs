@@ -147,6 +147,8 @@ pub fn merge(
     let output = OutputPlan {
         compression: plan.compression(),
         header: if plan.compression() == Compression::None { b"" } else { header },
+        // The first shards may be empty.
+        separator: plan.format.map_or(b"", |format| format.format.separator()),
         is_stream: plan.is_stream,
         ..OutputPlan::plain(plan.stream, plan.output.clone())
     };

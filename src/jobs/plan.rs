@@ -320,8 +320,9 @@ fn outputs(
         match product {
             Product::Records(to) | Product::Evaluated(to) if stream.holds_records() => {
                 // A shard that goes on where another ends begins with its first record.
-                let header = if is_first { to.format.header() } else { b"" };
-                OutputPlan { compression: to.compression, header, ..plain }
+                let (header, separator): (&[u8], &[u8]) =
+                    if is_first { (to.format.header(), to.format.separator()) } else { (b"", b"") };
+                OutputPlan { compression: to.compression, header, separator, ..plain }
             }
             Product::Rows(dataset) if stream == Stream::Rows => OutputPlan {
                 deferred_table: dataset.format.deferred_table(&SOLVED_POSITIONS),

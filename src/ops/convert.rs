@@ -66,7 +66,7 @@ pub fn convert(
     counts.add(&behind.with_tallies().counts);
     let finished = finish(sinks, cancel)?;
     let (written, elapsed) = (finished.written(), started.elapsed());
-    let report = ConvertReport::new(&plan, &counts, order.games(), &parts_read, written, elapsed);
+    let report = ConvertReport::new(&plan, &counts, &parts_read, written, elapsed);
     report.check_balance()?;
     finished.commit()?;
     progress.finish(&counts);

@@ -84,13 +84,15 @@ impl Generator {
             while encoded.len() < count as u64
                 && let Some(records) = self.rest_of_game()
             {
-                write_game(format, &as_game(&records), encoded.open_record())?;
+                let game = as_game(&records);
+                format.append_unit(encoded.open_record(), |out| write_game(format, &game, out))?;
                 encoded.end_group(records.len());
             }
             return Ok(encoded);
         }
         for record in self.take(count) {
-            encode(format, &record, &fill(), encoded.open_record())?;
+            let out = encoded.open_record();
+            format.append_unit(out, |out| encode(format, &record, &fill(), out))?;
             encoded.end_record();
         }
         Ok(encoded)

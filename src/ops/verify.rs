@@ -15,7 +15,7 @@ use serde::Serialize;
 use crate::engine::job::{BlockFunction, Job};
 use crate::engine::progress::Progress;
 use crate::engine::run::{CompletedRun, run};
-use crate::format::{RawUnit, RecordRef, Warning, Warnings};
+use crate::format::{Format, RawUnit, RecordRef, Warning, Warnings, read_games};
 use crate::ops::error::OperationError;
 use crate::records::counts::{Condition, Counts, Disposition};
 use crate::records::processing::{ProcessedBlock, push_json_line};
@@ -187,8 +187,12 @@ impl RecordVerifier<'_> {
             }
             Ok(warnings) => {
                 let names: Vec<&str> = warnings.iter().map(Warning::name).collect();
-                for name in &names {
-                    self.findings.count(Level::Warning, name, || example(String::new()));
+                for warning in warnings.iter() {
+                    let what = || match warning {
+                        Warning::LinesSkipped => skipped_lines(self.block.format, unit),
+                        _ => String::new(),
+                    };
+                    self.findings.count(Level::Warning, warning.name(), || example(what()));
                 }
                 if self.plan.strict && !names.is_empty() {
                     counts.bad.skipped += 1;
@@ -205,10 +209,12 @@ impl RecordVerifier<'_> {
     fn set_apart(&mut self, unit: &RawUnit<'_>, records: u64, line: Option<BadLine<'_>>) {
         let stream = if line.is_some() { Stream::Quarantine } else { Stream::Kept };
         let is_first = self.block.offset + unit.offset == 0;
-        let header =
-            if stream == Stream::Kept && is_first { self.block.format.header() } else { b"" };
         // The good begin with the header already.
-        let bytes = unit.bytes.strip_prefix(header).unwrap_or(unit.bytes);
+        let bytes = if stream == Stream::Kept && is_first {
+            self.block.format.without_header(unit.bytes)
+        } else {
+            unit.bytes
+        };
         let encoded = self.processed.encoded_mut(stream);
         encoded.open_record().extend_from_slice(bytes);
         encoded.end_group(records as usize);
@@ -216,6 +222,12 @@ impl RecordVerifier<'_> {
             push_json_line(self.processed.encoded_mut(Stream::QuarantineLines), &line);
         }
     }
+}
+
+/// How many lines of the games in a unit were not understood.
+fn skipped_lines(format: Format, unit: &RawUnit<'_>) -> String {
+    let games = read_games(format, unit.without_line_end(format)).flatten();
+    quantity(games.map(|game| u64::from(game.info.skipped_lines)).sum::<u64>(), "line")
 }
 
 /// Why a record is bad.

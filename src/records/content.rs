@@ -4,6 +4,7 @@
 
 use thiserror::Error;
 
+use crate::format::Format::{Bod, Ki2, Ki2u, Kif, Kifu};
 use crate::format::{Decoder, DialectFinding, Format, RawUnit, Survey, Units};
 use crate::records::format_name::FormatName;
 use crate::storage::compression::Compression;
@@ -63,15 +64,29 @@ pub(crate) fn possible(mut candidates: Vec<Candidate>) -> Vec<Candidate> {
 /// The formats, in groups of which no two can be mistaken for one another: those first in which a few records of any
 /// file show soon that it is another one, and those last whose records are searched for in everything that is none.
 pub(crate) fn groups() -> [Vec<Format>; 4] {
-    let last = |format: &Format| matches!(format, Format::Hcpe3 | Format::Kif);
+    let of_kakinoki = vec![Kif, Kifu, Ki2, Ki2u, Bod];
+    let last = |format: &Format| *format == Format::Hcpe3 || of_kakinoki.contains(format);
     let is_fixed = |format: &Format| format.record_len().is_some();
     let all = || Format::ALL.into_iter();
     [
         all().filter(is_fixed).collect(),
         all().filter(|format| !is_fixed(format) && !last(format)).collect(),
-        vec![Format::Kif],
+        of_kakinoki.clone(),
         vec![Format::Hcpe3],
     ]
+}
+
+/// Names the one of Kakinoki's formats that the text is in: one reader reads all of them as [`Format::Kif`], also a
+/// diagram.
+pub(crate) fn settle_kif(candidates: &mut Vec<Candidate>, text: impl FnOnce() -> Vec<u8>) {
+    if !candidates.iter().any(|one| matches!(one.format, Kif | Bod) && one.is_possible()) {
+        return;
+    }
+    let format = Format::of_kif_text(&text());
+    candidates.retain(|one| one.format != if format == Bod { Kif } else { Bod });
+    for one in candidates.iter_mut().filter(|one| one.format == Kif) {
+        one.format = format;
+    }
 }
 
 /// Whether a sample is reason to ask if the content has another format than the name says: more records than
@@ -111,10 +126,12 @@ pub(crate) fn check_start(
     if survey.records == 0 || !is_doubtful(&survey, format) {
         return Ok(());
     }
-    let others = Format::ALL.into_iter().filter(|&other| other != format);
-    let candidates = others
+    let others = Format::ALL.into_iter();
+    let others = others.filter(|other| *other != format && !matches!(other, Kifu | Ki2 | Ki2u));
+    let mut candidates = others
         .map(|format| Candidate { format, survey: survey_of_start(format, bytes, is_all) })
         .collect();
+    settle_kif(&mut candidates, || bytes.to_vec());
     if let Some(error) =
         ContentError::other(input, named, named.compression, &better(&survey, candidates))
     {

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::format::{Game, InfoCounts};
 use crate::records::answer::Answer;
 use crate::search::Stop;
 
@@ -117,6 +118,15 @@ pub struct Counts {
     /// Records without a field that the output can hold, where that is counted, by field.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub missing: BTreeMap<String, u64>,
+    /// Games that were written, whole or in part.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub games: u64,
+    /// Positions without a move that were written where games can be.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub positions: u64,
+    /// What games say besides their records and the output format cannot hold: names, comments and the like, by kind.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub lost_info: BTreeMap<String, u64>,
     /// Nodes searched.
     pub nodes: u64,
 }
@@ -237,6 +247,13 @@ impl Counts {
         } += 1;
     }
 
+    /// Counts a game that was written, with what it lost besides fields of records.
+    pub(crate) fn count_game(&mut self, game: &Game, lost: InfoCounts) {
+        let what = if game.is_position { &mut self.positions } else { &mut self.games };
+        *what += 1;
+        add_tally(&mut self.lost_info, lost.by_kind().into_iter());
+    }
+
     /// Adds the counts of other records.
     pub fn add(&mut self, other: &Self) {
         self.input += other.input;
@@ -261,6 +278,9 @@ impl Counts {
         add_each(&mut self.lost, &other.lost);
         add_each(&mut self.invented, &other.invented);
         add_each(&mut self.missing, &other.missing);
+        self.games += other.games;
+        self.positions += other.positions;
+        add_each(&mut self.lost_info, &other.lost_info);
         self.nodes = self.nodes.saturating_add(other.nodes);
     }
 

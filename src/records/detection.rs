@@ -3,10 +3,11 @@
 use std::io::Read;
 use std::path::Path;
 
+use crate::format::Format::{Ki2, Ki2u, Kif, Kifu};
 use crate::format::{Format, Survey};
 use crate::records::content::{
     Candidate, Container, ContentError, better, first_fault, groups, is_doubtful,
-    is_mostly_unreadable, possible,
+    is_mostly_unreadable, possible, settle_kif,
 };
 use crate::records::evidence::{sample, small_sample, start_of};
 use crate::records::format_name::FormatName;
@@ -80,7 +81,9 @@ fn candidates(
 ) -> Result<Vec<Candidate>, SourceError> {
     let mut candidates = Vec::new();
     for group in groups() {
-        for format in group.into_iter().filter(|&format| Some(format) != except) {
+        let is_asked =
+            |format: &Format| Some(*format) != except && !matches!(format, Kifu | Ki2 | Ki2u);
+        for format in group.into_iter().filter(is_asked) {
             let input = Input::named(path, FormatName { format, compression });
             // The name may promise another compression.
             match survey(&Input { compression, ..input }) {
@@ -93,6 +96,8 @@ fn candidates(
             break;
         }
     }
+    let kif = Input { compression, ..Input::named(path, FormatName { format: Kif, compression }) };
+    settle_kif(&mut candidates, || start_of(&kif).unwrap_or_default());
     Ok(candidates)
 }
 

@@ -316,6 +316,18 @@ pub enum PlanError {
         /// The output's format.
         to: FormatName,
     },
+    /// An encoding is asked for of a format that exists in one only.
+    #[error("--encoding says how kif, kifu, ki2 and ki2u are encoded, and the output is {to}")]
+    OneEncoding {
+        /// The output's format.
+        to: String,
+    },
+    /// A version of the CSA standard is asked for of another format.
+    #[error("--csa-version says how csa is written, and the output is {to}")]
+    NoCsaVersion {
+        /// The output's format.
+        to: String,
+    },
     /// A compression that is only read.
     #[error("{to} can be read, not written; write {} or {}.zst", to.format, to.format)]
     OnlyReadCompression {

@@ -335,14 +335,20 @@ fn is_bad_with(read: &Decoded<'_>, unit: &RawUnit<'_>, error: &RecordError) -> b
     is_same && read.unit.offset == unit.offset
 }
 
-/// Appends a record as the bytes that were read.
+/// Appends a record as the bytes that were read; a text in the encoding of its format.
+///
+/// # Errors
+/// [`RecordError::Encode`] if that encoding lacks a character.
 #[inline]
-pub(crate) fn copy(item: &NumberedRecord<'_>, out: &mut Vec<u8>) -> FieldChanges {
+pub(crate) fn copy(
+    item: &NumberedRecord<'_>,
+    out: &mut Vec<u8>,
+) -> Result<FieldChanges, RecordError> {
     match item.record.own_bytes() {
         Some(bytes) => out.extend_from_slice(bytes),
-        None => item.unit.copy(item.record.format(), out),
+        None => item.unit.write(item.record.format(), out)?,
     }
-    FieldChanges::default()
+    Ok(FieldChanges::default())
 }
 
 pub(crate) fn push_json_line(encoded: &mut EncodedRecords, line: &impl Serialize) {

@@ -144,20 +144,20 @@ impl GameWriter<'_> {
             self.processed.encoded_mut(Stream::Kept).end_group(0);
             return Ok(());
         };
-        for (record, (played, evaluated)) in
-            placed.records.iter().zip(part.moves.iter_mut().zip(&placed.evaluated))
+        let (to, fill) = (self.relabelling.to, &self.relabelling.plan.settings.fill);
+        if part.is_position {
+            // Evaluations stand beside moves.
+            return Err(EncodeError::NoMove { format: to.name() }.into());
+        }
+        for (number, (record, evaluated)) in
+            placed.records.iter().zip(&placed.evaluated).enumerate()
         {
             if let Some(evaluated) = evaluated.clone() {
                 let mover = record.setup.side_to_move();
                 let new = self.relabelling.reevaluation(evaluated, mover, game.result)?;
-                *played = new.of_played(played.clone());
+                new.put_into(&mut part, number);
             }
         }
-        if part.is_position {
-            // Evaluations stand beside moves.
-            return Err(ConvertError::from(EncodeError::NoGame).into());
-        }
-        let (to, fill) = (self.relabelling.to, &self.relabelling.plan.settings.fill);
         let invented = fill.complete(&mut part, to);
         let mut lost_of_game = to.lost_of_game(&part.start, part.result, part.ending);
         if placed.fault.is_some() {
@@ -165,8 +165,10 @@ impl GameWriter<'_> {
             lost_of_game = lost_of_game.union(Fields::of(Field::EndPly));
         }
         let encoded = self.processed.encoded_mut(Stream::Kept);
-        write_game(to, &part, encoded.open_record()).map_err(ConvertError::from)?;
+        to.append_unit(encoded.open_record(), |out| write_game(to, &part, out))
+            .map_err(ConvertError::from)?;
         encoded.end_group(placed.records.len());
+        self.processed.counts.count_game(&part, to.lost_info(&part));
         for (number, (record, invented)) in placed.records.iter().zip(invented).enumerate() {
             let lost = to.losses(record.fields(), record.ending).union(lost_of_game);
             let is_new = placed.evaluated[number].is_some();

@@ -67,8 +67,8 @@ pub(super) fn relabel_block(
         let out = encoded.open_record();
         let written: FieldChanges = match new {
             Some(new) => record.with_evaluation(&new, to, fill, out)?,
-            None if to == record.format() => copy(item, out),
-            None => record.convert(to, fill, out)?,
+            None if to == record.format() => copy(item, out)?,
+            None => to.append_unit(out, |out| record.convert(to, fill, out))?,
         };
         encoded.end_record();
         processed.count_fields(written);

@@ -13,7 +13,7 @@ pub(super) fn encoded(
     let mut encoded = EncodedRecords::default();
     let game = &finished.game;
     if format.holds_games() {
-        write_game(format, game, encoded.open_record())?;
+        format.append_unit(encoded.open_record(), |out| write_game(format, game, out))?;
         encoded.end_group(game.moves.len());
         return Ok(encoded);
     }

@@ -132,6 +132,7 @@ impl SelfPlayPlan {
         let output = OutputPlan {
             compression: to.compression,
             header: if is_first { to.format.header() } else { b"" },
+            separator: if is_first { to.format.separator() } else { b"" },
             ..OutputPlan::plain(Stream::Kept, name(&Stream::Kept.suffix(&to.to_string())))
         };
         let (manifest, lock) = (name(MANIFEST_SUFFIX), name(LOCK_SUFFIX));

@@ -9,6 +9,7 @@ mod games;
 mod joining;
 mod refusals;
 mod strict;
+mod text_games;
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};

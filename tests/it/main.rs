@@ -7,6 +7,7 @@ mod archive;
 mod children;
 mod cli_snapshots;
 mod convert;
+mod csa_files;
 mod damaged;
 mod dataset;
 mod dialects;

@@ -62,11 +62,12 @@ fn manifest(folder: &Path, name: &str) -> Value {
     serde_json::from_slice(&fs::read(folder.join(name)).unwrap()).unwrap()
 }
 
-/// The units of a file, the header left out, in their order.
+/// The units of a file, header and separators left out, in their order.
 fn in_units(format: Format, bytes: &[u8]) -> Vec<Vec<u8>> {
     let bytes = bytes.strip_prefix(format.header()).unwrap_or(bytes);
     let end = if format.is_lines() { &b"\n"[..] } else { b"" };
-    units(format, bytes).map(|unit| [unit, end].concat()).collect()
+    let content = |unit: &[u8]| unit.strip_prefix(format.separator()).unwrap_or(unit).to_vec();
+    units(format, bytes).map(|unit| [&content(unit), end].concat()).collect()
 }
 
 fn sorted(mut units: Vec<Vec<u8>>) -> Vec<Vec<u8>> {

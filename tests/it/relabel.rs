@@ -175,6 +175,25 @@ error: a.hcpe3 holds games, which hcpe3 keeps whole: take parts that `kyokumen s
 }
 
 #[test]
+fn games_keep_names_and_comments_and_lose_old_evaluations() {
+    let bench = Bench::new();
+    let game = "手合割：平手\n先手：甲\n手数----指手---------消費時間--\n   1 ７六歩(77)   ( 0:01/00:00:01)\n\
+                **評価値=1234\n*一手目\n*#評価値=2345\n   2 ３四歩(33)\n   3 投了\n";
+    bench.write("a.kifu", game.as_bytes());
+    bench.run("a.kifu", &["--threads=2"]).success();
+    let written = String::from_utf8(bench.output("a.kifu")).unwrap();
+    assert!(written.contains("先手：甲\n") && written.contains("*一手目\n"), "{written}");
+    assert!(written.contains("( 0:01/00:00:01)"), "{written}");
+    assert!(!written.contains("1234") && !written.contains("2345"), "{written}");
+    let again = Reader::new(Format::Kifu, written.as_bytes()).games().next().unwrap().unwrap();
+    for (played, record) in again.moves.iter().zip(again.records()) {
+        let position = kyokumen::shogi::Position::try_from(&record.unwrap().setup).unwrap();
+        let length = format!("position sfen {position}").len();
+        assert_eq!(played.eval_cp.map(usize::try_from), Some(Ok(length)));
+    }
+}
+
+#[test]
 fn positions_become_records_with_evaluations_and_moves() {
     let bench = Bench::new();
     let mut all = records(60, 3);

@@ -15,7 +15,8 @@ use kyokumen::shogi::Position;
 use tempfile::TempDir;
 
 /// Formats that people read: their samples are whole games.
-const WHOLE_GAMES: [Format; 2] = [Format::Csa, Format::Kif];
+const WHOLE_GAMES: [Format; 6] =
+    [Format::Csa, Format::Kif, Format::Kifu, Format::Ki2, Format::Ki2u, Format::Jkf];
 
 fn data() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("data")

@@ -268,3 +268,23 @@ error: q/a.good.psv exists; replace it with --force
     );
     assert_eq!(verify(folder.path(), &["a.psv", "--quarantine", "q", "--force"]).0, Some(0));
 }
+
+#[test]
+fn lines_of_games_that_are_not_understood_are_a_warning() {
+    let folder = TempDir::new().unwrap();
+    let game = "手合割：平手\n手数----指手---------消費時間--\n   1 ７六歩(77)\n   2 ３四歩(33)\n   3 投了\n";
+    let turned = game.replace("手数-", "盤面回転\n盤面反転\n手数-");
+    write(folder.path(), "a.kifu", (game.to_owned() + &turned + game).as_bytes());
+    let (code, said) = report(folder.path(), &["a.kifu"]);
+    assert_eq!((code, &said["good"]), (Some(0), &json!(6)));
+    let found = finding(&said, "lines_skipped");
+    assert_eq!((&found["level"], &found["records"]), (&json!("warning"), &json!(1)));
+    assert_eq!(
+        (&found["examples"][0]["record"], &found["examples"][0]["what"]),
+        (&json!(2), &json!("2 lines"))
+    );
+    // With its game it is set apart where a warning makes a record bad.
+    let (code, said) = report(folder.path(), &["a.kifu", "--strict", "--quarantine", "q"]);
+    assert_eq!((code, &said["bad"]), (Some(3), &json!(1)));
+    assert_eq!(fs::read(folder.path().join("q/a.kifu.bad")).unwrap(), turned.as_bytes());
+}

@@ -23,6 +23,23 @@ pub(super) fn evaluation(comment: &str) -> Option<CommentedEval> {
     number(text).map(CommentedEval::OfPlayer)
 }
 
+/// Whether a comment says an evaluation of the player in whole centipawns, and nothing else.
+pub(super) fn is_bare(comment: &str) -> bool {
+    let Some(text) = comment.strip_prefix('*') else { return false };
+    let text = text.strip_prefix("評価値=").unwrap_or_else(|| text.trim_start());
+    text.parse::<i32>().is_ok()
+}
+
+/// The comment that says the player's evaluation.
+pub(super) fn of_player(black_cp: i32) -> String {
+    format!("*評価値={black_cp}")
+}
+
+/// The comment that says the evaluation of an analysis.
+pub(super) fn of_analysis(black_cp: i32) -> String {
+    format!("#評価値={black_cp}")
+}
+
 /// The first word as a number, without its decimals.
 fn number(text: &str) -> Option<i32> {
     let word = text.split_ascii_whitespace().next()?;
@@ -50,6 +67,15 @@ mod tests {
             ("* 良い手", None),
         ] {
             assert_eq!(evaluation(comment), expected, "{comment}");
+        }
+        for (comment, expected) in [
+            (&*of_player(-30), true),
+            ("* 30", true),
+            ("* 30 +2726FU", false),
+            ("*評価値=1.5", false),
+            (&*of_analysis(30), false),
+        ] {
+            assert_eq!(is_bare(comment), expected, "{comment}");
         }
     }
 }

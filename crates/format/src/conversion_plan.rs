@@ -39,8 +39,10 @@ pub enum UnsupportedConversionError {
         /// Fields without a value.
         fields: Fields,
     },
-    /// The target holds games, and the source no moves to make them of.
-    #[error("{to} holds games, and {from} no moves")]
+    /// The target holds games and no positions without a move, and the source no moves.
+    #[error(
+        "{to} holds moves only, and {from} has none; kif, ki2, bod, csa and jkf hold positions without a move, too"
+    )]
     NoMoves {
         /// Source format.
         from: Format,
@@ -70,7 +72,7 @@ pub fn conversion_plan(
     if !to.is_written() {
         return Err(UnsupportedConversionError::OnlyRead { to });
     }
-    if to.holds_games() && !from.fields().contains(Field::BestMove) {
+    if !to.holds_positions() && !from.fields().contains(Field::BestMove) {
         return Err(UnsupportedConversionError::NoMoves { from, to });
     }
     let lacking = to.fields().without(from.fields());
@@ -86,5 +88,15 @@ pub fn conversion_plan(
     if to.always_says_ending() && results && !from.fields().contains(Field::Ending) {
         invented = invented.union(Fields::of(Field::Ending));
     }
-    Ok(ConversionPlan { lost: from.fields().without(to.fields()), invented })
+    let mut lost = from.fields().without(to.fields());
+    if from == Format::Usi {
+        // Which lines say how a game ended shows when they are read.
+        lost = lost.without(Fields::of_all(&[Field::Result, Field::Ending]));
+    }
+    if to == Format::Usi && !from.fields().contains(Field::Ending) {
+        // Its words for results say how a game was won, too.
+        lost = lost.union(from.fields().intersection(Fields::of(Field::Result)));
+        invented = invented.without(Fields::of(Field::Result));
+    }
+    Ok(ConversionPlan { lost, invented })
 }

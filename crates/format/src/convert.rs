@@ -13,8 +13,9 @@ use super::layout::Tail;
 use super::record::{Parsed, Record};
 use super::spec::Codec;
 use super::transcode::Lookahead;
-use super::{Format, packed, sfen_text};
+use super::{Format, csa, packed, sfen_text};
 use crate::conversion_plan::FieldChanges;
+use crate::csa::version::CsaVersion;
 use crate::ending::Ending;
 use crate::error::ConvertError;
 use crate::fill::Fill;
@@ -46,14 +47,27 @@ pub fn encode(
         invented = invented.union(Fields::of(Field::Ply).without(said));
     }
     let mut lost = format.losses(said, record.ending);
+    if format == Format::Usi {
+        // Behind one move the game has not ended.
+        lost = lost.union(said.intersection(Fields::of_all(&[Field::Result, Field::Ending])));
+        invented = invented.without(Fields::of(Field::Result));
+    }
     if format.holds_games() {
         // Of a game of one move the length says nothing.
         let result = record.result.or(fill.result);
         let of_game = format.lost_of_game(&record.setup, result, record.ending);
         lost = lost.union(said.intersection(of_game.union(Fields::of(Field::EndPly))));
+        if record.best_move.is_none() {
+            lost = lost.union(said.intersection(BESIDE_MOVES));
+            invented = invented.without(BESIDE_MOVES);
+        }
     }
     Ok(FieldChanges { lost, invented })
 }
+
+/// Fields that a position by itself does not have in formats of games: they stand beside moves.
+pub(crate) const BESIDE_MOVES: Fields =
+    Fields::of_all(&[Field::BestMove, Field::EvalCp, Field::EndPly, Field::Candidates]);
 
 impl Format {
     /// What is lost of a record with these fields when it is written in this format.
@@ -111,10 +125,14 @@ fn write(
             let says_move = record.best_move.is_some() || fill.no_move;
             write(&Parsed { says_move, ..Parsed::from(filled()) }, out)
         }
-        Codec::Games { write: Some(write), .. } => write(&Game::of_record(&filled())?, out),
-        Codec::Records { write: None, .. } | Codec::Games { write: None, .. } => {
-            Err(EncodeError::OnlyRead { format: format.name() })
+        Codec::Games { .. } => {
+            let mut game = Game::of_record(&filled())?;
+            if format == Format::Usi {
+                (game.result, game.ending) = (None, None);
+            }
+            write_game(format, &game, out)
         }
+        Codec::Records { write: None, .. } => Err(EncodeError::OnlyRead { format: format.name() }),
     }
 }
 
@@ -130,20 +148,43 @@ pub fn read_games(
     }
 }
 
+/// How games are written where a format leaves a choice.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct WriteOptions {
+    /// The version of the CSA standard that `csa` follows.
+    pub csa_version: CsaVersion,
+}
+
 /// Appends a game in a format that holds games. After an error `out` is as before.
 ///
 /// # Errors
 /// [`EncodeError`] if the format cannot say what the game needs, or holds no games.
 pub fn write_game(format: Format, game: &Game, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+    write_game_with(format, game, WriteOptions::default(), out)
+}
+
+/// [`write_game`] with options.
+///
+/// # Errors
+/// As [`write_game`].
+pub fn write_game_with(
+    format: Format,
+    game: &Game,
+    options: WriteOptions,
+    out: &mut Vec<u8>,
+) -> Result<(), EncodeError> {
     let Codec::Games { write: Some(write), .. } = &format.spec().codec else {
         return Err(EncodeError::OnlyRead { format: format.name() });
     };
-    // Other formats have no place for a board without a move.
-    if game.is_position && !matches!(format, Format::Kif | Format::Csa) {
-        return Err(EncodeError::NoGame);
+    if game.is_position && !format.holds_positions() {
+        return Err(EncodeError::NoMove { format: format.name() });
     }
     let start = out.len();
-    write(game, out).inspect_err(|_| out.truncate(start))
+    match format {
+        Format::Csa => csa::write(game, options.csa_version, out),
+        _ => write(game, out),
+    }
+    .inspect_err(|_| out.truncate(start))
 }
 
 impl RecordRef<'_> {

@@ -3,22 +3,26 @@
 //! The standard is "CSA標準棋譜ファイル形式" V2.2 and V3.0; evaluations and the summary are those of
 //! shogi-server, which runs Floodgate. See `docs/formats/csa.md`.
 
-mod codes;
-mod ending;
+pub(crate) mod codes;
+pub(crate) mod ending;
+mod head;
 mod start;
+pub(crate) mod version;
 
 use kyokumen_shogi::{HandKind, Move, Position, Square};
 
 use super::error::{DecodeError, DecodeErrorKind, EncodeError};
+use super::eval_comments::EvalComments;
 use super::field::{Field, Fields};
 use super::game::Game;
-use super::lines::{Lines, decode};
-use super::replay::{Replay, seen_from};
+use super::lines::{Lines, decode, mark_len, without_mark};
+use super::replay::Replay;
 use super::spec::{Codec, Framing, Spec, lost_of_text, one, with_line_end};
 use crate::csa::codes::{CODES, kind_of, put_line, sign_of, square_of};
+use crate::csa::version::CsaVersion;
 use crate::ending::Ending;
 use crate::game_info::HoldsInfo;
-use ending::{Mark, Summary};
+use ending::{Mark, Summary, take_mark};
 use start::Start;
 
 pub(super) const SPEC: Spec = Spec {
@@ -27,42 +31,71 @@ pub(super) const SPEC: Spec = Spec {
     framing: Framing::Group { end: unit_end, next: None },
     copy,
     header: b"",
+    separator: b"/\n",
     holds: Fields::ALL.without(Fields::of(Field::Candidates)),
-    needs: Fields::of(Field::BestMove),
+    needs: Fields::NONE,
     endings: &Ending::ALL,
     codec: Codec::Games {
-        read: |unit| one(read(unit)),
+        read: |unit| if is_remark(unit) { Box::new(std::iter::empty()) } else { one(read(unit)) },
         count: None,
-        write: Some(write),
+        write: Some(|game, out| write(game, CsaVersion::default(), out)),
         lost: lost_of_text,
-        info: HoldsInfo::NOTHING,
+        info: HoldsInfo {
+            header: head::holds,
+            comments: true,
+            times: true,
+            variations: false,
+            bookmarks: false,
+        },
     },
 };
 
-const VERSION: &str = "V3.0";
 /// The line between games.
 const SEPARATOR: &[u8] = b"/";
-/// What a comment for programs begins with that gives the evaluation of the move before it.
-const EVALUATION: &[u8] = b"'**";
+/// The first line of a file that names its encoding.
+const ENCODING: &[u8] = b"'CSA encoding=";
 
-/// Closes a game with the separator, as every game that is written.
+/// Copies a game behind a separator, and only one. Remarks behind the last game of a file stay without one.
 fn copy(unit: &[u8], out: &mut Vec<u8>) {
-    with_line_end(unit, out);
-    let last =
-        Lines::new(unit).map(|line| line.content().trim_ascii()).filter(|line| !line.is_empty());
-    if last.last().is_some_and(|line| line != SEPARATOR) {
+    if !is_remark(unit) {
         put_line(out, SEPARATOR);
+    }
+    let mut rest = unit;
+    for line in Lines::new(unit) {
+        let content = without_mark(line.content()).trim_ascii();
+        if !content.is_empty() && content != SEPARATOR {
+            return with_line_end(without_mark(rest), out);
+        }
+        rest = &rest[line.raw().len()..];
     }
 }
 
-/// A game ends behind a separator.
-fn unit_end(bytes: &[u8], _at_end: bool) -> Option<usize> {
-    let mut end = 0;
+/// Whether a unit has nothing but comments, separators and empty lines.
+pub(super) fn is_remark(unit: &[u8]) -> bool {
+    Lines::new(unit).all(|line| !is_content(without_mark(line.content()).trim_ascii()))
+}
+
+fn is_content(line: &[u8]) -> bool {
+    !matches!(line, [] | [b'\'', ..] | b"/")
+}
+
+/// A game ends before a separator, or before the version line of another game.
+fn unit_end(bytes: &[u8], at_end: bool) -> Option<usize> {
+    let (mut at, mut has_content) = (0, false);
     for line in Lines::new(bytes) {
-        end += line.raw().len();
-        if line.raw().ends_with(b"\n") && line.content().trim_ascii() == SEPARATOR {
-            return Some(end);
+        if !at_end && !line.raw().ends_with(b"\n") {
+            return None;
         }
+        let content = without_mark(line.content()).trim_ascii();
+        let begins_game = content == SEPARATOR
+            || content.starts_with(ENCODING)
+            || matches!(content, [b'V', b'0'..=b'9', ..]);
+        if has_content && begins_game {
+            return Some(at);
+        }
+        // A comment above the version line belongs to the game, and so does the line of the encoding.
+        has_content |= is_content(content);
+        at += line.raw().len();
     }
     None
 }
@@ -93,7 +126,7 @@ fn read(unit: &[u8]) -> Result<Game, DecodeError> {
 
 /// The statements of a line with their places: a line is one, or several between commas.
 fn statements(line: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
-    let mut at = if line.starts_with("\u{feff}".as_bytes()) { 3 } else { 0 };
+    let mut at = mark_len(line);
     std::iter::from_fn(move || {
         let rest = line.get(at..)?;
         let is_one = matches!(rest, [b'\'' | b'N' | b'$', ..]);
@@ -118,41 +151,51 @@ fn take(replay: &mut Replay, statement: &[u8], at: usize) {
 
 fn take_statement(replay: &mut Replay, statement: &[u8], at: usize) -> Result<(), DecodeError> {
     let other = |expected| Err(DecodeErrorKind::syntax(expected, statement).at(at));
+    let skip = |replay: &mut Replay| {
+        let skipped = &mut replay.game.info.skipped_lines;
+        *skipped = skipped.saturating_add(1);
+    };
     match statement {
+        [] | SEPARATOR => {}
         // Servers write $END_TIME behind the moves.
-        [] | SEPARATOR | [b'$', ..] => Ok(()),
-        [b'\'', b'*', comment @ ..] => {
-            replay.take_comment(&decode(comment));
-            Ok(())
-        }
-        [b'\'', ..] => Ok(()),
-        [b'T', time @ ..] if is_time(time) => Ok(()),
-        [b'%', ..] => match Mark::parse(statement) {
-            Some(mark) => {
+        [b'$', ..] if head::take(statement, &mut replay.game.info.headers) => {}
+        [b'$', ..] => skip(replay),
+        [b'\'', b'*', comment @ ..] => replay.take_comment(&decode(comment)),
+        [b'\'', ..] => {}
+        [b'T', time @ ..] => match milliseconds(time) {
+            // The time for a move that was not played is that of no move.
+            Some(_) if replay.is_behind_illegal_move() => {}
+            Some(elapsed_ms) => replay.take_time(elapsed_ms),
+            None => skip(replay),
+        },
+        [b'%', ..] => {
+            if let Some(mark) = Mark::parse(statement) {
                 take_mark(replay, mark);
-                Ok(())
+            } else {
+                // The game ends for a reason that is not known.
+                skip(replay);
+                replay.has_ended = true;
             }
-            None => other("a mark of the standard for the end of a game"),
-        },
-        _ if replay.has_ended => other("/ before another game"),
+        }
+        _ if replay.has_ended => return other("/ before another game"),
         _ => match parse_move(statement, &replay.position) {
-            Some(best_move) => replay.play(best_move, at),
-            None => other("a move of the side to move"),
+            Some(best_move) => return replay.play(best_move, at),
+            None => return other("a move of the side to move"),
         },
     }
+    Ok(())
 }
 
-/// Of several marks the first one counts.
-fn take_mark(replay: &mut Replay, mark: Mark) {
-    if replay.is_behind_illegal_move() && mark.is_about_illegal_moves() {
-        replay.end(mark.end_after_illegal_move(replay.position.side_to_move()));
-    } else if !replay.has_ended {
-        replay.end(mark.end(&replay.position));
+/// Seconds, from V3.0 on with decimals.
+fn milliseconds(text: &[u8]) -> Option<u64> {
+    let text = str::from_utf8(text).ok()?.trim_ascii();
+    let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
+    let is_number = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.is_empty() || !is_number(whole) || !is_number(decimals) {
+        return None;
     }
-}
-
-fn is_time(text: &[u8]) -> bool {
-    !text.is_empty() && text.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.')
+    let thousandths = format!("{decimals:0<3}")[..3].parse::<u64>().ok()?;
+    whole.parse::<u64>().ok()?.checked_mul(1000)?.checked_add(thousandths)
 }
 
 /// A move as the standard writes it, if it names the side to move and a piece that is there.
@@ -176,24 +219,71 @@ fn parse_move(statement: &[u8], position: &Position) -> Option<Move> {
     }
 }
 
-fn write(game: &Game, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+pub(super) fn write(
+    game: &Game,
+    version: CsaVersion,
+    out: &mut Vec<u8>,
+) -> Result<(), EncodeError> {
+    let mut text = Vec::new();
+    put_line(&mut text, format!("V{}", version.name()).as_bytes());
+    head::write(&game.info.headers, &mut text);
+    start::write(&game.start, game.is_position, &mut text);
+    write_moves(game, version, &mut text)?;
+    if version == CsaVersion::V3_0 && !text.is_ascii() {
+        put_line(out, &[ENCODING, b"UTF-8"].concat());
+    }
+    out.extend_from_slice(&text);
+    Ok(())
+}
+
+fn write_moves(game: &Game, version: CsaVersion, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     let mut position = Position::try_from(&game.start).map_err(|_| EncodeError::NoGame)?;
-    put_line(out, VERSION.as_bytes());
-    start::write(&game.start, game.is_position, out);
-    for played in &game.moves {
+    let (info, mut evaluations) = (&game.info, EvalComments::FLOODGATE);
+    let unsaid = evaluations.of_start(&info.comments, position.side_to_move(), game.moves.first());
+    // Before the first move `'**` would be an evaluation of nothing, which cshogi does not bear.
+    let of_start = |comment: &String| {
+        if comment.starts_with('*') { format!(" {comment}") } else { comment.clone() }
+    };
+    let of_start: Vec<String> = unsaid.iter().chain(&info.comments).map(of_start).collect();
+    put_comments(of_start.iter(), out);
+    for (i, played) in game.moves.iter().enumerate() {
         if !position.is_legal(played.best_move) {
             return Err(EncodeError::NoGame);
         }
         write_move(played.best_move, &position, out);
-        if let Some(eval_cp) = played.eval_cp {
-            let black_cp = seen_from(position.side_to_move(), eval_cp.into());
-            put_line(out, &[EVALUATION, format!(" {black_cp}").as_bytes()].concat());
-        }
+        let mover = position.side_to_move();
+        let unsaid = evaluations.of_move(played, mover, game.moves.get(i + 1));
+        let annotation = played.annotation.as_deref();
+        put_time(annotation.and_then(|it| it.elapsed_ms), version, out);
+        let comments = annotation.map_or(&[][..], |it| &it.comments);
+        put_comments(unsaid.iter().chain(comments), out);
         position.make(played.best_move);
     }
-    ending::write((game.result, game.ending), &position, out);
-    put_line(out, SEPARATOR);
+    if ending::write((game.result, game.ending), version, &position, out) {
+        put_time(info.end_elapsed_ms, version, out);
+        put_comments(info.end_comments.iter(), out);
+    } else {
+        // Without a mark they stand with the last move, whose evaluation they do not say.
+        let comments: Vec<String> = info.end_comments.iter().map(|it| format!(" {it}")).collect();
+        put_comments(comments.iter(), out);
+    }
     Ok(())
+}
+
+fn put_time(elapsed_ms: Option<u64>, version: CsaVersion, out: &mut Vec<u8>) {
+    let Some(elapsed_ms) = elapsed_ms else { return };
+    let (seconds, thousandths) = (elapsed_ms / 1000, elapsed_ms % 1000);
+    let mut text = format!("T{seconds}");
+    if version == CsaVersion::V3_0 && thousandths > 0 {
+        text.push_str(format!(".{thousandths:03}").trim_end_matches('0'));
+    }
+    put_line(out, text.as_bytes());
+}
+
+fn put_comments<'a>(comments: impl Iterator<Item = &'a String>, out: &mut Vec<u8>) {
+    for comment in comments {
+        put_line(out, ["'*", &comment.replace(['\n', '\r'], " ")].concat().as_bytes());
+    }
 }
 
 fn write_move(best_move: Move, position: &Position, out: &mut Vec<u8>) {

@@ -23,6 +23,7 @@ pub(super) const SPEC: Spec = Spec {
     },
     copy: with_line_end,
     header: b"#YANEURAOU-DB2016 1.00\n",
+    separator: b"",
     holds: NEEDS.union(Fields::of(Field::EvalCp)),
     needs: NEEDS,
     endings: &[],
@@ -59,7 +60,7 @@ fn write(parsed: &Parsed, out: &mut Vec<u8>) -> Result<(), EncodeError> {
 }
 
 fn is_comment(line: &[u8]) -> bool {
-    lines::is_comment(line) || line.starts_with(b"//") || line.starts_with(b"\xef\xbb\xbf#")
+    lines::is_comment(line) || line.starts_with(b"//")
 }
 
 /// The line above the moves.
@@ -114,9 +115,14 @@ impl<'a> DbPosition<'a> {
     }
 }
 
+/// The value of a move; `none` says that there is none, and so does a comment in its place.
 fn eval_cp(value: &[u8], at: usize, warnings: &mut Warnings) -> Result<Option<i16>, DecodeError> {
+    if value.eq_ignore_ascii_case(NO_MOVE.as_bytes()) || is_comment(value) {
+        return Ok(None);
+    }
     let number: Option<i64> = std::str::from_utf8(value).ok().and_then(|value| value.parse().ok());
-    let number = number.ok_or_else(|| DecodeErrorKind::syntax("a whole number", value).at(at))?;
+    let number =
+        number.ok_or_else(|| DecodeErrorKind::syntax("a whole number, or none", value).at(at))?;
     let eval_cp = i16::try_from(number).ok();
     if eval_cp.is_none() {
         warnings.insert(Warning::EvalOutOfRange);
@@ -192,6 +198,18 @@ mod tests {
         assert_eq!(records[0].record.eval_cp, None);
         assert!(records[0].warnings.contains(Warning::EvalOutOfRange));
         assert_eq!(records[1].record.eval_cp, Some(-32768));
+    }
+
+    /// `ShogiHome` writes it, YaneuraOu reads 0.
+    #[test]
+    fn none_as_a_value_is_no_value() {
+        let group =
+            format!("sfen {START}\n2g2f none none none 103\n7g7f 3c3d None 32\n1g1f none #x\n");
+        let records: Vec<Parsed> = read_all(&group).into_iter().map(Result::unwrap).collect();
+        assert!(records.iter().all(|parsed| parsed.record.eval_cp.is_none()));
+        assert!(records.iter().all(|parsed| parsed.warnings.is_empty()));
+        let own = records[0].own_bytes.as_deref().unwrap();
+        assert_eq!(own, format!("sfen {START}\n2g2f none none none 103\n").as_bytes());
     }
 
     #[test]

@@ -199,8 +199,19 @@ pub enum EncodeError {
         /// Side without a king.
         color: Color,
     },
+    /// The arrangement is no position of a game.
+    #[error("{0}")]
+    Position(PositionError),
+    /// A position without a move, in a format that has no place for one.
+    #[error(
+        "{format} holds moves only, and there is none; kif, ki2, bod, csa and jkf hold positions without a move, too"
+    )]
+    NoMove {
+        /// The format.
+        format: &'static str,
+    },
     /// Formats of games need a move that can be played.
-    #[error("a game needs a move that can be played in the position")]
+    #[error("the move cannot be played in the position, and a game needs one that can")]
     NoGame,
     /// More moves or candidates than the format can count.
     #[error("more than {most} {what}, which is all that the format can hold")]
@@ -223,6 +234,17 @@ pub enum EncodeError {
     IllegalFill {
         /// The move.
         best_move: Move,
+    },
+    /// A character that `Shift_JIS` lacks.
+    #[error(
+        "{text} has {character:?} (U+{:04X}), which Shift_JIS lacks; kifu and ki2u are written in UTF-8",
+        u32::from(*character)
+    )]
+    NotInShiftJis {
+        /// The character.
+        character: char,
+        /// In which text it stands.
+        text: &'static str,
     },
     /// The target needs fields that the record lacks and no fill names.
     #[error("the record has no {fields}, and no value to fill in was given")]

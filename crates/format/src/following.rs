@@ -4,7 +4,7 @@
 
 use kyokumen_shogi::{Color, Position, Setup};
 
-use super::convert::write_game;
+use super::convert::{BESIDE_MOVES, write_game};
 use super::error::EncodeError;
 use super::field::{Field, Fields};
 use super::game::Game;
@@ -57,15 +57,15 @@ impl Continuation {
 }
 
 impl RecordRef<'_> {
-    /// The record as a game of one move that can be written in a format, what it lacks filled in; with the fields that
-    /// it loses and gains in whatever game it is put: what else a game of this format loses, [`Format::lost_of_game`]
-    /// says.
+    /// The record as a game of one move, or a position by itself, that can be written in a format, what it lacks filled
+    /// in; with the fields that it loses and gains in whatever game it is put. What else a game of this format loses,
+    /// [`Format::lost_of_game`] says.
     ///
     /// `content` is [`RecordRef::record`], or that with left and right exchanged.
     ///
     /// # Errors
-    /// [`EncodeError`] if it has no move that can be played, lacks a king or fields that `to` must hold and `fill` does
-    /// not name.
+    /// [`EncodeError`] if its move cannot be played, or it has none and `to` needs one, or lacks a king or fields that
+    /// `to` must hold and `fill` does not name.
     pub fn as_game(
         &self,
         content: &Record,
@@ -75,16 +75,36 @@ impl RecordRef<'_> {
         // Without a move there is no game, whatever is filled in.
         to.check_needs(self.fields().union(Fields::of(Field::BestMove)), fill)?;
         let said = content.fields();
-        let game = Game::of_record(&fill.apply(content, to.fields()))?;
+        let mut game = Game::of_record(&fill.apply(content, to.fields()))?;
         let has_kings = Color::ALL.into_iter().all(|color| content.setup.king(color).is_some());
-        if !has_kings || !content.candidates.is_empty() {
+        if !has_kings || !content.candidates.is_empty() || game.is_position {
             // Not every format has a place for that.
             write_game(to, &game, &mut Vec::new())?;
         }
         let filled = to.fields().without(said).intersection(fill.fields());
-        let invented = filled.without(Fields::of(Field::BestMove));
-        let invented = invented.union(self.made_up_ending(content, to));
-        Ok((game, FieldChanges { lost: to.losses(said, content.ending), invented }))
+        let mut lost = to.losses(said, content.ending);
+        let mut invented = filled.without(Fields::of(Field::BestMove));
+        if game.is_position {
+            invented = invented.without(BESIDE_MOVES);
+            lost = lost.union(said.intersection(BESIDE_MOVES));
+        }
+        if self.has_malformed_move() {
+            lost = lost.union(Fields::of(Field::BestMove));
+        }
+        invented = invented.union(self.made_up_ending(content, to));
+        if to == Format::Usi && !self.knows_ending(content) {
+            // The words for results say how a game was won, too.
+            game.result = None;
+            lost = lost.union(said.intersection(Fields::of(Field::Result)));
+            invented = invented.without(Fields::of(Field::Result));
+        }
+        Ok((game, FieldChanges { lost, invented }))
+    }
+
+    /// Whether a record would say it if its game had ended otherwise than by mate or resignation.
+    fn knows_ending(&self, content: &Record) -> bool {
+        let format = self.format();
+        content.ending.is_some() || (format.fields().contains(Field::Ending) && !format.is_sparse())
     }
 }
 

@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::ending::Ending;
-use crate::game::Game;
-use crate::game_info::{HoldsInfo, InfoCounts};
+use crate::error::EncodeError;
 use crate::spec::{Codec, Framing, Spec};
+use crate::text_encoding::without_byte_order_mark;
 use crate::{
     Fields, csa, db, hcp, hcpe, hcpe3, jkf, jsonl, kif, lines, move16, pack, packed, plain, psv,
     sbinpack, sfen_text, usi_game,
@@ -110,7 +110,7 @@ impl Format {
             Self::Kifu => &kif::SPEC_KIFU,
             Self::Ki2 => &kif::SPEC_KI2,
             Self::Ki2u => &kif::SPEC_KI2U,
-            Self::Bod => &kif::SPEC_BOD,
+            Self::Bod => &kif::bod::SPEC,
             Self::Jkf => &jkf::SPEC,
         }
     }
@@ -161,10 +161,32 @@ impl Format {
         matches!(self.spec().framing, Framing::Line)
     }
 
-    /// Appends a unit as it is, closed if the end of a file has left it open.
+    /// Appends a unit as it is, behind the [separator](Format::separator), and closed if the end of a file has left it
+    /// open.
     #[inline]
     pub fn copy_unit(self, unit: &[u8], out: &mut Vec<u8>) {
         (self.spec().copy)(unit, out);
+    }
+
+    /// Appends a unit as a unit of a file of this format, closed: its bytes as they are if syntax, encoding and line
+    /// ends are those that the format is written in, else the same text in the format's encoding, or the game anew.
+    ///
+    /// # Errors
+    /// [`EncodeError`] if the format's encoding lacks a character, or the unit cannot be read and would have to be
+    /// written anew. `out` is then as before.
+    pub fn write_unit(self, unit: &[u8], out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        if self.is_kif() || self == Self::Bod {
+            let start = out.len();
+            return kif::write_unit(self, unit, out).inspect_err(|_| out.truncate(start));
+        }
+        let unit = if self.is_text() { without_byte_order_mark(unit) } else { unit };
+        self.copy_unit(unit, out);
+        Ok(())
+    }
+
+    /// The format of a text that is KIF, KI2 or a diagram, by its moves and its encoding.
+    pub fn of_kif_text(bytes: &[u8]) -> Self {
+        kif::variant(bytes)
     }
 
     /// Whether a unit, closed, ends where it does whatever unit follows it.
@@ -181,13 +203,22 @@ impl Format {
     pub fn is_remark(self, unit: &[u8]) -> bool {
         match self.spec().codec {
             Codec::Columns => lines::is_comment(unit),
+            Codec::Games { .. } if self == Self::Csa => csa::is_remark(unit),
+            Codec::Games { .. } if self == Self::Jkf => jkf::is_remark(unit),
             Codec::Games { .. } => self.is_lines() && lines::is_comment(unit),
             _ => unit.is_empty(),
         }
     }
 
-    /// A unit without the header of its file, if it stands before it.
+    /// Whether it is text, which may begin with a mark of the byte order.
+    pub const fn is_text(self) -> bool {
+        let is_group = matches!(self.spec().framing, Framing::Group { .. });
+        self.is_lines() || (is_group && !matches!(self, Self::Hcpe3 | Self::Pack | Self::Sbinpack))
+    }
+
+    /// A unit without the header of its file, if it stands before it, and without a mark of the byte order.
     pub fn without_header(self, unit: &[u8]) -> &[u8] {
+        let unit = if self.is_text() { lines::without_mark(unit) } else { unit };
         let header = self.header().trim_ascii_end();
         match unit.strip_prefix(header) {
             Some(rest) if !header.is_empty() => rest.trim_ascii_start(),
@@ -211,12 +242,9 @@ impl Format {
         matches!(self, Self::Kif | Self::Kifu | Self::Ki2 | Self::Ki2u)
     }
 
-    /// What of a game's names, comments and the like this format cannot hold.
-    pub fn lost_info(self, game: &Game) -> InfoCounts {
-        match &self.spec().codec {
-            Codec::Games { info, .. } => info.losses(game),
-            _ => HoldsInfo::NOTHING.losses(game),
-        }
+    /// Whether it holds positions without a move. Other formats of games have no place for them.
+    pub const fn holds_positions(self) -> bool {
+        matches!(self, Self::Csa | Self::Jkf) || self.is_kif() || !self.holds_games()
     }
 
     /// Whether its units are records, each one of its own.
@@ -269,6 +297,32 @@ impl Format {
     /// What stands before the first record of a file.
     pub const fn header(self) -> &'static [u8] {
         self.spec().header
+    }
+
+    /// What stands between two units of a file: in `csa` a line with a slash. It stands neither before the first unit
+    /// nor behind the last.
+    pub const fn separator(self) -> &'static [u8] {
+        self.spec().separator
+    }
+
+    /// Appends what `write` does as a unit that may follow others: behind the [separator](Format::separator). If it
+    /// fails or appends nothing, `out` is as before. At the start of a file, drop the separator.
+    ///
+    /// # Errors
+    /// Those of `write`.
+    pub fn append_unit<T, E>(
+        self,
+        out: &mut Vec<u8>,
+        write: impl FnOnce(&mut Vec<u8>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let start = out.len();
+        out.extend_from_slice(self.separator());
+        let content = out.len();
+        let written = write(out);
+        if written.is_err() || out.len() == content {
+            out.truncate(start);
+        }
+        written
     }
 
     /// What a record can say besides the position.

@@ -99,26 +99,27 @@ impl Game {
         }
     }
 
-    /// A game of one move that says what a record says.
+    /// A game of one move that says what a record says; a position by itself if the record has no move.
     ///
     /// # Errors
-    /// [`EncodeError::NoGame`] if the record has no move, or one that cannot be played.
+    /// [`EncodeError`] if the record is no position of a game, or has a move that cannot be played.
     pub fn of_record(record: &Record) -> Result<Self, EncodeError> {
-        let position = Position::try_from(&record.setup).map_err(|_| EncodeError::NoGame)?;
-        let best_move = record.best_move.filter(|&best_move| position.is_legal(best_move));
-        let best_move = best_move.ok_or(EncodeError::NoGame)?;
+        let position = Position::try_from(&record.setup).map_err(EncodeError::Position)?;
+        let (result, ending) = (record.result, record.ending);
+        let game = Self { result, ending, ..Self::new(record.setup.clone()) };
+        let Some(best_move) = record.best_move else {
+            return Ok(Self { is_position: true, ..game });
+        };
+        if !position.is_legal(best_move) {
+            return Err(EncodeError::NoGame);
+        }
         let played = Played {
             eval_cp: record.eval_cp,
             candidates: record.candidates.clone(),
             is_not_for_training: record.is_not_for_training,
             ..Played::new(best_move, 0)
         };
-        Ok(Self {
-            moves: vec![played],
-            result: record.result,
-            ending: record.ending,
-            ..Self::new(record.setup.clone())
-        })
+        Ok(Self { moves: vec![played], ..game })
     }
 
     /// The same game with left and right of the board exchanged.

@@ -2,6 +2,8 @@
 //!
 //! Header keys are those of Kakinoki's KIF format and of the CSA standard, which correspond to each other.
 
+use std::{fmt, ops};
+
 use crate::ending::Ending;
 use crate::game::{Game, Played};
 use crate::game_result::GameResult;
@@ -169,13 +171,36 @@ impl GameInfo {
 }
 
 impl InfoCounts {
+    /// What is counted, by its name in reports, which does not change, with its number.
+    pub const fn by_kind(self) -> [(&'static str, u64); 5] {
+        [
+            ("headers", self.headers),
+            ("comments", self.comments),
+            ("times", self.times),
+            ("variations", self.variations),
+            ("bookmarks", self.bookmarks),
+        ]
+    }
+
     /// Whether there is nothing to count.
     pub fn is_zero(&self) -> bool {
         *self == Self::default()
     }
 }
 
-impl std::ops::AddAssign for InfoCounts {
+impl fmt::Display for InfoCounts {
+    /// As in `1 variation, 3 comments`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kinds = self.by_kind().into_iter().filter(|&(_, number)| number > 0);
+        for (index, (kind, number)) in kinds.enumerate() {
+            let kind = if number == 1 { &kind[..kind.len() - 1] } else { kind };
+            write!(f, "{}{number} {kind}", if index > 0 { ", " } else { "" })?;
+        }
+        Ok(())
+    }
+}
+
+impl ops::AddAssign for InfoCounts {
     fn add_assign(&mut self, other: Self) {
         self.headers += other.headers;
         self.comments += other.comments;

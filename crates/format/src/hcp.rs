@@ -13,6 +13,7 @@ pub(super) const SPEC: Spec = Spec {
     framing: Framing::Fixed(packed::LEN),
     copy: as_it_is,
     header: b"",
+    separator: b"",
     holds: Fields::NONE,
     needs: Fields::NONE,
     endings: &[],

@@ -23,6 +23,7 @@ pub(super) const SPEC: Spec = Spec {
     framing: Framing::Group { end: unit_end, next: None },
     copy: as_it_is,
     header: b"",
+    separator: b"",
     holds: Fields::ALL,
     needs: Fields::of_all(&[Field::BestMove, Field::EvalCp, Field::Result]),
     endings: ENDINGS,

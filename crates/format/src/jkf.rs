@@ -1,36 +1,130 @@
 //! `jkf`: JSON Kifu Format, a game a JSON object.
 //!
-//! The format is defined by json-kifu-format. See `docs/formats/jkf.md`.
+//! The format is defined by the schema and the README of json-kifu-format. See `docs/formats/jkf.md`.
 
-use super::error::{DecodeError, DecodeErrorKind};
+mod head;
+mod reader;
+mod relative;
+mod schema;
+mod writer;
+
 use super::field::{Field, Fields};
-use super::game::Game;
 use super::spec::{Codec, Framing, Spec, lost_of_text, one, with_line_end};
 use crate::ending::Ending;
 use crate::game_info::HoldsInfo;
+use crate::lines::LONGEST_GROUP;
 
 pub(super) const SPEC: Spec = Spec {
     name: "jkf",
     extensions: &[],
-    framing: Framing::Group { end: unit_end, next: None },
-    copy: with_line_end,
+    framing: Framing::Group { end: unit_end, next: Some(FIRST_KEY) },
+    copy,
     header: b"",
+    separator: b"",
     holds: Fields::ALL.without(Fields::of(Field::Candidates)),
     needs: Fields::NONE,
     endings: &Ending::ALL,
     codec: Codec::Games {
-        read: |unit| one(read(unit)),
+        read: |unit| {
+            if is_remark(unit) { Box::new(std::iter::empty()) } else { one(reader::read(unit)) }
+        },
         count: None,
-        write: None,
+        write: Some(writer::write),
         lost: lost_of_text,
-        info: HoldsInfo::NOTHING,
+        info: HoldsInfo {
+            header: |_| true,
+            comments: true,
+            times: true,
+            variations: true,
+            bookmarks: false,
+        },
     },
 };
 
-fn unit_end(_bytes: &[u8], _at_end: bool) -> Option<usize> {
+/// How a game begins in what programs write. Within a game no line does.
+const FIRST_KEY: &[u8] = b"{\"header\"";
+
+/// Copies a game without what stands around it: white space, a mark of the byte order, signs of an array.
+fn copy(unit: &[u8], out: &mut Vec<u8>) {
+    let unit = &unit[around(unit)..];
+    let len = unit.iter().rposition(|byte| !is_around(*byte)).map_or(0, |last| last + 1);
+    with_line_end(&unit[..len], out);
+}
+
+/// Whether a unit holds nothing but what stands around games.
+pub(super) fn is_remark(unit: &[u8]) -> bool {
+    around(unit) == unit.len()
+}
+
+/// Bytes that stand before a game.
+fn around(unit: &[u8]) -> usize {
+    let mut at = 0;
+    while let Some(rest) = unit.get(at..).filter(|rest| !rest.is_empty()) {
+        match rest {
+            [0xef, 0xbb, 0xbf, ..] => at += 3,
+            [byte, ..] if is_around(*byte) => at += 1,
+            _ => break,
+        }
+    }
+    at
+}
+
+/// White space, and the signs of an array of games.
+const fn is_around(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b'[' | b',' | b']')
+}
+
+/// A game ends behind its last brace and the rest of that line, if nothing else stands there; what is cut off ends
+/// before the next game that begins a line. What does not begin with a brace is a line.
+fn unit_end(bytes: &[u8], at_end: bool) -> Option<usize> {
+    let start = around(bytes);
+    if bytes.get(start) != Some(&b'{') {
+        let may_be_mark = bytes.len() - start < 3 && b"\xef\xbb\xbf".starts_with(&bytes[start..]);
+        let is_known = start < bytes.len() && (at_end || !may_be_mark);
+        let end = memchr::memchr(b'\n', &bytes[start..]).filter(|_| is_known);
+        return end.map(|end| start + end + 1);
+    }
+    let (mut depth, mut in_string, mut at) = (0_u32, false, start);
+    while let Some(&byte) = bytes.get(at) {
+        match byte {
+            b'\n' => {
+                // Strings do not hold line ends.
+                in_string = false;
+                let behind = &bytes[at + 1..];
+                if behind.starts_with(FIRST_KEY) {
+                    return Some(at + 1);
+                }
+                if !at_end && FIRST_KEY.starts_with(behind) {
+                    return None;
+                }
+            }
+            b'\\' if in_string => {
+                at += usize::from(bytes.get(at + 1).is_some_and(|next| *next != b'\n'));
+            }
+            b'"' => in_string = !in_string,
+            b'{' if !in_string => depth += 1,
+            b'}' if !in_string => {
+                depth -= 1;
+                if depth == 0 {
+                    return end_of_line(bytes, at + 1, at_end);
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
     None
 }
 
-fn read(_unit: &[u8]) -> Result<Game, DecodeError> {
-    Err(DecodeErrorKind::syntax("a game in JSON", b"").at(0))
+/// Where the line ends behind a game, or what else begins.
+fn end_of_line(bytes: &[u8], from: usize, at_end: bool) -> Option<usize> {
+    for (at, &byte) in bytes.iter().enumerate().skip(from).take(LONGEST_GROUP) {
+        match byte {
+            b'\n' => return Some(at + 1),
+            _ if is_around(byte) => {}
+            _ => return Some(at),
+        }
+    }
+    let is_known = at_end || bytes.len() - from >= LONGEST_GROUP;
+    is_known.then_some(bytes.len().min(from + LONGEST_GROUP))
 }

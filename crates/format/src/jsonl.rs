@@ -9,8 +9,8 @@ use serde_json::value::RawValue;
 use super::error::{DecodeError, DecodeErrorKind, EncodeError};
 use super::field::Fields;
 use super::record::{Parsed, Record};
-use super::sfen_text;
 use super::spec::{Codec, Framing, Spec, with_line_end};
+use super::{lines, sfen_text};
 use crate::candidate::Candidate;
 use crate::ending::Ending;
 use crate::game_result::GameResult;
@@ -21,6 +21,7 @@ pub(super) const SPEC: Spec = Spec {
     framing: Framing::Line,
     copy: with_line_end,
     header: b"",
+    separator: b"",
     holds: Fields::ALL,
     needs: Fields::NONE,
     endings: &Ending::ALL,
@@ -137,8 +138,10 @@ struct Values<'a> {
 
 impl<'a> Values<'a> {
     fn of(line: &'a [u8]) -> Result<Self, DecodeError> {
-        let keys = serde_json::from_slice(line).map_err(|error| {
-            let at = error.column().saturating_sub(1).min(line.len());
+        let object = lines::without_mark(line);
+        let keys = serde_json::from_slice(object).map_err(|error| {
+            let before = lines::mark_len(line) + error.column().saturating_sub(1);
+            let at = before.min(line.len());
             DecodeErrorKind::syntax("a JSON object, no key twice", &line[at..]).at(at)
         })?;
         Ok(Self { line, keys })

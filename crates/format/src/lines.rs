@@ -24,7 +24,7 @@ impl<'a> Line<'a> {
         content(self.raw)
     }
 
-    /// Whether the line is a comment, which is no record: its first character is `#`.
+    /// Whether the line is a comment, which is no record: its first character is `#`, behind a byte order mark or not.
     pub fn is_comment(&self) -> bool {
         is_comment(self.raw)
     }
@@ -43,7 +43,7 @@ pub(super) fn group_end(bytes: &[u8], is_last: impl Fn(&[u8]) -> bool) -> Option
     let window = &bytes[..bytes.len().min(LONGEST_GROUP)];
     let (mut at, mut has_position) = (0, false);
     for line in Lines::new(window) {
-        let says_position = line.raw.starts_with(POSITION);
+        let says_position = without_mark(line.raw).starts_with(POSITION);
         if says_position && has_position {
             return Some(at);
         }
@@ -64,9 +64,10 @@ pub(super) fn group_end(bytes: &[u8], is_last: impl Fn(&[u8]) -> bool) -> Option
 /// else are left out.
 pub(super) fn in_group(group: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     let lines = Lines::new(group).scan(0, |next, Line { raw }| {
-        let at = *next + raw.len() - raw.trim_ascii_start().len();
+        let text = without_mark(raw).trim_ascii_start();
+        let at = *next + raw.len() - text.len();
         *next += raw.len();
-        Some((at, raw.trim_ascii()))
+        Some((at, text.trim_ascii_end()))
     });
     lines.filter(|(_, text)| !text.is_empty())
 }
@@ -79,7 +80,20 @@ pub(super) fn content(line: &[u8]) -> &[u8] {
 }
 
 pub(super) fn is_comment(line: &[u8]) -> bool {
-    line.first() == Some(&b'#')
+    without_mark(line).first() == Some(&b'#')
+}
+
+/// The mark of the byte order in UTF-8. It stands at the start of a file, and of a line where files were joined.
+const MARK: &[u8] = "\u{feff}".as_bytes();
+
+/// The bytes of the mark that a line begins with.
+pub(super) fn mark_len(line: &[u8]) -> usize {
+    if line.starts_with(MARK) { MARK.len() } else { 0 }
+}
+
+/// A line without the mark of the byte order.
+pub(super) fn without_mark(line: &[u8]) -> &[u8] {
+    &line[mark_len(line)..]
 }
 
 /// The lines of a buffer. Their [raw](Line::raw) bytes together are the buffer.
@@ -117,7 +131,7 @@ impl<'a> Iterator for Lines<'a> {
 
 /// A line in UTF-8 if it is one, else in `Shift_JIS`; what is neither becomes a replacement character.
 pub(super) fn decode(line: &[u8]) -> Cow<'_, str> {
-    let line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line);
+    let line = without_mark(line);
     match str::from_utf8(line) {
         Ok(text) => Cow::Borrowed(text),
         Err(_) => SHIFT_JIS.decode_without_bom_handling(line).0,

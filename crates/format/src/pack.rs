@@ -23,6 +23,7 @@ pub(super) const SPEC: Spec = Spec {
     framing: Framing::Group { end: |bytes, _| end(bytes), next: Some(&[EVEN_START]) },
     copy: as_it_is,
     header: b"",
+    separator: b"",
     holds: Fields::of_all(&[
         Field::BestMove,
         Field::EvalCp,

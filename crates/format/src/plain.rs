@@ -24,6 +24,7 @@ pub(super) const SPEC: Spec = Spec {
     },
     copy: with_line_end,
     header: b"",
+    separator: b"",
     holds: FIELDS,
     needs: FIELDS,
     endings: &[],
@@ -47,7 +48,7 @@ fn read(block: &[u8], records: &mut Vec<Result<Parsed, DecodeError>>) {
 
 /// A block is a record unless it is empty lines.
 fn count(block: &[u8]) -> u64 {
-    (!block.trim_ascii().is_empty()).into()
+    (!lines::without_mark(block).trim_ascii().is_empty()).into()
 }
 
 fn write(parsed: &Parsed, out: &mut Vec<u8>) -> Result<(), EncodeError> {

@@ -23,6 +23,7 @@ pub(super) const SPEC: Spec = Spec {
     framing: Framing::Fixed(LAYOUT.len),
     copy: as_it_is,
     header: b"",
+    separator: b"",
     holds: LAYOUT.fields(),
     needs: LAYOUT.fields(),
     endings: &[],

@@ -12,7 +12,7 @@ use super::move16::Dialect;
 use super::read_error::{ReadError, RecordPlace};
 use super::record::{Parsed, Record};
 use super::record_ref::RecordRef;
-use super::records::parsed_records;
+use super::records::{parsed_records, records_of};
 
 /// Reads the records of a file, or of whatever else can be read.
 ///
@@ -158,8 +158,7 @@ impl<R: Read> Reader<R> {
             }
             match self.games.next() {
                 Some(Ok(game)) => {
-                    let records = game.records().into_iter().map(|record| record.map(Parsed::from));
-                    self.records = records.collect::<Vec<_>>().into_iter();
+                    self.records = records_of(&game).into_iter();
                     continue;
                 }
                 Some(Err(error)) => return Ok(Some(Next::Parsed(Err(error)))),

@@ -11,6 +11,7 @@ use super::{Format, lines};
 use crate::DecodeErrorKind;
 use crate::record_ref::{Content, Packed, RecordRef};
 use crate::sfen_text::Columns;
+use crate::warning::Warning;
 
 /// The records of one unit, in order; those that cannot be read as errors.
 ///
@@ -26,11 +27,20 @@ pub fn records(format: Format, dialect: Dialect, unit: &[u8]) -> Records<'_> {
             Unread::Parsed(Box::new(parsed.into_iter()))
         }
         Codec::Games { read, .. } => Unread::Parsed(Box::new(read(unit).flat_map(|game| {
-            let records = game.map_or_else(|error| vec![Err(error)], |game| game.records());
-            records.into_iter().map(|record| record.map(Parsed::from))
+            game.map_or_else(|error| vec![Err(error)], |game| records_of(&game))
         }))),
     };
     Records { format, unit, content }
+}
+
+/// The records of a game. What is unusual about the game is said of the first one.
+pub(super) fn records_of(game: &Game) -> Vec<Result<Parsed, DecodeError>> {
+    let records = game.records().into_iter().map(|record| record.map(Parsed::from));
+    let mut records: Vec<_> = records.collect();
+    if let Some(Ok(first)) = records.first_mut().filter(|_| game.info.skipped_lines > 0) {
+        first.warnings.insert(Warning::LinesSkipped);
+    }
+    records
 }
 
 /// The records of a unit of a format that reads them as wholes, and not as moves of games.

@@ -5,12 +5,14 @@ use kyokumen_shogi::Move;
 use super::convert::encode;
 use super::record::Record;
 use crate::candidate::Candidate;
+use crate::comment::CommentedEval::{OfAnalysis, OfPlayer};
+use crate::comment::evaluation;
 use crate::conversion_plan::FieldChanges;
 use crate::error::ConvertError;
 use crate::field::{Field, Fields};
 use crate::fill::Fill;
 use crate::format::Format;
-use crate::game::Played;
+use crate::game::Game;
 use crate::record_ref::{Packed, RecordRef};
 
 /// What is newly known of a position.
@@ -43,14 +45,27 @@ impl Reevaluation {
         record
     }
 
-    /// The move of a game with this evaluation. It stays the move that was played.
-    #[must_use]
-    pub fn of_played(&self, mut played: Played) -> Played {
+    /// Puts this evaluation of the position before a move into a game, in place of what the game says of it. The move
+    /// stays the one that was played. Comments that state an evaluation of that position are removed: readers would take
+    /// them for the new one.
+    pub fn put_into(&self, game: &mut Game, number: usize) {
+        let before = match number.checked_sub(1).and_then(|before| game.moves.get_mut(before)) {
+            Some(before) => before.annotation.as_deref_mut().map(|said| &mut said.comments),
+            None => Some(&mut game.info.comments),
+        };
+        if let Some(comments) = before {
+            let is_old = |comment: &str| matches!(evaluation(comment), Some(OfAnalysis(_)));
+            comments.retain(|comment| !is_old(comment));
+        }
+        let Some(played) = game.moves.get_mut(number) else { return };
         played.eval_cp = Some(self.eval_cp);
         if let Some(searched) = &self.searched {
             played.candidates.clone_from(&searched.candidates);
         }
-        played
+        if let Some(said) = &mut played.annotation {
+            let is_old = |comment: &str| matches!(evaluation(comment), Some(OfPlayer(_)));
+            said.comments.retain(|comment| !is_old(comment));
+        }
     }
 }
 
@@ -98,6 +113,7 @@ impl RecordRef<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::game::Played;
     use crate::outcome::tests::packed;
 
     #[test]
@@ -124,6 +140,36 @@ mod tests {
             record.with_evaluation(&new, format, &Fill::default(), &mut out).unwrap();
             assert_eq!(out[32..], [&expected[..2], &[0x8e, 0x07], &expected[4..]].concat());
         }
+    }
+
+    #[test]
+    fn comments_with_the_old_evaluation_go_and_others_stay() {
+        let played = |best_move, comments: &[&str]| {
+            let mut played = Played::new(Move::from_usi(best_move).unwrap(), 0);
+            played.annotate().comments = comments.iter().map(|&line| line.into()).collect();
+            played
+        };
+        let mut game = Game::new(kyokumen_shogi::Position::start().setup());
+        game.info.comments = vec!["#評価値=10".into(), "start".into()];
+        game.moves = vec![
+            played("7g7f", &["* 30 +2726FU", "*good", "#評価値=-20"]),
+            played("3c3d", &["*評価値=40", "#評価値=50"]),
+        ];
+        let new = Reevaluation { eval_cp: 7, searched: None };
+        new.put_into(&mut game, 0);
+        let comments = |game: &Game, number: usize| {
+            game.moves[number].annotation.as_ref().unwrap().comments.join("|")
+        };
+        assert_eq!(game.info.comments, ["start"]);
+        assert_eq!(comments(&game, 0), "*good|#評価値=-20");
+        assert_eq!(comments(&game, 1), "*評価値=40|#評価値=50");
+        new.put_into(&mut game, 1);
+        assert_eq!(comments(&game, 0), "*good");
+        assert_eq!(comments(&game, 1), "#評価値=50");
+        assert_eq!(game.moves[0].eval_cp, Some(7));
+        // Behind the last move stands no position that is relabelled.
+        new.put_into(&mut game, 2);
+        assert_eq!(comments(&game, 1), "");
     }
 
     #[test]

@@ -61,30 +61,43 @@ impl Replay {
         self.has_ended = true;
     }
 
-    /// Adds a comment on the last move, the start or the end, and takes its evaluation if there is none yet.
+    /// Adds a comment on the last move, the start or the end, and takes its evaluation if there is none yet. A first
+    /// comment that is nothing but the evaluation of the last move is taken as that only.
     pub(super) fn take_comment(&mut self, comment: &str) {
+        if !self.has_ended && !self.is_behind_illegal_move() && self.take_evaluation(comment) {
+            return;
+        }
         let comments = match self.game.moves.last_mut() {
             _ if self.has_ended => &mut self.game.info.end_comments,
             Some(played) => &mut played.annotate().comments,
             None => &mut self.game.info.comments,
         };
         comments.push(comment.to_owned());
-        if self.has_ended || self.is_behind_illegal_move() {
-            return;
-        }
+    }
+
+    /// Takes the evaluation in a comment; whether that is all there is to keep of it.
+    fn take_evaluation(&mut self, comment: &str) -> bool {
         let to_move = self.position.side_to_move();
         match comment::evaluation(comment) {
             Some(CommentedEval::OfPlayer(black_cp)) => {
                 let last = self.game.moves.last_mut();
-                if let Some(played) = last.filter(|played| played.eval_cp.is_none()) {
-                    played.eval_cp = nearest(seen_from(!to_move, black_cp));
-                }
+                let Some(played) = last.filter(|played| played.eval_cp.is_none()) else {
+                    return false;
+                };
+                let eval_cp = seen_from(!to_move, black_cp);
+                played.eval_cp = nearest(eval_cp);
+                let is_first =
+                    played.annotation.as_ref().is_none_or(|said| said.comments.is_empty());
+                let is_all =
+                    played.eval_cp.map(i32::from) == Some(eval_cp) && comment::is_bare(comment);
+                is_first && is_all
             }
             Some(CommentedEval::OfAnalysis(black_cp)) => {
                 let own = nearest(seen_from(to_move, black_cp));
                 self.analysis_cp = self.analysis_cp.or(own);
+                false
             }
-            None => {}
+            None => false,
         }
     }
 
@@ -92,6 +105,8 @@ impl Replay {
     pub(super) fn take_time(&mut self, elapsed_ms: u64) {
         match self.game.moves.last_mut() {
             _ if self.has_ended => self.game.info.end_elapsed_ms = Some(elapsed_ms),
+            // The move that took it is not in the game.
+            _ if self.illegal.is_some() => {}
             Some(played) => played.annotate().elapsed_ms = Some(elapsed_ms),
             None => {}
         }
@@ -122,7 +137,7 @@ pub(super) const fn seen_from(color: Color, black_cp: i32) -> i32 {
     }
 }
 
-fn nearest(eval_cp: i32) -> Option<i16> {
+pub(super) fn nearest(eval_cp: i32) -> Option<i16> {
     i16::try_from(eval_cp.clamp(i16::MIN.into(), i16::MAX.into())).ok()
 }
 

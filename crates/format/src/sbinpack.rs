@@ -27,6 +27,7 @@ pub(super) const SPEC: Spec = Spec {
     framing: Framing::Group { end: unit_end, next: None },
     copy: as_it_is,
     header: b"",
+    separator: b"",
     holds: Fields::ALL.without(Fields::of(Field::Candidates)),
     needs: Fields::of_all(&[Field::BestMove, Field::EvalCp]),
     endings: &Ending::ALL,

@@ -27,6 +27,7 @@ pub(super) const SPEC: Spec = Spec {
     framing: Framing::Line,
     copy: with_line_end,
     header: b"",
+    separator: b"",
     holds: Fields::of_all(&COLUMNS),
     needs: Fields::NONE,
     endings: &[],

@@ -8,6 +8,7 @@ use super::error::{DecodeError, EncodeError};
 use super::field::{Field, Fields};
 use super::game::Game;
 use super::layout::Layout;
+use super::lines::without_mark;
 use super::record::Parsed;
 use crate::ending::{End, Ending};
 use crate::game_info::HoldsInfo;
@@ -20,11 +21,13 @@ pub(super) struct Spec {
     pub(super) extensions: &'static [&'static str],
     /// How its bytes are cut into units.
     pub(super) framing: Framing,
-    /// Appends a unit as it is. The last one of a file may lack its end: it gets one, so that another unit may
-    /// follow.
+    /// Appends a unit as it is, behind [`Spec::separator`]. The last one of a file may lack its end: it gets one, so
+    /// that another unit may follow.
     pub(super) copy: fn(&[u8], &mut Vec<u8>),
     /// What stands before the first record of a file.
     pub(super) header: &'static [u8],
+    /// What stands between two units of a file, and neither before the first nor behind the last.
+    pub(super) separator: &'static [u8],
     /// What a record can say besides the position.
     pub(super) holds: Fields,
     /// What a record must say.
@@ -58,8 +61,10 @@ pub(super) fn as_it_is(unit: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(unit);
 }
 
-/// [`Spec::copy`] of formats whose units end with a line.
+/// [`Spec::copy`] of formats whose units end with a line. A mark of the byte order stays behind: what is copied may
+/// stand anywhere in a file.
 pub(super) fn with_line_end(unit: &[u8], out: &mut Vec<u8>) {
+    let unit = without_mark(unit);
     out.extend_from_slice(unit);
     if !unit.is_empty() && !unit.ends_with(b"\n") {
         out.push(b'\n');

@@ -2,7 +2,7 @@
 //!
 //! A unit that is too long is cut into pieces, all of them bad: memory stays bounded and no byte is lost.
 
-use super::error::DecodeError;
+use super::error::{DecodeError, EncodeError};
 use super::format::Format;
 use super::move16::Dialect;
 use super::record_ref::RecordRef;
@@ -47,11 +47,13 @@ pub struct RawUnit<'a> {
 }
 
 impl<'a> RawUnit<'a> {
-    /// Appends the bytes as they are. The last unit of a file may lack its end; what follows must not
-    /// join it.
+    /// Appends the unit to a file of its format: [`Format::write_unit`].
+    ///
+    /// # Errors
+    /// Those of [`Format::write_unit`].
     #[inline]
-    pub fn copy(&self, format: Format, out: &mut Vec<u8>) {
-        format.copy_unit(self.bytes, out);
+    pub fn write(&self, format: Format, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        format.write_unit(self.bytes, out)
     }
 
     /// The bytes without the line end of a text whose lines are units.

@@ -2,7 +2,9 @@
 //!
 //! The command is defined by the USI protocol; see `docs/formats/usi.md`.
 
-use kyokumen_shogi::{Move, Setup};
+mod ending;
+
+use kyokumen_shogi::{Color, Move, Setup};
 
 use super::error::{DecodeError, DecodeErrorKind, EncodeError};
 use super::field::{Field, Fields};
@@ -10,6 +12,7 @@ use super::game::{Game, Played};
 use super::replay::even_start;
 use super::spec::{Codec, Framing, Spec, one, with_line_end};
 use super::{lines, sfen_text};
+use crate::ending::Ending;
 use crate::game_info::HoldsInfo;
 
 pub(super) const SPEC: Spec = Spec {
@@ -18,14 +21,21 @@ pub(super) const SPEC: Spec = Spec {
     framing: Framing::Line,
     copy: with_line_end,
     header: b"",
-    holds: Fields::of_all(&[Field::BestMove, Field::Ply, Field::EndPly]),
+    separator: b"",
+    holds: Fields::of_all(&[
+        Field::BestMove,
+        Field::Ply,
+        Field::EndPly,
+        Field::Result,
+        Field::Ending,
+    ]),
     needs: Fields::of(Field::BestMove),
-    endings: &[],
+    endings: &Ending::ALL,
     codec: Codec::Games {
         read: |unit| one(read(unit)),
         count: None,
         write: Some(write),
-        lost: |_, _| Fields::NONE,
+        lost: |_, end| if ending::says(end) { Fields::NONE } else { Fields::of(Field::Ending) },
         info: HoldsInfo::NOTHING,
     },
 };
@@ -40,7 +50,7 @@ fn read(line: &[u8]) -> Result<Game, DecodeError> {
     let Ok(text) = std::str::from_utf8(line) else {
         return Err(syntax("text", "other bytes", 0));
     };
-    let mut words = Words { text, at: 0 };
+    let mut words = Words { text, at: lines::mark_len(line) };
     let mut word = words.next_word();
     if let Some((_, "position")) = word {
         word = words.next_word();
@@ -63,14 +73,36 @@ fn read(line: &[u8]) -> Result<Game, DecodeError> {
 }
 
 impl Game {
-    fn read_moves(&mut self, words: Words<'_>) {
-        for (offset, word) in words {
-            let Some(best_move) = Move::from_usi(word) else {
-                self.broken = Some(syntax("a move in USI notation", word, offset));
-                return;
-            };
-            self.moves.push(Played::new(best_move, offset));
+    fn read_moves(&mut self, mut words: Words<'_>) {
+        while let Some((offset, word)) = words.next_word() {
+            if let Some(best_move) = Move::from_usi(word) {
+                self.moves.push(Played::new(best_move, offset));
+                continue;
+            }
+            if let Some((at, behind)) = { words }.next_word().filter(|_| ending::may_be_word(word))
+            {
+                self.broken =
+                    Some(syntax("the end of the line behind the end of the game", behind, at));
+            } else if !ending::may_be_word(word) {
+                self.broken = Some(syntax(
+                    "a move in USI notation, or a word for the end of the game",
+                    word,
+                    offset,
+                ));
+            } else if let Some(end) = ending::parse(word, self.side_behind_moves()) {
+                (self.result, self.ending) = end;
+            } else {
+                // The game ends for a reason that is not known.
+                self.info.skipped_lines = 1;
+            }
+            return;
         }
+    }
+
+    /// The side to move behind the moves.
+    fn side_behind_moves(&self) -> Color {
+        let first = self.start.side_to_move();
+        if self.moves.len().is_multiple_of(2) { first } else { !first }
     }
 }
 
@@ -85,11 +117,16 @@ fn write(game: &Game, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         out.extend_from_slice(if i == 0 { b" moves " } else { b" " });
         out.extend_from_slice(played.best_move.to_string().as_bytes());
     }
+    if let Some(word) = ending::word((game.result, game.ending), game.side_behind_moves()) {
+        out.extend_from_slice(if game.moves.is_empty() { b" moves " } else { b" " });
+        out.extend_from_slice(word.as_bytes());
+    }
     out.push(b'\n');
     Ok(())
 }
 
 /// The words of a line with their places.
+#[derive(Clone, Copy)]
 struct Words<'a> {
     text: &'a str,
     at: usize,
@@ -118,14 +155,6 @@ impl<'a> Words<'a> {
     }
 }
 
-impl<'a> Iterator for Words<'a> {
-    type Item = (usize, &'a str);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.next_word()
-    }
-}
-
 fn syntax(expected: &'static str, found: &str, at: usize) -> DecodeError {
     DecodeErrorKind::syntax(expected, found.as_bytes()).at(at)
 }
@@ -133,7 +162,7 @@ fn syntax(expected: &'static str, found: &str, at: usize) -> DecodeError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Format, Record, RecordRef, records};
+    use crate::{Format, GameResult, Record, RecordRef, records};
 
     fn read_all(line: &str) -> Vec<Result<Record, DecodeError>> {
         let format = Format::Usi;
@@ -169,9 +198,43 @@ mod tests {
         assert_eq!(records[1], Err(DecodeErrorKind::IllegalMove { best_move }.at(20)));
         assert_eq!(records.len(), 2);
 
-        let records = read_all("startpos moves 2g2f resign");
-        assert_eq!(records.len(), 2);
-        assert_eq!(records[1].as_ref().unwrap_err().offset, 20);
+        for (line, at) in [
+            ("startpos moves 2g2f 8c8x", 20),
+            ("startpos moves 2g2f 5", 20),
+            ("startpos moves 2g2f resign 8c8d", 27),
+        ] {
+            let records = read_all(line);
+            assert_eq!(records.len(), 2, "{line}");
+            assert_eq!(records[1].as_ref().unwrap_err().offset, at, "{line}");
+        }
+    }
+
+    /// They are no records.
+    #[test]
+    fn a_word_behind_the_moves_says_how_the_game_ended() {
+        use GameResult::{BlackWin, Draw, WhiteWin};
+        for (line, result, ending) in [
+            ("startpos moves 7g7f 3c3d resign", Some(WhiteWin), None),
+            ("startpos moves 7g7f resign", Some(BlackWin), None),
+            ("startpos moves 7g7f win", Some(WhiteWin), Some(Ending::Declaration)),
+            ("startpos moves 7g7f rep_draw", Some(Draw), Some(Ending::Repetition)),
+            ("startpos moves 7g7f rep_sup", None, None),
+            ("startpos moves 7g7f draw", Some(Draw), None),
+            ("startpos moves 7g7f TIMEOUT", Some(BlackWin), Some(Ending::TimeUp)),
+            ("startpos moves 7g7f break", None, Some(Ending::Interruption)),
+            ("startpos moves 7g7f abort", None, Some(Ending::Interruption)),
+            ("startpos moves 7g7f illegal", Some(BlackWin), Some(Ending::IllegalMove)),
+            ("startpos moves 7g7f max_moves", Some(Draw), Some(Ending::MoveLimit)),
+            ("startpos moves 7g7f white:time_up", Some(WhiteWin), Some(Ending::TimeUp)),
+            ("startpos moves 7g7f unheard_of", None, None),
+            ("startpos moves resign", Some(WhiteWin), None),
+        ] {
+            let game = read(line.as_bytes()).unwrap();
+            assert_eq!((game.result, game.ending, &game.broken), (result, ending, &None), "{line}");
+            let is_unknown = line.ends_with("unheard_of");
+            assert_eq!(game.info.skipped_lines, u32::from(is_unknown), "{line}");
+            assert!(game.records().iter().all(Result::is_ok));
+        }
     }
 
     #[test]
@@ -181,6 +244,8 @@ mod tests {
             "startpos\n".to_owned(),
             "startpos moves 2g2f 8c8d\n".to_owned(),
             format!("sfen {handicap} moves 3c3d\n"),
+            "startpos moves 2g2f 8c8d resign\n".to_owned(),
+            "startpos moves 2g2f white\n".to_owned(),
         ] {
             let mut out = Vec::new();
             write(&read(line.trim_end().as_bytes()).unwrap(), &mut out).unwrap();

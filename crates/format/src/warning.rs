@@ -48,11 +48,13 @@ pub enum Warning {
     PaddingNotZero,
     /// The evaluation needs more than 16 bits; the record has none.
     EvalOutOfRange,
+    /// Lines of the record's file were not understood and skipped; counted on the first record of a game.
+    LinesSkipped,
 }
 
 impl Warning {
     /// Every warning.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::TwoPawns,
         Self::DeadPiece,
         Self::OpponentInCheck,
@@ -70,6 +72,7 @@ impl Warning {
         Self::PiecesMissing,
         Self::PaddingNotZero,
         Self::EvalOutOfRange,
+        Self::LinesSkipped,
     ];
 
     /// The key in reports: `snake_case`, stable.
@@ -92,6 +95,7 @@ impl Warning {
             Self::PiecesMissing => "pieces_missing",
             Self::PaddingNotZero => "padding_not_zero",
             Self::EvalOutOfRange => "eval_out_of_range",
+            Self::LinesSkipped => "lines_skipped",
         }
     }
 

@@ -49,6 +49,8 @@ pub struct Writer<W> {
     /// A record on its way.
     bytes: Vec<u8>,
     is_begun: bool,
+    /// Whether a record or a game was written.
+    has_units: bool,
     /// Records and games that were to be written.
     index: u64,
 }
@@ -57,7 +59,8 @@ impl<W: Write> Writer<W> {
     /// Writes this format; what stands before the first record of a file is written with it.
     pub fn new(format: Format, output: W) -> Self {
         let fill = Fill::default();
-        Self { format, fill, output, bytes: Vec::new(), is_begun: false, index: 0 }
+        let (is_begun, has_units) = (false, false);
+        Self { format, fill, output, bytes: Vec::new(), is_begun, has_units, index: 0 }
     }
 
     /// The same with values for fields that records lack.
@@ -117,7 +120,14 @@ impl<W: Write> Writer<W> {
         let index = self.index;
         self.index += 1;
         self.begin();
-        let appended = append(self.format, &self.fill, &mut self.bytes);
+        let format = self.format;
+        let append = |out: &mut Vec<u8>| append(format, &self.fill, out);
+        let appended = if self.has_units {
+            format.append_unit(&mut self.bytes, append)
+        } else {
+            append(&mut self.bytes)
+        };
+        self.has_units |= appended.is_ok();
         self.hand_on().map_err(|error| WriteError::Io { index, error })?;
         appended.map_err(|error| WriteError::Convert { index, error })
     }

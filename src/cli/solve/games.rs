@@ -8,7 +8,8 @@ use crate::mate::solve::Solution;
 use crate::records::answer::Answer;
 
 /// Text that holds games.
-pub(super) const MATE_FORMATS: [Format; 3] = [Format::Kif, Format::Csa, Format::Usi];
+pub(super) const MATE_FORMATS: [Format; 7] =
+    [Format::Kif, Format::Kifu, Format::Ki2, Format::Ki2u, Format::Csa, Format::Jkf, Format::Usi];
 
 /// Writes mates to standard output, in a format of games.
 pub(super) struct MateGames {
@@ -25,9 +26,15 @@ impl MateGames {
     /// Writes the mate of a solution, if it has one.
     pub(super) fn take(&mut self, solution: &Solution) -> anyhow::Result<()> {
         // A line of USI is a game by its moves: what is mated already has none.
-        let game = game(solution).filter(|game| !game.is_position || self.format != Format::Usi);
-        let Some(game) = game else { return Ok(()) };
-        let mut bytes = if self.mates == 0 { self.format.header().to_vec() } else { Vec::new() };
+        let game = game(solution);
+        let game = game.filter(|game| !game.is_position || self.format.holds_positions());
+        let Some(mut game) = game else { return Ok(()) };
+        if self.format == Format::Usi {
+            // Lines are for engines, which know no words for the end of a game.
+            game.result = None;
+        }
+        let (header, separator) = (self.format.header(), self.format.separator());
+        let mut bytes = if self.mates == 0 { header.to_vec() } else { separator.to_vec() };
         write_game(self.format, &game, &mut bytes)?;
         self.mates += 1;
         Ok(io::stdout().write_all(&bytes)?)

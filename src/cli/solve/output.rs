@@ -26,9 +26,9 @@ impl FromStr for MateFormat {
             return Ok(Self::Html);
         }
         let format = MATE_FORMATS.into_iter().find(|format| format.name() == text);
-        format
-            .map(Self::Games)
-            .ok_or_else(|| "mates are written as kif, csa, usi or html".to_owned())
+        format.map(Self::Games).ok_or_else(|| {
+            "mates are written as kif, kifu, ki2, ki2u, csa, jkf, usi or html".to_owned()
+        })
     }
 }
 

@@ -9,12 +9,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::plan::{Check, ConvertPlan};
 use super::strict;
+use super::strict::InfoLoss;
 use crate::format::{
-    ConvertError, DecodeError, Field, FieldChanges, Fields, Format, Game, RawUnit, Record, Warning,
-    Warnings, read_games, write_game,
+    DecodeError, Field, FieldChanges, Fields, Format, Game, InfoCounts, RawUnit, Record, Warning,
+    Warnings, read_games, write_game_with,
 };
 use crate::ops::convert::strict::Route;
-use crate::records::counts::{Condition, Disposition};
+use crate::records::counts::{Condition, Counts, Disposition};
 use crate::records::processing::ProcessedBlock;
 use crate::records::reading::RecordError;
 use crate::records::source::Block;
@@ -75,6 +76,9 @@ impl ReadGame {
                 (Err(error), none) => *none = Some((error, 1)),
             }
         }
+        if let Some(first) = records.first_mut().filter(|_| game.info.skipped_lines > 0) {
+            first.warnings.insert(Warning::LinesSkipped);
+        }
         Self { game, records, error }
     }
 
@@ -111,7 +115,9 @@ impl GameConverter<'_> {
         let records =
             games.iter().map(|game| game.as_ref().map_or(1, ReadGame::records)).sum::<u64>();
         if self.is_copied(&games, first_index..first_index + records) {
-            self.copy(unit, &games);
+            if let Err(error) = self.copy(unit, &games) {
+                self.set_aside(&error, unit, first_index..first_index + records);
+            }
             return records;
         }
         let mut index = first_index;
@@ -158,12 +164,50 @@ impl GameConverter<'_> {
             && games.iter().all(is_taken)
     }
 
-    fn copy(&mut self, unit: &RawUnit<'_>, games: &[Result<ReadGame, RecordError>]) {
-        let encoded = self.processed.encoded_mut(Stream::Kept);
-        unit.copy(self.to, encoded.open_record());
+    /// Writes a unit as it came, in the encoding of the output. Only what has to be written anew can lose something.
+    fn copy(
+        &mut self,
+        unit: &RawUnit<'_>,
+        games: &[Result<ReadGame, RecordError>],
+    ) -> Result<(), RecordError> {
+        let mut bytes = Vec::new();
+        self.to.write_unit(unit.bytes, &mut bytes)?;
+        let is_same = memchr::memmem::find(&bytes, unit.bytes).is_some();
+        let mut counts = Counts::default();
+        for (number, ReadGame { game, .. }) in games.iter().flatten().enumerate() {
+            let loss =
+                if is_same { InfoLoss::default() } else { self.loss(game, (&bytes, number)) };
+            if self.plan.settings.strict {
+                strict::check_info(loss)?;
+            }
+            counts.count_game(game, loss.counts);
+        }
+        self.processed.counts.add(&counts);
         let records = || games.iter().flatten().flat_map(|game| &game.records);
+        let encoded = self.processed.encoded_mut(Stream::Kept);
+        encoded.open_record().extend_from_slice(&bytes);
         encoded.end_group(records().count());
         records().for_each(|record| self.count(record.warnings, FieldChanges::default()));
+        Ok(())
+    }
+
+    /// What a game lost that was written with its unit. Text that was transcoded keeps what nobody understands.
+    fn loss(&self, game: &Game, (written, number): (&[u8], usize)) -> InfoLoss {
+        let loss = InfoLoss::of(game, self.to);
+        if loss.lines == 0 && loss.counts.headers == 0 {
+            return loss;
+        }
+        match read_games(self.to, written).nth(number) {
+            Some(Ok(again)) => InfoLoss {
+                lines: loss.lines.saturating_sub(again.info.skipped_lines),
+                counts: InfoCounts {
+                    headers: game.info.headers.len().saturating_sub(again.info.headers.len())
+                        as u64,
+                    ..loss.counts
+                },
+            },
+            _ => loss,
+        }
     }
 
     /// Writes a game whose first record has this index; returns the number of its records.
@@ -205,16 +249,20 @@ impl GameConverter<'_> {
         }
         let part = if settings.mirror { part.mirrored() } else { part };
         let records = &read.records[moves];
+        let loss = InfoLoss::of(&part, to);
         if settings.strict {
+            strict::check_info(loss).map_err(|loss| (wanted.clone(), loss))?;
             for (index, record) in (wanted.start..).zip(records) {
                 strict::check_fields(record.lost.union(lost_of_game))
                     .map_err(|loss| (index..index + 1, loss))?;
             }
         }
         let encoded = self.processed.encoded_mut(Stream::Kept);
-        write_game(to, &part, encoded.open_record())
-            .map_err(|error| (wanted.clone(), ConvertError::from(error).into()))?;
+        let options = self.plan.write_options();
+        to.append_unit(encoded.open_record(), |out| write_game_with(to, &part, options, out))
+            .map_err(|error| (wanted, error.into()))?;
         encoded.end_group(records.len());
+        self.processed.counts.count_game(&part, loss.counts);
         for (GameRecordEffects { lost, warnings }, invented) in records.iter().zip(invented) {
             self.count(*warnings, FieldChanges { lost: lost.union(lost_of_game), invented });
         }

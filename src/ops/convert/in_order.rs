@@ -64,11 +64,6 @@ impl<'a> InOrder<'a> {
         self.joiner.close(self.plan, processed)
     }
 
-    /// Games that records were put together to.
-    pub(super) fn games(&self) -> Option<u64> {
-        self.plan.joins_games().then_some(self.joiner.games())
-    }
-
     /// Whether a position was not met before, where that is asked.
     fn is_new(&mut self, position: Option<&PositionKey>) -> Result<bool, OperationError> {
         match (&mut self.met, position) {

@@ -5,10 +5,10 @@
 
 use crate::engine::error::RunError;
 use crate::format::{
-    Continuation, EncodeError, Field, FieldChanges, Fields, Format, Game, Record, Warnings,
-    write_game,
+    Continuation, EncodeError, Field, FieldChanges, Fields, Format, Game, InfoCounts, Record,
+    Warnings, write_game_with,
 };
-use crate::ops::convert::plan::ConvertPlan;
+use crate::ops::convert::plan::{ConvertPlan, MakeGames};
 use crate::ops::convert::strict::{self, RecordEffects};
 use crate::ops::error::OperationError;
 use crate::records::bad_record::BadRecord;
@@ -22,7 +22,7 @@ pub(super) const MAX_MOVES: usize = u16::MAX as usize;
 
 /// A record on its way into a game.
 pub(super) struct GameMove {
-    /// The game of this move alone.
+    /// The game of this move alone, or the position if the record has no move.
     game: Game,
     warnings: Warnings,
     changes: MoveChanges,
@@ -110,16 +110,18 @@ struct MoveChanges {
 }
 
 impl JoinedGame {
-    fn new(first: GameMove) -> Self {
+    fn new(plan: &ConvertPlan, first: GameMove) -> Self {
         let GameMove { game, changes, record, .. } = first;
-        let next = Continuation::of(&record);
+        let is_single = plan.settings.make_games == MakeGames::Single;
+        let next = if is_single { None } else { Continuation::of(&record) };
         Self { game, moves: vec![changes], first: record, next }
     }
 
-    /// Whether what begins with this record goes on where this ends, and there is room for so many moves.
-    fn is_followed_by(&self, record: &Record, moves: usize) -> bool {
-        self.moves.len() + moves <= MAX_MOVES
-            && self.next.as_ref().is_some_and(|next| next.is(record))
+    /// Whether another goes on where this ends, and there is room for its moves. A position by itself goes on nowhere.
+    fn is_followed_by(&self, other: &Self) -> bool {
+        !other.game.is_position
+            && self.moves.len() + other.moves.len() <= MAX_MOVES
+            && self.next.as_ref().is_some_and(|next| next.is(&other.first))
     }
 
     /// Adds what goes on here.
@@ -131,9 +133,7 @@ impl JoinedGame {
 
     /// What is lost of one of its moves.
     fn lost(&self, to: Format, of_game: Fields, played: &MoveChanges) -> Fields {
-        let first = self.game.start.ply();
-        let last =
-            u16::try_from(self.moves.len() - 1).ok().and_then(|behind| first.checked_add(behind));
+        let last = self.game.end_ply();
         let said = [
             (Field::Ply, played.has_ply && of_game.contains(Field::Ply)),
             (Field::Ending, self.game.ending.is_some() && of_game.contains(Field::Ending)),
@@ -155,9 +155,11 @@ impl JoinedGame {
             }
             processed.count_fields(FieldChanges { lost, ..played.changes });
         }
+        processed.counts.count_game(&self.game, InfoCounts::default());
         let encoded = processed.encoded_mut(Stream::Kept);
+        let (game, options) = (&self.game, plan.write_options());
         // Each move was checked by itself.
-        write_game(to, &self.game, encoded.open_record())
+        to.append_unit(encoded.open_record(), |out| write_game_with(to, game, options, out))
             .map_err(|error: EncodeError| self.moves[0].place.bad(plan, &error.into()))?;
         encoded.end_group(self.moves.len());
         Ok(())
@@ -171,8 +173,6 @@ pub(super) struct BlockGames {
     first: Option<JoinedGame>,
     /// The last one, if it is another.
     last: Option<JoinedGame>,
-    /// Those between them, which were written.
-    within: u64,
 }
 
 impl BlockGames {
@@ -188,11 +188,10 @@ impl BlockGames {
             Some(_) if processed.stopped_by.is_some() => {}
             Some(_) => {
                 processed.stopped_by = game.write(plan, processed).err();
-                games.within += 1;
             }
         };
         for played in moves {
-            if let Some(game) = open.push(JoinedGame::new(played)) {
+            if let Some(game) = open.push(JoinedGame::new(plan, played)) {
                 close(game);
             }
         }
@@ -208,14 +207,13 @@ impl BlockGames {
 #[derive(Default)]
 pub(super) struct GameJoiner {
     open: Option<JoinedGame>,
-    games: u64,
 }
 
 impl GameJoiner {
     /// Takes the next game, or a piece of the one before; returns the one before if it is whole.
     fn push(&mut self, next: JoinedGame) -> Option<JoinedGame> {
         match &mut self.open {
-            Some(open) if open.is_followed_by(&next.first, next.moves.len()) => {
+            Some(open) if open.is_followed_by(&next) => {
                 open.append(next);
                 None
             }
@@ -231,10 +229,9 @@ impl GameJoiner {
         processed: &mut ProcessedBlock,
     ) -> Result<(), OperationError> {
         let within = std::mem::take(processed.encoded_mut(Stream::Kept));
-        let BlockGames { first, last, within: games } = games;
-        self.games += games;
+        let BlockGames { first, last } = games;
         if let Some(game) = first.and_then(|first| self.push(first)) {
-            self.write(plan, &game, processed)?;
+            game.write(plan, processed).map_err(RunError::BadRecord)?;
         }
         if last.is_some() {
             self.close(plan, processed)?;
@@ -251,8 +248,8 @@ impl GameJoiner {
         played: GameMove,
         processed: &mut ProcessedBlock,
     ) -> Result<(), OperationError> {
-        match self.push(JoinedGame::new(played)) {
-            Some(game) => self.write(plan, &game, processed),
+        match self.push(JoinedGame::new(plan, played)) {
+            Some(game) => Ok(game.write(plan, processed).map_err(RunError::BadRecord)?),
             None => Ok(()),
         }
     }
@@ -264,7 +261,7 @@ impl GameJoiner {
         processed: &mut ProcessedBlock,
     ) -> Result<(), OperationError> {
         match self.open.take() {
-            Some(game) => self.write(plan, &game, processed),
+            Some(game) => Ok(game.write(plan, processed).map_err(RunError::BadRecord)?),
             None => Ok(()),
         }
     }
@@ -281,20 +278,5 @@ impl GameJoiner {
             processed.encoded_mut(Stream::Kept).append(within);
         }
         Ok(())
-    }
-
-    /// Games that were written.
-    pub(super) const fn games(&self) -> u64 {
-        self.games
-    }
-
-    fn write(
-        &mut self,
-        plan: &ConvertPlan,
-        game: &JoinedGame,
-        processed: &mut ProcessedBlock,
-    ) -> Result<(), OperationError> {
-        self.games += 1;
-        Ok(game.write(plan, processed).map_err(RunError::BadRecord)?)
     }
 }

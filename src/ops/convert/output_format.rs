@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::arrays;
 use crate::format::packed::Family;
-use crate::format::{ConversionPlan, Fields, Fill, Format};
+use crate::format::{ConversionPlan, Fields, Fill, Format, TextEncoding};
 use crate::records::format_name::{FormatName, expected_names};
 use crate::records::opening::conversion;
 use crate::records::plan_error::PlanError;
@@ -42,6 +42,24 @@ impl OutputFormat {
     /// The format of the games, if it writes such.
     pub(super) fn games(self) -> Option<Format> {
         self.records().filter(|format| format.holds_games())
+    }
+
+    /// Whether units of this format can be copied, transcoded at most.
+    pub fn takes_units_of(self, from: Format) -> bool {
+        self.records().is_some_and(|to| to.takes_units_of(from))
+    }
+
+    /// The same in this encoding, if one is asked for.
+    pub(super) fn encoded(self, encoding: Option<TextEncoding>) -> Result<Self, PlanError> {
+        let Some(encoding) = encoding else { return Ok(self) };
+        let encoded = match self {
+            Self::Records(FormatName { format, compression }) => {
+                format.in_encoding(encoding).map(|format| FormatName { format, compression })
+            }
+            Self::Arrays(_) => None,
+        };
+        let to = || PlanError::OneEncoding { to: self.to_string() };
+        encoded.map(Self::Records).ok_or_else(to)
     }
 
     /// Fields that it holds.

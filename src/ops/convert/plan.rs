@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{OutputFormat, arrays, strict};
 use crate::format::move16::Dialect;
 use crate::format::packed::Family;
-use crate::format::{ConversionPlan, Field, Fill, Format};
+use crate::format::{ConversionPlan, CsaVersion, Field, Fill, Format, TextEncoding, WriteOptions};
 use crate::ops::convert::strict::Route;
 use crate::records::bad_record::BadPolicy;
 use crate::records::claims::{FileClaim, FileClaims, check_absence, check_stream, is_stream};
@@ -44,6 +44,8 @@ pub struct ConvertRequest {
     pub to: Option<OutputFormat>,
     /// How arrays hold positions and moves; as Apery does if nothing is said.
     pub family: Option<Family>,
+    /// How the text of games is encoded; as the output's format demands if nothing is said.
+    pub encoding: Option<TextEncoding>,
     /// Whether an output that exists may be replaced.
     pub force: bool,
     /// Whether the report is to have checksums of what is read and written.
@@ -69,6 +71,8 @@ pub struct ConvertSettings {
     pub fill: Fill,
     /// What records become where games are written.
     pub make_games: MakeGames,
+    /// The version of the CSA standard that `csa` follows; 2.2 if nothing is said.
+    pub csa_version: Option<CsaVersion>,
     /// Whether records are written anew also where the format stays.
     pub canonical: bool,
     /// Records to read, all if nothing is said.
@@ -113,6 +117,7 @@ impl Default for ConvertSettings {
             strict: false,
             fill: Fill::default(),
             make_games: MakeGames::Joined,
+            csa_version: None,
             canonical: false,
             limit: None,
             on_error: BadPolicy::Stop,
@@ -153,6 +158,7 @@ impl ConvertPlan {
             dialect,
             to,
             family,
+            encoding,
             force,
             checksums,
             settings,
@@ -160,7 +166,10 @@ impl ConvertPlan {
         let inputs =
             opening::inputs(&inputs, from, dialect, Unreadable::under(Some(settings.on_error)))?;
         warn_of_mixed_streams(&inputs);
-        let to = output_format(&output, to, family)?;
+        let to = output_format(&output, to, family)?.encoded(encoding)?;
+        if settings.csa_version.is_some() && to.records() != Some(Format::Csa) {
+            return Err(PlanError::NoCsaVersion { to: to.to_string() });
+        }
         let mut conversions = Vec::new();
         for input in &inputs {
             let by_record = settings.filters.without_game_plies();
@@ -201,7 +210,7 @@ impl ConvertPlan {
     pub(super) fn route(&self, from: Format) -> Route {
         if self.settings.mirror {
             Route::Mirror
-        } else if Some(from) == self.to.records() && !self.settings.canonical {
+        } else if self.to.takes_units_of(from) && !self.settings.canonical {
             Route::Copy
         } else {
             Route::Transcode
@@ -210,12 +219,22 @@ impl ConvertPlan {
 
     /// Whether the content of records is read that take this route.
     pub(super) fn reads_content(&self, route: Route) -> bool {
-        route == Route::Mirror || self.asks_rules() || self.joins_games()
+        route == Route::Mirror || self.asks_rules() || self.makes_games()
+    }
+
+    /// Whether single records become games.
+    pub(super) fn makes_games(&self) -> bool {
+        self.to.games().is_some()
     }
 
     /// Whether single records are put together to games.
     pub(super) fn joins_games(&self) -> bool {
-        self.to.games().is_some() && self.settings.make_games == MakeGames::Joined
+        self.makes_games() && self.settings.make_games == MakeGames::Joined
+    }
+
+    /// How games are written where their format leaves a choice.
+    pub(super) fn write_options(&self) -> WriteOptions {
+        WriteOptions { csa_version: self.settings.csa_version.unwrap_or_default() }
     }
 
     /// Whether the games of records of this format are told by what follows from what, as something is asked of them
@@ -284,7 +303,8 @@ fn outputs(
     let (written, extension) = match to {
         OutputFormat::Records(to) => {
             let (compression, header) = (to.compression, to.format.header());
-            (OutputPlan { compression, header, is_stream, ..plain }, to.format.name())
+            let separator = to.format.separator();
+            (OutputPlan { compression, header, separator, is_stream, ..plain }, to.format.name())
         }
         OutputFormat::Arrays(_) if is_stream => {
             return Err(PlanError::NoFile { output: output.to_owned() });

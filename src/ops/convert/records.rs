@@ -74,7 +74,7 @@ pub(super) fn convert_block(
             Ok(AfterRecord::Continue)
         })?;
     let RecordConverter { candidates, moves, grouped, groups_games, .. } = worker;
-    let found = match (plan.joins_games(), plan.settings.dedup) {
+    let found = match (plan.makes_games(), plan.settings.dedup) {
         _ if groups_games => BlockFindings::Grouped(grouped),
         (false, _) => BlockFindings::Candidates(candidates),
         (true, Some(_)) => BlockFindings::Moves(moves),
@@ -95,7 +95,7 @@ struct RecordConverter<'a> {
     route: Route,
     reads_content: bool,
     /// Whether the records become moves of games.
-    joins_games: bool,
+    makes_games: bool,
     /// Whether games are to be known before anything is decided.
     groups_games: bool,
     lookahead: Lookahead,
@@ -113,7 +113,7 @@ impl<'a> RecordConverter<'a> {
             filters: Some(filters).filter(|filters| filters.ask_fields_of(block.format)),
             route,
             reads_content: plan.reads_content(route),
-            joins_games: plan.joins_games(),
+            makes_games: plan.makes_games(),
             groups_games: plan.groups_games(block.format),
             lookahead: Lookahead::default(),
             candidates: Vec::new(),
@@ -192,13 +192,14 @@ impl<'a> RecordConverter<'a> {
             Ok(warnings) => warnings,
             Err(condition) => return Ok(Decision::Filtered(condition)),
         };
-        if self.joins_games {
+        if self.makes_games {
             let content = content.map_or_else(|| record.record(), Ok)?;
             let content = if settings.mirror { content.mirrored() } else { content };
             let written = GameMove::new(plan, self.block, item, content, warnings)?;
             if settings.strict {
                 let missing = Fields::NONE;
-                let effects = RecordEffects { warnings, written: written.changes(), missing };
+                let written = written.changes();
+                let effects = RecordEffects { warnings, written, missing };
                 strict::check(record, Route::Transcode, effects)?;
             }
             return Ok(Decision::Move(Box::new(written)));
@@ -237,7 +238,7 @@ impl<'a> RecordConverter<'a> {
         };
         let written = match mirrored {
             Some(mirrored) => record.convert_content(mirrored, to, fill, out)?,
-            None if self.route == Route::Copy => copy(item, out),
+            None if self.route == Route::Copy => copy(item, out)?,
             None => {
                 let (filters, block) = (self.filters.as_ref(), self.block);
                 let next = || wanted_behind(filters, block, item);

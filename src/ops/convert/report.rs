@@ -78,9 +78,12 @@ pub struct RecordCounts {
     pub input: u64,
     /// Records written.
     pub written: u64,
-    /// Games that single records were put together to, if they were.
+    /// Games written, if the output holds games.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub games: Option<u64>,
+    /// Positions without a move written, if the output holds games.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub positions: Option<u64>,
     /// Records that a filter took out, by the first condition that did not hold.
     pub filtered: BTreeMap<Condition, u64>,
     /// Records that could not be used.
@@ -89,6 +92,10 @@ pub struct RecordCounts {
     pub warnings: BTreeMap<String, u64>,
     /// Records that lost a field because the output format cannot hold it, by field.
     pub lost: BTreeMap<String, u64>,
+    /// What games say besides their records and the output format cannot hold, by kind: `headers`, `comments`, `times`,
+    /// `variations`, `bookmarks`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub lost_info: BTreeMap<String, u64>,
     /// Records into which a field was filled that they lacked, by field.
     pub invented: BTreeMap<String, u64>,
     /// Records that lack a field of the arrays that are written, by field: of those that all of them lack there is no
@@ -101,7 +108,6 @@ impl ConvertReport {
     pub(super) fn new<'a>(
         plan: &ConvertPlan,
         counts: &Counts,
-        games: Option<u64>,
         parts_read: &[PartRead],
         written: impl Iterator<Item = &'a WrittenOutput>,
         elapsed: Duration,
@@ -124,11 +130,13 @@ impl ConvertReport {
             counts: RecordCounts {
                 input: counts.input,
                 written: counts.kept,
-                games,
+                games: plan.to.games().map(|_| counts.games),
+                positions: plan.to.games().map(|_| counts.positions),
                 filtered: counts.filtered.clone(),
                 bad: counts.bad.clone(),
                 warnings: counts.warnings.clone(),
                 lost: counts.lost.clone(),
+                lost_info: counts.lost_info.clone(),
                 invented: counts.invented.clone(),
                 missing: counts.missing.clone(),
             },

@@ -4,11 +4,13 @@
 //! they are written, and ends it.
 
 use crate::format::{
-    ConversionPlan, Field, FieldChanges, Fields, Format, RecordRef, Warning, Warnings,
+    ConversionPlan, Field, FieldChanges, Fields, Format, Game, InfoCounts, RecordRef, Warning,
+    Warnings,
 };
 use crate::records::counts::Disposition;
 use crate::records::processing::ProcessedBlock;
 use crate::records::reading::RecordError;
+use crate::storage::quantity::quantity;
 
 /// Fields that every record of a format loses; of text and games none, as they may lack any field.
 pub(super) fn certain_loss(from: Format, conversion: ConversionPlan) -> Fields {
@@ -19,11 +21,12 @@ pub(super) fn certain_loss(from: Format, conversion: ConversionPlan) -> Fields {
 }
 
 /// Content of the bytes that is not a field and is lost when a record is rewritten.
-const BESIDE_FIELDS: [(Warning, &str); 4] = [
+const BESIDE_FIELDS: [(Warning, &str); 5] = [
     (Warning::PaddingNotZero, "padding"),
     (Warning::ResultOutOfRange, "a result without a meaning"),
     (Warning::ResultFlags, "flags of the result"),
     (Warning::PlyMismatch, "one of two move numbers"),
+    (Warning::LinesSkipped, "lines that were not understood"),
 ];
 
 /// Judges what was counted about a record that was written.
@@ -49,6 +52,34 @@ pub(super) fn check(
 /// Judges the fields that a record of a game lost.
 pub(super) fn check_fields(fields: Fields) -> Result<(), RecordError> {
     lost(&fields.iter().map(Field::name).collect::<Vec<_>>())
+}
+
+/// What a game lost besides fields of its records.
+#[derive(Clone, Copy, Default)]
+pub(super) struct InfoLoss {
+    /// Names, comments and the like.
+    pub(super) counts: InfoCounts,
+    /// Lines that were not understood.
+    pub(super) lines: u32,
+}
+
+impl InfoLoss {
+    /// That of a game that is written anew.
+    pub(super) fn of(game: &Game, to: Format) -> Self {
+        Self { counts: to.lost_info(game), lines: game.info.skipped_lines }
+    }
+}
+
+/// Judges what a game lost besides fields of its records.
+pub(super) fn check_info(loss: InfoLoss) -> Result<(), RecordError> {
+    let InfoLoss { counts, lines } = loss;
+    let lines =
+        (lines > 0).then(|| format!("{} not understood", quantity(u64::from(lines), "line")));
+    let counts = (!counts.is_zero()).then(|| counts.to_string());
+    match [counts, lines].into_iter().flatten().collect::<Vec<_>>() {
+        what if what.is_empty() => Ok(()),
+        what => Err(RecordError::Loss { what: what.join(", ") }),
+    }
 }
 
 fn lost(names: &[&str]) -> Result<(), RecordError> {

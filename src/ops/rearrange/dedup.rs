@@ -211,7 +211,7 @@ fn check(plan: &RearrangePlan, settings: DedupSettings) -> Result<(), PlanError>
             field,
         });
     }
-    let is_other = |part: &&Part| part.input.format != format;
+    let is_other = |part: &&Part| !format.takes_units_of(part.input.format);
     if let Some(other) = plan.references.iter().find(is_other).filter(|_| key == DedupKey::Bytes) {
         let (first, second) = (plan.parts[0].input.name.clone(), other.input.name.clone());
         return Err(PlanError::DifferentFormats { first, second });

@@ -233,7 +233,7 @@ type ReadBlock = Result<(Option<(ProcessedBlock, BlockUnits)>, PartRead), Source
 
 impl InputReader {
     fn start(part: &Part, plan: &RearrangePlan) -> Result<Self, OperationError> {
-        let (part, on_error) = (part.clone(), plan.on_error);
+        let (part, to, on_error) = (part.clone(), plan.format(), plan.on_error);
         let share = plan.resources.memory.bytes() / (plan.parts.len() as u64 * BYTES_A_RECORD);
         let block_records = share.clamp(*BLOCK_RECORDS.start(), *BLOCK_RECORDS.end());
         let name = part.input.name.clone();
@@ -242,7 +242,7 @@ impl InputReader {
             Ok(match delivery? {
                 Delivery::End(read) => (None, read),
                 Delivery::Block(block) => {
-                    (Some(process_units(&block, &name, on_error)), block.read())
+                    (Some(process_units(&block, to, &name, on_error)), block.read())
                 }
             })
         });

@@ -4,16 +4,17 @@
 
 use std::ops::Range;
 
-use crate::format::RawUnit;
+use crate::format::{Format, RawUnit};
 use crate::records::bad_record::BadPolicy;
 use crate::records::counts::Condition;
 use crate::records::processing::ProcessedBlock;
+use crate::records::reading::RecordError;
 use crate::records::source::Block;
 use crate::records::stream::EncodedRecords;
 
 /// A unit that is moved as a whole.
 pub(super) struct WholeUnit<'a> {
-    /// Its bytes, closed if the end of a file has left it open.
+    /// Its bytes, as a unit of the output.
     pub(super) bytes: &'a [u8],
     /// Number over all inputs, from 0, of the first record in it.
     pub(super) number: u64,
@@ -202,10 +203,11 @@ pub(super) fn process_row<'a>(
 ) -> (ProcessedBlock, &'a [u8]) {
     let mut processor = UnitProcessor {
         block,
+        to: block.format,
         file,
         on_error,
         processed: ProcessedBlock::default(),
-        closed: Vec::new(),
+        written: Vec::new(),
     };
     let records = block.bytes().len() / len;
     let row = &block.bytes()[..records * len];
@@ -221,6 +223,7 @@ pub(super) fn process_row<'a>(
 /// The units of a block of `file` that are whole, all of them counted as written.
 pub(super) fn process_units(
     block: &Block,
+    to: Format,
     file: &str,
     on_error: BadPolicy,
 ) -> (ProcessedBlock, BlockUnits) {
@@ -229,23 +232,26 @@ pub(super) fn process_units(
         return (processed, BlockUnits::row(row, len, block.first_number));
     }
     let mut units = BlockUnits::default();
-    let processed = process_items(block, file, on_error, |item| units.push(item));
+    let processed = process_items(block, to, file, on_error, |item| units.push(item));
     (processed, units)
 }
 
-/// Shows `each` the units of a block of `file` that are whole, in order, and counts them as written.
+/// Shows `each` the units of a block of `file` that are whole, in order, as units of the output's format, and counts
+/// them as written.
 pub(super) fn process_items(
     block: &Block,
+    to: Format,
     file: &str,
     on_error: BadPolicy,
     mut each: impl FnMut(&WholeUnit<'_>),
 ) -> ProcessedBlock {
     let mut processor = UnitProcessor {
         block,
+        to,
         file,
         on_error,
         processed: ProcessedBlock::default(),
-        closed: Vec::new(),
+        written: Vec::new(),
     };
     for (unit, records) in units(block) {
         processor.process(&unit, records, &mut each);
@@ -267,11 +273,13 @@ fn units(block: &Block) -> impl Iterator<Item = (RawUnit<'_>, Range<u64>)> {
 
 struct UnitProcessor<'a> {
     block: &'a Block,
+    /// The format of the output.
+    to: Format,
     file: &'a str,
     on_error: BadPolicy,
     processed: ProcessedBlock,
-    /// A unit that had to be closed.
-    closed: Vec<u8>,
+    /// A unit that is not written as it stands.
+    written: Vec<u8>,
 }
 
 impl UnitProcessor<'_> {
@@ -290,14 +298,19 @@ impl UnitProcessor<'_> {
         if format.is_remark(unit.bytes) {
             return self.count(records, Some(Condition::Comment));
         }
-        // A game that ends with a line may lack the sign behind it, or a head of its own.
-        let is_game = format.holds_games() && !format.is_lines();
-        let bytes = if format.record_len().is_some() || (unit.bytes.ends_with(b"\n") && !is_game) {
+        // Games and diagrams may lack a sign behind them or a head of their own, or be in another encoding.
+        let is_plain_line = format.is_lines()
+            && !format.holds_games()
+            && unit.bytes.first().is_some_and(u8::is_ascii)
+            && unit.bytes.ends_with(b"\n");
+        let bytes = if format.record_len().is_some() || is_plain_line {
             unit.bytes
         } else {
-            self.closed.clear();
-            unit.copy(format, &mut self.closed);
-            &self.closed
+            self.written.clear();
+            if let Err(error) = self.to.write_unit(unit.bytes, &mut self.written) {
+                return self.set_aside_for(&error.into(), unit, records);
+            }
+            &self.written
         };
         let number = records.start;
         each(&WholeUnit { bytes, number, records: records.end - number });
@@ -338,8 +351,13 @@ impl UnitProcessor<'_> {
             // An empty line, where nothing is an empty record.
             return self.count(records, Some(Condition::Comment));
         };
+        self.set_aside_for(&error.into(), unit, records);
+    }
+
+    fn set_aside_for(&mut self, error: &RecordError, unit: &RawUnit<'_>, records: Range<u64>) {
+        let block = self.block;
         let index = |number: u64| block.first_index + (number - block.first_number);
         let indices = index(records.start)..index(records.end);
-        self.processed.set_aside(&error.into(), self.file, block, unit, indices, self.on_error);
+        self.processed.set_aside(error, self.file, block, unit, indices, self.on_error);
     }
 }

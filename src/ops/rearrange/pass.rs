@@ -78,8 +78,9 @@ pub(super) fn count(
     }
     control.progress.begin("counting", plan.records);
     let mut counts = vec![InputCounts::default(); plan.parts.len()];
-    let worker = block_worker(plan, |block, file| {
-        let (processed, _) = process_units(block, file, BadPolicy::Skip);
+    let to = plan.format();
+    let worker = block_worker(plan, move |block, file| {
+        let (processed, _) = process_units(block, to, file, BadPolicy::Skip);
         let found = (block.part, processed.counts.input, processed.counts.kept);
         (processed, found)
     });
@@ -94,7 +95,8 @@ pub(super) fn count(
 
 /// A worker that returns the units of each block.
 pub(super) fn unit_worker(plan: &RearrangePlan, on_error: BadPolicy) -> BlockFunction<BlockUnits> {
-    block_worker(plan, move |block, file| process_units(block, file, on_error))
+    let to = plan.format();
+    block_worker(plan, move |block, file| process_units(block, to, file, on_error))
 }
 
 /// A worker that calls a function with each block and the name of its input.

@@ -149,6 +149,7 @@ impl RearrangePlan {
         let records = OutputPlan {
             compression: to.compression,
             header: to.format.header(),
+            separator: to.format.separator(),
             is_stream,
             ..OutputPlan::plain(Stream::Kept, output.clone())
         };
@@ -231,6 +232,7 @@ impl RearrangePlan {
             OutputPlan {
                 compression: to.compression,
                 header: to.format.header(),
+                separator: to.format.separator(),
                 ..OutputPlan::plain(Stream::Kept, path)
             }
         };
@@ -304,13 +306,13 @@ impl RearrangePlan {
     }
 }
 
-/// The inputs, all of one format.
+/// The inputs, all of one format; texts may differ in their encoding.
 fn inputs(request: &RearrangeRequest) -> Result<Vec<Input>, PlanError> {
     let RearrangeRequest { inputs, from, dialect, on_error, .. } = request;
     let unreadable = Unreadable::under(Some(*on_error));
     let inputs = opening::inputs(inputs, *from, *dialect, unreadable)?;
     let first = inputs.first().ok_or(PlanError::NoInput)?;
-    if let Some(other) = inputs.iter().find(|input| input.format != first.format) {
+    if let Some(other) = inputs.iter().find(|input| !input.format.takes_units_of(first.format)) {
         let (first, second) = (first.name.clone(), other.name.clone());
         return Err(PlanError::DifferentFormats { first, second });
     }
@@ -331,7 +333,7 @@ fn output_format(
     let name = output.to_string_lossy();
     let said = to.or_else(|| FormatName::from_file_name(&name));
     let mut to = said.unwrap_or(FormatName::plain(format));
-    if to.format != format {
+    if !to.format.takes_units_of(format) {
         let output = name.into_owned();
         return Err(PlanError::NotConverted { output, to: to.format, from: format });
     }

@@ -161,8 +161,9 @@ impl SampleChoice {
             BadPolicy::Stop => BadPolicy::Stop,
             BadPolicy::Skip | BadPolicy::Quarantine => BadPolicy::Skip,
         };
+        let to = plan.format();
         let worker = block_worker(plan, move |block, file| {
-            let (processed, units) = process_units(block, file, on_error);
+            let (processed, units) = process_units(block, to, file, on_error);
             (processed, units.len() as u64)
         });
         let mut next_unit = 0;

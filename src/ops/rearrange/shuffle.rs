@@ -48,7 +48,7 @@ pub fn shuffle(
     let keys = keys(seed);
     let on_error = plan.on_error;
     let partition_block =
-        block_worker(plan, move |block, file| partition_block(block, file, on_error, keys));
+        block_worker(plan, move |block, file| partition_block(block, format, file, on_error, keys));
     let mut partitions = PartitionWriter::new(&plan.resources, len, MemoryShare::ALL);
     let take = |_: &mut _, partitioned| partitions.add(partitioned);
     let passed = read(plan, &mut side, Checksums::Wanted, partition_block, take, &mut control)?;
@@ -82,6 +82,7 @@ pub fn shuffle(
 /// The units of a block with their keys, laid into partitions.
 fn partition_block(
     block: &Block,
+    to: Format,
     file: &str,
     on_error: BadPolicy,
     seed: u64,
@@ -95,7 +96,7 @@ fn partition_block(
     }
     let mut items = KeyedItems::default();
     let mut counted = Vec::new();
-    let processed = process_items(block, file, on_error, |item| {
+    let processed = process_items(block, to, file, on_error, |item| {
         let bytes = if is_one_each(block.format) {
             item.bytes
         } else {

@@ -151,6 +151,7 @@ fn outputs_of(folder: &Path, input: &Input) -> Result<Vec<OutputPlan>, PlanError
     let reasons = if is_json_lines { "bad.reasons" } else { "bad.jsonl" };
     let output = |stream, suffix: &str, compression| OutputPlan {
         header: if stream == Stream::Kept { input.format.header() } else { b"" },
+        separator: if stream == Stream::Kept { input.format.separator() } else { b"" },
         compression,
         ..OutputPlan::plain(stream, folder.join(path_of(&format!("{stem}.{suffix}"))))
     };

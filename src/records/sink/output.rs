@@ -50,6 +50,8 @@ pub(super) struct Output {
     pub(super) records: u64,
     records_in_frame: u64,
     bytes_in_frame: usize,
+    /// Whether anything stands behind the header.
+    is_begun: bool,
 }
 
 /// An output that is whole and on disk.
@@ -83,6 +85,7 @@ impl Output {
             records: 0,
             records_in_frame: 0,
             bytes_in_frame: plan.header.len(),
+            is_begun: false,
         })
     }
 
@@ -98,6 +101,7 @@ impl Output {
         // Reading ended behind the last byte that counts: there the writer goes on.
         let encoder = partial.file.set_len(bytes).and_then(|()| partial.writer());
         let bytes_in_frame = state.open_frame.len();
+        let is_begun = bytes > 0 || bytes_in_frame > 0;
         let encoder = encoder.and_then(|writer| {
             let output = HashingWriter::behind(writer, bytes, checksum);
             Encoder::resume(output, plan.compression, &state.frames, state.open_frame)
@@ -110,6 +114,7 @@ impl Output {
             records: state.records,
             records_in_frame: state.records_in_frame,
             bytes_in_frame,
+            is_begun,
         })
     }
 
@@ -120,7 +125,8 @@ impl Output {
     fn try_write(&mut self, encoded: &EncodedRecords) -> io::Result<()> {
         if self.plan.compression == Compression::None {
             self.records += encoded.len();
-            return self.encoder.write_all(encoded.bytes());
+            let bytes = self.separated(encoded.bytes());
+            return self.encoder.write_all(bytes);
         }
         let mut from = 0;
         while from < encoded.len() {
@@ -138,7 +144,16 @@ impl Output {
         self.write_in_frame(encoded.bytes_behind(), 0)
     }
 
+    /// The bytes without the separator if nothing stands before them.
+    fn separated<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
+        if bytes.is_empty() || std::mem::replace(&mut self.is_begun, true) {
+            return bytes;
+        }
+        bytes.strip_prefix(self.plan.separator).unwrap_or(bytes)
+    }
+
     fn write_in_frame(&mut self, bytes: &[u8], records: u64) -> io::Result<()> {
+        let bytes = self.separated(bytes);
         self.encoder.write_all(bytes)?;
         self.bytes_in_frame += bytes.len();
         self.records_in_frame += records;

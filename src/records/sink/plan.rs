@@ -18,6 +18,8 @@ pub struct OutputPlan {
     pub compression: Compression,
     /// What stands before the first record.
     pub header: &'static [u8],
+    /// What the first record leaves out, if it begins with that: the separator between units of a file.
+    pub separator: &'static [u8],
     /// Of a file of columns: what is made of the rows that are written, when all are there.
     pub deferred_table: Option<DeferredTable>,
     /// Whether it is written straight through: standard output, a pipe, a device. Nothing that was
@@ -33,6 +35,7 @@ impl OutputPlan {
             path,
             compression: Compression::None,
             header: b"",
+            separator: b"",
             deferred_table: None,
             is_stream: false,
         }

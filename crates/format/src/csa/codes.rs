@@ -12,6 +12,11 @@ pub(crate) fn kind_of(code: &[u8]) -> Option<PieceKind> {
     PieceKind::ALL.into_iter().find(|kind| CODES[kind.index()] == code)
 }
 
+/// The code of a kind as text.
+pub(crate) fn code(kind: PieceKind) -> &'static str {
+    str::from_utf8(CODES[kind.index()]).unwrap_or_default()
+}
+
 pub(crate) fn square_of(digits: &[u8]) -> Option<Square> {
     let [file @ b'1'..=b'9', rank @ b'1'..=b'9'] = digits else { return None };
     Some(Square::from_file_rank(file - b'1', rank - b'1'))

@@ -7,11 +7,13 @@ use kyokumen_shogi::{Color, Position};
 
 use crate::GameResult;
 use crate::csa::codes::put_line;
+use crate::csa::version::CsaVersion;
 use crate::ending::{End, Ending};
+use crate::replay::Replay;
 
 /// A mark for the end of a game.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mark {
+pub(crate) enum Mark {
     Resignation,
     Interruption,
     Repetition,
@@ -50,16 +52,16 @@ const MARKS: [(Mark, &str); 16] = [
 ];
 
 impl Mark {
-    pub(super) fn parse(text: &[u8]) -> Option<Self> {
+    pub(crate) fn parse(text: &[u8]) -> Option<Self> {
         MARKS.into_iter().find_map(|(mark, name)| (name.as_bytes() == text).then_some(mark))
     }
 
-    fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         MARKS.into_iter().find_map(|(mark, name)| (mark == self).then_some(name)).unwrap_or("")
     }
 
     /// What it says at the end of the moves.
-    pub(super) fn end(self, position: &Position) -> End {
+    pub(crate) fn end(self, position: &Position) -> End {
         let us = position.side_to_move();
         let win_of = |color| Some(GameResult::win_of(color));
         match self {
@@ -94,8 +96,16 @@ impl Mark {
         (Some(GameResult::win_of(loser.opponent())), Some(Ending::IllegalMove))
     }
 
+    /// The mark, or what stands for it in a version without it: V3.0 added the move limit.
+    pub(crate) const fn of_version(self, version: CsaVersion) -> Self {
+        match (self, version) {
+            (Self::MoveLimit, CsaVersion::V2_2) => Self::Impasse,
+            _ => self,
+        }
+    }
+
     /// The mark that comes closest to an end and names no wrong winner to programs that read no summary.
-    fn closest(end: End, position: &Position) -> Option<Self> {
+    pub(crate) fn closest(end: End, position: &Position) -> Option<Self> {
         let us = position.side_to_move();
         let loser = end.0.map(|result| result.winner().map(|winner| !winner));
         Some(match (end.1, loser) {
@@ -120,9 +130,18 @@ impl Mark {
     }
 }
 
+/// Of several marks the first one counts.
+pub(crate) fn take_mark(replay: &mut Replay, mark: Mark) {
+    if replay.is_behind_illegal_move() && mark.is_about_illegal_moves() {
+        replay.end(mark.end_after_illegal_move(replay.position.side_to_move()));
+    } else if !replay.has_ended {
+        replay.end(mark.end(&replay.position));
+    }
+}
+
 /// What a line says that shogi-server writes at the end: `'summary:CAUSE:BLACK win:WHITE lose`.
-pub(super) struct Summary {
-    pub(super) end: End,
+pub(crate) struct Summary {
+    pub(crate) end: End,
 }
 
 const SUMMARY: &str = "'summary:";
@@ -151,7 +170,7 @@ const CAUSES: [(&str, Option<Ending>); 15] = [
 const DRAW: &str = "draw";
 
 impl Summary {
-    pub(super) fn parse(statement: &[u8]) -> Option<Self> {
+    pub(crate) fn parse(statement: &[u8]) -> Option<Self> {
         let text = statement.strip_prefix(SUMMARY.as_bytes())?;
         let mut parts = text.rsplitn(3, |&byte| byte == b':');
         let (white, black, cause) = (parts.next()?, parts.next()?, parts.next()?);
@@ -167,7 +186,7 @@ impl Summary {
     }
 
     /// The line; none where nobody won and nobody drew.
-    fn line((result, ending): End) -> Option<String> {
+    pub(crate) fn line((result, ending): End) -> Option<String> {
         let (black, white) = match result? {
             GameResult::Draw => ("draw", "draw"),
             GameResult::BlackWin => ("win", "lose"),
@@ -179,13 +198,17 @@ impl Summary {
     }
 }
 
-/// Writes how a game ended: a mark, and a summary where the mark does not say all of it.
-pub(super) fn write(end: End, position: &Position, out: &mut Vec<u8>) {
-    let Some(mark) = Mark::closest(end, position) else { return };
+/// Writes how a game ended: a mark, and a summary where the mark does not say all of it. Whether there is anything to
+/// say.
+pub(super) fn write(end: End, version: CsaVersion, position: &Position, out: &mut Vec<u8>) -> bool {
+    let Some(mark) = Mark::closest(end, position).map(|mark| mark.of_version(version)) else {
+        return false;
+    };
     put_line(out, mark.name().as_bytes());
     if mark.end(position) != end
         && let Some(line) = Summary::line(end)
     {
         put_line(out, line.as_bytes());
     }
+    true
 }

@@ -6,10 +6,13 @@
 use kyokumen_shogi::{Board, Color, Hand, HandKind, Piece, PieceKind, Setup, Square};
 
 use super::super::error::{DecodeError, DecodeErrorKind};
+use super::super::lines::decode;
 use super::super::replay;
 use super::super::replay::Replay;
 use super::ending::Summary;
+use super::head;
 use crate::csa::codes::{CODES, kind_of, put_line, sign_of, square_of};
+use crate::game_info::Header;
 
 /// The arrangement so far.
 pub(super) struct Start {
@@ -23,6 +26,12 @@ pub(super) struct Start {
     /// Whether there is a line of it, and whether one names the side to move, which is the last one.
     is_begun: bool,
     is_whole: bool,
+    headers: Vec<Header>,
+    /// Comments above the side to move.
+    comments: Vec<String>,
+    skipped_lines: u32,
+    /// The first line that was skipped.
+    unknown: Option<DecodeError>,
 }
 
 impl Default for Start {
@@ -35,6 +44,10 @@ impl Default for Start {
             shows_board: false,
             is_begun: false,
             is_whole: false,
+            headers: Vec::new(),
+            comments: Vec::new(),
+            skipped_lines: 0,
+            unknown: None,
         }
     }
 }
@@ -46,8 +59,15 @@ impl Start {
             _ if Summary::parse(statement).is_some() => return Ok(false),
             // What is said of the start stands behind it.
             [b'\'', b'*', ..] if self.is_whole => return Ok(false),
-            [] | [b'\'' | b'/', ..] => {}
-            [b'$' | b'V', ..] | [b'N', b'+' | b'-', ..] => self.is_begun = true,
+            [b'\'', b'*', comment @ ..] => self.comments.push(decode(comment).into_owned()),
+            [] | [b'\'', ..] | b"/" => {}
+            [b'V', ..] => self.is_begun = true,
+            [b'$', ..] | [b'N', b'+' | b'-', ..] => {
+                self.is_begun = true;
+                if !head::take(statement, &mut self.headers) {
+                    self.skipped_lines = self.skipped_lines.saturating_add(1);
+                }
+            }
             [sign @ (b'+' | b'-')] => {
                 self.side_to_move = if *sign == b'+' { Color::Black } else { Color::White };
                 self.is_whole = true;
@@ -64,7 +84,13 @@ impl Start {
             }
             _ => {
                 let expected = "a line of the CSA standard";
-                return Err(DecodeErrorKind::syntax(expected, statement).at(at));
+                let error = DecodeErrorKind::syntax(expected, statement).at(at);
+                // Below the first rank of a board it may be another one, and above it the first.
+                if self.arranged_at.is_some() || shows_pieces(statement) {
+                    return Err(error);
+                }
+                self.skipped_lines = self.skipped_lines.saturating_add(1);
+                self.unknown.get_or_insert(error);
             }
         }
         Ok(true)
@@ -138,15 +164,29 @@ impl Start {
     }
 
     /// Begins the game.
-    pub(super) fn begin(&self) -> Result<Replay, DecodeError> {
-        let Some(at) = self.arranged_at else {
-            return Replay::new(replay::even_start(), 0);
-        };
-        match replay::arrangement(self.board, self.hands, self.side_to_move) {
-            Ok(setup) => Replay::new(setup, at),
-            Err(error) => Err(DecodeErrorKind::Setup(error).at(at)),
+    pub(super) fn begin(&mut self) -> Result<Replay, DecodeError> {
+        if let Some(unknown) = self.unknown.take().filter(|_| !self.is_begun && !self.is_whole) {
+            // Nothing says that this is a game.
+            return Err(unknown);
         }
+        let mut replay = match self.arranged_at {
+            None => Replay::new(replay::even_start(), 0)?,
+            Some(at) => {
+                let setup = replay::arrangement(self.board, self.hands, self.side_to_move);
+                Replay::new(setup.map_err(|error| DecodeErrorKind::Setup(error).at(at))?, at)?
+            }
+        };
+        replay.game.info.headers = std::mem::take(&mut self.headers);
+        replay.game.info.skipped_lines = self.skipped_lines;
+        self.comments.drain(..).for_each(|comment| replay.take_comment(&comment));
+        Ok(replay)
     }
+}
+
+/// Whether a line has at least two pieces, as a rank of a board: of a damaged one there may be no more.
+fn shows_pieces(statement: &[u8]) -> bool {
+    let is_piece = |cell: &&[u8]| piece_of(cell).is_some();
+    statement.windows(3).filter(is_piece).count() > 1
 }
 
 /// Square and piece, four characters each.

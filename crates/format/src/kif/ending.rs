@@ -2,15 +2,15 @@
 //!
 //! The words are those of the KIF format. A word speaks of the side to move; the summary names a winner.
 
-use kyokumen_shogi::{Color, Position};
+use kyokumen_shogi::Color;
 
 use super::super::replay::Replay;
+use super::Syntax;
 use crate::GameResult;
 use crate::ending::{End, Ending};
-use crate::kif::signs::put_numbered;
 
 /// Words with what they say: who won, seen from the side to move, and how.
-const WORDS: [(&str, Winner, Option<Ending>); 16] = [
+const WORDS: [(&str, Winner, Option<Ending>); 23] = [
     ("投了", Winner::Opponent, None),
     ("詰み", Winner::Opponent, None),
     ("詰", Winner::Opponent, None),
@@ -27,6 +27,13 @@ const WORDS: [(&str, Winner, Option<Ending>); 16] = [
     ("入玉宣言", Winner::SideToMove, Some(Ending::Declaration)),
     ("不戦勝", Winner::SideToMove, None),
     ("不戦敗", Winner::Opponent, None),
+    ("不戦勝ち", Winner::SideToMove, None),
+    ("不戦負け", Winner::Opponent, None),
+    ("投了図", Winner::Opponent, None),
+    ("時間切れ負け", Winner::Opponent, Some(Ending::TimeUp)),
+    ("トライ", Winner::SideToMove, None),
+    ("宣言勝ち", Winner::SideToMove, Some(Ending::Declaration)),
+    ("引き分け", Winner::Nobody, None),
 ];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -57,24 +64,33 @@ impl Winner {
     }
 }
 
-/// What stands in place of a move, if it is no move. Behind a move that the rules do not allow, which was
-/// not made, the other side is to move.
-pub(super) fn of_word(text: &str, replay: &Replay) -> Option<End> {
-    let word = text.split([' ', '　', '(']).next()?;
+/// The end that a word says. Behind a move that the rules do not allow, which was not made, the other side is to
+/// move.
+pub(super) fn of_word(word: &str, replay: &Replay) -> Option<End> {
     let (_, winner, ending) = WORDS.into_iter().find(|(known, ..)| *known == word)?;
     let us = replay.position.side_to_move();
     let us = if replay.is_behind_illegal_move() { !us } else { us };
     Some((winner.result(us), ending))
 }
 
-/// Whether the line says how the game ended, if only in words that are not known.
-pub(super) fn is_summary(line: &str) -> bool {
-    line.trim_start_matches([' ', '　']).starts_with("まで")
-}
+/// The end of a game that ended with a word which is not known, as 封じ手: it went on elsewhere or nobody knows.
+pub(super) const UNKNOWN: End = (None, Some(Ending::Interruption));
 
-/// What `まで121手で先手の勝ち` says.
-pub(super) struct Summary {
-    pub(super) end: End,
+/// Takes what stands behind まで, normalised: `121手で先手の勝ち`. Who won, if it says so, counts more than what was said
+/// before; that somebody won does not say again how.
+pub(super) fn take_summary(text: &str, replay: &mut Replay) {
+    let text: String = text.chars().filter(|c| *c != ' ').collect();
+    let text = text.trim_start_matches(|c: char| c == '、' || c == ',' || c.is_ascii_digit());
+    let text =
+        ["手で", "手にて", "手"].iter().find_map(|word| text.strip_prefix(word)).unwrap_or(text);
+    let said = (replay.game.result, replay.game.ending);
+    let end = match said_in_full(text) {
+        Some(end) if end == (said.0, None) => said,
+        Some(end) => end,
+        None if replay.has_ended => said,
+        None => of_word(text, replay).unwrap_or(if text.is_empty() { said } else { UNKNOWN }),
+    };
+    replay.end(end);
 }
 
 /// Reasons in a summary; the first one of an ending is written.
@@ -89,80 +105,105 @@ const REASONS: [(&str, Ending); 9] = [
     ("中断", Ending::Interruption),
     ("持将棋", Ending::Impasse),
 ];
+/// How sides are called.
+const SIDES: [(&str, Color); 4] = [
+    ("先手", Color::Black),
+    ("下手", Color::Black),
+    ("後手", Color::White),
+    ("上手", Color::White),
+];
 const BROKEN_OFF: &str = "中断";
+const IMPASSE: &str = "持将棋";
 const DRAW: &str = "引き分け";
 
-impl Summary {
-    pub(super) fn parse(line: &str) -> Option<Self> {
-        let text = line.trim_start_matches([' ', '　']).strip_prefix("まで")?;
-        let text = text.trim_start_matches(|c: char| c == '、' || c.is_ascii_digit());
-        let text = text.strip_prefix("手で")?;
-        let ending =
-            REASONS.into_iter().find_map(|(word, ending)| text.contains(word).then_some(ending));
-        let black = text.contains("先手の") || text.contains("下手の");
-        let white = text.contains("後手の") || text.contains("上手の");
-        let result = if black && white {
-            // One lost and therefore the other won: which is which, the words do not say.
-            return None;
-        } else if black || white {
-            let is_lost = text.contains("負け");
-            Some(if black == is_lost { GameResult::WhiteWin } else { GameResult::BlackWin })
-        } else if text.starts_with(DRAW) {
-            Some(GameResult::Draw)
-        } else {
-            match ending? {
-                Ending::Repetition | Ending::Impasse | Ending::MoveLimit => Some(GameResult::Draw),
-                Ending::Interruption => None,
-                // Somebody won, but who?
-                _ => return None,
-            }
-        };
-        Some(Self { end: (result, ending) })
+/// The end in a summary that names the winner or a reason for which nobody wins.
+fn said_in_full(text: &str) -> Option<End> {
+    let ending =
+        REASONS.into_iter().find_map(|(word, ending)| text.contains(word).then_some(ending));
+    if let Some(winner) = SIDES
+        .iter()
+        .find_map(|(side, color)| text.strip_suffix("の勝ち")?.ends_with(side).then_some(*color))
+    {
+        return Some((Some(GameResult::win_of(winner)), ending));
     }
+    let names =
+        |color| SIDES.iter().any(|(side, of)| *of == color && text.contains(&format!("{side}の")));
+    let result = match (names(Color::Black), names(Color::White)) {
+        // One lost and therefore the other won: which is which, the words do not say.
+        (true, true) => return None,
+        (false, false) if text.starts_with(DRAW) => Some(GameResult::Draw),
+        (false, false) => match ending? {
+            Ending::Repetition | Ending::Impasse | Ending::MoveLimit => Some(GameResult::Draw),
+            Ending::Interruption => None,
+            // Somebody won, but who?
+            _ => return None,
+        },
+        (black, _) => {
+            let is_lost = text.contains("負け") || text.contains('敗');
+            Some(if black == is_lost { GameResult::WhiteWin } else { GameResult::BlackWin })
+        }
+    };
+    Some((result, ending))
+}
 
-    /// What is said of a game of so many moves.
-    fn line((result, ending): End, moves: usize) -> Option<String> {
-        let reason = ending.and_then(|ending| {
-            REASONS.into_iter().find_map(|(word, said)| (said == ending).then_some(word))
-        });
-        let text = match (result, ending, reason) {
-            (None, Some(Ending::Interruption), _) => BROKEN_OFF.to_owned(),
-            (None, ..) => return None,
-            (
-                Some(GameResult::Draw),
-                Some(Ending::Repetition | Ending::Impasse | Ending::MoveLimit),
-                Some(reason),
-            ) => reason.to_owned(),
-            (Some(result), _, reason) => {
-                let result = match result {
-                    GameResult::Draw => DRAW,
-                    GameResult::BlackWin => "先手の勝ち",
-                    GameResult::WhiteWin => "後手の勝ち",
-                };
-                reason.map_or(result.to_owned(), |reason| format!("{result}（{reason}）"))
-            }
-        };
-        Some(format!("まで{moves}手で{text}\n"))
+/// The summary of a game of so many moves, behind which `us` was to move. Readers of KIF look for the name of the winner,
+/// those of KI2 for the reason.
+pub(super) fn summary(
+    (result, ending): End,
+    us: Color,
+    moves: usize,
+    syntax: Syntax,
+) -> Option<String> {
+    let reason = ending.and_then(|ending| {
+        REASONS.into_iter().find_map(|(word, said)| (said == ending).then_some(word))
+    });
+    let text = match (result, ending, reason) {
+        (None, Some(Ending::Interruption), _) => BROKEN_OFF.to_owned(),
+        (None, ..) => return None,
+        // Other programs know no limit of moves, but this draw.
+        (Some(GameResult::Draw), Some(Ending::MoveLimit), Some(reason)) => {
+            format!("{IMPASSE}（{reason}）")
+        }
+        (Some(GameResult::Draw), Some(Ending::Repetition | Ending::Impasse), Some(reason)) => {
+            reason.to_owned()
+        }
+        (Some(result), _, reason) => match result.winner() {
+            Some(winner) => victory(winner, us, ending.zip(reason), syntax),
+            None => reason.map_or(DRAW.to_owned(), |reason| format!("{DRAW}（{reason}）")),
+        },
+    };
+    Some(format!("まで{moves}手で{text}\n"))
+}
+
+/// Who won, in the words that other programs know where there are any.
+fn victory(winner: Color, us: Color, reason: Option<(Ending, &str)>, syntax: Syntax) -> String {
+    let name = |color| if color == Color::Black { "先手" } else { "後手" };
+    let side = name(winner);
+    match reason {
+        Some((Ending::TimeUp, _)) if syntax == Syntax::Words => {
+            format!("時間切れにより{side}の勝ち")
+        }
+        Some((Ending::IllegalMove, _)) if winner == us => format!("{side}の反則勝ち"),
+        Some((Ending::IllegalMove, _)) => format!("{}の反則負け", name(us)),
+        Some((Ending::Declaration, _)) if winner == us => format!("{side}の入玉勝ち"),
+        None => format!("{side}の勝ち"),
+        Some((_, reason)) => format!("{side}の勝ち（{reason}）"),
     }
 }
 
-/// Writes how a game ended: a word in place of the next move, and the summary.
-pub(super) fn write(end: End, position: &Position, moves: usize, out: &mut String) {
-    let us = position.side_to_move();
+/// The word in place of the next move of `us`, if any says no more than is known.
+pub(super) fn word(end: End, us: Color) -> Option<&'static str> {
+    if end == (Some(GameResult::Draw), Some(Ending::MoveLimit)) {
+        return Some(IMPASSE);
+    }
     let winner = Winner::of(end.0, us);
     let exact = WORDS.into_iter().find(|(_, said, ending)| (*said, *ending) == (winner, end.1));
-    let word = match (exact, end) {
-        // Who won without a reason while on the move did not win by default.
+    match (exact, end) {
+        // Who won without a reason while on the move did not win by default; nor is a draw a word of the format.
         (_, (Some(_), None)) if winner != Winner::Opponent => Some(BROKEN_OFF),
         (Some((word, ..)), (_, Some(_)) | (Some(_), _)) => Some(word),
         // Every word would say too much.
         (None, (Some(_), _)) => Some(BROKEN_OFF),
         (_, (None, _)) => None,
-    };
-    if let Some(word) = word {
-        put_numbered(moves + 1, word, out);
-    }
-    if let Some(line) = Summary::line(end, moves) {
-        out.push_str(&line);
     }
 }

@@ -1,13 +1,17 @@
 //! A move of a KIF file: where to, which piece, `成` or `打`, and where from.
 //!
-//! `７六歩(77)`, `同　歩成(24)`, `５五角打`; the side is not written, and `不成` need not be.
+//! `７六歩(77)`, `同　歩成(24)`, `５五角打`; the side need not be written, nor `不成`.
 
 use kyokumen_shogi::{HandKind, Move, PieceKind, Position, Square};
 
-use crate::kif::signs::{FILES, RANKS};
+use super::line::SIGNS;
+
+/// Files and ranks as numerals, wide and Chinese.
+pub(super) const FILES: [char; 9] = ['１', '２', '３', '４', '５', '６', '７', '８', '９'];
+pub(super) const RANKS: [char; 9] = ['一', '二', '三', '四', '五', '六', '七', '八', '九'];
 
 /// Names of the kinds; the first one of a kind is written.
-const NAMES: [(&str, PieceKind); 19] = [
+const NAMES: [(&str, PieceKind); 18] = [
     ("歩", PieceKind::Pawn),
     ("香", PieceKind::Lance),
     ("桂", PieceKind::Knight),
@@ -26,52 +30,74 @@ const NAMES: [(&str, PieceKind); 19] = [
     ("杏", PieceKind::ProLance),
     ("圭", PieceKind::ProKnight),
     ("全", PieceKind::ProSilver),
-    ("竜", PieceKind::Dragon),
 ];
 
-/// The kind whose name the text begins with, and what follows.
+/// Names of two characters, which begin as others.
+const LONG_NAMES: [(&str, PieceKind); 11] = [
+    ("歩兵", PieceKind::Pawn),
+    ("香車", PieceKind::Lance),
+    ("桂馬", PieceKind::Knight),
+    ("銀将", PieceKind::Silver),
+    ("金将", PieceKind::Gold),
+    ("角行", PieceKind::Bishop),
+    ("飛車", PieceKind::Rook),
+    ("玉将", PieceKind::King),
+    ("と金", PieceKind::ProPawn),
+    ("龍馬", PieceKind::Horse),
+    ("龍王", PieceKind::Dragon),
+];
+
+/// The kind whose name a normalised text begins with, and what follows.
 pub(super) fn kind(text: &str) -> Option<(PieceKind, &str)> {
-    NAMES.into_iter().find_map(|(name, kind)| Some((kind, text.strip_prefix(name)?)))
+    let mut names = LONG_NAMES.into_iter().chain(NAMES);
+    names.find_map(|(name, kind)| Some((kind, text.strip_prefix(name)?)))
 }
 
 pub(super) fn name(kind: PieceKind) -> &'static str {
     NAMES.into_iter().find_map(|(name, named)| (named == kind).then_some(name)).unwrap_or("")
 }
 
-/// The move of the side to move; `last` is where the move before it went.
+/// The move of the side to move in a normalised text; `last` is where the move before it went.
 pub(super) fn parse(text: &str, position: &Position, last: Option<Square>) -> Option<Move> {
+    let text = text.strip_prefix(SIGNS).unwrap_or(text).trim_start();
     let (to, text) = target(text, last)?;
     let (kind, text) = kind(text)?;
-    if text.starts_with('打') {
+    let text = text.trim_start();
+    if text.starts_with('打') || text.starts_with("(00)") {
         let dropped = HandKind::ALL.into_iter().find(|held| held.piece_kind() == kind)?;
         return Some(Move::drop(dropped, to));
     }
-    let unpromoted = text.strip_prefix("不成");
+    let unpromoted = text.strip_prefix("不成").or_else(|| text.strip_prefix('生'));
     let promoting = text.strip_prefix('成');
-    let from = origin(unpromoted.or(promoting).unwrap_or(text))?;
+    let from = origin(unpromoted.or(promoting).unwrap_or(text).trim_start())?;
     let piece = position.piece_on(from)?;
     let is_there = piece.color == position.side_to_move() && piece.kind == kind && from != to;
     is_there.then(|| Move::new(from, to, promoting.is_some()))
 }
 
-/// The square that the text begins with, and what follows.
+/// The square that a normalised text begins with, and what follows.
 pub(super) fn target(text: &str, last: Option<Square>) -> Option<(Square, &str)> {
     if let Some(text) = text.strip_prefix('同') {
-        return Some((last?, text.trim_start_matches([' ', '　'])));
+        return Some((last?, text.trim_start()));
     }
     let mut chars = text.chars();
-    let (file, rank) = (chars.next()?, chars.next()?);
-    let file = FILES.iter().position(|&name| name == file).or_else(|| digit(file))?;
-    let rank = RANKS.iter().position(|&name| name == rank)?;
-    Some((Square::from_file_rank(file as u8, rank as u8), chars.as_str()))
+    let (file, rank) = (number(chars.next()?)?, number(chars.next()?)?);
+    let text = chars.as_str();
+    let text = text.strip_prefix('同').unwrap_or(text);
+    Some((Square::from_file_rank(file as u8, rank as u8), text.trim_start()))
 }
 
-/// A digit from 1, counted from 0.
+/// A numeral from 1, counted from 0.
+fn number(c: char) -> Option<usize> {
+    digit(c).or_else(|| RANKS.iter().position(|&name| name == c))
+}
+
 fn digit(c: char) -> Option<usize> {
     (c.to_digit(10)? as usize).checked_sub(1)
 }
 
-fn origin(text: &str) -> Option<Square> {
+/// The square in brackets that a text begins with.
+pub(super) fn origin(text: &str) -> Option<Square> {
     let mut chars = text.strip_prefix('(')?.chars();
     let (file, rank) = (digit(chars.next()?)?, digit(chars.next()?)?);
     chars.as_str().starts_with(')').then(|| Square::from_file_rank(file as u8, rank as u8))

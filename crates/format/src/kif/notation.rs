@@ -6,16 +6,11 @@
 
 use kyokumen_shogi::{Color, Move, PieceKind, Position, Square};
 
-use super::moves::{kind, name, target};
-use super::signs::{FILES, RANKS};
+use super::line::SIGNS;
+use super::moves::{FILES, RANKS, kind, name, origin, target};
 
-/// Signs before the moves of a side, Black's and White's; the first ones are written.
-const SIGNS: [[char; 3]; 2] = [['☗', '▲', '▼'], ['☖', '△', '▽']];
-
-/// Whether a line is one of moves in words.
-pub(super) fn is_line(line: &str) -> bool {
-    line.trim_start().starts_with(|c| SIGNS.as_flattened().contains(&c))
-}
+/// Signs before the moves of a side, Black's and White's, in print. Files have those that `Shift_JIS` has, too.
+const PRINTED_SIGNS: [char; 2] = ['☗', '☖'];
 
 /// Everything that may follow the name of the piece.
 const WORDS: [char; 14] =
@@ -24,11 +19,10 @@ const WORDS: [char; 14] =
 /// How many of them tell pieces apart, from the first on.
 const TELLING_WORDS: usize = 10;
 
-/// The moves of a line, each with its sign.
+/// The moves of a normalised line, each with its sign.
 pub(super) fn moves_of(line: &str) -> impl Iterator<Item = &str> {
-    let is_sign = |c: char| SIGNS.as_flattened().contains(&c);
-    let starts = line.match_indices(is_sign).map(|(at, _)| at);
-    let ends = line.match_indices(is_sign).map(|(at, _)| at).skip(1).chain([line.len()]);
+    let starts = line.match_indices(SIGNS).map(|(at, _)| at);
+    let ends = line.match_indices(SIGNS).map(|(at, _)| at).skip(1).chain([line.len()]);
     starts.zip(ends).map(|(start, end)| line[start..end].trim_end())
 }
 
@@ -75,11 +69,27 @@ fn others(position: &Position, to: Square, kind: PieceKind, but: Option<Square>)
 
 /// A legal move in words; `last` is where the move before it went.
 pub fn notation(position: &Position, m: Move, last: Option<Square>) -> String {
+    let sign = PRINTED_SIGNS[position.side_to_move() as usize];
+    let same = last.filter(|last| *last == m.to()).map(|_| "同");
+    format!("{sign}{}", words(position, m, same))
+}
+
+/// The same as KI2 files have it.
+pub(super) fn write(position: &Position, m: Move, last: Option<Square>) -> String {
+    let sign = SIGNS[position.side_to_move() as usize];
+    let is_short =
+        |from| position.piece_on(from).is_some_and(|piece| name(piece.kind).chars().count() == 1);
+    let same = if m.from().is_some_and(is_short) { "同　" } else { "同" };
+    format!("{sign}{}", words(position, m, last.filter(|last| *last == m.to()).map(|_| same)))
+}
+
+/// A legal move in words, without a sign; `same` is said in place of the square.
+fn words(position: &Position, m: Move, same: Option<&str>) -> String {
     let (color, to) = (position.side_to_move(), m.to());
-    let mut text = String::from(SIGNS[color as usize][0]);
-    match last {
-        Some(last) if last == to => text.push('同'),
-        _ => text.extend([FILES[usize::from(to.file())], RANKS[usize::from(to.rank())]]),
+    let mut text = String::new();
+    match same {
+        Some(same) => text.push_str(same),
+        None => text.extend([FILES[usize::from(to.file())], RANKS[usize::from(to.rank())]]),
     }
     if let Some(dropped) = m.dropped() {
         let kind = dropped.piece_kind();
@@ -138,13 +148,27 @@ fn which(own: Approach, rivals: &[Approach], kind: PieceKind) -> String {
     format!("{side}{vertical}")
 }
 
-/// The legal move that these words say, with the sign of the side to move; `None` if there is none, or there are
-/// several.
+/// The legal move that these normalised words say, with the sign of the side to move; `None` if there is none, or
+/// there are several.
 pub(super) fn parse(text: &str, position: &Position, last: Option<Square>) -> Option<Move> {
+    parse_unsigned(text.strip_prefix(SIGNS[position.side_to_move() as usize])?, position, last)
+}
+
+/// The same without a sign.
+pub(super) fn parse_unsigned(
+    text: &str,
+    position: &Position,
+    last: Option<Square>,
+) -> Option<Move> {
     let color = position.side_to_move();
-    let text = text.strip_prefix(SIGNS[color as usize])?;
+    let text = text.trim_start();
     let (to, text) = target(text, last)?;
     let (named, rest) = kind(text)?;
+    let (rest, from) = match rest.find('(') {
+        Some(at) => (&rest[..at], Some(origin(&rest[at..])?)),
+        None => (rest, None),
+    };
+    let rest = rest.trim();
     if !rest.chars().all(|c| WORDS.contains(&c)) {
         return None;
     }
@@ -159,7 +183,8 @@ pub(super) fn parse(text: &str, position: &Position, last: Option<Square>) -> Op
     let mut played: Vec<(Move, Approach)> = legal
         .iter()
         .filter_map(|&m| {
-            let from = m.from().filter(|_| !says(&['打']))?;
+            let is_from = |square: &Square| from.is_none_or(|from| from == *square);
+            let from = m.from().filter(|square| !says(&['打']) && is_from(square))?;
             let is_named = position.piece_on(from).is_some_and(|piece| piece.kind == named);
             is_named.then(|| (m, Approach::new(from, to, color)))
         })
@@ -197,6 +222,7 @@ mod tests {
     use kyokumen_shogi::random_play::RandomPlay;
 
     use super::*;
+    use crate::kif::line::normalised;
 
     #[test]
     fn every_legal_move_in_words_is_that_move() {
@@ -205,7 +231,7 @@ mod tests {
             let (mut position, mut last) = (Position::start(), None);
             for played in game.moves {
                 for m in position.legal_moves() {
-                    let text = notation(&position, m, last);
+                    let text = normalised(&notation(&position, m, last));
                     let words: Vec<&str> = moves_of(&text).collect();
                     assert_eq!(words.len(), 1, "{text}");
                     assert_eq!(parse(words[0], &position, last), Some(m), "{position}: {text}");
@@ -219,7 +245,7 @@ mod tests {
         assert!(moves > 100_000 && told_apart > 2_000, "{told_apart} of {moves}");
     }
 
-    fn words(sfen: &str, usi: &str) -> String {
+    fn printed(sfen: &str, usi: &str) -> String {
         let position: Position = sfen.parse().unwrap();
         notation(&position, Move::from_usi(usi).unwrap(), None)
     }
@@ -228,31 +254,31 @@ mod tests {
     #[test]
     fn several_pieces_are_told_apart_as_the_association_says() {
         let golds = "4k4/9/9/9/9/9/3GGG3/9/4K4 b - 1";
-        assert_eq!(words(golds, "5g5f"), "☗５六金直");
-        assert_eq!(words(golds, "6g5f"), "☗５六金左");
-        assert_eq!(words(golds, "4g5f"), "☗５六金右");
+        assert_eq!(printed(golds, "5g5f"), "☗５六金直");
+        assert_eq!(printed(golds, "6g5f"), "☗５六金左");
+        assert_eq!(printed(golds, "4g5f"), "☗５六金右");
         let two = "4k4/9/9/9/3G5/4G4/9/9/4K4 b - 1";
         assert_eq!(
-            (words(two, "6e5e"), words(two, "5f5e")),
+            (printed(two, "6e5e"), printed(two, "5f5e")),
             ("☗５五金寄".into(), "☗５五金上".into())
         );
         let three = "4k4/9/9/9/3G5/3G5/3G5/9/4K4 b - 1";
-        assert_eq!(words(three, "6f5e"), "☗５五金上");
+        assert_eq!(printed(three, "6f5e"), "☗５五金上");
         let dragons = "8k/9/9/4+R4/9/9/9/9/+R3K4 b - 1";
-        assert_eq!(words(dragons, "5d9d"), "☗９四龍寄");
-        assert_eq!(words(dragons, "9i9d"), "☗９四龍上");
+        assert_eq!(printed(dragons, "5d9d"), "☗９四龍寄");
+        assert_eq!(printed(dragons, "9i9d"), "☗９四龍上");
         let silvers = "4k4/9/9/9/3S1S3/9/3S1S3/9/4K4 b - 1";
-        assert_eq!(words(silvers, "6e5f"), "☗５六銀左引");
-        assert_eq!(words(silvers, "4g5f"), "☗５六銀右上");
+        assert_eq!(printed(silvers, "6e5f"), "☗５六銀左引");
+        assert_eq!(printed(silvers, "4g5f"), "☗５六銀右上");
         let drops = "4k4/9/9/9/9/9/4G4/9/4K4 b G 1";
         assert_eq!(
-            (words(drops, "G*5f"), words(drops, "G*1a")),
+            (printed(drops, "G*5f"), printed(drops, "G*1a")),
             ("☗５六金打".into(), "☗１一金".into())
         );
         let of_white = "4k4/9/3g1g3/9/9/9/9/4P4/4K4 w - 1";
-        assert_eq!(words(of_white, "6c5d"), "☖５四金右");
+        assert_eq!(printed(of_white, "6c5d"), "☖５四金右");
         let promotes = "4k4/9/9/8P/9/9/9/9/4K4 b - 1";
-        assert_eq!(words(promotes, "1d1c"), "☗１三歩不成");
-        assert_eq!(words(promotes, "1d1c+"), "☗１三歩成");
+        assert_eq!(printed(promotes, "1d1c"), "☗１三歩不成");
+        assert_eq!(printed(promotes, "1d1c+"), "☗１三歩成");
     }
 }

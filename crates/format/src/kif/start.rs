@@ -6,9 +6,9 @@ use kyokumen_shogi::{Board, Color, Hand, HandKind, Piece, PieceKind, Setup, Squa
 
 use super::super::error::{DecodeError, DecodeErrorKind};
 use super::super::replay;
-use super::super::replay::Replay;
-use super::{ending, moves};
-use crate::kif::signs::{BEGINS_LIST, FILES, RANKS, behind_number};
+use super::line::normalised;
+use super::moves;
+use super::moves::{FILES, RANKS};
 
 /// Ranks of White's pieces that differ from one handicap to another: the first and the second.
 const HANDICAPS: [(&str, &str, &str); 15] = [
@@ -31,7 +31,13 @@ const HANDICAPS: [(&str, &str, &str); 15] = [
 /// The key of their names.
 pub(super) const HANDICAP: &str = "手合割";
 pub(super) const EVEN: &str = "平手";
-pub(super) const OTHER: &str = "その他";
+/// Names of no handicap; some write none at all.
+const EVEN_NAMES: [&str; 3] = [EVEN, "互先", ""];
+/// The keys of Black's pieces in hand, and of White's.
+const HANDS: [[&str; 4]; 2] = [
+    ["先手の持駒", "下手の持駒", "先手の持ち駒", "下手の持ち駒"],
+    ["後手の持駒", "上手の持駒", "後手の持ち駒", "上手の持ち駒"],
+];
 /// Other names of handicaps.
 const SPELLINGS: [(&str, &str); 10] = [
     ("飛落ち", "飛車落ち"),
@@ -55,15 +61,12 @@ const EDGE: &str = "\n+---------------------------+\n";
 /// Ten, and more with the numerals behind it.
 const TEN: char = '十';
 
-/// The head so far.
+/// The start of a game as far as its head was read.
 #[derive(Default)]
 pub(super) struct Start {
     handicap: Option<Setup>,
     /// A name that says no arrangement: the diagram does.
     unknown_name: Option<String>,
-    /// Whether it says anything, and whether the list of moves has begun.
-    has_entries: bool,
-    has_list: bool,
     /// Ranks of the diagram, from the top.
     ranks: Vec<[Option<Piece>; 9]>,
     hands: [[u8; HandKind::COUNT]; 2],
@@ -72,59 +75,54 @@ pub(super) struct Start {
     at: usize,
 }
 
+/// Whether an entry of the head is about the start and not about the game.
+pub(super) fn is_about_start(key: &str) -> bool {
+    key == HANDICAP || HANDS.as_flattened().contains(&key)
+}
+
+/// Whether a line says the pieces in hand of a side, 0 or 1.
+pub(super) fn is_hand(line: &str, side: usize) -> bool {
+    line.split(['：', ':']).next().is_some_and(|key| HANDS[side].contains(&key))
+}
+
 impl Start {
-    /// Takes a line; `false` if the moves begin with it.
-    pub(super) fn take(&mut self, line: &str, at: usize) -> Result<bool, DecodeError> {
-        if behind_number(line).is_some() || ending::is_summary(line) {
-            return Ok(false);
+    /// Takes a rank of the diagram, a normalised line.
+    pub(super) fn take_rank(&mut self, line: &str, at: usize) -> Result<(), DecodeError> {
+        if self.ranks.is_empty() {
+            self.at = at;
         }
-        let syntax = |expected| DecodeErrorKind::syntax(expected, line.as_bytes()).at(at);
-        match line.trim() {
-            "" => {}
-            "先手番" | "下手番" => self.side_to_move = Some(Color::Black),
-            "後手番" | "上手番" => self.side_to_move = Some(Color::White),
-            text if text.starts_with(['#', '*', '&', '+', '９', '9']) => {}
-            text if text.starts_with("手数") => self.has_list |= text.starts_with(BEGINS_LIST),
-            text if text.starts_with('|') => {
-                if self.ranks.is_empty() {
-                    self.at = at;
-                }
-                let rank = rank(line.trim_start());
-                let rank = rank.filter(|_| self.ranks.len() < RANKS.len());
-                self.ranks.push(rank.ok_or_else(|| syntax("one of nine ranks of a diagram"))?);
-            }
-            text => match text.split_once(['：', ':']) {
-                Some(entry) => {
-                    self.has_entries = true;
-                    if entry.0 == HANDICAP && self.ranks.is_empty() {
-                        self.at = at;
-                    }
-                    let expected = "a handicap or pieces in hand";
-                    self.take_entry(entry).ok_or_else(|| syntax(expected))?;
-                }
-                None => return Err(syntax("a line of a KIF file")),
-            },
-        }
-        Ok(true)
+        let rank = rank(line).filter(|_| self.ranks.len() < RANKS.len());
+        let expected = "one of nine ranks of a diagram";
+        let rank = rank.ok_or_else(|| DecodeErrorKind::syntax(expected, line.as_bytes()).at(at))?;
+        self.ranks.push(rank);
+        Ok(())
     }
 
-    fn take_entry(&mut self, (key, value): (&str, &str)) -> Option<()> {
-        let value = value.trim_matches([' ', '　']);
-        match key {
-            HANDICAP => {
-                self.handicap = handicap(value);
-                self.unknown_name = self.handicap.is_none().then(|| value.to_owned());
-            }
-            "先手の持駒" | "下手の持駒" => self.hands[0] = held(value)?,
-            "後手の持駒" | "上手の持駒" => self.hands[1] = held(value)?,
-            _ => {}
-        }
-        Some(())
+    pub(super) fn take_side_to_move(&mut self, side_to_move: Color) {
+        self.side_to_move = Some(side_to_move);
     }
 
-    /// Whether it stops short of the moves: it shows no position and does not begin a list of moves.
-    pub(super) const fn is_cut_off(&self) -> bool {
-        self.has_entries && !self.has_list && self.ranks.is_empty()
+    /// Takes an entry that [`is_about_start`].
+    pub(super) fn take_entry(
+        &mut self,
+        key: &str,
+        value: &str,
+        at: usize,
+    ) -> Result<(), DecodeError> {
+        if key == HANDICAP {
+            if self.ranks.is_empty() {
+                self.at = at;
+            }
+            self.handicap = handicap(value);
+            self.unknown_name = self.handicap.is_none().then(|| value.to_owned());
+            return Ok(());
+        }
+        let expected = "pieces in hand";
+        let counts = held(&normalised(value));
+        let counts =
+            counts.ok_or_else(|| DecodeErrorKind::syntax(expected, value.as_bytes()).at(at))?;
+        self.hands[usize::from(HANDS[1].contains(&key))] = counts;
+        Ok(())
     }
 
     /// Whether the board is shown, and not only named.
@@ -132,37 +130,46 @@ impl Start {
         !self.ranks.is_empty()
     }
 
-    /// Begins the game.
-    pub(super) fn begin(&self) -> Result<Replay, DecodeError> {
+    /// Whether the start has the name of an arrangement.
+    pub(super) const fn is_named(&self) -> bool {
+        self.handicap.is_some()
+    }
+
+    /// The arrangement and its place.
+    pub(super) fn setup(&self) -> Result<(Setup, usize), DecodeError> {
         if let Some(name) = self.unknown_name.as_ref().filter(|_| self.ranks.is_empty()) {
             let expected = "the name of a handicap, or a diagram";
             return Err(DecodeErrorKind::syntax(expected, name.as_bytes()).at(self.at));
         }
-        if self.ranks.is_empty() {
-            let start = self.handicap.clone().unwrap_or_else(replay::even_start);
-            return Replay::new(start, self.at);
-        }
-        if self.ranks.len() < RANKS.len() {
+        let named = self.handicap.clone().unwrap_or_else(replay::even_start);
+        let side_to_move = self.side_to_move.unwrap_or_else(|| named.side_to_move());
+        let setup = if self.ranks.is_empty() {
+            Setup::new(*named.board(), named.hands(), side_to_move, 1)
+        } else if self.ranks.len() < RANKS.len() {
             let kind = DecodeErrorKind::syntax("nine ranks of a diagram", b"fewer");
             return Err(kind.at(self.at));
-        }
+        } else {
+            replay::arrangement(self.board(), self.hands, side_to_move)
+        };
+        Ok((setup.map_err(|error| DecodeErrorKind::Setup(error).at(self.at))?, self.at))
+    }
+
+    fn board(&self) -> Board {
         let mut board: Board = [None; Square::COUNT];
         for (rank, contents) in (0..).zip(&self.ranks) {
             for (file, &content) in (0..9).rev().zip(contents) {
                 board[Square::from_file_rank(file, rank).index()] = content;
             }
         }
-        let side_to_move = self.side_to_move.unwrap_or(Color::Black);
-        match replay::arrangement(board, self.hands, side_to_move) {
-            Ok(setup) => Replay::new(setup, self.at),
-            Err(error) => Err(DecodeErrorKind::Setup(error).at(self.at)),
-        }
+        board
     }
 }
 
 /// The arrangement of a handicap, if its name is known: `角落ち`, as some write `角落`.
 fn handicap(name: &str) -> Option<Setup> {
-    if name == EVEN {
+    let name = normalised(name);
+    let name = name.split([' ', '(']).next().unwrap_or("");
+    if EVEN_NAMES.contains(&name) {
         return Some(replay::even_start());
     }
     let stem = |name: &'static str| name.trim_end_matches('ち');
@@ -181,9 +188,9 @@ fn rank(line: &str) -> Option<[Option<Piece>; 9]> {
     let mut rest = line.strip_prefix('|')?;
     let mut contents = [None; 9];
     for content in &mut contents {
-        let color = if rest.starts_with(['v', 'V', 'ｖ']) { Color::White } else { Color::Black };
-        rest = rest.strip_prefix([' ', 'v', 'V', 'ｖ', '^'])?;
-        if let Some(behind) = rest.strip_prefix(['・', '．']) {
+        let color = if rest.starts_with('v') { Color::White } else { Color::Black };
+        rest = rest.strip_prefix([' ', 'v', '^'])?;
+        if let Some(behind) = rest.strip_prefix(['・', '．', '･', '.', '*', ' ']) {
             rest = behind;
         } else {
             let (kind, behind) = moves::kind(rest)?;
@@ -197,20 +204,29 @@ fn rank(line: &str) -> Option<[Option<Piece>; 9]> {
 /// Pieces in hand, as in `飛　金二　歩十五`; `なし` is none.
 fn held(text: &str) -> Option<[u8; HandKind::COUNT]> {
     let mut counts = [0u8; HandKind::COUNT];
-    if text == "なし" {
+    let mut rest = text.trim();
+    if matches!(rest, "なし" | "無し" | "-") {
         return Some(counts);
     }
-    for entry in text.split([' ', '　']).filter(|entry| !entry.is_empty()) {
-        let (kind, count) = moves::kind(entry)?;
+    while !rest.is_empty() {
+        let (kind, behind) = moves::kind(rest)?;
         let held = HandKind::ALL.into_iter().find(|held| held.piece_kind() == kind)?;
-        let count = if count.is_empty() { 1 } else { number(count)? };
+        // Spaces between pieces may be missing.
+        let is_number = |c: char| c == TEN || RANKS.contains(&c) || c.is_ascii_digit();
+        let next = behind.trim_start_matches(is_number);
+        let digits = &behind[..behind.len() - next.len()];
+        let count = if digits.is_empty() { 1 } else { number(digits)? };
         counts[held.index()] = counts[held.index()].saturating_add(count);
+        rest = next.trim_start_matches([' ', '、', ',', '枚']);
     }
     Some(counts)
 }
 
-/// A number up to 99 in Chinese numerals.
+/// A number up to 99 in Chinese numerals, or in digits.
 fn number(text: &str) -> Option<u8> {
+    if text.starts_with(|c: char| c.is_ascii_digit()) {
+        return text.parse().ok();
+    }
     let digit = |text: &str| {
         let mut chars = text.chars();
         let first = chars.next()?;
@@ -227,23 +243,20 @@ fn number(text: &str) -> Option<u8> {
     }
 }
 
-/// Writes the name of a handicap, or a diagram, which a position by itself always has.
-pub(super) fn write(setup: &Setup, is_position: bool, out: &mut String) {
+/// The name of the start, if it has one.
+pub(super) fn name_of(setup: &Setup) -> Option<&'static str> {
     let setup = setup.clone().with_ply(1);
-    let name = if is_position {
-        OTHER
-    } else if setup == replay::even_start() {
-        EVEN
-    } else {
-        let is_this = |handicap: &(&str, &str, &str)| arrangement(*handicap) == setup;
-        HANDICAPS.into_iter().find(is_this).map_or(OTHER, |(name, ..)| name)
-    };
-    out.extend(["手合割：", name, "\n"]);
-    if name != OTHER {
-        return;
+    if setup == replay::even_start() {
+        return Some(EVEN);
     }
+    let is_this = |handicap: &(&str, &str, &str)| arrangement(*handicap) == setup;
+    HANDICAPS.into_iter().find(is_this).map(|(name, ..)| name)
+}
+
+/// Writes a diagram, up to the pieces in Black's hand.
+pub(super) fn write_diagram(setup: &Setup, out: &mut String) {
     let [black, white] = setup.hands().map(hand_text);
-    out.extend(["後手の持駒：", &white, "\n"]);
+    out.extend([HANDS[1][0], "：", &white, "\n "]);
     for file in FILES.into_iter().rev() {
         out.extend([' ', file]);
     }
@@ -256,8 +269,15 @@ pub(super) fn write(setup: &Setup, is_position: bool, out: &mut String) {
         out.extend(['|', name]);
         out.push_str(if rank < 8 { "\n" } else { EDGE });
     }
-    out.extend(["先手の持駒：", &black, "\n"]);
-    out.push_str(if setup.side_to_move() == Color::Black { "先手番\n" } else { "後手番\n" });
+    out.extend([HANDS[0][0], "：", &black, "\n"]);
+}
+
+/// The line that says who is to move in a diagram.
+pub(super) const fn side_to_move_line(setup: &Setup) -> &'static str {
+    match setup.side_to_move() {
+        Color::Black => "先手番\n",
+        Color::White => "後手番\n",
+    }
 }
 
 fn put_cell(content: Option<Piece>, out: &mut String) {

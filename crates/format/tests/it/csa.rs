@@ -2,7 +2,10 @@
 //!
 //! The example is that of "CSA標準棋譜ファイル形式" V2.2 and V3.0, which is public.
 
-use kyokumen_format::{DecodeError, Ending, Format, Game, GameResult, count, units, write_game};
+use kyokumen_format::{
+    CsaVersion, DecodeError, Ending, Format, Game, GameResult, Header, HeaderKey, WriteOptions,
+    count, read_games, units, write_game, write_game_with,
+};
 use kyokumen_shogi::sfen;
 use kyokumen_testing::game_properties::check_file;
 use kyokumen_testing::games::read_game;
@@ -73,7 +76,7 @@ fn starts_are_arranged_in_three_ways() {
     let two_pieces = "lnsgkgsnl/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1";
     for (lines, expected) in [
         ("PI82HI22KA\n-\n", two_pieces),
-        ("", sfen::START),
+        ("+\n", sfen::START),
         ("P+59OU00KI00FU\nP-51OU00AL\n+\n", "4k4/9/9/9/9/9/9/9/4K4 b GP2r2b3g4s4n4l17p 1"),
         ("P5 * +TO *  *  * +UM *  * -RY\nP-51OU\n-\n", "4k4/9/9/9/1+P3+B2+r/9/9/9/9 w - 1"),
     ] {
@@ -106,7 +109,6 @@ fn drops_promotions_and_moves_that_are_none() {
         ("-9190KY\n", 5),
         ("-8384TO\n", 5),
         ("-9191KY\n", 5),
-        ("%FOO\n", 5),
         ("-2233GI\n+0055KA\n", 6),
     ] {
         let text = format!("{moves}{line}");
@@ -192,12 +194,12 @@ fn evaluations_are_seen_from_black() {
 #[test]
 fn a_game_is_written_as_the_standard_says() {
     let text =
-        "V3.0\nPI\n+\n+7776FU\n'** 120\n-3334FU\n'** 130\n+8822UM\n-3122GI\n+0033KA\n%TORYO\n/\n";
+        "V2.2\nPI\n+\n+7776FU\n'** 120\n-3334FU\n'** 130\n+8822UM\n-3122GI\n+0033KA\n%TORYO\n";
     let mut out = Vec::new();
     write_game(Format::Csa, &read(text).unwrap(), &mut out).unwrap();
     assert_eq!(String::from_utf8(out).unwrap(), text);
 
-    let text = "V3.0\nP1 *  *  *  * -OU *  *  *  * \nP2 *  *  *  *  *  *  *  *  * \nP3 *  *  *  * +FU *  *  *  * \nP4 *  *  *  *  *  *  *  *  * \nP5 *  *  *  *  *  *  *  *  * \nP6 *  *  *  *  *  *  *  *  * \nP7 *  *  *  *  *  *  *  *  * \nP8 *  *  *  *  *  *  *  *  * \nP9 *  *  *  * +OU *  *  *  * \nP+00KI00KI\n+\n+0052KI\n%CHUDAN\n'summary:toryo:black lose:white win\n/\n";
+    let text = "V2.2\nP1 *  *  *  * -OU *  *  *  * \nP2 *  *  *  *  *  *  *  *  * \nP3 *  *  *  * +FU *  *  *  * \nP4 *  *  *  *  *  *  *  *  * \nP5 *  *  *  *  *  *  *  *  * \nP6 *  *  *  *  *  *  *  *  * \nP7 *  *  *  *  *  *  *  *  * \nP8 *  *  *  *  *  *  *  *  * \nP9 *  *  *  * +OU *  *  *  * \nP+00KI00KI\n+\n+0052KI\n%CHUDAN\n'summary:toryo:black lose:white win\n";
     let mut out = Vec::new();
     write_game(Format::Csa, &read(text).unwrap(), &mut out).unwrap();
     assert_eq!(String::from_utf8(out).unwrap(), text);
@@ -209,7 +211,121 @@ fn a_head_alone_is_a_bad_record() {
     for head in ["V2.2\n", "V2.2\nN+A\nPI", "N+A\n$EVENT:x\n", "PI\n/\n"] {
         assert!(read_game(Format::Csa, head.as_bytes()).is_err(), "{head}");
     }
-    for game in ["V2.2\nPI\n+\n", "PI\n+\n%CHUDAN\n/\n", "' a remark\n"] {
+    for game in ["V2.2\nPI\n+\n", "PI\n+\n%CHUDAN\n/\n"] {
         assert!(read_game(Format::Csa, game.as_bytes()).is_ok(), "{game}");
+    }
+}
+
+/// Names, entries, times and comments stay; what is not known is skipped and counted.
+#[test]
+fn what_is_said_of_a_game_is_read_and_written() {
+    let text = "\
+V2.2
+N+Black
+N-White, the second
+$EVENT:Cup
+$SITE:Tokyo
+$START_TIME:2026/11/25 10:00:00
+$TIME_LIMIT:00:25+10
+$OPENING:YAGURA
+$NOTE:x
+PI
++
+'*of the start
++7776FU
+T12
+'*of the move
+-3334FU
+T1
+%TORYO
+T3
+'*of the end
+";
+    let game = read(text).unwrap();
+    assert_eq!(game.info.headers.len(), 8);
+    assert_eq!(game.info.headers[0], Header { key: HeaderKey::Black, value: "Black".to_owned() });
+    assert_eq!(game.info.headers[7].key, HeaderKey::Other("備考".to_owned()));
+    assert_eq!(game.info.comments, ["of the start"]);
+    assert_eq!(game.moves[0].annotation.as_ref().unwrap().elapsed_ms, Some(12_000));
+    assert_eq!(game.moves[0].annotation.as_ref().unwrap().comments, ["of the move"]);
+    assert_eq!(
+        (game.info.end_elapsed_ms, &*game.info.end_comments),
+        (Some(3000), &["of the end".to_owned()][..])
+    );
+    assert!(Format::Csa.lost_info(&game).is_zero());
+    assert_eq!(written(&game, CsaVersion::V2_2), text);
+    assert_eq!(written(&game, CsaVersion::V3_0), text.replace("V2.2", "V3.0"));
+
+    let skipping = text.replace("$SITE:Tokyo", "a line\n$no entry").replace("T1\n", "Tx\n");
+    let game = read(&skipping).unwrap();
+    assert_eq!((game.info.skipped_lines, game.moves.len(), game.broken), (3, 2, None));
+}
+
+fn written(game: &Game, csa_version: CsaVersion) -> String {
+    let mut out = Vec::new();
+    write_game_with(Format::Csa, game, WriteOptions { csa_version }, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn versions_differ_in_times_endings_and_the_line_of_the_encoding() {
+    let v3 = "'CSA encoding=UTF-8\nV3.0\nN+先手\nPI\n+\n+7776FU\nT6.12\n%MAX_MOVES\n";
+    let v2 =
+        "V2.2\nN+先手\nPI\n+\n+7776FU\nT6\n%JISHOGI\n'summary:max_moves:black draw:white draw\n";
+    let game = read(v3).unwrap();
+    assert_eq!(game.moves[0].annotation.as_ref().unwrap().elapsed_ms, Some(6120));
+    assert_eq!(written(&game, CsaVersion::V3_0), v3);
+    assert_eq!(written(&game, CsaVersion::V2_2), v2);
+    let again = read(v2).unwrap();
+    assert_eq!((again.result, again.ending), (game.result, game.ending));
+    let ascii = read("V3.0\nN+Black\nPI\n+\n").unwrap();
+    assert_eq!(written(&ascii, CsaVersion::V3_0), "V3.0\nN+Black\nPI\n+\n");
+}
+
+/// A comment that gives the evaluation is not said again; one that gives another is contradicted.
+#[test]
+fn evaluations_are_written_once() {
+    let text = "V2.2\nPI\n+\n+7776FU\n'** 30 -3334FU\n'*#評価値=50\n-3334FU\n+2726FU\n";
+    let mut game = read(text).unwrap();
+    assert_eq!(game.moves[1].eval_cp, Some(-50));
+    assert_eq!(written(&game, CsaVersion::V2_2), text);
+    (game.moves[0].eval_cp, game.moves[1].eval_cp) = (Some(1), Some(2));
+    let again = read(&written(&game, CsaVersion::V2_2)).unwrap();
+    let evals: Vec<_> = again.moves.iter().map(|played| played.eval_cp).collect();
+    assert_eq!(evals, [Some(1), Some(2), None]);
+}
+
+#[test]
+fn an_unknown_mark_ends_the_game_for_an_unknown_reason() {
+    let game = read("PI\n+\n+7776FU\n%FOO\n").unwrap();
+    assert_eq!((game.result, game.ending, game.broken.clone()), (None, None, None));
+    assert_eq!((game.records().len(), game.info.skipped_lines), (1, 1));
+}
+
+/// A separator ends a game, and so does the version line of the next one: files can be joined as they are.
+#[test]
+fn games_are_told_apart_by_separators_and_version_lines() {
+    let game = "V2.2\nPI\n+\n+7776FU\n%TORYO\n";
+    let encoded = format!("'CSA encoding=UTF-8\n{}", game.replace("V2.2", "V3.0"));
+    for (file, games) in [
+        (game.to_owned(), 1),
+        (format!("{game}{game}"), 2),
+        (format!("{game}/\n{game}"), 2),
+        (format!("/\n{game}/\n/\n{game}/\n\n"), 2),
+        (format!("{game}{encoded}\u{feff}{game}"), 3),
+        (format!("\u{feff}' a remark\n{game}/\n' a remark\n"), 1),
+    ] {
+        check_file(Format::Csa, file.as_bytes());
+        let units: Vec<_> = units(Format::Csa, file.as_bytes()).collect();
+        let read = units.iter().flat_map(|unit| read_games(Format::Csa, unit));
+        let read: Vec<Game> = read.map(Result::unwrap).collect();
+        assert_eq!(read.len(), games, "{file}");
+        assert!(read.iter().all(|game| game.moves.len() == 1));
+        // Copies stand behind one separator each, without marks of the byte order.
+        let mut out = Vec::new();
+        units.iter().for_each(|unit| Format::Csa.copy_unit(unit, &mut out));
+        let out = String::from_utf8(out).unwrap();
+        assert_eq!((out.matches("/\n").count(), out.starts_with("/\n")), (games, true), "{out}");
+        assert!(!out.contains('\u{feff}'));
     }
 }

@@ -8,7 +8,7 @@ use kyokumen_testing::game_properties::check_file;
 use kyokumen_testing::games::read_game;
 use kyokumen_testing::literals::PROBLEM;
 
-const EXAMPLE: &str = "\
+pub(super) const EXAMPLE: &str = "\
 # ---- Kifu for Windows95 V3.53 棋譜ファイル ----
 開始日時：1999/07/15(木) 19:07:12
 終了日時：1999/07/15(木) 19:07:17
@@ -22,11 +22,11 @@ const EXAMPLE: &str = "\
    3 中断         ( 0:03/ 0:00:19)
 ";
 
-fn read(text: &str) -> Result<Game, DecodeError> {
+pub(super) fn read(text: &str) -> Result<Game, DecodeError> {
     read_game(Format::Kif, text.as_bytes())
 }
 
-fn usi(game: &Game) -> String {
+pub(super) fn usi(game: &Game) -> String {
     let moves: Vec<String> = game.moves.iter().map(|played| played.best_move.to_string()).collect();
     moves.join(" ")
 }
@@ -37,9 +37,9 @@ fn end(text: &str) -> (Option<GameResult>, Option<Ending>) {
     (game.result, game.ending)
 }
 
-fn written(game: &Game) -> String {
+pub(super) fn written(game: &Game) -> String {
     let mut out = Vec::new();
-    write_game(Format::Kif, game, &mut out).unwrap();
+    write_game(Format::Kifu, game, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -48,7 +48,7 @@ fn the_example_of_the_format_is_read() {
     let game = read(EXAMPLE).unwrap();
     assert_eq!((game.start.to_string().as_str(), usi(&game).as_str()), (sfen::START, "7g7f 3c3d"));
     assert_eq!((game.result, game.ending), (None, Some(Ending::Interruption)));
-    assert_eq!(Format::from_extension("kifu"), Some(Format::Kif));
+    assert_eq!(Format::from_extension("kifu"), Some(Format::Kifu));
 
     let two = format!("\u{feff}{EXAMPLE}{EXAMPLE}").replace('\n', "\r\n");
     let games: Vec<_> = units(Format::Kif, two.as_bytes()).collect();
@@ -135,8 +135,11 @@ fn diagrams_are_read_and_written() {
     let start = "4k4/8+r/4P4/+B8/2+s6/9/8+P/4+L4/4K4 b GPrb2g2s2n2l15p 1";
     assert_eq!(game.start.to_string(), start);
     assert_eq!((usi(&game).as_str(), game.result), ("G*5b", Some(GameResult::BlackWin)));
-    let expected =
-        diagram.replace("v成銀", "v全").replace("先手の持駒：金　歩\n", "先手の持駒：金　歩　\n");
+    let expected = diagram
+        .replace("手合割：その他\n", "")
+        .replace(" ９ ８", "  ９ ８")
+        .replace("v成銀", "v全")
+        .replace("先手の持駒：金　歩\n", "先手の持駒：金　歩　\n");
     assert_eq!(written(&game), expected);
     check_file(Format::Kif, expected.repeat(2).as_bytes());
     assert_eq!(units(Format::Kif, expected.repeat(2).as_bytes()).count(), 2);
@@ -182,7 +185,7 @@ fn moves_in_every_form() {
     assert_eq!(usi(&read(&text).unwrap()), "7g7f 3c3d 8h2b+ 3a2b B*5e 2b3c 5e3c 2a3c");
     let text = written(&read(&text).unwrap());
     assert!(text.contains("   3 ２二角成(88)\n   4 同　銀(31)\n   5 ５五角打\n"), "{text}");
-    for line in ["   1 ７六銀(77)", "   1 ７六歩", "   1 同　歩(77)", "   1 ７六歩(33)", "7776"]
+    for line in ["   1 ７六銀(77)", "   1 ３六歩", "   1 同　歩(77)", "   1 ７六歩(33)", "7776"]
     {
         assert!(read(&format!("   1 ７六歩(77)\n{line}\n")).unwrap().broken.is_some(), "{line}");
     }
@@ -204,6 +207,9 @@ fn words_speak_of_the_side_to_move() {
         ("千日手", Some(Draw), Some(Repetition)),
         ("最大手数", Some(Draw), Some(MoveLimit)),
         ("不詰", None, None),
+        ("不戦敗", Some(BlackWin), None),
+        ("封じ手", None, Some(Ending::Interruption)),
+        ("　△投了", Some(BlackWin), None),
     ] {
         let text = format!("   1 ７六歩(77)\n   2 {word}   ( 0:00/00:00:00)\n");
         assert_eq!(end(&text), (result, ending), "{word}");
@@ -215,7 +221,15 @@ fn words_speak_of_the_side_to_move() {
         ("まで1手で時間切れにより後手の勝ち", Some(WhiteWin), Some(TimeUp)),
         ("まで1手で千日手", Some(Draw), Some(Repetition)),
         ("まで1手で中断", None, Some(Ending::Interruption)),
-        ("まで1手で詰", None, None),
+        ("まで1手で詰", Some(BlackWin), None),
+        ("まで1手で投了", Some(BlackWin), None),
+        ("まで、１手で詰み", Some(BlackWin), None),
+        ("まで1手で不戦敗", Some(BlackWin), None),
+        ("まで1手で後手の不戦敗", Some(BlackWin), None),
+        ("まで1手で後手の入玉勝ち", Some(WhiteWin), Some(Declaration)),
+        ("まで1手で先手の反則により後手の勝ち", Some(WhiteWin), Some(IllegalMove)),
+        ("まで1手で封じ手", None, Some(Ending::Interruption)),
+        ("まで1手", None, None),
     ] {
         assert_eq!(end(&format!("   1 ７六歩(77)\n{summary}\n")), (result, ending), "{summary}");
     }

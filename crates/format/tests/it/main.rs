@@ -1,11 +1,14 @@
 //! Records and games in every format.
 
+mod byte_order_mark;
 mod csa;
 mod damage;
 mod edges;
 mod games;
 mod hcpe3;
+mod jkf;
 mod kif;
+mod kif_annotations;
 mod literals;
 mod random;
 mod reader_writer;

@@ -89,8 +89,9 @@ fn every_format_that_is_written_is_read_again() {
         let expected = read(format, &*sample(format));
         let mut writer = Writer::new(format, Vec::new());
         let mut slice = format.header().to_vec();
-        for record in &expected {
+        for (i, record) in expected.iter().enumerate() {
             let written = writer.write_record(record).unwrap();
+            slice.extend_from_slice(if i > 0 { format.separator() } else { b"" });
             assert_eq!(encode(format, record, &Fill::default(), &mut slice), Ok(written));
         }
         let written = writer.into_inner().unwrap();
@@ -119,8 +120,9 @@ fn games_are_read_and_written_as_wholes() {
         assert_eq!(games, expected, "{format}");
         let mut writer = Writer::new(format, Vec::new());
         let mut slice = Vec::new();
-        for game in &games {
+        for (i, game) in games.iter().enumerate() {
             writer.write_game(game).unwrap();
+            slice.extend_from_slice(if i > 0 { format.separator() } else { b"" });
             write_game(format, game, &mut slice).unwrap();
         }
         assert_eq!(writer.into_inner().unwrap(), slice, "{format}");

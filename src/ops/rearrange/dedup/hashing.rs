@@ -10,7 +10,7 @@ use super::super::partitioned::{KeyedItems, PartitionedItems};
 use super::super::plan::RearrangePlan;
 use crate::engine::job::BlockFunction;
 use crate::format::move16::Dialect;
-use crate::format::{Lookahead, PositionKey, Record, RecordRef, position_keys_of_row};
+use crate::format::{Format, Lookahead, PositionKey, Record, RecordRef, position_keys_of_row};
 use crate::ops::rearrange::dedup_key::DedupKey;
 use crate::records::bad_record::BadPolicy;
 use crate::records::processing::{AfterRecord, ProcessedBlock, process_block};
@@ -52,13 +52,13 @@ pub(super) fn hashing_worker(
     role: Role,
 ) -> BlockFunction<HashedBlock> {
     let names: Vec<String> = plan.parts.iter().map(|part| part.input.name.clone()).collect();
-    let on_error = plan.on_error;
+    let (to, on_error) = (plan.format(), plan.on_error);
     Arc::new(move |block: &Block, cancel: &AtomicBool| {
         let file = &names[block.part];
         let (processed, mut hashes, bad) = match hash_row(block, key) {
             Some((hashes, len)) => (process_row(block, len, file, on_error).0, hashes, Vec::new()),
             None if key == DedupKey::Bytes => {
-                let (processed, hashes) = hash_units(block, file, on_error);
+                let (processed, hashes) = hash_units(block, to, file, on_error);
                 (processed, hashes, Vec::new())
             }
             None => hash_records(block, file, key, on_error, cancel)?,
@@ -93,10 +93,15 @@ fn hash_row(block: &Block, key: DedupKey) -> Option<(Hashes, usize)> {
     Some((hashes, len))
 }
 
-/// The hashes of units as they are.
-fn hash_units(block: &Block, file: &str, on_error: BadPolicy) -> (ProcessedBlock, Hashes) {
+/// The hashes of units as they are written.
+fn hash_units(
+    block: &Block,
+    to: Format,
+    file: &str,
+    on_error: BadPolicy,
+) -> (ProcessedBlock, Hashes) {
     let mut hashes = Hashes::default();
-    let processed = process_items(block, file, on_error, |item| {
+    let processed = process_items(block, to, file, on_error, |item| {
         // A game without moves has no number of its own. It stays.
         if item.records > 0 {
             hashes.push(XxHash3_128::oneshot(item.bytes), item.number);

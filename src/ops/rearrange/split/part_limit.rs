@@ -105,8 +105,9 @@ pub(super) fn count_parts(
         return Ok(records.div_ceil(in_part).max(1));
     }
     control.progress.begin("measuring", plan.records);
-    let worker = block_worker(plan, |block, file| {
-        let (processed, units) = process_units(block, file, BadPolicy::Skip);
+    let to = plan.format();
+    let worker = block_worker(plan, move |block, file| {
+        let (processed, units) = process_units(block, to, file, BadPolicy::Skip);
         (processed, UnitSize::of_units(&units))
     });
     let (mut parts, mut largest) = (1, UnitSize::default());

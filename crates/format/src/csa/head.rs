@@ -1,0 +1,137 @@
+//! Names and other entries of the head of a CSA game: `N+`, `N-`, and lines `$KEY:value`.
+//!
+//! Sections 2.3 and 2.4 of the standard. Entries that only one of the standards has go by the keys that other programs
+//! use in KIF files.
+
+use super::super::lines::decode;
+use super::codes::put_line;
+use crate::game_info::{Header, HeaderKey};
+
+/// Entries with a key of their own, in the order in which they are written.
+const KEYS: [(HeaderKey, &str); 8] = [
+    (HeaderKey::Black, "N+"),
+    (HeaderKey::White, "N-"),
+    (HeaderKey::Event, "$EVENT:"),
+    (HeaderKey::Site, "$SITE:"),
+    (HeaderKey::StartTime, "$START_TIME:"),
+    (HeaderKey::EndTime, "$END_TIME:"),
+    (HeaderKey::TimeLimit, "$TIME_LIMIT:"),
+    (HeaderKey::Opening, "$OPENING:"),
+];
+
+/// Entries of V3.0 with their keys in KIF files.
+const OTHER_KEYS: [(&str, &str); 5] = [
+    ("先手持ち時間", "TIME+"),
+    ("後手持ち時間", "TIME-"),
+    ("最大手数", "MAX_MOVES"),
+    ("持将棋", "JISHOGI"),
+    ("備考", "NOTE"),
+];
+
+/// The entry of V3.0 for time limits, in seconds, bytes of which differ from `$TIME_LIMIT`.
+const TIME: &str = "$TIME:";
+
+/// Takes the entry that a line is, if it says anything; `false` if it is none.
+pub(super) fn take(statement: &[u8], headers: &mut Vec<Header>) -> bool {
+    let Some(header) = parse(statement) else { return false };
+    headers.extend(Some(header).filter(|header| !header.value.is_empty()));
+    true
+}
+
+fn parse(statement: &[u8]) -> Option<Header> {
+    let text = decode(statement);
+    let header = |key: HeaderKey, value: &str| Some(Header { key, value: value.trim().to_owned() });
+    for (key, prefix) in KEYS {
+        if let Some(value) = text.strip_prefix(prefix) {
+            return header(key, value);
+        }
+    }
+    if let Some(value) = text.strip_prefix(TIME) {
+        return header(HeaderKey::TimeLimit, value);
+    }
+    let (key, value) = text.strip_prefix('$')?.split_once(':')?;
+    let known = OTHER_KEYS.into_iter().find_map(|(name, own)| (own == key).then_some(name));
+    header(HeaderKey::Other(known.unwrap_or(key).to_owned()), value)
+}
+
+/// Whether the format has a word for an entry: the standard's, or one in its manner.
+pub(super) fn holds(key: &HeaderKey) -> bool {
+    !matches!(key, HeaderKey::Other(name) if own_key(name).is_none())
+}
+
+fn own_key(name: &str) -> Option<&str> {
+    let known = OTHER_KEYS.into_iter().find_map(|(key, own)| (key == name).then_some(own));
+    let is_own = |byte: u8| matches!(byte, b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'+' | b'-');
+    known.or_else(|| Some(name).filter(|name| !name.is_empty() && name.bytes().all(is_own)))
+}
+
+/// Writes the entries that the format has words for, names first, each once.
+pub(super) fn write(headers: &[Header], out: &mut Vec<u8>) {
+    let mut put = |prefix: &str, value: &str| {
+        let value = value.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
+        put_line(out, [prefix, &value].concat().as_bytes());
+    };
+    for (key, prefix) in KEYS {
+        let Some(Header { value, .. }) = headers.iter().find(|header| header.key == key) else {
+            continue;
+        };
+        match key {
+            HeaderKey::TimeLimit if is_in_seconds(value) => put(TIME, value),
+            HeaderKey::StartTime | HeaderKey::EndTime => put(prefix, &without_weekday(value)),
+            _ => put(prefix, value),
+        }
+    }
+    let mut written: Vec<&str> = Vec::new();
+    for Header { key, value } in headers {
+        let HeaderKey::Other(name) = key else { continue };
+        let Some(own) = own_key(name).filter(|own| !written.contains(own)) else { continue };
+        written.push(own);
+        put(&format!("${own}:"), value);
+    }
+}
+
+/// Whether a time limit has the form of V3.0: three numbers of seconds.
+fn is_in_seconds(value: &str) -> bool {
+    let is_number = |part: &str| {
+        !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+    };
+    value.split('+').count() == 3 && value.split('+').all(is_number)
+}
+
+/// A date and time without the day of the week, which KIF files may have: `2026/11/25(水) 10:00:00`.
+fn without_weekday(value: &str) -> String {
+    let date = value.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'/').count();
+    let (date, rest) = value.split_at(date);
+    let behind = rest.strip_prefix(['(', '（']).and_then(|rest| rest.split_once([')', '）']));
+    match behind {
+        Some((_, time)) if !date.is_empty() => [date, time].concat(),
+        _ => value.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_are_read_and_written() {
+        let lines = "N+A\nN-B, C\n$EVENT:x:y\n$START_TIME:2026/11/25 10:00:00\n$TIME:600+10+0\n$MAX_MOVES:320\n$FOO:1\n";
+        let mut headers = Vec::new();
+        assert!(lines.lines().all(|line| take(line.as_bytes(), &mut headers)));
+        assert_eq!(headers[5].key, HeaderKey::Other("最大手数".to_owned()));
+        let mut out = Vec::new();
+        write(&headers, &mut out);
+        assert_eq!(String::from_utf8(out).unwrap(), lines);
+        assert!(take(b"$EVENT:", &mut headers) && !take(b"$no entry", &mut headers));
+        assert_eq!(headers.len(), lines.lines().count());
+        assert!(headers.iter().all(|header| holds(&header.key)));
+        assert!(!holds(&HeaderKey::Other("表題".to_owned())));
+    }
+
+    #[test]
+    fn dates_have_no_day_of_the_week() {
+        assert_eq!(without_weekday("1999/07/15(木) 19:07:12"), "1999/07/15 19:07:12");
+        assert_eq!(without_weekday("2026/11/25 10:00:00"), "2026/11/25 10:00:00");
+        assert_eq!(without_weekday("(木)"), "(木)");
+    }
+}

@@ -1,0 +1,267 @@
+//! Reading a JKF game: what is left out is found on the board, what contradicts the board is an error.
+
+use kyokumen_shogi::{HandKind, Move, PieceKind, Position, Square};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::super::error::{DecodeError, DecodeErrorKind};
+use super::super::game::Game;
+use super::super::replay;
+use super::super::replay::Replay;
+use super::head::{self, Headers};
+use super::relative::relative_of;
+use super::schema::{EntryObject, GameObject, InitialObject, MoveObject, Place};
+use crate::csa::codes::kind_of;
+use crate::csa::ending::{Mark, Summary, take_mark};
+use crate::game_info::Variation;
+
+/// Variations within variations that are read; of deeper ones the rest of the game is not read.
+const MAX_DEPTH: u32 = 100;
+
+pub(super) fn read(unit: &[u8]) -> Result<Game, DecodeError> {
+    let start = super::around(unit);
+    let end = unit.iter().rposition(|byte| !super::is_around(*byte)).map_or(start, |at| at + 1);
+    let text = Text { unit };
+    let object: GameObject<'_> = text.parse(&unit[start..end.max(start)], start)?;
+    let headers = object.header.map(|value| text.parse_value::<Headers>(value)).transpose()?;
+    let initial =
+        object.initial.map(|value| Ok((value, text.parse_value::<Option<InitialObject>>(value)?)));
+    let (mut replay, shows_board) = match initial.transpose()? {
+        Some((value, Some(initial))) => {
+            let at = text.offset(value);
+            let (setup, shows_board) = head::start_of(initial).map_err(|kind| kind.at(at))?;
+            (Replay::new(setup, at)?, shows_board)
+        }
+        _ => (Replay::new(replay::even_start(), start)?, false),
+    };
+    replay.game.info.headers = headers.map_or_else(Vec::new, |headers| headers.0);
+    if let Err(error) = text.take_entries(&object.moves, &mut replay, None, 0) {
+        replay.break_off(error);
+    }
+    Ok(replay.finish(shows_board))
+}
+
+/// The text of a game, which says where its values stand.
+struct Text<'a> {
+    unit: &'a [u8],
+}
+
+impl<'a> Text<'a> {
+    /// Reads a value that begins at this byte of the game.
+    fn parse<T: Deserialize<'a>>(&self, json: &'a [u8], at: usize) -> Result<T, DecodeError> {
+        serde_json::from_slice(json).map_err(|error| {
+            let lines = json.split_inclusive(|byte| *byte == b'\n');
+            let before: usize = lines.take(error.line().saturating_sub(1)).map(<[u8]>::len).sum();
+            let within = (before + error.column().saturating_sub(1)).min(json.len());
+            let expected = if error.is_data() {
+                "a value of the schema of json-kifu-format, no key twice"
+            } else {
+                "a JSON object"
+            };
+            let at = (at + within).min(self.unit.len());
+            DecodeErrorKind::syntax(expected, &self.unit[at..]).at(at)
+        })
+    }
+
+    fn parse_value<T: Deserialize<'a>>(&self, value: &'a RawValue) -> Result<T, DecodeError> {
+        self.parse(value.get().as_bytes(), self.offset(value))
+    }
+
+    fn offset(&self, value: &RawValue) -> usize {
+        (value.get().as_ptr() as usize).saturating_sub(self.unit.as_ptr() as usize)
+    }
+
+    /// Takes the elements of `moves`, or of a variation. `last` is where the move before them went.
+    fn take_entries(
+        &self,
+        entries: &[&'a RawValue],
+        replay: &mut Replay,
+        mut last: Option<Square>,
+        depth: u32,
+    ) -> Result<(), DecodeError> {
+        for entry in entries {
+            let at = self.offset(entry);
+            let entry: EntryObject<'_> = self.parse_value(entry)?;
+            let forks = entry.forks.as_deref().unwrap_or_default();
+            let variations = self.variations(forks, replay, last, depth, at)?;
+            if let Some(played) = &entry.best_move {
+                if replay.has_ended {
+                    let expected = "no move behind the end of the game";
+                    return Err(DecodeErrorKind::syntax(expected, b"a move").at(at));
+                }
+                let best_move = best_move(played, replay, last).map_err(|kind| kind.at(at))?;
+                replay.play(best_move, at)?;
+                last = Some(best_move.to());
+            }
+            take_end(&entry, replay);
+            take_remarks(&entry, replay);
+            let is_played = entry.best_move.is_some() && !replay.is_behind_illegal_move();
+            match replay.game.moves.last_mut().filter(|_| is_played) {
+                _ if variations.is_empty() => {}
+                Some(played) => played.annotate().variations = variations,
+                None => replay.game.info.end_variations.extend(variations),
+            }
+        }
+        Ok(())
+    }
+
+    /// The variations that begin where the game now stands. One ends before a move that cannot be played.
+    fn variations(
+        &self,
+        forks: &[Vec<&'a RawValue>],
+        replay: &mut Replay,
+        last: Option<Square>,
+        depth: u32,
+        at: usize,
+    ) -> Result<Vec<Variation>, DecodeError> {
+        if depth == MAX_DEPTH && !forks.is_empty() {
+            let expected = "at most 100 variations within each other";
+            return Err(DecodeErrorKind::syntax(expected, b"another one").at(at));
+        }
+        let mut variations = Vec::new();
+        for fork in forks {
+            let mut line = Replay::new(replay.position.setup(), at)?;
+            let taken = self.take_entries(fork, &mut line, last, depth + 1);
+            if taken.is_err() || line.is_behind_illegal_move() {
+                skip(replay);
+            }
+            let Game { moves, result, ending, info, .. } = line.game;
+            let skipped = &mut replay.game.info.skipped_lines;
+            *skipped = skipped.saturating_add(info.skipped_lines);
+            if !moves.is_empty() {
+                let end_comments = info.end_comments;
+                variations.push(Variation { moves, result, ending, end_comments });
+            }
+        }
+        Ok(variations)
+    }
+}
+
+fn take_end(entry: &EntryObject<'_>, replay: &mut Replay) {
+    let Some(special) = entry.special.as_deref() else { return };
+    if let Some(mark) = Mark::parse(format!("%{special}").as_bytes()) {
+        take_mark(replay, mark);
+    } else {
+        // The game ends for a reason that is not known.
+        replay.has_ended = true;
+        skip(replay);
+    }
+}
+
+fn skip(replay: &mut Replay) {
+    let skipped = &mut replay.game.info.skipped_lines;
+    *skipped = skipped.saturating_add(1);
+}
+
+fn take_remarks(entry: &EntryObject<'_>, replay: &mut Replay) {
+    let elapsed_ms = entry.time.as_ref().and_then(|time| time.now.as_ref()?.milliseconds());
+    if let Some(elapsed_ms) = elapsed_ms.filter(|_| !replay.is_behind_illegal_move()) {
+        replay.take_time(elapsed_ms);
+    }
+    for comment in entry.comment.iter().chain(entry.comments.iter().flatten()) {
+        for line in comment.split('\n').map(|line| line.trim_end_matches('\r')) {
+            match Summary::parse(format!("'{line}").as_bytes()) {
+                Some(Summary { end }) if replay.has_ended => replay.end(end),
+                _ => replay.take_comment(line),
+            }
+        }
+    }
+}
+
+/// The move of an element, checked against the board.
+fn best_move(
+    played: &MoveObject,
+    replay: &Replay,
+    last: Option<Square>,
+) -> Result<Move, DecodeErrorKind> {
+    let position = &replay.position;
+    let wrong = |expected, found: &str| DecodeErrorKind::syntax(expected, found.as_bytes());
+    if let Some(color) = played.color
+        && head::color_of(color) != Some(position.side_to_move())
+    {
+        return Err(wrong(
+            "the color of the side to move, 0 for Black or 1 for White",
+            &color.to_string(),
+        ));
+    }
+    let to = match (&played.to, last) {
+        (Some(place), _) => square(*place)?,
+        (None, Some(last)) if played.same == Some(true) => last,
+        _ => return Err(wrong("a move with its square \"to\"", "none")),
+    };
+    if played.same == Some(true) && last != Some(to) {
+        return Err(wrong("\"same\" only where the move before went", &to.to_string()));
+    }
+    let kind = played
+        .piece
+        .as_deref()
+        .map(|code| kind_of(code.as_bytes()).ok_or_else(|| wrong("a kind of piece, as FU", code)));
+    let kind = kind.transpose()?;
+    let Some(from) = played.from else {
+        let kind = kind.ok_or_else(|| wrong("the piece of a drop, as FU", "none"))?;
+        return drop_or_found(played, position, kind, to);
+    };
+    let from = square(from)?;
+    let moved = position.piece_on(from).filter(|piece| piece.color == position.side_to_move());
+    let moved =
+        moved.ok_or_else(|| wrong("a piece of the side to move on \"from\"", &from.to_string()))?;
+    if from == to {
+        return Err(wrong("different squares \"from\" and \"to\"", &from.to_string()));
+    }
+    let promotes = match kind {
+        Some(kind) if kind == moved.kind => played.promote == Some(true),
+        // As in CSA, the piece behind the move.
+        Some(kind) if moved.kind.promoted() == Some(kind) && played.promote != Some(false) => true,
+        None => played.promote == Some(true),
+        Some(_) => {
+            let found = played.piece.as_deref().unwrap_or_default();
+            return Err(wrong("the kind of the piece on \"from\"", found));
+        }
+    };
+    if let Some(code) = &played.capture {
+        let captured = position.piece_on(to).and_then(|piece| piece.kind.hand_kind());
+        let named = kind_of(code.as_bytes()).and_then(PieceKind::hand_kind);
+        if captured.is_none() || captured != named {
+            return Err(wrong("the kind of the piece that is captured", code));
+        }
+    }
+    Ok(Move::new(from, to, promotes))
+}
+
+/// A move without `from`: a drop, or the only move on the board that its words fit.
+fn drop_or_found(
+    played: &MoveObject,
+    position: &Position,
+    kind: PieceKind,
+    to: Square,
+) -> Result<Move, DecodeErrorKind> {
+    let held = HandKind::ALL.into_iter().find(|held| held.piece_kind() == kind);
+    let relative = played.relative.as_deref().unwrap_or_default();
+    if let Some(dropped) = held.map(|held| Move::drop(held, to))
+        && (relative == "H" || (relative.is_empty() && position.is_legal(dropped)))
+    {
+        return Ok(dropped);
+    }
+    let promotes = played.promote == Some(true);
+    let fits = |m: &Move| {
+        let moved = m.from().and_then(|from| position.piece_on(from));
+        m.to() == to
+            && m.is_promotion() == promotes
+            && moved.is_some_and(|piece| piece.kind == kind)
+            && (relative.is_empty() || relative_of(position, *m) == relative)
+    };
+    let moves: Vec<Move> = position.legal_moves().into_iter().filter(fits).collect();
+    let expected = "the square \"from\" of a move on the board, or words that fit one move";
+    match moves[..] {
+        [only] => Ok(only),
+        _ => Err(DecodeErrorKind::syntax(expected, relative.as_bytes())),
+    }
+}
+
+fn square(Place { x, y }: Place) -> Result<Square, DecodeErrorKind> {
+    if (1..=9).contains(&x) && (1..=9).contains(&y) {
+        return Ok(Square::from_file_rank(x - 1, y - 1));
+    }
+    let found = format!("{x}, {y}");
+    Err(DecodeErrorKind::syntax("a square with x and y from 1 to 9", found.as_bytes()))
+}

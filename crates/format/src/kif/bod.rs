@@ -1,0 +1,104 @@
+//! `bod`: positions as board diagrams in Kakinoki's BOD format.
+//!
+//! See `docs/formats/bod.md`.
+
+use super::super::error::{DecodeError, DecodeErrorKind, EncodeError};
+use super::super::field::{Field, Fields};
+use super::super::lines::Lines;
+use super::super::record::{Parsed, Record};
+use super::super::spec::{Codec, Framing, Spec, with_line_end};
+use super::super::text_encoding::{decode_as, encoding_of};
+use super::line::{Line, normalised};
+use super::start::{self, Start};
+use super::{begins_head, is_text_of};
+use crate::warning::Warning;
+
+pub(crate) const SPEC: Spec = Spec {
+    name: "bod",
+    extensions: &[],
+    framing: Framing::Group { end: unit_end, next: Some("後手の持駒：なし\n".as_bytes()) },
+    copy: with_line_end,
+    header: b"",
+    separator: b"",
+    holds: Fields::of(Field::Ply),
+    needs: Fields::NONE,
+    endings: &[],
+    codec: Codec::Records { read, count: None, write: Some(write) },
+};
+
+/// A diagram ends before the head of another one.
+fn unit_end(bytes: &[u8], at_end: bool) -> Option<usize> {
+    let (mut at, mut has_ranks, mut has_black, mut has_white) = (0, false, false, false);
+    for line in Lines::new(bytes) {
+        let is_known = at_end || line.raw().ends_with(b"\n");
+        let content = line.content();
+        if is_known && !content.first().is_none_or(u8::is_ascii) {
+            let is_black = is_text_of(content, |text| start::is_hand(text, 0));
+            let is_white = is_text_of(content, |text| start::is_hand(text, 1));
+            let belongs = (is_black && !has_black) || (is_white && !has_white);
+            if has_ranks && !belongs && begins_head(content) {
+                return Some(at);
+            }
+            has_black |= is_black;
+            has_white |= is_white;
+        }
+        has_ranks |= is_known && content.trim_ascii_start().starts_with(b"|");
+        at += line.raw().len();
+    }
+    None
+}
+
+fn read(unit: &[u8], records: &mut Vec<Result<Parsed, DecodeError>>) {
+    records.extend(read_diagram(unit).transpose());
+}
+
+/// The position of a unit; none if it is empty.
+fn read_diagram(unit: &[u8]) -> Result<Option<Parsed>, DecodeError> {
+    let encoding = encoding_of(unit).map_err(|kind| kind.at(0))?;
+    let (mut start, mut ply, mut skipped, mut says_start) = (Start::default(), None, None, false);
+    let mut at = 0;
+    for line in Lines::new(unit) {
+        let text = decode_as(encoding, line.content());
+        let syntax = |expected| DecodeErrorKind::syntax(expected, text.as_bytes()).at(at);
+        match Line::parse(&text, &normalised(&text)) {
+            Line::Rank(rank) => start.take_rank(rank, at)?,
+            Line::SideToMove(color) => start.take_side_to_move(color),
+            Line::MovesBefore(moves) => ply = moves.checked_add(1),
+            Line::Entry { key, value } if start::is_about_start(key) => {
+                says_start = true;
+                start.take_entry(key, value, at)?;
+            }
+            Line::Numbered { .. } | Line::Words(_) => {
+                return Err(syntax("a diagram without moves; games are read as kif"));
+            }
+            Line::Unknown => {
+                skipped.get_or_insert_with(|| syntax("a line of a diagram"));
+            }
+            Line::Entry { .. } | Line::Variation(_) | Line::Summary(_) => {}
+            Line::Empty | Line::List | Line::Comment(_) | Line::Bookmark(_) => {}
+        }
+        at += line.raw().len();
+    }
+    if !says_start && !start.shows_board() {
+        return skipped.map_or(Ok(None), Err);
+    }
+    if !start.shows_board() && !start.is_named() {
+        return Err(DecodeErrorKind::syntax("a diagram", b"the end of the file").at(at));
+    }
+    let setup = start.setup()?.0.with_ply(ply.unwrap_or(1));
+    let mut parsed = Parsed::from(Record { ply, ..Record::new(setup) });
+    parsed.warnings.extend(skipped.map(|_| Warning::LinesSkipped));
+    Ok(Some(parsed))
+}
+
+fn write(parsed: &Parsed, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+    let Record { setup, ply, .. } = &parsed.record;
+    let mut text = String::new();
+    start::write_diagram(setup, &mut text);
+    text.push_str(start::side_to_move_line(setup));
+    if let Some(moves) = ply.and_then(|ply| ply.checked_sub(1)) {
+        text.push_str(&format!("手数＝{moves}　まで\n"));
+    }
+    out.extend_from_slice(text.as_bytes());
+    Ok(())
+}

@@ -1,0 +1,207 @@
+//! What a line of a KIF or KI2 file, or of a diagram, is.
+//!
+//! Programs and people write digits, spaces, colons and brackets wide or narrow and use several signs for the sides.
+//! [`normalised`] makes one spelling of them; names and comments are taken from the line as it stands.
+
+use kyokumen_shogi::Color;
+
+/// Black's sign and White's before a move, as [`normalised`] leaves them.
+pub(super) const SIGNS: [char; 2] = ['▲', '△'];
+
+/// A line in one spelling: digits, spaces, colons and brackets of ASCII, one sign a side, one name for the dragon.
+pub(super) fn normalised(line: &str) -> String {
+    line.chars().map(normal).collect()
+}
+
+const fn normal(c: char) -> char {
+    match c {
+        '０' => '0',
+        '１' => '1',
+        '２' => '2',
+        '３' => '3',
+        '４' => '4',
+        '５' => '5',
+        '６' => '6',
+        '７' => '7',
+        '８' => '8',
+        '９' => '9',
+        '\t' | '\r' | '\u{a0}' | '\u{2000}'..='\u{200b}' | '\u{202f}' | '\u{3000}' | '\u{feff}' => {
+            ' '
+        }
+        '（' => '(',
+        '）' => ')',
+        '：' => ':',
+        '／' => '/',
+        '｜' | '│' | '┃' => '|',
+        '＋' => '+',
+        '＝' => '=',
+        '＊' => '*',
+        '＆' => '&',
+        '＃' => '#',
+        'ｖ' | 'Ｖ' | 'V' => 'v',
+        '☗' | '⛊' | '▼' => SIGNS[0],
+        '☖' | '⛉' | '▽' => SIGNS[1],
+        '竜' => '龍',
+        '仝' => '同',
+        other => other,
+    }
+}
+
+/// A line by what it is. Texts of moves are normalised and without white space around them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Line<'a> {
+    /// Nothing, a remark for programs, or the edge of a diagram.
+    Empty,
+    /// The line above the moves.
+    List,
+    Comment(&'a str),
+    Bookmark(&'a str),
+    /// A rank of a diagram, from its bar on.
+    Rank(&'a str),
+    SideToMove(Color),
+    /// Moves that were played before a diagram.
+    MovesBefore(u16),
+    /// The number of the first move of a variation.
+    Variation(usize),
+    /// An entry of the head, as it stands.
+    Entry {
+        key: &'a str,
+        value: &'a str,
+    },
+    /// A move of KIF or what stands in its place.
+    Numbered {
+        number: usize,
+        text: &'a str,
+    },
+    /// Moves of KI2.
+    Words(&'a str),
+    /// How the game ended: what stands behind まで.
+    Summary(&'a str),
+    Unknown,
+}
+
+impl<'a> Line<'a> {
+    /// A line as it stands, and the same line [`normalised`].
+    pub(super) fn parse(line: &'a str, normal: &'a str) -> Self {
+        let normal = normal.trim();
+        let Some(first) = normal.chars().next() else { return Self::Empty };
+        let behind_sign = || {
+            let mut chars = line.trim_start_matches(['\u{feff}', ' ', '\t', '　']).chars();
+            chars.next();
+            chars.as_str().trim_end_matches('\r')
+        };
+        match first {
+            '*' => return Self::Comment(behind_sign()),
+            '&' => return Self::Bookmark(behind_sign()),
+            '#' => return Self::Empty,
+            '|' => return Self::Rank(normal),
+            '+' if normal.contains("--") => return Self::Empty,
+            '0'..='9' => return Self::numbered(normal),
+            '▲' | '△' if !is_name_of_side(normal) => return Self::Words(normal),
+            _ => {}
+        }
+        Self::parse_word(normal).or_else(|| Self::entry(line)).unwrap_or(Self::Unknown)
+    }
+
+    /// A line that begins with one of the words of the formats.
+    fn parse_word(normal: &'a str) -> Option<Self> {
+        if let Some(text) = normal.strip_prefix("まで") {
+            return Some(Self::Summary(text));
+        }
+        if let Some(number) = normal.strip_prefix("変化:") {
+            return Some(Self::Variation(leading_number(number.trim_start()).0));
+        }
+        if let Some(text) = normal.strip_prefix("手数") {
+            let text = text.trim_start();
+            return match text.strip_prefix('=') {
+                Some(number) => {
+                    let (moves, _) = leading_number(number.trim_start());
+                    Some(Self::MovesBefore(u16::try_from(moves).unwrap_or(u16::MAX)))
+                }
+                None if text.starts_with(':') => None,
+                None => Some(Self::List),
+            };
+        }
+        match normal.split(' ').next()? {
+            "先手番" | "下手番" => Some(Self::SideToMove(Color::Black)),
+            "後手番" | "上手番" => Some(Self::SideToMove(Color::White)),
+            _ => None,
+        }
+    }
+
+    fn numbered(normal: &'a str) -> Self {
+        let (number, text) = leading_number(normal);
+        if normal.chars().all(|c| c == ' ' || c.is_ascii_digit()) {
+            // The numbers of files above a diagram, if there are several.
+            return if normal.contains(' ') { Self::Empty } else { Self::Unknown };
+        }
+        if text.starts_with(' ') || text.starts_with(SIGNS) {
+            return Self::Numbered { number, text: text.trim_start() };
+        }
+        Self::Unknown
+    }
+
+    fn entry(line: &'a str) -> Option<Self> {
+        let (key, value) = line.split_once(['：', ':'])?;
+        let key = key.trim_matches(|c| is_space(c) || SIGNS.contains(&normal(c)));
+        let is_key = |c: char| !is_space(c) && !matches!(c, '(' | '（');
+        (!key.is_empty() && key.chars().all(is_key))
+            .then(|| Self::Entry { key, value: value.trim_matches(is_space) })
+    }
+
+    /// Whether the head of a game ends with this line or stands before it.
+    pub(super) const fn begins_moves(self) -> bool {
+        matches!(self, Self::List | Self::Numbered { .. } | Self::Words(_) | Self::Summary(_))
+    }
+}
+
+/// Whether a line is the name of a side behind its sign: `▲先手：A`.
+fn is_name_of_side(normal: &str) -> bool {
+    let text = normal.trim_start_matches(SIGNS);
+    ["先手", "後手", "下手", "上手"].iter().any(|side| text.starts_with(side))
+}
+
+/// What [`normalised`] makes a space of.
+fn is_space(c: char) -> bool {
+    normal(c) == ' '
+}
+
+/// The number that a text begins with, and what follows; 0 if there is none.
+fn leading_number(text: &str) -> (usize, &str) {
+    let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    let digits = &text[..text.len() - rest.len()];
+    (if digits.is_empty() { 0 } else { digits.parse().unwrap_or(usize::MAX) }, rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_told_apart_however_they_are_spelled() {
+        for (text, expected) in [
+            ("　", Line::Empty),
+            ("# remark", Line::Empty),
+            ("+---------------------------+", Line::Empty),
+            (" ９ ８ ７ ６ ５ ４ ３ ２ １", Line::Empty),
+            ("手数----指手---------消費時間--", Line::List),
+            ("手数＝12　▲７六歩　まで", Line::MovesBefore(12)),
+            ("*　コメント：５ ", Line::Comment("　コメント：５ ")),
+            ("&しおり", Line::Bookmark("しおり")),
+            ("後手番", Line::SideToMove(Color::White)),
+            ("変化：１２手", Line::Variation(12)),
+            ("先手：Ａ：Ｂ　　", Line::Entry { key: "先手", value: "Ａ：Ｂ" }),
+            ("☗先手：Ａ", Line::Entry { key: "先手", value: "Ａ" }),
+            ("手数：５", Line::Entry { key: "手数", value: "５" }),
+            ("　 １　☗７六歩（７７）", Line::Numbered { number: 1, text: "▲7六歩(77)" }),
+            ("1▲７六歩(77)", Line::Numbered { number: 1, text: "▲7六歩(77)" }),
+            ("▽３四歩", Line::Words("△3四歩")),
+            ("まで５手で中断", Line::Summary("5手で中断")),
+            ("盤面回転", Line::Unknown),
+            ("投了 ( 0:03/00:00:03)", Line::Unknown),
+            ("7776", Line::Unknown),
+        ] {
+            assert_eq!(Line::parse(text, &normalised(text)), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Units of KIF, KI2 and BOD files as units of a file of one format: in one syntax, one encoding and with one line end.
+
+use encoding_rs::{Encoding, UTF_8};
+
+use super::super::error::EncodeError;
+use super::super::format::Format;
+use super::super::lines::Lines;
+use super::super::text_encoding::{decode_as, decode_text, encoding_of, without_byte_order_mark};
+use super::line::{Line, normalised};
+use super::{Style, Syntax, reader};
+
+/// What a text is written in.
+#[derive(Default)]
+struct Found {
+    has_numbered: bool,
+    has_words: bool,
+    has_list: bool,
+    has_diagram: bool,
+}
+
+impl Found {
+    fn new(text: &str) -> Self {
+        let mut found = Self::default();
+        for line in text.lines() {
+            match Line::parse(line, &normalised(line)) {
+                Line::Numbered { .. } => found.has_numbered = true,
+                Line::Words(_) => found.has_words = true,
+                Line::List => found.has_list = true,
+                Line::Rank(_) => found.has_diagram = true,
+                _ => {}
+            }
+        }
+        found
+    }
+
+    const fn is_in(&self, syntax: Syntax) -> bool {
+        match syntax {
+            Syntax::Numbered => !self.has_words,
+            Syntax::Words => !self.has_numbered,
+        }
+    }
+}
+
+/// Which of the formats a text is written in, by its moves and its encoding: the one for a file whose name does not
+/// say it.
+pub(crate) fn variant(bytes: &[u8]) -> Format {
+    let is_utf_8 = encoding_of(bytes).unwrap_or(UTF_8) == UTF_8;
+    let found = Found::new(&decode_text(bytes).unwrap_or_default());
+    match found {
+        Found { has_numbered: false, has_words: true, .. } if is_utf_8 => Format::Ki2u,
+        Found { has_numbered: false, has_words: true, .. } => Format::Ki2,
+        Found { has_numbered: false, has_list: false, has_diagram: true, .. } => Format::Bod,
+        _ if is_utf_8 => Format::Kifu,
+        _ => Format::Kif,
+    }
+}
+
+/// Appends a unit in the style of a format: as it is if it has that, else its text in another encoding, or its game
+/// written anew.
+pub(crate) fn write_unit(
+    format: Format,
+    unit: &[u8],
+    out: &mut Vec<u8>,
+) -> Result<(), EncodeError> {
+    let style = Style::of(format);
+    let encoding = encoding_of(unit).map_err(|_| EncodeError::NoGame)?;
+    if format != Format::Bod && !Found::new(&decode_as(encoding, unit)).is_in(style.syntax) {
+        let game = reader::read(unit).ok().filter(|game| game.broken.is_none());
+        return style.write(&game.ok_or(EncodeError::NoGame)?, out);
+    }
+    let has_encoding =
+        unit.is_ascii() || (style.is_utf_8 == (encoding == UTF_8) && is_all(encoding, unit));
+    let has_mark = without_byte_order_mark(unit).len() < unit.len();
+    if has_encoding && !has_mark && !unit.contains(&b'\r') {
+        format.copy_unit(unit, out);
+        return Ok(());
+    }
+    let mut text = String::new();
+    for line in Lines::new(unit) {
+        let line = decode_as(encoding, line.content());
+        text.push_str(&with_encoding(line.trim_end_matches('\r'), style));
+        text.push('\n');
+    }
+    let mut closed = Vec::new();
+    format.copy_unit(text.as_bytes(), &mut closed);
+    style.put(&String::from_utf8_lossy(&closed), out)
+}
+
+/// Whether all of a text is in its encoding, and it is one that is written.
+fn is_all(encoding: &'static Encoding, unit: &[u8]) -> bool {
+    encoding != encoding_rs::EUC_JP && !encoding.decode_without_bom_handling(unit).1
+}
+
+/// A line, with the encoding that a remark for programs names replaced by that of the text:
+/// `#KIF version=2.0 encoding=UTF-8`.
+fn with_encoding(line: &str, style: Style) -> String {
+    const NAME: &str = "encoding=";
+    match line.find(NAME) {
+        Some(at) if line.starts_with('#') => {
+            let (before, behind) = line.split_at(at + NAME.len());
+            let rest = behind.trim_start_matches(|c: char| !c.is_whitespace());
+            let name = if style.is_utf_8 { "UTF-8" } else { "Shift_JIS" };
+            format!("{before}{name}{rest}")
+        }
+        _ => line.to_owned(),
+    }
+}

@@ -1,0 +1,273 @@
+//! Games in KIF and KI2: the head, the moves with what is said of them, how they ended, and the variations behind.
+//!
+//! A variation `変化：N手` leaves the line that was written before it, or one that this one leaves: later ones come first,
+//! and each is followed by those that leave it.
+
+use kyokumen_shogi::{Color, Position, Square};
+
+use super::super::comment::{self, CommentedEval};
+use super::super::error::EncodeError;
+use super::super::game::{Game, Played};
+use super::super::replay::{nearest, seen_from};
+use super::reader::MAX_DEPTH;
+use super::{LIST_OF_MOVES, Syntax, ending, headers, moves, notation, start, time};
+use crate::ending::End;
+use crate::game_info::{Annotation, Variation};
+
+/// Moves of a line of KI2.
+const MOVES_A_LINE: usize = 6;
+/// Columns of a move of KI2, and of one of KIF with the time behind it.
+const WORD_COLUMNS: usize = 12;
+const MOVE_COLUMNS: usize = 13;
+
+/// The text of a game.
+pub(super) fn write(game: &Game, syntax: Syntax) -> Result<String, EncodeError> {
+    let position = Position::try_from(&game.start).map_err(|_| EncodeError::NoGame)?;
+    let mut writer = Writer { syntax, text: String::new(), words: 0 };
+    let end = (game.result, game.ending);
+    writer.write_head(game);
+    let is_bare = game.moves.is_empty() && ending::summary(end, Color::Black, 0, syntax).is_none();
+    match syntax {
+        // Where nothing else says that the head is over.
+        Syntax::Numbered => writer.text.push_str(LIST_OF_MOVES),
+        Syntax::Words if is_bare => writer.text.push_str(LIST_OF_MOVES),
+        Syntax::Words => writer.text.push('\n'),
+    }
+    let first = game.moves.first();
+    let analysis = writer.put_comments(&game.info.comments, first, position.side_to_move());
+    writer.put_bookmark(game.info.bookmark.as_deref());
+    let course = Course {
+        moves: &game.moves,
+        end,
+        end_elapsed_ms: game.info.end_elapsed_ms,
+        end_comments: &game.info.end_comments,
+        end_variations: &game.info.end_variations,
+    };
+    let place = Place { position, played: 0, last: None, analysis, totals_ms: [0; 2], depth: 0 };
+    writer.write_course(&course, place)?;
+    Ok(writer.text)
+}
+
+struct Writer {
+    syntax: Syntax,
+    text: String,
+    /// Moves of the line of KI2 that is not ended.
+    words: usize,
+}
+
+/// The game or a variation.
+struct Course<'a> {
+    moves: &'a [Played],
+    end: End,
+    end_elapsed_ms: Option<u64>,
+    end_comments: &'a [String],
+    end_variations: &'a [Variation],
+}
+
+/// Where a course begins, and what was said before.
+#[derive(Clone)]
+struct Place {
+    position: Position,
+    /// Moves before it, and where the last one of them went.
+    played: usize,
+    last: Option<Square>,
+    /// What a comment on the move before says of the position, for a reader.
+    analysis: Option<i16>,
+    totals_ms: [u64; 2],
+    depth: usize,
+}
+
+impl Writer {
+    fn write_head(&mut self, game: &Game) {
+        let name = start::name_of(&game.start).filter(|_| !game.is_position);
+        match name {
+            Some(name) => self.text.extend([start::HANDICAP, "：", name, "\n"]),
+            None => {
+                start::write_diagram(&game.start, &mut self.text);
+                self.text.push_str(start::side_to_move_line(&game.start));
+            }
+        }
+        let handicap = name.map(|_| game.start.side_to_move());
+        headers::write(&game.info.headers, handicap, &mut self.text);
+    }
+
+    fn write_course(&mut self, course: &Course<'_>, mut place: Place) -> Result<(), EncodeError> {
+        let mut branches = Vec::new();
+        for (at, played) in course.moves.iter().enumerate() {
+            let variations = played.annotation.as_deref().map_or(&[][..], |a| &a.variations);
+            if !variations.is_empty() {
+                branches.push((variations, Place { analysis: None, ..place.clone() }));
+            }
+            self.write_move(played, course.moves.get(at + 1), &mut place)?;
+        }
+        if !course.end_variations.is_empty() {
+            branches.push((course.end_variations, Place { analysis: None, ..place.clone() }));
+        }
+        self.write_end(course, &place);
+        for (variations, place) in branches.into_iter().rev().filter(|_| place.depth < MAX_DEPTH) {
+            for variation in variations {
+                self.text.push_str(&format!("\n変化：{}手\n", place.played + 1));
+                let place = Place { depth: place.depth + 1, ..place.clone() };
+                self.write_course(&Course::of_variation(variation), place)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn write_move(
+        &mut self,
+        played: &Played,
+        next: Option<&Played>,
+        place: &mut Place,
+    ) -> Result<(), EncodeError> {
+        let Place { position, last, .. } = &*place;
+        if !position.is_legal(played.best_move) {
+            return Err(EncodeError::NoGame);
+        }
+        let side = position.side_to_move();
+        let none = Annotation::default();
+        let annotation = played.annotation.as_deref().unwrap_or(&none);
+        match self.syntax {
+            Syntax::Words => self.put_word(&notation::write(position, played.best_move, *last)),
+            Syntax::Numbered => {
+                let time =
+                    annotation.elapsed_ms.map(|elapsed_ms| place.take_time(side, elapsed_ms));
+                let text = moves::write(played.best_move, &place.position, place.last);
+                self.put_numbered(place.played + 1, &text, time);
+            }
+        }
+        if let Some(eval_cp) = played.eval_cp.filter(|_| place.analysis.is_none())
+            && said_by_player(&annotation.comments, side) != Some(eval_cp)
+        {
+            self.put_comment(&comment::of_player(seen_from(side, eval_cp.into())));
+        }
+        place.position.make(played.best_move);
+        place.played += 1;
+        place.last = Some(played.best_move.to());
+        place.analysis = self.put_comments(&annotation.comments, next, !side);
+        self.put_bookmark(annotation.bookmark.as_deref());
+        Ok(())
+    }
+
+    /// Writes comments before a move of a side; returns its evaluation by them. A comment that says another one is
+    /// preceded by the right one.
+    fn put_comments(
+        &mut self,
+        comments: &[String],
+        next: Option<&Played>,
+        side: Color,
+    ) -> Option<i16> {
+        let said = comments.iter().find_map(|text| match comment::evaluation(text)? {
+            CommentedEval::OfAnalysis(black_cp) => nearest(seen_from(side, black_cp)),
+            CommentedEval::OfPlayer(_) => None,
+        });
+        let own = said.and_then(|said| next?.eval_cp.filter(|own| *own != said));
+        if let Some(own) = own {
+            self.put_comment(&comment::of_analysis(seen_from(side, own.into())));
+        }
+        for comment in comments {
+            self.put_comment(comment);
+        }
+        own.or(said)
+    }
+
+    fn put_comment(&mut self, comment: &str) {
+        self.end_line();
+        for line in comment.split('\n') {
+            self.text.extend(["*", line.trim_end_matches('\r'), "\n"]);
+        }
+    }
+
+    fn put_bookmark(&mut self, bookmark: Option<&str>) {
+        if let Some(bookmark) = bookmark {
+            self.end_line();
+            self.text.extend(["&", &bookmark.replace(['\n', '\r'], " "), "\n"]);
+        }
+    }
+
+    fn put_word(&mut self, word: &str) {
+        if self.words == MOVES_A_LINE {
+            self.end_line();
+        }
+        if self.words > 0 {
+            let line = self.text.rsplit('\n').next().unwrap_or("");
+            let gap = (self.words * WORD_COLUMNS).saturating_sub(columns(line)).max(1);
+            self.text.extend(std::iter::repeat_n(' ', gap));
+        }
+        self.text.push_str(word);
+        self.words += 1;
+    }
+
+    fn end_line(&mut self) {
+        if std::mem::take(&mut self.words) > 0 {
+            self.text.push('\n');
+        }
+    }
+
+    fn put_numbered(&mut self, number: usize, text: &str, time: Option<String>) {
+        self.text.push_str(&format!("{number:>4} {text}"));
+        if let Some(time) = time {
+            let gap = MOVE_COLUMNS.saturating_sub(columns(text)).max(1);
+            self.text.extend(std::iter::repeat_n(' ', gap));
+            self.text.push_str(&time);
+        }
+        self.text.push('\n');
+    }
+
+    /// Writes how a course ended: in KIF a word in place of the next move, and the summary.
+    fn write_end(&mut self, course: &Course<'_>, place: &Place) {
+        self.end_line();
+        let side = place.position.side_to_move();
+        let word = ending::word(course.end, side).filter(|_| self.syntax == Syntax::Numbered);
+        if let Some(word) = word {
+            let time = course.end_elapsed_ms.map(|elapsed| place.clone().take_time(side, elapsed));
+            self.put_numbered(place.played + 1, word, time);
+        }
+        match ending::summary(course.end, side, place.played, self.syntax) {
+            Some(line) => self.text.push_str(&line),
+            // Comments on the end are told from those on the last move by a summary that says nothing.
+            None if word.is_none() && !course.end_comments.is_empty() => {
+                self.text.push_str(&format!("まで{}手\n", place.played));
+            }
+            None => {}
+        }
+        for comment in course.end_comments {
+            self.put_comment(comment);
+        }
+    }
+}
+
+impl<'a> Course<'a> {
+    fn of_variation(variation: &'a Variation) -> Self {
+        let Variation { moves, result, ending, end_comments } = variation;
+        Self {
+            moves,
+            end: (*result, *ending),
+            end_elapsed_ms: None,
+            end_comments,
+            end_variations: &[],
+        }
+    }
+}
+
+impl Place {
+    /// Adds a time to those of its side; both in brackets.
+    fn take_time(&mut self, side: Color, elapsed_ms: u64) -> String {
+        let total_ms = &mut self.totals_ms[side as usize];
+        *total_ms = total_ms.saturating_add(elapsed_ms);
+        time::bracket(elapsed_ms, *total_ms)
+    }
+}
+
+/// The evaluation of a move of a side that a reader finds in its comments.
+fn said_by_player(comments: &[String], side: Color) -> Option<i16> {
+    comments.iter().find_map(|text| match comment::evaluation(text)? {
+        CommentedEval::OfPlayer(black_cp) => nearest(seen_from(side, black_cp)),
+        CommentedEval::OfAnalysis(_) => None,
+    })
+}
+
+/// Columns of a text in a font of fixed width.
+fn columns(text: &str) -> usize {
+    text.chars().map(|c| if c.is_ascii() { 1 } else { 2 }).sum()
+}

@@ -1,0 +1,133 @@
+//! Words for the end of a game behind the moves of a USI line.
+//!
+//! `resign` and `win` are those of the USI command `bestmove`; words for repetition are YaneuraOu's; the others are
+//! written by programs of the field. They speak of the side to move.
+
+use kyokumen_shogi::Color;
+
+use crate::GameResult;
+use crate::ending::{End, Ending};
+
+/// Who won, seen from the side to move.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    Win,
+    Loss,
+    Draw,
+    Unknown,
+}
+
+/// Words with what they say; the first one that says an end is written.
+const WORDS: [(&str, Outcome, Option<Ending>); 38] = [
+    ("resign", Outcome::Loss, None),
+    ("win", Outcome::Win, Some(Ending::Declaration)),
+    ("rep_draw", Outcome::Draw, Some(Ending::Repetition)),
+    ("rep_win", Outcome::Win, Some(Ending::Repetition)),
+    ("rep_lose", Outcome::Loss, Some(Ending::Repetition)),
+    // Repetition with more or less in hand ends no game, and decides none.
+    ("rep_sup", Outcome::Unknown, None),
+    ("rep_inf", Outcome::Unknown, None),
+    ("draw", Outcome::Draw, None),
+    ("timeout", Outcome::Loss, Some(Ending::TimeUp)),
+    ("break", Outcome::Unknown, Some(Ending::Interruption)),
+    ("illegal", Outcome::Loss, Some(Ending::IllegalMove)),
+    ("max_moves", Outcome::Draw, Some(Ending::MoveLimit)),
+    ("impasse", Outcome::Draw, Some(Ending::Impasse)),
+    // Read, not written.
+    ("lose", Outcome::Loss, None),
+    ("mate", Outcome::Loss, None),
+    ("checkmate", Outcome::Loss, None),
+    ("tsumi", Outcome::Loss, None),
+    ("toryo", Outcome::Loss, None),
+    ("kachi", Outcome::Win, Some(Ending::Declaration)),
+    ("declare", Outcome::Win, Some(Ending::Declaration)),
+    ("declaration", Outcome::Win, Some(Ending::Declaration)),
+    ("nyugyoku", Outcome::Win, Some(Ending::Declaration)),
+    ("repetition", Outcome::Draw, Some(Ending::Repetition)),
+    ("sennichite", Outcome::Draw, Some(Ending::Repetition)),
+    ("rep_loss", Outcome::Loss, Some(Ending::Repetition)),
+    ("hikiwake", Outcome::Draw, None),
+    ("time_up", Outcome::Loss, Some(Ending::TimeUp)),
+    ("timeup", Outcome::Loss, Some(Ending::TimeUp)),
+    ("abort", Outcome::Unknown, Some(Ending::Interruption)),
+    ("interrupt", Outcome::Unknown, Some(Ending::Interruption)),
+    ("interruption", Outcome::Unknown, Some(Ending::Interruption)),
+    ("chudan", Outcome::Unknown, Some(Ending::Interruption)),
+    ("illegal_move", Outcome::Loss, Some(Ending::IllegalMove)),
+    ("maxmoves", Outcome::Draw, Some(Ending::MoveLimit)),
+    ("move_limit", Outcome::Draw, Some(Ending::MoveLimit)),
+    ("max_move", Outcome::Draw, Some(Ending::MoveLimit)),
+    ("jishogi", Outcome::Draw, Some(Ending::Impasse)),
+    ("impass", Outcome::Draw, Some(Ending::Impasse)),
+];
+
+/// What a word says, if it is known.
+pub(super) fn parse(word: &str, to_move: Color) -> Option<End> {
+    let lower = word.to_ascii_lowercase().replace('-', "_");
+    let known = WORDS.into_iter().find(|(name, ..)| *name == lower);
+    if let Some((_, outcome, ending)) = known {
+        let result = match outcome {
+            Outcome::Win => Some(GameResult::win_of(to_move)),
+            Outcome::Loss => Some(GameResult::win_of(!to_move)),
+            Outcome::Draw => Some(GameResult::Draw),
+            Outcome::Unknown => None,
+        };
+        return Some((result, ending));
+    }
+    let (result, ending) = lower.split_once(':').map_or((&*lower, None), |(a, b)| (a, Some(b)));
+    let ending = ending.map(|name| Ending::from_name(name).ok_or(())).transpose().ok()?;
+    Some((Some(GameResult::from_name(result)?), ending))
+}
+
+/// Whether a word that is no move may be one for the end of a game. What has digits is a damaged move.
+pub(super) fn may_be_word(word: &str) -> bool {
+    word.chars().all(|sign| sign.is_alphabetic() || matches!(sign, '_' | '-' | ':'))
+}
+
+/// The word for an end; where programs have none, the winner and the ending by their names: `black:time_up`. None where
+/// nothing is known.
+pub(super) fn word((result, ending): End, to_move: Color) -> Option<String> {
+    let outcome = match result {
+        None => Outcome::Unknown,
+        Some(GameResult::Draw) => Outcome::Draw,
+        Some(result) if result == GameResult::win_of(to_move) => Outcome::Win,
+        Some(_) => Outcome::Loss,
+    };
+    if (result, ending) == (None, None) {
+        return None;
+    }
+    let said = |&(_, said, why): &(&str, Outcome, Option<Ending>)| (said, why) == (outcome, ending);
+    if let Some((word, ..)) = WORDS.into_iter().find(said) {
+        return Some(word.to_owned());
+    }
+    let ending = ending.map(|ending| format!(":{}", ending.name()));
+    Some(format!("{}{}", result?.name(), ending.unwrap_or_default()))
+}
+
+/// What the words cannot say: why a game without a result ended, but for an interruption.
+pub(super) const fn says((result, ending): End) -> bool {
+    result.is_some() || matches!(ending, None | Some(Ending::Interruption))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_end_comes_back() {
+        let results = [GameResult::Draw, GameResult::BlackWin, GameResult::WhiteWin].map(Some);
+        for result in results.into_iter().chain([None]) {
+            for ending in Ending::ALL.into_iter().map(Some).chain([None]) {
+                for to_move in Color::ALL {
+                    let end = (result, ending);
+                    let Some(word) = word(end, to_move).filter(|_| says(end)) else { continue };
+                    assert!(may_be_word(&word), "{word}");
+                    assert_eq!(parse(&word, to_move), Some(end), "{word}");
+                }
+            }
+        }
+        assert_eq!(word((Some(GameResult::BlackWin), None), Color::White).unwrap(), "resign");
+        assert_eq!(word((Some(GameResult::BlackWin), None), Color::Black).unwrap(), "black");
+        assert_eq!(word((None, None), Color::Black), None);
+    }
+}

@@ -1,0 +1,55 @@
+//! The mark of the byte order at the start of a text, and where texts were joined.
+
+use kyokumen_format::{Fill, Format, Reader, Record, encode, units};
+use kyokumen_testing::games::random_game;
+
+const MARK: &str = "\u{feff}";
+
+fn texts() -> impl Iterator<Item = Format> {
+    Format::ALL.into_iter().filter(|format| format.is_text() && format.is_written())
+}
+
+fn read(format: Format, file: &[u8]) -> Vec<Record> {
+    Reader::new(format, file).records().map(|record| record.unwrap()).collect()
+}
+
+/// A file with its header and two records.
+fn file(format: Format) -> Vec<u8> {
+    let mut out = format.header().to_vec();
+    let fill: Fill = "eval=0,result=draw".parse().unwrap();
+    let game = random_game(3);
+    for record in game.records().into_iter().take(2) {
+        let append = |out: &mut Vec<u8>| encode(format, &record.unwrap(), &fill, out);
+        format.append_unit(&mut out, append).unwrap();
+    }
+    out
+}
+
+#[test]
+fn a_mark_of_the_byte_order_changes_nothing() {
+    for format in texts() {
+        let file = file(format);
+        let records = read(format, &file);
+        assert_eq!(records.len(), 2, "{format}");
+        let marked = [MARK.as_bytes(), &file].concat();
+        assert_eq!(read(format, &marked), records, "{format}");
+        let without_header = [MARK.as_bytes(), &file[format.header().len()..]].concat();
+        assert_eq!(read(format, &without_header), records, "{format}");
+        let joined = [&marked[..], &marked].concat();
+        assert_eq!(read(format, &joined), [&records[..], &records].concat(), "{format}");
+    }
+}
+
+/// Games of KIF are closed in a way of their own.
+#[test]
+fn copies_have_no_mark_of_the_byte_order() {
+    for format in texts().filter(|format| !format.is_kif()) {
+        let marked = [MARK.as_bytes(), &file(format)].concat();
+        let joined = [&marked[..], &marked].concat();
+        let mut out = Vec::new();
+        for unit in units(format, &joined) {
+            format.copy_unit(format.without_header(unit), &mut out);
+        }
+        assert!(!String::from_utf8(out).unwrap().contains(MARK), "{format}");
+    }
+}

@@ -1,0 +1,357 @@
+//! Text formats of games: one notation, one encoding and one line end a file; what is lost is counted.
+
+use kyokumen::format::{Format, Game, read_games, units};
+use serde_json::json;
+use snapbox::{assert_data_eq, str};
+
+use super::games::done;
+use super::{Bench, Ran, run};
+
+/// Names, times, comments, a bookmark and a variation.
+const GAME: &str = "\
+開始日時：2024/01/01 10:00:00
+手合割：平手
+先手：甲
+後手：乙
+手数----指手---------消費時間--
+*初手の前
+   1 ７六歩(77)   ( 0:10/00:00:10)
+*一手目
+&しおり
+   2 ３四歩(33)   ( 0:12/00:00:12)
+   3 ２二角成(88) ( 0:15/00:00:25)
+   4 同　銀(31)   ( 0:03/00:00:15)+
+   5 投了         ( 0:06/00:00:31)
+
+変化：4手
+   4 同　飛(82)   ( 0:05/00:00:17)
+   5 ４五角打     ( 0:05/00:00:30)
+";
+
+const TEXT_FORMATS: [Format; 7] =
+    [Format::Kif, Format::Kifu, Format::Ki2, Format::Ki2u, Format::Csa, Format::Jkf, Format::Usi];
+
+const KIF_FORMATS: [Format; 4] = [Format::Kif, Format::Kifu, Format::Ki2, Format::Ki2u];
+
+/// The text of a game in a format of the KIF family.
+fn written(format: Format, text: &str) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    format.write_unit(text.as_bytes(), &mut bytes).unwrap();
+    bytes
+}
+
+fn games(format: Format, bytes: &[u8]) -> Vec<Game> {
+    units(format, bytes).flat_map(|unit| read_games(format, unit)).map(Result::unwrap).collect()
+}
+
+fn moves(game: &Game) -> String {
+    game.moves.iter().map(|played| format!("{} ", played.best_move)).collect()
+}
+
+/// Whether bytes are written as their format demands.
+#[track_caller]
+fn is_of_format(format: Format, bytes: &[u8]) {
+    assert!(!bytes.contains(&b'\r'), "{format}");
+    let text = str::from_utf8(bytes);
+    let is_shift_jis = matches!(format, Format::Kif | Format::Ki2);
+    assert_eq!(text.is_err(), is_shift_jis, "{format}: {}", String::from_utf8_lossy(bytes));
+    for unit in units(format, bytes) {
+        let mut again = Vec::new();
+        format.write_unit(unit, &mut again).unwrap();
+        assert!(again.ends_with(unit), "{format} is written anew");
+    }
+}
+
+fn counts(ran: &Ran) -> serde_json::Value {
+    done(ran);
+    ran.json()["counts"].clone()
+}
+
+/// For every pair, whatever the file of the name holds.
+#[test]
+fn games_are_in_notation_and_encoding_of_their_file() {
+    let bench = Bench::new();
+    for from in KIF_FORMATS {
+        for name in KIF_FORMATS {
+            bench.write(&format!("{from}-as.{name}"), &written(from, GAME));
+        }
+    }
+    done(&bench.convert("kif-as.kif", "as.csa", &[]));
+    done(&bench.convert("kif-as.kif", "as.jkf", &[]));
+    done(&bench.convert("kif-as.kif", "as.usi", &[]));
+    let inputs = bench.names();
+    for input in &inputs {
+        for to in TEXT_FORMATS {
+            let ran = bench.convert(input, &format!("out.{to}"), &["--force", "--json"]);
+            let counts = counts(&ran);
+            assert_eq!((&counts["games"], &counts["written"]), (&json!(1), &json!(4)), "{input}");
+            let out = bench.read(&format!("out.{to}"));
+            if input != "as.usi" && to != Format::Csa && to != Format::Usi && to != Format::Jkf {
+                is_of_format(to, &out);
+            }
+            let games = games(to, &out);
+            assert_eq!(games.len(), 1, "{input} to {to}");
+            assert_eq!(moves(&games[0]), "7g7f 3c3d 8h2b+ 3a2b ", "{input} to {to}");
+            if input == "kif-as.kif" && KIF_FORMATS.contains(&to) {
+                let info = &games[0].info;
+                assert_eq!(info.headers.len(), 3, "{to}: {info:?}");
+                let said = games[0].moves[0].annotation.as_ref().unwrap();
+                assert_eq!(said.comments, ["一手目"], "{to}");
+                let variations = &games[0].moves[3].annotation.as_ref().unwrap().variations;
+                assert_eq!(variations.len(), 1, "{to}");
+            }
+        }
+    }
+}
+
+/// Two encodings, two line ends and two notations become one of each, whatever puts them together.
+#[test]
+fn files_in_several_encodings_become_one_text() {
+    let bench = Bench::new();
+    let crlf = |bytes: Vec<u8>| {
+        let lines: Vec<_> = bytes.split(|&byte| byte == b'\n').collect();
+        lines.join(&b"\r\n"[..])
+    };
+    bench.write("1.kif", &crlf(written(Format::Kif, GAME)));
+    bench.write("2.kif", GAME.replace('甲', "丙").as_bytes());
+    bench.write("3.kif", &written(Format::Ki2, &GAME.replace('甲', "丁")));
+    bench.write("4.kifu", GAME.replace('甲', "戊").as_bytes());
+    for to in [Format::Kif, Format::Kifu] {
+        let out = format!("out.{to}");
+        for command in ["convert", "shuffle", "dedup --key bytes", "interleave", "sample --count 9"]
+        {
+            let mut words = std::process::Command::new(assert_cmd::cargo::cargo_bin("kyokumen"));
+            words.current_dir(bench.path("")).args(command.split(' '));
+            words.args(["1.kif", "2.kif", "3.kif", "4.kifu", "-o", &out, "--force"]);
+            let ran = run(&mut words);
+            assert_eq!(ran.code, Some(0), "{command}: {}", ran.stderr);
+            let bytes = bench.read(&out);
+            is_of_format(to, &bytes);
+            let mut names: Vec<String> =
+                games(to, &bytes).iter().map(|game| game.info.headers[1].value.clone()).collect();
+            names.sort();
+            assert_eq!(names, ["丁", "丙", "戊", "甲"], "{command} to {to}");
+        }
+    }
+}
+
+#[test]
+fn an_encoding_may_be_asked_for() {
+    let bench = Bench::new();
+    bench.write("a.kif", &written(Format::Kif, GAME));
+    done(&bench.convert("a.kif", "b.kif", &["--encoding", "utf-8"]));
+    assert!(String::from_utf8(bench.read("b.kif")).unwrap().contains("先手：甲\n"));
+    done(&bench.convert("b.kif", "c.ki2u", &["--encoding", "cp932"]));
+    is_of_format(Format::Ki2, &bench.read("c.ki2u"));
+    let ran = bench.convert("a.kif", "d.csa", &["--encoding", "utf-8"]);
+    assert_data_eq!(
+        bench.told(&ran),
+        str![[r#"
+status 2
+error: --encoding says how kif, kifu, ki2 and ki2u are encoded, and the output is csa
+
+"#]]
+    );
+    let ran = bench.convert("a.kif", "d.kif", &["--encoding", "euc-jp"]);
+    assert_eq!(ran.code, Some(2));
+}
+
+#[test]
+fn a_version_of_csa_may_be_asked_for() {
+    let bench = Bench::new();
+    bench.write("a.kif", &written(Format::Kif, GAME));
+    for (version, first) in [("2.2", "V2.2\n"), ("3.0", "'CSA encoding=UTF-8\nV3.0\n")] {
+        for options in [&[][..], &["--mirror"]] {
+            let options = [&["--csa-version", version, "--force"], options].concat();
+            done(&bench.convert("a.kif", "b.csa", &options));
+            assert!(bench.read("b.csa").starts_with(first.as_bytes()), "{version}");
+        }
+    }
+    bench.write("c.psv", &super::literal(Format::Psv));
+    for make_games in ["joined", "single"] {
+        let options = ["--csa-version", "3.0", "--force", "--make-games", make_games];
+        done(&bench.convert("c.psv", "c.csa", &options));
+        assert!(String::from_utf8(bench.read("c.csa")).unwrap().contains("V3.0\n"));
+    }
+    let ran = bench.convert("a.kif", "d.kifu", &["--csa-version", "3.0"]);
+    let told = "--csa-version says how csa is written, and the output is kifu";
+    assert!(ran.code == Some(2) && ran.stderr.contains(told), "{}", ran.stderr);
+}
+
+#[test]
+fn what_shift_jis_lacks_is_a_bad_record() {
+    let bench = Bench::new();
+    let emoji = GAME.replace("一手目", "👍");
+    bench.write("a.kifu", (GAME.to_owned() + &emoji + GAME).as_bytes());
+    let ran = bench.convert("a.kifu", "b.kif", &[]);
+    assert_data_eq!(
+        bench.told(&ran),
+        str![[r#"
+status 1
+kifu to kif: games are copied, in one notation and encoding
+error: [FOLDER]/a.kifu, record 4, at byte 439: a comment has '👍' (U+1F44D), which Shift_JIS lacks; kifu and ki2u are written in UTF-8
+
+"#]]
+    );
+    for options in [&[][..], &["--canonical"], &["--mirror"]] {
+        let options = [&["--on-error", "quarantine", "--force", "--json"], options].concat();
+        let ran = bench.convert("a.kifu", "b.kif", &options);
+        assert_eq!(ran.code, Some(3));
+        let counts = &ran.json()["counts"];
+        assert_eq!((&counts["written"], &counts["games"]), (&json!(8), &json!(2)));
+        assert_eq!(counts["bad"]["quarantined"], 4);
+        assert_eq!(bench.read("b.quarantine.bin"), emoji.as_bytes());
+        is_of_format(Format::Kif, &bench.read("b.kif"));
+    }
+}
+
+#[test]
+fn names_times_and_variations_that_are_lost_are_counted() {
+    let bench = Bench::new();
+    bench.write("a.kif", &written(Format::Kif, GAME));
+    let ran = bench.convert("a.kif", "b.csa", &[]);
+    assert_data_eq!(
+        bench.told(&ran),
+        str![[r#"
+status 0
+kif to csa: csa cannot hold variations, bookmarks
+4 records: 4 written, 0 filtered, 0 bad
+  1 game
+  1 bookmark, 1 variation not written: csa cannot hold them
+  [FOLDER]/b.csa (4 records)
+
+"#]]
+    );
+    let ran = bench.convert("a.kif", "b.csa", &["--force", "--json"]);
+    assert_eq!(counts(&ran)["lost_info"], json!({"variations": 1, "bookmarks": 1}));
+    let ran = bench.convert("a.kif", "b.usi", &["--json"]);
+    let lost = json!({"headers": 3, "comments": 2, "times": 5, "variations": 1, "bookmarks": 1});
+    assert_eq!(counts(&ran)["lost_info"], lost);
+    let ran = bench.convert("a.kif", "b.ki2", &["--json"]);
+    assert_eq!(counts(&ran)["lost_info"], json!({"times": 5}));
+    // The same where a file of another notation is copied.
+    bench.write("c.ki2", &written(Format::Kif, GAME));
+    let ran = bench.convert("c.ki2", "d.ki2", &["--json"]);
+    assert_eq!(counts(&ran)["lost_info"], json!({"times": 5}));
+    let ran = bench.convert("a.kif", "e.jkf", &["--json"]);
+    assert_eq!(counts(&ran)["lost_info"], json!({"bookmarks": 1}));
+    for options in [&["--json", "--strict"][..], &["--json", "--strict", "--canonical", "--force"]]
+    {
+        let ran = bench.convert("a.kif", "e.kifu", options);
+        assert_eq!(counts(&ran).get("lost_info"), None);
+    }
+    let ran = bench.convert("a.kif", "f.csa", &["--strict"]);
+    assert_data_eq!(bench.told(&ran), str![]);
+    let ran = bench.convert("c.ki2", "f.ki2", &["--strict"]);
+    assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+}
+
+#[test]
+fn lines_that_nobody_understands_stay_in_text_that_is_transcoded() {
+    let bench = Bench::new();
+    let turned = GAME.replace("手合割：平手\n", "手合割：平手\n盤面回転\n");
+    bench.write("a.kif", &written(Format::Kif, &turned));
+    let ran = bench.convert("a.kif", "b.kifu", &["--strict", "--json"]);
+    assert_eq!(counts(&ran)["warnings"], json!({"lines_skipped": 1}));
+    assert_eq!(bench.read("b.kifu"), turned.as_bytes());
+    let ran = bench.convert("a.kif", "c.kifu", &["--strict", "--canonical"]);
+    let loss = "1 line not understood would be lost, which --strict refuses";
+    assert!(ran.code == Some(1) && ran.stderr.contains(loss), "{}", ran.stderr);
+}
+
+/// Whatever else is done with the game.
+#[test]
+fn names_and_comments_stay_with_parts_and_mirrors_of_games() {
+    let bench = Bench::new();
+    bench.write("a.kif", &written(Format::Kif, GAME));
+    for options in [&["--mirror"][..], &["--canonical"], &["--limit", "2"], &["--fill", "eval=0"]] {
+        let options = [options, &["--force", "--json"]].concat();
+        let ran = bench.convert("a.kif", "b.kifu", &options);
+        assert_eq!(counts(&ran)["games"], 1, "{options:?}");
+        let game = games(Format::Kifu, &bench.read("b.kifu")).remove(0);
+        assert_eq!(game.info.headers.len(), 3, "{options:?}");
+        assert_eq!(game.info.comments, ["初手の前"], "{options:?}");
+        let said = game.moves[0].annotation.as_ref().unwrap();
+        assert_eq!(
+            (&said.comments[..], said.elapsed_ms),
+            (&["一手目".to_owned()][..], Some(10_000))
+        );
+        let has_end = game.moves.len() == 4;
+        assert_eq!(game.info.end_elapsed_ms.is_some(), has_end, "{options:?}");
+    }
+}
+
+#[test]
+fn positions_without_a_move_are_diagrams() {
+    let bench = Bench::new();
+    let (one, two) = ("4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1", "4k4/9/9/9/9/9/9/9/4K4 w - 8");
+    bench.write("p.sfen", format!("{one}\n{two}\n").as_bytes());
+    for to in ["kif", "kifu", "ki2", "ki2u", "bod", "csa", "jkf"] {
+        let ran = bench.convert("p.sfen", &format!("p.{to}"), &["--json"]);
+        let counts = counts(&ran);
+        assert_eq!(counts["written"], 2, "{to}");
+        if to != "bod" {
+            assert_eq!((&counts["games"], &counts["positions"]), (&json!(0), &json!(2)), "{to}");
+        }
+        done(&bench.convert(&format!("p.{to}"), "again.sfen", &["--force"]));
+        let again = String::from_utf8(bench.read("again.sfen")).unwrap();
+        let boards = |text: &str| -> Vec<String> {
+            let words = |line: &str| line.split(' ').take(3).collect::<Vec<_>>().join(" ");
+            text.lines().map(words).collect()
+        };
+        assert_eq!(boards(&again), boards(&format!("{one}\n{two}\n")), "{to}");
+    }
+    let ran = bench.convert("p.sfen", "p.usi", &[]);
+    assert_data_eq!(
+        bench.told(&ran),
+        str![[r#"
+status 1
+sfen to usi: lost: eval, result; records that follow from each other become one game
+error: [FOLDER]/p.sfen, record 0, at byte 0: usi holds moves only, and there is none; kif, ki2, bod, csa and jkf hold positions without a move, too
+
+"#]]
+    );
+    // Packed positions have no moves at all, and records that follow from each other none in between.
+    bench.write("a.hcp", &super::literal(Format::Hcp));
+    let ran = bench.convert("a.hcp", "a.kifu", &[]);
+    assert_data_eq!(
+        bench.told(&ran),
+        str![[r#"
+status 0
+hcp to kifu: each position stands by itself, without a move
+1 record: 1 written, 0 filtered, 0 bad
+  1 position
+  [FOLDER]/a.kifu (1 record)
+
+"#]]
+    );
+    let ran = bench.convert("a.hcp", "a.usi", &[]);
+    assert_data_eq!(
+        bench.told(&ran),
+        str![[r#"
+status 2
+error: cannot convert [FOLDER]/a.hcp to usi: usi holds moves only, and hcp has none; kif, ki2, bod, csa and jkf hold positions without a move, too
+
+"#]]
+    );
+}
+
+#[test]
+fn a_position_between_moves_of_a_game_stands_by_itself() {
+    let bench = Bench::new();
+    let start = kyokumen::shogi::sfen::START;
+    let second = "lnsgkgsnl/1r5b1/ppppppppp/9/9/2P6/PP1PPPPPP/1B5R1/LNSGKGSNL w - 2";
+    let lines = [
+        format!("{start}\t7g7f\t-\t1\tb"),
+        format!("{second}\t-\t30\t2\tb"),
+        format!("{second}\t3c3d\t-\t2\tb"),
+    ];
+    bench.write("a.sfen", (lines.join("\n") + "\n").as_bytes());
+    let ran = bench.convert("a.sfen", "b.kifu", &["--json"]);
+    let counts = counts(&ran);
+    assert_eq!((&counts["games"], &counts["positions"]), (&json!(2), &json!(1)));
+    // A position has no move for an evaluation to stand beside.
+    assert_eq!(counts["lost"]["eval"], 1);
+    let read = games(Format::Kifu, &bench.read("b.kifu"));
+    assert_eq!(read.iter().map(|game| game.is_position).collect::<Vec<_>>(), [false, true, false]);
+}
