@@ -13,7 +13,7 @@ use kyokumen::records::source::{Index, Input, InputLocation, Part};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PySlice, PyString};
+use pyo3::types::{PyCapsule, PyInt, PySlice, PyString};
 
 use crate::arrow::{Batches, Column};
 use crate::dtypes::{as_records, dtype};
@@ -124,7 +124,10 @@ impl Archive {
     ) -> PyResult<Bound<'py, PyAny>> {
         let given = place.get_type().name()?;
         let place = place.extract::<Place<'py>>().map_err(|_| {
-            let expected = "an archive is indexed by an integer of 64 bits or by a slice";
+            if place.is_instance_of::<PyInt>() {
+                return PyIndexError::new_err(format!("no archive has a record {place}"));
+            }
+            let expected = "an archive is indexed by an integer or a slice";
             PyTypeError::new_err(format!("{expected}, not by {given}"))
         })?;
         match place {

@@ -61,12 +61,14 @@ def test_stretches(hcpe: pathlib.Path) -> None:
         archive[::2]
 
 
-@pytest.mark.parametrize("place", [[1, 2], (1, 2), 1.5, "1", None, 2**70])
+@pytest.mark.parametrize("place", [[1, 2], (1, 2), 1.5, "1", None])
 def test_what_is_no_place_is_said_in_words(hcpe: pathlib.Path, place: object) -> None:
     with pytest.raises(TypeError) as error:
         kyokumen.open(hcpe)[place]  # type: ignore[call-overload]
-    expected = "an archive is indexed by an integer of 64 bits or by a slice, not by "
+    expected = "an archive is indexed by an integer or a slice, not by "
     assert str(error.value) == expected + type(place).__name__
+    with pytest.raises(IndexError):
+        kyokumen.open(hcpe)[2**70]
 
 
 def test_records_say_what_cshogi_reads(psv: pathlib.Path) -> None:
