@@ -31,20 +31,6 @@ while read -r line; do
   esac
 done"#;
 
-/// An evaluator that answers zeros.
-const EVALUATOR: &str = "echo $$ > pid
-echo >> starts
-START
-echo kyokumen-evaluator 1 57
-i=0
-while n=$(head -c 4 | od -An -tu4 | tr -d ' ') && [ -n \"$n\" ]; do
-  i=$((i + 1))
-  GO
-  head -c $((n * 119 * 81)) > /dev/null
-  head -c $((n * 2188 * 4)) /dev/zero
-  BEHIND
-done";
-
 /// Where the faults stand, in the order in which they are replaced.
 const PLACES: [&str; 5] = ["START", "ISREADY", "USI", "GO", "BEHIND"];
 
@@ -324,6 +310,20 @@ fn outputs_are_checked_before_a_program_is_started() {
 mod networks {
     use super::*;
     use crate::usi::Engine;
+
+    /// An evaluator that answers zeros.
+    const EVALUATOR: &str = "echo $$ > pid
+echo >> starts
+START
+echo kyokumen-evaluator 1 57
+i=0
+while n=$(head -c 4 | od -An -tu4 | tr -d ' ') && [ -n \"$n\" ]; do
+  i=$((i + 1))
+  GO
+  head -c $((n * 119 * 81)) > /dev/null
+  head -c $((n * 2188 * 4)) /dev/zero
+  BEHIND
+done";
 
     const SELFPLAY: [&str; 11] = [
         "selfplay",
