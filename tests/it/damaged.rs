@@ -534,6 +534,26 @@ fn check_sides(
     }
 }
 
+/// A unit without what stands around it: separators, signs of an array.
+fn game_of(format: Format, unit: &[u8]) -> &[u8] {
+    let is_around = |byte: &u8| byte.is_ascii_whitespace() || b"[],".contains(byte);
+    let first = unit.iter().position(|byte| !is_around(byte)).unwrap_or(unit.len());
+    match format {
+        Format::Jkf => {
+            let last = unit.iter().rposition(|byte| !is_around(byte)).map_or(first, |at| at + 1);
+            &unit[first..last]
+        }
+        Format::Csa => {
+            let mut game = unit.trim_ascii();
+            while let Some(behind) = game.strip_prefix(format.separator().trim_ascii()) {
+                game = behind.trim_ascii();
+            }
+            game
+        }
+        _ => unit,
+    }
+}
+
 /// What follows a unit among the kept records.
 fn behind<'a>(format: Format, unit: &[u8], kept: &'a [u8], at: usize) -> &'a [u8] {
     let text = unit.trim_ascii();
@@ -542,7 +562,10 @@ fn behind<'a>(format: Format, unit: &[u8], kept: &'a [u8], at: usize) -> &'a [u8
     }
     if !format.has_single_records() {
         // Header, comments and empty lines may stay behind.
-        let body = if format == Format::Db { return kept } else { unit };
+        let body = if format == Format::Db { return kept } else { game_of(format, unit) };
+        if body.is_empty() {
+            return kept;
+        }
         let found = memchr::memmem::find(kept, body);
         let found = found.unwrap_or_else(|| panic!("the game at byte {at} is not kept as it was"));
         return &kept[found + body.len()..];

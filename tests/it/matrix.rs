@@ -67,6 +67,7 @@ fn there_and_back(source: &Path, from: Format, folder: &Path) {
             continue;
         }
         let said = lost(&report.counts.lost);
+        let is_filled = !report.counts.invented.is_empty();
         let report = run(&there, &back, neutral(from));
         assert_eq!(report.counts.written, records, "{from} {to} {from}");
         // A game of one move a record is the same records in other lines.
@@ -74,7 +75,8 @@ fn there_and_back(source: &Path, from: Format, folder: &Path) {
         if is_lossless && !from.holds_games() {
             assert!(fs::read(&back).unwrap() == original, "{from} to {to} and back");
         }
-        if from.holds_games() && to.holds_games() && said.is_empty() {
+        // What was filled in is said in games that can say it.
+        if from.holds_games() && to.holds_games() && said.is_empty() && !is_filled {
             assert!(fs::read(&back).unwrap() == original, "{from} to {to} and back");
         }
     }

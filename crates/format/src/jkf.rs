@@ -2,6 +2,7 @@
 //!
 //! The format is defined by the schema and the README of json-kifu-format. See `docs/formats/jkf.md`.
 
+mod around;
 mod head;
 mod reader;
 mod relative;
@@ -13,6 +14,7 @@ use super::spec::{Codec, Framing, Spec, lost_of_text, one, with_line_end};
 use crate::ending::Ending;
 use crate::game_info::HoldsInfo;
 use crate::lines::LONGEST_GROUP;
+use around::{around, is_around};
 
 pub(super) const SPEC: Spec = Spec {
     name: "jkf",
@@ -54,24 +56,6 @@ fn copy(unit: &[u8], out: &mut Vec<u8>) {
 /// Whether a unit holds nothing but what stands around games.
 pub(super) fn is_remark(unit: &[u8]) -> bool {
     around(unit) == unit.len()
-}
-
-/// Bytes that stand before a game.
-fn around(unit: &[u8]) -> usize {
-    let mut at = 0;
-    while let Some(rest) = unit.get(at..).filter(|rest| !rest.is_empty()) {
-        match rest {
-            [0xef, 0xbb, 0xbf, ..] => at += 3,
-            [byte, ..] if is_around(*byte) => at += 1,
-            _ => break,
-        }
-    }
-    at
-}
-
-/// White space, and the signs of an array of games.
-const fn is_around(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b'[' | b',' | b']')
 }
 
 /// A game ends behind its last brace and the rest of that line, if nothing else stands there; what is cut off ends

@@ -71,10 +71,10 @@ fn games_are_as_long_as_asked_in_every_format() {
 #[test]
 fn games_end_as_asked() {
     let bench = Bench::new();
-    let line = |end: &str| format!("V2.2\nPI\n+\n+2726FU\n-3334FU\n{end}\n/\n");
+    let line = |end: &str| format!("V2.2\nPI\n+\n+2726FU\n-3334FU\n{end}\n");
     let ends = ["%TORYO", "%SENNICHITE", "%KACHI", "%TIME_UP", "%CHUDAN", "%MAX_MOVES", "%JISHOGI"];
     let text = ends.map(line);
-    bench.write("a.csa", text.concat().as_bytes());
+    bench.write("a.csa", text.join("/\n").as_bytes());
     for (options, kept) in [
         (&["--ending", "normal"][..], &[0][..]),
         (&["--ending", "repetition,declaration"], &[1, 2]),
@@ -85,7 +85,8 @@ fn games_end_as_asked() {
         (&["--ending", "move_limit", "--result", "black"], &[]),
         (&["--min-game-plies", "3"], &[]),
     ] {
-        let expected: String = kept.iter().map(|&game: &usize| &*text[game]).collect();
+        let expected: Vec<&str> = kept.iter().map(|&game: &usize| &*text[game]).collect();
+        let expected = expected.join("/\n");
         let ran = bench.convert("a.csa", "b.csa", &[options, &["--force", "--json"]].concat());
         done(&ran);
         assert_eq!(String::from_utf8(bench.read("b.csa")).unwrap(), expected, "{options:?}");

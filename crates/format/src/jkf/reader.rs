@@ -8,6 +8,7 @@ use super::super::error::{DecodeError, DecodeErrorKind};
 use super::super::game::Game;
 use super::super::replay;
 use super::super::replay::Replay;
+use super::around::{around, is_around};
 use super::head::{self, Headers};
 use super::relative::relative_of;
 use super::schema::{EntryObject, GameObject, InitialObject, MoveObject, Place};
@@ -19,8 +20,8 @@ use crate::game_info::Variation;
 const MAX_DEPTH: u32 = 100;
 
 pub(super) fn read(unit: &[u8]) -> Result<Game, DecodeError> {
-    let start = super::around(unit);
-    let end = unit.iter().rposition(|byte| !super::is_around(*byte)).map_or(start, |at| at + 1);
+    let start = around(unit);
+    let end = unit.iter().rposition(|byte| !is_around(*byte)).map_or(start, |at| at + 1);
     let text = Text { unit };
     let object: GameObject<'_> = text.parse(&unit[start..end.max(start)], start)?;
     let headers = object.header.map(|value| text.parse_value::<Headers>(value)).transpose()?;

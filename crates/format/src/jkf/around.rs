@@ -1,0 +1,19 @@
+//! What may stand around games: white space, marks of the byte order, the signs of an array.
+
+/// Bytes that stand before a game.
+pub(super) fn around(unit: &[u8]) -> usize {
+    let mut at = 0;
+    while let Some(rest) = unit.get(at..).filter(|rest| !rest.is_empty()) {
+        match rest {
+            [0xef, 0xbb, 0xbf, ..] => at += 3,
+            [byte, ..] if is_around(*byte) => at += 1,
+            _ => break,
+        }
+    }
+    at
+}
+
+/// White space, and the signs of an array of games.
+pub(super) const fn is_around(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b'[' | b',' | b']')
+}
