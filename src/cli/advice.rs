@@ -14,7 +14,7 @@ pub(super) fn told(error: &anyhow::Error) -> String {
             "; a program without a folder in its name is looked for in the folders of PATH"
                 .to_owned(),
         )
-    } else if error.chain().any(|cause| cause.is::<TableError>()) {
+    } else if error.chain().any(<dyn Error>::is::<TableError>) {
         Some("; --hash-mb says how large it is, and each thread has one".to_owned())
     } else {
         let refused = error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>());

@@ -272,7 +272,7 @@ mod tests {
         let ended = in_order(
             0..10,
             parallelism(2),
-            || Err(TableError(size)),
+            move || Err(TableError(size)),
             |(): &mut (), _: u64| (),
             |_| -> Result<(), RunError> { Ok(()) },
         );

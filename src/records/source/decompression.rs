@@ -115,7 +115,8 @@ mod tests {
 
     #[test]
     fn damage_is_met_at_the_same_place_however_much_is_wanted() {
-        let content: Vec<u8> = (0..1 << 20).map(|i: u32| (i.wrapping_mul(i) >> 13) as u8).collect();
+        let content: Vec<u8> =
+            (0..1 << 20).map(|i: u32| (i.wrapping_mul(i) >> 13).to_le_bytes()[0]).collect();
         let mut packed = zstd::encode_all(&*content, 1).unwrap();
         let at = packed.len() / 2;
         packed[at..].fill(0xff);
