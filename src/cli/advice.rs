@@ -11,7 +11,7 @@ use crate::search::TableError;
 pub(super) fn told(error: &anyhow::Error) -> String {
     let advice = if let Some(advice) = error.chain().find_map(about_a_program) {
         Some(advice.to_owned())
-    } else if error.chain().any(|cause| cause.is::<TableError>()) {
+    } else if error.chain().any(<dyn Error>::is::<TableError>) {
         Some("; --hash-mb says how large it is, and each thread has one".to_owned())
     } else {
         let refused = error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>());

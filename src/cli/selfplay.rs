@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::config;
+use super::{config, heading};
 use crate::cli::exit::{ExitStatus, Usage};
 use args::SettingArgs;
 
@@ -36,7 +36,7 @@ pub(super) struct SelfPlayArgs {
     settings: SettingArgs,
 
     /// Take settings from a file whose keys are the long names of these options
-    #[arg(long, value_name = "FILE.toml")]
+    #[arg(long, value_name = "FILE.toml", help_heading = heading::RUNNING)]
     config: Option<PathBuf>,
 }
 

@@ -251,7 +251,11 @@ impl Archive {
     pub(crate) fn record_bytes(&self, index: u64) -> Result<Cow<'_, [u8]>, SourceError> {
         self.bytes(index..index + 1).map_err(|source| {
             let (input, offset) = (self.name.clone(), self.offset(index));
-            SourceError::Read { input, offset, source }
+            let compression = match self.content {
+                Content::Mapped(_) => Compression::None,
+                Content::Frames(_) => Compression::Zstd,
+            };
+            SourceError::Read { input, offset, compression, source }
         })
     }
 

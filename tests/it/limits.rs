@@ -149,7 +149,7 @@ fn giant_windows_are_refused() {
         messages::told(folder.path(), code, &message),
         str![[r#"
 status 1
-error: cannot read a.hcp.zst after byte 0: a zstd frame has a window of more than 128 MiB; decompress it with `zstd -d --long=31`
+error: cannot read a.hcp.zst after byte 0 of the uncompressed data: a zstd frame has a window of more than 128 MiB; decompress it with `zstd -d --long=31`
 
 "#]]
     );

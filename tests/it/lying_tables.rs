@@ -299,7 +299,7 @@ fn a_shard_of_a_file_whose_table_lies_has_no_output() {
         told_by(folder.path(), &last),
         str![[r#"
 status 1
-error: cannot read a.hcp.zst after byte 9472: frame 9 holds more bytes than the table at the end of the file says; `kyokumen convert`, without shards, reads the file without the table and writes a right one
+error: cannot read a.hcp.zst after byte 9216 of the uncompressed data: frame 9 holds more bytes than the table at the end of the file says; `kyokumen convert`, without shards, reads the file without the table and writes a right one
 
 "#]]
     );

@@ -1,6 +1,7 @@
 //! Every option of every command with values that nobody means: each is refused as a mistake in the arguments, or
 //! is taken and the command comes to an end.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::fs;
 use std::path::Path;
@@ -304,4 +305,35 @@ fn a_negative_number_is_a_wrong_value_of_its_option() {
     assert!(said.contains("expected a whole number from 1 to "), "{said}");
     let said = refusal(&["filter", "a.hcp", "-o", "out", "--every", "0"]);
     assert!(said.ends_with("expected a whole number, 1 or more"), "{said}");
+}
+
+/// An option that several commands have stands under the same heading of their help, if it stands under one.
+#[test]
+fn options_of_one_name_stand_under_one_heading() {
+    let mut headings: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for command in command_lines() {
+        for (_, command) in leaves("", &command) {
+            for option in command.get_arguments() {
+                let (Some(name), Some(heading)) = (option.get_long(), option.get_help_heading())
+                else {
+                    continue;
+                };
+                headings.entry(name.to_owned()).or_default().insert(heading.to_owned());
+            }
+        }
+    }
+    for (option, heading) in [
+        ("config", "Running"),
+        ("fill", "Outputs"),
+        ("force", "Running"),
+        ("from", "Records"),
+        ("on-error", "Outputs"),
+        ("output", "Outputs"),
+        ("policy", "Outputs"),
+        ("resume", "Running"),
+        ("to", "Outputs"),
+    ] {
+        assert_eq!(headings[option], BTreeSet::from([heading.to_owned()]), "--{option}");
+    }
+    assert_eq!(headings["engine"], BTreeSet::from(["With an engine".to_owned()]));
 }

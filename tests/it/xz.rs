@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use assert_cmd::cargo::cargo_bin;
+use flate2::write::GzEncoder;
 use kyokumen::format::Format;
 use lzma_rust2::{XzOptions, XzWriter};
 use snapbox::{assert_data_eq, str};
@@ -108,6 +109,40 @@ fn standard_input_may_be_compressed() {
     assert_eq!(from_input, by_name);
 }
 
+/// However much a command reads at a time, and whichever way the file is compressed.
+#[test]
+fn damage_is_told_of_at_the_same_byte_by_every_command() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    let records = archive(Format::Psv, 20_000);
+    let mut gz = GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gz.write_all(&records).unwrap();
+    let zst = zstd::encode_all(&*records, 1).unwrap();
+    for (file, whole) in
+        [("a.psv.zst", zst), ("a.psv.gz", gz.finish().unwrap()), ("a.psv.xz", xz(&records))]
+    {
+        write(folder, file, &whole[..whole.len() * 2 / 3]);
+        let told = [
+            "convert F -o out.sfen --on-error skip",
+            "verify F",
+            "stats F",
+            "shuffle F -o out.psv --on-error skip",
+            "dedup F -o out.psv --on-error skip",
+            "filter F -o out --nodes 1 --hash-mb 1",
+        ]
+        .map(|words| {
+            let (code, _, said) = run(folder, &words.replace('F', file), b"");
+            assert_eq!(code, Some(1), "{words}: {said}");
+            said.lines().last().unwrap_or_default().to_owned()
+        });
+        let place = told[0].strip_prefix(&format!("error: cannot read {file} after byte "));
+        let (byte, rest) = place.unwrap_or_else(|| panic!("{told:?}")).split_once(' ').unwrap();
+        assert!(byte.parse::<u64>().unwrap() > 0, "{told:?}");
+        assert!(rest.starts_with("of the uncompressed data: "), "{rest}");
+        assert!(told.iter().all(|said| *said == told[0]), "{told:#?}");
+    }
+}
+
 #[test]
 fn what_is_damaged_is_said_with_its_place() {
     let folder = archives();
@@ -134,9 +169,9 @@ fn what_is_damaged_is_said_with_its_place() {
         str![[r#"
 status 1
 psv to sfen: they have the same fields
-error: cannot read cut.psv.xz after byte 0: the file is cut off: it ends at byte [..], before its xz stream does
+error: cannot read cut.psv.xz after byte 0 of the uncompressed data: the compressed file is cut off: it ends at byte [..], before its xz stream does
 status 1
-error: cannot read cut.psv.xz after byte 0: the file is cut off: it ends at byte [..], before its xz stream does
+error: cannot read cut.psv.xz after byte 0 of the uncompressed data: the compressed file is cut off: it ends at byte [..], before its xz stream does
 status 1
 psv to sfen: they have the same fields
 error: cannot read damaged.psv.xz after byte [..]: damaged xz stream before byte [..]
@@ -144,14 +179,14 @@ status 1
 error: cannot read damaged.psv.xz after byte [..]: damaged xz stream before byte [..]
 status 1
 psv to sfen: they have the same fields
-error: cannot read empty.psv.xz after byte 0: the file is cut off: it ends at byte 0, before its xz stream does
+error: cannot read empty.psv.xz after byte 0 of the uncompressed data: the compressed file is cut off: it ends at byte 0, before its xz stream does
 status 1
-error: cannot read empty.psv.xz after byte 0: the file is cut off: it ends at byte 0, before its xz stream does
+error: cannot read empty.psv.xz after byte 0 of the uncompressed data: the compressed file is cut off: it ends at byte 0, before its xz stream does
 status 1
 psv to sfen: they have the same fields
-error: cannot read plain.psv.xz after byte 0: damaged xz stream before byte 6: invalid XZ magic bytes
+error: cannot read plain.psv.xz after byte 0 of the uncompressed data: damaged xz stream before byte 6 of the compressed file: invalid XZ magic bytes
 status 1
-error: cannot read plain.psv.xz after byte 0: damaged xz stream before byte 6: invalid XZ magic bytes
+error: cannot read plain.psv.xz after byte 0 of the uncompressed data: damaged xz stream before byte 6 of the compressed file: invalid XZ magic bytes
 
 "#]]
     );

@@ -181,7 +181,7 @@ impl From<SourceError> for Failure {
     fn from(error: SourceError) -> Self {
         match &error {
             SourceError::Open { input, source } => Self::of_io(&error, source).in_file(input),
-            SourceError::Read { input, offset, source } => {
+            SourceError::Read { input, offset, source, .. } => {
                 Self::of_io(&error, source).in_file(input).at(*offset)
             }
             SourceError::NotAsLeft { input }

@@ -10,6 +10,7 @@ use serde_json::Map;
 
 use crate::cli::exit::Usage;
 use crate::cli::failure::plan_error;
+use crate::cli::heading;
 use crate::cli::job_args::JobArgs;
 use crate::cli::option::{decimal_number, mate_limits, seconds, whole_number};
 use crate::cli::record_args::RecordArgs;
@@ -18,45 +19,49 @@ use crate::jobs::plan::{JobPlan, JobRequest};
 use crate::jobs::settings::{RelabelSettings, Settings};
 use crate::records::format_name::FormatName;
 
+/// Options that only a network, or only an engine, looks at.
+const NETWORK: &str = "With a network";
+const ENGINE: &str = "With an engine";
+
 /// What a configuration file can say, too.
 #[derive(Args, Clone, Debug, Default)]
 pub(super) struct SettingArgs {
     /// Network, an ONNX file of the dlshogi family, or a program that evaluates batches, as in "run:python3
     /// evaluator.py"
-    #[arg(long, value_name = "NET.onnx", conflicts_with = "engine")]
+    #[arg(long, value_name = "NET.onnx", conflicts_with = "engine", help_heading = NETWORK)]
     pub(super) model: Option<PathBuf>,
 
     #[command(flatten)]
     pub(super) network: NetworkArgs,
 
     /// Engine, a program that speaks USI, with its arguments; one process a thread
-    #[arg(long, value_name = "COMMAND")]
+    #[arg(long, value_name = "COMMAND", help_heading = ENGINE)]
     pub(super) engine: Option<String>,
 
     #[command(flatten)]
     pub(super) asked: EngineArgs,
 
     /// Weight of the game's result, from 0 to 1; the rest is that of the new evaluation [default: 0]
-    #[arg(long, value_name = "WEIGHT", value_parser = decimal_number)]
+    #[arg(long, value_name = "WEIGHT", value_parser = decimal_number, help_heading = heading::OUTPUTS)]
     pub(super) mix: Option<f32>,
 
     /// Centipawns where the odds are e to 1, for values as evaluations and back [default: 756.0865]
-    #[arg(long, value_name = "CP", value_parser = decimal_number)]
+    #[arg(long, value_name = "CP", value_parser = decimal_number, help_heading = heading::OUTPUTS)]
     pub(super) scale: Option<f32>,
 
     /// Write the best move of the search, too, and the visits of the moves where the format holds them
-    #[arg(long)]
+    #[arg(long, help_heading = heading::OUTPUTS)]
     pub(super) policy: bool,
 
     #[command(flatten)]
     pub(super) job: JobArgs,
 
     /// Format of the output [default: that of the inputs]
-    #[arg(long, value_name = "FORMAT")]
+    #[arg(long, value_name = "FORMAT", help_heading = heading::OUTPUTS)]
     pub(super) to: Option<FormatName>,
 
     /// What to write into other fields that a record lacks, as in result=draw,ply=0,move=none
-    #[arg(long, value_name = "FIELD=VALUE,…")]
+    #[arg(long, value_name = "FIELD=VALUE,…", help_heading = heading::OUTPUTS)]
     pub(super) fill: Option<Fill>,
 
     #[command(flatten)]
@@ -65,48 +70,46 @@ pub(super) struct SettingArgs {
 
 /// How a network is asked.
 #[derive(Args, Clone, Copy, Debug, Default)]
-#[command(next_help_heading = "With a network")]
 pub(super) struct NetworkArgs {
     /// Simulations a position; 0 takes the network's value as it is [default: 0]
-    #[arg(long, value_name = "N", value_parser = whole_number::<u32>(..))]
+    #[arg(long, help_heading = NETWORK, value_name = "N", value_parser = whole_number::<u32>(..))]
     pub(super) playouts: Option<u32>,
 
     /// Positions that are evaluated together [default: 32]
-    #[arg(long, value_name = "N", value_parser = whole_number::<usize>(1..=1 << 16))]
+    #[arg(long, help_heading = NETWORK, value_name = "N", value_parser = whole_number::<usize>(1..=1 << 16))]
     pub(super) batch: Option<usize>,
 
     /// Divides the logits of the policy in a search [default: 1.66]
-    #[arg(long, value_name = "T", value_parser = decimal_number)]
+    #[arg(long, help_heading = NETWORK, value_name = "T", value_parser = decimal_number)]
     pub(super) policy_temperature: Option<f32>,
 
     /// Mate search of every position; 0,0 is none [default: 33,10000 with --playouts, else 0,0]
-    #[arg(long, value_name = "PLIES,NODES", value_parser = mate_limits)]
+    #[arg(long, help_heading = NETWORK, value_name = "PLIES,NODES", value_parser = mate_limits)]
     pub(super) root_mate: Option<(u16, u64)>,
 
     /// Mate search of the positions in the tree; 0,0 is none [default: 7,30]
-    #[arg(long, value_name = "PLIES,NODES", value_parser = mate_limits)]
+    #[arg(long, help_heading = NETWORK, value_name = "PLIES,NODES", value_parser = mate_limits)]
     pub(super) leaf_mate: Option<(u16, u64)>,
 
     /// Size of the table of each thread's mate searches, in MiB [default: 16]
-    #[arg(long, value_name = "MIB", value_parser = whole_number::<usize>(1..=1 << 20))]
+    #[arg(long, help_heading = NETWORK, value_name = "MIB", value_parser = whole_number::<usize>(1..=1 << 20))]
     pub(super) hash_mb: Option<usize>,
 }
 
 /// How an engine is asked.
 #[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = "With an engine")]
 pub(super) struct EngineArgs {
     /// Nodes a position: go nodes N
-    #[arg(long, value_name = "N", value_parser = whole_number::<u64>(..))]
+    #[arg(long, help_heading = ENGINE, value_name = "N", value_parser = whole_number::<u64>(..))]
     pub(super) nodes: Option<u64>,
 
     /// One of the engine's options; may be said several times
-    #[arg(long, value_name = "NAME=VALUE", value_parser = engine_option)]
+    #[arg(long, help_heading = ENGINE, value_name = "NAME=VALUE", value_parser = engine_option)]
     pub(super) engine_option: Vec<(String, String)>,
 
     /// Start the engine again when it is not ready within so long, or says nothing of its search for so long
     /// [default: 60]
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, help_heading = ENGINE, value_name = "SECONDS", value_parser = seconds)]
     pub(super) engine_timeout: Option<Duration>,
 }
 

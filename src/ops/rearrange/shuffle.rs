@@ -1,8 +1,11 @@
 //! Brings the units of an archive into a random order.
 //!
 //! Each unit gets a random key from the seed and its number, and all are brought into the order of their
-//! keys: every order is as likely as any other, and neither memory nor threads have a say in it. Of a key
-//! 48 bits count. The few units that agree in them (of 10 billion one in 30,000) stay in their order.
+//! keys: neither memory nor threads have a say in it. Of a key 48 bits count. The few units that agree in
+//! them (of 10 billion one in 30,000) stay in their order; but for these every order is as likely as any other.
+//!
+//! The inputs are read once. Units that do not fit into memory are laid into temporary files by their first bits;
+//! each of these is read once, and laid into files again only if it does not fit into memory by itself.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;

@@ -226,7 +226,9 @@ mod tests {
             ..OutputPlan::plain(Stream::Kept, path.clone())
         };
         let mut sinks = Sinks::create(&[plan]).unwrap();
-        blocks.iter().for_each(|block| sinks.write(Stream::Kept, block).unwrap());
+        for block in blocks {
+            sinks.write(Stream::Kept, block).unwrap();
+        }
         sinks.finish().unwrap().commit().unwrap();
         let file = fs::read(&path).unwrap();
         let content = zstd::decode_all(&*file).unwrap();

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use flate2::read::MultiGzDecoder;
 
 use super::cut::{FULL_BLOCK_BYTES, ScannedUnits, TakeLimit};
-use super::decompression::ZstdReader;
+use super::decompression::{EvenSteps, ZstdReader};
 use super::frames::FrameReader;
 use super::xz::XzReader;
 use super::{Input, InputLocation, Object, SourceError};
@@ -134,11 +134,12 @@ impl Bytes {
         };
         let reader = match (input.compression, &opened) {
             (Compression::None, _) => reader,
-            (Compression::Zstd, _) => Box::new(ZstdReader::new(reader)?),
+            (Compression::Zstd, _) => Box::new(EvenSteps::new(ZstdReader::new(reader)?)),
             (Compression::Gzip, _) => {
-                Box::new(MultiGzDecoder::new(BufReader::new(RetryInterrupted(reader))))
+                let reader = BufReader::new(RetryInterrupted(reader));
+                Box::new(EvenSteps::new(MultiGzDecoder::new(reader)))
             }
-            (Compression::Xz, _) => Box::new(XzReader::new(reader)),
+            (Compression::Xz, _) => Box::new(EvenSteps::new(XzReader::new(reader))),
             (Compression::Parquet, Some((SeekableInput::File(file), _))) => {
                 Box::new(parquet::LineReader::open(file.try_clone()?)?)
             }
@@ -188,7 +189,8 @@ impl Bytes {
                 let last = table.frame(table.frame_of(until.saturating_sub(1)));
                 let end = last.map_or(u64::MAX, |last| last.compressed.end);
                 let open = |start| opened.reader(start, end);
-                self.reader = Box::new(FrameReader::open(Arc::clone(table), offset, open)?);
+                let frames = FrameReader::open(Arc::clone(table), offset, open)?;
+                self.reader = Box::new(EvenSteps::new(frames));
             }
             _ if offset > 0 => self.reader = Box::new(io::empty()),
             _ => {}
@@ -207,8 +209,9 @@ impl Bytes {
                 let is_end = self.buffer.is_empty() && self.at_end;
                 return Ok((!is_end).then(|| self.split_off()));
             }
-            let offset = self.offset + self.buffer.len() as u64;
             let read = self.read_more(self.missing(input, take_limit));
+            // What was read before the error is in the buffer.
+            let offset = self.offset + self.buffer.len() as u64;
             read.map_err(|source| read_error(input, offset, source))?;
         }
     }
@@ -270,9 +273,9 @@ fn open_error(input: &Input, source: io::Error) -> SourceError {
 
 /// Objects say themselves that they have changed.
 fn read_error(input: &Input, offset: u64, source: io::Error) -> SourceError {
-    let input = input.name.clone();
+    let (compression, input) = (input.compression, input.name.clone());
     match source.kind() {
         io::ErrorKind::StaleNetworkFileHandle => SourceError::Changed { input },
-        _ => SourceError::Read { input, offset, source },
+        _ => SourceError::Read { input, offset, compression, source },
     }
 }

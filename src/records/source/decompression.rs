@@ -47,6 +47,38 @@ impl<R: Read> Read for ZstdReader<R> {
     }
 }
 
+/// Bytes that a decompressor is asked for at a time.
+const STEP_BYTES: usize = 1 << 17;
+
+/// Asks a decompressor for the same number of bytes each time, however many are wanted: what it has decompressed when it
+/// meets damage depends on that, and the place should be the same for everyone who reads the file.
+pub(super) struct EvenSteps<R> {
+    reader: R,
+    bytes: Vec<u8>,
+    taken: usize,
+}
+
+impl<R: Read> EvenSteps<R> {
+    pub(super) const fn new(reader: R) -> Self {
+        Self { reader, bytes: Vec::new(), taken: 0 }
+    }
+}
+
+impl<R: Read> Read for EvenSteps<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.taken == self.bytes.len() {
+            self.taken = 0;
+            self.bytes.resize(STEP_BYTES, 0);
+            let read = self.reader.read(&mut self.bytes);
+            self.bytes.truncate(*read.as_ref().unwrap_or(&0));
+            read?;
+        }
+        let read = (&self.bytes[self.taken..]).read(buffer)?;
+        self.taken += read;
+        Ok(read)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::io::Write;
@@ -79,5 +111,25 @@ mod tests {
                 "a zstd frame has a window of more than 128 MiB; decompress it with `zstd -d --long=31`"
             ]
         );
+    }
+
+    #[test]
+    fn damage_is_met_at_the_same_place_however_much_is_wanted() {
+        let content: Vec<u8> =
+            (0..1 << 20).map(|i: u32| (i.wrapping_mul(i) >> 13).to_le_bytes()[0]).collect();
+        let mut packed = zstd::encode_all(&*content, 1).unwrap();
+        let at = packed.len() / 2;
+        packed[at..].fill(0xff);
+        let place = |wanted: usize| {
+            let mut reader = EvenSteps::new(ZstdReader::new(&*packed).unwrap());
+            let (mut buffer, mut place) = (vec![0; wanted], 0);
+            while let Ok(read @ 1..) = reader.read(&mut buffer) {
+                assert!(buffer[..read] == content[place..place + read]);
+                place += read;
+            }
+            place
+        };
+        assert!(place(1 << 23) > 0);
+        assert!([40, 4096, 100_000].iter().all(|&wanted| place(wanted) == place(1 << 23)));
     }
 }

@@ -6,6 +6,7 @@ use thiserror::Error;
 
 use crate::records::content::ContentError;
 use crate::records::source::INDEX_SUFFIX;
+use crate::storage::compression::Compression;
 
 /// Why an input could not be read to its end.
 #[derive(Debug, Error)]
@@ -20,12 +21,14 @@ pub enum SourceError {
         source: io::Error,
     },
     /// Reading or decompressing failed.
-    #[error("cannot read {input} after byte {offset}")]
+    #[error("cannot read {input} after byte {offset}{}", of_what(*compression))]
     Read {
         /// Name of the input.
         input: String,
         /// Bytes of records, uncompressed, that had been read.
         offset: u64,
+        /// How the input is compressed.
+        compression: Compression,
         /// What the system or the decompressor says.
         source: io::Error,
     },
@@ -58,6 +61,14 @@ pub enum SourceError {
         /// Name of the input.
         input: String,
     },
+}
+
+/// Which bytes are counted, where that is not clear.
+const fn of_what(compression: Compression) -> &'static str {
+    match compression {
+        Compression::None => "",
+        _ => " of the uncompressed data",
+    }
 }
 
 impl SourceError {

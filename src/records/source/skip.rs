@@ -80,7 +80,7 @@ mod tests {
         let games = "PI\n+\n+7776FU\n-3334FU\n%TORYO\n/\nPI\n+\n%CHUDAN\n/\n".repeat(20);
         let files = [
             ("a.csa", Format::Csa, games.into_bytes()),
-            ("a.hcp", Format::Hcp, (0..32 * 40).map(|byte| byte as u8).collect()),
+            ("a.hcp", Format::Hcp, (0..32 * 40_u32).map(|byte| byte.to_le_bytes()[0]).collect()),
         ];
         for (name, format, bytes) in files {
             let path = folder.path().join(name);

@@ -35,13 +35,18 @@ impl<R: Read> XzReader<R> {
             _ if error.raw_os_error().is_some() => error,
             ErrorKind::UnexpectedEof => io::Error::new(
                 ErrorKind::UnexpectedEof,
-                format!("the file is cut off: it ends at byte {byte}, before its xz stream does"),
+                format!(
+                    "the compressed file is cut off: it ends at byte {byte}, before its xz stream does"
+                ),
             ),
             ErrorKind::OutOfMemory => io::Error::other(format!(
-                "before byte {byte} an xz block asks for a dictionary of more than {MAX_WINDOW_MIB} MiB; decompress \
+                "before byte {byte} of the compressed file an xz block asks for a dictionary of more than {MAX_WINDOW_MIB} MiB; decompress \
                  the file with `xz -d`"
             )),
-            kind => io::Error::new(kind, format!("damaged xz stream before byte {byte}: {error}")),
+            kind => io::Error::new(
+                kind,
+                format!("damaged xz stream before byte {byte} of the compressed file: {error}"),
+            ),
         }
     }
 }
