@@ -50,8 +50,8 @@ impl<R: Read> Read for ZstdReader<R> {
 /// Bytes that a decompressor is asked for at a time.
 const STEP_BYTES: usize = 1 << 17;
 
-/// Asks a decompressor for the same number of bytes each time, however many are wanted: what it has decompressed when it
-/// meets damage depends on that, and the place should be the same for everyone who reads the file.
+/// Asks a decompressor for the same number of bytes each time, however many are wanted: what it has decompressed when
+/// it meets damage depends on that, and the place should be the same for everyone who reads the file.
 pub(super) struct EvenSteps<R> {
     reader: R,
     bytes: Vec<u8>,

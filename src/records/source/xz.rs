@@ -40,8 +40,8 @@ impl<R: Read> XzReader<R> {
                 ),
             ),
             ErrorKind::OutOfMemory => io::Error::other(format!(
-                "before byte {byte} of the compressed file an xz block asks for a dictionary of more than {MAX_WINDOW_MIB} MiB; decompress \
-                 the file with `xz -d`"
+                "before byte {byte} of the compressed file an xz block asks for a dictionary of more than {MAX_WINDOW_MIB} \
+                 MiB; decompress the file with `xz -d`"
             )),
             kind => io::Error::new(
                 kind,
@@ -104,15 +104,15 @@ mod tests {
         assert_eq!(read(&both).unwrap(), "contentcontentcontent");
         assert_eq!(
             read(&[&one[..], &[0; 3]].concat()).unwrap_err(),
-            "damaged xz stream before byte 59: stream padding size not multiple of 4"
+            "damaged xz stream before byte 59 of the compressed file: stream padding size not multiple of 4"
         );
     }
 
     #[test]
     fn giant_dictionaries_are_refused() {
         assert_eq!(read(&bytes(WINDOW_27)).unwrap(), "content");
-        let expected = "before byte 24 an xz block asks for a dictionary of more than 128 MiB; decompress the file with \
-                        `xz -d`";
+        let expected = "before byte 24 of the compressed file an xz block asks for a dictionary of more than 128 MiB; \
+                        decompress the file with `xz -d`";
         assert_eq!(read(&bytes(WINDOW_28)).unwrap_err(), expected);
     }
 
@@ -131,7 +131,7 @@ mod tests {
                 _ => assert_eq!(
                     error.unwrap_err(),
                     format!(
-                        "the file is cut off: it ends at byte {len}, before its xz stream does"
+                        "the compressed file is cut off: it ends at byte {len}, before its xz stream does"
                     )
                 ),
             }

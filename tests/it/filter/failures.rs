@@ -65,7 +65,8 @@ fn two_runs_cannot_write_the_same_files() {
     std::thread::scope(|scope| {
         let plan = JobPlan::new(request(&input, &out)).unwrap();
         scope.spawn(|| filter_with(plan, || Ok(Endless), &mut Progress::none(), &cancel));
-        while !out.join("a.lock").exists() {
+        // It is signed once it is held.
+        while fs::metadata(out.join("a.lock")).map_or(0, |lock| lock.len()) == 0 {
             std::thread::yield_now();
         }
         let second = try_run(request(&input, &out));
