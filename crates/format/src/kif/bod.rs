@@ -63,7 +63,7 @@ fn read_diagram(unit: &[u8]) -> Result<Option<Parsed>, DecodeError> {
         match Line::parse(&text, &normalised(&text)) {
             Line::Rank(rank) => start.take_rank(rank, at)?,
             Line::SideToMove(color) => start.take_side_to_move(color),
-            Line::MovesBefore(moves) => ply = moves.checked_add(1),
+            Line::Ply(number) => ply = Some(number),
             Line::Entry { key, value } if start::is_about_start(key) => {
                 says_start = true;
                 start.take_entry(key, value, at)?;
@@ -96,8 +96,8 @@ fn write(parsed: &Parsed, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     let mut text = String::new();
     start::write_diagram(setup, &mut text);
     text.push_str(start::side_to_move_line(setup));
-    if let Some(moves) = ply.and_then(|ply| ply.checked_sub(1)) {
-        text.extend(["手数＝", &moves.to_string(), "　まで\n"]);
+    if let Some(ply) = ply {
+        text.extend(["手数＝", &(i32::from(*ply) - 1).to_string(), "　まで\n"]);
     }
     out.extend_from_slice(text.as_bytes());
     Ok(())

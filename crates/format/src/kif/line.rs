@@ -59,8 +59,8 @@ pub(super) enum Line<'a> {
     /// A rank of a diagram, from its bar on.
     Rank(&'a str),
     SideToMove(Color),
-    /// Moves that were played before a diagram.
-    MovesBefore(u16),
+    /// The number of the move after a diagram, one more than the line says: 0 if that is -1.
+    Ply(u16),
     /// The number of the first move of a variation.
     Variation(usize),
     /// An entry of the head, as it stands.
@@ -114,9 +114,10 @@ impl<'a> Line<'a> {
         if let Some(text) = normal.strip_prefix("手数") {
             let text = text.trim_start();
             return match text.strip_prefix('=') {
+                Some(number) if number.trim_start().starts_with("-1") => Some(Self::Ply(0)),
                 Some(number) => {
                     let (moves, _) = leading_number(number.trim_start());
-                    Some(Self::MovesBefore(u16::try_from(moves).unwrap_or(u16::MAX)))
+                    Some(Self::Ply(u16::try_from(moves.saturating_add(1)).unwrap_or(u16::MAX)))
                 }
                 None if text.starts_with(':') => None,
                 None => Some(Self::List),
@@ -185,7 +186,7 @@ mod tests {
             ("+---------------------------+", Line::Empty),
             (" ９ ８ ７ ６ ５ ４ ３ ２ １", Line::Empty),
             ("手数----指手---------消費時間--", Line::List),
-            ("手数＝12　▲７六歩　まで", Line::MovesBefore(12)),
+            ("手数＝12　▲７六歩　まで", Line::Ply(13)),
             ("*　コメント：５ ", Line::Comment("　コメント：５ ")),
             ("&しおり", Line::Bookmark("しおり")),
             ("後手番", Line::SideToMove(Color::White)),

@@ -83,7 +83,7 @@ impl Reader {
             return Ok(());
         }
         match line {
-            Line::Empty | Line::MovesBefore(_) => {}
+            Line::Empty | Line::Ply(_) => {}
             Line::List => self.has_list = true,
             Line::Comment(comment) => self.comments.push(comment.to_owned()),
             Line::Bookmark(bookmark) => self.bookmark = Some(bookmark.to_owned()),

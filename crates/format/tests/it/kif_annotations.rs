@@ -3,7 +3,7 @@
 
 use kyokumen_format::{
     Annotation, Ending, Field, Format, Game, GameResult, Header, HeaderKey, Played, Variation,
-    Warning, records, units, write_game,
+    Warning, notation, records, units, write_game,
 };
 use kyokumen_shogi::Position;
 use kyokumen_testing::game_properties::{check_file, content};
@@ -296,19 +296,34 @@ fn variations_that_cannot_be_placed_are_skipped() {
         assert_eq!((usi(&game).as_str(), game.broken), ("7g7f 3c3d", None), "{variation}");
         assert!(game.info.skipped_lines > 0, "{variation}");
     }
-    // Variations within variations without end take no stack.
-    let mut text = String::from("手合割：平手\n");
-    for number in 1..600 {
-        let moves = ["５八金(49)", "５二金(41)", "４九金(58)", "４一金(52)"];
-        let others = ["４八金(49)", "４二金(41)", "４八金(58)", "４二金(52)"];
-        text.extend([format!("{number} {}\n変化：{number}手\n", moves[(number - 1) % 4])]);
-        if number % 4 == 0 {
-            text.extend([format!("{number} {}\n変化：{number}手\n", others[3])]);
-        }
+}
+
+/// Each leaves the one before it.
+#[test]
+fn variations_within_variations_are_read_to_a_depth() {
+    let mut position = Position::start();
+    let mut text =
+        format!("手合割：平手\n{}\n", notation(&position, position.legal_moves()[1], None));
+    let mut last = None;
+    for number in 1..=150 {
+        let other = position.legal_moves()[0];
+        text.extend([format!("変化：{number}手\n{}", notation(&position, other, last))]);
+        position.make(other);
+        last = Some(other.to());
+        text.extend([notation(&position, position.legal_moves()[1], last), "\n".to_owned()]);
     }
     let game = read(&text).unwrap();
-    assert_eq!(game.broken, None);
-    check_file(Format::Kif, text.as_bytes());
+    assert_eq!((game.broken, game.info.skipped_lines > 0), (None, true));
+    let (mut depth, mut played) = (0, &game.moves[0]);
+    while let Some(variation) =
+        played.annotation.as_deref().and_then(|said| said.variations.first())
+    {
+        depth += 1;
+        let Some(next) = variation.moves.get(1) else { break };
+        played = next;
+    }
+    assert_eq!(depth, 100);
+    check_file(Format::Ki2u, text.as_bytes());
 }
 
 #[test]
