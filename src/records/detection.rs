@@ -114,6 +114,10 @@ pub(crate) fn check_name(input: &Input, path: &Path) -> Result<Option<Input>, Pl
     let Some(survey) = doubtful_survey(input)? else { return Ok(None) };
     let (name, named, compression) = (&input.name, input.format_name(), compression_of(path)?);
     let is_same = compression == input.compression;
+    if survey.records == 0 && is_same {
+        // What is damaged cannot be decompressed in any format: the reader says where.
+        return Ok(None);
+    }
     if !is_same && compression == Compression::Parquet {
         let parquet = Candidate { format: FormatName::PARQUET.format, survey: survey.clone() };
         let error = ContentError::other(name, named, compression, &[parquet]);
@@ -134,8 +138,7 @@ pub(crate) fn check_name(input: &Input, path: &Path) -> Result<Option<Input>, Pl
         let (input, named) = (name.clone(), Some(named));
         return Err(ContentError::Container { input, named, container }.into());
     }
-    // What cannot be decompressed at all is left to the reader, who says where.
-    if survey.records == 0 || !is_mostly_unreadable(&survey) {
+    if !is_mostly_unreadable(&survey) {
         return Ok(None);
     }
     let fault = start_of(input).ok().and_then(|start| first_fault(input.format, &start));
