@@ -102,6 +102,7 @@ pub struct InfoCounts {
 
 /// Which of these things a format can hold.
 #[derive(Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "each is held or not, whatever the others")]
 pub(crate) struct HoldsInfo {
     /// Whether it has a word for this entry of the head.
     pub(crate) header: fn(&HeaderKey) -> bool,
@@ -124,8 +125,8 @@ impl HoldsInfo {
     /// What is lost of a game in a format that holds this.
     pub(crate) fn losses(&self, game: &Game) -> InfoCounts {
         let GameInfo { headers, comments, end_comments, end_elapsed_ms, .. } = &game.info;
-        let mut lost = InfoCounts::default();
-        lost.headers = headers.iter().filter(|header| !(self.header)(&header.key)).count() as u64;
+        let lost_headers = headers.iter().filter(|header| !(self.header)(&header.key)).count();
+        let mut lost = InfoCounts { headers: lost_headers as u64, ..InfoCounts::default() };
         let annotations = || game.moves.iter().filter_map(|played| played.annotation.as_deref());
         if !self.comments {
             let of_moves = annotations().map(|annotation| annotation.comments.len());

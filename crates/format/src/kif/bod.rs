@@ -74,8 +74,7 @@ fn read_diagram(unit: &[u8]) -> Result<Option<Parsed>, DecodeError> {
             Line::Unknown => {
                 skipped.get_or_insert_with(|| syntax("a line of a diagram"));
             }
-            Line::Entry { .. } | Line::Variation(_) | Line::Summary(_) => {}
-            Line::Empty | Line::List | Line::Comment(_) | Line::Bookmark(_) => {}
+            _ => {}
         }
         at += line.raw().len();
     }
@@ -91,13 +90,14 @@ fn read_diagram(unit: &[u8]) -> Result<Option<Parsed>, DecodeError> {
     Ok(Some(parsed))
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "other formats cannot write every record")]
 fn write(parsed: &Parsed, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     let Record { setup, ply, .. } = &parsed.record;
     let mut text = String::new();
     start::write_diagram(setup, &mut text);
     text.push_str(start::side_to_move_line(setup));
     if let Some(moves) = ply.and_then(|ply| ply.checked_sub(1)) {
-        text.push_str(&format!("手数＝{moves}　まで\n"));
+        text.extend(["手数＝", &moves.to_string(), "　まで\n"]);
     }
     out.extend_from_slice(text.as_bytes());
     Ok(())

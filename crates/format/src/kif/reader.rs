@@ -327,9 +327,10 @@ impl Branch {
         Ok(())
     }
 
-    /// Whether a text is a legal move of KIF.
+    /// Whether a text is a legal move of KIF that says where the piece came from.
     fn reads(&self, said: &str) -> bool {
-        self.parse(said).is_some_and(|m| self.replay.position.is_legal(m))
+        let position = &self.replay.position;
+        moves::parse(said, position, self.last_square()).is_some_and(|m| position.is_legal(m))
     }
 
     /// The move of KIF; where it does not say where the piece came from, as in KI2.

@@ -11,6 +11,7 @@ use super::{Style, Syntax, reader};
 
 /// What a text is written in.
 #[derive(Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is found by itself")]
 struct Found {
     has_numbered: bool,
     has_words: bool,

@@ -80,12 +80,11 @@ struct Place {
 impl Writer {
     fn write_head(&mut self, game: &Game) {
         let name = start::name_of(&game.start).filter(|_| !game.is_position);
-        match name {
-            Some(name) => self.text.extend([start::HANDICAP, "：", name, "\n"]),
-            None => {
-                start::write_diagram(&game.start, &mut self.text);
-                self.text.push_str(start::side_to_move_line(&game.start));
-            }
+        if let Some(name) = name {
+            self.text.extend([start::HANDICAP, "：", name, "\n"]);
+        } else {
+            start::write_diagram(&game.start, &mut self.text);
+            self.text.push_str(start::side_to_move_line(&game.start));
         }
         let handicap = name.map(|_| game.start.side_to_move());
         headers::write(&game.info.headers, handicap, &mut self.text);
@@ -106,7 +105,7 @@ impl Writer {
         self.write_end(course, &place);
         for (variations, place) in branches.into_iter().rev().filter(|_| place.depth < MAX_DEPTH) {
             for variation in variations {
-                self.text.push_str(&format!("\n変化：{}手\n", place.played + 1));
+                self.text.extend(["\n変化：", &(place.played + 1).to_string(), "手\n"]);
                 let place = Place { depth: place.depth + 1, ..place.clone() };
                 self.write_course(&Course::of_variation(variation), place)?;
             }
@@ -205,7 +204,7 @@ impl Writer {
     }
 
     fn put_numbered(&mut self, number: usize, text: &str, time: Option<String>) {
-        self.text.push_str(&format!("{number:>4} {text}"));
+        self.text.extend([&format!("{number:>4} "), text]);
         if let Some(time) = time {
             let gap = MOVE_COLUMNS.saturating_sub(columns(text)).max(1);
             self.text.extend(std::iter::repeat_n(' ', gap));
@@ -227,7 +226,7 @@ impl Writer {
             Some(line) => self.text.push_str(&line),
             // Comments on the end are told from those on the last move by a summary that says nothing.
             None if word.is_none() && !course.end_comments.is_empty() => {
-                self.text.push_str(&format!("まで{}手\n", place.played));
+                self.text.extend(["まで", &place.played.to_string(), "手\n"]);
             }
             None => {}
         }
