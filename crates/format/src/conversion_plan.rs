@@ -93,7 +93,7 @@ pub fn conversion_plan(
         // Which lines say how a game ended shows when they are read.
         lost = lost.without(Fields::of_all(&[Field::Result, Field::Ending]));
     }
-    if to == Format::Usi && !from.fields().contains(Field::Ending) {
+    if to == Format::Usi && from.endings().is_empty() {
         // Its words for results say how a game was won, too.
         lost = lost.union(from.fields().intersection(Fields::of(Field::Result)));
         invented = invented.without(Fields::of(Field::Result));

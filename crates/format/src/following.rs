@@ -104,7 +104,7 @@ impl RecordRef<'_> {
     /// Whether a record would say it if its game had ended otherwise than by mate or resignation.
     fn knows_ending(&self, content: &Record) -> bool {
         let format = self.format();
-        content.ending.is_some() || (format.fields().contains(Field::Ending) && !format.is_sparse())
+        content.ending.is_some() || (!format.endings().is_empty() && !format.is_sparse())
     }
 }
 

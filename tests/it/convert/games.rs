@@ -283,7 +283,7 @@ fn a_chunk_of_several_games_stays_one_if_nothing_changes() {
     assert_eq!(ran.json()["counts"]["written"], json!(9));
     assert_eq!(bench.read("canonical.sbinpack").len(), 3 * (8 + chain().len() - 2));
     done(&bench.convert("a.sbinpack", "c.usi", &["--limit", "5"]));
-    // The winner, who resigned not, is to move behind the part.
+    // Behind the part the winner is to move.
     let part = b"startpos moves 7g7f 3c3d 2g2f resign\nstartpos moves 7g7f 3c3d black\n";
     assert_eq!(bench.read("c.usi"), part);
 }

@@ -125,6 +125,8 @@ impl Mark {
                     Self::IllegalAction(loser)
                 }
             }
+            // A draw of which no more is known, by the word that says no more than that.
+            (_, Some(None)) => Self::DeclaredDraw,
             _ => Self::Interruption,
         })
     }

@@ -282,6 +282,17 @@ fn versions_differ_in_times_endings_and_the_line_of_the_encoding() {
     assert_eq!(written(&ascii, CsaVersion::V3_0), "V3.0\nN+Black\nPI\n+\n");
 }
 
+/// Programs that read no summary still see a draw.
+#[test]
+fn a_draw_without_a_cause_is_one_for_every_reader() {
+    let mut game = read("V2.2\nPI\n+\n").unwrap();
+    game.result = Some(GameResult::Draw);
+    let text = written(&game, CsaVersion::V2_2);
+    assert!(text.ends_with("%HIKIWAKE\n'summary:draw:black draw:white draw\n"), "{text}");
+    let again = read(&text).unwrap();
+    assert_eq!((again.result, again.ending), (Some(GameResult::Draw), None));
+}
+
 /// A comment that gives the evaluation is not said again; one that gives another is contradicted.
 #[test]
 fn evaluations_are_written_once() {
