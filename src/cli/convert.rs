@@ -76,7 +76,7 @@ pub(super) struct ConvertArgs {
     #[arg(long, value_name = "apery|yaneuraou", value_parser = family, help_heading = heading::OUTPUTS, hide_short_help = true)]
     family: Option<Family>,
 
-    /// Encoding of the games that are written (kif, kifu, ki2, ki2u) [default: Shift_JIS in kif and ki2, UTF-8 in kifu
+    /// Encoding of the games that are written (kif, kifu, ki2, ki2u) [default: Shift JIS in kif and ki2, UTF-8 in kifu
     /// and ki2u]
     #[arg(long, value_name = "utf-8|shift_jis", value_parser = encoding, help_heading = heading::OUTPUTS, hide_short_help = true)]
     encoding: Option<TextEncoding>,

@@ -99,6 +99,7 @@ pub(crate) fn convert<'py>(
         dialect,
         to: options.parsed("to")?,
         family: options.take::<String>("family")?.map(|name| family_named(&name)).transpose()?,
+        encoding: None,
         force: options.flag("force")?,
         checksums: options.flag("checksums")?,
         settings: ConvertSettings {
@@ -110,6 +111,7 @@ pub(crate) fn convert<'py>(
             fill: options.fill()?,
             canonical: options.flag("canonical")?,
             make_games: options.word("make_games")?.unwrap_or_default(),
+            csa_version: None,
             limit: options.take("limit")?,
             on_error: options.on_error(BadPolicy::Stop)?,
             threads: options.threads()?,

@@ -241,12 +241,15 @@ kif to csa: csa cannot hold variations, bookmarks
         assert_eq!(counts(&ran).get("lost_info"), None);
     }
     let ran = bench.convert("a.kif", "f.csa", &["--strict"]);
-    assert_data_eq!(bench.told(&ran), str![[r#"
+    assert_data_eq!(
+        bench.told(&ran),
+        str![[r#"
 status 1
 kif to csa: csa cannot hold variations, bookmarks
 error: [FOLDER]/a.kif, record 0, at byte 0: 1 variation, 1 bookmark would be lost, which --strict refuses
 
-"#]]);
+"#]]
+    );
     let ran = bench.convert("c.ki2", "f.ki2", &["--strict"]);
     assert_eq!(ran.code, Some(1), "{}", ran.stderr);
 }
