@@ -361,11 +361,15 @@ def by_python(path, expected):
         found = (shogi.KIF if is_kif else shogi.CSA).Parser.parse_str(text)[0]["moves"]
     except Exception as error:  # Whatever it is, the file could not be read.
         found = error
-    if is_kif and len(expected["lines"]) > 1 and isinstance(found, list):
+    if is_kif and branches(expected["lines"]) and isinstance(found, list):
         found = found[: len(expected["moves"])]  # It takes the moves of variations for moves of the game.
     if found != expected["moves"]:
         differences.append(f"python-shogi: {expected['moves']} became {found}")
     return differences
+
+
+def branches(lines):
+    return len(lines) > 1 or any(branches(following) for _, _, following in lines)
 
 
 def convert(kyokumen, source, target):
