@@ -327,19 +327,18 @@ def differing(expected, found, source, target):
 
 
 def comparable(game, source, target):
-    """The game without what other formats say in another way."""
+    """The game without what the formats say in different ways."""
     game = dict(game, headers=dict(game["headers"]), times=list(game["times"]), comments=list(game["comments"]))
     # Of the end of the game nothing may be said.
     game["times"] += [0] * (len(game["moves"]) + 1 - len(game["times"]))
     game["comments"] += [""] * (len(game["moves"]) + 2 - len(game["comments"]))
-    if target not in ("csa", "jkf") and game["ending"] == "move_limit":
-        game["ending"] = "impasse"  # KIF has no word for it; tsshogi writes 持将棋, too.
+    if game["ending"] == "move_limit":
+        game["ending"] = "impasse"  # Only V3.0 of the CSA standard has a word for it.
+    names = {"shitateName": "blackName", "uwateName": "whiteName", "title": "tournament"}
+    game["headers"] = {names.get(key, key): value for key, value in game["headers"].items()}
     if "csa" in (source, target):
-        # CSA has no other names for the players of handicap games, and one event.
-        names = {"shitateName": "blackName", "uwateName": "whiteName", "title": "tournament"}
-        headers = {names.get(key, key): value for key, value in game["headers"].items()}
         held = ("blackName", "whiteName", "tournament", "place", "startDatetime", "endDatetime")
-        game["headers"] = {key: headers[key] for key in held if key in headers}
+        game["headers"] = {key: value for key, value in game["headers"].items() if key in held}
     return game
 
 
@@ -347,8 +346,8 @@ def by_python(path, expected):
     """What cshogi and python-shogi read differently from a kif, kifu or csa file."""
     differences, is_kif = [], path.suffix != ".csa"
     text = decoded(path)
-    headers = expected["headers"]
-    names = [headers.get("blackName", headers.get("shitateName")), headers.get("whiteName", headers.get("uwateName"))]
+    headers = comparable(expected, "csa", "csa")["headers"]
+    names = [headers.get(key) for key in ("blackName", "whiteName")]
     if not is_kif or "手合割：" in text:  # cshogi knows no diagrams.
         try:
             game = KIF.Parser.parse_file(str(path)) if is_kif else CSA.Parser.parse_file(str(path))[0]
@@ -375,8 +374,9 @@ def branches(lines):
 def convert(kyokumen, source, target):
     """Writes `target`. Returns what went wrong."""
     command = [kyokumen, "convert", source, "-o", target, "--progress", "none"]
-    if source.suffix == target.suffix:
-        command.append("--canonical")  # Else the game would be copied.
+    kif = {".kif", ".kifu", ".ki2", ".ki2u"}
+    if source.suffix == target.suffix or {source.suffix, target.suffix} <= kif:
+        command.append("--canonical")  # Else the words of the game would be copied.
     answer = subprocess.run(command, capture_output=True, text=True)
     return [] if answer.returncode == 0 else [f"exit status {answer.returncode}: {answer.stderr.strip()}"]
 

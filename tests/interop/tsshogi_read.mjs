@@ -74,10 +74,10 @@ function mainLine(record) {
   return game;
 }
 
-// The comment on a move, without evaluations, whose words differ from format to format.
+// The comment on a move, without evaluations and summaries, whose words differ from format to format.
 function comment(node) {
-  const isEvaluation = /^[*#](評価値=| )[-+]?[0-9]/;
-  return node.comment.split("\n").filter((line) => !isEvaluation.test(line)).join("\n").trim();
+  const isOther = /^([*#](評価値=| )[-+]?[0-9]|summary:)/;
+  return node.comment.split("\n").filter((line) => !isOther.test(line)).join("\n").trim();
 }
 
 function headers(metadata) {
