@@ -260,7 +260,7 @@ def compare_games(kyokumen, packages, games, folder):
 def compare_samples(kyokumen, packages, folder):
     """Converts whole files of several games; what is written is cut into games again."""
     failures = 0
-    for source in ("kif", "csa"):
+    for source in ("kif", "ki2", "csa"):
         texts = cut(decoded(ROOT / f"data/sample.{source}"), source)
         own = write_all(folder, f"sample-{source}", texts, source)
         expected = tsshogi(packages, [(path, source) for path in own])
