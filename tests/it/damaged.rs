@@ -567,7 +567,8 @@ fn behind<'a>(format: Format, unit: &[u8], kept: &'a [u8], at: usize) -> &'a [u8
             return kept;
         }
         let found = memchr::memmem::find(kept, body);
-        let found = found.unwrap_or_else(|| panic!("the game at byte {at} is not kept as it was"));
+        let found = found
+            .unwrap_or_else(|| panic!("{format}: the game at byte {at} is not kept as it was"));
         return &kept[found + body.len()..];
     }
     let rest = kept.strip_prefix(unit);

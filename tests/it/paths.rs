@@ -201,9 +201,9 @@ fn files_that_are_not_there_are_told_with_what_to_do() {
         "filter a.hcp -o a.hcp/b",
         "solve nothing.sfen",
         "merge no -o b.hcp",
-        "relabel a.hcp -o b.hcpe --fill move=none,result=draw --nodes 5 --engine no-engine",
-        "relabel a.hcp -o b.hcpe --fill move=none,result=draw --nodes 5 --engine ./no-engine",
-        "relabel a.hcp -o b.hcpe --fill move=none,result=draw --nodes 5 --engine ./a.hcp",
+        "relabel a.hcp -o b --to hcpe --fill move=none,result=draw --nodes 5 --engine no-engine",
+        "relabel a.hcp -o b --to hcpe --fill move=none,result=draw --nodes 5 --engine ./no-engine",
+        "relabel a.hcp -o b --to hcpe --fill move=none,result=draw --nodes 5 --engine ./a.hcp",
     ] {
         said += &bench.last_of(&bench.run(line));
     }

@@ -163,7 +163,7 @@ fn mates_are_games_that_other_programs_show() {
                     4k4/4G4/4P4/9/9/9/9/9/4K4 w 2r2b3g4s4n4l17p 1\n";
     std::fs::write(path("a.sfen"), problems).unwrap();
     let (_, lines, _) = solve(&[&path("a.sfen"), "--shortest"]);
-    for format in ["kif", "csa", "usi"] {
+    for format in ["kifu", "ki2u", "csa", "jkf", "usi"] {
         let (code, games, said) = solve(&[&path("a.sfen"), "--shortest", "--to", format]);
         assert_eq!(code, Some(0), "{said}");
         assert!(said.starts_with("4 records: 2 win, 1 loss, 1 no mate"), "{said}");
@@ -192,12 +192,12 @@ fn mates_are_games_that_other_programs_show() {
         told(code, &why),
         str![[r#"
 status 2
-error: invalid value 'psv' for '--to <kif|csa|usi|html>': mates are written as kif, csa, usi or html
+error: invalid value 'psv' for '--to <kif|kifu|ki2|ki2u|csa|jkf|usi|html>': mates are written as kif, kifu, ki2, ki2u, csa, jkf, usi or html
 
 For more information, try '--help'.
 
 "#]]
     );
-    let (_, one, _) = solve(&["4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1", "--to", "kif"]);
+    let (_, one, _) = solve(&["4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1", "--to", "kifu"]);
     assert!(one.contains("   1 ５二金打"), "{one}");
 }

@@ -194,12 +194,12 @@ fn games_of_their_own_stay_games_of_their_own() {
             "PI\n+\n+2726FU\n%TORYO\n".to_owned(),
         ),
         (
-            "kif",
+            "kifu",
             "   1 ７六歩(77)\n   2 投了\n".to_owned(),
             "   1 ２六歩(27)\n   2 投了\n".to_owned(),
         ),
-        ("kif", board, format!("{head}   1 ２六歩(27)\n   2 投了\n")),
-        ("kif", format!("{head}まで0手で中断\n"), format!("{head}   1 ２六歩(27)\n")),
+        ("kifu", board, format!("{head}   1 ２六歩(27)\n   2 投了\n")),
+        ("kifu", format!("{head}まで0手で中断\n"), format!("{head}   1 ２六歩(27)\n")),
     ] {
         let folder = TempDir::new().unwrap();
         let folder = folder.path();

@@ -52,11 +52,11 @@ fn read(unit: &[u8], records: &mut Vec<Result<Parsed, DecodeError>>) {
     records.extend(read_diagram(unit).transpose());
 }
 
-/// The position of a unit; none if it is empty.
+/// The position of a unit; none if it has only empty lines and comments.
 fn read_diagram(unit: &[u8]) -> Result<Option<Parsed>, DecodeError> {
     let encoding = encoding_of(unit).map_err(|kind| kind.at(0))?;
     let (mut start, mut ply, mut skipped, mut says_start) = (Start::default(), None, None, false);
-    let mut at = 0;
+    let (mut at, mut other) = (0, None);
     for line in Lines::new(unit) {
         let text = decode_as(encoding, line.content());
         let syntax = |expected| DecodeErrorKind::syntax(expected, text.as_bytes()).at(at);
@@ -74,12 +74,15 @@ fn read_diagram(unit: &[u8]) -> Result<Option<Parsed>, DecodeError> {
             Line::Unknown => {
                 skipped.get_or_insert_with(|| syntax("a line of a diagram"));
             }
+            Line::Entry { .. } => {
+                other.get_or_insert_with(|| syntax("a diagram"));
+            }
             _ => {}
         }
         at += line.raw().len();
     }
     if !says_start && !start.shows_board() {
-        return skipped.map_or(Ok(None), Err);
+        return skipped.or(other).map_or(Ok(None), Err);
     }
     if !start.shows_board() && !start.is_named() {
         return Err(DecodeErrorKind::syntax("a diagram", b"the end of the file").at(at));

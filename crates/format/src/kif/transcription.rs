@@ -1,6 +1,6 @@
 //! Units of KIF, KI2 and BOD files as units of a file of one format: in one syntax, one encoding and with one line end.
 
-use encoding_rs::{Encoding, UTF_8};
+use encoding_rs::{SHIFT_JIS, UTF_8};
 
 use super::super::error::EncodeError;
 use super::super::format::Format;
@@ -69,8 +69,9 @@ pub(crate) fn write_unit(
         let game = reader::read(unit).ok().filter(|game| game.broken.is_none());
         return style.write(&game.ok_or(EncodeError::NoGame)?, out);
     }
+    // Damaged bytes belong to no encoding and stay as they are.
     let has_encoding =
-        unit.is_ascii() || (style.is_utf_8 == (encoding == UTF_8) && is_all(encoding, unit));
+        unit.is_ascii() || encoding == if style.is_utf_8 { UTF_8 } else { SHIFT_JIS };
     let has_mark = without_byte_order_mark(unit).len() < unit.len();
     if has_encoding && !has_mark && !unit.contains(&b'\r') {
         format.copy_unit(unit, out);
@@ -85,11 +86,6 @@ pub(crate) fn write_unit(
     let mut closed = Vec::new();
     format.copy_unit(text.as_bytes(), &mut closed);
     style.put(&String::from_utf8_lossy(&closed), out)
-}
-
-/// Whether all of a text is in its encoding, and it is one that is written.
-fn is_all(encoding: &'static Encoding, unit: &[u8]) -> bool {
-    encoding != encoding_rs::EUC_JP && !encoding.decode_without_bom_handling(unit).1
 }
 
 /// A line, with the encoding that a remark for programs names replaced by that of the text:
