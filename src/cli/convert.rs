@@ -81,15 +81,15 @@ pub(super) struct ConvertArgs {
     #[arg(long, value_name = "utf-8|shift_jis", value_parser = encoding, help_heading = heading::OUTPUTS, hide_short_help = true)]
     encoding: Option<TextEncoding>,
 
-    /// Version of the CSA standard that --to csa follows [default: 2.2]
+    /// Version of the CSA standard for games that are written anew as csa [default: 2.2]
     #[arg(long, value_name = "2.2|3.0", value_parser = csa_version, help_heading = heading::OUTPUTS, hide_short_help = true)]
     csa_version: Option<CsaVersion>,
 
     #[command(flatten)]
     records: RecordArgs,
 
-    /// What to write into fields that a record lacks, as in eval=0,result=draw,ply=0,move=none. A move in USI notation
-    /// makes records bad in which it is illegal
+    /// What to write into fields that a record lacks, as in eval=0,result=draw,ply=0,move=none. A record is bad
+    /// if a move given here in USI notation is illegal in it
     #[arg(long, value_name = "FIELD=VALUE,…", help_heading = heading::OUTPUTS)]
     fill: Option<Fill>,
 
@@ -227,7 +227,7 @@ fn announce(plan: &ConvertPlan) {
         told.push(from);
         match (to.takes_units_of(from), plan.settings.canonical || plan.settings.mirror) {
             (true, false) if from.is_kif() => {
-                say!("{from} to {to}: games are copied, in one notation and encoding");
+                say!("{from} to {to}: games are copied, in the output's notation and encoding");
             }
             (true, false) => say!("{from} to {to}: records are copied unchanged"),
             (true, true) => say!("{from} to {to}: records are written anew"),

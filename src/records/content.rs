@@ -229,7 +229,7 @@ const NOT_READ: &str = "it is not read; write its records in a format of `kyokum
 /// What to do with a file that was not downloaded.
 const LFS: &str = "the file itself was not downloaded; `git lfs pull` does it";
 /// What to do with an error page under the name of an archive.
-const PAGE: &str = "the download may have failed, and this be the page that says so";
+const PAGE: &str = "the download may have failed and left an error page";
 /// What to do with binary opening books.
 const BOOK: &str = "it is not read; export it as a YaneuraOu book in text (.db) first";
 

@@ -111,30 +111,30 @@ pub(super) struct GameArgs {
     #[arg(long, value_name = "dlshogi|parent-value|dlshogi-2018", value_parser = word::<PuctName>)]
     pub(super) puct: Option<PuctName>,
 
-    /// The weight of probabilities at a position with N visits is c(N) = ln((N + base + 1) / base) + init. This is init
-    /// [default: 1.49]
+    /// INIT in c(N) = ln((N + BASE + 1) / BASE) + INIT, the weight of the network's probabilities at a position with N
+    /// visits [default: 1.49]
     #[arg(long, value_name = "INIT", value_parser = decimal_number)]
     pub(super) c_init: Option<f32>,
 
-    /// This is base, in visits [default: 39470]
-    #[arg(long, value_name = "VISITS", value_parser = decimal_number)]
+    /// BASE in c(N), which --c-init explains, in visits [default: 39470]
+    #[arg(long, value_name = "BASE", value_parser = decimal_number)]
     pub(super) c_base: Option<f32>,
 
-    /// init at the root [default: as --c-init]
+    /// INIT at the root [default: as --c-init]
     #[arg(long, value_name = "INIT", value_parser = decimal_number)]
     pub(super) c_init_root: Option<f32>,
 
-    /// base at the root, in visits [default: as --c-base]
-    #[arg(long, value_name = "VISITS", value_parser = decimal_number)]
+    /// BASE at the root, in visits [default: as --c-base]
+    #[arg(long, value_name = "BASE", value_parser = decimal_number)]
     pub(super) c_base_root: Option<f32>,
 
-    /// Below the root, what a move that was never visited loses (first play urgency): its value is that of its
-    /// position, from 0 to 1, less K · √S, at least 0. S is a sum over all simulations that passed the position: of the
-    /// probabilities of the moves that they chose [default: 20; with --puct parent-value 0]
+    /// First play urgency below the root: a move that was never visited has the value of its position, from 0 to 1,
+    /// minus K · √S, but at least 0. S is the sum of the probabilities of the moves chosen at the position, over all
+    /// simulations that passed it [default: 20; with --puct parent-value 0]
     #[arg(long, value_name = "K", value_parser = decimal_number)]
     pub(super) fpu: Option<f32>,
 
-    /// The same at the root [default: 0]
+    /// First play urgency at the root, as --fpu [default: 0]
     #[arg(long, value_name = "K", value_parser = decimal_number)]
     pub(super) fpu_root: Option<f32>,
 
@@ -151,7 +151,7 @@ pub(super) struct GameArgs {
     pub(super) no_early_stop: bool,
 
     /// How often half as many simulations are added to a search that would stop although the first move has less than
-    /// 1.2 times the visits of the second; never to that of a move that is drawn by lot [default: 2]
+    /// 1.2 times the visits of the second; never to the search for a move that is drawn by lot [default: 2]
     #[arg(long, value_name = "N", value_parser = whole_number::<u8>(..))]
     pub(super) extensions: Option<u8>,
 
@@ -167,11 +167,12 @@ pub(super) struct GameArgs {
     #[arg(long, value_name = "T", value_parser = decimal_number)]
     pub(super) random_temperature_drop: Option<f32>,
 
-    /// Draw only from moves whose value is at most so much smaller than that of the best one [default: 0.015]
+    /// Draw from the most visited moves, down to the first whose value is more than this below the best move's
+    /// [default: 0.015]
     #[arg(long, value_name = "VALUE", value_parser = decimal_number)]
     pub(super) random_cutoff: Option<f32>,
 
-    /// What the cut-off loses every two plies [default: 0.001]
+    /// What --random-cutoff loses every two plies [default: 0.001]
     #[arg(long, value_name = "VALUE", value_parser = decimal_number)]
     pub(super) random_cutoff_drop: Option<f32>,
 

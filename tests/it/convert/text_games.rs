@@ -188,7 +188,7 @@ fn what_shift_jis_lacks_is_a_bad_record() {
         bench.told(&ran),
         str![[r#"
 status 1
-kifu to kif: games are copied, in one notation and encoding
+kifu to kif: games are copied, in the output's notation and encoding
 error: [FOLDER]/a.kifu, record 4, at byte 439: a comment has '👍' (U+1F44D), which Shift_JIS lacks; kifu and ki2u are written in UTF-8
 
 "#]]
