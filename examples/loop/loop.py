@@ -18,7 +18,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 
-# One of so many games is not learnt, but shows what the network makes of games that it has not seen.
+# One of so many games is held out, to measure the network on games that it has not learnt.
 HELD_OUT_OF = 20
 
 

@@ -3,8 +3,8 @@
 
     python3 examples/loop/train.py --from old.npz --to new.npz --onnx new.onnx games.hcpe3 … --held-out others.hcpe3 …
 
-Held-out games must have nothing to do with the others: positions of one game, or a game and its mirror image, are too much
-alike to tell what a network has understood from what it remembers.
+Held-out games must be independent of the others. Positions of one game, or a game and its mirror image, are so similar
+that a network may remember them.
 """
 
 import argparse
