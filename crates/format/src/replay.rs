@@ -7,7 +7,8 @@ use kyokumen_shogi::{Board, Color, Hand, HandKind, Move, Position, Setup, SetupE
 use super::comment;
 use super::comment::CommentedEval;
 use super::error::{DecodeError, DecodeErrorKind};
-use super::game::{Game, Played};
+use super::game::Game;
+use super::played::Played;
 use crate::ending::{End, Ending};
 
 /// A game as far as it was read.

@@ -14,7 +14,7 @@ use super::relative::relative_of;
 use super::schema::{EntryObject, GameObject, InitialObject, MoveObject, Place};
 use crate::csa::codes::kind_of;
 use crate::csa::ending::{Mark, Summary, take_mark};
-use crate::game_info::Variation;
+use crate::played::Variation;
 
 /// Variations within variations that are read; of deeper ones the rest of the game is not read.
 const MAX_DEPTH: u32 = 100;

@@ -146,8 +146,8 @@ fn said_in_full(text: &str) -> Option<End> {
     Some((result, ending))
 }
 
-/// The summary of a game of so many moves, behind which `us` was to move. Readers of KIF look for the name of the winner,
-/// those of KI2 for the reason.
+/// The summary of a game of so many moves, behind which `us` was to move. Readers of KIF look for the name of the
+/// winner, those of KI2 for the reason.
 pub(super) fn summary(
     (result, ending): End,
     us: Color,

@@ -11,7 +11,8 @@ use super::line::{Line, SIGNS, normalised};
 use super::start::{self, Start};
 use super::{ending, headers, moves, notation, time};
 use crate::ending::End;
-use crate::game_info::{Header, Variation};
+use crate::game_info::Header;
+use crate::played::Variation;
 
 /// Variations within variations up to here are read: no game has more, and a tree takes a stack.
 pub(super) const MAX_DEPTH: usize = 100;

@@ -7,12 +7,13 @@ use kyokumen_shogi::{Color, Position, Square};
 
 use super::super::comment::{self, CommentedEval};
 use super::super::error::EncodeError;
-use super::super::game::{Game, Played};
+use super::super::game::Game;
+use super::super::played::Played;
 use super::super::replay::{nearest, seen_from};
 use super::reader::MAX_DEPTH;
 use super::{LIST_OF_MOVES, Syntax, ending, headers, moves, notation, start, time};
 use crate::ending::End;
-use crate::game_info::{Annotation, Variation};
+use crate::played::{Annotation, Variation};
 
 /// Moves of a line of KI2.
 const MOVES_A_LINE: usize = 6;
