@@ -76,8 +76,8 @@ pub struct InfoCounts {
 #[derive(Clone, Copy)]
 #[expect(clippy::struct_excessive_bools, reason = "each is held or not, whatever the others")]
 pub(crate) struct HoldsInfo {
-    /// Whether it has a word for this entry of the head.
-    pub(crate) header: fn(&HeaderKey) -> bool,
+    /// Whether it has a word for this entry of this head.
+    pub(crate) header: fn(&HeaderKey, &[Header]) -> bool,
     pub(crate) comments: bool,
     pub(crate) times: bool,
     pub(crate) variations: bool,
@@ -87,7 +87,7 @@ pub(crate) struct HoldsInfo {
 impl HoldsInfo {
     /// Moves and results only.
     pub(crate) const NOTHING: Self = Self {
-        header: |_| false,
+        header: |_, _| false,
         comments: false,
         times: false,
         variations: false,

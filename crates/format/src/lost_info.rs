@@ -12,7 +12,7 @@ impl Format {
         let (Some(own), Some(other)) = (self.info(), other.info()) else { return Vec::new() };
         let says = |held: &HoldsInfo| {
             let HoldsInfo { comments, times, variations, bookmarks, .. } = *held;
-            [(held.header)(&HeaderKey::Black), comments, times, variations, bookmarks]
+            [(held.header)(&HeaderKey::Black, &[]), comments, times, variations, bookmarks]
         };
         let kinds = InfoCounts::default().by_kind().map(|(kind, _)| kind);
         let held = says(own).into_iter().zip(says(other));
@@ -37,7 +37,7 @@ impl Format {
 /// What is lost of a game in a format that holds this.
 fn losses(held: &HoldsInfo, game: &Game) -> InfoCounts {
     let GameInfo { headers, comments, end_comments, end_elapsed_ms, .. } = &game.info;
-    let lost_headers = headers.iter().filter(|header| !(held.header)(&header.key)).count();
+    let lost_headers = headers.iter().filter(|header| !(held.header)(&header.key, headers)).count();
     let mut lost = InfoCounts { headers: lost_headers as u64, ..InfoCounts::default() };
     let annotations = || game.moves.iter().filter_map(|played| played.annotation.as_deref());
     if !held.comments {

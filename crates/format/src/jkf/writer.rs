@@ -38,7 +38,7 @@ pub(super) fn write(game: &Game, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     line.push_end(end, info.end_elapsed_ms, &info.end_comments, &info.end_variations)?;
     let written = GameEntry {
         header: Entries(&info.headers),
-        initial: InitialEntry::new(&game.start, game.is_position),
+        initial: InitialEntry::new(&game.start),
         moves: line.entries,
     };
     serde_json::to_writer(&mut *out, &written)

@@ -245,12 +245,13 @@ impl Reader {
     }
 
     fn finish(mut self, end: usize) -> Result<Game, DecodeError> {
+        let has_start = self.has_list || self.start.shows_board() || !self.branches.is_empty();
         if self.branches.is_empty() {
-            let says_anything = self.has_entries || self.has_list || self.start.shows_board();
+            let says_anything = self.has_entries || has_start;
             if let Some(error) = self.first_skipped.take().filter(|_| !says_anything) {
                 return Err(error);
             }
-            if self.has_entries && !self.has_list && !self.start.shows_board() {
+            if self.has_entries && !has_start {
                 let expected = "the moves of a game behind its head";
                 return Err(DecodeErrorKind::syntax(expected, b"the end of the file").at(end));
             }
@@ -264,7 +265,7 @@ impl Reader {
                 self.skipped_lines += u32::from(!branch.attach_to(&mut branches[parent]));
             }
         }
-        let mut game = branches.remove(0).into_game().finish(self.start.shows_board());
+        let mut game = branches.remove(0).into_game().finish(has_start);
         game.info.headers = self.headers;
         game.info.skipped_lines = self.skipped_lines;
         Ok(game)

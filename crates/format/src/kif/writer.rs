@@ -10,8 +10,9 @@ use super::super::error::EncodeError;
 use super::super::game::Game;
 use super::super::played::Played;
 use super::super::replay::{nearest, seen_from};
+use super::line::{LIST_OF_MOVES, Syntax};
 use super::reader::MAX_DEPTH;
-use super::{LIST_OF_MOVES, Syntax, ending, headers, moves, notation, start, time};
+use super::{ending, headers, moves, notation, start, time};
 use crate::ending::End;
 use crate::played::{Annotation, Variation};
 
@@ -80,7 +81,7 @@ struct Place {
 
 impl Writer {
     fn write_head(&mut self, game: &Game) {
-        let name = start::name_of(&game.start).filter(|_| !game.is_position);
+        let name = start::name_of(&game.start);
         if let Some(name) = name {
             self.text.extend([start::HANDICAP, "：", name, "\n"]);
         } else {
