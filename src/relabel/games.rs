@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::evaluator::Evaluated;
 use super::relabelling::{Evaluate, Interruption, Relabelling};
 use crate::format::{
-    ConvertError, DecodeError, Field, FieldChanges, Fields, Game, RawUnit, Record,
-    is_mate_eval, read_games, write_game,
+    ConvertError, DecodeError, Field, FieldChanges, Fields, Game, RawUnit, Record, is_mate_eval,
+    read_games, write_game,
 };
 use crate::records::counts::{Condition, Disposition};
 use crate::records::processing::ProcessedBlock;

@@ -208,7 +208,8 @@ impl Reader {
         }
     }
 
-    /// A variation that replaces the move of this number in the line that was read last, or in one that this one leaves.
+    /// A variation that replaces the move of this number in the line that was read last, or in one that this one
+    /// leaves.
     fn branch_at(&self, number: usize, at: usize) -> Option<Branch> {
         let first = number.checked_sub(1)?;
         let mut parent = self.branches.len() - 1;
