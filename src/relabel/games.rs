@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::evaluator::Evaluated;
 use super::relabelling::{Evaluate, Interruption, Relabelling};
 use crate::format::{
-    ConvertError, DecodeError, EncodeError, Field, FieldChanges, Fields, Game, RawUnit, Record,
-    is_mate_eval, read_games, write_game,
+    ConvertError, DecodeError, Field, FieldChanges, Fields, Game, RawUnit, Record, is_mate_eval,
+    read_games, write_game,
 };
-use crate::records::counts::Disposition;
+use crate::records::counts::{Condition, Disposition};
 use crate::records::processing::ProcessedBlock;
 use crate::records::reading::RecordError;
 use crate::records::source::Block;
@@ -146,8 +146,12 @@ impl GameWriter<'_> {
         };
         let (to, fill) = (self.relabelling.to, &self.relabelling.plan.settings.fill);
         if part.is_position {
-            // Evaluations stand beside moves.
-            return Err(EncodeError::NoMove { format: to.name() }.into());
+            // Evaluations stand beside moves. Archives have games that ended before the first one.
+            let records = placed.records.len() as u64;
+            let counts = &mut self.processed.counts;
+            counts.input += records;
+            *counts.filtered.entry(Condition::NoMove).or_default() += records;
+            return Ok(());
         }
         for (number, (record, evaluated)) in
             placed.records.iter().zip(&placed.evaluated).enumerate()

@@ -9,6 +9,9 @@ mod head;
 mod start;
 pub(crate) mod version;
 
+use std::borrow::Cow;
+
+use encoding_rs::Encoding;
 use kyokumen_shogi::{HandKind, Move, Position, Square};
 
 use super::error::{DecodeError, DecodeErrorKind, EncodeError};
@@ -18,6 +21,7 @@ use super::game::Game;
 use super::lines::{Lines, decode, mark_len, without_mark};
 use super::replay::Replay;
 use super::spec::{Codec, Framing, Spec, lost_of_text, one, with_line_end};
+use super::text_encoding::{decode_as, encoding_of};
 use crate::csa::codes::{CODES, kind_of, put_line, sign_of, square_of};
 use crate::csa::version::CsaVersion;
 use crate::ending::Ending;
@@ -101,11 +105,15 @@ fn unit_end(bytes: &[u8], at_end: bool) -> Option<usize> {
 }
 
 fn read(unit: &[u8]) -> Result<Game, DecodeError> {
+    let encoding = encoding_of(unit).map_err(|kind| kind.at(0))?;
     let (mut start, mut replay) = (Start::default(), None);
     let mut at = 0;
     for line in Lines::new(unit) {
-        for (offset, statement) in statements(line.content()) {
-            let at = at + offset;
+        let content = line.content();
+        let mark = mark_len(content);
+        let text = in_utf_8(&content[mark..], encoding);
+        for (offset, statement) in statements(&text) {
+            let at = at + mark + offset;
             if replay.is_none() && start.take(statement, at)? {
                 continue;
             }
@@ -121,12 +129,23 @@ fn read(unit: &[u8]) -> Result<Game, DecodeError> {
         let expected = "the side to move, + or -, behind the head of a game";
         return Err(DecodeErrorKind::syntax(expected, b"the end of the game").at(unit.len()));
     }
-    Ok(replay.map_or_else(|| start.begin(), Ok)?.finish(start.shows_board()))
+    Ok(replay.map_or_else(|| start.begin(), Ok)?.finish(true))
+}
+
+/// A line in UTF-8.
+fn in_utf_8<'a>(line: &'a [u8], encoding: &'static Encoding) -> Cow<'a, [u8]> {
+    if line.is_ascii() {
+        return Cow::Borrowed(line);
+    }
+    match decode_as(encoding, line) {
+        Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
+        Cow::Owned(text) => Cow::Owned(text.into_bytes()),
+    }
 }
 
 /// The statements of a line with their places: a line is one, or several between commas.
 fn statements(line: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
-    let mut at = mark_len(line);
+    let mut at = 0;
     std::iter::from_fn(move || {
         let rest = line.get(at..)?;
         let is_one = matches!(rest, [b'\'' | b'N' | b'$', ..]);
@@ -227,7 +246,7 @@ pub(super) fn write(
     let mut text = Vec::new();
     put_line(&mut text, format!("V{}", version.name()).as_bytes());
     head::write(&game.info.headers, &mut text);
-    start::write(&game.start, game.is_position, &mut text);
+    start::write(&game.start, &mut text);
     write_moves(game, version, &mut text)?;
     if version == CsaVersion::V3_0 && !text.is_ascii() {
         put_line(out, &[ENCODING, b"UTF-8"].concat());

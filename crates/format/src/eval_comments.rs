@@ -5,7 +5,7 @@
 use kyokumen_shogi::Color;
 
 use super::comment::{CommentedEval, evaluation};
-use super::game::Played;
+use super::played::Played;
 use super::replay::seen_from;
 
 /// Follows a game that is written from its start.

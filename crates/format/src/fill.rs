@@ -10,9 +10,10 @@ use thiserror::Error;
 use crate::Format;
 use crate::error::EncodeError;
 use crate::field::{Field, Fields};
-use crate::game::{Game, Played};
+use crate::game::Game;
 use crate::game_result::GameResult;
 use crate::layout::Tail;
+use crate::played::Played;
 use crate::record::Record;
 
 /// Values for fields that the source lacks.

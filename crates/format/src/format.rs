@@ -4,9 +4,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::ending::Ending;
-use crate::error::EncodeError;
 use crate::spec::{Codec, Framing, Spec};
-use crate::text_encoding::without_byte_order_mark;
 use crate::{
     Fields, csa, db, hcp, hcpe, hcpe3, jkf, jsonl, kif, lines, move16, pack, packed, plain, psv,
     sbinpack, sfen_text, usi_game,
@@ -166,27 +164,6 @@ impl Format {
     #[inline]
     pub fn copy_unit(self, unit: &[u8], out: &mut Vec<u8>) {
         (self.spec().copy)(unit, out);
-    }
-
-    /// Appends a unit as a unit of a file of this format, closed: its bytes as they are if syntax, encoding and line
-    /// ends are those that the format is written in, else the same text in the format's encoding, or the game anew.
-    ///
-    /// # Errors
-    /// [`EncodeError`] if the format's encoding lacks a character, or the unit cannot be read and would have to be
-    /// written anew. `out` is then as before.
-    pub fn write_unit(self, unit: &[u8], out: &mut Vec<u8>) -> Result<(), EncodeError> {
-        if self.is_kif() || self == Self::Bod {
-            let start = out.len();
-            return kif::write_unit(self, unit, out).inspect_err(|_| out.truncate(start));
-        }
-        let unit = if self.is_text() { without_byte_order_mark(unit) } else { unit };
-        self.copy_unit(unit, out);
-        Ok(())
-    }
-
-    /// The format of a text that is KIF, KI2 or a diagram, by its moves and its encoding.
-    pub fn of_kif_text(bytes: &[u8]) -> Self {
-        kif::variant(bytes)
     }
 
     /// Whether a unit, closed, ends where it does whatever unit follows it.

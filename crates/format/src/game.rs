@@ -4,14 +4,14 @@
 
 use std::ops::Range;
 
-use kyokumen_shogi::{Move, Position, Setup};
+use kyokumen_shogi::{Position, Setup};
 
 use super::error::{DecodeError, DecodeErrorKind, EncodeError};
 use super::record::Record;
-use crate::candidate::Candidate;
 use crate::ending::Ending;
-use crate::game_info::{Annotation, GameInfo, Variation};
+use crate::game_info::GameInfo;
 use crate::game_result::GameResult;
+use crate::played::{Played, Variation};
 
 /// A game, as far as it could be read.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -33,52 +33,6 @@ pub struct Game {
     pub is_position: bool,
     /// Names, dates, comments and whatever else the file says about the game.
     pub info: GameInfo,
-}
-
-/// A move of a game with what is said about the position before it.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Played {
-    /// The move.
-    pub best_move: Move,
-    /// Evaluation in centipawns, seen from the side that plays the move.
-    pub eval_cp: Option<i16>,
-    /// Moves that a search tried in the position.
-    pub candidates: Vec<Candidate>,
-    /// Whether the game's writer says that the position is not to be trained on.
-    pub is_not_for_training: bool,
-    /// Offset of the move within the unit, in bytes.
-    pub offset: usize,
-    /// Time, comments, variations, where the file has any.
-    pub annotation: Option<Box<Annotation>>,
-}
-
-impl Played {
-    /// A move and nothing about it.
-    pub const fn new(best_move: Move, offset: usize) -> Self {
-        Self {
-            best_move,
-            eval_cp: None,
-            candidates: Vec::new(),
-            is_not_for_training: false,
-            offset,
-            annotation: None,
-        }
-    }
-
-    /// The annotation, empty if there was none.
-    pub fn annotate(&mut self) -> &mut Annotation {
-        self.annotation.get_or_insert_default()
-    }
-
-    /// The same move with left and right of the board exchanged.
-    pub(crate) fn mirrored(self) -> Self {
-        Self {
-            best_move: self.best_move.mirrored(),
-            candidates: self.candidates.into_iter().map(Candidate::mirrored).collect(),
-            annotation: self.annotation.map(|annotation| Box::new(annotation.mirrored())),
-            ..self
-        }
-    }
 }
 
 /// Moves of the longest game that is read.

@@ -4,9 +4,7 @@
 
 use std::{fmt, ops};
 
-use crate::ending::Ending;
-use crate::game::{Game, Played};
-use crate::game_result::GameResult;
+use crate::played::Variation;
 
 /// What a file says about a game as a whole.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -59,32 +57,6 @@ pub enum HeaderKey {
     Other(String),
 }
 
-/// What a file says about one move besides its evaluation.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Annotation {
-    /// Time used for the move, in milliseconds.
-    pub elapsed_ms: Option<u64>,
-    /// Comments on the move, one line each, without the comment sign of the format.
-    pub comments: Vec<String>,
-    /// The bookmark on the position after the move.
-    pub bookmark: Option<String>,
-    /// Other moves that could have been played instead, each with what follows it.
-    pub variations: Vec<Variation>,
-}
-
-/// Moves that were not played but that the file shows.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Variation {
-    /// At least one move.
-    pub moves: Vec<Played>,
-    /// How the variation ends, if the file says so.
-    pub result: Option<GameResult>,
-    /// Why the variation ends, where that is not mate or resignation.
-    pub ending: Option<Ending>,
-    /// Comments after its end.
-    pub end_comments: Vec<String>,
-}
-
 /// How much a game says besides moves, evaluations and results, or how much of it a format cannot hold.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct InfoCounts {
@@ -104,8 +76,8 @@ pub struct InfoCounts {
 #[derive(Clone, Copy)]
 #[expect(clippy::struct_excessive_bools, reason = "each is held or not, whatever the others")]
 pub(crate) struct HoldsInfo {
-    /// Whether it has a word for this entry of the head.
-    pub(crate) header: fn(&HeaderKey) -> bool,
+    /// Whether it has a word for this entry of this head.
+    pub(crate) header: fn(&HeaderKey, &[Header]) -> bool,
     pub(crate) comments: bool,
     pub(crate) times: bool,
     pub(crate) variations: bool,
@@ -115,45 +87,12 @@ pub(crate) struct HoldsInfo {
 impl HoldsInfo {
     /// Moves and results only.
     pub(crate) const NOTHING: Self = Self {
-        header: |_| false,
+        header: |_, _| false,
         comments: false,
         times: false,
         variations: false,
         bookmarks: false,
     };
-
-    /// What is lost of a game in a format that holds this.
-    pub(crate) fn losses(&self, game: &Game) -> InfoCounts {
-        let GameInfo { headers, comments, end_comments, end_elapsed_ms, .. } = &game.info;
-        let lost_headers = headers.iter().filter(|header| !(self.header)(&header.key)).count();
-        let mut lost = InfoCounts { headers: lost_headers as u64, ..InfoCounts::default() };
-        let annotations = || game.moves.iter().filter_map(|played| played.annotation.as_deref());
-        if !self.comments {
-            let of_moves = annotations().map(|annotation| annotation.comments.len());
-            lost.comments = (comments.len() + end_comments.len() + of_moves.sum::<usize>()) as u64;
-        }
-        if !self.times {
-            let of_moves = annotations().filter(|annotation| annotation.elapsed_ms.is_some());
-            lost.times = of_moves.count() as u64 + u64::from(end_elapsed_ms.is_some());
-        }
-        if !self.variations {
-            let of_moves = annotations().map(|annotation| count_variations(&annotation.variations));
-            lost.variations = of_moves.sum::<u64>() + count_variations(&game.info.end_variations);
-        }
-        if !self.bookmarks {
-            let of_moves = annotations().filter(|annotation| annotation.bookmark.is_some());
-            lost.bookmarks = of_moves.count() as u64 + u64::from(game.info.bookmark.is_some());
-        }
-        lost
-    }
-}
-
-fn count_variations(variations: &[Variation]) -> u64 {
-    let nested = |variation: &Variation| {
-        let annotations = variation.moves.iter().filter_map(|played| played.annotation.as_deref());
-        annotations.map(|annotation| count_variations(&annotation.variations)).sum::<u64>()
-    };
-    variations.iter().map(|variation| 1 + nested(variation)).sum()
 }
 
 impl GameInfo {
@@ -208,19 +147,5 @@ impl ops::AddAssign for InfoCounts {
         self.times += other.times;
         self.variations += other.variations;
         self.bookmarks += other.bookmarks;
-    }
-}
-
-impl Variation {
-    /// The same variation with left and right of the board exchanged. Comments stay as they are.
-    pub(crate) fn mirrored(self) -> Self {
-        Self { moves: self.moves.into_iter().map(Played::mirrored).collect(), ..self }
-    }
-}
-
-impl Annotation {
-    pub(crate) fn mirrored(self) -> Self {
-        let variations = self.variations.into_iter().map(Variation::mirrored).collect();
-        Self { variations, ..self }
     }
 }

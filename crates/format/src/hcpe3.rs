@@ -7,11 +7,12 @@ use kyokumen_shogi::{Move, Position, Setup};
 
 use super::error::{DecodeError, DecodeErrorKind, EncodeError};
 use super::field::{Field, Fields};
-use super::game::{Game, Played};
+use super::game::Game;
 use super::hcpe::ENDINGS;
 use super::layout::{absolute_result, ending_of_flags, result_with_flags};
 use super::move16::{Dialect, MalformedMove};
 use super::packed;
+use super::played::Played;
 use super::spec::{Codec, Framing, Spec, as_it_is, lost_unless_from_move_1, one};
 use crate::candidate::Candidate;
 use crate::game_info::HoldsInfo;

@@ -34,7 +34,7 @@ pub(super) const SPEC: Spec = Spec {
         write: Some(writer::write),
         lost: lost_of_text,
         info: HoldsInfo {
-            header: |_| true,
+            header: |_, _| true,
             comments: true,
             times: true,
             variations: true,

@@ -19,15 +19,14 @@ use encoding_rs::{EUC_JP, SHIFT_JIS};
 
 use super::error::EncodeError;
 use super::field::{Field, Fields};
-use super::format::Format;
 use super::game::Game;
 use super::lines::{LONGEST_GROUP, Lines, decode};
 use super::spec::{Codec, Framing, Spec, lost_of_text, one, with_line_end};
 use super::text_encoding::{encoding_of, put_shift_jis};
 use crate::ending::Ending;
 use crate::game_info::HoldsInfo;
-use line::{Line, normalised};
-pub(super) use transcription::{variant, write_unit};
+use crate::game_result::GameResult;
+use line::{LIST_OF_MOVES, Line, Syntax, normalised};
 
 pub(super) const SPEC: Spec = Spec {
     name: "kif",
@@ -46,29 +45,20 @@ pub(super) const SPEC: Spec = Spec {
     ]),
     needs: Fields::NONE,
     endings: &Ending::ALL,
-    codec: games(|game, out| Style::of(Format::Kif).write(game, out), HOLDS),
+    codec: games(|game, out| Style::KIF.write(game, out), HOLDS),
 };
 
-pub(super) const SPEC_KIFU: Spec = Spec {
-    name: "kifu",
-    codec: games(|game, out| Style::of(Format::Kifu).write(game, out), HOLDS),
-    ..SPEC
-};
+pub(super) const SPEC_KIFU: Spec =
+    Spec { name: "kifu", codec: games(|game, out| Style::KIFU.write(game, out), HOLDS), ..SPEC };
 
-pub(super) const SPEC_KI2: Spec = Spec {
-    name: "ki2",
-    codec: games(|game, out| Style::of(Format::Ki2).write(game, out), HOLDS_WITHOUT_TIMES),
-    ..SPEC
-};
+pub(super) const SPEC_KI2: Spec =
+    Spec { name: "ki2", codec: ki2_games(|game, out| Style::KI2.write(game, out)), ..SPEC };
 
-pub(super) const SPEC_KI2U: Spec = Spec {
-    name: "ki2u",
-    codec: games(|game, out| Style::of(Format::Ki2u).write(game, out), HOLDS_WITHOUT_TIMES),
-    ..SPEC
-};
+pub(super) const SPEC_KI2U: Spec =
+    Spec { name: "ki2u", codec: ki2_games(|game, out| Style::KI2U.write(game, out)), ..SPEC };
 
 const HOLDS: HoldsInfo = HoldsInfo {
-    header: headers::is_writable,
+    header: |key, _| headers::is_writable(key),
     comments: true,
     times: true,
     variations: true,
@@ -90,13 +80,23 @@ const fn games(
     }
 }
 
-/// How moves are written.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Syntax {
-    /// KIF: a numbered move a line.
-    Numbered,
-    /// KI2: several moves a line, in words.
-    Words,
+/// A draw by the move limit is written as one by impasse, which other programs know.
+const fn ki2_games(write: fn(&Game, &mut Vec<u8>) -> Result<(), EncodeError>) -> Codec {
+    Codec::Games {
+        read: |unit| one(reader::read(unit)),
+        count: None,
+        write: Some(write),
+        lost: |start, end| {
+            let lost = lost_of_text(start, end);
+            match end {
+                (Some(GameResult::Draw), Some(Ending::MoveLimit)) => {
+                    lost.union(Fields::of(Field::Ending))
+                }
+                _ => lost,
+            }
+        },
+        info: HOLDS_WITHOUT_TIMES,
+    }
 }
 
 /// What distinguishes the formats from each other.
@@ -107,13 +107,10 @@ struct Style {
 }
 
 impl Style {
-    const fn of(format: Format) -> Self {
-        let syntax = match format {
-            Format::Ki2 | Format::Ki2u => Syntax::Words,
-            _ => Syntax::Numbered,
-        };
-        Self { syntax, is_utf_8: !matches!(format, Format::Kif | Format::Ki2) }
-    }
+    const KIF: Self = Self { syntax: Syntax::Numbered, is_utf_8: false };
+    const KIFU: Self = Self { is_utf_8: true, ..Self::KIF };
+    const KI2: Self = Self { syntax: Syntax::Words, ..Self::KIF };
+    const KI2U: Self = Self { is_utf_8: true, ..Self::KI2 };
 
     fn write(self, game: &Game, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         self.put(&writer::write(game, self.syntax)?, out)
@@ -128,9 +125,6 @@ impl Style {
         put_shift_jis(text, out)
     }
 }
-
-/// The line above the moves.
-const LIST_OF_MOVES: &str = "手数----指手---------消費時間--\n";
 
 /// Keys with which the head of a game may begin.
 const HEAD: [&str; 26] = [

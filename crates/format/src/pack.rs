@@ -6,10 +6,11 @@ use kyokumen_shogi::Setup;
 
 use super::error::{DecodeError, DecodeErrorKind, EncodeError};
 use super::field::{Field, Fields};
-use super::game::{Game, Played};
+use super::game::Game;
 use super::layout::result_with_flags;
 use super::move16::Dialect;
 use super::packed;
+use super::played::Played;
 use super::replay::even_start;
 use super::spec::{Codec, Framing, Spec, as_it_is, one};
 use crate::ending::Ending;

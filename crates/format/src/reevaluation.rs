@@ -113,8 +113,8 @@ impl RecordRef<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::game::Played;
     use crate::outcome::tests::packed;
+    use crate::played::Played;
 
     #[test]
     fn every_other_byte_stays() {

@@ -7,7 +7,8 @@ use kyokumen_shogi::{Board, Color, Hand, HandKind, Move, Position, Setup, SetupE
 use super::comment;
 use super::comment::CommentedEval;
 use super::error::{DecodeError, DecodeErrorKind};
-use super::game::{Game, Played};
+use super::game::Game;
+use super::played::Played;
 use crate::ending::{End, Ending};
 
 /// A game as far as it was read.
@@ -121,10 +122,10 @@ impl Replay {
         self.game.broken.is_some()
     }
 
-    /// The game; behind a diagram (`shows_board`) without a move, the position by itself.
-    pub(super) fn finish(self, shows_board: bool) -> Game {
+    /// The game; without a move, its start as a position by itself if the text says that there is one (`has_start`).
+    pub(super) fn finish(self, has_start: bool) -> Game {
         let broken = self.game.broken.or(self.illegal);
-        let is_position = shows_board && self.game.moves.is_empty() && broken.is_none();
+        let is_position = has_start && self.game.moves.is_empty() && broken.is_none();
         Game { broken, is_position, ..self.game }
     }
 }

@@ -11,8 +11,9 @@ use kyokumen_shogi::{Position, Setup};
 
 use super::error::{DecodeError, DecodeErrorKind, EncodeError};
 use super::field::{Field, Fields};
-use super::game::{Game, Played};
+use super::game::Game;
 use super::move16::Dialect;
+use super::played::Played;
 use super::spec::{Codec, Framing, Games, Spec, as_it_is};
 use super::{move16, packed};
 use crate::ending::{End, Ending};

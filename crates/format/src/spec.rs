@@ -65,7 +65,10 @@ pub(super) fn as_it_is(unit: &[u8], out: &mut Vec<u8>) {
 /// stand anywhere in a file.
 pub(super) fn with_line_end(unit: &[u8], out: &mut Vec<u8>) {
     let unit = without_mark(unit);
-    out.extend_from_slice(unit);
+    // Within a unit there are marks where files were joined.
+    for line in unit.split_inclusive(|byte| *byte == b'\n') {
+        out.extend_from_slice(without_mark(line));
+    }
     if !unit.is_empty() && !unit.ends_with(b"\n") {
         out.push(b'\n');
     }

@@ -8,7 +8,8 @@ use kyokumen_shogi::{Color, Move, Setup};
 
 use super::error::{DecodeError, DecodeErrorKind, EncodeError};
 use super::field::{Field, Fields};
-use super::game::{Game, Played};
+use super::game::Game;
+use super::played::Played;
 use super::replay::even_start;
 use super::spec::{Codec, Framing, Spec, one, with_line_end};
 use super::{lines, sfen_text};

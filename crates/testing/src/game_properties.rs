@@ -3,8 +3,8 @@
 //! Called with games of our own and damaged ones by the tests, and with hostile input by the fuzz targets.
 
 use kyokumen_format::{
-    Annotation, Ending, Format, Game, HeaderKey, Played, Variation, count, read_games, records,
-    units, write_game,
+    Annotation, Ending, Format, Game, GameResult, HeaderKey, Played, Variation, count, read_games,
+    records, units, write_game,
 };
 
 /// Bytes behind the end of a unit that are tried for an influence on it.
@@ -68,7 +68,33 @@ fn held(format: Format, game: Game) -> Game {
     if matches!(format, Format::Csa | Format::Jkf) {
         hold_info(format, &mut game);
     }
+    if matches!(format, Format::Ki2 | Format::Ki2u) {
+        hold_endings(&mut game);
+    }
     game
+}
+
+/// KI2 has the word of another draw for the move limit.
+fn hold_endings(game: &mut Game) {
+    hold_ending(game.result, &mut game.ending);
+    hold_endings_of(&mut game.moves);
+    game.info.end_variations.iter_mut().for_each(hold_variation_ending);
+}
+
+fn hold_endings_of(moves: &mut [Played]) {
+    let annotations = moves.iter_mut().filter_map(|played| played.annotation.as_mut());
+    annotations.for_each(|said| said.variations.iter_mut().for_each(hold_variation_ending));
+}
+
+fn hold_variation_ending(variation: &mut Variation) {
+    hold_ending(variation.result, &mut variation.ending);
+    hold_endings_of(&mut variation.moves);
+}
+
+fn hold_ending(result: Option<GameResult>, ending: &mut Option<Ending>) {
+    if (result, *ending) == (Some(GameResult::Draw), Some(Ending::MoveLimit)) {
+        *ending = Some(Ending::Impasse);
+    }
 }
 
 /// Full seconds, entries with a word in the format in the writer's order, comments as single lines; what stands behind
@@ -140,10 +166,9 @@ fn hold_lines(comments: &mut Vec<String>) {
     *comments = comments.iter().map(line).collect();
 }
 
-/// What a game says, without the places where it says it. A board without a move is a position if it is shown, and a
-/// start may be named in one writing and shown in another.
+/// What a game says, without the places where it says it.
 pub fn content(mut game: Game) -> Game {
-    game.is_position &= !game.moves.is_empty();
+    game.is_position = false;
     game.info.skipped_lines = 0;
     forget_places(&mut game.moves);
     game.info.end_variations.iter_mut().for_each(|variation| forget_places(&mut variation.moves));

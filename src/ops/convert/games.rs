@@ -214,7 +214,7 @@ impl GameConverter<'_> {
     fn take_game(&mut self, read: &ReadGame, unit: &RawUnit<'_>, first_index: u64) -> u64 {
         let end = first_index + read.records.len() as u64;
         let wanted = self.wanted(first_index..end);
-        if let Some(condition) = read.failed(self.plan) {
+        if let Some(condition) = read.failed(self.plan).or_else(|| self.lacks_move(&read.game)) {
             self.leave_out(condition, wanted.end - wanted.start);
         } else if let Err((records, error)) = self.write(read, first_index, wanted) {
             self.set_aside(&error, unit, records);
@@ -225,6 +225,13 @@ impl GameConverter<'_> {
             self.set_aside(&error.clone().into(), unit, end..end + lost);
         }
         read.records()
+    }
+
+    /// The condition that a position by itself fails where games are written by their moves. It is no reason to stop:
+    /// archives have games that ended before the first move.
+    fn lacks_move(&self, game: &Game) -> Option<Condition> {
+        let has_place = !game.is_position || self.to.holds_positions();
+        (!has_place && !self.plan.settings.strict).then_some(Condition::NoMove)
     }
 
     /// Writes those of a game's moves that are wanted; the records that a fault is about, with it.

@@ -363,3 +363,26 @@ fn a_position_between_moves_of_a_game_stands_by_itself() {
     let read = games(Format::Kifu, &bench.read("b.kifu"));
     assert_eq!(read.iter().map(|game| game.is_position).collect::<Vec<_>>(), [false, true, false]);
 }
+
+/// Archives have games that ended before the first move: one does not stop a run.
+#[test]
+fn games_without_a_move_are_left_out_where_moves_are_written() {
+    let bench = Bench::new();
+    bench.write("a.csa", b"PI\n+\n%TIME_UP\n/\nPI\n+\n+7776FU\n%TORYO\n");
+    for to in ["usi", "hcpe3"] {
+        let ran = bench.convert("a.csa", &format!("a.{to}"), &["--json", "--fill", "eval=0"]);
+        let counts = counts(&ran);
+        assert_eq!((&counts["input"], &counts["written"]), (&json!(2), &json!(1)), "{to}");
+        assert_eq!(counts["filtered"]["no_move"], 1, "{to}");
+        let ran = bench.convert("a.csa", "b.usi", &["--strict", "--force"]);
+        assert_ne!(ran.status.code(), Some(0));
+    }
+    let ran = bench.convert("a.csa", "a.kifu", &["--json"]);
+    let counts = counts(&ran);
+    assert_eq!((&counts["games"], &counts["positions"]), (&json!(1), &json!(1)));
+    let text = String::from_utf8(bench.read("a.kifu")).unwrap();
+    assert!(
+        text.starts_with("手合割：平手\n手数----指手---------消費時間--\n   1 切れ負け\n"),
+        "{text}"
+    );
+}

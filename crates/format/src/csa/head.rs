@@ -31,6 +31,9 @@ const OTHER_KEYS: [(&str, &str); 5] = [
 /// The entry of V3.0 for time limits, in seconds, bytes of which differ from `$TIME_LIMIT`.
 const TIME: &str = "$TIME:";
 
+/// The entry of KIF files for which the standard has no word: the title.
+const TITLE: &str = "表題";
+
 /// Takes the entry that a line is, if it says anything; `false` if it is none.
 pub(super) fn take(statement: &[u8], headers: &mut Vec<Header>) -> bool {
     let Some(header) = parse(statement) else { return false };
@@ -55,8 +58,17 @@ fn parse(statement: &[u8]) -> Option<Header> {
 }
 
 /// Whether the format has a word for an entry: the standard's, or one in its manner.
-pub(super) fn holds(key: &HeaderKey) -> bool {
-    !matches!(key, HeaderKey::Other(name) if own_key(name).is_none())
+pub(super) fn holds(key: &HeaderKey, headers: &[Header]) -> bool {
+    match key {
+        HeaderKey::Other(name) if name == TITLE => is_title_event(headers),
+        HeaderKey::Other(name) => own_key(name).is_some(),
+        _ => true,
+    }
+}
+
+/// Whether the title stands for the event, as other programs write it.
+fn is_title_event(headers: &[Header]) -> bool {
+    headers.iter().all(|header| header.key != HeaderKey::Event)
 }
 
 fn own_key(name: &str) -> Option<&str> {
@@ -71,10 +83,12 @@ pub(super) fn write(headers: &[Header], out: &mut Vec<u8>) {
         let value = value.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
         put_line(out, [prefix, &value].concat().as_bytes());
     };
+    let value_of = |key: &HeaderKey| headers.iter().find(|header| header.key == *key);
+    let title = || value_of(&HeaderKey::Other(TITLE.to_owned()));
     for (key, prefix) in KEYS {
-        let Some(Header { value, .. }) = headers.iter().find(|header| header.key == key) else {
-            continue;
-        };
+        let is_event = key == HeaderKey::Event;
+        let header = value_of(&key).or_else(|| is_event.then(title).flatten());
+        let Some(Header { value, .. }) = header else { continue };
         match key {
             HeaderKey::TimeLimit if is_in_seconds(value) => put(TIME, value),
             HeaderKey::StartTime | HeaderKey::EndTime => put(prefix, &without_weekday(value)),
@@ -124,8 +138,24 @@ mod tests {
         assert_eq!(String::from_utf8(out).unwrap(), lines);
         assert!(take(b"$EVENT:", &mut headers) && !take(b"$no entry", &mut headers));
         assert_eq!(headers.len(), lines.lines().count());
-        assert!(headers.iter().all(|header| holds(&header.key)));
-        assert!(!holds(&HeaderKey::Other("表題".to_owned())));
+        assert!(headers.iter().all(|header| holds(&header.key, &headers)));
+        assert!(!holds(&HeaderKey::Other("作者".to_owned()), &headers));
+    }
+
+    #[test]
+    fn the_title_stands_for_the_event_where_there_is_none() {
+        let entry = |key, value: &str| Header { key, value: value.to_owned() };
+        let title = HeaderKey::Other(TITLE.to_owned());
+        let mut headers = vec![entry(title.clone(), "T")];
+        for (written, is_held) in [("$EVENT:T\n", true), ("$EVENT:E\n", false)] {
+            let mut out = Vec::new();
+            write(&headers, &mut out);
+            assert_eq!(
+                (String::from_utf8(out).unwrap().as_str(), holds(&title, &headers)),
+                (written, is_held)
+            );
+            headers.push(entry(HeaderKey::Event, "E"));
+        }
     }
 
     #[test]

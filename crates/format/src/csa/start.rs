@@ -21,8 +21,6 @@ pub(super) struct Start {
     side_to_move: Color,
     /// Where the first line that arranges anything stands; without one it is the start of an even game.
     arranged_at: Option<usize>,
-    /// Whether pieces are named one by one, and not only those that an even game's start lacks.
-    shows_board: bool,
     /// Whether there is a line of it, and whether one names the side to move, which is the last one.
     is_begun: bool,
     is_whole: bool,
@@ -41,7 +39,6 @@ impl Default for Start {
             hands: [[0; HandKind::COUNT]; 2],
             side_to_move: Color::Black,
             arranged_at: None,
-            shows_board: false,
             is_begun: false,
             is_whole: false,
             headers: Vec::new(),
@@ -75,7 +72,6 @@ impl Start {
             [b'+' | b'-' | b'%', ..] => return Ok(false),
             [b'P', rest @ ..] => {
                 self.is_begun = true;
-                self.shows_board |= rest.first() != Some(&b'I');
                 self.arranged_at.get_or_insert(at);
                 if self.arrange(rest).is_none() {
                     let expected = "pieces of the start, as in P1-KY-KE, P+27FU or PI22KA";
@@ -99,11 +95,6 @@ impl Start {
     /// Whether it stops short of the moves, before the side to move is named.
     pub(super) const fn is_cut_off(&self) -> bool {
         self.is_begun && !self.is_whole
-    }
-
-    /// Whether the board is shown, and not only what it lacks.
-    pub(super) const fn shows_board(&self) -> bool {
-        self.shows_board
     }
 
     fn arrange(&mut self, text: &[u8]) -> Option<()> {
@@ -231,9 +222,9 @@ fn piece_of(cell: &[u8]) -> Option<Piece> {
     Some(Piece::new(color, kind_of(code)?))
 }
 
-/// Writes an arrangement with the side to move; a position by itself piece by piece.
-pub(super) fn write(setup: &Setup, is_position: bool, out: &mut Vec<u8>) {
-    if !is_position && setup.clone().with_ply(1) == replay::even_start() {
+/// Writes an arrangement with the side to move.
+pub(super) fn write(setup: &Setup, out: &mut Vec<u8>) {
+    if setup.clone().with_ply(1) == replay::even_start() {
         out.extend_from_slice(b"PI\n");
     } else {
         for rank in 0..9 {

@@ -129,8 +129,8 @@ fn setup_of(preset: &str) -> Option<Setup> {
     sfen.parse().ok()
 }
 
-/// The start, and whether it is shown piece by piece.
-pub(super) fn start_of(initial: InitialObject) -> Result<(Setup, bool), DecodeErrorKind> {
+/// The start.
+pub(super) fn start_of(initial: InitialObject) -> Result<Setup, DecodeErrorKind> {
     let unknown = |found: &str| {
         let expected = "a preset of the schema, as HIRATE, or OTHER with \"data\"";
         DecodeErrorKind::syntax(expected, found.as_bytes())
@@ -138,8 +138,8 @@ pub(super) fn start_of(initial: InitialObject) -> Result<(Setup, bool), DecodeEr
     let preset = initial.preset;
     match initial.data {
         // Some programs write the data of an even game's start.
-        Some(data) if preset == OTHER || preset == EVEN => Ok((arranged(&data)?, true)),
-        _ => setup_of(&preset).map(|setup| (setup, false)).ok_or_else(|| unknown(&preset)),
+        Some(data) if preset == OTHER || preset == EVEN => arranged(&data),
+        _ => setup_of(&preset).ok_or_else(|| unknown(&preset)),
     }
 }
 
@@ -212,12 +212,12 @@ impl Serialize for HandEntry {
 }
 
 impl InitialEntry {
-    /// A preset where there is one that readers know, and no position by itself is to be shown.
-    pub(super) fn new(start: &Setup, is_position: bool) -> Self {
+    /// A preset where there is one that readers know.
+    pub(super) fn new(start: &Setup) -> Self {
         let start = start.clone().with_ply(1);
         let is_start = |preset: &str| setup_of(preset).is_some_and(|setup| setup == start);
         let preset = PRESETS.into_iter().map(|(name, ..)| name).find(|name| is_start(name));
-        match preset.filter(|name| !is_position && !RARE.contains(name)) {
+        match preset.filter(|name| !RARE.contains(name)) {
             Some(preset) => Self { preset, data: None },
             None => Self { preset: OTHER, data: Some(StateEntry::new(&start)) },
         }

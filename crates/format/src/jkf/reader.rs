@@ -1,5 +1,6 @@
 //! Reading a JKF game: what is left out is found on the board, what contradicts the board is an error.
 
+use encoding_rs::UTF_8;
 use kyokumen_shogi::{HandKind, Move, PieceKind, Position, Square};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -8,18 +9,23 @@ use super::super::error::{DecodeError, DecodeErrorKind};
 use super::super::game::Game;
 use super::super::replay;
 use super::super::replay::Replay;
+use super::super::text_encoding::{decode_as, encoding_of};
 use super::around::{around, is_around};
 use super::head::{self, Headers};
 use super::relative::relative_of;
 use super::schema::{EntryObject, GameObject, InitialObject, MoveObject, Place};
 use crate::csa::codes::kind_of;
 use crate::csa::ending::{Mark, Summary, take_mark};
-use crate::game_info::Variation;
+use crate::played::Variation;
 
 /// Variations within variations that are read; of deeper ones the rest of the game is not read.
 const MAX_DEPTH: u32 = 100;
 
 pub(super) fn read(unit: &[u8]) -> Result<Game, DecodeError> {
+    // JSON is UTF-8; where it is not, names are at stake and no more.
+    let encoding = encoding_of(unit).map_err(|kind| kind.at(0))?;
+    let decoded = (encoding != UTF_8).then(|| decode_as(encoding, unit));
+    let unit = decoded.as_ref().map_or(unit, |text| text.as_bytes());
     let start = around(unit);
     let end = unit.iter().rposition(|byte| !is_around(*byte)).map_or(start, |at| at + 1);
     let text = Text { unit };
@@ -27,19 +33,19 @@ pub(super) fn read(unit: &[u8]) -> Result<Game, DecodeError> {
     let headers = object.header.map(|value| text.parse_value::<Headers>(value)).transpose()?;
     let initial =
         object.initial.map(|value| Ok((value, text.parse_value::<Option<InitialObject>>(value)?)));
-    let (mut replay, shows_board) = match initial.transpose()? {
+    let mut replay = match initial.transpose()? {
         Some((value, Some(initial))) => {
             let at = text.offset(value);
-            let (setup, shows_board) = head::start_of(initial).map_err(|kind| kind.at(at))?;
-            (Replay::new(setup, at)?, shows_board)
+            let setup = head::start_of(initial).map_err(|kind| kind.at(at))?;
+            Replay::new(setup, at)?
         }
-        _ => (Replay::new(replay::even_start(), start)?, false),
+        _ => Replay::new(replay::even_start(), start)?,
     };
     replay.game.info.headers = headers.map_or_else(Vec::new, |headers| headers.0);
     if let Err(error) = text.take_entries(&object.moves, &mut replay, None, 0) {
         replay.break_off(error);
     }
-    Ok(replay.finish(shows_board))
+    Ok(replay.finish(true))
 }
 
 /// The text of a game, which says where its values stand.

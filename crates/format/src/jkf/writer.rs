@@ -5,7 +5,8 @@ use serde::Serialize;
 
 use super::super::error::EncodeError;
 use super::super::eval_comments::EvalComments;
-use super::super::game::{Game, Played};
+use super::super::game::Game;
+use super::super::played::Played;
 use super::head::{Entries, InitialEntry};
 use super::relative::letters_of;
 use super::schema::{Entry, MoveEntry, Place, TimeEntry};
@@ -13,8 +14,8 @@ use crate::csa::codes::code;
 use crate::csa::ending::{Mark, Summary};
 use crate::csa::version::CsaVersion;
 use crate::ending::End;
-use crate::game_info::Variation;
 use crate::kif::notation::notation;
+use crate::played::Variation;
 
 /// A game as it is written, on one line.
 #[derive(Serialize)]
@@ -37,7 +38,7 @@ pub(super) fn write(game: &Game, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     line.push_end(end, info.end_elapsed_ms, &info.end_comments, &info.end_variations)?;
     let written = GameEntry {
         header: Entries(&info.headers),
-        initial: InitialEntry::new(&game.start, game.is_position),
+        initial: InitialEntry::new(&game.start),
         moves: line.entries,
     };
     serde_json::to_writer(&mut *out, &written)

@@ -5,7 +5,7 @@
 use kyokumen_shogi::Color;
 
 use super::super::replay::Replay;
-use super::Syntax;
+use super::line::Syntax;
 use crate::GameResult;
 use crate::ending::{End, Ending};
 
@@ -85,6 +85,8 @@ pub(super) fn take_summary(text: &str, replay: &mut Replay) {
         ["手で", "手にて", "手"].iter().find_map(|word| text.strip_prefix(word)).unwrap_or(text);
     let said = (replay.game.result, replay.game.ending);
     let end = match said_in_full(text) {
+        // The draw by another reason that other programs know, and none.
+        Some(end) if end == (Some(GameResult::Draw), None) && said == IMPASSE_DRAW => end,
         Some(end) if end == (said.0, None) => said,
         Some(end) => end,
         None if replay.has_ended => said,
@@ -115,6 +117,7 @@ const SIDES: [(&str, Color); 4] = [
 const BROKEN_OFF: &str = "中断";
 const IMPASSE: &str = "持将棋";
 const DRAW: &str = "引き分け";
+const IMPASSE_DRAW: End = (Some(GameResult::Draw), Some(Ending::Impasse));
 
 /// The end in a summary that names the winner or a reason for which nobody wins.
 fn said_in_full(text: &str) -> Option<End> {
@@ -146,8 +149,8 @@ fn said_in_full(text: &str) -> Option<End> {
     Some((result, ending))
 }
 
-/// The summary of a game of so many moves, behind which `us` was to move. Readers of KIF look for the name of the winner,
-/// those of KI2 for the reason.
+/// The summary of a game of so many moves, behind which `us` was to move. Readers of KIF look for the name of the
+/// winner, those of KI2 for the reason.
 pub(super) fn summary(
     (result, ending): End,
     us: Color,
@@ -160,7 +163,10 @@ pub(super) fn summary(
     let text = match (result, ending, reason) {
         (None, Some(Ending::Interruption), _) => BROKEN_OFF.to_owned(),
         (None, ..) => return None,
-        // Other programs know no limit of moves, but this draw.
+        // Other programs know no limit of moves, but this draw; of KI2 they know nothing beside the word.
+        (Some(GameResult::Draw), Some(Ending::MoveLimit), Some(_)) if syntax == Syntax::Words => {
+            IMPASSE.to_owned()
+        }
         (Some(GameResult::Draw), Some(Ending::MoveLimit), Some(reason)) => {
             format!("{IMPASSE}（{reason}）")
         }
@@ -199,7 +205,9 @@ pub(super) fn word(end: End, us: Color) -> Option<&'static str> {
     let winner = Winner::of(end.0, us);
     let exact = WORDS.into_iter().find(|(_, said, ending)| (*said, *ending) == (winner, end.1));
     match (exact, end) {
-        // Who won without a reason while on the move did not win by default; nor is a draw a word of the format.
+        // No program knows a word for a draw and nothing else, but one for this draw; the summary says the rest.
+        (None, (Some(GameResult::Draw), _)) | (_, (Some(GameResult::Draw), None)) => Some(IMPASSE),
+        // Who won without a reason while on the move did not win by default.
         (_, (Some(_), None)) if winner != Winner::Opponent => Some(BROKEN_OFF),
         (Some((word, ..)), (_, Some(_)) | (Some(_), _)) => Some(word),
         // Every word would say too much.

@@ -8,6 +8,18 @@ use kyokumen_shogi::Color;
 /// Black's sign and White's before a move, as [`normalised`] leaves them.
 pub(super) const SIGNS: [char; 2] = ['▲', '△'];
 
+/// The line above the moves.
+pub(super) const LIST_OF_MOVES: &str = "手数----指手---------消費時間--\n";
+
+/// How moves are written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Syntax {
+    /// KIF: a numbered move a line.
+    Numbered,
+    /// KI2: several moves a line, in words.
+    Words,
+}
+
 /// A line in one spelling: digits, spaces, colons and brackets of ASCII, one sign a side, one name for the dragon.
 pub(super) fn normalised(line: &str) -> String {
     line.chars().map(normal).collect()

@@ -11,7 +11,8 @@ use super::line::{Line, SIGNS, normalised};
 use super::start::{self, Start};
 use super::{ending, headers, moves, notation, time};
 use crate::ending::End;
-use crate::game_info::{Header, Variation};
+use crate::game_info::Header;
+use crate::played::Variation;
 
 /// Variations within variations up to here are read: no game has more, and a tree takes a stack.
 pub(super) const MAX_DEPTH: usize = 100;
@@ -207,7 +208,8 @@ impl Reader {
         }
     }
 
-    /// A variation that replaces the move of this number in the line that was read last, or in one that this one leaves.
+    /// A variation that replaces the move of this number in the line that was read last, or in one that this one
+    /// leaves.
     fn branch_at(&self, number: usize, at: usize) -> Option<Branch> {
         let first = number.checked_sub(1)?;
         let mut parent = self.branches.len() - 1;
@@ -244,12 +246,13 @@ impl Reader {
     }
 
     fn finish(mut self, end: usize) -> Result<Game, DecodeError> {
+        let has_start = self.has_list || self.start.shows_board() || !self.branches.is_empty();
         if self.branches.is_empty() {
-            let says_anything = self.has_entries || self.has_list || self.start.shows_board();
+            let says_anything = self.has_entries || has_start;
             if let Some(error) = self.first_skipped.take().filter(|_| !says_anything) {
                 return Err(error);
             }
-            if self.has_entries && !self.has_list && !self.start.shows_board() {
+            if self.has_entries && !has_start {
                 let expected = "the moves of a game behind its head";
                 return Err(DecodeErrorKind::syntax(expected, b"the end of the file").at(end));
             }
@@ -263,7 +266,7 @@ impl Reader {
                 self.skipped_lines += u32::from(!branch.attach_to(&mut branches[parent]));
             }
         }
-        let mut game = branches.remove(0).into_game().finish(self.start.shows_board());
+        let mut game = branches.remove(0).into_game().finish(has_start);
         game.info.headers = self.headers;
         game.info.skipped_lines = self.skipped_lines;
         Ok(game)

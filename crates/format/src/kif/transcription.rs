@@ -1,4 +1,7 @@
-//! Units of KIF, KI2 and BOD files as units of a file of one format: in one syntax, one encoding and with one line end.
+//! Units of text as units of a file of one format: in one encoding, and of KIF, KI2 and BOD in one syntax and with one
+//! line end.
+
+use std::borrow::Cow;
 
 use encoding_rs::{SHIFT_JIS, UTF_8};
 
@@ -6,8 +9,35 @@ use super::super::error::EncodeError;
 use super::super::format::Format;
 use super::super::lines::Lines;
 use super::super::text_encoding::{decode_as, decode_text, encoding_of, without_byte_order_mark};
-use super::line::{Line, normalised};
-use super::{Style, Syntax, reader};
+use super::line::{Line, Syntax, normalised};
+use super::{Style, reader};
+
+impl Format {
+    /// Appends a unit as a unit of a file of this format, closed: its bytes as they are if syntax, encoding and line
+    /// ends are those that the format is written in, else the same text in the format's encoding, or the game anew.
+    ///
+    /// # Errors
+    /// [`EncodeError`] if the format's encoding lacks a character, or the unit cannot be read and would have to be
+    /// written anew. `out` is then as before.
+    pub fn write_unit(self, unit: &[u8], out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        if self.is_kif() || self == Self::Bod {
+            let start = out.len();
+            return write_kif_unit(self, unit, out).inspect_err(|_| out.truncate(start));
+        }
+        let unit = if self.is_text() { without_byte_order_mark(unit) } else { unit };
+        if matches!(self, Self::Csa | Self::Jkf) && !unit.is_ascii() {
+            self.copy_unit(&in_utf_8(unit), out);
+        } else {
+            self.copy_unit(unit, out);
+        }
+        Ok(())
+    }
+
+    /// The format of a text that is KIF, KI2 or a diagram, by its moves and its encoding.
+    pub fn of_kif_text(bytes: &[u8]) -> Self {
+        variant(bytes)
+    }
+}
 
 /// What a text is written in.
 #[derive(Default)]
@@ -44,7 +74,7 @@ impl Found {
 
 /// Which of the formats a text is written in, by its moves and its encoding: the one for a file whose name does not
 /// say it.
-pub(crate) fn variant(bytes: &[u8]) -> Format {
+fn variant(bytes: &[u8]) -> Format {
     let is_utf_8 = encoding_of(bytes).unwrap_or(UTF_8) == UTF_8;
     let found = Found::new(&decode_text(bytes).unwrap_or_default());
     match found {
@@ -58,12 +88,8 @@ pub(crate) fn variant(bytes: &[u8]) -> Format {
 
 /// Appends a unit in the style of a format: as it is if it has that, else its text in another encoding, or its game
 /// written anew.
-pub(crate) fn write_unit(
-    format: Format,
-    unit: &[u8],
-    out: &mut Vec<u8>,
-) -> Result<(), EncodeError> {
-    let style = Style::of(format);
+fn write_kif_unit(format: Format, unit: &[u8], out: &mut Vec<u8>) -> Result<(), EncodeError> {
+    let style = style_of(format);
     let encoding = encoding_of(unit).map_err(|_| EncodeError::NoGame)?;
     if format != Format::Bod && !Found::new(&decode_as(encoding, unit)).is_in(style.syntax) {
         let game = reader::read(unit).ok().filter(|game| game.broken.is_none());
@@ -86,6 +112,35 @@ pub(crate) fn write_unit(
     let mut closed = Vec::new();
     format.copy_unit(text.as_bytes(), &mut closed);
     style.put(&String::from_utf8_lossy(&closed), out)
+}
+
+const fn style_of(format: Format) -> Style {
+    match format {
+        Format::Kif => Style::KIF,
+        Format::Ki2 => Style::KI2,
+        Format::Ki2u => Style::KI2U,
+        _ => Style::KIFU,
+    }
+}
+
+/// A unit of a format that exists in UTF-8 only, in UTF-8: its lines decoded if it is text in another encoding.
+fn in_utf_8(unit: &[u8]) -> Cow<'_, [u8]> {
+    const CSA_ENCODING: &str = "'CSA encoding=";
+    match encoding_of(unit) {
+        Ok(encoding) if encoding != UTF_8 => {
+            let mut text = String::new();
+            for line in Lines::new(unit) {
+                let line = decode_as(encoding, line.raw());
+                if line.starts_with(CSA_ENCODING) {
+                    text.extend([CSA_ENCODING, "UTF-8\n"]);
+                } else {
+                    text.push_str(&line);
+                }
+            }
+            Cow::Owned(text.into_bytes())
+        }
+        _ => Cow::Borrowed(unit),
+    }
 }
 
 /// A line, with the encoding that a remark for programs names replaced by that of the text:

@@ -7,12 +7,14 @@ use kyokumen_shogi::{Color, Position, Square};
 
 use super::super::comment::{self, CommentedEval};
 use super::super::error::EncodeError;
-use super::super::game::{Game, Played};
+use super::super::game::Game;
+use super::super::played::Played;
 use super::super::replay::{nearest, seen_from};
+use super::line::{LIST_OF_MOVES, Syntax};
 use super::reader::MAX_DEPTH;
-use super::{LIST_OF_MOVES, Syntax, ending, headers, moves, notation, start, time};
+use super::{ending, headers, moves, notation, start, time};
 use crate::ending::End;
-use crate::game_info::{Annotation, Variation};
+use crate::played::{Annotation, Variation};
 
 /// Moves of a line of KI2.
 const MOVES_A_LINE: usize = 6;
@@ -79,7 +81,7 @@ struct Place {
 
 impl Writer {
     fn write_head(&mut self, game: &Game) {
-        let name = start::name_of(&game.start).filter(|_| !game.is_position);
+        let name = start::name_of(&game.start);
         if let Some(name) = name {
             self.text.extend([start::HANDICAP, "：", name, "\n"]);
         } else {

@@ -340,3 +340,21 @@ fn games_are_told_apart_by_separators_and_version_lines() {
         assert!(!out.contains('\u{feff}'));
     }
 }
+
+/// Files of the field come in three encodings; the line of V3.0 that names one names that of the copy.
+#[test]
+fn texts_in_other_encodings_are_read_and_copied_in_utf_8() {
+    let text = "'CSA encoding=SHIFT_JIS\nV3.0\nN+石田流\nN-居飛車穴熊\n$EVENT:大会の名\nPI\n+\n+7776FU\n'*角道を開けた\n%TORYO\n";
+    for encoding in [encoding_rs::SHIFT_JIS, encoding_rs::EUC_JP] {
+        let bytes = encoding.encode(text).0;
+        let game = read_game(Format::Csa, &bytes).unwrap();
+        let values: Vec<_> = game.info.headers.iter().map(|header| header.value.as_str()).collect();
+        assert_eq!(values, ["石田流", "居飛車穴熊", "大会の名"]);
+        let annotation = game.moves[0].annotation.as_ref().unwrap();
+        assert_eq!(annotation.comments, ["角道を開けた"]);
+        let mut copy = Vec::new();
+        Format::Csa.write_unit(&bytes, &mut copy).unwrap();
+        let expected = format!("/\n{}", text.replace("SHIFT_JIS", "UTF-8"));
+        assert_eq!(String::from_utf8(copy).unwrap(), expected);
+    }
+}

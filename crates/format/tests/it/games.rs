@@ -2,7 +2,7 @@
 //!
 //! The same properties run under the fuzzer; see `fuzz/`.
 
-use kyokumen_format::{Field, Format, Game, Record, units, write_game};
+use kyokumen_format::{Ending, Field, Format, Game, GameResult, Record, units, write_game};
 use kyokumen_testing::game_properties::check_file;
 use kyokumen_testing::games::{random_game, read_game};
 use proptest::collection::vec;
@@ -19,6 +19,11 @@ fn held(format: Format, record: &Record) -> Record {
     let lost = format.losses(record.fields(), record.ending).union(of_game);
     let mut held = record.clone();
     held.ending = held.ending.filter(|_| !lost.contains(Field::Ending));
+    if record.ending == Some(Ending::MoveLimit) && matches!(format, Format::Ki2 | Format::Ki2u) {
+        // It has the word of another draw.
+        held.ending =
+            held.ending.or((record.result == Some(GameResult::Draw)).then_some(Ending::Impasse));
+    }
     held.result = held.result.filter(|_| !lost.contains(Field::Result));
     held.eval_cp = held.eval_cp.filter(|_| !lost.contains(Field::EvalCp));
     if lost.contains(Field::Candidates) {

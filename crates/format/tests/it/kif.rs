@@ -81,10 +81,76 @@ fn a_diagram_without_moves_is_one_record() {
     }
     let two = PROBLEM.replace("詰将棋", "その他") + PROBLEM;
     check_file(Format::Kif, two.as_bytes());
-    // The start of an even game, shown and not named, is one, too; a head that names it is none.
-    let start: Game = Game { is_position: true, ..Game::new(sfen::START.parse().unwrap()) };
-    assert!(read(&written(&start)).unwrap().is_position);
-    assert!(!read("手合割：平手\n手数----指手---------消費時間--\n").unwrap().is_position);
+}
+
+#[test]
+fn the_start_of_a_game_without_a_move_is_one_record() {
+    let even = sfen::START;
+    let two_pieces = "lnsgkgsnl/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1";
+    let (draw, black) = (Some(GameResult::Draw), Some(GameResult::BlackWin));
+    for (format, text, start, result, ending) in [
+        (Format::Kifu, "手合割：平手\n手数----指手---------消費時間--\n", even, None, None),
+        (
+            Format::Kifu,
+            "手合割：二枚落ち\n手数----指手---------消費時間--\n   1 投了\n",
+            two_pieces,
+            black,
+            None,
+        ),
+        (Format::Ki2u, "手合割：平手\n\nまで0手で千日手\n", even, draw, Some(Ending::Repetition)),
+        (
+            Format::Ki2u,
+            "手合割：二枚落ち\n手数----指手---------消費時間--\n",
+            two_pieces,
+            None,
+            None,
+        ),
+        (Format::Csa, "PI\n+\n", even, None, None),
+        (Format::Csa, "/\nPI\n+\n%HIKIWAKE\n", even, draw, Some(Ending::Impasse)),
+        (Format::Csa, "PI82HI22KA\n-\n%TORYO\n", two_pieces, black, None),
+        (
+            Format::Jkf,
+            r#"{"header":{},"initial":{"preset":"2"},"moves":[{}]}"#,
+            two_pieces,
+            None,
+            None,
+        ),
+        (
+            Format::Jkf,
+            r#"{"header":{},"moves":[{},{"special":"SENNICHITE"}]}"#,
+            even,
+            draw,
+            Some(Ending::Repetition),
+        ),
+    ] {
+        let game = read_game(format, text.as_bytes()).unwrap();
+        assert!(game.is_position, "{text}");
+        let records = game.records();
+        let [Ok(record)] = &records[..] else { panic!("{records:?}") };
+        assert_eq!((record.setup.to_string().as_str(), record.best_move), (start, None), "{text}");
+        assert_eq!((record.result, record.ending), (result, ending), "{text}");
+        for to in [Format::Kif, Format::Ki2, Format::Csa, Format::Jkf] {
+            let mut out = Vec::new();
+            write_game(to, &game, &mut out).unwrap();
+            let again = read_game(to, &out).unwrap();
+            assert_eq!(
+                (again.records(), again.is_position),
+                (game.records(), true),
+                "{text} as {to}"
+            );
+            assert!(!out.windows(2).any(|two| two == b"+-" || two == b"P1") || start == two_pieces);
+        }
+    }
+    // A head by itself is cut off.
+    for (format, text) in [(Format::Kifu, "手合割：平手\n先手：A\n"), (Format::Csa, "V2.2\nPI\n")]
+    {
+        assert!(read_game(format, text.as_bytes()).is_err(), "{text}");
+    }
+    for (format, text) in
+        [(Format::Kifu, "# a remark\n\n"), (Format::Csa, "/\n/\n"), (Format::Jkf, "[\n]\n")]
+    {
+        assert_eq!(count(format, text.as_bytes()), 0, "{text}");
+    }
 }
 
 /// A summary that names both sides says who won to somebody who understands it.

@@ -539,7 +539,9 @@ fn annotated_games_come_back() {
             let lost = format.lost_of_game(&game.start, game.result, game.ending);
             let mut expected = content(game);
             if lost.contains(Field::Ending) {
-                expected.ending = None;
+                // KI2 has the word of another draw for the move limit.
+                let is_draw = expected.result == Some(GameResult::Draw);
+                expected.ending = is_draw.then_some(Ending::Impasse);
             }
             assert_eq!(again, expected, "{format} {seed}: {}", String::from_utf8_lossy(&out));
         }

@@ -1,0 +1,93 @@
+//! A move of a game with what is said of it, variations included.
+
+use kyokumen_shogi::Move;
+
+use crate::candidate::Candidate;
+use crate::ending::Ending;
+use crate::game_result::GameResult;
+
+/// A move of a game with what is said about the position before it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Played {
+    /// The move.
+    pub best_move: Move,
+    /// Evaluation in centipawns, seen from the side that plays the move.
+    pub eval_cp: Option<i16>,
+    /// Moves that a search tried in the position.
+    pub candidates: Vec<Candidate>,
+    /// Whether the game's writer says that the position is not to be trained on.
+    pub is_not_for_training: bool,
+    /// Offset of the move within the unit, in bytes.
+    pub offset: usize,
+    /// Time, comments, variations, where the file has any.
+    pub annotation: Option<Box<Annotation>>,
+}
+
+impl Played {
+    /// A move and nothing about it.
+    pub const fn new(best_move: Move, offset: usize) -> Self {
+        Self {
+            best_move,
+            eval_cp: None,
+            candidates: Vec::new(),
+            is_not_for_training: false,
+            offset,
+            annotation: None,
+        }
+    }
+
+    /// The annotation, empty if there was none.
+    pub fn annotate(&mut self) -> &mut Annotation {
+        self.annotation.get_or_insert_default()
+    }
+
+    /// The same move with left and right of the board exchanged.
+    pub(crate) fn mirrored(self) -> Self {
+        Self {
+            best_move: self.best_move.mirrored(),
+            candidates: self.candidates.into_iter().map(Candidate::mirrored).collect(),
+            annotation: self.annotation.map(|annotation| Box::new(annotation.mirrored())),
+            ..self
+        }
+    }
+}
+
+/// What a file says about one move besides its evaluation.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Annotation {
+    /// Time used for the move, in milliseconds.
+    pub elapsed_ms: Option<u64>,
+    /// Comments on the move, one line each, without the comment sign of the format.
+    pub comments: Vec<String>,
+    /// The bookmark on the position after the move.
+    pub bookmark: Option<String>,
+    /// Other moves that could have been played instead, each with what follows it.
+    pub variations: Vec<Variation>,
+}
+
+/// Moves that were not played but that the file shows.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Variation {
+    /// At least one move.
+    pub moves: Vec<Played>,
+    /// How the variation ends, if the file says so.
+    pub result: Option<GameResult>,
+    /// Why the variation ends, where that is not mate or resignation.
+    pub ending: Option<Ending>,
+    /// Comments after its end.
+    pub end_comments: Vec<String>,
+}
+
+impl Variation {
+    /// The same variation with left and right of the board exchanged. Comments stay as they are.
+    pub(crate) fn mirrored(self) -> Self {
+        Self { moves: self.moves.into_iter().map(Played::mirrored).collect(), ..self }
+    }
+}
+
+impl Annotation {
+    pub(crate) fn mirrored(self) -> Self {
+        let variations = self.variations.into_iter().map(Variation::mirrored).collect();
+        Self { variations, ..self }
+    }
+}
