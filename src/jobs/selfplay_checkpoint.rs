@@ -30,6 +30,7 @@ pub(crate) struct SelfPlayCheckpoint {
     pub replaces: Vec<Sha256Sum>,
 }
 
+#[cfg(feature = "network")]
 impl SelfPlayCheckpoint {
     /// That of a run which has done nothing yet.
     pub(crate) fn begun(identity: Identity, replaces: Vec<Sha256Sum>) -> Self {

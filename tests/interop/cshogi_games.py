@@ -65,7 +65,7 @@ def read_by_cshogi(kyokumen, folder, records):
     expected = [(moves, evals, result & 3) for moves, evals, result in games]
     failures = compare("hcpe3 as CSA", [of_csa(game) for game in CSA.Parser.parse_file(str(csa))
                                         if game.moves], expected)
-    texts = kif.read_text("utf-8").split("手合割：平手\n")[1:]
+    texts = kif.read_text("cp932").split("手合割：平手\n")[1:]
     of_kif = [KIF.Parser.parse_str("手合割：平手\n" + text) for text in texts]
     failures += compare(
         "hcpe3 as KIF",
@@ -88,7 +88,7 @@ def joined(kyokumen, folder, hcpe3, expected):
     # What is told of a game in psv is who won: no flags above that.
     told = [(moves, evals, result & 3) for moves, evals, result in expected]
     failures = compare("psv as CSA", games, told)
-    texts = kif.read_text("utf-8").split("手合割：平手\n")[1:]
+    texts = kif.read_text("cp932").split("手合割：平手\n")[1:]
     of_kif = [KIF.Parser.parse_str("手合割：平手\n" + text) for text in texts]
     return failures + compare(
         "psv as KIF",
@@ -194,7 +194,7 @@ def written_by_cshogi(kyokumen, folder, games):
         kif.close()
         ki2.end("%TORYO")
         ki2.close()
-        expected.append("startpos moves " + " ".join(played))
+        expected.append("startpos moves " + " ".join(played + ["resign"]))
     exporter.close()
     kifs, ki2s = ([folder / f"{number}.{name}" for number in range(games)] for name in ("kif", "ki2"))
     for name, inputs in (("CSA", [csa]), ("KIF", kifs), ("KI2", ki2s)):

@@ -75,10 +75,10 @@ def there_and_back(convert, source, target):
         first, counts = convert(source, f"first.{own}")
         there, counts_there = convert(first, f"there.{target}")
         if there is None:
-            return "no way" if "no moves" in counts_there else counts_there
+            return "no way" if "holds moves only" in counts_there else counts_there
         back, counts_back = convert(there, f"back.{own}")
         if back is None:
-            return "no way" if "no moves" in counts_back else counts_back
+            return "no way" if "holds moves only" in counts_back else counts_back
     except RuntimeError as error:
         return str(error)
     written = [part["written"] for part in (counts, counts_there, counts_back)]

@@ -62,7 +62,7 @@ function mainLine(record) {
     if (node.move instanceof Move) {
       game.moves.push(node.move.usi);
     } else {
-      const [outcome, ending] = ENDINGS[node.move.type] ?? [null, `unknown: ${node.move.name ?? node.move.type}`];
+      const [outcome, ending] = ENDINGS[typeOf(node.move)] ?? [null, `unknown: ${node.move.name ?? node.move.type}`];
       const turn = node.prev.nextColor;
       const other = turn === Color.BLACK ? Color.WHITE : Color.BLACK;
       game.winner = { win: turn, loss: other, draw: "draw" }[outcome] ?? null;
@@ -97,9 +97,14 @@ function lines(first) {
   return all;
 }
 
+// Only the summary of a KI2 file says how the game ended, and tsshogi knows no summary with a reason behind it.
+function typeOf(special) {
+  return special.name === "持将棋（最大手数）" ? "maxMoves" : special.type;
+}
+
 // An ending in a word that is the same in all formats: who broke a rule and what a draw is called differ.
 function endOfLine(special) {
-  const [outcome, ending] = ENDINGS[special.type] ?? [null, special.name];
+  const [outcome, ending] = ENDINGS[typeOf(special)] ?? [null, special.name];
   const same = { impasse: "draw", move_limit: "draw", illegal_move: "foul" };
   return same[ending] ?? ending ?? outcome;
 }

@@ -45,7 +45,7 @@ fn games(format: Format, bytes: &[u8]) -> Vec<Game> {
 }
 
 fn moves(game: &Game) -> String {
-    game.moves.iter().map(|played| format!("{} ", played.best_move)).collect()
+    game.moves.iter().map(|played| played.best_move.to_string()).collect::<Vec<_>>().join(" ")
 }
 
 /// Whether bytes are written as their format demands.
@@ -91,7 +91,7 @@ fn games_are_in_notation_and_encoding_of_their_file() {
             }
             let games = games(to, &out);
             assert_eq!(games.len(), 1, "{input} to {to}");
-            assert_eq!(moves(&games[0]), "7g7f 3c3d 8h2b+ 3a2b ", "{input} to {to}");
+            assert_eq!(moves(&games[0]), "7g7f 3c3d 8h2b+ 3a2b", "{input} to {to}");
             if input == "kif-as.kif" && KIF_FORMATS.contains(&to) {
                 let info = &games[0].info;
                 assert_eq!(info.headers.len(), 3, "{to}: {info:?}");
