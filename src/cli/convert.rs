@@ -81,7 +81,8 @@ pub(super) struct ConvertArgs {
     #[arg(long, value_name = "utf-8|shift_jis", value_parser = encoding, help_heading = heading::OUTPUTS, hide_short_help = true)]
     encoding: Option<TextEncoding>,
 
-    /// Version of the CSA standard for games that are written anew as csa [default: 2.2]
+    /// Write all csa games in this version of the CSA standard. Without it, csa games that stay csa keep theirs
+    /// [default: 2.2]
     #[arg(long, value_name = "2.2|3.0", value_parser = csa_version, help_heading = heading::OUTPUTS, hide_short_help = true)]
     csa_version: Option<CsaVersion>,
 

@@ -210,11 +210,16 @@ impl ConvertPlan {
     pub(super) fn route(&self, from: Format) -> Route {
         if self.settings.mirror {
             Route::Mirror
-        } else if self.to.takes_units_of(from) && !self.settings.canonical {
+        } else if self.to.takes_units_of(from) && !self.settings.canonical && !self.asks_version() {
             Route::Copy
         } else {
             Route::Transcode
         }
+    }
+
+    /// Whether games are to be written in a version of their format.
+    const fn asks_version(&self) -> bool {
+        self.settings.csa_version.is_some()
     }
 
     /// Whether the content of records is read that take this route.

@@ -167,6 +167,11 @@ fn a_version_of_csa_may_be_asked_for() {
             assert!(bench.read("b.csa").starts_with(first.as_bytes()), "{version}");
         }
     }
+    // Games that stay csa keep their version unless one is asked for.
+    for (options, first) in [(&[][..], "'CSA"), (&["--csa-version", "2.2"], "V2.2\n")] {
+        done(&bench.convert("b.csa", "e.csa", &[options, &["--force"]].concat()));
+        assert!(bench.read("e.csa").starts_with(first.as_bytes()), "{options:?}");
+    }
     bench.write("c.psv", &super::literal(Format::Psv));
     for make_games in ["joined", "single"] {
         let options = ["--csa-version", "3.0", "--force", "--make-games", make_games];

@@ -341,7 +341,9 @@ impl Branch {
         let (position, last) = (&self.replay.position, self.last_square());
         let in_words = || {
             let (words, rest) = said.split_at(said.find('(').unwrap_or(said.len()));
-            if moves::origin(rest).is_some() {
+            // A time may follow. Other brackets are a square that is wrong or damaged.
+            let first = rest.split(')').next().unwrap_or_default();
+            if !first.is_empty() && !first.contains(':') {
                 return None;
             }
             let words = words.trim_end();
