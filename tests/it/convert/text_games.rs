@@ -380,7 +380,7 @@ fn games_without_a_move_are_left_out_where_moves_are_written() {
         assert_eq!((&counts["input"], &counts["written"]), (&json!(2), &json!(1)), "{to}");
         assert_eq!(counts["filtered"]["no_move"], 1, "{to}");
         let ran = bench.convert("a.csa", "b.usi", &["--strict", "--force"]);
-        assert_ne!(ran.status.code(), Some(0));
+        assert_ne!(ran.code, Some(0));
     }
     let ran = bench.convert("a.csa", "a.kifu", &["--json"]);
     let counts = counts(&ran);

@@ -251,8 +251,16 @@ fn moves_in_every_form() {
     assert_eq!(usi(&read(&text).unwrap()), "7g7f 3c3d 8h2b+ 3a2b B*5e 2b3c 5e3c 2a3c");
     let text = written(&read(&text).unwrap());
     assert!(text.contains("   3 ２二角成(88)\n   4 同　銀(31)\n   5 ５五角打\n"), "{text}");
-    for line in ["   1 ７六銀(77)", "   1 ７六歩", "   1 同　歩(77)", "   1 ７六歩(33)", "7776"]
-    {
+    for line in [
+        "   2 ３四歩(3x)",
+        "   2 ３四歩(1)",
+        "   2 ３四歩(",
+        "   1 ７六銀(77)",
+        "   1 ７六歩",
+        "   1 同　歩(77)",
+        "   1 ７六歩(33)",
+        "7776",
+    ] {
         assert!(read(&format!("   1 ７六歩(77)\n{line}\n")).unwrap().broken.is_some(), "{line}");
     }
     assert!(read("hello\n").is_err());
