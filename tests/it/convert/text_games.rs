@@ -1,6 +1,6 @@
 //! Text formats of games: one notation, one encoding and one line end a file; what is lost is counted.
 
-use kyokumen::format::{Format, Game, read_games, units};
+use kyokumen::format::{Format, Game, Played, read_games, units};
 use serde_json::json;
 use snapbox::{assert_data_eq, str};
 
@@ -45,7 +45,8 @@ fn games(format: Format, bytes: &[u8]) -> Vec<Game> {
 }
 
 fn moves(game: &Game) -> String {
-    game.moves.iter().map(|played| format!("{} ", played.best_move)).collect()
+    let word = |played: &Played| [played.best_move.to_string(), " ".to_owned()];
+    game.moves.iter().flat_map(word).collect()
 }
 
 /// Whether bytes are written as their format demands.
@@ -375,7 +376,7 @@ fn games_without_a_move_are_left_out_where_moves_are_written() {
         assert_eq!((&counts["input"], &counts["written"]), (&json!(2), &json!(1)), "{to}");
         assert_eq!(counts["filtered"]["no_move"], 1, "{to}");
         let ran = bench.convert("a.csa", "b.usi", &["--strict", "--force"]);
-        assert_ne!(ran.status.code(), Some(0));
+        assert_ne!(ran.code, Some(0));
     }
     let ran = bench.convert("a.csa", "a.kifu", &["--json"]);
     let counts = counts(&ran);

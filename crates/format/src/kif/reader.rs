@@ -354,8 +354,8 @@ impl Branch {
         notation::parse(word, &self.replay.position, self.last_square())
     }
 
-    /// The end that stands in place of a move, behind its number. A word that is not known is one, too, unless it may be
-    /// a move that was damaged.
+    /// The end that stands in place of a move, behind its number. A word that is not known is one, too, unless it may
+    /// be a move that was damaged.
     fn end_of(&self, said: &str) -> Option<End> {
         let word = first_word(said.strip_prefix(SIGNS).unwrap_or(said));
         let may_be_move = word.is_empty()

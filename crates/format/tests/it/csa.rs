@@ -334,7 +334,9 @@ fn games_are_told_apart_by_separators_and_version_lines() {
         assert!(read.iter().all(|game| game.moves.len() == 1));
         // Copies stand behind one separator each, without marks of the byte order.
         let mut out = Vec::new();
-        units.iter().for_each(|unit| Format::Csa.copy_unit(unit, &mut out));
+        for unit in &units {
+            Format::Csa.copy_unit(unit, &mut out);
+        }
         let out = String::from_utf8(out).unwrap();
         assert_eq!((out.matches("/\n").count(), out.starts_with("/\n")), (games, true), "{out}");
         assert!(!out.contains('\u{feff}'));

@@ -211,7 +211,9 @@ fn games_are_found_however_they_are_laid_out() {
         let good = read.iter().filter(|game| game.is_ok()).count();
         assert_eq!((good, read.len() - good), (games, bad), "{file}");
         let mut out = Vec::new();
-        units.iter().for_each(|unit| Format::Jkf.copy_unit(unit, &mut out));
+        for unit in &units {
+            Format::Jkf.copy_unit(unit, &mut out);
+        }
         let copy = String::from_utf8(out).unwrap();
         assert!(!copy.contains('\u{feff}') && copy.ends_with('\n'));
     }
