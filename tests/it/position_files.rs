@@ -43,10 +43,9 @@ fn positions_for_people_are_records() {
 #[test]
 fn nothing_read_is_no_success() {
     let folder = TempDir::new().unwrap();
-    fs::write(folder.path().join("a.kif"), "手合割：平手\n手数----指手---------消費時間--\n")
-        .unwrap();
+    fs::write(folder.path().join("a.usi"), "startpos\n").unwrap();
     fs::write(folder.path().join("a.hcp"), "").unwrap();
-    for name in ["a.kif", "a.hcp"] {
+    for name in ["a.usi", "a.hcp"] {
         for words in [
             &["solve", name][..],
             &["convert", name, "-o", "b.sfen", "--force"],

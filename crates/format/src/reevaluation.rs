@@ -46,8 +46,8 @@ impl Reevaluation {
     }
 
     /// Puts this evaluation of the position before a move into a game, in place of what the game says of it. The move
-    /// stays the one that was played. Comments that state an evaluation of that position are removed: readers would take
-    /// them for the new one.
+    /// stays the one that was played. Comments that state an evaluation of that position are removed: readers would
+    /// take them for the new one.
     pub fn put_into(&self, game: &mut Game, number: usize) {
         let before = match number.checked_sub(1).and_then(|before| game.moves.get_mut(before)) {
             Some(before) => before.annotation.as_deref_mut().map(|said| &mut said.comments),

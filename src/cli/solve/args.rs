@@ -97,8 +97,8 @@ pub(in crate::cli) struct SolveArgs {
     #[arg(long, requires = "proof")]
     pub(super) force: bool,
 
-    /// Write the mates as games that shogi programs show move by move (kif and ki2 in Shift JIS, kifu and ki2u in UTF-8,
-    /// csa, jkf, usi), or as a page that shows them in a browser
+    /// Write the mates as games that shogi programs show move by move (kif and ki2 in Shift JIS, kifu and ki2u in
+    /// UTF-8, csa, jkf, usi), or as a page that shows them in a browser
     #[arg(long, value_name = "kif|kifu|ki2|ki2u|csa|jkf|usi|html", conflicts_with = "json")]
     pub(super) to: Option<MateFormat>,
 

@@ -1,4 +1,5 @@
-//! Time used, as KIF writes it behind a move: `( 0:16/00:00:16)`, minutes and seconds of the move, then all of the side.
+//! Time used, as KIF writes it behind a move: `( 0:16/00:00:16)`, minutes and seconds of the move, then all of the
+//! side.
 
 /// What stands in brackets before the bar, in milliseconds; `None` if there is no time. The format has whole seconds.
 pub(super) fn elapsed_ms(text: &str) -> Option<u64> {
