@@ -15,9 +15,12 @@ enum Verdict {
 }
 
 fn judge(format: Format, file: &[u8], is_minor: impl Fn(Warning) -> bool) -> Verdict {
+    // Reading no record is not success.
+    if file.is_empty() {
+        return Verdict::Error;
+    }
     let records: Vec<&[u8]> = match format.record_len() {
         Some(len) => file.chunks(len).collect(),
-        None if file.is_empty() => vec![b""],
         None => Lines::new(file).map(|line| line.content()).collect(),
     };
     let mut verdict = Verdict::Ok;
