@@ -3,7 +3,7 @@
 use crate::Format;
 use crate::game::Game;
 use crate::game_info::{GameInfo, HeaderKey, HoldsInfo, InfoCounts};
-use crate::played::Variation;
+use crate::played::{Played, Variation};
 use crate::spec::Codec;
 
 impl Format {
@@ -36,33 +36,45 @@ impl Format {
 
 /// What is lost of a game in a format that holds this.
 fn losses(held: &HoldsInfo, game: &Game) -> InfoCounts {
-    let GameInfo { headers, comments, end_comments, end_elapsed_ms, .. } = &game.info;
+    let GameInfo { headers, comments, end_comments, end_elapsed_ms, bookmark, .. } = &game.info;
     let lost_headers = headers.iter().filter(|header| !(held.header)(&header.key, headers)).count();
-    let mut lost = InfoCounts { headers: lost_headers as u64, ..InfoCounts::default() };
-    let annotations = || game.moves.iter().filter_map(|played| played.annotation.as_deref());
-    if !held.comments {
-        let of_moves = annotations().map(|annotation| annotation.comments.len());
-        lost.comments = (comments.len() + end_comments.len() + of_moves.sum::<usize>()) as u64;
+    let mut said = InfoCounts {
+        comments: (comments.len() + end_comments.len()) as u64,
+        times: u64::from(end_elapsed_ms.is_some()),
+        bookmarks: u64::from(bookmark.is_some()),
+        ..InfoCounts::default()
+    };
+    count_moves(held, &game.moves, &mut said);
+    count_variations(held, &game.info.end_variations, &mut said);
+    let unless = |is_held: bool, count: u64| if is_held { 0 } else { count };
+    InfoCounts {
+        headers: lost_headers as u64,
+        comments: unless(held.comments, said.comments),
+        times: unless(held.times, said.times),
+        variations: unless(held.variations, said.variations),
+        bookmarks: unless(held.bookmarks, said.bookmarks),
     }
-    if !held.times {
-        let of_moves = annotations().filter(|annotation| annotation.elapsed_ms.is_some());
-        lost.times = of_moves.count() as u64 + u64::from(end_elapsed_ms.is_some());
-    }
-    if !held.variations {
-        let of_moves = annotations().map(|annotation| count_variations(&annotation.variations));
-        lost.variations = of_moves.sum::<u64>() + count_variations(&game.info.end_variations);
-    }
-    if !held.bookmarks {
-        let of_moves = annotations().filter(|annotation| annotation.bookmark.is_some());
-        lost.bookmarks = of_moves.count() as u64 + u64::from(game.info.bookmark.is_some());
-    }
-    lost
 }
 
-fn count_variations(variations: &[Variation]) -> u64 {
-    let nested = |variation: &Variation| {
-        let annotations = variation.moves.iter().filter_map(|played| played.annotation.as_deref());
-        annotations.map(|annotation| count_variations(&annotation.variations)).sum::<u64>()
-    };
-    variations.iter().map(|variation| 1 + nested(variation)).sum()
+fn count_moves(held: &HoldsInfo, moves: &[Played], said: &mut InfoCounts) {
+    for annotation in moves.iter().filter_map(|played| played.annotation.as_deref()) {
+        said.comments += annotation.comments.len() as u64;
+        said.times += u64::from(annotation.elapsed_ms.is_some());
+        said.bookmarks += u64::from(annotation.bookmark.is_some());
+        count_variations(held, &annotation.variations, said);
+    }
+}
+
+/// What stands in a variation counts by itself only if the variation stays.
+fn count_variations(held: &HoldsInfo, variations: &[Variation], said: &mut InfoCounts) {
+    for variation in variations {
+        let mut within = InfoCounts::default();
+        count_moves(held, &variation.moves, &mut within);
+        said.variations += 1 + within.variations;
+        if held.variations {
+            said.comments += within.comments + variation.end_comments.len() as u64;
+            said.times += within.times;
+            said.bookmarks += within.bookmarks;
+        }
+    }
 }

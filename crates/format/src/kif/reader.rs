@@ -87,7 +87,7 @@ impl Reader {
             Line::Empty | Line::Ply(_) => {}
             Line::List => self.has_list = true,
             Line::Comment(comment) => self.comments.push(comment.to_owned()),
-            Line::Bookmark(bookmark) => self.bookmark = Some(bookmark.to_owned()),
+            Line::Bookmark(name) => self.bookmark = Some(without_carriage_returns(name)),
             Line::Rank(rank) => self.start.take_rank(rank, at)?,
             Line::SideToMove(color) => self.start.take_side_to_move(color),
             Line::Entry { key, value } => {
@@ -108,8 +108,9 @@ impl Reader {
     }
 
     fn take_header(&mut self, key: &str, value: &str) {
+        let value = without_carriage_returns(value);
         if !value.is_empty() {
-            self.headers.push(Header { key: headers::key(key), value: value.to_owned() });
+            self.headers.push(Header { key: headers::key(key), value });
         }
     }
 
@@ -155,9 +156,9 @@ impl Reader {
             Line::Summary(text) => ending::take_summary(text, replay),
             _ if replay.is_broken() => {}
             Line::Comment(comment) => replay.take_comment(comment),
-            Line::Bookmark(bookmark) => match replay.game.moves.last_mut() {
-                Some(played) => played.annotate().bookmark = Some(bookmark.to_owned()),
-                None => replay.game.info.bookmark = Some(bookmark.to_owned()),
+            Line::Bookmark(name) => match replay.game.moves.last_mut() {
+                Some(played) => played.annotate().bookmark = Some(without_carriage_returns(name)),
+                None => replay.game.info.bookmark = Some(without_carriage_returns(name)),
             },
             Line::Numbered { .. } | Line::Words(_) => {
                 let skipped = self.last_skipped.take();
@@ -408,4 +409,9 @@ fn first_word(text: &str) -> &str {
 
 fn syntax(expected: &'static str, text: &str, at: usize) -> DecodeError {
     DecodeErrorKind::syntax(expected, text.as_bytes()).at(at)
+}
+
+/// A text of one line: a carriage return within it would end the line for other programs.
+fn without_carriage_returns(text: &str) -> String {
+    text.replace('\r', " ").trim().to_owned()
 }

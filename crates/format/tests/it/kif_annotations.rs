@@ -101,7 +101,7 @@ fn names_comments_times_bookmarks_and_variations_are_kept() {
         let again = content(read_game(format, &out).unwrap());
         let (mut without_times, mut expected) = (again.clone(), content(game.clone()));
         if matches!(format, Format::Ki2 | Format::Ki2u) {
-            assert_eq!(format.lost_info(&game).times, 6);
+            assert_eq!(format.lost_info(&game).times, 9);
             forget_times(&mut without_times);
             forget_times(&mut expected);
         } else {
