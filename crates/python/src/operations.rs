@@ -10,6 +10,7 @@ use std::time::Duration;
 use kyokumen::engine::progress::{Progress, ProgressDisplay};
 use kyokumen::engine::snapshot::Snapshot;
 use kyokumen::format::packed::Family;
+use kyokumen::format::{CsaVersion, TextEncoding};
 use kyokumen::jobs::output_verification::verify_outputs;
 use kyokumen::ops::convert::{ConvertPlan, ConvertRequest, ConvertSettings};
 use kyokumen::ops::error::OperationError;
@@ -99,7 +100,12 @@ pub(crate) fn convert<'py>(
         dialect,
         to: options.parsed("to")?,
         family: options.take::<String>("family")?.map(|name| family_named(&name)).transpose()?,
-        encoding: None,
+        encoding: named(
+            &options,
+            "encoding",
+            TextEncoding::from_name,
+            "\"utf-8\" or \"shift_jis\"",
+        )?,
         force: options.flag("force")?,
         checksums: options.flag("checksums")?,
         settings: ConvertSettings {
@@ -111,7 +117,12 @@ pub(crate) fn convert<'py>(
             fill: options.fill()?,
             canonical: options.flag("canonical")?,
             make_games: options.word("make_games")?.unwrap_or_default(),
-            csa_version: None,
+            csa_version: named(
+                &options,
+                "csa_version",
+                CsaVersion::from_name,
+                "\"2.2\" or \"3.0\"",
+            )?,
             limit: options.take("limit")?,
             on_error: options.on_error(BadPolicy::Stop)?,
             threads: options.threads()?,
@@ -128,6 +139,18 @@ pub(crate) fn convert<'py>(
         |progress, cancel| Ok(converting::convert(plan, progress, cancel)?),
     )?;
     told(py, &report)
+}
+
+/// The value of an option that is a word.
+fn named<T>(
+    options: &Options<'_>,
+    option: &str,
+    value_named: fn(&str) -> Option<T>,
+    expected: &str,
+) -> PyResult<Option<T>> {
+    let Some(name) = options.take::<String>(option)? else { return Ok(None) };
+    let unknown = || Failure::usage(format!("{option} is {expected}, not {name:?}"));
+    Ok(Some(value_named(&name).ok_or_else(unknown)?))
 }
 
 /// The word for a family.

@@ -85,6 +85,8 @@ class ConvertOptions(Sampled, Reading, Running, total=False):
     strict: bool
     canonical: bool
     family: Literal["apery", "yaneuraou"] | None
+    encoding: Literal["utf-8", "shift_jis"] | None
+    csa_version: Literal["2.2", "3.0"] | None
     make_games: str | None
     limit: int | None
     on_error: BadPolicy | None
