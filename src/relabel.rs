@@ -35,8 +35,8 @@ const LAST_PATIENCE: Duration = Duration::from_secs(1);
 /// Gives records new evaluations, as a plan with [`RelabelSettings`](crate::jobs::settings::RelabelSettings) says.
 ///
 /// Each thread makes its own evaluator and asks it about the positions of `block_records` records together. Sets
-/// nothing under a final name unless all went well. What makes and asks an evaluator is told to end by a flag; whatever
-/// ends the run, evaluators have a second to end with it.
+/// nothing under a final name unless all went well. Evaluators stop when the cancel flag is
+/// set, and have one second to do so.
 ///
 /// # Errors
 /// [`JobError`]; whatever had been written is removed, unless there is a checkpoint to go on from.

@@ -59,7 +59,7 @@ impl RunName {
         Self::of_file(name.strip_suffix(PARTIAL_SUFFIX).unwrap_or(&name), MANIFEST_SUFFIX)
     }
 
-    /// The same name as that of a run without shards, whatever it looks like.
+    /// This name for a run without shards, even if it ends like that of a shard.
     #[must_use]
     pub fn whole(&self) -> Self {
         Self::new(&self.to_string(), None)

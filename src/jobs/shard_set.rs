@@ -49,7 +49,7 @@ impl ShardSet {
             let name =
                 RunName::of_file(&file, MANIFEST_SUFFIX).filter(|name| name.shard().is_some());
             let Some(name) = name else { continue };
-            // What is wrong with one that cannot be read is said when it is read.
+            // A manifest that cannot be read is reported when it is checked.
             let name =
                 RunManifest::read_unchecked(&path).map_or(name.clone(), |of| of.named(&name));
             if name.shard().is_some() && stem.is_none_or(|stem| name.stem == stem) {

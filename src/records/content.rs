@@ -310,7 +310,7 @@ pub enum ContentError {
         readable: u64,
         /// Records of the sample.
         records: u64,
-        /// The first bad record behind a comma, or that most are bad behind a colon.
+        /// End of the message: `, ` and the first bad record, or `: ` and the statement that most records are bad.
         fault: String,
     },
 }

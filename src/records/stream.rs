@@ -242,8 +242,8 @@ impl EncodedRecords {
         }
     }
 
-    /// The first record behind a frame that begins with record `from`, which is one of these, and ends behind so many
-    /// records or the first one that brings it to so many bytes, whichever comes first.
+    /// Where a frame that begins with record `from` ends: after `records` records, or after the record that brings it
+    /// to `bytes` bytes, whichever comes first. Returns the index of the next record.
     pub(crate) fn end_of_frame(&self, from: u64, records: u64, bytes: usize) -> u64 {
         let last = self.len().min(from.saturating_add(records));
         let full = self.end_of(from).saturating_add(bytes);

@@ -23,7 +23,7 @@ pub(super) fn evaluation(comment: &str) -> Option<CommentedEval> {
     number(text).map(CommentedEval::OfPlayer)
 }
 
-/// Whether a comment says an evaluation of the player in whole centipawns, and nothing else.
+/// Whether a comment holds only an evaluation by the player, in whole centipawns.
 pub(super) fn is_bare(comment: &str) -> bool {
     let Some(text) = comment.strip_prefix('*') else { return false };
     let text = text.strip_prefix("評価値=").unwrap_or_else(|| text.trim_start());

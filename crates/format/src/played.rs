@@ -6,7 +6,7 @@ use crate::candidate::Candidate;
 use crate::ending::Ending;
 use crate::game_result::GameResult;
 
-/// A move of a game with what is said about the position before it.
+/// A move of a game, with evaluation and annotations.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Played {
     /// The move.

@@ -80,7 +80,7 @@ impl PositionHistory {
         (is_same && last - latest <= plies).then(|| self.meaning(latest))
     }
 
-    /// What it means that the last position is that of `earlier`, to the side to move.
+    /// What the repetition of position `earlier` means for the side to move.
     fn meaning(&self, earlier: usize) -> Repetition {
         let last = self.len() - 1;
         let plies = last - earlier;

@@ -40,7 +40,7 @@ impl TakeLimit {
         }
     }
 
-    /// No unit behind so many bytes: a block is full then, or has to end.
+    /// The most bytes of a block; it ends there even if it has fewer records.
     fn bytes(self) -> usize {
         match self {
             Self::AtLeast(_) | Self::AtMost(_) => FULL_BLOCK_BYTES,

@@ -15,7 +15,7 @@ use super::schema::{InitialObject, SquareObject, StateObject};
 use crate::csa::codes::{code, kind_of};
 use crate::game_info::{Header, HeaderKey};
 
-/// Entries with a key of their own.
+/// JKF keys of the entries that have a [`HeaderKey`].
 const KEYS: [(HeaderKey, &str); 10] = [
     (HeaderKey::Black, "先手"),
     (HeaderKey::White, "後手"),

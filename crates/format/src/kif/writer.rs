@@ -1,4 +1,4 @@
-//! Games in KIF and KI2: the head, the moves with what is said of them, how they ended, and the variations behind.
+//! Writes games in KIF and KI2: the head, moves with their annotations, the end, then variations.
 //!
 //! A variation `変化：N手` leaves the line that was written before it, or one that this one leaves: later ones come first,
 //! and each is followed by those that leave it.

@@ -17,7 +17,7 @@ enum Outcome {
     Unknown,
 }
 
-/// Words with what they say; the first one that says an end is written.
+/// End words, with the outcome for the side to move and the reason. The writer uses the first one that fits.
 const WORDS: [(&str, Outcome, Option<Ending>); 38] = [
     ("resign", Outcome::Loss, None),
     ("win", Outcome::Win, Some(Ending::Declaration)),
