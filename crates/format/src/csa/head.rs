@@ -7,7 +7,7 @@ use super::super::lines::decode;
 use super::codes::put_line;
 use crate::game_info::{Header, HeaderKey};
 
-/// Entries with a key of their own, in the order in which they are written.
+/// CSA keywords of the entries that have a [`HeaderKey`], in the order in which they are written.
 const KEYS: [(HeaderKey, &str); 8] = [
     (HeaderKey::Black, "N+"),
     (HeaderKey::White, "N-"),
