@@ -33,7 +33,7 @@ pub(crate) fn decode_text(bytes: &[u8]) -> Result<Cow<'_, str>, DecodeErrorKind>
 /// [`DecodeErrorKind::Syntax`] that names UTF-16.
 pub(crate) fn encoding_of(bytes: &[u8]) -> Result<&'static Encoding, DecodeErrorKind> {
     if let Some(name) = utf_16(bytes) {
-        let expected = "text in UTF-8 or Shift_JIS (convert the file to UTF-8 first)";
+        let expected = "text in UTF-8, Shift_JIS or EUC-JP (convert the file to UTF-8 first)";
         return Err(DecodeErrorKind::syntax(expected, name.as_bytes()));
     }
     if is_utf_8(bytes) {
