@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Compares the packed codecs of Kyokumen with cshogi's: positions of random games, in turns on the same core.
 
-Kyokumen's figures are those of `kyokumen bench formats`. cshogi's hold the call from Python, as there is no
+Kyokumen's figures are those of `kyokumen-bench formats`. cshogi's hold the call from Python, as there is no
 other way to use it.
 
 Prints Markdown, medians of the rounds in millions of records a second.
 
     python3 -m venv .venv && .venv/bin/pip install -r tests/interop/requirements.txt
-    cargo build --release && .venv/bin/python benches/compare_formats.py
+    cargo build --release && cargo build --release -p kyokumen-benches
+    .venv/bin/python benches/compare_formats.py
 """
 
 import argparse
@@ -50,7 +51,7 @@ def generated(args, path):
 
 
 def measure_ours(args):
-    command = [args.kyokumen, "bench", "formats", "--formats", "hcp,psv", "--json", "--count", str(args.count)]
+    command = [args.bench, "formats", "--formats", "hcp,psv", "--json", "--count", str(args.count)]
     lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
     figures = {}
     for figure in map(json.loads, lines):
@@ -87,6 +88,7 @@ def per_second(work, items):
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--kyokumen", default=ROOT / "target" / "release" / "kyokumen")
+    parser.add_argument("--bench", default=ROOT / "target" / "release" / "kyokumen-bench")
     parser.add_argument("--count", type=int, default=200_000, help="positions [%(default)s]")
     parser.add_argument("--rounds", type=int, default=3, help="rounds; the median counts [%(default)s]")
     return parser.parse_args()

@@ -6,7 +6,7 @@ at most 220 plies, of which six in ten are captures where there are any, and of 
 36 pieces left on the board. No position is drawn twice, and none that stands in an `--exclude` file; board, side to
 move and hands are compared.
 
-Writes lines of SFEN, tab and `open`, as `compare_solvers.py` and `kyokumen bench solve` read them. The same seed draws the
+Writes lines of SFEN, tab and `open`, as `compare_solvers.py` and `kyokumen-bench solve` read them. The same seed draws the
 same positions, with the same versions of Python and cshogi.
 
     python3 -m venv .venv && .venv/bin/pip install -r tests/interop/requirements.txt

@@ -3,7 +3,6 @@
 //! One module a subcommand. Exit statuses and the printing of errors are decided here and nowhere else.
 
 mod advice;
-mod bench;
 mod config;
 mod convert;
 mod dataset;
@@ -86,7 +85,6 @@ enum Command {
     Generate(generate::GenerateArgs),
     Perft(perft::PerftArgs),
     Marubatsu(marubatsu::MarubatsuArgs),
-    Bench(bench::BenchArgs),
     Completions(manual::CompletionsArgs),
     Man(manual::ManArgs),
 }
@@ -115,7 +113,6 @@ impl Command {
             Self::Generate(args) => generate::run(&args),
             Self::Perft(args) => perft::run(&args),
             Self::Marubatsu(args) => marubatsu::run(&args),
-            Self::Bench(args) => bench::run(&args),
             Self::Completions(args) => manual::completions(&args, command_lines()),
             Self::Man(args) => manual::man(&args, command_lines()),
         }

@@ -376,45 +376,11 @@ pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
     fs::rename(from, to)
 }
 
-/// The most memory this process has had in use so far, in bytes: what is resident, shared pages included.
-#[cfg(target_os = "linux")]
-pub(crate) fn peak_memory_bytes() -> Option<u64> {
-    peak_of(&fs::read_to_string("/proc/self/status").ok()?)
-}
-
-/// Only Linux is asked.
-#[cfg(not(target_os = "linux"))]
-pub(crate) fn peak_memory_bytes() -> Option<u64> {
-    None
-}
-
-/// Reads the peak ("high water mark") from the text of `/proc/PID/status`, see proc(5).
-#[cfg(target_os = "linux")]
-fn peak_of(status: &str) -> Option<u64> {
-    let kilobytes = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    let kilobytes: u64 = kilobytes.trim().strip_suffix("kB")?.trim_end().parse().ok()?;
-    kilobytes.checked_mul(1024)
-}
-
 #[cfg(all(test, unix))]
 mod tests {
     use std::os::unix::fs::symlink;
 
     use super::*;
-
-    #[test]
-    #[cfg(target_os = "linux")]
-    fn the_peak_of_memory() {
-        let status = "Name:\tkyokumen\nVmPeak:\t  9000 kB\nVmHWM:\t    5120 kB\nVmRSS:\t 4000 kB\n";
-        assert_eq!(peak_of(status), Some(5 << 20));
-        assert_eq!(peak_of("VmRSS:\t 4000 kB\n"), None);
-        // The kernel counts in batches: a few pages may be missing.
-        let nearly = 60 << 20;
-        let block = std::hint::black_box(vec![1_u8; 64 << 20]);
-        assert!(peak_memory_bytes().unwrap() > nearly);
-        drop(block);
-        assert!(peak_memory_bytes().unwrap() > nearly);
-    }
 
     #[test]
     fn streams_are_told_from_files() {

@@ -11,7 +11,6 @@ use assert_cmd::cargo::cargo_bin;
 use tempfile::TempDir;
 
 #[test]
-#[cfg_attr(feature = "network", ignore = "a build with networks has one more benchmark")]
 fn commands_print_what_the_snapshots_say() {
     trycmd::TestCases::new().case("tests/cmd/*.trycmd").case("README.md").case("docs/*.md");
 }
@@ -101,7 +100,6 @@ fn the_pages_name_what_there_is() {
         "inspect",
         "generate",
         "perft",
-        "bench",
         "shuffle",
         "dedup",
         "split",

@@ -85,8 +85,6 @@ fn pipes_under_the_names_of_a_run_are_not_opened() {
     }
     let ran = bench.run("status o");
     assert!(matches!(ran.code, Some(0 | 1)), "{}", ran.stderr);
-    let mut bench_filter = bench.command("bench filter o/a.lock");
-    bench.is_refused(&mut bench_filter, 2, ONLY_ONCE);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! `kyokumen bench archives`: records per second of the operations on archives, from files to files.
+//! `kyokumen-bench archives`: records per second of the operations on archives, from files to files.
 //!
 //! The files stand in the system's folder for temporary files (`TMPDIR`), and so does what does not fit into
 //! memory. Outputs are synchronised to disk: where that is slow, a folder in memory shows the work itself.
@@ -8,26 +8,23 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::super::option::{threads, whole_number};
-use super::folder::Folder;
-use super::throughput::write_summary;
-use crate::cli::bench::rounds::{Rounds, timed};
-use crate::cli::exit::ExitStatus;
-use crate::engine::progress::Progress;
-use crate::format::Format;
-use crate::ops::error::OperationError;
-use crate::ops::rearrange::{
+use crate::folder::Folder;
+use crate::rounds::{Rounds, timed, write_summary};
+use kyokumen::engine::progress::Progress;
+use kyokumen::format::Format;
+use kyokumen::ops::error::OperationError;
+use kyokumen::ops::rearrange::{
     DedupKey, DedupSettings, OperationManifest, RearrangePlan, RearrangeRequest, Resources,
     SampleSize, SplitBy, Until, dedup, interleave, sample, shuffle, split,
 };
-use crate::records::filters::Probability;
-use crate::storage::memory::Memory;
+use kyokumen::records::filters::Probability;
+use kyokumen::storage::memory::Memory;
 
 /// Records per second of shuffle, dedup, split, sample and interleave
 #[derive(Args)]
-pub(super) struct ArchivesArgs {
+pub(crate) struct ArchivesArgs {
     /// Records of random games to measure on
-    #[arg(long, default_value_t = 5_000_000, value_parser = whole_number::<u64>(..))]
+    #[arg(long, default_value_t = 5_000_000)]
     count: u64,
 
     /// Format of the records
@@ -35,7 +32,7 @@ pub(super) struct ArchivesArgs {
     format: Format,
 
     /// Threads; 0 is all cores
-    #[arg(long, default_value_t = 0, value_parser = threads())]
+    #[arg(long, default_value_t = 0)]
     threads: usize,
 
     #[command(flatten)]
@@ -77,7 +74,7 @@ fn sampled(plan: &RearrangePlan) -> Result<OperationManifest, OperationError> {
     sample(plan, SampleSize::Rate(rate), 1, &mut none(), &NEVER)
 }
 
-pub(super) fn run(args: &ArchivesArgs) -> anyhow::Result<ExitStatus> {
+pub(crate) fn run(args: &ArchivesArgs) -> anyhow::Result<()> {
     let folder = Folder::create()?;
     let input = folder.generated(args.format, args.count)?;
     let quarter = Memory::of_bytes(input.metadata()?.len() / 4);
@@ -108,5 +105,5 @@ pub(super) fn run(args: &ArchivesArgs) -> anyhow::Result<ExitStatus> {
         let ((), elapsed) = args.rounds.measure(round)?;
         write_summary(what.to_owned(), args.count, args.threads, elapsed, args.rounds)?;
     }
-    Ok(ExitStatus::Done)
+    Ok(())
 }

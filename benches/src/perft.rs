@@ -1,4 +1,4 @@
-//! `kyokumen bench perft`: speed of the rules, and whether they still count right.
+//! `kyokumen-bench perft`: speed of the rules, and whether they still count right.
 //!
 //! Figures of the start position are those of YaneuraOu's `perft`, which agree with aki's article
 //! "将棋でPerftしてみたまとめ"; the other positions are a busy middle game and one with 593 moves.
@@ -10,22 +10,19 @@ use anyhow::{Context, bail};
 use clap::Args;
 use serde::Serialize;
 
-use super::super::option::threads;
-use super::super::report::{json_line, milliseconds};
-use crate::cli::bench::rounds::{Rounds, per_second, timed};
-use crate::cli::exit::ExitStatus;
-use crate::shogi::perft::{Perft, parallel};
-use crate::shogi::{Position, sfen};
+use crate::rounds::{Rounds, json_line, milliseconds, per_second, timed};
+use kyokumen::shogi::perft::{Perft, parallel};
+use kyokumen::shogi::{Position, sfen};
 
 /// Perft of known positions; fails if a count is wrong
 #[derive(Args)]
-pub(super) struct PerftArgs {
+pub(crate) struct PerftArgs {
     /// Also the counts that take minutes
     #[arg(long)]
     full: bool,
 
     /// Threads; 0 is all cores
-    #[arg(long, default_value_t = 1, value_parser = threads())]
+    #[arg(long, default_value_t = 1)]
     threads: usize,
 
     #[command(flatten)]
@@ -103,7 +100,7 @@ struct Figure {
     nodes_only_per_s: f64,
 }
 
-pub(super) fn run(args: &PerftArgs) -> anyhow::Result<ExitStatus> {
+pub(crate) fn run(args: &PerftArgs) -> anyhow::Result<()> {
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(args.threads)
         .build()
@@ -123,7 +120,7 @@ pub(super) fn run(args: &PerftArgs) -> anyhow::Result<ExitStatus> {
     if wrong > 0 {
         bail!("{wrong} counts are wrong");
     }
-    Ok(ExitStatus::Done)
+    Ok(())
 }
 
 fn measure(known: &Known, rounds: Rounds) -> anyhow::Result<Figure> {

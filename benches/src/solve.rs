@@ -1,49 +1,44 @@
-//! `kyokumen bench solve`: positions per second of the search on one core, its memory, and whether it errs.
+//! `kyokumen-bench solve`: positions per second of the search on one core, its memory, and whether it errs.
 //!
 //! Files name positions in the first column and may know the truth in the second: `mate`, `none`, `open`.
 
 use std::collections::BTreeMap;
-use std::io;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use std::{fs, io};
 
 use anyhow::{Context, bail};
 use clap::Args;
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 
-use super::super::option::{depth, whole_number, word};
-use super::super::report::{json_line, milliseconds};
-use super::super::search_args;
-use crate::cli::bench::rounds::{Rounds, per_second};
-use crate::cli::exit::ExitStatus;
-use crate::mate::judge::{InCheck, SearchSettings, WhenHopeless};
-use crate::mate::positions::{InputPosition, LineOrByte, Positions, RecordLocation};
-use crate::mate::solve::{Solution, SolveOptions, solve};
-use crate::ops::generate::{GenerateSettings, Generator};
-use crate::records::answer::Answer;
-use crate::shogi::Position;
-use crate::storage::platform::peak_memory_bytes;
-use crate::storage::quantity::quantity;
+use crate::rounds::{Rounds, json_line, milliseconds, per_second};
+use kyokumen::mate::judge::{InCheck, SearchSettings, WhenHopeless};
+use kyokumen::mate::positions::{InputPosition, LineOrByte, Positions, RecordLocation};
+use kyokumen::mate::solve::{Solution, SolveOptions, solve};
+use kyokumen::ops::generate::{GenerateSettings, Generator};
+use kyokumen::records::answer::Answer;
+use kyokumen::shogi::Position;
 
 /// Positions per second of the search on one core; fails if a verdict is known to be wrong
 #[derive(Args)]
-pub(super) struct SolveArgs {
+pub(crate) struct SolveArgs {
     /// Files with an SFEN in the first column and, if known, mate, none or open in the second
     /// [default: positions of random games]
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
 
     /// Plies that a search goes below the position
-    #[arg(long, value_name = "PLIES", default_value_t = 31, value_parser = depth())]
+    #[arg(long, value_name = "PLIES", default_value_t = 31)]
     depth: u16,
 
     /// Nodes after which a search ends
-    #[arg(long, default_value_t = 100_000, value_parser = whole_number::<u64>(..))]
+    #[arg(long, default_value_t = 100_000)]
     nodes: u64,
 
     /// Size of the table, in MiB
-    #[arg(long, value_name = "MIB", default_value_t = SearchSettings::default().hash_mb, value_parser = whole_number::<usize>(..))]
+    #[arg(long, value_name = "MIB", default_value_t = SearchSettings::default().hash_mb)]
     hash_mb: usize,
 
     /// What to ask when the side to move is in check
@@ -73,11 +68,11 @@ struct Figure {
     stops: BTreeMap<&'static str, u64>,
     /// Verdicts against what the second column knows.
     wrong: u64,
-    /// The most memory the process has had so far; none where the system does not say.
+    /// Peak memory of the process so far; none on systems other than Linux.
     peak_memory_mb: Option<f64>,
 }
 
-pub(super) fn run(args: &SolveArgs) -> anyhow::Result<ExitStatus> {
+pub(crate) fn run(args: &SolveArgs) -> anyhow::Result<()> {
     let mut wrong = 0;
     for (name, positions) in args.positions()? {
         let figure = measure(name, &positions, args)?;
@@ -87,7 +82,7 @@ pub(super) fn run(args: &SolveArgs) -> anyhow::Result<ExitStatus> {
     if wrong > 0 {
         bail!("{wrong} verdicts are wrong");
     }
-    Ok(ExitStatus::Done)
+    Ok(())
 }
 
 impl SolveArgs {
@@ -116,7 +111,7 @@ fn read(file: &Path) -> anyhow::Result<Vec<InputPosition>> {
 
 fn generated() -> anyhow::Result<Vec<InputPosition>> {
     let recipe = GenerateSettings { count: GENERATED, every: 8, ..GenerateSettings::default() };
-    let found = |(index, record): (u64, crate::format::Record)| {
+    let found = |(index, record): (u64, kyokumen::format::Record)| {
         let location = RecordLocation { index, spot: LineOrByte::Byte(0) };
         Ok(InputPosition {
             location,
@@ -129,7 +124,7 @@ fn generated() -> anyhow::Result<Vec<InputPosition>> {
 
 fn measure(file: String, positions: &[InputPosition], args: &SolveArgs) -> anyhow::Result<Figure> {
     let settings = args.settings();
-    search_args::check(&settings)?;
+    settings.check()?;
     let (solutions, elapsed) = args.rounds.measure(|| round(positions, &settings))?;
     let mut verdicts: BTreeMap<&'static str, u64> = BTreeMap::new();
     let mut stops: BTreeMap<&'static str, u64> = BTreeMap::new();
@@ -154,13 +149,21 @@ fn measure(file: String, positions: &[InputPosition], args: &SolveArgs) -> anyho
         verdicts,
         stops,
         wrong,
-        peak_memory_mb: peak_memory_bytes().map(mebibytes),
+        peak_memory_mb: peak_memory_mb(),
     })
 }
 
-/// To one digit behind the point.
-fn mebibytes(bytes: u64) -> f64 {
-    (bytes as f64 / f64::from(1 << 20) * 10.0).round() / 10.0
+/// Peak resident memory of this process in MiB with one decimal, from `VmHWM` in `/proc/self/status`, see proc(5).
+fn peak_memory_mb() -> Option<f64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let kilobytes = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kilobytes: f64 = kilobytes.trim().strip_suffix("kB")?.trim_end().parse().ok()?;
+    Some((kilobytes / 1024.0 * 10.0).round() / 10.0)
+}
+
+/// One of the words of an enum.
+fn word<T: DeserializeOwned>(text: &str) -> serde_json::Result<T> {
+    serde_json::from_value(text.into())
 }
 
 /// All solutions, and the sum of the times of the searches.
@@ -202,8 +205,7 @@ fn write(figure: &Figure) -> io::Result<()> {
     };
     let mut out = io::stdout();
     writeln!(out, "{file}: {positions_per_s:.1} positions/s, {nodes_per_s:.0} nodes/s")?;
-    let positions = quantity(*positions, "position");
-    writeln!(out, "  {positions}: {}; {wrong} wrong", counts(&figure.verdicts))?;
+    writeln!(out, "  {positions} positions: {}; {wrong} wrong", counts(&figure.verdicts))?;
     if !figure.stops.is_empty() {
         writeln!(out, "  unknown by reason: {}", counts(&figure.stops))?;
     }
@@ -216,7 +218,7 @@ fn write(figure: &Figure) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mate::judge::Stop;
+    use kyokumen::mate::judge::Stop;
 
     #[test]
     fn only_contradictions_are_wrong() {

@@ -12,14 +12,14 @@ use kyokumen_mcts::LeafSearch;
 use kyokumen_network::{Batch, Evaluator};
 use kyokumen_selfplay::{GameSettings, SelfPlayGame, Step};
 
-use crate::shogi::Position;
+use kyokumen::shogi::Position;
 
 /// Probabilities of the moves, and of a win.
 type Answer = (Vec<f32>, f32);
 
 /// How a thread waits for its answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Wait {
+pub(crate) enum Wait {
     /// Asking again and again, as those programs did.
     Busy,
     /// Asleep until it is woken.
@@ -41,7 +41,7 @@ impl Wait {
 }
 
 /// Games on threads of their own: twice as many as a batch has room for, so that some search while others wait.
-pub(super) struct QueuedGames {
+pub(crate) struct QueuedGames {
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
 }
@@ -124,7 +124,7 @@ impl Shared {
 
 impl QueuedGames {
     /// Begins to play with one device.
-    pub(super) fn play(
+    pub(crate) fn play(
         settings: GameSettings,
         batch: usize,
         device: Box<dyn Evaluator>,
@@ -151,7 +151,7 @@ impl QueuedGames {
     }
 
     /// Simulations of all games.
-    pub(super) fn simulations(&self) -> u64 {
+    pub(crate) fn simulations(&self) -> u64 {
         self.shared.simulations.load(Ordering::Relaxed)
     }
 }

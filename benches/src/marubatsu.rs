@@ -1,4 +1,4 @@
-//! `kyokumen bench marubatsu`: the complete tree, the searches and random games, and whether they count right.
+//! `kyokumen-bench marubatsu`: the complete tree, the searches and random games, and whether they count right.
 //!
 //! Counts are those of the articles that `docs/marubatsu.md` names.
 
@@ -12,22 +12,19 @@ use anyhow::bail;
 use clap::Args;
 use serde::Serialize;
 
-use super::super::report::json_line;
-use crate::cli::bench::rounds::{Rounds, per_second, timed};
-use crate::cli::exit::ExitStatus;
-use crate::cli::option::whole_number;
-use crate::marubatsu::matches::{exact, play};
-use crate::marubatsu::representation::Planes;
-use crate::marubatsu::search::{Method, Settings, search};
-use crate::marubatsu::tree::GameTree;
-use crate::marubatsu::{Board, Contest, Goal, Mark, Player, Solution};
-use crate::search::{DfPn, Limits, TableSize, Verdict};
+use crate::rounds::{Rounds, json_line, per_second, timed};
+use kyokumen::marubatsu::matches::{exact, play};
+use kyokumen::marubatsu::representation::Planes;
+use kyokumen::marubatsu::search::{Method, Settings, search};
+use kyokumen::marubatsu::tree::GameTree;
+use kyokumen::marubatsu::{Board, Contest, Goal, Mark, Player, Solution};
+use kyokumen::search::{DfPn, Limits, TableSize, Verdict};
 
 /// Marubatsu: its tree, its searches, random games; fails if a count is wrong
 #[derive(Args)]
-pub(super) struct MarubatsuArgs {
+pub(crate) struct MarubatsuArgs {
     /// Random games
-    #[arg(long, default_value_t = 20_000_000, value_name = "N", value_parser = whole_number::<u64>(..))]
+    #[arg(long, default_value_t = 20_000_000, value_name = "N")]
     games: u64,
 
     #[command(flatten)]
@@ -44,7 +41,7 @@ struct Figure {
     per_s: f64,
 }
 
-pub(super) fn run(args: &MarubatsuArgs) -> anyhow::Result<ExitStatus> {
+pub(crate) fn run(args: &MarubatsuArgs) -> anyhow::Result<()> {
     let solution = Solution::new();
     let rounds = args.rounds;
     let figures = [
@@ -66,7 +63,7 @@ pub(super) fn run(args: &MarubatsuArgs) -> anyhow::Result<ExitStatus> {
     if wrong > 0 {
         bail!("{wrong} counts are wrong");
     }
-    Ok(ExitStatus::Done)
+    Ok(())
 }
 
 fn figure(

@@ -1,16 +1,17 @@
-//! Rounds of a measurement: how often and how long, and the median of them.
+//! Rounds of a measurement, the median of their times, and how results are printed.
 
+use std::io;
+use std::io::Write;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-
-use crate::cli::option::whole_number;
+use serde::Serialize;
 
 /// Options of every benchmark.
 #[derive(Args, Clone, Copy)]
 pub(crate) struct Rounds {
     /// Rounds; the median counts [default: 3]
-    #[arg(long, default_value_t = 3, hide_default_value = true, value_parser = whole_number::<u32>(1..))]
+    #[arg(long, default_value_t = 3, hide_default_value = true, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
 
     /// One JSON object a line for each figure
@@ -19,7 +20,7 @@ pub(crate) struct Rounds {
 }
 
 impl Rounds {
-    /// What the rounds gave, the same each time, and the median of what they took.
+    /// The result of the rounds, the same each time, and the median of their times.
     pub(crate) fn measure<T, E>(
         self,
         mut round: impl FnMut() -> Result<(T, Duration), E>,
@@ -35,14 +36,14 @@ impl Rounds {
     }
 }
 
-/// The one in the middle, of an even number the mean of both.
+/// The middle value; the mean of the two middle values of an even number.
 pub(crate) fn median(mut times: Vec<Duration>) -> Duration {
     times.sort_unstable();
     let (below, above) = ((times.len() - 1) / 2, times.len() / 2);
     (times[below] + times[above]) / 2
 }
 
-/// The same of figures.
+/// The median of figures.
 #[cfg(feature = "network")]
 pub(crate) fn median_of(mut figures: Vec<f64>) -> f64 {
     figures.sort_unstable_by(f64::total_cmp);
@@ -56,8 +57,51 @@ pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     (result, started.elapsed())
 }
 
+/// Writes one JSON object and a line end to standard output.
+pub(crate) fn json_line(value: &impl Serialize) -> io::Result<()> {
+    let mut line = serde_json::to_vec(value)?;
+    line.push(b'\n');
+    io::stdout().write_all(&line)
+}
+
+/// Milliseconds with three decimals: finer is noise.
+pub(crate) fn milliseconds(elapsed: Duration) -> f64 {
+    (elapsed.as_secs_f64() * 1e6).round() / 1e3
+}
+
 pub(crate) fn per_second(count: u64, elapsed: Duration) -> f64 {
     count as f64 / elapsed.as_secs_f64()
+}
+
+#[derive(Serialize)]
+struct Figure {
+    what: String,
+    records: u64,
+    threads: usize,
+    elapsed_ms: f64,
+    records_per_s: f64,
+}
+
+/// Prints how many records per second an operation on whole files handles.
+pub(crate) fn write_summary(
+    what: String,
+    records: u64,
+    threads: usize,
+    elapsed: Duration,
+    rounds: Rounds,
+) -> io::Result<()> {
+    let figure = Figure {
+        what,
+        records,
+        threads,
+        elapsed_ms: (elapsed.as_secs_f64() * 1e4).round() / 10.0,
+        records_per_s: per_second(records, elapsed).round(),
+    };
+    if rounds.json {
+        return json_line(&figure);
+    }
+    let Figure { what, elapsed_ms, records_per_s, .. } = figure;
+    writeln!(io::stdout(), "{what:<58} {elapsed_ms:>8.1} ms {records_per_s:>11.0} records/s")
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! `kyokumen bench selfplay`: simulations per second of games without a network, and with devices of a given speed.
+//! `kyokumen-bench selfplay`: simulations per second of games without a network, and with devices of a given speed.
 
 mod queued;
 
@@ -12,47 +12,43 @@ use kyokumen_network::{Delayed, Evaluator, Input2, Uniform};
 use kyokumen_selfplay::{GameSettings, Games, RunSettings, StartPosition};
 use serde::Serialize;
 
-use super::super::report::json_line;
-use crate::cli::bench::rounds::median_of;
-use crate::cli::exit::ExitStatus;
-use crate::cli::option::whole_number;
-use crate::storage::quantity::quantity;
+use crate::rounds::{json_line, median_of};
 use queued::Wait;
 
 /// Simulations per second of self-play: on one core without a network, and with simulated devices, one batch at a time
 /// and two, one device and several, and as programs did it that had a thread for each game
 #[derive(Args)]
-pub(super) struct SelfPlayArgs {
+pub(crate) struct SelfPlayArgs {
     /// Positions a second that a simulated device evaluates
-    #[arg(long, value_name = "N", default_value_t = 9416, value_parser = whole_number::<u32>(..))]
+    #[arg(long, value_name = "N", default_value_t = 9416)]
     device_speed: u32,
 
     /// Most simulated devices
-    #[arg(long, value_name = "N", default_value_t = 4, value_parser = whole_number::<usize>(..))]
+    #[arg(long, value_name = "N", default_value_t = 4)]
     devices: usize,
 
     /// Positions of a batch
-    #[arg(long, value_name = "N", default_value_t = 192, value_parser = whole_number::<usize>(1..=4096))]
-    batch: usize,
+    #[arg(long, value_name = "N", default_value_t = 192, value_parser = clap::value_parser!(u16).range(1..=4096))]
+    batch: u16,
 
     /// Also as it was done before: a thread for each game, and a queue of positions
     #[arg(long)]
     queued: bool,
 
     /// Planes that are written for each position, none with 0
-    #[arg(long, value_name = "0|57|119", default_value = "57", value_parser = whole_number::<usize>(..))]
+    #[arg(long, value_name = "0|57|119", default_value = "57")]
     planes: usize,
 
     /// Nodes of the mate search at each leaf
-    #[arg(long, default_value_t = 0, value_parser = whole_number::<u64>(..))]
+    #[arg(long, default_value_t = 0)]
     leaf_mate_nodes: u64,
 
     /// Seconds that each figure is measured in a round
-    #[arg(long, value_name = "SECONDS", default_value_t = 3, value_parser = whole_number::<u64>(..))]
+    #[arg(long, value_name = "SECONDS", default_value_t = 3)]
     seconds: u64,
 
     /// Rounds; the median counts
-    #[arg(long, default_value_t = 3, value_parser = whole_number::<u32>(1..))]
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
 
     /// One JSON object a line for each figure
@@ -79,7 +75,7 @@ struct Figure {
     ratio: Option<f64>,
 }
 
-pub(super) fn run(args: &SelfPlayArgs) -> anyhow::Result<ExitStatus> {
+pub(crate) fn run(args: &SelfPlayArgs) -> anyhow::Result<()> {
     let one_by_one = Arrangement::Devices { devices: 1, groups: 1 };
     let mut arrangements = vec![Arrangement::NoNetwork, one_by_one];
     for devices in 1..=args.devices {
@@ -109,7 +105,7 @@ pub(super) fn run(args: &SelfPlayArgs) -> anyhow::Result<ExitStatus> {
         let ratio = ratio.map_or(String::new(), |ratio| format!("  {ratio:.3} ×"));
         writeln!(out, "{:<46} {rate:>9.0} simulations/s{ratio}", figure.what)?;
     }
-    Ok(ExitStatus::Done)
+    Ok(())
 }
 
 impl Arrangement {
@@ -117,20 +113,24 @@ impl Arrangement {
         match self {
             Self::NoNetwork => "one core, no network".to_owned(),
             Self::Devices { devices, groups: 1 } => {
-                format!("{}, a batch at a time", quantity(devices, "device"))
+                format!("{}, a batch at a time", devices_in_words(devices))
             }
             Self::Devices { devices, groups } => {
-                format!("{}, {groups} batches each", quantity(devices, "device"))
+                format!("{}, {groups} batches each", devices_in_words(devices))
             }
             Self::Queued { devices, wait } => {
                 let waiting = match wait {
                     Wait::Busy => "busily",
                     Wait::Asleep => "asleep",
                 };
-                format!("{}, a thread a game, waiting {waiting}", quantity(devices, "device"))
+                format!("{}, a thread a game, waiting {waiting}", devices_in_words(devices))
             }
         }
     }
+}
+
+fn devices_in_words(devices: usize) -> String {
+    if devices == 1 { "1 device".to_owned() } else { format!("{devices} devices") }
 }
 
 impl SelfPlayArgs {
@@ -147,7 +147,7 @@ impl SelfPlayArgs {
     }
 
     fn device(&self) -> Box<dyn Evaluator> {
-        let time = Duration::from_secs(1) * self.batch as u32 / self.device_speed;
+        let time = Duration::from_secs(1) * u32::from(self.batch) / self.device_speed;
         Box::new(Delayed::new(self.no_network(), time))
     }
 
@@ -164,14 +164,15 @@ impl SelfPlayArgs {
                 ((0..devices).map(|_| self.device()).collect(), groups)
             }
             Arrangement::Queued { devices, wait } => {
-                let queues = (0..devices)
-                    .map(|_| queued::QueuedGames::play(settings, self.batch, self.device(), wait));
+                let queues = (0..devices).map(|_| {
+                    queued::QueuedGames::play(settings, self.batch.into(), self.device(), wait)
+                });
                 let queues = queues.collect::<anyhow::Result<Vec<_>>>()?;
                 let simulations = || queues.iter().map(queued::QueuedGames::simulations).sum();
                 return Ok(self.rate(simulations));
             }
         };
-        let run = RunSettings { batch: self.batch, groups, mate_table_mib: 4 };
+        let run = RunSettings { batch: self.batch.into(), groups, mate_table_mib: 4 };
         let openings = Box::new(StartPosition);
         let games = Games::play(settings, run, 1, 0..u64::MAX, openings, vec![devices])?;
         Ok(self.rate(|| games.figures().simulations))

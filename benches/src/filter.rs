@@ -1,4 +1,4 @@
-//! `kyokumen bench filter`: records per second of a whole run, from file to files.
+//! `kyokumen-bench filter`: records per second of a whole run, from file to files.
 //!
 //! The outputs go to a folder of their own among the system's temporary files, and away again.
 
@@ -6,41 +6,47 @@ use std::io;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
+use std::thread::available_parallelism;
 use std::time::Duration;
 
+use anyhow::bail;
 use clap::Args;
 use serde::Serialize;
 
-use super::super::option::{threads, whole_number};
-use super::super::report::{json_line, milliseconds};
-use super::super::search_args::SearchArgs;
-use super::folder::Folder;
-use crate::cli::bench::rounds::{Rounds, per_second, timed};
-use crate::cli::exit::{ExitStatus, Usage};
-use crate::engine::progress::Progress;
-use crate::format::Format;
-use crate::jobs::filter::filter;
-use crate::jobs::manifest::Manifest;
-use crate::jobs::plan::{JobPlan, JobRequest};
-use crate::jobs::settings::Settings;
-use crate::storage::platform;
-use crate::storage::quantity::quantity;
+use crate::folder::Folder;
+use crate::rounds::{Rounds, json_line, milliseconds, per_second, timed};
+use kyokumen::engine::progress::Progress;
+use kyokumen::format::Format;
+use kyokumen::jobs::filter::filter;
+use kyokumen::jobs::manifest::Manifest;
+use kyokumen::jobs::plan::{JobPlan, JobRequest};
+use kyokumen::jobs::settings::Settings;
+use kyokumen::mate::judge::SearchSettings;
 
 /// Records per second of the filter, from file to files
 #[derive(Args)]
-pub(super) struct FilterArgs {
+pub(crate) struct FilterArgs {
     /// File of positions [default: positions of random games]
     input: Option<PathBuf>,
 
     /// Records of random games, where no file is given [default: 2000]
-    #[arg(long, default_value_t = 2000, hide_default_value = true, conflicts_with = "input", value_parser = whole_number::<u64>(..))]
+    #[arg(long, default_value_t = 2000, hide_default_value = true, conflicts_with = "input")]
     count: u64,
 
-    #[command(flatten)]
-    search: SearchArgs,
+    /// Plies that a search goes below the position
+    #[arg(long, value_name = "PLIES", default_value_t = SearchSettings::default().depth_plies)]
+    depth: u16,
 
-    /// Threads; 0 is all cores [default: 0]
-    #[arg(long, default_value_t = 0, hide_default_value = true, value_parser = threads())]
+    /// Nodes after which a search ends
+    #[arg(long, default_value_t = SearchSettings::default().nodes)]
+    nodes: u64,
+
+    /// Size of the table of each thread, in MiB
+    #[arg(long, value_name = "MIB", default_value_t = SearchSettings::default().hash_mb)]
+    hash_mb: usize,
+
+    /// Threads; 0 is all cores
+    #[arg(long, default_value_t = 0)]
     threads: usize,
 
     #[command(flatten)]
@@ -57,21 +63,19 @@ struct Figure {
     nodes_per_s: f64,
 }
 
-pub(super) fn run(args: &FilterArgs) -> anyhow::Result<ExitStatus> {
+pub(crate) fn run(args: &FilterArgs) -> anyhow::Result<()> {
     let folder = Folder::create()?;
     let input = match &args.input {
-        Some(input) if platform::is_stream(input) => {
-            let input = input.display();
-            let message = format!(
-                "{input} can be read only once; each round reads it: write it to a file first"
-            );
-            return Err(Usage(message).into());
-        }
-        Some(input) => input.clone(),
+        Some(input) if input.is_file() => input.clone(),
+        // Each round reads it.
+        Some(input) => bail!("{} is not a file", input.display()),
         None => folder.generated(Format::Hcp, args.count)?,
     };
     let (manifest, elapsed) = args.rounds.measure(|| round(&input, &folder.path("out"), args))?;
-    let threads = platform::threads(args.threads);
+    let threads = match args.threads {
+        0 => available_parallelism()?.get(),
+        threads => threads,
+    };
     let (counts, saved) = (&manifest.counts, manifest.saved);
     let mated = counts.mated.split;
     let figure = Figure {
@@ -83,11 +87,17 @@ pub(super) fn run(args: &FilterArgs) -> anyhow::Result<ExitStatus> {
         nodes_per_s: per_second(counts.nodes - saved.nodes, elapsed).round(),
     };
     let written = if args.rounds.json { json_line(&figure) } else { write(&figure) };
-    Ok(written.map(|()| ExitStatus::Done)?)
+    Ok(written?)
 }
 
 fn round(input: &Path, output: &Path, args: &FilterArgs) -> anyhow::Result<(Manifest, Duration)> {
-    let search = args.search.settings()?;
+    let search = SearchSettings {
+        depth_plies: args.depth,
+        nodes: args.nodes,
+        hash_mb: args.hash_mb,
+        ..SearchSettings::default()
+    };
+    search.check()?;
     let settings = Settings { search, threads: args.threads, ..Settings::default() };
     let request = JobRequest {
         inputs: vec![input.to_owned()],
@@ -106,8 +116,6 @@ fn write(figure: &Figure) -> io::Result<()> {
     let Figure { records, mated, threads, records_per_s, nodes_per_s, .. } = figure;
     writeln!(
         io::stdout(),
-        "{}, {mated} mated: {records_per_s:.1} records/s, {nodes_per_s:.0} nodes/s with {}",
-        quantity(*records, "record"),
-        quantity(*threads, "thread")
+        "{records} records, {mated} mated: {records_per_s:.1} records/s, {nodes_per_s:.0} nodes/s, {threads} threads"
     )
 }

@@ -1,4 +1,4 @@
-//! `kyokumen bench files`: records per second of whole files, read, converted and written.
+//! `kyokumen-bench files`: records per second of whole files, read, converted and written.
 //!
 //! One thread of work beside the ones that read and write; on one core: `taskset -c 0`. Compression is
 //! compared with the program `zstd` where that is installed.
@@ -11,25 +11,22 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::Args;
 
-use super::super::option::{threads, whole_number};
-use super::folder::Folder;
-use super::throughput::write_summary;
-use crate::cli::bench::rounds::{Rounds, timed};
-use crate::cli::exit::ExitStatus;
-use crate::engine::progress::Progress;
-use crate::format::{Fill, Format};
-use crate::ops::convert::{ConvertPlan, ConvertRequest, ConvertSettings, convert};
-use crate::records::filters::RecordFilters;
+use crate::folder::Folder;
+use crate::rounds::{Rounds, timed, write_summary};
+use kyokumen::engine::progress::Progress;
+use kyokumen::format::{Fill, Format};
+use kyokumen::ops::convert::{ConvertPlan, ConvertRequest, ConvertSettings, convert};
+use kyokumen::records::filters::RecordFilters;
 
 /// Records per second of whole files, read, converted and written
 #[derive(Args)]
-pub(super) struct FilesArgs {
+pub(crate) struct FilesArgs {
     /// Records of random games to measure on
-    #[arg(long, default_value_t = 1_000_000, value_parser = whole_number::<u64>(..))]
+    #[arg(long, default_value_t = 1_000_000)]
     count: u64,
 
     /// Threads; 0 is all cores
-    #[arg(long, default_value_t = 1, value_parser = threads())]
+    #[arg(long, default_value_t = 1)]
     threads: usize,
 
     #[command(flatten)]
@@ -54,7 +51,7 @@ const BY_ZSTD: [(&str, &[&str]); 2] = [
     ("zstd -d out.hcp.zst", &["-d", "-q", "-f", "-k", "out.hcp.zst", "-o", "tool.hcp"]),
 ];
 
-pub(super) fn run(args: &FilesArgs) -> anyhow::Result<ExitStatus> {
+pub(crate) fn run(args: &FilesArgs) -> anyhow::Result<()> {
     let folder = Folder::create()?;
     folder.generated(Format::Psv, args.count)?;
     for (from, to, is_filtered) in CONVERSIONS {
@@ -78,10 +75,10 @@ pub(super) fn run(args: &FilesArgs) -> anyhow::Result<ExitStatus> {
             Ok(((), elapsed)) => {
                 write_summary(what.to_owned(), args.count, args.threads, elapsed, args.rounds)?;
             }
-            Err(error) => tracing::warn!("not compared with the program zstd: {error}"),
+            Err(error) => eprintln!("not compared with the program zstd: {error}"),
         }
     }
-    Ok(ExitStatus::Done)
+    Ok(())
 }
 
 fn one(

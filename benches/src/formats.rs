@@ -1,4 +1,4 @@
-//! `kyokumen bench formats`: records per second of each format, in memory, on one core.
+//! `kyokumen-bench formats`: records per second of each format, in memory, on one core.
 //!
 //! The records are positions of random games with everything a format can hold.
 
@@ -11,23 +11,20 @@ use anyhow::Context;
 use clap::Args;
 use serde::Serialize;
 
-use super::super::report::json_line;
-use crate::cli::bench::rounds::{Rounds, per_second, timed};
-use crate::cli::exit::ExitStatus;
-use crate::cli::option::whole_number;
-use crate::format::{DecodeError, Format, Record, RecordRef, encode, records, units};
-use crate::ops::generate::{GenerateSettings, Generator, fill};
-use crate::shogi::Position;
+use crate::rounds::{Rounds, json_line, per_second, timed};
+use kyokumen::format::{DecodeError, Format, Record, RecordRef, encode, records, units};
+use kyokumen::ops::generate::{GenerateSettings, Generator, fill};
+use kyokumen::shogi::Position;
 
 /// Records per second of each format, in memory, on one core
 #[derive(Args)]
-pub(super) struct FormatsArgs {
+pub(crate) struct FormatsArgs {
     /// Records of random games to measure on
-    #[arg(long, default_value_t = 100_000, value_parser = whole_number::<u64>(..))]
+    #[arg(long, default_value_t = 100_000)]
     count: u64,
 
     /// Seed of the games
-    #[arg(long, default_value_t = 1, value_parser = whole_number::<u64>(..))]
+    #[arg(long, default_value_t = 1)]
     seed: u64,
 
     /// Formats to measure, with commas between them [default: all]
@@ -51,7 +48,7 @@ struct Figure {
     encode_per_s: f64,
 }
 
-pub(super) fn run(args: &FormatsArgs) -> anyhow::Result<ExitStatus> {
+pub(crate) fn run(args: &FormatsArgs) -> anyhow::Result<()> {
     let recipe =
         GenerateSettings { count: args.count, seed: args.seed, ..GenerateSettings::default() };
     let records: Vec<Record> = Generator::new(recipe).collect();
@@ -74,7 +71,7 @@ pub(super) fn run(args: &FormatsArgs) -> anyhow::Result<ExitStatus> {
             )?;
         }
     }
-    Ok(ExitStatus::Done)
+    Ok(())
 }
 
 fn measure(format: Format, records: &[Record], rounds: Rounds) -> anyhow::Result<Figure> {

@@ -1,6 +1,6 @@
-//! `kyokumen bench`: the figures of the README, measured on this machine.
+//! `kyokumen-bench`: measures the figures of the README and of `docs/speed.md` on this machine.
 //!
-//! Every figure is the median of several rounds in one process; nothing is compared with a clock.
+//! Each figure is the median of several rounds in one process. No time is asserted.
 
 mod archives;
 mod files;
@@ -13,15 +13,13 @@ mod rounds;
 #[cfg(feature = "network")]
 mod selfplay;
 mod solve;
-mod throughput;
 
-use clap::{Args, Subcommand};
-
-use crate::cli::exit::ExitStatus;
+use clap::{Parser, Subcommand};
 
 /// Measure the figures of the README on this machine
-#[derive(Args)]
-pub(super) struct BenchArgs {
+#[derive(Parser)]
+#[command(name = "kyokumen-bench", version)]
+struct Arguments {
     #[command(subcommand)]
     what: Benchmark,
 }
@@ -40,8 +38,8 @@ enum Benchmark {
     SelfPlay(selfplay::SelfPlayArgs),
 }
 
-pub(super) fn run(args: &BenchArgs) -> anyhow::Result<ExitStatus> {
-    match &args.what {
+fn main() -> anyhow::Result<()> {
+    match &Arguments::parse().what {
         Benchmark::Perft(args) => perft::run(args),
         Benchmark::Formats(args) => formats::run(args),
         Benchmark::Solve(args) => solve::run(args),
