@@ -226,9 +226,16 @@ fn announce(plan: &ConvertPlan) {
             continue;
         }
         told.push(from);
-        match (to.takes_units_of(from), plan.settings.canonical || plan.settings.mirror) {
+        let settings = &plan.settings;
+        let rewrites = settings.canonical
+            || settings.mirror
+            || (from == Format::Csa && settings.csa_version.is_some());
+        match (to.takes_units_of(from), rewrites) {
             (true, false) if from.is_kif() => {
                 say!("{from} to {to}: games are copied, in the output's notation and encoding");
+            }
+            (true, false) if matches!(from, Format::Csa | Format::Jkf) => {
+                say!("{from} to {to}: games are copied, in UTF-8");
             }
             (true, false) => say!("{from} to {to}: records are copied unchanged"),
             (true, true) => say!("{from} to {to}: records are written anew"),

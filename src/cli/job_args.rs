@@ -155,7 +155,7 @@ pub(super) fn run_job(
     run_watched_job(plan, mode, &interrupt, work, summary)
 }
 
-/// The same where signals are watched for already. A signal that came before ends the job at once.
+/// The same for commands that already watch for signals. If a signal has arrived before, the job ends at once.
 pub(super) fn run_watched_job(
     plan: JobPlan,
     mode: ProgressMode,

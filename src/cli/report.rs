@@ -59,8 +59,7 @@ pub(super) fn fields(lost: &BTreeMap<String, u64>, invented: &BTreeMap<String, u
     }
 }
 
-/// A line for what games say besides their records and the output cannot hold, as in `1 variation, 3 comments not
-/// written: csa cannot hold them`.
+/// Reports information that is lost, as in `1 variation, 3 comments not written: csa cannot hold them`.
 pub(super) fn lost_info(lost: &BTreeMap<String, u64>, to: &str) {
     let lost = lost.iter().filter(|&(_, &number)| number > 0);
     let lost = lost.map(|(kind, &number)| quantity(number, kind.trim_end_matches('s')));

@@ -87,7 +87,7 @@ pub(super) fn check(settings: &SearchSettings) -> anyhow::Result<()> {
     Ok(check_table(settings.hash_mb)?)
 }
 
-/// Fails for a table that the machine has no memory for, before any work begins.
+/// Fails before any work begins if there is not enough memory for the table.
 pub(super) fn check_table(mib: usize) -> Result<(), TableError> {
     // Reserved only, which takes no time whatever the size; what is not looked at might not be reserved at all.
     let mut room = Vec::<u8>::new();

@@ -96,8 +96,8 @@ fn solve_file(args: &SolveArgs, input: PathBuf) -> anyhow::Result<ExitStatus> {
     Ok(ExitStatus::of_records(tally.positions + tally.bad, bad))
 }
 
-/// What is in a file whose name does not say it, or says SFEN and it holds USI games; nothing of what is read once, and
-/// of text with an SFEN in the first column.
+/// The format of a file by content, if its name gives none or it is a `.sfen` file of USI games. Otherwise `None`, also
+/// for inputs that can be read only once and for text with an SFEN in the first column.
 fn format_of(path: &Path) -> anyhow::Result<Option<FormatName>> {
     opening::check_not_folder(path).map_err(plan_error)?;
     if !path.is_file() {
@@ -106,7 +106,7 @@ fn format_of(path: &Path) -> anyhow::Result<Option<FormatName>> {
     if let Some(named) = FormatName::from_file_name(&text_of(path)) {
         return match detection::check_name(&Input::named(path, named), path) {
             Ok(other) => Ok(other.map(|other| other.format_name())),
-            // Behind the SFEN anything may stand.
+            // Any text may follow the SFEN.
             Err(PlanError::Content(ContentError::Unreadable { .. }))
                 if named.format == Format::Sfen =>
             {

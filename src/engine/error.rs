@@ -46,7 +46,7 @@ pub enum RunError {
     /// An output could not be written.
     #[error(transparent)]
     Sink(#[from] SinkError),
-    /// A thread has no memory for the table of its search.
+    /// There is not enough memory for the search table of a thread.
     #[error("cannot begin to search")]
     Table(#[from] TableError),
     /// Threads could not be started.
@@ -55,7 +55,7 @@ pub enum RunError {
     /// A fault of this program.
     #[error("internal error at one of the records from number {first_index} of {file}: {panic}")]
     Panicked {
-        /// What it said.
+        /// The panic message and its location.
         panic: CaughtPanic,
         /// The input.
         file: String,

@@ -46,8 +46,8 @@ impl<T> Parallelism<T> {
 /// Hands every item to `work` on one of several threads, and the results in order to `take`: nothing where there
 /// is none for [`POLL_INTERVAL`], or another one has to come first.
 ///
-/// Each thread makes a worker for itself when it has something to do, for which there may be no memory. Whatever ends
-/// the call, threads are not waited for, nor is an iterator that waits for its input.
+/// Each thread creates its worker when it gets its first item; this may fail for lack of memory. However the call ends,
+/// it does not wait for its threads, nor for an iterator that is waiting for input.
 ///
 /// # Errors
 /// What `take` returns, [`RunError::Threads`] or [`RunError::Table`].

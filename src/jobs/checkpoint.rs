@@ -81,7 +81,7 @@ impl Checkpoint {
     }
 }
 
-/// Whether a manifest is there and is one of those with these checksums.
+/// Whether the manifest exists and has one of these checksums.
 pub(crate) fn is_one_of(sums: &[Sha256Sum], manifest: &Path) -> io::Result<bool> {
     if sums.is_empty() {
         return Ok(false);
@@ -89,7 +89,7 @@ pub(crate) fn is_one_of(sums: &[Sha256Sum], manifest: &Path) -> io::Result<bool>
     Ok(sum_if_there(manifest)?.is_some_and(|sum| sums.contains(&sum)))
 }
 
-/// The checksum of a manifest; none if there is none.
+/// The checksum of a manifest. `None` if it does not exist.
 pub(crate) fn sum_if_there(manifest: &Path) -> io::Result<Option<Sha256Sum>> {
     match files::read(manifest) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),

@@ -73,7 +73,7 @@ pub struct Interval {
 /// or the input cannot be read twice. Ends early, with what is known, when `cancel` is set.
 ///
 /// # Errors
-/// [`RunError`] if an input cannot be read, or there is no memory for a judge.
+/// [`RunError`] if an input cannot be read, or there is not enough memory for a judge.
 pub fn estimate<J: PositionJudge + 'static>(
     plan: &JobPlan,
     make_judge: impl Fn() -> Result<J, TableError> + Send + Sync + 'static,

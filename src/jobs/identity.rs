@@ -71,12 +71,12 @@ impl RunDescription {
         }
     }
 
-    /// Whether an evaluation depends on the position only, as each process finds out with its own batch.
+    /// Whether an evaluation depends only on the position. Each process tests this with its own batch size.
     fn reproducible(&mut self) -> Option<&mut Value> {
         self.settings.get_mut("evaluator")?.get_mut("reproducible")
     }
 
-    /// Of a run in several processes or shards: it is reproducible if all of them are.
+    /// Combines the results of several processes or shards: all of them must be reproducible.
     pub(crate) fn join_reproducible(&mut self, mut other: Self) {
         if let (Some(own), Some(other)) = (self.reproducible(), other.reproducible()) {
             *own = (*own == true && *other == true).into();

@@ -116,7 +116,8 @@ impl Manifest {
         read(path)
     }
 
-    /// This name as that of its run: what states no shard and begins where its inputs begin is of a run without shards.
+    /// The run name in a file name, in view of this manifest. Without a shard, and with inputs read from record 0, the
+    /// run has no shards.
     pub(crate) fn named(&self, name: &RunName) -> RunName {
         let is_whole = self.run.shard.is_none() && self.inputs.iter().all(|input| input.from == 0);
         if is_whole { name.whole() } else { name.clone() }

@@ -68,7 +68,7 @@ pub struct JobRequest {
     pub metrics: Option<PathBuf>,
     /// What an earlier run found out, if only the rest is to be searched.
     pub previous_run: Option<Arc<PreviousRun>>,
-    /// What to do with inputs of which most records cannot be read.
+    /// What to do with inputs whose records mostly cannot be read.
     pub unreadable: Unreadable,
     /// Files that this was read from, if it was: they must not be written over.
     pub read_from: Vec<PathBuf>,

@@ -57,7 +57,7 @@ impl RunManifest {
         }
     }
 
-    /// This name as that of its run, with the shard that it states.
+    /// The run name in a file name, in view of the shard that this manifest states.
     pub(crate) fn named(&self, name: &RunName) -> RunName {
         match self {
             Self::Records(manifest) => manifest.named(name),

@@ -38,8 +38,8 @@ impl RunName {
         Self { stem: stem.to_owned(), count, index }
     }
 
-    /// The start of a file's name, if it ends as it should. One that looks like a shard's may also be that of a run
-    /// without shards over a part that `split` has made: see [`RunName::whole`].
+    /// Parses a file name with this suffix. A name like that of a shard may also be that of a run without shards over a
+    /// part made by `split`; see [`RunName::whole`].
     pub fn of_file(name: &str, suffix: &str) -> Option<Self> {
         let name = name.strip_suffix(suffix)?;
         let shard = || {
@@ -59,13 +59,13 @@ impl RunName {
         Self::of_file(name.strip_suffix(PARTIAL_SUFFIX).unwrap_or(&name), MANIFEST_SUFFIX)
     }
 
-    /// This name for a run without shards, even if it ends like that of a shard.
+    /// The name of a run without shards that has this name, even if it looks like that of a shard.
     #[must_use]
     pub fn whole(&self) -> Self {
         Self::new(&self.to_string(), None)
     }
 
-    /// The same name as that of the run that states this shard, or none: only a stated shard is one.
+    /// This name if the run states a shard. Otherwise the run has no shards, whatever the name looks like.
     #[must_use]
     pub fn stated(self, shard: Option<&str>) -> Self {
         if shard.is_some() { self } else { self.whole() }

@@ -25,14 +25,14 @@ pub(crate) struct SelfPlayCheckpoint {
     pub elapsed_s: f64,
     /// Games behind which another process went on.
     pub resumed_from: Vec<u64>,
-    /// Checksum of the manifest that the run is to replace: what it speaks of is not its own.
+    /// Checksum of the manifest that the run will replace. Its output does not belong to this run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replaces: Vec<Sha256Sum>,
 }
 
 #[cfg(feature = "network")]
 impl SelfPlayCheckpoint {
-    /// That of a run which has done nothing yet.
+    /// The checkpoint of a run that has not done anything yet.
     pub(crate) fn begun(identity: Identity, replaces: Vec<Sha256Sum>) -> Self {
         Self {
             identity,
@@ -46,7 +46,7 @@ impl SelfPlayCheckpoint {
         }
     }
 
-    /// Whether nothing of its run is written down but that it began.
+    /// Whether the run has written nothing but this checkpoint.
     pub(crate) const fn is_beginning(&self) -> bool {
         self.outputs.is_empty()
     }

@@ -81,24 +81,24 @@ pub struct GameTotals {
     pub played: u64,
     /// Games that were written.
     pub written: u64,
-    /// Games that were not, by the reason: `too_short`, `move_limit`.
+    /// Dropped games by reason: `too_short`, `move_limit`.
     pub dropped: BTreeMap<String, u64>,
     /// Numbers whose opening had a mate.
     pub mated_openings: u64,
-    /// Games that were played, by how they ended: `mate_or_resignation`, `repetition`, `declaration`, `move_limit`.
+    /// All games by how they ended: `mate_or_resignation`, `repetition`, `declaration`, `move_limit`.
     pub endings: BTreeMap<String, u64>,
-    /// Games that were played, by who won: `black`, `white`, `draw`.
+    /// All games by result: `black`, `white`, `draw`.
     pub results: BTreeMap<String, u64>,
     /// Moves of the written games.
     pub moves: u64,
     /// Positions of the written games to be trained on.
     pub training_positions: u64,
-    /// Simulations of all games that were played.
+    /// Simulations in all games, dropped ones included.
     pub simulations: u64,
 }
 
 impl SelfPlayManifest {
-    /// This name as that of its run.
+    /// The run name in a file name, in view of this manifest.
     pub(crate) fn named(&self, name: &RunName) -> RunName {
         name.clone().stated(self.run.shard.as_deref())
     }
@@ -135,7 +135,7 @@ impl SelfPlayManifest {
         })
     }
 
-    /// Checks that every number of a game is accounted for, and that the output has what was counted.
+    /// Checks that the counts of games add up, and that the output has as many records as were counted.
     ///
     /// # Errors
     /// [`ImbalanceError`] with the two sides that differ.

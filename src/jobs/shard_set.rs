@@ -290,8 +290,8 @@ impl ShardSet {
     }
 }
 
-/// The run whose files have this name in a folder, as its checkpoint, manifest or lock states it; where none of them
-/// can be read, as the name looks.
+/// The run that has files of this name in a folder, as its checkpoint, manifest or lock states it. If none can be read,
+/// the name alone decides.
 pub(super) fn stated_run(folder: &Path, name: RunName) -> RunName {
     if name.shard().is_none() {
         return name;
@@ -309,7 +309,7 @@ pub(super) fn stated_run(folder: &Path, name: RunName) -> RunName {
     }
 }
 
-/// What the run is whose checkpoint this is, whatever it makes; none if the file cannot be read.
+/// The identity in a checkpoint of any kind of run. `None` if the file cannot be read.
 fn identity_in(checkpoint: &Path) -> Option<Identity> {
     let of_records = || Some(Checkpoint::read(checkpoint).ok()??.identity);
     let of_games = || Some(SelfPlayCheckpoint::read(checkpoint).ok()??.identity);

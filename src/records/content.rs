@@ -1,4 +1,4 @@
-//! What bytes say about their format, and errors about names that say another one.
+//! Detects formats by content, and defines the errors for names that contradict it.
 //!
 //! Magic numbers: `file(1)`, and the specifications of the containers.
 
@@ -10,8 +10,8 @@ use crate::records::format_name::FormatName;
 use crate::storage::compression::Compression;
 use crate::storage::quantity::quantity;
 
-/// The share of a sample that must be readable: of a file of another format it is a tenth at most, a damaged
-/// one has more.
+/// The share of a sample that must be readable. In a file of another format at most a tenth of the records can be read;
+/// in a damaged file of the right format, more.
 const READABLE: f64 = 0.9;
 
 /// Records looked at in the first block of an input that is read only once.
@@ -24,14 +24,14 @@ pub(crate) struct Candidate {
 }
 
 impl Candidate {
-    /// Whether the records can be read, and most of the moves that tell be played in one encoding.
+    /// Whether enough records can be read, and most of their moves are legal in one move encoding.
     pub(crate) fn is_possible(&self) -> bool {
         let survey = &self.survey;
         let has_moves = survey.dialect(self.format.dialect()) != DialectFinding::Unsure;
         survey.records > 0 && survey.readable_share() >= READABLE && has_moves
     }
 
-    /// Two formats of one length: those without flags in the result are the plain one.
+    /// Decides between `hcpe` and `hcpe2`, which have records of the same length: `hcpe2` if the result has flags.
     fn is_plain(&self) -> bool {
         (self.format == Format::Hcpe2) == (self.survey.result_flags > 0)
     }
@@ -51,7 +51,7 @@ impl Candidate {
     }
 }
 
-/// Of the candidates those that an input may have.
+/// Keeps the candidates that an input may have.
 pub(crate) fn possible(mut candidates: Vec<Candidate>) -> Vec<Candidate> {
     candidates.retain(Candidate::is_possible);
     if candidates.len() > 1 {
@@ -61,8 +61,9 @@ pub(crate) fn possible(mut candidates: Vec<Candidate>) -> Vec<Candidate> {
     candidates
 }
 
-/// The formats, in groups of which no two can be mistaken for one another: those first in which a few records of any
-/// file show soon that it is another one, and those last whose records are searched for in everything that is none.
+/// All formats in groups, in the order in which they are tried. Formats of one group are not mistaken for each other.
+/// The first groups are cheap: a few records show that a file is of another format. The last ones search the whole file
+/// for records.
 pub(crate) fn groups() -> [Vec<Format>; 4] {
     let of_kakinoki = vec![Kif, Kifu, Ki2, Ki2u, Bod];
     let last = |format: &Format| *format == Format::Hcpe3 || of_kakinoki.contains(format);
@@ -76,8 +77,8 @@ pub(crate) fn groups() -> [Vec<Format>; 4] {
     ]
 }
 
-/// Names the one of Kakinoki's formats that the text is in: one reader reads all of them as [`Format::Kif`], also a
-/// diagram.
+/// Replaces [`Format::Kif`] by the Kakinoki format that the text is in. One reader reads all of them, diagrams
+/// included, so the survey alone cannot tell.
 pub(crate) fn settle_kif(candidates: &mut Vec<Candidate>, text: impl FnOnce() -> Vec<u8>) {
     if !candidates.iter().any(|one| matches!(one.format, Kif | Bod) && one.is_possible()) {
         return;
@@ -89,8 +90,8 @@ pub(crate) fn settle_kif(candidates: &mut Vec<Candidate>, text: impl FnOnce() ->
     }
 }
 
-/// Whether a sample is reason to ask if the content has another format than the name says: more records than
-/// [`READABLE`] allows cannot be read, or most of the moves are illegal in every encoding.
+/// Whether a sample casts doubt on the format in the name: fewer records than [`READABLE`] can be read, or most moves
+/// are illegal in every encoding.
 pub(crate) fn is_doubtful(survey: &Survey, format: Format) -> bool {
     survey.readable_share() < READABLE || survey.moves_are_mostly_illegal(format.dialect())
 }
@@ -100,7 +101,7 @@ pub(crate) const fn is_mostly_unreadable(survey: &Survey) -> bool {
     survey.unreadable.saturating_mul(2) > survey.records
 }
 
-/// The candidates that fit a sample better than the format in the name, of which it shows this.
+/// The candidates that fit a sample better than the format in the name. `named` is the survey in that format.
 pub(crate) fn better(named: &Survey, candidates: Vec<Candidate>) -> Vec<Candidate> {
     let mut others = possible(candidates);
     others.retain(|Candidate { format, survey }| {
@@ -150,7 +151,7 @@ pub(crate) fn check_start(
     Err(ContentError::unreadable(input, named, &survey, first_fault(format, bytes)))
 }
 
-/// What the units at the start of an input show in a format. Unless these are all its bytes, the last one may be cut.
+/// Surveys the start of an input in a format. The last unit is left out unless `is_all`, because it may be cut off.
 fn survey_of_start(format: Format, bytes: &[u8], is_all: bool) -> Survey {
     let mut survey = Survey::default();
     let mut units = Units::new(format, bytes, false).peekable();
@@ -169,14 +170,14 @@ fn survey_of_start(format: Format, bytes: &[u8], is_all: bool) -> Survey {
     survey
 }
 
-/// Whether a unit is a comment or a blank line, which says nothing about the format.
+/// Whether a unit is a comment or a blank line, and so no evidence for a format.
 pub(crate) fn is_remark(format: Format, unit: &RawUnit<'_>) -> bool {
     let content = unit.without_line_end(format).trim_ascii();
     let is_line = format.is_lines() && (content.is_empty() || content.starts_with(b"#"));
     is_line || format.is_remark(content)
 }
 
-/// What is wrong with the first bad record in bytes that begin with one.
+/// The error of the first bad record. `bytes` begin with a record.
 pub(crate) fn first_fault(format: Format, bytes: &[u8]) -> Option<String> {
     Decoder::new(format, bytes).filter(|read| !is_remark(format, &read.unit)).find_map(|read| {
         let error = read.record.and_then(|record| record.record()).err()?;
@@ -184,21 +185,21 @@ pub(crate) fn first_fault(format: Format, bytes: &[u8]) -> Option<String> {
     })
 }
 
-/// A file that holds no records, known by its first bytes.
+/// A file of another kind, such as an archive or an image, recognised by its first bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Container {
     name: &'static str,
     advice: &'static str,
 }
 
-/// What to do with files that hold others.
+/// Advice for archives.
 const EXTRACT: &str = "extract the file in it first";
-/// What to do with a compression that is not read.
+/// Advice for unsupported compression.
 const DECOMPRESS: &str = "decompress it first; .zst, .gz and .xz are read as they are";
-/// What to do with what holds no positions.
+/// Advice for files without positions.
 const NOTHING: &str = "it holds no positions";
 
-/// First bytes of files that hold no records, by their place.
+/// Magic numbers with their offsets.
 const MAGIC: &[(usize, &[u8], Container)] = &[
     (0, b"PK\x03\x04", Container { name: "a ZIP archive", advice: EXTRACT }),
     (0, b"PK\x05\x06", Container { name: "an empty ZIP archive", advice: NOTHING }),
@@ -222,19 +223,19 @@ const MAGIC: &[(usize, &[u8], Container)] = &[
     (0, b"version https://git-lfs", Container { name: "a pointer of Git LFS", advice: LFS }),
 ];
 
-/// What to do with databases.
+/// Advice for databases.
 const NO_BOOK: &str = "it is not read; export its positions as text first";
-/// What to do with tables in other formats.
+/// Advice for tables in unsupported formats.
 const NOT_READ: &str = "it is not read; write its records in a format of `kyokumen formats` first";
-/// What to do with a file that was not downloaded.
+/// Advice for Git LFS pointers.
 const LFS: &str = "the file itself was not downloaded; `git lfs pull` does it";
-/// What to do with an error page under the name of an archive.
+/// Advice for HTML pages.
 const PAGE: &str = "the download may have failed and left an error page";
-/// What to do with binary opening books.
+/// Advice for binary opening books.
 const BOOK: &str = "it is not read; export it as a YaneuraOu book in text (.db) first";
 
 impl Container {
-    /// The container that begins with these bytes.
+    /// The container whose magic number these bytes begin with.
     pub(crate) fn of(head: &[u8]) -> Option<Self> {
         let begins = |&&(at, magic, _): &&(usize, &[u8], Self)| {
             head.get(at..).is_some_and(|rest| rest.starts_with(magic))
@@ -249,7 +250,7 @@ impl Container {
         is_page.then_some(Self { name: "an HTML page", advice: PAGE })
     }
 
-    /// The binary opening book of this name.
+    /// The binary opening book that usually has this file name.
     pub(crate) fn of_name(file_name: &str) -> Option<Self> {
         let name = file_name.to_ascii_lowercase();
         let name = match name.rsplit_once('.') {
@@ -262,11 +263,11 @@ impl Container {
     }
 }
 
-/// Why the content of an input is not read in the format that its name says.
+/// The content of an input contradicts its name.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum ContentError {
-    /// It is of another format.
+    /// The content is of another format.
     #[error(
         "{input}: the content is {} ({}), not {named} as the name says; {}",
         or(found), sampled(*readable, *records), hint(*named, found, *is_rename)
@@ -276,26 +277,26 @@ pub enum ContentError {
         input: String,
         /// The format in its name.
         named: FormatName,
-        /// The formats of its content.
+        /// The formats that fit the content.
         found: Vec<FormatName>,
-        /// Records of a sample that can be read so.
+        /// Records of the sample that can be read in the first of these formats.
         readable: u64,
         /// Records of the sample.
         records: u64,
-        /// Whether another name is the only remedy.
+        /// Whether the message advises to rename the file, because no option can override its name.
         is_rename: bool,
     },
-    /// It is no file of records.
+    /// The file holds no records.
     #[error("{input}: the content is {}{}; {}", container.name, not(named.as_ref()), container.advice)]
     Container {
         /// The input.
         input: String,
-        /// The format in its name, if it says one.
+        /// The format in its name, if the name has one.
         named: Option<FormatName>,
-        /// What it is.
+        /// What the file is.
         container: Container,
     },
-    /// It is of no known format.
+    /// No known format fits.
     #[error(
         "{input}{fault}; {} can be read as {named}, as the name says, and no other format fits; \
          use --from {named} to read it all the same",
@@ -316,7 +317,8 @@ pub enum ContentError {
 }
 
 impl ContentError {
-    /// That of an input whose content has one of these formats, compressed in this way; none without any.
+    /// The error for an input whose content fits `others` and is compressed with `compression`. `None` if `others` is
+    /// empty.
     pub(crate) fn other(
         input: &str,
         named: FormatName,
@@ -331,7 +333,7 @@ impl ContentError {
             found: found.collect(),
             readable: best.number(),
             records: best.survey.records,
-            // A name that promises compression is believed, whatever --from says of the records inside.
+            // `--from` does not override a compression extension, so a wrong one can only be fixed by renaming.
             is_rename: compression != named.compression && compression == Compression::None,
         })
     }
@@ -349,7 +351,7 @@ impl ContentError {
         Self::Unreadable { input: input.to_owned(), named, readable, records, fault }
     }
 
-    /// The same about an input of which no option says the format.
+    /// The same error for inputs that no option gives a format for: it advises to rename the file.
     pub(crate) fn without_option(self) -> Self {
         match self {
             Self::Other { input, named, found, readable, records, .. } => {

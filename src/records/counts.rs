@@ -121,10 +121,10 @@ pub struct Counts {
     /// Games that were written, whole or in part.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub games: u64,
-    /// Positions without a move that were written where games can be.
+    /// Positions without a move, written to a format of games.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub positions: u64,
-    /// What games say besides their records and the output format cannot hold: names, comments and the like, by kind.
+    /// Names, comments and the like that the output format cannot hold, by kind.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub lost_info: BTreeMap<String, u64>,
     /// Nodes searched.

@@ -1,4 +1,4 @@
-//! The format of a file by its content, where its name does not say it or says another one.
+//! Detects the format of a file by content, for names without a format and to check names with one.
 
 use std::io::Read;
 use std::path::Path;
@@ -73,7 +73,7 @@ pub(crate) fn format_of(path: &Path) -> Result<Detected, PlanError> {
     }
 }
 
-/// What samples of a file show in each format but one, up to the first group with a possible one.
+/// Surveys of a file in each format except `except`, up to the first group of formats with a possible one.
 fn candidates(
     path: &Path,
     compression: Compression,
@@ -85,7 +85,7 @@ fn candidates(
             |format: &Format| Some(*format) != except && !matches!(format, Kifu | Ki2 | Ki2u);
         for format in group.into_iter().filter(is_asked) {
             let input = Input::named(path, FormatName { format, compression });
-            // The name may promise another compression.
+            // The extension may name another compression.
             match survey(&Input { compression, ..input }) {
                 Ok(survey) if survey.records > 0 => candidates.push(Candidate { format, survey }),
                 Err(error) if error.is_of_system() => return Err(error),
@@ -101,11 +101,11 @@ fn candidates(
     Ok(candidates)
 }
 
-/// Compares the format that the name of an input says with its content. USI games under the name `.sfen`, which is
-/// usual for both, are to be read as such: that input is returned in the place of the given one.
+/// Compares the format in the name of an input with its content. If a `.sfen` file holds USI games, returns the input
+/// to read instead: the extension is used for both formats.
 ///
 /// # Errors
-/// [`ContentError`] if most records cannot be read or most moves not be played.
+/// [`ContentError`] if most records cannot be read or most moves are illegal.
 pub(crate) fn check_name(input: &Input, path: &Path) -> Result<Option<Input>, PlanError> {
     if matches!(&input.location, InputLocation::File(path) if !path.exists()) {
         // The reader reports it.
@@ -115,7 +115,7 @@ pub(crate) fn check_name(input: &Input, path: &Path) -> Result<Option<Input>, Pl
     let (name, named, compression) = (&input.name, input.format_name(), compression_of(path)?);
     let is_same = compression == input.compression;
     if survey.records == 0 && is_same {
-        // What is damaged cannot be decompressed in any format: the reader says where.
+        // The compressed data is damaged. The reader reports where.
         return Ok(None);
     }
     if !is_same && compression == Compression::Parquet {
@@ -145,8 +145,8 @@ pub(crate) fn check_name(input: &Input, path: &Path) -> Result<Option<Input>, Pl
     Err(ContentError::unreadable(name, named, &survey, fault).into())
 }
 
-/// What a sample shows in the format of an input, if that gives reason to doubt the format. A sample without records
-/// is one that could not be read.
+/// The survey of an input in its format, if it casts doubt on that format. It has no records if the input could not be
+/// read.
 fn doubtful_survey(input: &Input) -> Result<Option<Survey>, SourceError> {
     let is_doubtful = |survey: &Survey| survey.records > 0 && is_doubtful(survey, input.format);
     let sampled = match &input.evidence {
@@ -164,9 +164,9 @@ fn doubtful_survey(input: &Input) -> Result<Option<Survey>, SourceError> {
     }
 }
 
-/// What a file is that holds no records, by its name or its first bytes.
+/// Recognises a container by its first bytes or its name.
 fn container(path: &Path, compression: Compression) -> Result<Option<Container>, SourceError> {
-    // Of these records a few show the bytes as they are.
+    // A few records of any fixed-size format give the decompressed bytes.
     let plain = Input::named(path, FormatName { format: Format::Hcp, compression });
     let head = match start_of(&Input { compression, ..plain }) {
         Err(error) if error.is_of_system() => return Err(error),

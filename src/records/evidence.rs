@@ -42,7 +42,7 @@ pub(crate) fn add_sample(input: &mut Input, is_format_given: bool) -> Result<(),
     Ok(())
 }
 
-/// Decides how moves are encoded: as given, or else as most of those in the sample are legal.
+/// Decides the move encoding: the given one, or the one in which most moves of the sample are legal.
 ///
 /// # Errors
 /// As [`add_sample`].
@@ -182,7 +182,7 @@ fn sample_start(input: &Input, records: u64) -> Result<Survey, SourceError> {
         if let Delivery::Block(block) = &delivery {
             bytes += block.bytes().len();
         }
-        // Games are searched for in all the bytes of a file that holds none.
+        // In a file without games, the search for one would read the whole file.
         if bytes >= SAMPLE_BYTES {
             break;
         }
@@ -190,7 +190,7 @@ fn sample_start(input: &Input, records: u64) -> Result<Survey, SourceError> {
     Ok(survey)
 }
 
-/// The first bytes of an input, decompressed: whole units, or as many bytes as a few records of a fixed size take.
+/// The first bytes of an input, decompressed: whole units, or a few fixed-size records.
 ///
 /// # Errors
 /// If they cannot be read.

@@ -22,13 +22,13 @@ use crate::storage::path_text::{path_of, text_of};
 use crate::storage::quantity::quantity;
 use crate::storage::table::TableFormat;
 
-/// What to do with an input whose name says its format, if most of its records cannot be read in any format.
+/// What to do with an input whose records mostly cannot be read in the format of its name, if no other format fits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Unreadable {
     /// Refuse it.
     #[default]
     Refused,
-    /// Read it all the same, with a warning.
+    /// Read it, with a warning.
     Accepted,
 }
 
@@ -42,7 +42,7 @@ impl Unreadable {
 /// Looks at an input: its format by name or content where none is given, how its moves are encoded by its records.
 ///
 /// # Errors
-/// [`PlanError`] if it is not there, is a folder, does not show its format, or its content contradicts its name.
+/// [`PlanError`] if it does not exist, is a folder, has no recognisable format, or its content contradicts its name.
 pub fn input(
     path: &Path,
     from: Option<FormatName>,
@@ -91,7 +91,7 @@ fn input_with(
     }
     evidence::add_sample(&mut input, from.is_some())?;
     if by_name.is_some() {
-        // Quarantined records are bad by their name.
+        // Files of quarantined records hold bad records by definition.
         let accepts_unreadable = unreadable == Unreadable::Accepted || is_quarantined(path);
         input = checked(input, path, accepts_unreadable)?;
     }
@@ -100,7 +100,7 @@ fn input_with(
     Ok(input)
 }
 
-/// Says what was decided about an input, and by what.
+/// Logs the format that was chosen for an input, and why.
 fn log(input: &Input, is_given: bool, is_named: bool) {
     let by = match (is_given, is_named) {
         (true, _) => "as --from says",
@@ -124,12 +124,13 @@ fn log(input: &Input, is_given: bool, is_named: bool) {
     tracing::info!("{name}: read as {format}, {by}{moves}{}", sample.unwrap_or_default());
 }
 
-/// Whether the name says that a file holds records that were bad.
+/// Whether the file name is that of quarantined records.
 fn is_quarantined(path: &Path) -> bool {
     Stream::taken_out(&text_of(path)).is_some_and(|(_, word)| word == BAD)
 }
 
-/// An input whose content agrees with the format in its name, as far as that shows before it is read.
+/// Checks the format of an input against its content. An input that can be read only once is checked at its first
+/// block.
 fn checked(input: Input, path: &Path, accepts_unreadable: bool) -> Result<Input, PlanError> {
     if !input.location.can_be_read_again() {
         return Ok(Input { first_block: FirstBlock::Checked { accepts_unreadable }, ..input });
@@ -183,14 +184,14 @@ pub(crate) fn inputs(
     Ok(inputs.into_iter().collect::<Result<_, _>>()?)
 }
 
-/// Inputs of which the command line does not say the format.
+/// Inputs for which the command has no format option.
 pub(crate) fn references(paths: &[PathBuf]) -> Result<Vec<Input>, PlanError> {
     let inputs = inputs_or_errors(paths, None, None, Unreadable::Refused)?;
     let inputs = inputs.into_iter().map(|input| input.map_err(ContentError::without_option));
     Ok(inputs.collect::<Result<_, _>>()?)
 }
 
-/// The same with an error in the place of each input whose content contradicts its name.
+/// The same, but a contradiction between name and content is returned for each input instead of ending the call.
 pub(crate) fn inputs_or_errors(
     paths: &[PathBuf],
     from: Option<FormatName>,
@@ -252,14 +253,14 @@ pub(crate) fn conversion(
     })
 }
 
-/// Warns if evaluations or results of an output are filled in: the conversions are those of the inputs.
+/// Warns if evaluations or results are filled in. `conversions` are those of the inputs of one output.
 pub(crate) fn warn_of_invented_labels<'a>(
     fill: &Fill,
     to: Fields,
     conversions: impl IntoIterator<Item = (&'a Input, &'a ConversionPlan)>,
 ) {
     let invented = conversions.into_iter().map(|(input, conversion)| {
-        // Lines of text lack fields one by one.
+        // In text formats each line may lack different fields.
         let by_line = if input.format.is_sparse() { to } else { Fields::NONE };
         fill.labels(conversion.invented.union(by_line))
     });

@@ -78,7 +78,7 @@ pub enum PlanError {
         /// As what it can be read.
         formats: Vec<&'static str>,
     },
-    /// Its content is not what its name says.
+    /// The content contradicts the name.
     #[error(transparent)]
     Content(#[from] ContentError),
     /// References that hold nothing to compare with.
@@ -277,7 +277,7 @@ pub enum PlanError {
     Conversion {
         /// The input.
         input: String,
-        /// What is filled in.
+        /// Values that are filled in.
         fill: Fill,
         /// What is in the way.
         source: UnsupportedConversionError,
@@ -316,13 +316,13 @@ pub enum PlanError {
         /// The output's format.
         to: FormatName,
     },
-    /// An encoding is asked for of a format that exists in one only.
+    /// `--encoding` for a format with only one encoding.
     #[error("--encoding says how kif, kifu, ki2 and ki2u are encoded, and the output is {to}")]
     OneEncoding {
         /// The output's format.
         to: String,
     },
-    /// A version of the CSA standard is asked for of another format.
+    /// `--csa-version` for a format other than `csa`.
     #[error("--csa-version says how csa is written, and the output is {to}")]
     NoCsaVersion {
         /// The output's format.

@@ -335,7 +335,7 @@ fn is_bad_with(read: &Decoded<'_>, unit: &RawUnit<'_>, error: &RecordError) -> b
     is_same && read.unit.offset == unit.offset
 }
 
-/// Appends a record as the bytes that were read; a text in the encoding of its format.
+/// Appends the bytes of a record as they were read. Text is transcoded to the encoding of the output format.
 ///
 /// # Errors
 /// [`RecordError::Encode`] if that encoding lacks a character.

@@ -227,12 +227,12 @@ impl EncodedRecords {
         &self.bytes[self.end_of(from)..self.end_of(to)]
     }
 
-    /// What follows the last record: a group of none.
+    /// The bytes after the last record: groups without records.
     pub(crate) fn bytes_behind(&self) -> &[u8] {
         &self.bytes[self.end_of(self.len())..]
     }
 
-    /// Where the first so many records end.
+    /// Where the first `records` records end.
     fn end_of(&self, records: u64) -> usize {
         let records = usize::try_from(records.min(self.len())).unwrap_or(usize::MAX);
         match (records, self.record_len) {

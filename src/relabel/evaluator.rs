@@ -11,7 +11,7 @@ use crate::shogi::{Color, Position};
 
 /// Something that evaluates positions.
 pub trait PositionEvaluator: Send {
-    /// Evaluates positions, each by itself: an answer depends on its position only. Ends soon after `cancel` is set.
+    /// Evaluates positions independently of each other. Ends soon after `cancel` is set.
     ///
     /// # Errors
     /// [`EvaluatorError`] if it cannot.
@@ -29,7 +29,7 @@ pub struct Evaluated {
     pub score: Score,
     /// What a search says about the moves; nothing without one.
     pub searched: SearchedMoves,
-    /// What was named as the best move, if that is no legal move. It is written nowhere.
+    /// The best move that was named, if it is illegal. It is not written.
     pub rejected_move: Option<String>,
 }
 

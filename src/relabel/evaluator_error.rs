@@ -28,37 +28,37 @@ pub enum EvaluatorError {
         /// How.
         status: String,
     },
-    /// The engine does not answer.
+    /// The engine did not answer in time.
     #[error("no answer from `{command}` within {} s", patience.as_secs_f64())]
     Silent {
         /// The program with its arguments.
         command: String,
-        /// How long it was waited for.
+        /// How long the wait was.
         patience: Duration,
     },
-    /// The engine says what the protocol does not allow.
+    /// The engine violated the protocol.
     #[error("`{command}` sent {what}")]
     Nonsense {
         /// The program with its arguments.
         command: String,
-        /// What.
+        /// What it sent.
         what: String,
     },
-    /// Somebody set the flag that ends the evaluation.
+    /// The evaluation was cancelled.
     #[error("the evaluation was interrupted")]
     Cancelled,
     /// The engine does not say how good the position is.
     #[error("the engine said no score before `bestmove {best_move}`")]
     NoScore {
-        /// What it said.
+        /// The argument of `bestmove`.
         best_move: String,
     },
-    /// The engine fails whenever it is asked about a position, or cannot be asked again.
+    /// The engine failed repeatedly on one position, or in a way that rules out another try.
     #[error("the engine failed {}on {sfen}", if *tries > 1 { format!("{tries} times ") } else { String::new() })]
     Position {
         /// The position.
         sfen: String,
-        /// How often it was asked.
+        /// The number of tries.
         tries: usize,
         /// The last time.
         source: Box<EvaluatorError>,
@@ -67,7 +67,7 @@ pub enum EvaluatorError {
     #[cfg(feature = "network")]
     #[error(transparent)]
     Network(#[from] NetworkError),
-    /// A thread has no memory for the table of its mate searches.
+    /// There is not enough memory for the mate search table of a thread.
     #[cfg(feature = "network")]
     #[error("cannot begin to search")]
     Table(#[from] crate::search::TableError),
@@ -86,7 +86,7 @@ pub enum EvaluatorError {
 }
 
 impl EvaluatorError {
-    /// Whether somebody set the flag that ends the evaluation.
+    /// Whether the evaluation was cancelled.
     pub const fn is_interruption(&self) -> bool {
         match self {
             Self::Cancelled => true,

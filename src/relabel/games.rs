@@ -146,7 +146,7 @@ impl GameWriter<'_> {
         };
         let (to, fill) = (self.relabelling.to, &self.relabelling.plan.settings.fill);
         if part.is_position {
-            // Evaluations stand beside moves. Archives have games that ended before the first one.
+            // Evaluations are stored with moves. A game that ended before its first move has none.
             let records = placed.records.len() as u64;
             let counts = &mut self.processed.counts;
             counts.input += records;

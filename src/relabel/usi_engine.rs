@@ -22,7 +22,7 @@ pub(crate) struct EngineSettings {
     pub options: Vec<(String, String)>,
     /// Nodes a position.
     pub nodes: u64,
-    /// How long it may take to get ready, or be silent while it searches.
+    /// How long the engine may take to get ready, or send nothing about its search.
     pub patience: Duration,
 }
 
@@ -52,7 +52,7 @@ impl EngineSettings {
     }
 }
 
-/// Says `usi`; the engine's name, if it says one.
+/// Sends `usi`. Returns the engine's name, if it gives one.
 fn greet(process: &mut UsiProcess, cancel: &AtomicBool) -> Result<Option<String>, EvaluatorError> {
     let mut name = None;
     process.ask("usi", "usiok", cancel, |line| {
@@ -75,7 +75,7 @@ impl UsiEvaluator {
         Self { settings, process: None }
     }
 
-    /// Asks about one position.
+    /// Evaluates one position.
     fn ask(
         &mut self,
         position: &Position,
@@ -98,13 +98,13 @@ impl UsiEvaluator {
                 (Some("bestmove"), word) => break word.unwrap_or_default().to_owned(),
                 (Some("info"), Some(word)) if word != "string" => {
                     score.take(&line);
-                    // It searches, however long.
+                    // The engine is searching, so the wait starts again.
                     wait = process.wait(cancel);
                 }
                 _ => {}
             }
         };
-        // A second answer comes before this one, and is not taken for that to the next position.
+        // A second `bestmove` arrives before `readyok`, and so is not taken for the answer to the next position.
         process.ask("isready", "readyok", cancel, |_| {})?;
         let evaluated = score.finish(&best_move, position);
         evaluated.ok_or(EvaluatorError::NoScore { best_move })
@@ -124,7 +124,7 @@ impl UsiEvaluator {
             self.process = None;
             match error {
                 EvaluatorError::Start { .. } | EvaluatorError::Cancelled => return Err(error),
-                // An engine that breaks the protocol would do so again, and its other answers are doubtful.
+                // After a protocol violation no other answer of this engine can be trusted.
                 error if tries == TRIES || matches!(error, EvaluatorError::Nonsense { .. }) => {
                     let (sfen, source) = (position.to_string(), Box::new(error));
                     return Err(EvaluatorError::Position { sfen, tries, source });

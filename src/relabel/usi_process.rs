@@ -1,4 +1,4 @@
-//! A program that speaks USI: lines to it, lines from it, none of which is trusted.
+//! A USI engine as a child process. Nothing that it sends is trusted.
 
 use std::process::Stdio;
 use std::sync::atomic::AtomicBool;
@@ -8,7 +8,7 @@ use kyokumen_process::{ChildProcess, Fault, MAX_LINE_BYTES, Wait};
 
 use super::evaluator_error::EvaluatorError;
 
-/// What an engine may say before an answer. Engines say some hundred lines about a position.
+/// The most bytes before an answer. Engines send about a hundred lines for a position.
 const MOST_BYTES: usize = 16 << 20;
 
 /// A running engine; it is killed when this is dropped.
@@ -16,12 +16,12 @@ pub(super) struct UsiProcess {
     process: ChildProcess,
     command: String,
     patience: Duration,
-    /// Bytes heard since something was asked.
+    /// Bytes received since the last question.
     heard: usize,
 }
 
 impl UsiProcess {
-    /// Starts a program with these arguments that may take so long for each answer.
+    /// Starts a program. `patience` limits the wait for each answer.
     pub(super) fn start(command: &[String], patience: Duration) -> Result<Self, EvaluatorError> {
         let process = ChildProcess::start(command, Stdio::null()).map_err(|source| {
             let program = command.first().cloned().unwrap_or_default();
@@ -38,12 +38,12 @@ impl UsiProcess {
         self.process.send(bytes);
     }
 
-    /// A wait for a line that begins now.
+    /// Starts the wait for a line.
     pub(super) fn wait<'a>(&self, cancel: &'a AtomicBool) -> Wait<'a> {
         Wait::new(self.patience, cancel)
     }
 
-    /// Sends a line and waits for the line that answers it. Lines before that go to `other`; they give no more time.
+    /// Sends a line and waits for the line `answer`. Passes lines before it to `other`; they do not extend the wait.
     pub(super) fn ask(
         &mut self,
         question: &str,
@@ -64,7 +64,7 @@ impl UsiProcess {
         }
     }
 
-    /// Asks for a best move. What was said before is none.
+    /// Sends a `go` command. Lines that were sent before it are discarded; a `bestmove` among them is an error.
     pub(super) fn go(&mut self, line: &str) -> Result<(), EvaluatorError> {
         self.heard = 0;
         loop {

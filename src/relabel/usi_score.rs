@@ -83,7 +83,7 @@ fn read_score(kind: Option<&str>, number: Option<&str>) -> Option<Score> {
     }
 }
 
-/// A number of digits; the largest one in place of those that are larger.
+/// Parses a number. A number that is too large becomes the largest value.
 fn magnitude(text: &str) -> Option<usize> {
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then(|| text.parse().unwrap_or(usize::MAX))

@@ -23,7 +23,7 @@ pub(super) struct RelabelWorker<E, F> {
     plan: Arc<JobPlan>,
     make_evaluator: Arc<F>,
     evaluator: Option<E>,
-    /// Dropped with this: the run waits for the evaluators to end.
+    /// Dropped together with the evaluator: the run waits until all evaluators have ended.
     _alive: Sender<()>,
 }
 
@@ -58,7 +58,7 @@ impl<E: PositionEvaluator, F: Fn(&AtomicBool) -> Result<E, EvaluatorError>> Rela
                 return Ok(Vec::new());
             }
             self.evaluate(positions, cancel).map_err(|error| {
-                // Whoever interrupts a run at a terminal ends its evaluators, too.
+                // Ctrl-C at a terminal also ends the evaluators, so their errors are expected.
                 let is_interruption = error.is_interruption() || cancel.load(Ordering::Relaxed);
                 if is_interruption { Interruption::Cancelled } else { Interruption::Failed(error) }
             })

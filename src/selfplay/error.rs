@@ -58,7 +58,7 @@ pub enum SelfPlayError {
         /// What happened.
         source: EvaluationError,
     },
-    /// There is no memory for the table of the search that looks for mates in openings.
+    /// There is not enough memory for the table of the mate search in openings.
     #[error("cannot begin to look for mates in openings")]
     Table(#[from] TableError),
     /// The games of this shard are none.

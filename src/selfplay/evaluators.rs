@@ -86,7 +86,7 @@ impl Model {
         })
     }
 
-    /// Loads it; `temperature` divides the logits of a network's policy. The start of a program ends soon after
+    /// Loads the model. `temperature` divides the logits of a network's policy. Loading a program ends soon after
     /// `cancel` is set.
     ///
     /// # Errors

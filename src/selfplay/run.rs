@@ -121,7 +121,7 @@ impl Drop for SelfPlayProgress {
 
 type Networks = Vec<Vec<Box<dyn Evaluator>>>;
 
-/// Loads the networks, and tries whether all devices give the same bits for a position wherever it stands.
+/// Loads the networks, and tests whether all devices give the same bits for a position anywhere in a batch.
 fn start(plan: &SelfPlayPlan, cancel: &AtomicBool) -> Result<(Networks, bool), SelfPlayError> {
     let mut networks = load(plan, cancel)?;
     let mut all = true;
@@ -148,7 +148,7 @@ fn load(plan: &SelfPlayPlan, cancel: &AtomicBool) -> Result<Networks, SelfPlayEr
     Ok(networks)
 }
 
-/// What is left of a run for another process.
+/// What a later process can resume the run from.
 fn kept(plan: &SelfPlayPlan, games: u64) -> Kept {
     match plan.checkpoint {
         Some(_) => Kept::Games(games),
@@ -216,7 +216,7 @@ impl Run {
                 Ok(None) => {}
                 Err(source) => {
                     self.save()?;
-                    // Whoever interrupts a run at a terminal ends its programs, too.
+                    // Ctrl-C at a terminal also ends the programs, so their errors are expected.
                     return Err(if cancel.load(Ordering::Relaxed) {
                         SelfPlayError::Interrupted { kept: self.kept() }
                     } else {

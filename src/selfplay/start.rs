@@ -33,8 +33,8 @@ pub(super) fn find_start(plan: &SelfPlayPlan) -> Result<Start, SelfPlayError> {
     };
     if let Some((path, checkpoint)) = checkpoint {
         check_same(path, &checkpoint.identity, &plan.identity)?;
-        // The process ended while it gave names, the manifest's last: what has its name goes back. In the beginning
-        // what has the name is what the run is to replace.
+        // The last process ended while it renamed its files, the manifest last. A renamed output gets its partial name
+        // back. At the beginning of a run, though, that file is the one to be replaced.
         if !checkpoint.is_beginning() && !partial.exists() && plan.output.path.exists() {
             let path = &plan.output.path;
             platform::rename(path, &partial).map_err(|source| io_error("rename", path, source))?;
@@ -64,8 +64,8 @@ pub(super) fn find_start(plan: &SelfPlayPlan) -> Result<Start, SelfPlayError> {
     Ok(Start::Done(Box::new(manifest)))
 }
 
-/// What is written down of a new run. If it replaces anything, a checkpoint says so first: a process that resumes it
-/// must not take the existing files for its own.
+/// Begins a new run. If it replaces files, writes a checkpoint first, so that a process that resumes the run does not
+/// take the existing files for its own.
 pub(super) fn begin(plan: &SelfPlayPlan) -> Result<SelfPlayCheckpoint, SelfPlayError> {
     let manifest = &plan.manifest;
     let replaced = sum_if_there(manifest).map_err(|source| io_error("read", manifest, source))?;
@@ -75,7 +75,7 @@ pub(super) fn begin(plan: &SelfPlayPlan) -> Result<SelfPlayCheckpoint, SelfPlayE
     if let Some(path) = plan.checkpoint.as_ref().filter(|_| there) {
         begun.write(path)?;
     }
-    // Another run's.
+    // Partial files of another run.
     for path in [&plan.output.path, manifest].map(|path| partial_path(path)) {
         platform::remove_if_there(&path).map_err(|source| io_error("remove", &path, source))?;
     }

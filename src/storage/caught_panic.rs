@@ -1,22 +1,22 @@
-//! Panics that become errors, a library's for instance: they print no message, the error has it.
+//! Turns panics, for instance of libraries, into errors. The message goes to the error instead of standard error.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook, take_hook};
 use std::sync::Once;
 
-/// A panic that was caught: what it said, and where.
+/// The message and location of a caught panic.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CaughtPanic(String);
 
 thread_local! {
-    /// Whether a panic of this thread is caught here.
+    /// Whether panics of this thread are caught.
     static IS_CAUGHT: Cell<bool> = const { Cell::new(false) };
-    /// What the last one said that was caught.
+    /// The message of the last caught panic.
     static SAID: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Calls a function; a panic within, on this thread, is what it returns.
+/// Calls a function. Returns its panic as an error.
 ///
 /// # Errors
 /// [`CaughtPanic`].
@@ -42,7 +42,7 @@ fn keep(panic: &PanicHookInfo<'_>) {
 }
 
 impl CaughtPanic {
-    /// One that says this.
+    /// A panic with this message.
     pub(crate) fn new(message: &str) -> Self {
         Self(message.to_owned())
     }

@@ -43,7 +43,7 @@ pub struct Holder {
     pub boot: Option<String>,
     /// Number of the process on it.
     pub pid: u32,
-    /// Which shard it writes, as in `3/10`; none for outputs without shards.
+    /// The shard that it writes, as in `3/10`. `None` for outputs without shards.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<String>,
 }
@@ -113,8 +113,8 @@ pub struct Lock {
 }
 
 impl Lock {
-    /// Takes the lock of the outputs of a shard, or of outputs without shards. Waits for signs of life of a process on
-    /// another machine, up to a minute.
+    /// Locks the outputs of a shard, or outputs without shards. If a process on another machine holds the lock, waits
+    /// up to a minute for signs that it is alive.
     ///
     /// # Errors
     /// [`LockError`] if somebody else has it.

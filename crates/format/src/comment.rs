@@ -30,12 +30,12 @@ pub(super) fn is_bare(comment: &str) -> bool {
     text.parse::<i32>().is_ok()
 }
 
-/// The comment that says the player's evaluation.
+/// The comment that states the player's evaluation.
 pub(super) fn of_player(black_cp: i32) -> String {
     format!("*評価値={black_cp}")
 }
 
-/// The comment that says the evaluation of an analysis.
+/// The comment that states the evaluation of an analysis.
 pub(super) fn of_analysis(black_cp: i32) -> String {
     format!("#評価値={black_cp}")
 }

@@ -39,7 +39,7 @@ pub enum UnsupportedConversionError {
         /// Fields without a value.
         fields: Fields,
     },
-    /// The target holds games and no positions without a move, and the source no moves.
+    /// The target has no place for a position without a move, and the source has no moves.
     #[error(
         "{to} holds moves only, and {from} has none; kif, ki2, bod, csa and jkf hold positions without a move, too"
     )]
@@ -90,11 +90,11 @@ pub fn conversion_plan(
     }
     let mut lost = from.fields().without(to.fields());
     if from == Format::Usi {
-        // Which lines say how a game ended shows when they are read.
+        // Whether a line states how its game ended is known only when it is read.
         lost = lost.without(Fields::of_all(&[Field::Result, Field::Ending]));
     }
     if to == Format::Usi && from.endings().is_empty() {
-        // Its words for results say how a game was won, too.
+        // The USI words for a result also say how the game was won.
         lost = lost.union(from.fields().intersection(Fields::of(Field::Result)));
         invented = invented.without(Fields::of(Field::Result));
     }

@@ -48,7 +48,7 @@ pub fn encode(
     }
     let mut lost = format.losses(said, record.ending);
     if format == Format::Usi {
-        // Behind one move the game has not ended.
+        // After one move the game has not ended.
         lost = lost.union(said.intersection(Fields::of_all(&[Field::Result, Field::Ending])));
         invented = invented.without(Fields::of(Field::Result));
     }
@@ -65,7 +65,7 @@ pub fn encode(
     Ok(FieldChanges { lost, invented })
 }
 
-/// Fields that a position by itself does not have in formats of games: they stand beside moves.
+/// Fields that formats of games store per move. A position without a move has no place for them.
 pub(crate) const BESIDE_MOVES: Fields =
     Fields::of_all(&[Field::BestMove, Field::EvalCp, Field::EndPly, Field::Candidates]);
 
@@ -148,10 +148,10 @@ pub fn read_games(
     }
 }
 
-/// How games are written where a format leaves a choice.
+/// Options for writing games.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct WriteOptions {
-    /// The version of the CSA standard that `csa` follows.
+    /// The CSA version in which `csa` is written.
     pub csa_version: CsaVersion,
 }
 

@@ -59,7 +59,7 @@ const SEPARATOR: &[u8] = b"/";
 /// The first line of a file that names its encoding.
 const ENCODING: &[u8] = b"'CSA encoding=";
 
-/// Copies a game behind a separator, and only one. Remarks behind the last game of a file stay without one.
+/// Copies a game with exactly one separator before it. Comments after the last game of a file get none.
 fn copy(unit: &[u8], out: &mut Vec<u8>) {
     if !is_remark(unit) {
         put_line(out, SEPARATOR);
@@ -182,7 +182,7 @@ fn take_statement(replay: &mut Replay, statement: &[u8], at: usize) -> Result<()
         [b'\'', b'*', comment @ ..] => replay.take_comment(&decode(comment)),
         [b'\'', ..] => {}
         [b'T', time @ ..] => match milliseconds(time) {
-            // The time for a move that was not played is that of no move.
+            // The time belongs to an illegal move, which is not part of the game.
             Some(_) if replay.is_behind_illegal_move() => {}
             Some(elapsed_ms) => replay.take_time(elapsed_ms),
             None => skip(replay),
@@ -191,7 +191,7 @@ fn take_statement(replay: &mut Replay, statement: &[u8], at: usize) -> Result<()
             if let Some(mark) = Mark::parse(statement) {
                 take_mark(replay, mark);
             } else {
-                // The game ends for a reason that is not known.
+                // An unknown mark: the game ends for an unknown reason.
                 skip(replay);
                 replay.has_ended = true;
             }
@@ -259,7 +259,7 @@ fn write_moves(game: &Game, version: CsaVersion, out: &mut Vec<u8>) -> Result<()
     let mut position = Position::try_from(&game.start).map_err(|_| EncodeError::NoGame)?;
     let (info, mut evaluations) = (&game.info, EvalComments::FLOODGATE);
     let unsaid = evaluations.of_start(&info.comments, position.side_to_move(), game.moves.first());
-    // Before the first move `'**` would be an evaluation of nothing, which cshogi does not bear.
+    // Before the first move there is no evaluation that `'**` could state, and cshogi fails on it.
     let of_start = |comment: &String| {
         if comment.starts_with('*') { format!(" {comment}") } else { comment.clone() }
     };
@@ -282,7 +282,8 @@ fn write_moves(game: &Game, version: CsaVersion, out: &mut Vec<u8>) -> Result<()
         put_time(info.end_elapsed_ms, version, out);
         put_comments(info.end_comments.iter(), out);
     } else {
-        // Without a mark they stand with the last move, whose evaluation they do not say.
+        // Without a mark, readers attach these comments to the last move. The leading space keeps them from being read
+        // as its evaluation.
         let comments: Vec<String> = info.end_comments.iter().map(|it| format!(" {it}")).collect();
         put_comments(comments.iter(), out);
     }

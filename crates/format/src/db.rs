@@ -115,7 +115,7 @@ impl<'a> DbPosition<'a> {
     }
 }
 
-/// The value of a move; `none` says that there is none, and so does a comment in its place.
+/// The value of a move. `none`, or a comment in its place, means that there is no value.
 fn eval_cp(value: &[u8], at: usize, warnings: &mut Warnings) -> Result<Option<i16>, DecodeError> {
     if value.eq_ignore_ascii_case(NO_MOVE.as_bytes()) || is_comment(value) {
         return Ok(None);

@@ -199,7 +199,7 @@ pub enum EncodeError {
         /// Side without a king.
         color: Color,
     },
-    /// The arrangement is no position of a game.
+    /// The board is not a valid position of a game.
     #[error("{0}")]
     Position(PositionError),
     /// A position without a move, in a format that has no place for one.
@@ -227,7 +227,7 @@ pub enum EncodeError {
         /// The format.
         format: &'static str,
     },
-    /// The move for records without one cannot be played in this one.
+    /// The move to fill in is illegal in this record.
     #[error(
         "it has no move, and {best_move}, which is to be filled in, cannot be played in its position"
     )]
@@ -243,7 +243,7 @@ pub enum EncodeError {
     NotInShiftJis {
         /// The character.
         character: char,
-        /// In which text it stands.
+        /// The kind of text that contains it.
         text: &'static str,
     },
     /// The target needs fields that the record lacks and no fill names.

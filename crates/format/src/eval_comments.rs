@@ -1,6 +1,6 @@
-//! Comments that say what programs say of evaluations, for writing: those of the game, and what they leave unsaid.
+//! Comments with evaluations, for writers: adds one where the comments of a game do not state its evaluation.
 //!
-//! The reader is `Replay::take_comment`; what is written here gives the same evaluations there.
+//! `Replay::take_comment` reads the same evaluations back.
 
 use kyokumen_shogi::Color;
 
@@ -8,21 +8,21 @@ use super::comment::{CommentedEval, evaluation};
 use super::played::Played;
 use super::replay::seen_from;
 
-/// Follows a game that is written from its start.
+/// State while a game is written from its start.
 pub(super) struct EvalComments {
-    /// What stands before the evaluation of a player.
+    /// What precedes a player's evaluation in a comment.
     prefix: &'static str,
-    /// What the comments so far say of the position that comes next, seen from the side to move.
+    /// The evaluation of the next position, as the comments so far state it, seen from the side to move.
     analysis_cp: Option<i16>,
 }
 
 impl EvalComments {
-    /// As Floodgate writes them.
+    /// The form that Floodgate writes.
     pub(super) const FLOODGATE: Self = Self { prefix: "* ", analysis_cp: None };
-    /// As `ShogiHome` writes them.
+    /// The form that `ShogiHome` writes.
     pub(super) const SHOGIHOME: Self = Self { prefix: "*評価値=", analysis_cp: None };
 
-    /// What to write before the comments on the start, besides them; `next` is the first move.
+    /// A comment to write before those on the start position, if one is needed. `next` is the first move.
     pub(super) fn of_start(
         &mut self,
         comments: &[String],
@@ -32,7 +32,7 @@ impl EvalComments {
         self.take_analysis(comments, to_move, next)
     }
 
-    /// What to write before the comments on a move, besides them; `next` is the move behind it.
+    /// Comments to write before those on a move, if any are needed. `next` is the move after it.
     pub(super) fn of_move(
         &mut self,
         played: &Played,
@@ -56,7 +56,7 @@ impl EvalComments {
         of_player.into_iter().chain(of_analysis).collect()
     }
 
-    /// Takes note of an analysis, or contradicts it where the game has another evaluation.
+    /// Reads an analysis from comments. Returns a comment that corrects it if the game has another evaluation.
     fn take_analysis(
         &mut self,
         comments: &[String],

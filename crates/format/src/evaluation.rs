@@ -11,11 +11,11 @@ pub const MATE_EVAL: i16 = 30_000;
 
 const MATED_EVAL: i16 = -MATE_EVAL;
 
-/// Evaluations from here on are those of mates. No probability of 32 bits below 1 comes near.
+/// Evaluations from here on are mates. A win probability below 1 (`f32`) never converts to one as large.
 const LEAST_MATE_EVAL: i16 = MATE_EVAL - 1000;
 
-/// The evaluation of a mate in so many plies: of the side that mates if `wins`, else of the one that is mated. That of
-/// a longer one is as of 1,000 plies: no mate is evaluated as something else.
+/// The evaluation of a mate in `plies` plies: for the side that mates if `wins`, else for the other one. A longer mate
+/// counts as one in 1,000 plies, so that its evaluation remains that of a mate.
 pub fn eval_of_mate(wins: bool, plies: usize) -> i16 {
     const MOST_PLIES: i16 = MATE_EVAL - LEAST_MATE_EVAL;
     let plies = i16::try_from(plies).unwrap_or(MOST_PLIES).min(MOST_PLIES);

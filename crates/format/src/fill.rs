@@ -28,7 +28,7 @@ use crate::record::Record;
 pub struct Fill {
     /// Whether a missing move is to be written as "no move".
     pub no_move: bool,
-    /// The move of records without one; in positions where it is illegal it is an error.
+    /// The move for records without one. A record in which it is illegal is an error.
     pub best_move: Option<Move>,
     /// Evaluation in centipawns, seen from the side to move.
     pub eval_cp: Option<i16>,
@@ -112,7 +112,7 @@ impl Fill {
         game.moves.iter_mut().map(fill_eval).collect()
     }
 
-    /// These values, and the others where this names none.
+    /// These values; values of `others` for fields that this does not fill in.
     #[must_use]
     pub fn or(self, others: Self) -> Self {
         let names_move = self.fields().contains(Field::BestMove);
@@ -126,16 +126,16 @@ impl Fill {
         }
     }
 
-    /// The fields of these that are not to be invented in records to learn from, and that this names.
+    /// Those of `fields` that are filled in and that a network would learn from: evaluation and result.
     pub fn labels(&self, fields: Fields) -> Fields {
         let labels = Fields::of_all(&[Field::EvalCp, Field::Result]);
         self.fields().intersection(fields).intersection(labels)
     }
 
-    /// The move for a record without one, if this names one.
+    /// The move to fill in, if there is one.
     ///
     /// # Errors
-    /// [`EncodeError::IllegalFill`] if it cannot be played in the arrangement of the record.
+    /// [`EncodeError::IllegalFill`] if it is illegal in the position of the record.
     pub fn move_in(&self, setup: &Setup) -> Result<Option<Move>, EncodeError> {
         let Some(best_move) = self.best_move else { return Ok(None) };
         let position = Position::try_from(setup).ok();
@@ -146,7 +146,7 @@ impl Fill {
         }
     }
 
-    /// The record with the move that this names, if it lacks one and `target` has a place for it.
+    /// The record with the move filled in, if it lacks one, `target` has a place for it and this has a move.
     pub(crate) fn with_move<'a>(
         &self,
         record: &'a Record,
@@ -161,7 +161,7 @@ impl Fill {
         })
     }
 
-    /// The record with every missing field of `target` that this names, but for the move.
+    /// The record with all fields of `target` filled in that it lacks, except the move.
     pub(crate) fn apply(&self, record: &Record, target: Fields) -> Record {
         let mut record = record.clone();
         if target.contains(Field::EvalCp) {
@@ -197,7 +197,7 @@ impl Fill {
 impl FromStr for Fill {
     type Err = FillError;
 
-    /// Reads `eval=0,result=draw,ply=0,move=none` (or a move in USI notation) or any part of it, in any order.
+    /// Parses `eval=0,result=draw,ply=0,move=none` (or a move in USI notation). Any subset, in any order.
     fn from_str(text: &str) -> Result<Self, FillError> {
         let mut fill = Self::default();
         for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {

@@ -57,15 +57,15 @@ impl Continuation {
 }
 
 impl RecordRef<'_> {
-    /// The record as a game of one move, or a position by itself, that can be written in a format, what it lacks filled
-    /// in; with the fields that it loses and gains in whatever game it is put. What else a game of this format loses,
-    /// [`Format::lost_of_game`] says.
+    /// The record as a game of one move, or as a position if it has no move, with missing fields filled in. Also
+    /// returns the fields that are lost or filled in, whichever game the move ends up in. [`Format::lost_of_game`]
+    /// gives what else a game loses in a format.
     ///
     /// `content` is [`RecordRef::record`], or that with left and right exchanged.
     ///
     /// # Errors
-    /// [`EncodeError`] if its move cannot be played, or it has none and `to` needs one, or lacks a king or fields that
-    /// `to` must hold and `fill` does not name.
+    /// [`EncodeError`] if the move is illegal; if there is no move and `to` needs one; or if a king or a field is
+    /// missing that `to` needs and `fill` does not supply.
     pub fn as_game(
         &self,
         content: &Record,
@@ -93,7 +93,7 @@ impl RecordRef<'_> {
         }
         invented = invented.union(self.made_up_ending(content, to));
         if to == Format::Usi && !self.knows_ending(content) {
-            // The words for results say how a game was won, too.
+            // The USI words for a result also say how the game was won, which this record does not know.
             game.result = None;
             lost = lost.union(said.intersection(Fields::of(Field::Result)));
             invented = invented.without(Fields::of(Field::Result));
@@ -101,7 +101,8 @@ impl RecordRef<'_> {
         Ok((game, FieldChanges { lost, invented }))
     }
 
-    /// Whether a record would say it if its game had ended otherwise than by mate or resignation.
+    /// Whether the record tells how its game ended: it states an ending, or its format states all but mate and
+    /// resignation.
     fn knows_ending(&self, content: &Record) -> bool {
         let format = self.format();
         content.ending.is_some() || (!format.endings().is_empty() && !format.is_sparse())

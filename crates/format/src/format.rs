@@ -43,7 +43,7 @@ pub enum Format {
     Sbinpack,
     /// Game records of the Computer Shogi Association.
     Csa,
-    /// Games in Kakinoki's KIF format, a numbered move a line, in `Shift_JIS`.
+    /// Games in Kakinoki's KIF format, one numbered move per line, in `Shift_JIS`.
     Kif,
     /// KIF in UTF-8.
     Kifu,
@@ -53,7 +53,7 @@ pub enum Format {
     Ki2u,
     /// Board diagrams in Kakinoki's BOD format.
     Bod,
-    /// JSON Kifu Format: a game a JSON object.
+    /// JSON Kifu Format: one JSON object per game.
     Jkf,
 }
 
@@ -159,8 +159,8 @@ impl Format {
         matches!(self.spec().framing, Framing::Line)
     }
 
-    /// Appends a unit as it is, behind the [separator](Format::separator), and closed if the end of a file has left it
-    /// open.
+    /// Appends a unit unchanged, after the [separator](Format::separator). Adds the end that the last unit of a file
+    /// may lack.
     #[inline]
     pub fn copy_unit(self, unit: &[u8], out: &mut Vec<u8>) {
         (self.spec().copy)(unit, out);
@@ -187,13 +187,13 @@ impl Format {
         }
     }
 
-    /// Whether it is text, which may begin with a mark of the byte order.
+    /// Whether this is a text format. Its files may begin with a byte order mark.
     pub const fn is_text(self) -> bool {
         let is_group = matches!(self.spec().framing, Framing::Group { .. });
         self.is_lines() || (is_group && !matches!(self, Self::Hcpe3 | Self::Pack | Self::Sbinpack))
     }
 
-    /// A unit without the header of its file, if it stands before it, and without a mark of the byte order.
+    /// A unit without the file header before it, if any, and without a byte order mark.
     pub fn without_header(self, unit: &[u8]) -> &[u8] {
         let unit = if self.is_text() { lines::without_mark(unit) } else { unit };
         let header = self.header().trim_ascii_end();
@@ -214,12 +214,12 @@ impl Format {
         matches!(self, Self::Csa | Self::Jkf) || self.is_kif()
     }
 
-    /// Whether it is one of Kakinoki's formats for games, which one reader reads.
+    /// Whether this is one of Kakinoki's formats for games. One reader reads them all.
     pub const fn is_kif(self) -> bool {
         matches!(self, Self::Kif | Self::Kifu | Self::Ki2 | Self::Ki2u)
     }
 
-    /// Whether it holds positions without a move. Other formats of games have no place for them.
+    /// Whether the format holds positions without a move. Formats that hold only moves do not.
     pub const fn holds_positions(self) -> bool {
         matches!(self, Self::Csa | Self::Jkf) || self.is_kif() || !self.holds_games()
     }
@@ -276,14 +276,14 @@ impl Format {
         self.spec().header
     }
 
-    /// What stands between two units of a file: in `csa` a line with a slash. It stands neither before the first unit
-    /// nor behind the last.
+    /// What separates two units of a file: a line with a slash in `csa`, nothing in other formats. There is none before
+    /// the first unit or after the last.
     pub const fn separator(self) -> &'static [u8] {
         self.spec().separator
     }
 
-    /// Appends what `write` does as a unit that may follow others: behind the [separator](Format::separator). If it
-    /// fails or appends nothing, `out` is as before. At the start of a file, drop the separator.
+    /// Appends what `write` writes as a unit after others, with the [separator](Format::separator) before it. If
+    /// `write` fails or appends nothing, `out` is unchanged. At the start of a file, remove the separator.
     ///
     /// # Errors
     /// Those of `write`.

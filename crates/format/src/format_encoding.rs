@@ -1,10 +1,10 @@
-//! Encodings of text: which formats exist in several, and what each is called.
+//! Text encodings, for formats that exist in more than one.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Format;
 
-/// How text is encoded, in formats that exist in several encodings.
+/// A text encoding.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum TextEncoding {
     /// UTF-8.
@@ -16,7 +16,7 @@ pub enum TextEncoding {
 }
 
 impl TextEncoding {
-    /// The encoding with this name, in either case: `utf-8` or `utf8`, `shift_jis`, `sjis` or `cp932`.
+    /// Parses a name, ignoring case: `utf-8` or `utf8`, `shift_jis`, `shift-jis`, `sjis` or `cp932`.
     pub fn from_name(name: &str) -> Option<Self> {
         Some(match &*name.to_ascii_lowercase() {
             "utf-8" | "utf8" => Self::Utf8,
@@ -27,7 +27,7 @@ impl TextEncoding {
 }
 
 impl Format {
-    /// The same syntax in this encoding; `None` if the format has only one.
+    /// The format with the same syntax in this encoding. `None` if the format exists in only one encoding.
     pub const fn in_encoding(self, encoding: TextEncoding) -> Option<Self> {
         Some(match (self, encoding) {
             (Self::Kif | Self::Kifu, TextEncoding::Utf8) => Self::Kifu,
@@ -38,8 +38,8 @@ impl Format {
         })
     }
 
-    /// Whether units of another format can be written by [`Format::write_unit`]: the two differ in their encoding at
-    /// most.
+    /// Whether [`Format::write_unit`] can write units of the other format: the two are equal or differ only in
+    /// encoding.
     pub fn takes_units_of(self, other: Self) -> bool {
         let in_utf8 = |format: Self| format.in_encoding(TextEncoding::Utf8);
         self == other || (in_utf8(self).is_some() && in_utf8(self) == in_utf8(other))

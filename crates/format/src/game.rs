@@ -31,7 +31,7 @@ pub struct Game {
     /// Whether this is a position by itself: a diagram that was read with no move behind it, a problem for instance. It
     /// is one record.
     pub is_position: bool,
-    /// Names, dates, comments and whatever else the file says about the game.
+    /// Names, dates, comments and other information about the game.
     pub info: GameInfo,
 }
 
@@ -53,10 +53,10 @@ impl Game {
         }
     }
 
-    /// A game of one move that says what a record says; a position by itself if the record has no move.
+    /// A game of the one move that a record holds; a position without moves if the record has none.
     ///
     /// # Errors
-    /// [`EncodeError`] if the record is no position of a game, or has a move that cannot be played.
+    /// [`EncodeError`] if the record is not a valid position, or its move is illegal.
     pub fn of_record(record: &Record) -> Result<Self, EncodeError> {
         let position = Position::try_from(&record.setup).map_err(EncodeError::Position)?;
         let (result, ending) = (record.result, record.ending);

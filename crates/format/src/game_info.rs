@@ -1,19 +1,19 @@
-//! What game files say besides moves, evaluations and results: names, dates, times, comments, variations.
+//! Information about games besides moves, evaluations and results: names, dates, times, comments, variations.
 //!
-//! Header keys are those of Kakinoki's KIF format and of the CSA standard, which correspond to each other.
+//! Header keys are those of Kakinoki's KIF format and of CSA. Each corresponds to a key of the other.
 
 use std::{fmt, ops};
 
 use crate::played::Variation;
 
-/// What a file says about a game as a whole.
+/// Information about a game as a whole.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct GameInfo {
-    /// Names, dates and other entries of the head, in the order of the file.
+    /// Names, dates and other header entries, in file order.
     pub headers: Vec<Header>,
     /// Comments before the first move, one line each, without the comment sign of the format.
     pub comments: Vec<String>,
-    /// Time that the side to move used before the game ended without a move of it, in milliseconds.
+    /// Milliseconds that the side to move used after the last move, before the game ended.
     pub end_elapsed_ms: Option<u64>,
     /// Comments after the end of the game.
     pub end_comments: Vec<String>,
@@ -21,20 +21,20 @@ pub struct GameInfo {
     pub end_variations: Vec<Variation>,
     /// The bookmark on the start position.
     pub bookmark: Option<String>,
-    /// Lines of the file that the reader did not understand and skipped.
+    /// The number of lines that the reader did not understand and skipped.
     pub skipped_lines: u32,
 }
 
-/// An entry of the head of a game.
+/// A header entry of a game.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Header {
-    /// What it is about.
+    /// The key.
     pub key: HeaderKey,
     /// The text, without white space around it.
     pub value: String,
 }
 
-/// What an entry of the head of a game is about. Each format has its own word for it.
+/// The key of a header entry. Formats have different keywords for it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum HeaderKey {
     /// The name of Black (先手, 下手; `N+`).
@@ -57,26 +57,27 @@ pub enum HeaderKey {
     Other(String),
 }
 
-/// How much a game says besides moves, evaluations and results, or how much of it a format cannot hold.
+/// Counts of information besides moves, evaluations and results: what a game has, or what a format cannot hold of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct InfoCounts {
-    /// Entries of the head.
+    /// Header entries.
     pub headers: u64,
     /// Lines of comments.
     pub comments: u64,
-    /// Moves with the time that they took.
+    /// Moves with a time.
     pub times: u64,
-    /// Variations, nested ones included. What stands in a variation is not counted again.
+    /// Variations, including nested ones. If variations are lost, their comments, times and bookmarks are not counted
+    /// again.
     pub variations: u64,
     /// Bookmarks.
     pub bookmarks: u64,
 }
 
-/// Which of these things a format can hold.
+/// The information that a format can hold.
 #[derive(Clone, Copy)]
 #[expect(clippy::struct_excessive_bools, reason = "each is held or not, whatever the others")]
 pub(crate) struct HoldsInfo {
-    /// Whether it has a word for this entry of this head.
+    /// Whether the format can hold an entry with this key, given all entries of the game.
     pub(crate) header: fn(&HeaderKey, &[Header]) -> bool,
     pub(crate) comments: bool,
     pub(crate) times: bool,
@@ -96,7 +97,8 @@ impl HoldsInfo {
 }
 
 impl GameInfo {
-    /// What remains for a part of the game: the head, and comments at the ends that the part has.
+    /// The information that belongs to a part of the game: the header, and the comments at those ends of the game that
+    /// the part includes.
     pub(crate) fn of_part(&self, has_start: bool, has_end: bool) -> Self {
         let mut info = self.clone();
         if !has_start {
@@ -111,7 +113,7 @@ impl GameInfo {
 }
 
 impl InfoCounts {
-    /// What is counted, by its name in reports, which does not change, with its number.
+    /// The counts with their names in reports. The names are stable.
     pub const fn by_kind(self) -> [(&'static str, u64); 5] {
         [
             ("headers", self.headers),
@@ -122,14 +124,14 @@ impl InfoCounts {
         ]
     }
 
-    /// Whether there is nothing to count.
+    /// Whether all counts are zero.
     pub fn is_zero(&self) -> bool {
         *self == Self::default()
     }
 }
 
 impl fmt::Display for InfoCounts {
-    /// As in `1 variation, 3 comments`.
+    /// For example `1 variation, 3 comments`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kinds = self.by_kind().into_iter().filter(|&(_, number)| number > 0);
         for (index, (kind, number)) in kinds.enumerate() {

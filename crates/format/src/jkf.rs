@@ -1,4 +1,4 @@
-//! `jkf`: JSON Kifu Format, a game a JSON object.
+//! `jkf`: JSON Kifu Format, one JSON object per game.
 //!
 //! The format is defined by the schema and the README of json-kifu-format. See `docs/formats/jkf.md`.
 
@@ -43,23 +43,23 @@ pub(super) const SPEC: Spec = Spec {
     },
 };
 
-/// How a game begins in what programs write. Within a game no line does.
+/// How most programs begin a game. No line within a game begins so.
 const FIRST_KEY: &[u8] = b"{\"header\"";
 
-/// Copies a game without what stands around it: white space, a mark of the byte order, signs of an array.
+/// Copies a game without surrounding white space, byte order marks and array punctuation.
 fn copy(unit: &[u8], out: &mut Vec<u8>) {
     let unit = &unit[around(unit)..];
     let len = unit.iter().rposition(|byte| !is_around(*byte)).map_or(0, |last| last + 1);
     with_line_end(&unit[..len], out);
 }
 
-/// Whether a unit holds nothing but what stands around games.
+/// Whether a unit holds no game, only white space, byte order marks or array punctuation.
 pub(super) fn is_remark(unit: &[u8]) -> bool {
     around(unit) == unit.len()
 }
 
-/// A game ends behind its last brace and the rest of that line, if nothing else stands there; what is cut off ends
-/// before the next game that begins a line. What does not begin with a brace is a line.
+/// A game ends after its closing brace, and after the rest of that line if it is blank. A truncated game ends before
+/// the next line that begins a game. Text that does not begin with a brace ends with its line.
 fn unit_end(bytes: &[u8], at_end: bool) -> Option<usize> {
     let start = around(bytes);
     if bytes.get(start) != Some(&b'{') {
@@ -72,7 +72,7 @@ fn unit_end(bytes: &[u8], at_end: bool) -> Option<usize> {
     while let Some(&byte) = bytes.get(at) {
         match byte {
             b'\n' => {
-                // Strings do not hold line ends.
+                // A JSON string cannot contain a line end.
                 in_string = false;
                 let behind = &bytes[at + 1..];
                 if behind.starts_with(FIRST_KEY) {
@@ -100,7 +100,7 @@ fn unit_end(bytes: &[u8], at_end: bool) -> Option<usize> {
     None
 }
 
-/// Where the line ends behind a game, or what else begins.
+/// The end of the line after a game, or the start of other text on it.
 fn end_of_line(bytes: &[u8], from: usize, at_end: bool) -> Option<usize> {
     for (at, &byte) in bytes.iter().enumerate().skip(from).take(LONGEST_GROUP) {
         match byte {

@@ -1,7 +1,7 @@
-//! `kif`, `kifu`, `ki2`, `ki2u`: games as Kakinoki's programs write them, in `Shift_JIS` and in UTF-8.
+//! `kif`, `kifu`, `ki2`, `ki2u`: games in the formats of Kakinoki's programs, in `Shift_JIS` or UTF-8.
 //!
-//! The formats are those of "棋譜ファイル KIF 形式" by Kakinoki Yoshikazu and of his Kifu for Windows. One reader reads all of
-//! them. See `docs/formats/kif.md` and `docs/formats/ki2.md`.
+//! The formats are defined by "棋譜ファイル KIF 形式" by Kakinoki Yoshikazu, and by what his Kifu for Windows writes.
+//! One reader reads all four. See `docs/formats/kif.md` and `docs/formats/ki2.md`.
 
 pub(super) mod bod;
 mod ending;
@@ -80,7 +80,7 @@ const fn games(
     }
 }
 
-/// A draw by the move limit is written as one by impasse, which other programs know.
+/// A draw by the move limit is written as one by impasse, which other programs know. Its ending is lost.
 const fn ki2_games(write: fn(&Game, &mut Vec<u8>) -> Result<(), EncodeError>) -> Codec {
     Codec::Games {
         read: |unit| one(reader::read(unit)),
@@ -99,7 +99,7 @@ const fn ki2_games(write: fn(&Game, &mut Vec<u8>) -> Result<(), EncodeError>) ->
     }
 }
 
-/// What distinguishes the formats from each other.
+/// The differences between the four formats.
 #[derive(Clone, Copy)]
 struct Style {
     syntax: Syntax,
@@ -126,7 +126,7 @@ impl Style {
     }
 }
 
-/// Keys with which the head of a game may begin.
+/// Keys that can begin the header of a game.
 const HEAD: [&str; 26] = [
     "開始日時",
     "終了日時",
@@ -180,7 +180,7 @@ fn copy(unit: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// A game ends before the first keyword of another head, or another list of moves.
+/// A game ends before a key that begins the header of another game, or before another list of moves.
 fn unit_end(bytes: &[u8], at_end: bool) -> Option<usize> {
     let (mut at, mut has_list, mut has_moves) = (0, false, false);
     for line in Lines::new(bytes) {
@@ -210,7 +210,7 @@ fn begins_moves(line: &[u8]) -> bool {
     !line.is_ascii() && is_text_of(line, |text| Line::parse(text, &normalised(text)).begins_moves())
 }
 
-/// Whether the head of another game begins with a line.
+/// Whether a line begins the header of another game.
 fn begins_head(line: &[u8]) -> bool {
     // Cheaper than decoding every line of moves, or one that does not end.
     !line.first().is_none_or(u8::is_ascii) && is_text_of(line, begins_head_text)
@@ -221,7 +221,7 @@ fn begins_head_text(text: &str) -> bool {
     key.is_some_and(|key| HEAD.contains(&key.trim_end_matches([' ', '　'])))
 }
 
-/// Whether something holds of a line in UTF-8 or, if it is none, in one of the other encodings.
+/// Whether a predicate holds for a line read as UTF-8 or, if it is not UTF-8, in one of the other encodings.
 fn is_text_of(line: &[u8], holds: impl Fn(&str) -> bool) -> bool {
     let line = &line[..line.len().min(LONGEST_GROUP)];
     let is_utf_8 = str::from_utf8(line).is_ok();

@@ -24,7 +24,7 @@ impl<'a> Line<'a> {
         content(self.raw)
     }
 
-    /// Whether the line is a comment, which is no record: its first character is `#`, behind a byte order mark or not.
+    /// Whether the line is a comment, which is no record: it begins with `#`, perhaps after a byte order mark.
     pub fn is_comment(&self) -> bool {
         is_comment(self.raw)
     }
@@ -83,7 +83,7 @@ pub(super) fn is_comment(line: &[u8]) -> bool {
     without_mark(line).first() == Some(&b'#')
 }
 
-/// The mark of the byte order in UTF-8. It stands at the start of a file, and of a line where files were joined.
+/// The UTF-8 byte order mark. It occurs at the start of a file, and at line starts where files were joined.
 const MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// The bytes of the mark that a line begins with.

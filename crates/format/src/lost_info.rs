@@ -1,4 +1,4 @@
-//! What formats have no place for of names, dates, times, comments and variations.
+//! Counts names, dates, times, comments and variations that a format cannot hold.
 
 use crate::Format;
 use crate::game::Game;
@@ -7,7 +7,7 @@ use crate::played::{Played, Variation};
 use crate::spec::Codec;
 
 impl Format {
-    /// What games of another format can say besides moves, evaluations and results that this one has no place for.
+    /// Kinds of information in games of `other` that this format cannot hold: names, comments and the like.
     pub fn cannot_hold_info_of(self, other: Self) -> Vec<&'static str> {
         let (Some(own), Some(other)) = (self.info(), other.info()) else { return Vec::new() };
         let says = |held: &HoldsInfo| {
@@ -20,7 +20,7 @@ impl Format {
         lost.map(|(kind, _)| kind).collect()
     }
 
-    /// What games of this format can say besides moves, evaluations and results.
+    /// Kinds of information that games of this format hold besides moves, evaluations and results.
     fn info(self) -> Option<&'static HoldsInfo> {
         match &self.spec().codec {
             Codec::Games { info, .. } => Some(info),
@@ -28,13 +28,13 @@ impl Format {
         }
     }
 
-    /// What of a game's names, comments and the like this format cannot hold.
+    /// Counts the names, comments and the like of a game that this format cannot hold.
     pub fn lost_info(self, game: &Game) -> InfoCounts {
         losses(self.info().unwrap_or(&HoldsInfo::NOTHING), game)
     }
 }
 
-/// What is lost of a game in a format that holds this.
+/// Counts what a game loses in a format that holds `held`.
 fn losses(held: &HoldsInfo, game: &Game) -> InfoCounts {
     let GameInfo { headers, comments, end_comments, end_elapsed_ms, bookmark, .. } = &game.info;
     let lost_headers = headers.iter().filter(|header| !(held.header)(&header.key, headers)).count();
@@ -65,7 +65,7 @@ fn count_moves(held: &HoldsInfo, moves: &[Played], said: &mut InfoCounts) {
     }
 }
 
-/// What stands in a variation counts by itself only if the variation stays.
+/// Comments, times and bookmarks within a variation are counted only if the variation is kept.
 fn count_variations(held: &HoldsInfo, variations: &[Variation], said: &mut InfoCounts) {
     for variation in variations {
         let mut within = InfoCounts::default();

@@ -1,4 +1,4 @@
-//! A move of a game with what is said of it, variations included.
+//! Moves of a game with their annotations and variations.
 
 use kyokumen_shogi::Move;
 
@@ -15,16 +15,16 @@ pub struct Played {
     pub eval_cp: Option<i16>,
     /// Moves that a search tried in the position.
     pub candidates: Vec<Candidate>,
-    /// Whether the game's writer says that the position is not to be trained on.
+    /// Whether the game marks this position as not to be trained on.
     pub is_not_for_training: bool,
     /// Offset of the move within the unit, in bytes.
     pub offset: usize,
-    /// Time, comments, variations, where the file has any.
+    /// Time, comments and variations. `None` if there are none.
     pub annotation: Option<Box<Annotation>>,
 }
 
 impl Played {
-    /// A move and nothing about it.
+    /// A move without evaluation or annotation.
     pub const fn new(best_move: Move, offset: usize) -> Self {
         Self {
             best_move,
@@ -36,7 +36,7 @@ impl Played {
         }
     }
 
-    /// The annotation, empty if there was none.
+    /// The annotation, created empty if there is none.
     pub fn annotate(&mut self) -> &mut Annotation {
         self.annotation.get_or_insert_default()
     }
@@ -52,7 +52,7 @@ impl Played {
     }
 }
 
-/// What a file says about one move besides its evaluation.
+/// Information about a move besides its evaluation.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Annotation {
     /// Time used for the move, in milliseconds.
@@ -61,18 +61,18 @@ pub struct Annotation {
     pub comments: Vec<String>,
     /// The bookmark on the position after the move.
     pub bookmark: Option<String>,
-    /// Other moves that could have been played instead, each with what follows it.
+    /// Variations that replace this move.
     pub variations: Vec<Variation>,
 }
 
-/// Moves that were not played but that the file shows.
+/// A line that was not played but that the file shows.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Variation {
     /// At least one move.
     pub moves: Vec<Played>,
-    /// How the variation ends, if the file says so.
+    /// The result of the variation, if the file states it.
     pub result: Option<GameResult>,
-    /// Why the variation ends, where that is not mate or resignation.
+    /// How the variation ends, if not by mate or resignation.
     pub ending: Option<Ending>,
     /// Comments after its end.
     pub end_comments: Vec<String>,

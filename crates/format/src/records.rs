@@ -33,7 +33,7 @@ pub fn records(format: Format, dialect: Dialect, unit: &[u8]) -> Records<'_> {
     Records { format, unit, content }
 }
 
-/// The records of a game. What is unusual about the game is said of the first one.
+/// The records of a game. Warnings about the game go to its first record.
 pub(super) fn records_of(game: &Game) -> Vec<Result<Parsed, DecodeError>> {
     let records = game.records().into_iter().map(|record| record.map(Parsed::from));
     let mut records: Vec<_> = records.collect();

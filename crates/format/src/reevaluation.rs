@@ -45,9 +45,8 @@ impl Reevaluation {
         record
     }
 
-    /// Puts this evaluation of the position before a move into a game, in place of what the game says of it. The move
-    /// stays the one that was played. Comments that state an evaluation of that position are removed: readers would
-    /// take them for the new one.
+    /// Sets the evaluation of the position before a move. The played move stays. Comments that state an evaluation of
+    /// that position are removed, because readers would take it for the new one.
     pub fn put_into(&self, game: &mut Game, number: usize) {
         let before = match number.checked_sub(1).and_then(|before| game.moves.get_mut(before)) {
             Some(before) => before.annotation.as_deref_mut().map(|said| &mut said.comments),
@@ -167,7 +166,7 @@ mod tests {
         assert_eq!(comments(&game, 0), "*good");
         assert_eq!(comments(&game, 1), "#評価値=50");
         assert_eq!(game.moves[0].eval_cp, Some(7));
-        // Behind the last move stands no position that is relabelled.
+        // No relabelled position follows the last move.
         new.put_into(&mut game, 2);
         assert_eq!(comments(&game, 1), "");
     }

@@ -62,8 +62,8 @@ impl Replay {
         self.has_ended = true;
     }
 
-    /// Adds a comment on the last move, the start or the end, and takes its evaluation if there is none yet. A first
-    /// comment that is nothing but the evaluation of the last move is taken as that only.
+    /// Adds a comment on the last move, the start or the end, and takes an evaluation from it if there is none yet. A
+    /// first comment that holds only the evaluation of the last move is not kept as text.
     pub(super) fn take_comment(&mut self, comment: &str) {
         if !self.has_ended && !self.is_behind_illegal_move() && self.take_evaluation(comment) {
             return;
@@ -76,7 +76,7 @@ impl Replay {
         comments.push(comment.to_owned());
     }
 
-    /// Takes the evaluation in a comment; whether that is all there is to keep of it.
+    /// Takes an evaluation from a comment. Returns whether the comment holds nothing more.
     fn take_evaluation(&mut self, comment: &str) -> bool {
         let to_move = self.position.side_to_move();
         match comment::evaluation(comment) {
@@ -102,11 +102,11 @@ impl Replay {
         }
     }
 
-    /// Takes the time used for the last move, or before the end of the game.
+    /// Sets the time used for the last move, or after it if the game has ended.
     pub(super) fn take_time(&mut self, elapsed_ms: u64) {
         match self.game.moves.last_mut() {
             _ if self.has_ended => self.game.info.end_elapsed_ms = Some(elapsed_ms),
-            // The move that took it is not in the game.
+            // The time belongs to an illegal move, which is not part of the game.
             _ if self.illegal.is_some() => {}
             Some(played) => played.annotate().elapsed_ms = Some(elapsed_ms),
             None => {}
@@ -122,7 +122,7 @@ impl Replay {
         self.game.broken.is_some()
     }
 
-    /// The game; without a move, its start as a position by itself if the text says that there is one (`has_start`).
+    /// The game. If it has no moves and the text has a start position (`has_start`), it becomes a position.
     pub(super) fn finish(self, has_start: bool) -> Game {
         let broken = self.game.broken.or(self.illegal);
         let is_position = has_start && self.game.moves.is_empty() && broken.is_none();

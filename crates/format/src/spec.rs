@@ -21,12 +21,12 @@ pub(super) struct Spec {
     pub(super) extensions: &'static [&'static str],
     /// How its bytes are cut into units.
     pub(super) framing: Framing,
-    /// Appends a unit as it is, behind [`Spec::separator`]. The last one of a file may lack its end: it gets one, so
-    /// that another unit may follow.
+    /// Appends a unit unchanged, after [`Spec::separator`]. Adds the end that the last unit of a file may lack, so that
+    /// another unit can follow.
     pub(super) copy: fn(&[u8], &mut Vec<u8>),
     /// What stands before the first record of a file.
     pub(super) header: &'static [u8],
-    /// What stands between two units of a file, and neither before the first nor behind the last.
+    /// What separates two units of a file. There is none before the first unit or after the last.
     pub(super) separator: &'static [u8],
     /// What a record can say besides the position.
     pub(super) holds: Fields,
@@ -61,11 +61,11 @@ pub(super) fn as_it_is(unit: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(unit);
 }
 
-/// [`Spec::copy`] of formats whose units end with a line. A mark of the byte order stays behind: what is copied may
-/// stand anywhere in a file.
+/// [`Spec::copy`] for formats whose units end with a line. Byte order marks are dropped, because the copy may not be at
+/// the start of a file.
 pub(super) fn with_line_end(unit: &[u8], out: &mut Vec<u8>) {
     let unit = without_mark(unit);
-    // Within a unit there are marks where files were joined.
+    // Where files were joined, a unit may have byte order marks within it.
     for line in unit.split_inclusive(|byte| *byte == b'\n') {
         out.extend_from_slice(without_mark(line));
     }

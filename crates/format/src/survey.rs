@@ -166,7 +166,7 @@ impl Survey {
         if is_sure { DialectFinding::Sure(best) } else { DialectFinding::Unsure }
     }
 
-    /// Whether more of the stored moves cannot be played than can, in every encoding; `own` is the format's.
+    /// Whether most of the stored moves are illegal in every move encoding. `own` is that of the format.
     pub fn moves_are_mostly_illegal(&self, own: Dialect) -> bool {
         let MoveCounts { legal, illegal, malformed, .. } = self.moves;
         !matches!(self.dialect(own), DialectFinding::Sure(_)) && illegal + malformed > legal

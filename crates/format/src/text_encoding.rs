@@ -1,7 +1,7 @@
-//! The encoding of a text: UTF-8, `Shift_JIS` (code page 932) or EUC-JP; UTF-16 is refused by its name.
+//! Text encodings: UTF-8, `Shift_JIS` (code page 932) and EUC-JP are read; UTF-16 is an error.
 //!
-//! Files of the field name no encoding. A line feed is the same byte in the three encodings that are read, so bytes
-//! are cut into lines before they are decoded.
+//! Files of games rarely name their encoding. A line feed is the same byte in these three, so bytes are split into
+//! lines before they are decoded.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use super::error::{DecodeErrorKind, EncodeError};
 
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
-/// Bytes that are looked at for zeros of UTF-16 without a byte order mark.
+/// Bytes that are searched for the zeros of UTF-16 without a byte order mark.
 const UTF_16_SAMPLE: usize = 256;
 
 /// The bytes without the byte order mark of UTF-8, if they begin with one.
@@ -19,15 +19,15 @@ pub(crate) fn without_byte_order_mark(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes)
 }
 
-/// A whole text, without its byte order mark. Bytes that are no character become replacement characters.
+/// Decodes a whole text without its byte order mark. Invalid bytes become replacement characters.
 ///
 /// # Errors
-/// [`DecodeErrorKind::Syntax`] that names UTF-16.
+/// [`DecodeErrorKind::Syntax`] if the text is UTF-16.
 pub(crate) fn decode_text(bytes: &[u8]) -> Result<Cow<'_, str>, DecodeErrorKind> {
     Ok(decode_as(encoding_of(bytes)?, bytes))
 }
 
-/// The encoding of a text.
+/// Detects the encoding of a text.
 ///
 /// # Errors
 /// [`DecodeErrorKind::Syntax`] that names UTF-16.
@@ -51,7 +51,7 @@ pub(crate) fn decode_as<'a>(encoding: &'static Encoding, bytes: &'a [u8]) -> Cow
     encoding.decode_without_bom_handling(bytes).0
 }
 
-/// Which UTF-16 it is: by its byte order mark, or because every other byte of a line of ASCII is zero.
+/// Detects UTF-16 by its byte order mark, or by zeros in every other byte.
 fn utf_16(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0xff, 0xfe, ..] => return Some("UTF-16LE"),
@@ -67,7 +67,7 @@ fn utf_16(bytes: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// Whether bytes are UTF-8, damaged ones included: most of what is no ASCII is whole characters.
+/// Whether bytes are UTF-8, possibly damaged: most non-ASCII characters are valid.
 fn is_utf_8(bytes: &[u8]) -> bool {
     let (mut characters, mut faults) = (0, 0);
     for chunk in bytes.utf8_chunks() {
@@ -77,8 +77,8 @@ fn is_utf_8(bytes: &[u8]) -> bool {
     faults == 0 || characters > 2 * faults
 }
 
-/// Whether bytes that are no UTF-8 are EUC-JP. Most of such text can be read as `Shift_JIS`, too, but as half-width
-/// katakana.
+/// Whether bytes that are not UTF-8 are EUC-JP. Most EUC-JP text is also valid `Shift_JIS`, but then consists of
+/// half-width katakana.
 fn is_euc_jp(bytes: &[u8]) -> bool {
     if EUC_JP.decode_without_bom_handling(bytes).1 {
         return false;
@@ -89,7 +89,7 @@ fn is_euc_jp(bytes: &[u8]) -> bool {
     has_faults || 2 * half_width > wide
 }
 
-/// Appends text in `Shift_JIS`. Signs that it lacks are written as the ones that code page 932 has for them.
+/// Appends text in `Shift_JIS`. Characters with another code point in code page 932 are replaced by that.
 ///
 /// # Errors
 /// [`EncodeError::NotInShiftJis`] for the first character that it lacks.
@@ -107,7 +107,7 @@ pub(crate) fn put_shift_jis(text: &str, out: &mut Vec<u8>) -> Result<(), EncodeE
     Ok(())
 }
 
-/// What a line of a game record is, for messages.
+/// What a line of a game file holds, for messages.
 fn kind_of_text(line: &str) -> &'static str {
     match line.chars().next() {
         Some('*') => "a comment",
@@ -117,7 +117,7 @@ fn kind_of_text(line: &str) -> &'static str {
     }
 }
 
-/// The sign of code page 932 for one that Unicode has another for.
+/// The character that code page 932 has in place of a similar one of Unicode.
 const fn of_code_page(c: char) -> char {
     match c {
         '\u{301c}' => '～',

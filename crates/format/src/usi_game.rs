@@ -93,14 +93,14 @@ impl Game {
             } else if let Some(end) = ending::parse(word, self.side_behind_moves()) {
                 (self.result, self.ending) = end;
             } else {
-                // The game ends for a reason that is not known.
+                // An unknown word: the game ends for an unknown reason.
                 self.info.skipped_lines = 1;
             }
             return;
         }
     }
 
-    /// The side to move behind the moves.
+    /// The side to move after the moves.
     fn side_behind_moves(&self) -> Color {
         let first = self.start.side_to_move();
         if self.moves.len().is_multiple_of(2) { first } else { !first }

@@ -17,10 +17,10 @@ pub const MAX_LINE_BYTES: usize = 1 << 16;
 /// What is read at a time: the capacity of a pipe on Linux.
 const CHUNK_BYTES: usize = 1 << 16;
 
-/// Chunks that are read before anybody takes them. Behind that the process has to wait.
+/// Chunks that are read ahead. When all are full, the process blocks on its output.
 const CHUNKS_AHEAD: usize = 4;
 
-/// How often a wait looks whether it is cancelled.
+/// How often a wait checks the cancel flag.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// How long a process may take to end once it has closed its pipes or was killed.
@@ -39,7 +39,7 @@ pub enum Fault {
         /// How long the wait was.
         patience: Duration,
     },
-    /// The process has ended. A line or an answer that it had only begun is not one.
+    /// The process has ended. A line or answer that was cut off by its end is discarded.
     #[error("the program ended ({0})")]
     Ended(ExitStatus),
     /// The process runs, but has closed its input or output.
@@ -48,12 +48,12 @@ pub enum Fault {
     /// A line is longer than [`MAX_LINE_BYTES`].
     #[error("the program sent a line of more than {MAX_LINE_BYTES} bytes")]
     LongLine,
-    /// There is more than was asked for.
+    /// The process sent more bytes than were requested.
     #[error("the program sent more than it was asked for")]
     Surplus,
 }
 
-/// How long to wait, and what ends the wait before.
+/// How long to wait, and a flag that cancels the wait.
 #[derive(Clone, Copy, Debug)]
 pub struct Wait<'a> {
     deadline: Instant,
@@ -65,7 +65,7 @@ impl<'a> Wait<'a> {
     /// A wait that begins now. It ends after `patience`, or soon after `cancel` is set.
     pub fn new(patience: Duration, cancel: &'a AtomicBool) -> Self {
         let now = Instant::now();
-        // No clock can tell a time that is further away.
+        // An `Instant` cannot represent a time much further away.
         let deadline = now + patience.min(Duration::from_secs(1 << 30));
         Self { deadline, patience, cancel }
     }
@@ -75,15 +75,16 @@ impl<'a> Wait<'a> {
     }
 }
 
-/// A running program with pipes to and from it. It is killed when this is dropped.
+/// A running program with pipes to and from it. Dropping it kills the process.
 #[derive(Debug)]
 pub struct ChildProcess {
     child: Child,
     to_write: Sender<Vec<u8>>,
-    /// Buffers that were written, to be used again.
+    /// Buffers that have been written and can be reused.
     written: Receiver<Vec<u8>>,
     events: Receiver<Event>,
-    /// What was read. The first `taken` bytes were taken, the next `scanned - taken` hold no end of a line.
+    /// Bytes read and not yet discarded. The first `taken` were returned; the next `scanned - taken` contain no
+    /// newline.
     unread: Vec<u8>,
     taken: usize,
     scanned: usize,
@@ -93,7 +94,7 @@ pub struct ChildProcess {
 #[derive(Debug)]
 enum Event {
     Read(Vec<u8>),
-    /// There is nothing more to read, or nobody to write to.
+    /// The output has ended, or the process no longer reads its input.
     End,
 }
 
@@ -135,20 +136,20 @@ impl ChildProcess {
         Ok(process)
     }
 
-    /// An empty buffer for [`Self::send`], in the memory of one that was sent before.
+    /// An empty buffer for [`Self::send`]. Reuses the memory of a buffer that was sent.
     pub fn buffer(&mut self) -> Vec<u8> {
         let mut bytes = self.written.try_recv().unwrap_or_default();
         bytes.clear();
         bytes
     }
 
-    /// Sends bytes. Does not wait for them to be read.
+    /// Queues bytes for the process and returns at once.
     pub fn send(&mut self, bytes: Vec<u8>) {
-        // That nobody reads them is an event.
+        // If the process no longer reads, the writer thread reports it as an event.
         drop(self.to_write.send(bytes));
     }
 
-    /// The next line, without its end and white space before that. Bytes that are no UTF-8 are replaced.
+    /// Waits for the next line. Returns it without trailing white space. Invalid UTF-8 is replaced.
     ///
     /// # Errors
     ///
@@ -162,7 +163,7 @@ impl ChildProcess {
         }
     }
 
-    /// The next line if it is there already.
+    /// The next line if it has already arrived.
     ///
     /// # Errors
     ///
@@ -176,7 +177,7 @@ impl ChildProcess {
         }
     }
 
-    /// The next `len` bytes, behind which there must be none.
+    /// Waits for exactly `len` bytes. More bytes than that are an error.
     ///
     /// # Errors
     ///
@@ -195,7 +196,7 @@ impl ChildProcess {
         Ok(mem::take(&mut self.unread))
     }
 
-    /// Whether there is something that nobody took.
+    /// Whether output has arrived that was not yet returned.
     pub fn has_unread(&mut self) -> bool {
         self.taken < self.unread.len() || self.receive_at_once()
     }
@@ -224,7 +225,7 @@ impl ChildProcess {
         self.unread.extend_from_slice(bytes);
     }
 
-    /// Waits for something to be read.
+    /// Waits until output arrives.
     fn receive(&mut self, wait: &Wait<'_>) -> Result<(), Fault> {
         loop {
             if wait.is_cancelled() {
@@ -248,7 +249,7 @@ impl ChildProcess {
         }
     }
 
-    /// Takes a chunk that is there; whether there was one.
+    /// Takes a chunk if one has arrived. Returns whether it did.
     fn receive_at_once(&mut self) -> bool {
         match self.events.try_recv() {
             Ok(Event::Read(bytes)) => {
@@ -263,11 +264,11 @@ impl ChildProcess {
         }
     }
 
-    /// What became of a process that closed a pipe. It may need a moment to end.
+    /// Why a process closed a pipe. Waits briefly for its exit status.
     fn end(&mut self, wait: &Wait<'_>) -> Fault {
         let status = self.exit_status();
         match status {
-            // Whoever interrupts us at a terminal interrupts the process, too.
+            // Ctrl-C at a terminal also reaches the process, so a cancelled wait takes precedence over its exit.
             _ if wait.is_cancelled() => Fault::Cancelled,
             Some(status) => Fault::Ended(status),
             None => Fault::Closed,
@@ -285,9 +286,9 @@ impl ChildProcess {
         }
     }
 
-    /// Ends the process, whatever it does.
+    /// Kills the process.
     pub fn kill(&mut self) {
-        // It fails for one that has ended.
+        // Fails if the process has already ended.
         drop(self.child.kill());
         // Not `wait`: a process that hangs in the kernel must not hang this one.
         self.exit_status();
@@ -304,7 +305,7 @@ fn start_thread(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<
     thread::Builder::new().name(name.to_owned()).spawn(work).map(drop)
 }
 
-/// Reads until the end, or until nobody takes what is read.
+/// Reads until the end of the output, or until the receiver is dropped.
 fn read(mut stdout: ChildStdout, events: &SyncSender<Event>) {
     let mut chunk = vec![0; CHUNK_BYTES];
     loop {
@@ -320,7 +321,7 @@ fn read(mut stdout: ChildStdout, events: &SyncSender<Event>) {
     }
 }
 
-/// Writes what is given, until nobody reads it or nobody gives more.
+/// Writes the buffers it receives, until the process closes its input or the sender is dropped.
 fn write(
     mut stdin: ChildStdin,
     given: &Receiver<Vec<u8>>,

@@ -19,7 +19,7 @@ use crate::jobs::plan::{JobPlan, JobRequest};
 use crate::jobs::settings::{RelabelSettings, Settings};
 use crate::records::format_name::FormatName;
 
-/// Options that only a network, or only an engine, looks at.
+/// Headings of options that apply only with a network, or only with an engine.
 const NETWORK: &str = "With a network";
 const ENGINE: &str = "With an engine";
 

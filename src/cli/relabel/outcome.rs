@@ -1,4 +1,4 @@
-//! What an evaluator adds to a plan, and what is said of a plan and of a run.
+//! Adds the evaluator's entry to a plan, and reports plans and finished runs.
 
 use serde_json::{Map, Value};
 
@@ -10,7 +10,7 @@ use crate::records::counts::Counts;
 use crate::relabel::evaluator_error::EvaluatorError;
 use crate::storage::platform::Interrupt;
 
-/// Puts into a plan what manifests say of its evaluator, which was started to find that out.
+/// Adds the evaluator's manifest entry to a plan. `started` is the result of starting the evaluator to get it.
 pub(super) fn with_evaluator(
     plan: &mut JobPlan,
     started: Result<Map<String, Value>, EvaluatorError>,

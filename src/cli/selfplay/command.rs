@@ -180,7 +180,7 @@ impl GameArgs {
         Ok(game)
     }
 
-    /// The rule of a name, with constants of one's own where it has them.
+    /// The named rule, with the given constants if the rule has them.
     fn puct(&self) -> anyhow::Result<Puct> {
         let mut puct = match self.puct {
             None | Some(PuctName::Dlshogi) => Puct::DLSHOGI,

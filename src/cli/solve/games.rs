@@ -30,7 +30,7 @@ impl MateGames {
         let game = game.filter(|game| !game.is_position || self.format.holds_positions());
         let Some(mut game) = game else { return Ok(()) };
         if self.format == Format::Usi {
-            // Lines are for engines, which know no words for the end of a game.
+            // USI lines are for engines, which do not accept a word for the end of the game.
             game.result = None;
         }
         let (header, separator) = (self.format.header(), self.format.separator());

@@ -50,7 +50,7 @@ pub(super) struct Output {
     pub(super) records: u64,
     records_in_frame: u64,
     bytes_in_frame: usize,
-    /// Whether anything stands behind the header.
+    /// Whether anything follows the header.
     is_begun: bool,
 }
 
@@ -140,11 +140,11 @@ impl Output {
             }
             from = to;
         }
-        // Behind the last record there may be bytes: games without moves. They go with the next one.
+        // After the last record there may be games without moves. Their bytes are written with the next record.
         self.write_in_frame(encoded.bytes_behind(), 0)
     }
 
-    /// The bytes without the separator if nothing stands before them.
+    /// The bytes; without the separator if nothing precedes them in the file.
     fn separated<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
         if bytes.is_empty() || std::mem::replace(&mut self.is_begun, true) {
             return bytes;

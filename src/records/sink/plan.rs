@@ -18,7 +18,7 @@ pub struct OutputPlan {
     pub compression: Compression,
     /// What stands before the first record.
     pub header: &'static [u8],
-    /// What the first record leaves out, if it begins with that: the separator between units of a file.
+    /// The separator between units of a file. It is removed from the first record.
     pub separator: &'static [u8],
     /// Of a file of columns: what is made of the rows that are written, when all are there.
     pub deferred_table: Option<DeferredTable>,

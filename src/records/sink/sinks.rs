@@ -217,7 +217,7 @@ mod tests {
     use crate::storage::compression::Compression;
     use crate::storage::compression::{FRAME_BYTES, FRAME_RECORDS};
 
-    /// The file that comes of these blocks.
+    /// Writes these blocks and returns the bytes of the file.
     fn file(blocks: &[EncodedRecords]) -> Vec<u8> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file.zst");
@@ -240,7 +240,7 @@ mod tests {
         SeekTable::from_seekable(&mut Cursor::new(file)).unwrap().num_frames()
     }
 
-    /// Frames of the file that comes of twice so many records of this size.
+    /// The number of frames in a file with twice `records` records of `bytes` bytes.
     fn frames(records: usize, bytes: usize) -> u32 {
         let mut encoded = EncodedRecords::default();
         (0..records).for_each(|_| encoded.push(&vec![7; bytes]));

@@ -18,7 +18,7 @@ pub struct Source {
     /// Number, over all inputs, of the next record.
     number: u64,
     records_left: u64,
-    /// A place at which a block ends.
+    /// A place at which a block must end.
     boundary: Option<PartRead>,
 }
 
@@ -49,7 +49,7 @@ impl Source {
         Self { records_left: records, ..self }
     }
 
-    /// The same, but a block ends where one ended before, perhaps one of another size.
+    /// The same, but one block ends exactly at this place, even if block sizes have changed since.
     #[must_use]
     pub(crate) fn with_boundary(self, boundary: Option<PartRead>) -> Self {
         Self { boundary, ..self }
@@ -182,7 +182,7 @@ impl OpenPart {
         Ok(Self { part: number, bytes, index, offset, mid_unit, done })
     }
 
-    /// Where the next block ends: behind so many records, or at the boundary if that comes first.
+    /// Where the next block ends: after `records` records, or at the boundary if that comes first.
     fn block_limit(&self, records: u64, boundary: Option<PartRead>) -> TakeLimit {
         let boundary = boundary.filter(|boundary| boundary.part == self.part);
         let bytes = boundary.map_or(0, |boundary| boundary.bytes.saturating_sub(self.done.bytes));
@@ -228,9 +228,9 @@ impl OpenPart {
         Ok(Some(block))
     }
 
-    /// What was read, once it is clear that nothing was left out. Of records that nobody wants any more
-    /// that is not asked. An empty part may begin within a game, of which nothing is read: the parts on both sides
-    /// find out whether the input was counted right.
+    /// What was read of a part. Fails if the input had other records than were counted. This is not checked if the
+    /// caller stopped early, nor for an empty part, which may lie within a game: the parts before and after it are
+    /// checked.
     fn end(&mut self, part: &Part, is_limited: bool) -> Result<PartRead, SourceError> {
         let input = &part.input;
         self.bytes.still_as_opened(input)?;

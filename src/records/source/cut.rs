@@ -12,17 +12,17 @@ pub(super) enum TakeLimit {
     AtLeast(u64),
     /// So many, or fewer where the last unit would hold more.
     AtMost(u64),
-    /// So many as with `AtLeast`, but no unit behind so many bytes.
+    /// As `AtLeast`, but stops at this many bytes if a unit ends there.
     Within {
-        /// How many.
+        /// The number of records.
         records: u64,
-        /// Behind how many bytes the units end at the latest, if one ends there.
+        /// The number of bytes at which to stop.
         bytes: usize,
     },
 }
 
 impl TakeLimit {
-    /// So many records.
+    /// The limit in records.
     pub(super) const fn records(self) -> u64 {
         match self {
             Self::AtLeast(records) | Self::AtMost(records) | Self::Within { records, .. } => {
@@ -31,7 +31,7 @@ impl TakeLimit {
         }
     }
 
-    /// The same, but no more than so many records.
+    /// The same, with at most `most` records.
     pub(super) fn of_at_most(self, most: u64) -> Self {
         match self {
             Self::AtLeast(records) => Self::AtLeast(records.min(most)),

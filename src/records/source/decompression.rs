@@ -47,11 +47,12 @@ impl<R: Read> Read for ZstdReader<R> {
     }
 }
 
-/// Bytes that a decompressor is asked for at a time.
+/// Bytes requested from a decompressor at a time.
 const STEP_BYTES: usize = 1 << 17;
 
-/// Asks a decompressor for the same number of bytes each time, however many are wanted: what it has decompressed when
-/// it meets damage depends on that, and the place should be the same for everyone who reads the file.
+/// Requests the same number of bytes from a decompressor each time, whatever the reader asks for. How far a
+/// decompressor gets before it reports damage depends on the request size, and every command should report the same
+/// place.
 pub(super) struct EvenSteps<R> {
     reader: R,
     bytes: Vec<u8>,

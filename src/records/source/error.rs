@@ -52,7 +52,7 @@ pub enum SourceError {
         /// Records up to the place in which that showed.
         found: u64,
     },
-    /// Its first block is not what its name says.
+    /// The first block contradicts the name of the input.
     #[error(transparent)]
     Content(#[from] ContentError),
     /// Somebody wrote to it meanwhile.
@@ -63,7 +63,7 @@ pub enum SourceError {
     },
 }
 
-/// Which bytes are counted, where that is not clear.
+/// Says that an offset counts decompressed bytes, if the input is compressed.
 const fn of_what(compression: Compression) -> &'static str {
     match compression {
         Compression::None => "",

@@ -32,19 +32,19 @@ pub struct Input {
     pub compression: Compression,
     /// What a sample of its records shows, if one was looked at.
     pub evidence: Option<Box<Survey>>,
-    /// Whether the format is still to be compared with the content.
+    /// Whether the format must still be compared with the content.
     pub first_block: FirstBlock,
 }
 
-/// What to do with the first block of an input before its records are delivered.
+/// How the first block of an input is checked before its records are delivered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum FirstBlock {
-    /// Nothing: the format was given, or compared with a sample.
+    /// Not at all: the format was given, or checked with a sample.
     #[default]
     Trusted,
     /// Compare it with the format in the name: the input can be read only once.
     Checked {
-        /// Whether to read on where most records cannot be read in any format.
+        /// Whether to continue if most records cannot be read in any format.
         accepts_unreadable: bool,
     },
 }

@@ -40,7 +40,7 @@ impl Part {
         Self { input, from, to, mark: SeekPoint { record: 0, offset: 0 }, counted: None }
     }
 
-    /// Whether no record is wanted, as in some shards if there are more of them than records.
+    /// Whether the part has no records, as in some shards if there are more shards than records.
     pub(crate) fn is_empty(&self) -> bool {
         self.to.is_some_and(|to| to <= self.from)
     }

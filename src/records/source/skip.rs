@@ -11,7 +11,7 @@ use super::{Delivery, PartRead, SourceError};
 /// Leaves out the first blocks of a source.
 pub(crate) struct SkipBlocks<S> {
     source: S,
-    /// What had been read up to the last block that is left out, until that is reached.
+    /// What had been read up to the last skipped block. `None` once that is reached.
     expected: Option<PartRead>,
     inputs: Vec<String>,
 }
@@ -60,7 +60,7 @@ mod tests {
     use crate::records::format_name::FormatName;
     use crate::records::source::{Input, Part, Source};
 
-    /// What was read up to the end of each block, and the bytes of the block.
+    /// What was read up to the end of each block, with the bytes of the block.
     type Blocks = Vec<(PartRead, Vec<u8>)>;
 
     fn blocks(source: impl Iterator<Item = Result<Delivery, SourceError>>) -> Blocks {

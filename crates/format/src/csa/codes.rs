@@ -12,7 +12,7 @@ pub(crate) fn kind_of(code: &[u8]) -> Option<PieceKind> {
     PieceKind::ALL.into_iter().find(|kind| CODES[kind.index()] == code)
 }
 
-/// The code of a kind as text.
+/// The CSA code of a piece kind as text.
 pub(crate) fn code(kind: PieceKind) -> &'static str {
     str::from_utf8(CODES[kind.index()]).unwrap_or_default()
 }

@@ -96,7 +96,7 @@ impl Mark {
         (Some(GameResult::win_of(loser.opponent())), Some(Ending::IllegalMove))
     }
 
-    /// The mark, or what stands for it in a version without it: V3.0 added the move limit.
+    /// This mark, or a substitute in versions that lack it: V2.2 has no mark for the move limit.
     pub(crate) const fn of_version(self, version: CsaVersion) -> Self {
         match (self, version) {
             (Self::MoveLimit, CsaVersion::V2_2) => Self::Impasse,
@@ -125,7 +125,7 @@ impl Mark {
                     Self::IllegalAction(loser)
                 }
             }
-            // A draw of which no more is known, by the word that says no more than that.
+            // Any other draw: the mark that says no more than that it is a draw.
             (_, Some(None)) => Self::DeclaredDraw,
             _ => Self::Interruption,
         })
@@ -200,8 +200,7 @@ impl Summary {
     }
 }
 
-/// Writes how a game ended: a mark, and a summary where the mark does not say all of it. Whether there is anything to
-/// say.
+/// Writes how a game ended: a mark, and a summary where no mark says it all. Returns whether anything was written.
 pub(super) fn write(end: End, version: CsaVersion, position: &Position, out: &mut Vec<u8>) -> bool {
     let Some(mark) = Mark::closest(end, position).map(|mark| mark.of_version(version)) else {
         return false;

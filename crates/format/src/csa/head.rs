@@ -1,13 +1,13 @@
-//! Names and other entries of the head of a CSA game: `N+`, `N-`, and lines `$KEY:value`.
+//! The header of a CSA game: names (`N+`, `N-`) and other entries (`$KEY:value`).
 //!
-//! Sections 2.3 and 2.4 of the standard. Entries that only one of the standards has go by the keys that other programs
-//! use in KIF files.
+//! See sections 2.3 and 2.4 of the standard. Entries without a [`HeaderKey`] have the keys that other programs use in
+//! KIF files.
 
 use super::super::lines::decode;
 use super::codes::put_line;
 use crate::game_info::{Header, HeaderKey};
 
-/// CSA keywords of the entries that have a [`HeaderKey`], in the order in which they are written.
+/// CSA keywords of the [`HeaderKey`]s, in the order in which they are written.
 const KEYS: [(HeaderKey, &str); 8] = [
     (HeaderKey::Black, "N+"),
     (HeaderKey::White, "N-"),
@@ -28,13 +28,13 @@ const OTHER_KEYS: [(&str, &str); 5] = [
     ("備考", "NOTE"),
 ];
 
-/// The entry of V3.0 for time limits, in seconds, bytes of which differ from `$TIME_LIMIT`.
+/// The V3.0 entry for time limits. Its value is in seconds and differs in form from that of `$TIME_LIMIT`.
 const TIME: &str = "$TIME:";
 
-/// The entry of KIF files for which the standard has no word: the title.
+/// The title, an entry of KIF files for which CSA has no keyword.
 const TITLE: &str = "表題";
 
-/// Takes the entry that a line is, if it says anything; `false` if it is none.
+/// Parses a line as a header entry. Returns `false` if it is none. Empty values are dropped.
 pub(super) fn take(statement: &[u8], headers: &mut Vec<Header>) -> bool {
     let Some(header) = parse(statement) else { return false };
     headers.extend(Some(header).filter(|header| !header.value.is_empty()));
@@ -57,7 +57,7 @@ fn parse(statement: &[u8]) -> Option<Header> {
     header(HeaderKey::Other(known.unwrap_or(key).to_owned()), value)
 }
 
-/// Whether the format has a word for an entry: the standard's, or one in its manner.
+/// Whether CSA has a keyword for an entry, or its key can be written as one.
 pub(super) fn holds(key: &HeaderKey, headers: &[Header]) -> bool {
     match key {
         HeaderKey::Other(name) if name == TITLE => is_title_event(headers),
@@ -66,7 +66,7 @@ pub(super) fn holds(key: &HeaderKey, headers: &[Header]) -> bool {
     }
 }
 
-/// Whether the title stands for the event, as other programs write it.
+/// Whether the title is written as the event, as other programs do: only if there is no event.
 fn is_title_event(headers: &[Header]) -> bool {
     headers.iter().all(|header| header.key != HeaderKey::Event)
 }
@@ -77,7 +77,7 @@ fn own_key(name: &str) -> Option<&str> {
     known.or_else(|| Some(name).filter(|name| !name.is_empty() && name.bytes().all(is_own)))
 }
 
-/// Writes the entries that the format has words for, names first, each once.
+/// Writes the entries that the format can hold, names first, one per key.
 pub(super) fn write(headers: &[Header], out: &mut Vec<u8>) {
     let mut put = |prefix: &str, value: &str| {
         let value = value.split_ascii_whitespace().collect::<Vec<_>>().join(" ");

@@ -25,7 +25,7 @@ pub(super) struct Start {
     is_begun: bool,
     is_whole: bool,
     headers: Vec<Header>,
-    /// Comments above the side to move.
+    /// Comments before the side to move.
     comments: Vec<String>,
     skipped_lines: u32,
     /// The first line that was skipped.
@@ -81,7 +81,7 @@ impl Start {
             _ => {
                 let expected = "a line of the CSA standard";
                 let error = DecodeErrorKind::syntax(expected, statement).at(at);
-                // Below the first rank of a board it may be another one, and above it the first.
+                // The line may be a damaged rank: another one after a rank, or the first one if it shows pieces.
                 if self.arranged_at.is_some() || shows_pieces(statement) {
                     return Err(error);
                 }
@@ -157,7 +157,7 @@ impl Start {
     /// Begins the game.
     pub(super) fn begin(&mut self) -> Result<Replay, DecodeError> {
         if let Some(unknown) = self.unknown.take().filter(|_| !self.is_begun && !self.is_whole) {
-            // Nothing says that this is a game.
+            // Nothing here shows that the text is a game.
             return Err(unknown);
         }
         let mut replay = match self.arranged_at {
@@ -174,7 +174,7 @@ impl Start {
     }
 }
 
-/// Whether a line has at least two pieces, as a rank of a board: of a damaged one there may be no more.
+/// Whether a line has at least two pieces, and so may be a rank of a damaged board.
 fn shows_pieces(statement: &[u8]) -> bool {
     let is_piece = |cell: &&[u8]| piece_of(cell).is_some();
     statement.windows(3).filter(is_piece).count() > 1
@@ -222,7 +222,7 @@ fn piece_of(cell: &[u8]) -> Option<Piece> {
     Some(Piece::new(color, kind_of(code)?))
 }
 
-/// Writes an arrangement with the side to move.
+/// Writes a start position with the side to move.
 pub(super) fn write(setup: &Setup, out: &mut Vec<u8>) {
     if setup.clone().with_ply(1) == replay::even_start() {
         out.extend_from_slice(b"PI\n");

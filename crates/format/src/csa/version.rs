@@ -3,7 +3,7 @@
 /// A version of the CSA standard.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum CsaVersion {
-    /// V2.2 of 2008, which programs read.
+    /// V2.2 of 2008, which most programs read.
     #[default]
     V2_2,
     /// V3.0 of 2024.
@@ -11,10 +11,10 @@ pub enum CsaVersion {
 }
 
 impl CsaVersion {
-    /// Every version that is written.
+    /// All versions that can be written.
     pub const ALL: [Self; 2] = [Self::V2_2, Self::V3_0];
 
-    /// The word on the command line.
+    /// The name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::V2_2 => "2.2",
@@ -22,7 +22,7 @@ impl CsaVersion {
         }
     }
 
-    /// The version with this [`CsaVersion::name`].
+    /// The version with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|version| version.name() == name)
     }

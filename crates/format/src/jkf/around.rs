@@ -1,6 +1,6 @@
-//! What may stand around games: white space, marks of the byte order, the signs of an array.
+//! What may surround games: white space, byte order marks, array punctuation.
 
-/// Bytes that stand before a game.
+/// The number of bytes before the game.
 pub(super) fn around(unit: &[u8]) -> usize {
     let mut at = 0;
     while let Some(rest) = unit.get(at..).filter(|rest| !rest.is_empty()) {
@@ -13,7 +13,7 @@ pub(super) fn around(unit: &[u8]) -> usize {
     at
 }
 
-/// White space, and the signs of an array of games.
+/// Whether a byte is white space or array punctuation.
 pub(super) const fn is_around(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b'[' | b',' | b']')
 }

@@ -1,4 +1,4 @@
-//! What stands above the moves of a JKF game: entries by their keys in KIF files, and the start.
+//! The part of a JKF game before its moves: header entries, with the keys of KIF files, and the start position.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -29,11 +29,11 @@ const KEYS: [(HeaderKey, &str); 10] = [
     (HeaderKey::Opening, "戦型"),
 ];
 
-/// Keys of KIF files that say what `initial` says.
+/// Keys of KIF files that repeat what `initial` says.
 const OF_START: [&str; 7] =
     ["手合割", "手番", "先手の持駒", "後手の持駒", "下手の持駒", "上手の持駒", "盤面"];
 
-/// Entries in the order of the file.
+/// Header entries in file order.
 pub(super) struct Headers(pub(super) Vec<Header>);
 
 impl<'de> Deserialize<'de> for Headers {
@@ -74,7 +74,7 @@ fn header(key: &str, value: &str) -> Option<Header> {
     Some(Header { key, value: value.to_owned() })
 }
 
-/// Entries as an object, each key once.
+/// Header entries as an object. A repeated key is written once.
 pub(super) struct Entries<'a>(pub(super) &'a [Header]);
 
 impl Serialize for Entries<'_> {
@@ -98,7 +98,7 @@ impl Serialize for Entries<'_> {
     }
 }
 
-/// Presets with White's first two ranks. White moves first but in even games.
+/// Presets with White's first two ranks. White moves first, except in even games.
 const PRESETS: [(&str, &str, &str); 16] = [
     ("HIRATE", "lnsgkgsnl", "1r5b1"),
     ("KY", "lnsgkgsn1", "1r5b1"),
@@ -119,7 +119,7 @@ const PRESETS: [(&str, &str, &str); 16] = [
 ];
 const EVEN: &str = "HIRATE";
 const OTHER: &str = "OTHER";
-/// Presets that not all readers know (tsshogi 2.2.0): such starts are shown.
+/// Presets that some readers do not know (tsshogi 2.2.0). Such starts are written as a board instead.
 const RARE: [&str; 5] = ["3", "5", "5_L", "7_L", "7_R"];
 
 fn setup_of(preset: &str) -> Option<Setup> {
@@ -129,7 +129,7 @@ fn setup_of(preset: &str) -> Option<Setup> {
     sfen.parse().ok()
 }
 
-/// The start.
+/// The start position.
 pub(super) fn start_of(initial: InitialObject) -> Result<Setup, DecodeErrorKind> {
     let unknown = |found: &str| {
         let expected = "a preset of the schema, as HIRATE, or OTHER with \"data\"";
@@ -184,7 +184,7 @@ fn code_of(kind: HandKind) -> &'static str {
     code(kind.piece_kind())
 }
 
-/// A start as it is written.
+/// A start position for writing.
 #[derive(Serialize)]
 pub(super) struct InitialEntry {
     preset: &'static str,
@@ -212,7 +212,7 @@ impl Serialize for HandEntry {
 }
 
 impl InitialEntry {
-    /// A preset where there is one that readers know.
+    /// The preset of this start position, if there is one that readers know.
     pub(super) fn new(start: &Setup) -> Self {
         let start = start.clone().with_ply(1);
         let is_start = |preset: &str| setup_of(preset).is_some_and(|setup| setup == start);

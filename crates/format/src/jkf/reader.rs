@@ -1,4 +1,4 @@
-//! Reading a JKF game: what is left out is found on the board, what contradicts the board is an error.
+//! Reads JKF games. Omitted values are inferred from the board; values that contradict the board are errors.
 
 use encoding_rs::UTF_8;
 use kyokumen_shogi::{HandKind, Move, PieceKind, Position, Square};
@@ -18,11 +18,11 @@ use crate::csa::codes::kind_of;
 use crate::csa::ending::{Mark, Summary, take_mark};
 use crate::played::Variation;
 
-/// Variations within variations that are read; of deeper ones the rest of the game is not read.
+/// The deepest nesting of variations that is read. Deeper nesting breaks off the game.
 const MAX_DEPTH: u32 = 100;
 
 pub(super) fn read(unit: &[u8]) -> Result<Game, DecodeError> {
-    // JSON is UTF-8; where it is not, names are at stake and no more.
+    // JSON is UTF-8. In other encodings only names and comments can be affected.
     let encoding = encoding_of(unit).map_err(|kind| kind.at(0))?;
     let decoded = (encoding != UTF_8).then(|| decode_as(encoding, unit));
     let unit = decoded.as_ref().map_or(unit, |text| text.as_bytes());
@@ -48,7 +48,7 @@ pub(super) fn read(unit: &[u8]) -> Result<Game, DecodeError> {
     Ok(replay.finish(true))
 }
 
-/// The text of a game, which says where its values stand.
+/// The text of a game, for the byte offsets of its values.
 struct Text<'a> {
     unit: &'a [u8],
 }
@@ -78,7 +78,7 @@ impl<'a> Text<'a> {
         (value.get().as_ptr() as usize).saturating_sub(self.unit.as_ptr() as usize)
     }
 
-    /// Takes the elements of `moves`, or of a variation. `last` is where the move before them went.
+    /// Reads the elements of `moves`, or of a variation. `last` is the destination of the move before them.
     fn take_entries(
         &self,
         entries: &[&'a RawValue],
@@ -112,7 +112,7 @@ impl<'a> Text<'a> {
         Ok(())
     }
 
-    /// The variations that begin where the game now stands. One ends before a move that cannot be played.
+    /// Reads the variations that branch off at this point. A variation ends before an illegal move.
     fn variations(
         &self,
         forks: &[Vec<&'a RawValue>],
@@ -149,7 +149,7 @@ fn take_end(entry: &EntryObject<'_>, replay: &mut Replay) {
     if let Some(mark) = Mark::parse(format!("%{special}").as_bytes()) {
         take_mark(replay, mark);
     } else {
-        // The game ends for a reason that is not known.
+        // An unknown word: the game ends for an unknown reason.
         replay.has_ended = true;
         skip(replay);
     }
@@ -175,7 +175,7 @@ fn take_remarks(entry: &EntryObject<'_>, replay: &mut Replay) {
     }
 }
 
-/// The move of an element, checked against the board.
+/// The move of an element. It must agree with the board.
 fn best_move(
     played: &MoveObject,
     replay: &Replay,
@@ -217,7 +217,7 @@ fn best_move(
     }
     let promotes = match kind {
         Some(kind) if kind == moved.kind => played.promote == Some(true),
-        // As in CSA, the piece behind the move.
+        // As in CSA, the piece kind is that after the move.
         Some(kind) if moved.kind.promoted() == Some(kind) && played.promote != Some(false) => true,
         None => played.promote == Some(true),
         Some(_) => {
@@ -235,7 +235,7 @@ fn best_move(
     Ok(Move::new(from, to, promotes))
 }
 
-/// A move without `from`: a drop, or the only move on the board that its words fit.
+/// A move without `from`: a drop, or the only move on the board that fits `piece` and `relative`.
 fn drop_or_found(
     played: &MoveObject,
     position: &Position,

@@ -1,10 +1,10 @@
-//! The words that tell moves apart in Japanese notation, as letters.
+//! `relative`: the letters of JKF for the words that disambiguate moves in Japanese notation.
 
 use kyokumen_shogi::{Move, Position};
 
 use crate::kif::notation::notation;
 
-/// The letters for a legal move; none where nothing needs telling.
+/// The letters for a legal move. Empty if the move is unambiguous without them.
 pub(super) fn relative_of(position: &Position, m: Move) -> String {
     letters_of(&notation(position, m, None))
 }

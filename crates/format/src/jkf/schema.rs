@@ -1,11 +1,11 @@
-//! Objects of the schema of json-kifu-format.
+//! Objects of the json-kifu-format schema.
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-/// A game as it is read; its moves are looked into one by one, so that faults have a place.
+/// A game for reading. Moves are parsed one by one later, so that errors have a byte offset.
 #[derive(Deserialize)]
 pub(super) struct GameObject<'a> {
     #[serde(borrow, default)]
@@ -16,11 +16,11 @@ pub(super) struct GameObject<'a> {
     pub(super) moves: Vec<&'a RawValue>,
 }
 
-/// An element of `moves` as it is read.
+/// An element of `moves`, for reading.
 #[derive(Deserialize)]
 pub(super) struct EntryObject<'a> {
     pub(super) comments: Option<Vec<String>>,
-    /// In the first element, by the schema.
+    /// By the schema, only in the first element.
     pub(super) comment: Option<String>,
     #[serde(rename = "move")]
     pub(super) best_move: Option<MoveObject>,
@@ -74,7 +74,7 @@ pub(super) struct Place {
     pub(super) y: u8,
 }
 
-/// Where a game begins as it is read.
+/// The start position, for reading.
 #[derive(Deserialize)]
 pub(super) struct InitialObject {
     pub(super) preset: String,
@@ -96,7 +96,7 @@ pub(super) struct SquareObject {
     pub(super) kind: Option<Cow<'static, str>>,
 }
 
-/// An element of `moves` as it is written.
+/// An element of `moves`, for writing.
 #[derive(Serialize, Default)]
 pub(super) struct Entry {
     #[serde(rename = "move", skip_serializing_if = "Option::is_none")]

@@ -1,4 +1,4 @@
-//! Writing a JKF game in normalised form: what a reader could find on the board is said.
+//! Writes JKF games in normalised form: values that a reader could infer from the board are written, too.
 
 use kyokumen_shogi::{HandKind, Move, Position, Square};
 use serde::Serialize;
@@ -17,7 +17,7 @@ use crate::ending::End;
 use crate::kif::notation::notation;
 use crate::played::Variation;
 
-/// A game as it is written, on one line.
+/// A game as one line of JSON.
 #[derive(Serialize)]
 struct GameEntry<'a> {
     header: Entries<'a>,
@@ -47,12 +47,12 @@ pub(super) fn write(game: &Game, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     Ok(())
 }
 
-/// The moves of a game or of a variation on their way.
+/// State while the moves of a game or variation are written.
 struct Line {
     position: Position,
-    /// Where the last move went.
+    /// The destination of the last move.
     last: Option<Square>,
-    /// The time that Black and White have used.
+    /// Total time used by Black and White.
     total_ms: [u64; 2],
     evaluations: EvalComments,
     entries: Vec<Entry>,
@@ -89,7 +89,7 @@ impl Line {
         Ok(())
     }
 
-    /// The end: its word, a summary where the word does not say all, and what is said of it.
+    /// The element for the end: its word, a summary where the word does not say it all, and comments.
     fn push_end(
         &mut self,
         end: End,
@@ -101,7 +101,8 @@ impl Line {
         let exact = mark.is_none_or(|mark| mark.end(&self.position) == end);
         let summary = Summary::line(end).filter(|_| !exact);
         let summary = summary.map(|line| line.trim_start_matches('\'').to_owned());
-        // Without a word they stand with the last move, whose evaluation they do not say.
+        // Without a word, readers attach these comments to the last move. The leading space keeps them from being read
+        // as its evaluation.
         let indent = if mark.is_some() { "" } else { " " };
         let comments = comments.iter().map(|comment| format!("{indent}{comment}"));
         let forks = self.forks(variations)?;
@@ -147,7 +148,7 @@ impl Line {
         let moved = best_move.from().and_then(|from| position.piece_on(from));
         let kind = moved.map(|piece| piece.kind);
         let kind = kind.or_else(|| best_move.dropped().map(HandKind::piece_kind));
-        // By the notation a promotion is named where one is possible.
+        // The notation says 成 or 不成 exactly where a promotion is possible.
         let may_promote = words.ends_with('成');
         MoveEntry {
             color: position.side_to_move() as u8,

@@ -26,7 +26,7 @@ pub(crate) const SPEC: Spec = Spec {
     codec: Codec::Records { read, count: None, write: Some(write) },
 };
 
-/// A diagram ends before the head of another one.
+/// A diagram ends before the header of the next one.
 fn unit_end(bytes: &[u8], at_end: bool) -> Option<usize> {
     let (mut at, mut has_ranks, mut has_black, mut has_white) = (0, false, false, false);
     for line in Lines::new(bytes) {
@@ -52,7 +52,7 @@ fn read(unit: &[u8], records: &mut Vec<Result<Parsed, DecodeError>>) {
     records.extend(read_diagram(unit).transpose());
 }
 
-/// The position of a unit; none if it has only empty lines and comments.
+/// The position in a unit. `None` if the unit has only blank lines and comments.
 fn read_diagram(unit: &[u8]) -> Result<Option<Parsed>, DecodeError> {
     let encoding = encoding_of(unit).map_err(|kind| kind.at(0))?;
     let (mut start, mut ply, mut skipped, mut says_start) = (Start::default(), None, None, false);

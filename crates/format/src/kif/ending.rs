@@ -64,8 +64,8 @@ impl Winner {
     }
 }
 
-/// The end that a word says. Behind a move that the rules do not allow, which was not made, the other side is to
-/// move.
+/// The end that a word states. An illegal move is not made on the board, so after one the side to move is the other
+/// one.
 pub(super) fn of_word(word: &str, replay: &Replay) -> Option<End> {
     let (_, winner, ending) = WORDS.into_iter().find(|(known, ..)| *known == word)?;
     let us = replay.position.side_to_move();
@@ -73,11 +73,11 @@ pub(super) fn of_word(word: &str, replay: &Replay) -> Option<End> {
     Some((winner.result(us), ending))
 }
 
-/// The end of a game that ended with a word which is not known, as 封じ手: it went on elsewhere or nobody knows.
+/// The end for an unknown word such as 封じ手: an interruption, because the game may have continued elsewhere.
 pub(super) const UNKNOWN: End = (None, Some(Ending::Interruption));
 
-/// Takes what stands behind まで, normalised: `121手で先手の勝ち`. Who won, if it says so, counts more than what was said
-/// before; that somebody won does not say again how.
+/// Reads a summary, the normalised text after まで: `121手で先手の勝ち`. A winner in it overrides the word before it.
+/// If both name the same winner, the reason from the word is kept.
 pub(super) fn take_summary(text: &str, replay: &mut Replay) {
     let text: String = text.chars().filter(|c| *c != ' ').collect();
     let text = text.trim_start_matches(|c: char| c == '、' || c == ',' || c.is_ascii_digit());
@@ -85,7 +85,7 @@ pub(super) fn take_summary(text: &str, replay: &mut Replay) {
         ["手で", "手にて", "手"].iter().find_map(|word| text.strip_prefix(word)).unwrap_or(text);
     let said = (replay.game.result, replay.game.ending);
     let end = match said_in_full(text) {
-        // The draw by another reason that other programs know, and none.
+        // The writer uses 持将棋 for draws of all kinds; a summary that says only 引き分け takes that reason back.
         Some(end) if end == (Some(GameResult::Draw), None) && said == IMPASSE_DRAW => end,
         Some(end) if end == (said.0, None) => said,
         Some(end) => end,
@@ -107,7 +107,7 @@ const REASONS: [(&str, Ending); 9] = [
     ("中断", Ending::Interruption),
     ("持将棋", Ending::Impasse),
 ];
-/// How sides are called.
+/// Names of the sides.
 const SIDES: [(&str, Color); 4] = [
     ("先手", Color::Black),
     ("下手", Color::Black),
@@ -119,7 +119,7 @@ const IMPASSE: &str = "持将棋";
 const DRAW: &str = "引き分け";
 const IMPASSE_DRAW: End = (Some(GameResult::Draw), Some(Ending::Impasse));
 
-/// The end in a summary that names the winner or a reason for which nobody wins.
+/// The end in a summary that names the winner, or a reason for a game without a winner.
 fn said_in_full(text: &str) -> Option<End> {
     let ending =
         REASONS.into_iter().find_map(|(word, ending)| text.contains(word).then_some(ending));
@@ -138,7 +138,7 @@ fn said_in_full(text: &str) -> Option<End> {
         (false, false) => match ending? {
             Ending::Repetition | Ending::Impasse | Ending::MoveLimit => Some(GameResult::Draw),
             Ending::Interruption => None,
-            // Somebody won, but who?
+            // A reason for a win, but no winner.
             _ => return None,
         },
         (black, _) => {
@@ -149,8 +149,8 @@ fn said_in_full(text: &str) -> Option<End> {
     Some((result, ending))
 }
 
-/// The summary of a game of so many moves, behind which `us` was to move. Readers of KIF look for the name of the
-/// winner, those of KI2 for the reason.
+/// The summary of a game of `moves` moves; `us` is the side to move after them. Readers of KIF look for the name of the
+/// winner, readers of KI2 for the reason.
 pub(super) fn summary(
     (result, ending): End,
     us: Color,
@@ -163,7 +163,7 @@ pub(super) fn summary(
     let text = match (result, ending, reason) {
         (None, Some(Ending::Interruption), _) => BROKEN_OFF.to_owned(),
         (None, ..) => return None,
-        // Other programs know no limit of moves, but this draw; of KI2 they know nothing beside the word.
+        // Other programs do not know the move limit, but they know this draw. In KI2 they know only the bare word.
         (Some(GameResult::Draw), Some(Ending::MoveLimit), Some(_)) if syntax == Syntax::Words => {
             IMPASSE.to_owned()
         }
@@ -181,7 +181,7 @@ pub(super) fn summary(
     Some(format!("まで{moves}手で{text}\n"))
 }
 
-/// Who won, in the words that other programs know where there are any.
+/// Who won, in words that other programs know where there are any.
 fn victory(winner: Color, us: Color, reason: Option<(Ending, &str)>, syntax: Syntax) -> String {
     let name = |color| if color == Color::Black { "先手" } else { "後手" };
     let side = name(winner);
@@ -197,7 +197,7 @@ fn victory(winner: Color, us: Color, reason: Option<(Ending, &str)>, syntax: Syn
     }
 }
 
-/// The word in place of the next move of `us`, if any says no more than is known.
+/// The word in place of the next move. `None` if every word would claim more than is known.
 pub(super) fn word(end: End, us: Color) -> Option<&'static str> {
     if end == (Some(GameResult::Draw), Some(Ending::MoveLimit)) {
         return Some(IMPASSE);
@@ -205,7 +205,7 @@ pub(super) fn word(end: End, us: Color) -> Option<&'static str> {
     let winner = Winner::of(end.0, us);
     let exact = WORDS.into_iter().find(|(_, said, ending)| (*said, *ending) == (winner, end.1));
     match (exact, end) {
-        // No program knows a word for a draw and nothing else, but one for this draw; the summary says the rest.
+        // No word means only "draw", so 持将棋 stands for all draws and the summary gives the reason.
         (None, (Some(GameResult::Draw), _)) | (_, (Some(GameResult::Draw), None)) => Some(IMPASSE),
         // Who won without a reason while on the move did not win by default.
         (_, (Some(_), None)) if winner != Winner::Opponent => Some(BROKEN_OFF),

@@ -1,4 +1,4 @@
-//! The words of KIF for the entries of the head.
+//! KIF keywords of header entries.
 
 use kyokumen_shogi::Color;
 
@@ -20,13 +20,13 @@ const NAMES: [(&str, HeaderKey); 11] = [
     ("持時間", HeaderKey::TimeLimit),
 ];
 
-/// What an entry with this word is about.
+/// The key for a keyword.
 pub(super) fn key(name: &str) -> HeaderKey {
     let known = NAMES.into_iter().find(|(known, _)| *known == name);
     known.map_or_else(|| HeaderKey::Other(name.to_owned()), |(_, key)| key)
 }
 
-/// The word for an entry; in games with a handicap the sides are called by it.
+/// The keyword for a key. In handicap games the names of the sides have other keywords (下手, 上手).
 fn name(key: &HeaderKey, is_handicap: bool) -> &str {
     match key {
         HeaderKey::Black if is_handicap => "下手",
@@ -36,7 +36,7 @@ fn name(key: &HeaderKey, is_handicap: bool) -> &str {
     }
 }
 
-/// Whether a line with this entry is read as one.
+/// Whether a written line with this entry is read back as the same entry.
 pub(super) fn is_writable(header: &HeaderKey) -> bool {
     let HeaderKey::Other(name) = header else { return true };
     let line = format!("{name}：");
@@ -46,7 +46,7 @@ pub(super) fn is_writable(header: &HeaderKey) -> bool {
     is_entry && !name.contains(['\n', '\r']) && key(name) == *header && !start::is_about_start(name)
 }
 
-/// Writes the entries that can be written.
+/// Writes the entries that can be read back.
 pub(super) fn write(headers: &[Header], handicap: Option<Color>, out: &mut String) {
     let is_handicap = handicap == Some(Color::White);
     for Header { key, value } in headers.iter().filter(|header| is_writable(&header.key)) {

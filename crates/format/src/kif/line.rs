@@ -1,22 +1,22 @@
-//! What a line of a KIF or KI2 file, or of a diagram, is.
+//! Parses lines of KIF and KI2 files and of diagrams.
 //!
-//! Programs and people write digits, spaces, colons and brackets wide or narrow and use several signs for the sides.
-//! [`normalised`] makes one spelling of them; names and comments are taken from the line as it stands.
+//! Files have digits, spaces, colons and brackets in full or half width, and several signs for the sides.
+//! [`normalised`] reduces them to one spelling. Names and comments are taken from the original line.
 
 use kyokumen_shogi::Color;
 
 /// Black's sign and White's before a move, as [`normalised`] leaves them.
 pub(super) const SIGNS: [char; 2] = ['▲', '△'];
 
-/// The line above the moves.
+/// The line before the moves.
 pub(super) const LIST_OF_MOVES: &str = "手数----指手---------消費時間--\n";
 
-/// How moves are written.
+/// The syntax of moves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Syntax {
-    /// KIF: a numbered move a line.
+    /// KIF: one numbered move per line.
     Numbered,
-    /// KI2: several moves a line, in words.
+    /// KI2: several moves per line, in words.
     Words,
 }
 
@@ -59,35 +59,35 @@ const fn normal(c: char) -> char {
     }
 }
 
-/// A line by what it is. Texts of moves are normalised and without white space around them.
+/// A parsed line. Texts of moves are normalised and trimmed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Line<'a> {
-    /// Nothing, a remark for programs, or the edge of a diagram.
+    /// A blank line, a remark for programs, or the border of a diagram.
     Empty,
     /// The line above the moves.
     List,
     Comment(&'a str),
     Bookmark(&'a str),
-    /// A rank of a diagram, from its bar on.
+    /// A rank of a diagram, starting at its bar.
     Rank(&'a str),
     SideToMove(Color),
     /// The number of the move after a diagram, one more than the line says: 0 if that is -1.
     Ply(u16),
     /// The number of the first move of a variation.
     Variation(usize),
-    /// An entry of the head, as it stands.
+    /// A header entry, not normalised.
     Entry {
         key: &'a str,
         value: &'a str,
     },
-    /// A move of KIF or what stands in its place.
+    /// A move of KIF, or a word in its place.
     Numbered {
         number: usize,
         text: &'a str,
     },
     /// Moves of KI2.
     Words(&'a str),
-    /// How the game ended: what stands behind まで.
+    /// The summary: the text after まで.
     Summary(&'a str),
     Unknown,
 }
@@ -115,7 +115,7 @@ impl<'a> Line<'a> {
         Self::parse_word(normal).or_else(|| Self::entry(line)).unwrap_or(Self::Unknown)
     }
 
-    /// A line that begins with one of the words of the formats.
+    /// Parses a line that begins with a keyword.
     fn parse_word(normal: &'a str) -> Option<Self> {
         if let Some(text) = normal.strip_prefix("まで") {
             return Some(Self::Summary(text));
@@ -145,7 +145,7 @@ impl<'a> Line<'a> {
     fn numbered(normal: &'a str) -> Self {
         let (number, text) = leading_number(normal);
         if normal.chars().all(|c| c == ' ' || c.is_ascii_digit()) {
-            // The numbers of files above a diagram, if there are several.
+            // File numbers above a diagram.
             return if normal.contains(' ') { Self::Empty } else { Self::Unknown };
         }
         if text.starts_with(' ') || text.starts_with(SIGNS) {
@@ -162,13 +162,13 @@ impl<'a> Line<'a> {
             .then(|| Self::Entry { key, value: value.trim_matches(is_space) })
     }
 
-    /// Whether the head of a game ends with this line or stands before it.
+    /// Whether the header of a game ends at or before this line.
     pub(super) const fn begins_moves(self) -> bool {
         matches!(self, Self::List | Self::Numbered { .. } | Self::Words(_) | Self::Summary(_))
     }
 }
 
-/// Whether a line is the name of a side behind its sign: `▲先手：A`.
+/// Whether a line is a player's name after the sign of the side: `▲先手：A`.
 fn is_name_of_side(normal: &str) -> bool {
     let text = normal.trim_start_matches(SIGNS);
     ["先手", "後手", "下手", "上手"].iter().any(|side| text.starts_with(side))
@@ -179,7 +179,7 @@ fn is_space(c: char) -> bool {
     normal(c) == ' '
 }
 
-/// The number that a text begins with, and what follows; 0 if there is none.
+/// The number at the start of a text, and the rest. 0 if there is none.
 fn leading_number(text: &str) -> (usize, &str) {
     let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
     let digits = &text[..text.len() - rest.len()];

@@ -1,6 +1,6 @@
 //! A move of a KIF file: where to, which piece, `成` or `打`, and where from.
 //!
-//! `７六歩(77)`, `同　歩成(24)`, `５五角打`; the side need not be written, nor `不成`.
+//! For example `７六歩(77)`, `同 歩成(24)`, `５五角打`. The sign of the side and `不成` may be missing.
 
 use kyokumen_shogi::{HandKind, Move, PieceKind, Position, Square};
 
@@ -47,7 +47,7 @@ const LONG_NAMES: [(&str, PieceKind); 11] = [
     ("龍王", PieceKind::Dragon),
 ];
 
-/// The kind whose name a normalised text begins with, and what follows.
+/// The piece name at the start of a normalised text, and the rest.
 pub(super) fn kind(text: &str) -> Option<(PieceKind, &str)> {
     let mut names = LONG_NAMES.into_iter().chain(NAMES);
     names.find_map(|(name, kind)| Some((kind, text.strip_prefix(name)?)))
@@ -57,7 +57,7 @@ pub(super) fn name(kind: PieceKind) -> &'static str {
     NAMES.into_iter().find_map(|(name, named)| (named == kind).then_some(name)).unwrap_or("")
 }
 
-/// The move of the side to move in a normalised text; `last` is where the move before it went.
+/// Parses a normalised move of the side to move. `last` is the destination of the move before it.
 pub(super) fn parse(text: &str, position: &Position, last: Option<Square>) -> Option<Move> {
     let text = text.strip_prefix(SIGNS).unwrap_or(text).trim_start();
     let (to, text) = target(text, last)?;
@@ -75,7 +75,7 @@ pub(super) fn parse(text: &str, position: &Position, last: Option<Square>) -> Op
     is_there.then(|| Move::new(from, to, promoting.is_some()))
 }
 
-/// The square that a normalised text begins with, and what follows.
+/// The square at the start of a normalised text, and the rest.
 pub(super) fn target(text: &str, last: Option<Square>) -> Option<(Square, &str)> {
     if let Some(text) = text.strip_prefix('同') {
         return Some((last?, text.trim_start()));
@@ -96,7 +96,7 @@ fn digit(c: char) -> Option<usize> {
     (c.to_digit(10)? as usize).checked_sub(1)
 }
 
-/// The square in brackets that a text begins with.
+/// The square in brackets at the start of a text.
 pub(super) fn origin(text: &str) -> Option<Square> {
     let mut chars = text.strip_prefix('(')?.chars();
     let (file, rank) = (digit(chars.next()?)?, digit(chars.next()?)?);

@@ -19,7 +19,7 @@ const WORDS: [char; 14] =
 /// How many of them tell pieces apart, from the first on.
 const TELLING_WORDS: usize = 10;
 
-/// The moves of a normalised line, each with its sign.
+/// Splits a normalised line into moves, each with its sign.
 pub(super) fn moves_of(line: &str) -> impl Iterator<Item = &str> {
     let starts = line.match_indices(SIGNS).map(|(at, _)| at);
     let ends = line.match_indices(SIGNS).map(|(at, _)| at).skip(1).chain([line.len()]);
@@ -74,7 +74,7 @@ pub fn notation(position: &Position, m: Move, last: Option<Square>) -> String {
     format!("{sign}{}", words(position, m, same))
 }
 
-/// The same as KI2 files have it.
+/// The same, spelled as in KI2 files.
 pub(super) fn write(position: &Position, m: Move, last: Option<Square>) -> String {
     let sign = SIGNS[position.side_to_move() as usize];
     let is_short =
@@ -83,7 +83,7 @@ pub(super) fn write(position: &Position, m: Move, last: Option<Square>) -> Strin
     format!("{sign}{}", words(position, m, last.filter(|last| *last == m.to()).map(|_| same)))
 }
 
-/// A legal move in words, without a sign; `same` is said in place of the square.
+/// A legal move in words, without a sign. `same` replaces the square.
 fn words(position: &Position, m: Move, same: Option<&str>) -> String {
     let (color, to) = (position.side_to_move(), m.to());
     let mut text = String::new();
@@ -148,8 +148,8 @@ fn which(own: Approach, rivals: &[Approach], kind: PieceKind) -> String {
     format!("{side}{vertical}")
 }
 
-/// The legal move that these normalised words say, with the sign of the side to move; `None` if there is none, or
-/// there are several.
+/// The legal move of the side to move that these normalised words describe, with its sign. `None` if no move fits, or
+/// more than one.
 pub(super) fn parse(text: &str, position: &Position, last: Option<Square>) -> Option<Move> {
     parse_unsigned(text.strip_prefix(SIGNS[position.side_to_move() as usize])?, position, last)
 }

@@ -1,4 +1,4 @@
-//! A game of KIF or KI2, line by line: its head, the moves played, and variations as a tree.
+//! Reads a game of KIF or KI2 line by line: the header, the game, and a tree of variations.
 
 use kyokumen_shogi::{Move, Position, Square};
 
@@ -14,7 +14,7 @@ use crate::ending::End;
 use crate::game_info::Header;
 use crate::played::Variation;
 
-/// Variations within variations up to here are read: no game has more, and a tree takes a stack.
+/// The deepest nesting of variations. Real games stay far below it; reading and writing are recursive.
 pub(super) const MAX_DEPTH: usize = 100;
 
 /// Reads the game of a unit.
@@ -30,7 +30,7 @@ pub(super) fn read(unit: &[u8]) -> Result<Game, DecodeError> {
     reader.finish(unit.len())
 }
 
-/// A game as far as it was read.
+/// A game while it is read.
 #[derive(Default)]
 struct Reader {
     start: Start,
@@ -38,30 +38,30 @@ struct Reader {
     /// Comments and the bookmark before the first move.
     comments: Vec<String>,
     bookmark: Option<String>,
-    /// Whether the head says anything, and whether the list of moves has begun.
+    /// Whether the header has entries, and whether the list of moves has begun.
     has_entries: bool,
     has_list: bool,
-    /// The game, and its variations in the order of the file; none before the first move.
+    /// The game, then its variations in file order. Empty before the first move.
     branches: Vec<Branch>,
-    /// Whether the lines are those of a variation that cannot be placed.
+    /// Whether lines belong to a variation that branches off no known move.
     is_lost: bool,
-    /// Moves before the first one, by its number: a game may begin in the middle of another.
+    /// The number of the first move minus 1: the file may begin in the middle of a game.
     moves_before: usize,
     skipped_lines: u32,
-    /// The first line that was skipped, and the last one if no move was read since.
+    /// The first skipped line; and the last one, if no move was read after it.
     first_skipped: Option<DecodeError>,
     last_skipped: Option<DecodeError>,
 }
 
-/// The game or a variation.
+/// The game, or a variation.
 struct Branch {
     replay: Replay,
     /// The branch that it leaves, and its depth.
     parent: usize,
     depth: usize,
-    /// Moves played before its first one.
+    /// The number of moves before its first one.
     first: usize,
-    /// Where the move before its first one went.
+    /// The destination of the move before its first one.
     before: Option<Square>,
 }
 
@@ -77,7 +77,7 @@ impl Branch {
 }
 
 impl Reader {
-    /// Takes a line of the head, and what does not belong there.
+    /// Reads a header line. Lines after the header go to `take_behind_head`.
     fn take(&mut self, line: Line<'_>, text: &str, at: usize) -> Result<(), DecodeError> {
         if !self.branches.is_empty() {
             self.take_behind_head(line, text, at);
@@ -133,7 +133,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Takes a line of the game or a variation. Behind what cannot be read only the summary is looked for, which tells
+    /// Reads a line of the game or of a variation. After an unreadable move only the summary is looked for: it tells
     /// how the game ended.
     fn take_behind_head(&mut self, line: Line<'_>, text: &str, at: usize) {
         let line = self.counted_from_1(line);
@@ -183,7 +183,7 @@ impl Reader {
         }
     }
 
-    /// A line with the number of its move counted from that of the first one.
+    /// Renumbers a line so that the first move of the file has number 1.
     fn counted_from_1<'a>(&mut self, line: Line<'a>) -> Line<'a> {
         let Line::Numbered { number, text } = line else { return line };
         if let [Branch { replay, .. }] = &self.branches[..]
@@ -194,7 +194,7 @@ impl Reader {
         Line::Numbered { number: number.saturating_sub(self.moves_before), text }
     }
 
-    /// Begins the variation that replaces the move of this number.
+    /// Begins a variation that replaces move `number`.
     fn begin_variation(&mut self, number: usize, text: &str, at: usize) {
         self.is_lost = true;
         if self.branches[0].replay.is_broken() {
@@ -209,8 +209,8 @@ impl Reader {
         }
     }
 
-    /// A variation that replaces the move of this number in the line that was read last, or in one that this one
-    /// leaves.
+    /// A branch for a variation that replaces move `number`: in the branch read last, or else in one of those that it
+    /// branches off.
     fn branch_at(&self, number: usize, at: usize) -> Option<Branch> {
         let first = number.checked_sub(1)?;
         let mut parent = self.branches.len() - 1;
@@ -231,7 +231,7 @@ impl Reader {
         Some(Branch { replay, parent, depth: branch.depth + 1, first, before })
     }
 
-    /// Begins a variation that nothing announces but its number, which goes back.
+    /// Begins a variation without a line 変化, if the number of a move goes back.
     fn begin_if_number_goes_back(&mut self, line: Line<'_>, at: usize) {
         let (Some(branch), Line::Numbered { number, text }) = (self.branches.last(), line) else {
             return;
@@ -260,7 +260,7 @@ impl Reader {
             self.begin()?;
         }
         let mut branches = std::mem::take(&mut self.branches);
-        // Branches leave those before them, so the last one has no other to wait for.
+        // A branch comes after the one that it branches off, so the last branch is complete.
         while branches.len() > 1 {
             if let Some(branch) = branches.pop() {
                 let parent = branch.parent;
@@ -275,8 +275,8 @@ impl Reader {
 }
 
 impl Branch {
-    /// Takes a move of KIF, moves of KI2, or the word in place of a move. `skipped` is a line before it that nobody
-    /// understood: it may have been a move.
+    /// Reads a KIF move, a line of KI2 moves, or the word in place of a move. `skipped` is an unknown line just before
+    /// it, which may have been a move.
     fn take_moves(
         &mut self,
         line: Line<'_>,
@@ -306,7 +306,7 @@ impl Branch {
         Ok(())
     }
 
-    /// Takes a move of KI2; behind the last one of a line the end of the game may stand.
+    /// Reads one KI2 move, or the word for the end of the game after the last move.
     fn take_word(&mut self, word: &str, (text, at): (&str, usize)) -> Result<(), DecodeError> {
         if self.replay.has_ended {
             return Err(syntax("no move behind the end of the game", text, at));
@@ -331,18 +331,18 @@ impl Branch {
         Ok(())
     }
 
-    /// Whether a text is a legal move of KIF that says where the piece came from.
+    /// Whether a text is a legal KIF move with its square of origin.
     fn reads(&self, said: &str) -> bool {
         let position = &self.replay.position;
         moves::parse(said, position, self.last_square()).is_some_and(|m| position.is_legal(m))
     }
 
-    /// The move of KIF; where it does not say where the piece came from, as in KI2.
+    /// Parses a KIF move. Without a square of origin it is read as in KI2.
     fn parse(&self, said: &str) -> Option<Move> {
         let (position, last) = (&self.replay.position, self.last_square());
         let in_words = || {
             let (words, rest) = said.split_at(said.find('(').unwrap_or(said.len()));
-            // A time may follow. Other brackets are a square that is wrong or damaged.
+            // A time may follow. Any other text in brackets is a wrong or damaged square of origin.
             let first = rest.split(')').next().unwrap_or_default();
             if !first.is_empty() && !first.contains(':') {
                 return None;
@@ -357,8 +357,8 @@ impl Branch {
         notation::parse(word, &self.replay.position, self.last_square())
     }
 
-    /// The end of the game in place of a numbered move. An unknown word ends the game, too, unless it may be a damaged
-    /// move.
+    /// The end of the game, from the word in place of a numbered move. An unknown word also ends the game, unless it
+    /// may be a damaged move.
     fn end_of(&self, said: &str) -> Option<End> {
         let word = first_word(said.strip_prefix(SIGNS).unwrap_or(said));
         let may_be_move = word.is_empty()
@@ -368,7 +368,7 @@ impl Branch {
         ending::of_word(word, &self.replay).or((!may_be_move).then_some(ending::UNKNOWN))
     }
 
-    /// The game as far as it was read, with variations in the order of the file.
+    /// The game as read so far, with variations in file order.
     fn into_game(mut self) -> Replay {
         let annotations =
             self.replay.game.moves.iter_mut().filter_map(|played| played.annotation.as_mut());
@@ -377,7 +377,7 @@ impl Branch {
         self.replay
     }
 
-    /// Becomes a variation of the branch that it leaves; `false` if it has no move.
+    /// Attaches this variation to the branch that it branches off. Returns `false` if it has no move.
     fn attach_to(self, parent: &mut Self) -> bool {
         let at = self.first - parent.first;
         let Game { moves, result, ending, info, .. } = self.into_game().game;
@@ -393,7 +393,7 @@ impl Branch {
         } else if parent.depth == 0 {
             game.info.end_variations.push(variation);
         } else {
-            // It goes on where the other one ended.
+            // The variation continues where its parent ended, so their moves are joined.
             game.moves.extend(variation.moves);
             (game.result, game.ending) = (variation.result, variation.ending);
             game.info.end_comments.extend(variation.end_comments);
@@ -402,7 +402,7 @@ impl Branch {
     }
 }
 
-/// The word that a normalised text begins with.
+/// The first word of a normalised text.
 fn first_word(text: &str) -> &str {
     text.trim_start().split([' ', '(']).next().unwrap_or("")
 }
@@ -411,7 +411,7 @@ fn syntax(expected: &'static str, text: &str, at: usize) -> DecodeError {
     DecodeErrorKind::syntax(expected, text.as_bytes()).at(at)
 }
 
-/// A text of one line: a carriage return within it would end the line for other programs.
+/// A text without carriage returns, which other programs would take for line ends.
 fn without_carriage_returns(text: &str) -> String {
     text.replace('\r', " ").trim().to_owned()
 }

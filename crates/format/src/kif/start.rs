@@ -31,7 +31,7 @@ const HANDICAPS: [(&str, &str, &str); 15] = [
 /// The key of their names.
 pub(super) const HANDICAP: &str = "手合割";
 pub(super) const EVEN: &str = "平手";
-/// Names of no handicap; some write none at all.
+/// Names of even games. Some programs write an empty value.
 const EVEN_NAMES: [&str; 3] = [EVEN, "互先", ""];
 /// The keys of Black's pieces in hand, and of White's.
 const HANDS: [[&str; 4]; 2] = [
@@ -61,7 +61,7 @@ const EDGE: &str = "\n+---------------------------+\n";
 /// Ten, and more with the numerals behind it.
 const TEN: char = '十';
 
-/// The start of a game as far as its head was read.
+/// The start position while the header is read.
 #[derive(Default)]
 pub(super) struct Start {
     handicap: Option<Setup>,
@@ -75,7 +75,7 @@ pub(super) struct Start {
     at: usize,
 }
 
-/// Whether an entry of the head is about the start and not about the game.
+/// Whether a header entry describes the start position rather than the game.
 pub(super) fn is_about_start(key: &str) -> bool {
     key == HANDICAP || HANDS.as_flattened().contains(&key)
 }
@@ -130,12 +130,12 @@ impl Start {
         !self.ranks.is_empty()
     }
 
-    /// Whether the start has the name of an arrangement.
+    /// Whether the start position is given by a handicap name.
     pub(super) const fn is_named(&self) -> bool {
         self.handicap.is_some()
     }
 
-    /// The arrangement and its place.
+    /// The start position and its byte offset.
     pub(super) fn setup(&self) -> Result<(Setup, usize), DecodeError> {
         if let Some(name) = self.unknown_name.as_ref().filter(|_| self.ranks.is_empty()) {
             let expected = "the name of a handicap, or a diagram";
@@ -243,7 +243,7 @@ fn number(text: &str) -> Option<u8> {
     }
 }
 
-/// The name of the start, if it has one.
+/// The handicap name of the start position, if it has one.
 pub(super) fn name_of(setup: &Setup) -> Option<&'static str> {
     let setup = setup.clone().with_ply(1);
     if setup == replay::even_start() {

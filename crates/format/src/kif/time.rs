@@ -1,7 +1,6 @@
-//! Time used, as KIF writes it behind a move: `( 0:16/00:00:16)`, minutes and seconds of the move, then all of the
-//! side.
+//! Times in KIF, which follow a move: `( 0:16/00:00:16)`. Minutes and seconds of the move, then the total of the side.
 
-/// What stands in brackets before the bar, in milliseconds; `None` if there is no time. The format has whole seconds.
+/// The time before the slash, in milliseconds. `None` if there is none. The format has whole seconds only.
 pub(super) fn elapsed_ms(text: &str) -> Option<u64> {
     let times = text.split('(').skip(1).find(|part| part.contains(':'))?;
     let time = times.split(['/', ')']).next()?.trim();
@@ -13,7 +12,7 @@ pub(super) fn elapsed_ms(text: &str) -> Option<u64> {
     seconds.checked_mul(1000)
 }
 
-/// The time of a move, and all of its side, in whole seconds.
+/// The times of the move and of its side in total, in whole seconds.
 pub(super) fn bracket(elapsed_ms: u64, total_ms: u64) -> String {
     let (seconds, total) = (elapsed_ms / 1000, total_ms / 1000);
     let (minutes, seconds) = (seconds / 60, seconds % 60);

@@ -1,5 +1,4 @@
-//! Units of text as units of a file of one format: in one encoding, and of KIF, KI2 and BOD in one syntax and with one
-//! line end.
+//! Converts text units to the encoding of a format and, for KIF, KI2 and BOD, to its syntax and line end.
 
 use std::borrow::Cow;
 
@@ -13,12 +12,12 @@ use super::line::{Line, Syntax, normalised};
 use super::{Style, reader};
 
 impl Format {
-    /// Appends a unit as a unit of a file of this format, closed: its bytes as they are if syntax, encoding and line
-    /// ends are those that the format is written in, else the same text in the format's encoding, or the game anew.
+    /// Appends a unit to a file of this format. Its bytes are copied if they have the syntax, encoding and line ends of
+    /// the format. Otherwise the text is transcoded or, if the syntax differs, the game is written again.
     ///
     /// # Errors
-    /// [`EncodeError`] if the format's encoding lacks a character, or the unit cannot be read and would have to be
-    /// written anew. `out` is then as before.
+    /// [`EncodeError`] if the encoding lacks a character, or the game must be written again but cannot be read. `out`
+    /// is then unchanged.
     pub fn write_unit(self, unit: &[u8], out: &mut Vec<u8>) -> Result<(), EncodeError> {
         if self.is_kif() || self == Self::Bod {
             let start = out.len();
@@ -33,13 +32,13 @@ impl Format {
         Ok(())
     }
 
-    /// The format of a text that is KIF, KI2 or a diagram, by its moves and its encoding.
+    /// The format of a KIF or KI2 game or a diagram, by its syntax and encoding.
     pub fn of_kif_text(bytes: &[u8]) -> Self {
         variant(bytes)
     }
 }
 
-/// What a text is written in.
+/// Which kinds of line a text has.
 #[derive(Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is found by itself")]
 struct Found {
@@ -72,8 +71,7 @@ impl Found {
     }
 }
 
-/// Which of the formats a text is written in, by its moves and its encoding: the one for a file whose name does not
-/// say it.
+/// The format of a text by its syntax and encoding, for files whose names do not give it.
 fn variant(bytes: &[u8]) -> Format {
     let is_utf_8 = encoding_of(bytes).unwrap_or(UTF_8) == UTF_8;
     let found = Found::new(&decode_text(bytes).unwrap_or_default());
@@ -86,8 +84,7 @@ fn variant(bytes: &[u8]) -> Format {
     }
 }
 
-/// Appends a unit in the style of a format: as it is if it has that, else its text in another encoding, or its game
-/// written anew.
+/// Appends a unit in the style of a format: unchanged if it has that style already, else transcoded or written again.
 fn write_kif_unit(format: Format, unit: &[u8], out: &mut Vec<u8>) -> Result<(), EncodeError> {
     let style = style_of(format);
     let encoding = encoding_of(unit).map_err(|_| EncodeError::NoGame)?;
@@ -123,7 +120,7 @@ const fn style_of(format: Format) -> Style {
     }
 }
 
-/// A unit of a format that exists in UTF-8 only, in UTF-8: its lines decoded if it is text in another encoding.
+/// A unit of a UTF-8 format, transcoded if it is text in another encoding.
 fn in_utf_8(unit: &[u8]) -> Cow<'_, [u8]> {
     const CSA_ENCODING: &str = "'CSA encoding=";
     match encoding_of(unit) {
@@ -143,8 +140,7 @@ fn in_utf_8(unit: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// A line, with the encoding that a remark for programs names replaced by that of the text:
-/// `#KIF version=2.0 encoding=UTF-8`.
+/// A line. If it is a remark that names an encoding, as in `#KIF version=2.0 encoding=UTF-8`, the name is replaced.
 fn with_encoding(line: &str, style: Style) -> String {
     const NAME: &str = "encoding=";
     match line.find(NAME) {

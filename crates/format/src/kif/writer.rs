@@ -1,7 +1,7 @@
-//! Writes games in KIF and KI2: the head, moves with their annotations, the end, then variations.
+//! Writes games in KIF and KI2: the header, moves with annotations, the end, then variations.
 //!
-//! A variation `変化：N手` leaves the line that was written before it, or one that this one leaves: later ones come first,
-//! and each is followed by those that leave it.
+//! `変化：N手` branches off the text before it, or off what that branches off. So later variations are written first,
+//! each followed by its own variations.
 
 use kyokumen_shogi::{Color, Position, Square};
 
@@ -16,9 +16,9 @@ use super::{ending, headers, moves, notation, start, time};
 use crate::ending::End;
 use crate::played::{Annotation, Variation};
 
-/// Moves of a line of KI2.
+/// Moves per line of KI2.
 const MOVES_A_LINE: usize = 6;
-/// Columns of a move of KI2, and of one of KIF with the time behind it.
+/// Width of a KI2 move, and of a KIF move before its time, in columns.
 const WORD_COLUMNS: usize = 12;
 const MOVE_COLUMNS: usize = 13;
 
@@ -30,7 +30,7 @@ pub(super) fn write(game: &Game, syntax: Syntax) -> Result<String, EncodeError> 
     writer.write_head(game);
     let is_bare = game.moves.is_empty() && ending::summary(end, Color::Black, 0, syntax).is_none();
     match syntax {
-        // Where nothing else says that the head is over.
+        // Nothing else marks the end of the header.
         Syntax::Numbered => writer.text.push_str(LIST_OF_MOVES),
         Syntax::Words if is_bare => writer.text.push_str(LIST_OF_MOVES),
         Syntax::Words => writer.text.push('\n'),
@@ -53,7 +53,7 @@ pub(super) fn write(game: &Game, syntax: Syntax) -> Result<String, EncodeError> 
 struct Writer {
     syntax: Syntax,
     text: String,
-    /// Moves of the line of KI2 that is not ended.
+    /// Moves on the current line of KI2.
     words: usize,
 }
 
@@ -66,14 +66,14 @@ struct Course<'a> {
     end_variations: &'a [Variation],
 }
 
-/// Where a course begins, and what was said before.
+/// The state at the start of a course.
 #[derive(Clone)]
 struct Place {
     position: Position,
-    /// Moves before it, and where the last one of them went.
+    /// The number of moves before it, and the destination of the last one.
     played: usize,
     last: Option<Square>,
-    /// What a comment on the move before says of the position, for a reader.
+    /// The evaluation of this position that a reader takes from the comments on the move before.
     analysis: Option<i16>,
     totals_ms: [u64; 2],
     depth: usize,
@@ -150,8 +150,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes comments before a move of a side; returns its evaluation by them. A comment that says another one is
-    /// preceded by the right one.
+    /// Writes comments before a move of `side`. Returns the evaluation of that move that a reader takes from them. If
+    /// they state a wrong one, a comment with the right one precedes them.
     fn put_comments(
         &mut self,
         comments: &[String],
@@ -215,7 +215,7 @@ impl Writer {
         self.text.push('\n');
     }
 
-    /// Writes how a course ended: in KIF a word in place of the next move, and the summary.
+    /// Writes the end of a course: in KIF a word in place of the next move, then the summary.
     fn write_end(&mut self, course: &Course<'_>, place: &Place) {
         self.end_line();
         let side = place.position.side_to_move();
@@ -226,7 +226,7 @@ impl Writer {
         }
         match ending::summary(course.end, side, place.played, self.syntax) {
             Some(line) => self.text.push_str(&line),
-            // Comments on the end are told from those on the last move by a summary that says nothing.
+            // An empty summary separates comments on the end from those on the last move.
             None if word.is_none() && !course.end_comments.is_empty() => {
                 self.text.extend(["まで", &place.played.to_string(), "手\n"]);
             }
@@ -252,7 +252,7 @@ impl<'a> Course<'a> {
 }
 
 impl Place {
-    /// Adds a time to those of its side; both in brackets.
+    /// Adds a time to the total of its side. Returns both in brackets.
     fn take_time(&mut self, side: Color, elapsed_ms: u64) -> String {
         let total_ms = &mut self.totals_ms[side as usize];
         *total_ms = total_ms.saturating_add(elapsed_ms);
@@ -260,7 +260,7 @@ impl Place {
     }
 }
 
-/// The evaluation of a move of a side that a reader finds in its comments.
+/// The evaluation of a move that a reader takes from its comments.
 fn said_by_player(comments: &[String], side: Color) -> Option<i16> {
     comments.iter().find_map(|text| match comment::evaluation(text)? {
         CommentedEval::OfPlayer(black_cp) => nearest(seen_from(side, black_cp)),
@@ -268,7 +268,7 @@ fn said_by_player(comments: &[String], side: Color) -> Option<i16> {
     })
 }
 
-/// Columns of a text in a font of fixed width.
+/// The width of a text in columns.
 fn columns(text: &str) -> usize {
     text.chars().map(|c| if c.is_ascii() { 1 } else { 2 }).sum()
 }

@@ -1,14 +1,14 @@
-//! Words for the end of a game behind the moves of a USI line.
+//! Words after the moves of a USI line that say how the game ended.
 //!
-//! `resign` and `win` are those of the USI command `bestmove`; words for repetition are YaneuraOu's; the others are
-//! written by programs of the field. They speak of the side to move.
+//! `resign` and `win` are from the USI command `bestmove`, the words for repetition from YaneuraOu, the others from
+//! other shogi programs. All are relative to the side to move.
 
 use kyokumen_shogi::Color;
 
 use crate::GameResult;
 use crate::ending::{End, Ending};
 
-/// Who won, seen from the side to move.
+/// Who won, relative to the side to move.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Outcome {
     Win,
@@ -17,14 +17,14 @@ enum Outcome {
     Unknown,
 }
 
-/// End words, with the outcome for the side to move and the reason. The writer uses the first one that fits.
+/// Words with winner and ending. The writer uses the first one that fits.
 const WORDS: [(&str, Outcome, Option<Ending>); 38] = [
     ("resign", Outcome::Loss, None),
     ("win", Outcome::Win, Some(Ending::Declaration)),
     ("rep_draw", Outcome::Draw, Some(Ending::Repetition)),
     ("rep_win", Outcome::Win, Some(Ending::Repetition)),
     ("rep_lose", Outcome::Loss, Some(Ending::Repetition)),
-    // Repetition with more or less in hand ends no game, and decides none.
+    // Superior or inferior positions neither end nor decide a game.
     ("rep_sup", Outcome::Unknown, None),
     ("rep_inf", Outcome::Unknown, None),
     ("draw", Outcome::Draw, None),
@@ -61,7 +61,7 @@ const WORDS: [(&str, Outcome, Option<Ending>); 38] = [
     ("impass", Outcome::Draw, Some(Ending::Impasse)),
 ];
 
-/// What a word says, if it is known.
+/// The meaning of a word, if it is known.
 pub(super) fn parse(word: &str, to_move: Color) -> Option<End> {
     let lower = word.to_ascii_lowercase().replace('-', "_");
     let known = WORDS.into_iter().find(|(name, ..)| *name == lower);
@@ -79,13 +79,13 @@ pub(super) fn parse(word: &str, to_move: Color) -> Option<End> {
     Some((Some(GameResult::from_name(result)?), ending))
 }
 
-/// Whether a word that is no move may be one for the end of a game. What has digits is a damaged move.
+/// Whether an unknown word may say how the game ended. A word with digits is taken for a damaged move.
 pub(super) fn may_be_word(word: &str) -> bool {
     word.chars().all(|sign| sign.is_alphabetic() || matches!(sign, '_' | '-' | ':'))
 }
 
-/// The word for an end; where programs have none, the winner and the ending by their names: `black:time_up`. None where
-/// nothing is known.
+/// The word for an end. Where there is none, the names of winner and ending: `black:time_up`. `None` if nothing is
+/// known.
 pub(super) fn word((result, ending): End, to_move: Color) -> Option<String> {
     let outcome = match result {
         None => Outcome::Unknown,
@@ -104,7 +104,7 @@ pub(super) fn word((result, ending): End, to_move: Color) -> Option<String> {
     Some(format!("{}{}", result?.name(), ending.unwrap_or_default()))
 }
 
-/// What the words cannot say: why a game without a result ended, but for an interruption.
+/// What no word can say: the reason why a game without a result ended, unless it was interrupted.
 pub(super) const fn says((result, ending): End) -> bool {
     result.is_some() || matches!(ending, None | Some(Ending::Interruption))
 }

@@ -21,13 +21,13 @@ use crate::solver::{Limits, SearchControl, TableSize, Threads, Verdict, WhenHope
 /// How often a search says how far it is.
 const INFO_EVERY: Duration = Duration::from_secs(1);
 
-/// How often a search that waits for its networks looks whether it is to end.
+/// How often a search that waits for its networks checks whether it must end.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// How long a search that is to end and knows nothing yet waits for a first answer.
+/// How long a search that must end waits for its first evaluation, if it has none yet.
 const FIRST_PATIENCE: Duration = Duration::from_secs(1);
 
-/// How long the threads and their programs may take to end.
+/// How long to wait for threads and their programs to end.
 const END_PATIENCE: Duration = Duration::from_secs(2);
 
 /// Table of the mate search at the root.
@@ -97,7 +97,7 @@ pub(super) enum Event {
     /// The networks are there, or why not.
     Ready(anyhow::Result<()>),
     Info(Vec<Info>),
-    /// Why the decision that follows is no better.
+    /// A reason why the decision that follows is poor.
     Complaint(&'static str),
     Decided(anyhow::Result<Decision>),
 }
@@ -177,14 +177,14 @@ type Loaded = anyhow::Result<Devices>;
 struct Worker {
     networks: Networks,
     devices: Option<Devices>,
-    /// Where the networks arrive that are being loaded: that may take minutes, or never end.
+    /// Receives the networks once they are loaded. Loading may take minutes, or never end.
     loading: Option<Receiver<Loaded>>,
-    /// How often somebody waits to be told that they are there.
+    /// The number of callers that wait for `Event::Ready`.
     ready_asked: usize,
     mates: LeafSearch,
     searcher: Searcher,
     cancel: Arc<AtomicBool>,
-    /// Dropped last, by which others know that this has ended.
+    /// Dropped last: the disconnected channel shows that this thread has ended.
     events: Sender<Event>,
 }
 
@@ -225,7 +225,8 @@ impl Worker {
         }
     }
 
-    /// Begins to load the networks, if that was not done before. Where they arrive; nothing if they are there.
+    /// Starts loading the networks unless that was done. Returns the channel that delivers them, or `None` if they are
+    /// loaded.
     fn load(&mut self) -> anyhow::Result<Option<Receiver<Loaded>>> {
         if self.devices.is_some() || self.loading.is_some() {
             return Ok(self.loading.clone());
@@ -241,14 +242,14 @@ impl Worker {
         Ok(self.loading.clone())
     }
 
-    /// Takes what was loaded. Tells those who wait for it.
+    /// Stores loaded networks and answers all callers that wait for them.
     fn take(&mut self, loaded: Loaded) {
         self.loading = None;
         let ready = loaded.map(|devices| self.devices = Some(devices));
         self.tell_ready(ready);
     }
 
-    /// Waits until the networks are there, as long as `goes_on` says so.
+    /// Waits until the networks are loaded, or until `goes_on` returns false.
     fn wait_for_devices(&mut self, mut goes_on: impl FnMut() -> bool) -> anyhow::Result<()> {
         while let Some(loading) = self.load()? {
             match loading.recv_timeout(LOOK_EVERY) {
@@ -278,7 +279,7 @@ impl Worker {
             return Ok(Decision::Declare);
         }
         let searched = self.search(thought);
-        // The devices are of no use any more.
+        // After an error the devices cannot be used again.
         searched.inspect_err(|_| self.devices = None)
     }
 
@@ -299,7 +300,7 @@ impl Worker {
             devices.search(&mut tree, &mut self.mates, thought.most_visits, |tree| {
                 if watch.is_time_for_info() {
                     let infos = Info::of(tree, thought.multi_pv, watch.started.elapsed());
-                    // Nobody who listens is no reason to stop.
+                    // A closed channel is no reason to stop the search.
                     drop(self.events.send(Event::Info(infos)));
                 }
                 !mate.is_found() && watch.goes_on(tree)
@@ -337,7 +338,7 @@ struct Watch<'a> {
     thought: &'a Thought,
     started: Instant,
     next_info: Instant,
-    /// When it was first seen that the search is to end.
+    /// When the search first had to end.
     told: Option<Instant>,
 }
 
@@ -356,8 +357,8 @@ impl<'a> Watch<'a> {
         is_time
     }
 
-    /// Whether somebody has ended the search, or its time is up. Without a visit nothing is known at all, and the first
-    /// ones are waited for a little.
+    /// Whether the search was stopped or its time is up. Without a visit there is no best move yet, so the first
+    /// evaluation gets [`FIRST_PATIENCE`].
     fn is_to_end(&mut self, visits: u32) -> bool {
         let (control, now) = (&self.thought.control, Instant::now());
         let is_late = control.deadline().is_some_and(|deadline| deadline <= now);
