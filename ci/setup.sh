@@ -1,0 +1,25 @@
+# Sourced by the other files: the folder of the project, `step`, and tools that several parts need.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+export CARGO_TERM_COLOR=never
+shared_data=$PWD/../shared/data
+python=target/venv/bin/python
+slow_features=parquet,object-store
+
+step() { printf '\n== %s (%s s)\n' "$1" "$SECONDS"; }
+
+# Creates the Python environment with cshogi, pyarrow and the rest.
+python_environment() {
+  [ -x "$python" ] || python3 -m venv target/venv
+  "$python" -m pip install --quiet -r tests/interop/requirements.txt
+}
+
+# Builds target/debug/kyokumen with features, as `cargo test` builds it: its codecs are optimised.
+debug_program() {
+  cargo test --locked --features "$1" --lib --test it --no-run
+}
+
+# Installs a Cargo subcommand or program if it is missing.
+cargo_install() {
+  "$@" --version >/dev/null 2>&1 || cargo install "$(IFS=-; echo "$*")" --locked --quiet
+}
