@@ -60,8 +60,8 @@ fn arguments(command: &str) -> &'static [&'static str] {
         "perft" => &["1"],
         "completions" => &["fish"],
         "man" => &["man"],
-        "marubatsu check" => &["--player", "perfect"],
-        "marubatsu match" => &["--players", "perfect,random", "--games", "5"],
+        "marubatsu check" => &["--player", "ai14s"],
+        "marubatsu match" => &["--players", "ai1,ai14s", "--games", "5"],
         "marubatsu boards" => &["--games", "5"],
         "marubatsu dataset" => &["-o", "out", "--to", "jsonl"],
         _ => panic!("{command} is not attacked"),
@@ -123,6 +123,9 @@ fn tries() -> Vec<Try> {
         let path = if program == "kyokumen" { "" } else { program };
         for (command, leaf) in leaves(path, &definition) {
             let needed = arguments(&command);
+            let words = [program].into_iter().chain(needed.iter().copied());
+            let refusal = leaf.clone().try_get_matches_from(words).err();
+            assert!(refusal.is_none(), "{command}: {refusal:?}");
             for option in leaf.get_arguments().filter(|option| option.get_action().takes_values()) {
                 for value in VALUES {
                     let words = with_value(needed, option, value);
