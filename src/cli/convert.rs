@@ -31,15 +31,15 @@ use crate::storage::quantity::quantity;
 
 /// Convert files of positions from any format to any other
 ///
-/// `kyokumen formats` lists the formats. The records of a game are its moves; records become games where each follows
-/// from the one before. Nothing is made up: a field that
-/// the output needs and the input lacks must be named with --fill, else nothing is written. What the output
-/// cannot hold is said before, and counted at the end on standard error.
+/// `kyokumen formats` lists the formats. The records of a game are its moves. Records become a game if each one
+/// follows from the one before. No value is made up: a field that the output needs and the input lacks must be given
+/// with --fill, otherwise nothing is written. What the output cannot hold is listed before the run and counted at
+/// its end, on standard error.
 ///
-/// Where the format stays, records are written byte for byte as they were read, padding and order of the
-/// pieces in hand included; --canonical writes them anew. Games in kif, kifu, ki2 and ki2u leave in the notation and
-/// encoding of their format. Names, times, comments and variations of games are kept where the output can hold them;
-/// what is lost is counted.
+/// If the format stays the same, records are copied byte for byte, including padding and the order of the pieces in
+/// hand; --canonical writes them again in Kyokumen's form. Games in kif, kifu, ki2 and ki2u get the notation and
+/// encoding of the output format. Names, times, comments and variations are kept if the output can hold them; losses
+/// are counted.
 #[derive(Args, Clone, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -76,21 +76,19 @@ pub(super) struct ConvertArgs {
     #[arg(long, value_name = "apery|yaneuraou", value_parser = family, help_heading = heading::OUTPUTS, hide_short_help = true)]
     family: Option<Family>,
 
-    /// Encoding of the games that are written (kif, kifu, ki2, ki2u) [default: Shift JIS in kif and ki2, UTF-8 in kifu
-    /// and ki2u]
+    /// Encoding of kif, kifu, ki2 and ki2u outputs [default: shift_jis for kif and ki2, utf-8 for kifu and ki2u]
     #[arg(long, value_name = "utf-8|shift_jis", value_parser = encoding, help_heading = heading::OUTPUTS, hide_short_help = true)]
     encoding: Option<TextEncoding>,
 
-    /// Write all csa games in this version of the CSA standard. Without it, csa games that stay csa keep theirs
-    /// [default: 2.2]
+    /// CSA version of the output [default: 2.2; games copied from csa keep their version]
     #[arg(long, value_name = "2.2|3.0", value_parser = csa_version, help_heading = heading::OUTPUTS, hide_short_help = true)]
     csa_version: Option<CsaVersion>,
 
     #[command(flatten)]
     records: RecordArgs,
 
-    /// What to write into fields that a record lacks, as in eval=0,result=draw,ply=0,move=none. A record is bad
-    /// if a move given here in USI notation is illegal in it
+    /// Values for fields that a record lacks, as in eval=0,result=draw,ply=0,move=none. move also takes a move in USI
+    /// notation; records in which it is illegal are bad
     #[arg(long, value_name = "FIELD=VALUE,…", help_heading = heading::OUTPUTS)]
     fill: Option<Fill>,
 

@@ -78,8 +78,8 @@ struct SettingArgs {
     #[arg(long, value_name = "keep|drop|split", value_parser = word::<UnknownPolicy>, help_heading = heading::OUTPUTS)]
     unknown: Option<UnknownPolicy>,
 
-    /// What to write into fields that a record lacks, as in eval=0,result=draw,ply=0,move=none. A record is bad
-    /// if a move given here in USI notation is illegal in it
+    /// Values for fields that a record lacks, as in eval=0,result=draw,ply=0,move=none. move also takes a move in USI
+    /// notation; records in which it is illegal are bad
     #[arg(long, value_name = "FIELD=VALUE,…", help_heading = heading::OUTPUTS, hide_short_help = true)]
     fill: Option<Fill>,
 

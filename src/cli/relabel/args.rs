@@ -107,7 +107,7 @@ pub(super) struct EngineArgs {
     #[arg(long, help_heading = ENGINE, value_name = "NAME=VALUE", value_parser = engine_option)]
     pub(super) engine_option: Vec<(String, String)>,
 
-    /// Start the engine again when it is not ready within so long, or says nothing of its search for so long
+    /// Restart an engine that takes this long to get ready, or sends no search information for this long
     /// [default: 60]
     #[arg(long, help_heading = ENGINE, value_name = "SECONDS", value_parser = seconds)]
     pub(super) engine_timeout: Option<Duration>,

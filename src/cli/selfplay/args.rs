@@ -106,8 +106,8 @@ pub(super) struct GameArgs {
     #[arg(long, value_name = "N", value_parser = whole_number::<u32>(..))]
     pub(super) playouts: Option<u32>,
 
-    /// How moves are chosen in the tree: as in dlshogi's self-play; with the value of the position for moves that were
-    /// never visited, which makes the tree wider and less deep; as in dlshogi of 2018 [default: dlshogi]
+    /// PUCT variant: that of dlshogi's self-play; parent-value, where unvisited moves have the value of their position
+    /// and the tree is wider and less deep; or that of dlshogi in 2018 [default: dlshogi]
     #[arg(long, value_name = "dlshogi|parent-value|dlshogi-2018", value_parser = word::<PuctName>)]
     pub(super) puct: Option<PuctName>,
 
@@ -116,7 +116,7 @@ pub(super) struct GameArgs {
     #[arg(long, value_name = "INIT", value_parser = decimal_number)]
     pub(super) c_init: Option<f32>,
 
-    /// BASE in c(N), which --c-init explains, in visits [default: 39470]
+    /// BASE in c(N), in visits; see --c-init [default: 39470]
     #[arg(long, value_name = "BASE", value_parser = decimal_number)]
     pub(super) c_base: Option<f32>,
 
@@ -128,9 +128,9 @@ pub(super) struct GameArgs {
     #[arg(long, value_name = "BASE", value_parser = decimal_number)]
     pub(super) c_base_root: Option<f32>,
 
-    /// First play urgency below the root: a move that was never visited has the value of its position, from 0 to 1,
-    /// minus K · √S, but at least 0. S is the sum of the probabilities of the moves chosen at the position, over all
-    /// simulations that passed it [default: 20; with --puct parent-value 0]
+    /// First play urgency below the root: an unvisited move has the value of its position, from 0 to 1, minus K · √S,
+    /// but at least 0. S sums, over all simulations through the position, the probability of the move chosen there
+    /// [default: 20; with --puct parent-value 0]
     #[arg(long, value_name = "K", value_parser = decimal_number)]
     pub(super) fpu: Option<f32>,
 
@@ -138,41 +138,41 @@ pub(super) struct GameArgs {
     #[arg(long, value_name = "K", value_parser = decimal_number)]
     pub(super) fpu_root: Option<f32>,
 
-    /// At the root, in so many of 1,000 simulations, a move counts as more probable than it is [default: 3]
+    /// Noise at the root: in N of 1,000 cases the probability P of a move counts as (P + 1) / 2 [default: 3]
     #[arg(long, value_name = "N", value_parser = whole_number::<u16>(..))]
     pub(super) noise: Option<u16>,
 
-    /// What the logits of the policy are divided by [default: 1.66]
+    /// Temperature that divides the policy logits [default: 1.66]
     #[arg(long, value_name = "T", value_parser = decimal_number)]
     pub(super) policy_temperature: Option<f32>,
 
-    /// Use up all simulations also where the second move cannot catch up any more
+    /// Always use all simulations, even if the second move can no longer catch up
     #[arg(long)]
     pub(super) no_early_stop: bool,
 
-    /// How often half as many simulations are added to a search that would stop although the first move has less than
-    /// 1.2 times the visits of the second; never to the search for a move that is drawn by lot [default: 2]
+    /// How often a search gets half as many simulations again, if the first move has less than 1.2 times the visits of
+    /// the second when it would stop; not for randomly chosen moves [default: 2]
     #[arg(long, value_name = "N", value_parser = whole_number::<u8>(..))]
     pub(super) extensions: Option<u8>,
 
-    /// How many moves of a game are drawn by lot, with weights visits^(1/T) [default: 4]
+    /// Number of moves at the start of a game that are chosen at random, with weights visits^(1/T) [default: 4]
     #[arg(long, value_name = "PLIES", value_parser = whole_number::<u16>(..))]
     pub(super) random_plies: Option<u16>,
 
-    /// T of the first of them [default: 10]
+    /// T of the first random move [default: 10]
     #[arg(long, value_name = "T", value_parser = decimal_number)]
     pub(super) random_temperature: Option<f32>,
 
-    /// What T loses every two plies [default: 1]
+    /// Decrease of T every two plies [default: 1]
     #[arg(long, value_name = "T", value_parser = decimal_number)]
     pub(super) random_temperature_drop: Option<f32>,
 
-    /// Draw from the most visited moves, down to the first whose value is more than this below the best move's
-    /// [default: 0.015]
+    /// Choose among the most visited moves, up to but not including the first whose value is more than this below the
+    /// best move's [default: 0.015]
     #[arg(long, value_name = "VALUE", value_parser = decimal_number)]
     pub(super) random_cutoff: Option<f32>,
 
-    /// What --random-cutoff loses every two plies [default: 0.001]
+    /// Decrease of --random-cutoff every two plies [default: 0.001]
     #[arg(long, value_name = "VALUE", value_parser = decimal_number)]
     pub(super) random_cutoff_drop: Option<f32>,
 
@@ -192,8 +192,8 @@ pub(super) struct GameArgs {
     #[arg(long, value_name = "MOVES", value_parser = whole_number::<u16>(..))]
     pub(super) min_moves: Option<u16>,
 
-    /// Which repetition ends a game: the fourth time of a position, as in the rules, or, as in dlshogi's self-play, the
-    /// second time within 16 plies [default: fourth]
+    /// Repetition that ends a game: fourth occurrence of a position (the rules), or second occurrence within 16 plies
+    /// (dlshogi's self-play) [default: fourth]
     #[arg(long, value_name = "fourth|dlshogi", value_parser = word::<RepetitionName>)]
     pub(super) repetition: Option<RepetitionName>,
 
