@@ -180,7 +180,7 @@ impl Manifest {
         for stream in Stream::ALL {
             let (in_file, counted) = (in_file.get(&stream).copied(), self.records_of(stream));
             // Of shards that were joined one output was written.
-            if in_file.is_some() || self.run.command != MERGE && !self.may_lack(stream) {
+            if in_file.is_some() || self.run.command != MERGE {
                 equal(
                     "records in an output",
                     in_file.unwrap_or(0),
@@ -206,12 +206,6 @@ impl Manifest {
             Stream::Rows => counts.rows,
             Stream::Quarantine | Stream::QuarantineLines => counts.bad.quarantined,
         }
-    }
-
-    /// Whether an older version did not write an output: it had proofs only of mates that it wrote, too.
-    fn may_lack(&self, stream: Stream) -> bool {
-        let is_split = self.run.settings.get("mated").is_some_and(|mated| mated == "split");
-        stream == Stream::MatedLines && !is_split
     }
 
     /// The bytes of the file.

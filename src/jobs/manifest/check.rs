@@ -66,8 +66,7 @@ impl Manifest {
                 Stream::Quarantine | Stream::QuarantineLines => quarantine,
             });
             let found = self.outputs.iter().filter(|output| output.stream == stream).count();
-            let is_of_older_version = found == 0 && self.may_lack(stream);
-            if found != expected && !is_of_older_version {
+            if found != expected {
                 return Err(ContradictionError::Streams { stream, found, expected });
             }
         }
