@@ -130,8 +130,8 @@ struct GenFilter {
 
 #[derive(Args)]
 struct Messages {
-    /// Log decisions about inputs, formats, threads, memory and shards to standard error; -vv adds blocks and checkpoints,
-    /// -vvv searches
+    /// Log decisions about inputs, formats, threads, memory and shards to standard error; -vv adds blocks and
+    /// checkpoints, -vvv searches
     #[arg(short, long, action = clap::ArgAction::Count, global = true, display_order = 1000)]
     verbose: u8,
 }

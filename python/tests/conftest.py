@@ -5,7 +5,7 @@ import pathlib
 import kyokumen
 import pytest
 
-ROOT = pathlib.Path(__file__).resolve().parents[3]
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 DATA = ROOT / "data"
 
 

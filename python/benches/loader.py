@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The loader over an archive larger than memory, beside torch's DataLoader over numpy.memmap with cshogi's functions.
 
-    python crates/python/benches/loader.py games.psv --records 20000000 [--torch PYTHON] [--seconds 20]
+    python python/benches/loader.py games.psv --records 20000000 [--torch PYTHON] [--seconds 20]
 
 Records are repeated and shuffled by the package itself, into a temporary file. Each row is a process of its own that reads one epoch,
 two threads or workers, batches of 4,096: positions a second by the clock and by the processor (all cores together), then its own

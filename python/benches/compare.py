@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The figures of docs/python.md: the package beside numpy and cshogi, in turns, in processor time of one core.
 
-    pip install kyokumen cshogi && python crates/python/benches/compare.py games.psv [--program target/release/kyokumen]
+    pip install kyokumen cshogi && python python/benches/compare.py games.psv [--program target/release/kyokumen]
 
 Each figure is the median of so many turns; a ratio is that of the medians. The loader has a measure of its own, `loader.py`.
 """
