@@ -1,49 +1,133 @@
-//! Configuration files: options in TOML, their keys the long names on the command line.
+//! Configuration files: options in TOML whose keys are the long names on the command line.
 //!
-//! Values go the way of the command line, so that they are read and refused alike.
+//! A file becomes words of a command line, so that its values are parsed and refused like those given there.
 
 use std::error::Error;
+use std::ffi::OsString;
+use std::marker::PhantomData;
 use std::path::Path;
 
 use anyhow::Context;
 use clap::error::{ContextKind, ErrorKind};
-use clap::{Arg, ArgAction, Args, Command};
+use clap::parser::ValueSource;
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use toml::{Table, Value};
 
 use crate::cli::exit::Usage;
 
-/// Reads the options that a file sets; all others are as if they had not been given.
-pub(super) fn read<T: Args>(path: &Path) -> anyhow::Result<T> {
-    let text =
-        std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-    Ok(parse(&text).map_err(|error| Usage(format!("{}: {error}", path.display())))?)
+/// Options of the command line that a configuration file may give as well. Those given on the command line take
+/// precedence.
+#[derive(Clone, Debug)]
+pub(super) struct Layered<T> {
+    /// The options given on the command line, as words.
+    words: Vec<OsString>,
+    /// Their long names.
+    given: Vec<String>,
+    options: PhantomData<T>,
 }
 
-/// The options that have these values, as a manifest says them; what is nothing is as if not given.
-pub(super) fn of_manifest<T: Args>(
-    settings: &serde_json::Map<String, serde_json::Value>,
-) -> anyhow::Result<T> {
-    let is_said = |value: &serde_json::Value| !value.is_null() && *value != "";
-    let said = settings.iter().filter(|(_, value)| is_said(value));
-    let value = |value: &serde_json::Value| Value::try_from(value);
-    let table: Result<Table, _> = said
-        .map(|(key, said)| Ok((key.clone(), value(said)?)))
-        .collect::<Result<_, toml::ser::Error>>();
-    let options = table.map_err(|error| error.to_string()).and_then(|table| of_table(&table));
-    Ok(options.map_err(|error| Usage(format!("the settings of the manifest: {error}")))?)
+impl<T: Args> Layered<T> {
+    /// The options, with those of a configuration file where the command line does not give them.
+    pub(super) fn over_file(self, path: Option<&Path>) -> anyhow::Result<T> {
+        let Some(path) = path else { return Ok(self.over(&Table::new()).map_err(Usage)?) };
+        let text = std::fs::read_to_string(path)
+            .with_context(|| format!("cannot read {}", path.display()))?;
+        let options = table(&text).and_then(|table| self.over(&table));
+        Ok(options.map_err(|error| Usage(format!("{}: {error}", path.display())))?)
+    }
+
+    /// The same with the settings of a manifest. A value that is null or empty is not given.
+    pub(super) fn over_manifest(
+        self,
+        settings: &serde_json::Map<String, serde_json::Value>,
+    ) -> anyhow::Result<T> {
+        let is_given = |value: &serde_json::Value| !value.is_null() && *value != "";
+        let table: Result<Table, _> = settings
+            .iter()
+            .filter(|(_, value)| is_given(value))
+            .map(|(key, value)| Ok((key.clone(), Value::try_from(value)?)))
+            .collect::<Result<_, toml::ser::Error>>();
+        let options = table.map_err(|error| error.to_string()).and_then(|table| self.over(&table));
+        Ok(options.map_err(|error| Usage(format!("the settings of the manifest: {error}")))?)
+    }
+
+    fn over(self, table: &Table) -> Result<T, String> {
+        let command = T::augment_args(Command::new("options").no_binary_name(true));
+        // The whole table is checked, also what the command line overrides.
+        parse::<T>(&command, words(&command, table)?)?;
+        let is_overridden = |key: &str| {
+            self.given.iter().any(|given| given == key || excludes(&command, given, key))
+        };
+        let rest = table.iter().filter(|(key, _)| !is_overridden(key));
+        let rest = rest.map(|(key, value)| (key.clone(), value.clone())).collect();
+        let mut all: Vec<OsString> = words(&command, &rest)?.into_iter().map(Into::into).collect();
+        all.extend(self.words);
+        parse(&command, all)
+    }
 }
 
-fn parse<T: Args>(text: &str) -> Result<T, String> {
-    // Its lines are told from those of a name by their indent.
-    let refusal = |error: toml::de::Error| error.to_string().trim_end().replace('\n', "\n  ");
-    of_table(&toml::from_str(text).map_err(refusal)?)
+fn table(text: &str) -> Result<Table, String> {
+    // The indent sets the lines of the message apart from the name of the file.
+    toml::from_str(text).map_err(|error| error.to_string().trim_end().replace('\n', "\n  "))
 }
 
-fn of_table<T: Args>(table: &Table) -> Result<T, String> {
-    let command = T::augment_args(Command::new("options").no_binary_name(true));
-    let words = words(&command, table)?;
-    let matches = command.try_get_matches_from(words).map_err(|error| refusal(&error))?;
-    T::from_arg_matches(&matches).map_err(|error| refusal(&error))
+fn parse<T: Args>(
+    command: &Command,
+    words: impl IntoIterator<Item = impl Into<OsString> + Clone>,
+) -> Result<T, String> {
+    let matches = command.clone().try_get_matches_from(words);
+    matches.and_then(|matches| T::from_arg_matches(&matches)).map_err(|error| refusal(&error))
+}
+
+/// Whether two options with values, by their long names, cannot be given together. Flags are not asked: `resume` in a
+/// file and `--force` is an error, as one of them would replace what the other keeps.
+fn excludes(command: &Command, one: &str, other: &str) -> bool {
+    let arg = |name| command.get_arguments().find(|arg| arg.get_long() == Some(name));
+    let (Some(one), Some(other)) = (arg(one), arg(other)) else { return false };
+    if !one.get_action().takes_values() {
+        return false;
+    }
+    command.get_arg_conflicts_with(one).contains(&other)
+        || command.get_arg_conflicts_with(other).contains(&one)
+}
+
+impl<T: Args> FromArgMatches for Layered<T> {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let (mut words, mut given) = (Vec::new(), Vec::new());
+        for arg in T::augment_args(Command::new("options")).get_arguments() {
+            let id = arg.get_id().as_str();
+            let Some(long) = arg.get_long() else { continue };
+            if matches.value_source(id) != Some(ValueSource::CommandLine) {
+                continue;
+            }
+            given.push(long.to_owned());
+            if !arg.get_action().takes_values() {
+                words.push(format!("--{long}").into());
+                continue;
+            }
+            for value in matches.get_raw(id).into_iter().flatten() {
+                let mut word = OsString::from(format!("--{long}="));
+                word.push(value);
+                words.push(word);
+            }
+        }
+        Ok(Self { words, given, options: PhantomData })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl<T: Args> Args for Layered<T> {
+    fn augment_args(command: Command) -> Command {
+        T::augment_args(command)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        T::augment_args_for_update(command)
+    }
 }
 
 /// The file as words of the command line.
@@ -104,6 +188,18 @@ mod tests {
     use super::*;
     use crate::cli::option::whole_number;
 
+    fn parse(text: &str) -> Result<Options, String> {
+        over(&[], text)
+    }
+
+    /// The options of a file under those of a command line.
+    fn over(words: &[&str], text: &str) -> Result<Options, String> {
+        let matches = Options::augment_args(Command::new("options").no_binary_name(true))
+            .try_get_matches_from(words)
+            .unwrap();
+        Layered::from_arg_matches(&matches).unwrap().over(&table(text)?)
+    }
+
     #[derive(Args, PartialEq, Debug)]
     struct Options {
         #[arg(long, value_parser = whole_number::<u16>(..))]
@@ -136,12 +232,29 @@ mod tests {
     }
 
     #[test]
+    fn the_command_line_takes_precedence() {
+        let merged = over(
+            &["--min-ply=8", "--model=c"],
+            "min-ply = 7\nname = \"n\"\nmodel = [\"a\", \"b\"]",
+        );
+        let merged = merged.unwrap();
+        assert_eq!((merged.min_ply, merged.name.as_deref()), (Some(8), Some("n")));
+        assert_eq!(merged.model, ["c"]);
+        // An option that excludes one of the file takes its place.
+        let merged = over(&["--max-ply=9"], "min-ply = 7\nforce = true").unwrap();
+        assert_eq!((merged.min_ply, merged.max_ply, merged.force), (None, Some(9), true));
+        // A value of the file that is overridden must still be one.
+        let refusal = over(&["--min-ply=8"], "min-ply = \"x\"").unwrap_err();
+        assert!(refusal.starts_with("invalid value 'x'"), "{refusal}");
+    }
+
+    #[test]
     fn an_array_is_an_option_given_again_and_again() {
-        let options = parse::<Options>("model = [\"a\", \"b c\"]").unwrap();
+        let options = parse("model = [\"a\", \"b c\"]").unwrap();
         assert_eq!(options.model, ["a", "b c"]);
-        let refusal = parse::<Options>("min-ply = [1, 2]").unwrap_err();
+        let refusal = parse("min-ply = [1, 2]").unwrap_err();
         assert_data_eq!(refusal, str!["min-ply = [1, 2]: expected one value, not 2"]);
-        let both = parse::<Options>("min-ply = 1\nmax-ply = 2").unwrap_err();
+        let both = parse("min-ply = 1\nmax-ply = 2").unwrap_err();
         assert_data_eq!(
             both,
             str!["--max-ply <MAX_PLY>: it cannot be given together with --min-ply <MIN_PLY>"]
@@ -150,7 +263,7 @@ mod tests {
 
     #[test]
     fn refusals_name_the_key() {
-        let refusal = |text: &str| parse::<Options>(text).unwrap_err();
+        let refusal = |text: &str| parse(text).unwrap_err();
         assert_data_eq!(
             refusal("ply = 7"),
             str!["there is no option ply; there are min-ply, max-ply, name, force, model"]

@@ -76,7 +76,7 @@ pub(super) struct ConvertArgs {
     #[arg(long, value_name = "apery|yaneuraou", value_parser = family, help_heading = heading::OUTPUTS, hide_short_help = true)]
     family: Option<Family>,
 
-    /// Encoding of kif, kifu, ki2 and ki2u outputs [default: shift_jis for kif and ki2, utf-8 for kifu and ki2u]
+    /// Encoding of kif, kifu, ki2 and ki2u outputs [default: `shift_jis` for kif and ki2, utf-8 for kifu and ki2u]
     #[arg(long, value_name = "utf-8|shift_jis", value_parser = encoding, help_heading = heading::OUTPUTS, hide_short_help = true)]
     encoding: Option<TextEncoding>,
 

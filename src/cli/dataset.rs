@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::config;
+use super::config::Layered;
 use super::failure::plan_error;
 use super::heading;
 use super::job_args::{JobArgs, run_job, show_plan};
@@ -41,7 +41,7 @@ pub(super) struct DatasetArgs {
     inputs: InputArgs,
 
     #[command(flatten)]
-    settings: SettingArgs,
+    settings: Layered<SettingArgs>,
 
     /// Take settings from a file whose keys are the long names of these options
     #[arg(long, value_name = "FILE.toml", help_heading = heading::RUNNING, hide_short_help = true)]
@@ -75,10 +75,8 @@ struct SettingArgs {
 }
 
 pub(super) fn run(args: DatasetArgs) -> anyhow::Result<ExitStatus> {
-    let DatasetArgs { inputs, mut settings, config } = args;
-    if let Some(path) = &config {
-        settings = settings.or(config::read(path)?);
-    }
+    let DatasetArgs { inputs, settings, config } = args;
+    let settings = settings.over_file(config.as_deref())?;
     let (mode, dry_run) = (settings.job.progress(), settings.job.dry_run);
     let read_from = config.into_iter().collect();
     let request = JobRequest { read_from, ..settings.request(inputs.into_paths())? };
@@ -90,18 +88,6 @@ pub(super) fn run(args: DatasetArgs) -> anyhow::Result<ExitStatus> {
 }
 
 impl SettingArgs {
-    /// These, and where they say nothing the others.
-    fn or(self, others: Self) -> Self {
-        Self {
-            to: self.to.or(others.to),
-            split: self.split.or(others.split),
-            tsume_plies: self.tsume_plies || others.tsume_plies,
-            search: self.search.or(others.search),
-            job: self.job.or(others.job),
-            records: self.records.or(others.records),
-        }
-    }
-
     fn request(self, inputs: Vec<PathBuf>) -> anyhow::Result<JobRequest> {
         let format = self.to.ok_or_else(|| {
             Usage("no format of the table: --to parquet, --to jsonl or --to npz".to_owned())

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use clap::Args;
 
-use super::config;
+use super::config::Layered;
 use super::failure::plan_error;
 use super::heading;
 use super::job_args::{JobArgs, run_job, show_plan};
@@ -44,7 +44,7 @@ pub(super) struct FilterArgs {
     inputs: InputArgs,
 
     #[command(flatten)]
-    settings: SettingArgs,
+    settings: Layered<SettingArgs>,
 
     /// Search only what was unknown in the run with this manifest, as a rule with more --nodes; everything
     /// else is as it was found then. Inputs and settings are those of that run unless others are named
@@ -88,16 +88,18 @@ struct SettingArgs {
 }
 
 pub(super) fn run(args: FilterArgs) -> anyhow::Result<ExitStatus> {
-    let FilterArgs { inputs, mut settings, retry_unknown, config } = args;
-    if let Some(path) = &config {
-        settings = settings.or(config::read(path)?);
-    }
-    let (mode, dry_run) = (settings.job.progress(), settings.job.dry_run);
-    let request = match retry_unknown {
-        Some(manifest) => settings.retry(&manifest)?,
-        None => settings.request(inputs.into_paths())?,
+    let FilterArgs { inputs, settings, retry_unknown, config } = args;
+    let (settings, previous_run, inputs) = match retry_unknown {
+        Some(manifest) => {
+            let (settings, first) = retry(settings, &manifest)?;
+            let inputs = first.inputs();
+            (settings, Some(Arc::new(first)), inputs)
+        }
+        None => (settings.over_file(config.as_deref())?, None, inputs.into_paths()),
     };
-    let request = JobRequest { read_from: config.into_iter().collect(), ..request };
+    let (mode, dry_run) = (settings.job.progress(), settings.job.dry_run);
+    let read_from = config.into_iter().collect();
+    let request = JobRequest { previous_run, read_from, ..settings.request(inputs)? };
     let plan = JobPlan::new(request).map_err(plan_error)?;
     if let Product::Records(to) = plan.product
         && plan.settings.mated == MatedPolicy::Relabel
@@ -112,41 +114,30 @@ pub(super) fn run(args: FilterArgs) -> anyhow::Result<ExitStatus> {
     run_job(plan, mode, filter, summary)
 }
 
+/// The settings of a second pass over the unknown positions of an earlier run, and that run.
+fn retry(
+    settings: Layered<SettingArgs>,
+    manifest: &Path,
+) -> anyhow::Result<(SettingArgs, PreviousRun)> {
+    let first = PreviousRun::read(manifest);
+    let first = first.map_err(|error| usage_if(error.is_usage(), error))?;
+    let mut earlier = first.settings().clone();
+    earlier.remove(RETRY_UNKNOWN);
+    earlier.remove("threads");
+    let mut settings = settings.over_manifest(&earlier)?;
+    let file = text_of(manifest.file_name().unwrap_or_default());
+    let name = RunName::of_file(&file, MANIFEST_SUFFIX);
+    let name = name.map(|name| name.stated(first.shard()).stem);
+    settings.job.name = settings.job.name.or(name);
+    let shard = first.shard().map(str::parse).transpose();
+    settings.job.shard = shard.context("the manifest names no shard")?;
+    settings.records.from = settings.records.from.or(first.format());
+    settings.records.dialect = settings.records.dialect.or(first.dialect());
+    tracing::info!("{} to be searched again", records(first.unknown()));
+    Ok((settings, first))
+}
+
 impl SettingArgs {
-    /// These, and where they say nothing the others.
-    fn or(self, others: Self) -> Self {
-        Self {
-            to: self.to.or(others.to),
-            search: self.search.or(others.search),
-            mated: self.mated.or(others.mated),
-            unknown: self.unknown.or(others.unknown),
-            job: self.job.or(others.job),
-            fill: self.fill.or(others.fill),
-            records: self.records.or(others.records),
-        }
-    }
-
-    /// A second pass over what an earlier run did not find out.
-    fn retry(self, manifest: &Path) -> anyhow::Result<JobRequest> {
-        let first = PreviousRun::read(manifest);
-        let first = first.map_err(|error| usage_if(error.is_usage(), error))?;
-        let mut earlier = first.settings().clone();
-        earlier.remove(RETRY_UNKNOWN);
-        earlier.remove("threads");
-        let mut settings = self.or(config::of_manifest(&earlier)?);
-        let file = text_of(manifest.file_name().unwrap_or_default());
-        let name = RunName::of_file(&file, MANIFEST_SUFFIX);
-        let name = name.map(|name| name.stated(first.shard()).stem);
-        settings.job.name = settings.job.name.or(name);
-        let shard = first.shard().map(str::parse).transpose();
-        settings.job.shard = shard.context("the manifest names no shard")?;
-        settings.records.from = settings.records.from.or(first.format());
-        settings.records.dialect = settings.records.dialect.or(first.dialect());
-        tracing::info!("{} to be searched again", records(first.unknown()));
-        let inputs = first.inputs();
-        Ok(JobRequest { previous_run: Some(Arc::new(first)), ..settings.request(inputs)? })
-    }
-
     fn request(self, inputs: Vec<PathBuf>) -> anyhow::Result<JobRequest> {
         let settings = Settings {
             search: self.search.settings()?,

@@ -83,22 +83,6 @@ pub(super) struct JobArgs {
 }
 
 impl JobArgs {
-    /// These, and where they say nothing the others.
-    pub(super) fn or(self, others: Self) -> Self {
-        Self {
-            output: self.output.or(others.output),
-            tmp_dir: self.tmp_dir.or(others.tmp_dir),
-            name: self.name.or(others.name),
-            shard: self.shard.or(others.shard),
-            on_error: self.on_error.or(others.on_error),
-            run: self.run.or(others.run),
-            resume: self.resume || others.resume,
-            checkpoint_every: self.checkpoint_every.or(others.checkpoint_every),
-            metrics: self.metrics.or(others.metrics),
-            dry_run: self.dry_run || others.dry_run,
-        }
-    }
-
     pub(super) fn progress(&self) -> ProgressMode {
         self.run.progress()
     }
@@ -110,9 +94,6 @@ impl JobArgs {
         records: RecordArgs,
         settings: Settings,
     ) -> anyhow::Result<JobRequest> {
-        if self.resume && self.run.force {
-            return Err(Usage("--resume goes on with what --force would replace".into()).into());
-        }
         let output =
             self.output.ok_or_else(|| Usage("no folder for the outputs: -o DIR".to_owned()))?;
         let shard = self.shard.map(ShardChoice::resolve).transpose();

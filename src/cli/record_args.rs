@@ -156,33 +156,6 @@ impl RecordArgs {
             quiet: self.quiet,
         }
     }
-
-    /// These, and where they say nothing the others.
-    pub(super) fn or(self, others: Self) -> Self {
-        Self {
-            from: self.from.or(others.from),
-            dialect: self.dialect.or(others.dialect),
-            max_abs_eval: self.max_abs_eval.or(others.max_abs_eval),
-            min_abs_eval: self.min_abs_eval.or(others.min_abs_eval),
-            drop_contradictions: self.drop_contradictions.or(others.drop_contradictions),
-            min_ply: self.min_ply.or(others.min_ply),
-            max_ply: self.max_ply.or(others.max_ply),
-            result: self.result.or(others.result),
-            min_game_plies: self.min_game_plies.or(others.min_game_plies),
-            max_game_plies: self.max_game_plies.or(others.max_game_plies),
-            ending: self.ending.or(others.ending),
-            drop_ending: self.drop_ending.or(others.drop_ending),
-            has_move: self.has_move || others.has_move,
-            legal_move: self.legal_move || others.legal_move,
-            quiet: self.quiet || others.quiet,
-            drop_in_check: self.drop_in_check || others.drop_in_check,
-            keep_untrained: self.keep_untrained || others.keep_untrained,
-            every: self.every.or(others.every),
-            sample: self.sample.or(others.sample),
-            seed: self.seed.or(others.seed),
-            limit: self.limit.or(others.limit),
-        }
-    }
 }
 
 /// Reads the name of an encoding of moves.
@@ -216,14 +189,5 @@ impl RunArgs {
 
     pub(super) fn progress(self) -> ProgressMode {
         self.progress.unwrap_or_default()
-    }
-
-    /// These, and where they say nothing the others.
-    pub(super) fn or(self, others: Self) -> Self {
-        Self {
-            threads: self.threads.or(others.threads),
-            progress: self.progress.or(others.progress),
-            force: self.force || others.force,
-        }
     }
 }

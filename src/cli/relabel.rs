@@ -10,8 +10,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::config::Layered;
+use super::heading;
 use super::record_args::InputArgs;
-use super::{config, heading};
 use crate::cli::exit::{ExitStatus, Usage};
 use args::SettingArgs;
 
@@ -36,7 +37,7 @@ pub(super) struct RelabelArgs {
     inputs: InputArgs,
 
     #[command(flatten)]
-    settings: SettingArgs,
+    settings: Layered<SettingArgs>,
 
     /// Take settings from a file whose keys are the long names of these options
     #[arg(long, value_name = "FILE.toml", help_heading = heading::RUNNING)]
@@ -44,10 +45,8 @@ pub(super) struct RelabelArgs {
 }
 
 pub(super) fn run(args: RelabelArgs) -> anyhow::Result<ExitStatus> {
-    let RelabelArgs { inputs, mut settings, config } = args;
-    if let Some(path) = &config {
-        settings = settings.or(config::read(path)?);
-    }
+    let RelabelArgs { inputs, settings, config } = args;
+    let mut settings = settings.over_file(config.as_deref())?;
     let inputs = inputs.into_paths();
     match (settings.model.take(), settings.engine.take()) {
         (Some(_), Some(_)) => Err(Usage("--model or --engine, not both".to_owned()).into()),

@@ -68,17 +68,6 @@ impl SearchArgs {
         );
         Ok(settings)
     }
-
-    /// These, and where they say nothing the others.
-    pub(super) fn or(self, others: Self) -> Self {
-        Self {
-            depth: self.depth.or(others.depth),
-            nodes: self.nodes.or(others.nodes),
-            hash_mb: self.hash_mb.or(others.hash_mb),
-            in_check: self.in_check.or(others.in_check),
-            when_hopeless: self.when_hopeless.or(others.when_hopeless),
-        }
-    }
 }
 
 /// Fails for limits that cannot be and for a table that the machine has no memory for, before any work begins.

@@ -10,7 +10,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{config, heading};
+use super::config::Layered;
+use super::heading;
 use crate::cli::exit::{ExitStatus, Usage};
 use args::SettingArgs;
 
@@ -33,7 +34,7 @@ The model `uniform` finds all moves equally probable, `hashed` answers at random
 Exit status: 0 done, 1 failed, 2 usage, 130 or 143 interrupted.")]
 pub(super) struct SelfPlayArgs {
     #[command(flatten)]
-    settings: SettingArgs,
+    settings: Layered<SettingArgs>,
 
     /// Take settings from a file whose keys are the long names of these options
     #[arg(long, value_name = "FILE.toml", help_heading = heading::RUNNING)]
@@ -41,13 +42,8 @@ pub(super) struct SelfPlayArgs {
 }
 
 pub(super) fn run(args: SelfPlayArgs) -> anyhow::Result<ExitStatus> {
-    let SelfPlayArgs { mut settings, config } = args;
-    if let Some(path) = &config {
-        settings = settings.or(config::read(path)?);
-    }
-    if settings.resume && settings.force {
-        return Err(Usage("--resume goes on with what --force would replace".into()).into());
-    }
+    let SelfPlayArgs { settings, config } = args;
+    let settings = settings.over_file(config.as_deref())?;
     if settings.model.is_empty() {
         return Err(Usage("no network: --model NET.onnx".to_owned()).into());
     }

@@ -13,7 +13,6 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use thiserror::Error;
 
-use super::identity::MERGE;
 use super::manifest::{Manifest, ParentManifest};
 use super::output_check::wrong_output;
 use super::settings::Settings;
@@ -171,11 +170,8 @@ impl PreviousRun {
         let parent = ParentManifest { file, sha256 };
         let folder = platform::folder_of(path);
         let list = |stream, what| {
-            let why = if manifest.run.command == MERGE {
-                "it is of shards that were joined; take those of the shards"
-            } else {
-                "it was run by an older version, which listed no mates with --mated drop or relabel"
-            };
+            // The check of a manifest leaves no other reason.
+            let why = "it is of shards that were joined; take those of the shards";
             let output = manifest.outputs.iter().find(|output| output.stream == stream);
             let missing = || PreviousRunError::NoList { manifest: path.to_owned(), what, why };
             checked(folder, output.ok_or_else(missing)?)

@@ -106,11 +106,7 @@ impl RunName {
             MERGE => self.to_string(),
             _ => self.file(&stream.suffix(to)),
         };
-        let is_old = |stream: Stream, file: &str| {
-            file == self.file(&stream.old_suffix(to)) && command != MERGE
-        };
-        let names = outputs.iter().filter(|output| !is_old(output.stream, &output.file));
-        let names = names.map(|output| (&output.file, expected(output.stream)));
+        let names = outputs.iter().map(|output| (&output.file, expected(output.stream)));
         let mut wrong = names.filter(|(file, expected)| *file != expected);
         wrong.next().map_or(Ok(()), |(file, expected)| {
             Err(ContradictionError::Name { file: file.clone(), expected })

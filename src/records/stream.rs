@@ -64,19 +64,6 @@ impl Stream {
         }
     }
 
-    /// What followed the stem in outputs of older versions.
-    pub(crate) fn old_suffix(self, extension: &str) -> String {
-        match self {
-            Self::Mated | Self::Unknown => format!(".{self}.{extension}"),
-            Self::MatedLines if extension == "jsonl" => ".mated.proofs.jsonl".to_owned(),
-            Self::UnknownLines if extension == "jsonl" => ".unknown.stops.jsonl".to_owned(),
-            Self::QuarantineLines => ".quarantine.jsonl".to_owned(),
-            Self::Kept | Self::Rows | Self::MatedLines | Self::UnknownLines | Self::Quarantine => {
-                self.suffix(extension)
-            }
-        }
-    }
-
     /// The name of a file without the last word of that of records which were taken out, and the word.
     pub(crate) fn taken_out(file_name: &str) -> Option<(&str, &'static str)> {
         ["mated", "unknown", BAD].into_iter().find_map(|word| {

@@ -31,7 +31,7 @@ fn games_are_separated_and_neither_begin_nor_end_with_a_separator() {
     let folder = TempDir::new().unwrap();
     let folder = folder.path();
     let both = format!("{FIRST}/\n{SECOND}");
-    // As older versions wrote them, as other programs do, and joined as they are.
+    // With a last separator and without a last line end, as other programs write them, and joined as they are.
     for (name, content) in [
         ("closed.csa", format!("{FIRST}/\n{SECOND}/\n")),
         ("open.csa", format!("{FIRST}/\n{}", SECOND.trim_end())),

@@ -373,7 +373,7 @@ Usage: gen-filter --progress <auto|bar|plain|json|none> --threads <THREADS> --no
 
 For more information, try '--help'.
 status 2
-error: --resume goes on with what --force would replace
+error: [FOLDER]/a.toml: --force: it cannot be given together with --resume
 
 "#]]
     );

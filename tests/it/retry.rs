@@ -184,7 +184,6 @@ fn what_does_not_go_with_the_first_pass_is_refused() {
     let bytes = archive(Format::Psv, 100);
     write(folder, "a.psv", &bytes);
     filter(folder, &[&["a.psv", "-o", "first"], &FEW[..]].concat());
-    filter(folder, &[&["a.psv", "-o", "dropped", "--mated", "drop"], &FEW[..]].concat());
     let mut all = String::new();
     let mut retry = |manifest: &str, more: &[&str]| {
         let words = [&["--retry-unknown", manifest, "-o", "second"], &MORE[..], more].concat();
@@ -196,13 +195,6 @@ fn what_does_not_go_with_the_first_pass_is_refused() {
     retry(first, &["a.psv"]);
     retry(first, &["--min-ply", "3"]);
     retry(first, &["--in-check", "skip"]);
-    // Older versions wrote no proofs of what they dropped.
-    let dropped = folder.join("dropped/a.manifest.json");
-    let mut manifest: Value = serde_json::from_slice(&fs::read(&dropped).unwrap()).unwrap();
-    let outputs = manifest["outputs"].as_array_mut().unwrap();
-    outputs.retain(|output| output["stream"] != "mated_lines");
-    fs::write(&dropped, manifest.to_string()).unwrap();
-    retry("dropped/a.manifest.json", &[]);
     retry("first/a.mated.jsonl", &[]);
     // Which of two files of one name a line speaks of, nobody knows.
     filter(folder, &[&["a.psv", "a.psv", "-o", "twice"], &FEW[..]].concat());
@@ -237,8 +229,6 @@ status 2
 error: --min-ply decides what was searched in the earlier run: it was not given
 status 2
 error: --in-check decides what was searched in the earlier run: it was "both"
-status 2
-error: dropped/a.manifest.json does not say which records were mated: it was run by an older version, which listed no mates with --mated drop or relabel
 status 1
 error: first/a.mated.jsonl is no manifest that this version understands: EOF while parsing a value at line 1 column 0
 status 2

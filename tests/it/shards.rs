@@ -393,32 +393,6 @@ error: there are no runs in .
 }
 
 #[test]
-fn shards_with_the_names_of_older_versions_are_joined() {
-    let folder = shards("a.psv", 2, &[]);
-    for shard in [1, 2] {
-        let out = folder.path().join("out");
-        let name = format!("a-{shard:05}-of-00002");
-        let manifest = out.join(format!("{name}.manifest.json"));
-        let mut text = fs::read_to_string(&manifest).unwrap();
-        for stream in ["mated", "unknown"] {
-            let (new, old) = (format!("{name}.psv.{stream}"), format!("{name}.{stream}.psv"));
-            assert!(text.contains(&new), "{text}");
-            text = text.replace(&new, &old);
-            fs::rename(out.join(new), out.join(old)).unwrap();
-        }
-        fs::write(&manifest, text).unwrap();
-    }
-    succeeds("kyokumen", &["status", "out"], folder.path());
-    for (stream, whole) in [("kept", "a.psv"), ("mated", "a.psv.mated")] {
-        let joined = format!("{stream}.psv");
-        let words = ["merge", "out", "-o", &joined, "--stream", stream];
-        succeeds("kyokumen", &words, folder.path());
-        let expected = fs::read(folder.path().join("whole").join(whole)).unwrap();
-        assert!(fs::read(folder.path().join(joined)).unwrap() == expected, "{stream}");
-    }
-}
-
-#[test]
 fn what_was_taken_out_is_not_taken_in_again_without_a_word() {
     let folder = shards("a.psv", 2, &[]);
     let shuffled = |inputs: &[&str]| {

@@ -114,24 +114,6 @@ pub(super) struct EngineArgs {
 }
 
 impl SettingArgs {
-    /// These, and where they say nothing the others.
-    pub(super) fn or(self, others: Self) -> Self {
-        Self {
-            // Each excludes the other.
-            model: self.model.or(others.model.filter(|_| self.engine.is_none())),
-            engine: self.engine.or(others.engine),
-            network: self.network.or(others.network),
-            asked: self.asked.or(others.asked),
-            mix: self.mix.or(others.mix),
-            scale: self.scale.or(others.scale),
-            policy: self.policy || others.policy,
-            job: self.job.or(others.job),
-            to: self.to.or(others.to),
-            fill: self.fill.or(others.fill),
-            records: self.records.or(others.records),
-        }
-    }
-
     /// What is to be done, but for what manifests say of the evaluator: it is asked last.
     pub(super) fn plan(
         self,
@@ -155,30 +137,6 @@ impl SettingArgs {
         let request =
             JobRequest { to: self.to, read_from: config.into_iter().collect(), ..request };
         JobPlan::new(request).map_err(plan_error)
-    }
-}
-
-impl NetworkArgs {
-    fn or(self, others: Self) -> Self {
-        Self {
-            playouts: self.playouts.or(others.playouts),
-            batch: self.batch.or(others.batch),
-            policy_temperature: self.policy_temperature.or(others.policy_temperature),
-            root_mate: self.root_mate.or(others.root_mate),
-            leaf_mate: self.leaf_mate.or(others.leaf_mate),
-            hash_mb: self.hash_mb.or(others.hash_mb),
-        }
-    }
-}
-
-impl EngineArgs {
-    fn or(self, others: Self) -> Self {
-        let option = self.engine_option;
-        Self {
-            nodes: self.nodes.or(others.nodes),
-            engine_option: if option.is_empty() { others.engine_option } else { option },
-            engine_timeout: self.engine_timeout.or(others.engine_timeout),
-        }
     }
 }
 
