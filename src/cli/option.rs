@@ -48,6 +48,14 @@ pub(super) fn seconds(text: &str) -> Result<Duration, &'static str> {
     Duration::try_from_secs_f64(seconds).map_err(|_| "expected a time in seconds")
 }
 
+/// A time in seconds above 0.
+pub(super) fn positive_seconds(text: &str) -> Result<Duration, &'static str> {
+    match seconds(text)? {
+        Duration::ZERO => Err("expected a time above 0"),
+        time => Ok(time),
+    }
+}
+
 /// A whole number within these bounds and those of its type, which is unsigned. Who gives another is told the bounds.
 pub(super) fn whole_number<T>(bounds: impl RangeBounds<u64>) -> impl TypedValueParser<Value = T>
 where

@@ -35,6 +35,7 @@ impl EngineSettings {
     pub(crate) fn entry(&self, cancel: &AtomicBool) -> Result<Map<String, Value>, EvaluatorError> {
         let mut process = UsiProcess::start(&self.command, self.patience)?;
         let name = greet(&mut process, cancel)?;
+        process.quit();
         let options: Map<String, Value> = self
             .options
             .iter()
@@ -144,6 +145,15 @@ impl UsiEvaluator {
                 }
             }
             tries += 1;
+        }
+    }
+}
+
+impl Drop for UsiEvaluator {
+    /// An engine that failed, or whose search was cancelled, is gone already.
+    fn drop(&mut self) {
+        if let Some(process) = self.process.take() {
+            process.quit();
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::cli::exit::Usage;
 use crate::cli::failure::plan_error;
 use crate::cli::heading;
 use crate::cli::job_args::JobArgs;
-use crate::cli::option::{decimal_number, mate_limits, seconds, whole_number};
+use crate::cli::option::{decimal_number, mate_limits, positive_seconds, whole_number};
 use crate::cli::record_args::RecordArgs;
 use crate::format::{EVAL_SCALE, Fill};
 use crate::jobs::plan::{JobPlan, JobRequest};
@@ -107,9 +107,9 @@ pub(super) struct EngineArgs {
     #[arg(long, help_heading = ENGINE, value_name = "NAME=VALUE", value_parser = engine_option)]
     pub(super) engine_option: Vec<(String, String)>,
 
-    /// Start the engine again when it is not ready within so long, or says nothing of its search for so long
+    /// Restart the engine if it is not ready within this time, or makes no progress in its search for this time
     /// [default: 60]
-    #[arg(long, help_heading = ENGINE, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, help_heading = ENGINE, value_name = "SECONDS", value_parser = positive_seconds)]
     pub(super) engine_timeout: Option<Duration>,
 }
 
