@@ -552,9 +552,7 @@ error: sh is no evaluator: it sent no line of greeting: the program ended (exit 
             ("BEHIND", "exec >&-; exec sleep 600"),
         ] {
             let bench = Bench::new(EVALUATOR, fault);
-            let model = format!("run:sh -c \"cd {} && . ./program\"", bench.0.path().display());
-            let mut engine = Engine::start_with(&["--model", &model]);
-            engine.say("setoption name Mate_Root_Nodes value 0");
+            let mut engine = playing(&bench);
             for (go, stop) in
                 [("go infinite", "stop"), ("go movetime 50", ""), ("go nodes 100000000", "stop")]
             {
@@ -567,5 +565,58 @@ error: sh is no evaluator: it sent no line of greeting: the program ended (exit 
             engine.quit();
             bench.assert_no_program_is_left();
         }
+    }
+
+    /// An engine whose evaluator has a fault.
+    fn playing(bench: &Bench) -> Engine {
+        let model = format!("run:sh -c \"cd {} && . ./program\"", bench.0.path().display());
+        let mut engine = Engine::start_with(&["--model", &model]);
+        engine.say("setoption name Mate_Root_Nodes value 0");
+        engine
+    }
+
+    #[test]
+    fn a_signal_ends_an_engine_that_plays_with_a_last_answer() {
+        let hangs = format!("{GRANDCHILD} touch reached; exec sleep 600");
+        for fault in [("START", &hangs), ("GO", &hangs)] {
+            for &(signals, code) in &SIGNALS[..3] {
+                if signals.contains(&libc::SIGHUP) && !heeds_hangups() {
+                    continue;
+                }
+                let bench = Bench::new(EVALUATOR, (fault.0, fault.1));
+                let mut engine = playing(&bench);
+                engine.say("position startpos");
+                engine.say("go infinite");
+                let until = Instant::now() + PATIENCE;
+                while !bench.path("reached").exists() {
+                    assert!(Instant::now() < until, "{fault:?} is not reached");
+                    sleep(Duration::from_millis(5));
+                }
+                let (said, status) = engine.interrupt(signals[0]);
+                assert_eq!(status.code(), Some(code), "{fault:?}");
+                assert!(said.last().unwrap().starts_with("bestmove "), "{fault:?} {said:?}");
+                bench.assert_no_program_is_left();
+            }
+        }
+        let bench = Bench::new(EVALUATOR, ("", ""));
+        let mut engine = playing(&bench);
+        engine.say("usi");
+        engine.hear_until("usiok");
+        let (said, status) = engine.interrupt(libc::SIGTERM);
+        assert_eq!((said, status.code()), (Vec::new(), Some(143)));
+    }
+
+    #[test]
+    fn a_search_that_stalls_ends_after_the_end_of_the_input() {
+        let bench = Bench::new(EVALUATOR, ("GO", "[ $i -lt 3 ] || exec sleep 600"));
+        let mut engine = playing(&bench);
+        engine.say("position startpos");
+        engine.say("go nodes 1000");
+        let (said, status) = engine.end();
+        assert!(status.success());
+        let complaint = "info string error: the network does not answer: the search is stopped";
+        assert!(said.iter().any(|line| line == complaint), "{said:?}");
+        assert!(said.last().unwrap().starts_with("bestmove "), "{said:?}");
+        bench.assert_no_program_is_left();
     }
 }

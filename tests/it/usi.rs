@@ -115,12 +115,20 @@ impl Engine {
     }
 
     /// The rest of what it says after its input has ended, and how it ends.
-    fn end(mut self) -> (Vec<String>, ExitStatus) {
+    pub(crate) fn end(mut self) -> (Vec<String>, ExitStatus) {
         drop(self.input.take());
         let rest = self.lines.iter().collect();
         let output = self.process.wait_with_output().unwrap();
         assert_eq!(String::from_utf8_lossy(&output.stderr), "");
         (rest, output.status)
+    }
+
+    /// The rest of what it says after a signal, and how it ends.
+    #[cfg(all(unix, feature = "network"))]
+    pub(crate) fn interrupt(mut self, signal: i32) -> (Vec<String>, ExitStatus) {
+        crate::signals::send(signal, &self.process);
+        let rest = self.lines.iter().collect();
+        (rest, self.process.wait().unwrap())
     }
 
     pub(crate) fn quit(mut self) {

@@ -8,10 +8,13 @@ mod thinker;
 
 use std::io;
 
+use anyhow::Context;
+
 use super::args::UsiArgs;
 use super::line::lines_of_stdin;
-use crate::cli::exit::{ExitStatus, Usage};
+use crate::cli::exit::{ExitStatus, Interrupted, Usage};
 use crate::selfplay::evaluators::Model;
+use crate::storage::platform::Interrupt;
 use player::Player;
 use thinker::Networks;
 
@@ -32,7 +35,11 @@ pub(super) fn run(args: &UsiArgs) -> anyhow::Result<ExitStatus> {
         policy_temperature,
         batch: args.batch.unwrap_or(BATCH),
     };
+    let interrupt = Interrupt::watch().context("cannot watch for signals")?;
     let lines = lines_of_stdin()?;
-    Player::new(io::stdout(), networks)?.run(&lines)?;
-    Ok(ExitStatus::Done)
+    Player::new(io::stdout(), networks, interrupt.cancel())?.run(&lines)?;
+    match interrupt.signal() {
+        Some(signal) => Err(Interrupted { signal, what: "interrupted".to_owned() }.into()),
+        None => Ok(ExitStatus::Done),
+    }
 }

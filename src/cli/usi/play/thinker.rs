@@ -263,6 +263,7 @@ impl Worker {
                 Err(RecvTimeoutError::Timeout) => return Ok(()),
                 Err(RecvTimeoutError::Disconnected) => {
                     self.loading = None;
+                    self.tell_ready(Ok(()));
                     return Err(anyhow!(LOADER_GONE));
                 }
             }
