@@ -10,6 +10,7 @@ use clap::builder::{PathBufValueParser, TypedValueParser};
 use serde::de::value::{Error, StrDeserializer};
 use serde::de::{DeserializeOwned, Error as _, IntoDeserializer};
 
+use super::exit::Usage;
 use super::message::name;
 use crate::solver::MAX_PLIES;
 use crate::storage::files;
@@ -82,6 +83,15 @@ where
 /// A number with decimals if need be.
 pub(super) fn decimal_number(text: &str) -> Result<f32, &'static str> {
     text.parse().map_err(|_| "expected a number, as in 0.5")
+}
+
+/// Checks the value of an option that must be above 0.
+pub(super) fn positive(option: &str, value: f32) -> Result<f32, Usage> {
+    if value.is_finite() && value > 0.0 {
+        Ok(value)
+    } else {
+        Err(Usage(format!("{option}: {value} is no number above 0")))
+    }
 }
 
 fn expected(bounds: &RangeInclusive<u64>, text: &str) -> String {

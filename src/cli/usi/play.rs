@@ -12,7 +12,8 @@ use anyhow::Context;
 
 use super::args::UsiArgs;
 use super::line::lines_of_stdin;
-use crate::cli::exit::{ExitStatus, Interrupted, Usage};
+use crate::cli::exit::{ExitStatus, Interrupted};
+use crate::cli::option::positive;
 use crate::selfplay::evaluators::Model;
 use crate::storage::platform::Interrupt;
 use player::Player;
@@ -26,10 +27,7 @@ const POLICY_TEMPERATURE: f32 = 1.74;
 
 pub(super) fn run(args: &UsiArgs) -> anyhow::Result<ExitStatus> {
     let policy_temperature = args.policy_temperature.unwrap_or(POLICY_TEMPERATURE);
-    if !policy_temperature.is_finite() || policy_temperature <= 0.0 {
-        let message = format!("--policy-temperature: {policy_temperature} is no number above 0");
-        return Err(Usage(message).into());
-    }
+    let policy_temperature = positive("--policy-temperature", policy_temperature)?;
     let networks = Networks {
         models: Model::of_devices(&args.model, args.threads.unwrap_or(1)),
         policy_temperature,
