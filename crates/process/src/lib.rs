@@ -82,7 +82,8 @@ impl<'a> Wait<'a> {
     }
 }
 
-/// A running program with pipes to and from it. Dropping it kills the process and, on Unix, the programs it has started.
+/// A running program with pipes to and from it. Dropping it kills the process and, on Unix, the programs it has
+/// started.
 #[derive(Debug)]
 pub struct ChildProcess {
     child: Child,
