@@ -103,8 +103,8 @@ fn is_ignored(signal: i32) -> bool {
     ignored.is_some_and(|ignored| ignored >> (signal - 1) & 1 == 1)
 }
 
-/// Whether this process may have been started with a signal ignored. No safe call tells. `nohup` redirects messages that
-/// would go to a terminal.
+/// Whether this process may have been started with a signal ignored. No safe call tells, but `nohup` redirects messages
+/// that would go to a terminal.
 #[cfg(all(unix, not(target_os = "linux")))]
 fn is_ignored(_signal: i32) -> bool {
     !io::IsTerminal::is_terminal(&io::stderr())

@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 use crate::archive::{encoded, records, write};
 use crate::messages::told_by;
-use crate::signals::send;
+use crate::signals::{heeds_hangups, send};
 
 /// An engine that evaluates a position by the length of its line. Faults take the places of the words in capitals.
 const ENGINE: &str = r#"
@@ -144,13 +144,6 @@ const SIGNALS: [(&[i32], i32); 4] = [
     (&[libc::SIGINT, libc::SIGINT], 130),
 ];
 
-/// Whether SIGHUP stops a program that is started by this one.
-fn heeds_hangups() -> bool {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    ignored.is_some_and(|digits| !digits.trim().ends_with(['1', '3', '5', '7', '9', 'b', 'd', 'f']))
-}
-
 /// Sends signals when a fault is reached: in a place, where a condition does not hold. The run ends, no program is
 /// left, and it is resumed when the program is repaired.
 #[track_caller]
@@ -229,7 +222,7 @@ fn a_signal_that_is_ignored_at_the_start_stays_ignored() {
 
 #[test]
 fn a_signal_to_all_processes_is_not_an_engine_that_died() {
-    // Dies a little before the run gets the signal.
+    // As when a job system sends a signal to every process of a job.
     let bench = Bench::new(ENGINE, ("GO", "kill -INT $PPID; kill -INT $$; sleep 600"));
     let told = bench.error(&bench.relabel(&[]));
     assert!(told.starts_with("status 130\nerror: interrupted"), "{told}");

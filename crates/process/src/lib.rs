@@ -30,8 +30,9 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// How long a process may take to end once it has closed its pipes or was killed.
 const END_PATIENCE: Duration = Duration::from_millis(300);
 
-/// How long a cancel flag may take to be set after a process has ended by the same signal.
-const CANCEL_PATIENCE: Duration = Duration::from_millis(50);
+/// How long a cancel flag may take to be set after a process has ended by the same signal. Callers may set it only when
+/// they look at another flag, every 50 to 100 ms.
+const CANCEL_PATIENCE: Duration = Duration::from_millis(150);
 
 /// Why a process gave no answer.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]

@@ -123,7 +123,7 @@ fn a_cancel_that_comes_soon_after_the_end_takes_precedence() {
     // Its end has been noticed once.
     while child.line(&Wait::new(LONG, &NEVER)).is_ok() {}
     let setter = thread::spawn(move || {
-        thread::sleep(Duration::from_millis(10));
+        thread::sleep(Duration::from_millis(20));
         set.store(true, Ordering::Relaxed);
     });
     assert_eq!(child.line(&Wait::new(LONG, &cancel)), Err(Fault::Cancelled));
